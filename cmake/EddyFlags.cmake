@@ -1,0 +1,42 @@
+# Compiler flags shared by every target, and DPDK without its own -march.
+set(EDDY_MARCH "x86-64-v3" CACHE STRING "the one -march of all targets")
+set(EDDY_SANITIZE "" CACHE STRING "comma-separated sanitizers")
+option(EDDY_FUZZ "build libFuzzer targets (clang only)" OFF)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+find_program(EDDY_CCACHE ccache)
+if(EDDY_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${EDDY_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${EDDY_CCACHE})
+endif()
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(DPDK REQUIRED libdpdk>=22.11)
+set(eddy_dpdk_cflags ${DPDK_CFLAGS})
+list(FILTER eddy_dpdk_cflags EXCLUDE REGEX "^-march=|^-I")
+list(REMOVE_ITEM eddy_dpdk_cflags "-include" "rte_config.h")
+
+# Headers, warnings and code generation: what pure folders need of DPDK.
+add_library(eddy_flags INTERFACE)
+target_include_directories(eddy_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(eddy_flags SYSTEM INTERFACE ${DPDK_INCLUDE_DIRS})
+target_compile_options(eddy_flags INTERFACE
+  -march=${EDDY_MARCH} -include rte_config.h ${eddy_dpdk_cflags}
+  -Wall -Wextra -Werror -Wno-missing-field-initializers -ffp-contract=off -fno-strict-aliasing
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>)
+if(EDDY_SANITIZE)
+  target_compile_options(eddy_flags INTERFACE -fsanitize=${EDDY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(eddy_flags INTERFACE -fsanitize=${EDDY_SANITIZE})
+  if(EDDY_SANITIZE MATCHES thread)
+    target_compile_definitions(eddy_flags INTERFACE RTE_USE_C11_MEM_MODEL)
+  endif()
+endif()
+
+# Linking DPDK: data structures only (pure folders) are found in the same shared libraries.
+add_library(eddy_rte INTERFACE)
+target_link_libraries(eddy_rte INTERFACE ${DPDK_LINK_LIBRARIES} Threads::Threads)
+target_link_directories(eddy_rte INTERFACE ${DPDK_LIBRARY_DIRS})

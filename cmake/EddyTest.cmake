@@ -1,0 +1,17 @@
+# eddy_test(name SOURCES a.cpp ... LIBS x ... [ONE_PROCESS])
+# Each TEST of the binary becomes a ctest test; with ONE_PROCESS (tests that share one EAL) the binary is one ctest test.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+function(eddy_test name)
+  cmake_parse_arguments(ARG "ONE_PROCESS" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE eddy_flags ${ARG_LIBS} GTest::gtest GTest::gmock)
+  target_compile_definitions(${name} PRIVATE EDDY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(ARG_ONE_PROCESS)
+    add_test(NAME ${name} COMMAND ${name})
+  else()
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

@@ -1,0 +1,187 @@
+// The configuration of one switch as plain values: what a YAML file says after defaults are filled
+// in.
+//
+// Units are in the types; nothing here is scaled yet (time_dilation is applied once, by scaled()).
+// Owner: whoever loaded it; immutable once handed to a Switch. Read by everyone; written by the
+// YAML loader and tests. Names are SONiC's and SAI's. Sources of defaults: reference, sections C
+// and H; architecture, section 11.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/addresses.h"
+#include "net/ids.h"
+#include "net/units.h"
+
+namespace eddy::config {
+
+using namespace eddy::literals;
+
+enum class PortRole : uint8_t { host, fabric };
+enum class IdlePolicy : uint8_t { busy, adaptive };
+enum class PfcRx : uint8_t { honour, clamp, ignore };
+enum class WatchdogDetect : uint8_t { stalled, paused };
+enum class WatchdogAction : uint8_t { drop, forward, alert };
+enum class BufferMode : uint8_t { fixed, dynamic };  // YAML: static, dynamic
+enum class SchedulerType : uint8_t { strict, dwrr };
+
+// How much of the shared buffer a priority group may use, and when it pauses its sender.
+struct BufferProfile {
+  bool lossless = false;
+  BufferMode mode = BufferMode::dynamic;
+  Bytes reserved{0};         // guaranteed to the PG
+  Bytes xoff = 256_KiB;      // static: pause above this many bytes of the PG (reserved included)
+  int dynamic_th = -3;       // dynamic: threshold = 2^dynamic_th * (free shared pool)
+  Bytes xon_offset = 4_KiB;  // resume at xoff - xon_offset; 0 = the RLB paper's literal rule
+  std::optional<Bytes>
+      headroom;  // lossless only; nullopt = auto, by the formula of reference C.4 plus poll_gap
+};
+
+struct WredProfile {  // ECN marking at enqueue, on the queue found (reference C.7)
+  bool ecn = true;
+  Bytes kmin{160'000};
+  Bytes kmax{640'000};
+  double pmax = 0.2;  // probability at kmax-; 1 from kmax on
+};
+
+struct QueueConfig {
+  SchedulerType scheduler = SchedulerType::dwrr;
+  int weight = 14;                  // DWRR; quantum = weight * 1,024 octets
+  std::optional<std::string> wred;  // name of a WRED profile
+  std::optional<BitRate> max_rate;  // shaping of the queue; nullopt = none
+  int dynamic_th = 0;               // lossy queues: limit = 2^dynamic_th * (free shared pool)
+};
+
+struct QosMaps {  // reference C.8, SONiC's defaults
+  std::array<TrafficClass, 64> dscp_to_tc;
+  std::array<TrafficClass, 8> pcp_to_tc;
+  std::array<PriorityGroupId, 8> tc_to_pg;
+  std::array<QueueId, 8> tc_to_queue;
+  std::array<QueueId, 8> pfc_to_queue;  // which queue a received pause of a priority stops
+  std::array<Priority, 8> pg_to_pfc;    // which priority a full PG pauses
+  bool trust_pcp = true;                // tagged frames without IP classify by PCP
+  static QosMaps sonic_defaults();
+};
+
+struct WatchdogConfig {
+  bool enabled = true;
+  Duration detection_time = 200_ms;
+  Duration restoration_time = 200_ms;
+  Duration poll_interval = 200_ms;
+  WatchdogDetect detect = WatchdogDetect::stalled;
+  WatchdogAction action = WatchdogAction::drop;
+};
+
+struct PfcPortConfig {
+  bool tx = true;  // send PFC for this port's lossless PGs
+  PfcRx rx = PfcRx::honour;
+  bool asymmetric = false;  // honour pauses of all priorities, send for lossless ones only
+  uint16_t quanta = 65'535;
+  Duration refresh_limit = 100_us;  // refresh XOFF every min(this, half the pause time)
+  Duration pause_budget = 10_ms;    // rx clamp: paused at most this long in each budget_window
+  Duration budget_window = 100_ms;
+};
+
+struct PortConfig {
+  std::string name;
+  std::string device;  // EAL devargs: "net_memif0,role=client,..." or a PCI address
+  PortRole role = PortRole::host;
+  bool admin_up = true;
+  BitRate speed = 1_Gbps;
+  int mtu = 1'500;                     // layer-3 octets
+  std::optional<MacAddress> mac;       // nullopt = derived from the switch's
+  std::optional<MacAddress> peer_mac;  // fabric ports; nullopt = learned by LLDP
+  std::vector<IpPrefix> addresses;     // gateway addresses answered on this port
+  int worker = 0;
+  Duration cable_delay = 2_us;  // one way; for headroom
+  BitRate shaper{};             // egress shaping below speed; 0 = speed
+  int line_overhead = 24;  // octets a frame costs on the line beyond wire_len: FCS, preamble, gap
+  PfcPortConfig pfc;
+  WatchdogConfig watchdog;
+  std::array<std::string, 8> pg_profiles;  // name of a buffer profile, by PG
+  std::array<QueueConfig, 8> queues;
+  QosMaps maps;
+};
+
+struct PathConfig {
+  std::string port;
+  int weight = 1;
+  std::optional<PathId> path_id;  // nullopt = (position, 0xFF)
+};
+
+struct LeafConfig {  // how to reach another leaf: a path set
+  LeafId id;
+  std::vector<PathConfig> paths;
+};
+
+struct RouteConfig {
+  IpPrefix prefix;
+  std::optional<LeafId> leaf;  // exactly one of leaf, port
+  std::optional<std::string> port;
+};
+
+struct NeighborConfig {
+  IpAddress address;
+  MacAddress mac;
+  std::string port;
+};
+
+struct LoadBalancerConfig {
+  std::string scheme = "ecmp";
+  std::map<std::string, std::string>
+      parameters;  // declared and checked by the scheme's registry entry
+};
+
+struct BufferConfig {
+  Bytes size = 12_MiB;
+  int cell_bytes = 256;
+  std::map<std::string, BufferProfile> profiles;  // "lossless" and "lossy" exist by default
+  std::map<std::string, WredProfile> wred;
+};
+
+struct ControlConfig {
+  std::string socket;  // nullopt-like empty = /run/eddy/<name>.sock
+  int icmp_errors_per_second = 100;
+  Duration neighbor_age = 300'000_ms;
+  bool lldp = true;
+};
+
+struct SwitchConfig {
+  std::string name = "switch";
+  SwitchId id{1};
+  LeafId leaf = LeafId::none();  // this switch's own leaf id; none = transit only
+  uint64_t seed = 1;
+  MacAddress mac{{0x02, 0xed, 0, 0, 0, 1}};
+  int64_t time_dilation = 1;
+  int workers = 1;
+  IdlePolicy idle = IdlePolicy::adaptive;
+  Duration poll_gap{};  // 0 = by idle policy: busy 10 us, adaptive 1 ms
+  BufferConfig buffer;
+  std::vector<PortConfig> ports;  // PortId = position
+  std::vector<LeafConfig> leaves;
+  std::vector<RouteConfig> routes;
+  std::vector<NeighborConfig> neighbors;
+  LoadBalancerConfig load_balancer;
+  ControlConfig control;
+
+  Duration effective_poll_gap() const {
+    if (poll_gap > Duration{}) return poll_gap;
+    return idle == IdlePolicy::busy ? 10_us : 1_ms;
+  }
+};
+
+// A port with SONiC's default queues, maps and profiles ("lossless" on PGs 3 and 4, "lossy"
+// elsewhere).
+PortConfig default_port(std::string name);
+// An empty switch with the default "lossless" and "lossy" profiles and the "default" WRED profile.
+SwitchConfig default_switch(std::string name);
+// The configuration with every rate divided and every time multiplied by time_dilation, which
+// becomes 1.
+SwitchConfig scaled(const SwitchConfig& config);
+
+}  // namespace eddy::config

@@ -1,0 +1,61 @@
+// PathView: what a selector may see of the switch while it decides. Signals are read live, never
+// pushed.
+//
+// PortSignals is one cache line a port, written by the one shard that owns the port (relaxed), read
+// by all: on another shard a value is stale by at most one poll. Units are octets and
+// PathView::now. Cost: construction is a few pointers; each read one load. Source: architecture,
+// section 5; reference 1.3, A.7.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "lb/path_set.h"
+#include "net/ids.h"
+#include "net/units.h"
+
+namespace eddy::lb {
+
+struct alignas(64) PortSignals {
+  std::array<std::atomic<uint32_t>, kPriorities>
+      queued_bytes;                       // by queue, the packet on the line included
+  std::atomic<uint64_t> dre_bytes{0};     // register X of reference A.7, as of dre_period
+  std::atomic<int64_t> dre_period{0};     // index of the T_dre period X was last decayed to
+  std::atomic<uint8_t> paused_queues{0};  // bit = queue stopped by PFC
+  std::atomic<uint8_t> up{0};             // link and admin state
+
+  // Octets waiting in `queue` and in every queue served before or beside it (index >= queue).
+  uint64_t backlog_from(QueueId queue) const {
+    uint64_t sum = 0;
+    for (size_t q = queue.index(); q < kPriorities; ++q)
+      sum += queued_bytes[q].load(std::memory_order_relaxed);
+    return sum;
+  }
+  bool paused(QueueId queue) const {
+    return (paused_queues.load(std::memory_order_relaxed) >> queue.index() & 1) != 0;
+  }
+};
+static_assert(sizeof(PortSignals) == 64);
+
+class PathView {
+ public:
+  PathView(Instant now, std::span<const PathSet> sets, const MemberMask* live,
+           const PortSignals* ports)
+      : now_(now), sets_(sets), live_(live), ports_(ports) {}
+
+  Instant now() const { return now_; }
+  const PathSet& set(size_t set_index) const { return sets_[set_index]; }
+  // Members whose port is up; a set without any never reaches a selector.
+  MemberMask live(size_t set_index) const { return live_[set_index]; }
+  const PortSignals& port(PortId port) const { return ports_[port.index()]; }
+
+ private:
+  Instant now_;
+  std::span<const PathSet> sets_;
+  const MemberMask* live_;
+  const PortSignals* ports_;
+};
+
+}  // namespace eddy::lb

@@ -1,0 +1,43 @@
+// Selector: picks a member of a path set for each packet of a burst. One instance a shard; it owns
+// its state.
+//
+// The data plane makes one virtual call a burst. Behind it stands a scheme: a class that satisfies
+// PathScheme, asked in three steps so that a wrapper can stand between:
+//   propose      what the scheme would choose; no lasting effect
+//   alternative  its next best member outside `tried`
+//   commit       what was really used: flowlet entry, flowcell bytes, memory
+// All state is allocated at construction. No clock, no hidden randomness: the stream is handed in.
+// Contract: Packet::next_hop is resolved to a set index by the caller and lies in Choice::set; only
+// live members are chosen; the live mask is never empty. Source: architecture, section 5.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+
+#include "lb/path_set.h"
+#include "lb/path_view.h"
+#include "net/packet.h"
+
+namespace eddy::lb {
+
+class Selector {
+ public:
+  virtual ~Selector() = default;
+  // For each packet: reads set_of[i] (index of its path set) and writes Packet::member, egress_port
+  // and path.
+  virtual void select(const PathView& view, std::span<Packet* const> burst,
+                      std::span<const uint16_t> set_of) = 0;
+};
+
+// clang-format off
+template <class S>
+concept PathScheme = requires(S scheme, const PathView& view, const Packet& packet, uint16_t set,
+                              MemberMask tried, MemberIndex member) {
+  { scheme.propose(view, packet, set) } -> std::same_as<MemberIndex>;
+  { scheme.alternative(view, packet, set, tried) } -> std::same_as<MemberIndex>;  // tried != live
+  { scheme.commit(view, packet, set, member) } -> std::same_as<void>;
+};
+// clang-format on
+
+}  // namespace eddy::lb

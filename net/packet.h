@@ -1,0 +1,75 @@
+// Packet: what the switch knows of a frame, in one cache line behind the frame's rte_mbuf.
+//
+// The line lives in the mbuf's private area (priv_size = sizeof(Packet)), so packet and mbuf are
+// one object seen from two sides. wire_len is the length for parsing, charging and shaping; the
+// mbuf's data_len only bounds reads (a virtual-time fabric carries headers alone).
+// rte_pktmbuf_clone and _copy are forbidden: they lose the line. Owner: the shard that holds the
+// packet; it moves between shards by an rte_ring, never shared.
+#pragma once
+
+#include <rte_mbuf_core.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "net/ids.h"
+#include "net/units.h"
+
+namespace eddy {
+
+// Packet::flags
+enum PacketFlag : uint16_t {
+  kPacketIpv6 = 1 << 0,    // parse: the network header is IPv6 (else IPv4 when kPacketIp is set)
+  kPacketIp = 1 << 1,      // parse: has a network header
+  kPacketTagged = 1 << 2,  // parse: carries an 802.1Q or 802.1ad tag
+  kPacketEct = 1 << 3,     // parse: ECN-capable transport
+  kPacketCe = 1 << 4,      // parse or ECN marker: congestion experienced
+  kPacketRoce = 1 << 5,    // parse: UDP port 4791
+  kPacketRoceControl = 1 << 6,  // parse: ACK, NAK or CNP; never moved between paths (reference 1.5)
+  kPacketFragment = 1 << 7,     // parse: not the first fragment; ports are not to be read
+  kPacketShim = 1 << 8,         // parse: carried the leaf-to-leaf shim
+  kPacketOriginated = 1 << 9,   // local: made by this switch; charged to no ingress PG
+  kPacketHeadroom = 1 << 10,    // admission: charged (in part) to headroom
+};
+
+struct alignas(RTE_CACHE_LINE_SIZE) Packet {
+  Packet* next;                // whichever FIFO holds the packet
+  Instant arrived_at;          // ingress: time of the poll that received it
+  Instant sent_at;             // egress shaper: when its last bit has left
+  uint64_t order_hash;         // parse: order key (reference 1.5); what must stay in order
+  uint32_t balance_hash;       // parse: balance key; what ECMP and flowlets hash
+  uint32_t wire_len;           // ingress: frame octets without FCS
+  uint32_t charged_bytes;      // admission: what release gives back, to the byte
+  uint16_t next_hop;           // route: index of the next hop in the snapshot
+  PortId ingress_port;         // ingress
+  PortId egress_port;          // route or selector
+  PathId path;                 // selector
+  uint16_t payload_len;        // parse: transport payload octets
+  uint16_t flags;              // PacketFlag
+  uint8_t member;              // selector: index into the path set
+  uint8_t l2_len;              // parse: octets before the network header
+  uint8_t l3_len;              // parse: octets of the network header with its options
+  TrafficClass traffic_class;  // classify
+  PriorityGroupId pg;          // classify
+  QueueId queue;               // classify
+
+  bool has(PacketFlag flag) const { return (flags & flag) != 0; }
+  void set(PacketFlag flag) { flags = static_cast<uint16_t>(flags | flag); }
+
+  static Packet* of(rte_mbuf* mbuf) { return reinterpret_cast<Packet*>(mbuf + 1); }
+  rte_mbuf* mbuf() { return reinterpret_cast<rte_mbuf*>(this) - 1; }
+  const rte_mbuf* mbuf() const { return reinterpret_cast<const rte_mbuf*>(this) - 1; }
+
+  uint8_t* data() { return static_cast<uint8_t*>(mbuf()->buf_addr) + mbuf()->data_off; }
+  const uint8_t* data() const {
+    return static_cast<const uint8_t*>(mbuf()->buf_addr) + mbuf()->data_off;
+  }
+  uint32_t data_len() const { return mbuf()->data_len; }
+};
+
+static_assert(sizeof(Packet) == 64, "one cache line");
+static_assert(sizeof(rte_mbuf) == 128, "the packet line follows the mbuf's two lines");
+static_assert(offsetof(Packet, order_hash) == 24 && offsetof(Packet, next_hop) == 44,
+              "the layout that docs/packet_walk.md shows");
+
+}  // namespace eddy

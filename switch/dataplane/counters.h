@@ -1,0 +1,174 @@
+// Every counter of the switch: one list with its help text, and where the numbers live.
+//
+// Each shard counts into its own Counters (one writer, relaxed), indexed by port; a reader sums
+// over shards and keeps its own baselines, so nothing is ever reset. Names are the exported ones:
+// eddyctl, telemetry, Prometheus and the lab's JSON use them. Cost: an add is one load and one
+// store. Source: architecture, sections 4 and 8.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "net/ids.h"
+
+namespace eddy {
+
+// name, help
+#define EDDY_PORT_COUNTERS(X)                                                                \
+  X(rx_packets, "frames received")                                                           \
+  X(rx_bytes, "octets received, without FCS")                                                \
+  X(tx_packets, "frames given to the line, our own included")                                \
+  X(tx_bytes, "octets given to the line, without FCS")                                       \
+  X(originated_packets, "frames made by the switch itself: PFC, ARP, ND, ICMP, LLDP, CNM")   \
+  X(consumed_packets, "received frames used up by the switch itself")                        \
+  X(pause_rx_packets, "legacy PAUSE frames received")                                        \
+  X(tx_refused_packets, "frames that the device refused and that were kept for another try") \
+  X(pfc_budget_exceeded, "pauses cut short because a host port used up its pause budget")    \
+  X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
+  X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")
+
+// by port and priority
+#define EDDY_PFC_COUNTERS(X)                                        \
+  X(pfc_rx_xoff, "PFC frames received that pause the priority")     \
+  X(pfc_rx_xon, "PFC frames received that resume the priority")     \
+  X(pfc_tx_xoff, "PFC frames sent that pause the priority")         \
+  X(pfc_tx_xon, "PFC frames sent that resume the priority")         \
+  X(pfc_rx_paused_ps, "picoseconds for which the queue was paused") \
+  X(pfcwd_storms, "storms that the PFC watchdog detected")          \
+  X(pfcwd_restored, "storms that the PFC watchdog saw end")         \
+  X(pfcwd_dropped_packets, "packets the PFC watchdog discarded")    \
+  X(pfcwd_forwarded_packets, "packets sent against a pause during a storm")
+
+// by port and queue
+#define EDDY_QUEUE_COUNTERS(X)                          \
+  X(queue_tx_packets, "packets sent from the queue")    \
+  X(queue_tx_bytes, "octets sent from the queue")       \
+  X(queue_dropped_packets, "packets the queue refused") \
+  X(ecn_marked_packets, "packets marked congestion experienced")
+
+// by port and priority group
+#define EDDY_PG_COUNTERS(X)                                   \
+  X(pg_rx_packets, "packets admitted to the priority group")  \
+  X(pg_rx_bytes, "octets admitted to the priority group")     \
+  X(pg_dropped_packets, "packets the priority group refused") \
+  X(lossless_dropped_packets, "packets lost in a lossless group: a configuration error")
+
+// Why a packet ended here. The first block mirrors ParseVerdict, in its order.
+#define EDDY_DROP_REASONS(X)                                                                \
+  X(runt, "shorter than an Ethernet header")                                                \
+  X(vlan_truncated, "VLAN tag cut off")                                                     \
+  X(vlan_too_many, "more than two VLAN tags")                                               \
+  X(source_mac_multicast, "group bit set in the source MAC")                                \
+  X(ipv4_truncated, "IPv4 header cut off")                                                  \
+  X(ipv4_bad_version, "IPv4 EtherType, other version")                                      \
+  X(ipv4_bad_ihl, "IPv4 header length below 5 words or beyond the frame")                   \
+  X(ipv4_bad_length, "IPv4 total length does not fit header or frame")                      \
+  X(ipv4_bad_checksum, "IPv4 header checksum")                                              \
+  X(ipv6_truncated, "IPv6 header cut off")                                                  \
+  X(ipv6_bad_version, "IPv6 EtherType, other version")                                      \
+  X(ipv6_bad_length, "IPv6 payload length does not fit the frame")                          \
+  X(ipv6_bad_extension, "IPv6 extension headers leave the frame or are too many")           \
+  X(ip_bad_source, "martian address: loopback, multicast or broadcast source")              \
+  X(udp_truncated, "UDP header cut off")                                                    \
+  X(udp_bad_length, "UDP length does not fit the packet")                                   \
+  X(tcp_truncated, "TCP header cut off")                                                    \
+  X(tcp_bad_offset, "TCP data offset does not fit the packet")                              \
+  X(bth_truncated, "RoCEv2 base transport header cut off")                                  \
+  X(shim_truncated, "leaf-to-leaf shim cut off")                                            \
+  X(shim_bad_version, "leaf-to-leaf shim of another version or kind")                       \
+  X(control_malformed, "PFC, PAUSE, CNM, ARP, ND, ICMP or LLDP frame that does not decode") \
+  X(mac_control_unknown, "MAC control frame of an unknown opcode")                          \
+  X(control_on_host_port, "CNM, shim or feedback frame on a host port")                     \
+  X(link_local, "link-local destination 01:80:c2:00:00:0x, never forwarded")                \
+  X(not_for_us, "destination MAC is neither ours nor one we serve")                         \
+  X(unknown_ethertype, "neither IP nor a protocol of ours")                                 \
+  X(port_disabled, "received on a port that is down or not configured")                     \
+  X(mtu_exceeded, "longer than the egress port's MTU")                                      \
+  X(ttl_expired, "TTL or hop limit used up")                                                \
+  X(no_route, "no prefix covers the destination")                                           \
+  X(no_live_path, "every path to the destination leaf is down")                             \
+  X(neighbor_unresolved, "the next hop did not answer ARP or ND")                           \
+  X(neighbor_queue_full, "too many packets wait for ARP or ND")                             \
+  X(same_port, "would leave by the port it came from towards another switch")               \
+  X(pg_shared_full, "priority group is over its share of the buffer")                       \
+  X(headroom_full, "headroom of a lossless priority group is used up")                      \
+  X(pool_exhausted, "no packet buffer for a frame of our own")                              \
+  X(queue_full, "lossy egress queue is over its limit")                                     \
+  X(egress_down, "the egress port went down with the packet queued")                        \
+  X(watchdog, "discarded by the PFC watchdog during a storm")                               \
+  X(mailbox_full, "the ring to the worker of the egress port is full")                      \
+  X(icmp_policed, "an ICMP answer was due but over the rate limit")                         \
+  X(local_unserved, "addressed to the switch, no such service")                             \
+  X(shutdown, "still held when the switch was taken down")
+
+#define EDDY_ENUM_ENTRY(name, help) name,
+#define EDDY_COUNT_ENTRY(name, help) +1
+enum class PortCounter : uint8_t { EDDY_PORT_COUNTERS(EDDY_ENUM_ENTRY) };
+enum class PfcCounter : uint8_t { EDDY_PFC_COUNTERS(EDDY_ENUM_ENTRY) };
+enum class QueueCounter : uint8_t { EDDY_QUEUE_COUNTERS(EDDY_ENUM_ENTRY) };
+enum class PgCounter : uint8_t { EDDY_PG_COUNTERS(EDDY_ENUM_ENTRY) };
+enum class DropReason : uint8_t { EDDY_DROP_REASONS(EDDY_ENUM_ENTRY) };
+inline constexpr size_t kPortCounters = EDDY_PORT_COUNTERS(EDDY_COUNT_ENTRY);
+inline constexpr size_t kPfcCounters = EDDY_PFC_COUNTERS(EDDY_COUNT_ENTRY);
+inline constexpr size_t kQueueCounters = EDDY_QUEUE_COUNTERS(EDDY_COUNT_ENTRY);
+inline constexpr size_t kPgCounters = EDDY_PG_COUNTERS(EDDY_COUNT_ENTRY);
+inline constexpr size_t kDropReasons = EDDY_DROP_REASONS(EDDY_COUNT_ENTRY);
+#undef EDDY_ENUM_ENTRY
+#undef EDDY_COUNT_ENTRY
+
+struct CounterInfo {
+  std::string_view name;
+  std::string_view help;
+};
+std::span<const CounterInfo> port_counter_infos();
+std::span<const CounterInfo> pfc_counter_infos();
+std::span<const CounterInfo> queue_counter_infos();
+std::span<const CounterInfo> pg_counter_infos();
+std::span<const CounterInfo> drop_reason_infos();
+
+class Counter {
+ public:
+  void add(uint64_t n) { value_.store(read() + n, std::memory_order_relaxed); }
+  uint64_t read() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+template <class Enum, size_t kCount>
+class CounterArray {
+ public:
+  Counter& operator[](Enum which) { return values_[static_cast<size_t>(which)]; }
+  uint64_t read(size_t which) const { return values_[which].read(); }
+  uint64_t read(Enum which) const { return read(static_cast<size_t>(which)); }
+
+ private:
+  std::array<Counter, kCount> values_;
+};
+
+struct alignas(64) PortCounters {
+  CounterArray<PortCounter, kPortCounters> port;
+  std::array<CounterArray<QueueCounter, kQueueCounters>, kPriorities> queue;
+  std::array<CounterArray<PgCounter, kPgCounters>, kPriorities> pg;
+  std::array<CounterArray<PfcCounter, kPfcCounters>, kPriorities> pfc;
+  CounterArray<DropReason, kDropReasons> drops;
+};
+
+// What one shard has counted. Both worlds may count too (rx_missed_packets), from the shard's
+// thread.
+class Counters {
+ public:
+  explicit Counters(size_t ports) : ports_(ports) {}
+  PortCounters& operator[](PortId port) { return ports_[port.index()]; }
+  const PortCounters& operator[](PortId port) const { return ports_[port.index()]; }
+  size_t port_count() const { return ports_.size(); }
+
+ private:
+  std::vector<PortCounters> ports_;
+};
+
+}  // namespace eddy

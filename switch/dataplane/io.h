@@ -1,0 +1,55 @@
+// Io: everything a shard takes from and gives to its world, in bursts. The world implements it; the
+// shard calls it from poll() only. Two worlds exist: DPDK ports and the TSC clock (switch/dpdk),
+// and virtual time (the lab, tests).
+//
+// Ownership: a received packet belongs to the shard; an accepted transmit or a free() gives it back
+// to the world. Thread: the shard's. Cost: a virtual call a burst. Source: architecture, sections
+// 2, 3 and 6.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/units.h"
+
+namespace eddy {
+
+struct Received {
+  PortId port;
+  uint16_t count = 0;  // packets written; 0 ends the poll's reception
+  Bytes backlog{
+      0};  // readable but not yet read on this port, where the world knows it; counts towards XOFF
+};
+
+struct LinkChange {
+  PortId port;
+  bool up = false;
+};
+
+class Io {
+ public:
+  virtual ~Io() = default;
+
+  // The next burst, all from one port. The world has set the mbuf's data and Packet::wire_len;
+  // nothing else of Packet.
+  virtual Received receive(std::span<Packet*> out) = 0;
+  // Ports whose line became free: the `done` of their last transmit() is not after this poll's now.
+  // Valid until the next call. A port reported early or twice is harmless.
+  virtual std::span<const PortId> completions() = 0;
+  // Link changes since the last poll, in order. Ports start down.
+  virtual std::span<const LinkChange> link_changes() = 0;
+
+  // Hands frames to `port` in order; each carries Packet::sent_at, when its last bit leaves the
+  // (virtual) line. `done` is the last one's. Returns how many were taken from the front; the rest
+  // stay with the shard.
+  virtual uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) = 0;
+
+  // An empty packet for a frame of our own (data_len 0, room for 1,500 octets), from a reserved
+  // pool; null if exhausted.
+  virtual Packet* allocate() = 0;
+  virtual void free(std::span<Packet* const> packets) = 0;
+};
+
+}  // namespace eddy

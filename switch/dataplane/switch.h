@@ -1,0 +1,121 @@
+// Switch: the object. N shards (one a worker), the state they share, and the immutable snapshot
+// they obey.
+//
+// It never asks for the time, for randomness or for memory: construction allocates all, polls only
+// use it. Threads: shard(i) belongs to the worker that polls it; everything marked "control" to one
+// control thread; everything marked "any" may be read from any thread and is stale by at most one
+// poll. Source: architecture, sections 1, 3 and 6.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "lb/path_view.h"
+#include "net/addresses.h"
+#include "net/ids.h"
+#include "net/result.h"
+#include "net/units.h"
+#include "switch/dataplane/counters.h"
+#include "switch/dataplane/events.h"
+
+namespace eddy {
+
+class Shard;
+struct Snapshot;
+
+struct NeighborRow {
+  IpAddress address;
+  MacAddress mac;
+  PortId port;
+  Duration age;  // since last confirmed
+  bool is_static = false;
+};
+
+struct PgStatus {    // octets
+  int64_t used = 0;  // reserved + shared + headroom
+  int64_t headroom = 0;
+  int64_t xoff = 0;  // the threshold in force now
+  int64_t user_watermark = 0;
+  int64_t persistent_watermark = 0;
+  bool pausing = false;  // XOFF sent and not withdrawn
+};
+
+struct QueueStatus {  // octets
+  int64_t used = 0;
+  int64_t user_watermark = 0;
+  int64_t persistent_watermark = 0;
+  bool paused = false;
+  bool storm = false;  // the watchdog acts on it
+};
+
+struct BufferStatus {  // octets
+  int64_t size = 0;
+  int64_t reserved = 0;  // set aside: reserved and headroom of all PGs
+  int64_t shared_size = 0;
+  int64_t shared_used = 0;
+  int64_t headroom_used = 0;
+};
+
+struct Balance {  // conservation: rx + originated == tx + consumed + dropped + held
+  uint64_t rx = 0;
+  uint64_t originated = 0;
+  uint64_t tx = 0;
+  uint64_t consumed = 0;
+  uint64_t dropped = 0;
+  uint64_t held = 0;
+  bool holds() const { return rx + originated == tx + consumed + dropped + held; }
+};
+
+// A request from control to a shard, carried out inside its next poll. The caller owns it until
+// done.
+struct Command {
+  enum class Kind : uint8_t { set_port_tx, clear_watermarks, dump_neighbors, drain };
+  Kind kind{};
+  PortId port;
+  bool on = false;              // set_port_tx
+  std::span<NeighborRow> rows;  // dump_neighbors: filled from the front
+  size_t row_count = 0;
+  std::atomic<bool> done{false};  // set last, with release
+};
+
+class Switch {
+ public:
+  // `config` is scaled and valid; `shards` 1..16, PortConfig::worker < shards. Control.
+  static Result<std::unique_ptr<Switch>> create(const config::SwitchConfig& config, size_t shards);
+  ~Switch();
+
+  size_t shard_count() const;
+  Shard& shard(ShardId id);
+
+  // A new configuration: all of it or nothing, adopted by each shard at its next poll. Keys classed
+  // `restart` must not differ. Returns the generation. Control.
+  Result<uint64_t> reconfigure(const config::SwitchConfig& config);
+  // Frees snapshots that no shard can see any more; returns how many are still waiting. Control.
+  size_t reclaim();
+  // False when the shard's mailbox is full. Control.
+  bool post(ShardId shard, Command& command);
+
+  // Any.
+  size_t port_count() const;
+  const config::SwitchConfig& config() const;  // control: what the newest snapshot was built from
+  const Counters& counters(ShardId shard) const;
+  EventRing& events(ShardId shard);  // pop: control
+  const lb::PortSignals& signals(PortId port) const;
+  PgStatus pg_status(PortId port, PriorityGroupId pg) const;
+  QueueStatus queue_status(PortId port, QueueId queue) const;
+  BufferStatus buffer_status() const;
+  // Exact only while no shard is polling.
+  Balance balance() const;
+
+ private:
+  struct State;
+  explicit Switch(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace eddy
