@@ -1,0 +1,243 @@
+#!/usr/bin/python3
+"""Checks what docs and compilers cannot: which folder may include which, which words are banned
+where, and the lengths of files, functions and parameter lists.
+
+  scripts/check_layers.py                  every C++ file that git knows or could know
+  scripts/check_layers.py --root DIR       another tree
+  scripts/check_layers.py --objects BUILD  also: no writable globals in the pure folders' objects
+
+Prints file:line: what, for each finding; exits 1 if there is one.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from lib import cpp_text  # noqa: E402
+
+MAX_FILE_LINES = 700
+MAX_FUNCTION_LINES = 70
+MAX_PARAMETERS = 6
+
+PURE = ("net", "lb", "pfc", "host", "switch/dataplane")
+# config/ holds plain structs, which everyone may read, and a YAML side, which mains and tests link.
+PLAIN_CONFIG = ("config/config.h",)
+MAY_INCLUDE = {
+    "net": ("net",),
+    "lb": ("net", "lb"),
+    "pfc": ("net", "pfc"),
+    "host": ("net", "host"),
+    "config": ("net", "lb", "pfc", "config"),
+    "switch/dataplane": ("net", "lb", "pfc", "switch/dataplane"),
+    "switch/control": ("net", "lb", "pfc", "config", "switch/dataplane", "switch/control"),
+    "switch/dpdk": ("net", "lb", "pfc", "host", "config", "switch/dataplane", "switch/dpdk"),
+    "switch": ("net", "lb", "pfc", "host", "config", "switch"),
+    "lab": ("net", "lb", "pfc", "host", "config", "switch/dataplane", "lab"),
+}
+FOLDERS = ("net", "lb", "pfc", "host", "config", "switch", "lab", "tests", "bench")
+
+# What a pure folder may not say: (pattern on code without comments and strings, why).
+BANNED_IN_PURE = (
+    (r"\brte_eal_\w+", "no EAL in pure code"),
+    (r"\brte_eth_\w+", "no ports in pure code"),
+    (r"\brte_rdtsc\w*", "no clock in pure code"),
+    (r"\brte_get_\w+", "no clock or runtime in pure code"),
+    (r"\brte_delay_\w+", "no sleeping in pure code"),
+    (r"\brte_rand\w*", "randomness is handed in"),
+    (r"\brte_(log|vlog)\b|\brte_log_\w+|\bRTE_LOG\w*", "no logging in pure code"),
+    (r"\brte_(malloc|zmalloc|calloc|memzone_reserve)\w*", "no runtime memory in pure code"),
+    (r"\brte_(spinlock|rwlock|mcslock|ticketlock|pflock|seqlock)\w*", "no lock in pure code"),
+    (r"\bstd::(chrono|this_thread)\b", "no clock in pure code"),
+    (r"\bstd::(j?thread|mutex|\w+_mutex|lock_guard|unique_lock|scoped_lock|condition_variable)\b",
+     "no thread or lock in pure code"),
+    (r"\b(clock_gettime|gettimeofday|nanosleep|usleep|sleep_for|sleep_until)\b",
+     "no clock in pure code"),
+    (r"\b(std::)?(getenv|setenv|secure_getenv)\b", "no environment in pure code"),
+    (r"\b(std::)?(fopen|freopen|tmpfile)\b|\bstd::[io]?fstream\b|\bstd::filesystem\b",
+     "no file in pure code"),
+    (r"\bstd::(cout|cerr|clog)\b|\b(std::)?f?printf\s*\(|\bspdlog\b", "no logging in pure code"),
+    (r"\b(throw|try|catch)\b", "no exceptions in pure code"),
+    (r"\bthread_local\b", "no global state in pure code"),
+    (r"\bstd::(random_device|mt19937\w*|default_random_engine)\b|\bs?rand\s*\(",
+     "randomness is handed in"),
+    (r"\bstd::(pow|exp2?|log2?|log10|sqrt|sin|cos)\b", "no libm in decisions"),
+)
+BANNED_HEADERS_IN_PURE = {
+    "chrono", "thread", "mutex", "shared_mutex", "condition_variable", "future", "fstream",
+    "iostream", "filesystem", "random", "cmath", "ctime", "time.h", "math.h", "unistd.h",
+    "rte_eal.h", "rte_ethdev.h", "rte_log.h", "rte_random.h", "rte_lcore.h", "rte_malloc.h",
+    "spdlog/spdlog.h",
+}
+BANNED_EVERYWHERE = (
+    (r"\brte_pktmbuf_(clone|copy)\b", "loses the packet's metadata line"),
+    (r"#\s*define\s+(private|protected)\s+public", "test through the interface"),
+    (r"\bvolatile\b(?!\s*\()", "volatile is no synchronisation; use std::atomic"),
+)
+BANNED_IN_TESTS = (
+    (r"\b(sleep_for|sleep_until|usleep|nanosleep|rte_delay_\w+)\b", "a test never sleeps"),
+    (r"\b(GTEST_SKIP|DISABLED_\w+)\b", "a test skips nothing"),
+    (r"\bstd::random_device\b", "a test's seed is printed and repeatable"),
+)
+BANNED_IN_COMMENTS = (
+    (r"\b(TODO|FIXME|XXX|HACK)\b", "finish it or leave it out"),
+)
+# The one place in pure code that speaks: a broken invariant, on its way to abort().
+MAY_PRINT = ("net/assert.cpp",)
+RANGE_FOR = re.compile(r"\bfor\s*\([^;:()]*:\s*(\w+)\s*\)")
+UNORDERED = re.compile(r"\bunordered_(?:map|set)\s*<.*>\s*&?\s*(\w+)\s*[;{=,)]")
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+
+
+class Findings:
+    """What was found, in the order of files and lines."""
+
+    def __init__(self):
+        self.rows = []
+
+    def add(self, path, line, what):
+        self.rows.append((str(path), line, what))
+
+    def lines(self):
+        return [f"{path}:{line}: {what}" for path, line, what in sorted(set(self.rows))]
+
+
+def folder_of(path):
+    """The layer a file belongs to: the longest name in MAY_INCLUDE that its path begins with."""
+    parts = Path(path).parts
+    for depth in (2, 1):
+        name = "/".join(parts[:depth])
+        if len(parts) > depth and name in MAY_INCLUDE:
+            return name
+    return parts[0]
+
+
+def allowed(layer, target):
+    if layer not in MAY_INCLUDE or target in PLAIN_CONFIG:
+        return True
+    names = MAY_INCLUDE[layer]
+    if layer == "switch":  # the mains: everything of the switch
+        return any(target == n or target.startswith(n + "/") for n in names)
+    return folder_of(target) in names
+
+
+def check_includes(path, text, findings):
+    layer = folder_of(path)
+    for number, line in enumerate(text.split("\n"), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quoted, target = match.group(1) == '"', match.group(2)
+        if quoted and target.split("/")[0] not in FOLDERS:
+            if "/" not in target:
+                findings.add(path, number, f'"{target}": include by the path from the top')
+        elif quoted and not allowed(layer, target):
+            findings.add(path, number, f'layer {layer} may not include "{target}"')
+        if layer in PURE and not quoted and target in BANNED_HEADERS_IN_PURE:
+            findings.add(path, number, f"<{target}> is banned in pure code")
+
+
+def check_words(path, rules, text, findings):
+    for pattern, why in rules:
+        for match in re.finditer(pattern, text):
+            word = " ".join(match.group(0).split())
+            findings.add(path, text.count("\n", 0, match.start()) + 1, f"'{word}': {why}")
+
+
+def check_hash_order(path, code, findings):
+    unordered = {m.group(1) for m in UNORDERED.finditer(code)}
+    for match in RANGE_FOR.finditer(code):
+        if match.group(1) in unordered:
+            line = code.count("\n", 0, match.start()) + 1
+            findings.add(path, line, f"order of the hash map '{match.group(1)}' reaches an output")
+
+
+def check_header(path, text, findings):
+    if not text.lstrip().startswith(("//", "/*")):
+        findings.add(path, 1, "a header opens with a comment: what it is, units, owner, bounds")
+    if "#pragma once" not in text:
+        findings.add(path, 1, "a header says #pragma once")
+
+
+def check_lengths(path, text, code, findings):
+    lines = text.count("\n") + (0 if text.endswith("\n") else 1)
+    if lines > MAX_FILE_LINES:
+        findings.add(path, lines, f"file has {lines} lines, over {MAX_FILE_LINES}")
+    for function in cpp_text.functions(code):
+        if function.lines > MAX_FUNCTION_LINES:
+            findings.add(path, function.line,
+                         f"{function.name} has {function.lines} lines, over {MAX_FUNCTION_LINES}")
+        if function.parameters > MAX_PARAMETERS:
+            findings.add(path, function.line, f"{function.name} has {function.parameters} "
+                                              f"parameters, over {MAX_PARAMETERS}")
+
+
+def check_file(root, path, findings):
+    text = (root / path).read_text(encoding="utf-8")
+    code = cpp_text.without_comments_and_strings(text)
+    layer = folder_of(path)
+    check_includes(path, text, findings)
+    check_words(path, BANNED_EVERYWHERE, code, findings)
+    check_words(path, BANNED_IN_COMMENTS, cpp_text.comments_only(text), findings)
+    if layer in PURE:
+        rules = [r for r in BANNED_IN_PURE if path not in MAY_PRINT or "logging" not in r[1]]
+        check_words(path, rules, code, findings)
+        check_hash_order(path, code, findings)
+    if layer == "tests":
+        check_words(path, BANNED_IN_TESTS, code, findings)
+    if path.endswith(".h"):
+        check_header(path, text, findings)
+    check_lengths(path, text, code, findings)
+
+
+def check_objects(build, findings):
+    """No writable global in any object file of a pure folder."""
+    for object_file in sorted(Path(build).glob("**/*.o")):
+        relative = object_file.relative_to(build).as_posix()
+        if not relative.startswith(tuple(folder + "/" for folder in PURE)):
+            continue
+        table = subprocess.run(["objdump", "-tC", str(object_file)], capture_output=True,
+                               text=True, check=True).stdout
+        for line in table.splitlines():
+            fields = line.split(None, 5)
+            if re.search(r"\sO\s+\.(data|bss|tdata|tbss)(\.(?!rel\.ro)|\s)", line):
+                findings.add(relative, 1, f"writable global {fields[-1]}")
+
+
+def source_files(root):
+    """Files that git tracks or would track; every file where there is no git."""
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard"],
+                            capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        names = listed.stdout.splitlines()
+    else:
+        names = [p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file()]
+    return sorted({n for n in names if n.endswith((".h", ".cpp")) and n.split("/")[0] in FOLDERS
+                   and (root / n).is_file()})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
+    parser.add_argument("--objects", type=Path, help="a build tree whose objects to look into")
+    arguments = parser.parse_args()
+    findings = Findings()
+    files = source_files(arguments.root)
+    if not files:
+        print(f"check_layers: no C++ file below {arguments.root}", file=sys.stderr)
+        return 2
+    for path in files:
+        check_file(arguments.root, path, findings)
+    if arguments.objects:
+        check_objects(arguments.objects, findings)
+    for line in findings.lines():
+        print(line)
+    print(f"check_layers: {len(files)} files, {len(findings.lines())} findings")
+    return 1 if findings.rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

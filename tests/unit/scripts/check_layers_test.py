@@ -1,0 +1,117 @@
+"""Each rule of scripts/check_layers.py finds what it is there for, and nothing else."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "scripts"))
+import check_layers  # noqa: E402
+from lib import cpp_text  # noqa: E402
+
+HEADER = "// A header.\n#pragma once\n"
+
+
+def findings_of(path, text):
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        (root / path).parent.mkdir(parents=True)
+        (root / path).write_text(text, encoding="utf-8")
+        findings = check_layers.Findings()
+        check_layers.check_file(root, path, findings)
+        return findings.lines()
+
+
+class Includes(unittest.TestCase):
+    def test_lb_may_not_see_pfc(self):
+        self.assertEqual(findings_of("lb/a.cpp", '#include "net/ids.h"\n#include "pfc/pool.h"\n'),
+                         ['lb/a.cpp:2: layer lb may not include "pfc/pool.h"'])
+
+    def test_plain_config_is_for_everyone_and_yaml_is_not(self):
+        self.assertEqual(findings_of("pfc/a.cpp", '#include "config/config.h"\n'), [])
+        self.assertEqual(len(findings_of("pfc/a.cpp", '#include "config/yaml.h"\n')), 1)
+
+    def test_lab_and_dpdk_do_not_meet(self):
+        self.assertEqual(len(findings_of("lab/a.cpp", '#include "switch/dpdk/eal.h"\n')), 1)
+        self.assertEqual(len(findings_of("switch/dpdk/a.cpp", '#include "lab/engine.h"\n')), 1)
+
+    def test_mains_and_tests_see_all_of_the_switch(self):
+        self.assertEqual(findings_of("switch/eddyd.cpp", '#include "switch/dpdk/eal.h"\n'), [])
+        self.assertEqual(findings_of("tests/unit/a.cpp", '#include "switch/dpdk/eal.h"\n'), [])
+
+    def test_runtime_headers_are_banned_in_pure_folders_only(self):
+        self.assertEqual(len(findings_of("net/a.cpp", "#include <chrono>\n")), 1)
+        self.assertEqual(findings_of("switch/dpdk/a.cpp", "#include <chrono>\n"), [])
+
+
+class Words(unittest.TestCase):
+    def test_every_pure_rule_fires_once_with_its_line(self):
+        for word in ("rte_eal_init", "rte_eth_rx_burst", "rte_rdtsc", "rte_get_tsc_cycles",
+                     "rte_rand", "rte_log(1)", "rte_zmalloc", "rte_spinlock_lock",
+                     "std::chrono::seconds", "std::mutex", "clock_gettime", "std::getenv",
+                     "std::ofstream", "std::cout", "spdlog", "throw", "thread_local",
+                     "std::mt19937", "std::pow"):
+            with self.subTest(word=word):
+                found = findings_of("pfc/a.cpp", f"int a;\nint b = {word};\n")
+                self.assertEqual(len(found), 1, found)
+                self.assertTrue(found[0].startswith("pfc/a.cpp:2: "), found)
+
+    def test_data_structures_of_dpdk_are_allowed(self):
+        code = "auto a = rte_log2_u32(8); rte_ether_hdr h; rte_ring_init(r); rte_prefetch0(p);\n"
+        self.assertEqual(findings_of("net/a.cpp", code), [])
+
+    def test_comments_and_strings_are_free(self):
+        self.assertEqual(findings_of("net/a.cpp", '// we throw no rte_rand\nauto s = "try";\n'), [])
+
+    def test_unfinished_work_is_found_in_comments(self):
+        self.assertEqual(len(findings_of("switch/dpdk/a.cpp", "int a;  // TODO: more\n")), 1)
+
+    def test_tests_do_not_sleep(self):
+        self.assertEqual(len(findings_of("tests/unit/a.cpp", "usleep(5);\n")), 1)
+
+    def test_order_of_a_hash_map(self):
+        code = "std::unordered_map<int, int> seen_;\nvoid f() {\n  for (auto& x : seen_) g(x);\n}\n"
+        self.assertEqual(len(findings_of("lb/a.cpp", code)), 1)
+        self.assertEqual(findings_of("lb/a.cpp", code.replace("unordered_", "")), [])
+
+
+class Shape(unittest.TestCase):
+    def test_headers_open_with_a_comment(self):
+        self.assertEqual(findings_of("net/a.h", HEADER), [])
+        self.assertEqual(len(findings_of("net/a.h", "#pragma once\n")), 1)
+
+    def test_lengths(self):
+        body = "  a();\n"
+        self.assertEqual(findings_of("net/a.cpp", "void f() {\n" + body * 68 + "}\n"), [])
+        self.assertEqual(findings_of("net/a.cpp", "void f() {\n" + body * 69 + "}\n"),
+                         ["net/a.cpp:1: f has 71 lines, over 70"])
+        self.assertEqual(len(findings_of("net/a.cpp", "int a;\n" * 701)), 1)
+
+    def test_parameters(self):
+        seven = ", ".join(f"int a{i}" for i in range(7))
+        self.assertEqual(findings_of("net/a.cpp", f"void f({seven}) {{\n}}\n"),
+                         ["net/a.cpp:1: f has 7 parameters, over 6"])
+        six = "std::map<int, int> a, int b = {}, int c = f(1, 2), int d, int e, int g"
+        self.assertEqual(findings_of("net/a.cpp", f"void f({six}) {{\n}}\n"), [])
+
+
+class Functions(unittest.TestCase):
+    def names(self, code):
+        return [(f.name, f.line, f.lines) for f in cpp_text.functions(code)]
+
+    def test_constructor_with_braced_members(self):
+        self.assertEqual(self.names("A::A(int a)\n    : x_{a}, y_{1} {\n  go();\n}\n"), [("A::A", 1, 4)])
+
+    def test_lambda_among_arguments(self):
+        code = "void f() {\n  run(1, [&](int a, int b) {\n    g(a);\n  });\n  h();\n}\n"
+        self.assertEqual(self.names(code), [("f", 1, 6), ("lambda", 2, 3)])
+
+    def test_control_statements_types_and_values_are_no_functions(self):
+        code = ("namespace a {\nstruct B : C<int> {\n  int d = 1;\n};\nint e[] = {1, 2};\n"
+                "int f() const {\n  for (int i = 0; i < 3; i++) {\n    if (a()) {\n    }\n  }\n}\n}\n")
+        self.assertEqual(self.names(code), [("f", 6, 6)])
+
+
+if __name__ == "__main__":
+    unittest.main()
