@@ -26,7 +26,7 @@ enum PacketFlag : uint16_t {
   kPacketCe = 1 << 4,      // parse or ECN marker: congestion experienced
   kPacketRoce = 1 << 5,    // parse: UDP port 4791
   kPacketRoceControl = 1 << 6,  // parse: ACK, NAK or CNP; never moved between paths (reference 1.5)
-  kPacketFragment = 1 << 7,     // parse: not the first fragment; ports are not to be read
+  kPacketFragment = 1 << 7,     // parse: part of a fragmented datagram; ports are not to be read
   kPacketShim = 1 << 8,         // parse: carried the leaf-to-leaf shim
   kPacketOriginated = 1 << 9,   // local: made by this switch; charged to no ingress PG
   kPacketHeadroom = 1 << 10,    // admission: charged (in part) to headroom

@@ -1,0 +1,58 @@
+// A counter-based random stream: the same (seed, entity, purpose) gives the same words everywhere.
+//
+// Two streams that differ in any of the three are independent, so adding a consumer never shifts
+// another's draws. Philox4x32-10: key = seed, counter = (block, entity, purpose). A stream is a
+// 48-byte value with one owner; copying it copies its future. Period 2^66 words. Cost: a block of 4
+// words is about 30 cycles, next() otherwise a load. Source: Salmon et al., SC'11 (Random123).
+#pragma once
+
+#include <Random123/philox.h>
+
+#include <cstdint>
+
+namespace eddy {
+
+class RandomStream {
+ public:
+  RandomStream(uint64_t seed, uint32_t entity, uint32_t purpose)
+      : seed_(seed), entity_(entity), purpose_(purpose) {}
+
+  uint32_t next() {
+    if (used_ == kBlockWords) refill();
+    return words_[used_++];
+  }
+
+  uint64_t next64() {
+    const uint64_t high = next();
+    return high << 32 | next();
+  }
+
+  // Uniform in [0, n), n > 0, by multiply-shift. Some values are one draw in 2^32 likelier than
+  // others: the relative bias is below n / 2^32, which 2^32 draws would be needed to see.
+  uint32_t below(uint32_t n) {
+    return static_cast<uint32_t>((static_cast<uint64_t>(next()) * n) >> 32);
+  }
+
+ private:
+  static constexpr uint32_t kBlockWords = 4;
+
+  void refill() {
+    const r123::Philox4x32::ctr_type counter = {
+        {static_cast<uint32_t>(block_), static_cast<uint32_t>(block_ >> 32), entity_, purpose_}};
+    const r123::Philox4x32::key_type key = {
+        {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)}};
+    const r123::Philox4x32::ctr_type words = r123::Philox4x32()(counter, key);
+    for (uint32_t i = 0; i < kBlockWords; ++i) words_[i] = words[i];
+    ++block_;
+    used_ = 0;
+  }
+
+  uint64_t seed_;
+  uint64_t block_ = 0;
+  uint32_t entity_;
+  uint32_t purpose_;
+  uint32_t words_[kBlockWords] = {};
+  uint32_t used_ = kBlockWords;
+};
+
+}  // namespace eddy

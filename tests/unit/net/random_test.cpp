@@ -1,0 +1,54 @@
+#include "net/random.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace eddy {
+namespace {
+
+// Philox4x32-10's published vector for an all-zero key and counter.
+TEST(RandomStream, IsPhilox) {
+  RandomStream random(0, 0, 0);
+  EXPECT_EQ(random.next(), 0x6627e8d5U);
+  EXPECT_EQ(random.next(), 0xe169c58dU);
+  EXPECT_EQ(random.next(), 0xbc57ac4cU);
+  EXPECT_EQ(random.next(), 0x9b00dbd8U);
+  EXPECT_NE(random.next(), 0x6627e8d5U);
+}
+
+TEST(RandomStream, SameKeySameWords) {
+  RandomStream a(7, 8, 9);
+  RandomStream b(7, 8, 9);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(a.next(), b.next());
+}
+
+TEST(RandomStream, EverySeedEntityAndPurposeHasItsOwnWords) {
+  std::set<uint32_t> first;
+  for (uint64_t seed : {0ULL, 1ULL, 1ULL << 32})
+    for (uint32_t entity : {0U, 1U})
+      for (uint32_t purpose : {0U, 1U}) first.insert(RandomStream(seed, entity, purpose).next());
+  EXPECT_EQ(first.size(), 12U);
+}
+
+TEST(RandomStream, BelowIsUniform) {
+  constexpr uint32_t kBins = 10;
+  constexpr uint32_t kDraws = 100'000;
+  RandomStream random(3, 0, 0);
+  uint32_t count[kBins] = {};
+  for (uint32_t i = 0; i < kDraws; ++i) {
+    const uint32_t value = random.below(kBins);
+    ASSERT_LT(value, kBins);
+    ++count[value];
+  }
+  double chi_square = 0;
+  for (const uint32_t n : count) {
+    const double off = n - double{kDraws} / kBins;
+    chi_square += off * off / (double{kDraws} / kBins);
+  }
+  EXPECT_LT(chi_square, 27.9) << "9 degrees of freedom, p = 0.001; seed 3";
+  EXPECT_EQ(random.below(1), 0U);
+}
+
+}  // namespace
+}  // namespace eddy
