@@ -1,0 +1,84 @@
+#include "pfc/buffer_pool.h"
+
+#include <cstdlib>
+
+#include "config/config.h"
+
+namespace eddy::pfc {
+
+PgLimits PgLimits::of(const config::BufferProfile& profile, Bytes headroom) {
+  ASSERT(std::abs(profile.dynamic_th) <= kMaxDynamicTh);
+  const bool dynamic = profile.mode == config::BufferMode::dynamic;
+  PgLimits limits;
+  limits.reserved = profile.reserved.count();
+  limits.base = dynamic ? limits.reserved : profile.xoff.count();
+  limits.dynamic_mask = dynamic ? ~int64_t{0} : 0;
+  limits.alpha = PowerOfTwo(dynamic ? profile.dynamic_th : 0);
+  limits.xon_offset = profile.xon_offset.count();
+  limits.headroom = profile.lossless ? headroom.count() : 0;
+  limits.lossless = profile.lossless;
+  return limits;
+}
+
+Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,
+                                 int64_t extra_backlog) {
+  const int64_t used = PgBuffer::get(pg.used);
+  const int64_t headroom = PgBuffer::get(pg.headroom_used);
+  const int64_t after = used + charge;
+  const int64_t outside = used - headroom;  // of the headroom: in the reserved and shared regions
+  const int64_t taken =
+      beyond(outside + charge, limits.reserved) - beyond(outside, limits.reserved);
+  const bool within = limits.lossless ? used <= threshold(limits) : after <= threshold(limits);
+  if (taken == 0 || (within && taken <= free_shared())) {
+    hold(pg, after, taken);
+  } else if (!limits.lossless) {
+    return {AdmitVerdict::shared_full, false};
+  } else if (headroom + charge <= limits.headroom) {
+    PgBuffer::set(pg.headroom_used, headroom + charge);
+    add(mine_->headroom, charge);
+    hold(pg, after, 0);
+  } else {
+    return {AdmitVerdict::headroom_full, false};
+  }
+  const bool above = limits.lossless && after + extra_backlog > threshold(limits);
+  const bool edge = above && !PgBuffer::get(pg.pausing);
+  if (edge) PgBuffer::set(pg.pausing, true);
+  return {AdmitVerdict::accepted, edge};
+}
+
+bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge) {
+  const int64_t used = PgBuffer::get(pg.used);
+  const int64_t headroom = PgBuffer::get(pg.headroom_used);
+  const int64_t from_headroom = std::min(headroom, charge);
+  const int64_t outside = used - headroom;
+  const int64_t outside_after = outside - (charge - from_headroom);
+  PgBuffer::set(pg.headroom_used, headroom - from_headroom);
+  add(mine_->headroom, -from_headroom);
+  add(mine_->shared, beyond(outside_after, limits.reserved) - beyond(outside, limits.reserved));
+  PgBuffer::set(pg.used, used - charge);
+  return falls_to_xon(pg, limits);
+}
+
+// An empty PG always resumes: with a threshold below xon_offset nothing else ever would.
+bool BufferPool::falls_to_xon(PgBuffer& pg, const PgLimits& limits) {
+  const int64_t xon = std::max<int64_t>(threshold(limits) - limits.xon_offset, 0);
+  const bool edge = PgBuffer::get(pg.pausing) && PgBuffer::get(pg.headroom_used) == 0 &&
+                    PgBuffer::get(pg.used) <= xon;
+  if (edge) PgBuffer::set(pg.pausing, false);
+  return edge;
+}
+
+bool BufferPool::relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now) {
+  const int64_t outside = PgBuffer::get(pg.used) - PgBuffer::get(pg.headroom_used);
+  add(mine_->shared, beyond(outside, now.reserved) - beyond(outside, before.reserved));
+  return falls_to_xon(pg, now);
+}
+
+void BufferPool::sum_others() {
+  int64_t sum = 0;
+  for (const PoolUse& use : use_)
+    if (&use != mine_) sum += PgBuffer::get(use.shared);
+  others_ = sum;
+}
+
+}  // namespace eddy::pfc

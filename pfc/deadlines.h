@@ -1,0 +1,107 @@
+// Deadlines: rare timers, each known by a small number (a port, a port x queue), at most one
+// pending each.
+//
+// An indexed binary min-heap; ties come out by id, so order never depends on history. Owner: one
+// shard. Bounds: `capacity` ids, all memory taken at construction. Cost: next() and has_due() O(1);
+// set, cancel and pop O(log pending). Source: architecture, section 3.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "net/assert.h"
+#include "net/units.h"
+
+namespace eddy::pfc {
+
+class Deadlines {
+ public:
+  using Id = uint32_t;
+
+  explicit Deadlines(size_t capacity) : slot_of_(capacity, kIdle) { heap_.reserve(capacity); }
+
+  // The earliest pending deadline; Instant::never() if none.
+  Instant next() const { return heap_.empty() ? Instant::never() : heap_.front().at; }
+  bool has_due(Instant now) const { return next() <= now; }
+
+  // Sets or moves. Instant::never() cancels.
+  void set(Id id, Instant at) {
+    ASSERT(id < slot_of_.size());
+    if (at == Instant::never()) return cancel(id);
+    if (slot_of_[id] == kIdle) {
+      slot_of_[id] = static_cast<uint32_t>(heap_.size());
+      heap_.push_back({at, id});
+      rise(heap_.size() - 1);
+      return;
+    }
+    heap_[slot_of_[id]].at = at;
+    settle(slot_of_[id]);
+  }
+
+  void cancel(Id id) {
+    ASSERT(id < slot_of_.size());
+    const uint32_t slot = std::exchange(slot_of_[id], kIdle);
+    if (slot == kIdle) return;
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (slot == heap_.size()) return;
+    put(slot, last);
+    settle(slot);
+  }
+
+  bool pending(Id id) const { return slot_of_[id] != kIdle; }
+  Instant at(Id id) const { return pending(id) ? heap_[slot_of_[id]].at : Instant::never(); }
+
+  // The id of the earliest deadline that is not after `now`, which is then no longer pending.
+  std::optional<Id> pop_due(Instant now) {
+    if (!has_due(now)) return std::nullopt;
+    const Id id = heap_.front().id;
+    cancel(id);
+    return id;
+  }
+
+ private:
+  static constexpr uint32_t kIdle = UINT32_MAX;
+
+  struct Entry {
+    Instant at;
+    Id id;
+    auto operator<=>(const Entry&) const = default;  // time, then id
+  };
+
+  void put(size_t slot, Entry entry) {
+    heap_[slot] = entry;
+    slot_of_[entry.id] = static_cast<uint32_t>(slot);
+  }
+
+  void settle(size_t slot) {
+    rise(slot);
+    sink(slot);
+  }
+
+  void rise(size_t slot) {
+    const Entry entry = heap_[slot];
+    for (; slot > 0 && entry < heap_[(slot - 1) / 2]; slot = (slot - 1) / 2)
+      put(slot, heap_[(slot - 1) / 2]);
+    put(slot, entry);
+  }
+
+  void sink(size_t slot) {
+    const Entry entry = heap_[slot];
+    for (size_t child = 2 * slot + 1; child < heap_.size(); child = 2 * slot + 1) {
+      if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
+      if (entry < heap_[child]) break;
+      put(slot, heap_[child]);
+      slot = child;
+    }
+    put(slot, entry);
+  }
+
+  std::vector<Entry> heap_;
+  std::vector<uint32_t> slot_of_;
+};
+
+}  // namespace eddy::pfc

@@ -1,0 +1,194 @@
+#include "pfc/pause_receiver.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "config/config.h"
+
+namespace eddy::pfc {
+namespace {
+
+constexpr uint8_t kAllPriorities = 0xFF;
+
+bool has(uint8_t mask, size_t i) {
+  return (mask >> i & 1) != 0;
+}
+uint8_t with(uint8_t mask, size_t i) {
+  return static_cast<uint8_t>(mask | 1u << i);
+}
+uint8_t without(uint8_t mask, size_t i) {
+  return static_cast<uint8_t>(mask & ~(1u << i));
+}
+
+}  // namespace
+
+PauseRxPlan PauseRxPlan::of(const config::PortConfig& port, uint8_t lossless) {
+  PauseRxPlan plan;
+  plan.line = LineRate(port.speed);
+  const bool heeds = port.pfc.rx != config::PfcRx::ignore;
+  if (heeds) plan.heeded = port.pfc.asymmetric ? kAllPriorities : lossless;
+  if (heeds) plan.heeded_by_pause = kAllPriorities;
+  plan.clamp =
+      port.pfc.rx == config::PfcRx::clamp && port.pfc.pause_budget < port.pfc.budget_window;
+  plan.budget = port.pfc.pause_budget;
+  plan.window = port.pfc.budget_window;
+  plan.pfc_to_queue = port.maps.pfc_to_queue;
+  return plan;
+}
+
+PauseReceiver::PauseReceiver(size_t ports)
+    : ports_(std::make_unique<Port[]>(ports)), deadlines_(ports) {}
+
+PauseChange PauseReceiver::configure(PortId port, const PauseRxPlan& plan, Instant now) {
+  PauseChange change{port};
+  Port& state = ports_[port.index()];
+  end_expired(state, now, change);
+  state.plan = plan;
+  for (Pause& pause : state.pauses) {  // a new budget starts a new window
+    pause.window_end = now + plan.window;
+    pause.charged_to = now;
+    pause.spent = Duration{};
+  }
+  const uint8_t heeded = plan.heeded | plan.heeded_by_pause;
+  for (size_t i = 0; i < kPriorities; ++i)
+    if (has(state.paused, i) && !has(heeded, i)) end(state, i, now, change);
+  publish(port, change);
+  return change;
+}
+
+PauseChange PauseReceiver::on_pfc(PortId port, uint8_t enable,
+                                  const std::array<uint16_t, kPriorities>& times, Instant now) {
+  return apply(port, enable, ports_[port.index()].plan.heeded, times, now);
+}
+
+PauseChange PauseReceiver::on_pause(PortId port, uint16_t quanta, Instant now) {
+  std::array<uint16_t, kPriorities> times;
+  times.fill(quanta);
+  return apply(port, kAllPriorities, ports_[port.index()].plan.heeded_by_pause, times, now);
+}
+
+PauseChange PauseReceiver::on_link_down(PortId port, Instant now) {
+  PauseChange change{port};
+  Port& state = ports_[port.index()];
+  end_expired(state, now, change);
+  for (size_t i = 0; i < kPriorities; ++i)
+    if (has(state.paused, i)) end(state, i, now, change);
+  publish(port, change);
+  return change;
+}
+
+Duration PauseReceiver::paused_time(PortId port, Priority priority, Instant now) const {
+  const Port& state = ports_[port.index()];
+  const Pause& pause = state.pauses[priority.index()];
+  if (!has(state.paused, priority.index())) return pause.total;
+  return pause.total + (std::min(now, pause.until) - pause.since);
+}
+
+Duration PauseReceiver::take_paused_time(PortId port, Priority priority, Instant now) {
+  Duration& taken = ports_[port.index()].pauses[priority.index()].taken;
+  const Duration fresh = paused_time(port, priority, now) - taken;
+  taken += fresh;
+  return fresh;
+}
+
+PauseChange PauseReceiver::end_due(PortId port, Instant now) {
+  PauseChange change{port};
+  end_expired(ports_[port.index()], now, change);
+  publish(port, change);
+  return change;
+}
+
+PauseChange PauseReceiver::apply(PortId port, uint8_t enable, uint8_t heeded,
+                                 const std::array<uint16_t, kPriorities>& times, Instant now) {
+  PauseChange change{port};
+  Port& state = ports_[port.index()];
+  end_expired(state, now, change);
+  for (size_t i = 0; i < kPriorities; ++i) {
+    if (!has(enable, i)) continue;
+    uint8_t& asked = times[i] != 0 ? change.xoff : change.xon;
+    asked = with(asked, i);
+    if (!has(heeded, i)) continue;
+    if (times[i] != 0)
+      pause(state, i, times[i], now, change);
+    else if (has(state.paused, i))
+      end(state, i, now, change);
+  }
+  publish(port, change);
+  return change;
+}
+
+void PauseReceiver::pause(Port& port, size_t priority, uint16_t quanta, Instant now,
+                          PauseChange& change) {
+  Pause& pause = port.pauses[priority];
+  const bool running = has(port.paused, priority);
+  const Instant asked = now + port.plan.line.time_of_quanta(quanta);
+  const Instant until =
+      port.plan.clamp ? std::min(asked, clamped(port.plan, pause, running, now)) : asked;
+  if (until <= now) {  // the budget is used up
+    change.over_budget = with(change.over_budget, priority);
+    if (running) end(port, priority, now, change);
+    return;
+  }
+  if (!running) pause.since = pause.charged_to = now;
+  pause.until = until;
+  pause.asked = asked;
+  port.paused = with(port.paused, priority);
+}
+
+void PauseReceiver::end_expired(Port& port, Instant now, PauseChange& change) {
+  for (size_t i = 0; i < kPriorities; ++i) {
+    const Pause& pause = port.pauses[i];
+    if (!has(port.paused, i) || pause.until > now) continue;
+    if (pause.until < pause.asked) change.over_budget = with(change.over_budget, i);
+    end(port, i, pause.until, change);
+  }
+}
+
+void PauseReceiver::end(Port& port, size_t priority, Instant at, PauseChange& change) {
+  Pause& pause = port.pauses[priority];
+  pause.total += at - pause.since;
+  if (port.plan.clamp) charge(port.plan, pause, at);
+  port.paused = without(port.paused, priority);
+  change.ended = with(change.ended, priority);
+}
+
+// Accounts a running pause up to `to`. It was clamped below window_end + budget, so at most one
+// window ended since the last time.
+void PauseReceiver::charge(const PauseRxPlan& plan, Pause& pause, Instant to) {
+  if (pause.window_end <= to) {
+    pause.charged_to = std::max(pause.charged_to, pause.window_end);
+    pause.window_end = pause.window_end + plan.window;
+    pause.spent = Duration{};
+  }
+  pause.spent += to - pause.charged_to;
+  pause.charged_to = to;
+}
+
+// How long a pause may last from `now` on, by the budget of this window and, if that is not used up
+// at its end, of the next.
+Instant PauseReceiver::clamped(const PauseRxPlan& plan, Pause& pause, bool running, Instant now) {
+  if (running) {
+    charge(plan, pause, now);
+  } else if (pause.window_end <= now) {
+    pause.window_end = now + plan.window;
+    pause.spent = Duration{};
+  }
+  const Instant limit = now + (plan.budget - pause.spent);
+  return limit < pause.window_end ? limit : pause.window_end + plan.budget;
+}
+
+void PauseReceiver::publish(PortId port, PauseChange& change) {
+  Port& state = ports_[port.index()];
+  Instant next = Instant::never();
+  uint8_t queues = 0;
+  for (size_t i = 0; i < kPriorities; ++i) {
+    if (!has(state.paused, i)) continue;
+    queues = with(queues, state.plan.pfc_to_queue[i].index());
+    next = std::min(next, state.pauses[i].until);
+  }
+  change.queues = state.queues.load(std::memory_order_relaxed) ^ queues;
+  state.queues.store(queues, std::memory_order_relaxed);
+  deadlines_.set(static_cast<Deadlines::Id>(port.index()), next);
+}
+
+}  // namespace eddy::pfc

@@ -1,0 +1,116 @@
+// PauseReceiver: the pauses that peers have laid on the egress queues of one shard's ports.
+//
+// A PFC frame pauses the priorities it enables for their quanta, timed at the configured port speed
+// from the moment of the poll that reads it; time 0 resumes at once. A legacy PAUSE does so for all
+// eight. Symmetric PFC heeds only the lossless priorities, asymmetric all; PfcRx::ignore heeds
+// none; PfcRx::clamp allows each priority `budget` of pause in each window of `window` (the first
+// starts with its first pause) and ends a pause that would take more. A queue is paused while any
+// priority mapped to it is. Ends of pauses are deadlines; pause time is accounted to the picosecond
+// of the protocol, however late a poll comes. Owner: one shard; paused_queues() may be read by any
+// thread. Bounds: `ports` port states, taken at construction. Cost: paused_queues() is one load; a
+// frame about 50 cycles; expire() one compare when nothing is due. Source: reference C.1, C.5.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "net/ids.h"
+#include "net/units.h"
+#include "pfc/deadlines.h"
+
+namespace eddy::config {
+struct PortConfig;
+}
+
+namespace eddy::pfc {
+
+// A port's side of the configuration.
+struct PauseRxPlan {
+  LineRate line;
+  uint8_t heeded = 0;           // priorities whose PFC counts
+  uint8_t heeded_by_pause = 0;  // priorities that a legacy PAUSE stops
+  bool clamp = false;
+  Duration budget;
+  Duration window;
+  std::array<QueueId, kPriorities> pfc_to_queue{};
+
+  // `lossless`: the priorities that are lossless on this port, as a mask.
+  static PauseRxPlan of(const config::PortConfig& port, uint8_t lossless);
+};
+
+// What one frame, or the passing of time, did to a port. Masks by priority, but `queues` by queue.
+struct PauseChange {
+  PortId port;
+  uint8_t xoff = 0;         // asked to pause, heeded or not
+  uint8_t xon = 0;          // asked to resume
+  uint8_t ended = 0;        // pauses that ended: their paused time is final
+  uint8_t over_budget = 0;  // pauses cut short or refused by the clamp
+  uint8_t queues = 0;       // queues that became paused or free
+};
+
+class PauseReceiver {
+ public:
+  explicit PauseReceiver(size_t ports);
+
+  // Adopts a configuration. Priorities no longer heeded resume; running pauses keep their end.
+  PauseChange configure(PortId port, const PauseRxPlan& plan, Instant now);
+  PauseChange on_pfc(PortId port, uint8_t enable, const std::array<uint16_t, kPriorities>& times,
+                     Instant now);
+  PauseChange on_pause(PortId port, uint16_t quanta, Instant now);
+  // The peer is gone, its pauses with it.
+  PauseChange on_link_down(PortId port, Instant now);
+
+  // Ends what is due and calls void report(const PauseChange&) for each port concerned, in the
+  // order of their deadlines.
+  template <class Report>
+  void expire(Instant now, Report&& report) {
+    while (const auto id = deadlines_.pop_due(now)) report(end_due(PortId(*id), now));
+  }
+
+  Instant next_deadline() const { return deadlines_.next(); }
+
+  // Queues that may not start a packet.
+  uint8_t paused_queues(PortId port) const {
+    return ports_[port.index()].queues.load(std::memory_order_relaxed);
+  }
+  uint8_t paused_priorities(PortId port) const { return ports_[port.index()].paused; }
+  // For how long the priority has been paused since the start, up to `now`.
+  Duration paused_time(PortId port, Priority priority, Instant now) const;
+  // The same since the last take: what a counter still lacks.
+  Duration take_paused_time(PortId port, Priority priority, Instant now);
+
+ private:
+  struct Pause {
+    Instant since;       // paused: start of this pause
+    Instant until;       // paused: its end, the clamp applied
+    Instant asked;       // paused: its end as the peer asked for
+    Duration total;      // of the pauses that have ended
+    Duration taken;      // of paused_time, by take_paused_time
+    Instant window_end;  // clamp: of the current window
+    Duration spent;      // clamp: paused in the current window before `charged_to`
+    Instant charged_to;  // clamp: this pause is accounted up to here
+  };
+  struct Port {
+    PauseRxPlan plan;
+    uint8_t paused = 0;
+    std::atomic<uint8_t> queues{0};
+    std::array<Pause, kPriorities> pauses{};
+  };
+
+  PauseChange end_due(PortId port, Instant now);
+  PauseChange apply(PortId port, uint8_t enable, uint8_t heeded,
+                    const std::array<uint16_t, kPriorities>& times, Instant now);
+  void pause(Port& port, size_t priority, uint16_t quanta, Instant now, PauseChange& change);
+  void end(Port& port, size_t priority, Instant at, PauseChange& change);
+  void end_expired(Port& port, Instant now, PauseChange& change);
+  void charge(const PauseRxPlan& plan, Pause& pause, Instant to);
+  Instant clamped(const PauseRxPlan& plan, Pause& pause, bool running, Instant now);
+  void publish(PortId port, PauseChange& change);
+
+  std::unique_ptr<Port[]> ports_;
+  Deadlines deadlines_;
+};
+
+}  // namespace eddy::pfc

@@ -1,0 +1,236 @@
+#include "pfc/buffer_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "config/config.h"
+
+namespace eddy::pfc {
+namespace {
+
+using namespace eddy::literals;
+
+config::BufferProfile static_profile(Bytes xoff, Bytes xon_offset, bool lossless = true) {
+  config::BufferProfile profile;
+  profile.lossless = lossless;
+  profile.mode = config::BufferMode::fixed;
+  profile.xoff = xoff;
+  profile.xon_offset = xon_offset;
+  return profile;
+}
+
+config::BufferProfile dynamic_profile(int dynamic_th, bool lossless = true) {
+  config::BufferProfile profile;
+  profile.lossless = lossless;
+  profile.mode = config::BufferMode::dynamic;
+  profile.dynamic_th = dynamic_th;
+  return profile;
+}
+
+struct OneShard {
+  explicit OneShard(Bytes shared) : pool(use, ShardId(0), shared) {}
+  std::array<PoolUse, 1> use;
+  BufferPool pool;
+  PgBuffer pg;
+
+  int64_t used() const { return pg.used.load(); }
+  int64_t headroom() const { return pg.headroom_used.load(); }
+  int64_t shared() const { return use[0].shared.load(); }
+};
+
+TEST(Cells, RoundsUpToWholeCells) {
+  EXPECT_EQ(round_to_cells(64, 1), 64);
+  EXPECT_EQ(round_to_cells(64, 256), 256);
+  EXPECT_EQ(round_to_cells(256, 256), 256);
+  EXPECT_EQ(round_to_cells(257, 256), 512);
+}
+
+TEST(BufferPool, XoffAtExactlyThePacketThatCrossesAStaticThreshold) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge) << i;
+  EXPECT_EQ(s.used(), 10'000);  // at the threshold, not above it
+  EXPECT_TRUE(s.pool.admit(s.pg, limits, 1).xoff_edge);
+  EXPECT_TRUE(s.pg.pausing.load());
+  EXPECT_EQ(s.headroom(), 0);                                 // the crossing packet is shared
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge);  // an edge, not a level
+  EXPECT_EQ(s.headroom(), 1'000);
+}
+
+TEST(BufferPool, XonOnceAtTheHysteresisAndOnlyWithEmptyHeadroom) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
+  for (int i = 0; i < 13; ++i)
+    ASSERT_EQ(s.pool.admit(s.pg, limits, 1'000).verdict, AdmitVerdict::accepted);
+  EXPECT_EQ(s.headroom(), 2'000);
+  int xons = 0;
+  while (s.used() > 6'000) {
+    EXPECT_EQ(xons, 0) << "at " << s.used();
+    xons += s.pool.release(s.pg, limits, 1'000);
+  }
+  EXPECT_EQ(xons, 1);  // by the release that reached 10,000 - 4,000
+  EXPECT_FALSE(s.pg.pausing.load());
+  while (s.used() > 0) EXPECT_FALSE(s.pool.release(s.pg, limits, 1'000));
+  EXPECT_EQ(s.shared(), 0);
+}
+
+TEST(BufferPool, WithoutHysteresisPausesAndResumesAtTheSameThreshold) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(2'000_B, 0_B), 3'000_B);
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge);
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(s.pool.admit(s.pg, limits, 1'000).xoff_edge);
+    EXPECT_TRUE(s.pool.release(s.pg, limits, 1'000));
+  }
+}
+
+TEST(BufferPool, HeadroomFillsLastAndEmptiesFirst) {
+  OneShard s(1_MiB);
+  config::BufferProfile profile = static_profile(2'000_B, 0_B);
+  profile.reserved = 1'000_B;
+  const PgLimits limits = PgLimits::of(profile, 1'500_B);
+  (void)s.pool.admit(s.pg, limits, 600);
+  EXPECT_EQ(s.shared(), 0);  // within the reserved octets
+  (void)s.pool.admit(s.pg, limits, 600);
+  EXPECT_EQ(s.shared(), 200);
+  (void)s.pool.admit(s.pg, limits, 1'000);  // crosses
+  EXPECT_EQ(s.shared(), 1'200);
+  (void)s.pool.admit(s.pg, limits, 1'500);
+  EXPECT_EQ(s.headroom(), 1'500);
+  EXPECT_EQ(s.pool.admit(s.pg, limits, 1).verdict, AdmitVerdict::headroom_full);
+  EXPECT_EQ(s.used(), 3'700);
+  (void)s.pool.release(s.pg, limits, 1'000);
+  EXPECT_EQ(s.headroom(), 500);
+  EXPECT_EQ(s.shared(), 1'200);
+  (void)s.pool.release(s.pg, limits, 1'500);
+  EXPECT_EQ(s.headroom(), 0);
+  EXPECT_EQ(s.shared(), 200);
+  EXPECT_EQ(s.pool.admit(s.pg, limits, 300).verdict, AdmitVerdict::accepted);
+  EXPECT_EQ(s.shared(), 500);
+}
+
+TEST(BufferPool, DynamicThresholdFollowsTheFreePool) {
+  OneShard s(80'000_B);
+  const PgLimits limits = PgLimits::of(dynamic_profile(-3), 5'000_B);
+  EXPECT_EQ(s.pool.threshold(limits), 10'000);
+  // After x octets the threshold is (80,000 - x) / 8: 8,889 is the first x above it.
+  (void)s.pool.admit(s.pg, limits, 8'000);
+  EXPECT_EQ(s.pool.threshold(limits), 9'000);
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 888).xoff_edge);
+  EXPECT_EQ(s.pool.threshold(limits), 8'889);
+  EXPECT_TRUE(s.pool.admit(s.pg, limits, 1).xoff_edge);
+}
+
+TEST(BufferPool, DynamicThresholdMayBeTwiceTheFreePool) {
+  OneShard s(9'000_B);
+  const PgLimits limits = PgLimits::of(dynamic_profile(1), 0_B);
+  EXPECT_EQ(s.pool.threshold(limits), 18'000);
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 6'000).xoff_edge);
+  EXPECT_TRUE(s.pool.admit(s.pg, limits, 1).xoff_edge);
+}
+
+TEST(BufferPool, AFullPoolPausesALosslessGroupThatHoldsNothingAndResumesIt) {
+  OneShard s(1'000_B);
+  PgBuffer other;
+  const PgLimits greedy = PgLimits::of(static_profile(2'000_B, 0_B, false), 0_B);
+  const PgLimits limits = PgLimits::of(dynamic_profile(-3), 500_B);
+  ASSERT_EQ(s.pool.admit(other, greedy, 1'000).verdict, AdmitVerdict::accepted);
+  EXPECT_EQ(s.pool.admit(other, greedy, 1).verdict, AdmitVerdict::shared_full);
+  const Admission admission = s.pool.admit(s.pg, limits, 100);
+  EXPECT_EQ(admission.verdict, AdmitVerdict::accepted);
+  EXPECT_TRUE(admission.xoff_edge);
+  EXPECT_EQ(s.headroom(), 100);
+  EXPECT_TRUE(s.pool.release(s.pg, limits, 100));  // though the threshold is still 0
+}
+
+TEST(BufferPool, LossyGroupIsDroppedAtItsLimitAndNeverPauses) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(2'000_B, 0_B, false), 9'000_B);
+  EXPECT_EQ(s.pool.admit(s.pg, limits, 2'000).verdict, AdmitVerdict::accepted);
+  const Admission over = s.pool.admit(s.pg, limits, 1);
+  EXPECT_EQ(over.verdict, AdmitVerdict::shared_full);
+  EXPECT_FALSE(over.xoff_edge);
+  EXPECT_EQ(s.used(), 2'000);
+  EXPECT_EQ(s.headroom(), 0);
+}
+
+TEST(BufferPool, UnreadBacklogCountsTowardsXoffOnly) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000, 9'000).xoff_edge);
+  EXPECT_TRUE(s.pool.admit(s.pg, limits, 1'000, 8'001).xoff_edge);
+  EXPECT_EQ(s.used(), 2'000);
+}
+
+TEST(BufferPool, SmallFramesAreChargedByTheCell) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(256'000_B, 4'000_B), 1'024_B);
+  const int64_t charge = round_to_cells(60, 256);
+  for (int i = 0; i < 1'000; ++i) ASSERT_FALSE(s.pool.admit(s.pg, limits, charge).xoff_edge) << i;
+  EXPECT_TRUE(s.pool.admit(s.pg, limits, charge).xoff_edge);
+  for (int i = 0; i < 4; ++i)
+    ASSERT_EQ(s.pool.admit(s.pg, limits, charge).verdict, AdmitVerdict::accepted);
+  EXPECT_EQ(s.pool.admit(s.pg, limits, charge).verdict, AdmitVerdict::headroom_full);
+}
+
+TEST(BufferPool, KeepsUserAndPersistentWatermarks) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(10'000_B, 0_B), 3'000_B);
+  (void)s.pool.admit(s.pg, limits, 3'000);
+  (void)s.pool.admit(s.pg, limits, 2'000);
+  (void)s.pool.release(s.pg, limits, 4'000);
+  EXPECT_EQ(s.pg.user_watermark.load(), 5'000);
+  s.pg.clear_user_watermark();
+  EXPECT_EQ(s.pg.user_watermark.load(), 1'000);
+  (void)s.pool.admit(s.pg, limits, 1'000);
+  EXPECT_EQ(s.pg.user_watermark.load(), 2'000);
+  EXPECT_EQ(s.pg.persistent_watermark.load(), 5'000);
+  s.pg.clear_persistent_watermark();
+  EXPECT_EQ(s.pg.persistent_watermark.load(), 2'000);
+}
+
+TEST(BufferPool, ShardsSeeEachOtherAtTheNextPoll) {
+  std::array<PoolUse, 2> use;
+  BufferPool a(use, ShardId(0), 10'000_B);
+  BufferPool b(use, ShardId(1), 10'000_B);
+  PgBuffer pg_a;
+  PgBuffer pg_b;
+  const PgLimits limits = PgLimits::of(dynamic_profile(0, false), 0_B);
+  (void)a.admit(pg_a, limits, 4'000);
+  EXPECT_EQ(b.free_shared(), 10'000);
+  b.begin_poll();
+  EXPECT_EQ(b.free_shared(), 6'000);
+  EXPECT_EQ(b.admit(pg_b, limits, 6'001).verdict, AdmitVerdict::shared_full);
+  EXPECT_EQ(b.admit(pg_b, limits, 6'000).verdict, AdmitVerdict::accepted);
+  a.begin_poll();
+  EXPECT_EQ(a.free_shared(), 0);
+  EXPECT_EQ(a.threshold(limits), 0);
+}
+
+TEST(BufferPool, LossyQueueLimitIsAPowerOfTwoOfTheFreePool) {
+  OneShard s(8'000_B);
+  EXPECT_TRUE(s.pool.admit_queue(7'000, 1'000, PowerOfTwo(0)));
+  EXPECT_FALSE(s.pool.admit_queue(7'000, 1'001, PowerOfTwo(0)));
+  EXPECT_TRUE(s.pool.admit_queue(0, 2'000, PowerOfTwo(-2)));
+  EXPECT_FALSE(s.pool.admit_queue(1, 2'000, PowerOfTwo(-2)));
+  EXPECT_TRUE(s.pool.admit_queue(15'000, 1'000, PowerOfTwo(1)));
+}
+
+TEST(BufferPool, NewLimitsKeepTheAccountsAndMayResume) {
+  OneShard s(1_MiB);
+  const PgLimits before = PgLimits::of(static_profile(2'000_B, 0_B), 3'000_B);
+  (void)s.pool.admit(s.pg, before, 2'000);
+  EXPECT_TRUE(s.pool.admit(s.pg, before, 1'000).xoff_edge);
+  config::BufferProfile wider = static_profile(9'000_B, 0_B);
+  wider.reserved = 1'000_B;
+  const PgLimits now = PgLimits::of(wider, 3'000_B);
+  EXPECT_TRUE(s.pool.relimit(s.pg, before, now));
+  EXPECT_EQ(s.shared(), 2'000);
+  EXPECT_FALSE(s.pool.release(s.pg, now, 3'000));
+  EXPECT_EQ(s.shared(), 0);
+}
+
+}  // namespace
+}  // namespace eddy::pfc
