@@ -1,0 +1,69 @@
+#include "lb/buckets.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace eddy::lb {
+namespace {
+
+// Largest remainders: whole slots first, then one more to those who lost most by rounding.
+std::vector<uint32_t> slots_each(std::span<const uint32_t> weights, uint32_t slots, uint64_t tie) {
+  const size_t count = weights.size();
+  const uint64_t total = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
+  std::vector<uint32_t> share(count);
+  std::vector<size_t> order(count);
+  for (size_t i = 0; i < count; ++i) {
+    share[i] = static_cast<uint32_t>(uint64_t{weights[i]} * slots / total);
+    order[i] = (i + tie) % count;
+  }
+  const auto lost = [&](size_t i) { return uint64_t{weights[i]} * slots % total; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lost(a) > lost(b); });
+  uint32_t left = slots - std::accumulate(share.begin(), share.end(), uint32_t{0});
+  for (size_t i = 0; left > 0; ++i, --left) ++share[order[i]];
+  return share;
+}
+
+}  // namespace
+
+std::vector<MemberIndex> spread_over(std::span<const uint32_t> weights, uint32_t slots,
+                                     uint64_t tie) {
+  const std::vector<uint32_t> share = slots_each(weights, slots, tie);
+  std::vector<int64_t> credit(weights.size());
+  std::vector<MemberIndex> members(slots);
+  for (MemberIndex& slot : members) {
+    for (size_t i = 0; i < credit.size(); ++i) credit[i] += share[i];
+    const auto most = std::max_element(credit.begin(), credit.end());
+    *most -= slots;
+    slot = static_cast<MemberIndex>(most - credit.begin());
+  }
+  return members;
+}
+
+std::vector<uint32_t> weights_of(const PathSet& set, BucketShare share) {
+  std::vector<uint32_t> weights(set.count, 1);
+  if (share == BucketShare::weighted)
+    for (size_t i = 0; i < set.count; ++i) weights[i] = set.members[i].weight;
+  return weights;
+}
+
+BucketTable::BucketTable(std::span<const PathSet> sets, const Shape& shape)
+    : seed_(shape.seed), buckets_(shape.buckets) {
+  homes_.reserve(sets.size() * buckets_);
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const auto members = spread_over(weights_of(sets[i], shape.share), buckets_, mix64(seed_ + i));
+    homes_.insert(homes_.end(), members.begin(), members.end());
+  }
+}
+
+MemberIndex BucketTable::detour(uint16_t set, uint64_t hash, MemberMask live) const {
+  MemberIndex member = 0;
+  for (int i = 0; i < kProbes; ++i) {
+    hash = mix64(hash);
+    member = at(set, hash);
+    if (contains(live, member)) return member;
+  }
+  return next_of(live, member);
+}
+
+}  // namespace eddy::lb

@@ -1,0 +1,63 @@
+// BucketTable: hash -> member through a fixed number of buckets a path set (resilient hashing).
+//
+// A bucket's home member never changes. While it is dead, its keys go through a fixed sequence of
+// other buckets to the first live member found, so only the keys of a dead member move, and they
+// come back with it; a second death moves only what stood on the second. Octets: sets x buckets.
+// Owner: the selector. Bounds: rounding gives a member less than one bucket more or less than its
+// share. Cost: a hash and one load; when the home is dead, up to 8 more of each. Source: reference
+// A.1, A.2.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lb/members.h"
+#include "lb/path_set.h"
+
+namespace eddy::lb {
+
+inline constexpr uint32_t kEcmpBuckets = 256;  // reference A.1
+
+enum class BucketShare : uint8_t { equal, weighted };
+
+// Member indices in `slots` slots, each member in proportion to its weight and spread as evenly as
+// can be; `tie` says which of equals comes first.
+std::vector<MemberIndex> spread_over(std::span<const uint32_t> weights, uint32_t slots,
+                                     uint64_t tie);
+// The weights of a set's members, or 1 each.
+std::vector<uint32_t> weights_of(const PathSet& set, BucketShare share);
+
+class BucketTable {
+ public:
+  struct Shape {
+    uint32_t buckets;
+    BucketShare share;
+    uint64_t seed;  // of the switch: seed_of()
+  };
+
+  BucketTable(std::span<const PathSet> sets, const Shape& shape);
+
+  // `live` is not empty.
+  MemberIndex pick(uint16_t set, uint32_t balance_hash, MemberMask live) const {
+    const uint64_t hash = mix64(balance_hash ^ seed_);
+    const MemberIndex home = at(set, hash);
+    if (contains(live, home)) [[likely]]
+      return home;
+    return detour(set, hash, live);
+  }
+
+ private:
+  static constexpr int kProbes = 8;
+
+  MemberIndex at(uint16_t set, uint64_t hash) const {
+    return homes_[size_t{set} * buckets_ + scaled_to(static_cast<uint32_t>(hash >> 32), buckets_)];
+  }
+  MemberIndex detour(uint16_t set, uint64_t hash, MemberMask live) const;
+
+  uint64_t seed_;
+  uint32_t buckets_;
+  std::vector<MemberIndex> homes_;  // buckets_ entries a set
+};
+
+}  // namespace eddy::lb

@@ -1,0 +1,116 @@
+// What lb/<name>.cpp builds on: the loop that drives a scheme, and its entry in the registry.
+//
+// A scheme S is a class that satisfies PathScheme and has
+//   S::Parameters, S::parameters() (lb/parameters.h), S::kSummary, S::kPromisesOrder,
+//   S(const SelectorInit&, const S::Parameters&),
+//   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
+//   first propose: prefetches, values that depend on now() alone.
+// The file ends with EDDY_SCHEME(name, S). Randomness is drawn ahead: propose and alternative read
+// the next draw, commit consumes it, so asking twice changes nothing.
+// Cost: one virtual call a burst; the rest is inlined. Source: architecture, section 5.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <memory>
+#include <utility>
+
+#include "lb/buckets.h"
+#include "lb/registry.h"
+#include "lb/wrappers.h"
+
+namespace eddy::lb {
+
+// clang-format off
+template <class S>
+concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packet* const> burst) {
+  scheme.prepare(view, burst);
+};
+// clang-format on
+
+// RoCE ACK, NAK and CNP are flows of their own that every scheme sends by ECMP (reference 1.5):
+// here, so that neither schemes nor wrappers ever see them.
+template <PathScheme Scheme>
+class SelectorOf final : public Selector {
+ public:
+  template <class... Args>
+  explicit SelectorOf(const SelectorInit& init, const Args&... args)
+      : control_(init.sets, {.buckets = kEcmpBuckets,
+                             .share = BucketShare::equal,
+                             .seed = seed_of(init.seed, init.switch_id)}),
+        scheme_(init, args...) {}
+
+  void select(const PathView& view, std::span<Packet* const> burst,
+              std::span<const uint16_t> set_of) override {
+    if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      const MemberIndex member = choose(view, packet, set_of[i]);
+      const PathMember& chosen = view.set(set_of[i]).members[member];
+      packet.member = member;
+      packet.egress_port = chosen.port;
+      packet.path = chosen.path;
+    }
+  }
+
+ private:
+  MemberIndex choose(const PathView& view, const Packet& packet, uint16_t set) {
+    if (packet.has(kPacketRoceControl)) [[unlikely]]
+      return control_.pick(set, packet.balance_hash, view.live(set));
+    const MemberIndex member = scheme_.propose(view, packet, set);
+    scheme_.commit(view, packet, set, member);
+    return member;
+  }
+
+  BucketTable control_;
+  Scheme scheme_;
+};
+
+namespace detail {
+
+template <class Scheme>
+Result<std::unique_ptr<Selector>> make_bare(const SelectorInit& init, const ParameterMap&) {
+  const auto parameters = parse_parameters<Scheme>("the scheme", init.parameters);
+  if (!parameters) return parameters.problems();
+  return std::unique_ptr<Selector>(std::make_unique<SelectorOf<Scheme>>(init, parameters.value()));
+}
+
+template <class Wrapper, class Scheme>
+Result<std::unique_ptr<Selector>> make_wrapped(const SelectorInit& init,
+                                               const ParameterMap& wrapper_parameters) {
+  using Wrapped = typename Wrapper::template Around<Scheme>;
+  const auto own = parse_parameters<Wrapper>(Wrapper::kName, wrapper_parameters);
+  if (!own) return own.problems();
+  const auto inner = parse_parameters<Scheme>("the scheme", init.parameters);
+  if (!inner) return inner.problems();
+  return std::unique_ptr<Selector>(
+      std::make_unique<SelectorOf<Wrapped>>(init, own.value(), inner.value()));
+}
+
+template <class Scheme, class List>
+struct Wrapped;
+template <class Scheme, class... W>
+struct Wrapped<Scheme, WrapperList<W...>> {
+  static constexpr std::array<WrapperInfo, sizeof...(W)> kInfos = {
+      WrapperInfo{W::kName, W::kSummary, kParameterInfos<W>, &make_wrapped<W, Scheme>}...};
+};
+
+}  // namespace detail
+
+template <class Scheme, class List>
+SchemeInfo describe(std::string_view name) {
+  return {name,
+          Scheme::kSummary,
+          kParameterInfos<Scheme>,
+          Scheme::kPromisesOrder,
+          &detail::make_bare<Scheme>,
+          detail::Wrapped<Scheme, List>::kInfos};
+}
+
+}  // namespace eddy::lb
+
+// Defines the function that the generated registry calls for the scheme `name`.
+#define EDDY_SCHEME(name, Type)                                     \
+  ::eddy::lb::SchemeInfo name##_scheme() {                          \
+    return ::eddy::lb::describe<Type, ::eddy::lb::Wrappers>(#name); \
+  }

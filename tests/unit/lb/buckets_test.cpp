@@ -1,0 +1,63 @@
+#include "lb/buckets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "net/random.h"
+
+namespace eddy::lb {
+namespace {
+
+std::vector<uint32_t> count_members(const std::vector<MemberIndex>& slots, size_t members) {
+  std::vector<uint32_t> count(members);
+  for (MemberIndex member : slots) ++count[member];
+  return count;
+}
+
+TEST(Buckets, SharesAreProportionalWithinOneSlot) {
+  RandomStream random(11, 0, 0);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<uint32_t> weights(1 + random.below(64));
+    uint64_t total = 0;
+    for (uint32_t& weight : weights) total += weight = 1 + random.below(65'535);
+    const auto count = count_members(spread_over(weights, 256, random.next()), weights.size());
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const double share = 256.0 * weights[i] / static_cast<double>(total);
+      EXPECT_LT(std::abs(count[i] - share), 1.0) << "seed 11, round " << round;
+    }
+  }
+}
+
+TEST(Buckets, EqualMembersTakeTurns) {
+  const std::vector<uint32_t> weights(4, 1);
+  const auto slots = spread_over(weights, 8, 0);
+  EXPECT_EQ(slots, (std::vector<MemberIndex>{0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
+TEST(Buckets, AHeavyMemberIsSpreadOut) {
+  const std::vector<uint32_t> weights = {2, 1, 1};
+  EXPECT_EQ(spread_over(weights, 4, 0), (std::vector<MemberIndex>{0, 1, 2, 0}));
+}
+
+TEST(Buckets, LeftOverSlotsGoToDifferentMembersByTie) {
+  const std::vector<uint32_t> weights(3, 1);
+  EXPECT_EQ(count_members(spread_over(weights, 4, 0), 3), (std::vector<uint32_t>{2, 1, 1}));
+  EXPECT_EQ(count_members(spread_over(weights, 4, 2), 3), (std::vector<uint32_t>{1, 1, 2}));
+}
+
+TEST(Members, NthAndNext) {
+  constexpr MemberMask kMask = 0b1000'0000'0001'0110;
+  EXPECT_EQ(nth_of(kMask, 0), 1);
+  EXPECT_EQ(nth_of(kMask, 3), 15);
+  EXPECT_EQ(next_of(kMask, 3), 4);
+  EXPECT_EQ(next_of(kMask, 15), 15);
+  EXPECT_EQ(next_of(kMask, 16), 1);
+  EXPECT_EQ(next_of(bit_of(63), 63), 63);
+  EXPECT_EQ(random_of(kMask, 0xFFFF'FFFF), 15);
+  EXPECT_EQ(nth_of(~MemberMask{0}, 63), 63);
+}
+
+}  // namespace
+}  // namespace eddy::lb
