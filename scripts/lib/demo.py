@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+"""scripts/demo: real Linux hosts talk through a leaf-spine fabric of four eddyd processes."""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from lib import display, watch  # noqa: E402
+from lib.demo_report import Report  # noqa: E402
+from lib.fabric import Fabric, Plan  # noqa: E402
+from lib.netns import Trouble, World, close_state, owner_lives  # noqa: E402
+from lib.traffic import Flow, Traffic, ping_mesh  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+STATE = Path("/run/eddy/demo.json")
+LOSSLESS_DSCP = 3  # SONiC's maps: DSCP 3 -> traffic class 3 -> lossless priority group 3
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        prog="scripts/demo",
+        description="Brings up two leaves, two spines (four eddyd joined by memif) and four hosts in "
+        "network namespaces, sends ping, TCP and UDP across, shows what the switches see, and takes "
+        "everything down again. Needs root.")
+    parser.add_argument("--scheme", default="letflow", metavar="NAME",
+                        help="path selection on the leaves (default: letflow)")
+    parser.add_argument("--seconds", type=int, default=20, metavar="N",
+                        help="how long the traffic runs, 4 to 3600 (default: 20)")
+    parser.add_argument("--hosts", default="af_packet", choices=("af_packet", "af_xdp"),
+                        help="how the hosts' veth pairs are attached (default: af_packet)")
+    parser.add_argument("--keep", action="store_true",
+                        help="leave the fabric up and print how to look at it")
+    parser.add_argument("--down", action="store_true", help="take down a fabric that was kept")
+    arguments = parser.parse_args()
+    if arguments.down:
+        return arguments
+    if not 4 <= arguments.seconds <= 3600:
+        parser.error(f"--seconds {arguments.seconds}: valid is 4 to 3600")
+    lines = (ROOT / "lb" / "schemes.txt").read_text(encoding="utf-8").splitlines()
+    schemes = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if arguments.scheme not in schemes:
+        parser.error(f"--scheme {arguments.scheme}: valid are {', '.join(schemes)}")
+    return arguments
+
+
+def take_down():
+    if not STATE.exists():
+        print("no demo fabric is up")
+        return
+    close_state(STATE)
+    print("the demo fabric is down")
+
+
+def make_room(screen):
+    """Refuses to run beside another demo; clears what a killed one left behind."""
+    if not STATE.exists():
+        return
+    state = json.loads(STATE.read_text(encoding="utf-8"))
+    if state["kept"] or owner_lives(state):
+        raise Trouble("a demo fabric is up already; scripts/demo --down takes it down")
+    screen.say("Taking down what an interrupted demo left behind.")
+    close_state(STATE)
+
+
+def build(screen):
+    """Installs what is missing and builds preset release; silent when there is nothing to do."""
+    subprocess.run([ROOT / "scripts" / "setup"], check=True)
+    began = time.monotonic()
+    for command in (("cmake", "--preset", "release"),
+                    ("cmake", "--build", "--preset", "release", "--target", "eddyd", "eddyctl")):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Trouble(f"'{' '.join(command)}' failed:\n{done.stdout}{done.stderr}")
+    if time.monotonic() - began > 5:
+        screen.say(f"Built release in {time.monotonic() - began:.0f} s.")
+    return ROOT / "build" / "release" / "bin"
+
+
+def flows_of(fabric, seconds):
+    """Background TCP and UDP both ways all the time; an incast in the lossless class in the middle."""
+    h1, h2, h3, h4 = fabric.hosts
+    incast = {"udp": True, "rate": 70_000_000, "dscp": LOSSLESS_DSCP, "start": 0.4 * seconds,
+              "length": 0.4 * seconds}
+    return [
+        Flow("tcp-v4", h1, h4, streams=16),
+        Flow("tcp-v6", h4, h1, streams=8, version=6),
+        Flow("tcp-lossless", h2, h3, streams=8, dscp=LOSSLESS_DSCP),
+        Flow("udp", h3, h2, udp=True, rate=20_000_000),
+        Flow("incast-1", h1, h3, **incast),
+        Flow("incast-2", h2, h3, **incast),
+    ]
+
+
+def run_traffic(world, fabric, report, screen, seconds):
+    """Runs the flows, shows a table once a second; returns their results."""
+    traffic = Traffic(world, flows_of(fabric, seconds))
+    traffic.start()
+    first = last = watch.sample_fabric(fabric.switches)
+    began = time.monotonic()
+    for second in range(1, seconds + 1):
+        traffic.tick(time.monotonic() - began, seconds)
+        time.sleep(max(0.0, began + second - time.monotonic()))
+        fabric.check_alive()
+        now = watch.sample_fabric(fabric.switches)
+        screen.refresh(report.live(second, seconds, traffic.running(), last, now))
+        last = now
+    results = traffic.finish()
+    report.totals(first, watch.sample_fabric(fabric.switches))
+    return results
+
+
+def demo(arguments, screen):
+    binaries = build(screen)
+    make_room(screen)
+    world = World("eddy-demo", outlive=arguments.keep, state_path=STATE)
+    kept = False
+    try:
+        plan = Plan(host_ports=arguments.hosts, scheme=arguments.scheme)
+        began = time.monotonic()
+        fabric = Fabric(world, plan, binaries)
+        fabric.start()
+        screen.say(f"Two leaves, two spines and four hosts are up "
+                   f"({time.monotonic() - began:.1f} s; hosts on {arguments.hosts}, "
+                   f"switches joined by memif, scheme {arguments.scheme}).")
+        report = Report(screen, plan)
+        report.pings(ping_mesh(world, fabric.hosts))
+        report.flows(run_traffic(world, fabric, report, screen, arguments.seconds))
+        failures = report.summary()
+        if arguments.keep:
+            world.save(kept=True)
+            kept = True
+            say_how_to_look(screen, fabric, binaries)
+        return 1 if failures else 0
+    finally:
+        if not kept:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+            world.close()
+
+
+def say_how_to_look(screen, fabric, binaries):
+    eddyctl = os.path.relpath(binaries / "eddyctl")
+    leaf = fabric.switches[0]
+    screen.say(
+        "", "The fabric stays up. To look at it:",
+        f"  {eddyctl} --name {leaf.name} show ports        (and queues, pfc, paths, drops, ...)",
+        f"  ip netns exec {fabric.hosts[0].namespace} ping {fabric.hosts[2].ipv4}",
+        f"  ip netns exec {fabric.hosts[0].namespace} iperf3 -c {fabric.hosts[2].ipv4}"
+        f"        (after iperf3 -s in {fabric.hosts[2].namespace})",
+        f"  dpdk-telemetry.py -f eddy-{leaf.name}",
+        f"  less {leaf.process.log}        (and the configuration beside it, {leaf.path.name})",
+        "To take it down: scripts/demo --down")
+
+
+def main():
+    arguments = parse_arguments()
+    screen = display.Screen()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    try:
+        if arguments.down:
+            take_down()
+            return 0
+        return demo(arguments, screen)
+    except Trouble as trouble:
+        screen.say(screen.paint("FAILED", "red", "bold") + f": {trouble}")
+        return 1
+    except subprocess.CalledProcessError as failed:
+        screen.say(screen.paint("FAILED", "red", "bold") + f": {failed.cmd[0]} exited "
+                   f"{failed.returncode}")
+        return 1
+    except KeyboardInterrupt:
+        screen.say("", "Interrupted; everything is taken down.")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""What scripts/demo says: the live table, the summary, and whether all went as it should."""
+
+from . import display, watch
+
+
+class Report:
+    """Collects results and prints them. failures() are what a reader must know, one line each."""
+
+    def __init__(self, screen, plan):
+        self._screen = screen
+        self._plan = plan
+        self._pings = []
+        self._flows = []
+        self._rows = []
+        self._drops = {}
+
+    def pings(self, results):
+        self._pings = results
+
+    def flows(self, results):
+        self._flows = results
+
+    def totals(self, first, last):
+        self._rows = watch.port_rows(first, last)
+        self._drops = watch.drops_by_reason(first, last)
+
+    def live(self, second, seconds, running, last, now):
+        """The lines of one second."""
+        rows = watch.port_rows(last, now)
+        forwarded = sum(r.rate("tx_packets") for r in rows)
+        head = (f"{second:3d} s of {seconds}  scheme {self._plan.scheme}  "
+                f"{display.number(forwarded)} packets/s sent by all ports  now: {', '.join(running)}")
+        lines = ["", self._screen.paint(head, "bold"), *display.port_table(self._screen, rows)]
+        lines += [" " + display.split_line(leaf, watch.split(rows, leaf)) for leaf in self._leaves()]
+        lines.append(" drops: " + display.drops_line(watch.drops_by_reason(last, now), 88))
+        return lines
+
+    def summary(self):
+        """Prints the summary; returns the failures."""
+        say = self._screen.say
+        say("", self._screen.paint("Summary", "bold"))
+        say(*self._ping_lines(), *self._flow_lines(), *self._switch_lines())
+        failures = self.failures()
+        if failures:
+            say(*(self._screen.paint("FAILED", "red", "bold") + f": {line}" for line in failures))
+        else:
+            say(self._screen.paint("OK", "green", "bold") + ": every host reached every other, every "
+                "flow ran, nothing lossless was lost.")
+        return failures
+
+    def failures(self):
+        lines = [f"ping {p.source} to {p.target}: {p.received} of {p.sent} answered"
+                 for p in self._pings if not p.ok]
+        lines += [f"{f.flow.name} ({f.flow.source.name} to {f.flow.target.name}): "
+                  f"{f.error or 'nothing arrived'}" for f in self._flows if not f.ok]
+        for leaf in self._leaves():
+            lines += [f"{leaf} sent nothing to {port}" for port, octets in
+                      watch.split(self._rows, leaf) if not octets]
+        lost = sum(r.counts["lossless_dropped_packets"] for r in self._rows)
+        if lost:
+            lines.append(f"{lost} packets of a lossless class were lost on fabric ports")
+        return lines
+
+    def _leaves(self):
+        return [f"{self._plan.names}leaf{n}" for n in range(1, self._plan.leaves + 1)]
+
+    def _ping_lines(self):
+        good = [p for p in self._pings if p.ok]
+        line = f"  ping    {len(good)} of {len(self._pings)} pairs answered (IPv4 and IPv6)"
+        if good:
+            mean = sum(p.average_ms for p in good) / len(good)
+            worst = max(p.maximum_ms for p in good)
+            line += f"; mean {mean:.2f} ms, worst {worst:.2f} ms"
+        return [line]
+
+    def _flow_lines(self):
+        lines = []
+        for result in self._flows:
+            flow = result.flow
+            kind = "UDP" if flow.udp else "TCP"
+            klass = "lossless class" if flow.dscp else "best effort"
+            line = (f"  {kind}     {flow.source.name} to {flow.target.name} over IPv{flow.version}, "
+                    f"{klass}, {flow.streams} flow{'s' if flow.streams > 1 else ''}: "
+                    f"{display.bit_rate(result.bit_rate)}")
+            if flow.udp:
+                share = 100 * result.lost_packets / max(1, result.sent_packets)
+                line += f", {share:.1f} % lost"
+            else:
+                line += f", {result.retransmits} retransmits, mean RTT {result.rtt_ms:.1f} ms"
+            lines.append(line)
+        return lines
+
+    def _switch_lines(self):
+        lines = []
+        for leaf in self._leaves():
+            lines.append("  split   " + display.split_line(leaf, watch.split(self._rows, leaf)))
+        total = {c: sum(r.counts[c] for r in self._rows) for c in watch.COUNTERS}
+        lines.append(f"  PFC     {total['pfc_tx_xoff']} pauses sent, {total['pfc_rx_xoff']} received")
+        senders = [f"{r.switch} {r.port} {r.counts['pfc_tx_xoff']}" for r in self._rows
+                   if r.counts["pfc_tx_xoff"]]
+        if senders:
+            lines.append("          sent by " + ", ".join(senders))
+        lines.append(f"  ECN     {total['ecn_marked_packets']} packets marked")
+        lines.append("  drops   " + display.drops_line(self._drops, 90))
+        return lines

@@ -1,0 +1,277 @@
+"""Leaf-spine fabrics of real eddyd processes, with hosts in network namespaces.
+
+A Plan says what there is: switches, hosts, links, in the words of the configuration. A Fabric makes
+it so in a World: veth to the hosts, memif between the switches, one YAML file and one eddyd each.
+All switches live in one namespace of their own, so that the outside of a host's link is nowhere else.
+"""
+
+import json
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .netns import Trouble, run, wait_for
+from .traffic import Host
+
+HOST_PORTS = ("af_packet", "af_xdp", "tap")
+
+
+@dataclass
+class Plan:
+    """Leaves 1..n with `hosts_per_leaf` hosts each, every leaf joined to every spine."""
+
+    leaves: int = 2
+    spines: int = 2
+    hosts_per_leaf: int = 2
+    host_ports: str = "af_packet"  # of HOST_PORTS
+    host_speed: str = "100Mbps"
+    fabric_speed: str = "100Mbps"
+    scheme: str = "ecmp"
+    parameters: dict = field(default_factory=dict)
+    names: str = ""  # begins every switch's name
+    buffer: str = "2MiB"
+    xoff: str = "64KiB"
+    kmin: str = "24KiB"
+    kmax: str = "96KiB"
+
+    def host_numbers(self, leaf):
+        first = (leaf - 1) * self.hosts_per_leaf + 1
+        return range(first, first + self.hosts_per_leaf)
+
+
+def host_ipv4(number, last):
+    return f"10.0.{number}.{last}"
+
+
+def host_ipv6(number, last):
+    return f"fd00:0:0:{number}::{last}"
+
+
+def leaf_config(plan, leaf, sockets):
+    """The configuration of leaf `leaf` as nested dicts, in the order in which it is written."""
+    ports, routes = {}, []
+    for number in plan.host_numbers(leaf):
+        ports[f"h{number}"] = {
+            "device": host_device(plan.host_ports, number),
+            "role": "host",
+            "speed": plan.host_speed,
+            "addresses": [f"{host_ipv4(number, 1)}/24", f"{host_ipv6(number, 1)}/64"],
+        }
+    for spine in range(1, plan.spines + 1):
+        ports[f"spine{spine}"] = fabric_port(plan, sockets, leaf, spine, "client", spine)
+    leaves = {}
+    for other in range(1, plan.leaves + 1):
+        if other != leaf:
+            leaves[other] = [f"spine{s}" for s in range(1, plan.spines + 1)]
+            routes += routes_to(plan, other)
+    return switch_config(plan, {"name": f"leaf{leaf}", "id": leaf, "leaf": leaf}, ports, leaves,
+                         routes)
+
+
+def spine_config(plan, spine, sockets):
+    ports, leaves, routes = {}, {}, []
+    for leaf in range(1, plan.leaves + 1):
+        ports[f"leaf{leaf}"] = fabric_port(plan, sockets, leaf, spine, "server", leaf)
+        leaves[leaf] = [f"leaf{leaf}"]
+        routes += routes_to(plan, leaf)
+    return switch_config(plan, {"name": f"spine{spine}", "id": 100 + spine}, ports, leaves, routes)
+
+
+def switch_config(plan, identity, ports, leaves, routes):
+    """Thresholds fit the plan's speeds: the defaults are made for 40 Gb/s."""
+    return {
+        "switch": identity | {
+            "name": plan.names + identity["name"],
+            "mac": f"02:ed:00:00:{identity['id']:02x}:00",
+            "idle": "adaptive",
+        },
+        "buffer": {
+            "size": plan.buffer,
+            "profiles": {"lossless": {"mode": "static", "xoff": plan.xoff}},
+        },
+        "wred": {"default": {"kmin": plan.kmin, "kmax": plan.kmax}},
+        "port_defaults": {"queues": {1: "{wred: default}"}},
+        "load_balancer": {"scheme": plan.scheme} | plan.parameters,
+        "ports": ports,
+        "leaves": leaves,
+        "routes": routes,
+    }
+
+
+def routes_to(plan, leaf):
+    prefixes = []
+    for number in plan.host_numbers(leaf):
+        prefixes += [f"{host_ipv4(number, 0)}/24", f"{host_ipv6(number, '')}/64"]
+    return [{"prefix": prefix, "leaf": leaf} for prefix in prefixes]
+
+
+def fabric_port(plan, sockets, leaf, spine, role, number):
+    socket = Path(sockets) / f"leaf{leaf}-spine{spine}.memif"
+    return {
+        "device": f"net_memif{number},role={role},id=0,socket={socket},socket-abstract=no",
+        "role": "fabric",
+        "speed": plan.fabric_speed,
+        "pgs": "{3: lossless, 4: lossless}",
+    }
+
+
+def host_device(kind, number):
+    """DPDK's name and arguments for the switch's end of a host's link."""
+    if kind == "af_packet":
+        return (f"net_af_packet{number},iface=h{number},blocksz=8192,framesz=8192,framecnt=1024,"
+                "qpairs=1")
+    if kind == "af_xdp":
+        return f"net_af_xdp{number},iface=h{number},start_queue=0,queue_count=1"
+    if kind == "tap":
+        return f"net_tap{number},iface=h{number}"
+    raise Trouble(f"unknown kind of host port '{kind}', valid are {', '.join(HOST_PORTS)}")
+
+
+def to_yaml(value, indent=0):
+    """Dicts, lists and words as block YAML; lists of words and short dicts in lists on one line."""
+    pad = "  " * indent
+    lines = []
+    for key, item in value.items():
+        if isinstance(item, dict) and item:
+            lines += [f"{pad}{key}:", to_yaml(item, indent + 1)]
+        elif isinstance(item, list) and item and isinstance(item[0], dict):
+            lines.append(f"{pad}{key}:")
+            for row in item:
+                inside = ", ".join(f"{k}: {_word(v)}" for k, v in row.items())
+                lines.append(f"{pad}  - {{{inside}}}")
+        elif isinstance(item, (list, dict)):
+            words = ", ".join(_word(word) for word in item)
+            lines.append(f"{pad}{key}: [{words}]" if isinstance(item, list) else f"{pad}{key}: {{}}")
+        else:
+            lines.append(f"{pad}{key}: {_word(item)}")
+    return "\n".join(lines)
+
+
+def _word(value):
+    """A word as YAML; what looks like a flow map stays one."""
+    text = str(value)
+    if text.startswith("{"):
+        return text
+    return f'"{text}"' if any(c in text for c in ",[]#:") else text
+
+
+class Switch:
+    """One eddyd of a fabric: its file, its process, and what eddyctl says of it."""
+
+    def __init__(self, world, namespace, binaries, config):
+        self._world = world
+        self._namespace = namespace
+        self._binaries = Path(binaries)
+        self.config = config
+        self.name = config["switch"]["name"]
+        self.path = world.directory / f"{self.name}.yaml"
+        self.process = None
+        self.write()
+
+    def write(self):
+        self.path.write_text(to_yaml(self.config) + "\n", encoding="utf-8")
+
+    def start(self):
+        if self.process:
+            self._world.forget(self.process)
+        self.process = self._world.spawn(self._namespace, self._binaries / "eddyd", "--config",
+                                         self.path, log=self.name)
+
+    def check_alive(self):
+        if self.process and not self.process.alive():
+            status = self.process.popen.returncode
+            how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exited {status}"
+            said = self.process.output().strip().split("\n")[-1]
+            raise Trouble(f"eddyd {self.name} {how}: {said or 'it said nothing'}")
+
+    def eddyctl(self, *words, timeout=5):
+        command = (self._binaries / "eddyctl", "--name", self.name, *words)
+        return run(*command, check=False, timeout=timeout)
+
+    def show(self, report, *words):
+        """The rows of a report; Trouble if the switch does not answer."""
+        done = self.eddyctl("--json", "show", report, *words)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            said = (done.stderr or done.stdout).strip().split("\n")[-1]
+            raise Trouble(f"eddyctl show {report} of {self.name}: {said}") from None
+
+    def ports_up(self):
+        """Whether it answers and every port is up."""
+        self.check_alive()
+        try:
+            rows = self.show("ports")["rows"]
+        except Trouble:
+            return False
+        return len(rows) == len(self.config["ports"]) and all(r["oper"] == "up" for r in rows)
+
+
+class Fabric:
+    """A Plan made real in a World. start() brings it up; the World's close() takes it down."""
+
+    def __init__(self, world, plan, binaries):
+        self.world = world
+        self.plan = plan
+        self.namespace = world.namespace("switches")
+        self.hosts = [self._make_host(n) for leaf in range(1, plan.leaves + 1)
+                      for n in plan.host_numbers(leaf)]
+        configs = [leaf_config(plan, n, world.directory) for n in range(1, plan.leaves + 1)]
+        configs += [spine_config(plan, n, world.directory) for n in range(1, plan.spines + 1)]
+        self.switches = [Switch(world, self.namespace, binaries, c) for c in configs]
+
+    def _make_host(self, number):
+        namespace = self.world.namespace(f"h{number}")
+        if self.plan.host_ports != "tap":
+            self.world.veth((namespace, "eth0"), (self.namespace, f"h{number}"))
+            self._quiet_switch_end(f"h{number}")
+            self._set_up_host(namespace, number)
+        return Host(f"h{number}", namespace, host_ipv4(number, 2), host_ipv6(number, 2))
+
+    def _quiet_switch_end(self, device):
+        """The kernel must not speak on the switch's end of the link; eddyd does."""
+        self.world.run(self.namespace, "sysctl", "-qw", f"net.ipv6.conf.{device}.disable_ipv6=1")
+        run("ip", "-n", self.namespace, "link", "set", device, "up")
+
+    def _set_up_host(self, namespace, number):
+        self.world.run(namespace, "ethtool", "-K", "eth0", "tx", "off")
+        self.world.run(namespace, "sysctl", "-qw", "net.ipv4.tcp_ecn=1")
+        ip = ("ip", "-n", namespace)
+        run(*ip, "addr", "add", f"{host_ipv4(number, 2)}/24", "dev", "eth0")
+        run(*ip, "addr", "add", f"{host_ipv6(number, 2)}/64", "dev", "eth0", "nodad")
+        run(*ip, "link", "set", "eth0", "up")
+        run(*ip, "route", "add", "default", "via", host_ipv4(number, 1))
+        run(*ip, "-6", "route", "add", "default", "via", host_ipv6(number, 1))
+
+    def start(self, seconds=20):
+        """Starts every eddyd and waits until every port of every switch is up."""
+        for switch in self.switches:
+            switch.start()
+        if self.plan.host_ports == "tap":
+            self._adopt_taps(seconds)
+        for switch in self.switches:
+            wait_for(switch.ports_up, seconds, f"every port of {switch.name} up")
+
+    def _adopt_taps(self, seconds):
+        """Moves each tap, which its switch has made, into its host's namespace."""
+        for host in self.hosts:
+            number = int(host.name[1:])
+            wait_for(lambda d=host.name: self._has_device(d), seconds, f"tap device {host.name}")
+            run("ip", "-n", self.namespace, "link", "set", host.name, "netns", host.namespace)
+            run("ip", "-n", host.namespace, "link", "set", host.name, "name", "eth0")
+            self._set_up_host(host.namespace, number)
+
+    def _has_device(self, device):
+        for switch in self.switches:
+            switch.check_alive()
+        return run("ip", "-n", self.namespace, "link", "show", device, check=False).returncode == 0
+
+    def switch(self, name):
+        return next(s for s in self.switches if s.name == self.plan.names + name)
+
+    def host(self, name):
+        return next(h for h in self.hosts if h.name == name)
+
+    def check_alive(self):
+        for switch in self.switches:
+            switch.check_alive()

@@ -1,0 +1,197 @@
+"""Network namespaces, veth pairs and processes in them, all of which go away again.
+
+A World owns every namespace and process it made, and nothing else: close() ends the processes by
+their pids and deletes the namespaces by their names. Needs root.
+"""
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class Trouble(Exception):
+    """Something that a person should read: one line, no traceback."""
+
+
+def run(*command, check=True, timeout=30):
+    """Runs a command to its end; Trouble with its last line if it fails."""
+    words = [str(w) for w in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False)
+    except FileNotFoundError:
+        raise Trouble(f"{words[0]} is not installed; scripts/setup installs it") from None
+    except subprocess.TimeoutExpired:
+        raise Trouble(f"'{' '.join(words)}' took more than {timeout} s") from None
+    if check and done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).split("\n")[-1]
+        raise Trouble(f"'{' '.join(words)}' failed: {said}")
+    return done
+
+
+def wait_for(condition, seconds, what, pause=0.02):
+    """Waits until condition() is true and returns its value; Trouble after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise Trouble(f"{what}: not within {seconds:g} s")
+        time.sleep(pause)
+
+
+def process_start(pid):
+    """The kernel's start time of a process, which tells it from a later one of the same pid."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+class Process:
+    """A child that logs to a file."""
+
+    def __init__(self, command, log, outlive):
+        self.command = [str(w) for w in command]
+        self.log = Path(log)
+        with open(log, "ab") as out:
+            self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=out,
+                                          stderr=subprocess.STDOUT, start_new_session=True,
+                                          preexec_fn=None if outlive else _die_with_parent)
+        self.started = process_start(self.popen.pid)
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def alive(self):
+        return self.popen.poll() is None
+
+    def output(self):
+        return self.log.read_text(errors="replace")
+
+    def kill(self):
+        self.popen.kill()
+        self.popen.wait()
+
+    def wait(self, seconds):
+        """The exit status, or None if it still runs."""
+        try:
+            return self.popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+
+def _die_with_parent():
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+class World:
+    """A set of namespaces and processes with names of its own.
+
+    `name` begins every namespace's name; `outlive` keeps the processes when this one ends; what
+    close_state() needs is kept up to date in the file `state_path`.
+    """
+
+    def __init__(self, name, outlive=False, state_path=None):
+        if os.geteuid() != 0:
+            raise Trouble("network namespaces need root: run this as root")
+        self.name = name
+        self.outlive = outlive
+        self._state_path = state_path
+        self.namespaces = []
+        self.processes = []
+        self.directory = Path(tempfile.mkdtemp(prefix=f"{name}-"))
+
+    def namespace(self, short):
+        """A new namespace with its loopback up; returns its full name."""
+        full = f"{self.name}-{short}"
+        run("ip", "netns", "add", full)
+        self.namespaces.append(full)
+        self.save()
+        run("ip", "-n", full, "link", "set", "lo", "up")
+        return full
+
+    def veth(self, end, peer):
+        """A veth pair; each end is (namespace, device)."""
+        run("ip", "link", "add", end[1], "netns", end[0], "type", "veth",
+            "peer", "name", peer[1], "netns", peer[0])
+
+    def spawn(self, namespace, *command, log="process"):
+        """Starts a command in a namespace (None = ours); what it prints goes to <log>.log."""
+        inside = ("ip", "netns", "exec", namespace) if namespace else ()
+        process = Process([*inside, *command], self.directory / f"{log}.log", self.outlive)
+        self.processes.append(process)
+        self.save()
+        return process
+
+    def run(self, namespace, *command, **options):
+        return run("ip", "netns", "exec", namespace, *command, **options)
+
+    def forget(self, process):
+        """For a process that has ended and was looked at."""
+        self.processes.remove(process)
+
+    def save(self, kept=False):
+        """Writes what close_state() needs to take this world down from another process."""
+        if not self._state_path:
+            return
+        state = {"name": self.name, "directory": str(self.directory), "kept": kept,
+                 "owner": [os.getpid(), process_start(os.getpid())],
+                 "namespaces": self.namespaces,
+                 "processes": [[p.pid, p.started] for p in self.processes if p.alive()]}
+        self._state_path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self._state_path.with_suffix(".new")
+        fresh.write_text(json.dumps(state), encoding="utf-8")
+        fresh.replace(self._state_path)
+
+    def close(self):
+        for process in self.processes:
+            if process.alive():
+                process.popen.terminate()
+        deadline = time.monotonic() + 3
+        for process in self.processes:
+            if process.wait(max(0.0, deadline - time.monotonic())) is None:
+                process.kill()
+        delete_namespaces(self.namespaces)
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.processes, self.namespaces = [], []
+        if self._state_path:
+            self._state_path.unlink(missing_ok=True)
+
+
+def delete_namespaces(names):
+    for name in reversed(names):
+        run("ip", "netns", "del", name, check=False)
+
+
+def owner_lives(state):
+    pid, started = state["owner"]
+    return process_start(pid) == started
+
+
+def close_state(path):
+    """Takes down the world whose state is in the file `path`, from outside."""
+    state = json.loads(path.read_text(encoding="utf-8"))
+    remaining = [(pid, started) for pid, started in state["processes"]]
+    for pid, started in remaining:
+        if process_start(pid) == started:
+            os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + 3
+    for pid, started in remaining:
+        while process_start(pid) == started and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if process_start(pid) == started:
+            os.kill(pid, signal.SIGKILL)
+    delete_namespaces(state["namespaces"])
+    shutil.rmtree(state["directory"], ignore_errors=True)
+    path.unlink(missing_ok=True)
