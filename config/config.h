@@ -40,6 +40,7 @@ struct BufferProfile {
   Bytes xon_offset = 4_KiB;  // resume at xoff - xon_offset; 0 = the RLB paper's literal rule
   std::optional<Bytes>
       headroom;  // lossless only; nullopt = auto, by the formula of reference C.4 plus poll_gap
+  bool operator==(const BufferProfile&) const = default;
 };
 
 struct WredProfile {  // ECN marking at enqueue, on the queue found (reference C.7)
@@ -47,6 +48,7 @@ struct WredProfile {  // ECN marking at enqueue, on the queue found (reference C
   Bytes kmin{160'000};
   Bytes kmax{640'000};
   double pmax = 0.2;  // probability at kmax-; 1 from kmax on
+  bool operator==(const WredProfile&) const = default;
 };
 
 struct QueueConfig {
@@ -55,6 +57,7 @@ struct QueueConfig {
   std::optional<std::string> wred;  // name of a WRED profile
   std::optional<BitRate> max_rate;  // shaping of the queue; nullopt = none
   int dynamic_th = 0;               // lossy queues: limit = 2^dynamic_th * (free shared pool)
+  bool operator==(const QueueConfig&) const = default;
 };
 
 struct QosMaps {  // reference C.8, SONiC's defaults
@@ -66,6 +69,7 @@ struct QosMaps {  // reference C.8, SONiC's defaults
   std::array<Priority, 8> pg_to_pfc;    // which priority a full PG pauses
   bool trust_pcp = true;                // tagged frames without IP classify by PCP
   static QosMaps sonic_defaults();
+  bool operator==(const QosMaps&) const = default;
 };
 
 struct WatchdogConfig {
@@ -75,6 +79,7 @@ struct WatchdogConfig {
   Duration poll_interval = 200_ms;
   WatchdogDetect detect = WatchdogDetect::stalled;
   WatchdogAction action = WatchdogAction::drop;
+  bool operator==(const WatchdogConfig&) const = default;
 };
 
 struct PfcPortConfig {
@@ -85,6 +90,7 @@ struct PfcPortConfig {
   Duration refresh_limit = 100_us;  // refresh XOFF every min(this, half the pause time)
   Duration pause_budget = 10_ms;    // rx clamp: paused at most this long in each budget_window
   Duration budget_window = 100_ms;
+  bool operator==(const PfcPortConfig&) const = default;
 };
 
 struct PortConfig {
@@ -106,35 +112,41 @@ struct PortConfig {
   std::array<std::string, 8> pg_profiles;  // name of a buffer profile, by PG
   std::array<QueueConfig, 8> queues;
   QosMaps maps;
+  bool operator==(const PortConfig&) const = default;
 };
 
 struct PathConfig {
   std::string port;
   int weight = 1;
   std::optional<PathId> path_id;  // nullopt = (position, 0xFF)
+  bool operator==(const PathConfig&) const = default;
 };
 
 struct LeafConfig {  // how to reach another leaf: a path set
   LeafId id;
   std::vector<PathConfig> paths;
+  bool operator==(const LeafConfig&) const = default;
 };
 
 struct RouteConfig {
   IpPrefix prefix;
   std::optional<LeafId> leaf;  // exactly one of leaf, port
   std::optional<std::string> port;
+  bool operator==(const RouteConfig&) const = default;
 };
 
 struct NeighborConfig {
   IpAddress address;
   MacAddress mac;
   std::string port;
+  bool operator==(const NeighborConfig&) const = default;
 };
 
 struct LoadBalancerConfig {
   std::string scheme = "ecmp";
   std::map<std::string, std::string>
       parameters;  // declared and checked by the scheme's registry entry
+  bool operator==(const LoadBalancerConfig&) const = default;
 };
 
 struct BufferConfig {
@@ -142,6 +154,7 @@ struct BufferConfig {
   int cell_bytes = 256;
   std::map<std::string, BufferProfile> profiles;  // "lossless" and "lossy" exist by default
   std::map<std::string, WredProfile> wred;
+  bool operator==(const BufferConfig&) const = default;
 };
 
 struct ControlConfig {
@@ -149,6 +162,7 @@ struct ControlConfig {
   int icmp_errors_per_second = 100;
   Duration neighbor_age = 300'000_ms;
   bool lldp = true;
+  bool operator==(const ControlConfig&) const = default;
 };
 
 struct SwitchConfig {
@@ -173,6 +187,7 @@ struct SwitchConfig {
     if (poll_gap > Duration{}) return poll_gap;
     return idle == IdlePolicy::busy ? 10_us : 1_ms;
   }
+  bool operator==(const SwitchConfig&) const = default;
 };
 
 // A port with SONiC's default queues, maps and profiles ("lossless" on PGs 3 and 4, "lossy"

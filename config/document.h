@@ -1,0 +1,22 @@
+// What eddyd says about its configuration: as YAML, as JSON Schema, as a table of keys, in words.
+//
+// All of it comes from the one table of keys. Owner: the caller; control plane only. Same input,
+// same text, byte for byte.
+#pragma once
+
+#include <string>
+
+#include "config/config.h"
+
+namespace eddy::config {
+
+// Everything in force as one YAML text, which loads back to the same configuration.
+std::string print_config(const SwitchConfig& config);
+// JSON Schema (draft 2020-12) of a configuration file.
+std::string json_schema();
+// docs/configuration.md.
+std::string keys_as_markdown();
+// What the configuration means: ports, lossless groups with their thresholds, the buffer plan.
+std::string describe(const SwitchConfig& config);
+
+}  // namespace eddy::config

@@ -1,0 +1,172 @@
+// The one table of configuration keys: what each is called, may be, defaults to, and where it
+// lives. Loading, printing, JSON Schema, diff and docs/configuration.md all walk it.
+//
+// A Section is the list of keys of one struct. A Key reaches its member by a pointer or an
+// accessor; reading and printing are made from the member's type. Private to the YAML side of
+// config/. Immutable after its first use.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/diff.h"
+#include "config/load.h"
+
+namespace eddy::config {
+
+struct Section;
+
+// What a value may be.
+struct Type {
+  enum class Shape : uint8_t {
+    boolean,
+    integer,
+    real,
+    text,
+    choice,
+    duration,
+    size,
+    rate,
+    mac,
+    address,
+    prefix,
+    path_id,
+    list,     // of `element`
+    mapping,  // key -> `element`
+    section,
+    scheme,  // the load balancer's: a scheme and its own parameters
+  };
+  Shape shape = Shape::text;
+  int64_t min = 0;  // integers, picoseconds, bytes, bits per second
+  int64_t max = std::numeric_limits<int64_t>::max();
+  std::string_view absent;  // the word for "not set": auto, none
+  std::span<const std::string_view> choices;
+  const Section* section = nullptr;
+  std::shared_ptr<const Type> element;
+  std::string_view key_says;      // mapping: what its keys are
+  std::string_view key_pattern;   // mapping: the same as a regular expression
+  std::string_view text_pattern;  // text
+  bool short_form = false;        // section: a lone word stands for its first key
+};
+// "a rate such as 100Gbps", "one of host, fabric", "a whole number 0 to 7"
+std::string says(const Type& type);
+
+// A printed value. Kept in the order of the table.
+struct Value {
+  enum class Kind : uint8_t { word, list, map };
+  struct Member;
+  Kind kind = Kind::word;
+  KeyClass key_class = KeyClass::hot;
+  bool flow = false;  // written on one line
+  std::string word;
+  std::vector<Value> items;
+  std::vector<Member> members;
+
+  bool empty() const { return kind != Kind::word && items.empty() && members.empty(); }
+};
+struct Value::Member {
+  std::string key;
+  Value value;
+};
+std::string as_word(const Value& value);  // on one line
+
+// Carries problems and the path of the key being read.
+class Reader {
+ public:
+  class Scope {
+   public:
+    Scope(Reader& reader, std::string_view step, Position at);
+    ~Scope() { reader_.path_.resize(length_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Reader& reader_;
+    size_t length_;
+  };
+
+  Reader(std::vector<Problem>& problems, Positions& positions)
+      : problems_(problems), positions_(positions) {}
+  void problem(Position at, std::string text) { problems_.push_back({at, std::move(text)}); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::vector<Problem>& problems_;
+  Positions& positions_;
+  std::string path_;
+};
+
+struct KeyInfo {
+  std::string_view name;
+  KeyClass key_class = KeyClass::hot;
+  int64_t min = 0;
+  int64_t max = std::numeric_limits<int64_t>::max();
+  std::string_view absent;
+  bool required = false;
+  std::string_view pattern;       // text: a regular expression
+  std::string_view default_says;  // when the default depends on where the section stands
+  std::string_view help;
+  std::string_view source;
+  bool (*applies)(const void* object) = nullptr;  // false: the key must not be given here
+  std::string_view applies_says;                  // when it applies: "mode: static"
+};
+
+struct Key {
+  KeyInfo info;
+  Type type;
+  std::function<void(Reader&, const Node&, void*)> read;
+  std::function<Value(const void*)> print;
+};
+
+struct Section {
+  std::string_view name;
+  std::string_view help;
+  std::vector<Key> keys;
+  Value defaults;  // the section as printed from its struct's defaults
+};
+
+void read_section(const Section& section, Reader& reader, const Node& node, void* object);
+Value print_section(const Section& section, const void* object);
+
+// The whole file. `base_port` is what a port is before its own keys: qos and port_defaults.
+struct Document {
+  SwitchConfig config;
+  PortConfig base_port;
+};
+Document default_document();
+const Section& document_section();
+template <class T>
+const Section& section_of();
+template <>
+const Section& section_of<BufferProfile>();
+template <>
+const Section& section_of<WredProfile>();
+template <>
+const Section& section_of<QueueConfig>();
+template <>
+const Section& section_of<QosMaps>();
+template <>
+const Section& section_of<WatchdogConfig>();
+template <>
+const Section& section_of<PfcPortConfig>();
+template <>
+const Section& section_of<PortConfig>();
+template <>
+const Section& section_of<PathConfig>();
+template <>
+const Section& section_of<RouteConfig>();
+template <>
+const Section& section_of<NeighborConfig>();
+template <>
+const Section& section_of<BufferConfig>();
+template <>
+const Section& section_of<ControlConfig>();
+template <>
+const Section& section_of<SwitchConfig>();
+
+}  // namespace eddy::config

@@ -1,0 +1,185 @@
+// The configuration as YAML, and what differs between two of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "config/diff.h"
+#include "config/document.h"
+#include "config/keys.h"
+
+namespace eddy::config {
+namespace {
+
+bool is_plain(std::string_view word) {
+  constexpr std::array<std::string_view, 4> kNull = {"null", "Null", "NULL", "~"};
+  const auto is_alnum = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  const auto is_safe = [&](char c) {
+    return is_alnum(c) || std::string_view("_./+:-").find(c) != std::string_view::npos;
+  };
+  if (word.empty() || std::ranges::find(kNull, word) != kNull.end()) return false;
+  const bool starts_well =
+      is_alnum(word.front()) || (word.front() == '-' && word.size() > 1 && is_alnum(word[1]));
+  return starts_well && word.back() != ':' && std::ranges::all_of(word, is_safe);
+}
+
+std::string yaml_word(std::string_view word) {
+  if (is_plain(word)) return std::string(word);
+  std::string text = "\"";
+  for (char c : word) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (c == '\n' || c == '\t' || c == '\r')
+      text += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else
+      text += c;
+  }
+  return text + '"';
+}
+
+std::string flow_text(const Value& value) {
+  if (value.kind == Value::Kind::word) return yaml_word(value.word);
+  std::vector<std::string> parts;
+  for (const Value& item : value.items) parts.push_back(flow_text(item));
+  for (const Value::Member& member : value.members)
+    parts.push_back(yaml_word(member.key) + ": " + flow_text(member.value));
+  const bool is_list = value.kind == Value::Kind::list;
+  return fmt::format("{}{}{}", is_list ? "[" : "{", fmt::join(parts, ", "), is_list ? "]" : "}");
+}
+
+void write_block(const Value& value, size_t indent, std::string& out) {
+  const std::string margin(indent, ' ');
+  for (const Value& item : value.items) out += margin + "- " + flow_text(item) + "\n";
+  for (const Value::Member& member : value.members) {
+    out += margin + yaml_word(member.key) + ":";
+    const bool one_line =
+        member.value.kind == Value::Kind::word || member.value.flow || member.value.empty();
+    out += one_line ? " " + flow_text(member.value) + "\n" : "\n";
+    if (!one_line) write_block(member.value, indent + 2, out);
+  }
+}
+
+const Value* find_member(const Value& map, std::string_view key) {
+  const auto found = std::ranges::find(map.members, key, &Value::Member::key);
+  return found == map.members.end() ? nullptr : &found->value;
+}
+
+bool equal(const Value& a, const Value& b) {
+  return flow_text(a) == flow_text(b);
+}
+
+// Removes what `base` already says.
+void subtract(Value& value, const Value& base) {
+  std::erase_if(value.members, [&](Value::Member& member) {
+    const Value* same = find_member(base, member.key);
+    if (same == nullptr) return false;
+    if (equal(member.value, *same)) return true;
+    subtract(member.value, *same);
+    return false;
+  });
+}
+
+// Leaves of a port's maps what differs from those of all ports.
+void keep_own_maps(Value& port, const Value& maps) {
+  std::erase_if(port.members, [&](Value::Member& member) {
+    if (member.key != "qos") return false;
+    subtract(member.value, maps);
+    return member.value.empty();
+  });
+}
+
+Value document_value(const SwitchConfig& config) {
+  Document document = default_document();
+  document.config = config;
+  if (!config.ports.empty()) document.base_port.maps = config.ports.front().maps;
+  return print_section(document_section(), &document);
+}
+
+void compare(const Value* before, const Value* after, const Change& place,
+             std::vector<Change>& changes);
+
+// Ports that come or go are one change of the list of ports; see diff().
+bool is_port_list(const Change& place) {
+  return place.key == "ports";
+}
+
+void compare_members(const Value& before, const Value& after, const Change& place,
+                     std::vector<Change>& changes) {
+  const auto below = [&](const Value::Member& member) {
+    Change inner = place;
+    inner.key += (place.key.empty() ? "" : ".") + member.key;
+    inner.key_class = std::max(place.key_class, member.value.key_class);
+    if (is_port_list(place)) inner.port = member.key;
+    return inner;
+  };
+  const bool one_sided = !is_port_list(place);
+  for (const Value::Member& member : before.members) {
+    const Value* counterpart = find_member(after, member.key);
+    if (counterpart != nullptr || one_sided)
+      compare(&member.value, counterpart, below(member), changes);
+  }
+  for (const Value::Member& member : after.members)
+    if (one_sided && find_member(before, member.key) == nullptr)
+      compare(nullptr, &member.value, below(member), changes);
+}
+
+void compare(const Value* before, const Value* after, const Change& place,
+             std::vector<Change>& changes) {
+  const bool maps = before != nullptr && after != nullptr && before->kind == Value::Kind::map &&
+                    after->kind == Value::Kind::map;
+  if (maps) return compare_members(*before, *after, place, changes);
+  if (before != nullptr && after != nullptr && equal(*before, *after)) return;
+  Change change = place;
+  change.before = before != nullptr ? flow_text(*before) : "";
+  change.after = after != nullptr ? flow_text(*after) : "";
+  changes.push_back(std::move(change));
+}
+
+}  // namespace
+
+std::string print_config(const SwitchConfig& config) {
+  Value document = document_value(config);
+  std::erase_if(document.members, [](const auto& each) { return each.key == "port_defaults"; });
+  const Value maps = *find_member(document, "qos");
+  for (Value::Member& section : document.members)
+    if (section.key == "ports")
+      for (Value::Member& port : section.value.members) keep_own_maps(port.value, maps);
+  std::string text;
+  write_block(document, 0, text);
+  return text;
+}
+
+std::string_view to_string(KeyClass key_class) {
+  constexpr std::array<std::string_view, 3> kNames = {"hot", "port", "restart"};
+  return kNames[static_cast<size_t>(key_class)];
+}
+
+std::vector<Change> diff(const SwitchConfig& before, const SwitchConfig& after) {
+  const auto document = [](const SwitchConfig& config) {
+    Value value = document_value(config);
+    // The ports hold what these two only hand down.
+    std::erase_if(value.members, [](const auto& each) {
+      return each.key == "port_defaults" || each.key == "qos";
+    });
+    return value;
+  };
+  std::vector<Change> changes;
+  const auto names = [](const SwitchConfig& config) {
+    std::vector<std::string> all;
+    for (const PortConfig& port : config.ports) all.push_back(port.name);
+    return all;
+  };
+  const auto old_names = names(before);
+  const auto new_names = names(after);
+  if (old_names != new_names)
+    changes.push_back({.key = "ports",
+                       .key_class = KeyClass::restart,
+                       .before = fmt::format("[{}]", fmt::join(old_names, ", ")),
+                       .after = fmt::format("[{}]", fmt::join(new_names, ", "))});
+  compare_members(document(before), document(after), {}, changes);
+  return changes;
+}
+
+}  // namespace eddy::config

@@ -1,0 +1,313 @@
+#include "config/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "config/codec.h"
+#include "net/quantity.h"
+
+namespace eddy::config {
+namespace {
+
+class Validator {
+ public:
+  Validator(const SwitchConfig& config, Purpose purpose) : config_(config), purpose_(purpose) {
+    for (const PortConfig& port : config.ports) port_names_.push_back(port.name);
+    for (const auto& [name, profile] : config.buffer.profiles) profile_names_.push_back(name);
+    for (const auto& [name, wred] : config.buffer.wred) wred_names_.push_back(name);
+  }
+
+  Findings run() {
+    check_port_count();
+    check_devices();
+    for (const PortConfig& port : config_.ports) check_port(port);
+    check_subnets();
+    check_profiles();
+    check_leaves();
+    check_routes();
+    check_neighbors();
+    return std::move(findings_);
+  }
+
+ private:
+  void check_port_count();
+  void check_devices();
+  void check_port(const PortConfig& port);
+  void check_priority_groups(const PortConfig& port);
+  void check_queues(const PortConfig& port);
+  void check_subnets();
+  void check_profiles();
+  void check_leaves();
+  void check_paths(const LeafConfig& leaf);
+  void check_routes();
+  void check_target(const RouteConfig& route, const std::string& at);
+  void check_neighbors();
+
+  void problem(std::string path, std::string text) {
+    findings_.problems.push_back({std::move(path), std::move(text)});
+  }
+  void warning(std::string path, std::string text) {
+    findings_.warnings.push_back({std::move(path), std::move(text)});
+  }
+  const PortConfig* find_port(std::string_view name) const {
+    const auto found = std::ranges::find(config_.ports, name, &PortConfig::name);
+    return found == config_.ports.end() ? nullptr : &*found;
+  }
+  // The port, or a problem.
+  const PortConfig* expect_port(const std::string& path, const std::string& name) {
+    const PortConfig* port = find_port(name);
+    if (port == nullptr)
+      problem(path, fmt::format("{}: unknown port '{}'{}", path, name, hint(name, port_names_)));
+    return port;
+  }
+
+  const SwitchConfig& config_;
+  Purpose purpose_;
+  Findings findings_;
+  std::vector<std::string_view> port_names_;
+  std::vector<std::string_view> profile_names_;
+  std::vector<std::string_view> wred_names_;
+};
+
+void Validator::check_port_count() {
+  const size_t count = config_.ports.size();
+  const bool daemon = purpose_ == Purpose::daemon;
+  const size_t limit = daemon ? kDaemonPorts : kMaxPorts;
+  if (count > limit)
+    problem("ports", fmt::format("{} ports, at most {}{}", count, limit,
+                                 daemon ? " (DPDK's build limit)" : ""));
+  if (count == 0) problem("ports", "no ports, a switch has at least one under 'ports'");
+  std::set<std::string_view> seen;
+  for (std::string_view name : port_names_)
+    if (!seen.insert(name).second)
+      problem(fmt::format("ports.{}", name), fmt::format("the port '{}' stands twice", name));
+}
+
+void Validator::check_devices() {
+  std::map<std::string_view, std::string_view> owners;
+  for (const PortConfig& port : config_.ports) {
+    const std::string path = fmt::format("ports.{}.device", port.name);
+    if (port.device.empty()) {
+      if (purpose_ == Purpose::daemon)
+        problem(path, fmt::format("ports.{}: no device, give the key 'device', such as "
+                                  "net_af_packet0,iface=eth1 or 0000:03:00.0",
+                                  port.name));
+      continue;
+    }
+    // The name alone makes a device: net_memif0,role=client and net_memif0,role=server clash.
+    const std::string_view name = std::string_view(port.device).substr(0, port.device.find(','));
+    const auto [owner, is_new] = owners.emplace(name, port.name);
+    if (!is_new)
+      problem(path, fmt::format("{}: device '{}' already belongs to port '{}', each port needs its "
+                                "own",
+                                path, name, owner->second));
+  }
+}
+
+void Validator::check_port(const PortConfig& port) {
+  const std::string path = "ports." + port.name;
+  if (port.worker >= config_.workers)
+    problem(path + ".worker",
+            fmt::format("{}.worker: there is no worker {}, valid is 0 to {} (switch.workers is {})",
+                        path, port.worker, config_.workers - 1, config_.workers));
+  constexpr int64_t kSlowestLine = 1'000'000;  // LineRate's range
+  if (config_.time_dilation > 0 && port.speed.bps() / config_.time_dilation < kSlowestLine)
+    problem(path + ".speed", fmt::format("{}.speed: {} divided by time_dilation {} is below 1Mbps",
+                                         path, to_string(port.speed), config_.time_dilation));
+  if (port.shaper > port.speed)
+    problem(path + ".shaper", fmt::format("{}.shaper: {} is above the port's speed {}", path,
+                                          to_string(port.shaper), to_string(port.speed)));
+  if (port.pfc.pause_budget > port.pfc.budget_window)
+    problem(path + ".pfc.pause_budget",
+            fmt::format("{}.pfc.pause_budget: {} is more than budget_window {}", path,
+                        to_string(port.pfc.pause_budget), to_string(port.pfc.budget_window)));
+  if (port.watchdog.poll_interval > port.watchdog.detection_time)
+    problem(path + ".watchdog.poll_interval",
+            fmt::format("{}.watchdog.poll_interval: {} is more than detection_time {}", path,
+                        to_string(port.watchdog.poll_interval),
+                        to_string(port.watchdog.detection_time)));
+  check_priority_groups(port);
+  check_queues(port);
+}
+
+void Validator::check_priority_groups(const PortConfig& port) {
+  for (size_t pg = 0; pg < kPriorities; ++pg) {
+    const std::string& name = port.pg_profiles[pg];
+    const std::string path = fmt::format("ports.{}.pgs.{}", port.name, pg);
+    const auto profile = config_.buffer.profiles.find(name);
+    if (profile == config_.buffer.profiles.end()) {
+      problem(path, fmt::format("{}: unknown buffer profile '{}'{}", path, name,
+                                hint(name, profile_names_)));
+      continue;
+    }
+    if (!profile->second.lossless) continue;
+    if (!port.pfc.tx)
+      warning(path, fmt::format("{}: lossless, but pfc.tx is false: nobody is paused, packets are "
+                                "lost when the headroom is full",
+                                path));
+    if (std::ranges::find(port.maps.tc_to_pg, PriorityGroupId(pg)) == port.maps.tc_to_pg.end())
+      warning(path,
+              fmt::format("{}: lossless, but no traffic class is mapped to it (tc_to_pg)", path));
+  }
+}
+
+void Validator::check_queues(const PortConfig& port) {
+  for (size_t i = 0; i < kPriorities; ++i) {
+    const QueueConfig& queue = port.queues[i];
+    const std::string path = fmt::format("ports.{}.queues.{}", port.name, i);
+    if (queue.wred && !config_.buffer.wred.contains(*queue.wred))
+      problem(path + ".wred", fmt::format("{}.wred: unknown WRED profile '{}'{}", path, *queue.wred,
+                                          hint(*queue.wred, wred_names_)));
+    if (queue.max_rate && *queue.max_rate > port.speed)
+      problem(path + ".max_rate", fmt::format("{}.max_rate: {} is above the port's speed {}", path,
+                                              to_string(*queue.max_rate), to_string(port.speed)));
+  }
+}
+
+void Validator::check_subnets() {
+  struct Subnet {
+    IpPrefix prefix;
+    size_t port;
+    size_t index;
+  };
+  std::vector<Subnet> subnets;
+  for (size_t p = 0; p < config_.ports.size(); ++p)
+    for (size_t i = 0; i < config_.ports[p].addresses.size(); ++i)
+      subnets.push_back({config_.ports[p].addresses[i], p, i});
+  constexpr size_t kMostAddresses = 2'048;  // keeps the comparison of all pairs short
+  if (subnets.size() > kMostAddresses)
+    return problem("ports", fmt::format("{} addresses on all ports, at most {}", subnets.size(),
+                                        kMostAddresses));
+  for (size_t i = 0; i < subnets.size(); ++i) {
+    const Subnet& later = subnets[i];
+    const std::string path =
+        fmt::format("ports.{}.addresses.{}", port_names_[later.port], later.index);
+    for (size_t j = 0; j < i; ++j) {
+      const Subnet& earlier = subnets[j];
+      const bool overlap = earlier.prefix.contains(later.prefix.address) ||
+                           later.prefix.contains(earlier.prefix.address);
+      const bool same_address = earlier.prefix.address == later.prefix.address;
+      if (!(overlap && earlier.port != later.port) && !same_address) continue;
+      problem(path, fmt::format("{}: {} overlaps {} of port '{}'", path, to_string(later.prefix),
+                                to_string(earlier.prefix), port_names_[earlier.port]));
+      break;
+    }
+  }
+}
+
+void Validator::check_profiles() {
+  for (const auto& [name, profile] : config_.buffer.profiles) {
+    const std::string path = "buffer.profiles." + name;
+    const bool is_static = profile.mode == BufferMode::fixed;
+    if (is_static && profile.reserved > profile.xoff)
+      problem(path + ".reserved",
+              fmt::format("{}.reserved: {} is more than xoff {}", path, to_string(profile.reserved),
+                          to_string(profile.xoff)));
+    if (is_static && profile.lossless && profile.xon_offset >= profile.xoff)
+      problem(path + ".xon_offset",
+              fmt::format("{}.xon_offset: {} is not below xoff {}, the pause would never end", path,
+                          to_string(profile.xon_offset), to_string(profile.xoff)));
+  }
+  for (const auto& [name, wred] : config_.buffer.wred)
+    if (wred.kmin >= wred.kmax)
+      problem(fmt::format("wred.{}.kmin", name),
+              fmt::format("wred.{}.kmin: {} is not below kmax {}", name, to_string(wred.kmin),
+                          to_string(wred.kmax)));
+}
+
+void Validator::check_leaves() {
+  std::set<LeafId> seen;
+  for (const LeafConfig& leaf : config_.leaves) {
+    const std::string path = fmt::format("leaves.{}", leaf.id.index());
+    if (!seen.insert(leaf.id).second)
+      problem(path, fmt::format("{}: this leaf stands twice", path));
+    if (leaf.id == config_.leaf)
+      problem(path, fmt::format("{}: this is the switch's own leaf id, list the other leaves only",
+                                path));
+    check_paths(leaf);
+  }
+}
+
+void Validator::check_paths(const LeafConfig& leaf) {
+  const std::string path = fmt::format("leaves.{}", leaf.id.index());
+  if (leaf.paths.empty())
+    problem(path, fmt::format("{}: no paths, list the ports that lead to it", path));
+  if (leaf.paths.size() > kMaxPaths)
+    return problem(path,
+                   fmt::format("{}: {} paths, at most {}", path, leaf.paths.size(), kMaxPaths));
+  std::set<std::pair<std::string_view, std::optional<PathId>>> seen;
+  for (size_t i = 0; i < leaf.paths.size(); ++i) {
+    const PathConfig& each = leaf.paths[i];
+    const std::string at = fmt::format("{}.{}.port", path, i);
+    const PortConfig* port = expect_port(at, each.port);
+    if (port == nullptr) continue;
+    if (port->role != PortRole::fabric)
+      problem(at, fmt::format("{}: port '{}' is a host port, a path needs one with role: fabric",
+                              at, each.port));
+    if (!seen.insert({each.port, each.path_id}).second)
+      problem(at, fmt::format("{}: port '{}' is listed twice; for two paths over one port give "
+                              "each its path_id",
+                              at, each.port));
+  }
+}
+
+void Validator::check_routes() {
+  std::map<IpPrefix, size_t> seen;
+  for (size_t i = 0; i < config_.routes.size(); ++i) {
+    const RouteConfig& route = config_.routes[i];
+    const std::string at = fmt::format("routes.{}", i);
+    if (route.prefix.network() != route.prefix)
+      problem(at + ".prefix",
+              fmt::format("{}.prefix: {} has bits set behind its length, write {}", at,
+                          to_string(route.prefix), to_string(route.prefix.network())));
+    if (!seen.emplace(route.prefix.network(), i).second)
+      problem(at + ".prefix",
+              fmt::format("{}.prefix: {} has a route already", at, to_string(route.prefix)));
+    check_target(route, at);
+  }
+}
+
+void Validator::check_target(const RouteConfig& route, const std::string& at) {
+  if (route.leaf.has_value() == route.port.has_value())
+    return problem(at, fmt::format("{}: {}, give exactly one of leaf and port", at,
+                                   route.leaf ? "both leaf and port" : "neither leaf nor port"));
+  if (route.port) {
+    expect_port(at + ".port", *route.port);
+    return;
+  }
+  const bool known =
+      *route.leaf == config_.leaf ||
+      std::ranges::find(config_.leaves, *route.leaf, &LeafConfig::id) != config_.leaves.end();
+  if (!known)
+    problem(at + ".leaf", fmt::format("{}.leaf: no paths to leaf {}, add it under 'leaves'", at,
+                                      route.leaf->index()));
+}
+
+void Validator::check_neighbors() {
+  std::set<IpAddress> seen;
+  for (size_t i = 0; i < config_.neighbors.size(); ++i) {
+    const NeighborConfig& neighbor = config_.neighbors[i];
+    const std::string at = fmt::format("neighbors.{}", i);
+    if (!seen.insert(neighbor.address).second)
+      problem(at + ".address",
+              fmt::format("{}.address: {} stands twice", at, to_string(neighbor.address)));
+    expect_port(at + ".port", neighbor.port);
+  }
+}
+
+}  // namespace
+
+Findings validate(const SwitchConfig& config, Purpose purpose) {
+  return Validator(config, purpose).run();
+}
+
+Findings validate_buffer(const SwitchConfig&) {
+  return {};
+}
+
+}  // namespace eddy::config
