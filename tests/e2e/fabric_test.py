@@ -1,0 +1,105 @@
+"""Two leaves and two spines joined by memif, four hosts: traffic across, and healing."""
+
+import re
+import time
+
+from support import Flow, OnFabric, main, wait_for
+
+HEALED_WITHIN = 2.0  # seconds, from the restart of a switch to every pair talking again
+_REPLY = re.compile(r"^\[(\d+\.\d+)\] .*icmp_seq=(\d+) ", re.MULTILINE)
+
+
+class Traffic(OnFabric):
+    """Everything reaches everything, over both spines."""
+
+    plan = {"scheme": "ecmp"}
+
+    def test_ping(self):
+        self.assert_mesh(self.fabric.hosts)
+
+    def test_tcp_and_udp_cross_both_spines(self):
+        h1, h2, h3, h4 = self.fabric.hosts
+        results = self.run_flows([
+            Flow("tcp4", h1, h3, streams=16), Flow("tcp6", h4, h2, streams=8, version=6),
+            Flow("lossless", h2, h4, streams=8, dscp=3),
+            Flow("udp", h3, h1, udp=True, rate=2_000_000)], 3)
+        self.assert_flows(results)
+        for leaf in ("leaf1", "leaf2"):
+            for row in self.fabric.switch(leaf).show("paths")["rows"]:
+                self.assertEqual(row["live"], "yes", row)
+                self.assertGreater(row["tx_packets"], 100, row)
+
+    def test_an_incast_in_the_lossless_class_pauses_and_loses_nothing_lossless(self):
+        h1, h2, h3, _ = self.fabric.hosts
+        flood = {"udp": True, "rate": 80_000_000, "dscp": 3}
+        self.assert_flows(self.run_flows([Flow("a", h1, h3, **flood), Flow("b", h2, h3, **flood)], 2))
+        leaf2 = self.fabric.switch("leaf2").show("ports")["rows"]
+        self.assertGreater(sum(r["pfc_tx_xoff"] for r in leaf2), 0)
+        for switch in self.fabric.switches:
+            for row in switch.show("pgs")["rows"]:
+                self.assertEqual(row["lossless_dropped_packets"], 0, (switch.name, row))
+
+
+class Healing(OnFabric):
+    """kill -9 and restart each switch in turn: the fabric heals by itself."""
+
+    plan = {"scheme": "ecmp"}
+
+    def heal(self, name):
+        """Kills and restarts a switch while every pair pings; returns how long each was without."""
+        switch = self.fabric.switch(name)
+        self.assert_mesh(self.fabric.hosts, versions=(4,))
+        pings = []
+        for source in self.fabric.hosts:
+            for target in self.fabric.hosts:
+                if source is not target:
+                    command = ("ping", "-n", "-D", "-i", "0.05", "-w", "5", target.ipv4)
+                    log = f"heal-{name}-{source.name}-{target.name}"
+                    pings.append((f"{source.name} to {target.name}",
+                                  self.world.spawn(source.namespace, *command, log=log)))
+        for pair, ping in pings:
+            wait_for(lambda p=ping: "icmp_seq=3 " in p.output(), 4, f"ping {pair} before the kill")
+        switch.process.kill()
+        restarted = time.time()
+        switch.start()
+        outages = {}
+        for pair, ping in pings:
+            self.assertIsNotNone(ping.wait(10), f"ping {pair} does not end")
+            outages[pair] = self.healed_after(pair, ping.output(), restarted)
+            self.world.forget(ping)
+        return outages
+
+    def healed_after(self, pair, text, restarted):
+        """Seconds from `restarted` until the last gap in the replies was over."""
+        replies = [(float(at), int(seq)) for at, seq in _REPLY.findall(text)]
+        healed = 0.0
+        for (_, before), (at, seq) in zip(replies, replies[1:]):
+            if seq != before + 1:
+                healed = max(healed, at - restarted)
+        last_at, _ = replies[-1]
+        self.assertGreater(last_at, restarted + HEALED_WITHIN, f"{pair} is silent at the end:\n{text}")
+        return healed
+
+    def check(self, name):
+        outages = self.heal(name)
+        worst = max(outages, key=outages.get)
+        print(f"{name}: healed {outages[worst]:.2f} s after its restart (last: {worst})")
+        self.assertLess(outages[worst], HEALED_WITHIN, worst)
+        for switch in self.fabric.switches:
+            wait_for(switch.ports_up, HEALED_WITHIN, f"every port of {switch.name} up again")
+
+    def test_leaf1(self):
+        self.check("leaf1")
+
+    def test_leaf2(self):
+        self.check("leaf2")
+
+    def test_spine1(self):
+        self.check("spine1")
+
+    def test_spine2(self):
+        self.check("spine2")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""eddyd as a process: signals, reload, bad configurations and what it cannot have."""
+
+import json
+import os
+import signal
+import socket
+
+from support import BINARIES, Flow, OnFabric, Traffic, main, run, wait_for
+
+RELOADS = 40
+
+
+class Running(OnFabric):
+    """On one switch with two hosts."""
+
+    plan = {"leaves": 1, "spines": 0}
+
+    @property
+    def switch(self):
+        return self.fabric.switches[0]
+
+    def generation(self):
+        return self.switch.show("ports")["generation"]
+
+    def test_a_second_one_of_the_same_name_is_refused(self):
+        second = self.world.spawn(self.fabric.namespace, BINARIES / "eddyd", "--config",
+                                  self.switch.path, log="second")
+        self.assertNotIn(second.wait(10), (None, 0), second.output())
+        self.assertIn(self.switch.name, second.output().strip().split("\n")[-1])
+        self.assertTrue(self.switch.ports_up())
+
+    def test_reloads_under_traffic_lose_nothing(self):
+        h1, h2 = self.fabric.hosts
+        flow = Flow("udp", h1, h2, udp=True, rate=4_000_000)
+        traffic = Traffic(self.world, [flow])
+        traffic.start()
+        traffic.tick(0, 4)
+        first = self.generation()
+        kmin = self.switch.config["wred"]["default"]
+        for number in range(1, RELOADS + 1):
+            kmin["kmin"] = f"{10 + number}KiB"
+            self.switch.write()
+            os.kill(self.switch.process.pid, signal.SIGHUP)
+            wait_for(lambda n=number: self.generation() == first + n, 5, f"reload {number}")
+        (result,) = traffic.finish()
+        self.assertTrue(result.ok, result.error)
+        self.assertEqual(result.lost_packets, 0)
+
+    def test_a_bad_file_leaves_the_running_configuration(self):
+        before = self.generation()
+        good = self.switch.path.read_text()
+        self.addCleanup(self.switch.path.write_text, good)
+        self.switch.path.write_text(good.replace("scheme: ecmp", "scheme: nonsense"))
+        done = self.switch.eddyctl("reload")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stdout + done.stderr, rf"{self.switch.path}:\d+:\d+: .*nonsense")
+        self.assertEqual(self.generation(), before)
+        self.assert_mesh(self.fabric.hosts, versions=(4,))
+
+    def test_eddyctl_shows_tables_and_json(self):
+        for report in ("ports", "queues", "pgs", "pfc", "buffers", "watermarks", "drops", "paths",
+                       "schemes", "workers", "neighbors", "routes"):
+            with self.subTest(report=report):
+                self.assertEqual(self.switch.show(report)["report"], report)
+                self.assertEqual(self.switch.eddyctl("show", report).returncode, 0)
+        table = self.switch.eddyctl("show", "ports").stdout
+        self.assertIn("h1", table)
+        self.assertIn("h2", table)
+
+    def test_port_off_and_on(self):
+        self.assertEqual(self.switch.eddyctl("set", "port", "h2", "tx", "off").returncode, 0)
+        self.assertEqual(self.switch.eddyctl("set", "port", "h2", "tx", "on").returncode, 0)
+        self.assert_mesh(self.fabric.hosts, versions=(4,))
+
+    def test_telemetry_answers_dpdks_own_protocol(self):
+        path = f"/var/run/dpdk/eddy-{self.switch.name}/dpdk_telemetry.v2"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+            client.settimeout(5)
+            client.connect(path)
+            json.loads(client.recv(16384))
+            client.send(b"/")
+            commands = json.loads(client.recv(16384))["/"]
+            self.assertIn("/eddy/ports", commands)
+            client.send(b"/eddy/ports")
+            self.assertIn("/eddy/ports", json.loads(client.recv(16384)))
+
+    def test_unknown_words_are_refused_with_what_would_be_valid(self):
+        done = self.switch.eddyctl("show", "nonsense")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("ports", done.stdout + done.stderr)
+
+
+class Ending(OnFabric):
+    """What a switch does with SIGTERM and after."""
+
+    plan = {"leaves": 1, "spines": 0}
+
+    def test_sigterm_exits_0_and_the_next_start_finds_a_clean_place(self):
+        switch = self.fabric.switches[0]
+        for _ in range(2):
+            switch.process.popen.terminate()
+            self.assertEqual(switch.process.wait(5), 0, switch.process.output())
+            switch.start()
+            wait_for(switch.ports_up, 10, "ports up after the restart")
+        self.assert_mesh(self.fabric.hosts, versions=(4,))
+
+
+class Refusing(OnFabric):
+    """Configurations that cannot be: one clear line and an exit status, nothing started."""
+
+    plan = {"leaves": 1, "spines": 0}
+
+    def start_with(self, *replace, check=False):
+        path = self.world.directory / "bad.yaml"
+        text = self.fabric.switches[0].path.read_text().replace("name: e", "name: x", 1)
+        for old, new in zip(replace[::2], replace[1::2]):
+            self.assertIn(old, text)
+            text = text.replace(old, new, 1)
+        path.write_text(text)
+        extra = ["--check"] if check else []
+        done = run("ip", "netns", "exec", self.fabric.namespace, BINARIES / "eddyd", "--config", path,
+                   *extra, check=False)
+        return done.returncode, done.stdout + done.stderr, path
+
+    def test_all_problems_at_once_with_their_places(self):
+        for check in (True, False):
+            status, said, path = self.start_with("speed: 100Mbps", "speed: 100", "role: host",
+                                                 "role: guest", check=check)
+            self.assertEqual(status, 2, said)
+            self.assertEqual(len([x for x in said.split("\n") if x.startswith(f"{path}:")]), 2, said)
+            self.assertRegex(said, rf"{path}:\d+:\d+: .*role")
+
+    def test_a_file_that_is_not_there(self):
+        done = run(BINARIES / "eddyd", "--config", "/nonexistent.yaml", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/nonexistent.yaml", done.stdout + done.stderr)
+
+    def test_a_missing_device(self):
+        status, said, _ = self.start_with("iface=h1", "iface=missing0")
+        self.assertNotIn(status, (0, 2), said)
+        self.assertIn("h1", said.strip().split("\n")[-1])
+
+    def test_check_passes_without_root_and_without_devices(self):
+        path = self.fabric.switches[0].path
+        done = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", BINARIES / "eddyd",
+                   "--config", self.readable_copy(path), "--check", check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def readable_copy(self, path):
+        self.world.directory.chmod(0o755)
+        copy = self.world.directory / "readable.yaml"
+        copy.write_text(path.read_text())
+        copy.chmod(0o644)
+        return copy
+
+
+if __name__ == "__main__":
+    main()
