@@ -40,8 +40,9 @@ Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t c
   } else {
     return {AdmitVerdict::headroom_full, false};
   }
-  const bool above = limits.lossless && after + extra_backlog > threshold(limits);
-  const bool edge = above && !PgBuffer::get(pg.pausing);
+  const bool above =
+      after + extra_backlog > threshold(limits) || PgBuffer::get(pg.headroom_used) > 0;
+  const bool edge = limits.lossless && above && !PgBuffer::get(pg.pausing);
   if (edge) PgBuffer::set(pg.pausing, true);
   return {AdmitVerdict::accepted, edge};
 }

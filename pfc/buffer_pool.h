@@ -4,13 +4,14 @@
 // Units: octets, already rounded to cells by the caller (round_to_cells). The threshold of a PG is
 // `xoff` (static, reserved included) or reserved + 2^dynamic_th * free shared pool (dynamic); it is
 // compared with all that the PG holds. A packet is placed by the threshold before it, XOFF is
-// judged by the state after it: the packet that crosses the threshold is still shared, headroom is
-// what arrives after XOFF. Owner: each PG has one shard; a shard's BufferPool is its own, and of
-// the common PoolUse lines it writes one. Other threads may read all atomics (relaxed, stale by a
-// poll); with one shard everything is exact. Bounds: shared use never exceeds the shared size by
-// more than what other shards took within one poll; headroom never exceeds its limit. Cost: an
-// accepted packet about 6 cycles, inline; no loop but begin_poll over the shards. Source: reference
-// C.2, C.3; SAI buffer model.
+// judged by the state after it: the packet that crosses the threshold is still shared if the pool
+// has room, headroom is what comes later. A PG that had to use headroom for want of shared room
+// pauses too, so no PG has headroom in use without having paused. Owner: each PG has one shard; a
+// shard's BufferPool is its own, and of the common PoolUse lines it writes one. Other threads may
+// read all atomics (relaxed, stale by a poll); with one shard everything is exact. Bounds: shared
+// use exceeds the shared size by no more than what other shards took within one poll; headroom
+// never exceeds its limit. Cost: an accepted packet about 6 cycles, inline; no loop but
+// begin_poll's over the shards. Source: reference C.2, C.3; SAI buffer model.
 #pragma once
 
 #include <algorithm>
@@ -103,7 +104,7 @@ enum class AdmitVerdict : uint8_t {
 
 struct Admission {
   AdmitVerdict verdict = AdmitVerdict::accepted;
-  bool xoff_edge = false;  // this packet took the PG above its threshold: send XOFF
+  bool xoff_edge = false;  // this packet took the PG above its threshold: pause the sender
 };
 
 class BufferPool {

@@ -1,0 +1,175 @@
+#include "pfc/buffer_plan.h"
+
+#include <algorithm>
+#include <string>
+
+#include "net/quantity.h"
+#include "pfc/headroom.h"
+
+namespace eddy::pfc {
+namespace {
+
+constexpr int64_t kEthernetHeader = 14;  // the shortest frame that is admitted
+constexpr int64_t kFramesOfSway = 2;     // a dynamic threshold must leave this many above XON
+
+// What the PGs need together, and how it is made up.
+struct Demand {
+  int64_t lossless = 0;  // number of PGs
+  int64_t fixed = 0;     // lossless with a static threshold: number of PGs
+  Bytes reserved;        // of all PGs
+  Bytes headroom;
+  Bytes xoff;              // of lossless PGs with a static threshold
+  std::string first_over;  // the PG that took the sum above the buffer
+
+  Bytes set_aside() const { return reserved + headroom; }
+  Bytes total() const { return reserved + headroom + xoff; }
+};
+
+std::string place(const config::PortConfig& port, size_t pg) {
+  return "port " + port.name + " PG " + std::to_string(pg);
+}
+
+void check_profile(const std::string& name, const config::BufferProfile& profile,
+                   Problems& problems) {
+  const auto refuse = [&](const std::string& what) {
+    problems.push_back("buffer profile " + name + ": " + what);
+  };
+  const bool fixed = profile.mode == config::BufferMode::fixed;
+  if (std::min({profile.reserved, profile.xoff, profile.xon_offset,
+                profile.headroom.value_or(Bytes{})}) < Bytes{})
+    refuse("a size is negative; at least 0B would be valid");
+  if (fixed && profile.xoff < profile.reserved)
+    refuse("xoff " + to_string(profile.xoff) + " is below reserved " + to_string(profile.reserved) +
+           ", which it includes");
+  if (fixed && profile.lossless && profile.xon_offset >= profile.xoff)
+    refuse("xon_offset " + to_string(profile.xon_offset) + " must be below xoff " +
+           to_string(profile.xoff));
+  if (!fixed && (profile.dynamic_th < -kMaxDynamicTh || profile.dynamic_th > kMaxDynamicTh))
+    refuse("dynamic_th " + std::to_string(profile.dynamic_th) + " is not within -10..10");
+  if (!profile.lossless && profile.headroom.value_or(Bytes{}) > Bytes{})
+    refuse("headroom is for lossless profiles only");
+}
+
+std::string names_of(const config::BufferConfig& buffer) {
+  std::string names;
+  for (const auto& [name, profile] : buffer.profiles) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+void check(const config::SwitchConfig& config, Problems& problems) {
+  if (config.buffer.cell_bytes < 1) problems.push_back("buffer.cell_bytes must be at least 1B");
+  for (const auto& [name, profile] : config.buffer.profiles) check_profile(name, profile, problems);
+  for (const config::PortConfig& port : config.ports) {
+    if (port.speed.bps() <= 0) problems.push_back("port " + port.name + ": speed must be above 0");
+    for (size_t pg = 0; pg < kPriorities; ++pg)
+      if (!config.buffer.profiles.contains(port.pg_profiles[pg]))
+        problems.push_back(place(port, pg) + ": no buffer profile \"" + port.pg_profiles[pg] +
+                           "\"; there are: " + names_of(config.buffer));
+  }
+}
+
+void note_lossless(const config::PortConfig& port, size_t pg, PortBufferPlan& plan) {
+  const auto add = [](uint8_t& mask, size_t i) { mask = static_cast<uint8_t>(mask | 1u << i); };
+  add(plan.lossless_pgs, pg);
+  add(plan.lossless_priorities, port.maps.pg_to_pfc[pg].index());
+  for (size_t tc = 0; tc < kPriorities; ++tc)
+    if (port.maps.tc_to_pg[tc].index() == pg)
+      add(plan.lossless_queues, port.maps.tc_to_queue[tc].index());
+}
+
+PortBufferPlan plan_port(const config::SwitchConfig& config, const config::PortConfig& port,
+                         Demand& demand) {
+  PortBufferPlan plan;
+  const Bytes automatic =
+      auto_headroom(port, config.effective_poll_gap(), config.buffer.cell_bytes);
+  for (size_t pg = 0; pg < kPriorities; ++pg) {
+    const config::BufferProfile& profile = config.buffer.profiles.at(port.pg_profiles[pg]);
+    plan.pgs[pg] = PgLimits::of(profile, profile.headroom.value_or(automatic));
+    demand.reserved += profile.reserved;
+    demand.headroom += Bytes(plan.pgs[pg].headroom);
+    if (profile.lossless) {
+      note_lossless(port, pg, plan);
+      const bool fixed = profile.mode == config::BufferMode::fixed;
+      demand.lossless += 1;
+      demand.fixed += fixed ? 1 : 0;
+      if (fixed) demand.xoff += profile.xoff;
+    }
+    if (demand.first_over.empty() && demand.total() > config.buffer.size)
+      demand.first_over = place(port, pg);
+  }
+  return plan;
+}
+
+std::string octets(Bytes n) {
+  return std::to_string(n.count()) + " octets";
+}
+
+// What of the demand must shrink, and to what, if nothing else does.
+std::string what_would_fit(const Demand& demand, Bytes size) {
+  std::string text = "would fit: buffer.size " + to_string(demand.total().rounded_up(1'024));
+  const Bytes for_xoff = size - demand.set_aside();
+  const Bytes for_headroom = size - demand.reserved - demand.xoff;
+  if (demand.fixed > 0 && for_xoff.count() >= demand.fixed)
+    text += ", or xoff " + to_string(for_xoff / demand.fixed) + " in every lossless PG";
+  if (demand.lossless > 0 && for_headroom.count() >= demand.lossless)
+    text += ", or headroom " + to_string(for_headroom / demand.lossless) +
+            " in every lossless PG (auto: shorter poll_gap or cable, lower speed or MTU)";
+  return text + ", or fewer lossless PGs";
+}
+
+void check_fit(const Demand& demand, Bytes size, Problems& problems) {
+  if (demand.total() <= size) return;
+  problems.push_back("buffer: " + std::to_string(demand.lossless) + " lossless PGs need " +
+                     octets(demand.total()) + " (reserved " +
+                     std::to_string(demand.reserved.count()) + " + xoff " +
+                     std::to_string(demand.xoff.count()) + " + headroom " +
+                     std::to_string(demand.headroom.count()) + "), buffer.size is " + octets(size) +
+                     "; the first that does not fit is " + demand.first_over + "; " +
+                     what_would_fit(demand, size));
+}
+
+// A dynamic threshold must let a PG take some frames between XON and XOFF even though it shrinks
+// as the pool fills.
+void check_threshold(const config::SwitchConfig& config, const BufferPlan& plan, size_t port,
+                     size_t pg, Problems& problems) {
+  const PgLimits& limits = plan.ports[port].pgs[pg];
+  if (!limits.lossless || limits.dynamic_mask == 0) return;
+  const int64_t frame =
+      round_to_cells(longest_frame(config.ports[port].mtu).count(), plan.cell_bytes);
+  const int64_t least = limits.xon_offset + kFramesOfSway * frame;
+  const int64_t highest = limits.alpha.times(plan.shared.count());
+  if (highest >= least) return;
+  problems.push_back(place(config.ports[port], pg) + ": with " + octets(plan.shared) +
+                     " left to share, its threshold is at most " + octets(Bytes(highest)) +
+                     "; it needs " + octets(Bytes(least)) +
+                     " (xon_offset and two frames): raise buffer.size or dynamic_th");
+}
+
+}  // namespace
+
+Result<BufferPlan> plan_buffer(const config::SwitchConfig& config) {
+  Problems problems;
+  check(config, problems);
+  if (!problems.empty()) return problems;
+  BufferPlan plan;
+  Demand demand;
+  for (const config::PortConfig& port : config.ports)
+    plan.ports.push_back(plan_port(config, port, demand));
+  plan.size = config.buffer.size;
+  plan.reserved = demand.set_aside();
+  plan.shared = plan.size - plan.reserved;
+  plan.cell_bytes = config.buffer.cell_bytes;
+  check_fit(demand, plan.size, problems);
+  if (!problems.empty()) return problems;
+  for (size_t port = 0; port < plan.ports.size(); ++port)
+    for (size_t pg = 0; pg < kPriorities; ++pg) check_threshold(config, plan, port, pg, problems);
+  if (!problems.empty()) return problems;
+  return plan;
+}
+
+size_t BufferPlan::mbufs(size_t in_rings) const {
+  const int64_t smallest_charge = round_to_cells(kEthernetHeader, cell_bytes);
+  return static_cast<size_t>(size.count() / smallest_charge) + in_rings;
+}
+
+}  // namespace eddy::pfc

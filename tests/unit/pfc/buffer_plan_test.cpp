@@ -1,0 +1,168 @@
+#include "pfc/buffer_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pfc/headroom.h"
+
+namespace eddy::pfc {
+namespace {
+
+using namespace eddy::literals;
+using testing::HasSubstr;
+
+HeadroomInput hardware(BitRate rate, Bytes frame) {
+  HeadroomInput input;
+  input.rate = rate;
+  input.cable_delay = 2_us;
+  input.own_frame = frame;
+  input.peer_frame = frame;
+  return input;
+}
+
+TEST(Headroom, AgreesWithTheTableOfTheReference) {
+  struct Row {
+    BitRate rate;
+    int64_t small, large;
+  };
+  for (const Row& row : {Row{10_Gbps, 11'580, 17'772}, Row{25_Gbps, 19'912, 26'104},
+                         Row{40_Gbps, 29'844, 36'036}, Row{100_Gbps, 77'508, 83'700}}) {
+    EXPECT_EQ(headroom_for(hardware(row.rate, 1'104_B)).count(), row.small) << row.rate.bps();
+    EXPECT_EQ(headroom_for(hardware(row.rate, 4'200_B)).count(), row.large) << row.rate.bps();
+  }
+  EXPECT_EQ(headroom_for(hardware(40_Gbps, 1'136_B)).rounded_up(1'024), 30'720_B);
+}
+
+TEST(Headroom, ASoftwarePeerAddsItsPollGap) {
+  HeadroomInput input = hardware(40_Gbps, 1'104_B);
+  input.poll_gap = 10_us;
+  EXPECT_EQ(headroom_for(input).count(), 29'844 + 50'000);
+  input.internal_latency = 1_us;
+  EXPECT_EQ(headroom_for(input).count(), 29'844 + 55'000);
+}
+
+TEST(Headroom, ResponseIsInterpolatedBetweenSpeeds) {
+  EXPECT_EQ(peer_response(10_Gbps).count(), 67 * 64);
+  EXPECT_EQ(peer_response(800_Gbps).count(), 905 * 64);
+  EXPECT_EQ(peer_response(1_Gbps).count(), 7 * 64);
+  EXPECT_EQ(peer_response(1_Mbps).count(), 2 * 64);
+  EXPECT_EQ(peer_response(30_Gbps).count(), 93 * 64);  // 80 + 38 / 3
+  Bytes last;
+  for (int gbps = 1; gbps < 500; ++gbps) {
+    const Bytes now = peer_response(BitRate::gbps(gbps));
+    EXPECT_GE(now, last) << gbps;
+    last = now;
+  }
+}
+
+TEST(Headroom, ShortFramesTakeMoreBufferThanLine) {
+  EXPECT_EQ(worst_charge(84'000_B, 1, 24).count(), 84'000);
+  EXPECT_EQ(worst_charge(84'000_B, 256, 24).count(), 256'000);    // 60 octets in a cell each
+  EXPECT_EQ(worst_charge(850'000_B, 60, 24).count(), 1'200'000);  // 61 octets in two cells
+}
+
+config::SwitchConfig switch_of(size_t ports, BitRate speed = 40_Gbps) {
+  config::SwitchConfig config = config::default_switch("s");
+  config.idle = config::IdlePolicy::busy;
+  config.buffer.cell_bytes = 1;
+  for (size_t i = 0; i < ports; ++i) {
+    config.ports.push_back(config::default_port("port" + std::to_string(i)));
+    config.ports.back().speed = speed;
+    config.ports.back().pg_profiles[4] = "lossy";
+  }
+  return config;
+}
+
+TEST(BufferPlan, SplitsTheBuffer) {
+  config::SwitchConfig config = switch_of(2);
+  config.buffer.profiles["lossless"].reserved = 2_KiB;
+  config.buffer.profiles["lossless"].headroom = 30'720_B;
+  config.buffer.profiles["lossy"].reserved = 1_KiB;
+  const auto plan = plan_buffer(config);
+  ASSERT_TRUE(plan.ok()) << plan.problems()[0];
+  EXPECT_EQ(plan.value().reserved.count(), 2 * (2'048 + 30'720 + 7 * 1'024));
+  EXPECT_EQ(plan.value().shared, config.buffer.size - plan.value().reserved);
+  const PortBufferPlan& port = plan.value().ports[1];
+  EXPECT_EQ(port.lossless_pgs, 0x08);
+  EXPECT_EQ(port.lossless_priorities, 0x08);
+  EXPECT_EQ(port.lossless_queues, 0x08);
+  EXPECT_EQ(port.pgs[3].headroom, 30'720);
+  EXPECT_EQ(port.pgs[3].base, 262'144);
+  EXPECT_EQ(port.pgs[0].headroom, 0);
+}
+
+TEST(BufferPlan, AutoHeadroomHoldsTheFormulaAndTheCrossingPacket) {
+  const config::SwitchConfig config = switch_of(1);
+  const auto plan = plan_buffer(config);
+  ASSERT_TRUE(plan.ok()) << plan.problems()[0];
+  // 2 x 2 us and 10 us at 5 octets/ns, 7,552, 84, and frames of 1,550 (24 more on the line).
+  const int64_t octets = 20'000 + 50'000 + 7'552 + 84 + 1'574 + 1'550 + 1'550;
+  EXPECT_EQ(plan.value().ports[0].pgs[3].headroom, (octets + 1'023) / 1'024 * 1'024);
+}
+
+// Reference C.2: 36 ports x 256 KiB fill 9 MiB with nothing left for headroom.
+TEST(BufferPlan, ThePapersLeafFitsTwelveMebibytesButNotNine) {
+  config::SwitchConfig config = switch_of(36);
+  config.buffer.profiles["lossless"].reserved = 4'096_B;
+  config.buffer.profiles["lossless"].headroom = 30'720_B;
+  config.buffer.size = Bytes(10'690'560);
+  EXPECT_TRUE(plan_buffer(config).ok());
+  config.buffer.size = Bytes(10'690'559);
+  EXPECT_FALSE(plan_buffer(config).ok());
+  config.buffer.size = 9_MiB;
+  const auto refused = plan_buffer(config);
+  ASSERT_FALSE(refused.ok());
+  ASSERT_EQ(refused.problems().size(), 1u);
+  const std::string& text = refused.problems()[0];
+  EXPECT_THAT(text, HasSubstr("36 lossless PGs need 10690560 octets"));
+  EXPECT_THAT(text, HasSubstr("headroom 1105920"));
+  EXPECT_THAT(text, HasSubstr("buffer.size is 9437184 octets"));
+  EXPECT_THAT(text, HasSubstr("port port31 PG 3"));
+  EXPECT_THAT(text, HasSubstr("would fit: buffer.size 10440KiB, or xoff 222KiB"));
+  config.buffer.profiles["lossless"].xoff = 222_KiB;
+  EXPECT_TRUE(plan_buffer(config).ok());
+}
+
+TEST(BufferPlan, ADynamicThresholdMustLeaveRoomToWork) {
+  config::SwitchConfig config = switch_of(4);
+  config.buffer.profiles["lossless"].mode = config::BufferMode::dynamic;
+  config.buffer.profiles["lossless"].headroom = 30'720_B;
+  config.buffer.size = 512_KiB;
+  EXPECT_TRUE(plan_buffer(config).ok());
+  config.buffer.size = 128_KiB;  // 8,192 octets left, an eighth of them a PG
+  const auto refused = plan_buffer(config);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.problems().size(), 4u);
+  EXPECT_THAT(refused.problems()[0], HasSubstr("port port0 PG 3: with 8192 octets left"));
+  EXPECT_THAT(refused.problems()[0], HasSubstr("at most 1024 octets; it needs 7196 octets"));
+  config.buffer.size = 100'000_B;
+  EXPECT_THAT(plan_buffer(config).problems().at(0), HasSubstr("headroom 122880"));
+}
+
+TEST(BufferPlan, TellsAllProblemsAtOnce) {
+  config::SwitchConfig config = switch_of(2);
+  config.ports[0].pg_profiles[0] = "gold";
+  config.ports[1].speed = BitRate();
+  config.buffer.profiles["lossless"].reserved = 1_MiB;
+  config.buffer.profiles["lossless"].xon_offset = 1_MiB;
+  config.buffer.profiles["lossy"].dynamic_th = 11;
+  config.buffer.profiles["lossy"].headroom = 1_KiB;
+  config.buffer.cell_bytes = 0;
+  const auto refused = plan_buffer(config);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.problems().size(), 7u);
+  EXPECT_THAT(refused.problems(),
+              testing::Contains(HasSubstr(
+                  "port port0 PG 0: no buffer profile \"gold\"; there are: lossless, lossy")));
+}
+
+TEST(BufferPlan, MbufsNeverRunOutBeforeTheBuffer) {
+  config::SwitchConfig config = switch_of(1);
+  config.buffer.cell_bytes = 256;
+  const auto plan = plan_buffer(config);
+  ASSERT_TRUE(plan.ok()) << plan.problems()[0];
+  EXPECT_EQ(plan.value().mbufs(1'000), 12u * 1'024 * 1'024 / 256 + 1'000);
+}
+
+}  // namespace
+}  // namespace eddy::pfc
