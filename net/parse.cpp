@@ -10,7 +10,6 @@ constexpr uint32_t kMaxExtensionHeaders = 8;
 constexpr uint32_t kMaxIpHeader = 255;  // ParsedFrame::l3_len is one octet
 constexpr uint16_t kMoreFragmentsOrOffsetV4 = 0x3fff;
 constexpr uint16_t kMoreFragmentsOrOffsetV6 = 0xfff9;
-constexpr uint8_t kShimVersion = 1;
 constexpr uint8_t kShimKindData = 0;
 constexpr uint32_t kShimInnerType = 30;
 

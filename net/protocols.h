@@ -42,6 +42,8 @@ inline constexpr uint32_t kIcrc = 4;
 inline constexpr uint32_t kFcs = 4;
 inline constexpr uint32_t kMinimumFrame = 60;  // without FCS
 
+inline constexpr uint8_t kShimVersion = 1;
+
 inline constexpr uint8_t kBthAcknowledge = 0x11;  // ACK and NAK
 inline constexpr uint8_t kBthCnp = 0x81;
 

@@ -11,11 +11,11 @@
 
 namespace eddy::test {
 
-using Octets = std::vector<uint8_t>;
+using Frame = std::vector<uint8_t>;
 
 // Hex digits with any spaces between them.
-inline Octets from_hex(std::string_view hex) {
-  Octets out;
+inline Frame from_hex(std::string_view hex) {
+  Frame out;
   int digits = 0;
   unsigned value = 0;
   for (const char c : hex) {
@@ -29,11 +29,11 @@ inline Octets from_hex(std::string_view hex) {
 // A copy that ends exactly where its allocation ends, so that a read past it is caught.
 class ExactBuffer {
  public:
-  explicit ExactBuffer(const Octets& octets, size_t length)
+  explicit ExactBuffer(const Frame& octets, size_t length)
       : data_(new uint8_t[length]), length_(length) {
     if (length != 0) std::memcpy(data_.get(), octets.data(), length);
   }
-  explicit ExactBuffer(const Octets& octets) : ExactBuffer(octets, octets.size()) {}
+  explicit ExactBuffer(const Frame& octets) : ExactBuffer(octets, octets.size()) {}
 
   const uint8_t* data() const { return data_.get(); }
   uint32_t size() const { return static_cast<uint32_t>(length_); }
@@ -43,12 +43,12 @@ class ExactBuffer {
   size_t length_;
 };
 
-inline ParseVerdict parse(const Octets& frame, ParsedFrame& out) {
+inline ParseVerdict parse(const Frame& frame, ParsedFrame& out) {
   const ExactBuffer buffer(frame);
   return parse_frame(buffer.data(), buffer.size(), buffer.size(), out);
 }
 
-inline ParseVerdict verdict_of(const Octets& frame) {
+inline ParseVerdict verdict_of(const Frame& frame) {
   ParsedFrame out;
   return parse(frame, out);
 }

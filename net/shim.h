@@ -1,0 +1,95 @@
+// The leaf-to-leaf shim (EtherType 0x88B5): its 32 octets and the bodies of its control frames.
+//
+// It stands behind the Ethernet or last VLAN header; the frame's EtherType moves into its octets
+// 30-31. Timestamps are nanoseconds mod 2^32, residual delay is in units of 64 ns. An order key
+// travels as the 64-bit order hash (the same in every switch) in the first 8 of its 13 octets.
+// Bounds: 4- and 2-bit fields are checked by ASSERT when encoding. Source: reference 1.6, 1.8.
+#pragma once
+
+#include <cstdint>
+
+#include "net/codec.h"
+#include "net/ids.h"
+#include "net/protocols.h"
+
+namespace eddy {
+
+enum class ShimKind : uint8_t {
+  data = 0,
+  feedback = 1,
+  probe = 2,
+  probe_reply = 3,
+  notify = 4,
+  clear = 5,
+  flowcut_ack = 6,
+  hula_probe = 7,
+  flow_xoff = 8,
+  flow_xon = 9,
+};
+inline constexpr int kShimKinds = static_cast<int>(ShimKind::flow_xon) + 1;
+
+// Shim::flags
+enum ShimFlag : uint8_t {
+  kShimRttRequest = 1 << 0,
+  kShimRttEcho = 1 << 1,
+  kShimFeedback = 1 << 2,
+  kShimTail = 1 << 3,
+  kShimRerouted = 1 << 4,
+  kShimPinned = 1 << 5,
+  kShimSampled = 1 << 6,
+  kShimTolerableDelay = 1 << 7,
+};
+
+inline constexpr uint16_t kShimUnlimitedDelay = 0xffff;
+
+struct Shim {
+  ShimKind kind = ShimKind::data;
+  uint8_t flags = 0;  // ShimFlag
+  LeafId source_leaf;
+  LeafId destination_leaf;
+  PathId path;
+  PathId feedback_path;
+  uint8_t congestion = 0;           // most utilised link so far, 0-255 for 0-100 %
+  uint8_t feedback_congestion = 0;  // same scale
+  uint8_t hop_count = 0;            // 0..15
+  uint8_t virtual_channel = 0;      // 0..3
+  uint8_t epoch = 0;                // 0..3
+  TrafficClass traffic_class;       // 0..15
+  uint8_t recirculations = 0;       // 0..15, saturating
+  uint16_t tolerable_delay = kShimUnlimitedDelay;
+  uint32_t sent_ns = 0;
+  uint32_t echoed_ns = 0;
+  uint32_t hold_ns = 0;  // or, with kShimTail, when the tail was sent
+  uint8_t feedback_packets = 0;
+  uint8_t feedback_marked = 0;
+  uint16_t inner_ethertype = 0;  // 0 in control frames
+  bool operator==(const Shim&) const = default;
+};
+
+size_t encode(const Shim& shim, Octets out);
+// truncated, bad_version; bad_value: an unknown kind.
+[[nodiscard]] CodecVerdict decode(ConstOctets octets, Shim& shim);
+
+enum class NotifyReason : uint8_t { path_busy = 1, kicked_out = 2, suspected_failed = 3 };
+
+// Shim and body of a control frame. Only the fields named beside a kind are on the wire.
+struct ShimControl {
+  Shim shim;
+  NotifyReason reason = NotifyReason::path_busy;  // notify
+  uint32_t value = 0;                             // notify: value; flowcut_ack: octets acknowledged
+  uint64_t order_hash = 0;                        // clear, flowcut_ack, flow_xoff, flow_xon
+  uint32_t top_of_rack = 0;                       // hula_probe: 24 bits
+  uint8_t utilisation = 0;                        // hula_probe
+  uint32_t sequence = 0;                          // hula_probe
+  uint16_t hold_us = 0;                           // flow_xoff; 0 = until flow_xon
+  bool operator==(const ShimControl&) const = default;
+};
+
+inline constexpr size_t kShimControlLimit = kShimHeader + 20;  // octets, the longest
+
+// What follows the Ethernet header; pad_frame does the rest.
+size_t encode(const ShimControl& control, Octets out);
+// As for the shim, and wrong_type: kind data; bad_value: an unknown notify reason.
+[[nodiscard]] CodecVerdict decode(ConstOctets octets, ShimControl& control);
+
+}  // namespace eddy
