@@ -4,10 +4,8 @@
 #include <numeric>
 
 namespace eddy::lb {
-namespace {
-
 // Largest remainders: whole slots first, then one more to those who lost most by rounding.
-std::vector<uint32_t> slots_each(std::span<const uint32_t> weights, uint32_t slots, uint64_t tie) {
+std::vector<uint32_t> shares_of(std::span<const uint32_t> weights, uint32_t slots, uint64_t tie) {
   const size_t count = weights.size();
   const uint64_t total = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
   std::vector<uint32_t> share(count);
@@ -24,11 +22,9 @@ std::vector<uint32_t> slots_each(std::span<const uint32_t> weights, uint32_t slo
   return share;
 }
 
-}  // namespace
-
 std::vector<MemberIndex> spread_over(std::span<const uint32_t> weights, uint32_t slots,
                                      uint64_t tie) {
-  const std::vector<uint32_t> share = slots_each(weights, slots, tie);
+  const std::vector<uint32_t> share = shares_of(weights, slots, tie);
   std::vector<int64_t> credit(weights.size());
   std::vector<MemberIndex> members(slots);
   for (MemberIndex& slot : members) {

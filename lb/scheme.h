@@ -18,8 +18,16 @@
 #include "lb/buckets.h"
 #include "lb/registry.h"
 #include "lb/wrappers.h"
+#include "net/random.h"
 
 namespace eddy::lb {
+
+// The random stream of a selector: its own for each switch and shard.
+inline RandomStream stream_of(const SelectorInit& init) {
+  constexpr uint32_t kPurpose = 0x6c62;  // "lb"
+  const auto entity = static_cast<uint32_t>(init.switch_id.index() << 8 | init.shard.index());
+  return {init.seed, entity, kPurpose};
+}
 
 // clang-format off
 template <class S>

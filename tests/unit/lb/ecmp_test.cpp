@@ -23,8 +23,14 @@ MemberIndex member_of(Selector& selector, const Paths& paths, uint64_t flow) {
 }
 
 std::vector<MemberIndex> members_of(Selector& selector, const Paths& paths, uint64_t flows) {
+  std::vector<Packet> packets;
+  std::vector<Packet*> burst;
   std::vector<MemberIndex> members;
-  for (uint64_t flow = 0; flow < flows; ++flow) members.push_back(member_of(selector, paths, flow));
+  packets.reserve(flows);
+  for (uint64_t flow = 0; flow < flows; ++flow)
+    burst.push_back(&packets.emplace_back(make_packet(flow)));
+  selector.select(paths.view(), burst, std::vector<uint16_t>(flows, 0));
+  for (const Packet& packet : packets) members.push_back(packet.member);
   return members;
 }
 

@@ -1,0 +1,154 @@
+// LetFlow: a flow that pauses long enough to end a flowlet draws a new path at random.
+//
+// A direct-indexed table of 8-octet entries; flows that share an entry are one to it. Mode `agebit`
+// is the paper's one-bit ageing without its scan: an entry last used in epoch e = floor((t - phase)
+// / gap) is dead from epoch e + 2 on, so the gap that ends a flowlet lies in (gap, 2 gap]. Mode
+// `exact` ends it after `gap`. Times are kept modulo 2^56, so an entry that nobody used for 20
+// hours can look alive: the flow then keeps an old path. Source: reference A.5.
+#include <rte_prefetch.h>
+
+#include <array>
+#include <vector>
+
+#include "lb/scheme.h"
+#include "lb/turns.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+
+enum class FlowletMode : uint8_t { agebit, exact };
+constexpr std::array<std::string_view, 2> kModeNames = {"agebit", "exact"};
+enum class SweepPhase : uint8_t { zero, swept };
+constexpr std::array<std::string_view, 2> kPhaseNames = {"zero", "swept"};
+
+// Low octet: bit 7 = in use, bits 0-5 = member; above it the stamp of the last use.
+class Flowlet {
+ public:
+  Flowlet() = default;
+  Flowlet(MemberIndex member, uint64_t stamp) : word_(stamp << kStampShift | kInUse | member) {}
+
+  MemberIndex member() const { return static_cast<MemberIndex>(word_ & kMemberBits); }
+  bool in_use() const { return (word_ & kInUse) != 0; }
+  uint64_t age(uint64_t stamp) const {
+    return ((stamp << kStampShift) - (word_ & ~kLowOctet)) >> kStampShift;
+  }
+
+ private:
+  static constexpr int kStampShift = 8;
+  static constexpr uint64_t kLowOctet = 0xFF;
+  static constexpr uint64_t kInUse = 0x80;
+  static constexpr uint64_t kMemberBits = 0x3F;
+  uint64_t word_ = 0;
+};
+static_assert(sizeof(Flowlet) == 8 && kMaxPaths == 64);
+
+class LetFlow {
+ public:
+  static constexpr std::string_view kSummary =
+      "a random path for each flowlet; slow paths shed load because they make gaps";
+  static constexpr bool kPromisesOrder = true;
+
+  struct Parameters {
+    Duration gap = 50_us;
+    int64_t entries = 65'536;
+    FlowletMode mode = FlowletMode::agebit;
+    SweepPhase phase = SweepPhase::zero;
+    bool weighted = false;
+  };
+  static constexpr auto parameters() {
+    return std::array{
+        ranged<&Parameters::gap>("gap", 1_us, 10_s,
+                                 {"idle time that ends a flowlet; agebit: between this and twice "
+                                  "this",
+                                  "reference A.5"}),
+        ranged<&Parameters::entries>("entries", 64, 16'777'216,
+                                     {"flowlet table entries of 8 octets", "reference A.5"}),
+        choice<&Parameters::mode>("mode", kModeNames,
+                                  {"one-bit ageing as in hardware, or exact", "reference A.5"}),
+        choice<&Parameters::phase>(
+            "phase", kPhaseNames,
+            {"agebit: all entries age together, or as under a sweeping checker", "reference A.5"}),
+        flag<&Parameters::weighted>("weighted",
+                                    {"draw in proportion to static weights", "reference A.5"})};
+  }
+
+  LetFlow(const SelectorInit& init, const Parameters& parameters)
+      : gap_(parameters.gap),
+        mode_(parameters.mode),
+        phase_(parameters.phase),
+        max_age_(mode_ == FlowletMode::agebit ? 1 : static_cast<uint64_t>(gap_.ps())),
+        turns_(init.sets, parameters.weighted ? BucketShare::weighted : BucketShare::equal),
+        stream_(stream_of(init)),
+        draw_(stream_.next64()),
+        table_(static_cast<size_t>(parameters.entries)),
+        first_late_(table_.size()) {}
+
+  void prepare(const PathView& view, std::span<Packet* const> burst) {
+    for (const Packet* packet : burst) rte_prefetch0(&table_[index_of(*packet)]);
+    set_time(view.now());
+  }
+
+  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    const size_t index = index_of(packet);
+    const MemberMask live = view.live(set);
+    if (alive(index, live)) return table_[index].member();
+    return turns_.draw(set, live, draw_);
+  }
+
+  MemberIndex alternative(const PathView& view, const Packet&, uint16_t set,
+                          MemberMask tried) const {
+    return turns_.draw(set, view.live(set) & ~tried, draw_);
+  }
+
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+    const size_t index = index_of(packet);
+    const bool kept = alive(index, view.live(set)) && table_[index].member() == member;
+    if (!kept) draw_ = stream_.next64();
+    table_[index] = Flowlet(member, stamp_of(index));
+  }
+
+ private:
+  size_t index_of(const Packet& packet) const {
+    return scaled_to(static_cast<uint32_t>(packet.order_hash >> 32),
+                     static_cast<uint32_t>(table_.size()));
+  }
+  bool alive(size_t index, MemberMask live) const {
+    const Flowlet flowlet = table_[index];
+    return flowlet.in_use() && flowlet.age(stamp_of(index)) <= max_age_ &&
+           contains(live, flowlet.member());
+  }
+  uint64_t stamp_of(size_t index) const { return stamp_ - (index >= first_late_ ? 1 : 0); }
+
+  // Under a sweeping checker entry i is visited i * gap / entries late: from first_late_ on,
+  // entries are still in the epoch before.
+  void set_time(Instant now) {
+    if (mode_ == FlowletMode::exact) {
+      stamp_ = static_cast<uint64_t>(now.ps());
+      return;
+    }
+    stamp_ = static_cast<uint64_t>(now.since_zero() / gap_);
+    if (phase_ == SweepPhase::zero) return;
+    const __int128 into_epoch = now.ps() % gap_.ps();
+    const __int128 entries = static_cast<__int128>(table_.size());
+    first_late_ = static_cast<size_t>(((into_epoch + 1) * entries + gap_.ps() - 1) / gap_.ps());
+  }
+
+  Duration gap_;
+  FlowletMode mode_;
+  SweepPhase phase_;
+  uint64_t max_age_;  // in stamps: epochs or picoseconds
+  TurnList turns_;
+  RandomStream stream_;
+  uint64_t draw_;       // the next one; commit replaces it
+  uint64_t stamp_ = 0;  // of this burst: epoch or picoseconds
+  std::vector<Flowlet> table_;
+  size_t first_late_;
+};
+
+}  // namespace
+
+EDDY_SCHEME(letflow, LetFlow)
+
+}  // namespace eddy::lb

@@ -1,0 +1,95 @@
+// Presto: a flow is cut into flowcells of 64 KiB of payload, and each takes the next path in turn.
+//
+// Oblivious to load; transit switches must follow the path id, and receivers without reordering
+// (RoCE) see the cells cross. Source: reference A.4.
+#include <array>
+
+#include "lb/flow_table.h"
+#include "lb/scheme.h"
+#include "lb/turns.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+
+struct Flowcell {
+  uint32_t bytes = 0;  // payload octets sent in the current cell
+  TurnIndex turn = 0;  // the cell's place in the list of turns
+};
+
+class Presto {
+ public:
+  static constexpr std::string_view kSummary =
+      "each 64 KiB of a flow takes the next path, in proportion to static weights";
+  static constexpr bool kPromisesOrder = false;
+
+  struct Parameters {
+    Bytes cell_bytes = 65'536_B;
+    int64_t flows = 16'384;
+  };
+  static constexpr auto parameters() {
+    return std::array{
+        ranged<&Parameters::cell_bytes>("cell_bytes", 1_B, 16_MiB,
+                                        {"payload octets of a flowcell", "reference A.4"}),
+        ranged<&Parameters::flows>(
+            "flows", 64, 4'194'304,
+            {"flows remembered; the least recent is forgotten first", "reference A.4"})};
+  }
+
+  Presto(const SelectorInit& init, const Parameters& parameters)
+      : cell_bytes_(static_cast<uint32_t>(parameters.cell_bytes.count())),
+        turns_(init.sets, BucketShare::weighted),
+        stream_(stream_of(init)),
+        start_(stream_.next()),
+        cells_(static_cast<size_t>(parameters.flows)) {}
+
+  void prepare(const PathView&, std::span<Packet* const> burst) const {
+    for (const Packet* packet : burst) cells_.prefetch(packet->order_hash);
+  }
+
+  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    return choose(packet, set, view.live(set));
+  }
+  MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
+                          MemberMask tried) const {
+    return choose(packet, set, view.live(set) & ~tried);
+  }
+
+  void commit(const PathView&, const Packet& packet, uint16_t set, MemberIndex member) {
+    const Flowcell* known = cells_.find(packet.order_hash);
+    const TurnIndex turn = turns_.next(set, first_turn(known, packet), bit_of(member));
+    const bool same_cell = known != nullptr && fits(*known, packet) && turn == known->turn;
+    if (known == nullptr) start_ = stream_.next();
+    Flowcell& cell = cells_.touch(packet.order_hash);
+    cell.bytes = (same_cell ? cell.bytes : 0) + packet.payload_len;
+    cell.turn = turn;
+  }
+
+ private:
+  MemberIndex choose(const Packet& packet, uint16_t set, MemberMask mask) const {
+    const uint32_t from = first_turn(cells_.find(packet.order_hash), packet);
+    return turns_.of(set)[turns_.next(set, from, mask)];
+  }
+
+  // The turn that the packet would like; flows begin at a random one, so as not to march in step.
+  uint32_t first_turn(const Flowcell* known, const Packet& packet) const {
+    if (known == nullptr) return start_;
+    return known->turn + (fits(*known, packet) ? 0u : 1u);
+  }
+  bool fits(const Flowcell& cell, const Packet& packet) const {
+    return cell.bytes + packet.payload_len <= cell_bytes_;
+  }
+
+  uint32_t cell_bytes_;
+  TurnList turns_;
+  RandomStream stream_;
+  uint32_t start_;  // of the next new flow; commit replaces it
+  FlowTable<Flowcell> cells_;
+};
+
+}  // namespace
+
+EDDY_SCHEME(presto, Presto)
+
+}  // namespace eddy::lb

@@ -1,0 +1,54 @@
+// TurnList: for each path set a short cyclic list of its members, each as often as its weight asks.
+//
+// What round robin walks and a weighted draw picks from. Equal shares give a list of one slot a
+// member; weights are reduced by their common divisor, and to about 256 slots where that is not
+// enough, at least one each. Immutable. Octets: slots of all sets. Cost: one or two loads. Source:
+// reference A.3, A.4.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lb/buckets.h"
+#include "lb/members.h"
+#include "lb/path_set.h"
+
+namespace eddy::lb {
+
+using TurnIndex = uint16_t;
+
+class TurnList {
+ public:
+  TurnList(std::span<const PathSet> sets, BucketShare share);
+
+  std::span<const MemberIndex> of(uint16_t set) const {
+    return std::span(slots_).subspan(starts_[set], starts_[set + 1u] - starts_[set]);
+  }
+
+  // The first turn at or after `from`, wrapping, of a member of `mask`; the mask is not empty.
+  TurnIndex next(uint16_t set, uint32_t from, MemberMask mask) const {
+    const std::span<const MemberIndex> slots = of(set);
+    size_t turn = from < slots.size() ? from : from % slots.size();
+    while (!contains(mask, slots[turn])) turn = turn + 1 == slots.size() ? 0 : turn + 1;
+    return static_cast<TurnIndex>(turn);
+  }
+
+  // A random member of `mask`, by share; what members outside the mask would have had is spread
+  // evenly over it.
+  MemberIndex draw(uint16_t set, MemberMask mask, uint64_t random) const {
+    const std::span<const MemberIndex> slots = of(set);
+    const uint32_t turn =
+        scaled_to(static_cast<uint32_t>(random >> 32), static_cast<uint32_t>(slots.size()));
+    const MemberIndex member = slots[turn];
+    if (contains(mask, member)) [[likely]]
+      return member;
+    return random_of(mask, static_cast<uint32_t>(random));
+  }
+
+ private:
+  std::vector<uint32_t> starts_;  // of each set, and one past the last
+  std::vector<MemberIndex> slots_;
+};
+
+}  // namespace eddy::lb

@@ -1,0 +1,103 @@
+#include "lb/dre.h"
+
+#include <gtest/gtest.h>
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+
+constexpr uint32_t kPacket = 1'000;
+constexpr int kPacketsAPeriod = 100;  // 40 Gb/s for 20 us
+
+// Sends `periods` periods of line rate from period `first` on; the time of the last packet.
+Instant send_line_rate(const Dre& dre, PortSignals& port, int first, int periods) {
+  Instant now;
+  for (int period = first; period < first + periods; ++period)
+    for (int i = 0; i < kPacketsAPeriod; ++i) {
+      now = Instant::at(20_us * period + 200_ns * i);
+      dre.add(port, kPacket, now);
+    }
+  return now;
+}
+
+// Golden vector I-2: 800,000 before and 700,000 after a decay. Whole octets settle within 4.
+TEST(Dre, SteadyStateAt40G) {
+  const Dre dre({});
+  PortSignals port;
+  const Bytes full = dre.capacity(40_Gbps);
+  EXPECT_EQ(full, 800'000_B);
+  const Instant last = send_line_rate(dre, port, 0, 200);
+  EXPECT_NEAR(static_cast<double>(dre.octets(port, last)), 800'000, 4);
+  EXPECT_NEAR(dre.utilisation(port, full, last), Dre::kFullScale, 1);
+  EXPECT_EQ(dre.level(port, full, last), 7);
+  const Instant decayed = Instant::at(20_us * 200);
+  EXPECT_NEAR(static_cast<double>(dre.octets(port, decayed)), 700'000, 4);
+  EXPECT_NEAR(dre.utilisation(port, full, decayed), 0.875 * Dre::kFullScale, 1);
+}
+
+TEST(Dre, FullLineReadsTheTopLevelBeforeAndAfterDecay) {
+  const Dre dre({});
+  PortSignals port;
+  const Bytes full = dre.capacity(40_Gbps);
+  port.dre_bytes = 800'000;
+  EXPECT_EQ(dre.utilisation(port, full, Instant{}), Dre::kFullScale);
+  EXPECT_EQ(dre.level(port, full, Instant{}), 7);
+  const Instant decayed = Instant::at(20_us);
+  EXPECT_EQ(dre.octets(port, decayed), 700'000u);
+  EXPECT_EQ(dre.utilisation(port, full, decayed), Dre::kFullScale / 8 * 7);
+  EXPECT_EQ(dre.level(port, full, decayed), 7);
+}
+
+TEST(Dre, ClampsBeforeQuantising) {
+  const Dre dre({});
+  PortSignals port;
+  port.dre_bytes = uint64_t{1} << 50;
+  EXPECT_EQ(dre.utilisation(port, 800'000_B, Instant{}), Dre::kFullScale);
+  EXPECT_EQ(dre.level(port, 800'000_B, Instant{}), 7);
+}
+
+TEST(Dre, LazyDecayEqualsDecayEachPeriod) {
+  const Dre dre({});
+  PortSignals lazy, eager;
+  lazy.dre_bytes = eager.dre_bytes = 10'000'000;
+  for (int period = 1; period <= 40; ++period) dre.add(eager, 0, Instant::at(20_us * period));
+  const Instant end = Instant::at(20_us * 40 + 19_us);
+  EXPECT_NEAR(static_cast<double>(dre.octets(lazy, end)),
+              static_cast<double>(dre.octets(eager, end)), 4);
+  EXPECT_GT(dre.octets(lazy, end), 0u);
+}
+
+TEST(Dre, NothingIsLeftAfterALongRest) {
+  const Dre dre({});
+  PortSignals port;
+  port.dre_bytes = 1'000'000'000;
+  EXPECT_EQ(dre.octets(port, Instant::at(20_us * 64)), 0u);
+  EXPECT_EQ(dre.octets(port, Instant::at(3'600_s)), 0u);
+  dre.add(port, kPacket, Instant::at(3'600_s));
+  EXPECT_EQ(dre.octets(port, Instant::at(3'600_s)), kPacket);
+}
+
+TEST(Dre, DecaysOnTheBoundaryOnly) {
+  const Dre dre({});
+  PortSignals port;
+  dre.add(port, 8'000, Instant{});
+  EXPECT_EQ(dre.octets(port, Instant::at(20_us - 1_ps)), 8'000u);
+  EXPECT_EQ(dre.octets(port, Instant::at(20_us)), 7'000u);
+  EXPECT_EQ(dre.octets(port, Instant::at(40_us)), 6'125u);
+}
+
+// alpha = 0.2 reads 6 just after a decay (reference A.7).
+TEST(Dre, OtherParameters) {
+  const Dre dre({.period = 50_us, .alpha_numerator = 1, .alpha_denominator = 5, .level_bits = 3});
+  PortSignals port;
+  const Bytes full = dre.capacity(40_Gbps);
+  EXPECT_EQ(full, 1'250'000_B);
+  port.dre_bytes = 1'250'000;
+  EXPECT_EQ(dre.level(port, full, Instant{}), 7);
+  EXPECT_EQ(dre.octets(port, Instant::at(50_us)), 1'000'000u);
+  EXPECT_EQ(dre.level(port, full, Instant::at(50_us)), 6);
+}
+
+}  // namespace
+}  // namespace eddy::lb

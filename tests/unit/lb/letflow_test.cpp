@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "tests/support/paths.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+using test::make;
+using test::make_packet;
+using test::make_set;
+using test::Paths;
+using test::select_one;
+
+constexpr uint64_t kFlows = 64;
+
+std::vector<MemberIndex> send(Selector& selector, const Paths& paths, Instant now) {
+  std::vector<MemberIndex> members;
+  for (uint64_t flow = 0; flow < kFlows; ++flow) {
+    Packet packet = make_packet(flow);
+    members.push_back(select_one(selector, paths.view(now), packet));
+  }
+  return members;
+}
+
+// Whether flows that sent at `last` still have their flowlets at `then`: 64 flows over 64 members
+// all stay by chance in one of 10^115 cases.
+bool keeps(const ParameterMap& parameters, Duration last, Duration then) {
+  Paths paths({make_set(64)});
+  const auto letflow = make("letflow", paths, parameters);
+  const auto before = send(*letflow, paths, Instant::at(last));
+  return send(*letflow, paths, Instant::at(then)) == before;
+}
+
+// Golden vector I-1: one-bit ageing, gap 50 us.
+TEST(LetFlow, AgeBit) {
+  EXPECT_TRUE(keeps({}, 49_us, 100_us - 1_ps));
+  EXPECT_FALSE(keeps({}, 49_us, 100_us));
+  EXPECT_TRUE(keeps({}, 51_us, 150_us - 1_ps));
+  EXPECT_FALSE(keeps({}, 51_us, 150_us));
+  EXPECT_TRUE(keeps({}, 50_us, 150_us - 1_ps));
+  EXPECT_FALSE(keeps({}, 50_us, 150_us));
+}
+
+TEST(LetFlow, AgeBitAtTimeZeroAndAfterWeeks) {
+  EXPECT_TRUE(keeps({}, 0_us, 99_us));
+  EXPECT_FALSE(keeps({}, 0_us, 100_us));
+  EXPECT_TRUE(keeps({}, 6'000'000_s, 6'000'000_s + 99_us));
+  EXPECT_FALSE(keeps({}, 6'000'000_s, 6'000'000_s + 100_us));
+  EXPECT_FALSE(keeps({}, 0_us, 50_us * 65'536));
+}
+
+TEST(LetFlow, ExactGap) {
+  const ParameterMap exact = {{"mode", "exact"}, {"gap", "70us"}};
+  EXPECT_TRUE(keeps(exact, 13_us, 83_us));
+  EXPECT_FALSE(keeps(exact, 13_us, 83_us + 1_ps));
+}
+
+// The one-bit scheme with a checker that visits entry i at phase i * gap / entries, played out.
+class SweepingChecker {
+ public:
+  SweepingChecker(Duration gap, Duration phase) : gap_(gap), next_(phase) {}
+  bool valid_at(Duration now) {
+    for (; next_ <= now; next_ += gap_) {
+      if (age_) valid_ = false;
+      age_ = true;
+    }
+    return valid_;
+  }
+  void use(Duration now) {
+    valid_at(now);
+    valid_ = true;
+    age_ = false;
+  }
+
+ private:
+  Duration gap_;
+  Duration next_;
+  bool valid_ = false;
+  bool age_ = false;
+};
+
+// Which of the 64 entries draw anew at `then` after a packet at `last`; with several seeds, since
+// one draw in 64 finds the same member again.
+MemberMask entries_that_draw_anew(Duration last, Duration then) {
+  const ParameterMap swept = {{"entries", "64"}, {"gap", "64us"}, {"phase", "swept"}};
+  Paths paths({make_set(64)});
+  MemberMask anew = 0;
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    const auto letflow = make("letflow", paths, swept, {.seed = seed});
+    for (uint64_t entry = 0; entry < 64; ++entry) {
+      Packet packet = make_packet(0);
+      packet.order_hash = entry << 58;
+      const MemberIndex member = select_one(*letflow, paths.view(Instant::at(last)), packet);
+      if (select_one(*letflow, paths.view(Instant::at(then)), packet) != member)
+        anew |= uint64_t{1} << entry;
+    }
+  }
+  return anew;
+}
+
+TEST(LetFlow, SweptPhaseIsTheOneBitSchemeOfEachEntry) {
+  const Duration last = 200_us + 500_ns;
+  for (const Duration idle : {64_us, 75_us + 500_ns, 101_us, 127_us, 128_us}) {
+    MemberMask expected = 0;
+    for (uint64_t entry = 0; entry < 64; ++entry) {
+      SweepingChecker checker(64_us, 1_us * static_cast<int64_t>(entry));
+      checker.use(last);
+      if (!checker.valid_at(last + idle)) expected |= uint64_t{1} << entry;
+    }
+    EXPECT_EQ(entries_that_draw_anew(last, last + idle), expected) << "idle " << idle.ns() << " ns";
+  }
+}
+
+TEST(LetFlow, NewFlowletsDrawUniformly) {
+  Paths paths({make_set(4)});
+  const auto letflow = make("letflow", paths);
+  std::array<int, 4> count{};
+  for (int round = 0; round < 400; ++round)
+    for (MemberIndex member : send(*letflow, paths, Instant::at(1_ms * round))) ++count[member];
+  for (int n : count) EXPECT_NEAR(n, 6'400, 5 * 70);
+}
+
+TEST(LetFlow, DrawsByWeightWhenTold) {
+  const std::array<uint16_t, 2> weights = {3, 1};
+  Paths paths({make_set(weights)});
+  const auto letflow = make("letflow", paths, {{"weighted", "true"}});
+  int first = 0;
+  for (int round = 0; round < 200; ++round)
+    for (MemberIndex member : send(*letflow, paths, Instant::at(1_ms * round)))
+      first += member == 0 ? 1 : 0;
+  EXPECT_NEAR(first, 9'600, 5 * 49);
+}
+
+TEST(LetFlow, ADeadMembersFlowsMoveAndTheOthersStay) {
+  Paths paths({make_set(8)});
+  const auto letflow = make("letflow", paths);
+  const auto before = send(*letflow, paths, Instant::at(0_us));
+  paths.live() &= ~bit_of(before[0]);
+  const auto after = send(*letflow, paths, Instant::at(1_us));
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_NE(after[i], before[0]);
+    EXPECT_TRUE(before[i] == before[0] || after[i] == before[i]);
+  }
+  paths.live() = test::first_members(8);
+  EXPECT_EQ(send(*letflow, paths, Instant::at(2_us)), after);
+}
+
+// Two flows in one entry, towards sets of different sizes, settle on a member that both have.
+TEST(LetFlow, AnEntrySharedByDifferentSetsSettles) {
+  Paths paths({make_set(64), make_set(2, 64)});
+  const auto letflow = make("letflow", paths);
+  Packet packet = make_packet(5);
+  const PathView view = paths.view();
+  select_one(*letflow, view, packet, 0);
+  const MemberIndex small = select_one(*letflow, view, packet, 1);
+  EXPECT_LT(small, 2);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(select_one(*letflow, view, packet, 0), small);
+    EXPECT_EQ(select_one(*letflow, view, packet, 1), small);
+  }
+}
+
+}  // namespace
+}  // namespace eddy::lb
