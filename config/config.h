@@ -67,7 +67,7 @@ struct QosMaps {  // reference C.8, SONiC's defaults
   std::array<QueueId, 8> tc_to_queue;
   std::array<QueueId, 8> pfc_to_queue;  // which queue a received pause of a priority stops
   std::array<Priority, 8> pg_to_pfc;    // which priority a full PG pauses
-  bool trust_pcp = true;                // tagged frames without IP classify by PCP
+  bool trust_pcp = true;                // tagged frames classify by PCP, others by DSCP
   static QosMaps sonic_defaults();
   bool operator==(const QosMaps&) const = default;
 };
@@ -171,6 +171,7 @@ struct SwitchConfig {
   LeafId leaf = LeafId::none();  // this switch's own leaf id; none = transit only
   uint64_t seed = 1;
   MacAddress mac{{0x02, 0xed, 0, 0, 0, 1}};
+  std::vector<IpAddress> loopbacks;  // addresses of the switch itself, on no port
   int64_t time_dilation = 1;
   int workers = 1;
   IdlePolicy idle = IdlePolicy::adaptive;

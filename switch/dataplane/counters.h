@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/ids.h"
+#include "net/parse.h"
 
 namespace eddy {
 
@@ -28,6 +29,8 @@ namespace eddy {
   X(pause_rx_packets, "legacy PAUSE frames received")                                        \
   X(tx_refused_packets, "frames that the device refused and that were kept for another try") \
   X(pfc_budget_exceeded, "pauses cut short because a host port used up its pause budget")    \
+  X(icmp_policed_packets, "ICMP errors that were due but over the rate limit")               \
+  X(no_control_buffer, "frames of our own not made for lack of a packet buffer")             \
   X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
   X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")
 
@@ -84,6 +87,7 @@ namespace eddy {
   X(mac_control_unknown, "MAC control frame of an unknown opcode")                          \
   X(control_on_host_port, "CNM, shim or feedback frame on a host port")                     \
   X(link_local, "link-local destination 01:80:c2:00:00:0x, never forwarded")                \
+  X(vlan_not_served, "tagged for a VLAN; ports serve untagged and priority-tagged frames")  \
   X(not_for_us, "destination MAC is neither ours nor one we serve")                         \
   X(unknown_ethertype, "neither IP nor a protocol of ours")                                 \
   X(port_disabled, "received on a port that is down or not configured")                     \
@@ -96,12 +100,10 @@ namespace eddy {
   X(same_port, "would leave by the port it came from towards another switch")               \
   X(pg_shared_full, "priority group is over its share of the buffer")                       \
   X(headroom_full, "headroom of a lossless priority group is used up")                      \
-  X(pool_exhausted, "no packet buffer for a frame of our own")                              \
   X(queue_full, "lossy egress queue is over its limit")                                     \
   X(egress_down, "the egress port went down with the packet queued")                        \
   X(watchdog, "discarded by the PFC watchdog during a storm")                               \
   X(mailbox_full, "the ring to the worker of the egress port is full")                      \
-  X(icmp_policed, "an ICMP answer was due but over the rate limit")                         \
   X(local_unserved, "addressed to the switch, no such service")                             \
   X(shutdown, "still held when the switch was taken down")
 
@@ -124,6 +126,11 @@ struct CounterInfo {
   std::string_view name;
   std::string_view help;
 };
+// The reason for a frame that the parser refused (verdict is not ok).
+constexpr DropReason drop_reason_of(ParseVerdict verdict) {
+  return static_cast<DropReason>(static_cast<int>(verdict) - 1);
+}
+
 std::span<const CounterInfo> port_counter_infos();
 std::span<const CounterInfo> pfc_counter_infos();
 std::span<const CounterInfo> queue_counter_infos();

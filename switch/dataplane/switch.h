@@ -22,11 +22,19 @@
 #include "net/units.h"
 #include "switch/dataplane/counters.h"
 #include "switch/dataplane/events.h"
+#include "switch/dataplane/routes.h"
 
 namespace eddy {
 
 class Shard;
-struct Snapshot;
+
+// What a world decides about an object, beside its configuration.
+struct SwitchOptions {
+  size_t shards = 1;                         // 1..16
+  RouteEngine routes = RouteEngine::ranges;  // automatic and fib need an EAL
+  std::shared_ptr<const RouteTable>
+      shared_routes;  // a fabric's common table; null = from the configuration
+};
 
 struct NeighborRow {
   IpAddress address;
@@ -85,8 +93,9 @@ struct Command {
 
 class Switch {
  public:
-  // `config` is scaled and valid; `shards` 1..16, PortConfig::worker < shards. Control.
-  static Result<std::unique_ptr<Switch>> create(const config::SwitchConfig& config, size_t shards);
+  // `config` is scaled and valid, PortConfig::worker < shards. Control.
+  static Result<std::unique_ptr<Switch>> create(const config::SwitchConfig& config,
+                                                const SwitchOptions& options);
   ~Switch();
 
   size_t shard_count() const;

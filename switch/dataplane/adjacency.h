@@ -1,0 +1,87 @@
+// Adjacency: the last step before the queue: who is next on the line, and the frame rewritten for
+// them.
+//
+// Host ports resolve the destination by ARP or ND and hold a few packets meanwhile; fabric ports
+// are point to point and have one peer (fabric_peers.h). Rewriting strips tags (and the shim where
+// the packet leaves the fabric), sets both MACs and counts the TTL down. Owner: the shard that owns
+// the egress port. Cost: one table look-up a packet on host ports. Source: RFC 826, RFC 4861 (one
+// state machine for both, intervals below),
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "net/addresses.h"
+#include "net/arp.h"
+#include "net/ids.h"
+#include "net/nd.h"
+#include "net/packet.h"
+#include "net/units.h"
+#include "pfc/deadlines.h"
+#include "switch/dataplane/egress.h"
+#include "switch/dataplane/fabric_peers.h"
+#include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/neighbors.h"
+#include "switch/dataplane/shard_context.h"
+#include "switch/dataplane/switch.h"
+
+namespace eddy {
+
+class IcmpResponder;
+
+class Adjacency {
+ public:
+  static constexpr size_t kNeighbors = 1024;
+  static constexpr Duration kRequestInterval = Duration::seconds(1);
+  static constexpr uint8_t kRequests = 3;
+
+  struct Services {
+    Egress& egress;
+    IcmpResponder& icmp;
+    const FabricPeers& peers;
+  };
+  Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services);
+
+  // A packet with its egress port. Takes it: on the way to the line, held for an answer, or dropped
+  // and counted.
+  void deliver(Packet* packet);
+
+  // Frames for us: each is read, answered where that is due, and consumed or dropped.
+  void arp(Packet* packet);
+  void neighbor_discovery(Packet* packet);
+
+  void link_down(PortId port);
+  void adopt(const Snapshot& now);
+  void on_timers();
+  Instant next_deadline() const { return neighbor_timers_.next(); }
+
+  size_t dump(std::span<NeighborRow> rows) const;
+  uint64_t held() const { return neighbors_.waiting_packets(); }
+
+ private:
+  void send(Packet* packet, const MacAddress& next);
+  void resolve(Packet* packet, Neighbor* neighbor, const IpAddress& next);
+  void learn(PortId port, const IpAddress& address, const MacAddress& mac, bool may_insert);
+  void confirm(Neighbor& neighbor, const MacAddress& mac);
+  void ask(Neighbor& neighbor);
+  void ask_by_arp(const Neighbor& neighbor, Ipv4Address own);
+  void ask_by_nd(const Neighbor& neighbor, const Ipv6Address& own);
+  void advance(Neighbor& neighbor);
+  void give_up(Neighbor& neighbor, DropReason reason);
+  void set_timer(const Neighbor& neighbor, Instant at);
+  void answer_request(PortId port, const ArpMessage& question);
+  void answer_solicitation(PortId port, const NdMessage& question);
+  void send_arp(PortId port, const MacAddress& to, const ArpMessage& message);
+  void send_nd(PortId port, const MacAddress& to, const NdMessage& message);
+  void consume(Packet* packet);
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  Egress& egress_;
+  IcmpResponder& icmp_;
+  const FabricPeers& peers_;
+  NeighborTable neighbors_;
+  pfc::Deadlines neighbor_timers_;  // by entry: next request, ageing, failure
+};
+
+}  // namespace eddy

@@ -1,0 +1,272 @@
+#include "switch/dataplane/egress.h"
+
+#include <algorithm>
+
+#include "net/ip.h"
+
+namespace eddy {
+namespace {
+
+constexpr uint32_t kMarkingStream = 0x45434e;  // "ECN"
+
+template <class T>
+void store(std::atomic<T>& value, T to) {
+  value.store(to, std::memory_order_relaxed);
+}
+
+void raise(std::atomic<int64_t>& watermark, int64_t level) {
+  if (level > watermark.load(std::memory_order_relaxed)) store(watermark, level);
+}
+
+}  // namespace
+
+Egress::Egress(ShardContext& context, IngressBuffer& buffer, size_t ports)
+    : context_(context),
+      buffer_(buffer),
+      ports_(ports),
+      timers_(ports),
+      marking_(0, static_cast<uint32_t>(context.id.index()), kMarkingStream) {}
+
+void Egress::enqueue(Packet* packet) {
+  const PortId id = packet->egress_port;
+  Port& port = ports_[id.index()];
+  const size_t q = packet->queue.index();
+  const QueueSettings& settings = context_.settings(id).queues[q];
+  const uint32_t found =
+      context_.common.signals[id.index()].queued_bytes[q].load(std::memory_order_relaxed);
+  if (!port.up) return buffer_.drop(packet, DropReason::egress_down);
+  if ((port.stops.discarding >> q & 1) != 0) [[unlikely]] {
+    context_.counters[id].pfc[q][PfcCounter::pfcwd_dropped_packets].add(1);
+    return buffer_.drop(packet, DropReason::watchdog);
+  }
+  if (!settings.lossless &&
+      !buffer_.pool().admit_queue(found, packet->wire_len, settings.lossy_limit)) [[unlikely]] {
+    context_.counters[id].queue[q][QueueCounter::queue_dropped_packets].add(1);
+    return buffer_.drop(packet, DropReason::queue_full);
+  }
+  if (settings.ecn && packet->has(kPacketEct) &&
+      settings.wred.marks(found, [this] { return marking_.next(); })) {
+    mark_ce(packet->data() + packet->l2_len);
+    packet->set(kPacketCe);
+    context_.counters[id].queue[q][QueueCounter::ecn_marked_packets].add(1);
+  }
+  if (port.fifos[q].empty()) port.progress_at[q] = context_.now;
+  port.fifos[q].push(packet);
+  port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
+  add_queued(id, q, packet->wire_len);
+  ready_.insert(id);
+}
+
+void Egress::add_queued(PortId id, size_t fifo, int64_t bytes) {
+  std::atomic<uint32_t>& queued = context_.common.signals[id.index()].queued_bytes[fifo];
+  const int64_t level = int64_t{queued.load(std::memory_order_relaxed)} + bytes;
+  store(queued, static_cast<uint32_t>(level));
+  QueueGauge& gauge = context_.common.gauge(id, QueueId(fifo));
+  if (level > gauge.user_watermark.load(std::memory_order_relaxed)) {
+    store(gauge.user_watermark, level);
+    raise(gauge.persistent_watermark, level);
+  }
+}
+
+void Egress::originate(PortId id, Packet* packet) {
+  Port& port = ports_[id.index()];
+  context_.count(id, PortCounter::originated_packets);
+  packet->ingress_port = id;
+  packet->egress_port = id;
+  packet->charged_bytes = 0;
+  if (!port.up) return buffer_.drop(packet, DropReason::egress_down);
+  port.fifos[kControl].push(packet);
+  ready_.insert(id);
+}
+
+void Egress::service() {
+  ready_.take_all([this](PortId port) { service_port(port); });
+}
+
+void Egress::service_port(PortId id) {
+  Port& port = ports_[id.index()];
+  if (port.on_line.pending && port.free_at <= context_.now) {
+    settle(id, port.on_line);
+    port.on_line.pending = false;
+  }
+  if (!port.up || port.refused_until > context_.now) return;
+  for (bool more = true; more;) {
+    Burst burst;
+    gather(id, port, burst);
+    if (burst.count == 0) return;
+    const size_t sent = hand_over(id, port, burst);
+    if (sent < burst.count) put_back(id, port, burst, sent);
+    more = sent == kBurst;
+  }
+}
+
+// Takes from the queues what starts at or before now, as the line and the scheduler have it.
+void Egress::gather(PortId id, Port& port, Burst& burst) {
+  const PortSettings& settings = context_.settings(id);
+  const Instant now = context_.now;
+  while (burst.count < kBurst) {
+    const Instant start = std::max(port.free_at, port.idle ? now : now - kMaxLateness);
+    if (start > now) return;
+    const std::optional<size_t> fifo = next_fifo(id, port, start);
+    port.idle = !fifo;
+    if (!fifo) return;
+    Packet* packet = port.fifos[*fifo].head();
+    const Bytes on_line(packet->wire_len + settings.line_overhead);
+    take(port, *fifo, on_line, start);
+    packet->sent_at = start + settings.line.time_of(on_line);
+    port.free_at = packet->sent_at;
+    burst.packets[burst.count] = packet;
+    burst.departures[burst.count] = {Charge::of(*packet), packet->wire_len,
+                                     static_cast<uint8_t>(*fifo), true};
+    ++burst.count;
+  }
+}
+
+std::optional<size_t> Egress::next_fifo(PortId id, Port& port, Instant start) {
+  if (!port.fifos[kControl].empty()) return kControl;
+  if (port.waiting == 0 || !port.tx_enabled) return std::nullopt;
+  const uint8_t over_rate = port.rates.limited() != 0 ? port.rates.stopped(start) : uint8_t{0};
+  const auto queue = port.scheduler.pick(
+      port.waiting, port.stops.stopped | over_rate,
+      [&port](QueueId q) { return int64_t{port.fifos[q.index()].head()->wire_len}; });
+  if (queue) return queue->index();
+  if (over_rate != 0)  // somebody has to come back when the bucket allows
+    timers_.set(static_cast<pfc::Deadlines::Id>(id.index()),
+                port.rates.next_eligible(port.waiting & ~port.stops.stopped));
+  return std::nullopt;
+}
+
+void Egress::take(Port& port, size_t fifo, Bytes on_line, Instant start) {
+  const Packet* packet = port.fifos[fifo].pop();
+  if (fifo == kControl) return;
+  const QueueId queue(fifo);
+  port.scheduler.sent(queue, packet->wire_len);
+  if (port.rates.limited() != 0) port.rates.sent(queue, on_line, start);
+  port.progress_at[fifo] = context_.now;
+  if (port.fifos[fifo].empty()) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << fifo));
+}
+
+size_t Egress::hand_over(PortId id, Port& port, const Burst& burst) {
+  const size_t sent = context_.io->transmit(id, {burst.packets.data(), burst.count}, port.free_at);
+  count_sent(id, burst, sent);
+  for (size_t i = 0; i + 1 < sent; ++i) settle(id, burst.departures[i]);
+  if (sent == 0) return 0;
+  if (sent == burst.count && port.free_at > context_.now) {
+    port.on_line = burst.departures[sent - 1];
+  } else {
+    settle(id, burst.departures[sent - 1]);
+  }
+  return sent;
+}
+
+// What the device refused goes back to the heads of its queues, in order, and is tried again soon.
+void Egress::put_back(PortId id, Port& port, const Burst& burst, size_t sent) {
+  for (size_t i = burst.count; i-- > sent;) {
+    const uint8_t fifo = burst.departures[i].fifo;
+    port.fifos[fifo].push_front(burst.packets[i]);
+    if (fifo != kControl) port.waiting = static_cast<uint8_t>(port.waiting | 1u << fifo);
+  }
+  port.free_at = context_.now;
+  port.idle = true;
+  context_.count(id, PortCounter::tx_refused_packets, burst.count - sent);
+  port.refused_until = context_.now + kRetry;
+  timers_.set(static_cast<pfc::Deadlines::Id>(id.index()), port.refused_until);
+}
+
+void Egress::settle(PortId id, const Departure& departure) {
+  if (departure.fifo != kControl) add_queued(id, departure.fifo, -int64_t{departure.wire_len});
+  buffer_.release(departure.charge);
+}
+
+void Egress::count_sent(PortId id, const Burst& burst, size_t sent) {
+  PortCounters& counters = context_.counters[id];
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < sent; ++i) {
+    const Departure& departure = burst.departures[i];
+    bytes += departure.wire_len;
+    if (departure.fifo == kControl) continue;
+    counters.queue[departure.fifo][QueueCounter::queue_tx_packets].add(1);
+    counters.queue[departure.fifo][QueueCounter::queue_tx_bytes].add(departure.wire_len);
+    if ((ports_[id.index()].stops.forwarding >> departure.fifo & 1) != 0) [[unlikely]]
+      counters.pfc[departure.fifo][PfcCounter::pfcwd_forwarded_packets].add(1);
+  }
+  counters.port[PortCounter::tx_packets].add(sent);
+  counters.port[PortCounter::tx_bytes].add(bytes);
+  context_.stats.transmitted += static_cast<uint32_t>(sent);
+}
+
+void Egress::set_up(PortId id, bool up) {
+  Port& port = ports_[id.index()];
+  port.up = up;
+  port.free_at = context_.now;
+  port.idle = true;
+  port.refused_until = context_.now;
+  if (up) return;
+  if (port.on_line.pending) settle(id, port.on_line);
+  port.on_line.pending = false;
+  for (size_t fifo = 0; fifo < port.fifos.size(); ++fifo)
+    drop_queue(id, fifo, DropReason::egress_down);
+}
+
+void Egress::drop_queue(PortId id, size_t fifo, DropReason reason) {
+  Port& port = ports_[id.index()];
+  while (!port.fifos[fifo].empty()) {
+    Packet* packet = port.fifos[fifo].pop();
+    if (fifo != kControl) add_queued(id, fifo, -int64_t{packet->wire_len});
+    buffer_.drop(packet, reason);
+  }
+  if (fifo != kControl) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << fifo));
+}
+
+void Egress::set_stopped(PortId id, const QueueStops& stops) {
+  Port& port = ports_[id.index()];
+  port.stops = stops;
+  ready_.insert(id);
+  for (size_t q = 0; q < kPriorities; ++q) {
+    if ((stops.discarding >> q & 1) == 0 || port.fifos[q].empty()) continue;
+    context_.counters[id].pfc[q][PfcCounter::pfcwd_dropped_packets].add(port.fifos[q].count());
+    drop_queue(id, q, DropReason::watchdog);
+  }
+}
+
+void Egress::set_tx_enabled(PortId id, bool enabled) {
+  ports_[id.index()].tx_enabled = enabled;
+  ready_.insert(id);
+}
+
+void Egress::on_timers() {
+  while (const auto id = timers_.pop_due(context_.now)) ready_.insert(PortId(*id));
+}
+
+pfc::QueueProgress Egress::progress(PortId id, QueueId queue) const {
+  const Port& port = ports_[id.index()];
+  return {!port.fifos[queue.index()].empty(), port.progress_at[queue.index()]};
+}
+
+void Egress::adopt(const Snapshot& now) {
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    if (now.ports[i].owner != context_.id) continue;
+    ports_[i].scheduler.configure(now.ports[i].scheduler);
+    ports_[i].rates.configure(now.ports[i].scheduler);
+    ready_.insert(PortId(i));
+  }
+}
+
+void Egress::clear_watermarks() {
+  for (size_t port = 0; port < ports_.size(); ++port) {
+    for (size_t q = 0; q < kPriorities; ++q) {
+      if (!context_.owns(PortId(port))) continue;
+      store(context_.common.gauge(PortId(port), QueueId(q)).user_watermark,
+            int64_t{context_.common.signals[port].queued_bytes[q].load(std::memory_order_relaxed)});
+    }
+  }
+}
+
+uint64_t Egress::held() const {
+  uint64_t packets = 0;
+  for (const Port& port : ports_)
+    for (const PacketFifo& fifo : port.fifos) packets += fifo.count();
+  return packets;
+}
+
+}  // namespace eddy

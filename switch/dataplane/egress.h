@@ -1,0 +1,120 @@
+// Egress: the queues of the ports a shard owns, their scheduler, and the virtual line at the
+// configured speed.
+//
+// A frame starts when the line is free, its queue is neither paused nor shaped, and the scheduler
+// says so; it leaves at start + (wire_len + overhead) / speed. A poll that comes late sends what
+// the line would have sent meanwhile, over at most kMaxLateness. Frames of our own (PFC, ARP, ...)
+// go first and are never paused. At most one frame a port is still on the line after a poll: its
+// octets stay queued and charged until the world reports the line free. Owner: the shard. Bounds:
+// queues are unbounded lists; the buffer bounds what is in them. Cost of service(): the ports that
+// have something to do. Source: architecture, sections 3 and 4; reference C.5, C.7, C.9.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/random.h"
+#include "net/units.h"
+#include "pfc/deadlines.h"
+#include "pfc/scheduler.h"
+#include "pfc/watchdog.h"
+#include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/packet_fifo.h"
+#include "switch/dataplane/port_set.h"
+#include "switch/dataplane/shard_context.h"
+
+namespace eddy {
+
+class Egress {
+ public:
+  static constexpr Duration kMaxLateness = Duration::microseconds(20);
+  static constexpr Duration kRetry = Duration::microseconds(5);  // after a device refused frames
+
+  Egress(ShardContext& context, IngressBuffer& buffer, size_t ports);
+
+  // A packet whose frame is ready for the line. Takes it: queued, or dropped and counted.
+  void enqueue(Packet* packet);
+  // A frame of our own, ahead of every queue. Takes and counts it.
+  void originate(PortId port, Packet* packet);
+  // The world says that the line may be free.
+  void line_free(PortId port) { ready_.insert(port); }
+  // Starts all that may start now.
+  void service();
+
+  void set_up(PortId port, bool up);
+  // Queues as masks: those that may not start a frame, those that send against a pause, and those
+  // whose packets are discarded (what is there now, and what comes).
+  struct QueueStops {
+    uint8_t stopped = 0;
+    uint8_t forwarding = 0;
+    uint8_t discarding = 0;
+  };
+  void set_stopped(PortId port, const QueueStops& stops);
+  void set_tx_enabled(PortId port, bool enabled);
+  void adopt(const Snapshot& now);
+
+  void on_timers();
+  Instant next_deadline() const { return timers_.next(); }
+
+  bool up(PortId port) const { return ports_[port.index()].up; }
+  uint8_t waiting_queues(PortId port) const { return ports_[port.index()].waiting; }
+  // What the watchdog judges by.
+  pfc::QueueProgress progress(PortId port, QueueId queue) const;
+  void clear_watermarks();
+  uint64_t held() const;  // packets in queues, what is on the line excluded
+
+ private:
+  static constexpr size_t kControl = kPriorities;  // index of the FIFO of our own frames
+
+  // The frame still on the line, or a departed one being settled.
+  struct Departure {
+    Charge charge;
+    uint32_t wire_len = 0;
+    uint8_t fifo = 0;
+    bool pending = false;
+  };
+  struct Port {
+    std::array<PacketFifo, kPriorities + 1> fifos;
+    uint8_t waiting = 0;  // bit = queue with packets
+    QueueStops stops;
+    bool up = false;
+    bool tx_enabled = true;
+    bool idle = true;       // nothing could start when last looked: no lateness to catch up
+    Instant free_at;        // of the line
+    Instant refused_until;  // the device was full: no new try before
+    Departure on_line;
+    pfc::Scheduler scheduler;
+    pfc::QueueRates rates;
+    std::array<Instant, kPriorities> progress_at{};  // last packet sent, or became non-empty
+  };
+  struct Burst {
+    std::array<Packet*, kBurst> packets;
+    std::array<Departure, kBurst> departures;
+    size_t count = 0;
+  };
+
+  void service_port(PortId id);
+  void gather(PortId id, Port& port, Burst& burst);
+  // The FIFO to serve next at `start`; none: nothing may start.
+  std::optional<size_t> next_fifo(PortId id, Port& port, Instant start);
+  void take(Port& port, size_t fifo, Bytes on_line, Instant start);
+  size_t hand_over(PortId id, Port& port, const Burst& burst);
+  void put_back(PortId id, Port& port, const Burst& burst, size_t sent);
+  void settle(PortId id, const Departure& departure);
+  void count_sent(PortId id, const Burst& burst, size_t sent);
+  void drop_queue(PortId id, size_t fifo, DropReason reason);
+  void add_queued(PortId id, size_t fifo, int64_t bytes);
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  std::vector<Port> ports_;
+  PortSet ready_;
+  pfc::Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
+  RandomStream marking_;
+};
+
+}  // namespace eddy

@@ -1,0 +1,169 @@
+#include "switch/dataplane/forwarder.h"
+
+#include "net/byte_order.h"
+#include "net/protocols.h"
+#include "switch/dataplane/adjacency.h"
+#include "switch/dataplane/icmp_responder.h"
+
+namespace eddy {
+namespace {
+
+constexpr uint32_t kIpv4DestinationOffset = 16;
+constexpr uint32_t kIpv6DestinationOffset = 24;
+
+uint8_t ttl_of(const Packet& packet) {
+  return packet.data()[packet.l2_len + (packet.has(kPacketIpv6) ? 7 : 8)];
+}
+
+}  // namespace
+
+Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, Adjacency& adjacency,
+                     IcmpResponder& icmp)
+    : context_(context), buffer_(buffer), adjacency_(adjacency), icmp_(icmp) {}
+
+void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
+  look_up(packets);
+  Choice choice;
+  std::array<Packet*, kBurst> direct;
+  size_t direct_count = 0;
+  for (Packet* packet : packets) {
+    const NextHop& next_hop = context_.snapshot->next_hops[packet->next_hop];
+    if (next_hop.kind == NextHop::Kind::local) [[unlikely]] {
+      icmp_.local(packet);
+      continue;
+    }
+    if (!acceptable(packet, next_hop)) [[unlikely]]
+      continue;
+    if (!packet->has(kPacketOriginated) && !buffer_.admit(packet, backlog)) [[unlikely]]
+      continue;
+    if (next_hop.kind == NextHop::Kind::path_set) {
+      choice.packets[choice.count] = packet;
+      choice.sets[choice.count++] = next_hop.set;
+    } else {
+      packet->egress_port = next_hop.port;
+      direct[direct_count++] = packet;
+    }
+  }
+  choose(choice);
+  hand_over({direct.data(), direct_count});
+  send_chains();
+}
+
+void Forwarder::forward_originated() {
+  while (!originated_.empty()) {
+    std::array<Packet*, kBurst> burst;
+    size_t count = 0;
+    while (count < kBurst && !originated_.empty()) burst[count++] = originated_.pop();
+    forward({burst.data(), count}, 0);
+  }
+}
+
+void Forwarder::look_up(std::span<Packet* const> packets) {
+  const RouteTable& routes = *context_.snapshot->routes;
+  std::array<uint32_t, kBurst> keys;
+  std::array<uint16_t, kBurst> targets;
+  std::array<Packet*, kBurst> v4;
+  size_t count = 0;
+  for (Packet* packet : packets) {
+    const uint8_t* network = packet->data() + packet->l2_len;
+    if (packet->has(kPacketIpv6)) {
+      packet->next_hop = routes.lookup6(network + kIpv6DestinationOffset);
+    } else {
+      keys[count] = load_be32(network + kIpv4DestinationOffset);
+      v4[count++] = packet;
+    }
+  }
+  routes.lookup({keys.data(), count}, targets.data());
+  for (size_t i = 0; i < count; ++i) v4[i]->next_hop = targets[i];
+}
+
+// False: the packet could not be sent on, was answered where that is due, dropped and counted.
+bool Forwarder::acceptable(Packet* packet, const NextHop& next_hop) {
+  if (next_hop.kind == NextHop::Kind::none) {
+    icmp_.error(*packet, IcmpErrorReason::no_route);
+    buffer_.drop(packet, DropReason::no_route);
+    return false;
+  }
+  if (ttl_of(*packet) <= 1 && !packet->has(kPacketOriginated)) {
+    icmp_.error(*packet, IcmpErrorReason::time_exceeded);
+    buffer_.drop(packet, DropReason::ttl_expired);
+    return false;
+  }
+  const ShardScheme& scheme = context_.snapshot->schemes[context_.id.index()];
+  if (next_hop.kind == NextHop::Kind::path_set && (*scheme.live)[next_hop.set] == 0) {
+    icmp_.error(*packet, IcmpErrorReason::no_route);
+    buffer_.drop(packet, DropReason::no_live_path);
+    return false;
+  }
+  return true;
+}
+
+void Forwarder::choose(const Choice& choice) {
+  if (choice.count == 0) return;
+  const Snapshot& snapshot = *context_.snapshot;
+  const ShardScheme& scheme = snapshot.schemes[context_.id.index()];
+  const lb::PathView view(context_.now, snapshot.path_sets, scheme.live->data(),
+                          context_.common.signals.data());
+  const std::span<Packet* const> packets(choice.packets.data(), choice.count);
+  scheme.selector->select(view, packets, {choice.sets.data(), choice.count});
+  hand_over(packets);
+}
+
+void Forwarder::hand_over(std::span<Packet* const> packets) {
+  for (Packet* packet : packets) {
+    if (turns_back(packet) || !fits_mtu(packet)) [[unlikely]]
+      continue;
+    const ShardId owner = context_.settings(packet->egress_port).owner;
+    if (owner == context_.id) {
+      adjacency_.deliver(packet);
+    } else {
+      outgoing_[owner.index()].push(packet);
+    }
+  }
+}
+
+// A fabric link never gets back what it brought: two switches would play ball with it until the TTL
+// ends that.
+bool Forwarder::turns_back(Packet* packet) {
+  if (packet->egress_port != packet->ingress_port || packet->has(kPacketOriginated)) return false;
+  if (context_.settings(packet->egress_port).role == config::PortRole::host) return false;
+  buffer_.drop(packet, DropReason::same_port);
+  return true;
+}
+
+bool Forwarder::fits_mtu(Packet* packet) {
+  const PortSettings& egress = context_.settings(packet->egress_port);
+  if (packet->wire_len - packet->l2_len <= egress.max_l3_len) return true;
+  icmp_.error(*packet, IcmpErrorReason::packet_too_big, egress.max_l3_len);
+  buffer_.drop(packet, DropReason::mtu_exceeded);
+  return false;
+}
+
+void Forwarder::send_chains() {
+  for (size_t to = 0; to < context_.common.shards; ++to) {
+    PacketFifo& chain = outgoing_[to];
+    if (chain.empty()) continue;
+    const Message message{
+        .kind = Message::Kind::packets, .count = chain.count(), .chain = chain.head()};
+    if (!context_.common.mail(context_.id.index(), ShardId(to)).send(message)) {
+      while (!chain.empty()) buffer_.drop(chain.pop(), DropReason::mailbox_full);
+    }
+    chain = PacketFifo{};
+  }
+}
+
+void Forwarder::refresh_live() {
+  const Snapshot& snapshot = *context_.snapshot;
+  std::vector<lb::MemberMask>& live = *snapshot.schemes[context_.id.index()].live;
+  for (size_t set = 0; set < snapshot.path_sets.size(); ++set) {
+    lb::MemberMask mask = 0;
+    for (size_t member = 0; member < snapshot.path_sets[set].count; ++member) {
+      const PortId port = snapshot.path_sets[set].members[member].port;
+      if (context_.common.signals[port.index()].up.load(std::memory_order_acquire) != 0)
+        mask |= lb::MemberMask{1} << member;
+    }
+    live[set] = mask;
+  }
+}
+
+}  // namespace eddy

@@ -1,0 +1,63 @@
+// Forwarder: from a parsed, classified IP packet to its egress port: route, admit, select, hand
+// over.
+//
+// Works on bursts so that the route lookup and the selector are one call each. Packets for a port
+// of another shard leave as one chain a shard and burst. Frames of our own enter here, too
+// (uncharged), through originate(). Owner: the shard. Source: architecture, section 4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/packet_fifo.h"
+#include "switch/dataplane/shard_context.h"
+
+namespace eddy {
+
+class Adjacency;
+class IcmpResponder;
+
+class Forwarder {
+ public:
+  Forwarder(ShardContext& context, IngressBuffer& buffer, Adjacency& adjacency,
+            IcmpResponder& icmp);
+
+  // IP packets of one ingress port, at most kBurst; `backlog` as IngressBuffer::admit.
+  void forward(std::span<Packet* const> packets, int64_t backlog);
+  // A packet of our own with its network header at l2_len; routed with the next
+  // forward_originated().
+  void originate(Packet* packet) { originated_.push(packet); }
+  void forward_originated();
+
+  // Members of each path set whose port is up; after a link change or a new snapshot.
+  void refresh_live();
+  uint64_t held() const { return originated_.count(); }
+
+ private:
+  struct Choice {  // packets that go to a path set
+    std::array<Packet*, kBurst> packets;
+    std::array<uint16_t, kBurst> sets;
+    size_t count = 0;
+  };
+
+  void look_up(std::span<Packet* const> packets);
+  bool acceptable(Packet* packet, const NextHop& next_hop);
+  void choose(const Choice& choice);
+  void hand_over(std::span<Packet* const> packets);
+  void send_chains();
+  bool turns_back(Packet* packet);
+  bool fits_mtu(Packet* packet);
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  Adjacency& adjacency_;
+  IcmpResponder& icmp_;
+  PacketFifo originated_;
+  std::array<PacketFifo, kMaxShards> outgoing_;  // by shard that owns the egress port
+};
+
+}  // namespace eddy

@@ -1,0 +1,109 @@
+#include "switch/dataplane/ingress_buffer.h"
+
+namespace eddy {
+
+IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, size_t ports)
+    : context_(context),
+      pause_sender_(pause_sender),
+      pool_(context.common.pool_use, context.id, Bytes(0)),
+      credits_(ports * kPriorities) {
+  owed_.reserve(credits_.size());
+}
+
+bool IngressBuffer::admit(Packet* packet, int64_t backlog) {
+  const PortId port = packet->ingress_port;
+  const PriorityGroupId pg = packet->pg;
+  const PortSettings& settings = context_.settings(port);
+  const int64_t charge = pfc::round_to_cells(packet->wire_len, context_.snapshot->cell_bytes);
+  const pfc::Admission admission =
+      pool_.admit(context_.common.pg(port, pg), settings.pgs[pg.index()], charge, backlog);
+  if (admission.xoff_edge) pause_sender_.mark(port, pg, true);
+  if (admission.verdict != pfc::AdmitVerdict::accepted) [[unlikely]] {
+    refuse(packet, admission.verdict);
+    return false;
+  }
+  packet->charged_bytes = static_cast<uint32_t>(charge);
+  auto& counters = context_.counters[port].pg[pg.index()];
+  counters[PgCounter::pg_rx_packets].add(1);
+  counters[PgCounter::pg_rx_bytes].add(packet->wire_len);
+  return true;
+}
+
+void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
+  const PortId port = packet->ingress_port;
+  auto& counters = context_.counters[port].pg[packet->pg.index()];
+  counters[PgCounter::pg_dropped_packets].add(1);
+  const bool lossless = verdict == pfc::AdmitVerdict::headroom_full;
+  if (lossless) {
+    counters[PgCounter::lossless_dropped_packets].add(1);
+    context_.event(EventKind::lossless_drop, port,
+                   counters.read(PgCounter::lossless_dropped_packets),
+                   context_.settings(port).pg_to_pfc[packet->pg.index()]);
+  }
+  drop(packet, lossless ? DropReason::headroom_full : DropReason::pg_shared_full);
+}
+
+void IngressBuffer::drop(Packet* packet, DropReason reason) {
+  context_.counters[packet->ingress_port].drops[reason].add(1);
+  release(Charge::of(*packet));
+  context_.free(packet);
+}
+
+void IngressBuffer::end_run() {
+  if (run_bytes_ == 0) return;
+  if (context_.owns(run_.port)) {
+    give_back(run_.port, run_.pg, run_bytes_);
+  } else {
+    int64_t& owed = credit(run_.port, run_.pg);
+    if (owed == 0)
+      owed_.push_back(static_cast<uint16_t>(run_.port.index() * kPriorities + run_.pg.index()));
+    owed += run_bytes_;
+  }
+  run_bytes_ = 0;
+}
+
+void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
+  const pfc::PgLimits& limits = context_.settings(port).pgs[pg.index()];
+  if (pool_.release(context_.common.pg(port, pg), limits, bytes))
+    pause_sender_.mark(port, pg, false);
+}
+
+void IngressBuffer::flush() {
+  end_run();
+  while (!owed_.empty()) {
+    const size_t index = owed_.back();
+    Message message{.kind = Message::Kind::credit,
+                    .pg = PriorityGroupId(index % kPriorities),
+                    .port = PortId(index / kPriorities),
+                    .bytes = credits_[index]};
+    if (!context_.common.mail(context_.id.index(), context_.settings(message.port).owner)
+             .send(message))
+      return;
+    credits_[index] = 0;
+    owed_.pop_back();
+  }
+}
+
+void IngressBuffer::adopt(const Snapshot* before, const Snapshot& now) {
+  pool_.resize(now.shared_size);
+  if (before == nullptr) return;
+  for (size_t i = 0; i < now.ports.size() * kPriorities; ++i) {
+    const PortId port(i / kPriorities);
+    const PriorityGroupId pg(i % kPriorities);
+    if (!context_.owns(port)) continue;
+    const pfc::PgLimits& old_limits = before->ports[port.index()].pgs[pg.index()];
+    const pfc::PgLimits& limits = now.ports[port.index()].pgs[pg.index()];
+    if (pool_.relimit(context_.common.pg(port, pg), old_limits, limits))
+      pause_sender_.mark(port, pg, false);
+  }
+}
+
+void IngressBuffer::clear_watermarks() {
+  for (size_t i = 0; i < context_.snapshot->ports.size() * kPriorities; ++i) {
+    const PortId port(i / kPriorities);
+    if (context_.owns(port))
+      context_.common.pg(port, PriorityGroupId(i % kPriorities)).clear_user_watermark();
+  }
+}
+
+}  // namespace eddy

@@ -1,0 +1,78 @@
+// IngressBuffer: charges packets to their ingress (port, PG), gives the charge back to the byte,
+// and tells the pause sender when a PG crosses XOFF or XON. Also where every drop is counted.
+//
+// A charge is released on the shard that owns the ingress port; from another shard it travels as a
+// credit, one sum a (port, PG) and burst. Credits that find the mailbox full stay in the sums and
+// go with a later poll. Owner: the shard. Cost: a release that continues a run of the same (port,
+// PG) is one addition. Source: reference C.2.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "pfc/buffer_pool.h"
+#include "pfc/pause_sender.h"
+#include "switch/dataplane/shard_context.h"
+
+namespace eddy {
+
+// What a packet owes its ingress PG; kept when the packet itself is gone.
+struct Charge {
+  PortId port;
+  PriorityGroupId pg;
+  uint32_t bytes = 0;
+  static Charge of(const Packet& packet) {
+    return {packet.ingress_port, packet.pg, packet.charged_bytes};
+  }
+};
+
+class IngressBuffer {
+ public:
+  IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, size_t ports);
+
+  void begin_poll() { pool_.begin_poll(); }
+  // `backlog` octets are readable on the port and not read yet. False: dropped and counted.
+  [[nodiscard]] bool admit(Packet* packet, int64_t backlog);
+  void release(const Charge& charge) {
+    if (charge.bytes == 0) return;
+    if (charge.port == run_.port && charge.pg == run_.pg) {
+      run_bytes_ += charge.bytes;
+      return;
+    }
+    end_run();
+    run_ = charge;
+    run_bytes_ = charge.bytes;
+  }
+  // Ends the run and sends credits that are owed to other shards.
+  void flush();
+  void take_credit(const Message& credit) { give_back(credit.port, credit.pg, credit.bytes); }
+  bool credits_wait() const { return !owed_.empty(); }
+
+  void drop(Packet* packet, DropReason reason);
+
+  // `before` is null for the first snapshot.
+  void adopt(const Snapshot* before, const Snapshot& now);
+  void clear_watermarks();
+  pfc::BufferPool& pool() { return pool_; }
+  const pfc::BufferPool& pool() const { return pool_; }
+
+ private:
+  void end_run();
+  void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
+  void refuse(Packet* packet, pfc::AdmitVerdict verdict);
+  int64_t& credit(PortId port, PriorityGroupId pg) {
+    return credits_[port.index() * kPriorities + pg.index()];
+  }
+
+  ShardContext& context_;
+  pfc::PauseSender& pause_sender_;
+  pfc::BufferPool pool_;
+  Charge run_{PortId::none(), PriorityGroupId(0), 0};
+  int64_t run_bytes_ = 0;
+  std::vector<int64_t> credits_;  // owed to other shards, by (port, PG)
+  std::vector<uint16_t> owed_;    // indices into credits_ that are not zero
+};
+
+}  // namespace eddy

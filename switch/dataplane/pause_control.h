@@ -1,0 +1,59 @@
+// PauseControl: PFC in both directions for the ports of a shard, and the watchdog over it.
+//
+// Received: PFC and PAUSE stop and free egress queues (pfc::PauseReceiver) with their timers. Sent:
+// what the ingress buffer marked (pfc::PauseSender) becomes frames ahead of all queues. The
+// watchdog turns a storm into discarding or forwarding. Every change is counted and told as an
+// event. Owner: the shard. Source: reference C.1, C.3, C.5, C.6.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "pfc/pause_receiver.h"
+#include "pfc/pause_sender.h"
+#include "pfc/watchdog.h"
+#include "switch/dataplane/egress.h"
+#include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/shard_context.h"
+
+namespace eddy {
+
+class PauseControl {
+ public:
+  PauseControl(ShardContext& context, IngressBuffer& buffer, Egress& egress,
+               pfc::PauseSender& sender, size_t ports);
+
+  // A MAC control frame. Takes it.
+  void mac_control(Packet* packet);
+  // A CNM, or a shim frame that carries no data: read by path services; this switch has none to
+  // tell. Takes it.
+  void fabric_control(Packet* packet);
+  // Gives the ports their due PFC frames.
+  void send_frames();
+  void link_changed(PortId port, bool up);
+  void adopt(const Snapshot& now);
+  void on_timers();
+  Instant next_deadline() const;
+  void resume_all() { sender_.resume_all(); }
+  // PGs of the port whose arriving packets are discarded during a storm, as a mask.
+  uint8_t discarding_pgs(PortId port) const { return discarding_pgs_[port.index()]; }
+
+ private:
+  void apply(const pfc::PauseChange& change);
+  void count(const pfc::PauseChange& change);
+  void on_verdict(const pfc::WatchdogVerdict& verdict);
+  void follow(PortId port);
+  bool send_frame(const pfc::PauseFrame& frame);
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  Egress& egress_;
+  pfc::PauseSender& sender_;
+  pfc::PauseReceiver receiver_;
+  pfc::Watchdog watchdog_;
+  std::vector<uint8_t> discarding_pgs_;  // by port
+};
+
+}  // namespace eddy

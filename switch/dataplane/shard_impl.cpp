@@ -1,0 +1,162 @@
+#include "switch/dataplane/shard_impl.h"
+
+#include <rte_prefetch.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "net/assert.h"
+
+namespace eddy {
+
+ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
+    : context_(common, id, ports),
+      pause_sender_(ports),
+      buffer_(context_, pause_sender_, ports),
+      egress_(context_, buffer_, ports),
+      icmp_(context_, buffer_),
+      peers_(context_, buffer_, egress_, ports),
+      adjacency_(context_, buffer_, {egress_, icmp_, peers_}),
+      forwarder_(context_, buffer_, adjacency_, icmp_),
+      pause_(context_, buffer_, egress_, pause_sender_, ports),
+      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_}) {
+  icmp_.connect(forwarder_);
+}
+
+PollStats ShardImpl::poll(Io& io, Instant now) {
+  ASSERT(now >= context_.now);
+  context_.io = &io;
+  context_.now = now;
+  context_.stats = {};
+  adopt_snapshot();
+  buffer_.begin_poll();
+  read_mail();
+  follow_links();
+  on_timers();
+  for (const PortId port : io.completions()) egress_.line_free(port);
+  ingress_.run();
+  forwarder_.forward_originated();
+  pause_.send_frames();
+  egress_.service();
+  buffer_.flush();
+  pause_.send_frames();  // XON for what has just left
+  egress_.service();
+  buffer_.flush();
+  context_.flush_freed();
+  finish_drain();
+  rte_rcu_qsbr_quiescent(context_.common.readers.get(), static_cast<unsigned>(context_.id.index()));
+  return context_.stats;
+}
+
+Instant ShardImpl::next_deadline() const {
+  if (mail_waits() || buffer_.credits_wait()) return context_.now;
+  return std::min({egress_.next_deadline(), pause_.next_deadline(), peers_.next_deadline(),
+                   adjacency_.next_deadline()});
+}
+
+void ShardImpl::adopt_snapshot() {
+  const Snapshot* latest = context_.common.snapshot.load(std::memory_order_acquire);
+  if (latest == context_.snapshot) [[likely]]
+    return;
+  const Snapshot* before = std::exchange(context_.snapshot, latest);
+  buffer_.adopt(before, *latest);
+  egress_.adopt(*latest);
+  pause_.adopt(*latest);
+  peers_.adopt(*latest);
+  adjacency_.adopt(*latest);
+  forwarder_.refresh_live();
+  context_.event(EventKind::snapshot_adopted, PortId::none(), latest->generation);
+}
+
+void ShardImpl::read_mail() {
+  for (size_t from = 0; from <= context_.common.control(); ++from) {
+    if (from == context_.id.index()) continue;
+    Mailbox& mail = context_.common.mail(from, context_.id);
+    std::array<Message, kBurst> messages;
+    for (size_t n = messages.size(); n == messages.size();) {
+      n = mail.receive(messages);
+      context_.stats.messages += static_cast<uint32_t>(n);
+      for (size_t i = 0; i < n; ++i) take_message(messages[i]);
+    }
+  }
+}
+
+void ShardImpl::take_message(const Message& message) {
+  switch (message.kind) {
+    case Message::Kind::packets:
+      for (Packet *packet = message.chain, *next; packet != nullptr; packet = next) {
+        next = packet->next;
+        if (next != nullptr) rte_prefetch0(next);
+        adjacency_.deliver(packet);
+      }
+      return;
+    case Message::Kind::credit:
+      return buffer_.take_credit(message);
+    case Message::Kind::command:
+      return carry_out(*message.command);
+  }
+}
+
+void ShardImpl::carry_out(Command& command) {
+  switch (command.kind) {
+    case Command::Kind::set_port_tx:
+      egress_.set_tx_enabled(command.port, command.on);
+      break;
+    case Command::Kind::clear_watermarks:
+      egress_.clear_watermarks();
+      buffer_.clear_watermarks();
+      break;
+    case Command::Kind::dump_neighbors:
+      command.row_count = adjacency_.dump(command.rows);
+      break;
+    case Command::Kind::drain:
+      pause_.resume_all();
+      draining_ = &command;
+      return;
+  }
+  command.done.store(true, std::memory_order_release);
+}
+
+void ShardImpl::finish_drain() {
+  if (draining_ == nullptr || held() != 0) return;
+  std::exchange(draining_, nullptr)->done.store(true, std::memory_order_release);
+}
+
+void ShardImpl::follow_links() {
+  for (const LinkChange& change : context_.io->link_changes()) change_link(change);
+  const uint32_t generation = context_.common.link_generation.load(std::memory_order_acquire);
+  if (generation == links_seen_) [[likely]]
+    return;
+  links_seen_ = generation;
+  forwarder_.refresh_live();
+}
+
+void ShardImpl::change_link(const LinkChange& change) {
+  if (egress_.up(change.port) == change.up) return;
+  egress_.set_up(change.port, change.up);
+  pause_.link_changed(change.port, change.up);
+  peers_.link_changed(change.port, change.up);
+  if (!change.up) adjacency_.link_down(change.port);
+  context_.event(change.up ? EventKind::link_up : EventKind::link_down, change.port);
+}
+
+void ShardImpl::on_timers() {
+  egress_.on_timers();
+  pause_.on_timers();
+  peers_.on_timers();
+  adjacency_.on_timers();
+}
+
+bool ShardImpl::mail_waits() const {
+  for (size_t from = 0; from <= context_.common.control(); ++from)
+    if (from != context_.id.index() && !context_.common.mail(from, context_.id).empty())
+      return true;
+  return false;
+}
+
+uint64_t ShardImpl::held() const {
+  return egress_.held() + adjacency_.held() + forwarder_.held();
+}
+
+}  // namespace eddy

@@ -1,0 +1,63 @@
+// ShardImpl: the parts of a shard, put together, and the order in which a poll runs them.
+//
+// Owner: the worker. Source: architecture, section 4; docs/packet_walk.md has the table.
+#pragma once
+
+#include <cstdint>
+
+#include "net/ids.h"
+#include "pfc/pause_sender.h"
+#include "switch/dataplane/adjacency.h"
+#include "switch/dataplane/egress.h"
+#include "switch/dataplane/fabric_peers.h"
+#include "switch/dataplane/forwarder.h"
+#include "switch/dataplane/icmp_responder.h"
+#include "switch/dataplane/ingress.h"
+#include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/pause_control.h"
+#include "switch/dataplane/shard.h"
+#include "switch/dataplane/shard_context.h"
+#include "switch/dataplane/switch.h"
+
+namespace eddy {
+
+class ShardImpl final : public Shard {
+ public:
+  ShardImpl(CommonState& common, ShardId id, size_t ports);
+
+  PollStats poll(Io& io, Instant now) override;
+  Instant next_deadline() const override;
+  Counters& counters() override { return context_.counters; }
+  void push_event(const Event& event) override { context_.events.push(event); }
+
+  const Counters& counters() const { return context_.counters; }
+  EventRing& events() { return context_.events; }
+  const pfc::BufferPool& pool() const { return buffer_.pool(); }
+  uint64_t held() const;
+
+ private:
+  void adopt_snapshot();
+  void read_mail();
+  void take_message(const Message& message);
+  void carry_out(Command& command);
+  void follow_links();
+  void change_link(const LinkChange& change);
+  void on_timers();
+  void finish_drain();
+  bool mail_waits() const;
+
+  ShardContext context_;
+  pfc::PauseSender pause_sender_;
+  IngressBuffer buffer_;
+  Egress egress_;
+  IcmpResponder icmp_;
+  FabricPeers peers_;
+  Adjacency adjacency_;
+  Forwarder forwarder_;
+  PauseControl pause_;
+  Ingress ingress_;
+  uint32_t links_seen_ = 0;      // CommonState::link_generation that the live masks reflect
+  Command* draining_ = nullptr;  // waits for the shard to be empty
+};
+
+}  // namespace eddy

@@ -1,0 +1,227 @@
+#include "switch/dataplane/snapshot.h"
+
+#include <algorithm>
+
+#include "lb/registry.h"
+
+namespace eddy {
+namespace {
+
+using config::SwitchConfig;
+
+std::optional<PortId> find_port(const SwitchConfig& config, const std::string& name) {
+  for (size_t i = 0; i < config.ports.size(); ++i)
+    if (config.ports[i].name == name) return PortId(i);
+  return std::nullopt;
+}
+
+ClassOf class_of(const config::QosMaps& maps, TrafficClass tc) {
+  return {tc, maps.tc_to_pg[tc.index()], maps.tc_to_queue[tc.index()]};
+}
+
+QueueSettings queue_settings(const SwitchConfig& config, const config::PortConfig& port,
+                             const pfc::PortBufferPlan& plan, size_t queue) {
+  const config::QueueConfig& from = port.queues[queue];
+  QueueSettings settings;
+  settings.lossless = (plan.lossless_queues >> queue & 1) != 0;
+  settings.lossy_limit = pfc::PowerOfTwo(from.dynamic_th);
+  if (from.wred) {
+    const config::WredProfile& profile = config.buffer.wred.at(*from.wred);
+    settings.ecn = profile.ecn;
+    settings.wred = pfc::WredCurve::of(profile);
+  }
+  return settings;
+}
+
+PortSettings port_settings(const SwitchConfig& config, size_t index,
+                           const pfc::PortBufferPlan& plan) {
+  const config::PortConfig& port = config.ports[index];
+  PortSettings settings;
+  settings.role = port.role;
+  settings.admin_up = port.admin_up;
+  settings.owner = ShardId(static_cast<size_t>(port.worker));
+  settings.line = LineRate(port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed);
+  settings.line_overhead = port.line_overhead;
+  settings.max_l3_len = static_cast<uint32_t>(port.mtu);
+  settings.mac = port_mac(config, index);
+  settings.peer_mac = port.peer_mac;
+  settings.pcp_trusted = port.maps.trust_pcp;
+  settings.lldp = config.control.lldp;
+  for (size_t i = 0; i < settings.by_dscp.size(); ++i)
+    settings.by_dscp[i] = class_of(port.maps, port.maps.dscp_to_tc[i]);
+  for (size_t i = 0; i < kPriorities; ++i) {
+    settings.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
+    settings.pgs[i] = plan.pgs[i];
+    settings.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
+    settings.queues[i] = queue_settings(config, port, plan, i);
+  }
+  settings.lossless_pgs = plan.lossless_pgs;
+  settings.scheduler = pfc::SchedulerPlan::of(port);
+  settings.pause_tx = pfc::PauseTxPlan::of(port);
+  settings.pause_rx = pfc::PauseRxPlan::of(port, plan.lossless_priorities);
+  settings.watchdog = pfc::WatchdogPlan::of(port, plan.lossless_queues);
+  return settings;
+}
+
+std::vector<OwnAddress> addresses_of(const SwitchConfig& config) {
+  std::vector<OwnAddress> own;
+  for (size_t i = 0; i < config.ports.size(); ++i)
+    for (const IpPrefix& address : config.ports[i].addresses) own.push_back({address, PortId(i)});
+  for (const IpAddress& address : config.loopbacks)
+    own.push_back({{address, static_cast<uint8_t>(address.is_v4() ? 32 : 128)}, PortId::none()});
+  return own;
+}
+
+std::vector<FixedNeighbor> fixed_neighbors(const SwitchConfig& config) {
+  std::vector<FixedNeighbor> neighbors;
+  for (const config::NeighborConfig& neighbor : config.neighbors)
+    neighbors.push_back({neighbor.address, neighbor.mac, *find_port(config, neighbor.port)});
+  return neighbors;
+}
+
+// What this switch's own configuration says: gateway addresses, their subnets, and the routes.
+std::vector<Route> routes_of(const SwitchConfig& config, std::span<const OwnAddress> own) {
+  std::vector<Route> routes;
+  for (const OwnAddress& address : own) {
+    const IpAddress& ip = address.prefix.address;
+    const auto host_length = static_cast<uint8_t>(ip.is_v4() ? 32 : 128);
+    if (address.prefix.length != host_length)
+      routes.push_back({address.prefix.network(), {config.leaf, address.port, false}});
+    routes.push_back({{ip, host_length}, {config.leaf, address.port, true}});
+  }
+  for (const config::RouteConfig& route : config.routes) {
+    RouteTarget target{config.leaf, PortId::none(), false};
+    if (route.leaf) target.leaf = *route.leaf;
+    if (route.port) target.port = *find_port(config, *route.port);
+    routes.push_back({route.prefix, target});
+  }
+  return routes;
+}
+
+std::vector<lb::PathSet> path_sets_of(const SwitchConfig& config) {
+  std::vector<lb::PathSet> sets;
+  for (const config::LeafConfig& leaf : config.leaves) {
+    lb::PathSet set;
+    set.leaf = leaf.id;
+    for (const config::PathConfig& path : leaf.paths) {
+      const PathId by_position(static_cast<size_t>(set.count) << 8 | 0xff);
+      set.members[set.count++] = {*find_port(config, path.port), path.path_id.value_or(by_position),
+                                  static_cast<uint16_t>(path.weight)};
+    }
+    sets.push_back(set);
+  }
+  return sets;
+}
+
+NextHop next_hop_of(const RouteTarget& target, const Snapshot& snapshot) {
+  if (target == RouteTarget{}) return {};
+  if (target.leaf == snapshot.leaf) {
+    if (target.local) return {NextHop::Kind::local, 0, target.port};
+    if (!target.port.is_none()) return {NextHop::Kind::port, 0, target.port};
+    return {};
+  }
+  for (size_t i = 0; i < snapshot.path_sets.size(); ++i)
+    if (snapshot.path_sets[i].leaf == target.leaf)
+      return {NextHop::Kind::path_set, static_cast<uint16_t>(i), PortId::none()};
+  return {};
+}
+
+bool same_members(const lb::PathSet& a, const lb::PathSet& b) {
+  for (size_t i = 0; i < a.count; ++i) {
+    const lb::PathMember& x = a.members[i];
+    const lb::PathMember& y = b.members[i];
+    if (x.port != y.port || x.path != y.path || x.weight != y.weight) return false;
+  }
+  return true;
+}
+
+bool same_sets(const std::vector<lb::PathSet>& a, const std::vector<lb::PathSet>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const lb::PathSet& x, const lb::PathSet& y) {
+                      return x.leaf == y.leaf && x.count == y.count && same_members(x, y);
+                    });
+}
+
+bool can_lend(const Snapshot* previous, const Snapshot& now) {
+  if (previous == nullptr) return false;
+  const config::LoadBalancerConfig& before = previous->config.load_balancer;
+  const config::LoadBalancerConfig& after = now.config.load_balancer;
+  return before.scheme == after.scheme && before.parameters == after.parameters &&
+         previous->config.seed == now.config.seed && same_sets(previous->path_sets, now.path_sets);
+}
+
+Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
+  const SwitchConfig& config = snapshot.config;
+  for (size_t i = 0; i < shards; ++i) {
+    ShardScheme scheme;
+    scheme.live = std::make_unique<std::vector<lb::MemberMask>>(snapshot.path_sets.size());
+    if (can_lend(previous, snapshot)) {
+      scheme.selector = previous->schemes[i].selector;
+    } else {
+      const lb::SelectorInit init{snapshot.path_sets, config.seed, config.id, ShardId(i),
+                                  config.load_balancer.parameters};
+      auto made = lb::make_selector(config.load_balancer.scheme, init);
+      if (!made) return made.problems();
+      scheme.selector = std::move(*made);
+    }
+    snapshot.schemes.push_back(std::move(scheme));
+  }
+  return {};
+}
+
+}  // namespace
+
+MacAddress port_mac(const SwitchConfig& config, size_t port) {
+  if (config.ports[port].mac) return *config.ports[port].mac;
+  MacAddress mac = config.mac;
+  mac.octets[4] = static_cast<uint8_t>(mac.octets[4] ^ ((port + 1) >> 8));
+  mac.octets[5] = static_cast<uint8_t>(mac.octets[5] ^ (port + 1));
+  return mac;
+}
+
+const OwnAddress* Snapshot::own_address_on(PortId port, bool v4) const {
+  const OwnAddress* fallback = nullptr;
+  for (const OwnAddress& own : own_addresses) {
+    if (own.prefix.address.is_v4() != v4) continue;
+    if (own.port == port) return &own;
+    if (fallback == nullptr || own.port.is_none()) fallback = &own;
+  }
+  return fallback;
+}
+
+bool Snapshot::owns(const IpAddress& address) const {
+  return std::any_of(own_addresses.begin(), own_addresses.end(),
+                     [&](const OwnAddress& own) { return own.prefix.address == address; });
+}
+
+Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
+                                                  const SwitchOptions& options,
+                                                  const Snapshot* previous) {
+  auto plan = pfc::plan_buffer(config);
+  if (!plan) return plan.problems();
+  auto snapshot = std::make_unique<Snapshot>();
+  snapshot->config = config;
+  snapshot->cell_bytes = config.buffer.cell_bytes;
+  snapshot->shared_size = plan->shared;
+  snapshot->set_aside = plan->reserved;
+  snapshot->leaf = config.leaf;
+  for (size_t i = 0; i < config.ports.size(); ++i)
+    snapshot->ports.push_back(port_settings(config, i, plan->ports[i]));
+  snapshot->own_addresses = addresses_of(config);
+  snapshot->neighbors = fixed_neighbors(config);
+  snapshot->routes = options.shared_routes;
+  if (!snapshot->routes) {
+    auto table = RouteTable::build(routes_of(config, snapshot->own_addresses), options.routes);
+    if (!table) return table.problems();
+    snapshot->routes = *table;
+  }
+  snapshot->path_sets = path_sets_of(config);
+  for (size_t i = 0; i < snapshot->routes->target_count(); ++i)
+    snapshot->next_hops.push_back(
+        next_hop_of(snapshot->routes->target(static_cast<uint16_t>(i)), *snapshot));
+  Problems problems = make_schemes(*snapshot, options.shards, previous);
+  if (!problems.empty()) return problems;
+  return Result<std::unique_ptr<Snapshot>>(std::move(snapshot));
+}
+
+}  // namespace eddy

@@ -1,0 +1,124 @@
+// Snapshot: a configuration compiled for the data plane. Immutable, but for the per-shard scheme
+// state it carries.
+//
+// Control builds one (it may allocate), publishes it, and frees it when every shard has moved on. A
+// shard loads the pointer once a poll. Indices: ports by PortId, targets by Packet::next_hop.
+// Source: architecture, section 6.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "config/config.h"
+#include "lb/path_set.h"
+#include "lb/selector.h"
+#include "net/addresses.h"
+#include "net/ids.h"
+#include "net/result.h"
+#include "net/units.h"
+#include "pfc/buffer_plan.h"
+#include "pfc/buffer_pool.h"
+#include "pfc/pause_receiver.h"
+#include "pfc/pause_sender.h"
+#include "pfc/scheduler.h"
+#include "pfc/watchdog.h"
+#include "pfc/wred.h"
+#include "switch/dataplane/routes.h"
+#include "switch/dataplane/switch.h"
+
+namespace eddy {
+
+struct ClassOf {  // what classification yields
+  TrafficClass traffic_class;
+  PriorityGroupId pg;
+  QueueId queue;
+};
+
+struct QueueSettings {
+  pfc::WredCurve wred;
+  bool ecn = false;
+  bool lossless = false;        // fed by a lossless PG: never dropped here
+  pfc::PowerOfTwo lossy_limit;  // of the free shared pool
+};
+
+struct PortSettings {
+  config::PortRole role{};
+  bool admin_up = true;
+  ShardId owner;
+  LineRate line;              // shaper, or speed
+  int64_t line_overhead = 0;  // octets a frame costs on the line beyond wire_len
+  uint32_t max_l3_len = 0;    // MTU
+  MacAddress mac;
+  std::optional<MacAddress> peer_mac;
+  bool pcp_trusted = true;
+  bool lldp = true;
+  uint8_t lossless_pgs = 0;  // bit = PG
+  std::array<ClassOf, 64> by_dscp{};
+  std::array<ClassOf, 8> by_pcp{};
+  std::array<pfc::PgLimits, kPriorities> pgs{};
+  std::array<Priority, kPriorities> pg_to_pfc{};
+  std::array<QueueSettings, kPriorities> queues{};
+  pfc::SchedulerPlan scheduler;
+  pfc::PauseTxPlan pause_tx;
+  pfc::PauseRxPlan pause_rx;
+  pfc::WatchdogPlan watchdog;
+};
+
+// Where a packet goes on this switch: a route's target, resolved.
+struct NextHop {
+  enum class Kind : uint8_t { none, local, port, path_set };
+  Kind kind = Kind::none;
+  uint16_t set = 0;  // index into path_sets
+  PortId port;
+};
+
+struct OwnAddress {
+  IpPrefix prefix;  // the address with its subnet's length
+  PortId port;      // none: the switch's own (loopback)
+};
+
+struct FixedNeighbor {
+  IpAddress address;
+  MacAddress mac;
+  PortId port;
+};
+
+// What a shard changes while it runs; made by control, then the shard's alone. The selector is
+// handed on to the next snapshot when scheme and path sets stay the same.
+struct ShardScheme {
+  std::shared_ptr<lb::Selector> selector;
+  std::unique_ptr<std::vector<lb::MemberMask>> live;  // by path set: members whose port is usable
+};
+
+struct Snapshot {
+  uint64_t generation = 0;
+  config::SwitchConfig config;
+  int64_t cell_bytes = 256;
+  Bytes shared_size;
+  Bytes set_aside;  // reserved octets and headroom of all PGs
+  LeafId leaf;
+  std::vector<PortSettings> ports;
+  std::shared_ptr<const RouteTable> routes;
+  std::vector<NextHop> next_hops;  // by route target
+  std::vector<lb::PathSet> path_sets;
+  std::vector<OwnAddress> own_addresses;
+  std::vector<FixedNeighbor> neighbors;
+  std::vector<ShardScheme> schemes;  // by shard
+
+  const OwnAddress* own_address_on(PortId port, bool v4) const;
+  bool owns(const IpAddress& address) const;
+
+  // `previous` lends the scheme state where nothing that it depends on has changed.
+  static Result<std::unique_ptr<Snapshot>> build(const config::SwitchConfig& config,
+                                                 const SwitchOptions& options,
+                                                 const Snapshot* previous);
+};
+
+// The MAC of a port: configured, or the switch's with the port's number in its last two octets.
+MacAddress port_mac(const config::SwitchConfig& config, size_t port);
+
+}  // namespace eddy
