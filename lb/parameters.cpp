@@ -107,7 +107,7 @@ Problems check_parameters(std::string_view owner, std::span<const ParameterInfo>
   Problems problems;
   for (const auto& [name, text] : given) {
     const auto info = std::find_if(declared.begin(), declared.end(),
-                                   [&](const ParameterInfo& each) { return each.name == name; });
+                                   [&name = name](const auto& each) { return each.name == name; });
     if (info == declared.end()) {
       problems.push_back(unknown_text(owner, declared, name));
       continue;

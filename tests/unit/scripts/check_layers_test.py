@@ -57,6 +57,13 @@ class Words(unittest.TestCase):
                 self.assertEqual(len(found), 1, found)
                 self.assertTrue(found[0].startswith("pfc/a.cpp:2: "), found)
 
+    def test_a_static_variable_is_state_and_a_constant_or_function_is_not(self):
+        for code in ("static int count = 0;\n", "  static std::vector<int> seen;\n"):
+            self.assertEqual(len(findings_of("net/a.cpp", code)), 1, code)
+        for code in ("static const int kA = 0;\n", "static int f(int a);\n", "static_assert(true);\n",
+                     "  static constexpr int kB{1};\n", "static Id none() { return Id{1}; }\n"):
+            self.assertEqual(findings_of("net/a.cpp", code), [], code)
+
     def test_data_structures_of_dpdk_are_allowed(self):
         code = "auto a = rte_log2_u32(8); rte_ether_hdr h; rte_ring_init(r); rte_prefetch0(p);\n"
         self.assertEqual(findings_of("net/a.cpp", code), [])
