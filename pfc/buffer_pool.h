@@ -10,7 +10,7 @@
 // shard's BufferPool is its own, and of the common PoolUse lines it writes one. Other threads may
 // read all atomics (relaxed, stale by a poll); with one shard everything is exact. Bounds: shared
 // use exceeds the shared size by no more than what other shards took within one poll; headroom
-// never exceeds its limit. Cost: an accepted packet about 6 cycles, inline; no loop but
+// never exceeds its limit. Cost: admit and release together about 9 cycles, inline; no loop but
 // begin_poll's over the shards. Source: reference C.2, C.3; SAI buffer model.
 #pragma once
 

@@ -8,7 +8,7 @@
 // priority mapped to it is. Ends of pauses are deadlines; pause time is accounted to the picosecond
 // of the protocol, however late a poll comes. Owner: one shard; paused_queues() may be read by any
 // thread. Bounds: `ports` port states, taken at construction. Cost: paused_queues() is one load; a
-// frame about 50 cycles; expire() one compare when nothing is due. Source: reference C.1, C.5.
+// frame about 70 cycles; expire() one compare when nothing is due. Source: reference C.1, C.5.
 #pragma once
 
 #include <array>

@@ -1,7 +1,5 @@
 #include "pfc/wred.h"
 
-#include <cmath>
-
 #include "config/config.h"
 #include "net/assert.h"
 
@@ -16,7 +14,7 @@ WredCurve WredCurve::of(const config::WredProfile& profile) {
   const auto span = static_cast<uint64_t>(curve.kmax_ - curve.kmin_);
   if (span == 0) return curve;
   const auto pmax =
-      static_cast<unsigned __int128>(std::llround(profile.pmax * static_cast<double>(kCertain)));
+      static_cast<unsigned __int128>(profile.pmax * static_cast<double>(kCertain) + 0.5);
   curve.slope_ = static_cast<uint64_t>(((pmax << 32) - (pmax == kCertain ? 1 : 0)) / span);
   return curve;
 }
