@@ -16,6 +16,7 @@ constexpr uint8_t kPortInterfaceAlias = 1;  // subtype
 constexpr uint8_t kPortInterfaceName = 5;   // subtype
 constexpr uint8_t kPortLocal = 7;           // subtype
 constexpr size_t kTlvHeader = 2;
+constexpr size_t kMandatory = 3;  // TLVs that come first, in order of their types
 constexpr size_t kMacAddress = 6;
 
 // Writes TLVs one after the other.
@@ -78,7 +79,7 @@ bool take_system_name(ConstOctets value, LldpFrame& frame) {
 // of them comes again.
 bool take_tlv(size_t index, uint8_t type, ConstOctets value, LldpFrame& frame) {
   const bool mandatory = type >= kChassisId && type <= kTtl;
-  if (mandatory != (index < 3) || (mandatory && type != index + 1)) return false;
+  if (mandatory != (index < kMandatory) || (mandatory && type != index + 1)) return false;
   if (type == kChassisId) return take_chassis(value, frame);
   if (type == kPortId) return take_port(value, frame);
   if (type == kTtl) return take_ttl(value, frame);
@@ -112,18 +113,18 @@ CodecVerdict decode(ConstOctets octets, LldpFrame& frame) {
   if (load_mac(&octets[0]) != kLldpDestination || frame.source.is_multicast())
     return CodecVerdict::bad_address;
   ConstOctets rest = octets.subspan(kEthernetHeader);
-  for (size_t index = 0; rest.size() >= kTlvHeader; ++index) {
+  size_t index = 0;
+  for (; rest.size() >= kTlvHeader; ++index) {
     const uint16_t header = load_be16(rest.data());
     const auto type = static_cast<uint8_t>(header >> 9);
     const size_t length = header & 0x1ff;
-    if (type == kEnd) return index < 3 ? CodecVerdict::bad_option : CodecVerdict::ok;
+    if (type == kEnd) return index < kMandatory ? CodecVerdict::bad_option : CodecVerdict::ok;
     if (rest.size() < kTlvHeader + length) return CodecVerdict::bad_option;
     if (!take_tlv(index, type, rest.subspan(kTlvHeader, length), frame))
       return CodecVerdict::bad_option;
     rest = rest.subspan(kTlvHeader + length);
-    if (index == 2 && rest.empty()) return CodecVerdict::ok;
   }
-  return CodecVerdict::truncated;
+  return index >= kMandatory && rest.empty() ? CodecVerdict::ok : CodecVerdict::truncated;
 }
 
 }  // namespace eddy

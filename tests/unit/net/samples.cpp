@@ -1,5 +1,7 @@
 #include "tests/unit/net/samples.h"
 
+#include <algorithm>
+
 #include "net/arp.h"
 #include "net/cnm.h"
 #include "net/ethernet.h"
@@ -272,7 +274,8 @@ Frame with_shim(const Frame& frame) {
 }
 
 void fix_ipv4_checksum(Frame& frame, size_t offset) {
-  const size_t header_length = (frame[offset] & 0x0f) * 4U;
+  const size_t says = (frame[offset] & 0x0f) * 4U;
+  const size_t header_length = std::min(says, frame.size() - offset);
   store_be16(&frame[offset + 10], 0);
   store_be16(&frame[offset + 10],
              internet_checksum(ConstOctets(frame).subspan(offset, header_length)));
