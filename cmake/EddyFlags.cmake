@@ -9,8 +9,10 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 
 find_program(EDDY_CCACHE ccache)
 if(EDDY_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${EDDY_CCACHE})
-  set(CMAKE_C_COMPILER_LAUNCHER ${EDDY_CCACHE})
+  # Paths below the top are hashed as relative ones, so that clones share what was compiled.
+  set(eddy_launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${EDDY_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${eddy_launcher})
+  set(CMAKE_C_COMPILER_LAUNCHER ${eddy_launcher})
 endif()
 
 find_package(PkgConfig REQUIRED)
