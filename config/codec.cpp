@@ -11,13 +11,16 @@
 namespace eddy::config {
 namespace {
 
+std::string out_of_range(std::string_view text, const Type& type) {
+  return fmt::format("'{}' is out of range, valid is {}", text, range_says(type));
+}
+
 template <class Quantity>
 std::string parse_quantity(const Result<Quantity>& parsed, std::string_view text, const Type& type,
                            int64_t (*raw)(Quantity), Quantity& out) {
   if (!parsed) return parsed.problems().front();
   const int64_t value = raw(parsed.value());
-  if (value < type.min || value > type.max)
-    return fmt::format("'{}' is out of range, valid is {}", text, says(type));
+  if (value < type.min || value > type.max) return out_of_range(text, type);
   out = parsed.value();
   return {};
 }
@@ -79,8 +82,10 @@ std::string Codec<bool>::format(const bool& value) {
 }
 
 std::string Codec<int64_t>::parse(std::string_view text, const Type& type, int64_t& out) {
+  const Result<int64_t> parsed = parse_integer(text);
+  if (!parsed) return fmt::format("{}, valid is {}", parsed.problems().front(), range_says(type));
   return parse_quantity<int64_t>(
-      parse_integer(text), text, type, [](int64_t n) { return n; }, out);
+      parsed, text, type, [](int64_t n) { return n; }, out);
 }
 std::string Codec<int64_t>::format(const int64_t& value) {
   return std::to_string(value);
@@ -88,10 +93,10 @@ std::string Codec<int64_t>::format(const int64_t& value) {
 
 std::string Codec<double>::parse(std::string_view text, const Type& type, double& out) {
   const Result<double> parsed = parse_decimal(text);
-  if (!parsed) return parsed.problems().front();
+  if (!parsed) return fmt::format("{}, valid is {}", parsed.problems().front(), range_says(type));
   const double value = parsed.value();
   if (value < static_cast<double>(type.min) || value > static_cast<double>(type.max))
-    return fmt::format("'{}' is out of range, valid is {}", text, says(type));
+    return out_of_range(text, type);
   out = value;
   return {};
 }
@@ -109,7 +114,7 @@ std::string Codec<std::string>::parse(std::string_view text, const Type& type, s
   const auto& pattern = type.text_pattern;
   if (!pattern.empty() &&
       !std::regex_match(text.begin(), text.end(), std::regex(pattern.begin(), pattern.end())))
-    return fmt::format("'{}' is not a valid name, it must match {}", text, pattern);
+    return fmt::format("'{}' is not valid, write {}", text, type.text_says);
   out = text;
   return {};
 }

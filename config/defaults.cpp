@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "config/config.h"
+#include "net/quantity.h"
 
 namespace eddy::config {
 namespace {
@@ -24,6 +25,12 @@ void scale_port(PortConfig& port, int64_t factor) {
   port.watchdog.poll_interval = stretched(port.watchdog.poll_interval, factor);
   for (QueueConfig& queue : port.queues)
     if (queue.max_rate) queue.max_rate = slowed(*queue.max_rate, factor);
+}
+
+// A scheme's parameters are words; those with a unit of time are times.
+void scale_parameters(std::map<std::string, std::string>& parameters, int64_t factor) {
+  for (auto& [name, text] : parameters)
+    if (const auto time = parse_duration(text)) text = to_string(stretched(time.value(), factor));
 }
 
 }  // namespace
@@ -80,6 +87,7 @@ SwitchConfig default_switch(std::string name) {
 SwitchConfig scaled(const SwitchConfig& config) {
   SwitchConfig out = config;
   for (PortConfig& port : out.ports) scale_port(port, config.time_dilation);
+  scale_parameters(out.load_balancer.parameters, config.time_dilation);
   out.control.neighbor_age = stretched(out.control.neighbor_age, config.time_dilation);
   out.time_dilation = 1;
   return out;

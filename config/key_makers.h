@@ -33,17 +33,20 @@ struct IsOptional<std::optional<T>> : std::true_type {
 template <class S, class M>
 using MemberOf = std::remove_cvref_t<std::invoke_result_t<M, S&>>;
 
+// Of ports and profiles.
+inline constexpr std::string_view kNamePattern = "^[A-Za-z0-9_/-]{1,32}$";
+inline constexpr std::string_view kNameSays = "up to 32 letters, digits, '_', '/' and '-'";
 inline constexpr int64_t kLongestText = 1'024;
 
 // The section that a lone word stands for: its first key has the word as value.
 Node expand_short_form(const Section& section, const Node& word);
 // A problem unless the node is of the kind; null counts as an empty list or map.
-bool expect_kind(Reader& reader, const Node& node, Node::Kind kind, std::string_view valid);
+bool expect_kind(Reader& reader, const Node& node, Node::Kind kind, const Type& type);
 // The index that a mapping's key names, when it is one below `count`.
 std::optional<size_t> read_index(Reader& reader, const Node::Member& member, size_t first,
                                  size_t last);
-// False (and a problem) when the name does not fit the mapping.
-bool check_name(Reader& reader, const Node::Member& member, const Type& type);
+// A problem when the key is no name.
+void check_name(Reader& reader, const Node::Member& member);
 
 template <class T>
 Type type_of(const KeyInfo& info) {
@@ -51,6 +54,7 @@ Type type_of(const KeyInfo& info) {
   if constexpr (HasCodec<T>) {
     type.shape = Codec<T>::shape;
     type.text_pattern = info.pattern;
+    type.text_says = info.pattern_says;
     if (type.shape == Type::Shape::text) type.max = std::min(info.max, kLongestText);
     if constexpr (std::is_enum_v<T>) type.choices = choices_of<T>();
   } else {
@@ -63,7 +67,7 @@ Type type_of(const KeyInfo& info) {
 template <class T>
 void read_value(Reader& reader, const Node& node, const Type& type, T& out) {
   if constexpr (HasCodec<T>) {
-    if (!expect_kind(reader, node, Node::Kind::scalar, says(type))) return;
+    if (!expect_kind(reader, node, Node::Kind::scalar, type)) return;
     const std::string wrong = parse_word(node.text, type, out);
     if (!wrong.empty()) reader.problem(node.at, fmt::format("{}: {}", reader.path(), wrong));
   } else if (type.short_form && node.kind == Node::Kind::scalar) {
@@ -75,7 +79,7 @@ void read_value(Reader& reader, const Node& node, const Type& type, T& out) {
 template <class T>
 Value print_value(const T& value, const Type& type) {
   if constexpr (HasCodec<T>)
-    return {.word = format_word(value, type)};
+    return {.text = type.shape == Type::Shape::text, .word = format_word(value, type)};
   else
     return print_section(*type.section, &value);
 }
@@ -100,7 +104,7 @@ Key list(M member, const KeyInfo& info, const Type& element) {
   using T = typename MemberOf<S, M>::value_type;
   Type type{.shape = Type::Shape::list, .element = std::make_shared<const Type>(element)};
   const auto read = [=](Reader& reader, const Node& node, void* object) {
-    if (!expect_kind(reader, node, Node::Kind::list, says(type))) return;
+    if (!expect_kind(reader, node, Node::Kind::list, type)) return;
     auto& out = std::invoke(member, *static_cast<S*>(object));
     out.clear();
     for (const Node& item : node.items) {
@@ -130,7 +134,7 @@ Key indexed(M member, const KeyInfo& info) {
   type.key_says = kCount == kPriorities ? "0 to 7" : "0 to 63";
   type.key_pattern = kCount == kPriorities ? "^[0-7]$" : "^([0-9]|[1-5][0-9]|6[0-3])$";
   const auto read = [=](Reader& reader, const Node& node, void* object) {
-    if (!expect_kind(reader, node, Node::Kind::map, says(type))) return;
+    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
     auto& out = std::invoke(member, *static_cast<S*>(object));
     for (const Node::Member& entry : node.members) {
       Reader::Scope scope(reader, entry.key, entry.key_at);
@@ -157,13 +161,14 @@ Key named(M member, const KeyInfo& info) {
   const Type element = type_of<T>(info);
   Type type{.shape = Type::Shape::mapping, .element = std::make_shared<const Type>(element)};
   type.key_says = "names";
-  type.key_pattern = info.pattern;
+  type.key_pattern = kNamePattern;
   const auto read = [=](Reader& reader, const Node& node, void* object) {
-    if (!expect_kind(reader, node, Node::Kind::map, says(type))) return;
+    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
     auto& out = std::invoke(member, *static_cast<S*>(object));
     for (const Node::Member& entry : node.members) {
       Reader::Scope scope(reader, entry.key, entry.key_at);
-      if (check_name(reader, entry, type)) read_value(reader, entry.value, element, out[entry.key]);
+      check_name(reader, entry);
+      read_value(reader, entry.value, element, out[entry.key]);
     }
   };
   const auto print = [=](const void* object) {
@@ -179,7 +184,7 @@ template <class T>
 Section make_section(std::string_view name, std::string_view help, std::vector<Key> keys,
                      const T& defaults) {
   Section section{name, help, std::move(keys), {}};
-  section.defaults = print_section(section, &defaults);
+  section.defaults = print_all_keys(section, &defaults);
   return section;
 }
 

@@ -51,24 +51,43 @@ void report_inapplicable(const Section& section, Reader& reader, const Node& nod
   }
 }
 
-// "whole number 0 to 7"
-std::string range_says(const Type& type, std::string (*format)(int64_t)) {
-  if (type.max == std::numeric_limits<int64_t>::max())
-    return type.min == 0 ? "" : fmt::format(", at least {}", format(type.min));
-  return fmt::format(" {} to {}", format(type.min), format(type.max));
+using FormatNumber = std::string (*)(int64_t);
+
+// How the limits of a shape are written; nullptr: it has none.
+FormatNumber limit_format(Type::Shape shape) {
+  switch (shape) {
+    case Type::Shape::integer:
+    case Type::Shape::real:
+      return [](int64_t n) { return std::to_string(n); };
+    case Type::Shape::duration:
+      return [](int64_t ps) { return to_string(Duration::picoseconds(ps)); };
+    case Type::Shape::size:
+      return [](int64_t bytes) { return to_string(Bytes(bytes)); };
+    case Type::Shape::rate:
+      return [](int64_t bps) { return to_string(BitRate::bits_per_second(bps)); };
+    case Type::Shape::boolean:
+    case Type::Shape::text:
+    case Type::Shape::choice:
+    case Type::Shape::mac:
+    case Type::Shape::address:
+    case Type::Shape::prefix:
+    case Type::Shape::path_id:
+    case Type::Shape::list:
+    case Type::Shape::mapping:
+    case Type::Shape::section:
+    case Type::Shape::scheme:
+      return nullptr;
+  }
+  return nullptr;
 }
 
-std::string number(int64_t n) {
-  return std::to_string(n);
-}
-std::string duration(int64_t ps) {
-  return to_string(Duration::picoseconds(ps));
-}
-std::string size(int64_t bytes) {
-  return to_string(Bytes(bytes));
-}
-std::string rate(int64_t bps) {
-  return to_string(BitRate::bits_per_second(bps));
+// " 0 to 7"
+std::string limits(const Type& type) {
+  const FormatNumber format = limit_format(type.shape);
+  if (format == nullptr) return "";
+  if (type.max == std::numeric_limits<int64_t>::max())
+    return fmt::format(", at least {}", format(type.min));
+  return fmt::format(" {} to {}", format(type.min), format(type.max));
 }
 
 std::string shape_says(const Type& type) {
@@ -76,19 +95,19 @@ std::string shape_says(const Type& type) {
     case Type::Shape::boolean:
       return "true or false";
     case Type::Shape::integer:
-      return "a whole number" + range_says(type, number);
+      return "a whole number" + limits(type);
     case Type::Shape::real:
-      return "a decimal number" + range_says(type, number);
+      return "a decimal number" + limits(type);
     case Type::Shape::text:
-      return "a text";
+      return type.text_says.empty() ? "a text" : std::string(type.text_says);
     case Type::Shape::choice:
       return join(type.choices, "or");
     case Type::Shape::duration:
-      return "a duration with its unit (50us)" + range_says(type, duration);
+      return "a duration with its unit (50us)" + limits(type);
     case Type::Shape::size:
-      return "a size with its unit (64KiB)" + range_says(type, size);
+      return "a size with its unit (64KiB)" + limits(type);
     case Type::Shape::rate:
-      return "a rate with its unit (100Gbps)" + range_says(type, rate);
+      return "a rate with its unit (100Gbps)" + limits(type);
     case Type::Shape::mac:
       return "a MAC address (02:00:00:00:00:01)";
     case Type::Shape::address:
@@ -117,6 +136,12 @@ std::string says(const Type& type) {
   return fmt::format("{} or {}", shape_says(type), type.absent);
 }
 
+std::string range_says(const Type& type) {
+  const std::string text = limits(type);
+  const std::string range = text.substr(text.find_first_not_of(", "));
+  return type.absent.empty() ? range : fmt::format("{} or {}", range, type.absent);
+}
+
 std::string as_word(const Value& value) {
   if (value.kind == Value::Kind::word) return value.word;
   const bool is_list = value.kind == Value::Kind::list;
@@ -143,8 +168,8 @@ Reader::Scope::Scope(Reader& reader, std::string_view step, Position at)
 }
 
 void read_section(const Section& section, Reader& reader, const Node& node, void* object) {
-  if (!expect_kind(reader, node, Node::Kind::map, fmt::format("the keys of {}", section.name)))
-    return;
+  const Type type{.shape = Type::Shape::section, .section = &section};
+  if (!expect_kind(reader, node, Node::Kind::map, type)) return;
   report_unknown(section, reader, node);
   for (const Key& key : section.keys) {
     const auto member = std::ranges::find(node.members, key.info.name, &Node::Member::key);
@@ -162,9 +187,16 @@ void read_section(const Section& section, Reader& reader, const Node& node, void
 }
 
 Value print_section(const Section& section, const void* object) {
+  Value value = print_all_keys(section, object);
+  for (const Key& key : section.keys)
+    if (key.info.applies != nullptr && !key.info.applies(object))
+      std::erase_if(value.members, [&](const auto& each) { return each.key == key.info.name; });
+  return value;
+}
+
+Value print_all_keys(const Section& section, const void* object) {
   Value value{.kind = Value::Kind::map};
   for (const Key& key : section.keys) {
-    if (key.info.applies != nullptr && !key.info.applies(object)) continue;
     Value printed = key.print(object);
     printed.key_class = key.info.key_class;
     value.members.push_back({std::string(key.info.name), std::move(printed)});
@@ -178,16 +210,14 @@ Node expand_short_form(const Section& section, const Node& word) {
   return node;
 }
 
-bool expect_kind(Reader& reader, const Node& node, Node::Kind kind, std::string_view valid) {
+bool expect_kind(Reader& reader, const Node& node, Node::Kind kind, const Type& type) {
   if (node.kind == kind) return true;
   const bool container = kind != Node::Kind::scalar;
   if (node.kind == Node::Kind::null && container) return false;  // an empty section
   const std::string place = reader.path().empty() ? "" : fmt::format("{}: ", reader.path());
-  if (node.kind == Node::Kind::null)
-    reader.problem(node.at, fmt::format("{}no value, write {}", place, valid));
-  else
-    reader.problem(node.at,
-                   fmt::format("{}this is {}, write {}", place, kind_says(node.kind), valid));
+  const std::string found =
+      node.kind == Node::Kind::null ? "no value" : fmt::format("this is {}", kind_says(node.kind));
+  reader.problem(node.at, fmt::format("{}{}, write {}", place, found, says(type)));
   return false;
 }
 
@@ -202,12 +232,13 @@ std::optional<size_t> read_index(Reader& reader, const Node::Member& member, siz
   return std::nullopt;
 }
 
-bool check_name(Reader& reader, const Node::Member& member, const Type& type) {
-  Type name{.shape = Type::Shape::text, .max = 64, .text_pattern = type.key_pattern};
+void check_name(Reader& reader, const Node::Member& member) {
+  const Type name{.max = kLongestText, .text_pattern = kNamePattern, .text_says = kNameSays};
   std::string ignored;
-  const std::string wrong = Codec<std::string>::parse(member.key, name, ignored);
+  std::string wrong = Codec<std::string>::parse(member.key, name, ignored);
+  if (member.key == "none" || member.key == "auto")
+    wrong = fmt::format("'{}' cannot be a name, it is a word of its own", member.key);
   if (!wrong.empty()) reader.problem(member.key_at, wrong);
-  return wrong.empty();
 }
 
 }  // namespace eddy::config

@@ -51,10 +51,13 @@ struct Type {
   std::string_view key_says;      // mapping: what its keys are
   std::string_view key_pattern;   // mapping: the same as a regular expression
   std::string_view text_pattern;  // text
+  std::string_view text_says;     // text: the pattern in words
   bool short_form = false;        // section: a lone word stands for its first key
 };
 // "a rate such as 100Gbps", "one of host, fabric", "a whole number 0 to 7"
 std::string says(const Type& type);
+// "0 to 7", "1Mbps to 1600Gbps or none"
+std::string range_says(const Type& type);
 
 // A printed value. Kept in the order of the table.
 struct Value {
@@ -63,6 +66,7 @@ struct Value {
   Kind kind = Kind::word;
   KeyClass key_class = KeyClass::hot;
   bool flow = false;  // written on one line
+  bool text = false;  // a word that is to stay a text for any reader of YAML
   std::string word;
   std::vector<Value> items;
   std::vector<Member> members;
@@ -109,6 +113,7 @@ struct KeyInfo {
   std::string_view absent;
   bool required = false;
   std::string_view pattern;       // text: a regular expression
+  std::string_view pattern_says;  // the same in words
   std::string_view default_says;  // when the default depends on where the section stands
   std::string_view help;
   std::string_view source;
@@ -127,11 +132,13 @@ struct Section {
   std::string_view name;
   std::string_view help;
   std::vector<Key> keys;
-  Value defaults;  // the section as printed from its struct's defaults
+  Value defaults;  // every key as printed from the struct's defaults
 };
 
 void read_section(const Section& section, Reader& reader, const Node& node, void* object);
+// Without the keys that do not apply to the object.
 Value print_section(const Section& section, const void* object);
+Value print_all_keys(const Section& section, const void* object);
 
 // The whole file. `base_port` is what a port is before its own keys: qos and port_defaults.
 struct Document {

@@ -6,8 +6,6 @@ namespace {
 
 using enum KeyClass;
 
-constexpr std::string_view kNamePattern = "^[A-Za-z0-9_/-]{1,32}$";
-
 constexpr std::array<std::string_view, 2> kPortRoles = {"host", "fabric"};
 constexpr std::array<std::string_view, 3> kPfcRx = {"honour", "clamp", "ignore"};
 constexpr std::array<std::string_view, 2> kWatchdogDetect = {"stalled", "paused"};
@@ -57,6 +55,7 @@ const Section& section_of<QueueConfig>() {
                             .max = 32,
                             .absent = "none",
                             .pattern = kNamePattern,
+                            .pattern_says = kNameSays,
                             .default_says = "none; queues 3 and 4: default",
                             .help = "the WRED profile that marks this queue's packets"}),
           key<S>(&S::max_rate, {.name = "max_rate",
@@ -256,6 +255,7 @@ const Section& section_of<PortConfig>() {
           indexed<S>(&S::pg_profiles, {.name = "pgs",
                                        .max = 32,
                                        .pattern = kNamePattern,
+                                       .pattern_says = kNameSays,
                                        .default_says = "lossy, every one",
                                        .help = "buffer profile, by priority group"}),
           indexed<S>(&S::queues, {.name = "queues", .help = "egress queues"}),

@@ -6,7 +6,6 @@ namespace {
 
 using enum KeyClass;
 
-constexpr std::string_view kNamePattern = "^[A-Za-z0-9_/-]{1,32}$";
 constexpr int64_t kMicrosecond = 1'000'000;  // ps
 constexpr int64_t kSecond = 1'000'000 * kMicrosecond;
 constexpr int64_t kKib = 1'024;
@@ -32,10 +31,10 @@ Key ports_key() {
   type.key_pattern = kNamePattern;
   const auto read = [=](Reader& reader, const Node& node, void* object) {
     auto& document = *static_cast<Document*>(object);
-    if (!expect_kind(reader, node, Node::Kind::map, says(type))) return;
+    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
     for (const Node::Member& entry : node.members) {
       Reader::Scope scope(reader, entry.key, entry.key_at);
-      if (!check_name(reader, entry, type)) continue;
+      check_name(reader, entry);
       PortConfig& added = document.config.ports.emplace_back(document.base_port);
       added.name = entry.key;
       read_value(reader, entry.value, element, added);
@@ -62,7 +61,7 @@ Key leaves_key() {
   type.key_says = "leaf ids (0 to 65534)";
   type.key_pattern = "^[0-9]{1,5}$";
   const auto read = [=](Reader& reader, const Node& node, void* object) {
-    if (!expect_kind(reader, node, Node::Kind::map, says(type))) return;
+    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
     for (const Node::Member& entry : node.members) {
       Reader::Scope scope(reader, entry.key, entry.key_at);
       const auto id = read_index(reader, entry, 0, kLastLeaf);
@@ -85,13 +84,14 @@ Key leaves_key() {
 // A scheme's parameters are its own: they are kept as written here and checked by its entry in the
 // registry.
 Key load_balancer_key() {
-  const auto read = [](Reader& reader, const Node& node, void* object) {
+  const Type type{.shape = Type::Shape::scheme};
+  const auto read = [=](Reader& reader, const Node& node, void* object) {
     LoadBalancerConfig& out = static_cast<Document*>(object)->config.load_balancer;
-    if (!expect_kind(reader, node, Node::Kind::map, "scheme and its parameters")) return;
+    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
     for (const Node::Member& entry : node.members) {
       const bool word = entry.value.kind == Node::Kind::scalar;
       Reader::Scope scope(reader, entry.key, word ? entry.value.at : entry.key_at);
-      if (!expect_kind(reader, entry.value, Node::Kind::scalar, "one word")) continue;
+      if (!expect_kind(reader, entry.value, Node::Kind::scalar, Type{})) continue;
       (entry.key == "scheme" ? out.scheme : out.parameters[entry.key]) = entry.value.text;
     }
   };
@@ -102,10 +102,7 @@ Key load_balancer_key() {
     for (const auto& [name, text] : in.parameters) value.members.push_back({name, {.word = text}});
     return value;
   };
-  return {{.name = "load_balancer", .help = "how a path is chosen"},
-          {.shape = Type::Shape::scheme},
-          read,
-          print};
+  return {{.name = "load_balancer", .help = "how a path is chosen"}, type, read, print};
 }
 
 }  // namespace
@@ -264,9 +261,7 @@ const Section& section_of<BufferConfig>() {
                                   .min = 1,
                                   .max = 4'096,
                                   .help = "octets a cell; a packet is charged in whole cells"}),
-          named<S>(
-              &S::profiles,
-              {.name = "profiles", .pattern = kNamePattern, .help = "buffer profiles, by name"}),
+          named<S>(&S::profiles, {.name = "profiles", .help = "buffer profiles, by name"}),
       },
       default_switch("switch").buffer);
   return section;
@@ -283,6 +278,7 @@ const Section& section_of<ControlConfig>() {
                               .max = 107,
                               .absent = "auto",
                               .pattern = "^/.*$",
+                              .pattern_says = "a path that starts with /",
                               .help = "path of eddyctl's socket; auto: /run/eddy/NAME.sock"}),
           key<S>(&S::icmp_errors_per_second, {.name = "icmp_rate",
                                               .max = 1'000'000,
@@ -308,6 +304,7 @@ const Section& section_of<SwitchConfig>() {
                             .key_class = restart,
                             .max = 32,
                             .pattern = "^[A-Za-z0-9_-]{1,32}$",
+                            .pattern_says = "up to 32 letters, digits, '_' and '-'",
                             .help = "names sockets, metrics and messages"}),
           key<S>(&S::id, {.name = "id",
                           .key_class = restart,
@@ -361,7 +358,7 @@ const Section& document_section() {
           key<S>([](auto& d) -> auto& { return d.config.buffer; },
                  {.name = "buffer", .help = "the shared packet buffer"}),
           named<S>([](auto& d) -> auto& { return d.config.buffer.wred; },
-                   {.name = "wred", .pattern = kNamePattern, .help = "WRED profiles, by name"}),
+                   {.name = "wred", .help = "WRED profiles, by name"}),
           key<S>([](auto& d) -> auto& { return d.base_port.maps; },
                  {.name = "qos", .help = "the maps of all ports"}),
           key<S>(&S::base_port, {.name = "port_defaults",

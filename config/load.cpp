@@ -69,6 +69,7 @@ Result<LoadedConfig> load_text(std::string_view name, std::string_view text, Pur
     add_findings(validate_buffer(document.config).problems, loaded.positions, problems);
   if (!problems.empty()) return printed(name, std::move(problems));
 
+  complete_parameters(document.config.load_balancer);
   std::vector<Problem> warnings;
   add_findings(validate(document.config, purpose).warnings, loaded.positions, warnings);
   add_findings(validate_buffer(document.config).warnings, loaded.positions, warnings);

@@ -12,39 +12,60 @@
 namespace eddy::config {
 namespace {
 
-bool is_plain(std::string_view word) {
-  constexpr std::array<std::string_view, 4> kNull = {"null", "Null", "NULL", "~"};
-  const auto is_alnum = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
-  const auto is_safe = [&](char c) {
-    return is_alnum(c) || std::string_view("_./+:-").find(c) != std::string_view::npos;
-  };
-  if (word.empty() || std::ranges::find(kNull, word) != kNull.end()) return false;
-  const bool starts_well =
-      is_alnum(word.front()) || (word.front() == '-' && word.size() > 1 && is_alnum(word[1]));
-  return starts_well && word.back() != ':' && std::ranges::all_of(word, is_safe);
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
 }
 
-std::string yaml_word(std::string_view word) {
-  if (is_plain(word)) return std::string(word);
-  std::string text = "\"";
+// Words that some reader of YAML takes for something else than a text.
+bool is_reserved(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kReserved = {"null", "true", "false", "yes", "no",
+                                                         "on",   "off",  "y",     "n"};
+  std::string lower(word);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return std::ranges::find(kReserved, lower) != kReserved.end();
+}
+
+bool is_plain(std::string_view word, bool text) {
+  const auto is_safe = [](char c) {
+    return is_letter(c) || is_digit(c) ||
+           std::string_view("_./+-").find(c) != std::string_view::npos;
+  };
+  if (word.empty() || !std::ranges::all_of(word, is_safe)) return false;
+  if (is_letter(word.front())) return !(text && is_reserved(word)) && word != "null";
+  const bool is_number =
+      is_digit(word.front()) || (word.front() == '-' && word.size() > 1 && is_digit(word[1]));
+  return is_number && !text;
+}
+
+// Plain where that is safe, else in double quotes.
+std::string yaml_word(std::string_view word, bool text) {
+  if (is_plain(word, text)) return std::string(word);
+  std::string quoted = "\"";
   for (char c : word) {
-    if (c == '"' || c == '\\') text += '\\';
+    if (c == '"' || c == '\\') quoted += '\\';
     if (c == '\n' || c == '\t' || c == '\r')
-      text += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     else
-      text += c;
+      quoted += c;
   }
-  return text + '"';
+  return quoted + '"';
+}
+
+// Keys are numbers or names.
+std::string yaml_key(std::string_view key) {
+  return yaml_word(key, !is_digit(key.front()));
 }
 
 std::string flow_text(const Value& value) {
-  if (value.kind == Value::Kind::word) return yaml_word(value.word);
+  if (value.kind == Value::Kind::word) return yaml_word(value.word, value.text);
   std::vector<std::string> parts;
   for (const Value& item : value.items) parts.push_back(flow_text(item));
   for (const Value::Member& member : value.members)
-    parts.push_back(yaml_word(member.key) + ": " + flow_text(member.value));
+    parts.push_back(yaml_key(member.key) + ": " + flow_text(member.value));
   const bool is_list = value.kind == Value::Kind::list;
   return fmt::format("{}{}{}", is_list ? "[" : "{", fmt::join(parts, ", "), is_list ? "]" : "}");
 }
@@ -53,7 +74,7 @@ void write_block(const Value& value, size_t indent, std::string& out) {
   const std::string margin(indent, ' ');
   for (const Value& item : value.items) out += margin + "- " + flow_text(item) + "\n";
   for (const Value::Member& member : value.members) {
-    out += margin + yaml_word(member.key) + ":";
+    out += margin + yaml_key(member.key) + ":";
     const bool one_line =
         member.value.kind == Value::Kind::word || member.value.flow || member.value.empty();
     out += one_line ? " " + flow_text(member.value) + "\n" : "\n";

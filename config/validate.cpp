@@ -9,7 +9,10 @@
 #include <tuple>
 
 #include "config/codec.h"
+#include "lb/registry.h"
 #include "net/quantity.h"
+#include "pfc/buffer_plan.h"
+#include "pfc/headroom.h"
 
 namespace eddy::config {
 namespace {
@@ -31,6 +34,7 @@ class Validator {
     check_leaves();
     check_routes();
     check_neighbors();
+    check_scheme();
     return std::move(findings_);
   }
 
@@ -47,6 +51,7 @@ class Validator {
   void check_routes();
   void check_target(const RouteConfig& route, const std::string& at);
   void check_neighbors();
+  void check_scheme();
 
   void problem(std::string path, std::string text) {
     findings_.problems.push_back({std::move(path), std::move(text)});
@@ -300,14 +305,70 @@ void Validator::check_neighbors() {
   }
 }
 
+void Validator::check_scheme() {
+  const LoadBalancerConfig& chosen = config_.load_balancer;
+  std::vector<std::string_view> names;
+  for (const lb::SchemeInfo& scheme : lb::schemes()) names.push_back(scheme.name);
+  const lb::SchemeInfo* scheme = lb::find_scheme(chosen.scheme);
+  if (scheme == nullptr)
+    return problem("load_balancer.scheme", fmt::format("load_balancer.scheme: '{}' is unknown{}",
+                                                       chosen.scheme, hint(chosen.scheme, names)));
+  names.clear();
+  for (const lb::ParameterInfo& info : scheme->parameters) names.push_back(info.name);
+  for (const auto& [name, text] : chosen.parameters) {
+    const std::string path = "load_balancer." + name;
+    const auto info = std::ranges::find(scheme->parameters, name, &lb::ParameterInfo::name);
+    if (info == scheme->parameters.end()) {
+      problem(path, fmt::format("load_balancer: '{}' is no parameter of {}{}", name, scheme->name,
+                                hint(name, names)));
+    } else if (const auto value = lb::parse_value(*info, text); !value) {
+      problem(path, fmt::format("{}: {}", path, value.problems().front()));
+    }
+  }
+}
+
+// A headroom given by hand that is below what the formula asks for.
+void warn_of_short_headroom(const SwitchConfig& config, const PortConfig& port,
+                            Findings& findings) {
+  const Bytes needed =
+      pfc::auto_headroom(port, config.effective_poll_gap(), config.buffer.cell_bytes);
+  for (size_t pg = 0; pg < kPriorities; ++pg) {
+    const BufferProfile& profile = config.buffer.profiles.at(port.pg_profiles[pg]);
+    if (!profile.lossless || !profile.headroom || *profile.headroom >= needed) continue;
+    const std::string path = fmt::format("ports.{}.pgs.{}", port.name, pg);
+    findings.warnings.push_back(
+        {path,
+         fmt::format("{}: profile {} has headroom {}, packets may be lost; {} would do (auto)",
+                     path, port.pg_profiles[pg], to_string(*profile.headroom), to_string(needed))});
+  }
+}
+
 }  // namespace
+
+void complete_parameters(LoadBalancerConfig& chosen) {
+  const lb::SchemeInfo* scheme = lb::find_scheme(chosen.scheme);
+  if (scheme == nullptr) return;
+  for (const lb::ParameterInfo& info : scheme->parameters) {
+    std::string& text = chosen.parameters[std::string(info.name)];
+    const auto value = lb::parse_value(info, text);
+    text = lb::value_text(info, value ? value.value() : info.fallback);
+  }
+}
 
 Findings validate(const SwitchConfig& config, Purpose purpose) {
   return Validator(config, purpose).run();
 }
 
-Findings validate_buffer(const SwitchConfig&) {
-  return {};
+Findings validate_buffer(const SwitchConfig& given) {
+  const SwitchConfig config = scaled(given);
+  Findings findings;
+  if (const Result<pfc::BufferPlan> plan = pfc::plan_buffer(config); !plan) {
+    for (const std::string& text : plan.problems())
+      findings.problems.push_back({"buffer.size", text});
+    return findings;
+  }
+  for (const PortConfig& port : config.ports) warn_of_short_headroom(config, port, findings);
+  return findings;
 }
 
 }  // namespace eddy::config

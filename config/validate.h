@@ -27,4 +27,7 @@ Findings validate(const SwitchConfig& config, Purpose purpose);
 // Whether the buffer holds reserved, headroom and thresholds; for configurations without problems.
 Findings validate_buffer(const SwitchConfig& config);
 
+// Every parameter of the chosen scheme, as written or its default, in canonical words.
+void complete_parameters(LoadBalancerConfig& chosen);
+
 }  // namespace eddy::config
