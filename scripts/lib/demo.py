@@ -19,7 +19,14 @@ from lib.traffic import Flow, Traffic, ping_mesh  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 STATE = Path("/run/eddy/demo.json")
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOSSLESS_DSCP = 3  # SONiC's maps: DSCP 3 -> traffic class 3 -> lossless priority group 3
+
+
+TRAFFIC = (
+    "Traffic: TCP h1 to h4 and h4 to h1 and UDP h3 to h2, best effort; TCP h2 to h3, lossless class.",
+    "In the middle: an incast, h1 and h2 both send UDP of the lossless class to h3.",
+    "PFC, ECN marks and drops are counts of the last second.")
 
 
 def parse_arguments():
@@ -128,6 +135,7 @@ def demo(arguments, screen):
         screen.say(f"Two leaves, two spines and four hosts are up "
                    f"({time.monotonic() - began:.1f} s; hosts on {arguments.hosts}, "
                    f"switches joined by memif, scheme {arguments.scheme}).")
+        screen.say(*TRAFFIC)
         report = Report(screen, plan)
         report.pings(ping_mesh(world, fabric.hosts))
         report.flows(run_traffic(world, fabric, report, screen, arguments.seconds))
@@ -139,7 +147,7 @@ def demo(arguments, screen):
         return 1 if failures else 0
     finally:
         if not kept:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for number in ENDINGS:
                 signal.signal(number, signal.SIG_IGN)
             world.close()
 
@@ -158,11 +166,15 @@ def say_how_to_look(screen, fabric, binaries):
         "To take it down: scripts/demo --down")
 
 
+def interrupt(_number, _frame):
+    raise KeyboardInterrupt
+
+
 def main():
     arguments = parse_arguments()
     screen = display.Screen()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    for number in ENDINGS:
+        signal.signal(number, interrupt)
     try:
         if arguments.down:
             take_down()

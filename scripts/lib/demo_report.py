@@ -3,6 +3,9 @@
 from . import display, watch
 
 
+MAX_LINES = 6  # of a list in the summary
+
+
 class Report:
     """Collects results and prints them. failures() are what a reader must know, one line each."""
 
@@ -29,7 +32,7 @@ class Report:
         rows = watch.port_rows(last, now)
         forwarded = sum(r.rate("tx_packets") for r in rows)
         head = (f"{second:3d} s of {seconds}  scheme {self._plan.scheme}  "
-                f"{display.number(forwarded)} packets/s sent by all ports  now: {', '.join(running)}")
+                f"{display.number(forwarded)} packets/s  flows: {', '.join(running) or 'ended'}")
         lines = ["", self._screen.paint(head, "bold"), *display.port_table(self._screen, rows)]
         lines += [" " + display.split_line(leaf, watch.split(rows, leaf)) for leaf in self._leaves()]
         lines.append(" drops: " + display.drops_line(watch.drops_by_reason(last, now), 88))
@@ -96,10 +99,15 @@ class Report:
             lines.append("  split   " + display.split_line(leaf, watch.split(self._rows, leaf)))
         total = {c: sum(r.counts[c] for r in self._rows) for c in watch.COUNTERS}
         lines.append(f"  PFC     {total['pfc_tx_xoff']} pauses sent, {total['pfc_rx_xoff']} received")
-        senders = [f"{r.switch} {r.port} {r.counts['pfc_tx_xoff']}" for r in self._rows
+        senders = [(r.counts["pfc_tx_xoff"], f"{r.switch} to {r.port}") for r in self._rows
                    if r.counts["pfc_tx_xoff"]]
-        if senders:
-            lines.append("          sent by " + ", ".join(senders))
+        for count, link in sorted(senders, reverse=True)[:MAX_LINES]:
+            lines.append(f"          {count:6d} from {link}")
         lines.append(f"  ECN     {total['ecn_marked_packets']} packets marked")
-        lines.append("  drops   " + display.drops_line(self._drops, 90))
+        if not self._drops:
+            return lines + ["  drops   none"]
+        lines.append(f"  drops   {sum(self._drops.values())} packets")
+        ranked = sorted(self._drops.items(), key=lambda d: (-d[1], d[0]))
+        for (switch, port, reason), packets in ranked[:MAX_LINES]:
+            lines.append(f"          {packets:6d} at {switch} {port}: {reason}")
         return lines
