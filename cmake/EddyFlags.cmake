@@ -38,6 +38,10 @@ if(EDDY_SANITIZE)
   endif()
 endif()
 
+if(EDDY_FUZZ)
+  target_compile_options(eddy_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # Linking DPDK: data structures only (pure folders) are found in the same shared libraries.
 add_library(eddy_rte INTERFACE)
 target_link_libraries(eddy_rte INTERFACE ${DPDK_LINK_LIBRARIES} Threads::Threads)
