@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lb/draws.h"
 #include "lb/scheme.h"
 
 namespace eddy::lb {
@@ -97,8 +98,7 @@ class Drill {
   uint32_t memory_;
   bool pfc_aware_;
   BucketTable by_capacity_;
-  RandomStream stream_;
-  uint64_t draw_;                        // the next one; commit replaces it
+  Draws draws_;
   std::vector<size_t> first_component_;  // of each set, and one past the last
   std::vector<Component> components_;
 };
@@ -110,8 +110,7 @@ Drill::Drill(const SelectorInit& init, const Parameters& parameters)
       by_capacity_(init.sets, {.buckets = kEcmpBuckets,
                                .share = BucketShare::weighted,
                                .seed = seed_of(init.seed, init.switch_id)}),
-      stream_(stream_of(init)),
-      draw_(stream_.next64()) {
+      draws_(stream_of(init)) {
   for (const PathSet& set : init.sets) {
     first_component_.push_back(components_.size());
     std::map<uint16_t, MemberMask> by_weight;
@@ -150,7 +149,7 @@ Candidates Drill::candidates(const PathView& view, const Packet& packet, uint16_
   };
   for (size_t i = 0; i < component.remembered; ++i)
     if (contains(mask, component.best[i])) add(component.best[i]);
-  uint64_t word = draw_;
+  uint64_t word = mix64(draws_.peek());
   for (uint32_t i = 0; i < samples_; ++i) {
     add(random_of(mask, static_cast<uint32_t>(i % 2 == 0 ? word >> 32 : word)));
     if (i % 2 == 1) word = mix64(word);
@@ -181,7 +180,7 @@ void Drill::commit(const PathView& view, const Packet& packet, uint16_t set, Mem
   }
   component.best = best;
   component.remembered = remembered;
-  draw_ = stream_.next64();
+  draws_.take(true);
 }
 
 }  // namespace

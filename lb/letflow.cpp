@@ -10,6 +10,7 @@
 #include <array>
 #include <vector>
 
+#include "lb/draws.h"
 #include "lb/scheme.h"
 #include "lb/turns.h"
 
@@ -23,26 +24,23 @@ constexpr std::array<std::string_view, 2> kModeNames = {"agebit", "exact"};
 enum class SweepPhase : uint8_t { zero, swept };
 constexpr std::array<std::string_view, 2> kPhaseNames = {"zero", "swept"};
 
-// Low octet: bit 7 = in use, bits 0-5 = member; above it the stamp of the last use.
+// Low octet: the member; above it the stamp of the last use.
 class Flowlet {
  public:
   Flowlet() = default;
-  Flowlet(MemberIndex member, uint64_t stamp) : word_(stamp << kStampShift | kInUse | member) {}
+  Flowlet(MemberIndex member, uint64_t stamp) : word_(stamp << kStampShift | member) {}
 
-  MemberIndex member() const { return static_cast<MemberIndex>(word_ & kMemberBits); }
-  bool in_use() const { return (word_ & kInUse) != 0; }
+  MemberIndex member() const { return static_cast<MemberIndex>(word_); }
   uint64_t age(uint64_t stamp) const {
-    return ((stamp << kStampShift) - (word_ & ~kLowOctet)) >> kStampShift;
+    return ((stamp << kStampShift) - (word_ & ~kMemberBits)) >> kStampShift;
   }
 
  private:
   static constexpr int kStampShift = 8;
-  static constexpr uint64_t kLowOctet = 0xFF;
-  static constexpr uint64_t kInUse = 0x80;
-  static constexpr uint64_t kMemberBits = 0x3F;
+  static constexpr uint64_t kMemberBits = 0xFF;
   uint64_t word_ = 0;
 };
-static_assert(sizeof(Flowlet) == 8 && kMaxPaths == 64);
+static_assert(sizeof(Flowlet) == 8);
 
 class LetFlow {
  public:
@@ -80,10 +78,10 @@ class LetFlow {
         phase_(parameters.phase),
         max_age_(mode_ == FlowletMode::agebit ? 1 : static_cast<uint64_t>(gap_.ps())),
         turns_(init.sets, parameters.weighted ? BucketShare::weighted : BucketShare::equal),
-        stream_(stream_of(init)),
-        draw_(stream_.next64()),
-        table_(static_cast<size_t>(parameters.entries)),
-        first_late_(table_.size()) {}
+        draws_(stream_of(init)),
+        entries_(static_cast<uint32_t>(parameters.entries)),
+        first_late_(entries_),
+        table_(entries_, Flowlet(0, ~max_age_ - 1)) {}  // too old at time 0, also under a sweep
 
   void prepare(const PathView& view, std::span<Packet* const> burst) {
     for (const Packet* packet : burst) rte_prefetch0(&table_[index_of(*packet)]);
@@ -93,31 +91,35 @@ class LetFlow {
   MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const size_t index = index_of(packet);
     const MemberMask live = view.live(set);
-    if (alive(index, live)) return table_[index].member();
-    return turns_.draw(set, live, draw_);
+    const MemberIndex drawn = turns_.draw(set, live, draws_.peek());
+    // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
+    const auto keep = static_cast<MemberIndex>(-static_cast<int>(alive(index, live)));
+    return static_cast<MemberIndex>((table_[index].member() & keep) | (drawn & ~keep));
   }
 
-  MemberIndex alternative(const PathView& view, const Packet&, uint16_t set,
+  // Mixed with the flow: several flows may be moved before the next draw is taken.
+  MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
-    return turns_.draw(set, view.live(set) & ~tried, draw_);
+    const auto random = static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek()));
+    return turns_.draw(set, view.live(set) & ~tried, random);
   }
 
+  // A draw is taken for every new flowlet, whatever member it got: that the next draw does not wait
+  // for this packet's member is worth 7 cycles a packet.
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
     const size_t index = index_of(packet);
-    const bool kept = alive(index, view.live(set)) && table_[index].member() == member;
-    if (!kept) draw_ = stream_.next64();
+    draws_.take(!alive(index, view.live(set)));
     table_[index] = Flowlet(member, stamp_of(index));
   }
 
  private:
   size_t index_of(const Packet& packet) const {
-    return scaled_to(static_cast<uint32_t>(packet.order_hash >> 32),
-                     static_cast<uint32_t>(table_.size()));
+    return scaled_to(static_cast<uint32_t>(packet.order_hash >> 32), entries_);
   }
   bool alive(size_t index, MemberMask live) const {
     const Flowlet flowlet = table_[index];
-    return flowlet.in_use() && flowlet.age(stamp_of(index)) <= max_age_ &&
-           contains(live, flowlet.member());
+    const bool young = flowlet.age(stamp_of(index)) <= max_age_;
+    return young & contains(live, flowlet.member());
   }
   uint64_t stamp_of(size_t index) const { return stamp_ - (index >= first_late_ ? 1 : 0); }
 
@@ -131,7 +133,7 @@ class LetFlow {
     stamp_ = static_cast<uint64_t>(now.since_zero() / gap_);
     if (phase_ == SweepPhase::zero) return;
     const __int128 into_epoch = now.ps() % gap_.ps();
-    const __int128 entries = static_cast<__int128>(table_.size());
+    const __int128 entries = static_cast<__int128>(entries_);
     first_late_ = static_cast<size_t>(((into_epoch + 1) * entries + gap_.ps() - 1) / gap_.ps());
   }
 
@@ -140,11 +142,11 @@ class LetFlow {
   SweepPhase phase_;
   uint64_t max_age_;  // in stamps: epochs or picoseconds
   TurnList turns_;
-  RandomStream stream_;
-  uint64_t draw_;       // the next one; commit replaces it
+  Draws draws_;
   uint64_t stamp_ = 0;  // of this burst: epoch or picoseconds
+  uint32_t entries_;
+  size_t first_late_;  // entries from here on are still in the epoch before
   std::vector<Flowlet> table_;
-  size_t first_late_;
 };
 
 }  // namespace

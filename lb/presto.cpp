@@ -4,6 +4,7 @@
 // (RoCE) see the cells cross. Source: reference A.4.
 #include <array>
 
+#include "lb/draws.h"
 #include "lb/flow_table.h"
 #include "lb/scheme.h"
 #include "lb/turns.h"
@@ -40,8 +41,7 @@ class Presto {
   Presto(const SelectorInit& init, const Parameters& parameters)
       : cell_bytes_(static_cast<uint32_t>(parameters.cell_bytes.count())),
         turns_(init.sets, BucketShare::weighted),
-        stream_(stream_of(init)),
-        start_(stream_.next()),
+        draws_(stream_of(init)),
         cells_(static_cast<size_t>(parameters.flows)) {}
 
   void prepare(const PathView&, std::span<Packet* const> burst) const {
@@ -60,7 +60,7 @@ class Presto {
     const Flowcell* known = cells_.find(packet.order_hash);
     const TurnIndex turn = turns_.next(set, first_turn(known, packet), bit_of(member));
     const bool same_cell = known != nullptr && fits(*known, packet) && turn == known->turn;
-    if (known == nullptr) start_ = stream_.next();
+    draws_.take(known == nullptr);
     Flowcell& cell = cells_.touch(packet.order_hash);
     cell.bytes = (same_cell ? cell.bytes : 0) + packet.payload_len;
     cell.turn = turn;
@@ -74,7 +74,7 @@ class Presto {
 
   // The turn that the packet would like; flows begin at a random one, so as not to march in step.
   uint32_t first_turn(const Flowcell* known, const Packet& packet) const {
-    if (known == nullptr) return start_;
+    if (known == nullptr) return draws_.peek();
     return known->turn + (fits(*known, packet) ? 0u : 1u);
   }
   bool fits(const Flowcell& cell, const Packet& packet) const {
@@ -83,8 +83,7 @@ class Presto {
 
   uint32_t cell_bytes_;
   TurnList turns_;
-  RandomStream stream_;
-  uint32_t start_;  // of the next new flow; commit replaces it
+  Draws draws_;  // where new flows start
   FlowTable<Flowcell> cells_;
 };
 

@@ -5,8 +5,8 @@
 //   S(const SelectorInit&, const S::Parameters&),
 //   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
 //   first propose: prefetches, values that depend on now() alone.
-// The file ends with EDDY_SCHEME(name, S). Randomness is drawn ahead: propose and alternative read
-// the next draw, commit consumes it, so asking twice changes nothing.
+// The file ends with EDDY_SCHEME(name, S). Randomness comes from stream_of() through lb/draws.h:
+// propose and alternative peek, commit takes, so asking twice changes nothing.
 // Cost: one virtual call a burst; the rest is inlined. Source: architecture, section 5.
 #pragma once
 

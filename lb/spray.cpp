@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "lb/draws.h"
 #include "lb/scheme.h"
 #include "lb/turns.h"
 
@@ -41,8 +42,7 @@ class Spray {
   Spray(const SelectorInit& init, const Parameters& parameters)
       : mode_(parameters.mode),
         turns_(init.sets, parameters.weighted ? BucketShare::weighted : BucketShare::equal),
-        stream_(stream_of(init)),
-        draw_(stream_.next64()),
+        draws_(stream_of(init)),
         rounds_(init.sets.size()) {
     if (mode_ != SprayMode::permutation) return;
     for (uint16_t set = 0; set < rounds_.size(); ++set) {
@@ -64,7 +64,7 @@ class Spray {
     Round& round = rounds_[set];
     switch (mode_) {
       case SprayMode::random:
-        draw_ = stream_.next64();
+        draws_.take(true);
         return;
       case SprayMode::round_robin:
         round.turn = turns_.next(set, round.turn, bit_of(member)) + 1u;
@@ -89,14 +89,14 @@ class Spray {
         if (left != round.order.end()) return *left;
         break;
     }
-    return turns_.draw(set, mask, draw_);
+    return turns_.draw(set, mask, draws_.peek());
   }
 
   // Takes the member's turn of this round; one that has none left begins the next round.
   void take(Round& round, MemberIndex member) {
     auto found = std::find(round.order.begin() + round.turn, round.order.end(), member);
     if (found == round.order.end()) {
-      draw_ = stream_.next64();
+      draws_.take(true);
       shuffle(round);
       found = std::find(round.order.begin(), round.order.end(), member);
     }
@@ -107,13 +107,12 @@ class Spray {
   void shuffle(Round& round) {
     round.turn = 0;
     for (size_t i = round.order.size(); i > 1; --i)
-      std::swap(round.order[i - 1], round.order[stream_.below(static_cast<uint32_t>(i))]);
+      std::swap(round.order[i - 1], round.order[draws_.take_below(static_cast<uint32_t>(i))]);
   }
 
   SprayMode mode_;
   TurnList turns_;
-  RandomStream stream_;
-  uint64_t draw_;  // the next one; commit replaces it
+  Draws draws_;
   std::vector<Round> rounds_;
 };
 

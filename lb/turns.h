@@ -36,14 +36,13 @@ class TurnList {
 
   // A random member of `mask`, by share; what members outside the mask would have had is spread
   // evenly over it.
-  MemberIndex draw(uint16_t set, MemberMask mask, uint64_t random) const {
+  MemberIndex draw(uint16_t set, MemberMask mask, uint32_t random) const {
+    constexpr uint32_t kGolden = 0x9E3779B9;  // 2^32 / golden ratio: spreads the bits left over
     const std::span<const MemberIndex> slots = of(set);
-    const uint32_t turn =
-        scaled_to(static_cast<uint32_t>(random >> 32), static_cast<uint32_t>(slots.size()));
-    const MemberIndex member = slots[turn];
+    const MemberIndex member = slots[scaled_to(random, static_cast<uint32_t>(slots.size()))];
     if (contains(mask, member)) [[likely]]
       return member;
-    return random_of(mask, static_cast<uint32_t>(random));
+    return random_of(mask, random * kGolden);
   }
 
  private:
