@@ -24,23 +24,30 @@ constexpr std::array<std::string_view, 2> kModeNames = {"agebit", "exact"};
 enum class SweepPhase : uint8_t { zero, swept };
 constexpr std::array<std::string_view, 2> kPhaseNames = {"zero", "swept"};
 
-// Low octet: the member; above it the stamp of the last use.
+// Bits 0-5: the member; 6-15: the path set (modulo 1,024) that drew it; above: the stamp of the
+// last use.
 class Flowlet {
  public:
   Flowlet() = default;
-  Flowlet(MemberIndex member, uint64_t stamp) : word_(stamp << kStampShift | member) {}
+  Flowlet(MemberIndex member, uint16_t set, uint64_t stamp)
+      : word_(stamp << kStampShift | tag_of(set) | member) {}
 
-  MemberIndex member() const { return static_cast<MemberIndex>(word_); }
+  MemberIndex member() const { return static_cast<MemberIndex>(word_ & kMemberBits); }
+  bool drawn_by(uint16_t set) const { return (word_ & kTagBits) == tag_of(set); }
   uint64_t age(uint64_t stamp) const {
-    return ((stamp << kStampShift) - (word_ & ~kMemberBits)) >> kStampShift;
+    return ((stamp << kStampShift) - (word_ & ~kLowBits)) >> kStampShift;
   }
+  void use(uint64_t stamp) { word_ = stamp << kStampShift | (word_ & kLowBits); }
 
  private:
-  static constexpr int kStampShift = 8;
-  static constexpr uint64_t kMemberBits = 0xFF;
+  static constexpr int kStampShift = 16;
+  static constexpr uint64_t kLowBits = 0xFFFF;
+  static constexpr uint64_t kMemberBits = 0x3F;
+  static constexpr uint64_t kTagBits = 0xFFC0;
+  static constexpr uint64_t tag_of(uint16_t set) { return uint64_t{set} << 6 & kTagBits; }
   uint64_t word_ = 0;
 };
-static_assert(sizeof(Flowlet) == 8);
+static_assert(sizeof(Flowlet) == 8 && kMaxPaths == 64);
 
 class LetFlow {
  public:
@@ -81,7 +88,7 @@ class LetFlow {
         draws_(stream_of(init)),
         entries_(static_cast<uint32_t>(parameters.entries)),
         first_late_(entries_),
-        table_(entries_, Flowlet(0, ~max_age_ - 1)) {}  // too old at time 0, also under a sweep
+        table_(entries_, Flowlet(0, 0, ~max_age_ - 1)) {}  // too old at time 0, also under a sweep
 
   void prepare(const PathView& view, std::span<Packet* const> burst) {
     for (const Packet* packet : burst) rte_prefetch0(&table_[index_of(*packet)]);
@@ -89,12 +96,16 @@ class LetFlow {
   }
 
   MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
-    const size_t index = index_of(packet);
     const MemberMask live = view.live(set);
+    const size_t index = index_of(packet);
+    const Flowlet flowlet = table_[index];
+    const bool young = is_young(flowlet, index);
+    if (young & !contains(live, flowlet.member())) [[unlikely]]
+      return astray(flowlet, live, packet, set);
     const MemberIndex drawn = turns_.draw(set, live, draws_.peek());
     // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
-    const auto keep = static_cast<MemberIndex>(-static_cast<int>(alive(index, live)));
-    return static_cast<MemberIndex>((table_[index].member() & keep) | (drawn & ~keep));
+    const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
+    return static_cast<MemberIndex>((flowlet.member() & keep) | (drawn & ~keep));
   }
 
   // Mixed with the flow: several flows may be moved before the next draw is taken.
@@ -107,19 +118,41 @@ class LetFlow {
   // A draw is taken for every new flowlet, whatever member it got: that the next draw does not wait
   // for this packet's member is worth 7 cycles a packet.
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+    const MemberMask live = view.live(set);
     const size_t index = index_of(packet);
-    draws_.take(!alive(index, view.live(set)));
-    table_[index] = Flowlet(member, stamp_of(index));
+    const Flowlet flowlet = table_[index];
+    const bool young = is_young(flowlet, index);
+    if (young & !contains(live, flowlet.member())) [[unlikely]]
+      return commit_astray(live, packet, set, member);
+    draws_.take(!young);
+    table_[index] = Flowlet(member, set, stamp_of(index));
   }
 
  private:
   size_t index_of(const Packet& packet) const {
     return scaled_to(static_cast<uint32_t>(packet.order_hash >> 32), entries_);
   }
-  bool alive(size_t index, MemberMask live) const {
-    const Flowlet flowlet = table_[index];
-    const bool young = flowlet.age(stamp_of(index)) <= max_age_;
-    return young & contains(live, flowlet.member());
+  bool is_young(Flowlet flowlet, size_t index) const {
+    return flowlet.age(stamp_of(index)) <= max_age_;
+  }
+
+  // A young flowlet whose member does not live in this set: it died, and the flowlet ends; or the
+  // entry is another set's, and the flow goes by its hash.
+  [[gnu::noinline]] MemberIndex astray(Flowlet flowlet, MemberMask live, const Packet& packet,
+                                       uint16_t set) const {
+    return flowlet.drawn_by(set) ? turns_.draw(set, live, draws_.peek()) : by_hash(packet, live);
+  }
+  [[gnu::noinline]] void commit_astray(MemberMask live, const Packet& packet, uint16_t set,
+                                       MemberIndex member) {
+    const size_t index = index_of(packet);
+    Flowlet& flowlet = table_[index];
+    if (!flowlet.drawn_by(set) && member == by_hash(packet, live))
+      return flowlet.use(stamp_of(index));
+    draws_.take(true);
+    flowlet = Flowlet(member, set, stamp_of(index));
+  }
+  static MemberIndex by_hash(const Packet& packet, MemberMask live) {
+    return random_of(live, static_cast<uint32_t>(mix64(packet.order_hash)));
   }
   uint64_t stamp_of(size_t index) const { return stamp_ - (index >= first_late_ ? 1 : 0); }
 
