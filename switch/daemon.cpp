@@ -1,0 +1,269 @@
+#include "switch/daemon.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <rte_launch.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "switch/control/control.h"
+#include "switch/dataplane/switch.h"
+#include "switch/dpdk/clock.h"
+#include "switch/dpdk/driver_guard.h"
+#include "switch/dpdk/eal.h"
+#include "switch/dpdk/plan.h"
+#include "switch/dpdk/pools.h"
+#include "switch/dpdk/port_manager.h"
+#include "switch/dpdk_backend.h"
+
+namespace eddy {
+namespace {
+
+constexpr Duration kDrainTime = Duration::seconds(1);  // at most, from SIGTERM to the last frame
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  ~FileDescriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Blocked before any thread exists, so that only the main thread sees them.
+int open_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+int run_worker(void* worker) {
+  static_cast<Worker*>(worker)->run();
+  return 0;
+}
+
+class Daemon {
+ public:
+  explicit Daemon(const DaemonOptions& options)
+      : options_(options), config_(config::scaled(options.config)) {}
+  ~Daemon() { take_down(); }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  Problems start();
+  void serve();  // until SIGTERM or SIGINT
+  void drain();
+
+ private:
+  Problems start_eal(const DaemonPlan& plan);
+  Problems start_switch(const DaemonPlan& plan);
+  void seat_workers();
+  void launch_workers();
+  Problems start_control();
+  bool handle_signal();  // false: end
+  void tick();
+  void wait_for_workers() const;
+  bool carry_out(Command::Kind kind);
+  void take_down();
+  bool has_lossless_group(const config::PortConfig& port) const;
+
+  const DaemonOptions& options_;
+  const config::SwitchConfig config_;
+  FileDescriptor signals_{open_signals()};
+  FileDescriptor wake_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  TscClock clock_;
+  // Made in this order, destroyed in the reverse one.
+  std::unique_ptr<Eal> eal_;
+  std::unique_ptr<PacketPools> pools_;
+  std::unique_ptr<Switch> switch_;
+  std::unique_ptr<PortManager> ports_;
+  std::vector<WorkerSeat> seats_;
+  std::unique_ptr<DriverGuard> guard_;
+  std::unique_ptr<DpdkBackend> backend_;
+  std::unique_ptr<control::Control> control_;
+};
+
+Problems Daemon::start() {
+  auto plan = plan_daemon(config_);
+  if (!plan) return plan.problems();
+  Problems problems;
+  for (const config::PortConfig& port : config_.ports) {
+    const Problems found = DpdkPort::check(port);
+    problems.insert(problems.end(), found.begin(), found.end());
+  }
+  if (!problems.empty()) return problems;
+  if (problems = start_eal(*plan); !problems.empty()) return problems;
+  if (problems = start_switch(*plan); !problems.empty()) return problems;
+  seat_workers();
+  clock_.calibrate();
+  launch_workers();
+  tick();
+  return start_control();
+}
+
+Problems Daemon::start_eal(const DaemonPlan& plan) {
+  EalRequest request;
+  request.switch_name = config_.name;
+  request.workers = config_.workers;
+  request.idle = config_.idle;
+  request.pci = plan.pci;
+  request.memory = plan.memory;
+  request.extra = options_.eal_arguments;
+  auto eal = Eal::start(request);
+  if (!eal) return eal.problems();
+  eal_ = std::move(*eal);
+  for (const std::string& note : eal_->notes()) spdlog::info("{}", note);
+  return {};
+}
+
+Problems Daemon::start_switch(const DaemonPlan& plan) {
+  auto pools = PacketPools::create("eddy", plan.pools);
+  if (!pools) return pools.problems();
+  pools_ = std::make_unique<PacketPools>(std::move(*pools));
+  auto made = Switch::create(config_, static_cast<size_t>(config_.workers));
+  if (!made) return made.problems();
+  switch_ = std::move(*made);
+  auto ports = PortManager::open(config_, *pools_, [this] { eventfd_write(wake_.get(), 1); });
+  if (!ports) return ports.problems();
+  ports_ = std::move(*ports);
+  return {};
+}
+
+void Daemon::seat_workers() {
+  for (int i = 0; i < config_.workers; ++i) {
+    std::vector<IoPort> mine;
+    for (size_t p = 0; p < config_.ports.size(); ++p)
+      if (config_.ports[p].worker == i)
+        mine.push_back({PortId(p), &ports_->cell(PortId(p)), has_lossless_group(config_.ports[p])});
+    Shard& shard = switch_->shard(ShardId(static_cast<size_t>(i)));
+    WorkerSeat seat;
+    seat.io = std::make_unique<DpdkIo>(mine, pools_->control(), ports_->bell(i), shard);
+    seat.worker = std::make_unique<Worker>(shard, *seat.io, clock_, config_.idle,
+                                           config_.effective_poll_gap());
+    seat.lcore = eal_->worker_lcores()[static_cast<size_t>(i)];
+    seats_.push_back(std::move(seat));
+  }
+}
+
+bool Daemon::has_lossless_group(const config::PortConfig& port) const {
+  for (const std::string& name : port.pg_profiles) {
+    const auto profile = config_.buffer.profiles.find(name);
+    if (profile != config_.buffer.profiles.end() && profile->second.lossless) return true;
+  }
+  return false;
+}
+
+void Daemon::launch_workers() {
+  guard_ = std::make_unique<DriverGuard>([this] { wait_for_workers(); });
+  for (const WorkerSeat& seat : seats_)
+    rte_eal_remote_launch(run_worker, seat.worker.get(), seat.lcore);
+}
+
+void Daemon::wait_for_workers() const {
+  for (const WorkerSeat& seat : seats_) seat.worker->wait_for_turn();
+}
+
+Problems Daemon::start_control() {
+  backend_ = std::make_unique<DpdkBackend>(seats_, *ports_);
+  control::ControlOptions options;
+  options.config_path = options_.config_path;
+  options.running = options_.config;
+  if (options_.json_log) options.log_format = control::LogFormat::json;
+  control_ = std::make_unique<control::Control>(*switch_, *backend_, std::move(options));
+  return control_->start();
+}
+
+void Daemon::serve() {
+  spdlog::info("switch {} runs: {} ports, {} workers, telemetry prefix {}", config_.name,
+               config_.ports.size(), config_.workers, eal_->file_prefix());
+  std::array<pollfd, 2> waits{{{signals_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+  while (true) {
+    poll(waits.data(), waits.size(), static_cast<int>(PortManager::kTick.ns() / 1'000'000));
+    if (!handle_signal()) return;
+    eventfd_t ignored = 0;
+    eventfd_read(wake_.get(), &ignored);
+    tick();
+  }
+}
+
+bool Daemon::handle_signal() {
+  signalfd_siginfo info{};
+  while (read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+    if (info.ssi_signo != SIGHUP) return false;
+    control_->request_reload();
+  }
+  return true;
+}
+
+void Daemon::tick() {
+  ports_->tick(clock_.at(TscClock::cycles()));
+  for (const std::string& note : ports_->take_notes()) spdlog::warn("{}", note);
+}
+
+// XON to every peer, then whatever is queued leaves; what a pause holds back longer than kDrainTime
+// is given up.
+void Daemon::drain() {
+  if (control_) control_->stop();
+  const uint64_t began = TscClock::cycles();
+  const auto in_time = [&] {
+    return clock_.scale().to_time(TscClock::cycles() - began) < kDrainTime;
+  };
+  const bool told = carry_out(Command::Kind::drain);
+  while (told && in_time() && switch_->balance().held > 0) {
+    tick();
+    usleep(1'000);
+  }
+  spdlog::info("switch {} ends, {} packets were still held", config_.name, switch_->balance().held);
+}
+
+bool Daemon::carry_out(Command::Kind kind) {
+  std::vector<Command> commands(seats_.size());
+  constexpr int kTries = 1'000;  // of a millisecond
+  int tries = 0;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    commands[i].kind = kind;
+    while (!switch_->post(ShardId(i), commands[i])) {
+      if (++tries > kTries) return false;
+      usleep(1'000);
+    }
+  }
+  for (const Command& command : commands)
+    while (!command.done.load(std::memory_order_acquire)) usleep(100);
+  return true;
+}
+
+void Daemon::take_down() {
+  if (control_) control_->stop();
+  for (const WorkerSeat& seat : seats_) seat.worker->stop();
+  for (const WorkerSeat& seat : seats_) rte_eal_wait_lcore(seat.lcore);
+  guard_.reset();
+  if (ports_) ports_->stop_all();
+}
+
+}  // namespace
+
+int run_daemon(const DaemonOptions& options) {
+  Daemon daemon(options);
+  const Problems problems = daemon.start();
+  for (const std::string& problem : problems) std::fprintf(stderr, "eddyd: %s\n", problem.c_str());
+  if (!problems.empty()) return kExitFailure;
+  daemon.serve();
+  daemon.drain();
+  return kExitOk;
+}
+
+}  // namespace eddy

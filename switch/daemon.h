@@ -1,0 +1,29 @@
+// Daemon: a switch on DPDK ports, from its configuration until somebody ends it.
+//
+// Brings up EAL, pools, ports, the Switch, one worker thread a shard and control, in that order;
+// watches ports; on SIGTERM or SIGINT sends XON, drains, and takes everything down in reverse.
+// Thread: the process's main one. Source: architecture, sections 1 and 6.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+
+namespace eddy {
+
+// Exit codes of eddyd.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitBadConfig = 2;
+
+struct DaemonOptions {
+  std::string config_path;
+  config::SwitchConfig config;  // as loaded, before scaled()
+  std::vector<std::string> eal_arguments;
+  bool json_log = false;
+};
+
+int run_daemon(const DaemonOptions& options);
+
+}  // namespace eddy

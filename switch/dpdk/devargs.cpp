@@ -1,0 +1,129 @@
+#include "switch/dpdk/devargs.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <charconv>
+
+namespace eddy {
+namespace {
+
+constexpr int kFrameHeaders = 14 + 2 * 4 + 32;  // Ethernet, two tags, the shim at its longest
+constexpr int kPacketRingFrames = 2'048;        // of af_packet's rings: over 1 ms of 64 B at 1 Gb/s
+constexpr int kPage = 4'096;
+
+int number(std::optional<std::string_view> text, int otherwise) {
+  int value = otherwise;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), value);
+  return value;
+}
+
+int power_of_two(int n) {
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(n)));
+}
+
+// The kernel writes TPACKET2_HDRLEN octets before a frame; the driver wants the rest to fit an
+// mbuf.
+constexpr int kPacketRingHeader = 32;
+
+int packet_ring_slot(int mtu) {
+  return std::max(2'048, power_of_two(frame_size_of(mtu) + 2 * kPacketRingHeader));
+}
+
+int memif_buffer(int mtu) {
+  return std::max(2'048, power_of_two(frame_size_of(mtu)));
+}
+
+}  // namespace
+
+DeviceArgs DeviceArgs::parse(std::string_view text) {
+  DeviceArgs out;
+  bool first = true;
+  while (!text.empty() || first) {
+    const size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    if (first) {
+      out.name_ = part;
+      first = false;
+      continue;
+    }
+    const size_t equals = part.find('=');
+    const bool has_value = equals != std::string_view::npos;
+    out.arguments_.emplace_back(part.substr(0, equals), has_value ? part.substr(equals + 1) : "");
+  }
+  return out;
+}
+
+std::string DeviceArgs::driver() const {
+  std::string driver = name_;
+  while (!driver.empty() && std::isdigit(static_cast<unsigned char>(driver.back())) != 0)
+    driver.pop_back();
+  return driver;
+}
+
+bool DeviceArgs::is_pci() const {
+  const auto hex_or_mark = [](char c) {
+    return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '.';
+  };
+  return name_.find(':') != std::string::npos && name_.find('.') != std::string::npos &&
+         std::all_of(name_.begin(), name_.end(), hex_or_mark);
+}
+
+std::optional<std::string_view> DeviceArgs::find(std::string_view key) const {
+  for (const auto& [name, value] : arguments_)
+    if (name == key) return value;
+  return std::nullopt;
+}
+
+void DeviceArgs::set_default(std::string_view key, std::string_view value) {
+  if (!find(key)) arguments_.emplace_back(key, value);
+}
+
+void DeviceArgs::remove(std::string_view key) {
+  std::erase_if(arguments_, [key](const auto& argument) { return argument.first == key; });
+}
+
+std::string DeviceArgs::to_string() const {
+  std::string out = name_;
+  for (const auto& [key, value] : arguments_) {
+    out += ',' + key;
+    if (!value.empty()) out += '=' + value;
+  }
+  return out;
+}
+
+int frame_size_of(int mtu) {
+  return mtu + kFrameHeaders;
+}
+
+DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
+  const std::string driver = device.driver();
+  if (driver == "net_af_packet" || driver == "eth_af_packet") {
+    // The driver's own 2 KiB frames would drop longer ones without a word.
+    const int slot = number(device.find("framesz"), packet_ring_slot(mtu));
+    device.set_default("framesz", std::to_string(slot));
+    device.set_default("blocksz", std::to_string(std::max(kPage, slot)));
+    device.set_default("framecnt", std::to_string(kPacketRingFrames));
+    device.set_default("qdisc_bypass", "1");
+  } else if (driver == "net_memif") {
+    device.set_default("role", "client");
+    device.set_default("socket-abstract", "no");  // a path works across network namespaces
+    device.set_default("bsize", std::to_string(memif_buffer(mtu)));
+  } else if (driver == "net_af_xdp") {
+    device.set_default("start_queue", "0");
+    device.set_default("queue_count", "1");
+  }
+  return device;
+}
+
+int buffer_size_of(const DeviceArgs& device, int mtu) {
+  const std::string driver = device.driver();
+  if (driver == "net_af_packet" || driver == "eth_af_packet")
+    return number(device.find("framesz"), packet_ring_slot(mtu)) - kPacketRingHeader;
+  if (driver == "net_memif")
+    return std::max(number(device.find("bsize"), memif_buffer(mtu)), frame_size_of(mtu));
+  return frame_size_of(mtu);
+}
+
+}  // namespace eddy

@@ -1,0 +1,41 @@
+// Device strings of the configuration ("net_memif0,role=client,socket=/run/eddy/a.sock",
+// "0000:01:00.0"): taken apart, and completed with what Eddy wants where the user said nothing.
+//
+// Pure text; control plane. Source: dpdk-notes, "Virtual ports".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace eddy {
+
+class DeviceArgs {
+ public:
+  static DeviceArgs parse(std::string_view text);
+
+  const std::string& name() const { return name_; }  // "net_memif0"
+  std::string driver() const;                        // "net_memif": the name without its number
+  bool is_pci() const;                               // "0000:01:00.0" or "01:00.0"
+  std::optional<std::string_view> find(std::string_view key) const;
+  void set_default(std::string_view key, std::string_view value);
+  void remove(std::string_view key);
+  std::string to_string() const;
+
+ private:
+  std::string name_;
+  std::vector<std::pair<std::string, std::string>> arguments_;  // in order; keys may repeat
+};
+
+// Octets of a frame on the line for a layer-3 MTU: Ethernet header, two tags, the shim.
+int frame_size_of(int mtu);
+
+// Adds the defaults of the device's driver for frames up to `mtu`.
+DeviceArgs with_driver_defaults(DeviceArgs device, int mtu);
+
+// Octets that an mbuf must offer behind its headroom so that the device puts each frame into one.
+int buffer_size_of(const DeviceArgs& device, int mtu);
+
+}  // namespace eddy

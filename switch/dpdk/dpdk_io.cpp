@@ -1,0 +1,184 @@
+#include "switch/dpdk/dpdk_io.h"
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "net/assert.h"
+#include "switch/dataplane/events.h"
+
+namespace eddy {
+
+void CompletionCalendar::set(PortId port, Instant done) {
+  done_[port.index()] = done;
+  if (waiting_[port.index()]) return;  // its entry is moved on when it comes up
+  waiting_[port.index()] = true;
+  ASSERT(size_ < heap_.size());
+  heap_[size_++] = {done, port};
+  std::push_heap(heap_.begin(), heap_.begin() + static_cast<ptrdiff_t>(size_), std::greater<>{});
+}
+
+size_t CompletionCalendar::take_due(Instant now, std::span<PortId> out) {
+  size_t taken = 0;
+  while (size_ > 0 && heap_[0].done <= now) {
+    std::pop_heap(heap_.begin(), heap_.begin() + static_cast<ptrdiff_t>(size_), std::greater<>{});
+    Entry entry = heap_[--size_];
+    waiting_[entry.port.index()] = false;
+    const Instant done = done_[entry.port.index()];
+    if (done <= now)
+      out[taken++] = entry.port;
+    else
+      set(entry.port, done);
+  }
+  return taken;
+}
+
+DpdkIo::DpdkIo(std::span<const IoPort> ports, rte_mempool* control_pool, const Bell& bell,
+               Shard& shard)
+    : control_pool_(control_pool), bell_(bell), shard_(shard) {
+  ASSERT(ports.size() <= RTE_MAX_ETHPORTS);
+  for (const IoPort& port : ports) {
+    state_of_[port.id.index()] = static_cast<uint16_t>(ports_.size());
+    ports_.push_back({.port = port});
+  }
+  usable_.reserve(ports.size());
+  completed_.resize(ports.size());
+  changes_.resize(ports.size());
+}
+
+void DpdkIo::begin_poll(Instant now) {
+  now_ = now;
+  visited_ = 0;
+  change_count_ = 0;
+  if (!usable_.empty()) first_ = first_ + 1 < usable_.size() ? first_ + 1 : 0;
+  const uint64_t rung = bell_.rung.load(std::memory_order_acquire);
+  if (rung != bell_heard_) {
+    bell_heard_ = rung;
+    adopt_news();
+  }
+  completed_count_ = calendar_.take_due(now, completed_);
+}
+
+void DpdkIo::adopt_news() {
+  usable_.clear();
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    PortState& state = ports_[i];
+    const bool usable = state.port.cell->usable.load(std::memory_order_acquire);
+    if (usable != state.usable) changes_[change_count_++] = {state.port.id, usable};
+    state.usable = usable;
+    state.device = state.port.cell->device.load(std::memory_order_relaxed);
+    state.knows_backlog = usable && rte_eth_rx_queue_count(state.device, 0) >= 0;
+    state.port.cell->in_use.store(usable, std::memory_order_release);
+    if (usable) usable_.push_back(static_cast<uint16_t>(i));
+    count_losses(state);
+  }
+  first_ = 0;
+}
+
+void DpdkIo::count_losses(PortState& state) {
+  PortCounters& counters = shard_.counters()[state.port.id];
+  const uint64_t missed = state.port.cell->missed.load(std::memory_order_relaxed);
+  const uint64_t no_buffer = state.port.cell->no_buffer.load(std::memory_order_relaxed);
+  const uint64_t lost = (missed - state.missed) + (no_buffer - state.no_buffer);
+  if (lost == 0) return;
+  counters.port[PortCounter::rx_missed_packets].add(missed - state.missed);
+  counters.port[PortCounter::rx_nombuf_packets].add(no_buffer - state.no_buffer);
+  state.missed = missed;
+  state.no_buffer = no_buffer;
+  if (state.port.lossless)
+    shard_.push_event(
+        {.at = now_, .value = lost, .port = state.port.id, .kind = EventKind::rx_loss});
+}
+
+Received DpdkIo::receive(std::span<Packet*> out) {
+  std::array<rte_mbuf*, kBurst> mbufs;
+  const auto room = static_cast<uint16_t>(std::min(out.size(), mbufs.size()));
+  while (visited_ < usable_.size()) {
+    const size_t turn = first_ + visited_++;
+    const PortState& state = ports_[usable_[turn < usable_.size() ? turn : turn - usable_.size()]];
+    const uint16_t got = rte_eth_rx_burst(state.device, 0, mbufs.data(), room);
+    if (got == 0) continue;
+    const uint16_t kept = accept(state, {mbufs.data(), got}, out.data());
+    if (kept == 0) continue;
+    return {state.port.id, kept,
+            got == room && state.knows_backlog ? backlog_of(state, *out[0]) : Bytes(0)};
+  }
+  return {};
+}
+
+// The burst as packets. A frame that the driver spread over several buffers is made whole, or
+// counted and dropped when one buffer cannot hold it.
+uint16_t DpdkIo::accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out) {
+  uint16_t kept = 0;
+  for (rte_mbuf* mbuf : mbufs) {
+    if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) [[unlikely]] {
+      shard_.counters()[state.port.id].port[PortCounter::rx_oversize_packets].add(1);
+      rte_pktmbuf_free(mbuf);
+      continue;
+    }
+    Packet* packet = Packet::of(mbuf);
+    packet->wire_len = mbuf->pkt_len;
+    out[kept++] = packet;
+  }
+  return kept;
+}
+
+// Frames are counted by the driver, octets are not: the burst's first frame stands for the rest.
+Bytes DpdkIo::backlog_of(const PortState& state, const Packet& sample) const {
+  const int waiting = rte_eth_rx_queue_count(state.device, 0);
+  return Bytes(waiting > 0 ? int64_t{waiting} * sample.wire_len : 0);
+}
+
+std::span<const PortId> DpdkIo::completions() {
+  return {completed_.data(), completed_count_};
+}
+
+std::span<const LinkChange> DpdkIo::link_changes() {
+  return {changes_.data(), change_count_};
+}
+
+uint16_t DpdkIo::transmit(PortId port, std::span<Packet* const> packets, Instant done) {
+  const PortState& state = ports_[state_of_[port.index()]];
+  ASSERT(state.port.id == port);
+  if (!state.usable) return 0;
+  std::array<rte_mbuf*, kBurst> mbufs;
+  uint16_t sent = 0;
+  while (sent < packets.size()) {
+    const auto wanted =
+        static_cast<uint16_t>(std::min<size_t>(packets.size() - sent, mbufs.size()));
+    for (uint16_t i = 0; i < wanted; ++i) {
+      mbufs[i] = packets[sent + i]->mbuf();
+      mbufs[i]->pkt_len = mbufs[i]->data_len;
+    }
+    const uint16_t taken = rte_eth_tx_burst(state.device, 0, mbufs.data(), wanted);
+    sent = static_cast<uint16_t>(sent + taken);
+    if (taken < wanted) break;
+  }
+  calendar_.set(port, done);
+  return sent;
+}
+
+Packet* DpdkIo::allocate() {
+  rte_mbuf* mbuf = rte_pktmbuf_alloc(control_pool_);
+  if (mbuf == nullptr) return nullptr;
+  Packet* packet = Packet::of(mbuf);
+  *packet = Packet{};
+  return packet;
+}
+
+// Every packet here is one whole, unshared mbuf, so runs from one pool go back in bulk.
+void DpdkIo::free(std::span<Packet* const> packets) {
+  std::array<void*, kBurst> run;
+  size_t i = 0;
+  while (i < packets.size()) {
+    rte_mempool* pool = packets[i]->mbuf()->pool;
+    unsigned length = 0;
+    while (i < packets.size() && length < run.size() && packets[i]->mbuf()->pool == pool)
+      run[length++] = packets[i++]->mbuf();
+    rte_mempool_put_bulk(pool, run.data(), length);
+  }
+}
+
+}  // namespace eddy

@@ -1,0 +1,100 @@
+// DpdkIo: the world of one worker: its DPDK ports, its completions and its share of the pools.
+//
+// A poll is begin_poll(now), then Shard::poll. receive() visits each usable port once a poll, one
+// burst each, starting one port further every time. A port's line is free at the `done` of its last
+// transmit; those instants wait in a small heap, one entry a port. Thread: the worker's. Bounds: 32
+// ports. Cost: a virtual call and a driver call a burst; a poll without completions or news costs
+// two compares. Source: architecture, sections 3 and 6.
+#pragma once
+
+#include <rte_ethdev.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "net/ids.h"
+#include "net/units.h"
+#include "switch/dataplane/io.h"
+#include "switch/dataplane/shard.h"
+#include "switch/dpdk/port_cell.h"
+
+namespace eddy {
+
+struct IoPort {
+  PortId id;
+  PortCell* cell = nullptr;
+  bool lossless = false;  // a lost frame is an event
+};
+
+// When each port's line becomes free: a heap of (done, port) with at most one entry a port.
+class CompletionCalendar {
+ public:
+  void set(PortId port, Instant done);
+  // Moves what is due to `out` (room for every port); returns how many.
+  size_t take_due(Instant now, std::span<PortId> out);
+  Instant next() const { return size_ == 0 ? Instant::never() : heap_[0].done; }
+
+ private:
+  struct Entry {
+    Instant done;
+    PortId port;
+    bool operator>(const Entry& other) const {
+      return done != other.done ? done > other.done : port > other.port;
+    }
+  };
+  std::array<Entry, RTE_MAX_ETHPORTS> heap_;
+  size_t size_ = 0;
+  std::array<Instant, kMaxPorts> done_{};  // of each port's last transmit
+  std::array<bool, kMaxPorts> waiting_{};  // has an entry
+};
+
+class DpdkIo final : public Io {
+ public:
+  // `control_pool` feeds allocate(). The cells must start unusable and outlive this.
+  DpdkIo(std::span<const IoPort> ports, rte_mempool* control_pool, const Bell& bell, Shard& shard);
+
+  // Opens a poll at `now`: adopts news, finds what completed, lets every port be visited once more.
+  void begin_poll(Instant now);
+  Instant next_completion() const { return calendar_.next(); }
+
+  Received receive(std::span<Packet*> out) override;
+  std::span<const PortId> completions() override;
+  std::span<const LinkChange> link_changes() override;
+  uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
+  Packet* allocate() override;
+  void free(std::span<Packet* const> packets) override;
+
+ private:
+  struct PortState {
+    IoPort port;
+    uint16_t device = 0;  // DPDK's port number
+    bool usable = false;
+    bool knows_backlog = false;  // the driver counts what waits in its receive queue
+    uint64_t missed = 0;         // counted so far
+    uint64_t no_buffer = 0;      // counted so far
+  };
+
+  void adopt_news();
+  void count_losses(PortState& state);
+  uint16_t accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out);
+  Bytes backlog_of(const PortState& state, const Packet& sample) const;
+
+  std::vector<PortState> ports_;
+  std::vector<uint16_t> usable_;                // indices into ports_
+  std::array<uint16_t, kMaxPorts> state_of_{};  // PortId -> index into ports_
+  rte_mempool* control_pool_;
+  const Bell& bell_;
+  Shard& shard_;
+  uint64_t bell_heard_ = 0;
+  Instant now_;
+  size_t first_ = 0;    // whose turn it is to be visited first
+  size_t visited_ = 0;  // ports visited in this poll
+  CompletionCalendar calendar_;
+  std::vector<PortId> completed_;
+  std::vector<LinkChange> changes_;
+  size_t completed_count_ = 0;
+  size_t change_count_ = 0;
+};
+
+}  // namespace eddy

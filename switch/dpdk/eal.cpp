@@ -1,0 +1,212 @@
+#include "switch/dpdk/eal.h"
+
+#include <fcntl.h>
+#include <rte_config.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace eddy {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Bytes kEalSlack = Bytes::mib(32);     // EAL's own, drivers', telemetry's
+constexpr Bytes kPlainSlack = Bytes::mib(192);  // address space only; untouched pages cost nothing
+constexpr std::string_view kPrefix = "eddy-";
+constexpr std::string_view kHugepages = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages";
+
+bool gives(const std::vector<std::string>& arguments,
+           std::initializer_list<std::string_view> options) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](std::string_view argument) {
+    return std::any_of(options.begin(), options.end(), [&](std::string_view option) {
+      return argument == option ||
+             (option.starts_with("--") && argument.starts_with(option) &&
+              argument.size() > option.size() && argument[option.size()] == '=');
+    });
+  });
+}
+
+std::string mebibytes(Bytes size) {
+  return std::to_string((size.count() + (1 << 20) - 1) >> 20);
+}
+
+bool huge_memory_works() {
+  const int fd = memfd_create("eddy-hugepage-test", MFD_CLOEXEC | MFD_HUGETLB);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+std::string list_of(const std::vector<int>& cpus) {
+  std::string out;
+  for (int cpu : cpus) out += (out.empty() ? "" : ",") + std::to_string(cpu);
+  return out;
+}
+
+// lcore 0 is the control thread and floats over all CPUs. Polling workers of policy `busy` get a
+// CPU each, the last ones first, so that CPU 0 stays with the system; adaptive ones float too.
+Result<std::string> lcores(const EalRequest& request, const Machine& machine,
+                           EalCommandLine& line) {
+  const std::string all = '(' + list_of(machine.cpus) + ')';
+  std::string out = "0@" + all;
+  const auto cpus = static_cast<int>(machine.cpus.size());
+  const bool busy = request.idle == config::IdlePolicy::busy;
+  if (busy && request.workers > cpus)
+    return Result<std::string>::failure(
+        std::to_string(request.workers) + " polling workers (idle: busy) but " +
+        std::to_string(cpus) +
+        " usable CPUs: two of them on one CPU starve each other; use at most " +
+        std::to_string(cpus) + " workers or idle: adaptive");
+  if (!busy && request.workers > cpus)
+    line.notes.push_back(std::to_string(request.workers) + " workers share " +
+                         std::to_string(cpus) + " CPUs; idle: adaptive lets them");
+  for (int worker = 0; worker < request.workers; ++worker) {
+    const std::string place =
+        busy ? std::to_string(machine.cpus[static_cast<size_t>(cpus - 1 - worker)]) : all;
+    out += ',' + std::to_string(worker + 1) + '@' + place;
+  }
+  return out;
+}
+
+void choose_memory(const EalRequest& request, const Machine& machine, EalCommandLine& line) {
+  if (gives(request.extra, {"--no-huge", "--in-memory", "--huge-dir", "--legacy-mem"})) return;
+  const bool own_size = gives(request.extra, {"-m", "--socket-mem"});
+  const Bytes huge_need = request.memory + kEalSlack;
+  if (machine.may_use_hugepages && machine.free_hugepages >= huge_need) {
+    line.words.push_back("--in-memory");
+    if (!own_size) line.words.insert(line.words.end(), {"-m", mebibytes(huge_need)});
+    line.notes.push_back("memory: " + mebibytes(huge_need) + " MiB of hugepages");
+    return;
+  }
+  line.words.insert(line.words.end(), {"--no-huge", "--no-shconf"});
+  if (!own_size)
+    line.words.insert(line.words.end(), {"-m", mebibytes(request.memory + kPlainSlack)});
+  line.notes.push_back("memory: ordinary pages (" + mebibytes(machine.free_hugepages) + " of " +
+                       mebibytes(huge_need) + " MiB of hugepages are free)");
+}
+
+fs::path runtime_base() {
+  if (geteuid() == 0) return "/var/run/dpdk";
+  const char* user = getenv("XDG_RUNTIME_DIR");
+  return fs::path(user != nullptr ? user : "/tmp") / "dpdk";
+}
+
+// Whether a process answers telemetry at `path`.
+bool is_served(const fs::path& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string text = path;
+  if (text.size() >= sizeof(address.sun_path)) return false;
+  text.copy(address.sun_path, text.size());
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const bool served =
+      fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  if (fd >= 0) close(fd);
+  return served;
+}
+
+// A switch of this name that runs is in the way; what one that was killed left behind is not.
+Problems claim_directory(const std::string& switch_name) {
+  const fs::path directory = runtime_base() / (std::string(kPrefix) + switch_name);
+  if (is_served(directory / "dpdk_telemetry.v2"))
+    return {"a switch named " + switch_name + " runs already (" + directory.string() + ")"};
+  std::error_code ignored;
+  fs::remove_all(directory, ignored);
+  return {};
+}
+
+// Two switches that start together must not both count the same free hugepages.
+class StartLock {
+ public:
+  StartLock() {
+    std::error_code ignored;
+    fs::create_directories(runtime_base(), ignored);
+    fd_ = open((runtime_base() / "eddy.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (fd_ >= 0) flock(fd_, LOCK_EX);
+  }
+  ~StartLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  StartLock(const StartLock&) = delete;
+  StartLock& operator=(const StartLock&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace
+
+Machine find_machine() {
+  Machine machine;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &set)) machine.cpus.push_back(cpu);
+  int64_t pages = 0;
+  if (std::ifstream(std::string(kHugepages)) >> pages)
+    machine.free_hugepages = Bytes::mib(2) * pages;
+  machine.may_use_hugepages = pages > 0 && huge_memory_works();
+  return machine;
+}
+
+Result<EalCommandLine> eal_command_line(const EalRequest& request, const Machine& machine) {
+  EalCommandLine line;
+  line.words.push_back("eddyd");
+  choose_memory(request, machine, line);
+  if (!request.pci && !gives(request.extra, {"-a", "--allow", "--no-pci"}))
+    line.words.insert(line.words.end(), {"--no-pci", "--iova-mode=va"});
+  if (!gives(request.extra, {"--file-prefix"}))
+    line.words.push_back("--file-prefix=" + std::string(kPrefix) + request.switch_name);
+  if (!gives(request.extra, {"-l", "-c", "--lcores"})) {
+    auto placed = lcores(request, machine, line);
+    if (!placed) return placed.problems();
+    line.words.push_back("--lcores=" + *placed);
+  }
+  if (!gives(request.extra, {"--log-level"})) line.words.push_back("--log-level=*:error");
+  line.words.insert(line.words.end(), request.extra.begin(), request.extra.end());
+  return line;
+}
+
+Result<std::unique_ptr<Eal>> Eal::start(const EalRequest& request) {
+  using Started = Result<std::unique_ptr<Eal>>;
+  std::unique_ptr<Eal> eal(new Eal);
+  const StartLock lock;
+  if (Problems problems = claim_directory(request.switch_name); !problems.empty()) return problems;
+  auto line = eal_command_line(request, find_machine());
+  if (!line) return line.problems();
+  eal->notes_ = line->notes;
+  std::vector<char*> argv;
+  for (std::string& word : line->words) argv.push_back(word.data());
+  if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0)
+    return Started::failure("EAL did not start: " + std::string(rte_strerror(rte_errno)));
+  eal->runtime_directory_ = rte_eal_get_runtime_dir();
+  eal->file_prefix_ = fs::path(eal->runtime_directory_).filename();
+  unsigned lcore = 0;
+  RTE_LCORE_FOREACH_WORKER(lcore) eal->worker_lcores_.push_back(lcore);
+  if (eal->worker_lcores_.size() < static_cast<size_t>(request.workers))
+    return Started::failure(
+        std::to_string(request.workers) + " workers need " + std::to_string(request.workers + 1) +
+        " lcores (one is control's), got " + std::to_string(eal->worker_lcores_.size() + 1));
+  return eal;
+}
+
+// No rte_eal_cleanup(): it unmaps memory that DPDK's interrupt thread still reads (net_memif never
+// withdraws its listener), and the end of the process gives everything back anyway.
+Eal::~Eal() {
+  std::error_code ignored;
+  if (!runtime_directory_.empty()) fs::remove_all(runtime_directory_, ignored);
+}
+
+}  // namespace eddy

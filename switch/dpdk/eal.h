@@ -1,0 +1,64 @@
+// Eal: brings DPDK up once a process, in the way this machine allows, and cleans up behind it.
+//
+// Hugepages are used when enough free ones are there, else plain memory; PCI is probed only when a
+// port is a PCI device; the file prefix is `eddy-<switch>`, so that many switches share a
+// machine and telemetry finds each. Memory without hugepages is reserved, not committed: only what
+// is touched becomes resident. Thread: the one that becomes DPDK's main lcore. Units: MiB where
+// named so. Source: dpdk-notes, "Build" and "Memory".
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "net/result.h"
+#include "net/units.h"
+
+namespace eddy {
+
+struct EalRequest {
+  std::string switch_name;
+  int workers = 1;
+  config::IdlePolicy idle = config::IdlePolicy::adaptive;
+  bool pci = false;
+  Bytes memory{0};                 // pools, rings and tables
+  std::vector<std::string> extra;  // the user's own EAL arguments; they win
+};
+
+// What was found on this machine; gathered by find_machine(), given by tests.
+struct Machine {
+  std::vector<int> cpus;           // that this process may run on
+  Bytes free_hugepages{0};         // of the default size
+  bool may_use_hugepages = false;  // memfd with huge pages works here
+};
+Machine find_machine();
+
+struct EalCommandLine {
+  std::vector<std::string> words;
+  std::vector<std::string> notes;  // what people should know
+};
+// The EAL command line for a request, or why there is none.
+Result<EalCommandLine> eal_command_line(const EalRequest& request, const Machine& machine);
+
+class Eal {
+ public:
+  // Once a process.
+  static Result<std::unique_ptr<Eal>> start(const EalRequest& request);
+  ~Eal();
+  Eal(const Eal&) = delete;
+  Eal& operator=(const Eal&) = delete;
+
+  const std::vector<unsigned>& worker_lcores() const { return worker_lcores_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  const std::string& file_prefix() const { return file_prefix_; }
+
+ private:
+  Eal() = default;
+  std::string file_prefix_;
+  std::string runtime_directory_;
+  std::vector<unsigned> worker_lcores_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace eddy

@@ -1,0 +1,52 @@
+#include "switch/dpdk/plan.h"
+
+#include <rte_config.h>
+
+#include <algorithm>
+#include <string>
+
+#include "net/ids.h"
+#include "pfc/buffer_plan.h"
+#include "switch/dpdk/devargs.h"
+
+namespace eddy {
+namespace {
+
+constexpr unsigned kWorkerCache = 512;  // a full mempool cache, with its flush margin
+constexpr unsigned kTables = 16;        // MiB: FIB, telemetry, what drivers allocate
+
+// Packets that a driver keeps for its rings, beyond those the switch holds.
+unsigned held_by(const DeviceArgs& device) {
+  const std::string driver = device.driver();
+  constexpr unsigned kRing = 1'024;
+  if (driver == "net_tap") return kRing;
+  if (driver == "net_af_xdp") return 4 * kRing;  // fill, receive, transmit, completion
+  if (driver.starts_with("net_virtio") || driver.starts_with("net_vhost")) return 2 * kRing;
+  if (device.is_pci()) return 2 * kRing;
+  if (driver == "net_ring") return kRing;
+  return kBurst;  // copies in and out
+}
+
+}  // namespace
+
+Result<DaemonPlan> plan_daemon(const config::SwitchConfig& config) {
+  if (config.ports.size() > RTE_MAX_ETHPORTS)
+    return Result<DaemonPlan>::failure(std::to_string(config.ports.size()) +
+                                       " ports: this build of DPDK has room for " +
+                                       std::to_string(RTE_MAX_ETHPORTS));
+  const auto buffer = pfc::plan_buffer(config);
+  if (!buffer) return buffer.problems();
+  DaemonPlan plan;
+  size_t in_rings = static_cast<size_t>(config.workers) * kWorkerCache;
+  for (const config::PortConfig& port : config.ports) {
+    const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(port.device), port.mtu);
+    in_rings += held_by(device);
+    plan.pools.buffer_size = std::max(plan.pools.buffer_size, buffer_size_of(device, port.mtu));
+    plan.pci = plan.pci || device.is_pci();
+  }
+  plan.pools.data_packets = static_cast<unsigned>(buffer.value().mbufs(in_rings));
+  plan.memory = plan.pools.memory() + Bytes::mib(kTables);
+  return plan;
+}
+
+}  // namespace eddy

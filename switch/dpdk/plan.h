@@ -1,0 +1,23 @@
+// DaemonPlan: what a configuration asks of the machine before anything is started: packets, memory,
+// PCI.
+//
+// Pure; control plane. Units in the types. Source: architecture, section 6 (losslessness is counted
+// in cells: the pool holds at least buffer / cell_bytes packets plus what devices keep).
+#pragma once
+
+#include "config/config.h"
+#include "net/result.h"
+#include "switch/dpdk/pools.h"
+
+namespace eddy {
+
+struct DaemonPlan {
+  PoolSizes pools;
+  bool pci = false;
+  Bytes memory{0};  // of DPDK's: pools, tables, devices
+};
+
+// `config` as scaled. Refuses more ports than DPDK was built for, and a buffer that does not fit.
+Result<DaemonPlan> plan_daemon(const config::SwitchConfig& config);
+
+}  // namespace eddy

@@ -1,0 +1,256 @@
+#include "switch/dpdk/port.h"
+
+#include <net/if.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace eddy {
+namespace {
+
+constexpr uint16_t kDescriptors = 1'024;
+enum Capability : int { kNetAdmin = 12, kNetRaw = 13, kSysAdmin = 21 };
+
+bool has_capability(Capability capability) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "CapEff:") continue;
+    uint64_t mask = 0;
+    status >> std::hex >> mask;
+    return (mask >> capability & 1) != 0;
+  }
+  return true;  // unknown: let the device say it
+}
+
+std::string socket_of(const DeviceArgs& device) {
+  return std::string(device.find("socket").value_or("/run/memif.sock"));
+}
+
+bool is_memif_server(const DeviceArgs& device) {
+  const auto role = device.find("role").value_or("client");
+  return role == "server" || role == "master";
+}
+
+// Whether a process accepts connections on the Unix socket at `path`.
+bool is_served(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) return false;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const bool served =
+      fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  if (fd >= 0) close(fd);
+  return served;
+}
+
+// Server sockets of this process: several ports may share one path.
+bool already_ours(const std::string& path) {
+  uint16_t device = 0;
+  RTE_ETH_FOREACH_DEV(device) {
+    rte_eth_dev_info info{};
+    if (rte_eth_dev_info_get(device, &info) != 0 || rte_dev_devargs(info.device) == nullptr)
+      continue;
+    const char* arguments = rte_dev_devargs(info.device)->args;
+    if (arguments != nullptr && std::strstr(arguments, path.c_str()) != nullptr) return true;
+  }
+  return false;
+}
+
+Problems check_memif(const DeviceArgs& device) {
+  const std::string path = socket_of(device);
+  if (device.find("socket-abstract") != "no") return {};
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    return {"the directory of socket " + path + " does not exist"};
+  if (path.size() >= sizeof(sockaddr_un{}.sun_path))
+    return {"socket path " + path + " is too long"};
+  if (is_memif_server(device) && is_served(path))
+    return {"socket " + path + " is served by another process"};
+  return {};
+}
+
+Problems check_interface(const DeviceArgs& device, Capability capability, const char* name) {
+  if (!has_capability(capability)) return {std::string("needs the capability ") + name};
+  const std::string interface(device.find("iface").value_or(""));
+  if (interface.empty()) return {"needs iface=<network interface>"};
+  if (if_nametoindex(interface.c_str()) == 0) return {"there is no network interface " + interface};
+  return {};
+}
+
+Problems check_device(const DeviceArgs& device) {
+  const std::string driver = device.driver();
+  if (driver == "net_memif") return check_memif(device);
+  if (driver == "net_af_packet" || driver == "eth_af_packet")
+    return check_interface(device, kNetRaw, "CAP_NET_RAW");
+  if (driver == "net_af_xdp") return check_interface(device, kNetAdmin, "CAP_NET_ADMIN");
+  if (driver == "net_tap" && !has_capability(kNetAdmin))
+    return {"needs the capability CAP_NET_ADMIN"};
+  if (driver == "net_tap" && access("/dev/net/tun", R_OK | W_OK) != 0)
+    return {"cannot use /dev/net/tun: " + std::string(std::strerror(errno))};
+  return {};
+}
+
+Problems named(const std::string& port, const std::string& device, Problems problems) {
+  for (std::string& problem : problems) problem = "port " + port + " (" + device + "): " + problem;
+  return problems;
+}
+
+// A server that was killed leaves its socket behind, and bind() would refuse it.
+void unlink_stale_socket(const DeviceArgs& device) {
+  if (device.driver() != "net_memif" || !is_memif_server(device)) return;
+  const std::string path = socket_of(device);
+  if (device.find("socket-abstract") == "no" && !already_ours(path)) unlink(path.c_str());
+}
+
+std::string hardware_pfc(uint16_t device) {
+  rte_eth_pfc_queue_info info{};
+  if (rte_eth_dev_priority_flow_ctrl_queue_info_get(device, &info) == 0 && info.tc_max > 0)
+    return "hardware: per queue, " + std::to_string(info.tc_max) + " classes (not driven by us)";
+  return {};
+}
+
+// A NIC eats MAC control frames unless told to hand them over; a virtual device passes all.
+std::string describe_pfc(uint16_t device, bool is_virtual) {
+  if (is_virtual) return "software: virtual device, MAC control frames pass";
+  rte_eth_fc_conf flow{};
+  if (rte_eth_dev_flow_ctrl_get(device, &flow) == 0) {
+    flow.mode = RTE_ETH_FC_NONE;
+    flow.mac_ctrl_frame_fwd = 1;
+    if (rte_eth_dev_flow_ctrl_set(device, &flow) == 0 &&
+        rte_eth_dev_flow_ctrl_get(device, &flow) == 0 && flow.mac_ctrl_frame_fwd == 1)
+      return "software: the device hands MAC control frames over";
+  }
+  const std::string hardware = hardware_pfc(device);
+  if (!hardware.empty()) return hardware;
+  return "none: the device does not say that it hands MAC control frames over";
+}
+
+int on_link_interrupt(uint16_t, rte_eth_event_type, void* context, void*) {
+  (*static_cast<std::function<void()>*>(context))();
+  return 0;
+}
+
+}  // namespace
+
+Problems DpdkPort::check(const config::PortConfig& config) {
+  const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
+  return named(config.name, config.device, check_device(device));
+}
+
+Result<std::unique_ptr<DpdkPort>> DpdkPort::open(const config::PortConfig& config,
+                                                 rte_mempool* pool, std::function<void()> lsc) {
+  const DeviceArgs arguments = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
+  if (Problems problems = check(config); !problems.empty()) return problems;
+  unlink_stale_socket(arguments);
+  const int error = rte_dev_probe(arguments.to_string().c_str());
+  if (error != 0)
+    return named(config.name, config.device,
+                 {"the device cannot be used: " + std::string(rte_strerror(-error))});
+  uint16_t device = 0;
+  const bool by_name = rte_eth_dev_get_port_by_name(arguments.name().c_str(), &device) == 0;
+  if (!by_name)
+    return named(config.name, config.device, {"the driver made no Ethernet device of this name"});
+  std::unique_ptr<DpdkPort> port(new DpdkPort(config.name, arguments, device));
+  port->lsc_ = std::move(lsc);
+  if (Problems problems = port->configure(config, pool); !problems.empty()) return problems;
+  return port;
+}
+
+DpdkPort::DpdkPort(std::string name, DeviceArgs arguments, uint16_t device)
+    : name_(std::move(name)), arguments_(std::move(arguments)), device_(device) {}
+
+DpdkPort::~DpdkPort() {
+  if (watches_link_)
+    rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_LSC, on_link_interrupt, &lsc_);
+  stop();
+  rte_eth_dev_info info{};
+  const bool known = rte_eth_dev_info_get(device_, &info) == 0;
+  rte_eth_dev_close(device_);
+  if (known && info.device != nullptr) rte_dev_remove(info.device);
+}
+
+Problems DpdkPort::configure(const config::PortConfig& config, rte_mempool* pool) {
+  const auto failed = [&](const char* what, int error) {
+    return named(config.name, config.device,
+                 {std::string(what) + " failed: " + rte_strerror(-error)});
+  };
+  rte_eth_dev_info info{};
+  if (const int e = rte_eth_dev_info_get(device_, &info); e != 0) return failed("asking", e);
+  rte_eth_conf conf{};
+  conf.rxmode.mtu = static_cast<uint32_t>(config.mtu);
+  if (info.max_mtu != 0) conf.rxmode.mtu = std::min<uint32_t>(conf.rxmode.mtu, info.max_mtu);
+  conf.intr_conf.lsc = (*info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 && lsc_ ? 1 : 0;
+  if (const int e = rte_eth_dev_configure(device_, 1, 1, &conf); e != 0)
+    return failed("configuring", e);
+  uint16_t receive = kDescriptors;
+  uint16_t transmit = kDescriptors;
+  rte_eth_dev_adjust_nb_rx_tx_desc(device_, &receive, &transmit);
+  if (const int e = rte_eth_rx_queue_setup(device_, 0, receive, SOCKET_ID_ANY, nullptr, pool);
+      e != 0)
+    return failed("setting up the receive queue", e);
+  if (const int e = rte_eth_tx_queue_setup(device_, 0, transmit, SOCKET_ID_ANY, nullptr); e != 0)
+    return failed("setting up the transmit queue", e);
+  watches_link_ = watches_link_ || (conf.intr_conf.lsc != 0 &&
+                                    rte_eth_dev_callback_register(device_, RTE_ETH_EVENT_INTR_LSC,
+                                                                  on_link_interrupt, &lsc_) == 0);
+  pfc_ = describe_pfc(device_, !arguments_.is_pci());
+  return {};
+}
+
+Problems DpdkPort::start() {
+  if (started_) return {};
+  if (const int e = rte_eth_dev_start(device_); e != 0)
+    return {"port " + name_ + " (" + arguments_.name() + "): starting failed: " + rte_strerror(-e)};
+  started_ = true;
+  rte_eth_promiscuous_enable(device_);  // drivers that cannot are promiscuous already
+  rte_eth_allmulticast_enable(device_);
+  return {};
+}
+
+void DpdkPort::stop() {
+  if (!started_) return;
+  rte_eth_dev_stop(device_);
+  started_ = false;
+}
+
+bool DpdkPort::link_up() const {
+  rte_eth_link link{};
+  return started_ && rte_eth_link_get_nowait(device_, &link) == 0 &&
+         link.link_status == RTE_ETH_LINK_UP;
+}
+
+uint64_t DpdkPort::link_speed_bps() const {
+  rte_eth_link link{};
+  if (rte_eth_link_get_nowait(device_, &link) != 0 || link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+    return 0;
+  return uint64_t{link.link_speed} * 1'000'000;
+}
+
+PortLosses DpdkPort::losses() const {
+  rte_eth_stats stats{};
+  if (rte_eth_stats_get(device_, &stats) != 0) return {};
+  return {stats.imissed, stats.rx_nombuf};
+}
+
+bool DpdkPort::must_reconnect() const {
+  return arguments_.driver() == "net_memif" && !is_memif_server(arguments_);
+}
+
+bool DpdkPort::can_be_closed() const {
+  return arguments_.driver() != "net_memif" || must_reconnect();
+}
+
+std::string DpdkPort::peer() const {
+  return arguments_.driver() == "net_memif" ? socket_of(arguments_) : std::string{};
+}
+
+}  // namespace eddy

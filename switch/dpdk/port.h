@@ -1,0 +1,74 @@
+// DpdkPort: one Ethernet device of DPDK, from its device string to frames: probe, configure, start,
+// stop, link, losses.
+//
+// One receive and one transmit queue, promiscuous. Everything here is for the control thread; the
+// worker only calls rte_eth_rx_burst and rte_eth_tx_burst on device(), and never while the port is
+// stopped (port_cell.h). Problems name the port, the device and what to do. Source: dpdk-notes,
+// "Virtual ports" and "NICs and PFC".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "config/config.h"
+#include "net/ids.h"
+#include "net/result.h"
+#include "switch/dpdk/devargs.h"
+
+struct rte_mempool;
+
+namespace eddy {
+
+struct PortLosses {  // since the device was opened
+  uint64_t missed = 0;
+  uint64_t no_buffer = 0;
+};
+
+class DpdkPort {
+ public:
+  // What can be seen to be wrong before the device is touched: no such interface, a missing
+  // capability, a socket that another process serves. Empty = nothing.
+  static Problems check(const config::PortConfig& config);
+
+  // Probes and configures the device; it is not started. `lsc` is called on a link interrupt.
+  static Result<std::unique_ptr<DpdkPort>> open(const config::PortConfig& config, rte_mempool* pool,
+                                                std::function<void()> lsc);
+  ~DpdkPort();
+  DpdkPort(const DpdkPort&) = delete;
+  DpdkPort& operator=(const DpdkPort&) = delete;
+
+  // Applies a changed configuration of the same device. The port must be stopped.
+  Problems configure(const config::PortConfig& config, rte_mempool* pool);
+  Problems start();
+  void stop();
+  bool started() const { return started_; }
+  bool link_up() const;             // as the device says, without waiting
+  uint64_t link_speed_bps() const;  // 0 = unknown
+  PortLosses losses() const;
+
+  uint16_t device() const { return device_; }
+  const DeviceArgs& arguments() const { return arguments_; }
+  // The device gives up when its peer goes away, and has to be stopped and started to try again.
+  bool must_reconnect() const;
+  // net_memif keeps a server's listening socket when the device is closed, and would answer on it.
+  bool can_be_closed() const;
+  // The peer that a reconnecting device waits for, for people.
+  std::string peer() const;
+  // What the device can do for PFC: "software: ...", "hardware: ..." or "none: ...".
+  const std::string& pfc() const { return pfc_; }
+
+ private:
+  DpdkPort(std::string name, DeviceArgs arguments, uint16_t device);
+
+  std::string name_;
+  DeviceArgs arguments_;
+  uint16_t device_;
+  bool started_ = false;
+  bool watches_link_ = false;
+  std::string pfc_;
+  std::function<void()> lsc_;
+};
+
+}  // namespace eddy

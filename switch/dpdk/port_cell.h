@@ -1,0 +1,27 @@
+// PortCell: what the control thread and a worker tell each other about one port.
+//
+// Control writes what the device says (usable or not, frames lost in it) and rings the worker's
+// bell; the worker adopts it at its next poll and answers in `in_use`. A device is stopped, started
+// or unplugged only while the worker has answered false. Threads: each field names its writer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace eddy {
+
+struct alignas(64) PortCell {
+  std::atomic<bool> usable{false};     // control: started, link up, admin up
+  std::atomic<uint16_t> device{0};     // control: DPDK's port number, meaningful while usable
+  std::atomic<uint64_t> missed{0};     // control: total frames lost by the device (imissed)
+  std::atomic<uint64_t> no_buffer{0};  // control: total frames lost for lack of an mbuf
+  alignas(64) std::atomic<bool> in_use{false};  // worker: may be inside the driver for this port
+};
+
+// One a worker: control adds 1 (release) after it changed any of the worker's cells.
+struct alignas(64) Bell {
+  std::atomic<uint64_t> rung{0};
+  void ring() { rung.fetch_add(1, std::memory_order_release); }
+};
+
+}  // namespace eddy

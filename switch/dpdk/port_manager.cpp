@@ -1,0 +1,182 @@
+#include "switch/dpdk/port_manager.h"
+
+#include <rte_ethdev.h>
+#include <rte_log.h>
+#include <rte_mbuf.h>
+
+#include <chrono>
+#include <thread>
+
+#include "switch/dpdk/devargs.h"
+
+namespace eddy {
+namespace {
+
+constexpr int kUnusedTries = 1'000;  // of a millisecond: how long a worker may stay in one poll
+
+// Refused connections are this class's business, not an error for the log.
+void quieten_drivers() {
+  rte_log_set_level_pattern("pmd.net.memif*", RTE_LOG_CRIT);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PortManager>> PortManager::open(const config::SwitchConfig& config,
+                                                       const PacketPools& pools,
+                                                       std::function<void()> wake) {
+  quieten_drivers();
+  std::unique_ptr<PortManager> manager(new PortManager(config, pools, std::move(wake)));
+  Problems problems;
+  for (const config::PortConfig& port : config.ports) {
+    manager->entries_.push_back(std::make_unique<Entry>());
+    const Problems found = manager->open_entry(*manager->entries_.back(), port);
+    problems.insert(problems.end(), found.begin(), found.end());
+  }
+  if (!problems.empty()) return problems;
+  return manager;
+}
+
+PortManager::PortManager(const config::SwitchConfig& config, const PacketPools& pools,
+                         std::function<void()> wake)
+    : pools_(pools), wake_(std::move(wake)) {
+  for (int i = 0; i < config.workers; ++i) bells_.push_back(std::make_unique<Bell>());
+}
+
+PortManager::~PortManager() {
+  stop_all();
+}
+
+// A reconnecting device may fail to start because its peer is not there yet; tick() tries again.
+Problems PortManager::open_entry(Entry& entry, const config::PortConfig& config) {
+  auto port = DpdkPort::open(config, pools_.data(), wake_);
+  if (!port) return port.problems();
+  const Problems problems = (*port)->start();
+  if (!problems.empty() && !(*port)->must_reconnect()) return problems;
+  entry.config = config;
+  entry.port = std::move(*port);
+  entry.cell.device.store(entry.port->device(), std::memory_order_relaxed);
+  entry.next_attempt = Instant{};
+  if (entry.port->pfc().starts_with("none"))
+    notes_.push_back("port " + config.name + ": PFC is not to be had, " + entry.port->pfc());
+  return {};
+}
+
+void PortManager::tick(Instant now) {
+  const std::lock_guard guard(mutex_);
+  const bool losses_due = now >= next_losses_;
+  if (losses_due) next_losses_ = now + kLossInterval;
+  for (const auto& entry : entries_) {
+    if (!entry->port) continue;
+    const bool up = entry->config.admin_up && entry->port->link_up();
+    set_usable(*entry, up);
+    if (up) entry->waiting_noted = false;
+    if (!up && entry->config.admin_up && entry->port->must_reconnect()) reconnect(*entry, now);
+    if (losses_due && entry->port->started()) read_losses(*entry);
+  }
+}
+
+void PortManager::set_usable(Entry& entry, bool usable) {
+  if (entry.cell.usable.load(std::memory_order_relaxed) == usable) return;
+  entry.cell.usable.store(usable, std::memory_order_release);
+  bells_[static_cast<size_t>(entry.config.worker)]->ring();
+}
+
+// The handshake with a living peer takes milliseconds, so an attempt that is not up by the next one
+// has failed.
+void PortManager::reconnect(Entry& entry, Instant now) {
+  if (now < entry.next_attempt || entry.cell.in_use.load(std::memory_order_acquire)) return;
+  entry.next_attempt = now + kReconnectInterval;
+  entry.port->stop();
+  const bool refused = !entry.port->start().empty();
+  if (!refused || entry.waiting_noted) return;
+  entry.waiting_noted = true;
+  notes_.push_back("port " + entry.config.name + ": waiting for its peer on " + entry.port->peer());
+}
+
+void PortManager::read_losses(Entry& entry) {
+  const PortLosses losses = entry.port->losses();
+  const bool news = losses.missed != entry.cell.missed.load(std::memory_order_relaxed) ||
+                    losses.no_buffer != entry.cell.no_buffer.load(std::memory_order_relaxed);
+  if (!news) return;
+  entry.cell.missed.store(losses.missed, std::memory_order_relaxed);
+  entry.cell.no_buffer.store(losses.no_buffer, std::memory_order_relaxed);
+  bells_[static_cast<size_t>(entry.config.worker)]->ring();
+}
+
+Problems PortManager::check(PortId port, const config::PortConfig& config) const {
+  const std::lock_guard guard(mutex_);
+  Problems problems;
+  const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
+  const int room = rte_pktmbuf_data_room_size(pools_.data()) - RTE_PKTMBUF_HEADROOM;
+  if (buffer_size_of(device, config.mtu) > room)
+    problems.push_back(
+        "port " + config.name + ": mtu " + std::to_string(config.mtu) +
+        " needs packet buffers of " + std::to_string(buffer_size_of(device, config.mtu)) +
+        " octets, this switch was started with " + std::to_string(room) + "; restart it");
+  const DpdkPort& running = *entries_[port.index()]->port;
+  if (device.to_string() == running.arguments().to_string()) return problems;
+  if (!running.can_be_closed())
+    problems.push_back("port " + config.name + ": a memif server cannot be replaced while the " +
+                       "switch runs; restart it");
+  const Problems found = DpdkPort::check(config);
+  problems.insert(problems.end(), found.begin(), found.end());
+  return problems;
+}
+
+Problems PortManager::restart(PortId port, const config::PortConfig& config) {
+  const std::lock_guard guard(mutex_);
+  Entry& entry = *entries_[port.index()];
+  set_usable(entry, false);
+  if (!wait_until_unused(entry))
+    return {"port " + config.name + ": its worker does not let go of it"};
+  const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
+  if (device.to_string() == entry.port->arguments().to_string()) return reconfigure(entry, config);
+  return replace(entry, config);
+}
+
+Problems PortManager::reconfigure(Entry& entry, const config::PortConfig& config) {
+  const auto apply = [&](const config::PortConfig& wanted) {
+    entry.port->stop();
+    Problems problems = entry.port->configure(wanted, pools_.data());
+    if (problems.empty()) problems = entry.port->start();
+    if (entry.port->must_reconnect()) problems.clear();  // tick() tries again
+    if (problems.empty()) entry.config = wanted;
+    return problems;
+  };
+  Problems problems = apply(config);
+  if (problems.empty()) return problems;
+  const Problems lost = apply(config::PortConfig(entry.config));
+  problems.insert(problems.end(), lost.begin(), lost.end());
+  return problems;
+}
+
+Problems PortManager::replace(Entry& entry, const config::PortConfig& config) {
+  const config::PortConfig before = entry.config;
+  entry.port.reset();
+  Problems problems = open_entry(entry, config);
+  if (problems.empty()) return problems;
+  const Problems lost = open_entry(entry, before);
+  problems.insert(problems.end(), lost.begin(), lost.end());
+  return problems;
+}
+
+bool PortManager::wait_until_unused(Entry& entry) {
+  for (int i = 0; i < kUnusedTries; ++i) {
+    if (!entry.cell.in_use.load(std::memory_order_acquire)) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+void PortManager::stop_all() {
+  const std::lock_guard guard(mutex_);
+  for (const auto& entry : entries_)
+    if (entry->port) entry->port->stop();
+}
+
+std::vector<std::string> PortManager::take_notes() {
+  const std::lock_guard guard(mutex_);
+  return std::exchange(notes_, {});
+}
+
+}  // namespace eddy

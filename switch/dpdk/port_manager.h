@@ -1,0 +1,85 @@
+// PortManager: the control thread's side of all ports of a daemon: opens them, watches links and
+// losses, brings memif clients back to a restarted peer, restarts one port on request.
+//
+// tick() is called every kTick or so. A device is stopped or started only after its worker has
+// answered that it is out of the driver (port_cell.h), so nothing here waits for a worker, except
+// restart(). Threads: any but workers; one mutex. Cost: a link query a port and tick, a statistics
+// query a port and kLossInterval. Source: architecture, sections 3 and 6.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "net/ids.h"
+#include "net/result.h"
+#include "net/units.h"
+#include "switch/dpdk/pools.h"
+#include "switch/dpdk/port.h"
+#include "switch/dpdk/port_cell.h"
+
+namespace eddy {
+
+class PortManager {
+ public:
+  static constexpr Duration kTick = Duration::milliseconds(10);
+  static constexpr Duration kLossInterval = Duration::milliseconds(100);
+  static constexpr Duration kReconnectInterval = Duration::milliseconds(200);
+
+  // Opens and starts every port of `config`; all that cannot be used are named. `wake` is called
+  // from any thread when a tick should come early (link interrupts).
+  static Result<std::unique_ptr<PortManager>> open(const config::SwitchConfig& config,
+                                                   const PacketPools& pools,
+                                                   std::function<void()> wake);
+  ~PortManager();
+
+  // Workers are told through these; they live as long as the manager.
+  PortCell& cell(PortId port) { return entries_[port.index()]->cell; }
+  Bell& bell(int worker) { return *bells_[static_cast<size_t>(worker)]; }
+
+  void tick(Instant now);
+  // Every port out of use, then stopped: before the workers end, or after.
+  void stop_all();
+
+  const DpdkPort& port(PortId port) const { return *entries_[port.index()]->port; }
+  size_t port_count() const { return entries_.size(); }
+  // Would `config` run on this port? Nothing is touched.
+  Problems check(PortId port, const config::PortConfig& config) const;
+  // Stops the device and starts it with `config`; another device takes its place if `config` says
+  // so. If that fails the old one is brought back.
+  Problems restart(PortId port, const config::PortConfig& config);
+  // What people should know, since the last call: peers waited for, NICs without PFC.
+  std::vector<std::string> take_notes();
+
+ private:
+  struct Entry {
+    config::PortConfig config;
+    std::unique_ptr<DpdkPort> port;  // null only inside restart()
+    PortCell cell;
+    Instant next_attempt;  // to reconnect
+    bool waiting_noted = false;
+  };
+
+  PortManager(const config::SwitchConfig& config, const PacketPools& pools,
+              std::function<void()> wake);
+  Problems open_entry(Entry& entry, const config::PortConfig& config);
+  void set_usable(Entry& entry, bool usable);
+  void reconnect(Entry& entry, Instant now);
+  void read_losses(Entry& entry);
+  bool wait_until_unused(Entry& entry);
+  Problems reconfigure(Entry& entry, const config::PortConfig& config);
+  Problems replace(Entry& entry, const config::PortConfig& config);
+
+  const PacketPools& pools_;
+  std::function<void()> wake_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::unique_ptr<Bell>> bells_;
+  std::vector<std::string> notes_;
+  Instant next_losses_;
+  mutable std::mutex mutex_;
+};
+
+}  // namespace eddy

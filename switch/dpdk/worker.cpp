@@ -1,0 +1,111 @@
+#include "switch/dpdk/worker.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "switch/dataplane/events.h"
+
+namespace eddy {
+namespace {
+
+constexpr Duration kReviewInterval = Duration::seconds(1);
+constexpr CounterInfo kInfos[] = {
+#define EDDY_INFO_ENTRY(name, help) {#name, help},
+    EDDY_WORKER_COUNTERS(EDDY_INFO_ENTRY)
+#undef EDDY_INFO_ENTRY
+};
+
+void sleep_for(Duration time) {
+  const timespec t{time.ns() / 1'000'000'000, time.ns() % 1'000'000'000};
+  nanosleep(&t, nullptr);
+}
+
+}  // namespace
+
+std::span<const CounterInfo> worker_counter_infos() {
+  return kInfos;
+}
+
+Worker::Worker(Shard& shard, DpdkIo& io, const TscClock& clock, config::IdlePolicy idle,
+               Duration poll_gap)
+    : shard_(shard), io_(io), clock_(clock), idler_(idle, poll_gap), allowed_gap_(poll_gap) {}
+
+void Worker::run() {
+  prctl(PR_SET_TIMERSLACK, 1UL);  // ns; the default of 50 us would be longer than the sleeps
+  running_.store(true, std::memory_order_release);
+  Instant last = clock_.now();
+  review_at_ = last + kReviewInterval;
+  uint64_t turn_began = TscClock::cycles();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const Instant now = clock_.now();
+    gaps_.add(now - last);
+    last = now;
+    io_.begin_poll(now);
+    const PollStats stats = shard_.poll(io_, now);
+    rest(now, stats.idle());
+    const uint64_t turn_ended = TscClock::cycles();
+    count(stats, turn_ended - turn_began);
+    turn_began = turn_ended;
+    if (now >= review_at_) review_gaps(now);
+  }
+  running_.store(false, std::memory_order_release);
+}
+
+void Worker::rest(Instant now, bool idle) {
+  if (!idle) return idler_.worked();
+  const IdleStep step = idler_.idle(now, std::min(shard_.next_deadline(), io_.next_completion()));
+  switch (step.kind) {
+    case IdleStep::Kind::poll:
+      return;
+    case IdleStep::Kind::yield:
+      sched_yield();
+      return;
+    case IdleStep::Kind::sleep:
+      counters_[WorkerCounter::worker_sleeps].add(1);
+      sleep_for(step.sleep);
+      return;
+  }
+}
+
+// worker_polls is written last and with release semantics, for wait_for_turn().
+void Worker::count(const PollStats& stats, uint64_t cycles) {
+  if (stats.idle()) {
+    counters_[WorkerCounter::worker_idle_cycles].add(cycles);
+  } else {
+    counters_[WorkerCounter::worker_busy_cycles].add(cycles);
+    counters_[WorkerCounter::worker_busy_polls].add(1);
+    counters_[WorkerCounter::worker_rx_packets].add(stats.received);
+    counters_[WorkerCounter::worker_tx_packets].add(stats.transmitted);
+    counters_[WorkerCounter::worker_messages].add(stats.messages);
+  }
+  std::atomic_thread_fence(std::memory_order_release);
+  counters_[WorkerCounter::worker_polls].add(1);
+}
+
+void Worker::review_gaps(Instant now) {
+  review_at_ = now + kReviewInterval;
+  const Duration p999 = gaps_.quantile(999);
+  gap_report_.median_ns.store(gaps_.quantile(500).ns(), std::memory_order_relaxed);
+  gap_report_.p999_ns.store(p999.ns(), std::memory_order_relaxed);
+  gap_report_.longest_ns.store(gaps_.longest().ns(), std::memory_order_relaxed);
+  if (p999 > allowed_gap_) {
+    counters_[WorkerCounter::worker_poll_gap_exceeded].add(1);
+    shard_.push_event({.at = now,
+                       .value = static_cast<uint64_t>(p999.ns()),
+                       .kind = EventKind::poll_gap_exceeded});
+  }
+  gaps_.clear();
+}
+
+void Worker::wait_for_turn() const {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const uint64_t turn = counters_.read(WorkerCounter::worker_polls);
+  while (running() && counters_.read(WorkerCounter::worker_polls) == turn)
+    sleep_for(Duration::microseconds(20));
+  std::atomic_thread_fence(std::memory_order_acquire);
+}
+
+}  // namespace eddy

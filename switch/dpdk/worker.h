@@ -1,0 +1,83 @@
+// Worker: one polling thread: it runs a shard over its ports until told to stop.
+//
+// Each turn reads the clock once, polls the shard, and idles by policy when nothing came. Thread:
+// run() is the worker's; stop() and the counters are anyone's. Cost over the shard's: one rdtsc,
+// one histogram add and four relaxed stores a poll. Source: architecture, section 6.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "config/config.h"
+#include "net/units.h"
+#include "switch/dataplane/counters.h"
+#include "switch/dataplane/shard.h"
+#include "switch/dpdk/clock.h"
+#include "switch/dpdk/dpdk_io.h"
+#include "switch/dpdk/idle.h"
+#include "switch/dpdk/poll_gap.h"
+
+namespace eddy {
+
+// name, help
+#define EDDY_WORKER_COUNTERS(X)                                                            \
+  X(worker_polls, "turns of the polling loop")                                             \
+  X(worker_busy_polls, "turns that received, sent or carried a message")                   \
+  X(worker_busy_cycles, "TSC cycles spent in such turns")                                  \
+  X(worker_idle_cycles, "TSC cycles spent in other turns, yielding and sleeping included") \
+  X(worker_sleeps, "times the worker slept")                                               \
+  X(worker_rx_packets, "packets taken from ports")                                         \
+  X(worker_tx_packets, "packets given to ports")                                           \
+  X(worker_messages, "messages taken from other workers and from control")                 \
+  X(worker_poll_gap_exceeded, "seconds whose 99.9th percentile of the poll gap was too long")
+
+#define EDDY_ENUM_ENTRY(name, help) name,
+#define EDDY_COUNT_ENTRY(name, help) +1
+enum class WorkerCounter : uint8_t { EDDY_WORKER_COUNTERS(EDDY_ENUM_ENTRY) };
+inline constexpr size_t kWorkerCounters = EDDY_WORKER_COUNTERS(EDDY_COUNT_ENTRY);
+#undef EDDY_ENUM_ENTRY
+#undef EDDY_COUNT_ENTRY
+std::span<const CounterInfo> worker_counter_infos();
+
+// The poll gap of the last full second; each value is right by itself.
+struct PollGapReport {
+  std::atomic<int64_t> median_ns{0};
+  std::atomic<int64_t> p999_ns{0};
+  std::atomic<int64_t> longest_ns{0};
+};
+
+class Worker {
+ public:
+  Worker(Shard& shard, DpdkIo& io, const TscClock& clock, config::IdlePolicy idle,
+         Duration poll_gap);
+
+  void run();
+  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  bool running() const { return running_.load(std::memory_order_acquire); }
+
+  const CounterArray<WorkerCounter, kWorkerCounters>& counters() const { return counters_; }
+  const PollGapReport& poll_gap() const { return gap_report_; }
+  // Waits until no driver call that began before this call is still under way. Another thread's.
+  void wait_for_turn() const;
+
+ private:
+  void count(const PollStats& stats, uint64_t cycles);
+  void rest(Instant now, bool idle);
+  void review_gaps(Instant now);
+
+  Shard& shard_;
+  DpdkIo& io_;
+  WorkerClock clock_;
+  Idler idler_;
+  Duration allowed_gap_;
+  PollGapHistogram gaps_;
+  Instant review_at_;
+  CounterArray<WorkerCounter, kWorkerCounters> counters_;
+  PollGapReport gap_report_;
+  alignas(64) std::atomic<bool> stop_{false};
+  std::atomic<bool> running_{false};
+};
+
+}  // namespace eddy

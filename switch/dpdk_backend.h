@@ -1,0 +1,39 @@
+// DpdkBackend: what control may ask of the DPDK world: worker statistics, devices, the restart of
+// one port.
+//
+// Threads: control's calls only (see control/backend.h); workers' numbers are read relaxed. Source:
+// architecture, section 8.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "switch/control/backend.h"
+#include "switch/dpdk/port_manager.h"
+#include "switch/dpdk/worker.h"
+
+namespace eddy {
+
+struct WorkerSeat {
+  std::unique_ptr<DpdkIo> io;
+  std::unique_ptr<Worker> worker;
+  unsigned lcore = 0;
+};
+
+class DpdkBackend final : public control::Backend {
+ public:
+  DpdkBackend(std::span<const WorkerSeat> seats, PortManager& ports)
+      : seats_(seats), ports_(ports) {}
+
+  std::vector<control::WorkerStats> worker_stats() override;
+  control::DeviceInfo device_info(PortId port) override;
+  Problems check_port(PortId port, const config::PortConfig& config) override;
+  Problems restart_port(PortId port, const config::PortConfig& config) override;
+
+ private:
+  std::span<const WorkerSeat> seats_;
+  PortManager& ports_;
+};
+
+}  // namespace eddy

@@ -1,0 +1,85 @@
+// eddyd: the switch as a process.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "config/document.h"
+#include "config/load.h"
+#include "switch/daemon.h"
+
+namespace {
+
+using eddy::DaemonOptions;
+
+struct Request {
+  std::string config;
+  bool check = false;
+  bool schema = false;
+  bool print_config = false;
+  bool json_log = false;
+  std::vector<std::string> eal;
+};
+
+void print(const eddy::Problems& lines) {
+  for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+int run(const Request& request) {
+  if (request.schema) {
+    std::fputs(eddy::config::json_schema().c_str(), stdout);
+    return eddy::kExitOk;
+  }
+  if (request.config.empty()) {
+    std::fputs("eddyd: --config FILE is missing (see --help)\n", stderr);
+    return eddy::kExitBadConfig;
+  }
+  auto loaded = eddy::config::load_file(request.config);
+  if (!loaded) {
+    print(loaded.problems());
+    return eddy::kExitBadConfig;
+  }
+  print(loaded->warnings);
+  if (request.print_config) std::fputs(print_config(loaded->config).c_str(), stdout);
+  if (request.check) std::fputs(describe(loaded->config).c_str(), stdout);
+  if (request.print_config || request.check) return eddy::kExitOk;
+  DaemonOptions options;
+  options.config_path = request.config;
+  options.config = loaded->config;
+  options.eal_arguments = request.eal;
+  options.json_log = request.json_log;
+  return eddy::run_daemon(options);
+}
+
+// Everything behind "--" is EAL's, untouched.
+std::vector<std::string> split_off_eal(int& argc, char** argv) {
+  std::vector<std::string> eal;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    eal.assign(argv + i + 1, argv + argc);
+    argc = i;
+  }
+  return eal;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Request request;
+  request.eal = split_off_eal(argc, argv);
+  CLI::App app("Eddy, a lossless Ethernet switch on DPDK ports", "eddyd");
+  app.footer(
+      "Arguments after -- go to DPDK's EAL. Exit codes: 0 ended on request, 1 failed,\n"
+      "2 bad configuration or usage.");
+  app.add_option("--config", request.config, "configuration file (YAML)");
+  app.add_flag("--check", request.check, "check the configuration, say what it means, and end");
+  app.add_flag("--print-config", request.print_config, "print the configuration in force, and end");
+  app.add_flag("--schema", request.schema, "print the JSON Schema of the configuration, and end");
+  app.add_flag("--json-log", request.json_log, "log one JSON object a line");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? eddy::kExitOk : eddy::kExitBadConfig;
+  }
+  return run(request);
+}

@@ -1,0 +1,62 @@
+#include "switch/dpdk/devargs.h"
+
+#include <gtest/gtest.h>
+
+namespace eddy {
+namespace {
+
+TEST(DeviceArgs, TakesApartAndPutsTogether) {
+  const auto device = DeviceArgs::parse("net_memif12,role=client,id=3,zero-copy");
+  EXPECT_EQ(device.name(), "net_memif12");
+  EXPECT_EQ(device.driver(), "net_memif");
+  EXPECT_EQ(device.find("id"), "3");
+  EXPECT_EQ(device.find("zero-copy"), "");
+  EXPECT_EQ(device.find("socket"), std::nullopt);
+  EXPECT_EQ(device.to_string(), "net_memif12,role=client,id=3,zero-copy");
+  EXPECT_EQ(DeviceArgs::parse("net_null0").to_string(), "net_null0");
+}
+
+TEST(DeviceArgs, KnowsPciAddresses) {
+  EXPECT_TRUE(DeviceArgs::parse("0000:01:00.0").is_pci());
+  EXPECT_TRUE(DeviceArgs::parse("3b:00.1,arg=1").is_pci());
+  EXPECT_FALSE(DeviceArgs::parse("net_af_packet0,iface=eth0.5").is_pci());
+  EXPECT_FALSE(DeviceArgs::parse("").is_pci());
+}
+
+TEST(DriverDefaults, AfPacketRingsHoldTheLongestFrame) {
+  const auto small = with_driver_defaults(DeviceArgs::parse("net_af_packet0,iface=v"), 1'500);
+  EXPECT_EQ(small.find("framesz"), "2048");
+  EXPECT_EQ(small.find("blocksz"), "4096");
+  const auto jumbo = with_driver_defaults(DeviceArgs::parse("net_af_packet0,iface=v"), 4'096);
+  EXPECT_EQ(jumbo.find("framesz"), "8192");
+  EXPECT_EQ(jumbo.find("blocksz"), "8192");
+  EXPECT_LE(buffer_size_of(small, 1'500), 2'048);
+  EXPECT_GE(buffer_size_of(jumbo, 4'096), frame_size_of(4'096));
+}
+
+TEST(DriverDefaults, TheUsersWordWins) {
+  const auto device = with_driver_defaults(
+      DeviceArgs::parse("net_af_packet0,iface=v,framesz=4096,framecnt=16"), 1'500);
+  EXPECT_EQ(device.find("framesz"), "4096");
+  EXPECT_EQ(device.find("blocksz"), "4096");
+  EXPECT_EQ(device.find("framecnt"), "16");
+  const auto abstract =
+      with_driver_defaults(DeviceArgs::parse("net_memif0,socket-abstract=yes"), 1'500);
+  EXPECT_EQ(abstract.find("socket-abstract"), "yes");
+}
+
+TEST(DriverDefaults, MemifBuffersHoldTheLongestFrame) {
+  const auto small = with_driver_defaults(DeviceArgs::parse("net_memif0"), 1'500);
+  EXPECT_EQ(small.find("bsize"), "2048");
+  EXPECT_EQ(small.find("socket-abstract"), "no");
+  const auto jumbo = with_driver_defaults(DeviceArgs::parse("net_memif0"), 9'000);
+  EXPECT_EQ(jumbo.find("bsize"), "16384");
+  EXPECT_GE(buffer_size_of(jumbo, 9'000), frame_size_of(9'000));
+}
+
+TEST(DriverDefaults, OtherDriversAreLeftAlone) {
+  EXPECT_EQ(with_driver_defaults(DeviceArgs::parse("net_null0"), 1'500).to_string(), "net_null0");
+}
+
+}  // namespace
+}  // namespace eddy

@@ -1,0 +1,86 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "switch/dpdk/eal.h"
+
+namespace eddy {
+namespace {
+
+using namespace literals;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+EalRequest request_of(int workers, config::IdlePolicy idle) {
+  EalRequest request;
+  request.switch_name = "leaf1";
+  request.workers = workers;
+  request.idle = idle;
+  request.memory = 64_MiB;
+  return request;
+}
+
+Machine two_cpus() {
+  Machine machine;
+  machine.cpus = {4, 5};
+  return machine;
+}
+
+TEST(EalArguments, WithoutHugepagesPlainMemoryIsUsed) {
+  const auto line = eal_command_line(request_of(1, config::IdlePolicy::adaptive), two_cpus());
+  ASSERT_TRUE(line.ok());
+  EXPECT_THAT(line.value().words, Contains("--no-huge"));
+  EXPECT_THAT(line.value().words, Not(Contains("--in-memory")));
+  EXPECT_THAT(line.value().words, Contains("--no-pci"));
+  EXPECT_THAT(line.value().words, Contains("--file-prefix=eddy-leaf1"));
+  EXPECT_THAT(line.value().words, Contains("--lcores=0@(4,5),1@(4,5)"));
+}
+
+TEST(EalArguments, FreeHugepagesAreUsedWhenTheySuffice) {
+  Machine machine = two_cpus();
+  machine.may_use_hugepages = true;
+  machine.free_hugepages = 96_MiB;
+  const auto request = request_of(1, config::IdlePolicy::adaptive);
+  EXPECT_THAT(eal_command_line(request, machine).value().words, Contains("--in-memory"));
+  machine.free_hugepages = 94_MiB;
+  EXPECT_THAT(eal_command_line(request, machine).value().words, Contains("--no-huge"));
+}
+
+TEST(EalArguments, PciIsProbedOnlyWhenAsked) {
+  EalRequest request = request_of(1, config::IdlePolicy::adaptive);
+  request.pci = true;
+  EXPECT_THAT(eal_command_line(request, two_cpus()).value().words, Not(Contains("--no-pci")));
+}
+
+TEST(EalArguments, BusyWorkersGetACpuEach) {
+  const auto line = eal_command_line(request_of(2, config::IdlePolicy::busy), two_cpus());
+  ASSERT_TRUE(line.ok());
+  EXPECT_THAT(line.value().words, Contains("--lcores=0@(4,5),1@5,2@4"));
+}
+
+TEST(EalArguments, TwoBusyWorkersOnOneCpuAreRefused) {
+  const auto line = eal_command_line(request_of(3, config::IdlePolicy::busy), two_cpus());
+  ASSERT_FALSE(line.ok());
+  EXPECT_THAT(line.problems(), Contains(HasSubstr("3 polling workers (idle: busy) but 2 usable")));
+}
+
+TEST(EalArguments, AdaptiveWorkersMayShareAndItIsSaid) {
+  const auto line = eal_command_line(request_of(3, config::IdlePolicy::adaptive), two_cpus());
+  ASSERT_TRUE(line.ok());
+  EXPECT_THAT(line.value().notes, Contains(HasSubstr("3 workers share 2 CPUs")));
+}
+
+TEST(EalArguments, TheUsersArgumentsWin) {
+  EalRequest request = request_of(1, config::IdlePolicy::busy);
+  request.extra = {"-l", "0,1", "--file-prefix=mine", "-m", "512", "--log-level=8", "--no-huge"};
+  const auto line = eal_command_line(request, two_cpus());
+  ASSERT_TRUE(line.ok());
+  EXPECT_THAT(line.value().words, Not(Contains(StartsWith("--lcores"))));
+  EXPECT_THAT(line.value().words, Not(Contains(StartsWith("--file-prefix=eddy"))));
+  EXPECT_EQ(std::count(line.value().words.begin(), line.value().words.end(), "--no-huge"), 1);
+  EXPECT_EQ(std::count(line.value().words.begin(), line.value().words.end(), "-m"), 1);
+}
+
+}  // namespace
+}  // namespace eddy

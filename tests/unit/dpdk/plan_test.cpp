@@ -1,0 +1,57 @@
+#include "switch/dpdk/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace eddy {
+namespace {
+
+using namespace literals;
+
+config::SwitchConfig switch_of(size_t ports) {
+  config::SwitchConfig config = config::default_switch("s");
+  for (size_t i = 0; i < ports; ++i) {
+    config.ports.push_back(config::default_port("p" + std::to_string(i)));
+    config.ports.back().device = "net_null" + std::to_string(i);
+  }
+  return config;
+}
+
+TEST(DaemonPlan, PacketsCoverEveryCellAndMore) {
+  config::SwitchConfig config = switch_of(4);
+  config.buffer.size = 12_MiB;
+  config.buffer.cell_bytes = 256;
+  const auto plan = plan_daemon(config);
+  ASSERT_TRUE(plan.ok()) << plan.problems().front();
+  EXPECT_GT(plan.value().pools.data_packets, 49'152u);
+  EXPECT_LT(plan.value().pools.data_packets, 49'152u + 1'024u);
+  EXPECT_FALSE(plan.value().pci);
+}
+
+TEST(DaemonPlan, BuffersFitTheLongestMtu) {
+  config::SwitchConfig config = switch_of(2);
+  config.ports[1].mtu = 9'000;
+  EXPECT_GE(plan_daemon(config).value().pools.buffer_size, 9'000 + 22);
+}
+
+TEST(DaemonPlan, AFourPortSwitchWithTheDefaultBufferStaysBelow160MiB) {
+  EXPECT_LT(plan_daemon(switch_of(4)).value().memory, 160_MiB);
+}
+
+TEST(DaemonPlan, MorePortsThanDpdkHasAreRefused) {
+  config::SwitchConfig full = switch_of(32);
+  full.buffer.size = 64_MiB;
+  EXPECT_TRUE(plan_daemon(full).ok());
+  const auto plan = plan_daemon(switch_of(33));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(plan.problems().front(), testing::HasSubstr("room for 32"));
+}
+
+TEST(DaemonPlan, PciIsSeen) {
+  config::SwitchConfig config = switch_of(1);
+  config.ports[0].device = "0000:01:00.0";
+  EXPECT_TRUE(plan_daemon(config).value().pci);
+}
+
+}  // namespace
+}  // namespace eddy

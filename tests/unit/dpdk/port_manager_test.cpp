@@ -1,0 +1,187 @@
+#include "switch/dpdk/port_manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "switch/dpdk/dpdk_io.h"
+#include "tests/unit/dpdk/bridge_shard.h"
+#include "tests/unit/dpdk/eal_environment.h"
+
+namespace eddy {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::BridgeShard;
+using testing_support::pools;
+
+config::SwitchConfig switch_of(std::initializer_list<std::string> devices) {
+  config::SwitchConfig config = config::default_switch("s");
+  for (const std::string& device : devices) {
+    config.ports.push_back(config::default_port("p" + std::to_string(config.ports.size())));
+    config.ports.back().device = device;
+  }
+  return config;
+}
+
+std::unique_ptr<PortManager> open(const config::SwitchConfig& config) {
+  auto manager = PortManager::open(config, pools(), [] {});
+  if (!manager) {
+    ADD_FAILURE() << manager.problems().front();
+    return nullptr;
+  }
+  return std::move(*manager);
+}
+
+std::string refusal(const std::string& device) {
+  auto manager = PortManager::open(switch_of({device}), pools(), [] {});
+  return manager ? "" : manager.problems().front();
+}
+
+// A worker's side of the cells: what is told is adopted at once.
+class Adopter {
+ public:
+  Adopter(PortManager& manager, std::initializer_list<size_t> ports)
+      : io_(cells(manager, ports), pools().control(), manager.bell(0), shard_) {}
+  void poll() {
+    io_.begin_poll(Instant{});
+    for (const LinkChange& change : io_.link_changes()) changes.push_back(change.up);
+  }
+  std::vector<bool> changes;
+
+ private:
+  static std::vector<IoPort> cells(PortManager& manager, std::initializer_list<size_t> ports) {
+    std::vector<IoPort> out;
+    for (size_t port : ports) out.push_back({PortId(port), &manager.cell(PortId(port)), false});
+    return out;
+  }
+  BridgeShard shard_;
+  DpdkIo io_;
+};
+
+TEST(PortManager, ANullPortComesUp) {
+  auto manager = open(switch_of({"net_null0"}));
+  ASSERT_NE(manager, nullptr);
+  Adopter adopter(*manager, {0});
+  manager->tick(Instant{});
+  adopter.poll();
+  EXPECT_EQ(adopter.changes, std::vector<bool>{true});
+  EXPECT_THAT(manager->port(PortId(0)).pfc(), HasSubstr("software"));
+}
+
+TEST(PortManager, AdminDownStaysDown) {
+  auto config = switch_of({"net_null0"});
+  config.ports[0].admin_up = false;
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  manager->tick(Instant{});
+  EXPECT_FALSE(manager->cell(PortId(0)).usable);
+}
+
+TEST(PortManager, UnusableDevicesAreNamedInOneLine) {
+  EXPECT_THAT(
+      refusal("net_af_packet0,iface=no_such_if"),
+      HasSubstr("port p0 (net_af_packet0,iface=no_such_if): there is no network interface"));
+  EXPECT_THAT(refusal("net_af_packet0"), HasSubstr("needs iface="));
+  EXPECT_THAT(refusal("net_memif0,role=server,socket=/no/such/dir/a.sock"),
+              HasSubstr("directory of socket /no/such/dir/a.sock does not exist"));
+  EXPECT_THAT(refusal("net_bogus0"), HasSubstr("the device cannot be used"));
+}
+
+TEST(PortManager, ARestartedPortComesBack) {
+  auto config = switch_of({"net_null0", "net_null1"});
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  Adopter adopter(*manager, {0, 1});
+  manager->tick(Instant{});
+  adopter.poll();
+  manager->cell(PortId(1)).in_use = false;  // no worker thread here to answer
+  config.ports[1].device = "net_null7";
+  EXPECT_TRUE(manager->check(PortId(1), config.ports[1]).empty());
+  EXPECT_EQ(manager->restart(PortId(1), config.ports[1]), Problems{});
+  EXPECT_EQ(manager->port(PortId(1)).arguments().name(), "net_null7");
+  adopter.poll();
+  manager->tick(Instant{});
+  adopter.poll();
+  EXPECT_EQ(adopter.changes, (std::vector<bool>{true, true, false, true}));
+}
+
+TEST(PortManager, AnotherMtuKeepsTheDevice) {
+  auto config = switch_of({"net_null0"});
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  manager->tick(Instant{});
+  const DpdkPort* before = &manager->port(PortId(0));
+  config.ports[0].mtu = 1'400;
+  EXPECT_EQ(manager->restart(PortId(0), config.ports[0]), Problems{});
+  EXPECT_EQ(&manager->port(PortId(0)), before);
+  manager->tick(Instant{});
+  EXPECT_TRUE(manager->cell(PortId(0)).usable);
+}
+
+TEST(PortManager, ARestartThatFailsBringsTheOldDeviceBack) {
+  auto config = switch_of({"net_null0"});
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  config.ports[0].device = "net_bogus0";
+  EXPECT_FALSE(manager->restart(PortId(0), config.ports[0]).empty());
+  EXPECT_EQ(manager->port(PortId(0)).arguments().name(), "net_null0");
+  manager->tick(Instant{});
+  EXPECT_TRUE(manager->cell(PortId(0)).usable);
+}
+
+TEST(PortManager, AnMtuBeyondTheBuffersNeedsARestart) {
+  auto config = switch_of({"net_null0"});
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  config.ports[0].mtu = 9'000;
+  ASSERT_EQ(manager->check(PortId(0), config.ports[0]).size(), 1u);
+  EXPECT_THAT(manager->check(PortId(0), config.ports[0])[0], HasSubstr("restart it"));
+}
+
+class MemifTest : public testing::Test {
+ protected:
+  ~MemifTest() override { std::filesystem::remove(socket_); }
+  std::string server() const { return "net_memif0,role=server,bsize=1600,socket=" + socket_; }
+  std::string socket_ = "/tmp/eddy-test-" + std::to_string(getpid()) + ".sock";
+};
+
+// What a server that was killed leaves behind.
+void leave_stale_socket(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  close(fd);
+}
+
+TEST_F(MemifTest, AStaleSocketIsReplaced) {
+  leave_stale_socket(socket_);
+  EXPECT_NE(open(switch_of({server()})), nullptr);
+}
+
+TEST_F(MemifTest, AServerIsNotReplacedWhileTheSwitchRuns) {
+  auto config = switch_of({server()});
+  const auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  EXPECT_TRUE(manager->check(PortId(0), config.ports[0]).empty());
+  config.ports[0].device = "net_null0";
+  EXPECT_THAT(manager->check(PortId(0), config.ports[0]),
+              testing::Contains(HasSubstr("cannot be replaced while the switch runs")));
+}
+
+TEST_F(MemifTest, AServedSocketIsRefused) {
+  const auto config = switch_of({server()});
+  const auto first = open(config);
+  EXPECT_THAT(DpdkPort::check(config.ports[0]),
+              testing::Contains(HasSubstr("is served by another process")));
+}
+
+}  // namespace
+}  // namespace eddy
