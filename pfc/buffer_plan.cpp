@@ -4,6 +4,7 @@
 #include <string>
 
 #include "net/quantity.h"
+#include "pfc/config_check.h"
 #include "pfc/headroom.h"
 
 namespace eddy::pfc {
@@ -27,45 +28,6 @@ struct Demand {
 
 std::string place(const config::PortConfig& port, size_t pg) {
   return "port " + port.name + " PG " + std::to_string(pg);
-}
-
-void check_profile(const std::string& name, const config::BufferProfile& profile,
-                   Problems& problems) {
-  const auto refuse = [&](const std::string& what) {
-    problems.push_back("buffer profile " + name + ": " + what);
-  };
-  const bool fixed = profile.mode == config::BufferMode::fixed;
-  if (std::min({profile.reserved, profile.xoff, profile.xon_offset,
-                profile.headroom.value_or(Bytes{})}) < Bytes{})
-    refuse("a size is negative; at least 0B would be valid");
-  if (fixed && profile.xoff < profile.reserved)
-    refuse("xoff " + to_string(profile.xoff) + " is below reserved " + to_string(profile.reserved) +
-           ", which it includes");
-  if (fixed && profile.lossless && profile.xon_offset >= profile.xoff)
-    refuse("xon_offset " + to_string(profile.xon_offset) + " must be below xoff " +
-           to_string(profile.xoff));
-  if (!fixed && (profile.dynamic_th < -kMaxDynamicTh || profile.dynamic_th > kMaxDynamicTh))
-    refuse("dynamic_th " + std::to_string(profile.dynamic_th) + " is not within -10..10");
-  if (!profile.lossless && profile.headroom.value_or(Bytes{}) > Bytes{})
-    refuse("headroom is for lossless profiles only");
-}
-
-std::string names_of(const config::BufferConfig& buffer) {
-  std::string names;
-  for (const auto& [name, profile] : buffer.profiles) names += (names.empty() ? "" : ", ") + name;
-  return names;
-}
-
-void check(const config::SwitchConfig& config, Problems& problems) {
-  if (config.buffer.cell_bytes < 1) problems.push_back("buffer.cell_bytes must be at least 1B");
-  for (const auto& [name, profile] : config.buffer.profiles) check_profile(name, profile, problems);
-  for (const config::PortConfig& port : config.ports) {
-    if (port.speed.bps() <= 0) problems.push_back("port " + port.name + ": speed must be above 0");
-    for (size_t pg = 0; pg < kPriorities; ++pg)
-      if (!config.buffer.profiles.contains(port.pg_profiles[pg]))
-        problems.push_back(place(port, pg) + ": no buffer profile \"" + port.pg_profiles[pg] +
-                           "\"; there are: " + names_of(config.buffer));
-  }
 }
 
 void note_lossless(const config::PortConfig& port, size_t pg, PortBufferPlan& plan) {
@@ -149,7 +111,7 @@ void check_threshold(const config::SwitchConfig& config, const BufferPlan& plan,
 
 Result<BufferPlan> plan_buffer(const config::SwitchConfig& config) {
   Problems problems;
-  check(config, problems);
+  check_lossless_config(config, problems);
   if (!problems.empty()) return problems;
   BufferPlan plan;
   Demand demand;

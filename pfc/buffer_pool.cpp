@@ -47,7 +47,8 @@ Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t c
   return {AdmitVerdict::accepted, edge};
 }
 
-bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge) {
+bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,
+                              int64_t extra_backlog) {
   const int64_t used = PgBuffer::get(pg.used);
   const int64_t headroom = PgBuffer::get(pg.headroom_used);
   const int64_t from_headroom = std::min(headroom, charge);
@@ -57,14 +58,15 @@ bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t char
   add(mine_->headroom, -from_headroom);
   add(mine_->shared, beyond(outside_after, limits.reserved) - beyond(outside, limits.reserved));
   PgBuffer::set(pg.used, used - charge);
-  return falls_to_xon(pg, limits);
+  return falls_to_xon(pg, limits, extra_backlog);
 }
 
-// An empty PG always resumes: with a threshold below xon_offset nothing else ever would.
-bool BufferPool::falls_to_xon(PgBuffer& pg, const PgLimits& limits) {
+// An empty PG always resumes: no release would come any more to do it later.
+bool BufferPool::falls_to_xon(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) {
   const int64_t xon = std::max<int64_t>(threshold(limits) - limits.xon_offset, 0);
-  const bool edge = PgBuffer::get(pg.pausing) && PgBuffer::get(pg.headroom_used) == 0 &&
-                    PgBuffer::get(pg.used) <= xon;
+  const int64_t used = PgBuffer::get(pg.used);
+  const bool low = used == 0 || used + extra_backlog <= xon;
+  const bool edge = PgBuffer::get(pg.pausing) && PgBuffer::get(pg.headroom_used) == 0 && low;
   if (edge) PgBuffer::set(pg.pausing, false);
   return edge;
 }
@@ -72,7 +74,7 @@ bool BufferPool::falls_to_xon(PgBuffer& pg, const PgLimits& limits) {
 bool BufferPool::relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now) {
   const int64_t outside = PgBuffer::get(pg.used) - PgBuffer::get(pg.headroom_used);
   add(mine_->shared, beyond(outside, now.reserved) - beyond(outside, before.reserved));
-  return falls_to_xon(pg, now);
+  return falls_to_xon(pg, now, 0);
 }
 
 void BufferPool::sum_others() {

@@ -120,7 +120,7 @@ class BufferPool {
   }
 
   // `extra_backlog`: octets that have arrived on the port but are not read yet; they count towards
-  // XOFF only.
+  // XOFF and XON only.
   [[nodiscard]] Admission admit(PgBuffer& pg, const PgLimits& limits, int64_t charge,
                                 int64_t extra_backlog = 0) {
     const int64_t used = PgBuffer::get(pg.used);
@@ -135,12 +135,14 @@ class BufferPool {
     return {};
   }
 
-  // Gives back what admit() charged. True: the PG fell to its XON level, send XON.
-  [[nodiscard]] bool release(PgBuffer& pg, const PgLimits& limits, int64_t charge) {
+  // Gives back what admit() charged. True: the PG fell to its XON level, send XON. What is still
+  // unread on the port counts as if it were held, until the PG is empty.
+  [[nodiscard]] bool release(PgBuffer& pg, const PgLimits& limits, int64_t charge,
+                             int64_t extra_backlog = 0) {
     const int64_t used = PgBuffer::get(pg.used);
     const int64_t after = used - charge;
     if (PgBuffer::get(pg.pausing) || PgBuffer::get(pg.headroom_used) != 0) [[unlikely]]
-      return release_slow(pg, limits, charge);
+      return release_slow(pg, limits, charge, extra_backlog);
     add(mine_->shared, beyond(after, limits.reserved) - beyond(used, limits.reserved));
     PgBuffer::set(pg.used, after);
     return false;
@@ -183,8 +185,8 @@ class BufferPool {
   }
 
   Admission admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
-  bool release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge);
-  bool falls_to_xon(PgBuffer& pg, const PgLimits& limits);
+  bool release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
+  bool falls_to_xon(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog);
   void sum_others();
 
   std::span<PoolUse> use_;

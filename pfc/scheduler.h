@@ -105,13 +105,13 @@ class QueueRates {
  public:
   static constexpr Bytes kBurst = Bytes::kib(16);  // sent at line rate after a silence
 
+  // What a queue has sent already counts under its new rate too: reconfiguring grants no burst.
   void configure(const SchedulerPlan& plan) {
     limited_ = 0;
     for (size_t i = 0; i < kPriorities; ++i) {
       if (!plan.max_rate[i]) continue;
       limited_ = static_cast<uint8_t>(limited_ | 1u << i);
       rate_[i] = LineRate(*plan.max_rate[i]);
-      full_at_[i] = Instant();
     }
   }
 

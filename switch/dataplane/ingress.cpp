@@ -68,6 +68,7 @@ void Ingress::process(const Received& received, std::span<Packet* const> packets
   context_.count(received.port, PortCounter::rx_packets, packets.size());
   context_.count(received.port, PortCounter::rx_bytes, bytes);
   context_.stats.received += static_cast<uint32_t>(packets.size());
+  buffer_.note_backlog(received.port, received.backlog);
   if (count != 0) services_.forwarder.forward({accepted.data(), count}, received.backlog.count());
 }
 

@@ -6,6 +6,7 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
     : context_(context),
       pause_sender_(pause_sender),
       pool_(context.common.pool_use, context.id, Bytes(0)),
+      backlog_(ports),
       credits_(ports * kPriorities) {
   owed_.reserve(credits_.size());
 }
@@ -64,7 +65,7 @@ void IngressBuffer::end_run() {
 
 void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
   const pfc::PgLimits& limits = context_.settings(port).pgs[pg.index()];
-  if (pool_.release(context_.common.pg(port, pg), limits, bytes))
+  if (pool_.release(context_.common.pg(port, pg), limits, bytes, backlog_[port.index()].count()))
     pause_sender_.mark(port, pg, false);
 }
 

@@ -33,6 +33,8 @@ class IngressBuffer {
   IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, size_t ports);
 
   void begin_poll() { pool_.begin_poll(); }
+  // What is readable on the port and not read yet; a PG does not resume into it.
+  void note_backlog(PortId port, Bytes backlog) { backlog_[port.index()] = backlog; }
   // `backlog` octets are readable on the port and not read yet. False: dropped and counted.
   [[nodiscard]] bool admit(Packet* packet, int64_t backlog);
   void release(const Charge& charge) {
@@ -71,6 +73,7 @@ class IngressBuffer {
   pfc::BufferPool pool_;
   Charge run_{PortId::none(), PriorityGroupId(0), 0};
   int64_t run_bytes_ = 0;
+  std::vector<Bytes> backlog_;    // by port, as of its last burst
   std::vector<int64_t> credits_;  // owed to other shards, by (port, PG)
   std::vector<uint16_t> owed_;    // indices into credits_ that are not zero
 };

@@ -156,6 +156,25 @@ TEST(BufferPlan, TellsAllProblemsAtOnce) {
                   "port port0 PG 0: no buffer profile \"gold\"; there are: lossless, lossy")));
 }
 
+TEST(BufferPlan, RefusesWhatTheAlgorithmsCannotWorkWith) {
+  config::SwitchConfig config = switch_of(1);
+  config::PortConfig& port = config.ports[0];
+  port.pfc.quanta = 0;
+  port.pfc.rx = config::PfcRx::clamp;
+  port.pfc.budget_window = Duration{};
+  port.watchdog.poll_interval = Duration{};
+  port.queues[0].weight = 0;
+  port.queues[1].max_rate = BitRate();
+  port.queues[2].dynamic_th = -11;
+  config.buffer.wred["default"] = {true, 2_B, 1_B, 1.5};
+  const auto refused = plan_buffer(config);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.problems().size(), 8u);
+  port.watchdog.enabled = false;
+  port.pfc.rx = config::PfcRx::honour;
+  EXPECT_EQ(plan_buffer(config).problems().size(), 6u);
+}
+
 TEST(BufferPlan, MbufsNeverRunOutBeforeTheBuffer) {
   config::SwitchConfig config = switch_of(1);
   config.buffer.cell_bytes = 256;

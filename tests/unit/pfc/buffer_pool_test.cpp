@@ -156,12 +156,22 @@ TEST(BufferPool, LossyGroupIsDroppedAtItsLimitAndNeverPauses) {
   EXPECT_EQ(s.headroom(), 0);
 }
 
-TEST(BufferPool, UnreadBacklogCountsTowardsXoffOnly) {
+TEST(BufferPool, UnreadBacklogCountsTowardsXoffAndXon) {
   OneShard s(1_MiB);
   const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
   EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000, 9'000).xoff_edge);
   EXPECT_TRUE(s.pool.admit(s.pg, limits, 1'000, 8'001).xoff_edge);
-  EXPECT_EQ(s.used(), 2'000);
+  EXPECT_EQ(s.used(), 2'000);  // not charged yet
+  EXPECT_FALSE(s.pool.release(s.pg, limits, 500, 8'000));
+  EXPECT_FALSE(s.pool.release(s.pg, limits, 500, 5'001));
+  EXPECT_TRUE(s.pool.release(s.pg, limits, 500, 5'000));
+}
+
+TEST(BufferPool, AnEmptyGroupResumesWhateverIsUnread) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
+  EXPECT_TRUE(s.pool.admit(s.pg, limits, 1'000, 50'000).xoff_edge);
+  EXPECT_TRUE(s.pool.release(s.pg, limits, 1'000, 50'000));  // no later release would
 }
 
 TEST(BufferPool, SmallFramesAreChargedByTheCell) {

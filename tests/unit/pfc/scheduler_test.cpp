@@ -150,6 +150,15 @@ TEST(QueueRates, StopsAfterTheBurstUntilExactlyTheDeadline) {
   EXPECT_EQ(rates.stopped(start + 8'192_ns), 0);
 }
 
+TEST(QueueRates, ReconfiguringGrantsNoBurst) {
+  QueueRates rates = limited_to(1_Gbps);
+  rates.sent(QueueId(3), 17_KiB, at(0_us));
+  config::PortConfig config = config::default_port("p");
+  config.queues[3].max_rate = 2_Gbps;
+  rates.configure(SchedulerPlan::of(config));
+  EXPECT_EQ(rates.stopped(at(1_us)), 0x08);
+}
+
 TEST(QueueRates, HoldsTheRateInTheLongRun) {
   QueueRates rates = limited_to(100_Mbps);
   Instant now = at(0_us);
