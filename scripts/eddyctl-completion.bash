@@ -1,0 +1,30 @@
+# bash completion of eddyctl: source this file.
+_eddyctl() {
+  local word="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" choices i
+  local -a named=()
+  for ((i = 1; i < COMP_CWORD - 1; i++)); do
+    case "${COMP_WORDS[i]}" in
+      --name | --socket) named=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}") ;;
+    esac
+  done
+  case "$previous" in
+    show) choices="ports queues pgs pfc buffers watermarks drops paths schemes workers neighbors routes events" ;;
+    clear) choices="counters watermarks" ;;
+    set) choices="port" ;;
+    port | --port)
+      choices=$(eddyctl "${named[@]}" --json show ports 2>/dev/null |
+        grep -o '"port":"[^"]*"' | cut -d'"' -f4)
+      ;;
+    tx) choices="on off" ;;
+    --name) choices=$(eddyctl list 2>/dev/null) ;;
+    --via) choices="auto telemetry socket" ;;
+    --socket) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    reload | list | counters) choices="" ;;
+    *)
+      choices="show clear set reload list counters --name --socket --json --all --port --watch --via --markdown"
+      [[ "${COMP_WORDS[COMP_CWORD-2]}" == port ]] && choices="tx"
+      ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
+}
+complete -F _eddyctl eddyctl

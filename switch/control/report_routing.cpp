@@ -1,0 +1,191 @@
+// Reports of forwarding and of the process: paths, schemes, workers, neighbors, routes, events.
+#include <algorithm>
+
+#include "switch/control/report_rows.h"
+
+namespace eddy::control {
+namespace {
+
+bool wanted(const ReportOptions& options, const std::string& port) {
+  return !options.port || *options.port == port;
+}
+
+const PortState* state_of(const ReportInput& input, const std::string& port) {
+  const size_t position = port_position(input.config, port);
+  return position < input.now.ports.size() ? &input.now.ports[position] : nullptr;
+}
+
+bool is_live(const ReportInput& input, const std::string& port) {
+  const PortState* state = state_of(input, port);
+  return state != nullptr && state->up;
+}
+
+size_t live_paths(const ReportInput& input, LeafId leaf) {
+  for (const config::LeafConfig& entry : input.config.leaves)
+    if (entry.id == leaf)
+      return static_cast<size_t>(
+          std::count_if(entry.paths.begin(), entry.paths.end(),
+                        [&](const config::PathConfig& p) { return is_live(input, p.port); }));
+  return 0;
+}
+
+std::string path_text(const config::PathConfig& path, size_t position) {
+  const size_t id = path.path_id ? path.path_id->index() : position << 8 | 0xff;
+  const size_t second = id & 0xff;
+  return std::to_string(id >> 8) + (second == 0xff ? "" : "." + std::to_string(second));
+}
+
+Json path_row(const ReportInput& input, const config::LeafConfig& leaf, size_t member) {
+  const config::PathConfig& path = leaf.paths[member];
+  Json row;
+  row["leaf"] = leaf.id.index();
+  row["member"] = member;
+  row["port"] = path.port;
+  row["path"] = path_text(path, member);
+  row["weight"] = static_cast<uint64_t>(path.weight);
+  row["live"] = yes_no(is_live(input, path.port));
+  const size_t position = port_position(input.config, path.port);
+  if (position >= input.now.ports.size()) return row;
+  const PortReader port(input, position);
+  uint64_t queued = 0;
+  for (const uint32_t bytes : port.state().queued_bytes) queued += bytes;
+  row["queued_bytes"] = queued;
+  row["dre_bytes"] = port.state().dre_bytes;
+  put_rate(row, "tx_bps", port.rate(port.since_earlier()[PortCounter::tx_bytes] * 8));
+  row["tx_packets"] = port.since_baseline()[PortCounter::tx_packets];
+  row["tx_bytes"] = port.since_baseline()[PortCounter::tx_bytes];
+  return row;
+}
+
+uint64_t percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<uint64_t>(static_cast<unsigned __int128>(part) * 100 / whole);
+}
+
+}  // namespace
+
+Json path_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for (const config::LeafConfig& leaf : input.config.leaves)
+    for (size_t i = 0; i < leaf.paths.size(); ++i)
+      if (wanted(options, leaf.paths[i].port)) rows.push_back(path_row(input, leaf, i));
+  return rows;
+}
+
+Json scheme_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  const config::LoadBalancerConfig& in_force = input.config.load_balancer;
+  for (const SchemeParameterRow& parameter : input.schemes) {
+    const bool active = parameter.scheme == in_force.scheme;
+    if (!options.all && !active) continue;
+    Json row;
+    row["scheme"] = parameter.scheme;
+    row["active"] = yes_no(active);
+    if (!parameter.name.empty()) {
+      row["parameter"] = parameter.name;
+      const auto set = in_force.parameters.find(parameter.name);
+      const bool is_set = active && set != in_force.parameters.end();
+      if (active) row["value"] = is_set ? set->second : parameter.default_value;
+      row["default"] = parameter.default_value;
+      row["unit"] = parameter.unit;
+      row["range"] = parameter.range;
+      row["help"] = parameter.help;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json worker_rows(const ReportInput& input, const ReportOptions&) {
+  Json rows = Json::array();
+  const std::vector<WorkerStats> none;
+  const auto& earlier = input.earlier == nullptr ? none : input.earlier->workers;
+  for (size_t i = 0; i < input.now.workers.size(); ++i) {
+    const WorkerStats& worker = input.now.workers[i];
+    Json row;
+    row["worker"] = static_cast<uint64_t>(worker.worker);
+    if (worker.lcore >= 0) row["lcore"] = static_cast<uint64_t>(worker.lcore);
+    if (worker.cpu >= 0) row["cpu"] = static_cast<uint64_t>(worker.cpu);
+    std::string ports;
+    for (const config::PortConfig& port : input.config.ports)
+      if (port.worker == worker.worker) ports += (ports.empty() ? "" : ",") + port.name;
+    row["ports"] = ports;
+    row["polls"] = worker.polls;
+    row["empty_polls"] = worker.empty_polls;
+    row["packets"] = worker.packets;
+    if (i < earlier.size() && worker.total_cycles > earlier[i].total_cycles)
+      row["busy_percent"] = percent(worker.busy_cycles - earlier[i].busy_cycles,
+                                    worker.total_cycles - earlier[i].total_cycles);
+    row["poll_gap_p999_ns"] = worker.poll_gap_p999_ns;
+    row["poll_gap_max_ns"] = worker.poll_gap_max_ns;
+    row["poll_gap_limit_ns"] = static_cast<uint64_t>(input.config.effective_poll_gap().ns());
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json neighbor_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for (const NeighborRow& neighbor : input.neighbors) {
+    const size_t port = neighbor.port.index();
+    const std::string name = port < input.config.ports.size() ? input.config.ports[port].name : "";
+    if (!wanted(options, name)) continue;
+    Json row;
+    row["address"] = to_string(neighbor.address);
+    row["mac"] = to_string(neighbor.mac);
+    row["port"] = name;
+    row["type"] = neighbor.is_static ? "static" : "learned";
+    if (!neighbor.is_static) row["age_ns"] = static_cast<uint64_t>(neighbor.age.ns());
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json route_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for (const config::PortConfig& port : input.config.ports)
+    for (const IpPrefix& address : port.addresses)
+      if (wanted(options, port.name))
+        rows.push_back({{"prefix", to_string(address.network())},
+                        {"type", "connected"},
+                        {"port", port.name},
+                        {"live", yes_no(is_live(input, port.name))}});
+  for (const config::RouteConfig& route : input.config.routes) {
+    if (!wanted(options, route.port.value_or(""))) continue;
+    Json row{{"prefix", to_string(route.prefix)}, {"type", "static"}};
+    if (route.port) {
+      row["port"] = *route.port;
+      row["live"] = yes_no(is_live(input, *route.port));
+    }
+    if (route.leaf) {
+      const size_t live = live_paths(input, *route.leaf);
+      row["leaf"] = route.leaf->index();
+      row["live_paths"] = live;
+      row["live"] = yes_no(live > 0);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json event_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for (const LoggedEvent& logged : input.events) {
+    const Event& event = logged.event;
+    const size_t port = event.port.index();
+    const bool has_port = port < input.config.ports.size();
+    if (options.port && !(has_port && *options.port == input.config.ports[port].name)) continue;
+    Json row;
+    row["number"] = logged.number;
+    row["at_ns"] = static_cast<uint64_t>(std::max<int64_t>(0, event.at.since_zero().ns()));
+    row["event"] = std::string(to_string(event.kind));
+    if (has_port) row["port"] = input.config.ports[port].name;
+    row["prio"] = event.priority.index();
+    row["value"] = event.value;
+    if (logged.suppressed > 0) row["suppressed"] = logged.suppressed;
+    row["help"] = std::string(help_of(event.kind));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace eddy::control

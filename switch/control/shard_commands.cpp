@@ -1,0 +1,75 @@
+#include "switch/control/shard_commands.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace eddy::control {
+namespace {
+
+constexpr int kWaitRounds = 5'000;
+constexpr size_t kNeighborRows = 8'192;  // a shard
+
+bool is_done(const Command& command) {
+  return command.done.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+ShardCommands::ShardCommands(Switch& object, std::function<void()> wait)
+    : object_(object), wait_(std::move(wait)) {}
+
+Problems ShardCommands::set_port_tx(PortId port, ShardId owner, bool on) {
+  auto pending = std::make_unique<Pending>();
+  pending->command.kind = Command::Kind::set_port_tx;
+  pending->command.port = port;
+  pending->command.on = on;
+  return run(owner, pending, "set port tx");
+}
+
+Problems ShardCommands::clear_watermarks() {
+  Problems problems;
+  for (size_t s = 0; s < object_.shard_count(); ++s) {
+    auto pending = std::make_unique<Pending>();
+    pending->command.kind = Command::Kind::clear_watermarks;
+    const Problems mine = run(ShardId(s), pending, "clear watermarks");
+    problems.insert(problems.end(), mine.begin(), mine.end());
+  }
+  return problems;
+}
+
+Result<std::vector<NeighborRow>> ShardCommands::neighbors() {
+  std::vector<NeighborRow> rows;
+  for (size_t s = 0; s < object_.shard_count(); ++s) {
+    auto pending = std::make_unique<Pending>();
+    pending->rows.resize(kNeighborRows);
+    pending->command.kind = Command::Kind::dump_neighbors;
+    pending->command.rows = pending->rows;
+    if (Problems problems = run(ShardId(s), pending, "show neighbors"); !problems.empty())
+      return problems;
+    const auto count = static_cast<std::ptrdiff_t>(pending->command.row_count);
+    rows.insert(rows.end(), pending->rows.begin(), pending->rows.begin() + count);
+  }
+  std::sort(rows.begin(), rows.end(), [](const NeighborRow& a, const NeighborRow& b) {
+    return std::pair(a.address, a.port) < std::pair(b.address, b.port);
+  });
+  return rows;
+}
+
+Problems ShardCommands::run(ShardId shard, std::unique_ptr<Pending>& pending,
+                            std::string_view what) {
+  std::erase_if(late_, [](const auto& late) { return is_done(late->command); });
+  const std::string worker = std::string(what) + ": worker " + std::to_string(shard.index());
+  bool posted = object_.post(shard, pending->command);
+  for (int i = 0; i < kWaitRounds && !posted; ++i) {
+    wait_();
+    posted = object_.post(shard, pending->command);
+  }
+  if (!posted) return {worker + " does not empty its mailbox"};
+  for (int i = 0; i < kWaitRounds && !is_done(pending->command); ++i) wait_();
+  if (is_done(pending->command)) return {};
+  late_.push_back(std::move(pending));
+  return {worker + " does not answer"};
+}
+
+}  // namespace eddy::control

@@ -1,0 +1,288 @@
+#include "switch/control/table.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "switch/control/words.h"
+
+namespace eddy::control {
+namespace {
+
+enum class Kind : uint8_t { text, number, count, bytes, rate, picoseconds, nanoseconds, percent };
+
+struct Column {
+  const char* key;
+  const char* title;
+  Kind kind = Kind::text;
+};
+
+constexpr Column kPorts[] = {{"port", "Port"},
+                             {"role", "Role"},
+                             {"admin", "Admin"},
+                             {"oper", "Oper"},
+                             {"tx", "Tx"},
+                             {"speed_bps", "Speed", Kind::rate},
+                             {"rx_bps", "Rx rate", Kind::rate},
+                             {"tx_bps", "Tx rate", Kind::rate},
+                             {"rx_packets", "Rx packets", Kind::count},
+                             {"tx_packets", "Tx packets", Kind::count},
+                             {"queued_bytes", "Queued", Kind::bytes},
+                             {"dropped_packets", "Dropped", Kind::count},
+                             {"ecn_marked_packets", "ECN", Kind::count},
+                             {"pfc_tx_xoff", "PFC sent", Kind::count},
+                             {"pfc_rx_xoff", "PFC rcvd", Kind::count}};
+constexpr Column kQueues[] = {{"port", "Port"},
+                              {"queue", "Queue", Kind::number},
+                              {"scheduler", "Sched"},
+                              {"weight", "Weight", Kind::number},
+                              {"used_bytes", "Used", Kind::bytes},
+                              {"user_watermark_bytes", "Watermark", Kind::bytes},
+                              {"paused", "Paused"},
+                              {"storm", "Storm"},
+                              {"tx_bps", "Tx rate", Kind::rate},
+                              {"queue_tx_packets", "Tx packets", Kind::count},
+                              {"queue_dropped_packets", "Dropped", Kind::count},
+                              {"ecn_marked_packets", "ECN", Kind::count}};
+constexpr Column kPgs[] = {{"port", "Port"},
+                           {"pg", "PG", Kind::number},
+                           {"profile", "Profile"},
+                           {"lossless", "Lossless"},
+                           {"used_bytes", "Used", Kind::bytes},
+                           {"headroom_bytes", "Headroom", Kind::bytes},
+                           {"xoff_bytes", "Xoff", Kind::bytes},
+                           {"user_watermark_bytes", "Watermark", Kind::bytes},
+                           {"pausing", "Pausing"},
+                           {"rx_bps", "Rx rate", Kind::rate},
+                           {"pg_rx_packets", "Rx packets", Kind::count},
+                           {"pg_dropped_packets", "Dropped", Kind::count}};
+constexpr Column kPfc[] = {{"port", "Port"},
+                           {"prio", "Prio", Kind::number},
+                           {"pfc_tx", "Tx"},
+                           {"pfc_rx", "Rx"},
+                           {"paused", "Paused"},
+                           {"pfc_tx_xoff", "Xoff sent", Kind::count},
+                           {"pfc_tx_xon", "Xon sent", Kind::count},
+                           {"pfc_rx_xoff", "Xoff rcvd", Kind::count},
+                           {"pfc_rx_xon", "Xon rcvd", Kind::count},
+                           {"pfc_rx_paused_ps", "Paused for", Kind::picoseconds},
+                           {"pfcwd_storms", "Storms", Kind::count},
+                           {"pfcwd_restored", "Restored", Kind::count},
+                           {"pfcwd_dropped_packets", "Wd dropped", Kind::count}};
+constexpr Column kBuffers[] = {{"pool", "Pool"},
+                               {"cell_bytes", "Cell", Kind::bytes},
+                               {"size_bytes", "Size", Kind::bytes},
+                               {"reserved_bytes", "Reserved", Kind::bytes},
+                               {"shared_size_bytes", "Shared", Kind::bytes},
+                               {"shared_used_bytes", "Shared used", Kind::bytes},
+                               {"headroom_used_bytes", "Headroom used", Kind::bytes}};
+constexpr Column kWatermarks[] = {{"port", "Port"},
+                                  {"pg", "PG", Kind::number},
+                                  {"queue", "Queue", Kind::number},
+                                  {"used_bytes", "Used", Kind::bytes},
+                                  {"user_watermark_bytes", "User", Kind::bytes},
+                                  {"persistent_watermark_bytes", "Persistent", Kind::bytes}};
+constexpr Column kDrops[] = {{"port", "Port"},
+                             {"reason", "Reason"},
+                             {"dropped_packets", "Packets", Kind::count},
+                             {"dropped_pps", "A second", Kind::count},
+                             {"help", "Meaning"}};
+constexpr Column kPaths[] = {{"leaf", "Leaf", Kind::number},
+                             {"member", "Member", Kind::number},
+                             {"port", "Port"},
+                             {"path", "Path"},
+                             {"weight", "Weight", Kind::number},
+                             {"live", "Live"},
+                             {"queued_bytes", "Queued", Kind::bytes},
+                             {"dre_bytes", "DRE", Kind::bytes},
+                             {"tx_bps", "Tx rate", Kind::rate},
+                             {"tx_packets", "Tx packets", Kind::count}};
+constexpr Column kSchemes[] = {
+    {"scheme", "Scheme"},   {"active", "Active"}, {"parameter", "Parameter"}, {"value", "Value"},
+    {"default", "Default"}, {"range", "Valid"},   {"help", "Meaning"}};
+constexpr Column kWorkers[] = {{"worker", "Worker", Kind::number},
+                               {"lcore", "Lcore", Kind::number},
+                               {"cpu", "CPU", Kind::number},
+                               {"ports", "Ports"},
+                               {"busy_percent", "Busy", Kind::percent},
+                               {"packets", "Packets", Kind::count},
+                               {"polls", "Polls", Kind::count},
+                               {"empty_polls", "Empty", Kind::count},
+                               {"poll_gap_p999_ns", "Gap p99.9", Kind::nanoseconds},
+                               {"poll_gap_max_ns", "Gap max", Kind::nanoseconds},
+                               {"poll_gap_limit_ns", "Limit", Kind::nanoseconds}};
+constexpr Column kNeighbors[] = {{"address", "Address"},
+                                 {"mac", "MAC"},
+                                 {"port", "Port"},
+                                 {"type", "Type"},
+                                 {"age_ns", "Age", Kind::nanoseconds}};
+constexpr Column kRoutes[] = {{"prefix", "Prefix"},
+                              {"type", "Type"},
+                              {"port", "Port"},
+                              {"leaf", "Leaf", Kind::number},
+                              {"live_paths", "Live paths", Kind::number},
+                              {"live", "Live"}};
+constexpr Column kEvents[] = {{"number", "No", Kind::number},
+                              {"at_ns", "At", Kind::nanoseconds},
+                              {"event", "Event"},
+                              {"port", "Port"},
+                              {"prio", "Prio", Kind::number},
+                              {"value", "Value", Kind::count},
+                              {"suppressed", "Suppressed", Kind::count},
+                              {"help", "Meaning"}};
+
+std::span<const Column> columns_of(Report report) {
+  switch (report) {
+    case Report::ports:
+      return kPorts;
+    case Report::queues:
+      return kQueues;
+    case Report::pgs:
+      return kPgs;
+    case Report::pfc:
+      return kPfc;
+    case Report::buffers:
+      return kBuffers;
+    case Report::watermarks:
+      return kWatermarks;
+    case Report::drops:
+      return kDrops;
+    case Report::paths:
+      return kPaths;
+    case Report::schemes:
+      return kSchemes;
+    case Report::workers:
+      return kWorkers;
+    case Report::neighbors:
+      return kNeighbors;
+    case Report::routes:
+      return kRoutes;
+    case Report::events:
+      return kEvents;
+  }
+  return {};
+}
+
+constexpr uint64_t kPicosecondsANanosecond = 1'000;
+
+std::string number_text(Kind kind, uint64_t n) {
+  switch (kind) {
+    case Kind::text:
+    case Kind::number:
+      return std::to_string(n);
+    case Kind::count:
+      return grouped(n);
+    case Kind::bytes:
+      return bytes_text(n);
+    case Kind::rate:
+      return rate_text(n);
+    case Kind::picoseconds:
+      return duration_text(n);
+    case Kind::nanoseconds:
+      return duration_text(n * kPicosecondsANanosecond);
+    case Kind::percent:
+      return std::to_string(n) + " %";
+  }
+  return "";
+}
+
+std::string cell_text(const Column& column, const Json& row) {
+  const auto found = row.find(column.key);
+  if (found == row.end()) return "-";
+  if (found->is_string()) return found->get<std::string>();
+  if (found->is_number_integer()) return number_text(column.kind, found->get<uint64_t>());
+  return found->dump();
+}
+
+using Cells = std::vector<std::string>;
+
+std::string line_of(std::span<const Column> columns, const Cells& cells,
+                    const std::vector<size_t>& widths) {
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string space(widths[i] - cells[i].size(), ' ');
+    if (i > 0) line += "  ";
+    line += columns[i].kind == Kind::text ? cells[i] + space : space + cells[i];
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+// value * 10 / unit, rounded, as "N.N"
+std::string one_decimal(uint64_t value, uint64_t unit) {
+  const auto tenths =
+      static_cast<uint64_t>((static_cast<unsigned __int128>(value) * 10 + unit / 2) / unit);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
+struct Unit {
+  uint64_t size;
+  const char* name;
+};
+
+// The largest unit not above the value; whole numbers of the smallest.
+std::string with_unit(uint64_t value, std::span<const Unit> units) {
+  for (size_t i = units.size(); i-- > 1;)
+    if (value >= units[i].size) return one_decimal(value, units[i].size) + " " + units[i].name;
+  return std::to_string(value / units[0].size) + " " + units[0].name;
+}
+
+}  // namespace
+
+std::string render_table(const Json& report) {
+  const auto name = parse_report(report.value("report", ""));
+  if (!name) return report.dump(2) + "\n";
+  const std::span<const Column> columns = columns_of(*name);
+  std::vector<Cells> lines(1);
+  for (const Column& column : columns) lines[0].push_back(column.title);
+  for (const Json& row : report.at("rows")) {
+    Cells& cells = lines.emplace_back();
+    for (const Column& column : columns) cells.push_back(cell_text(column, row));
+  }
+  if (lines.size() == 1) return "nothing to show (--all shows every row)\n";
+  std::vector<size_t> widths(columns.size());
+  for (const Cells& cells : lines)
+    for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  std::string text;
+  for (const Cells& cells : lines) text += line_of(columns, cells, widths);
+  return text;
+}
+
+std::string grouped(uint64_t n) {
+  std::string text = std::to_string(n);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string bytes_text(uint64_t octets) {
+  static constexpr Unit kUnits[] = {
+      {1, "B"}, {1ull << 10, "KiB"}, {1ull << 20, "MiB"}, {1ull << 30, "GiB"}, {1ull << 40, "TiB"}};
+  return with_unit(octets, kUnits);
+}
+
+std::string rate_text(uint64_t bits_per_second) {
+  static constexpr Unit kUnits[] = {
+      {1, "b/s"}, {1'000, "kb/s"}, {1'000'000, "Mb/s"}, {1'000'000'000, "Gb/s"}};
+  return with_unit(bits_per_second, kUnits);
+}
+
+std::string duration_text(uint64_t picoseconds) {
+  static constexpr Unit kUnits[] = {
+      {1, "ps"}, {1'000, "ns"}, {1'000'000, "us"}, {1'000'000'000, "ms"}, {1'000'000'000'000, "s"}};
+  static constexpr uint64_t kSecond = 1'000'000'000'000, kMinute = 60, kHour = 3'600, kDay = 86'400;
+  const uint64_t seconds = picoseconds / kSecond;
+  const auto pair = [&](uint64_t big, const char* big_name, uint64_t small,
+                        const char* small_name) {
+    return std::to_string(seconds / big) + big_name + " " + std::to_string(seconds % big / small) +
+           small_name;
+  };
+  if (picoseconds == 0) return "0 s";
+  if (seconds < 2 * kMinute) return with_unit(picoseconds, kUnits);
+  if (seconds < kHour) return pair(kMinute, "m", 1, "s");
+  if (seconds < kDay) return pair(kHour, "h", kMinute, "m");
+  return pair(kDay, "d", kHour, "h");
+}
+
+}  // namespace eddy::control

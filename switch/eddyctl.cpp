@@ -1,0 +1,279 @@
+// eddyctl: looks at and changes a running switch. Reads over DPDK's telemetry socket, changes over
+// the switch's control socket. Exit codes: 0 done, 1 the switch refused or cannot be reached,
+// 2 the command line is wrong.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "switch/control/client.h"
+#include "switch/control/counter_docs.h"
+#include "switch/control/table.h"
+#include "switch/control/words.h"
+
+namespace eddy::control {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kRefused = 1;
+constexpr int kUsage = 2;
+
+struct Arguments {
+  std::string name;
+  std::string socket;
+  bool json = false;
+  bool markdown = false;
+  int watch_s = 0;
+  std::string via;  // auto, telemetry, socket
+  ReportOptions options;
+  std::vector<std::string> words;
+};
+
+// What the words mean: one report, or one request that changes something.
+struct Action {
+  std::optional<Report> report;
+  Json request = Json::object();
+};
+
+int fail(int code, const Problems& problems) {
+  for (const std::string& problem : problems) std::cerr << "eddyctl: " << problem << "\n";
+  return code;
+}
+
+std::string footer() {
+  std::string out = "Commands:\n";
+  for (const Word& word : report_words())
+    out += "  show " + std::string(word.name) + std::string(15 - word.name.size(), ' ') +
+           std::string(word.help) + "\n";
+  for (const Word& word : clear_words())
+    out += "  clear " + std::string(word.name) + std::string(14 - word.name.size(), ' ') +
+           std::string(word.help) + "\n";
+  return out +
+         "  set port P tx on|off start or stop transmission of a port\n"
+         "  reload               apply the configuration file again, all or nothing\n"
+         "  list                 names of the running switches\n"
+         "  counters             every counter and its meaning\n";
+}
+
+// The word at `position`, or what would be valid there.
+Result<std::string> word_at(const std::vector<std::string>& words, size_t position,
+                            std::span<const Word> valid) {
+  const std::string after = position == 0 ? "" : " after \"" + words[position - 1] + "\"";
+  if (position >= words.size())
+    return Result<std::string>::failure("a word is missing" + after +
+                                        "; valid are: " + join_words(valid));
+  for (const Word& word : valid)
+    if (word.name == words[position]) return words[position];
+  return Result<std::string>::failure("\"" + words[position] + "\" is not valid" + after +
+                                      "; valid are: " + join_words(valid));
+}
+
+Result<Action> parse_set(const std::vector<std::string>& words) {
+  static constexpr Word kObjects[] = {{"port", ""}};
+  static constexpr Word kAttributes[] = {{"tx", ""}};
+  static constexpr Word kValues[] = {{"on", ""}, {"off", ""}};
+  if (Result<std::string> object = word_at(words, 1, kObjects); !object.ok())
+    return object.problems();
+  if (words.size() < 3) return Result<Action>::failure("name of the port missing after \"port\"");
+  if (Result<std::string> attribute = word_at(words, 3, kAttributes); !attribute.ok())
+    return attribute.problems();
+  const Result<std::string> value = word_at(words, 4, kValues);
+  if (!value.ok()) return value.problems();
+  return Action{{}, Json{{"command", "set"}, {"port", words[2]}, {"tx", value.value()}}};
+}
+
+size_t length_of(const std::string& command) {
+  if (command == "set") return 5;
+  return command == "show" || command == "clear" ? 2 : 1;
+}
+
+Result<Action> parse_words(const std::vector<std::string>& words) {
+  static constexpr Word kCommands[] = {{"show", ""},   {"clear", ""}, {"set", ""},
+                                       {"reload", ""}, {"list", ""},  {"counters", ""}};
+  const Result<std::string> command = word_at(words, 0, kCommands);
+  if (!command.ok()) return command.problems();
+  if (words.size() > length_of(command.value()))
+    return Result<Action>::failure("\"" + words[length_of(command.value())] + "\" is too much");
+  if (command.value() == "set") return parse_set(words);
+  if (command.value() == "show") {
+    const Result<std::string> report = word_at(words, 1, report_words());
+    if (!report.ok()) return report.problems();
+    return Action{parse_report(report.value()), Json::object()};
+  }
+  if (command.value() == "clear") {
+    const Result<std::string> what = word_at(words, 1, clear_words());
+    if (!what.ok()) return what.problems();
+    return Action{{}, Json{{"command", "clear"}, {"what", what.value()}}};
+  }
+  return Action{{}, Json{{"command", command.value()}}};
+}
+
+// Names of the switches whose control or telemetry socket is served.
+std::vector<std::string> running_switches() {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(kSocketDirectory, ignored))
+    if (entry.path().extension() == ".sock" && is_served(entry.path(), SOCK_STREAM))
+      names.insert(entry.path().stem());
+  for (const auto& [name, socket] : telemetry_sockets(runtime_directory())) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+// Fills in --name when there is one switch; the problem, or empty.
+Problems choose_switch(Arguments& arguments) {
+  if (!arguments.socket.empty()) return {};
+  const std::vector<std::string> running = running_switches();
+  if (running.empty() && arguments.name.empty())
+    return {"no switch runs here (looked in " + std::string(kSocketDirectory) + " and " +
+            runtime_directory() + ")"};
+  if (arguments.name.empty() && running.size() > 1)
+    return {"several switches run here, choose with --name: " + listed(running)};
+  if (arguments.name.empty()) arguments.name = running.front();
+  const bool known = std::find(running.begin(), running.end(), arguments.name) != running.end();
+  if (known) return {};
+  return {"no switch \"" + arguments.name + "\" runs here" +
+          (running.empty() ? "" : "; running: " + listed(running))};
+}
+
+std::string control_socket(const Arguments& arguments) {
+  return arguments.socket.empty() ? default_socket_path(arguments.name) : arguments.socket;
+}
+
+Result<Json> over_socket(const Arguments& arguments, const Json& request, int timeout_ms) {
+  Result<Json> answer = request_over_socket(control_socket(arguments), request, timeout_ms);
+  if (!answer.ok()) return answer.problems();
+  if (answer->value("ok", false)) return answer->value("result", Json::object());
+  return answer->value("problems", Problems{"the answer has neither result nor problems"});
+}
+
+Result<Json> read_report(const Arguments& arguments, Report report) {
+  if (arguments.via != "socket" && arguments.socket.empty()) {
+    const auto sockets = telemetry_sockets(runtime_directory());
+    const auto found = sockets.find(arguments.name);
+    if (found != sockets.end())
+      return report_over_telemetry(found->second, report, arguments.options, kReadTimeoutMs);
+    // Without telemetry in the process, the control socket answers the same.
+    if (arguments.via == "telemetry")
+      return Result<Json>::failure(arguments.name + ": no telemetry socket answers");
+  }
+  Json request{{"command", "show"}, {"report", std::string(to_string(report))}};
+  request["all"] = arguments.options.all;
+  if (arguments.options.port) request["port"] = *arguments.options.port;
+  return over_socket(arguments, request, kReadTimeoutMs);
+}
+
+int show_once(const Arguments& arguments, Report report) {
+  const Result<Json> value = read_report(arguments, report);
+  if (!value.ok()) return fail(kRefused, value.problems());
+  std::cout << (arguments.json ? value.value().dump() + "\n" : render_table(value.value()))
+            << std::flush;
+  return kDone;
+}
+
+int show(const Arguments& arguments, Report report) {
+  if (arguments.watch_s == 0) return show_once(arguments, report);
+  const bool clear_screen = !arguments.json && isatty(STDOUT_FILENO) != 0;
+  for (;;) {
+    if (clear_screen) std::cout << "\033[H\033[J";
+    if (const int code = show_once(arguments, report); code != kDone) return code;
+    if (!std::cout) return kRefused;
+    std::this_thread::sleep_for(std::chrono::seconds(arguments.watch_s));
+  }
+}
+
+void print_change(const Json& result) {
+  if (!result.contains("changes")) {
+    std::string line;
+    for (const auto& [key, value] : result.items())
+      line += (line.empty() ? "" : " ") + key + " " + value.get<std::string>();
+    std::cout << line << "\n";
+    return;
+  }
+  std::cout << "generation " << result.value("generation", uint64_t{0}) << ", "
+            << result.at("changes").size() << " keys changed\n";
+  for (const Json& change : result.at("changes"))
+    std::cout << "  " << change.value("key", "") << " (" << change.value("class", "")
+              << "): " << change.value("before", "") << " -> " << change.value("after", "") << "\n";
+  for (const Json& port : result.value("restarted", Json::array()))
+    std::cout << "  port " << port.get<std::string>() << " restarted\n";
+}
+
+int change(const Arguments& arguments, const Json& request) {
+  const Result<Json> result = over_socket(arguments, request, kChangeTimeoutMs);
+  if (!result.ok()) return fail(kRefused, result.problems());
+  if (arguments.json)
+    std::cout << result.value().dump() << "\n";
+  else
+    print_change(result.value());
+  return kDone;
+}
+
+int run(Arguments& arguments) {
+  const Result<Action> action = parse_words(arguments.words);
+  if (!action.ok()) return fail(kUsage, action.problems());
+  const std::string command = action.value().request.value("command", "");
+  if (command == "counters") {
+    std::cout << (arguments.markdown ? counters_markdown() : counters_text());
+    return kDone;
+  }
+  if (command == "list") {
+    for (const std::string& name : running_switches()) std::cout << name << "\n";
+    return kDone;
+  }
+  if (Problems problems = choose_switch(arguments); !problems.empty())
+    return fail(kRefused, problems);
+  if (action.value().report) return show(arguments, *action.value().report);
+  return change(arguments, action.value().request);
+}
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.footer(footer());
+  auto* name = app.add_option("--name", arguments.name, "which switch; default: the only one");
+  app.add_option("--socket", arguments.socket, "its control socket, instead of --name")
+      ->excludes(name);
+  app.add_flag("--json", arguments.json, "for programs: one JSON value a line");
+  app.add_flag("--all", arguments.options.all, "rows in which nothing has happened, too");
+  app.add_option("--port", arguments.options.port, "only rows of this port");
+  app.add_option("--watch", arguments.watch_s, "repeat every N seconds")
+      ->check(CLI::Range(1, 3600));
+  app.add_flag("--markdown", arguments.markdown, "counters: as docs/counters.md");
+  app.add_option("--via", arguments.via, "how to read: auto, telemetry or socket")
+      ->check(CLI::IsMember({"auto", "telemetry", "socket"}))
+      ->default_val("auto");
+  app.add_option("words", arguments.words, "the command, as below");
+}
+
+}  // namespace
+}  // namespace eddy::control
+
+int main(int argc, char** argv) {
+  CLI::App app("Looks at and changes a running Eddy switch.", "eddyctl");
+  eddy::control::Arguments arguments;
+  eddy::control::declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? eddy::control::kDone : eddy::control::kUsage;
+  }
+  try {
+    return eddy::control::run(arguments);
+  } catch (const eddy::control::Json::exception& error) {
+    std::cerr << "eddyctl: the answer is not as expected: " << error.what() << "\n";
+    return eddy::control::kRefused;
+  }
+}

@@ -1,0 +1,139 @@
+#include "switch/control/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/control/sample_switch.h"
+
+namespace eddy::control {
+namespace {
+
+Json rows(const SampleSwitch& s, Report report, ReportOptions options = {}) {
+  return make_report(report, s.input(), options).at("rows");
+}
+
+TEST(Report, EnvelopeNamesSwitchGenerationAndUptime) {
+  const Json report = make_report(Report::ports, SampleSwitch().input(), {});
+  EXPECT_EQ(report.at("report"), "ports");
+  EXPECT_EQ(report.at("switch"), "leaf1");
+  EXPECT_EQ(report.at("generation"), 3u);
+  EXPECT_EQ(report.at("uptime_ns"), 1'500'000'000u);
+}
+
+TEST(Report, EveryReportIsFlatRowsOfStringsAndUnsigned) {
+  SampleSwitch s;
+  s.neighbors.push_back({*parse_ip("10.1.0.7"), MacAddress{}, PortId(0), Duration::seconds(3)});
+  s.schemes.push_back({"ecmp", "buckets", "count", "256", "1 to 1024", "help"});
+  s.events.push_back({{Instant{}, 1, PortId(0), Priority(3), EventKind::pfc_sent}, 1, 0});
+  s.now.workers.resize(2);
+  for (const Word& word : report_words()) {
+    const Json all = rows(s, *parse_report(word.name), {true, {}});
+    ASSERT_FALSE(all.empty()) << word.name;
+    for (const Json& row : all)
+      for (const auto& [key, value] : row.items())
+        EXPECT_TRUE(value.is_string() || value.is_number_unsigned()) << word.name << " " << key;
+  }
+}
+
+TEST(Report, PortsHaveEveryCounterOfTheList) {
+  const Json row = rows(SampleSwitch(), Report::ports).at(0);
+  for (const CounterInfo& info : port_counter_infos())
+    EXPECT_TRUE(row.contains(std::string(info.name))) << info.name;
+}
+
+TEST(Report, RatesComeFromTheEarlierSample) {
+  SampleSwitch s;
+  s.earlier.numbers[0].port[index_of(PortCounter::rx_bytes)] = 1'000;
+  s.now.numbers[0].port[index_of(PortCounter::rx_bytes)] = 126'000;
+  s.now.numbers[0].port[index_of(PortCounter::rx_packets)] = 250;
+  s.now.at_ns = s.earlier.at_ns + 500'000'000;
+  const Json row = rows(s, Report::ports).at(0);
+  EXPECT_EQ(row.at("rx_bps"), 2'000'000u);
+  EXPECT_EQ(row.at("rx_pps"), 500u);
+}
+
+TEST(Report, NoRateWithoutAnEarlierSample) {
+  SampleSwitch s;
+  ReportInput input = s.input();
+  input.earlier = nullptr;
+  EXPECT_FALSE(make_report(Report::ports, input, {}).at("rows").at(0).contains("rx_bps"));
+}
+
+TEST(Report, CountersAreSinceTheBaselineRatesAreNot) {
+  SampleSwitch s;
+  s.now.numbers[0].port[index_of(PortCounter::tx_packets)] = 100;
+  s.baseline.resize(2);
+  s.baseline[0].port[index_of(PortCounter::tx_packets)] = 90;
+  s.baseline[0].port[index_of(PortCounter::rx_packets)] = 7;  // of another life: never negative
+  const Json row = rows(s, Report::ports).at(0);
+  EXPECT_EQ(row.at("tx_packets"), 10u);
+  EXPECT_EQ(row.at("rx_packets"), 0u);
+  EXPECT_EQ(row.at("tx_pps"), 100u);
+}
+
+TEST(Report, QuietRowsAreLeftOutUnlessAll) {
+  SampleSwitch s;
+  EXPECT_EQ(rows(s, Report::drops).size(), 0u);
+  EXPECT_EQ(rows(s, Report::queues).size(), 0u);
+  s.now.numbers[1].drops[index_of(DropReason::ttl_expired)] = 2;
+  const Json drops = rows(s, Report::drops);
+  ASSERT_EQ(drops.size(), 1u);
+  EXPECT_EQ(drops[0].at("port"), "spine1");
+  EXPECT_EQ(drops[0].at("reason"), "ttl_expired");
+  EXPECT_EQ(rows(s, Report::drops, {true, {}}).size(), 2 * kDropReasons);
+  EXPECT_EQ(rows(s, Report::queues, {true, {}}).size(), 2 * kPriorities);
+}
+
+TEST(Report, PortOptionKeepsRowsOfThatPort) {
+  const Json only = rows(SampleSwitch(), Report::pgs, {true, "spine1"});
+  ASSERT_EQ(only.size(), kPriorities);
+  for (const Json& row : only) EXPECT_EQ(row.at("port"), "spine1");
+}
+
+TEST(Report, PathsAndRoutesFollowTheLinks) {
+  SampleSwitch s;
+  EXPECT_EQ(rows(s, Report::paths).at(0).at("live"), "no");
+  EXPECT_EQ(rows(s, Report::routes).at(1).at("live_paths"), 0u);
+  s.now.ports[1].up = true;
+  EXPECT_EQ(rows(s, Report::paths).at(0).at("live"), "yes");
+  const Json route = rows(s, Report::routes).at(1);
+  EXPECT_EQ(route.at("prefix"), "10.2.0.0/16");
+  EXPECT_EQ(route.at("live_paths"), 1u);
+  EXPECT_EQ(rows(s, Report::routes).at(0).at("type"), "connected");
+}
+
+TEST(Report, SchemesShowTheOneInForceWithItsValues) {
+  SampleSwitch s;
+  s.config.load_balancer = {"letflow", {{"gap", "70us"}}};
+  s.schemes = {{"ecmp", "buckets", "count", "256", "1 to 1024", "help"},
+               {"letflow", "gap", "duration", "50us", "1us to 1s", "help"}};
+  const Json active = rows(s, Report::schemes);
+  ASSERT_EQ(active.size(), 1u);
+  EXPECT_EQ(active[0].at("value"), "70us");
+  EXPECT_EQ(active[0].at("default"), "50us");
+  EXPECT_EQ(rows(s, Report::schemes, {true, {}}).size(), 2u);
+}
+
+TEST(Report, WorkersShowTheBusyShareOfTheInterval) {
+  SampleSwitch s;
+  s.earlier.workers = {{.worker = 0, .busy_cycles = 100, .total_cycles = 1'000}};
+  s.now.workers = {{.worker = 0, .busy_cycles = 350, .total_cycles = 2'000}};
+  const Json row = rows(s, Report::workers).at(0);
+  EXPECT_EQ(row.at("busy_percent"), 25u);
+  EXPECT_EQ(row.at("ports"), "host1");
+  EXPECT_FALSE(row.contains("cpu"));
+}
+
+TEST(Report, ReadsEveryCounterOfAShard) {
+  Counters counters(1);
+  counters[PortId(0)].drops[DropReason::runt].add(3);
+  counters[PortId(0)].pfc[4][PfcCounter::pfc_tx_xon].add(5);
+  PortNumbers sum = read_numbers(counters, PortId(0));
+  sum += read_numbers(counters, PortId(0));
+  EXPECT_EQ(sum.total_drops(), 6u);
+  EXPECT_EQ(sum.pfc[4][index_of(PfcCounter::pfc_tx_xon)], 10u);
+}
+
+}  // namespace
+}  // namespace eddy::control
