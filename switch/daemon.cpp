@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -27,6 +28,7 @@ namespace eddy {
 namespace {
 
 constexpr Duration kDrainTime = Duration::seconds(1);  // at most, from SIGTERM to the last frame
+constexpr useconds_t kDrainCheckUs = 1'000;
 
 class FileDescriptor {
  public:
@@ -77,7 +79,6 @@ class Daemon {
   bool handle_signal();  // false: end
   void tick();
   void wait_for_workers() const;
-  bool carry_out(Command::Kind kind);
   void take_down();
   bool has_lossless_group(const config::PortConfig& port) const;
 
@@ -91,6 +92,7 @@ class Daemon {
   std::unique_ptr<PacketPools> pools_;
   std::unique_ptr<Switch> switch_;
   std::unique_ptr<PortManager> ports_;
+  std::vector<Command> drains_;  // one a shard, which keeps a pointer to it
   std::vector<WorkerSeat> seats_;
   std::unique_ptr<DriverGuard> guard_;
   std::unique_ptr<DpdkBackend> backend_;
@@ -134,7 +136,8 @@ Problems Daemon::start_switch(const DaemonPlan& plan) {
   auto pools = PacketPools::create("eddy", plan.pools);
   if (!pools) return pools.problems();
   pools_ = std::make_unique<PacketPools>(std::move(*pools));
-  auto made = Switch::create(config_, static_cast<size_t>(config_.workers));
+  auto made = Switch::create(
+      config_, {.shards = static_cast<size_t>(config_.workers), .routes = RouteEngine::automatic});
   if (!made) return made.problems();
   switch_ = std::move(*made);
   auto ports = PortManager::open(config_, *pools_, [this] { eventfd_write(wake_.get(), 1); });
@@ -144,6 +147,7 @@ Problems Daemon::start_switch(const DaemonPlan& plan) {
 }
 
 void Daemon::seat_workers() {
+  drains_ = std::vector<Command>(static_cast<size_t>(config_.workers));
   for (int i = 0; i < config_.workers; ++i) {
     std::vector<IoPort> mine;
     for (size_t p = 0; p < config_.ports.size(); ++p)
@@ -217,33 +221,22 @@ void Daemon::tick() {
 // XON to every peer, then whatever is queued leaves; what a pause holds back longer than kDrainTime
 // is given up.
 void Daemon::drain() {
-  if (control_) control_->stop();
+  control_->stop();
   const uint64_t began = TscClock::cycles();
   const auto in_time = [&] {
     return clock_.scale().to_time(TscClock::cycles() - began) < kDrainTime;
   };
-  const bool told = carry_out(Command::Kind::drain);
-  while (told && in_time() && switch_->balance().held > 0) {
+  for (size_t i = 0; i < drains_.size(); ++i) {
+    drains_[i].kind = Command::Kind::drain;
+    while (!switch_->post(ShardId(i), drains_[i]) && in_time()) usleep(kDrainCheckUs);
+  }
+  const auto done = [](const Command& command) {
+    return command.done.load(std::memory_order_acquire);
+  };
+  while (in_time() && !std::all_of(drains_.begin(), drains_.end(), done)) {
     tick();
-    usleep(1'000);
+    usleep(kDrainCheckUs);
   }
-  spdlog::info("switch {} ends, {} packets were still held", config_.name, switch_->balance().held);
-}
-
-bool Daemon::carry_out(Command::Kind kind) {
-  std::vector<Command> commands(seats_.size());
-  constexpr int kTries = 1'000;  // of a millisecond
-  int tries = 0;
-  for (size_t i = 0; i < commands.size(); ++i) {
-    commands[i].kind = kind;
-    while (!switch_->post(ShardId(i), commands[i])) {
-      if (++tries > kTries) return false;
-      usleep(1'000);
-    }
-  }
-  for (const Command& command : commands)
-    while (!command.done.load(std::memory_order_acquire)) usleep(100);
-  return true;
 }
 
 void Daemon::take_down() {
@@ -252,6 +245,8 @@ void Daemon::take_down() {
   for (const WorkerSeat& seat : seats_) rte_eal_wait_lcore(seat.lcore);
   guard_.reset();
   if (ports_) ports_->stop_all();
+  if (switch_ && !seats_.empty())
+    spdlog::info("switch {} ends, {} packets given up", config_.name, switch_->balance().held);
 }
 
 }  // namespace

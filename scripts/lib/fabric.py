@@ -118,8 +118,7 @@ def fabric_port(plan, sockets, leaf, spine, role, number):
 def host_device(kind, number):
     """DPDK's name and arguments for the switch's end of a host's link."""
     if kind == "af_packet":
-        return (f"net_af_packet{number},iface=h{number},blocksz=8192,framesz=8192,framecnt=1024,"
-                "qpairs=1")
+        return f"net_af_packet{number},iface=h{number}"
     if kind == "af_xdp":
         return f"net_af_xdp{number},iface=h{number},start_queue=0,queue_count=1"
     if kind == "tap":

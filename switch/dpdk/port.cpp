@@ -65,16 +65,18 @@ bool already_ours(const std::string& path) {
   return false;
 }
 
+// A client without its server waits, so only a server can be wrong. Its directory is made when only
+// the last part is missing.
 Problems check_memif(const DeviceArgs& device) {
-  const std::string path = socket_of(device);
-  if (device.find("socket-abstract") != "no") return {};
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    return {"the directory of socket " + path + " does not exist"};
-  if (path.size() >= sizeof(sockaddr_un{}.sun_path))
-    return {"socket path " + path + " is too long"};
-  if (is_memif_server(device) && is_served(path))
-    return {"socket " + path + " is served by another process"};
+  namespace fs = std::filesystem;
+  const fs::path path = socket_of(device);
+  if (path.native().size() >= sizeof(sockaddr_un{}.sun_path))
+    return {"socket path " + path.native() + " is too long"};
+  if (device.find("socket-abstract") != "no" || !is_memif_server(device)) return {};
+  const fs::path above = path.parent_path().parent_path();
+  if (!above.empty() && !fs::is_directory(above))
+    return {"the directory of socket " + path.native() + " does not exist"};
+  if (is_served(path)) return {"socket " + path.native() + " is served by another process"};
   return {};
 }
 
@@ -105,10 +107,13 @@ Problems named(const std::string& port, const std::string& device, Problems prob
 }
 
 // A server that was killed leaves its socket behind, and bind() would refuse it.
-void unlink_stale_socket(const DeviceArgs& device) {
+void clear_way_for_socket(const DeviceArgs& device) {
   if (device.driver() != "net_memif" || !is_memif_server(device)) return;
-  const std::string path = socket_of(device);
-  if (device.find("socket-abstract") == "no" && !already_ours(path)) unlink(path.c_str());
+  const std::filesystem::path path = socket_of(device);
+  if (device.find("socket-abstract") != "no" || already_ours(path)) return;
+  std::error_code ignored;
+  std::filesystem::create_directory(path.parent_path(), ignored);
+  unlink(path.c_str());
 }
 
 std::string hardware_pfc(uint16_t device) {
@@ -150,7 +155,7 @@ Result<std::unique_ptr<DpdkPort>> DpdkPort::open(const config::PortConfig& confi
                                                  rte_mempool* pool, std::function<void()> lsc) {
   const DeviceArgs arguments = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
   if (Problems problems = check(config); !problems.empty()) return problems;
-  unlink_stale_socket(arguments);
+  clear_way_for_socket(arguments);
   const int error = rte_dev_probe(arguments.to_string().c_str());
   if (error != 0)
     return named(config.name, config.device,

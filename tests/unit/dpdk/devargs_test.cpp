@@ -25,12 +25,12 @@ TEST(DeviceArgs, KnowsPciAddresses) {
 
 TEST(DriverDefaults, AfPacketRingsHoldTheLongestFrame) {
   const auto small = with_driver_defaults(DeviceArgs::parse("net_af_packet0,iface=v"), 1'500);
-  EXPECT_EQ(small.find("framesz"), "2048");
-  EXPECT_EQ(small.find("blocksz"), "4096");
+  EXPECT_EQ(small.find("framesz"), "1792");
+  EXPECT_EQ(small.find("blocksz"), "28672");
   const auto jumbo = with_driver_defaults(DeviceArgs::parse("net_af_packet0,iface=v"), 4'096);
   EXPECT_EQ(jumbo.find("framesz"), "8192");
   EXPECT_EQ(jumbo.find("blocksz"), "8192");
-  EXPECT_LE(buffer_size_of(small, 1'500), 2'048);
+  EXPECT_EQ(buffer_size_of(small, 1'500), 1'760);
   EXPECT_GE(buffer_size_of(jumbo, 4'096), frame_size_of(4'096));
 }
 
