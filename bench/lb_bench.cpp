@@ -2,9 +2,9 @@
 //
 //   lb_bench SCHEME FLOWS PACKETS [MEMBERS] [parameter=value ...]
 //
-// prints TSC cycles a packet (median of the bursts). Instructions a packet: run it under callgrind
-// (valgrind --tool=callgrind) with PACKETS and with twice as many, and divide the difference of the
-// totals; what is done once cancels out. Baseline: scheme ecmp of the same run.
+// prints TSC cycles a packet (median of the bursts). Baseline: scheme ecmp of the same run.
+// Instructions a packet: the difference of two runs, PACKETS and twice as many, divided by PACKETS:
+//   valgrind --tool=callgrind --toggle-collect='*SelectorOf*select*' lb_bench letflow 10000 64000
 #include <rte_cycles.h>
 
 #include <algorithm>
