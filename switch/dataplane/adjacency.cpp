@@ -132,6 +132,7 @@ void Adjacency::neighbor_discovery(Packet* packet) {
   const IpAddress who = advertised ? message.target : message.source;
   const OwnAddress* own = asked_address(*context_.snapshot, port, message.target);
   if (message.has_link_address) learn(port, who, message.link_address, own != nullptr);
+  if (!message.has_link_address) message.link_address = load_mac(packet->data() + 6);
   if (!advertised && own != nullptr) answer_solicitation(port, message);
   consume(packet);
 }
@@ -266,12 +267,24 @@ void Adjacency::adopt(const Snapshot& now) {
   for (const FixedNeighbor& fixed : now.neighbors) {
     if (!context_.owns(fixed.port)) continue;
     Neighbor* neighbor = neighbors_.find(fixed.port, fixed.address);
-    if (neighbor == nullptr) neighbor = neighbors_.insert(fixed.port, fixed.address);
-    ASSERT(neighbor != nullptr);  // the snapshot holds at most kFixedNeighbors of them
+    if (neighbor == nullptr) neighbor = insert_fixed(fixed.port, fixed.address);
     confirm(*neighbor, fixed.mac);
     neighbor->state = NeighborState::fixed;
     set_timer(*neighbor, Instant::never());
   }
+}
+
+// Makes room where learned neighbors have filled the table; the snapshot holds fewer fixed ones.
+Neighbor* Adjacency::insert_fixed(PortId port, const IpAddress& address) {
+  if (Neighbor* neighbor = neighbors_.insert(port, address)) return neighbor;
+  for (Neighbor& learned : neighbors_.entries()) {
+    if (learned.state == NeighborState::fixed) continue;
+    give_up(learned, DropReason::neighbor_unresolved);
+    break;
+  }
+  Neighbor* neighbor = neighbors_.insert(port, address);
+  ASSERT(neighbor != nullptr);
+  return neighbor;
 }
 
 size_t Adjacency::dump(std::span<NeighborRow> rows) const {

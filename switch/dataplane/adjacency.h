@@ -31,7 +31,7 @@ class IcmpResponder;
 
 class Adjacency {
  public:
-  static constexpr size_t kNeighbors = 1024;
+  static constexpr size_t kNeighbors = 2 * kMaxFixedNeighbors;
   static constexpr Duration kRequestInterval = Duration::seconds(1);
   static constexpr uint8_t kRequests = 3;
 
@@ -67,6 +67,7 @@ class Adjacency {
   void ask_by_arp(const Neighbor& neighbor, Ipv4Address own);
   void ask_by_nd(const Neighbor& neighbor, const Ipv6Address& own);
   void advance(Neighbor& neighbor);
+  Neighbor* insert_fixed(PortId port, const IpAddress& address);
   void give_up(Neighbor& neighbor, DropReason reason);
   void set_timer(const Neighbor& neighbor, Instant at);
   void answer_request(PortId port, const ArpMessage& question);

@@ -14,6 +14,13 @@ void store(std::atomic<T>& value, T to) {
   value.store(to, std::memory_order_relaxed);
 }
 
+// Each shard of each switch draws its own marks.
+RandomStream marking_stream(const ShardContext& context) {
+  const config::SwitchConfig& config = context.common.snapshot.load()->config;
+  const auto entity = static_cast<uint32_t>(config.id.index() << 8 | context.id.index());
+  return {config.seed, entity, kMarkingStream};
+}
+
 void raise(std::atomic<int64_t>& watermark, int64_t level) {
   if (level > watermark.load(std::memory_order_relaxed)) store(watermark, level);
 }
@@ -25,7 +32,7 @@ Egress::Egress(ShardContext& context, IngressBuffer& buffer, size_t ports)
       buffer_(buffer),
       ports_(ports),
       timers_(ports),
-      marking_(0, static_cast<uint32_t>(context.id.index()), kMarkingStream) {}
+      marking_(marking_stream(context)) {}
 
 void Egress::enqueue(Packet* packet) {
   const PortId id = packet->egress_port;

@@ -68,7 +68,10 @@ void FabricPeers::adopt(const Snapshot& now) {
   for (size_t i = 0; i < now.ports.size(); ++i) {
     const PortId port(i);
     if (!context_.owns(port)) continue;
-    if (now.ports[i].peer_mac) use(port, *now.ports[i].peer_mac);
+    if (now.ports[i].peer_mac) {
+      timers_.cancel(expiry(port));  // of what LLDP said before
+      use(port, *now.ports[i].peer_mac);
+    }
     if (egress_.up(port) && speaks_lldp(port) && !timers_.pending(next_advertisement(port)))
       advertise(port);
     publish_usable(port);

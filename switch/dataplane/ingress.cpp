@@ -84,6 +84,10 @@ bool Ingress::accept(Packet* packet, const PortSettings& settings) {
     buffer_.drop(packet, drop_reason_of(verdict));
     return false;
   }
+  if (frame.vlan_id != 0) [[unlikely]] {
+    buffer_.drop(packet, DropReason::vlan_not_served);
+    return false;
+  }
   if (frame.kind == FrameKind::ipv4 || frame.kind == FrameKind::ipv6) [[likely]]
     return accept_ip(packet, frame, settings);
   serve(packet, frame, settings);
@@ -94,10 +98,6 @@ bool Ingress::accept_ip(Packet* packet, const ParsedFrame& frame, const PortSett
   const bool tagged = (frame.flags & kPacketTagged) != 0;
   fill(packet, frame,
        tagged && settings.pcp_trusted ? settings.by_pcp[frame.pcp] : settings.by_dscp[frame.dscp]);
-  if (tagged && frame.vlan_id != 0) [[unlikely]] {
-    buffer_.drop(packet, DropReason::vlan_not_served);
-    return false;
-  }
   if (packet->has(kPacketShim) && settings.role == config::PortRole::host) [[unlikely]] {
     buffer_.drop(packet, DropReason::control_on_host_port);
     return false;

@@ -7,6 +7,7 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
       pause_sender_(pause_sender),
       pool_(context.common.pool_use, context.id, Bytes(0)),
       backlog_(ports),
+      limits_(ports * kPriorities),
       credits_(ports * kPriorities) {
   owed_.reserve(credits_.size());
 }
@@ -85,17 +86,16 @@ void IngressBuffer::flush() {
   }
 }
 
-void IngressBuffer::adopt(const Snapshot* before, const Snapshot& now) {
+void IngressBuffer::adopt(const Snapshot& now) {
   pool_.resize(now.shared_size);
-  if (before == nullptr) return;
   for (size_t i = 0; i < now.ports.size() * kPriorities; ++i) {
     const PortId port(i / kPriorities);
     const PriorityGroupId pg(i % kPriorities);
     if (!context_.owns(port)) continue;
-    const pfc::PgLimits& old_limits = before->ports[port.index()].pgs[pg.index()];
     const pfc::PgLimits& limits = now.ports[port.index()].pgs[pg.index()];
-    if (pool_.relimit(context_.common.pg(port, pg), old_limits, limits))
+    if (pool_.relimit(context_.common.pg(port, pg), limits_[i], limits))
       pause_sender_.mark(port, pg, false);
+    limits_[i] = limits;
   }
 }
 

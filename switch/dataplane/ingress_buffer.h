@@ -54,8 +54,7 @@ class IngressBuffer {
 
   void drop(Packet* packet, DropReason reason);
 
-  // `before` is null for the first snapshot.
-  void adopt(const Snapshot* before, const Snapshot& now);
+  void adopt(const Snapshot& now);
   void clear_watermarks();
   pfc::BufferPool& pool() { return pool_; }
   const pfc::BufferPool& pool() const { return pool_; }
@@ -73,9 +72,10 @@ class IngressBuffer {
   pfc::BufferPool pool_;
   Charge run_{PortId::none(), PriorityGroupId(0), 0};
   int64_t run_bytes_ = 0;
-  std::vector<Bytes> backlog_;    // by port, as of its last burst
-  std::vector<int64_t> credits_;  // owed to other shards, by (port, PG)
-  std::vector<uint16_t> owed_;    // indices into credits_ that are not zero
+  std::vector<Bytes> backlog_;         // by port, as of its last burst
+  std::vector<pfc::PgLimits> limits_;  // in force, by (port, PG): the last snapshot may be gone
+  std::vector<int64_t> credits_;       // owed to other shards, by (port, PG)
+  std::vector<uint16_t> owed_;         // indices into credits_ that are not zero
 };
 
 }  // namespace eddy

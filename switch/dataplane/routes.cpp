@@ -61,7 +61,8 @@ RouteTable::Ranges<Key> RouteTable::flatten(std::span<const Route> routes,
   for (size_t i = 0; i < routes.size(); ++i)
     if (routes[i].prefix.address.is_v4() == v4)
       items.push_back({network_key<Key>(routes[i].prefix), routes[i].prefix.length, target_of[i]});
-  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+  // Of equal prefixes the last one counts, as in the FIB.
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return a.start != b.start ? a.start < b.start : a.length < b.length;
   });
 

@@ -41,6 +41,10 @@ struct CommonState {
 
   Mailbox& mail(size_t from, ShardId to) { return *mailboxes[from * shards + to.index()]; }
   size_t control() const { return shards; }  // as a sender of mail
+  void publish(const Snapshot& now) {        // control
+    snapshot.store(&now, std::memory_order_release);
+    newest.store(now.generation, std::memory_order_relaxed);
+  }
   pfc::PgBuffer& pg(PortId port, PriorityGroupId pg) {
     return pg_buffers[port.index() * kPriorities + pg.index()];
   }
@@ -56,6 +60,7 @@ struct CommonState {
   std::vector<std::unique_ptr<Mailbox>>
       mailboxes;  // [sender][receiver]; the last sender is control
   std::atomic<const Snapshot*> snapshot{nullptr};
+  std::atomic<uint64_t> newest{0};           // its generation
   std::atomic<uint32_t> link_generation{0};  // grows with every change of PortSignals::up
   struct FreeAligned {
     void operator()(void* memory) const;

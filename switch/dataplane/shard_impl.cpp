@@ -20,7 +20,8 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       adjacency_(context_, buffer_, {egress_, icmp_, peers_}),
       forwarder_(context_, buffer_, adjacency_, icmp_),
       pause_(context_, buffer_, egress_, pause_sender_, ports),
-      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_}) {
+      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_}),
+      links_up_(ports) {
   icmp_.connect(forwarder_);
 }
 
@@ -29,6 +30,8 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   context_.io = &io;
   context_.now = now;
   context_.stats = {};
+  // Between polls the shard looks into no snapshot, so this is where it lets go of the last one.
+  rte_rcu_qsbr_quiescent(context_.common.readers.get(), static_cast<unsigned>(context_.id.index()));
   adopt_snapshot();
   buffer_.begin_poll();
   read_mail();
@@ -45,26 +48,29 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   buffer_.flush();
   context_.flush_freed();
   finish_drain();
-  rte_rcu_qsbr_quiescent(context_.common.readers.get(), static_cast<unsigned>(context_.id.index()));
   return context_.stats;
 }
 
 Instant ShardImpl::next_deadline() const {
-  if (mail_waits() || buffer_.credits_wait()) return context_.now;
+  if (mail_waits() || buffer_.credits_wait() || snapshot_waits()) return context_.now;
   return std::min({egress_.next_deadline(), pause_.next_deadline(), peers_.next_deadline(),
                    adjacency_.next_deadline()});
 }
 
+// The last snapshot may be gone and its memory be this one's: only generations tell them apart.
 void ShardImpl::adopt_snapshot() {
   const Snapshot* latest = context_.common.snapshot.load(std::memory_order_acquire);
-  if (latest == context_.snapshot) [[likely]]
+  context_.snapshot = latest;
+  if (latest->generation == adopted_) [[likely]]
     return;
-  const Snapshot* before = std::exchange(context_.snapshot, latest);
-  buffer_.adopt(before, *latest);
+  adopted_ = latest->generation;
+  buffer_.adopt(*latest);
   egress_.adopt(*latest);
   pause_.adopt(*latest);
   peers_.adopt(*latest);
   adjacency_.adopt(*latest);
+  for (size_t port = 0; port < latest->ports.size(); ++port)
+    if (context_.owns(PortId(port))) settle_port(PortId(port));
   forwarder_.refresh_live();
   context_.event(EventKind::snapshot_adopted, PortId::none(), latest->generation);
 }
@@ -133,12 +139,18 @@ void ShardImpl::follow_links() {
 }
 
 void ShardImpl::change_link(const LinkChange& change) {
-  if (egress_.up(change.port) == change.up) return;
-  egress_.set_up(change.port, change.up);
-  pause_.link_changed(change.port, change.up);
-  peers_.link_changed(change.port, change.up);
-  if (!change.up) adjacency_.link_down(change.port);
-  context_.event(change.up ? EventKind::link_up : EventKind::link_down, change.port);
+  links_up_[change.port.index()] = change.up;
+  settle_port(change.port);
+}
+
+void ShardImpl::settle_port(PortId port) {
+  const bool up = links_up_[port.index()] && context_.settings(port).admin_up;
+  if (egress_.up(port) == up) return;
+  egress_.set_up(port, up);
+  pause_.link_changed(port, up);
+  peers_.link_changed(port, up);
+  if (!up) adjacency_.link_down(port);
+  context_.event(up ? EventKind::link_up : EventKind::link_down, port);
 }
 
 void ShardImpl::on_timers() {
@@ -146,6 +158,10 @@ void ShardImpl::on_timers() {
   pause_.on_timers();
   peers_.on_timers();
   adjacency_.on_timers();
+}
+
+bool ShardImpl::snapshot_waits() const {
+  return context_.common.newest.load(std::memory_order_relaxed) != adopted_;
 }
 
 bool ShardImpl::mail_waits() const {

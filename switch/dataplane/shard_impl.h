@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "net/ids.h"
 #include "pfc/pause_sender.h"
@@ -42,9 +43,12 @@ class ShardImpl final : public Shard {
   void carry_out(Command& command);
   void follow_links();
   void change_link(const LinkChange& change);
+  // Brings the port up while its link is up and its configuration wants it up.
+  void settle_port(PortId port);
   void on_timers();
   void finish_drain();
   bool mail_waits() const;
+  bool snapshot_waits() const;
 
   ShardContext context_;
   pfc::PauseSender pause_sender_;
@@ -56,7 +60,9 @@ class ShardImpl final : public Shard {
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;
+  uint64_t adopted_ = 0;         // generation of the snapshot that the parts below obey
   uint32_t links_seen_ = 0;      // CommonState::link_generation that the live masks reflect
+  std::vector<bool> links_up_;   // by port, as the world says
   Command* draining_ = nullptr;  // waits for the shard to be empty
 };
 

@@ -19,11 +19,19 @@ ClassOf class_of(const config::QosMaps& maps, TrafficClass tc) {
   return {tc, maps.tc_to_pg[tc.index()], maps.tc_to_queue[tc.index()]};
 }
 
+// Queues that lossless PGs feed, on whatever port: packets are classified where they arrive.
+uint8_t lossless_queues(const pfc::BufferPlan& plan) {
+  uint8_t queues = 0;
+  for (const pfc::PortBufferPlan& port : plan.ports)
+    queues = static_cast<uint8_t>(queues | port.lossless_queues);
+  return queues;
+}
+
 QueueSettings queue_settings(const SwitchConfig& config, const config::PortConfig& port,
-                             const pfc::PortBufferPlan& plan, size_t queue) {
+                             bool lossless, size_t queue) {
   const config::QueueConfig& from = port.queues[queue];
   QueueSettings settings;
-  settings.lossless = (plan.lossless_queues >> queue & 1) != 0;
+  settings.lossless = lossless;
   settings.lossy_limit = pfc::PowerOfTwo(from.dynamic_th);
   if (from.wred) {
     const config::WredProfile& profile = config.buffer.wred.at(*from.wred);
@@ -34,8 +42,10 @@ QueueSettings queue_settings(const SwitchConfig& config, const config::PortConfi
 }
 
 PortSettings port_settings(const SwitchConfig& config, size_t index,
-                           const pfc::PortBufferPlan& plan) {
+                           const pfc::BufferPlan& buffer) {
   const config::PortConfig& port = config.ports[index];
+  const pfc::PortBufferPlan& plan = buffer.ports[index];
+  const uint8_t lossless = lossless_queues(buffer);
   PortSettings settings;
   settings.role = port.role;
   settings.admin_up = port.admin_up;
@@ -53,7 +63,7 @@ PortSettings port_settings(const SwitchConfig& config, size_t index,
     settings.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
     settings.pgs[i] = plan.pgs[i];
     settings.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
-    settings.queues[i] = queue_settings(config, port, plan, i);
+    settings.queues[i] = queue_settings(config, port, (lossless >> i & 1) != 0, i);
   }
   settings.lossless_pgs = plan.lossless_pgs;
   settings.scheduler = pfc::SchedulerPlan::of(port);
@@ -197,6 +207,9 @@ bool Snapshot::owns(const IpAddress& address) const {
 Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
                                                   const SwitchOptions& options,
                                                   const Snapshot* previous) {
+  if (config.neighbors.size() > kMaxFixedNeighbors)
+    return Problems{"neighbors: " + std::to_string(config.neighbors.size()) + " are more than " +
+                    std::to_string(kMaxFixedNeighbors)};
   auto plan = pfc::plan_buffer(config);
   if (!plan) return plan.problems();
   auto snapshot = std::make_unique<Snapshot>();
@@ -206,7 +219,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   snapshot->set_aside = plan->reserved;
   snapshot->leaf = config.leaf;
   for (size_t i = 0; i < config.ports.size(); ++i)
-    snapshot->ports.push_back(port_settings(config, i, plan->ports[i]));
+    snapshot->ports.push_back(port_settings(config, i, *plan));
   snapshot->own_addresses = addresses_of(config);
   snapshot->neighbors = fixed_neighbors(config);
   snapshot->routes = options.shared_routes;

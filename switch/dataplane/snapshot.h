@@ -41,7 +41,7 @@ struct ClassOf {  // what classification yields
 struct QueueSettings {
   pfc::WredCurve wred;
   bool ecn = false;
-  bool lossless = false;        // fed by a lossless PG: never dropped here
+  bool lossless = false;        // fed by a lossless PG of any port: never dropped here
   pfc::PowerOfTwo lossy_limit;  // of the free shared pool
 };
 
@@ -80,6 +80,8 @@ struct OwnAddress {
   IpPrefix prefix;  // the address with its subnet's length
   PortId port;      // none: the switch's own (loopback)
 };
+
+inline constexpr size_t kMaxFixedNeighbors = 512;  // half of what a shard's table holds
 
 struct FixedNeighbor {
   IpAddress address;

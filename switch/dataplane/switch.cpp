@@ -61,7 +61,7 @@ Result<std::unique_ptr<Switch>> Switch::create(const config::SwitchConfig& confi
   auto state = std::make_unique<State>(options, ports);
   state->snapshot = std::move(*snapshot);
   state->snapshot->generation = 1;
-  state->common.snapshot.store(state->snapshot.get(), std::memory_order_release);
+  state->common.publish(*state->snapshot);
   for (size_t i = 0; i < options.shards; ++i)
     state->shards.push_back(std::make_unique<ShardImpl>(state->common, ShardId(i), ports));
   return std::unique_ptr<Switch>(new Switch(std::move(state)));
@@ -80,7 +80,7 @@ Result<uint64_t> Switch::reconfigure(const config::SwitchConfig& config) {
   auto next = Snapshot::build(config, state_->options, state_->snapshot.get());
   if (!next) return next.problems();
   (*next)->generation = state_->snapshot->generation + 1;
-  state_->common.snapshot.store(next->get(), std::memory_order_release);
+  state_->common.publish(**next);
   const uint64_t token = rte_rcu_qsbr_start(state_->common.readers.get());
   state_->retired.push_back({std::exchange(state_->snapshot, std::move(*next)), token});
   return state_->snapshot->generation;
