@@ -1,0 +1,147 @@
+// The PFC watchdog in the switch: it fires between detection and detection + one poll, does what it
+// was told, counts every packet, and lets go.
+#include <gtest/gtest.h>
+
+#include "tests/support/one_switch.h"
+
+namespace eddy::test {
+namespace {
+
+constexpr Duration kDetection = 1_ms;
+constexpr Duration kPoll = 300_us;
+constexpr Duration kRestoration = 2_ms;
+
+config::SwitchConfig watched(config::WatchdogAction action,
+                             config::WatchdogDetect detect = config::WatchdogDetect::stalled) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.ports[1].watchdog = {true, kDetection, kRestoration, kPoll, detect, action};
+  return config;
+}
+
+// The peer of port 1 pauses priority 3 again and again, every 200 us from now to `end`.
+void storm_until(OneSwitch& rig, Instant end) {
+  while (rig.fabric.now() < end) {
+    rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+    rig.fabric.run_until(std::min(end, rig.fabric.now() + 200_us));
+  }
+}
+
+uint64_t pfc(OneSwitch& rig, PfcCounter which) {
+  return count(rig.object(), 1, kLossless, which);
+}
+
+class Detection : public testing::TestWithParam<config::WatchdogDetect> {};
+
+TEST_P(Detection, FallsBetweenDetectionTimeAndOnePollMore) {
+  for (const Duration start : {0_us, 130_us, 299_us, 777_us}) {
+    OneSwitch rig(watched(config::WatchdogAction::alert, GetParam()));
+    rig.fabric.run_until(Instant::at(start));
+    rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+    rig.send(0, 1, kLosslessDscp);
+    storm_until(rig, Instant::at(start + 4_ms));
+    const auto storms = only(take_events(rig.object()), EventKind::pfcwd_storm);
+    ASSERT_EQ(storms.size(), 1u);
+    EXPECT_EQ(storms[0].port, PortId(1));
+    EXPECT_EQ(storms[0].priority, kLossless);
+    EXPECT_GE(storms[0].at, Instant::at(start + kDetection));
+    EXPECT_LE(storms[0].at, Instant::at(start + kDetection + kPoll));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, Detection,
+                         testing::Values(config::WatchdogDetect::stalled,
+                                         config::WatchdogDetect::paused));
+
+TEST(Watchdog, DropDiscardsTheQueueAndWhatComesAndCountsEach) {
+  OneSwitch rig(watched(config::WatchdogAction::drop));
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  for (int i = 0; i < 7; ++i) rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(2_ms));
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_storms), 1u);
+  EXPECT_TRUE(rig.object().queue_status(PortId(1), QueueId(3)).storm);
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_dropped_packets), 7u);
+  for (int i = 0; i < 5; ++i) rig.send(0, 1, kLosslessDscp);       // to the stormy queue
+  for (int i = 0; i < 3; ++i) rig.send(1, 0, kLosslessDscp);       // from the stormy port
+  for (int i = 0; i < 2; ++i) rig.send(0, 1, kOtherLosslessDscp);  // another priority
+  storm_until(rig, Instant::at(3_ms));
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_dropped_packets), 15u);
+  EXPECT_EQ(drops(rig.object(), DropReason::watchdog), 15u);
+  EXPECT_EQ(rig.seen(1).size(), 2u);
+  EXPECT_EQ(rig.seen(0).size(), 0u);
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+TEST(Watchdog, ForwardSendsAgainstThePause) {
+  OneSwitch rig(watched(config::WatchdogAction::forward));
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  for (int i = 0; i < 4; ++i) rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(2_ms));
+  EXPECT_EQ(rig.seen(1).size(), 4u);
+  rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(3_ms));
+  EXPECT_EQ(rig.seen(1).size(), 5u);
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_forwarded_packets), 5u);
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_dropped_packets), 0u);
+}
+
+TEST(Watchdog, AlertOnlyTells) {
+  OneSwitch rig(watched(config::WatchdogAction::alert));
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(3_ms));
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_storms), 1u);
+  EXPECT_TRUE(rig.seen(1).empty());
+  EXPECT_EQ(rig.object().balance().dropped, 0u);
+}
+
+TEST(Watchdog, RestoresWhenNoPauseCameForTheRestorationTime) {
+  OneSwitch rig(watched(config::WatchdogAction::drop));
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(2_ms));
+  rig.inject(1, pause_frame(bit(kLossless), 1));  // the last of them, at 2 ms
+  rig.fabric.run_until(Instant::at(6_ms));
+  const auto ends = only(take_events(rig.object()), EventKind::pfcwd_restored);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_GE(ends[0].at, Instant::at(2_ms + kRestoration));
+  EXPECT_LE(ends[0].at, Instant::at(2_ms + kRestoration + kPoll));
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_restored), 1u);
+  EXPECT_FALSE(rig.object().queue_status(PortId(1), QueueId(3)).storm);
+  rig.send(0, 1, kLosslessDscp);
+  rig.send(1, 0, kLosslessDscp);
+  rig.run_for(10_us);
+  EXPECT_EQ(rig.seen(1).size(), 1u);
+  EXPECT_EQ(rig.seen(0).size(), 1u);
+}
+
+TEST(Watchdog, IsQuietWhileTheQueueMovesOrIsEmpty) {
+  OneSwitch rig(watched(config::WatchdogAction::drop));
+  storm_until(rig, Instant::at(3_ms));  // paused, but there is nothing to send
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_storms), 0u);
+  for (int i = 0; i < 20; ++i) rig.send(0, 1, kLosslessDscp);
+  for (int i = 0; i < 10; ++i) {  // paused for most of the time, but a packet leaves now and then
+    rig.inject(1, pause_frame(bit(kLossless), 0));
+    rig.run_for(1_us);
+    rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+    rig.run_for(500_us);
+  }
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_storms), 0u);
+  EXPECT_EQ(rig.object().balance().dropped, 0u);
+}
+
+TEST(Watchdog, TurnedOffInAStormLetsGoAtOnce) {
+  OneSwitch rig(watched(config::WatchdogAction::drop));
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(2_ms));
+  config::SwitchConfig calm = rig.config;
+  calm.ports[1].watchdog.enabled = false;
+  ASSERT_TRUE(rig.object().reconfigure(calm).ok());
+  rig.fabric.poll(rig.node);
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_restored), 1u);
+  rig.send(1, 0, kLosslessDscp);
+  rig.run_for(10_us);
+  EXPECT_EQ(rig.seen(0).size(), 1u);
+}
+
+}  // namespace
+}  // namespace eddy::test
