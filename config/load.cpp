@@ -31,12 +31,12 @@ Problems printed(std::string_view file, std::vector<Problem> problems) {
 }
 
 void add_findings(const std::vector<Finding>& findings, const Positions& positions,
-                  std::vector<Problem>& problems) {
+                  std::vector<Problem>& problems, std::string_view prefix = "") {
   std::set<Position> judged;
   for (const Problem& problem : problems) judged.insert(problem.at);
   for (const Finding& finding : findings) {
     const Position at = positions.find(finding.path);
-    if (!judged.contains(at)) problems.push_back({at, finding.text});
+    if (!judged.contains(at)) problems.push_back({at, std::string(prefix) + finding.text});
   }
 }
 
@@ -71,8 +71,9 @@ Result<LoadedConfig> load_text(std::string_view name, std::string_view text, Pur
 
   complete_parameters(document.config.load_balancer);
   std::vector<Problem> warnings;
-  add_findings(validate(document.config, purpose).warnings, loaded.positions, warnings);
-  add_findings(validate_buffer(document.config).warnings, loaded.positions, warnings);
+  add_findings(validate(document.config, purpose).warnings, loaded.positions, warnings,
+               "warning: ");
+  add_findings(validate_buffer(document.config).warnings, loaded.positions, warnings, "warning: ");
   loaded.warnings = printed(name, std::move(warnings));
   loaded.config = std::move(document.config);
   return loaded;

@@ -31,7 +31,7 @@ class Positions {
 
 struct LoadedConfig {
   SwitchConfig config;
-  std::vector<std::string> warnings;  // printed like problems; the configuration is usable
+  std::vector<std::string> warnings;  // "file:line:column: warning: text"; usable all the same
   std::string file;
   Positions positions;
 

@@ -42,6 +42,7 @@ class Validator {
   void check_port_count();
   void check_devices();
   void check_port(const PortConfig& port);
+  void check_dilated(const std::string& path, BitRate rate);
   void check_priority_groups(const PortConfig& port);
   void check_queues(const PortConfig& port);
   void check_subnets();
@@ -120,10 +121,8 @@ void Validator::check_port(const PortConfig& port) {
     problem(path + ".worker",
             fmt::format("{}.worker: there is no worker {}, valid is 0 to {} (switch.workers is {})",
                         path, port.worker, config_.workers - 1, config_.workers));
-  constexpr int64_t kSlowestLine = 1'000'000;  // LineRate's range
-  if (config_.time_dilation > 0 && port.speed.bps() / config_.time_dilation < kSlowestLine)
-    problem(path + ".speed", fmt::format("{}.speed: {} divided by time_dilation {} is below 1Mbps",
-                                         path, to_string(port.speed), config_.time_dilation));
+  check_dilated(path + ".speed", port.speed);
+  if (port.shaper > BitRate{}) check_dilated(path + ".shaper", port.shaper);
   if (port.shaper > port.speed)
     problem(path + ".shaper", fmt::format("{}.shaper: {} is above the port's speed {}", path,
                                           to_string(port.shaper), to_string(port.speed)));
@@ -138,6 +137,14 @@ void Validator::check_port(const PortConfig& port) {
                         to_string(port.watchdog.detection_time)));
   check_priority_groups(port);
   check_queues(port);
+}
+
+// Lines below LineRate's range are refused.
+void Validator::check_dilated(const std::string& path, BitRate rate) {
+  constexpr int64_t kSlowestLine = 1'000'000;
+  if (config_.time_dilation > 0 && rate.bps() / config_.time_dilation < kSlowestLine)
+    problem(path, fmt::format("{}: {} divided by time_dilation {} is below 1Mbps", path,
+                              to_string(rate), config_.time_dilation));
 }
 
 void Validator::check_priority_groups(const PortConfig& port) {
@@ -168,6 +175,7 @@ void Validator::check_queues(const PortConfig& port) {
     if (queue.wred && !config_.buffer.wred.contains(*queue.wred))
       problem(path + ".wred", fmt::format("{}.wred: unknown WRED profile '{}'{}", path, *queue.wred,
                                           hint(*queue.wred, wred_names_)));
+    if (queue.max_rate) check_dilated(path + ".max_rate", *queue.max_rate);
     if (queue.max_rate && *queue.max_rate > port.speed)
       problem(path + ".max_rate", fmt::format("{}.max_rate: {} is above the port's speed {}", path,
                                               to_string(*queue.max_rate), to_string(port.speed)));

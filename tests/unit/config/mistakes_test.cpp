@@ -257,6 +257,10 @@ const Mistake kAcrossKeys[] = {
      "switch: {time_dilation: 1000}\n"
      "ports: {p0: {device: d0, speed: 100Mbps}}\n",
      {"f.yaml:2:33: ports.p0.speed: 100Mbps divided by time_dilation 1000 is below 1Mbps"}},
+    {"DilatedQueueTooSlow",
+     "switch: {time_dilation: 10}\n"
+     "ports: {p0: {device: d0, queues: {1: {max_rate: 9Mbps}}}}\n",
+     {"f.yaml:2:49: ports.p0.queues.1.max_rate: 9Mbps divided by time_dilation 10 is below 1Mbps"}},
     {"ShaperAboveSpeed",
      "ports: {p0: {device: d0, shaper: 2Gbps}}\n",
      {"f.yaml:1:34: ports.p0.shaper: 2Gbps is above the port's speed 1Gbps"}},
@@ -508,17 +512,20 @@ std::vector<std::string> warnings_of(const std::string& text) {
 TEST(Warnings, NameWhatWillNotWork) {
   EXPECT_THAT(
       warnings_of("ports: {p0: {device: d0, pgs: {3: lossless}, pfc: {tx: false}}}"),
-      ElementsAre("f.yaml:1:32: ports.p0.pgs.3: lossless, but pfc.tx is false: nobody is paused, "
-                  "packets are lost when the headroom is full"));
+      ElementsAre(
+          "f.yaml:1:32: warning: ports.p0.pgs.3: lossless, but pfc.tx is false: nobody is paused, "
+          "packets are lost when the headroom is full"));
   EXPECT_THAT(
       warnings_of("ports: {p0: {device: d0, pgs: {5: lossless}}}"),
-      ElementsAre("f.yaml:1:32: ports.p0.pgs.5: lossless, but no traffic class is mapped to "
-                  "it (tc_to_pg)"));
+      ElementsAre(
+          "f.yaml:1:32: warning: ports.p0.pgs.5: lossless, but no traffic class is mapped to "
+          "it (tc_to_pg)"));
   EXPECT_THAT(
       warnings_of("buffer: {profiles: {lossless: {headroom: 10KiB}}}\n"
                   "ports: {p0: {device: d0, pgs: {3: lossless}}}"),
-      ElementsAre("f.yaml:2:32: ports.p0.pgs.3: profile lossless has headroom 10KiB, packets "
-                  "may be lost; 384KiB would do (auto)"));
+      ElementsAre(
+          "f.yaml:2:32: warning: ports.p0.pgs.3: profile lossless has headroom 10KiB, packets "
+          "may be lost; 384KiB would do (auto)"));
   EXPECT_THAT(warnings_of("ports: {p0: {device: d0, pgs: {3: lossless}}}"), IsEmpty());
 }
 

@@ -47,6 +47,7 @@ class Generator {
   void fill_scheme(LoadBalancerConfig& chosen);
 
   RandomStream random_;
+  int64_t slowest_ = 1'000'000;  // bits per second, that time_dilation leaves 1 Mb/s of
 };
 
 constexpr std::string_view kNameLetters = "abcXYZ019_/-";
@@ -95,7 +96,7 @@ QueueConfig Generator::queue(const PortConfig& port) {
   queue.scheduler = one_of<SchedulerType>(2);
   queue.weight = small(1, 255);
   if (coin()) queue.wred = coin() ? "default" : "early";
-  if (coin()) queue.max_rate = rate(1'000'000, port.speed.bps());
+  if (coin()) queue.max_rate = rate(slowest_, port.speed.bps());
   queue.dynamic_th = small(-8, 8);
   return queue;
 }
@@ -139,7 +140,7 @@ void Generator::fill_port(PortConfig& port, size_t index) {
   if (coin()) port.addresses.push_back({Ipv4Address{subnet | 0x101}, 25});
   port.worker = small(0, 3);
   port.cable_delay = time(0_us, 100_us);
-  if (coin()) port.shaper = rate(1'000'000, port.speed.bps());
+  if (coin()) port.shaper = rate(slowest_, port.speed.bps());
   port.line_overhead = small(0, 64);
   port.pfc = pfc();
   port.watchdog = watchdog();
@@ -190,6 +191,7 @@ SwitchConfig Generator::make() {
   config.seed = random_.next64() >> 1;
   config.mac = mac();
   config.time_dilation = between(1, 1'000);
+  slowest_ *= config.time_dilation;
   config.workers = small(4, 16);
   config.idle = one_of<IdlePolicy>(2);
   config.poll_gap = time(1_us, 100_us);
