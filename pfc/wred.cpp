@@ -13,8 +13,7 @@ WredCurve WredCurve::of(const config::WredProfile& profile) {
   curve.kmax_ = profile.kmax.count();
   const auto span = static_cast<uint64_t>(curve.kmax_ - curve.kmin_);
   if (span == 0) return curve;
-  const auto pmax =
-      static_cast<unsigned __int128>(profile.pmax * static_cast<double>(kCertain) + 0.5);
+  const auto pmax = static_cast<unsigned __int128>(profile.pmax * static_cast<double>(kCertain));
   curve.slope_ = static_cast<uint64_t>(((pmax << 32) - (pmax == kCertain ? 1 : 0)) / span);
   return curve;
 }

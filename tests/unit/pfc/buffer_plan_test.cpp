@@ -61,6 +61,33 @@ TEST(Headroom, ShortFramesTakeMoreBufferThanLine) {
   EXPECT_EQ(worst_charge(850'000_B, 60, 24).count(), 1'200'000);  // 61 octets in two cells
 }
 
+// Frames of one length, back to back, from the packet that crosses XOFF until the last that the
+// peer starts before our pause takes effect.
+int64_t charged_after_xoff(const config::PortConfig& port, Duration poll_gap, int64_t cell,
+                           int64_t frame) {
+  const LineRate line(port.speed);
+  const Bytes ours = longest_frame(port.mtu) + Bytes(port.line_overhead);
+  const Duration until_obeyed = line.time_of(ours) + line.time_of(84_B) + port.cable_delay * 2 +
+                                line.time_of(peer_response(port.speed)) + poll_gap;
+  const int64_t frames = until_obeyed / line.time_of(Bytes(frame + port.line_overhead)) + 1;
+  return (frames + 1) * round_to_cells(frame, cell);
+}
+
+TEST(Headroom, AutoHoldsFramesOfEveryLengthAtEverySpeed) {
+  for (const int cell : {1, 64, 208, 256}) {
+    for (const BitRate speed : {100_Mbps, 1_Gbps, 40_Gbps, 100_Gbps}) {
+      config::PortConfig port = config::default_port("p");
+      port.speed = speed;
+      const int64_t headroom = auto_headroom(port, 10_us, cell).count();
+      int64_t worst = 0;
+      for (int64_t frame = 60; frame <= longest_frame(port.mtu).count(); ++frame)
+        worst = std::max(worst, charged_after_xoff(port, 10_us, cell, frame));
+      EXPECT_LE(worst, headroom) << "cells of " << cell << " at " << speed.bps();
+      EXPECT_GT(worst, headroom / 2) << "cells of " << cell << " at " << speed.bps();
+    }
+  }
+}
+
 config::SwitchConfig switch_of(size_t ports, BitRate speed = 40_Gbps) {
   config::SwitchConfig config = config::default_switch("s");
   config.idle = config::IdlePolicy::busy;
