@@ -2,10 +2,12 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <mutex>
 #include <string_view>
 
@@ -40,6 +42,16 @@ DriverGuard::~DriverGuard() {
 }
 
 }  // namespace eddy
+
+extern "C" ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  const ssize_t sent = syscall(SYS_sendmsg, fd, message, flags | MSG_NOSIGNAL);
+  const bool broken = sent < 0 && (errno == EPIPE || errno == ECONNRESET);
+  if (!broken || !eddy::on_interrupt_thread()) return sent;
+  ssize_t length = 0;
+  for (size_t i = 0; i < message->msg_iovlen; ++i)
+    length += static_cast<ssize_t>(message->msg_iov[i].iov_len);
+  return length;
+}
 
 extern "C" int munmap(void* address, size_t length) noexcept {
   eddy::wait_before_unmapping();

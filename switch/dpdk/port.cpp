@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "switch/dpdk/driver_thread.h"
+
 namespace eddy {
 namespace {
 
@@ -179,7 +181,7 @@ DpdkPort::~DpdkPort() {
   stop();
   rte_eth_dev_info info{};
   const bool known = rte_eth_dev_info_get(device_, &info) == 0;
-  rte_eth_dev_close(device_);
+  in_drivers_turn(rte_eth_dev_close);
   if (known && info.device != nullptr) rte_dev_remove(info.device);
 }
 
@@ -211,9 +213,17 @@ Problems DpdkPort::configure(const config::PortConfig& config, rte_mempool* pool
   return {};
 }
 
+// On the thread where the driver handles its peers, if it does so; see driver_thread.h.
+int DpdkPort::in_drivers_turn(int (*call)(uint16_t)) const {
+  if (arguments_.driver() != "net_memif") return call(device_);
+  int result = 0;
+  run_on_driver_thread([&] { result = call(device_); });
+  return result;
+}
+
 Problems DpdkPort::start() {
   if (started_) return {};
-  if (const int e = rte_eth_dev_start(device_); e != 0)
+  if (const int e = in_drivers_turn(rte_eth_dev_start); e != 0)
     return {"port " + name_ + " (" + arguments_.name() + "): starting failed: " + rte_strerror(-e)};
   started_ = true;
   rte_eth_promiscuous_enable(device_);  // drivers that cannot are promiscuous already
@@ -223,7 +233,7 @@ Problems DpdkPort::start() {
 
 void DpdkPort::stop() {
   if (!started_) return;
-  rte_eth_dev_stop(device_);
+  in_drivers_turn(rte_eth_dev_stop);
   started_ = false;
 }
 

@@ -61,6 +61,7 @@ class DpdkPort {
 
  private:
   DpdkPort(std::string name, DeviceArgs arguments, uint16_t device);
+  int in_drivers_turn(int (*call)(uint16_t)) const;
 
   std::string name_;
   DeviceArgs arguments_;

@@ -55,7 +55,7 @@ Problems PortManager::open_entry(Entry& entry, const config::PortConfig& config)
   entry.config = config;
   entry.port = std::move(*port);
   entry.cell.device.store(entry.port->device(), std::memory_order_relaxed);
-  entry.next_attempt = Instant{};
+  entry.next_attempt = last_tick_ + kHandshakeTime;
   if (entry.port->pfc().starts_with("none"))
     notes_.push_back("port " + config.name + ": PFC is not to be had, " + entry.port->pfc());
   return {};
@@ -63,13 +63,17 @@ Problems PortManager::open_entry(Entry& entry, const config::PortConfig& config)
 
 void PortManager::tick(Instant now) {
   const std::lock_guard guard(mutex_);
+  last_tick_ = now;
   const bool losses_due = now >= next_losses_;
   if (losses_due) next_losses_ = now + kLossInterval;
   for (const auto& entry : entries_) {
     if (!entry->port) continue;
     const bool up = entry->config.admin_up && entry->port->link_up();
     set_usable(*entry, up);
-    if (up) entry->waiting_noted = false;
+    if (up) {
+      entry->waiting_noted = false;
+      entry->next_attempt = now;
+    }
     if (!up && entry->config.admin_up && entry->port->must_reconnect()) reconnect(*entry, now);
     if (losses_due && entry->port->started()) read_losses(*entry);
   }
@@ -81,13 +85,11 @@ void PortManager::set_usable(Entry& entry, bool usable) {
   bells_[static_cast<size_t>(entry.config.worker)]->ring();
 }
 
-// The handshake with a living peer takes milliseconds, so an attempt that is not up by the next one
-// has failed.
 void PortManager::reconnect(Entry& entry, Instant now) {
   if (now < entry.next_attempt || entry.cell.in_use.load(std::memory_order_acquire)) return;
-  entry.next_attempt = now + kReconnectInterval;
   entry.port->stop();
   const bool refused = !entry.port->start().empty();
+  entry.next_attempt = now + (refused ? kReconnectInterval : kHandshakeTime);
   if (!refused || entry.waiting_noted) return;
   entry.waiting_noted = true;
   notes_.push_back("port " + entry.config.name + ": waiting for its peer on " + entry.port->peer());

@@ -27,7 +27,10 @@ class PortManager {
  public:
   static constexpr Duration kTick = Duration::milliseconds(10);
   static constexpr Duration kLossInterval = Duration::milliseconds(100);
-  static constexpr Duration kReconnectInterval = Duration::milliseconds(200);
+  // After a refusal, and after a connection that did not come up. A connection that is given up
+  // early still waits in the peer's backlog.
+  static constexpr Duration kReconnectInterval = Duration::milliseconds(100);
+  static constexpr Duration kHandshakeTime = Duration::seconds(1);
 
   // Opens and starts every port of `config`; all that cannot be used are named. `wake` is called
   // from any thread when a tick should come early (link interrupts).
@@ -79,6 +82,7 @@ class PortManager {
   std::vector<std::unique_ptr<Bell>> bells_;
   std::vector<std::string> notes_;
   Instant next_losses_;
+  Instant last_tick_;
   mutable std::mutex mutex_;
 };
 
