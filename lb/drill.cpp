@@ -29,15 +29,12 @@ struct Candidate {
   uint64_t backlog;
 };
 
-// Candidates in the order they were met; a later one beats an earlier one only when it is shorter.
+// The members looked at, each once; among equals the first met comes first.
 class Candidates {
  public:
   void add(MemberIndex member, uint64_t backlog) {
     if (!contains(seen_, member)) items_[count_++] = {member, backlog};
     seen_ |= bit_of(member);
-  }
-  MemberIndex best() const {
-    return std::min_element(items_.begin(), items_.begin() + count_, shorter)->member;
   }
   std::span<const Candidate> ranked() {
     for (size_t i = 1; i < count_; ++i)
@@ -91,8 +88,10 @@ class Drill {
   size_t component_with(uint16_t set, MemberIndex member) const;
   MemberMask unpaused(const PathView& view, const Packet& packet, uint16_t set,
                       MemberMask mask) const;
-  Candidates candidates(const PathView& view, const Packet& packet, uint16_t set,
-                        const Component& component, MemberMask mask) const;
+  // visit(member, backlog) for the remembered members and then the drawn ones; some may come twice.
+  template <class Visit>
+  void visit_candidates(const PathView& view, const Packet& packet, uint16_t set, MemberMask mask,
+                        const Component& component, Visit visit) const;
 
   uint32_t samples_;
   uint32_t memory_;
@@ -123,7 +122,11 @@ Drill::Drill(const SelectorInit& init, const Parameters& parameters)
 MemberIndex Drill::choose(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask mask) const {
   const Component& component = component_for(packet, set, mask);
-  return candidates(view, packet, set, component, mask).best();
+  Candidate best{0, ~uint64_t{0}};
+  visit_candidates(view, packet, set, mask, component, [&](MemberIndex member, uint64_t backlog) {
+    if (backlog < best.backlog) best = {member, backlog};
+  });
+  return best.member;
 }
 
 const Component& Drill::component_for(const Packet& packet, uint16_t set, MemberMask mask) const {
@@ -138,23 +141,22 @@ size_t Drill::component_with(uint16_t set, MemberIndex member) const {
   return component;
 }
 
-Candidates Drill::candidates(const PathView& view, const Packet& packet, uint16_t set,
-                             const Component& component, MemberMask mask) const {
+template <class Visit>
+void Drill::visit_candidates(const PathView& view, const Packet& packet, uint16_t set,
+                             MemberMask mask, const Component& component, Visit visit) const {
   mask &= component.members;
   if (pfc_aware_) mask = unpaused(view, packet, set, mask);
   const PathSet& paths = view.set(set);
-  Candidates found;
-  const auto add = [&](MemberIndex member) {
-    found.add(member, view.port(paths.members[member].port).backlog_from(packet.queue));
+  const auto look_at = [&](MemberIndex member) {
+    visit(member, view.port(paths.members[member].port).backlog_from(packet.queue));
   };
   for (size_t i = 0; i < component.remembered; ++i)
-    if (contains(mask, component.best[i])) add(component.best[i]);
+    if (contains(mask, component.best[i])) look_at(component.best[i]);
   uint64_t word = mix64(draws_.peek());
   for (uint32_t i = 0; i < samples_; ++i) {
-    add(random_of(mask, static_cast<uint32_t>(i % 2 == 0 ? word >> 32 : word)));
+    look_at(random_of(mask, static_cast<uint32_t>(i % 2 == 0 ? word >> 32 : word)));
     if (i % 2 == 1) word = mix64(word);
   }
-  return found;
 }
 
 MemberMask Drill::unpaused(const PathView& view, const Packet& packet, uint16_t set,
@@ -174,7 +176,9 @@ void Drill::commit(const PathView& view, const Packet& packet, uint16_t set, Mem
   std::array<MemberIndex, kMostMemory> best{};
   if (memory_ > 0) best[remembered++] = member;
   if (memory_ > 1) {
-    Candidates seen = candidates(view, packet, set, component, view.live(set));
+    Candidates seen;
+    visit_candidates(view, packet, set, view.live(set), component,
+                     [&](MemberIndex other, uint64_t backlog) { seen.add(other, backlog); });
     for (const Candidate& candidate : seen.ranked())
       if (candidate.member != member && remembered < memory_) best[remembered++] = candidate.member;
   }
