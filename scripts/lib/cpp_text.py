@@ -109,7 +109,7 @@ def _signature(head):
     if opening >= 0:
         name, opening = "lambda", opening + 1
     else:
-        match = re.search(r"(operator\s*\(\)|operator[^\s(]+|[\w~:]+)\s*\(", head)
+        match = re.search(r"(operator\s*\(\)|operator[^\s(]+|[\w~:]+)(?:<[^()]*>)?\s*\(", head)
         if not match:
             return "function", 0
         name, opening = match.group(1), match.end() - 1

@@ -2,7 +2,6 @@
 
 A Plan says what there is: switches, hosts, links, in the words of the configuration. A Fabric makes
 it so in a World: veth to the hosts, memif between the switches, one YAML file and one eddyd each.
-All switches live in one namespace of their own, so that the outside of a host's link is nowhere else.
 """
 
 import json
@@ -14,6 +13,7 @@ from .netns import Trouble, run, wait_for
 from .traffic import Host
 
 HOST_PORTS = ("af_packet", "af_xdp", "tap")
+TAP_HOST = 1  # the one host on a tap, where hosts are on taps: see Fabric
 
 
 @dataclass
@@ -29,10 +29,15 @@ class Plan:
     scheme: str = "ecmp"
     parameters: dict = field(default_factory=dict)
     names: str = ""  # begins every switch's name
-    buffer: str = "2MiB"
+    poll_gap: str = "20ms"  # many processes share few cores
+    buffer: str = "3MiB"
     xoff: str = "64KiB"
     kmin: str = "24KiB"
     kmax: str = "96KiB"
+
+    def host_port(self, number):
+        """The kind of port that host `number` is on."""
+        return "af_packet" if self.host_ports == "tap" and number != TAP_HOST else self.host_ports
 
     def host_numbers(self, leaf):
         first = (leaf - 1) * self.hosts_per_leaf + 1
@@ -52,7 +57,7 @@ def leaf_config(plan, leaf, sockets):
     ports, routes = {}, []
     for number in plan.host_numbers(leaf):
         ports[f"h{number}"] = {
-            "device": host_device(plan.host_ports, number),
+            "device": host_device(plan.host_port(number), number),
             "role": "host",
             "speed": plan.host_speed,
             "addresses": [f"{host_ipv4(number, 1)}/24", f"{host_ipv6(number, 1)}/64"],
@@ -84,6 +89,7 @@ def switch_config(plan, identity, ports, leaves, routes):
             "name": plan.names + identity["name"],
             "mac": f"02:ed:00:00:{identity['id']:02x}:00",
             "idle": "adaptive",
+            "poll_gap": plan.poll_gap,
         },
         "buffer": {
             "size": plan.buffer,
@@ -111,7 +117,7 @@ def fabric_port(plan, sockets, leaf, spine, role, number):
         "device": f"net_memif{number},role={role},id=0,socket={socket},socket-abstract=no",
         "role": "fabric",
         "speed": plan.fabric_speed,
-        "pgs": "{3: lossless, 4: lossless}",
+        "pgs": "{3: lossless}",
     }
 
 
@@ -120,7 +126,7 @@ def host_device(kind, number):
     if kind == "af_packet":
         return f"net_af_packet{number},iface=h{number}"
     if kind == "af_xdp":
-        return f"net_af_xdp{number},iface=h{number},start_queue=0,queue_count=1"
+        return f"net_af_xdp{number},iface=h{number}"
     if kind == "tap":
         return f"net_tap{number},iface=h{number}"
     raise Trouble(f"unknown kind of host port '{kind}', valid are {', '.join(HOST_PORTS)}")
@@ -159,7 +165,7 @@ class Switch:
 
     def __init__(self, world, namespace, binaries, config):
         self._world = world
-        self._namespace = namespace
+        self.namespace = namespace
         self._binaries = Path(binaries)
         self.config = config
         self.name = config["switch"]["name"]
@@ -173,7 +179,7 @@ class Switch:
     def start(self):
         if self.process:
             self._world.forget(self.process)
-        self.process = self._world.spawn(self._namespace, self._binaries / "eddyd", "--config",
+        self.process = self._world.spawn(self.namespace, self._binaries / "eddyd", "--config",
                                          self.path, log=self.name)
 
     def check_alive(self):
@@ -207,38 +213,51 @@ class Switch:
 
 
 class Fabric:
-    """A Plan made real in a World. start() brings it up; the World's close() takes it down."""
+    """A Plan made real in a World. start() brings it up; the World's close() takes it down.
+
+    Each switch has a namespace, in which its ends of the hosts' links are. (net_af_packet's fanout
+    groups are numbered by process and interface, and clash when switches share a namespace.) Each host
+    has one too, except a host on a tap: a tap is made by its switch and looks down to it once it is
+    moved elsewhere, so that host lives in its leaf's namespace.
+    """
 
     def __init__(self, world, plan, binaries):
         self.world = world
         self.plan = plan
-        self.namespace = world.namespace("switches")
-        self.hosts = [self._make_host(n) for leaf in range(1, plan.leaves + 1)
-                      for n in plan.host_numbers(leaf)]
-        configs = [leaf_config(plan, n, world.directory) for n in range(1, plan.leaves + 1)]
-        configs += [spine_config(plan, n, world.directory) for n in range(1, plan.spines + 1)]
-        self.switches = [Switch(world, self.namespace, binaries, c) for c in configs]
+        self.hosts = []
+        self.switches = []
+        for leaf in range(1, plan.leaves + 1):
+            self._add_switch(leaf_config(plan, leaf, world.directory), f"leaf{leaf}", binaries)
+            for number in plan.host_numbers(leaf):
+                self.hosts.append(self._make_host(self.switches[-1].namespace, number))
+        for spine in range(1, plan.spines + 1):
+            self._add_switch(spine_config(plan, spine, world.directory), f"spine{spine}", binaries)
 
-    def _make_host(self, number):
-        namespace = self.world.namespace(f"h{number}")
-        if self.plan.host_ports != "tap":
-            self.world.veth((namespace, "eth0"), (self.namespace, f"h{number}"))
-            self._quiet_switch_end(f"h{number}")
-            self._set_up_host(namespace, number)
+    def _add_switch(self, config, short, binaries):
+        namespace = self.world.namespace(short)
+        self.switches.append(Switch(self.world, namespace, binaries, config))
+
+    def _make_host(self, outside, number):
+        namespace = outside
+        if self.plan.host_port(number) != "tap":
+            namespace = self.world.namespace(f"h{number}")
+            self.world.veth((namespace, "eth0"), (outside, f"h{number}"))
+            self._quiet_switch_end(outside, f"h{number}")
+            self._set_up_host(namespace, "eth0", number)
         return Host(f"h{number}", namespace, host_ipv4(number, 2), host_ipv6(number, 2))
 
-    def _quiet_switch_end(self, device):
+    def _quiet_switch_end(self, namespace, device):
         """The kernel must not speak on the switch's end of the link; eddyd does."""
-        self.world.run(self.namespace, "sysctl", "-qw", f"net.ipv6.conf.{device}.disable_ipv6=1")
-        run("ip", "-n", self.namespace, "link", "set", device, "up")
+        self.world.run(namespace, "sysctl", "-qw", f"net.ipv6.conf.{device}.disable_ipv6=1")
+        run("ip", "-n", namespace, "link", "set", device, "up")
 
-    def _set_up_host(self, namespace, number):
-        self.world.run(namespace, "ethtool", "-K", "eth0", "tx", "off")
+    def _set_up_host(self, namespace, device, number):
+        self.world.run(namespace, "ethtool", "-K", device, "tx", "off")
         self.world.run(namespace, "sysctl", "-qw", "net.ipv4.tcp_ecn=1")
         ip = ("ip", "-n", namespace)
-        run(*ip, "addr", "add", f"{host_ipv4(number, 2)}/24", "dev", "eth0")
-        run(*ip, "addr", "add", f"{host_ipv6(number, 2)}/64", "dev", "eth0", "nodad")
-        run(*ip, "link", "set", "eth0", "up")
+        run(*ip, "addr", "add", f"{host_ipv4(number, 2)}/24", "dev", device)
+        run(*ip, "addr", "add", f"{host_ipv6(number, 2)}/64", "dev", device, "nodad")
+        run(*ip, "link", "set", device, "up")
         run(*ip, "route", "add", "default", "via", host_ipv4(number, 1))
         run(*ip, "-6", "route", "add", "default", "via", host_ipv6(number, 1))
 
@@ -246,24 +265,10 @@ class Fabric:
         """Starts every eddyd and waits until every port of every switch is up."""
         for switch in self.switches:
             switch.start()
-        if self.plan.host_ports == "tap":
-            self._adopt_taps(seconds)
         for switch in self.switches:
             wait_for(switch.ports_up, seconds, f"every port of {switch.name} up")
-
-    def _adopt_taps(self, seconds):
-        """Moves each tap, which its switch has made, into its host's namespace."""
-        for host in self.hosts:
-            number = int(host.name[1:])
-            wait_for(lambda d=host.name: self._has_device(d), seconds, f"tap device {host.name}")
-            run("ip", "-n", self.namespace, "link", "set", host.name, "netns", host.namespace)
-            run("ip", "-n", host.namespace, "link", "set", host.name, "name", "eth0")
-            self._set_up_host(host.namespace, number)
-
-    def _has_device(self, device):
-        for switch in self.switches:
-            switch.check_alive()
-        return run("ip", "-n", self.namespace, "link", "show", device, check=False).returncode == 0
+        if self.plan.host_ports == "tap":
+            self._set_up_host(self.host(f"h{TAP_HOST}").namespace, f"h{TAP_HOST}", TAP_HOST)
 
     def switch(self, name):
         return next(s for s in self.switches if s.name == self.plan.names + name)

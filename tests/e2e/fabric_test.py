@@ -6,6 +6,7 @@ import time
 from support import Flow, OnFabric, main, wait_for
 
 HEALED_WITHIN = 2.0  # seconds, from the restart of a switch to every pair talking again
+PROBES = 100  # of each pair, 50 ms apart
 _REPLY = re.compile(r"^\[(\d+\.\d+)\] .*icmp_seq=(\d+) ", re.MULTILINE)
 
 
@@ -29,12 +30,19 @@ class Traffic(OnFabric):
                 self.assertEqual(row["live"], "yes", row)
                 self.assertGreater(row["tx_packets"], 100, row)
 
-    def test_an_incast_in_the_lossless_class_pauses_and_loses_nothing_lossless(self):
+
+class Incast(OnFabric):
+    """Two hosts flood a third over a slow last link, in the lossless class."""
+
+    plan = {"scheme": "spray", "host_speed": "10Mbps"}
+
+    def test_it_pauses_hop_by_hop_and_loses_nothing_lossless(self):
         h1, h2, h3, _ = self.fabric.hosts
-        flood = {"udp": True, "rate": 80_000_000, "dscp": 3}
-        self.assert_flows(self.run_flows([Flow("a", h1, h3, **flood), Flow("b", h2, h3, **flood)], 2))
-        leaf2 = self.fabric.switch("leaf2").show("ports")["rows"]
-        self.assertGreater(sum(r["pfc_tx_xoff"] for r in leaf2), 0)
+        flood = {"udp": True, "rate": 20_000_000, "dscp": 3}
+        self.assert_flows(self.run_flows([Flow("a", h1, h3, **flood), Flow("b", h2, h3, **flood)], 3))
+        for name in ("leaf2", "spine1", "spine2"):
+            rows = self.fabric.switch(name).show("ports")["rows"]
+            self.assertGreater(sum(r["pfc_tx_xoff"] for r in rows), 0, name)
         for switch in self.fabric.switches:
             for row in switch.show("pgs")["rows"]:
                 self.assertEqual(row["lossless_dropped_packets"], 0, (switch.name, row))
@@ -53,7 +61,7 @@ class Healing(OnFabric):
         for source in self.fabric.hosts:
             for target in self.fabric.hosts:
                 if source is not target:
-                    command = ("ping", "-n", "-D", "-i", "0.05", "-w", "5", target.ipv4)
+                    command = ("ping", "-n", "-D", "-i", "0.05", "-c", PROBES, target.ipv4)
                     log = f"heal-{name}-{source.name}-{target.name}"
                     pings.append((f"{source.name} to {target.name}",
                                   self.world.spawn(source.namespace, *command, log=log)))

@@ -23,7 +23,7 @@ class Running(OnFabric):
         return self.switch.show("ports")["generation"]
 
     def test_a_second_one_of_the_same_name_is_refused(self):
-        second = self.world.spawn(self.fabric.namespace, BINARIES / "eddyd", "--config",
+        second = self.world.spawn(self.fabric.switches[0].namespace, BINARIES / "eddyd", "--config",
                                   self.switch.path, log="second")
         self.assertNotIn(second.wait(10), (None, 0), second.output())
         self.assertIn(self.switch.name, second.output().strip().split("\n")[-1])
@@ -118,7 +118,7 @@ class Refusing(OnFabric):
             text = text.replace(old, new, 1)
         path.write_text(text)
         extra = ["--check"] if check else []
-        done = run("ip", "netns", "exec", self.fabric.namespace, BINARIES / "eddyd", "--config", path,
+        done = run("ip", "netns", "exec", self.fabric.switches[0].namespace, BINARIES / "eddyd", "--config", path,
                    *extra, check=False)
         return done.returncode, done.stdout + done.stderr, path
 
