@@ -8,10 +8,21 @@
 #include "switch/dataplane/own_frame.h"
 
 namespace eddy {
+namespace {
+
+// The IP packet as its header has it: short frames come padded, virtual ones are cut.
+Octets ip_packet(Packet& packet) {
+  uint8_t* ip = packet.data() + packet.l2_len;
+  const size_t readable = packet.data_len() - packet.l2_len;
+  const size_t length =
+      packet.has(kPacketIpv6) ? kIpv6Header + size_t{load_be16(ip + 4)} : load_be16(ip + 2);
+  return {ip, std::min(length, readable)};
+}
+
+}  // namespace
 
 void IcmpResponder::local(Packet* packet) {
-  const Octets network{packet->data() + packet->l2_len, packet->data_len() - packet->l2_len};
-  if (turn_into_echo_reply(network)) {
+  if (turn_into_echo_reply(ip_packet(*packet))) {
     context_.count(packet->ingress_port, PortCounter::consumed_packets);
     context_.count(packet->ingress_port, PortCounter::originated_packets);
     packet->flags = static_cast<uint16_t>(packet->flags & ~(kPacketShim | kPacketTagged));
