@@ -58,7 +58,7 @@ struct OneSwitch {
   void run_for(Duration time) { fabric.run_until(fabric.now() + time); }
 
   config::SwitchConfig config;
-  Fabric fabric{16384};
+  Fabric fabric{2048};
   size_t node;
 };
 

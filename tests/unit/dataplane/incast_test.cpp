@@ -69,7 +69,7 @@ TEST_P(Incast, LosesNothing) {
   const IncastCase& given = GetParam();
   config::SwitchConfig config = incast_switch(given);
   fit_buffer(config, shared_size(given));
-  Fabric fabric(32768, 512);
+  Fabric fabric(8192, 512);
   const size_t node = fabric.add_switch(config, given.shards);
   std::vector<FabricHost*> hosts;
   for (size_t i = 0; i <= given.senders; ++i)
@@ -148,7 +148,7 @@ class FabricIncast : public testing::TestWithParam<FabricCase> {};
 TEST_P(FabricIncast, PausesHopByHopAndLosesNothing) {
   constexpr int kFrames = 60;
   LeafSpine spec = leaf_spine({.leaves = 3, .spines = 2, .hosts = 4, .scheme = GetParam().scheme});
-  Fabric fabric(32768, 512);
+  Fabric fabric(8192, 512);
   std::vector<size_t> leaves, spines;
   const auto add = [&](config::SwitchConfig& config) {
     spread_over_workers(config, GetParam().shards);

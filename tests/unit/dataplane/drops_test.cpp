@@ -1,0 +1,311 @@
+// Every reason to drop is reached by some frame, and counted once. A new reason without a line here
+// fails the test.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "net/shim.h"
+#include "switch/dataplane/shard.h"
+#include "tests/support/manual_io.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::test {
+namespace {
+
+// Ports: two hosts, a host that never answers ARP (MTU 1,500), two spines, and one taken down.
+constexpr size_t kHost = 0, kOther = 1, kSilent = 2, kSpine = 3, kDeadSpine = 4, kDisabled = 5;
+
+config::SwitchConfig a_leaf() {
+  config::SwitchConfig config = hosts_switch(2);
+  add_host_port(config, 1, 3, 10_Gbps, /*fixed_neighbor=*/false);
+  config.ports[kSilent].mtu = 1500;
+  for (const char* name : {"spine1", "spine2"}) {
+    add_fabric_port(config, name, 10_Gbps);
+    config.ports.back().peer_mac = MacAddress{{0x02, 0, 0, 0, 0, 9}};
+  }
+  add_host_port(config, 1, 6, 10_Gbps);
+  config.ports[kDisabled].admin_up = false;
+  config.ports[kOther].queues[0].dynamic_th = -8;
+  config.ports[kOther].watchdog.detection_time = 1_ms;
+  config.ports[kOther].watchdog.poll_interval = 1_ms;
+  config.leaves = {{LeafId(2), {{"spine1", 1, {}}}}, {LeafId(3), {{"spine2", 1, {}}}}};
+  config.routes = {{prefix("10.2.0.0/16"), LeafId(2), {}}, {prefix("10.3.0.0/16"), LeafId(3), {}}};
+  return config;
+}
+
+UdpSpec good(const OneSwitch& rig) {
+  return between(rig.config, kHost, kOther);
+}
+
+using Edit = std::function<void(Frame&)>;
+using Provoke = std::function<void(OneSwitch&)>;
+
+// A good frame, spoilt.
+Provoke spoilt(Edit edit, uint8_t tags = 0) {
+  return [edit, tags](OneSwitch& rig) {
+    UdpSpec spec = good(rig);
+    spec.tags = tags;
+    Frame frame = udp_frame(spec);
+    edit(frame);
+    rig.inject(kHost, frame);
+  };
+}
+
+// A frame of this EtherType to the switch, with these octets behind the header.
+Frame ethernet(const OneSwitch& rig, uint16_t ethertype, size_t octets) {
+  Frame frame(14 + octets);
+  encode(EthernetHeader{port_mac(rig.config, kHost), host_mac(1, 1), ethertype}, frame);
+  return frame;
+}
+Provoke plain(
+    uint16_t ethertype, size_t octets, Edit edit = [](Frame&) {}) {
+  return [=](OneSwitch& rig) {
+    Frame frame = ethernet(rig, ethertype, octets);
+    edit(frame);
+    rig.inject(kHost, frame);
+  };
+}
+
+// An IPv4 packet of `octets` behind its header.
+Provoke ipv4(
+    uint8_t protocol, size_t octets, Edit edit = [](Frame&) {}) {
+  return [=](OneSwitch& rig) {
+    Frame frame = ethernet(rig, kEtherTypeIpv4, kIpv4Header + octets);
+    encode(Ipv4Header{.total_length = static_cast<uint16_t>(kIpv4Header + octets),
+                      .ttl = 64,
+                      .protocol = protocol,
+                      .source = host_ip(1, 1).v4(),
+                      .destination = host_ip(1, 2).v4()},
+           Octets(frame).subspan(14));
+    edit(frame);
+    rig.inject(kHost, frame);
+  };
+}
+Provoke ipv6(size_t octets, Edit edit) {
+  return [=](OneSwitch& rig) {
+    Frame frame = ethernet(rig, kEtherTypeIpv6, kIpv6Header + octets);
+    encode(Ipv6Header{.payload_length = static_cast<uint16_t>(octets),
+                      .next_header = kProtocolHopByHop,
+                      .hop_limit = 64,
+                      .source = ip("fd00::1").v6(),
+                      .destination = ip("fd00::2").v6()},
+           Octets(frame).subspan(14));
+    edit(frame);
+    rig.inject(kHost, frame);
+  };
+}
+
+Edit set_octet(size_t at, uint8_t value) {
+  return [=](Frame& frame) { frame[at] = value; };
+}
+Edit cut(size_t length) {
+  return [=](Frame& frame) { frame.resize(length); };
+}
+
+// From host 1 to this address.
+Provoke to(
+    const char* address, Edit edit = [](Frame&) {}, size_t wire_len = 100) {
+  return [=](OneSwitch& rig) {
+    UdpSpec spec = good(rig);
+    spec.destination = ip(address);
+    spec.frame_len = wire_len;
+    Frame frame = udp_frame(spec);
+    edit(frame);
+    rig.inject(kHost, frame, wire_len);
+  };
+}
+
+// Host 2 takes nothing while these arrive for it.
+Provoke pent_up(uint8_t dscp, int frames) {
+  return [=](OneSwitch& rig) {
+    Command stop{.kind = Command::Kind::set_port_tx, .port = PortId(kOther), .on = false};
+    rig.object().post(ShardId(0), stop);
+    for (int i = 0; i < frames; ++i) rig.send(kHost, kOther, dscp, 9000);
+  };
+}
+
+void storm(OneSwitch& rig) {
+  rig.inject(kOther, pause_frame(bit(kLossless), kLongestPause));
+  rig.send(kHost, kOther, kLosslessDscp);
+  rig.run_for(3_ms);
+}
+
+void from_spine_to_spine(OneSwitch& rig) {
+  UdpSpec spec = between(rig.config, kSpine, kOther);
+  spec.destination = ip("10.2.1.2");
+  rig.inject(kSpine, udp_frame(spec));
+}
+
+void shim_from_host(OneSwitch& rig) {
+  Frame frame = ethernet(rig, kEtherTypeShim, 100);
+  encode(Shim{.kind = ShimKind::feedback}, Octets(frame).subspan(14));
+  rig.inject(kHost, frame);
+}
+
+// In the order of the list. Reasons that only a world has: see kElsewhere.
+const std::map<DropReason, Provoke> kProvocations = {
+    {DropReason::runt, spoilt(cut(13))},
+    {DropReason::vlan_truncated, spoilt(cut(16), 1)},
+    {DropReason::vlan_too_many, spoilt(
+                                    [](Frame& frame) {
+                                      frame[20] = 0x81;
+                                      frame[21] = 0x00;
+                                    },
+                                    2)},
+    {DropReason::source_mac_multicast, spoilt(set_octet(6, 0x03))},
+    {DropReason::ipv4_truncated, spoilt(cut(30))},
+    {DropReason::ipv4_bad_version, spoilt(set_octet(14, 0x55))},
+    {DropReason::ipv4_bad_ihl, spoilt(set_octet(14, 0x44))},
+    {DropReason::ipv4_bad_length, spoilt(set_octet(16, 0xff))},
+    {DropReason::ipv4_bad_checksum, spoilt(set_octet(24, 0xff))},
+    {DropReason::ipv6_truncated, plain(kEtherTypeIpv6, 30, set_octet(14, 0x60))},
+    {DropReason::ipv6_bad_version, plain(kEtherTypeIpv6, 60, set_octet(14, 0x50))},
+    {DropReason::ipv6_bad_length, ipv6(20, set_octet(18, 0x40))},
+    {DropReason::ipv6_bad_extension, ipv6(20, set_octet(55, 0xff))},
+    {DropReason::ip_bad_source,
+     [](OneSwitch& rig) {
+       UdpSpec spec = good(rig);
+       spec.source = ip("127.0.0.1");
+       rig.inject(kHost, udp_frame(spec));
+     }},
+    {DropReason::udp_truncated, ipv4(kProtocolUdp, 4)},
+    {DropReason::udp_bad_length, ipv4(kProtocolUdp, 40)},
+    {DropReason::tcp_truncated, ipv4(kProtocolTcp, 10)},
+    {DropReason::tcp_bad_offset, ipv4(kProtocolTcp, 40)},
+    {DropReason::bth_truncated,
+     [](OneSwitch& rig) {
+       UdpSpec spec = good(rig);
+       spec.destination_port = kRocePort;
+       spec.frame_len = 46;
+       rig.inject(kHost, udp_frame(spec));
+     }},
+    {DropReason::shim_truncated, plain(kEtherTypeShim, 20)},
+    {DropReason::shim_bad_version, plain(kEtherTypeShim, 60, set_octet(14, 0xff))},
+    {DropReason::control_malformed, plain(kEtherTypeArp, 10)},
+    {DropReason::mac_control_unknown, plain(kEtherTypeMacControl, 46,
+                                            [](Frame& frame) {
+                                              store_mac(frame.data(), kPauseDestination);
+                                              frame[15] = 9;
+                                            })},
+    {DropReason::control_on_host_port, shim_from_host},
+    {DropReason::link_local, plain(0x1234, 60,
+                                   [](Frame& frame) {
+                                     store_mac(frame.data(), {{1, 0x80, 0xc2, 0, 0, 0}});
+                                   })},
+    {DropReason::vlan_not_served, spoilt(set_octet(15, 5), 1)},
+    {DropReason::not_for_us, spoilt(set_octet(5, 0xee))},
+    {DropReason::unknown_ethertype, plain(0x1234, 60)},
+    {DropReason::port_disabled,
+     [](OneSwitch& rig) { rig.inject(kDisabled, udp_frame(good(rig))); }},
+    {DropReason::mtu_exceeded, to("10.1.3.2", cut(100), 1515)},
+    {DropReason::ttl_expired,
+     [](OneSwitch& rig) {
+       UdpSpec spec = good(rig);
+       spec.ttl = 1;
+       rig.inject(kHost, udp_frame(spec));
+     }},
+    {DropReason::no_route, to("99.0.0.1")},
+    {DropReason::no_live_path,
+     [](OneSwitch& rig) {
+       rig.fabric.set_link(rig.node, PortId(kDeadSpine), false);
+       to("10.3.0.1")(rig);
+     }},
+    {DropReason::neighbor_unresolved,
+     [](OneSwitch& rig) {
+       to("10.1.3.2")(rig);
+       rig.run_for(4_s);
+     }},
+    {DropReason::neighbor_queue_full,
+     [](OneSwitch& rig) {
+       for (int i = 0; i < 33; ++i) to("10.1.3.2")(rig);
+     }},
+    {DropReason::same_port, from_spine_to_spine},
+    {DropReason::pg_shared_full, pent_up(0, 200)},
+    {DropReason::headroom_full, pent_up(kLosslessDscp, 60)},
+    {DropReason::queue_full, pent_up(kLossyDscp, 20)},
+    {DropReason::egress_down,
+     [](OneSwitch& rig) {
+       pent_up(0, 3)(rig);
+       rig.fabric.set_link(rig.node, PortId(kOther), false);
+     }},
+    {DropReason::watchdog, storm},
+    {DropReason::local_unserved, to("10.1.1.1")},
+};
+
+// Not provoked here, and where instead.
+const std::map<DropReason, const char*> kElsewhere = {
+    {DropReason::mailbox_full, "MailboxFull below: needs a shard that is not polled"},
+    {DropReason::shutdown, "counted by the daemon for what it takes down with it"},
+};
+
+TEST(Drops, EveryReasonIsReachedAndCounted) {
+  for (size_t i = 0; i < kDropReasons; ++i) {
+    const auto reason = static_cast<DropReason>(i);
+    const std::string name(drop_reason_infos()[i].name);
+    if (kElsewhere.contains(reason)) continue;
+    ASSERT_TRUE(kProvocations.contains(reason)) << "nothing provokes " << name;
+    OneSwitch rig(a_leaf());
+    kProvocations.at(reason)(rig);
+    const Balance balance = rig.object().balance();
+    EXPECT_GT(drops(rig.object(), reason), 0u) << name;
+    EXPECT_EQ(balance.dropped, drops(rig.object(), reason)) << name << " and something else";
+    EXPECT_TRUE(balance.holds()) << name;
+  }
+}
+
+TEST(Drops, GiveTheirPacketsAndChargesBack) {
+  for (const auto& [reason, provoke] : kProvocations) {
+    OneSwitch rig(a_leaf());
+    provoke(rig);
+    Command go{.kind = Command::Kind::set_port_tx, .port = PortId(kOther), .on = true};
+    rig.object().post(ShardId(0), go);
+    rig.fabric.poll(rig.node);
+    rig.run_for(5_s);
+    EXPECT_EQ(leftovers(rig.object()), "") << drop_reason_infos()[static_cast<size_t>(reason)].name;
+    EXPECT_EQ(rig.fabric.pool().available(), 2048u)
+        << drop_reason_infos()[static_cast<size_t>(reason)].name;
+  }
+}
+
+// Shard 1 sleeps while packets for its port pile up in its mailbox, a message a burst.
+TEST(Drops, MailboxFull) {
+  config::SwitchConfig config = hosts_switch(2);
+  spread_over_workers(config, 2);
+  auto made = Switch::create(config, {.shards = 2});
+  ASSERT_TRUE(made.ok());
+  Switch& object = **made;
+  PacketPool pool(8192, 128);
+  ManualIo io0(pool), io1(pool);
+  io0.links.push_back({PortId(0), true});
+  io1.links.push_back({PortId(1), true});
+  object.shard(ShardId(1)).poll(io1, Instant());
+  UdpSpec spec = between(config, 0, 1);
+  const Frame frame = udp_frame(spec);
+  constexpr uint64_t kFrames = 4200;
+  for (uint64_t i = 0; i < kFrames; ++i) {
+    io0.arrive(PortId(0), frame);
+    object.shard(ShardId(0)).poll(io0, Instant());
+  }
+  const uint64_t lost = drops(object, DropReason::mailbox_full);
+  EXPECT_GT(lost, 0u);
+  EXPECT_LT(lost, kFrames);
+  EXPECT_TRUE(object.balance().holds());
+  EXPECT_EQ(object.balance().held, kFrames - lost);
+  Instant now;
+  while (object.balance().held != 0) {
+    now = now + 10_us;
+    io1.complete(now);
+    object.shard(ShardId(1)).poll(io1, now);
+  }
+  now = now + 10_us;
+  io1.complete(now);
+  object.shard(ShardId(1)).poll(io1, now);
+  object.shard(ShardId(0)).poll(io0, now);
+  EXPECT_EQ(io1.sent.size(), kFrames - lost);
+  EXPECT_EQ(leftovers(object), "");
+  EXPECT_EQ(pool.available(), 8192u);
+}
+
+}  // namespace
+}  // namespace eddy::test
