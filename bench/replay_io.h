@@ -1,0 +1,82 @@
+// ReplayIo: a world for benchmarks: real 64-octet UDP frames into a shard, everything it sends swallowed.
+//
+// As a NIC's receive ring does, it hands out packets from a small recycled pool (LIFO, 1,024 of them) and writes each
+// frame anew, so the working set is that of a real port. Frames come from `flows` 5-tuples in a scrambled order, in
+// bursts, from the ingress ports in turn. Its own cost is measured by polling EmptyShard and subtracted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "net/ids.h"
+#include "switch/dataplane/io.h"
+#include "switch/dataplane/shard.h"
+#include "tests/support/frames.h"
+#include "tests/support/packet_pool.h"
+
+namespace eddy::bench {
+
+struct ReplaySpec {
+  uint32_t flows = 10'000;        // up to 2^20
+  size_t burst = kBurst;
+  std::vector<PortId> ingress;    // in turn, a burst each
+  std::vector<MacAddress> macs;   // of the ingress ports
+  std::vector<IpAddress> destinations;  // IPv4, chosen by flow
+  IpAddress source;
+  uint8_t dscp = 3;
+  uint8_t ecn = 2;
+};
+
+class ReplayIo final : public Io {
+ public:
+  explicit ReplayIo(const ReplaySpec& spec);
+
+  // One burst is ready for the next poll.
+  void next_burst() { ready_ = true; }
+  void raise_links(size_t ports);
+
+  Received receive(std::span<Packet*> out) override;
+  std::span<const PortId> completions() override;
+  std::span<const LinkChange> link_changes() override;
+  uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
+  Packet* allocate() override { return pool_.get(); }
+  void free(std::span<Packet* const> packets) override;
+
+  uint64_t transmitted() const { return transmitted_; }
+
+ private:
+  static constexpr size_t kPackets = 4096;
+  static constexpr size_t kFrame = 64;
+
+  struct Variant {  // frames that differ in addresses, with their checksums right
+    uint8_t octets[kFrame];
+  };
+  void write(Packet* packet, uint32_t flow, size_t ingress);
+
+  ReplaySpec spec_;
+  test::PacketPool pool_;
+  std::vector<Variant> variants_;  // [ingress][source low bits][destination]
+  uint32_t next_flow_ = 0;
+  size_t next_ingress_ = 0;
+  bool ready_ = false;
+  std::vector<PortId> done_, done_now_;
+  std::vector<LinkChange> links_, links_now_;
+  uint64_t transmitted_ = 0;
+};
+
+// What the driver itself costs: receives and frees.
+class EmptyShard final : public Shard {
+ public:
+  EmptyShard() : counters_(1) {}
+  PollStats poll(Io& io, Instant now) override;
+  Instant next_deadline() const override { return Instant::never(); }
+  Counters& counters() override { return counters_; }
+  void push_event(const Event&) override {}
+
+ private:
+  Counters counters_;
+};
+
+}  // namespace eddy::bench
