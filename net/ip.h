@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "net/addresses.h"
 #include "net/byte_order.h"
@@ -105,8 +106,14 @@ inline void replace_word(uint8_t* ip, size_t offset, uint16_t word) {
 }
 
 // The caller has checked that TTL or hop limit is above 1.
+// RFC 1624 for the one word that loses 0x0100: the checksum gains as much, with the carry brought
+// round.
 inline void decrement_ipv4_ttl(uint8_t* ip) {
-  replace_word(ip, 8, static_cast<uint16_t>(load_be16(ip + 8) - 0x0100));
+  --ip[8];
+  const uint32_t sum =
+      load_raw<uint16_t>(ip + 10) + 1u;  // 0x0100 as it lies in a little-endian load
+  const auto checksum = static_cast<uint16_t>(sum + (sum >> 16));
+  std::memcpy(ip + 10, &checksum, sizeof checksum);
 }
 inline void decrement_ipv6_hop_limit(uint8_t* ip) {
   --ip[7];

@@ -56,10 +56,9 @@ Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Service
 void Adjacency::deliver(Packet* packet) {
   const PortId port = packet->egress_port;
   if (context_.settings(port).role == config::PortRole::fabric) {
-    const MacAddress& peer = peers_.mac(port);
-    if (peer.is_zero()) [[unlikely]]
+    if (!peers_.known(port)) [[unlikely]]
       return buffer_.drop(packet, DropReason::neighbor_unresolved);
-    return send(packet, peer);
+    return send(packet, peers_.mac(port));
   }
   const IpAddress next = destination_of(*packet);
   Neighbor* neighbor = neighbors_.find(port, next);

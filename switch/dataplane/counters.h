@@ -32,7 +32,7 @@ namespace eddy {
   X(icmp_policed_packets, "ICMP errors that were due but over the rate limit")               \
   X(no_control_buffer, "frames of our own not made for lack of a packet buffer")             \
   X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
-  X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")      \
+  X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")       \
   X(rx_oversize_packets, "frames that came in pieces too long for one packet buffer, dropped")
 
 // by port and priority

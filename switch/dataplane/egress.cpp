@@ -1,6 +1,7 @@
 #include "switch/dataplane/egress.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "net/ip.h"
 
@@ -60,19 +61,22 @@ void Egress::enqueue(Packet* packet) {
   if (port.fifos[q].empty()) port.progress_at[q] = context_.now;
   port.fifos[q].push(packet);
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
-  add_queued(id, q, packet->wire_len);
+  set_queued(id, q, found + packet->wire_len);
   ready_.insert(id);
 }
 
-void Egress::add_queued(PortId id, size_t fifo, int64_t bytes) {
-  std::atomic<uint32_t>& queued = context_.common.signals[id.index()].queued_bytes[fifo];
-  const int64_t level = int64_t{queued.load(std::memory_order_relaxed)} + bytes;
-  store(queued, static_cast<uint32_t>(level));
-  QueueGauge& gauge = context_.common.gauge(id, QueueId(fifo));
-  if (level > gauge.user_watermark.load(std::memory_order_relaxed)) {
-    store(gauge.user_watermark, level);
-    raise(gauge.persistent_watermark, level);
+void Egress::set_queued(PortId id, size_t queue, uint32_t octets) {
+  store(context_.common.signals[id.index()].queued_bytes[queue], octets);
+  QueueGauge& gauge = context_.common.gauge(id, QueueId(queue));
+  if (octets > gauge.user_watermark.load(std::memory_order_relaxed)) [[unlikely]] {
+    store(gauge.user_watermark, int64_t{octets});
+    raise(gauge.persistent_watermark, octets);
   }
+}
+
+void Egress::take_queued(PortId id, size_t queue, uint32_t octets) {
+  std::atomic<uint32_t>& queued = context_.common.signals[id.index()].queued_bytes[queue];
+  store(queued, queued.load(std::memory_order_relaxed) - octets);
 }
 
 void Egress::originate(PortId id, Packet* packet) {
@@ -92,26 +96,25 @@ void Egress::service() {
 
 void Egress::service_port(PortId id) {
   Port& port = ports_[id.index()];
-  if (port.on_line.pending && port.free_at <= context_.now) {
+  if (port.line_busy && port.free_at <= context_.now) {
     settle(id, port.on_line);
-    port.on_line.pending = false;
+    port.line_busy = false;
   }
   if (!port.up || port.refused_until > context_.now) return;
-  for (bool more = true; more;) {
-    Burst burst;
-    gather(id, port, burst);
-    if (burst.count == 0) return;
-    const size_t sent = hand_over(id, port, burst);
-    if (sent < burst.count) put_back(id, port, burst, sent);
-    more = sent == kBurst;
-  }
+  do {
+    gather(id, port);
+    if (burst_.count == 0) return;
+    const size_t sent = hand_over(id, port);
+    if (sent < burst_.count) return put_back(id, port, sent);
+  } while (burst_.count == kBurst);
 }
 
 // Takes from the queues what starts at or before now, as the line and the scheduler have it.
-void Egress::gather(PortId id, Port& port, Burst& burst) {
+void Egress::gather(PortId id, Port& port) {
   const PortSettings& settings = context_.settings(id);
   const Instant now = context_.now;
-  while (burst.count < kBurst) {
+  burst_.count = 0;
+  while (burst_.count < kBurst) {
     const Instant start = std::max(port.free_at, port.idle ? now : now - kMaxLateness);
     if (start > now) return;
     const std::optional<size_t> fifo = next_fifo(id, port, start);
@@ -122,21 +125,27 @@ void Egress::gather(PortId id, Port& port, Burst& burst) {
     take(port, *fifo, on_line, start);
     packet->sent_at = start + settings.line.time_of(on_line);
     port.free_at = packet->sent_at;
-    burst.packets[burst.count] = packet;
-    burst.departures[burst.count] = {Charge::of(*packet), packet->wire_len,
-                                     static_cast<uint8_t>(*fifo), true};
-    ++burst.count;
+    burst_.packets[burst_.count] = packet;
+    burst_.departures[burst_.count] = {Charge::of(*packet), packet->wire_len,
+                                       static_cast<uint8_t>(*fifo)};
+    ++burst_.count;
   }
 }
 
 std::optional<size_t> Egress::next_fifo(PortId id, Port& port, Instant start) {
   if (!port.fifos[kControl].empty()) return kControl;
   if (port.waiting == 0 || !port.tx_enabled) return std::nullopt;
+  const bool alone = (port.waiting & (port.waiting - 1)) == 0;
+  if (alone && (port.waiting & (port.stops.stopped | port.rates.limited())) == 0) [[likely]]
+    return static_cast<size_t>(std::countr_zero(port.waiting));
   const uint8_t over_rate = port.rates.limited() != 0 ? port.rates.stopped(start) : uint8_t{0};
   const auto queue = port.scheduler.pick(
       port.waiting, port.stops.stopped | over_rate,
       [&port](QueueId q) { return int64_t{port.fifos[q.index()].head()->wire_len}; });
-  if (queue) return queue->index();
+  if (queue) {
+    port.scheduler.sent(*queue, port.fifos[queue->index()].head()->wire_len);
+    return queue->index();
+  }
   if (over_rate != 0)  // somebody has to come back when the bucket allows
     timers_.set(static_cast<pfc::Deadlines::Id>(id.index()),
                 port.rates.next_eligible(port.waiting & ~port.stops.stopped));
@@ -144,62 +153,70 @@ std::optional<size_t> Egress::next_fifo(PortId id, Port& port, Instant start) {
 }
 
 void Egress::take(Port& port, size_t fifo, Bytes on_line, Instant start) {
-  const Packet* packet = port.fifos[fifo].pop();
+  port.fifos[fifo].pop();
   if (fifo == kControl) return;
-  const QueueId queue(fifo);
-  port.scheduler.sent(queue, packet->wire_len);
-  if (port.rates.limited() != 0) port.rates.sent(queue, on_line, start);
+  if (port.rates.limited() != 0) [[unlikely]]
+    port.rates.sent(QueueId(fifo), on_line, start);
   port.progress_at[fifo] = context_.now;
   if (port.fifos[fifo].empty()) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << fifo));
 }
 
-size_t Egress::hand_over(PortId id, Port& port, const Burst& burst) {
-  const size_t sent = context_.io->transmit(id, {burst.packets.data(), burst.count}, port.free_at);
-  count_sent(id, burst, sent);
-  for (size_t i = 0; i + 1 < sent; ++i) settle(id, burst.departures[i]);
+size_t Egress::hand_over(PortId id, Port& port) {
+  const size_t sent =
+      context_.io->transmit(id, {burst_.packets.data(), burst_.count}, port.free_at);
   if (sent == 0) return 0;
-  if (sent == burst.count && port.free_at > context_.now) {
-    port.on_line = burst.departures[sent - 1];
-  } else {
-    settle(id, burst.departures[sent - 1]);
-  }
+  count_sent(id, sent);
+  port.line_busy = sent == burst_.count && port.free_at > context_.now;
+  const size_t settled = port.line_busy ? sent - 1 : sent;
+  for (size_t i = 0; i < settled; ++i) settle(id, burst_.departures[i]);
+  port.on_line = burst_.departures[sent - 1];
   return sent;
 }
 
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon.
-void Egress::put_back(PortId id, Port& port, const Burst& burst, size_t sent) {
-  for (size_t i = burst.count; i-- > sent;) {
-    const uint8_t fifo = burst.departures[i].fifo;
-    port.fifos[fifo].push_front(burst.packets[i]);
+void Egress::put_back(PortId id, Port& port, size_t sent) {
+  for (size_t i = burst_.count; i-- > sent;) {
+    const uint8_t fifo = burst_.departures[i].fifo;
+    port.fifos[fifo].push_front(burst_.packets[i]);
     if (fifo != kControl) port.waiting = static_cast<uint8_t>(port.waiting | 1u << fifo);
   }
   port.free_at = context_.now;
   port.idle = true;
-  context_.count(id, PortCounter::tx_refused_packets, burst.count - sent);
+  context_.count(id, PortCounter::tx_refused_packets, burst_.count - sent);
   port.refused_until = context_.now + kRetry;
   timers_.set(static_cast<pfc::Deadlines::Id>(id.index()), port.refused_until);
 }
 
 void Egress::settle(PortId id, const Departure& departure) {
-  if (departure.fifo != kControl) add_queued(id, departure.fifo, -int64_t{departure.wire_len});
+  if (departure.fifo != kControl) take_queued(id, departure.fifo, departure.wire_len);
   buffer_.release(departure.charge);
 }
 
-void Egress::count_sent(PortId id, const Burst& burst, size_t sent) {
-  PortCounters& counters = context_.counters[id];
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < sent; ++i) {
-    const Departure& departure = burst.departures[i];
-    bytes += departure.wire_len;
-    if (departure.fifo == kControl) continue;
-    counters.queue[departure.fifo][QueueCounter::queue_tx_packets].add(1);
-    counters.queue[departure.fifo][QueueCounter::queue_tx_bytes].add(departure.wire_len);
-    if ((ports_[id.index()].stops.forwarding >> departure.fifo & 1) != 0) [[unlikely]]
-      counters.pfc[departure.fifo][PfcCounter::pfcwd_forwarded_packets].add(1);
+// Frames of one queue in a row are counted together.
+void Egress::count_sent(PortId id, size_t sent) {
+  uint64_t all_bytes = 0;
+  for (size_t i = 0; i < sent;) {
+    const uint8_t fifo = burst_.departures[i].fifo;
+    uint64_t packets = 0;
+    uint64_t bytes = 0;
+    for (; i < sent && burst_.departures[i].fifo == fifo; ++i, ++packets)
+      bytes += burst_.departures[i].wire_len;
+    if (fifo != kControl) count_sent_from(id, fifo, packets, bytes);
+    all_bytes += bytes;
   }
-  counters.port[PortCounter::tx_packets].add(sent);
-  counters.port[PortCounter::tx_bytes].add(bytes);
+  context_.count(id, PortCounter::tx_packets, sent);
+  context_.count(id, PortCounter::tx_bytes, all_bytes);
+  context_.snapshot->dre.add(context_.common.signals[id.index()], static_cast<uint32_t>(all_bytes),
+                             context_.now);
   context_.stats.transmitted += static_cast<uint32_t>(sent);
+}
+
+void Egress::count_sent_from(PortId id, size_t queue, uint64_t packets, uint64_t bytes) {
+  PortCounters& counters = context_.counters[id];
+  counters.queue[queue][QueueCounter::queue_tx_packets].add(packets);
+  counters.queue[queue][QueueCounter::queue_tx_bytes].add(bytes);
+  if ((ports_[id.index()].stops.forwarding >> queue & 1) != 0) [[unlikely]]
+    counters.pfc[queue][PfcCounter::pfcwd_forwarded_packets].add(packets);
 }
 
 void Egress::set_up(PortId id, bool up) {
@@ -209,8 +226,8 @@ void Egress::set_up(PortId id, bool up) {
   port.idle = true;
   port.refused_until = context_.now;
   if (up) return;
-  if (port.on_line.pending) settle(id, port.on_line);
-  port.on_line.pending = false;
+  if (port.line_busy) settle(id, port.on_line);
+  port.line_busy = false;
   for (size_t fifo = 0; fifo < port.fifos.size(); ++fifo)
     drop_queue(id, fifo, DropReason::egress_down);
 }
@@ -219,7 +236,7 @@ void Egress::drop_queue(PortId id, size_t fifo, DropReason reason) {
   Port& port = ports_[id.index()];
   while (!port.fifos[fifo].empty()) {
     Packet* packet = port.fifos[fifo].pop();
-    if (fifo != kControl) add_queued(id, fifo, -int64_t{packet->wire_len});
+    if (fifo != kControl) take_queued(id, fifo, packet->wire_len);
     buffer_.drop(packet, reason);
   }
   if (fifo != kControl) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << fifo));

@@ -70,12 +70,12 @@ class Egress {
  private:
   static constexpr size_t kControl = kPriorities;  // index of the FIFO of our own frames
 
-  // The frame still on the line, or a departed one being settled.
+  // What is left of a frame given to the line: the charge and the octets that are released when it
+  // has gone.
   struct Departure {
     Charge charge;
-    uint32_t wire_len = 0;
-    uint8_t fifo = 0;
-    bool pending = false;
+    uint32_t wire_len;
+    uint8_t fifo;
   };
   struct Port {
     std::array<PacketFifo, kPriorities + 1> fifos;
@@ -83,35 +83,39 @@ class Egress {
     QueueStops stops;
     bool up = false;
     bool tx_enabled = true;
-    bool idle = true;       // nothing could start when last looked: no lateness to catch up
-    Instant free_at;        // of the line
-    Instant refused_until;  // the device was full: no new try before
+    bool idle = true;        // nothing could start when last looked: no lateness to catch up
+    Instant free_at;         // of the line
+    Instant refused_until;   // the device was full: no new try before
+    bool line_busy = false;  // on_line is a frame whose last bit has not left
     Departure on_line;
     pfc::Scheduler scheduler;
     pfc::QueueRates rates;
     std::array<Instant, kPriorities> progress_at{};  // last packet sent, or became non-empty
   };
-  struct Burst {
+  struct Burst {  // filled by gather() up to count; the rest is stale
     std::array<Packet*, kBurst> packets;
     std::array<Departure, kBurst> departures;
-    size_t count = 0;
+    size_t count;
   };
 
   void service_port(PortId id);
-  void gather(PortId id, Port& port, Burst& burst);
+  void gather(PortId id, Port& port);
   // The FIFO to serve next at `start`; none: nothing may start.
   std::optional<size_t> next_fifo(PortId id, Port& port, Instant start);
   void take(Port& port, size_t fifo, Bytes on_line, Instant start);
-  size_t hand_over(PortId id, Port& port, const Burst& burst);
-  void put_back(PortId id, Port& port, const Burst& burst, size_t sent);
+  size_t hand_over(PortId id, Port& port);
+  void put_back(PortId id, Port& port, size_t sent);
   void settle(PortId id, const Departure& departure);
-  void count_sent(PortId id, const Burst& burst, size_t sent);
+  void count_sent(PortId id, size_t sent);
+  void count_sent_from(PortId id, size_t queue, uint64_t packets, uint64_t bytes);
   void drop_queue(PortId id, size_t fifo, DropReason reason);
-  void add_queued(PortId id, size_t fifo, int64_t bytes);
+  void set_queued(PortId id, size_t queue, uint32_t octets);
+  void take_queued(PortId id, size_t queue, uint32_t octets);
 
   ShardContext& context_;
   IngressBuffer& buffer_;
   std::vector<Port> ports_;
+  Burst burst_;  // of the port in service
   PortSet ready_;
   pfc::Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
   RandomStream marking_;

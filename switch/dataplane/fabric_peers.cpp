@@ -6,7 +6,12 @@
 namespace eddy {
 
 FabricPeers::FabricPeers(ShardContext& context, IngressBuffer& buffer, Egress& egress, size_t ports)
-    : context_(context), buffer_(buffer), egress_(egress), macs_(ports), timers_(2 * ports) {}
+    : context_(context),
+      buffer_(buffer),
+      egress_(egress),
+      macs_(ports),
+      known_(ports),
+      timers_(2 * ports) {}
 
 pfc::Deadlines::Id FabricPeers::next_advertisement(PortId port) const {
   return static_cast<pfc::Deadlines::Id>(port.index());
@@ -43,13 +48,14 @@ void FabricPeers::lldp(Packet* packet) {
 void FabricPeers::use(PortId port, const MacAddress& mac) {
   if (macs_[port.index()] == mac) return;
   macs_[port.index()] = mac;
+  known_[port.index()] = mac.is_zero() ? 0 : 1;
   if (!mac.is_zero()) context_.event(EventKind::peer_learned, port);
   publish_usable(port);
 }
 
 void FabricPeers::publish_usable(PortId port) {
   const bool is_host = context_.settings(port).role == config::PortRole::host;
-  const auto usable = static_cast<uint8_t>(egress_.up(port) && (is_host || !mac(port).is_zero()));
+  const auto usable = static_cast<uint8_t>(egress_.up(port) && (is_host || known(port)));
   std::atomic<uint8_t>& published = context_.common.signals[port.index()].up;
   if (published.load(std::memory_order_relaxed) == usable) return;
   published.store(usable, std::memory_order_relaxed);

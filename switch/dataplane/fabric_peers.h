@@ -28,6 +28,7 @@ class FabricPeers {
 
   FabricPeers(ShardContext& context, IngressBuffer& buffer, Egress& egress, size_t ports);
 
+  bool known(PortId port) const { return known_[port.index()] != 0; }
   const MacAddress& mac(PortId port) const { return macs_[port.index()]; }  // zero: unknown
   // An LLDP frame. Takes it.
   void lldp(Packet* packet);
@@ -50,6 +51,7 @@ class FabricPeers {
   IngressBuffer& buffer_;
   Egress& egress_;
   std::vector<MacAddress> macs_;
+  std::vector<uint8_t> known_;
   pfc::Deadlines timers_;  // two a port
 };
 

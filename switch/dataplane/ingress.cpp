@@ -3,8 +3,8 @@
 #include <rte_prefetch.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "net/byte_order.h"
 #include "net/protocols.h"
 
 namespace eddy {
@@ -31,6 +31,12 @@ void fill(Packet* packet, const ParsedFrame& frame, const ClassOf& class_of) {
   packet->queue = class_of.queue;
 }
 
+bool is_to(const uint8_t* frame, const MacAddress& mac) {
+  const uint8_t* octets = mac.octets.data();
+  return load_raw<uint32_t>(frame) == load_raw<uint32_t>(octets) &&
+         load_raw<uint16_t>(frame + 4) == load_raw<uint16_t>(octets + 4);
+}
+
 bool is_neighbor_discovery(const Packet& packet, const ParsedFrame& frame) {
   const uint32_t type_at = frame.l2_len + frame.l3_len;
   if (frame.kind != FrameKind::ipv6 || frame.l4_protocol != kProtocolIcmpv6) return false;
@@ -51,7 +57,8 @@ void Ingress::run() {
 }
 
 void Ingress::process(const Received& received, std::span<Packet* const> packets) {
-  const PortSettings& settings = context_.settings(received.port);
+  const Source source{context_.settings(received.port),
+                      services_.pause.discarding_pgs(received.port)};
   for (size_t i = 0; i < std::min(kPrefetchAhead, packets.size()); ++i) prefetch(packets[i]);
   std::array<Packet*, kBurst> accepted;
   size_t count = 0;
@@ -63,7 +70,8 @@ void Ingress::process(const Received& received, std::span<Packet* const> packets
     packet->arrived_at = context_.now;
     packet->charged_bytes = 0;
     bytes += packet->wire_len;
-    if (accept(packet, settings)) accepted[count++] = packet;
+    accepted[count] = packet;
+    count += accept(packet, source) ? 1 : 0;
   }
   context_.count(received.port, PortCounter::rx_packets, packets.size());
   context_.count(received.port, PortCounter::rx_bytes, bytes);
@@ -72,56 +80,57 @@ void Ingress::process(const Received& received, std::span<Packet* const> packets
   if (count != 0) services_.forwarder.forward({accepted.data(), count}, received.backlog.count());
 }
 
-bool Ingress::accept(Packet* packet, const PortSettings& settings) {
-  if (!settings.admin_up) [[unlikely]] {
-    buffer_.drop(packet, DropReason::port_disabled);
-    return false;
-  }
+inline bool Ingress::accept(Packet* packet, const Source& source) {
+  ParsedFrame frame;
+  if (parse_plain_udp(packet->data(), packet->data_len(), packet->wire_len, frame) &&
+      source.settings.admin_up) [[likely]]
+    return accept_ip(packet, frame, source);
+  return accept_slowly(packet, source);
+}
+
+bool Ingress::accept_slowly(Packet* packet, const Source& source) {
+  if (!source.settings.admin_up) return refuse(packet, DropReason::port_disabled);
   ParsedFrame frame;
   const ParseVerdict verdict =
       parse_frame(packet->data(), packet->data_len(), packet->wire_len, frame);
-  if (verdict != ParseVerdict::ok) [[unlikely]] {
-    buffer_.drop(packet, drop_reason_of(verdict));
-    return false;
-  }
-  if (frame.vlan_id != 0) [[unlikely]] {
-    buffer_.drop(packet, DropReason::vlan_not_served);
-    return false;
-  }
-  if (frame.kind == FrameKind::ipv4 || frame.kind == FrameKind::ipv6) [[likely]]
-    return accept_ip(packet, frame, settings);
-  serve(packet, frame, settings);
+  if (verdict != ParseVerdict::ok) return refuse(packet, drop_reason_of(verdict));
+  if (frame.vlan_id != 0) return refuse(packet, DropReason::vlan_not_served);
+  if (frame.kind == FrameKind::ipv4 || frame.kind == FrameKind::ipv6)
+    return accept_ip(packet, frame, source);
+  serve(packet, frame, source.settings);
   return false;
 }
 
-bool Ingress::accept_ip(Packet* packet, const ParsedFrame& frame, const PortSettings& settings) {
-  const bool tagged = (frame.flags & kPacketTagged) != 0;
-  fill(packet, frame,
-       tagged && settings.pcp_trusted ? settings.by_pcp[frame.pcp] : settings.by_dscp[frame.dscp]);
-  if (packet->has(kPacketShim) && settings.role == config::PortRole::host) [[unlikely]] {
-    buffer_.drop(packet, DropReason::control_on_host_port);
+bool Ingress::refuse(Packet* packet, DropReason reason) {
+  buffer_.drop(packet, reason);
+  return false;
+}
+
+inline bool Ingress::accept_ip(Packet* packet, const ParsedFrame& frame, const Source& source) {
+  const PortSettings& settings = source.settings;
+  const bool by_pcp = (frame.flags & kPacketTagged) != 0 && settings.pcp_trusted;
+  fill(packet, frame, by_pcp ? settings.by_pcp[frame.pcp] : settings.by_dscp[frame.dscp]);
+  constexpr uint16_t kUnusual = kPacketTagged | kPacketShim | kPacketIpv6;
+  if ((frame.flags & kUnusual) != 0 && !accept_unusual(packet, frame, settings)) [[unlikely]]
     return false;
-  }
-  if ((services_.pause.discarding_pgs(packet->ingress_port) >> packet->pg.index() & 1) != 0)
-      [[unlikely]] {
+  if ((source.discarded_pgs >> packet->pg.index() & 1) != 0) [[unlikely]] {
     const size_t priority = settings.pg_to_pfc[packet->pg.index()].index();
     context_.counters[packet->ingress_port].pfc[priority][PfcCounter::pfcwd_dropped_packets].add(1);
-    buffer_.drop(packet, DropReason::watchdog);
-    return false;
+    return refuse(packet, DropReason::watchdog);
   }
-  if (is_neighbor_discovery(*packet, frame)) [[unlikely]] {
-    services_.adjacency.neighbor_discovery(packet);
-    return false;
-  }
-  if (!is_for_us(*packet, settings)) [[unlikely]] {
-    buffer_.drop(packet, DropReason::not_for_us);
-    return false;
-  }
+  if (!is_to(packet->data(), settings.mac)) [[unlikely]]
+    return refuse(packet, DropReason::not_for_us);
   return true;
 }
 
-bool Ingress::is_for_us(const Packet& packet, const PortSettings& settings) const {
-  return std::memcmp(packet.data(), settings.mac.octets.data(), settings.mac.octets.size()) == 0;
+// What only tagged, shimmed or IPv6 packets can be.
+bool Ingress::accept_unusual(Packet* packet, const ParsedFrame& frame,
+                             const PortSettings& settings) {
+  if (packet->has(kPacketShim) && settings.role == config::PortRole::host)
+    return refuse(packet, DropReason::control_on_host_port);
+  if (!is_neighbor_discovery(*packet, frame)) return true;
+  services_.adjacency.neighbor_discovery(packet);
+  return false;
 }
 
 // Frames that are not forwarded: for a service of ours, or not for anybody.

@@ -34,12 +34,18 @@ class Ingress {
   void run();
 
  private:
+  struct Source {  // of the burst in hand
+    const PortSettings& settings;
+    uint8_t discarded_pgs;
+  };
   void process(const Received& received, std::span<Packet* const> packets);
   // True: an IP packet to forward, its Packet line filled in.
-  bool accept(Packet* packet, const PortSettings& settings);
-  bool accept_ip(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
+  bool accept(Packet* packet, const Source& source);
+  bool accept_ip(Packet* packet, const ParsedFrame& frame, const Source& source);
+  bool accept_slowly(Packet* packet, const Source& source);
+  bool accept_unusual(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
   void serve(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
-  bool is_for_us(const Packet& packet, const PortSettings& settings) const;
+  bool refuse(Packet* packet, DropReason reason);
 
   ShardContext& context_;
   IngressBuffer& buffer_;

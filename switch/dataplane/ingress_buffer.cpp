@@ -12,23 +12,13 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
   owed_.reserve(credits_.size());
 }
 
-bool IngressBuffer::admit(Packet* packet, int64_t backlog) {
-  const PortId port = packet->ingress_port;
-  const PriorityGroupId pg = packet->pg;
-  const PortSettings& settings = context_.settings(port);
-  const int64_t charge = pfc::round_to_cells(packet->wire_len, context_.snapshot->cell_bytes);
-  const pfc::Admission admission =
-      pool_.admit(context_.common.pg(port, pg), settings.pgs[pg.index()], charge, backlog);
-  if (admission.xoff_edge) pause_sender_.mark(port, pg, true);
-  if (admission.verdict != pfc::AdmitVerdict::accepted) [[unlikely]] {
-    refuse(packet, admission.verdict);
-    return false;
+void IngressBuffer::end_admitted_run(PortId port, PriorityGroupId pg) {
+  if (admitted_.packets != 0) {
+    auto& counters = context_.counters[admitted_.port].pg[admitted_.pg.index()];
+    counters[PgCounter::pg_rx_packets].add(admitted_.packets);
+    counters[PgCounter::pg_rx_bytes].add(admitted_.bytes);
   }
-  packet->charged_bytes = static_cast<uint32_t>(charge);
-  auto& counters = context_.counters[port].pg[pg.index()];
-  counters[PgCounter::pg_rx_packets].add(1);
-  counters[PgCounter::pg_rx_bytes].add(packet->wire_len);
-  return true;
+  admitted_ = {port, pg};
 }
 
 void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
@@ -71,6 +61,7 @@ void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
 }
 
 void IngressBuffer::flush() {
+  end_admitted_run(admitted_.port, admitted_.pg);
   end_run();
   while (!owed_.empty()) {
     const size_t index = owed_.back();

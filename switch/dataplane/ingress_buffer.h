@@ -22,7 +22,7 @@ namespace eddy {
 struct Charge {
   PortId port;
   PriorityGroupId pg;
-  uint32_t bytes = 0;
+  uint32_t bytes;
   static Charge of(const Packet& packet) {
     return {packet.ingress_port, packet.pg, packet.charged_bytes};
   }
@@ -36,7 +36,24 @@ class IngressBuffer {
   // What is readable on the port and not read yet; a PG does not resume into it.
   void note_backlog(PortId port, Bytes backlog) { backlog_[port.index()] = backlog; }
   // `backlog` octets are readable on the port and not read yet. False: dropped and counted.
-  [[nodiscard]] bool admit(Packet* packet, int64_t backlog);
+  [[nodiscard]] bool admit(Packet* packet, int64_t backlog) {
+    const PortId port = packet->ingress_port;
+    const PriorityGroupId pg = packet->pg;
+    const int64_t charge = context_.snapshot->cell.charge_of(packet->wire_len);
+    const pfc::Admission admission = pool_.admit(
+        context_.common.pg(port, pg), context_.settings(port).pgs[pg.index()], charge, backlog);
+    if (admission.xoff_edge) [[unlikely]]
+      pause_sender_.mark(port, pg, true);
+    if (admission.verdict != pfc::AdmitVerdict::accepted) [[unlikely]] {
+      refuse(packet, admission.verdict);
+      return false;
+    }
+    packet->charged_bytes = static_cast<uint32_t>(charge);
+    if (port != admitted_.port || pg != admitted_.pg) end_admitted_run(port, pg);
+    ++admitted_.packets;
+    admitted_.bytes += packet->wire_len;
+    return true;
+  }
   void release(const Charge& charge) {
     if (charge.bytes == 0) return;
     if (charge.port == run_.port && charge.pg == run_.pg) {
@@ -47,7 +64,7 @@ class IngressBuffer {
     run_ = charge;
     run_bytes_ = charge.bytes;
   }
-  // Ends the run and sends credits that are owed to other shards.
+  // Ends the runs and sends credits that are owed to other shards.
   void flush();
   void take_credit(const Message& credit) { give_back(credit.port, credit.pg, credit.bytes); }
   bool credits_wait() const { return !owed_.empty(); }
@@ -60,6 +77,14 @@ class IngressBuffer {
   const pfc::BufferPool& pool() const { return pool_; }
 
  private:
+  // Packets of one (port, PG) admitted in a row, not counted yet.
+  struct AdmittedRun {
+    PortId port;
+    PriorityGroupId pg;
+    uint64_t packets = 0;
+    uint64_t bytes = 0;
+  };
+  void end_admitted_run(PortId port, PriorityGroupId pg);
   void end_run();
   void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
   void refuse(Packet* packet, pfc::AdmitVerdict verdict);
@@ -70,6 +95,7 @@ class IngressBuffer {
   ShardContext& context_;
   pfc::PauseSender& pause_sender_;
   pfc::BufferPool pool_;
+  AdmittedRun admitted_;
   Charge run_{PortId::none(), PriorityGroupId(0), 0};
   int64_t run_bytes_ = 0;
   std::vector<Bytes> backlog_;         // by port, as of its last burst

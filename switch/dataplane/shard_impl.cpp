@@ -79,11 +79,10 @@ void ShardImpl::read_mail() {
   for (size_t from = 0; from <= context_.common.control(); ++from) {
     if (from == context_.id.index()) continue;
     Mailbox& mail = context_.common.mail(from, context_.id);
-    std::array<Message, kBurst> messages;
-    for (size_t n = messages.size(); n == messages.size();) {
-      n = mail.receive(messages);
-      context_.stats.messages += static_cast<uint32_t>(n);
-      for (size_t i = 0; i < n; ++i) take_message(messages[i]);
+    while (!mail.empty()) {
+      const size_t count = mail.receive(messages_);
+      context_.stats.messages += static_cast<uint32_t>(count);
+      for (size_t i = 0; i < count; ++i) take_message(messages_[i]);
     }
   }
 }

@@ -3,6 +3,7 @@
 // Owner: the worker. Source: architecture, section 4; docs/packet_walk.md has the table.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -60,7 +61,8 @@ class ShardImpl final : public Shard {
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;
-  uint64_t adopted_ = 0;         // generation of the snapshot that the parts below obey
+  uint64_t adopted_ = 0;                  // generation of the snapshot that the parts below obey
+  std::array<Message, kBurst> messages_;  // being read
   uint32_t links_seen_ = 0;      // CommonState::link_generation that the live masks reflect
   std::vector<bool> links_up_;   // by port, as the world says
   Command* draining_ = nullptr;  // waits for the shard to be empty

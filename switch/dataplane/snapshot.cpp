@@ -214,7 +214,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   if (!plan) return plan.problems();
   auto snapshot = std::make_unique<Snapshot>();
   snapshot->config = config;
-  snapshot->cell_bytes = config.buffer.cell_bytes;
+  snapshot->cell = pfc::CellSize(config.buffer.cell_bytes);
   snapshot->shared_size = plan->shared;
   snapshot->set_aside = plan->reserved;
   snapshot->leaf = config.leaf;

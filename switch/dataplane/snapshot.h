@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "lb/dre.h"
 #include "lb/path_set.h"
 #include "lb/selector.h"
 #include "net/addresses.h"
@@ -99,10 +100,11 @@ struct ShardScheme {
 struct Snapshot {
   uint64_t generation = 0;
   config::SwitchConfig config;
-  int64_t cell_bytes = 256;
+  pfc::CellSize cell;
   Bytes shared_size;
   Bytes set_aside;  // reserved octets and headroom of all PGs
   LeafId leaf;
+  lb::Dre dre{lb::Dre::Parameters{}};
   std::vector<PortSettings> ports;
   std::shared_ptr<const RouteTable> routes;
   std::vector<NextHop> next_hops;  // by route target
