@@ -106,7 +106,10 @@ class Report:
         lines.append(f"  ECN     {total['ecn_marked_packets']} packets marked")
         if not self._drops:
             return lines + ["  drops   none"]
-        lines.append(f"  drops   {sum(self._drops.values())} packets")
+        hosts = {(r.switch, r.port) for r in self._rows if r.role == "host"}
+        at_edge = sum(n for (switch, port, _), n in self._drops.items() if (switch, port) in hosts)
+        lines.append(f"  drops   {sum(self._drops.values())} packets, {at_edge} of them on host ports, "
+                     "where PFC does not reach")
         ranked = sorted(self._drops.items(), key=lambda d: (-d[1], d[0]))
         for (switch, port, reason), packets in ranked[:MAX_LINES]:
             lines.append(f"          {packets:6d} at {switch} {port}: {reason}")

@@ -96,7 +96,7 @@ def switch_config(plan, identity, ports, leaves, routes):
             "profiles": {"lossless": {"mode": "static", "xoff": plan.xoff}},
         },
         "wred": {"default": {"kmin": plan.kmin, "kmax": plan.kmax}},
-        "port_defaults": {"queues": {1: "{wred: default}"}},
+        "port_defaults": {"pfc": "{refresh_limit: 10ms}", "queues": {1: "{wred: default}"}},
         "load_balancer": {"scheme": plan.scheme} | plan.parameters,
         "ports": ports,
         "leaves": leaves,
