@@ -12,24 +12,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/unit/control/temp_directory.h"
+
 namespace eddy::control {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-
-// A directory of the test's own.
-class TempDirectory {
- public:
-  TempDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "eddy-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TempDirectory() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 class Peer {
  public:
