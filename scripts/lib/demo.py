@@ -4,6 +4,7 @@
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from lib.netns import Trouble, World, close_state, owner_lives  # noqa: E402
 from lib.traffic import Flow, Traffic, ping_mesh  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-STATE = Path("/run/eddy/demo.json")
+STATES = Path("/run/eddy")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOSSLESS_DSCP = 3  # SONiC's maps: DSCP 3 -> traffic class 3 -> lossless priority group 3
 
@@ -44,7 +45,11 @@ def parse_arguments():
     parser.add_argument("--keep", action="store_true",
                         help="leave the fabric up and print how to look at it")
     parser.add_argument("--down", action="store_true", help="take down a fabric that was kept")
+    parser.add_argument("--name", default="demo", metavar="NAME",
+                        help="for a second fabric beside the first: begins its switches' names")
     arguments = parser.parse_args()
+    if not re.fullmatch(r"[a-z0-9]{1,10}", arguments.name):
+        parser.error(f"--name {arguments.name}: valid are 1 to 10 of a to z and 0 to 9")
     if arguments.down:
         return arguments
     if not 4 <= arguments.seconds <= 3600:
@@ -56,27 +61,40 @@ def parse_arguments():
     return arguments
 
 
-def take_down():
-    if not STATE.exists():
+def state_path(name):
+    return STATES / f"{name}.json"
+
+
+def named(name):
+    """What tells a demo of another name in a command line."""
+    return "" if name == "demo" else f" --name {name}"
+
+
+def take_down(name):
+    path = state_path(name)
+    if not path.exists():
         print("no demo fabric is up")
         return
-    close_state(STATE)
+    close_state(path)
     print("the demo fabric is down")
 
 
-def make_room(screen):
-    """Refuses to run beside another demo; clears what a killed one left behind."""
-    if not STATE.exists():
+def make_room(screen, name):
+    """Refuses to run beside a demo of the same name; clears what a killed one left behind."""
+    path = state_path(name)
+    if not path.exists():
         return
-    state = json.loads(STATE.read_text(encoding="utf-8"))
+    state = json.loads(path.read_text(encoding="utf-8"))
     if state["kept"] or owner_lives(state):
-        raise Trouble("a demo fabric is up already; scripts/demo --down takes it down")
+        raise Trouble(f"a demo fabric is up already; scripts/demo --down{named(name)} takes it down")
     screen.say("Taking down what an interrupted demo left behind.")
-    close_state(STATE)
+    close_state(path)
 
 
 def build(screen):
-    """Installs what is missing and builds preset release; silent when there is nothing to do."""
+    """The directory of the programs: $EDDY_BIN, or preset release, built if it has changed."""
+    if "EDDY_BIN" in os.environ:
+        return Path(os.environ["EDDY_BIN"])
     subprocess.run([ROOT / "scripts" / "setup"], check=True)
     began = time.monotonic()
     for command in (("cmake", "--preset", "release"),
@@ -124,17 +142,18 @@ def run_traffic(world, fabric, report, screen, seconds):
 
 def demo(arguments, screen):
     binaries = build(screen)
-    make_room(screen)
-    world = World("eddy-demo", outlive=arguments.keep, state_path=STATE)
+    make_room(screen, arguments.name)
+    world = World(f"eddy-{arguments.name}", outlive=arguments.keep,
+                  state_path=state_path(arguments.name))
     kept = False
     try:
-        plan = Plan(host_ports=arguments.hosts, scheme=arguments.scheme)
+        names = "" if arguments.name == "demo" else f"{arguments.name}-"
+        plan = Plan(host_ports=arguments.hosts, scheme=arguments.scheme, names=names)
         began = time.monotonic()
         fabric = Fabric(world, plan, binaries)
         fabric.start()
-        screen.say(f"Two leaves, two spines and four hosts are up "
-                   f"({time.monotonic() - began:.1f} s; hosts on {arguments.hosts}, "
-                   f"switches joined by memif, scheme {arguments.scheme}).")
+        screen.say(f"Two leaves, two spines and four hosts are up ({time.monotonic() - began:.1f} s).",
+                   f"Hosts on {arguments.hosts}, memif between the switches, scheme {arguments.scheme}.")
         screen.say(*TRAFFIC)
         report = Report(screen, plan)
         report.pings(ping_mesh(world, fabric.hosts))
@@ -143,7 +162,7 @@ def demo(arguments, screen):
         if arguments.keep:
             world.save(kept=True)
             kept = True
-            say_how_to_look(screen, fabric, binaries)
+            say_how_to_look(screen, fabric, binaries, arguments.name)
         return 1 if failures else 0
     finally:
         if not kept:
@@ -152,7 +171,7 @@ def demo(arguments, screen):
             world.close()
 
 
-def say_how_to_look(screen, fabric, binaries):
+def say_how_to_look(screen, fabric, binaries, name):
     eddyctl = os.path.relpath(binaries / "eddyctl")
     leaf = fabric.switches[0]
     screen.say(
@@ -163,7 +182,7 @@ def say_how_to_look(screen, fabric, binaries):
         f"        (after iperf3 -s in {fabric.hosts[2].namespace})",
         f"  dpdk-telemetry.py -f eddy-{leaf.name}",
         f"  less {leaf.process.log}        (and the configuration beside it, {leaf.path.name})",
-        "To take it down: scripts/demo --down")
+        f"To take it down: scripts/demo --down{named(name)}")
 
 
 def interrupt(_number, _frame):
@@ -177,7 +196,7 @@ def main():
         signal.signal(number, interrupt)
     try:
         if arguments.down:
-            take_down()
+            take_down(arguments.name)
             return 0
         return demo(arguments, screen)
     except Trouble as trouble:

@@ -31,8 +31,8 @@ class Report:
         """The lines of one second."""
         rows = watch.port_rows(last, now)
         forwarded = sum(r.rate("tx_packets") for r in rows)
-        head = (f"{second:3d} s of {seconds}  scheme {self._plan.scheme}  "
-                f"{display.number(forwarded)} packets/s  flows: {', '.join(running) or 'ended'}")
+        head = (f"{second:3d} s of {seconds}  {self._plan.scheme}  {display.number(forwarded)} packets/s  "
+                f"flows: {' '.join(running) or 'ended'}")
         lines = ["", self._screen.paint(head, "bold"), *display.port_table(self._screen, rows)]
         lines += [" " + display.split_line(leaf, watch.split(rows, leaf)) for leaf in self._leaves()]
         lines.append(" drops: " + display.drops_line(watch.drops_by_reason(last, now), 88))

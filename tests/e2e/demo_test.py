@@ -1,0 +1,120 @@
+"""scripts/demo from outside: what it prints, its exit status, and that nothing is left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import BINARIES, ROOT, main, run, wait_for
+
+NAME = f"t{os.getpid()}"
+STATE = Path(f"/run/eddy/{NAME}.json")
+
+
+class Demo(unittest.TestCase):
+    """Each test runs a demo of its own name, with the binaries of this build."""
+
+    def setUp(self):
+        self.out = tempfile.NamedTemporaryFile("w+", prefix="eddy-demo-test-")
+        self.addCleanup(self.out.close)
+        self.addCleanup(self.demo, "--down")
+
+    def start(self, *words):
+        command = [ROOT / "scripts" / "demo", "--name", NAME, *words]
+        return subprocess.Popen(command, stdout=self.out, stderr=subprocess.STDOUT,
+                                env=os.environ | {"EDDY_BIN": str(BINARIES)})
+
+    def demo(self, *words):
+        """Runs it to its end; returns its status and what it printed."""
+        self.out.seek(0)
+        self.out.truncate()
+        return self.ended(self.start(*words))
+
+    def ended(self, process):
+        status = process.wait(60)
+        return status, self.printed()
+
+    def printed(self):
+        return Path(self.out.name).read_text(encoding="utf-8")
+
+    def until(self, text, process):
+        wait_for(lambda: text in self.printed() or process.poll() is not None, 40, f"'{text}'")
+        self.assertIsNone(process.poll(), self.printed())
+
+    def assert_nothing_left(self, pids=()):
+        self.assertNotIn(f"eddy-{NAME}-", run("ip", "netns", "list").stdout)
+        self.assertFalse(STATE.exists())
+        for pid in pids:
+            self.assertFalse(Path(f"/proc/{pid}").exists(), pid)
+
+    def switch_pids(self):
+        return [pid for pid, _ in json.loads(STATE.read_text())["processes"]]
+
+    def test_a_short_run(self):
+        status, text = self.demo("--seconds", "4", "--scheme", "drill")
+        self.assertEqual(status, 0, text)
+        for part in ("4 s of 4", "scheme drill.", "24 of 24 pairs answered", "PFC", "ECN", "drops",
+                     "leaf1 sent over: spine1", "\nOK: "):
+            self.assertIn(part, text)
+        self.assertNotIn("\033", text)
+        self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
+        self.assert_nothing_left()
+
+    def test_ctrl_c_takes_everything_down(self):
+        process = self.start("--seconds", "30")
+        self.until("2 s of 30", process)
+        pids = self.switch_pids()
+        process.send_signal(signal.SIGINT)
+        status, text = self.ended(process)
+        self.assertEqual(status, 130, text)
+        self.assertIn("everything is taken down", text)
+        self.assert_nothing_left(pids)
+
+    def test_a_switch_that_dies_is_named(self):
+        process = self.start("--seconds", "30")
+        self.until("1 s of 30", process)
+        pids = self.switch_pids()
+        os.kill(pids[2], signal.SIGKILL)
+        status, text = self.ended(process)
+        self.assertEqual(status, 1, text)
+        self.assertIn(f"FAILED: eddyd {NAME}-spine1 killed by SIGKILL", text)
+        self.assert_nothing_left(pids)
+
+    def test_what_a_killed_demo_leaves_is_cleared_by_the_next(self):
+        process = self.start("--seconds", "30")
+        self.until("1 s of 30", process)
+        pids = self.switch_pids()
+        process.kill()
+        process.wait()
+        for pid in pids:
+            wait_for(lambda p=pid: not Path(f"/proc/{p}").exists(), 5, f"end of {pid}")
+        status, text = self.demo("--seconds", "4")
+        self.assertEqual(status, 0, text)
+        self.assertIn("left behind", text)
+        self.assert_nothing_left()
+
+    def test_keep_and_down(self):
+        status, text = self.demo("--seconds", "4", "--keep")
+        self.assertEqual(status, 0, text)
+        pids = self.switch_pids()
+        host = run("ip", "netns", "exec", f"eddy-{NAME}-h1", "ping", "-c", "1", "-W", "2", "10.0.3.2")
+        self.assertIn(" 0% packet loss", host.stdout)
+        status, text = self.demo()
+        self.assertEqual(status, 1)
+        self.assertIn(f"scripts/demo --down --name {NAME}", text)
+        self.assertEqual(self.demo("--down")[0], 0)
+        self.assert_nothing_left(pids)
+
+    def test_wrong_options_are_refused_before_anything_is_built(self):
+        for words, valid in ((("--scheme", "nonsense"), "letflow"), (("--seconds", "0"), "4 to 3600"),
+                             (("--hosts", "carrier_pigeon"), "af_xdp"), (("--nonsense",), "--keep")):
+            status, text = self.demo(*words)
+            self.assertEqual(status, 2, words)
+            self.assertIn(valid, text)
+
+
+if __name__ == "__main__":
+    main()
