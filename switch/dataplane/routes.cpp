@@ -34,6 +34,20 @@ Key end_key(Key start, int length) {
   return length == 0 ? Key{0} : static_cast<Key>(start + (Key{1} << (kKeyBits<Key> - length)));
 }
 
+// Tables below the first 24 bits that rte_fib reserves at most: one a step of 8 bits of each
+// prefix.
+uint32_t lower_tables(std::span<const Route> routes, bool v4) {
+  constexpr uint32_t kLeast = 256;
+  uint32_t tables = kLeast;
+  for (const Route& route : routes)
+    if (route.prefix.address.is_v4() == v4 && route.prefix.length > 24)
+      tables += (route.prefix.length - 24u + 7) / 8;
+  return tables;
+}
+
+// What entries of two octets can number; four octets double the memory.
+constexpr uint32_t kMaxTwoOctetTables = 32'767;
+
 // rte_fib wants a name of its own for each table that exists.
 std::string unique_name(const char* family, const void* table) {
   return std::string(family) + "_" + std::to_string(reinterpret_cast<uintptr_t>(table));
@@ -115,8 +129,9 @@ Problems RouteTable::build_fib(std::span<const uint16_t> target_of) {
   conf.max_routes = static_cast<int>(routes_.size());
   conf.rib_ext_sz = 0;
   conf.default_nh = kNoRoute;
-  conf.dir24_8.nh_sz = RTE_FIB_DIR24_8_2B;
-  conf.dir24_8.num_tbl8 = static_cast<uint32_t>(std::max<size_t>(routes_.size(), 256));
+  conf.dir24_8.num_tbl8 = lower_tables(routes_, /*v4=*/true);
+  conf.dir24_8.nh_sz =
+      conf.dir24_8.num_tbl8 <= kMaxTwoOctetTables ? RTE_FIB_DIR24_8_2B : RTE_FIB_DIR24_8_4B;
   const std::string name = unique_name("eddy4", this);
   fib_.reset(rte_fib_create(name.c_str(), /*socket_id=*/-1, &conf));
   if (!fib_) return {"IPv4 routes: no memory for a FIB of " + std::to_string(routes_.size())};
@@ -134,8 +149,8 @@ Problems RouteTable::build_fib6(std::span<const uint16_t> target_of) {
   conf.type = RTE_FIB6_TRIE;
   conf.max_routes = static_cast<int>(routes_.size());
   conf.default_nh = kNoRoute;
-  conf.trie.nh_sz = RTE_FIB6_TRIE_2B;
-  conf.trie.num_tbl8 = static_cast<uint32_t>(std::max<size_t>(routes_.size() * 16, 1024));
+  conf.trie.num_tbl8 = lower_tables(routes_, /*v4=*/false);
+  conf.trie.nh_sz = conf.trie.num_tbl8 <= kMaxTwoOctetTables ? RTE_FIB6_TRIE_2B : RTE_FIB6_TRIE_4B;
   const std::string name = unique_name("eddy6", this);
   fib6_.reset(rte_fib6_create(name.c_str(), /*socket_id=*/-1, &conf));
   if (!fib6_) return {"IPv6 routes: no memory for a FIB of " + std::to_string(routes_.size())};
