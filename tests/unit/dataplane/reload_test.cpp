@@ -1,0 +1,181 @@
+// Configurations that change under traffic: nothing is lost, old snapshots are freed when no shard
+// can see them and not before, and a refused configuration changes nothing.
+#include <gtest/gtest.h>
+
+#include "lb/registry.h"
+#include "switch/dataplane/shard.h"
+#include "tests/support/manual_io.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::test {
+namespace {
+
+// The n-th configuration: hot keys only.
+config::SwitchConfig changed(config::SwitchConfig config, size_t n) {
+  const auto schemes = lb::schemes();
+  config.load_balancer.scheme = schemes[n % schemes.size()].name;
+  config.buffer.profiles["lossless"].xoff = Bytes::kib(static_cast<int64_t>(12 + n % 3 * 30));
+  config.buffer.profiles["lossless"].mode =
+      n % 5 == 0 ? config::BufferMode::dynamic : config::BufferMode::fixed;
+  config.buffer.wred["default"].kmin = Bytes(1000 + static_cast<int64_t>(n % 7) * 10'000);
+  for (config::PortConfig& port : config.ports) {
+    port.queues[3].weight = 1 + static_cast<int>(n % 20);
+    port.queues[1].scheduler =
+        n % 2 == 0 ? config::SchedulerType::strict : config::SchedulerType::dwrr;
+    port.watchdog.enabled = n % 4 != 0;
+  }
+  config.routes.push_back({prefix("172.16." + std::to_string(n % 256) + ".0/24"), LeafId(2), {}});
+  config.neighbors.push_back(
+      {ip("10.1.1." + std::to_string(10 + n % 200)), host_mac(7, n % 256), config.ports[0].name});
+  if (n % 3 == 0) std::swap(config.leaves[0].paths[0], config.leaves[0].paths[1]);
+  return config;
+}
+
+class ReloadUnderTraffic : public testing::TestWithParam<size_t> {};
+
+TEST_P(ReloadUnderTraffic, AThousandTimesUnderTrafficLosesNothing) {
+  LeafSpine spec = leaf_spine({.leaves = 2, .spines = 2, .hosts = 2});
+  Fabric fabric(4096, 512);
+  std::vector<size_t> nodes;
+  for (auto* configs : {&spec.leaves, &spec.spines}) {
+    for (config::SwitchConfig& config : *configs) {
+      spread_over_workers(config, GetParam());
+      nodes.push_back(fabric.add_switch(config, GetParam()));
+    }
+  }
+  for (size_t l = 0; l < 2; ++l)
+    for (size_t s = 0; s < 2; ++s)
+      fabric.connect(nodes[l], PortId(2 + s), nodes[2 + s], PortId(l), 1_us);
+  std::vector<FabricHost*> hosts;
+  for (size_t l = 0; l < 2; ++l)
+    for (size_t h = 0; h < 2; ++h) {
+      hosts.push_back(&fabric.attach_host(nodes[l], PortId(h), 1_us));
+      hosts.back()->keep_frames = false;
+    }
+  const auto add_traffic = [&](size_t l, size_t h) {
+    const Transmission one{udp_frame({.destination_mac = port_mac(spec.leaves[l], h),
+                                      .source = host_ip(l + 1, h + 1),
+                                      .destination = host_ip(2 - l, 1),
+                                      .dscp = kLosslessDscp,
+                                      .ecn = kEcnCapable0,
+                                      .frame_len = 1000,
+                                      .readable_len = 96}),
+                           1000, kLossless};
+    hosts[l * 2 + h]->source = [one, left = 400](Transmission& next) mutable {
+      next = one;
+      return left-- > 0;
+    };
+    fabric.kick(*hosts[l * 2 + h]);
+  };
+  for (size_t l = 0; l < 2; ++l)
+    for (size_t h = 0; h < 2; ++h) add_traffic(l, h);
+  for (size_t n = 0; n < 1000; ++n) {
+    fabric.run_until(fabric.now() + 700_ns);
+    const auto generation = fabric.at(nodes[0]).reconfigure(changed(spec.leaves[0], n));
+    ASSERT_TRUE(generation.ok()) << generation.problems()[0];
+    EXPECT_EQ(generation.value(), n + 2);
+    fabric.poll(nodes[0]);
+    EXPECT_LE(fabric.at(nodes[0]).reclaim(), 1u);
+  }
+  fabric.run_until(fabric.now() + 10_ms);
+  EXPECT_EQ(hosts[0]->received_count + hosts[2]->received_count, 4 * 400u);
+  for (const size_t node : nodes) {
+    EXPECT_EQ(fabric.at(node).balance().dropped, 0u);
+    EXPECT_EQ(leftovers(fabric.at(node)), "");
+  }
+  fabric.poll(nodes[0]);
+  EXPECT_EQ(fabric.at(nodes[0]).reclaim(), 0u);
+}
+INSTANTIATE_TEST_SUITE_P(Shards, ReloadUnderTraffic, testing::Values(1, 2, 4));
+
+TEST(Snapshots, AreFreedOnlyWhenNoShardCanLookBackAtThem) {
+  config::SwitchConfig config = hosts_switch(2);
+  auto made = Switch::create(config, {.shards = 1});
+  ASSERT_TRUE(made.ok());
+  Switch& object = **made;
+  PacketPool pool(64);
+  ManualIo io(pool);
+  io.links = {{PortId(0), true}, {PortId(1), true}};
+  Shard& shard = object.shard(ShardId(0));
+  // Published in the middle of a poll: the shard holds the old one until the next.
+  io.on_receive = [&] {
+    if (object.config().seed == 1) {
+      config.seed = 2;
+      ASSERT_TRUE(object.reconfigure(config).ok());
+    }
+  };
+  shard.poll(io, Instant::at(1_us));
+  EXPECT_EQ(object.reclaim(), 1u);
+  EXPECT_LE(shard.next_deadline(), Instant::at(1_us)) << "there is something to adopt";
+  shard.poll(io, Instant::at(2_us));
+  EXPECT_EQ(object.reclaim(), 0u);
+  EXPECT_GT(shard.next_deadline(), Instant::at(2_us));
+}
+
+TEST(Snapshots, AShardThatDoesNotPollKeepsThemAll) {
+  config::SwitchConfig config = hosts_switch(2);
+  spread_over_workers(config, 2);
+  auto made = Switch::create(config, {.shards = 2});
+  ASSERT_TRUE(made.ok());
+  PacketPool pool(64);
+  ManualIo io(pool);
+  for (uint64_t seed = 2; seed < 7; ++seed) {
+    config.seed = seed;
+    ASSERT_TRUE((*made)->reconfigure(config).ok());
+    (*made)->shard(ShardId(0)).poll(io, Instant());
+  }
+  EXPECT_EQ((*made)->reclaim(), 5u);
+  (*made)->shard(ShardId(1)).poll(io, Instant());
+  EXPECT_EQ((*made)->reclaim(), 0u);
+}
+
+TEST(Refused, KeepsEverythingAsItWas) {
+  OneSwitch rig(hosts_switch(2));
+  const config::SwitchConfig before = rig.object().config();
+  std::vector<config::SwitchConfig> bad(5, rig.config);
+  bad[0].buffer.size = 64_KiB;
+  bad[1].ports[0].name = "another";
+  bad[2].ports.pop_back();
+  bad[3].load_balancer.scheme = "no_such_scheme";
+  bad[4].ports[1].worker = 1;
+  for (const config::SwitchConfig& config : bad) {
+    const auto refused = rig.object().reconfigure(config);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_FALSE(refused.problems().empty());
+  }
+  rig.fabric.poll(rig.node);
+  EXPECT_EQ(rig.object().reclaim(), 0u);
+  EXPECT_TRUE(rig.object().config() == before);
+  rig.send(0, 1, 0);
+  EXPECT_EQ(rig.seen(1).size(), 1u);
+  EXPECT_EQ(only(take_events(rig.object()), EventKind::snapshot_adopted).size(), 1u);
+}
+
+TEST(Reload, ConfiguredNeighborsFindRoomInAFullTable) {
+  config::SwitchConfig config = hosts_switch(1);
+  config.ports[0].addresses[0] = prefix("10.1.0.1/16");
+  config.neighbors.clear();
+  OneSwitch rig(config);
+  UdpSpec spec = between(config, 0, 0);
+  for (uint32_t i = 0; i < 1100; ++i) {  // a scan of the subnet: all of them unresolved
+    spec.destination = Ipv4Address{0x0a010100 + i};
+    rig.inject(0, udp_frame(spec));
+  }
+  EXPECT_GT(drops(rig.object(), DropReason::neighbor_queue_full), 0u);
+  config.neighbors.push_back({ip("10.1.200.1"), host_mac(1, 1), config.ports[0].name});
+  ASSERT_TRUE(rig.object().reconfigure(config).ok());
+  rig.fabric.poll(rig.node);
+  rig.run_for(1_ms);
+  rig.seen(0).clear();
+  spec.destination = ip("10.1.200.1");
+  rig.inject(0, udp_frame(spec));
+  rig.run_for(1_ms);
+  EXPECT_EQ(rig.seen(0).size(), 1u);
+  EXPECT_TRUE(rig.object().balance().holds());
+  std::vector<config::NeighborConfig> many(600, config.neighbors[0]);
+  config.neighbors = many;
+  EXPECT_FALSE(rig.object().reconfigure(config).ok());
+}
+
+}  // namespace
+}  // namespace eddy::test
