@@ -29,6 +29,7 @@ class Plan:
     scheme: str = "ecmp"
     parameters: dict = field(default_factory=dict)
     names: str = ""  # begins every switch's name
+    workers: int = 1  # of each switch; its ports are dealt out to them
     poll_gap: str = "20ms"  # many processes share few cores
     buffer: str = "3MiB"
     xoff: str = "64KiB"
@@ -84,10 +85,13 @@ def spine_config(plan, spine, sockets):
 
 def switch_config(plan, identity, ports, leaves, routes):
     """Thresholds fit the plan's speeds: the defaults are made for 40 Gb/s."""
+    for position, port in enumerate(ports.values()):
+        port["worker"] = position % plan.workers
     return {
         "switch": identity | {
             "name": plan.names + identity["name"],
             "mac": f"02:ed:00:00:{identity['id']:02x}:00",
+            "workers": plan.workers,
             "idle": "adaptive",
             "poll_gap": plan.poll_gap,
         },

@@ -3,7 +3,7 @@
 import re
 import time
 
-from support import Flow, OnFabric, main, wait_for
+from support import ROOT, Flow, OnFabric, main, wait_for
 
 HEALED_WITHIN = 2.0  # seconds, from the restart of a switch to every pair talking again
 PROBES = 100  # of each pair, 50 ms apart
@@ -29,6 +29,27 @@ class Traffic(OnFabric):
             for row in self.fabric.switch(leaf).show("paths")["rows"]:
                 self.assertEqual(row["live"], "yes", row)
                 self.assertGreater(row["tx_packets"], 100, row)
+
+
+    def test_every_scheme_adopted_by_reload_carries_traffic(self):
+        h1, _, h3, _ = self.fabric.hosts
+        for scheme in schemes():
+            with self.subTest(scheme=scheme):
+                for name in ("leaf1", "leaf2"):
+                    leaf = self.fabric.switch(name)
+                    leaf.config["load_balancer"]["scheme"] = scheme
+                    leaf.write()
+                    done = leaf.eddyctl("reload")
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    rows = leaf.show("schemes")["rows"]
+                    self.assertEqual({r["scheme"] for r in rows if r["active"] == "yes"}, {scheme})
+                self.assert_mesh(self.fabric.hosts, versions=(4,))
+                self.assert_flows(self.run_flows([Flow(f"{scheme}-tcp", h1, h3, streams=8)], 1))
+
+
+def schemes():
+    lines = (ROOT / "lb" / "schemes.txt").read_text().splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 class Incast(OnFabric):

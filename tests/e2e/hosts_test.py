@@ -37,6 +37,12 @@ class AfPacket(TwoHosts, OnFabric):
     plan = TwoHosts.plan | {"host_ports": "af_packet"}
 
 
+class TwoWorkers(TwoHosts, OnFabric):
+    """Every packet crosses from one worker to the other."""
+
+    plan = TwoHosts.plan | {"workers": 2}
+
+
 class AfXdp(TwoHosts, OnFabric):
     plan = TwoHosts.plan | {"host_ports": "af_xdp"}
 

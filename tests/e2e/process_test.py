@@ -8,6 +8,7 @@ import socket
 from support import BINARIES, Flow, OnFabric, Traffic, main, run, wait_for
 
 RELOADS = 40
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 
 class Running(OnFabric):
@@ -140,18 +141,27 @@ class Refusing(OnFabric):
         self.assertNotIn(status, (0, 2), said)
         self.assertIn("h1", said.strip().split("\n")[-1])
 
+    def test_a_missing_capability(self):
+        text = self.fabric.switches[0].path.read_text().replace("name: e", "name: x", 1)
+        path = self.readable(text + f"control: {{socket: {self.world.directory}/x.sock}}\n")
+        done = run("ip", "netns", "exec", self.fabric.switches[0].namespace, *NOBODY,
+                   BINARIES / "eddyd", "--config", path, check=False)
+        said = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 1, said)
+        self.assertRegex(said, r"(?i)eddyd: .*(permi|privilege|capab|root)")
+
     def test_check_passes_without_root_and_without_devices(self):
-        path = self.fabric.switches[0].path
-        done = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", BINARIES / "eddyd",
-                   "--config", self.readable_copy(path), "--check", check=False)
+        path = self.readable(self.fabric.switches[0].path.read_text())
+        done = run(*NOBODY, BINARIES / "eddyd", "--config", path, "--check", check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def readable_copy(self, path):
+    def readable(self, text):
+        """A file that anybody may read, with `text` in it."""
         self.world.directory.chmod(0o755)
-        copy = self.world.directory / "readable.yaml"
-        copy.write_text(path.read_text())
-        copy.chmod(0o644)
-        return copy
+        path = self.world.directory / "readable.yaml"
+        path.write_text(text)
+        path.chmod(0o644)
+        return path
 
 
 if __name__ == "__main__":
