@@ -65,6 +65,13 @@ const char* to_string(config::PortRole role) {
   return role == config::PortRole::host ? "host" : "fabric";
 }
 
+// A fabric port is no path before the MAC of its peer is known.
+const char* oper_text(const config::PortConfig& config, const PortState& state) {
+  if (state.up) return "up";
+  const bool waits = config.role == config::PortRole::fabric && config.admin_up;
+  return waits && state.device.link_up ? "no_peer" : "down";
+}
+
 const char* to_string(config::PfcRx rx) {
   switch (rx) {
     case config::PfcRx::honour:
@@ -95,7 +102,7 @@ Json port_rows(const ReportInput& input, const ReportOptions& options) {
     row["port"] = config.name;
     row["role"] = to_string(config.role);
     row["admin"] = up_down(config.admin_up);
-    row["oper"] = up_down(state.up);
+    row["oper"] = oper_text(config, state);
     row["tx"] = on_off(state.tx_on);
     row["speed_bps"] = static_cast<uint64_t>(config.speed.bps());
     row["mtu"] = static_cast<uint64_t>(config.mtu);

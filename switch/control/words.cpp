@@ -61,12 +61,7 @@ std::string runtime_directory() {
 
 std::string switch_of_prefix(std::string_view file_prefix) {
   if (!file_prefix.starts_with(kFilePrefix)) return "";
-  file_prefix.remove_prefix(kFilePrefix.size());
-  const size_t dash = file_prefix.rfind('-');
-  const bool has_pid =
-      dash != std::string_view::npos && dash + 1 < file_prefix.size() &&
-      file_prefix.find_first_not_of("0123456789", dash + 1) == std::string_view::npos;
-  return std::string(file_prefix.substr(0, has_pid ? dash : std::string_view::npos));
+  return std::string(file_prefix.substr(kFilePrefix.size()));
 }
 
 }  // namespace eddy::control

@@ -50,12 +50,11 @@ inline constexpr size_t kMaxRequestBytes = 64 * 1024;  // one line of the protoc
 // /run/eddy/<name>.sock
 std::string default_socket_path(std::string_view switch_name);
 // Where EAL keeps its runtime files: $RUNTIME_DIRECTORY, /var/run or $XDG_RUNTIME_DIR, then /dpdk.
-// In it every process has a directory named by its file prefix, eddy-<name>-<pid>.
+// In it every process has a directory named by its file prefix, eddy-<name>.
 std::string runtime_directory();
 inline constexpr std::string_view kFilePrefix = "eddy-";
 inline constexpr std::string_view kTelemetrySocket = "dpdk_telemetry.v2";
-// The switch's name in a file prefix ("eddy-leaf1-4711" or "eddy-leaf1" -> "leaf1"); empty when it
-// is not one of ours.
+// The switch's name in a file prefix ("eddy-leaf1" -> "leaf1"); empty when it is not one of ours.
 std::string switch_of_prefix(std::string_view file_prefix);
 
 }  // namespace eddy::control

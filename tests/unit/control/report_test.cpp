@@ -42,6 +42,15 @@ TEST(Report, PortsHaveEveryCounterOfTheList) {
     EXPECT_TRUE(row.contains(std::string(info.name))) << info.name;
 }
 
+TEST(Report, AFabricPortWithALinkAndNoPeerSaysSo) {
+  SampleSwitch s;
+  EXPECT_EQ(rows(s, Report::ports).at(1).at("oper"), "down");
+  s.now.ports[1].device.link_up = true;
+  EXPECT_EQ(rows(s, Report::ports).at(1).at("oper"), "no_peer");
+  s.now.ports[1].up = true;
+  EXPECT_EQ(rows(s, Report::ports).at(1).at("oper"), "up");
+}
+
 TEST(Report, RatesComeFromTheEarlierSample) {
   SampleSwitch s;
   s.earlier.numbers[0].port[index_of(PortCounter::rx_bytes)] = 1'000;

@@ -14,8 +14,8 @@
 namespace eddy::control {
 namespace {
 
-std::string file_prefix() {
-  return "eddy-telemetrytest-" + std::to_string(::getpid());
+std::string switch_name() {
+  return "telemetrytest-" + std::to_string(::getpid());
 }
 std::string socket_path() {
   return std::string(rte_eal_get_runtime_dir()) + "/" + std::string(kTelemetrySocket);
@@ -69,8 +69,8 @@ TEST(Telemetry, WithoutASourceItSaysSo) {
 TEST(Telemetry, SwitchesAreFoundByTheirFilePrefix) {
   const auto runtime = std::filesystem::path(rte_eal_get_runtime_dir()).parent_path();
   const auto found = telemetry_sockets(runtime.string());
-  ASSERT_TRUE(found.contains("telemetrytest"));
-  EXPECT_EQ(found.at("telemetrytest"), socket_path());
+  ASSERT_TRUE(found.contains(switch_name()));
+  EXPECT_EQ(found.at(switch_name()), socket_path());
   EXPECT_FALSE(is_served(socket_path() + "x", SOCK_SEQPACKET));
 }
 
@@ -79,7 +79,7 @@ TEST(Telemetry, SwitchesAreFoundByTheirFilePrefix) {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  const std::string prefix = "--file-prefix=" + eddy::control::file_prefix();
+  const std::string prefix = "--file-prefix=eddy-" + eddy::control::switch_name();
   std::vector<std::string> words{
       "control_telemetry_test", "--no-huge", "--no-pci", "--no-shconf", "-m", "16", "--lcores=0",
       "--log-level=*:error",    prefix};
