@@ -165,9 +165,12 @@ Result<Json> read_report(const Arguments& arguments, Report report) {
   if (arguments.via != "socket" && arguments.socket.empty()) {
     const auto sockets = telemetry_sockets(runtime_directory());
     const auto found = sockets.find(arguments.name);
-    if (found != sockets.end())
-      return report_over_telemetry(found->second, report, arguments.options, kReadTimeoutMs);
-    // Without telemetry in the process, the control socket answers the same.
+    if (found != sockets.end()) {
+      Result<Json> value =
+          report_over_telemetry(found->second, report, arguments.options, kReadTimeoutMs);
+      if (value.ok() || arguments.via == "telemetry") return value;
+    }
+    // Without telemetry, or with too many readers on it, the control socket answers the same.
     if (arguments.via == "telemetry")
       return Result<Json>::failure(arguments.name + ": no telemetry socket answers");
   }
