@@ -6,7 +6,9 @@
 
 #include "config/document.h"
 #include "config/load.h"
+#include "net/quantity.h"
 #include "switch/daemon.h"
+#include "switch/pcap_daemon.h"
 
 namespace {
 
@@ -18,11 +20,25 @@ struct Request {
   bool schema = false;
   bool print_config = false;
   bool json_log = false;
+  std::string clock = "tsc";
+  std::string events;
+  std::string drain_time = "10ms";
   std::vector<std::string> eal;
 };
 
 void print(const eddy::Problems& lines) {
   for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+int run_from_captures(const Request& request, const eddy::config::SwitchConfig& config) {
+  const auto drain_time = eddy::parse_duration(request.drain_time);
+  if (!drain_time) {
+    for (const std::string& problem : drain_time.problems())
+      std::fprintf(stderr, "eddyd: --drain-time: %s\n", problem.c_str());
+    return eddy::kExitBadConfig;
+  }
+  return eddy::run_pcap(
+      {.config = config, .events_path = request.events, .drain_time = drain_time.value()});
 }
 
 int run(const Request& request) {
@@ -43,6 +59,7 @@ int run(const Request& request) {
   if (request.print_config) std::fputs(print_config(loaded->config).c_str(), stdout);
   if (request.check) std::fputs(describe(loaded->config).c_str(), stdout);
   if (request.print_config || request.check) return eddy::kExitOk;
+  if (request.clock == "pcap") return run_from_captures(request, loaded->config);
   DaemonOptions options;
   options.config_path = request.config;
   options.config = loaded->config;
@@ -76,6 +93,14 @@ int main(int argc, char** argv) {
   app.add_flag("--print-config", request.print_config, "print the configuration in force, and end");
   app.add_flag("--schema", request.schema, "print the JSON Schema of the configuration, and end");
   app.add_flag("--json-log", request.json_log, "log one JSON object a line");
+  app.add_option("--clock", request.clock,
+                 "tsc, or pcap: run from the captures of net_pcap ports, in their time")
+      ->check(CLI::IsMember({"tsc", "pcap"}))
+      ->capture_default_str();
+  app.add_option("--events", request.events, "with --clock pcap: write events here, JSON lines");
+  app.add_option("--drain-time", request.drain_time,
+                 "with --clock pcap: how long to run after the last frame")
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

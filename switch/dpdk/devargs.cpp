@@ -41,6 +41,9 @@ int packet_ring_block(int slot) {
   return std::lcm(slot, kPage);
 }
 
+// An XDP frame starts this far into what an mbuf offers.
+constexpr int kXdpHeadroom = 256;
+
 int memif_buffer(int mtu) {
   return std::max(2'048, power_of_two(frame_size_of(mtu)));
 }
@@ -127,10 +130,16 @@ DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
   return device;
 }
 
+int longest_buffer_of(const DeviceArgs& device) {
+  constexpr int kMbufAndHeaders = 64 + 128 + 64 + 128;  // pool header, mbuf, Packet, headroom
+  return device.driver() == "net_af_xdp" ? kPage - kMbufAndHeaders : kAnyBuffer;
+}
+
 int buffer_size_of(const DeviceArgs& device, int mtu) {
   const std::string driver = device.driver();
   if (driver == "net_af_packet" || driver == "eth_af_packet")
     return number(device.find("framesz"), packet_ring_slot(mtu)) - kSlotHeaderDriver;
+  if (driver == "net_af_xdp") return frame_size_of(mtu) + kXdpHeadroom;
   return frame_size_of(mtu);
 }
 

@@ -38,4 +38,9 @@ DeviceArgs with_driver_defaults(DeviceArgs device, int mtu);
 // Octets that an mbuf must offer behind its headroom so that the device puts each frame into one.
 int buffer_size_of(const DeviceArgs& device, int mtu);
 
+// The most that an mbuf may offer for the device to work with its pool: net_af_xdp hands the pool's
+// memory to the kernel, which takes chunks of at most a page.
+inline constexpr int kAnyBuffer = 65'000;
+int longest_buffer_of(const DeviceArgs& device);
+
 }  // namespace eddy

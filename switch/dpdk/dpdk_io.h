@@ -17,6 +17,7 @@
 #include "net/units.h"
 #include "switch/dataplane/io.h"
 #include "switch/dataplane/shard.h"
+#include "switch/dpdk/completion_calendar.h"
 #include "switch/dpdk/port_cell.h"
 
 namespace eddy {
@@ -25,28 +26,6 @@ struct IoPort {
   PortId id;
   PortCell* cell = nullptr;
   bool lossless = false;  // a lost frame is an event
-};
-
-// When each port's line becomes free: a heap of (done, port) with at most one entry a port.
-class CompletionCalendar {
- public:
-  void set(PortId port, Instant done);
-  // Moves what is due to `out` (room for every port); returns how many.
-  size_t take_due(Instant now, std::span<PortId> out);
-  Instant next() const { return size_ == 0 ? Instant::never() : heap_[0].done; }
-
- private:
-  struct Entry {
-    Instant done;
-    PortId port;
-    bool operator>(const Entry& other) const {
-      return done != other.done ? done > other.done : port > other.port;
-    }
-  };
-  std::array<Entry, RTE_MAX_ETHPORTS> heap_;
-  size_t size_ = 0;
-  std::array<Instant, kMaxPorts> done_{};  // of each port's last transmit
-  std::array<bool, kMaxPorts> waiting_{};  // has an entry
 };
 
 class DpdkIo final : public Io {

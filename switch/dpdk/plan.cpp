@@ -27,6 +27,20 @@ unsigned held_by(const DeviceArgs& device) {
   return kBurst;  // copies in and out
 }
 
+// All ports share one pool, so the longest frame of any must suit each.
+Problems check_buffers(const config::SwitchConfig& config, int buffer_size) {
+  Problems problems;
+  for (const config::PortConfig& port : config.ports) {
+    const int longest = longest_buffer_of(DeviceArgs::parse(port.device));
+    if (buffer_size <= longest) continue;
+    problems.push_back("port " + port.name + " (" + port.device +
+                       "): takes packet buffers of at most " + std::to_string(longest) +
+                       " octets, the MTUs of this switch need " + std::to_string(buffer_size) +
+                       "; lower them or use net_af_packet here");
+  }
+  return problems;
+}
+
 }  // namespace
 
 Result<DaemonPlan> plan_daemon(const config::SwitchConfig& config) {
@@ -44,6 +58,8 @@ Result<DaemonPlan> plan_daemon(const config::SwitchConfig& config) {
     plan.pools.buffer_size = std::max(plan.pools.buffer_size, buffer_size_of(device, port.mtu));
     plan.pci = plan.pci || device.is_pci();
   }
+  if (Problems problems = check_buffers(config, plan.pools.buffer_size); !problems.empty())
+    return problems;
   plan.pools.data_packets = static_cast<unsigned>(buffer.value().mbufs(in_rings));
   plan.memory = plan.pools.memory() + Bytes::mib(kTables);
   return plan;

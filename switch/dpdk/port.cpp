@@ -237,7 +237,16 @@ void DpdkPort::stop() {
   started_ = false;
 }
 
+// A tap whose kernel end was moved to another network namespace can no longer be asked; it is as
+// good as plugged in.
+bool DpdkPort::out_of_sight() const {
+  if (arguments_.driver() != "net_tap") return false;
+  const std::string interface(arguments_.find("iface").value_or(""));
+  return !interface.empty() && if_nametoindex(interface.c_str()) == 0;
+}
+
 bool DpdkPort::link_up() const {
+  if (out_of_sight()) return started_;
   rte_eth_link link{};
   return started_ && rte_eth_link_get_nowait(device_, &link) == 0 &&
          link.link_status == RTE_ETH_LINK_UP;

@@ -62,6 +62,7 @@ class DpdkPort {
  private:
   DpdkPort(std::string name, DeviceArgs arguments, uint16_t device);
   int in_drivers_turn(int (*call)(uint16_t)) const;
+  bool out_of_sight() const;
 
   std::string name_;
   DeviceArgs arguments_;

@@ -1,10 +1,10 @@
+#include "switch/dpdk/completion_calendar.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <map>
 #include <random>
-
-#include "switch/dpdk/dpdk_io.h"
 
 namespace eddy {
 namespace {

@@ -54,6 +54,14 @@ TEST(DriverDefaults, MemifBuffersHoldTheLongestFrame) {
   EXPECT_GE(buffer_size_of(jumbo, 9'000), frame_size_of(9'000));
 }
 
+// The kernel refuses chunks below 2,048 octets, and puts the frame 256 octets in.
+TEST(DriverDefaults, AfXdpBuffersLeaveRoomBeforeTheFrame) {
+  const auto device = with_driver_defaults(DeviceArgs::parse("net_af_xdp0,iface=v"), 1'500);
+  EXPECT_GE(buffer_size_of(device, 1'500), frame_size_of(1'500) + 256);
+  EXPECT_GE(buffer_size_of(device, 1'500) + 384, 2'048);
+  EXPECT_LE(buffer_size_of(device, 3'300), longest_buffer_of(device));
+}
+
 TEST(DriverDefaults, OtherDriversAreLeftAlone) {
   EXPECT_EQ(with_driver_defaults(DeviceArgs::parse("net_null0"), 1'500).to_string(), "net_null0");
 }

@@ -47,6 +47,18 @@ TEST(DaemonPlan, MorePortsThanDpdkHasAreRefused) {
   EXPECT_THAT(plan.problems().front(), testing::HasSubstr("room for 32"));
 }
 
+// AF_XDP's memory comes in chunks of a page at most, for all ports.
+TEST(DaemonPlan, AfXdpWithLongFramesIsRefusedNamingThePort) {
+  config::SwitchConfig config = switch_of(2);
+  config.ports[0].device = "net_af_xdp0,iface=x";
+  EXPECT_TRUE(plan_daemon(config).ok());
+  config.ports[1].mtu = 4'096;
+  const auto plan = plan_daemon(config);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(plan.problems(),
+              testing::ElementsAre(testing::HasSubstr("port p0 (net_af_xdp0,iface=x)")));
+}
+
 TEST(DaemonPlan, PciIsSeen) {
   config::SwitchConfig config = switch_of(1);
   config.ports[0].device = "0000:01:00.0";

@@ -1,0 +1,164 @@
+#include "switch/dpdk/pcap_run.h"
+
+#include <algorithm>
+#include <array>
+
+#include "net/assert.h"
+#include "net/pcap.h"
+#include "switch/dataplane/events.h"
+#include "switch/dataplane/shard.h"
+
+namespace eddy {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+// Polls at one instant before a deadline that does not move counts as a fault of the switch.
+constexpr int kMostPollsAnInstant = 1'000'000;
+constexpr uint64_t kLongestCapture = 100 * 86'400 * kSecond;  // an Instant lasts 106 days
+
+void append(std::vector<uint8_t>& file, std::span<const uint8_t> octets) {
+  file.insert(file.end(), octets.begin(), octets.end());
+}
+
+void append_record(std::vector<uint8_t>& file, const PcapRecord& record) {
+  const size_t at = file.size();
+  file.resize(at + kPcapRecordHeader + record.frame.size());
+  encode(record, Octets(file).subspan(at));
+}
+
+}  // namespace
+
+PcapRun::PcapRun(Switch& object, size_t packets, size_t data_room)
+    : object_(object), shard_(object.shard(ShardId(0))), packets_(packets, data_room) {
+  ASSERT(object.shard_count() == 1);
+  std::array<uint8_t, kPcapFileHeader> header{};
+  encode_pcap_header(header);
+  sent_.resize(object.port_count());
+  for (std::vector<uint8_t>& file : sent_) append(file, header);
+  completed_.resize(object.port_count());
+  for (size_t port = 0; port < object.port_count(); ++port)
+    changes_.push_back({PortId(port), true});
+}
+
+Problems PcapRun::add_capture(PortId port, std::span<const uint8_t> file) {
+  PcapReader reader;
+  CodecVerdict verdict = reader.open(file);
+  PcapRecord record;
+  size_t count = 0;
+  while (verdict == CodecVerdict::ok && !reader.at_end()) {
+    verdict = reader.next(record);
+    ++count;
+    if (verdict == CodecVerdict::ok)
+      arrivals_.push_back({record.stamp_ns, port, record.frame, record.wire_len});
+  }
+  if (verdict == CodecVerdict::ok) return {};
+  return {"record " + std::to_string(count) +
+          " of the capture: " + std::string(to_string(verdict))};
+}
+
+Problems PcapRun::run(Duration drain_time) {
+  sort_arrivals();
+  if (!arrivals_.empty() && arrivals_.back().stamp_ns - zero_ns_ > kLongestCapture)
+    return {"the captures span more than 100 days"};
+  const Instant last = arrivals_.empty() ? Instant{} : time_of(arrivals_.back());
+  int polls_now = 0;
+  poll(Instant{});
+  for (Instant next = next_moment(); next <= last + drain_time; next = next_moment()) {
+    polls_now = next > now_ ? 0 : polls_now + 1;
+    if (polls_now > kMostPollsAnInstant)
+      return {"time stands still at " + std::to_string(now_.ps()) +
+              " ps: a deadline does not move"};
+    poll(std::max(next, now_));
+  }
+  return {};
+}
+
+void PcapRun::sort_arrivals() {
+  std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) {
+    return a.stamp_ns != b.stamp_ns ? a.stamp_ns < b.stamp_ns : a.port < b.port;
+  });
+  if (!arrivals_.empty()) zero_ns_ = arrivals_.front().stamp_ns / kSecond * kSecond;
+}
+
+Instant PcapRun::time_of(const Arrival& arrival) const {
+  return Instant::at(Duration::nanoseconds(static_cast<int64_t>(arrival.stamp_ns - zero_ns_)));
+}
+
+Instant PcapRun::next_moment() const {
+  const Instant arrival =
+      next_arrival_ < arrivals_.size() ? time_of(arrivals_[next_arrival_]) : Instant::never();
+  return std::min({arrival, shard_.next_deadline(), calendar_.next()});
+}
+
+void PcapRun::poll(Instant now) {
+  now_ = now;
+  completed_count_ = calendar_.take_due(now, completed_);
+  shard_.poll(*this, now);
+  changes_.clear();
+  write_events();
+}
+
+Received PcapRun::receive(std::span<Packet*> out) {
+  Received got;
+  while (got.count < std::min(out.size(), kBurst) && next_arrival_ < arrivals_.size()) {
+    const Arrival& arrival = arrivals_[next_arrival_];
+    if (time_of(arrival) > now_) break;
+    if (got.count > 0 && arrival.port != got.port) break;
+    ++next_arrival_;
+    Packet* packet = arrival.frame.size() <= packets_.data_room() ? packets_.get() : nullptr;
+    if (packet == nullptr) {
+      ++lost_;
+      continue;
+    }
+    std::copy(arrival.frame.begin(), arrival.frame.end(), packet->data());
+    packet->mbuf()->data_len = static_cast<uint16_t>(arrival.frame.size());
+    packet->mbuf()->pkt_len = arrival.wire_len;
+    packet->wire_len = arrival.wire_len;
+    got.port = arrival.port;
+    out[got.count++] = packet;
+  }
+  return got;
+}
+
+std::span<const PortId> PcapRun::completions() {
+  return {completed_.data(), completed_count_};
+}
+
+std::span<const LinkChange> PcapRun::link_changes() {
+  return changes_;
+}
+
+uint16_t PcapRun::transmit(PortId port, std::span<Packet* const> packets, Instant done) {
+  for (Packet* packet : packets) {
+    PcapRecord record;
+    record.stamp_ns = zero_ns_ + static_cast<uint64_t>(packet->sent_at.since_zero().ns());
+    record.wire_len = packet->wire_len;
+    record.frame = {packet->data(), packet->data_len()};
+    append_record(sent_[port.index()], record);
+    packets_.put(packet);
+  }
+  calendar_.set(port, done);
+  return static_cast<uint16_t>(packets.size());
+}
+
+Packet* PcapRun::allocate() {
+  return packets_.get();
+}
+
+void PcapRun::free(std::span<Packet* const> packets) {
+  for (Packet* packet : packets) packets_.put(packet);
+}
+
+void PcapRun::write_events() {
+  Event event;
+  while (object_.events(ShardId(0)).pop(event)) {
+    events_ += "{\"at_ps\": " + std::to_string(event.at.ps()) + ", \"event\": \"" +
+               std::string(to_string(event.kind)) + '"';
+    if (!event.port.is_none())
+      events_ += ", \"port\": \"" + object_.config().ports[event.port.index()].name + '"';
+    events_ += ", \"priority\": " + std::to_string(event.priority.index()) +
+               ", \"value\": " + std::to_string(event.value) + "}\n";
+  }
+}
+
+}  // namespace eddy

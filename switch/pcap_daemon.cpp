@@ -1,0 +1,118 @@
+#include "switch/pcap_daemon.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "switch/daemon.h"
+#include "switch/dpdk/devargs.h"
+#include "switch/dpdk/pcap_run.h"
+#include "switch/dpdk/plan.h"
+
+namespace eddy {
+namespace {
+
+constexpr size_t kLongestFrame = 9'728;  // a jumbo frame; what is longer is reported as lost
+
+Result<std::vector<uint8_t>> read_whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Result<std::vector<uint8_t>>::failure(path + ": " + std::strerror(errno));
+  return std::vector<uint8_t>(std::istreambuf_iterator<char>(file), {});
+}
+
+Problems write_whole(const std::string& path, const char* octets, size_t count) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(octets, static_cast<std::streamsize>(count));
+  file.close();
+  if (file) return {};
+  return {path + ": " + std::strerror(errno)};
+}
+
+struct Files {
+  std::optional<std::string> input;
+  std::optional<std::string> output;
+};
+
+Result<std::vector<Files>> files_of(const config::SwitchConfig& config) {
+  Problems problems;
+  std::vector<Files> out;
+  for (const config::PortConfig& port : config.ports) {
+    const DeviceArgs device = DeviceArgs::parse(port.device);
+    if (device.driver() != "net_pcap")
+      problems.push_back("port " + port.name + " (" + port.device +
+                         "): --clock pcap needs net_pcap ports");
+    Files files;
+    if (const auto path = device.find("rx_pcap")) files.input = std::string(*path);
+    if (const auto path = device.find("tx_pcap")) files.output = std::string(*path);
+    out.push_back(files);
+  }
+  if (config.workers != 1) problems.push_back("--clock pcap needs workers: 1");
+  if (!problems.empty()) return problems;
+  return out;
+}
+
+Problems feed(PcapRun& run, const std::vector<Files>& files,
+              std::vector<std::vector<uint8_t>>& captures) {
+  Problems problems;
+  for (size_t port = 0; port < files.size(); ++port) {
+    if (!files[port].input) continue;
+    auto capture = read_whole(*files[port].input);
+    if (!capture) return capture.problems();
+    captures.push_back(std::move(*capture));
+    for (const std::string& problem : run.add_capture(PortId(port), captures.back()))
+      problems.push_back(*files[port].input + ": " + problem);
+  }
+  return problems;
+}
+
+Problems save(const PcapRun& run, const std::vector<Files>& files, const PcapOptions& options) {
+  for (size_t port = 0; port < files.size(); ++port) {
+    if (!files[port].output) continue;
+    const std::vector<uint8_t>& sent = run.sent(PortId(port));
+    Problems problems =
+        write_whole(*files[port].output, reinterpret_cast<const char*>(sent.data()), sent.size());
+    if (!problems.empty()) return problems;
+  }
+  if (options.events_path.empty()) return {};
+  return write_whole(options.events_path, run.events().data(), run.events().size());
+}
+
+Problems run_all(const PcapOptions& options, const std::vector<Files>& files) {
+  const config::SwitchConfig config = config::scaled(options.config);
+  const auto plan = plan_daemon(config);
+  if (!plan) return plan.problems();
+  auto made = Switch::create(config, {.shards = 1});
+  if (!made) return made.problems();
+  const std::unique_ptr<Switch> object = std::move(*made);
+  PcapRun run(*object, plan.value().pools.data_packets + plan.value().pools.control_packets,
+              kLongestFrame);
+  std::vector<std::vector<uint8_t>> captures;
+  captures.reserve(files.size());
+  Problems problems = feed(run, files, captures);
+  if (problems.empty()) problems = run.run(options.drain_time);
+  if (problems.empty()) problems = save(run, files, options);
+  if (problems.empty() && run.lost() > 0)
+    problems.push_back(std::to_string(run.lost()) + " frames of the captures found no packet of " +
+                       std::to_string(kLongestFrame) + " octets");
+  return problems;
+}
+
+int report(const Problems& problems, int code) {
+  for (const std::string& problem : problems) std::fprintf(stderr, "eddyd: %s\n", problem.c_str());
+  return problems.empty() ? kExitOk : code;
+}
+
+}  // namespace
+
+int run_pcap(const PcapOptions& options) {
+  const auto files = files_of(options.config);
+  if (!files) return report(files.problems(), kExitBadConfig);
+  return report(run_all(options, files.value()), kExitFailure);
+}
+
+}  // namespace eddy
