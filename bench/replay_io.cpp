@@ -6,15 +6,31 @@
 namespace eddy::bench {
 namespace {
 
+constexpr size_t kDataRoom = 128;
+constexpr uint32_t kSpread = 2'654'435'769;  // 2^32 / golden ratio
 constexpr uint32_t kSources = 16;  // source addresses; with 2^16 source ports: a million flows
+
+IpAddress plus(const IpAddress& address, uint32_t n) {
+  if (address.is_v4()) return Ipv4Address{address.v4().value + n};
+  Ipv6Address next = address.v6();
+  next.octets.back() = static_cast<uint8_t>(next.octets.back() + n);
+  return next;
+}
 
 }  // namespace
 
-ReplayIo::ReplayIo(const ReplaySpec& spec) : spec_(spec), pool_(kPackets, 128) {
+std::shared_ptr<test::PacketPool> ReplayIo::make_pool(size_t packets) {
+  return std::make_shared<test::PacketPool>(packets, kDataRoom);
+}
+
+ReplayIo::ReplayIo(const ReplaySpec& spec, std::shared_ptr<test::PacketPool> pool)
+    : spec_(spec),
+      pool_(std::move(pool)),
+      port_offset_(kEthernetHeader + (spec.source.is_v4() ? kIpv4Header : kIpv6Header)) {
   for (const MacAddress& mac : spec_.macs) {
     for (uint32_t source = 0; source < kSources; ++source) {
       for (const IpAddress& destination : spec_.destinations) {
-        const IpAddress from = Ipv4Address{spec_.source.v4().value + source};
+        const IpAddress from = plus(spec_.source, source);
         const test::Frame frame = test::udp_frame({.destination_mac = mac,
                                                    .source = from,
                                                    .destination = destination,
@@ -27,35 +43,36 @@ ReplayIo::ReplayIo(const ReplaySpec& spec) : spec_(spec), pool_(kPackets, 128) {
   }
 }
 
-void ReplayIo::raise_links(size_t ports) {
-  for (size_t i = 0; i < ports; ++i) links_.push_back({PortId(i), true});
-}
-
 void ReplayIo::write(Packet* packet, uint32_t flow, size_t ingress) {
   const size_t source = flow >> 16 & (kSources - 1);
-  const size_t destination = flow % spec_.destinations.size();
+  // Neighbouring flows go to unrelated destinations.
+  const size_t destination = size_t{flow * kSpread >> 16} % spec_.destinations.size();
   const Variant& variant =
       variants_[(ingress * kSources + source) * spec_.destinations.size() + destination];
   std::memcpy(packet->data(), variant.octets, kFrame);
   const auto port = static_cast<uint16_t>(flow);
-  std::memcpy(packet->data() + 34, &port, sizeof port);
+  std::memcpy(packet->data() + port_offset_, &port, sizeof port);
   packet->mbuf()->data_len = kFrame;
   packet->mbuf()->pkt_len = kFrame;
   packet->wire_len = kFrame;
 }
 
+// Uniform draws (Knuth's MMIX generator): no order that a branch predictor could learn.
+uint32_t ReplayIo::next_flow() {
+  draw_ = draw_ * 6'364'136'223'846'793'005u + 1'442'695'040'888'963'407u;
+  return static_cast<uint32_t>((draw_ >> 32) * spec_.flows >> 32);
+}
+
 Received ReplayIo::receive(std::span<Packet*> out) {
-  if (!ready_) return {};
-  ready_ = false;
+  if (ready_ == 0) return {};
+  --ready_;
   const size_t ingress = next_ingress_;
   next_ingress_ = next_ingress_ + 1 == spec_.ingress.size() ? 0 : next_ingress_ + 1;
-  for (size_t i = 0; i < spec_.burst; ++i) {
-    out[i] = pool_.get();
-    next_flow_ += 2'654'435;  // odd and co-prime to the flow counts used: visits all of them
-    if (next_flow_ >= spec_.flows) next_flow_ %= spec_.flows;
-    write(out[i], next_flow_, ingress);
+  for (size_t i = 0; i < kBurst; ++i) {
+    out[i] = pool_->get();
+    write(out[i], next_flow(), ingress);
   }
-  return {spec_.ingress[ingress], static_cast<uint16_t>(spec_.burst), Bytes(0)};
+  return {spec_.ingress[ingress], kBurst, Bytes(0)};
 }
 
 std::span<const PortId> ReplayIo::completions() {
@@ -73,12 +90,12 @@ std::span<const LinkChange> ReplayIo::link_changes() {
 uint16_t ReplayIo::transmit(PortId port, std::span<Packet* const> packets, Instant) {
   done_.push_back(port);
   transmitted_ += packets.size();
-  for (Packet* packet : packets) pool_.put(packet);
+  for (Packet* packet : packets) pool_->put(packet);
   return static_cast<uint16_t>(packets.size());
 }
 
 void ReplayIo::free(std::span<Packet* const> packets) {
-  for (Packet* packet : packets) pool_.put(packet);
+  for (Packet* packet : packets) pool_->put(packet);
 }
 
 PollStats EmptyShard::poll(Io& io, Instant) {

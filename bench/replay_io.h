@@ -1,8 +1,10 @@
-// ReplayIo: a world for benchmarks: real 64-octet UDP frames into a shard, everything it sends swallowed.
+// ReplayIo: a world for benchmarks: real 64-octet UDP frames into a shard, everything it sends
+// swallowed.
 //
-// As a NIC's receive ring does, it hands out packets from a small recycled pool (LIFO, 1,024 of them) and writes each
-// frame anew, so the working set is that of a real port. Frames come from `flows` 5-tuples in a scrambled order, in
-// bursts, from the ingress ports in turn. Its own cost is measured by polling EmptyShard and subtracted.
+// As a NIC's receive ring does, it hands out packets from a small recycled pool (LIFO, 1,024 of
+// them) and writes each frame anew, so the working set is that of a real port. Frames come from
+// `flows` 5-tuples in a scrambled order, in bursts, from the ingress ports in turn. Its own cost is
+// measured by polling EmptyShard and subtracted.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +21,33 @@
 namespace eddy::bench {
 
 struct ReplaySpec {
-  uint32_t flows = 10'000;        // up to 2^20
-  size_t burst = kBurst;
-  std::vector<PortId> ingress;    // in turn, a burst each
-  std::vector<MacAddress> macs;   // of the ingress ports
-  std::vector<IpAddress> destinations;  // IPv4, chosen by flow
-  IpAddress source;
+  uint32_t flows = 10'000;              // up to 2^20
+  size_t bursts = 1;                    // a poll, each from the next ingress port
+  std::vector<PortId> ingress;          // in turn, a burst each
+  std::vector<MacAddress> macs;         // of the ingress ports
+  std::vector<IpAddress> destinations;  // of one IP version, chosen by flow
+  IpAddress source;                     // the first of kSources
   uint8_t dscp = 3;
   uint8_t ecn = 2;
 };
 
 class ReplayIo final : public Io {
  public:
-  explicit ReplayIo(const ReplaySpec& spec);
+  explicit ReplayIo(const ReplaySpec& spec) : ReplayIo(spec, make_pool()) {}
+  // With a pool that other worlds of the same thread use too.
+  ReplayIo(const ReplaySpec& spec, std::shared_ptr<test::PacketPool> pool);
 
-  // One burst is ready for the next poll.
-  void next_burst() { ready_ = true; }
-  void raise_links(size_t ports);
+  static std::shared_ptr<test::PacketPool> make_pool(size_t packets = kPackets);
+
+  // The next poll finds its bursts.
+  void next_poll() { ready_ = spec_.bursts; }
+  void raise_link(PortId port) { links_.push_back({port, true}); }
 
   Received receive(std::span<Packet*> out) override;
   std::span<const PortId> completions() override;
   std::span<const LinkChange> link_changes() override;
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
-  Packet* allocate() override { return pool_.get(); }
+  Packet* allocate() override { return pool_->get(); }
   void free(std::span<Packet* const> packets) override;
 
   uint64_t transmitted() const { return transmitted_; }
@@ -53,14 +59,16 @@ class ReplayIo final : public Io {
   struct Variant {  // frames that differ in addresses, with their checksums right
     uint8_t octets[kFrame];
   };
+  uint32_t next_flow();
   void write(Packet* packet, uint32_t flow, size_t ingress);
 
   ReplaySpec spec_;
-  test::PacketPool pool_;
+  std::shared_ptr<test::PacketPool> pool_;
   std::vector<Variant> variants_;  // [ingress][source low bits][destination]
-  uint32_t next_flow_ = 0;
+  size_t port_offset_;             // of the UDP source port
+  uint64_t draw_ = 1;
   size_t next_ingress_ = 0;
-  bool ready_ = false;
+  size_t ready_ = 0;  // bursts
   std::vector<PortId> done_, done_now_;
   std::vector<LinkChange> links_, links_now_;
   uint64_t transmitted_ = 0;

@@ -1,0 +1,216 @@
+#include "bench/hop.h"
+
+#include <pthread.h>
+#include <rte_cycles.h>
+#include <rte_ring.h>
+#include <sched.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "bench/pipeline_cases.h"
+#include "bench/replay_io.h"
+#include "switch/dataplane/switch.h"
+
+namespace eddy::bench {
+namespace {
+
+using namespace eddy::literals;
+
+constexpr size_t kPolls = 400;               // a sample of the one-threaded measurement
+constexpr size_t kPacketsOfSample = 64'000;  // of the two-threaded one
+constexpr size_t kInFlight = 1'024;          // packets between two threads, as in a device's ring
+constexpr int64_t kPicosecondsACycle = 400;  // roughly
+
+// Every host port on the first worker, every uplink on the last one.
+config::SwitchConfig split_config(const Case& spec, int workers) {
+  config::SwitchConfig config = config_of(spec);
+  config.workers = workers;
+  for (config::PortConfig& port : config.ports)
+    port.worker = port.role == config::PortRole::host ? 0 : workers - 1;
+  return config;
+}
+
+// A world for each shard, one pool for both, polled by one thread.
+class OneThread {
+ public:
+  explicit OneThread(const Case& spec, int workers)
+      : config_(split_config(spec, workers)),
+        object_(make_switch(config_, static_cast<size_t>(workers))) {
+    const auto pool = ReplayIo::make_pool();
+    for (int i = 0; i < workers; ++i)
+      worlds_.push_back(std::make_unique<ReplayIo>(replay_of(spec, config_), pool));
+    for (size_t port = 0; port < config_.ports.size(); ++port)
+      worlds_[static_cast<size_t>(config_.ports[port].worker)]->raise_link(PortId(port));
+    sample();
+    sample();
+  }
+
+  double sample() {
+    const uint64_t before = rte_rdtsc();
+    for (size_t i = 0; i < kPolls; ++i) {
+      now_ = now_ + kPollGap;
+      worlds_.front()->next_poll();
+      for (size_t shard = 0; shard < worlds_.size(); ++shard)
+        object_->shard(ShardId(shard)).poll(*worlds_[shard], now_);
+    }
+    return static_cast<double>(rte_rdtsc() - before) / (kPolls * kBurst);
+  }
+
+ private:
+  config::SwitchConfig config_;
+  std::unique_ptr<Switch> object_;
+  std::vector<std::unique_ptr<ReplayIo>> worlds_;
+  Instant now_ = Instant::at(1_ms);
+};
+
+// The sending end of a device whose packets come back to the receiving worker over a ring.
+class SinkIo final : public Io {
+ public:
+  explicit SinkIo(rte_ring& back) : back_(back) {}
+  void raise_link(PortId port) { links_.push_back({port, true}); }
+
+  Received receive(std::span<Packet*>) override { return {}; }
+  std::span<const PortId> completions() override {
+    done_now_.swap(done_);
+    done_.clear();
+    return done_now_;
+  }
+  std::span<const LinkChange> link_changes() override {
+    links_now_.swap(links_);
+    links_.clear();
+    return links_now_;
+  }
+  uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant) override {
+    done_.push_back(port);
+    free(packets);
+    return static_cast<uint16_t>(packets.size());
+  }
+  Packet* allocate() override { return nullptr; }
+  void free(std::span<Packet* const> packets) override {
+    rte_ring_sp_enqueue_bulk(&back_, reinterpret_cast<void* const*>(packets.data()),
+                             static_cast<unsigned>(packets.size()), nullptr);
+  }
+
+ private:
+  rte_ring& back_;
+  std::vector<PortId> done_, done_now_;
+  std::vector<LinkChange> links_, links_now_;
+};
+
+bool pin_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+}
+
+class TwoThreads {
+ public:
+  explicit TwoThreads(const Case& spec)
+      : config_(split_config(spec, 2)),
+        object_(make_switch(config_, 2)),
+        pool_(ReplayIo::make_pool(kInFlight)),
+        ring_memory_(new RingMemory),
+        back_(reinterpret_cast<rte_ring*>(ring_memory_->octets)),
+        source_(replay_of(spec, config_), pool_) {
+    rte_ring_init(back_, "back", kRingSlots, RING_F_SP_ENQ | RING_F_SC_DEQ);
+    sink_ = std::make_unique<SinkIo>(*back_);
+    for (size_t port = 0; port < config_.ports.size(); ++port) {
+      if (config_.ports[port].worker == 0)
+        source_.raise_link(PortId(port));
+      else
+        sink_->raise_link(PortId(port));
+    }
+  }
+
+  // Busy cycles a packet of both threads; nothing when two CPUs are not to be had.
+  std::vector<double> samples(int count) {
+    std::vector<double> out;
+    std::atomic<bool> pinned{true};
+    std::thread sender([&] {
+      if (!pin_to(1)) pinned = false;
+      while (!stop_.load(std::memory_order_relaxed)) poll_sender();
+    });
+    if (!pin_to(0)) pinned = false;
+    for (int i = -1; i < count && pinned; ++i) {  // the first one warms up
+      const double cycles = sample();
+      if (i >= 0) out.push_back(cycles);
+    }
+    stop_ = true;
+    sender.join();
+    return out;
+  }
+
+ private:
+  static constexpr size_t kRingSlots = 2 * kInFlight;
+  struct alignas(64) RingMemory {
+    uint8_t octets[sizeof(rte_ring) + kRingSlots * sizeof(void*) + 256];
+  };
+
+  double sample() {
+    const uint64_t busy_there = sender_busy_.load(std::memory_order_relaxed);
+    uint64_t busy_here = 0;
+    for (size_t packets = 0; packets < kPacketsOfSample;) {
+      void* returned[kBurst];
+      const unsigned n = rte_ring_sc_dequeue_burst(back_, returned, kBurst, nullptr);
+      for (unsigned i = 0; i < n; ++i) pool_->put(static_cast<Packet*>(returned[i]));
+      if (pool_->available() < 2 * kBurst) continue;
+      source_.next_poll();
+      const uint64_t before = rte_rdtsc();
+      packets += object_->shard(ShardId(0)).poll(source_, now()).received;
+      busy_here += rte_rdtsc() - before;
+    }
+    return static_cast<double>(busy_here + sender_busy_.load(std::memory_order_relaxed) -
+                               busy_there) /
+           kPacketsOfSample;
+  }
+
+  void poll_sender() {
+    const uint64_t before = rte_rdtsc();
+    const PollStats stats = object_->shard(ShardId(1)).poll(*sink_, now());
+    const uint64_t cycles = rte_rdtsc() - before;
+    if (!stats.idle())
+      sender_busy_.store(sender_busy_.load(std::memory_order_relaxed) + cycles,
+                         std::memory_order_relaxed);
+  }
+
+  // Only has to move on, and agree between the threads.
+  static Instant now() {
+    return Instant::at(
+        Duration::picoseconds(static_cast<int64_t>(rte_rdtsc()) * kPicosecondsACycle));
+  }
+
+  config::SwitchConfig config_;
+  std::unique_ptr<Switch> object_;
+  std::shared_ptr<test::PacketPool> pool_;
+  std::unique_ptr<RingMemory> ring_memory_;
+  rte_ring* back_;
+  ReplayIo source_;
+  std::unique_ptr<SinkIo> sink_;
+  std::atomic<bool> stop_{false};
+  alignas(64) std::atomic<uint64_t> sender_busy_{0};
+};
+
+}  // namespace
+
+std::vector<Result> measure_hop(int rounds) {
+  const Case spec{.name = "hop"};
+  OneThread one(spec, 1);
+  OneThread two(spec, 2);
+  std::vector<double> baseline;
+  std::vector<double> hop;
+  for (int i = 0; i < rounds; ++i) {
+    baseline.push_back(one.sample());
+    hop.push_back(two.sample() - baseline.back());
+  }
+  std::vector<Result> results = {summarize("worker.hop", hop)};
+  std::vector<double> threads = TwoThreads(spec).samples(std::max(3, rounds / 10));
+  const double alone = median(baseline);
+  for (double& each : threads) each -= alone;
+  if (!threads.empty()) results.push_back(summarize("worker.hop.threads", threads));
+  return results;
+}
+
+}  // namespace eddy::bench
