@@ -29,7 +29,7 @@ enum PacketFlag : uint16_t {
   kPacketFragment = 1 << 7,     // parse: part of a fragmented datagram; ports are not to be read
   kPacketShim = 1 << 8,         // parse: carried the leaf-to-leaf shim
   kPacketOriginated = 1 << 9,   // local: made by this switch; charged to no ingress PG
-  kPacketHeadroom = 1 << 10,    // admission: charged (in part) to headroom
+  kPacketLastHop = 1 << 10,     // parse: TTL or hop limit is 0 or 1
 };
 
 struct alignas(RTE_CACHE_LINE_SIZE) Packet {

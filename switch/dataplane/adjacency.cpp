@@ -53,26 +53,12 @@ Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Service
       neighbors_(kNeighbors),
       neighbor_timers_(kNeighbors) {}
 
-void Adjacency::deliver(Packet* packet) {
-  const PortId port = packet->egress_port;
-  if (context_.settings(port).role == config::PortRole::fabric) {
-    if (!peers_.known(port)) [[unlikely]]
-      return buffer_.drop(packet, DropReason::neighbor_unresolved);
-    return send(packet, peers_.mac(port));
-  }
+void Adjacency::deliver_to_host(Packet* packet) {
   const IpAddress next = destination_of(*packet);
-  Neighbor* neighbor = neighbors_.find(port, next);
+  Neighbor* neighbor = neighbors_.find(packet->egress_port, next);
   if (neighbor != nullptr && is_usable(neighbor->state)) [[likely]]
     return send(packet, neighbor->mac);
   resolve(packet, neighbor, next);
-}
-
-void Adjacency::send(Packet* packet, const MacAddress& next) {
-  const PortSettings& egress = context_.settings(packet->egress_port);
-  strip_headers(*packet, /*keep_shim=*/egress.role == config::PortRole::fabric);
-  if (!packet->has(kPacketOriginated)) decrement_ttl(packet->data() + packet->l2_len);
-  rewrite_macs(packet->data(), next, egress.mac);
-  egress_.enqueue(packet);
 }
 
 void Adjacency::resolve(Packet* packet, Neighbor* neighbor, const IpAddress& next) {

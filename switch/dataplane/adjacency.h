@@ -13,6 +13,7 @@
 
 #include "net/addresses.h"
 #include "net/arp.h"
+#include "net/ethernet.h"
 #include "net/ids.h"
 #include "net/nd.h"
 #include "net/packet.h"
@@ -22,6 +23,7 @@
 #include "switch/dataplane/fabric_peers.h"
 #include "switch/dataplane/ingress_buffer.h"
 #include "switch/dataplane/neighbors.h"
+#include "switch/dataplane/rewrite.h"
 #include "switch/dataplane/shard_context.h"
 #include "switch/dataplane/switch.h"
 
@@ -44,7 +46,14 @@ class Adjacency {
 
   // A packet with its egress port. Takes it: on the way to the line, held for an answer, or dropped
   // and counted.
-  void deliver(Packet* packet);
+  void deliver(Packet* packet) {
+    const PortId port = packet->egress_port;
+    const bool to_fabric = context_.settings(port).role == config::PortRole::fabric;
+    if (!to_fabric) return deliver_to_host(packet);
+    if (!peers_.known(port)) [[unlikely]]
+      return buffer_.drop(packet, DropReason::neighbor_unresolved);
+    send(packet, peers_.mac(port));
+  }
 
   // Frames for us: each is read, answered where that is due, and consumed or dropped.
   void arp(Packet* packet);
@@ -59,7 +68,15 @@ class Adjacency {
   uint64_t held() const { return neighbors_.waiting_packets(); }
 
  private:
-  void send(Packet* packet, const MacAddress& next);
+  void send(Packet* packet, const MacAddress& next) {
+    const PortSettings& egress = context_.settings(packet->egress_port);
+    strip_headers(*packet, /*keep_shim=*/egress.role == config::PortRole::fabric);
+    uint8_t* frame = packet->data();
+    if (!packet->has(kPacketOriginated)) decrement_ttl_of(*packet, frame + packet->l2_len);
+    rewrite_macs(frame, next, egress.mac);
+    egress_.enqueue(packet);
+  }
+  void deliver_to_host(Packet* packet);
   void resolve(Packet* packet, Neighbor* neighbor, const IpAddress& next);
   void learn(PortId port, const IpAddress& address, const MacAddress& mac, bool may_insert);
   void confirm(Neighbor& neighbor, const MacAddress& mac);

@@ -40,8 +40,7 @@ void Egress::enqueue(Packet* packet) {
   Port& port = ports_[id.index()];
   const size_t q = packet->queue.index();
   const QueueSettings& settings = context_.settings(id).queues[q];
-  const uint32_t found =
-      context_.common.signals[id.index()].queued_bytes[q].load(std::memory_order_relaxed);
+  const uint32_t found = context_.signals(id).queued_bytes[q].load(std::memory_order_relaxed);
   if (!port.up) return buffer_.drop(packet, DropReason::egress_down);
   if ((port.stops.discarding >> q & 1) != 0) [[unlikely]] {
     context_.counters[id].pfc[q][PfcCounter::pfcwd_dropped_packets].add(1);
@@ -66,7 +65,7 @@ void Egress::enqueue(Packet* packet) {
 }
 
 void Egress::set_queued(PortId id, size_t queue, uint32_t octets) {
-  store(context_.common.signals[id.index()].queued_bytes[queue], octets);
+  store(context_.signals(id).queued_bytes[queue], octets);
   QueueGauge& gauge = context_.common.gauge(id, QueueId(queue));
   if (octets > gauge.user_watermark.load(std::memory_order_relaxed)) [[unlikely]] {
     store(gauge.user_watermark, int64_t{octets});
@@ -75,7 +74,7 @@ void Egress::set_queued(PortId id, size_t queue, uint32_t octets) {
 }
 
 void Egress::take_queued(PortId id, size_t queue, uint32_t octets) {
-  std::atomic<uint32_t>& queued = context_.common.signals[id.index()].queued_bytes[queue];
+  std::atomic<uint32_t>& queued = context_.signals(id).queued_bytes[queue];
   store(queued, queued.load(std::memory_order_relaxed) - octets);
 }
 
@@ -206,8 +205,7 @@ void Egress::count_sent(PortId id, size_t sent) {
   }
   context_.count(id, PortCounter::tx_packets, sent);
   context_.count(id, PortCounter::tx_bytes, all_bytes);
-  context_.snapshot->dre.add(context_.common.signals[id.index()], static_cast<uint32_t>(all_bytes),
-                             context_.now);
+  context_.snapshot->dre.add(context_.signals(id), static_cast<uint32_t>(all_bytes), context_.now);
   context_.stats.transmitted += static_cast<uint32_t>(sent);
 }
 
@@ -280,8 +278,9 @@ void Egress::clear_watermarks() {
   for (size_t port = 0; port < ports_.size(); ++port) {
     for (size_t q = 0; q < kPriorities; ++q) {
       if (!context_.owns(PortId(port))) continue;
-      store(context_.common.gauge(PortId(port), QueueId(q)).user_watermark,
-            int64_t{context_.common.signals[port].queued_bytes[q].load(std::memory_order_relaxed)});
+      store(
+          context_.common.gauge(PortId(port), QueueId(q)).user_watermark,
+          int64_t{context_.signals(PortId(port)).queued_bytes[q].load(std::memory_order_relaxed)});
     }
   }
 }

@@ -56,7 +56,7 @@ void FabricPeers::use(PortId port, const MacAddress& mac) {
 void FabricPeers::publish_usable(PortId port) {
   const bool is_host = context_.settings(port).role == config::PortRole::host;
   const auto usable = static_cast<uint8_t>(egress_.up(port) && (is_host || known(port)));
-  std::atomic<uint8_t>& published = context_.common.signals[port.index()].up;
+  std::atomic<uint8_t>& published = context_.signals(port).up;
   if (published.load(std::memory_order_relaxed) == usable) return;
   published.store(usable, std::memory_order_relaxed);
   context_.common.link_generation.fetch_add(1, std::memory_order_release);

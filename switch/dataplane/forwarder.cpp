@@ -11,10 +11,6 @@ namespace {
 constexpr uint32_t kIpv4DestinationOffset = 16;
 constexpr uint32_t kIpv6DestinationOffset = 24;
 
-uint8_t ttl_of(const Packet& packet) {
-  return packet.data()[packet.l2_len + (packet.has(kPacketIpv6) ? 7 : 8)];
-}
-
 }  // namespace
 
 Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, Adjacency& adjacency,
@@ -23,20 +19,22 @@ Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, Adjacency& ad
 
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   look_up(packets);
+  const NextHop* next_hops = context_.snapshot->next_hops.data();
+  const lb::MemberMask* live = context_.snapshot->schemes[context_.id.index()].live->data();
   Choice choice;
   std::array<Packet*, kBurst> direct;
   size_t direct_count = 0;
   for (Packet* packet : packets) {
-    const NextHop& next_hop = context_.snapshot->next_hops[packet->next_hop];
-    if (next_hop.kind == NextHop::Kind::local) [[unlikely]] {
-      icmp_.local(packet);
+    const NextHop& next_hop = next_hops[packet->next_hop];
+    const bool to_set = next_hop.kind == NextHop::Kind::path_set && live[next_hop.set] != 0;
+    const bool leads_on = to_set || next_hop.kind == NextHop::Kind::port;
+    if (!leads_on || packet->has(kPacketLastHop)) [[unlikely]] {
+      turn_away(packet, next_hop);
       continue;
     }
-    if (!acceptable(packet, next_hop)) [[unlikely]]
-      continue;
     if (!packet->has(kPacketOriginated) && !buffer_.admit(packet, backlog)) [[unlikely]]
       continue;
-    if (next_hop.kind == NextHop::Kind::path_set) {
+    if (to_set) {
       choice.packets[choice.count] = packet;
       choice.sets[choice.count++] = next_hop.set;
     } else {
@@ -46,7 +44,7 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   }
   choose(choice);
   hand_over({direct.data(), direct_count});
-  send_chains();
+  if (context_.common.shards > 1) send_chains();
 }
 
 void Forwarder::forward_originated() {
@@ -77,25 +75,19 @@ void Forwarder::look_up(std::span<Packet* const> packets) {
   for (size_t i = 0; i < count; ++i) v4[i]->next_hop = targets[i];
 }
 
-// False: the packet could not be sent on, was answered where that is due, dropped and counted.
-bool Forwarder::acceptable(Packet* packet, const NextHop& next_hop) {
+// For a service of ours; or not to be sent on: answered where that is due, dropped and counted.
+void Forwarder::turn_away(Packet* packet, const NextHop& next_hop) {
+  if (next_hop.kind == NextHop::Kind::local) return icmp_.local(packet);
   if (next_hop.kind == NextHop::Kind::none) {
     icmp_.error(*packet, IcmpErrorReason::no_route);
-    buffer_.drop(packet, DropReason::no_route);
-    return false;
+    return buffer_.drop(packet, DropReason::no_route);
   }
-  if (ttl_of(*packet) <= 1 && !packet->has(kPacketOriginated)) {
+  if (packet->has(kPacketLastHop)) {
     icmp_.error(*packet, IcmpErrorReason::time_exceeded);
-    buffer_.drop(packet, DropReason::ttl_expired);
-    return false;
+    return buffer_.drop(packet, DropReason::ttl_expired);
   }
-  const ShardScheme& scheme = context_.snapshot->schemes[context_.id.index()];
-  if (next_hop.kind == NextHop::Kind::path_set && (*scheme.live)[next_hop.set] == 0) {
-    icmp_.error(*packet, IcmpErrorReason::no_route);
-    buffer_.drop(packet, DropReason::no_live_path);
-    return false;
-  }
-  return true;
+  icmp_.error(*packet, IcmpErrorReason::no_route);
+  buffer_.drop(packet, DropReason::no_live_path);
 }
 
 void Forwarder::choose(const Choice& choice) {

@@ -45,7 +45,7 @@ class Forwarder {
   };
 
   void look_up(std::span<Packet* const> packets);
-  bool acceptable(Packet* packet, const NextHop& next_hop);
+  void turn_away(Packet* packet, const NextHop& next_hop);
   void choose(const Choice& choice);
   void hand_over(std::span<Packet* const> packets);
   void send_chains();

@@ -22,7 +22,7 @@ void prefetch(Packet* packet) {
 void fill(Packet* packet, const ParsedFrame& frame, const ClassOf& class_of) {
   packet->order_hash = frame.order_hash;
   packet->balance_hash = frame.balance_hash;
-  packet->flags = frame.flags;
+  packet->flags = static_cast<uint16_t>(frame.flags | (frame.ttl <= 1 ? kPacketLastHop : 0));
   packet->payload_len = frame.payload_len;
   packet->l2_len = frame.l2_len;
   packet->l3_len = frame.l3_len;

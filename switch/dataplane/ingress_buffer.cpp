@@ -12,13 +12,21 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
   owed_.reserve(credits_.size());
 }
 
-void IngressBuffer::end_admitted_run(PortId port, PriorityGroupId pg) {
+void IngressBuffer::start_admitted_run(PortId port, PriorityGroupId pg) {
+  end_admitted_run();
+  admitted_.port = port;
+  admitted_.pg = pg;
+  admitted_.buffer = &context_.common.pg(port, pg);
+  admitted_.limits = &context_.settings(port).pgs[pg.index()];
+}
+
+void IngressBuffer::end_admitted_run() {
   if (admitted_.packets != 0) {
     auto& counters = context_.counters[admitted_.port].pg[admitted_.pg.index()];
     counters[PgCounter::pg_rx_packets].add(admitted_.packets);
     counters[PgCounter::pg_rx_bytes].add(admitted_.bytes);
   }
-  admitted_ = {port, pg};
+  admitted_ = {};
 }
 
 void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
@@ -61,7 +69,7 @@ void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
 }
 
 void IngressBuffer::flush() {
-  end_admitted_run(admitted_.port, admitted_.pg);
+  end_admitted_run();
   end_run();
   while (!owed_.empty()) {
     const size_t index = owed_.back();
@@ -79,6 +87,7 @@ void IngressBuffer::flush() {
 
 void IngressBuffer::adopt(const Snapshot& now) {
   pool_.resize(now.shared_size);
+  cell_ = now.cell;
   for (size_t i = 0; i < now.ports.size() * kPriorities; ++i) {
     const PortId port(i / kPriorities);
     const PriorityGroupId pg(i % kPriorities);

@@ -39,9 +39,11 @@ class IngressBuffer {
   [[nodiscard]] bool admit(Packet* packet, int64_t backlog) {
     const PortId port = packet->ingress_port;
     const PriorityGroupId pg = packet->pg;
-    const int64_t charge = context_.snapshot->cell.charge_of(packet->wire_len);
-    const pfc::Admission admission = pool_.admit(
-        context_.common.pg(port, pg), context_.settings(port).pgs[pg.index()], charge, backlog);
+    if (port != admitted_.port || pg != admitted_.pg) [[unlikely]]
+      start_admitted_run(port, pg);
+    const int64_t charge = cell_.charge_of(packet->wire_len);
+    const pfc::Admission admission =
+        pool_.admit(*admitted_.buffer, *admitted_.limits, charge, backlog);
     if (admission.xoff_edge) [[unlikely]]
       pause_sender_.mark(port, pg, true);
     if (admission.verdict != pfc::AdmitVerdict::accepted) [[unlikely]] {
@@ -49,7 +51,6 @@ class IngressBuffer {
       return false;
     }
     packet->charged_bytes = static_cast<uint32_t>(charge);
-    if (port != admitted_.port || pg != admitted_.pg) end_admitted_run(port, pg);
     ++admitted_.packets;
     admitted_.bytes += packet->wire_len;
     return true;
@@ -79,12 +80,15 @@ class IngressBuffer {
  private:
   // Packets of one (port, PG) admitted in a row, not counted yet.
   struct AdmittedRun {
-    PortId port;
+    PortId port = PortId::none();
     PriorityGroupId pg;
+    pfc::PgBuffer* buffer = nullptr;
+    const pfc::PgLimits* limits = nullptr;
     uint64_t packets = 0;
     uint64_t bytes = 0;
   };
-  void end_admitted_run(PortId port, PriorityGroupId pg);
+  void start_admitted_run(PortId port, PriorityGroupId pg);
+  void end_admitted_run();
   void end_run();
   void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
   void refuse(Packet* packet, pfc::AdmitVerdict verdict);
@@ -95,6 +99,7 @@ class IngressBuffer {
   ShardContext& context_;
   pfc::PauseSender& pause_sender_;
   pfc::BufferPool pool_;
+  pfc::CellSize cell_;
   AdmittedRun admitted_;
   Charge run_{PortId::none(), PriorityGroupId(0), 0};
   int64_t run_bytes_ = 0;

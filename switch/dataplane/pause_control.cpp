@@ -84,7 +84,7 @@ void PauseControl::follow(PortId port) {
   const uint8_t paused = receiver_.paused_queues(port);
   const uint8_t forwarding = paused & watchdog_.forwarding(port);
   const uint8_t dropping = watchdog_.dropping(port);
-  context_.common.signals[port.index()].paused_queues.store(paused, std::memory_order_relaxed);
+  context_.signals(port).paused_queues.store(paused, std::memory_order_relaxed);
   egress_.set_stopped(port, {.stopped = static_cast<uint8_t>(paused & ~forwarding),
                              .forwarding = forwarding,
                              .discarding = dropping});

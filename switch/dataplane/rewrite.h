@@ -1,6 +1,8 @@
-// Rewrites of a routed frame that need the Packet line: headers between Ethernet and IP taken off.
+// Rewrites of a routed frame that need the Packet line: headers between Ethernet and IP taken off,
+// TTL counted down.
 #pragma once
 
+#include "net/ip.h"
 #include "net/packet.h"
 #include "net/protocols.h"
 
@@ -21,6 +23,13 @@ inline void strip_headers(Packet& packet, bool keep_shim) {
   mbuf->pkt_len -= stripped;
   packet.wire_len -= stripped;
   packet.l2_len = static_cast<uint8_t>(wanted);
+}
+
+// `network` is the packet's network header.
+inline void decrement_ttl_of(const Packet& packet, uint8_t* network) {
+  if (packet.has(kPacketIpv6)) [[unlikely]]
+    return decrement_ipv6_hop_limit(network);
+  decrement_ipv4_ttl(network);
 }
 
 }  // namespace eddy

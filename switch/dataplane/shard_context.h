@@ -70,9 +70,19 @@ struct CommonState {
 
 struct ShardContext {
   ShardContext(CommonState& common_state, ShardId self, size_t ports)
-      : common(common_state), id(self), counters(ports), events(kEventCapacity) {}
+      : common(common_state),
+        id(self),
+        counters(ports),
+        events(kEventCapacity),
+        signals_(common_state.signals.data()) {}
 
-  const PortSettings& settings(PortId port) const { return snapshot->ports[port.index()]; }
+  // Takes a snapshot into use.
+  void obey(const Snapshot* latest) {
+    snapshot = latest;
+    ports_ = latest->ports.data();
+  }
+  const PortSettings& settings(PortId port) const { return ports_[port.index()]; }
+  lb::PortSignals& signals(PortId port) { return signals_[port.index()]; }
   bool owns(PortId port) const { return settings(port).owner == id; }
   void event(EventKind kind, PortId port, uint64_t value = 0, Priority priority = {}) {
     events.push({now, value, port, priority, kind});
@@ -101,6 +111,8 @@ struct ShardContext {
   PollStats stats;
 
  private:
+  const PortSettings* ports_ = nullptr;  // of the snapshot
+  lb::PortSignals* signals_;
   std::array<Packet*, 2 * kBurst> freed_{};
   size_t freed_count_ = 0;
 };

@@ -60,7 +60,7 @@ Instant ShardImpl::next_deadline() const {
 // The last snapshot may be gone and its memory be this one's: only generations tell them apart.
 void ShardImpl::adopt_snapshot() {
   const Snapshot* latest = context_.common.snapshot.load(std::memory_order_acquire);
-  context_.snapshot = latest;
+  context_.obey(latest);
   if (latest->generation == adopted_) [[likely]]
     return;
   adopted_ = latest->generation;
