@@ -319,6 +319,11 @@ const Section& section_of<SwitchConfig>() {
                  {.name = "seed", .key_class = restart, .help = "of every random choice"}),
           key<S>(&S::mac,
                  {.name = "mac", .key_class = restart, .help = "ports derive theirs from it"}),
+          list<S>(&S::loopbacks,
+                  {.name = "loopbacks",
+                   .help = "addresses of the switch itself, on no port: pinged, and the source of "
+                           "its ICMP where a port has none"},
+                  {.shape = Type::Shape::address}),
           key<S>(&S::time_dilation, {.name = "time_dilation",
                                      .key_class = restart,
                                      .min = 1,
