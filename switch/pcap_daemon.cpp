@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "switch/control/run_record.h"
 #include "switch/daemon.h"
 #include "switch/dpdk/devargs.h"
 #include "switch/dpdk/pcap_run.h"
@@ -70,7 +71,7 @@ Problems feed(PcapRun& run, const std::vector<Files>& files,
   return problems;
 }
 
-Problems save(const PcapRun& run, const std::vector<Files>& files, const PcapOptions& options) {
+Problems save(const PcapRun& run, const std::vector<Files>& files) {
   for (size_t port = 0; port < files.size(); ++port) {
     if (!files[port].output) continue;
     const std::vector<uint8_t>& sent = run.sent(PortId(port));
@@ -78,8 +79,7 @@ Problems save(const PcapRun& run, const std::vector<Files>& files, const PcapOpt
         write_whole(*files[port].output, reinterpret_cast<const char*>(sent.data()), sent.size());
     if (!problems.empty()) return problems;
   }
-  if (options.events_path.empty()) return {};
-  return write_whole(options.events_path, run.events().data(), run.events().size());
+  return {};
 }
 
 Problems run_all(const PcapOptions& options, const std::vector<Files>& files) {
@@ -94,8 +94,13 @@ Problems run_all(const PcapOptions& options, const std::vector<Files>& files) {
   std::vector<std::vector<uint8_t>> captures;
   captures.reserve(files.size());
   Problems problems = feed(run, files, captures);
+  std::string record;
+  run.after_poll = [&] { record += control::take_event_records(*object); };
   if (problems.empty()) problems = run.run(options.drain_time);
-  if (problems.empty()) problems = save(run, files, options);
+  if (problems.empty()) problems = save(run, files);
+  record += control::counter_records(*object);
+  if (problems.empty() && !options.events_path.empty())
+    problems = write_whole(options.events_path, record.data(), record.size());
   if (problems.empty() && run.lost() > 0)
     problems.push_back(std::to_string(run.lost()) + " frames of the captures found no packet of " +
                        std::to_string(kLongestFrame) + " octets");

@@ -10,8 +10,8 @@
 namespace eddy {
 
 struct PcapOptions {
-  config::SwitchConfig config;                       // as loaded, before scaled()
-  std::string events_path;                           // JSON lines; empty = not written
+  config::SwitchConfig config;  // as loaded, before scaled()
+  std::string events_path;      // events and counters, JSON lines (run_record.h); empty = none
   Duration drain_time = Duration::milliseconds(10);  // after the last frame of the captures
 };
 

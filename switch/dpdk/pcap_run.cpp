@@ -5,7 +5,6 @@
 
 #include "net/assert.h"
 #include "net/pcap.h"
-#include "switch/dataplane/events.h"
 #include "switch/dataplane/shard.h"
 
 namespace eddy {
@@ -14,7 +13,7 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 // Polls at one instant before a deadline that does not move counts as a fault of the switch.
 constexpr int kMostPollsAnInstant = 1'000'000;
-constexpr uint64_t kLongestCapture = 100 * 86'400 * kSecond;  // an Instant lasts 106 days
+constexpr uint64_t kLongestSpanNs = 100 * 86'400 * kSecond;  // an Instant lasts 106 days
 
 void append(std::vector<uint8_t>& file, std::span<const uint8_t> octets) {
   file.insert(file.end(), octets.begin(), octets.end());
@@ -29,7 +28,7 @@ void append_record(std::vector<uint8_t>& file, const PcapRecord& record) {
 }  // namespace
 
 PcapRun::PcapRun(Switch& object, size_t packets, size_t data_room)
-    : object_(object), shard_(object.shard(ShardId(0))), packets_(packets, data_room) {
+    : shard_(object.shard(ShardId(0))), packets_(packets, data_room) {
   ASSERT(object.shard_count() == 1);
   std::array<uint8_t, kPcapFileHeader> header{};
   encode_pcap_header(header);
@@ -58,18 +57,29 @@ Problems PcapRun::add_capture(PortId port, std::span<const uint8_t> file) {
 
 Problems PcapRun::run(Duration drain_time) {
   sort_arrivals();
-  if (!arrivals_.empty() && arrivals_.back().stamp_ns - zero_ns_ > kLongestCapture)
-    return {"the captures span more than 100 days"};
-  const Instant last = arrivals_.empty() ? Instant{} : time_of(arrivals_.back());
-  int polls_now = 0;
   poll(Instant{});
-  for (Instant next = next_moment(); next <= last + drain_time; next = next_moment()) {
+  for (; arrived_ < arrivals_.size(); poll(now_)) {
+    const Arrival& arrival = arrivals_[arrived_];
+    if (arrival.stamp_ns - zero_ns_ > kLongestSpanNs)
+      return {"the captures span more than 100 days"};
+    Problems problems = run_until(time_of(arrival));
+    if (!problems.empty()) return problems;
+    ++arrived_;
+  }
+  return run_until(now_ + drain_time);
+}
+
+// All deadlines and completions up to `end`, each at its time.
+Problems PcapRun::run_until(Instant end) {
+  int polls_now = 0;
+  for (Instant next = next_moment(); next <= end; next = next_moment()) {
     polls_now = next > now_ ? 0 : polls_now + 1;
     if (polls_now > kMostPollsAnInstant)
       return {"time stands still at " + std::to_string(now_.ps()) +
               " ps: a deadline does not move"};
     poll(std::max(next, now_));
   }
+  now_ = end;
   return {};
 }
 
@@ -77,7 +87,8 @@ void PcapRun::sort_arrivals() {
   std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) {
     return a.stamp_ns != b.stamp_ns ? a.stamp_ns < b.stamp_ns : a.port < b.port;
   });
-  if (!arrivals_.empty()) zero_ns_ = arrivals_.front().stamp_ns / kSecond * kSecond;
+  if (!arrivals_.empty() && arrivals_.back().stamp_ns > kLongestSpanNs)
+    zero_ns_ = arrivals_.front().stamp_ns / kSecond * kSecond;
 }
 
 Instant PcapRun::time_of(const Arrival& arrival) const {
@@ -85,9 +96,7 @@ Instant PcapRun::time_of(const Arrival& arrival) const {
 }
 
 Instant PcapRun::next_moment() const {
-  const Instant arrival =
-      next_arrival_ < arrivals_.size() ? time_of(arrivals_[next_arrival_]) : Instant::never();
-  return std::min({arrival, shard_.next_deadline(), calendar_.next()});
+  return std::min(shard_.next_deadline(), calendar_.next());
 }
 
 void PcapRun::poll(Instant now) {
@@ -95,14 +104,13 @@ void PcapRun::poll(Instant now) {
   completed_count_ = calendar_.take_due(now, completed_);
   shard_.poll(*this, now);
   changes_.clear();
-  write_events();
+  if (after_poll) after_poll();
 }
 
 Received PcapRun::receive(std::span<Packet*> out) {
   Received got;
-  while (got.count < std::min(out.size(), kBurst) && next_arrival_ < arrivals_.size()) {
+  while (got.count < std::min(out.size(), kBurst) && next_arrival_ < arrived_) {
     const Arrival& arrival = arrivals_[next_arrival_];
-    if (time_of(arrival) > now_) break;
     if (got.count > 0 && arrival.port != got.port) break;
     ++next_arrival_;
     Packet* packet = arrival.frame.size() <= packets_.data_room() ? packets_.get() : nullptr;
@@ -147,18 +155,6 @@ Packet* PcapRun::allocate() {
 
 void PcapRun::free(std::span<Packet* const> packets) {
   for (Packet* packet : packets) packets_.put(packet);
-}
-
-void PcapRun::write_events() {
-  Event event;
-  while (object_.events(ShardId(0)).pop(event)) {
-    events_ += "{\"at_ps\": " + std::to_string(event.at.ps()) + ", \"event\": \"" +
-               std::string(to_string(event.kind)) + '"';
-    if (!event.port.is_none())
-      events_ += ", \"port\": \"" + object_.config().ports[event.port.index()].name + '"';
-    events_ += ", \"priority\": " + std::to_string(event.priority.index()) +
-               ", \"value\": " + std::to_string(event.value) + "}\n";
-  }
 }
 
 }  // namespace eddy

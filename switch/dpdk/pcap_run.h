@@ -2,16 +2,17 @@
 // switch's own deadlines say, so the same inputs give the same outputs, byte for byte.
 //
 // It is the third implementation of Io, beside DPDK's ports and the test fabric, and needs no EAL.
-// One shard. Frames of all ports are merged by (time, port, position in the capture); deadlines and
-// completions come in between at their own times. Zero is the whole second of the earliest stamp.
-// Nothing here touches a file: captures and results are octets in memory. Owner: one thread.
+// One shard. Frames of all ports are merged by (time, port, position in the capture) and given to
+// the switch one by one, each after the deadlines and completions that are due by then. Zero is
+// that of the stamps (1970), or the whole second of the earliest one where that is over 100 days
+// later. Nothing here touches a file: captures and results are octets in memory. Owner: one thread.
 // Bounds: what the captures hold; 32 ports. Source: architecture, section 11.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "net/ids.h"
@@ -36,8 +37,8 @@ class PcapRun final : public Io {
 
   // A capture file of all that left by the port, stamped with the end of each frame on the line.
   const std::vector<uint8_t>& sent(PortId port) const { return sent_[port.index()]; }
-  // One JSON object a line, in order.
-  const std::string& events() const { return events_; }
+  // Called after each poll, to take the events that came.
+  std::function<void()> after_poll;
   // Frames of the captures that found no packet, or none long enough.
   uint64_t lost() const { return lost_; }
 
@@ -58,15 +59,15 @@ class PcapRun final : public Io {
 
   void sort_arrivals();
   Instant time_of(const Arrival& arrival) const;
+  Problems run_until(Instant end);
   Instant next_moment() const;
   void poll(Instant now);
-  void write_events();
 
-  Switch& object_;
   Shard& shard_;
   HeapPackets packets_;
   std::vector<Arrival> arrivals_;  // by (time, port, position)
   size_t next_arrival_ = 0;
+  size_t arrived_ = 0;    // those before it may be received
   uint64_t zero_ns_ = 0;  // the stamp of Instant{}
   Instant now_;
   CompletionCalendar calendar_;
@@ -74,7 +75,6 @@ class PcapRun final : public Io {
   size_t completed_count_ = 0;
   std::vector<LinkChange> changes_;  // all ports come up in the first poll
   std::vector<std::vector<uint8_t>> sent_;
-  std::string events_;
   uint64_t lost_ = 0;
 };
 

@@ -55,10 +55,16 @@ Outcome run_with(const std::vector<uint8_t>& capture) {
   EXPECT_TRUE(object.ok());
   PcapRun run(**object, 256, 2'048);
   EXPECT_EQ(run.add_capture(PortId(0), capture), Problems{});
+  std::string events;
+  run.after_poll = [&] {
+    Event event;
+    while ((*object)->events(ShardId(0)).pop(event))
+      events += std::to_string(event.at.ps()) + " " + std::string(to_string(event.kind)) + "\n";
+  };
   EXPECT_EQ(run.run(1_ms), Problems{});
   EXPECT_EQ(run.lost(), 0u);
   EXPECT_TRUE((*object)->balance().holds());
-  Outcome out{run.sent(PortId(0)), run.events(), {}};
+  Outcome out{run.sent(PortId(0)), events, {}};
   PcapReader reader;
   EXPECT_EQ(reader.open(out.sent), CodecVerdict::ok);
   PcapRecord record;
@@ -82,7 +88,7 @@ TEST(PcapRun, SameCapturesSameOctetsAndEvents) {
   const Outcome second = run_with(capture);
   EXPECT_EQ(first.sent, second.sent);
   EXPECT_EQ(first.events, second.events);
-  EXPECT_THAT(first.events, testing::HasSubstr("\"event\": \"link_up\", \"port\": \"a\""));
+  EXPECT_THAT(first.events, testing::HasSubstr("0 link_up\n"));
 }
 
 TEST(PcapRun, ABrokenCaptureIsNamedByItsRecord) {
