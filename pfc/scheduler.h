@@ -147,6 +147,12 @@ class QueueRates {
     full_at_[i] = std::max(full_at_[i], now) + rate_[i].time_of(len);
   }
 
+  // What was said to be started was not.
+  void refused(QueueId queue, Bytes len) {
+    const size_t i = queue.index();
+    if ((limited_ >> i & 1) != 0) full_at_[i] = full_at_[i] - rate_[i].time_of(len);
+  }
+
  private:
   uint8_t limited_ = 0;
   std::array<LineRate, kPriorities> rate_{};

@@ -174,10 +174,14 @@ size_t Egress::hand_over(PortId id, Port& port) {
 
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon.
 void Egress::put_back(PortId id, Port& port, size_t sent) {
+  const int64_t overhead = context_.settings(id).line_overhead;
   for (size_t i = burst_.count; i-- > sent;) {
     const uint8_t fifo = burst_.departures[i].fifo;
-    port.fifos[fifo].push_front(burst_.packets[i]);
-    if (fifo != kControl) port.waiting = static_cast<uint8_t>(port.waiting | 1u << fifo);
+    Packet* packet = burst_.packets[i];
+    port.fifos[fifo].push_front(packet);
+    if (fifo == kControl) continue;
+    port.waiting = static_cast<uint8_t>(port.waiting | 1u << fifo);
+    port.rates.refused(QueueId(fifo), Bytes(packet->wire_len + overhead));
   }
   port.free_at = context_.now;
   port.idle = true;
