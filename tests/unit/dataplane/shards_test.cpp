@@ -1,0 +1,204 @@
+// Several shards deliver what one does, give all credits back, and bear what a device or a pool
+// refuses.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "switch/dataplane/shard.h"
+#include "tests/support/manual_io.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::test {
+namespace {
+
+constexpr Duration kFrameTime = 800_ps * 1024;
+
+uint16_t source_port(const Frame& frame) {
+  return load_be16(frame.data() + 34);
+}
+
+// Source ports in order of arrival, by receiving port.
+using Delivered = std::map<size_t, std::vector<uint16_t>>;
+
+Delivered all_to_all(size_t shards, uint8_t dscp) {
+  constexpr size_t kPorts = 8;
+  config::SwitchConfig config = hosts_switch(kPorts);
+  spread_over_workers(config, shards);
+  OneSwitch rig(config, shards);
+  uint16_t number = 0;
+  for (int round = 0; round < 10; ++round) {
+    for (size_t from = 0; from < kPorts; ++from) {
+      for (size_t to = 0; to < kPorts; ++to) {
+        UdpSpec spec = between(config, from, to, dscp);
+        spec.source_port = ++number;
+        spec.frame_len = 100 + number % 900;
+        spec.readable_len = 96;
+        rig.inject(from, udp_frame(spec), spec.frame_len);
+      }
+    }
+    rig.run_for(2_us);
+  }
+  rig.run_for(10_ms);
+  EXPECT_EQ(rig.object().balance().dropped, 0u);
+  EXPECT_EQ(leftovers(rig.object()), "");
+  Delivered delivered;
+  for (size_t port = 0; port < kPorts; ++port)
+    for (const Arrival& arrival : rig.seen(port))
+      if (arrival.frame.size() > 60) delivered[port].push_back(source_port(arrival.frame));
+  return delivered;
+}
+
+TEST(Shards, DeliverWhatOneDoesInTheSameOrder) {
+  for (const uint8_t dscp : {kLossyDscp, kLosslessDscp}) {
+    const Delivered one = all_to_all(1, dscp);
+    EXPECT_EQ(one.size(), 8u);
+    EXPECT_EQ(one, all_to_all(2, dscp));
+    EXPECT_EQ(one, all_to_all(4, dscp));
+  }
+}
+
+// A world of two shards under one hand.
+struct TwoShards {
+  TwoShards() : config(hosts_switch(2)) {
+    spread_over_workers(config, 2);
+    auto made = Switch::create(config, {.shards = 2});
+    EXPECT_TRUE(made.ok());
+    object = std::move(*made);
+    io[0].links.push_back({PortId(0), true});
+    io[1].links.push_back({PortId(1), true});
+    poll(0, Instant());
+    poll(1, Instant());
+  }
+  void poll(size_t shard, Instant now) {
+    io[shard].complete(now);
+    object->shard(ShardId(shard)).poll(io[shard], now);
+    EXPECT_TRUE(object->balance().holds());
+  }
+  config::SwitchConfig config;
+  PacketPool pool{4096, 256};
+  std::array<ManualIo, 2> io{ManualIo(pool), ManualIo(pool)};
+  std::unique_ptr<Switch> object;
+};
+
+TEST(Shards, CreditsComeBackByMessageAndMailIsADeadline) {
+  TwoShards world;
+  UdpSpec spec = between(world.config, 0, 1, kLosslessDscp);
+  for (int i = 0; i < 10; ++i) world.io[0].arrive(PortId(0), udp_frame(spec));
+  world.poll(0, Instant::at(1_us));
+  const auto used = [&] { return world.object->pg_status(PortId(0), PriorityGroupId(3)).used; };
+  EXPECT_EQ(used(), 10 * 256);
+  EXPECT_EQ(world.object->balance().held, 10u) << "in the mailbox";
+  EXPECT_LE(world.object->shard(ShardId(1)).next_deadline(), Instant::at(1_us));
+  world.poll(1, Instant::at(2_us));
+  world.poll(1, Instant::at(20_us));
+  EXPECT_EQ(world.io[1].sent.size(), 10u);
+  world.poll(1, Instant::at(21_us));
+  EXPECT_EQ(used(), 10 * 256) << "shard 0 has not read its mail";
+  EXPECT_LE(world.object->shard(ShardId(0)).next_deadline(), Instant::at(1_us));
+  world.poll(0, Instant::at(22_us));
+  EXPECT_EQ(leftovers(*world.object), "");
+}
+
+// A shard that still believes in a port sends to it in vain: dropped there, counted, conserved.
+TEST(Shards, StaleReadsOfALinkAreHarmless) {
+  TwoShards world;
+  UdpSpec spec = between(world.config, 0, 1, kLosslessDscp);
+  for (int i = 0; i < 10; ++i) world.io[0].arrive(PortId(0), udp_frame(spec));
+  world.poll(0, Instant::at(1_us));
+  world.io[1].links.push_back({PortId(1), false});
+  world.poll(1, Instant::at(2_us));
+  EXPECT_EQ(drops(*world.object, DropReason::egress_down) + world.io[1].sent.size(), 10u);
+  world.poll(1, Instant::at(20_us));
+  world.poll(0, Instant::at(20_us));
+  EXPECT_EQ(leftovers(*world.object), "");
+  EXPECT_EQ(world.pool.available(), 4096u);
+}
+
+// One shard whose device takes little.
+class RefusalLimit : public testing::TestWithParam<size_t> {};
+
+TEST_P(RefusalLimit, KeepsOrderLosesNothingAndRecovers) {
+  config::SwitchConfig config = hosts_switch(2);
+  auto made = Switch::create(config, {.shards = 1});
+  ASSERT_TRUE(made.ok());
+  Switch& object = **made;
+  PacketPool pool(1024, 256);
+  ManualIo io(pool);
+  io.links = {{PortId(0), true}, {PortId(1), true}};
+  io.transmit_limit = GetParam();
+  UdpSpec spec = between(config, 0, 1, kLosslessDscp);
+  spec.frame_len = 1000;
+  spec.readable_len = 96;
+  constexpr uint16_t kFrames = 100;
+  for (uint16_t i = 1; i <= kFrames; ++i) {
+    spec.source_port = i;
+    io.arrive(PortId(0), udp_frame(spec), 1000);
+  }
+  Instant now;
+  for (int i = 0; i < 1000 && io.sent.size() < kFrames; ++i) {
+    if (i == 30) io.transmit_limit = SIZE_MAX;  // what refused all recovers
+    object.shard(ShardId(0)).poll(io, now);
+    ASSERT_TRUE(object.balance().holds());
+    now = now + 11_us;
+    io.complete(now);
+  }
+  object.shard(ShardId(0)).poll(io, now + 1_ms);
+  ASSERT_EQ(io.sent.size(), kFrames);
+  for (uint16_t i = 0; i < kFrames; ++i) EXPECT_EQ(source_port(io.sent[i].frame), i + 1);
+  EXPECT_GT(count(object, 1, PortCounter::tx_refused_packets), 0u);
+  EXPECT_EQ(count(object, 1, PortCounter::tx_packets), kFrames);
+  EXPECT_EQ(count(object, 1, QueueId(3), QueueCounter::queue_tx_packets), kFrames);
+  io.complete(now + 2_ms);
+  object.shard(ShardId(0)).poll(io, now + 2_ms);
+  EXPECT_EQ(leftovers(object), "");
+}
+INSTANTIATE_TEST_SUITE_P(Limits, RefusalLimit, testing::Values(0, 1, 3, 7));
+
+// What is refused was not sent: it does not count against a queue's rate.
+TEST(Refusal, DoesNotSlowAShapedQueue) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.ports[1].queues[0].max_rate = 1_Gbps;
+  const auto time_for_all = [&config](bool refuse) {
+    auto made = Switch::create(config, {.shards = 1});
+    PacketPool pool(1024, 256);
+    ManualIo io(pool);
+    io.links = {{PortId(0), true}, {PortId(1), true}};
+    UdpSpec spec = between(config, 0, 1, kLossyDscp);
+    spec.frame_len = 1000;
+    spec.readable_len = 96;
+    for (int i = 0; i < 60; ++i) io.arrive(PortId(0), udp_frame(spec), 1000);
+    Instant now;
+    for (int i = 0; io.sent.size() < 60; ++i) {
+      io.transmit_limit = refuse && i < 20 ? 0 : SIZE_MAX;  // for 100 us
+      (*made)->shard(ShardId(0)).poll(io, now);
+      now = now + 5_us;
+      io.complete(now);
+    }
+    return now;
+  };
+  EXPECT_LE(time_for_all(true) - time_for_all(false), 110_us);
+}
+
+// Readable octets that are not read yet count as if they had arrived.
+TEST(Backlog, CountsTowardsXoff) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.buffer.cell_bytes = 1;
+  config.buffer.profiles["lossless"].xoff = 10'000_B;
+  for (const int64_t backlog : {0, 8'999, 9'001}) {
+    auto made = Switch::create(config, {.shards = 1});
+    PacketPool pool(64, 256);
+    ManualIo io(pool);
+    io.links = {{PortId(0), true}, {PortId(1), true}};
+    io.backlog = Bytes(backlog);
+    UdpSpec spec = between(config, 0, 1, kLosslessDscp);
+    spec.frame_len = 1000;
+    spec.readable_len = 96;
+    io.arrive(PortId(0), udp_frame(spec), 1000);
+    (*made)->shard(ShardId(0)).poll(io, Instant());
+    EXPECT_EQ(count(**made, 0, kLossless, PfcCounter::pfc_tx_xoff), backlog > 9'000 ? 1u : 0u)
+        << backlog;
+  }
+}
+
+}  // namespace
+}  // namespace eddy::test
