@@ -41,8 +41,9 @@ class IcmpResponder {
   ShardContext& context_;
   IngressBuffer& buffer_;
   Forwarder* forwarder_ = nullptr;
-  Instant next_error_;  // token bucket as a virtual time: when the next error would be due at the
-                        // plain rate
+  // Token bucket as a virtual time: when the next error would be due at the plain rate. Full in the
+  // beginning.
+  Instant next_error_ = Instant() - Duration::seconds(kBurstErrors);
 };
 
 }  // namespace eddy
