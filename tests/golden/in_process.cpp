@@ -1,9 +1,9 @@
-// golden_in_process CONFIG DIRECTORY: one switch of the test fabric, driven by pcap files.
+// golden_in_process CONFIG DIRECTORY TAIL: one switch of the test fabric, driven by pcap files.
 //
 // Reads DIRECTORY/in_<port>.pcap, writes DIRECTORY/out_<port>.pcap and DIRECTORY/events.jsonl, as
 // `eddyd --clock pcap` does. Time zero is that of the stamps (1970); all links come up then. Frames
-// are merged by (time, port) and given to the switch one by one, after all that is due by then. The
-// run ends kTail after the last frame.
+// are merged by (time, port) and polled one by one, after all that is due by then. The run ends
+// TAIL (10ms) after the last frame.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +15,7 @@
 #include "config/load.h"
 #include "net/assert.h"
 #include "net/pcap.h"
+#include "net/quantity.h"
 #include "switch/control/run_record.h"
 #include "tests/support/fabric.h"
 
@@ -24,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace eddy::literals;
 
-constexpr Duration kTail = 10_ms;
 constexpr size_t kPackets = 4'096;
 constexpr size_t kDataRoom = 9'728;
 
@@ -62,9 +62,9 @@ std::vector<TimedFrame> read_ports(const config::SwitchConfig& config, const fs:
   std::vector<TimedFrame> frames;
   for (size_t port = 0; port < config.ports.size(); ++port)
     read_port(directory / ("in_" + config.ports[port].name + ".pcap"), PortId(port), frames);
-  std::stable_sort(
-      frames.begin(), frames.end(),
-      [](const TimedFrame& a, const TimedFrame& b) { return a.at < b.at; });  // ports are in order
+  std::stable_sort(frames.begin(), frames.end(), [](const TimedFrame& a, const TimedFrame& b) {
+    return a.at < b.at;
+  });  // ports are in order
   return frames;
 }
 
@@ -81,7 +81,7 @@ void write_port(const fs::path& path, const std::vector<Arrival>& sent) {
   write_all(path, file);
 }
 
-void run(const config::SwitchConfig& config, const fs::path& directory) {
+void run(const config::SwitchConfig& config, const fs::path& directory, Duration tail) {
   const std::vector<TimedFrame> frames = read_ports(config, directory);
   Fabric fabric(kPackets, kDataRoom);
   const size_t node = fabric.add_switch(config);
@@ -93,7 +93,7 @@ void run(const config::SwitchConfig& config, const fs::path& directory) {
     fabric.run_until(frame.at);
     fabric.inject(node, frame.port, frame.frame);
   }
-  fabric.run_until(fabric.now() + kTail);
+  fabric.run_until(fabric.now() + tail);
   records += control::take_event_records(fabric.at(node));
   records += control::counter_records(fabric.at(node));
   write_all(directory / "events.jsonl", Frame(records.begin(), records.end()));
@@ -106,8 +106,8 @@ void run(const config::SwitchConfig& config, const fs::path& directory) {
 }  // namespace eddy::test
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fputs("usage: golden_in_process CONFIG DIRECTORY\n", stderr);
+  if (argc != 4) {
+    std::fputs("usage: golden_in_process CONFIG DIRECTORY TAIL\n", stderr);
     return 2;
   }
   const auto loaded = eddy::config::load_file(argv[1], eddy::config::Purpose::object);
@@ -116,5 +116,6 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "%s\n", problem.c_str());
     return 2;
   }
-  eddy::test::run(eddy::config::scaled(loaded.value().config), argv[2]);
+  eddy::test::run(eddy::config::scaled(loaded.value().config), argv[2],
+                  eddy::parse_duration(argv[3]).value());
 }
