@@ -85,12 +85,12 @@ const Section& section_of<QosMaps>() {
                      {.name = "dscp_to_tc",
                       .max = 7,
                       .default_says = "3: 3, 4: 4, 5: 2, 8: 0, 46: 5, 48: 6, else 1",
-                      .help = "traffic class of an IP packet, by DSCP",
+                      .help = "traffic class of an untagged IP packet, by DSCP",
                       .source = kSonic}),
           indexed<S>(&S::pcp_to_tc, {.name = "pcp_to_tc",
                                      .max = 7,
                                      .default_says = "the same number",
-                                     .help = "traffic class of a tagged frame without IP, by PCP",
+                                     .help = "traffic class of a tagged IP packet, by PCP",
                                      .source = "802.1Q"}),
           indexed<S>(&S::tc_to_pg, {.name = "tc_to_pg",
                                     .max = 7,
@@ -113,8 +113,10 @@ const Section& section_of<QosMaps>() {
                                      .default_says = "the same number",
                                      .help = "PFC priority that a full priority group pauses",
                                      .source = kSonic}),
-          key<S>(&S::trust_pcp,
-                 {.name = "trust_pcp", .help = "tagged frames without IP are classified by PCP"}),
+          key<S>(
+              &S::trust_pcp,
+              {.name = "trust_pcp",
+               .help = "tagged packets are classified by PCP; false: by DSCP, as untagged ones"}),
       },
       QosMaps::sonic_defaults());
   return section;
