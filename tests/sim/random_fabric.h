@@ -1,0 +1,61 @@
+// A random fabric of switches, its traffic and its faults, all from one seed.
+//
+// Two leaves and one spine, or one leaf alone: sizes, shards, speeds, thresholds, schemes and maps
+// are drawn. Every event is followed by the conservation check; at the end all accounts must be
+// zero. What was seen is folded into a digest, so that two runs of a seed can be compared.
+// Owner: one test.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/random.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::test {
+
+struct SimResult {
+  uint64_t digest = 0;
+  uint64_t delivered = 0;
+  uint64_t dropped = 0;
+  uint64_t lossless_lost = 0;  // for want of headroom
+  std::string trouble;         // empty: every invariant held
+};
+
+class RandomFabric {
+ public:
+  explicit RandomFabric(uint64_t seed);
+  SimResult run();
+  // Links fail, devices refuse frames, and spoofed pauses cut true ones short: headroom cannot
+  // promise anything.
+  bool harsh() const { return seed_ % 2 == 0; }
+
+ private:
+  config::SwitchConfig random_switch(config::SwitchConfig config);
+  void connect_all();
+  void start_traffic(size_t host);
+  void disturb();
+  void flap(size_t node);
+  void storm(size_t node);
+  void refuse(size_t node);
+  void reload(size_t node);
+  void run_down();
+  void fold(uint64_t value);
+  void fold_everything();
+  std::string check_empty();
+
+  static constexpr size_t kHosts = 3;  // a leaf
+  static constexpr int kSteps = 40;
+
+  uint64_t seed_;
+  RandomStream random_;
+  LeafSpine spec_;
+  Fabric fabric_{8192, 256};
+  std::vector<size_t> nodes_;
+  std::vector<config::SwitchConfig*> configs_;  // of the nodes
+  std::vector<FabricHost*> hosts_;
+  SimResult result_;
+};
+
+}  // namespace eddy::test
