@@ -184,7 +184,7 @@ class Switch:
         if self.process:
             self._world.forget(self.process)
         self.process = self._world.spawn(self.namespace, self._binaries / "eddyd", "--config",
-                                         self.path, log=self.name)
+                                         self.path, log=self.name, append=True)
 
     def check_alive(self):
         if self.process and not self.process.alive():

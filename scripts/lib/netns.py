@@ -58,12 +58,12 @@ def process_start(pid):
 
 
 class Process:
-    """A child that logs to a file."""
+    """A child that logs to a file, which is kept and continued if `append`."""
 
-    def __init__(self, command, log, outlive):
+    def __init__(self, command, log, outlive, append):
         self.command = [str(w) for w in command]
         self.log = Path(log)
-        with open(log, "ab") as out:
+        with open(log, "ab" if append else "wb") as out:
             self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=out,
                                           stderr=subprocess.STDOUT, start_new_session=True,
                                           preexec_fn=None if outlive else _die_with_parent)
@@ -126,10 +126,11 @@ class World:
         run("ip", "link", "add", end[1], "netns", end[0], "type", "veth",
             "peer", "name", peer[1], "netns", peer[0])
 
-    def spawn(self, namespace, *command, log="process"):
+    def spawn(self, namespace, *command, log="process", append=False):
         """Starts a command in a namespace (None = ours); what it prints goes to <log>.log."""
         inside = ("ip", "netns", "exec", namespace) if namespace else ()
-        process = Process([*inside, *command], self.directory / f"{log}.log", self.outlive)
+        process = Process([*inside, *command], self.directory / f"{log}.log", self.outlive,
+                          append)
         self.processes.append(process)
         self.save()
         return process
