@@ -65,7 +65,7 @@ class Report:
         return lines
 
     def _leaves(self):
-        return [f"{self._plan.names}leaf{n}" for n in range(1, self._plan.leaves + 1)]
+        return [f"leaf{n}" for n in range(1, self._plan.leaves + 1)]
 
     def _ping_lines(self):
         good = [p for p in self._pings if p.ok]

@@ -167,12 +167,13 @@ def _word(value):
 class Switch:
     """One eddyd of a fabric: its file, its process, and what eddyctl says of it."""
 
-    def __init__(self, world, namespace, binaries, config):
+    def __init__(self, world, namespace, binaries, config, short):
         self._world = world
         self.namespace = namespace
         self._binaries = Path(binaries)
         self.config = config
         self.name = config["switch"]["name"]
+        self.short = short  # its name without what begins all names of the plan
         self.path = world.directory / f"{self.name}.yaml"
         self.process = None
         self.write()
@@ -239,7 +240,7 @@ class Fabric:
 
     def _add_switch(self, config, short, binaries):
         namespace = self.world.namespace(short)
-        self.switches.append(Switch(self.world, namespace, binaries, config))
+        self.switches.append(Switch(self.world, namespace, binaries, config, short))
 
     def _make_host(self, outside, number):
         namespace = outside
@@ -275,7 +276,7 @@ class Fabric:
             self._set_up_host(self.host(f"h{TAP_HOST}").namespace, f"h{TAP_HOST}", TAP_HOST)
 
     def switch(self, name):
-        return next(s for s in self.switches if s.name == self.plan.names + name)
+        return next(s for s in self.switches if s.short == name)
 
     def host(self, name):
         return next(h for h in self.hosts if h.name == name)

@@ -50,7 +50,7 @@ def sample_switch(switch):
     for row in switch.show("pgs")["rows"]:
         ports[row["port"]]["lossless_dropped_packets"] += row["lossless_dropped_packets"]
     drops = {(r["port"], r["reason"]): r["dropped_packets"] for r in switch.show("drops")["rows"]}
-    return SwitchSample(switch.name, report["uptime_ns"], ports, drops)
+    return SwitchSample(switch.short, report["uptime_ns"], ports, drops)
 
 
 def sample_fabric(switches):
