@@ -77,21 +77,19 @@ class Report:
         return [line]
 
     def _flow_lines(self):
-        lines = []
+        rows = []
         for result in self._flows:
             flow = result.flow
-            kind = "UDP" if flow.udp else "TCP"
-            klass = "lossless class" if flow.dscp else "best effort"
-            line = (f"  {kind}     {flow.source.name} to {flow.target.name} over IPv{flow.version}, "
-                    f"{klass}, {flow.streams} flow{'s' if flow.streams > 1 else ''}: "
-                    f"{display.bit_rate(result.bit_rate)}")
-            if flow.udp:
-                share = 100 * result.lost_packets / max(1, result.sent_packets)
-                line += f", {share:.1f} % lost"
-            else:
-                line += f", {result.retransmits} retransmits, mean RTT {result.rtt_ms:.1f} ms"
-            lines.append(line)
-        return lines
+            lost = 100 * result.lost_packets / max(1, result.sent_packets)
+            rows.append((f"{flow.streams} {'UDP' if flow.udp else 'TCP'}",
+                         f"{flow.source.name} to {flow.target.name}", f"IPv{flow.version}",
+                         "lossless" if flow.dscp else "best effort",
+                         display.bit_rate(result.bit_rate),
+                         f"{lost:.1f} % lost" if flow.udp else
+                         f"{display.number(result.retransmits)} resent",
+                         "" if flow.udp else f"{result.rtt_ms:.1f} ms"))
+        heads = ("flows", "hosts", "IP", "class", "received", "lost or resent", "mean RTT")
+        return [" " + line for line in display.table(heads, rows, left=4)]
 
     def _switch_lines(self):
         lines = []
