@@ -11,6 +11,7 @@
 
 #include "bench/pipeline_cases.h"
 #include "bench/replay_io.h"
+#include "bench/undisturbed.h"
 #include "switch/dataplane/switch.h"
 
 namespace eddy::bench {
@@ -202,8 +203,8 @@ std::vector<Result> measure_hop(int rounds) {
   std::vector<double> baseline;
   std::vector<double> hop;
   for (int i = 0; i < rounds; ++i) {
-    baseline.push_back(one.sample());
-    hop.push_back(two.sample() - baseline.back());
+    baseline.push_back(undisturbed([&] { return one.sample(); }));
+    hop.push_back(undisturbed([&] { return two.sample(); }) - baseline.back());
   }
   std::vector<Result> results = {summarize("worker.hop", hop)};
   std::vector<double> threads = TwoThreads(spec).samples(std::max(3, rounds / 10));

@@ -7,6 +7,9 @@
 // driver are run in turn, in slices, over many rounds; a sample is a case's slice less the driver's
 // slice beside it. --only takes the cases whose name contains TEXT. With --instructions one case
 // runs a fixed number of polls, for callgrind.
+#include <rte_cycles.h>
+
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +21,7 @@
 #include "bench/pipeline_cases.h"
 #include "bench/report.h"
 #include "bench/stages.h"
+#include "bench/undisturbed.h"
 
 namespace eddy::bench {
 namespace {
@@ -40,8 +44,10 @@ bool measure_pipeline(const Arguments& arguments, std::vector<Result>& results) 
   std::vector<std::vector<double>> samples(benches.size());
   for (int round = 0; round < arguments.rounds; ++round) {
     for (size_t i = 0; i < benches.size(); ++i) {
-      const double driver = benches[i]->run_empty();
-      samples[i].push_back(benches[i]->run_slice() - driver);
+      samples[i].push_back(undisturbed([&] {
+        const double driver = benches[i]->run_empty();
+        return benches[i]->run_slice() - driver;
+      }));
     }
   }
   bool sound = true;
@@ -54,14 +60,31 @@ bool measure_pipeline(const Arguments& arguments, std::vector<Result>& results) 
   return sound;
 }
 
+// The TSC's rate, against the system's clock.
+std::vector<Result> measure_tsc(int) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> samples;
+  for (int i = 0; i < 9; ++i) {
+    const auto began = Clock::now();
+    const uint64_t before = rte_rdtsc();
+    while (Clock::now() - began < std::chrono::milliseconds(5)) {
+    }
+    const auto cycles = static_cast<double>(rte_rdtsc() - before);
+    samples.push_back(cycles /
+                      std::chrono::duration<double, std::micro>(Clock::now() - began).count());
+  }
+  return {summarize("machine.tsc", samples, "MHz")};
+}
+
 int measure(const Arguments& arguments) {
   std::vector<Result> results;
   const bool sound = measure_pipeline(arguments, results);
   const auto add = [&](const char* family, std::vector<Result> (*measure_family)(int)) {
-    if (!arguments.wants(family)) return;
+    if (!arguments.wants(family) && arguments.only.find(family) == std::string::npos) return;
     const std::vector<Result> more = measure_family(arguments.rounds);
     results.insert(results.end(), more.begin(), more.end());
   };
+  add("machine.tsc", measure_tsc);
   add("stage", measure_stages);
   add("worker.hop", measure_hop);
   print(results);

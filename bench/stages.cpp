@@ -10,6 +10,7 @@
 
 #include "bench/pipeline_cases.h"
 #include "bench/replay_io.h"
+#include "bench/undisturbed.h"
 #include "lb/path_view.h"
 #include "net/byte_order.h"
 #include "net/parse.h"
@@ -55,10 +56,12 @@ class Rig {
 
   template <Stage kLast>
   double sample() {
-    run<kLast>();
-    const uint64_t before = rte_rdtsc();
-    run<kLast>();
-    return static_cast<double>(rte_rdtsc() - before) / (kPolls * kBurst);
+    return undisturbed([this] {
+      run<kLast>();
+      const uint64_t before = rte_rdtsc();
+      run<kLast>();
+      return static_cast<double>(rte_rdtsc() - before) / (kPolls * kBurst);
+    });
   }
 
  private:
@@ -184,7 +187,7 @@ std::vector<Result> measure_stages(int rounds) {
     const std::array<double, kStages> loops = sample_all(rig);
     stages[0].push_back(loops[0]);
     for (size_t i = 1; i < kStages; ++i) stages[i].push_back(loops[i] - loops[i - 1]);
-    rest.push_back(whole.run_slice() - loops.back());
+    rest.push_back(undisturbed([&] { return whole.run_slice(); }) - loops.back());
   }
   std::vector<Result> results;
   for (size_t i = 0; i < kStages; ++i) results.push_back(summarize(kNames[i], stages[i]));

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""scripts/bench: builds release, measures, prints a table and writes bench.json."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from lib import bench_memory, bench_ovs, bench_results  # noqa: E402
+from lib.bench_instructions import instructions  # noqa: E402
+from lib.netns import Trouble  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("pipeline", "ovs", "memory", "instructions")
+TARGETS = {"pipeline": ("pipeline_bench",), "instructions": ("pipeline_bench",),
+           "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl")}
+PIPELINE_RUNS = 5  # processes: where code and data lie in memory differs between them
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Measures the release build; docs/performance.md says how and what it means.\n"
+        "  pipeline      cycles a packet of the switch object, in process\n"
+        "  ovs           eddyd, OVS-DPDK and testpmd side by side on net_pcap (root)\n"
+        "  memory        resident memory of a 4-port demo switch (root)\n"
+        "  instructions  instructions a packet by function, under callgrind")
+    parser.add_argument("part", nargs="?", default="all", choices=("all", *PARTS))
+    parser.add_argument("--rounds", type=int, default=9, metavar="N",
+                        help="interleaved rounds of ovs, a second a process each (default: 9)")
+    parser.add_argument("--only", default="", metavar="TEXT",
+                        help="of pipeline: what has TEXT in its name")
+    parser.add_argument("--output", type=Path, default=ROOT / "bench.json", metavar="FILE",
+                        help="where results go; those of other parts stay (default: bench.json)")
+    parser.add_argument("--readme", action="store_true",
+                        help="then write the results into README.md's table")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        parser.error(f"--rounds {arguments.rounds}: valid is 1 and more")
+    return arguments
+
+
+def say(line):
+    print(line, file=sys.stderr, flush=True)
+
+
+def build(parts):
+    """Preset release, and of it what `parts` need; returns the directory of the programs."""
+    extra = ["--bench"] if "ovs" in parts else ["--check"] if "instructions" in parts else []
+    subprocess.run([ROOT / "scripts" / "setup", *extra], check=True)
+    targets = sorted({target for part in parts for target in TARGETS[part]})
+    for command in (("cmake", "--preset", "release"),
+                    ("cmake", "--build", "--preset", "release", "--target", *targets)):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Trouble(f"'{' '.join(command)}' failed:\n{done.stdout}{done.stderr}")
+    return ROOT / "build" / "release" / "bin"
+
+
+def run_pipeline(binaries, only, scratch):
+    """Results of one process of pipeline_bench, on the last core, ahead of others if we may."""
+    cpu = str(max(os.sched_getaffinity(0)))
+    ahead = ["chrt", "-f", "10"] if os.geteuid() == 0 else []
+    command = [*ahead, "taskset", "-c", cpu, binaries / "pipeline_bench", "--rounds", "60",
+               "--only", only, "--json", scratch]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return json.loads(scratch.read_text(encoding="utf-8"))["results"]
+
+
+def pipeline(binaries, only, scratch):
+    """Medians over several processes; the spread is that of the process in the middle, or between
+    them, whichever is larger."""
+    runs = []
+    for number in range(PIPELINE_RUNS):
+        runs.append({row["name"]: row for row in run_pipeline(binaries, only, scratch)})
+        say(f"pipeline, run {number + 1} of {PIPELINE_RUNS}")
+    rows = []
+    for name, first in runs[0].items():
+        same = [each[name] for each in runs if name in each]
+        row = bench_results.result(name, [each["value"] for each in same], first["unit"])
+        inside = sorted(each["spread"] for each in same)[len(same) // 2]
+        rows.append(row | {"spread": max(row["spread"], inside)})
+    return rows
+
+
+def tsc_hz(binaries, scratch):
+    rows = run_pipeline(binaries, "machine.tsc", scratch)
+    return next(row["value"] for row in rows if row["name"] == "machine.tsc") * 1e6
+
+
+def measure(part, arguments, binaries):
+    scratch = ROOT / "build" / "release" / "bench-run.json"
+    if part == "pipeline":
+        return pipeline(binaries, arguments.only, scratch)
+    if part == "ovs":
+        return bench_ovs.compare(binaries, tsc_hz(binaries, scratch), arguments.rounds, say)
+    if part == "memory":
+        return bench_memory.measure(binaries, say)
+    return instructions(binaries, ROOT / "build" / "release", print)
+
+
+def main():
+    arguments = parse_arguments()
+    parts = PARTS if arguments.part == "all" else (arguments.part,)
+    rows = []
+    try:
+        binaries = build(parts)
+        for part in parts:
+            fresh = measure(part, arguments, binaries)
+            bench_results.update(arguments.output, fresh)
+            rows += fresh
+    except Trouble as trouble:
+        say(f"scripts/bench: {trouble}")
+        return 1
+    except subprocess.CalledProcessError as failed:
+        say(f"scripts/bench: {failed.cmd[0]} exited {failed.returncode}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    print(*bench_results.table(rows), sep="\n")
+    if arguments.readme:
+        subprocess.run([ROOT / "scripts" / "readme_numbers.py", arguments.output], check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Instructions a packet by function, under callgrind: a number that no other process disturbs.
+
+Two runs, one twice as long: their difference is free of what starting costs.
+"""
+
+import re
+import subprocess
+
+from .bench_results import result
+from .netns import Trouble
+
+CASE = "pipeline.letflow.10k"
+POLLS = 2_000
+BURST = 32
+DRIVER = "eddy::bench::"
+LEAST = 0.5  # instructions a packet, below which a function is not listed
+_ROW = re.compile(r"^\s*([\d,]+)\s+\([\s\d.]+%\)\s+\S*?:(.*?)(?:\s+\[.*\])?$")
+
+
+def instructions(binaries, directory, show):
+    """Prints the table; results hold the total only."""
+    short, long = (profile(binaries, directory, polls) for polls in (POLLS, 2 * POLLS))
+    packets = POLLS * BURST
+    rows = {name: (count - short.get(name, 0)) / packets for name, count in long.items()
+            if not name.startswith(DRIVER)}
+    total = sum(rows.values())
+    show(f"{CASE}: {total:.1f} instructions a packet inside a poll, the driver's not counted")
+    for name, count in sorted(rows.items(), key=lambda row: -row[1]):
+        if count >= LEAST:
+            show(f"  {count:7.1f}  {name[:110]}")
+    return [result("instructions.letflow.10k", [total], "instructions/packet")]
+
+
+def profile(binaries, directory, polls):
+    """Instructions of each function inside polls, its callees not included."""
+    out = directory / f"callgrind.{polls}"
+    run(["valgrind", "--tool=callgrind", "--collect-atstart=no",
+         "--toggle-collect=eddy::ShardImpl::poll*", f"--callgrind-out-file={out}",
+         binaries / "pipeline_bench", "--instructions", CASE, "--polls", str(polls)])
+    report = run(["callgrind_annotate", "--threshold=100", "--show-percs=yes", out])
+    counts = {}
+    for line in report.splitlines():
+        if (row := _ROW.match(line)) and "PROGRAM TOTALS" not in line:
+            name = short_name(row.group(2))
+            counts[name] = counts.get(name, 0) + int(row.group(1).replace(",", ""))
+    if not counts:
+        raise Trouble(f"callgrind_annotate said nothing of use:\n{report[-500:]}")
+    return counts
+
+
+def short_name(name):
+    """Without arguments: overloads of a name are one row."""
+    return re.sub(r"\(.*", "", name.strip().replace("(anonymous namespace)::", ""))
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Trouble(f"'{command[0]}' failed:\n{done.stderr[-2000:]}")
+    return done.stdout
