@@ -25,7 +25,7 @@ void IcmpResponder::local(Packet* packet) {
   if (turn_into_echo_reply(ip_packet(*packet))) {
     context_.count(packet->ingress_port, PortCounter::consumed_packets);
     context_.count(packet->ingress_port, PortCounter::originated_packets);
-    packet->flags = static_cast<uint16_t>(packet->flags & ~(kPacketShim | kPacketTagged));
+    packet->flags = static_cast<uint16_t>(packet->flags & ~(kPacketShim | kPacketTagged | kPacketLastHop));
     return route(packet, packet->ingress_port);
   }
   error(*packet, IcmpErrorReason::port_unreachable);
