@@ -64,7 +64,7 @@ class Icmp : public testing::TestWithParam<Family> {
  protected:
   bool v4() const { return ip(GetParam().host).is_v4(); }
 
-  Frame ping(const char* to, size_t body_octets, uint8_t tags = 0) {
+  Frame ping(const char* to, size_t body_octets, uint8_t tags = 0, uint8_t ttl = 64) {
     const std::vector<uint8_t> body(body_octets, 0x5a);
     EthernetHeader ethernet{
         port_mac(rig.config, 0), host_mac(1, 1), v4() ? kEtherTypeIpv4 : kEtherTypeIpv6, tags, {}};
@@ -74,7 +74,7 @@ class Icmp : public testing::TestWithParam<Family> {
     const auto l4 = static_cast<uint16_t>(kIcmpHeader + body_octets);
     if (v4()) {
       at += encode(Ipv4Header{.total_length = static_cast<uint16_t>(kIpv4Header + l4),
-                              .ttl = 64,
+                              .ttl = ttl,
                               .protocol = kProtocolIcmp,
                               .source = ip(GetParam().host).v4(),
                               .destination = ip(to).v4()},
@@ -83,7 +83,7 @@ class Icmp : public testing::TestWithParam<Family> {
     } else {
       at += encode(Ipv6Header{.payload_length = l4,
                               .next_header = kProtocolIcmpv6,
-                              .hop_limit = 64,
+                              .hop_limit = ttl,
                               .source = ip(GetParam().host).v6(),
                               .destination = ip(to).v6()},
                    out.subspan(at));
@@ -122,6 +122,12 @@ TEST_P(Icmp, EchoIsAnsweredOnEveryAddressOfTheSwitch) {
     }
   }
   EXPECT_EQ(rig.object().balance().dropped, 0u);
+}
+
+TEST_P(Icmp, EchoOnItsLastHopIsAnswered) {  // how traceroute ends
+  rig.inject(0, ping(GetParam().gateway, 8, 0, 1));
+  ASSERT_EQ(rig.seen(0).size(), 1u);
+  EXPECT_EQ(icmp_of(rig.seen(0)[0]).message.type, v4() ? kIcmpEchoReply : kIcmpv6EchoReply);
 }
 
 TEST_P(Icmp, TimeExceededComesFromTheGatewayAndQuotesThePacket) {
