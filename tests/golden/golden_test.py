@@ -82,6 +82,14 @@ class Comparison(unittest.TestCase):
         events.write_text(events.read_text().replace('"value":7', '"value":8', 1))
         self.assert_found("events.jsonl")
 
+    def test_the_order_of_events_unless_several_shards_made_them(self):
+        events = self.directory / "events.jsonl"
+        first, second, *rest = events.read_text().splitlines(keepends=True)
+        events.write_text("".join([second, first, *rest]))
+        self.assertNotEqual(first, second)
+        self.case.compare(self.directory, "somebody", in_order=False)
+        self.assert_found("events.jsonl")
+
 
 class Cases(unittest.TestCase):
     def test_malformed_has_a_frame_for_every_verdict_of_the_parser(self):

@@ -1,9 +1,10 @@
-// golden_in_process CONFIG DIRECTORY TAIL: one switch of the test fabric, driven by pcap files.
+// golden_in_process CONFIG DIRECTORY TAIL SHARDS: one switch of the test fabric, driven by pcap
+// files.
 //
 // Reads DIRECTORY/in_<port>.pcap, writes DIRECTORY/out_<port>.pcap and DIRECTORY/events.jsonl, as
 // `eddyd --clock pcap` does. Time zero is that of the stamps (1970); all links come up then. Frames
 // are merged by (time, port) and polled one by one, after all that is due by then. The run ends
-// TAIL (10ms) after the last frame.
+// TAIL (10ms) after the last frame. The ports are dealt out to SHARDS shards in turn.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "net/quantity.h"
 #include "switch/control/run_record.h"
 #include "tests/support/fabric.h"
+#include "tests/support/topologies.h"
 
 namespace eddy::test {
 namespace {
@@ -84,7 +86,7 @@ void write_port(const fs::path& path, const std::vector<Arrival>& sent) {
 void run(const config::SwitchConfig& config, const fs::path& directory, Duration tail) {
   const std::vector<TimedFrame> frames = read_ports(config, directory);
   Fabric fabric(kPackets, kDataRoom);
-  const size_t node = fabric.add_switch(config);
+  const size_t node = fabric.add_switch(config, static_cast<size_t>(config.workers));
   std::string records;
   fabric.after_event = [&] { records += control::take_event_records(fabric.at(node)); };
   for (size_t port = 0; port < config.ports.size(); ++port)
@@ -106,8 +108,8 @@ void run(const config::SwitchConfig& config, const fs::path& directory, Duration
 }  // namespace eddy::test
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: golden_in_process CONFIG DIRECTORY TAIL\n", stderr);
+  if (argc != 5) {
+    std::fputs("usage: golden_in_process CONFIG DIRECTORY TAIL SHARDS\n", stderr);
     return 2;
   }
   const auto loaded = eddy::config::load_file(argv[1], eddy::config::Purpose::object);
@@ -116,6 +118,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "%s\n", problem.c_str());
     return 2;
   }
-  eddy::test::run(eddy::config::scaled(loaded.value().config), argv[2],
-                  eddy::parse_duration(argv[3]).value());
+  eddy::config::SwitchConfig config = eddy::config::scaled(loaded.value().config);
+  eddy::test::spread_over_workers(config, std::stoul(argv[4]));
+  eddy::test::run(config, argv[2], eddy::parse_duration(argv[3]).value());
 }
