@@ -20,7 +20,7 @@ import frames as text
 import pcap
 
 HERE = Path(__file__).resolve().parent
-BINARIES = Path(os.environ.get("EDDY_BIN", HERE.parents[1] / "build" / "dev" / "bin"))
+BINARIES = Path(os.environ.get("EDDY_BIN", HERE.parents[1] / "build" / "dev" / "bin")).resolve()
 TAIL = "10ms"  # both worlds run this much longer than their input
 SHARDS = {"in_process": 1, "in_process_2": 2, "in_process_4": 4, "eddyd": 0}  # 0: not the fabric
 OWN_DRAWS = {"ecn_marking"}  # every shard draws its own marks
