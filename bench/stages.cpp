@@ -44,7 +44,7 @@ class Rig {
         buffer_(context_, pause_sender_, config_.ports.size()),
         egress_(context_, buffer_, config_.ports.size()) {
     context_.io = &io_;
-    context_.snapshot = snapshot_.get();
+    context_.obey(snapshot_.get());
     buffer_.adopt(*snapshot_);
     egress_.adopt(*snapshot_);
     for (size_t port = 0; port < config_.ports.size(); ++port) {
