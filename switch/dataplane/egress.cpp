@@ -90,6 +90,7 @@ void Egress::originate(PortId id, Packet* packet) {
 }
 
 void Egress::service() {
+  if (ready_.empty()) return;
   ready_.take_all([this](PortId port) { service_port(port); });
 }
 
@@ -116,34 +117,50 @@ void Egress::gather(PortId id, Port& port) {
   while (burst_.count < kBurst) {
     const Instant start = std::max(port.free_at, port.idle ? now : now - kMaxLateness);
     if (start > now) return;
-    const std::optional<size_t> fifo = next_fifo(id, port, start);
-    port.idle = !fifo;
-    if (!fifo) return;
-    Packet* packet = port.fifos[*fifo].head();
-    const Bytes on_line(packet->wire_len + settings.line_overhead);
-    take(port, *fifo, on_line, start);
-    packet->sent_at = start + settings.line.time_of(on_line);
-    port.free_at = packet->sent_at;
-    burst_.packets[burst_.count] = packet;
-    burst_.departures[burst_.count] = {Charge::of(*packet), packet->wire_len,
-                                       static_cast<uint8_t>(*fifo)};
-    ++burst_.count;
+    const std::optional<Turn> turn = next_turn(id, port, start);
+    port.idle = !turn;
+    if (!turn) return;
+    take(port, settings, *turn, start);
   }
 }
 
-std::optional<size_t> Egress::next_fifo(PortId id, Port& port, Instant start) {
-  if (!port.fifos[kControl].empty()) return kControl;
+// Takes the queue's head; and what follows it there as long as nothing else could come in between.
+void Egress::take(Port& port, const PortSettings& settings, const Turn& turn, Instant start) {
+  const Instant now = context_.now;
+  PacketFifo& fifo = port.fifos[turn.fifo];
+  size_t count = burst_.count;
+  do {
+    Packet* packet = fifo.pop();
+    const Bytes on_line(packet->wire_len + settings.line_overhead);
+    if (turn.fifo != kControl && port.rates.limited() != 0) [[unlikely]]
+      port.rates.sent(QueueId(turn.fifo), on_line, start);
+    start = start + settings.line.time_of(on_line);
+    packet->sent_at = start;
+    burst_.packets[count] = packet;
+    burst_.departures[count] = {Charge::of(*packet), packet->wire_len,
+                                static_cast<uint8_t>(turn.fifo)};
+    ++count;
+  } while (turn.alone && start <= now && count < kBurst && !fifo.empty());
+  burst_.count = count;
+  port.free_at = start;
+  if (turn.fifo == kControl) return;
+  port.progress_at[turn.fifo] = now;
+  if (fifo.empty()) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << turn.fifo));
+}
+
+std::optional<Egress::Turn> Egress::next_turn(PortId id, Port& port, Instant start) {
+  if (!port.fifos[kControl].empty()) return Turn{kControl, false};
   if (port.waiting == 0 || !port.tx_enabled) return std::nullopt;
   const bool alone = (port.waiting & (port.waiting - 1)) == 0;
   if (alone && (port.waiting & (port.stops.stopped | port.rates.limited())) == 0) [[likely]]
-    return static_cast<size_t>(std::countr_zero(port.waiting));
+    return Turn{static_cast<size_t>(std::countr_zero(port.waiting)), true};
   const uint8_t over_rate = port.rates.limited() != 0 ? port.rates.stopped(start) : uint8_t{0};
   const auto queue = port.scheduler.pick(
       port.waiting, port.stops.stopped | over_rate,
       [&port](QueueId q) { return int64_t{port.fifos[q.index()].head()->wire_len}; });
   if (queue) {
     port.scheduler.sent(*queue, port.fifos[queue->index()].head()->wire_len);
-    return queue->index();
+    return Turn{queue->index(), false};
   }
   if (over_rate != 0)  // somebody has to come back when the bucket allows
     timers_.set(static_cast<pfc::Deadlines::Id>(id.index()),
@@ -151,25 +168,40 @@ std::optional<size_t> Egress::next_fifo(PortId id, Port& port, Instant start) {
   return std::nullopt;
 }
 
-void Egress::take(Port& port, size_t fifo, Bytes on_line, Instant start) {
-  port.fifos[fifo].pop();
-  if (fifo == kControl) return;
-  if (port.rates.limited() != 0) [[unlikely]]
-    port.rates.sent(QueueId(fifo), on_line, start);
-  port.progress_at[fifo] = context_.now;
-  if (port.fifos[fifo].empty()) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << fifo));
-}
-
 size_t Egress::hand_over(PortId id, Port& port) {
   const size_t sent =
       context_.io->transmit(id, {burst_.packets.data(), burst_.count}, port.free_at);
   if (sent == 0) return 0;
-  count_sent(id, sent);
   port.line_busy = sent == burst_.count && port.free_at > context_.now;
-  const size_t settled = port.line_busy ? sent - 1 : sent;
-  for (size_t i = 0; i < settled; ++i) settle(id, burst_.departures[i]);
   port.on_line = burst_.departures[sent - 1];
+  account(id, sent, port.line_busy ? sent - 1 : sent);
   return sent;
+}
+
+// Counts the first `sent` departures and settles the first `gone` of them; frames of one queue in a
+// row go together.
+void Egress::account(PortId id, size_t sent, size_t gone) {
+  uint64_t all_octets = 0;
+  for (size_t i = 0; i < sent;) {
+    const uint8_t fifo = burst_.departures[i].fifo;
+    const size_t first = i;
+    uint32_t octets = 0;
+    uint32_t gone_octets = 0;
+    for (; i < sent && burst_.departures[i].fifo == fifo; ++i) {
+      octets += burst_.departures[i].wire_len;
+      if (i >= gone) continue;
+      gone_octets += burst_.departures[i].wire_len;
+      buffer_.release(burst_.departures[i].charge);
+    }
+    all_octets += octets;
+    if (fifo == kControl) continue;
+    take_queued(id, fifo, gone_octets);
+    count_sent_from(id, fifo, i - first, octets);
+  }
+  context_.count(id, PortCounter::tx_packets, sent);
+  context_.count(id, PortCounter::tx_bytes, all_octets);
+  context_.snapshot->dre.add(context_.signals(id), static_cast<uint32_t>(all_octets), context_.now);
+  context_.stats.transmitted += static_cast<uint32_t>(sent);
 }
 
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon.
@@ -193,24 +225,6 @@ void Egress::put_back(PortId id, Port& port, size_t sent) {
 void Egress::settle(PortId id, const Departure& departure) {
   if (departure.fifo != kControl) take_queued(id, departure.fifo, departure.wire_len);
   buffer_.release(departure.charge);
-}
-
-// Frames of one queue in a row are counted together.
-void Egress::count_sent(PortId id, size_t sent) {
-  uint64_t all_bytes = 0;
-  for (size_t i = 0; i < sent;) {
-    const uint8_t fifo = burst_.departures[i].fifo;
-    uint64_t packets = 0;
-    uint64_t bytes = 0;
-    for (; i < sent && burst_.departures[i].fifo == fifo; ++i, ++packets)
-      bytes += burst_.departures[i].wire_len;
-    if (fifo != kControl) count_sent_from(id, fifo, packets, bytes);
-    all_bytes += bytes;
-  }
-  context_.count(id, PortCounter::tx_packets, sent);
-  context_.count(id, PortCounter::tx_bytes, all_bytes);
-  context_.snapshot->dre.add(context_.signals(id), static_cast<uint32_t>(all_bytes), context_.now);
-  context_.stats.transmitted += static_cast<uint32_t>(sent);
 }
 
 void Egress::count_sent_from(PortId id, size_t queue, uint64_t packets, uint64_t bytes) {

@@ -100,13 +100,17 @@ class Egress {
 
   void service_port(PortId id);
   void gather(PortId id, Port& port);
-  // The FIFO to serve next at `start`; none: nothing may start.
-  std::optional<size_t> next_fifo(PortId id, Port& port, Instant start);
-  void take(Port& port, size_t fifo, Bytes on_line, Instant start);
+  // The FIFO to serve next; `alone`: nothing else on the port can start before it is empty.
+  struct Turn {
+    size_t fifo;
+    bool alone;
+  };
+  std::optional<Turn> next_turn(PortId id, Port& port, Instant start);
+  void take(Port& port, const PortSettings& settings, const Turn& turn, Instant start);
   size_t hand_over(PortId id, Port& port);
   void put_back(PortId id, Port& port, size_t sent);
   void settle(PortId id, const Departure& departure);
-  void count_sent(PortId id, size_t sent);
+  void account(PortId id, size_t sent, size_t gone);
   void count_sent_from(PortId id, size_t queue, uint64_t packets, uint64_t bytes);
   void drop_queue(PortId id, size_t fifo, DropReason reason);
   void set_queued(PortId id, size_t queue, uint32_t octets);
