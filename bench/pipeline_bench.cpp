@@ -60,6 +60,20 @@ bool measure_pipeline(const Arguments& arguments, std::vector<Result>& results) 
   return sound;
 }
 
+// A poll that finds nothing, on a switch of 6 ports and of 246.
+std::vector<Result> measure_idle(int rounds) {
+  Bench few({.name = "few"});
+  Bench many({.name = "many", .idle_hosts = 240});
+  std::vector<double> of_few;
+  std::vector<double> of_many;
+  for (int round = 0; round < rounds; ++round) {
+    of_few.push_back(undisturbed([&] { return few.run_idle(); }));
+    of_many.push_back(undisturbed([&] { return many.run_idle(); }));
+  }
+  return {summarize("poll.empty.6ports", of_few, "cycles/poll"),
+          summarize("poll.empty.246ports", of_many, "cycles/poll")};
+}
+
 // The TSC's rate, against the system's clock.
 std::vector<Result> measure_tsc(int) {
   using Clock = std::chrono::steady_clock;
@@ -85,6 +99,7 @@ int measure(const Arguments& arguments) {
     results.insert(results.end(), more.begin(), more.end());
   };
   add("machine.tsc", measure_tsc);
+  add("poll.empty", measure_idle);
   add("stage", measure_stages);
   add("worker.hop", measure_hop);
   print(results);

@@ -143,6 +143,15 @@ double Bench::run_slice() {
   return run(shard(), polls);
 }
 
+double Bench::run_idle() {
+  const uint64_t before = rte_rdtsc();
+  for (size_t i = 0; i < kPolls; ++i) {
+    now_ = now_ + kPollGap;
+    shard().poll(io_, now_);
+  }
+  return static_cast<double>(rte_rdtsc() - before) / kPolls;
+}
+
 bool Bench::lost_packets() const {
   const Balance balance = object_->balance();
   return balance.dropped != 0 || !balance.holds();

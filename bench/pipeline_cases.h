@@ -49,6 +49,8 @@ class Bench {
   // A slice that a result is made of: enough polls that every flow has been seen before.
   double run_slice();
   double run_empty() { return run(empty_, kPolls); }
+  // Polls that bring nothing; returns cycles a poll.
+  double run_idle();
 
   Shard& shard() { return object_->shard(ShardId(0)); }
   const Case& spec() const { return spec_; }
