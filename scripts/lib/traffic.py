@@ -5,6 +5,7 @@ Rates are in bit/s, times in seconds unless a name says otherwise.
 
 import json
 import re
+import time
 from dataclasses import dataclass, field
 
 from .netns import Trouble, wait_for
@@ -143,58 +144,102 @@ def parse_iperf(flow, text):
     return result
 
 
+class _Run:
+    """One flow being run: its server and, once it is due, its client."""
+
+    STUCK_AFTER = 2.5  # seconds; a started server reports every second
+    PROOF = re.compile(r"0\.00-\d")  # the first report of the server
+
+    def __init__(self, world, flow):
+        self.flow = flow
+        self._world = world
+        self._client = None
+        self._ends_at = 0.0
+        self._began = 0.0
+        self._start_server()
+
+    def _start_server(self):
+        flow = self.flow
+        self._server = self._world.spawn(flow.target.namespace, "iperf3", "-s", "-1", "-p", flow.port,
+                                         "--forceflush", log=f"server-{flow.name}")
+
+    def wait_for_server(self):
+        wait_for(lambda: "listening" in self._server.output() or not self._server.alive(), 5,
+                 f"iperf3 server of {self.flow.name}")
+        if not self._server.alive():
+            raise Trouble(f"iperf3 server of {self.flow.name} ended: {self._server.output().strip()}")
+
+    def started(self):
+        return self._client is not None
+
+    def running(self):
+        return self.started() and self._client.alive()
+
+    def start(self, seconds):
+        self._began = time.monotonic()
+        self._ends_at = self._began + seconds
+        self._client = self._world.spawn(self.flow.source.namespace, *self.flow.command(seconds),
+                                         log=f"flow-{self.flow.name}")
+
+    def restart_if_stuck(self):
+        """iperf3 waits for ever if the first datagram of a UDP stream is lost: starts it again."""
+        now = time.monotonic()
+        if not self.flow.udp or not self.running() or now - self._began < self.STUCK_AFTER:
+            return
+        if self.PROOF.search(self._server.output()):
+            return
+        self._stop()
+        self._start_server()
+        self.wait_for_server()
+        self.start(max(1.0, self._ends_at - now))
+
+    def _stop(self):
+        for process in (self._client, self._server):
+            if process and process.alive():
+                process.kill()
+            if process:
+                self._world.forget(process)
+
+    def result(self):
+        """What came of it; ends what still runs."""
+        if not self.started():
+            outcome = FlowResult(self.flow, error="was not started")
+        elif self.running():
+            outcome = FlowResult(self.flow, error="did not end in time")
+        else:
+            outcome = parse_iperf(self.flow, self._client.output())
+        self._stop()
+        return outcome
+
+
 class Traffic:
     """Flows that run in the background: start(), tick() now and then, finish()."""
 
     def __init__(self, world, flows):
-        self._world = world
-        self._flows = flows
-        self._servers = []
-        self._clients = {}
         for number, flow in enumerate(flows):
             flow.port = 5201 + number
+        self._runs = [_Run(world, flow) for flow in flows]
 
     def start(self):
-        """Starts the servers and waits until they listen."""
-        for flow in self._flows:
-            server = self._world.spawn(flow.target.namespace, "iperf3", "-s", "-1", "-p", flow.port,
-                                       "--forceflush", log=f"server-{flow.name}")
-            self._servers.append(server)
-        for flow, server in zip(self._flows, self._servers):
-            wait_for(lambda s=server: "listening" in s.output() or not s.alive(), 5,
-                     f"iperf3 server of {flow.name}")
-            if not server.alive():
-                raise Trouble(f"iperf3 server of {flow.name} ended: {server.output().strip()}")
+        """Waits until the servers listen."""
+        for each in self._runs:
+            each.wait_for_server()
 
     def tick(self, elapsed, seconds):
         """Starts the flows whose time has come, to end at their own time or the traffic's."""
-        for flow in self._flows:
-            if flow.name not in self._clients and elapsed >= flow.start:
-                command = flow.command(flow.length or seconds - elapsed)
-                self._clients[flow.name] = self._world.spawn(flow.source.namespace, *command,
-                                                             log=f"flow-{flow.name}")
+        for each in self._runs:
+            if not each.started() and elapsed >= each.flow.start:
+                each.start(each.flow.length or seconds - elapsed)
+            each.restart_if_stuck()
 
     def running(self):
-        return [name for name, client in self._clients.items() if client.alive()]
+        return [each.flow.name for each in self._runs if each.running()]
 
-    def finish(self, patience=8):
-        """Waits for the flows and returns a FlowResult for each."""
-        results = []
-        for flow in self._flows:
-            client = self._clients.get(flow.name)
-            if client is None:
-                results.append(FlowResult(flow, error="was not started"))
-                continue
-            if client.wait(patience) is None:
-                client.kill()
-                results.append(FlowResult(flow, error=f"did not end within {patience} s"))
-            else:
-                results.append(parse_iperf(flow, client.output()))
-            self._world.forget(client)
-        for server in self._servers:
-            server.popen.terminate()
-            if server.wait(2) is None:
-                server.kill()
-            self._world.forget(server)
-        self._servers, self._clients = [], {}
-        return results
+    def finish(self, patience=20):
+        """Waits for the flows, at most so many seconds, and returns a FlowResult for each."""
+        deadline = time.monotonic() + patience
+        while self.running() and time.monotonic() < deadline:
+            for each in self._runs:
+                each.restart_if_stuck()
+            time.sleep(0.05)
+        return [each.result() for each in self._runs]
