@@ -27,8 +27,8 @@ class RandomFabric {
  public:
   explicit RandomFabric(uint64_t seed);
   SimResult run();
-  // Links fail, devices refuse frames, and spoofed pauses cut true ones short: headroom cannot
-  // promise anything.
+  // Links fail, devices refuse frames, spoofed pauses cut true ones short, watchdogs send against
+  // pauses: headroom cannot promise anything.
   bool harsh() const { return seed_ % 2 == 0; }
 
  private:

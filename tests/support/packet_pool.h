@@ -50,7 +50,7 @@ class PacketPool {
     Packet* packet = get();
     if (packet == nullptr) return nullptr;
     ASSERT(frame.size() + kHeadroom <= packet->mbuf()->buf_len);
-    std::memcpy(packet->data(), frame.data(), frame.size());
+    if (!frame.empty()) std::memcpy(packet->data(), frame.data(), frame.size());
     packet->mbuf()->data_len = static_cast<uint16_t>(frame.size());
     packet->wire_len = static_cast<uint32_t>(std::max(wire_len, frame.size()));
     packet->mbuf()->pkt_len = packet->wire_len;
