@@ -32,8 +32,8 @@ def parse_arguments():
         "  memory        resident memory of a 4-port demo switch (root)\n"
         "  instructions  instructions a packet by function, under callgrind")
     parser.add_argument("part", nargs="?", default="all", choices=("all", *PARTS))
-    parser.add_argument("--rounds", type=int, default=9, metavar="N",
-                        help="interleaved rounds of ovs, a second a process each (default: 9)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N",
+                        help="interleaved rounds a start of ovs, a second a process (default: 3)")
     parser.add_argument("--only", default="", metavar="TEXT",
                         help="of pipeline: what has TEXT in its name")
     parser.add_argument("--output", type=Path, default=ROOT / "bench.json", metavar="FILE",

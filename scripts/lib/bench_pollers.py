@@ -110,10 +110,13 @@ class Poller:
     def _port(self, port):
         return self.ask(f"/ethdev/stats,{port}")
 
-    def _flows(self):
+    def check_alive(self):
         if not self.process.alive():
             said = self.process.output().strip().split("\n")[-1]
             raise Trouble(f"{self.name} ended: {said or 'it said nothing'}")
+
+    def _flows(self):
+        self.check_alive()
         try:
             return self.forwarded() > 0
         except (OSError, ValueError, KeyError, TypeError):
@@ -172,12 +175,21 @@ class Eddyd(Poller):
         self.process = self.world.spawn(None, self._binaries / "eddyd", "--config", self._config,
                                         log=self.name)
 
+    def start(self):
+        """Packets that came before all ports were up are not counted."""
+        super().start()
+        self._eddyctl("clear", "counters")
+
     def losses(self):
-        """Packets it dropped, by reason."""
+        """Packets it dropped since, by reason."""
+        rows = json.loads(self._eddyctl("--json", "show", "drops"))["rows"]
+        return {row["reason"]: row["dropped_packets"] for row in rows if row["dropped_packets"]}
+
+    def _eddyctl(self, *words):
         self.resume()
-        done = run(self._binaries / "eddyctl", "--name", self.world.name, "--json", "show", "drops")
+        done = run(self._binaries / "eddyctl", "--name", self.world.name, *words)
         self.pause()
-        return json.loads(done.stdout)["rows"]
+        return done.stdout
 
 
 def eddyd_config(name, pcap):
@@ -216,10 +228,10 @@ class Ovs(Poller):
         self.process = self.world.spawn(
             None, "env", *self._environment(), self._program, f"unix:{directory}/db.sock",
             f"--unixctl={directory}/vswitchd.ctl", "--pidfile", log=self.name)
-        self._vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
+        self._vsctl("--no-wait", "add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
                     "fail-mode=secure")
         for number, device in enumerate(devices(self._pcap)):
-            self._vsctl("add-port", "br0", f"p{number}", "--", "set", "Interface", f"p{number}",
+            self._vsctl("--no-wait", "add-port", "br0", f"p{number}", "--", "set", "Interface", f"p{number}",
                         "type=dpdk", f"options:dpdk-devargs={device}",
                         f"ofport_request={number + 1}")
         self._add_flows()
@@ -241,6 +253,8 @@ class Ovs(Poller):
                     f'other_config:dpdk-extra="{extra}"')
 
     def _add_flows(self):
+        bridge = self.world.directory / "br0.mgmt"
+        wait_for(lambda: self.check_alive() or bridge.exists(), 30, "OVS makes its bridge")
         flows = self.world.directory / "flows"
         lines = []
         for index in range(PREFIXES):
@@ -250,7 +264,7 @@ class Ovs(Poller):
                          f"output:{uplink + 1}")
         flows.write_text("\n".join(lines) + "\n", encoding="utf-8")
         run("env", *self._environment(), "ovs-ofctl", "add-flows",
-            f"unix:{self.world.directory}/br0.mgmt", flows)
+            f"unix:{bridge}", flows)
 
     def _environment(self):
         directory = self.world.directory
