@@ -72,6 +72,7 @@ void Adjacency::resolve(Packet* packet, Neighbor* neighbor, const IpAddress& nex
   if (neighbor->waiting.count() >= NeighborTable::kWaiting)
     return buffer_.drop(packet, DropReason::neighbor_queue_full);
   neighbor->waiting.push(packet);
+  ++waiting_;
 }
 
 void Adjacency::consume(Packet* packet) {
@@ -167,6 +168,7 @@ void Adjacency::confirm(Neighbor& neighbor, const MacAddress& mac) {
   neighbor.requests = 0;
   neighbor.confirmed_at = context_.now;
   set_timer(neighbor, context_.now + context_.snapshot->config.control.neighbor_age);
+  waiting_ -= neighbor.waiting.count();
   while (!neighbor.waiting.empty()) send(neighbor.waiting.pop(), mac);
 }
 
@@ -219,6 +221,7 @@ void Adjacency::advance(Neighbor& neighbor) {
 }
 
 void Adjacency::give_up(Neighbor& neighbor, DropReason reason) {
+  waiting_ -= neighbor.waiting.count();
   while (!neighbor.waiting.empty()) {
     Packet* packet = neighbor.waiting.pop();
     icmp_.error(*packet, IcmpErrorReason::host_unreachable);

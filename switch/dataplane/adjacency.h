@@ -65,7 +65,7 @@ class Adjacency {
   Instant next_deadline() const { return neighbor_timers_.next(); }
 
   size_t dump(std::span<NeighborRow> rows) const;
-  uint64_t held() const { return neighbors_.waiting_packets(); }
+  uint64_t held() const { return waiting_; }
 
  private:
   void send(Packet* packet, const MacAddress& next) {
@@ -99,6 +99,7 @@ class Adjacency {
   IcmpResponder& icmp_;
   const FabricPeers& peers_;
   NeighborTable neighbors_;
+  uint64_t waiting_ = 0;            // packets that neighbors hold back
   pfc::Deadlines neighbor_timers_;  // by entry: next request, ageing, failure
 };
 

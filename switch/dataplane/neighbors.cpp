@@ -49,12 +49,6 @@ void NeighborTable::erase(Neighbor* neighbor) {
   }
 }
 
-uint64_t NeighborTable::waiting_packets() const {
-  uint64_t packets = 0;
-  for (const Neighbor& neighbor : entries_) packets += neighbor.waiting.count();
-  return packets;
-}
-
 size_t NeighborTable::home_of(PortId port, const IpAddress& address) const {
   uint64_t words[2];
   std::memcpy(words, address.octets().data(), sizeof words);

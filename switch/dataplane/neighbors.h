@@ -47,7 +47,6 @@ class NeighborTable {
   void erase(Neighbor* neighbor);  // waiting packets must be gone
   std::span<Neighbor> entries() { return entries_; }
   std::span<const Neighbor> entries() const { return entries_; }
-  uint64_t waiting_packets() const;
 
  private:
   size_t home_of(PortId port, const IpAddress& address) const;
