@@ -130,8 +130,13 @@ class Poller:
         return max(after, key=lambda thread: after[thread] - before.get(thread, 0))
 
     def _thread_seconds(self):
-        tasks = Path(f"/proc/{self.process.pid}/task")
-        return {task.name: _seconds_of(task) for task in tasks.iterdir()}
+        seconds = {}
+        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
+            try:
+                seconds[task.name] = _seconds_of(task)
+            except OSError:
+                continue  # a thread that has just ended
+        return seconds
 
     def _cpu_seconds(self):
         return _seconds_of(Path(f"/proc/{self.process.pid}/task/{self._thread}"))
