@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import readme_numbers  # noqa: E402
 from lib import bench_memory, bench_ovs, bench_results  # noqa: E402
 from lib.bench_instructions import instructions  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
@@ -39,7 +40,7 @@ def parse_arguments():
     parser.add_argument("--output", type=Path, default=ROOT / "bench.json", metavar="FILE",
                         help="where results go; those of other parts stay (default: bench.json)")
     parser.add_argument("--readme", action="store_true",
-                        help="then write the results into README.md's table")
+                        help="then write the tables of README.md and docs/performance.md")
     arguments = parser.parse_args()
     if arguments.rounds < 1:
         parser.error(f"--rounds {arguments.rounds}: valid is 1 and more")
@@ -125,16 +126,18 @@ def main():
         return 130
     print(*bench_results.table(rows), sep="\n")
     if arguments.readme:
-        fill_readme(arguments.output)
+        fill_tables(arguments.output)
     return 0
 
 
-def fill_readme(output):
-    """The rows that README is about; all of them are in docs/performance.md."""
-    rows = [row for row in bench_results.read(output) if HEADLINES.match(row["name"])]
-    chosen = ROOT / "build" / "release" / "bench-headlines.json"
-    bench_results.update(chosen, rows)
-    subprocess.run([ROOT / "scripts" / "readme_numbers.py", chosen], check=True)
+def fill_tables(output):
+    """README gets the rows it is about, docs/performance.md all."""
+    rows = bench_results.read(output)
+    headlines = [row for row in rows if HEADLINES.match(row["name"])]
+    for path, chosen in ((ROOT / "README.md", headlines),
+                         (ROOT / "docs" / "performance.md", rows)):
+        text = readme_numbers.with_table(path.read_text(encoding="utf-8"), chosen)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
