@@ -115,7 +115,7 @@ void Egress::gather(PortId id, Port& port) {
   const Instant now = context_.now;
   burst_.count = 0;
   while (burst_.count < kBurst) {
-    const Instant start = std::max(port.free_at, port.idle ? now : now - kMaxLateness);
+    const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
     if (start > now) return;
     const std::optional<Turn> turn = next_turn(id, port, start);
     port.idle = !turn;
@@ -284,6 +284,7 @@ pfc::QueueProgress Egress::progress(PortId id, QueueId queue) const {
 }
 
 void Egress::adopt(const Snapshot& now) {
+  max_lateness_ = std::max(kMinLateness, now.config.effective_poll_gap());
   for (size_t i = 0; i < ports_.size(); ++i) {
     if (now.ports[i].owner != context_.id) continue;
     ports_[i].scheduler.configure(now.ports[i].scheduler);

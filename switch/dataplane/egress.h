@@ -3,11 +3,11 @@
 //
 // A frame starts when the line is free, its queue is neither paused nor shaped, and the scheduler
 // says so; it leaves at start + (wire_len + overhead) / speed. A poll that comes late sends what
-// the line would have sent meanwhile, over at most kMaxLateness. Frames of our own (PFC, ARP, ...)
-// go first and are never paused. At most one frame a port is still on the line after a poll: its
-// octets stay queued and charged until the world reports the line free. Owner: the shard. Bounds:
-// queues are unbounded lists; the buffer bounds what is in them. Cost of service(): the ports that
-// have something to do. Source: architecture, sections 3 and 4; reference C.5, C.7, C.9.
+// the line would have sent meanwhile, over at most 20 us or poll_gap. Frames of our own (PFC, ARP,
+// ...) go first and are never paused. At most one frame a port is still on the line after a poll:
+// its octets stay queued and charged until the world reports the line free. Owner: the shard.
+// Bounds: queues are unbounded lists; the buffer bounds what is in them. Cost of service(): the
+// ports that have something to do. Source: architecture, sections 3 and 4; reference C.5, C.7, C.9.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ namespace eddy {
 
 class Egress {
  public:
-  static constexpr Duration kMaxLateness = Duration::microseconds(20);
+  static constexpr Duration kMinLateness = Duration::microseconds(20);
   static constexpr Duration kRetry = Duration::microseconds(5);  // after a device refused frames
 
   Egress(ShardContext& context, IngressBuffer& buffer, size_t ports);
@@ -119,7 +119,8 @@ class Egress {
   ShardContext& context_;
   IngressBuffer& buffer_;
   std::vector<Port> ports_;
-  Burst burst_;  // of the port in service
+  Burst burst_;                           // of the port in service
+  Duration max_lateness_ = kMinLateness;  // of the line: the poll gap, if that is longer
   PortSet ready_;
   pfc::Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
   RandomStream marking_;
