@@ -24,39 +24,73 @@ constexpr size_t kPacketsOfSample = 64'000;  // of the two-threaded one
 constexpr size_t kInFlight = 1'024;          // packets between two threads, as in a device's ring
 constexpr int64_t kPicosecondsACycle = 400;  // roughly
 
-// Every host port on the first worker, every uplink on the last one.
-config::SwitchConfig split_config(const Case& spec, int workers) {
+// Every host port on the first worker, every uplink on the second.
+config::SwitchConfig split_config(const Case& spec) {
   config::SwitchConfig config = config_of(spec);
-  config.workers = workers;
+  config.workers = 2;
   for (config::PortConfig& port : config.ports)
-    port.worker = port.role == config::PortRole::host ? 0 : workers - 1;
+    port.worker = port.role == config::PortRole::host ? 0 : 1;
   return config;
+}
+
+// A host port and two uplinks on each worker. Leaves with even numbers are reached by the first
+// worker's uplinks, the others by the second one's.
+config::SwitchConfig mirrored_config(const Case& spec) {
+  config::SwitchConfig config = config_of(spec);
+  config.workers = 2;
+  config.ports[0].worker = 0;
+  config.ports[1].worker = 1;
+  for (size_t u = 0; u < spec.uplinks; ++u)
+    config.ports[spec.hosts + u].worker = u < spec.uplinks / 2 ? 0 : 1;
+  for (config::LeafConfig& leaf : config.leaves) {
+    const size_t first = spec.hosts + leaf.id.index() % 2 * spec.uplinks / 2;
+    leaf.paths = {{config.ports[first].name, 1, {}}, {config.ports[first + 1].name, 1, {}}};
+  }
+  return config;
+}
+
+enum class Way : uint8_t { stay, cross };
+
+// What comes in on worker w's host port: frames to leaves of its own uplinks, or of the other's.
+ReplaySpec replay_to(const Case& spec, const config::SwitchConfig& config, size_t w, Way way) {
+  ReplaySpec replay = replay_of(spec, config);
+  replay.ingress = {PortId(w)};
+  replay.macs = {replay.macs[w]};
+  std::vector<IpAddress> destinations;
+  const size_t first = way == Way::stay ? w : 1 - w;  // destination i is on leaf i + 2
+  for (size_t i = first; i < replay.destinations.size(); i += 2)
+    destinations.push_back(replay.destinations[i]);
+  replay.destinations = destinations;
+  return replay;
 }
 
 // A world for each shard, one pool for both, polled by one thread.
 class OneThread {
  public:
-  explicit OneThread(const Case& spec, int workers)
-      : config_(split_config(spec, workers)),
-        object_(make_switch(config_, static_cast<size_t>(workers))) {
+  OneThread(const Case& spec, Way way)
+      : config_(mirrored_config(spec)), object_(make_switch(config_, 2)) {
     const auto pool = ReplayIo::make_pool();
-    for (int i = 0; i < workers; ++i)
-      worlds_.push_back(std::make_unique<ReplayIo>(replay_of(spec, config_), pool));
+    for (size_t w = 0; w < 2; ++w)
+      worlds_.push_back(std::make_unique<ReplayIo>(replay_to(spec, config_, w, way), pool));
     for (size_t port = 0; port < config_.ports.size(); ++port)
       worlds_[static_cast<size_t>(config_.ports[port].worker)]->raise_link(PortId(port));
-    sample();
-    sample();
+    run(2 * kPolls);
   }
 
   double sample() {
     const uint64_t before = rte_rdtsc();
-    for (size_t i = 0; i < kPolls; ++i) {
+    run(kPolls);
+    return static_cast<double>(rte_rdtsc() - before) / (kPolls * 2 * kBurst);
+  }
+
+  void run(size_t polls) {
+    for (size_t i = 0; i < polls; ++i) {
       now_ = now_ + kPollGap;
-      worlds_.front()->next_poll();
-      for (size_t shard = 0; shard < worlds_.size(); ++shard)
+      for (size_t shard = 0; shard < worlds_.size(); ++shard) {
+        worlds_[shard]->next_poll();
         object_->shard(ShardId(shard)).poll(*worlds_[shard], now_);
+      }
     }
-    return static_cast<double>(rte_rdtsc() - before) / (kPolls * kBurst);
   }
 
  private:
@@ -110,7 +144,7 @@ bool pin_to(int cpu) {
 class TwoThreads {
  public:
   explicit TwoThreads(const Case& spec)
-      : config_(split_config(spec, 2)),
+      : config_(split_config(spec)),
         object_(make_switch(config_, 2)),
         pool_(ReplayIo::make_pool(kInFlight)),
         ring_memory_(new RingMemory),
@@ -194,20 +228,27 @@ class TwoThreads {
   alignas(64) std::atomic<uint64_t> sender_busy_{0};
 };
 
+const Case kHop{.name = "hop"};
+
 }  // namespace
 
+bool run_hop(const std::string& name, size_t polls) {
+  if (name != "worker.stay" && name != "worker.cross") return false;
+  OneThread(kHop, name == "worker.stay" ? Way::stay : Way::cross).run(polls);
+  return true;
+}
+
 std::vector<Result> measure_hop(int rounds) {
-  const Case spec{.name = "hop"};
-  OneThread one(spec, 1);
-  OneThread two(spec, 2);
+  OneThread stay(kHop, Way::stay);
+  OneThread cross(kHop, Way::cross);
   std::vector<double> baseline;
   std::vector<double> hop;
   for (int i = 0; i < rounds; ++i) {
-    baseline.push_back(undisturbed([&] { return one.sample(); }));
-    hop.push_back(undisturbed([&] { return two.sample(); }) - baseline.back());
+    baseline.push_back(undisturbed([&] { return stay.sample(); }));
+    hop.push_back(undisturbed([&] { return cross.sample(); }) - baseline.back());
   }
   std::vector<Result> results = {summarize("worker.hop", hop)};
-  std::vector<double> threads = TwoThreads(spec).samples(std::max(3, rounds / 10));
+  std::vector<double> threads = TwoThreads(kHop).samples(std::max(3, rounds / 10));
   const double alone = median(baseline);
   for (double& each : threads) each -= alone;
   if (!threads.empty()) results.push_back(summarize("worker.hop.threads", threads));

@@ -1,12 +1,15 @@
-// What it costs a packet to cross from one worker to another at bursts of 32: it is received on one
-// shard and sent on another, against the same switch with one shard.
+// What it costs a packet to cross from one worker to another at bursts of 32.
 //
-//   worker.hop          both shards polled in turn by one thread: the instructions of the hop (a
-//                       message, a credit back, a second poll), with warm caches
-//   worker.hop.threads  a thread a shard, each on its own core: busy cycles of both, so the caches'
-//                       traffic between cores is in it
+//   worker.hop          two shards that receive a burst each a poll, polled in turn by one thread:
+//                       every packet leaves by the other shard's ports, less the same with every
+//                       packet leaving by its own shard's. A message and a credit a burst are in it
+//   worker.hop.threads  a thread a shard, each on its own core, one receives and one sends: busy
+//                       cycles of both less those of one shard, so every line of a packet that
+//                       moves between the cores' caches is in it
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "bench/report.h"
@@ -14,5 +17,8 @@
 namespace eddy::bench {
 
 std::vector<Result> measure_hop(int rounds);
+
+// For callgrind: "worker.stay" and "worker.cross". False for any other name.
+[[nodiscard]] bool run_hop(const std::string& name, size_t polls);
 
 }  // namespace eddy::bench

@@ -117,6 +117,7 @@ int instructions(const Arguments& arguments) {
     bench.run(bench.shard(), arguments.polls);
     return 0;
   }
+  if (run_hop(arguments.instructions, arguments.polls)) return 0;
   std::fprintf(stderr, "no such case: %s\n", arguments.instructions.c_str());
   return 2;
 }

@@ -9,6 +9,7 @@ import subprocess
 from .bench_results import result
 from .netns import Trouble
 
+UNIT = "instructions/packet"
 CASE = "pipeline.letflow.10k"
 POLLS = 2_000
 BURST = 32
@@ -19,24 +20,37 @@ _ROW = re.compile(r"^\s*([\d,]+)\s+\([\s\d.]+%\)\s+\S*?:(.*?)(?:\s+\[.*\])?$")
 
 def instructions(binaries, directory, show):
     """Prints the table; results hold the total only."""
-    short, long = (profile(binaries, directory, polls) for polls in (POLLS, 2 * POLLS))
-    packets = POLLS * BURST
-    rows = {name: (count - short.get(name, 0)) / packets for name, count in long.items()
-            if not name.startswith(DRIVER)}
+    rows = per_packet(binaries, directory, CASE)
     total = sum(rows.values())
     show(f"{CASE}: {total:.1f} instructions a packet inside a poll, the driver's not counted")
+    show_table(rows, show)
+    stay, cross = (per_packet(binaries, directory, case) for case in ("worker.stay", "worker.cross"))
+    # Two bursts a poll, hence the half.
+    hop = {name: (cross.get(name, 0) - stay.get(name, 0)) / 2 for name in stay | cross}
+    show(f"worker.hop: {sum(hop.values()):.1f} instructions a packet more than without the hop")
+    show_table(hop, show)
+    return [result("instructions.letflow.10k", [total], UNIT),
+            result("instructions.hop", [sum(hop.values())], UNIT)]
+
+
+def show_table(rows, show):
     for name, count in sorted(rows.items(), key=lambda row: -row[1]):
-        if count >= LEAST:
+        if abs(count) >= LEAST:
             show(f"  {count:7.1f}  {name[:110]}")
-    return [result("instructions.letflow.10k", [total], "instructions/packet")]
 
 
-def profile(binaries, directory, polls):
+def per_packet(binaries, directory, case):
+    short, long = (profile(binaries, directory, case, polls) for polls in (POLLS, 2 * POLLS))
+    return {name: (count - short.get(name, 0)) / (POLLS * BURST) for name, count in long.items()
+            if not name.startswith(DRIVER)}
+
+
+def profile(binaries, directory, case, polls):
     """Instructions of each function inside polls, its callees not included."""
     out = directory / f"callgrind.{polls}"
     run(["valgrind", "--tool=callgrind", "--collect-atstart=no",
          "--toggle-collect=eddy::ShardImpl::poll*", f"--callgrind-out-file={out}",
-         binaries / "pipeline_bench", "--instructions", CASE, "--polls", str(polls)])
+         binaries / "pipeline_bench", "--instructions", case, "--polls", str(polls)])
     report = run(["callgrind_annotate", "--threshold=100", "--show-percs=yes", out])
     counts = {}
     for line in report.splitlines():
