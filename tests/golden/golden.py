@@ -166,7 +166,7 @@ def main():
         try:
             case = Case(name)
             if asked.action == "check":
-                check(case, [asked.world] if asked.world else worlds_of(case))
+                check(case, [w for w in worlds_of(case) if asked.world in (None, w)])
             else:
                 {"update": update, "show": show}[asked.action](case)
         except Failure as failure:
