@@ -28,7 +28,7 @@ target_include_directories(eddy_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_include_directories(eddy_flags SYSTEM INTERFACE ${DPDK_INCLUDE_DIRS})
 target_compile_options(eddy_flags INTERFACE
   -march=${EDDY_MARCH} -include rte_config.h ${eddy_dpdk_cflags}
-  -Wall -Wextra -Werror -Wno-missing-field-initializers -ffp-contract=off -fno-strict-aliasing
+  -Wall -Wextra -Werror -Wno-missing-field-initializers -ffp-contract=off
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>)
 if(EDDY_SANITIZE)
   target_compile_options(eddy_flags INTERFACE -fsanitize=${EDDY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

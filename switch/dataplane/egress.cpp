@@ -33,19 +33,21 @@ Egress::Egress(ShardContext& context, IngressBuffer& buffer, size_t ports)
       buffer_(buffer),
       ports_(ports),
       timers_(ports),
-      marking_(marking_stream(context)) {}
+      marking_(marking_stream(context)) {
+  for (size_t i = 0; i < ports; ++i) {
+    ports_[i].signals = &context.signals(PortId(i));
+    ports_[i].gauges = &context.common.gauge(PortId(i), QueueId(0));
+  }
+}
 
 void Egress::enqueue(Packet* packet) {
   const PortId id = packet->egress_port;
   Port& port = ports_[id.index()];
   const size_t q = packet->queue.index();
-  const QueueSettings& settings = context_.settings(id).queues[q];
-  const uint32_t found = context_.signals(id).queued_bytes[q].load(std::memory_order_relaxed);
-  if (!port.up) return buffer_.drop(packet, DropReason::egress_down);
-  if ((port.stops.discarding >> q & 1) != 0) [[unlikely]] {
-    context_.counters[id].pfc[q][PfcCounter::pfcwd_dropped_packets].add(1);
-    return buffer_.drop(packet, DropReason::watchdog);
-  }
+  const QueueSettings& settings = port.settings->queues[q];
+  const uint32_t found = port.signals->queued_bytes[q].load(std::memory_order_relaxed);
+  if (!port.up || (port.stops.discarding >> q & 1) != 0) [[unlikely]]
+    return discard(packet, port.up);
   if (!settings.lossless &&
       !buffer_.pool().admit_queue(found, packet->wire_len, settings.lossy_limit)) [[unlikely]] {
     context_.counters[id].queue[q][QueueCounter::queue_dropped_packets].add(1);
@@ -60,21 +62,30 @@ void Egress::enqueue(Packet* packet) {
   if (port.fifos[q].empty()) port.progress_at[q] = context_.now;
   port.fifos[q].push(packet);
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
-  set_queued(id, q, found + packet->wire_len);
+  set_queued(port, q, found + packet->wire_len);
   ready_.insert(id);
 }
 
-void Egress::set_queued(PortId id, size_t queue, uint32_t octets) {
-  store(context_.signals(id).queued_bytes[queue], octets);
-  QueueGauge& gauge = context_.common.gauge(id, QueueId(queue));
+// The port is down, or the watchdog empties the queue.
+void Egress::discard(Packet* packet, bool up) {
+  if (!up) return buffer_.drop(packet, DropReason::egress_down);
+  context_.counters[packet->egress_port]
+      .pfc[packet->queue.index()][PfcCounter::pfcwd_dropped_packets]
+      .add(1);
+  buffer_.drop(packet, DropReason::watchdog);
+}
+
+void Egress::set_queued(Port& port, size_t queue, uint32_t octets) {
+  store(port.signals->queued_bytes[queue], octets);
+  QueueGauge& gauge = port.gauges[queue];
   if (octets > gauge.user_watermark.load(std::memory_order_relaxed)) [[unlikely]] {
     store(gauge.user_watermark, int64_t{octets});
     raise(gauge.persistent_watermark, octets);
   }
 }
 
-void Egress::take_queued(PortId id, size_t queue, uint32_t octets) {
-  std::atomic<uint32_t>& queued = context_.signals(id).queued_bytes[queue];
+void Egress::take_queued(Port& port, size_t queue, uint32_t octets) {
+  std::atomic<uint32_t>& queued = port.signals->queued_bytes[queue];
   store(queued, queued.load(std::memory_order_relaxed) - octets);
 }
 
@@ -97,7 +108,7 @@ void Egress::service() {
 void Egress::service_port(PortId id) {
   Port& port = ports_[id.index()];
   if (port.line_busy && port.free_at <= context_.now) {
-    settle(id, port.on_line);
+    settle(port, port.on_line);
     port.line_busy = false;
   }
   if (!port.up || port.refused_until > context_.now) return;
@@ -111,7 +122,6 @@ void Egress::service_port(PortId id) {
 
 // Takes from the queues what starts at or before now, as the line and the scheduler have it.
 void Egress::gather(PortId id, Port& port) {
-  const PortSettings& settings = context_.settings(id);
   const Instant now = context_.now;
   burst_.count = 0;
   while (burst_.count < kBurst) {
@@ -120,21 +130,23 @@ void Egress::gather(PortId id, Port& port) {
     const std::optional<Turn> turn = next_turn(id, port, start);
     port.idle = !turn;
     if (!turn) return;
-    take(port, settings, *turn, start);
+    take(port, *turn, start);
   }
 }
 
 // Takes the queue's head; and what follows it there as long as nothing else could come in between.
-void Egress::take(Port& port, const PortSettings& settings, const Turn& turn, Instant start) {
+void Egress::take(Port& port, const Turn& turn, Instant start) {
   const Instant now = context_.now;
+  const LineRate line = port.settings->line;
+  const int64_t overhead = port.settings->line_overhead;
   PacketFifo& fifo = port.fifos[turn.fifo];
   size_t count = burst_.count;
   do {
     Packet* packet = fifo.pop();
-    const Bytes on_line(packet->wire_len + settings.line_overhead);
+    const Bytes on_line(packet->wire_len + overhead);
     if (turn.fifo != kControl && port.rates.limited() != 0) [[unlikely]]
       port.rates.sent(QueueId(turn.fifo), on_line, start);
-    start = start + settings.line.time_of(on_line);
+    start = start + line.time_of(on_line);
     packet->sent_at = start;
     burst_.packets[count] = packet;
     burst_.departures[count] = {Charge::of(*packet), packet->wire_len,
@@ -174,13 +186,13 @@ size_t Egress::hand_over(PortId id, Port& port) {
   if (sent == 0) return 0;
   port.line_busy = sent == burst_.count && port.free_at > context_.now;
   port.on_line = burst_.departures[sent - 1];
-  account(id, sent, port.line_busy ? sent - 1 : sent);
+  account(id, port, sent, port.line_busy ? sent - 1 : sent);
   return sent;
 }
 
 // Counts the first `sent` departures and settles the first `gone` of them; frames of one queue in a
 // row go together.
-void Egress::account(PortId id, size_t sent, size_t gone) {
+void Egress::account(PortId id, Port& port, size_t sent, size_t gone) {
   uint64_t all_octets = 0;
   for (size_t i = 0; i < sent;) {
     const uint8_t fifo = burst_.departures[i].fifo;
@@ -195,18 +207,18 @@ void Egress::account(PortId id, size_t sent, size_t gone) {
     }
     all_octets += octets;
     if (fifo == kControl) continue;
-    take_queued(id, fifo, gone_octets);
+    take_queued(port, fifo, gone_octets);
     count_sent_from(id, fifo, i - first, octets);
   }
   context_.count(id, PortCounter::tx_packets, sent);
   context_.count(id, PortCounter::tx_bytes, all_octets);
-  context_.snapshot->dre.add(context_.signals(id), static_cast<uint32_t>(all_octets), context_.now);
+  context_.snapshot->dre.add(*port.signals, static_cast<uint32_t>(all_octets), context_.now);
   context_.stats.transmitted += static_cast<uint32_t>(sent);
 }
 
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon.
 void Egress::put_back(PortId id, Port& port, size_t sent) {
-  const int64_t overhead = context_.settings(id).line_overhead;
+  const int64_t overhead = port.settings->line_overhead;
   for (size_t i = burst_.count; i-- > sent;) {
     const uint8_t fifo = burst_.departures[i].fifo;
     Packet* packet = burst_.packets[i];
@@ -222,8 +234,8 @@ void Egress::put_back(PortId id, Port& port, size_t sent) {
   timers_.set(static_cast<pfc::Deadlines::Id>(id.index()), port.refused_until);
 }
 
-void Egress::settle(PortId id, const Departure& departure) {
-  if (departure.fifo != kControl) take_queued(id, departure.fifo, departure.wire_len);
+void Egress::settle(Port& port, const Departure& departure) {
+  if (departure.fifo != kControl) take_queued(port, departure.fifo, departure.wire_len);
   buffer_.release(departure.charge);
 }
 
@@ -242,7 +254,7 @@ void Egress::set_up(PortId id, bool up) {
   port.idle = true;
   port.refused_until = context_.now;
   if (up) return;
-  if (port.line_busy) settle(id, port.on_line);
+  if (port.line_busy) settle(port, port.on_line);
   port.line_busy = false;
   for (size_t fifo = 0; fifo < port.fifos.size(); ++fifo)
     drop_queue(id, fifo, DropReason::egress_down);
@@ -252,7 +264,7 @@ void Egress::drop_queue(PortId id, size_t fifo, DropReason reason) {
   Port& port = ports_[id.index()];
   while (!port.fifos[fifo].empty()) {
     Packet* packet = port.fifos[fifo].pop();
-    if (fifo != kControl) take_queued(id, fifo, packet->wire_len);
+    if (fifo != kControl) take_queued(port, fifo, packet->wire_len);
     buffer_.drop(packet, reason);
   }
   if (fifo != kControl) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << fifo));
@@ -287,6 +299,7 @@ void Egress::adopt(const Snapshot& now) {
   max_lateness_ = std::max(kMinLateness, now.config.effective_poll_gap());
   for (size_t i = 0; i < ports_.size(); ++i) {
     if (now.ports[i].owner != context_.id) continue;
+    ports_[i].settings = &now.ports[i];
     ports_[i].scheduler.configure(now.ports[i].scheduler);
     ports_[i].rates.configure(now.ports[i].scheduler);
     ready_.insert(PortId(i));

@@ -78,6 +78,11 @@ class Egress {
     uint8_t fifo;
   };
   struct Port {
+    // Where the port's part of other tables is: settings for the snapshot in force, the rest for
+    // ever.
+    const PortSettings* settings = nullptr;
+    lb::PortSignals* signals = nullptr;
+    QueueGauge* gauges = nullptr;  // by queue
     std::array<PacketFifo, kPriorities + 1> fifos;
     uint8_t waiting = 0;  // bit = queue with packets
     QueueStops stops;
@@ -106,15 +111,16 @@ class Egress {
     bool alone;
   };
   std::optional<Turn> next_turn(PortId id, Port& port, Instant start);
-  void take(Port& port, const PortSettings& settings, const Turn& turn, Instant start);
+  void take(Port& port, const Turn& turn, Instant start);
   size_t hand_over(PortId id, Port& port);
   void put_back(PortId id, Port& port, size_t sent);
-  void settle(PortId id, const Departure& departure);
-  void account(PortId id, size_t sent, size_t gone);
+  void settle(Port& port, const Departure& departure);
+  void account(PortId id, Port& port, size_t sent, size_t gone);
   void count_sent_from(PortId id, size_t queue, uint64_t packets, uint64_t bytes);
   void drop_queue(PortId id, size_t fifo, DropReason reason);
-  void set_queued(PortId id, size_t queue, uint32_t octets);
-  void take_queued(PortId id, size_t queue, uint32_t octets);
+  void discard(Packet* packet, bool up);
+  void set_queued(Port& port, size_t queue, uint32_t octets);
+  void take_queued(Port& port, size_t queue, uint32_t octets);
 
   ShardContext& context_;
   IngressBuffer& buffer_;
