@@ -5,7 +5,7 @@
 // are point to point and have one peer (fabric_peers.h). Rewriting strips tags (and the shim where
 // the packet leaves the fabric), sets both MACs and counts the TTL down. Owner: the shard that owns
 // the egress port. Cost: one table look-up a packet on host ports. Source: RFC 826, RFC 4861 (one
-// state machine for both, intervals below),
+// state machine for both, intervals below).
 #pragma once
 
 #include <cstdint>

@@ -105,8 +105,7 @@ namespace eddy {
   X(egress_down, "the egress port went down with the packet queued")                        \
   X(watchdog, "discarded by the PFC watchdog during a storm")                               \
   X(mailbox_full, "the ring to the worker of the egress port is full")                      \
-  X(local_unserved, "addressed to the switch, no such service")                             \
-  X(shutdown, "still held when the switch was taken down")
+  X(local_unserved, "addressed to the switch, no such service")
 
 #define EDDY_ENUM_ENTRY(name, help) name,
 #define EDDY_COUNT_ENTRY(name, help) +1

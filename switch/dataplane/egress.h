@@ -61,7 +61,6 @@ class Egress {
   Instant next_deadline() const { return timers_.next(); }
 
   bool up(PortId port) const { return ports_[port.index()].up; }
-  uint8_t waiting_queues(PortId port) const { return ports_[port.index()].waiting; }
   // What the watchdog judges by.
   pfc::QueueProgress progress(PortId port, QueueId queue) const;
   void clear_watermarks();

@@ -77,6 +77,8 @@ void FabricPeers::adopt(const Snapshot& now) {
     if (now.ports[i].peer_mac) {
       timers_.cancel(expiry(port));  // of what LLDP said before
       use(port, *now.ports[i].peer_mac);
+    } else if (known(port) && !timers_.pending(expiry(port))) {  // was configured until now
+      timers_.set(expiry(port), context_.now + Duration::seconds(kTimeToLiveSeconds));
     }
     if (egress_.up(port) && speaks_lldp(port) && !timers_.pending(next_advertisement(port)))
       advertise(port);

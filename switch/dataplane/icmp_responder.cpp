@@ -25,7 +25,8 @@ void IcmpResponder::local(Packet* packet) {
   if (turn_into_echo_reply(ip_packet(*packet))) {
     context_.count(packet->ingress_port, PortCounter::consumed_packets);
     context_.count(packet->ingress_port, PortCounter::originated_packets);
-    packet->flags = static_cast<uint16_t>(packet->flags & ~(kPacketShim | kPacketTagged | kPacketLastHop));
+    constexpr uint16_t kOfTheRequest = kPacketShim | kPacketTagged | kPacketLastHop;
+    packet->flags = static_cast<uint16_t>(packet->flags & ~kOfTheRequest);
     return route(packet, packet->ingress_port);
   }
   error(*packet, IcmpErrorReason::port_unreachable);
@@ -48,6 +49,8 @@ void IcmpResponder::error(const Packet& about, IcmpErrorReason reason, uint32_t 
   store_be16(answer->data() + 12, v4 ? kEtherTypeIpv4 : kEtherTypeIpv6);
   set_frame_length(*answer, kEthernetHeader + length);
   answer->l2_len = kEthernetHeader;
+  answer->order_hash = about.order_hash;  // spread like the packets that it is about
+  answer->balance_hash = about.balance_hash;
   answer->flags = static_cast<uint16_t>(kPacketIp | (v4 ? 0 : kPacketIpv6));
   context_.count(about.ingress_port, PortCounter::originated_packets);
   route(answer, about.ingress_port);

@@ -1,9 +1,8 @@
 // NeighborTable: who answers for an address on a port: MAC, state, and packets that wait for it.
 //
 // Local to the shard that owns the port, which alone sends and hears ARP and ND there. Bounded: a
-// full table refuses new entries. The resolution protocol is in host_services; this is the memory.
-// Cost: find is a hash, a probe and a 16-octet compare. Source: RFC 826, RFC 4861 (timers
-// simplified, see states).
+// full table refuses new entries. The resolution protocol is in adjacency.h; this is the memory.
+// Cost: find is a hash, a probe and a 16-octet compare. Source: RFC 826, RFC 4861.
 #pragma once
 
 #include <cstdint>

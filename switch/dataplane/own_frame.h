@@ -1,6 +1,6 @@
 // Frames of our own: an empty packet from the world's reserved pool, and its octets.
 //
-// Owner: the shard. A frame gets its length, then goes to Egress::send_control or
+// Owner: the shard. A frame gets its length, then goes to Egress::originate or
 // Forwarder::originate.
 #pragma once
 

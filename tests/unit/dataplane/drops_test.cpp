@@ -236,7 +236,6 @@ const std::map<DropReason, Provoke> kProvocations = {
 // Not provoked here, and where instead.
 const std::map<DropReason, const char*> kElsewhere = {
     {DropReason::mailbox_full, "MailboxFull below: needs a shard that is not polled"},
-    {DropReason::shutdown, "counted by the daemon for what it takes down with it"},
 };
 
 TEST(Drops, EveryReasonIsReachedAndCounted) {

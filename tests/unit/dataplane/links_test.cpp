@@ -97,6 +97,20 @@ TEST(Peers, ConfiguredOnesOutliveWhatLldpSaidBefore) {
   EXPECT_EQ(rig.object().signals(PortId(1)).up, 1);
 }
 
+TEST(Peers, NoLongerConfiguredOnesHaveToBeHeardFrom) {
+  OneSwitch rig(a_leaf(true));
+  config::SwitchConfig learning = rig.config;
+  learning.ports[1].peer_mac.reset();
+  learning.ports[2].peer_mac.reset();
+  ASSERT_TRUE(rig.object().reconfigure(learning).ok());
+  rig.fabric.poll(rig.node);
+  rig.run_for(9_s);
+  rig.inject(2, lldp(10));
+  rig.run_for(2_s);
+  EXPECT_EQ(rig.object().signals(PortId(1)).up, 0);
+  EXPECT_EQ(rig.object().signals(PortId(2)).up, 1);
+}
+
 TEST(Peers, FromHostPortsAreNotHeard) {
   OneSwitch rig(a_leaf(false));
   rig.inject(0, lldp(10));
