@@ -70,7 +70,6 @@ void Worker::rest(Instant now, bool idle) {
   }
 }
 
-// worker_polls is written last and with release semantics, for wait_for_turn().
 void Worker::count(const PollStats& stats, uint64_t cycles) {
   if (stats.idle()) {
     counters_[WorkerCounter::worker_idle_cycles].add(cycles);
@@ -81,8 +80,8 @@ void Worker::count(const PollStats& stats, uint64_t cycles) {
     counters_[WorkerCounter::worker_tx_packets].add(stats.transmitted);
     counters_[WorkerCounter::worker_messages].add(stats.messages);
   }
-  std::atomic_thread_fence(std::memory_order_release);
   counters_[WorkerCounter::worker_polls].add(1);
+  turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 void Worker::review_gaps(Instant now) {
@@ -100,12 +99,12 @@ void Worker::review_gaps(Instant now) {
   gaps_.clear();
 }
 
-void Worker::wait_for_turn() const {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const uint64_t turn = counters_.read(WorkerCounter::worker_polls);
-  while (running() && counters_.read(WorkerCounter::worker_polls) == turn)
+// Adding nothing reads with a full barrier: turns that begin later see what this thread wrote
+// before.
+void Worker::wait_for_turn() {
+  const uint64_t turn = turns_.fetch_add(0, std::memory_order_seq_cst);
+  while (running() && turns_.load(std::memory_order_acquire) == turn)
     sleep_for(Duration::microseconds(20));
-  std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 }  // namespace eddy

@@ -2,7 +2,7 @@
 //
 // Each turn reads the clock once, polls the shard, and idles by policy when nothing came. Thread:
 // run() is the worker's; stop() and the counters are anyone's. Cost over the shard's: one rdtsc,
-// one histogram add and four relaxed stores a poll. Source: architecture, section 6.
+// one histogram add and five plain stores a poll. Source: architecture, section 6.
 #pragma once
 
 #include <array>
@@ -60,7 +60,7 @@ class Worker {
   const CounterArray<WorkerCounter, kWorkerCounters>& counters() const { return counters_; }
   const PollGapReport& poll_gap() const { return gap_report_; }
   // Waits until no driver call that began before this call is still under way. Another thread's.
-  void wait_for_turn() const;
+  void wait_for_turn();
 
  private:
   void count(const PollStats& stats, uint64_t cycles);
@@ -78,6 +78,7 @@ class Worker {
   PollGapReport gap_report_;
   alignas(64) std::atomic<bool> stop_{false};
   std::atomic<bool> running_{false};
+  std::atomic<uint64_t> turns_{0};  // that have ended, for wait_for_turn()
 };
 
 }  // namespace eddy
