@@ -102,10 +102,20 @@ class Poller:
         directory = Path("/var/run/dpdk") / self.prefix
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
             client.settimeout(5)
-            client.connect(str(directory / "dpdk_telemetry.v2"))
+            self._connect(client, str(directory / "dpdk_telemetry.v2"))
             client.recv(16384)
             client.send(command.encode())
             return json.loads(client.recv(16384))[command.split(",")[0]]
+
+    @staticmethod
+    def _connect(client, path):
+        """A full backlog refuses at once, whatever the time-out: the telemetry thread needs a moment."""
+        for _ in range(50):
+            try:
+                return client.connect(path)
+            except BlockingIOError:
+                time.sleep(0.1)
+        raise Trouble(f"{path}: does not take connections")
 
     def _port(self, port):
         return self.ask(f"/ethdev/stats,{port}")

@@ -204,6 +204,8 @@ class Switch:
         try:
             return json.loads(done.stdout)
         except ValueError:
+            self.process.wait(1)  # a dying switch closes its socket before it is gone
+            self.check_alive()
             said = (done.stderr or done.stdout).strip().split("\n")[-1]
             raise Trouble(f"eddyctl show {report} of {self.name}: {said}") from None
 

@@ -2,6 +2,7 @@
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_prefetch.h>
 
 #include <algorithm>
 
@@ -86,6 +87,10 @@ Received DpdkIo::receive(std::span<Packet*> out) {
 // The burst as packets. A frame that the driver spread over several buffers is made whole, or
 // counted and dropped when one buffer cannot hold it.
 uint16_t DpdkIo::accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out) {
+  for (rte_mbuf* mbuf : mbufs) {  // the driver has just written the mbuf, not these
+    rte_prefetch0(Packet::of(mbuf));
+    rte_prefetch0(rte_pktmbuf_mtod(mbuf, void*));
+  }
   uint16_t kept = 0;
   for (rte_mbuf* mbuf : mbufs) {
     if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) [[unlikely]] {
