@@ -35,7 +35,7 @@ class Draws {
 
  private:
   [[gnu::noinline]] void refill() {
-    for (uint32_t& word : words_) word = stream_.next();
+    stream_.fill(words_);
     taken_ = 0;
   }
 

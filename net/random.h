@@ -9,6 +9,9 @@
 #include <Random123/philox.h>
 
 #include <cstdint>
+#include <span>
+
+#include "net/philox_blocks.h"
 
 namespace eddy {
 
@@ -20,6 +23,17 @@ class RandomStream {
   uint32_t next() {
     if (used_ == kBlockWords) refill();
     return words_[used_++];
+  }
+
+  // The next words, all at once; for streams read ahead.
+  void fill(std::span<uint32_t> out) {
+    size_t done = 0;
+#ifdef __AVX2__
+    for (; used_ == kBlockWords && out.size() - done >= detail::kPhiloxWords;
+         done += detail::kPhiloxWords, block_ += detail::kPhiloxWords / kBlockWords)
+      detail::philox_blocks({seed_, entity_, purpose_}, block_, out.data() + done);
+#endif
+    for (; done < out.size(); ++done) out[done] = next();
   }
 
   uint64_t next64() {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 namespace eddy {
 namespace {
@@ -29,6 +30,21 @@ TEST(RandomStream, EverySeedEntityAndPurposeHasItsOwnWords) {
     for (uint32_t entity : {0U, 1U})
       for (uint32_t purpose : {0U, 1U}) first.insert(RandomStream(seed, entity, purpose).next());
   EXPECT_EQ(first.size(), 12U);
+}
+
+TEST(RandomStream, FillsWithTheWordsThatNextGives) {
+  for (const size_t before : {0U, 1U, 4U, 7U}) {
+    for (const size_t count : {0U, 1U, 31U, 32U, 33U, 64U, 200U}) {
+      RandomStream one(~0ULL >> 3, 77, 0x6c62);
+      RandomStream all = one;
+      for (size_t i = 0; i < before; ++i) EXPECT_EQ(one.next(), all.next());
+      std::vector<uint32_t> words(count);
+      all.fill(words);
+      for (size_t i = 0; i < count; ++i)
+        ASSERT_EQ(words[i], one.next()) << before << " before, word " << i << " of " << count;
+      EXPECT_EQ(all.next(), one.next());
+    }
+  }
 }
 
 TEST(RandomStream, BelowIsUniform) {
