@@ -89,6 +89,7 @@ class Flow:
     start: float = 0.0  # seconds after the traffic's start
     length: float = 0.0  # seconds; 0 = until the traffic's end
     port: int = 5201
+    overload: bool = False  # more than the fabric takes: iperf3 itself may not get through, which is no failure
 
     def command(self, seconds):
         words = ["iperf3", "-c", self.target.address(self.version), "-p", self.port,
