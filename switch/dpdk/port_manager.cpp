@@ -66,10 +66,10 @@ void PortManager::tick(Instant now) {
   last_tick_ = now;
   const bool losses_due = now >= next_losses_;
   if (losses_due) next_losses_ = now + kLossInterval;
+  follow_links();
   for (const auto& entry : entries_) {
     if (!entry->port) continue;
-    const bool up = entry->config.admin_up && entry->port->link_up();
-    set_usable(*entry, up);
+    const bool up = entry->cell.usable.load(std::memory_order_relaxed);
     if (up) {
       entry->waiting_noted = false;
       entry->next_attempt = now;
@@ -77,6 +77,20 @@ void PortManager::tick(Instant now) {
     if (!up && entry->config.admin_up && entry->port->must_reconnect()) reconnect(*entry, now);
     if (losses_due && entry->port->started()) read_losses(*entry);
   }
+}
+
+// Bells ring when all links are known: ports that come up together do so within one poll, so that
+// no frame of the first finds the second still down.
+void PortManager::follow_links() {
+  std::vector<Bell*> news;
+  for (const auto& entry : entries_) {
+    if (!entry->port) continue;
+    const bool up = entry->config.admin_up && entry->port->link_up();
+    if (entry->cell.usable.load(std::memory_order_relaxed) == up) continue;
+    entry->cell.usable.store(up, std::memory_order_release);
+    news.push_back(bells_[static_cast<size_t>(entry->config.worker)].get());
+  }
+  for (Bell* bell : news) bell->ring();
 }
 
 void PortManager::set_usable(Entry& entry, bool usable) {

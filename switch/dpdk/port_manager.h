@@ -69,6 +69,7 @@ class PortManager {
   PortManager(const config::SwitchConfig& config, const PacketPools& pools,
               std::function<void()> wake);
   Problems open_entry(Entry& entry, const config::PortConfig& config);
+  void follow_links();
   void set_usable(Entry& entry, bool usable);
   void reconnect(Entry& entry, Instant now);
   void read_losses(Entry& entry);
