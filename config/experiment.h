@@ -1,0 +1,169 @@
+// One experiment as plain values: a fabric, its hosts, the traffic, the faults and how long it
+// runs.
+//
+// One variant at one size; a file's `matrix` and `sizes` are expanded by the loader before this is
+// filled in. Units are in the types. Nothing is scaled. Owner: whoever loaded it. Source: reference
+// E.0, E.7; architecture, section 11.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "config/host.h"
+#include "net/units.h"
+
+namespace eddy::config {
+
+enum class TopologyKind : uint8_t { leaf_spine, fat_tree, dragonfly, file, hpcc };
+enum class LinkTier : uint8_t { host, fabric };
+
+// Links that are not as the others. Chosen by name ("leaf1-spine2", "leaf1-spine2.1" for the second
+// of parallel links) or as a seeded fraction of the fabric's links.
+struct LinkChoice {
+  std::vector<std::string> links;
+  double fraction = 0;
+  std::optional<BitRate> rate;  // degraded: what they have instead; failed: not used
+  bool operator==(const LinkChoice&) const = default;
+};
+
+struct TopologyConfig {
+  TopologyKind kind = TopologyKind::leaf_spine;
+  int leaves = 4;  // leaf_spine
+  int spines = 4;
+  int hosts_per_leaf = 8;
+  int parallel_links = 1;    // between a leaf and a spine
+  int k = 4;                 // fat_tree
+  int oversubscription = 1;  // fat_tree: hosts an edge switch = oversubscription * k / 2
+  int groups = 4;            // dragonfly
+  int routers = 4;           // a group
+  int hosts_per_router = 8;
+  int global_links = 2;  // between each pair of groups
+  std::string file;      // file, hpcc: relative to the experiment's
+  BitRate host_rate = 40_Gbps;
+  BitRate fabric_rate = 40_Gbps;
+  Duration host_delay = 2_us;  // one way, a link
+  Duration fabric_delay = 2_us;
+  std::vector<LinkChoice> degraded;
+  std::vector<LinkChoice> failed;
+  uint64_t seed = 1;  // of seeded choices of links; the run's seed does not change the fabric
+  bool operator==(const TopologyConfig&) const = default;
+};
+
+// What every switch of the fabric is configured with.
+struct FabricSwitchConfig {
+  BufferConfig buffer;     // profiles "lossless" and "lossy", WRED "default"
+  bool pfc = true;         // false: no PFC is sent or obeyed; PGs are as configured
+  PfcPortConfig pfc_port;  // of every port
+  WatchdogConfig watchdog;
+  bool allow_overcommit =
+      false;  // run a lossless configuration that does not fit its buffer, with a warning
+  Duration poll_gap = 1_ns;  // headroom's share for the poll loop
+  int mtu = 9'100;
+  bool operator==(const FabricSwitchConfig&) const = default;
+};
+
+enum class TrafficType : uint8_t {
+  poisson,
+  burst,
+  incast,
+  permutation,
+  all_to_all,
+  long_flow,
+  trace
+};
+enum class LoadReference : uint8_t { core, host };
+
+// Flows by one rule. Hosts are named by "all", "leafN", "hostN", "leafN.hostM" or ranges of them.
+struct TrafficConfig {
+  TrafficType type = TrafficType::poisson;
+  std::string name;               // label in results
+  std::string cdf;                // poisson: a file of config/workloads, or a path
+  std::optional<Bytes> truncate;  // largest flow; the CDF is cut there
+  double load = 0.5;              // poisson: of the reference
+  LoadReference reference = LoadReference::core;
+  bool remote_only = true;           // poisson: receivers on other leaves than the sender
+  std::vector<std::string> sources;  // host selectors; empty = all
+  std::vector<std::string> destinations;
+  Bytes size{0};   // fixed-size types
+  int count = 1;   // bursts or flows a pair
+  int degree = 0;  // incast: senders a request
+  Duration start{};
+  Duration stop{};                 // 0 = the run's end of traffic
+  Duration period{};               // burst, incast: between consecutive ones
+  std::optional<BitRate> rate;     // incast: requests by offered load instead of period
+  std::vector<std::string> paths;  // spines that these flows may use; empty = all
+  std::string file;                // trace
+  bool operator==(const TrafficConfig&) const = default;
+};
+
+enum class FaultType : uint8_t {
+  link_flap,
+  slow_link,
+  black_hole,
+  random_drop,
+  corruption,
+  pfc_loss,
+  pfc_duplicate,
+  pfc_delay,
+  pause_storm,
+  slow_receiver,
+  switch_stall,
+  pool_exhaustion,
+  reconfigure,
+};
+
+struct FaultConfig {
+  FaultType type = FaultType::link_flap;
+  std::vector<std::string> links;  // by name
+  std::vector<std::string> switches;
+  std::vector<std::string> hosts;
+  std::vector<std::string> pairs;  // black_hole: "leaf1.host2>leaf3.host1"
+  double fraction = 0;             // seeded choice instead of names
+  double probability = 0;          // per packet
+  std::optional<BitRate> rate;     // slow_link, slow_receiver
+  Duration start{};
+  Duration duration{};                     // 0 = to the end
+  Duration period{};                       // repeats; 0 = once
+  Duration delay{};                        // pfc_delay
+  std::map<std::string, std::string> set;  // reconfigure: keys of the switch and their values
+  bool operator==(const FaultConfig&) const = default;
+};
+
+enum class PollModel : uint8_t { exact, busy_poll };
+
+struct RunConfig {
+  std::vector<uint64_t> seeds = {1, 2, 3, 4, 5};
+  Duration warmup = 5_ms;     // flows that start before are not measured
+  Duration duration = 20_ms;  // traffic starts within warmup + duration
+  Duration drain = 50_ms;     // then at most so long until all have finished
+  uint64_t max_flows = 0;     // 0 = no limit
+  PollModel poll_model = PollModel::exact;
+  Duration poll_period = 1_us;  // busy_poll
+  Duration poll_jitter{};
+  int poll_burst = 32;
+  size_t packets = 0;              // of the pool; 0 = computed from buffers and links
+  Duration sample_period = 10_us;  // of queues, for figures; 0 = none
+  int64_t time_dilation = 1;
+  bool operator==(const RunConfig&) const = default;
+};
+
+struct Experiment {
+  std::string id;
+  std::string title;
+  std::string source;  // paper and figure
+  TopologyConfig topology;
+  FabricSwitchConfig switches;
+  HostConfig host;
+  std::optional<DcqcnPreset> dcqcn;  // which preset host.dcqcn began from
+  LoadBalancerConfig load_balancer;
+  std::vector<TrafficConfig> traffic;
+  std::vector<FaultConfig> faults;
+  RunConfig run;
+  bool operator==(const Experiment&) const = default;
+};
+
+}  // namespace eddy::config

@@ -1,0 +1,77 @@
+// The RoCEv2 host NIC's configuration as plain values, defaults filled in.
+//
+// Units are in the types; nothing here is scaled (time_dilation is applied once, by scaled()).
+// Owner: whoever loaded it; read by host/, lab/ and the YAML side. Sources of defaults: reference,
+// sections D.2-D.4 and H.
+#pragma once
+
+#include <cstdint>
+
+#include "net/ids.h"
+#include "net/units.h"
+
+namespace eddy::config {
+
+using namespace eddy::literals;
+
+enum class Recovery : uint8_t { go_back_n, irn };
+enum class CongestionControl : uint8_t { none, dcqcn, dctcp };
+enum class DcqcnPreset : uint8_t { paper, vendor };
+
+// Reaction point and notification point of DCQCN (reference D.3).
+struct DcqcnConfig {
+  int g_shift = 8;                     // g = 2^-g_shift
+  Duration alpha_timer = 55_us;        // without a CNP for this long: alpha = (1 - g) alpha
+  Duration decrease_interval = 50_us;  // at most one rate cut in each; 0 = at every CNP
+  Duration cnp_interval = 50_us;       // receiver: at most one CNP a QP in each; 0 = every mark
+  Duration increase_timer = 55_us;
+  Bytes byte_counter{10'000'000};       // 0 = timer only
+  int fast_recovery = 5;                // F: events before additive increase
+  BitRate additive_increase = 40_Mbps;  // R_AI
+  BitRate hyper_increase = 100_Mbps;    // R_HAI
+  BitRate min_rate = 100_Mbps;
+  bool clamp_target = true;  // RT never above the line rate
+  bool operator==(const DcqcnConfig&) const = default;
+};
+// dcqcn.paper and dcqcn.vendor for a NIC of `speed`.
+DcqcnConfig dcqcn_preset(DcqcnPreset preset, BitRate speed);
+
+struct DctcpConfig {  // window by the fraction of marked ACKs, once a window
+  int g_shift = 4;
+  Bytes initial_window{0};  // 0 = one bandwidth-delay product
+  bool operator==(const DctcpConfig&) const = default;
+};
+
+struct IrnConfig {
+  Duration rto_low = 100_us;  // with few packets in flight
+  Duration rto_high = 320_us;
+  int rto_low_packets = 3;
+  bool operator==(const IrnConfig&) const = default;
+};
+
+struct HostConfig {
+  Recovery recovery = Recovery::go_back_n;
+  CongestionControl congestion_control = CongestionControl::dcqcn;
+  DcqcnConfig dcqcn;
+  DctcpConfig dctcp;
+  IrnConfig irn;
+  int mtu = 1'024;      // payload octets a packet: 256, 512, 1,024, 2,048, 4,096
+  Duration rto = 4_ms;  // go-back-N: without an ACK for this long, back to the lowest unacked
+  Duration nak_timer = 500_us;   // a second NAK for the same gap no earlier; 0 = never
+  bool nak_cuts_rate = false;    // a NAK counts as a CNP (ConWeave's simulator)
+  int ack_every = 1;             // packets
+  bool window = true;            // at most one BDP in flight
+  bool variable_window = false;  // the window scaled by rate / line rate
+  Bytes bdp{0};                  // 0 = line rate x base RTT of the flow
+  bool reorder_buffer = false;   // receiver: out-of-order packets are kept, not dropped (Presto)
+  Duration reorder_timeout = 500_us;  // then the gap counts as a loss; 0 = never
+  uint8_t dscp = 3;                   // of data
+  uint8_t control_dscp = 48;          // of ACK, NAK and CNP
+  Priority priority{3};               // PFC priority of data
+  int queue_pairs = 1;                // a flow is spread over so many
+  bool icrc_check = false;            // compute and verify the ICRC over a zero payload; else skip
+  bool pfc_honour = true;             // obey received PFC
+  bool operator==(const HostConfig&) const = default;
+};
+
+}  // namespace eddy::config

@@ -1,0 +1,102 @@
+// Nic: the RoCEv2 NIC of one host: its sending and receiving queue pairs, and who may use the line.
+//
+// The world hands in packets and the time, and asks for the next frame whenever the line is free;
+// the NIC never allocates: transmit() writes into a blank packet of the world's, receive() keeps
+// none. Frames carry real Ethernet, IP, UDP, BTH and extension headers; the payload is virtual
+// (wire_len counts it, data_len ends before it) and so are the ICRC octets unless icrc_check. Order
+// on the line: ACK, NAK and CNP first, then round robin over the QPs that are ready (data, window,
+// pacing, not paused). Owner: the world; thread: one. Bounds: fixed by NicOptions at construction.
+// Cost: a few cache lines a packet, no search. Source: reference, section D; architecture, sections
+// 2 and 3.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "config/host.h"
+#include "host/flow.h"
+#include "net/addresses.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/units.h"
+
+namespace eddy::host {
+
+struct NicOptions {
+  config::HostConfig config;
+  MacAddress mac;
+  MacAddress gateway;  // next hop of all frames
+  IpAddress address;
+  BitRate speed;
+  int line_overhead = 24;  // octets a frame costs on the line beyond wire_len: FCS, preamble, gap
+  size_t senders = 0;      // sending QPs that start() may open
+  size_t receivers = 0;
+  size_t control_backlog = 4'096;  // ACK, NAK and CNP waiting; more are dropped and counted
+};
+
+enum class NicCounter : uint8_t {
+  rx_packets,
+  rx_bytes,
+  tx_packets,
+  tx_bytes,
+  rx_data_packets,
+  rx_ack_packets,
+  rx_nak_packets,
+  rx_cnp_packets,
+  rx_pfc_packets,
+  tx_data_packets,
+  tx_ack_packets,
+  tx_nak_packets,
+  tx_cnp_packets,
+  retransmitted_packets,
+  timeouts,
+  control_backlog_drops,
+  malformed_packets,   // not a frame that we speak, or its ICRC is wrong
+  not_for_us_packets,  // another MAC, address or an unknown QP
+  kCount,
+};
+
+class Nic {
+ public:
+  explicit Nic(const NicOptions& options);
+  ~Nic();
+
+  // Opens the receiving side of a flow; returns its QPN. Before the sender starts.
+  uint32_t expect(const ReceiveSpec& spec);
+  // Reserves a sending QP and returns its QPN (for ReceiveSpec::source_qpn); start() then begins.
+  uint32_t open(const SendSpec& spec);
+  void start(uint32_t qpn, Instant now);
+
+  // Reads a frame that has arrived; the world keeps the packet and may free it at once.
+  void receive(const Packet& packet, Instant now);
+  // Timers due by now: retransmission, NAK, reorder. Call when next_deadline() <= now.
+  void on_timers(Instant now);
+  // The line is free: writes the next frame into `blank` and says true, or nothing may start now.
+  // The frame's serialisation begins at `now`.
+  [[nodiscard]] bool transmit(Packet& blank, Instant now);
+  // The earliest time at which transmit() may have something that it has not now, or a timer is
+  // due; never() when only receive() or start() can bring any.
+  Instant next_deadline() const;
+
+  // Those since the last clear, in order. Valid until the next call of the object.
+  std::span<const Completion> completions() const;
+  void clear_completions();
+
+  const SendOutcome& outcome_of_sender(uint32_t qpn) const;
+  const ReceiveOutcome& outcome_of_receiver(uint32_t qpn) const;
+  uint64_t counter(NicCounter which) const;
+  // Out-of-order distances, in packets: bucket i counts OOD = i, the last one all from there on.
+  static constexpr size_t kOodBuckets = 1'024;
+  std::span<const uint64_t> ood_histogram() const;
+  bool paused(Priority priority, Instant now) const;
+  Duration paused_time(Priority priority, Instant now) const;  // in all
+  BitRate rate_of(uint32_t qpn) const;                         // of a sending QP, now in force
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace eddy::host
