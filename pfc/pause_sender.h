@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/units.h"
-#include "pfc/deadlines.h"
 
 namespace eddy::config {
 struct PortConfig;

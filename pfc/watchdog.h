@@ -18,9 +18,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/units.h"
-#include "pfc/deadlines.h"
 
 namespace eddy::config {
 enum class WatchdogDetect : uint8_t;

@@ -232,7 +232,7 @@ void Adjacency::give_up(Neighbor& neighbor, DropReason reason) {
 }
 
 void Adjacency::set_timer(const Neighbor& neighbor, Instant at) {
-  const auto index = static_cast<pfc::Deadlines::Id>(&neighbor - neighbors_.entries().data());
+  const auto index = static_cast<Deadlines::Id>(&neighbor - neighbors_.entries().data());
   neighbor_timers_.set(index, at);
 }
 

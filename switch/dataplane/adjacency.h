@@ -13,12 +13,12 @@
 
 #include "net/addresses.h"
 #include "net/arp.h"
+#include "net/deadlines.h"
 #include "net/ethernet.h"
 #include "net/ids.h"
 #include "net/nd.h"
 #include "net/packet.h"
 #include "net/units.h"
-#include "pfc/deadlines.h"
 #include "switch/dataplane/egress.h"
 #include "switch/dataplane/fabric_peers.h"
 #include "switch/dataplane/ingress_buffer.h"
@@ -99,8 +99,8 @@ class Adjacency {
   IcmpResponder& icmp_;
   const FabricPeers& peers_;
   NeighborTable neighbors_;
-  uint64_t waiting_ = 0;            // packets that neighbors hold back
-  pfc::Deadlines neighbor_timers_;  // by entry: next request, ageing, failure
+  uint64_t waiting_ = 0;       // packets that neighbors hold back
+  Deadlines neighbor_timers_;  // by entry: next request, ageing, failure
 };
 
 }  // namespace eddy

@@ -175,7 +175,7 @@ std::optional<Egress::Turn> Egress::next_turn(PortId id, Port& port, Instant sta
     return Turn{queue->index(), false};
   }
   if (over_rate != 0)  // somebody has to come back when the bucket allows
-    timers_.set(static_cast<pfc::Deadlines::Id>(id.index()),
+    timers_.set(static_cast<Deadlines::Id>(id.index()),
                 port.rates.next_eligible(port.waiting & ~port.stops.stopped));
   return std::nullopt;
 }
@@ -231,7 +231,7 @@ void Egress::put_back(PortId id, Port& port, size_t sent) {
   port.idle = true;
   context_.count(id, PortCounter::tx_refused_packets, burst_.count - sent);
   port.refused_until = context_.now + kRetry;
-  timers_.set(static_cast<pfc::Deadlines::Id>(id.index()), port.refused_until);
+  timers_.set(static_cast<Deadlines::Id>(id.index()), port.refused_until);
 }
 
 void Egress::settle(Port& port, const Departure& departure) {

@@ -15,11 +15,11 @@
 #include <optional>
 #include <vector>
 
+#include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/random.h"
 #include "net/units.h"
-#include "pfc/deadlines.h"
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "switch/dataplane/ingress_buffer.h"
@@ -127,7 +127,7 @@ class Egress {
   Burst burst_;                           // of the port in service
   Duration max_lateness_ = kMinLateness;  // of the line: the poll gap, if that is longer
   PortSet ready_;
-  pfc::Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
+  Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
   RandomStream marking_;
 };
 

@@ -13,11 +13,11 @@ FabricPeers::FabricPeers(ShardContext& context, IngressBuffer& buffer, Egress& e
       known_(ports),
       timers_(2 * ports) {}
 
-pfc::Deadlines::Id FabricPeers::next_advertisement(PortId port) const {
-  return static_cast<pfc::Deadlines::Id>(port.index());
+Deadlines::Id FabricPeers::next_advertisement(PortId port) const {
+  return static_cast<Deadlines::Id>(port.index());
 }
-pfc::Deadlines::Id FabricPeers::expiry(PortId port) const {
-  return static_cast<pfc::Deadlines::Id>(macs_.size() + port.index());
+Deadlines::Id FabricPeers::expiry(PortId port) const {
+  return static_cast<Deadlines::Id>(macs_.size() + port.index());
 }
 
 bool FabricPeers::speaks_lldp(PortId port) const {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "net/addresses.h"
+#include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/units.h"
-#include "pfc/deadlines.h"
 #include "switch/dataplane/egress.h"
 #include "switch/dataplane/ingress_buffer.h"
 #include "switch/dataplane/shard_context.h"
@@ -44,15 +44,15 @@ class FabricPeers {
   bool learns(PortId port) const;
   // Tells all shards whether the port may carry packets.
   void publish_usable(PortId port);
-  pfc::Deadlines::Id next_advertisement(PortId port) const;
-  pfc::Deadlines::Id expiry(PortId port) const;
+  Deadlines::Id next_advertisement(PortId port) const;
+  Deadlines::Id expiry(PortId port) const;
 
   ShardContext& context_;
   IngressBuffer& buffer_;
   Egress& egress_;
   std::vector<MacAddress> macs_;
   std::vector<uint8_t> known_;
-  pfc::Deadlines timers_;  // two a port
+  Deadlines timers_;  // two a port
 };
 
 }  // namespace eddy

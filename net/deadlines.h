@@ -15,7 +15,7 @@
 #include "net/assert.h"
 #include "net/units.h"
 
-namespace eddy::pfc {
+namespace eddy {
 
 class Deadlines {
  public:
@@ -104,4 +104,4 @@ class Deadlines {
   std::vector<uint32_t> slot_of_;
 };
 
-}  // namespace eddy::pfc
+}  // namespace eddy

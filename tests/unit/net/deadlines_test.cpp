@@ -1,11 +1,11 @@
-#include "pfc/deadlines.h"
+#include "net/deadlines.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-namespace eddy::pfc {
+namespace eddy {
 namespace {
 
 Instant at(int64_t ps) {
@@ -63,4 +63,4 @@ TEST(Deadlines, AgreesWithASortedMapUnderRandomOperations) {
 }
 
 }  // namespace
-}  // namespace eddy::pfc
+}  // namespace eddy
