@@ -10,8 +10,8 @@
 #include "net/assert.h"
 #include "switch/control/operations.h"
 #include "tests/support/fabric.h"
+#include "tests/support/temp_directory.h"
 #include "tests/support/topologies.h"
-#include "tests/unit/control/temp_directory.h"
 
 namespace eddy::control {
 
@@ -87,7 +87,7 @@ struct LiveSwitch {
   }
   void run(Duration time) { fabric.run_until(fabric.now() + time); }
 
-  TempDirectory directory;
+  test::TempDirectory directory;
   config::SwitchConfig config;
   test::Fabric fabric;
   size_t node;

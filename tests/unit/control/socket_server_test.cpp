@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/unit/control/temp_directory.h"
+#include "tests/support/temp_directory.h"
 
 namespace eddy::control {
 namespace {
@@ -78,7 +78,7 @@ class SocketServerTest : public ::testing::Test {
     return peer.receive();
   }
 
-  TempDirectory directory_;
+  test::TempDirectory directory_;
   std::string path_ = directory_.file("s.sock");
   std::string answer_;
   int handled_ = 0;

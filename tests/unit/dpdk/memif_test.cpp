@@ -23,6 +23,7 @@
 #include "switch/dpdk/driver_guard.h"
 #include "switch/dpdk/port_manager.h"
 #include "switch/dpdk/worker.h"
+#include "tests/support/temp_directory.h"
 
 namespace eddy {
 namespace {
@@ -184,7 +185,6 @@ int run_peer(const std::string& device) {
 
 class MemifTest : public testing::Test {
  protected:
-  ~MemifTest() override { std::filesystem::remove(socket_); }
   std::string device(const std::string& role) const {
     return "net_memif0,role=" + role + ",socket=" + socket_;
   }
@@ -203,7 +203,8 @@ class MemifTest : public testing::Test {
       ASSERT_TRUE(tick_until(*node, [&] { return !node->up(); })) << "death " << death;
     }
   }
-  std::string socket_ = "/tmp/eddy-memif-test-" + std::to_string(getpid()) + ".sock";
+  test::TempDirectory directory_;
+  std::string socket_ = directory_.file("link.sock");
 };
 
 TEST_F(MemifTest, AClientSurvivesItsServersDeaths) {

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 
 #include "switch/dpdk/dpdk_io.h"
+#include "tests/support/temp_directory.h"
 #include "tests/unit/dpdk/bridge_shard.h"
 #include "tests/unit/dpdk/eal_environment.h"
 
@@ -146,9 +146,9 @@ TEST(PortManager, AnMtuBeyondTheBuffersNeedsARestart) {
 
 class MemifTest : public testing::Test {
  protected:
-  ~MemifTest() override { std::filesystem::remove(socket_); }
   std::string server() const { return "net_memif0,role=server,bsize=1600,socket=" + socket_; }
-  std::string socket_ = "/tmp/eddy-test-" + std::to_string(getpid()) + ".sock";
+  test::TempDirectory directory_;
+  std::string socket_ = directory_.file("link.sock");
 };
 
 // What a server that was killed leaves behind.

@@ -1,10 +1,8 @@
 // tshark reads what our encoders write: its protocols and fields, and nothing malformed.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -12,27 +10,13 @@
 #include <vector>
 
 #include "net/pcap.h"
+#include "tests/support/temp_directory.h"
 #include "tests/unit/net/samples.h"
 
 namespace eddy {
 namespace {
 
-// A file that goes when the test does.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / (name + std::to_string(getpid()))) {}
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-void write_pcap(const std::filesystem::path& path, const std::vector<test::Sample>& samples) {
+void write_pcap(const std::string& path, const std::vector<test::Sample>& samples) {
   test::Frame file(kPcapFileHeader);
   encode_pcap_header(file);
   uint64_t stamp_ns = 1'700'000'000'000'000'000;
@@ -133,8 +117,8 @@ std::vector<std::string> fields_asked() {
 }
 
 // One row a frame: protocols, malformed, then fields_asked().
-std::vector<std::string> dissect(const std::filesystem::path& path) {
-  std::string command = "tshark -r '" + path.string() +
+std::vector<std::string> dissect(const std::string& path) {
+  std::string command = "tshark -r '" + path +
                         "' -o ip.check_checksum:TRUE -T fields -E separator='|' -E occurrence=f"
                         " -e frame.protocols -e _ws.malformed";
   for (const std::string& field : fields_asked()) command += " -e " + field;
@@ -168,9 +152,10 @@ TEST(Tshark, ReadsWhatWeWrite) {
   ASSERT_FALSE(lines_of("tshark --version 2>/dev/null").empty())
       << "tshark is not installed; scripts/setup installs it";
   const std::vector<test::Sample> samples = test::samples();
-  const TemporaryFile file("eddy_tshark_test_");
-  write_pcap(file.path(), samples);
-  const std::vector<std::string> rows = dissect(file.path());
+  const test::TempDirectory directory;
+  const std::string path = directory.file("samples.pcap");
+  write_pcap(path, samples);
+  const std::vector<std::string> rows = dissect(path);
   ASSERT_EQ(rows.size(), samples.size());
   for (size_t i = 0; i < samples.size(); ++i) check_row(samples[i].name, columns_of(rows[i]));
 }
