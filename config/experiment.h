@@ -21,7 +21,7 @@ namespace eddy::config {
 enum class TopologyKind : uint8_t { leaf_spine, fat_tree, dragonfly, file, hpcc };
 enum class LinkTier : uint8_t { host, fabric };
 
-// Links that are not as the others. Chosen by name ("leaf1-spine2", "leaf1-spine2.1" for the second
+// Links that are not as the others. Chosen by name ("leaf1-spine2", "leaf1-spine2.2" for the second
 // of parallel links) or as a seeded fraction of the fabric's links.
 struct LinkChoice {
   std::vector<std::string> links;

@@ -93,8 +93,9 @@ uint16_t NodeIo::transmit(PortId port, std::span<Packet* const> packets, Instant
 Fabric::Fabric(size_t packets, size_t data_room) : pool_(packets, data_room) {}
 Fabric::~Fabric() = default;
 
-size_t Fabric::add_switch(const config::SwitchConfig& config, size_t shards) {
-  auto made = Switch::create(config, {.shards = shards});
+size_t Fabric::add_switch(const config::SwitchConfig& config, size_t shards,
+                          std::shared_ptr<const RouteTable> routes) {
+  auto made = Switch::create(config, {.shards = shards, .shared_routes = std::move(routes)});
   if (!made)
     for (const std::string& problem : made.problems())
       std::fprintf(stderr, "%s\n", problem.c_str());

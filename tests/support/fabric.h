@@ -74,8 +74,9 @@ class Fabric {
   ~Fabric();
 
   // The switch becomes node number size()-1; all its ports are unconnected. Fails the process on a
-  // bad configuration.
-  size_t add_switch(const config::SwitchConfig& config, size_t shards = 1);
+  // bad configuration. `routes`: a table for the whole fabric; null = the switch's own.
+  size_t add_switch(const config::SwitchConfig& config, size_t shards = 1,
+                    std::shared_ptr<const RouteTable> routes = nullptr);
   // Both directions; the ports come up at the present time.
   void connect(size_t node_a, PortId port_a, size_t node_b, PortId port_b, Duration delay);
   FabricHost& attach_host(size_t node, PortId port, Duration delay);

@@ -1,0 +1,291 @@
+#include "lab/topology.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "lab/fabric_plan.h"
+#include "lab/link_choice.h"
+#include "lab/path_sets.h"
+#include "pfc/buffer_plan.h"
+#include "switch/dataplane/snapshot.h"
+
+namespace eddy::lab {
+namespace {
+
+using config::PortConfig;
+using config::SwitchConfig;
+
+constexpr size_t kMaxHosts = 255;  // a switch's, by the last octet of their addresses
+constexpr size_t kNamesShown = 4;
+constexpr uint8_t kHopByHop = 0xff;  // the low octet of a path id
+
+// Turns a plan into configured switches.
+class Assembly {
+ public:
+  Assembly(const config::Experiment& experiment, const FabricPlan& plan)
+      : experiment_(experiment),
+        plan_(plan),
+        hosts_of_(plan.switches.size()),
+        cables_of_(plan.switches.size()),
+        leaf_of_(plan.switches.size(), LeafId::none()) {}
+
+  Result<Topology> run() {
+    topology_.name = plan_.name;
+    number_ports();
+    if (!problems_.empty()) return problems_;
+    for (size_t i = 0; i < plan_.switches.size(); ++i) add_switch(i);
+    for (size_t i = 0; i < plan_.cables.size(); ++i) add_link(i);
+    add_hosts();
+    add_paths();
+    if (problems_.empty()) add_routes();
+    if (problems_.empty()) check_buffers();
+    if (!problems_.empty()) return problems_;
+    return std::move(topology_);
+  }
+
+ private:
+  void number_ports();
+  void add_switch(size_t index);
+  PortConfig port(std::string name, config::PortRole role) const;
+  void add_link(size_t index);
+  Topology::End end_of(size_t node, size_t cable) const;
+  void add_hosts();
+  void add_paths();
+  void add_path_set(size_t node, LeafId leaf, const std::vector<uint32_t>& cables);
+  void check_reachable(size_t leaf, const PathFinder::NextHops& next);
+  void report_unreachable();
+  void add_routes();
+  void check_buffers();
+  std::string hosts_text(size_t node) const;
+
+  const config::Experiment& experiment_;
+  const FabricPlan& plan_;
+  std::vector<std::vector<size_t>> hosts_of_;   // by switch
+  std::vector<std::vector<size_t>> cables_of_;  // by switch: its ports behind the hosts'
+  std::vector<LeafId> leaf_of_;                 // by switch
+  std::map<size_t, std::vector<size_t>> cut_;   // leaf switch -> leaf switches it cannot reach
+  Topology topology_;
+  Problems problems_;
+};
+
+void Assembly::number_ports() {
+  for (size_t i = 0; i < plan_.hosts.size(); ++i) hosts_of_[plan_.hosts[i].at].push_back(i);
+  for (size_t i = 0; i < plan_.cables.size(); ++i) {
+    cables_of_[plan_.cables[i].a].push_back(i);
+    cables_of_[plan_.cables[i].b].push_back(i);
+  }
+  size_t leaves = 0;
+  for (size_t i = 0; i < plan_.switches.size(); ++i) {
+    const size_t hosts = hosts_of_[i].size();
+    const size_t links = cables_of_[i].size();
+    if (hosts > 0) leaf_of_[i] = LeafId(++leaves);
+    if (hosts + links > kMaxPorts)
+      problems_.push_back("switch " + plan_.switches[i].name + ": " +
+                          std::to_string(hosts + links) + " ports (" + std::to_string(hosts) +
+                          " hosts, " + std::to_string(links) + " links), at most " +
+                          std::to_string(kMaxPorts) + " would be valid");
+    else if (hosts > kMaxHosts)
+      problems_.push_back("switch " + plan_.switches[i].name + ": " + std::to_string(hosts) +
+                          " hosts, at most " + std::to_string(kMaxHosts) + " would be valid");
+  }
+  if (leaves == 0) problems_.push_back("topology: no host, at least 1 would be valid");
+}
+
+config::BufferConfig with_default_profiles(config::BufferConfig buffer) {
+  const SwitchConfig defaults = config::default_switch("");
+  buffer.profiles.insert(defaults.buffer.profiles.begin(), defaults.buffer.profiles.end());
+  buffer.wred.insert(defaults.buffer.wred.begin(), defaults.buffer.wred.end());
+  return buffer;
+}
+
+MacAddress switch_mac(size_t index) {
+  const size_t id = index + 1;
+  return {{0x02, 0xed, static_cast<uint8_t>(id >> 8), static_cast<uint8_t>(id), 0, 0}};
+}
+
+void Assembly::add_switch(size_t index) {
+  SwitchConfig config;
+  config.name = plan_.switches[index].name;
+  config.id = SwitchId(index + 1);
+  config.leaf = leaf_of_[index];
+  config.mac = switch_mac(index);
+  config.idle = config::IdlePolicy::busy;
+  config.poll_gap = experiment_.switches.poll_gap;
+  config.buffer = with_default_profiles(experiment_.switches.buffer);
+  config.load_balancer = experiment_.load_balancer;
+  config.control.lldp = false;
+  config.ports.reserve(hosts_of_[index].size() + cables_of_[index].size());
+  for (size_t i = 0; i < hosts_of_[index].size(); ++i) {
+    const FabricPlan::Host& host = plan_.hosts[hosts_of_[index][i]];
+    PortConfig& added =
+        config.ports.emplace_back(port("host" + std::to_string(i + 1), config::PortRole::host));
+    added.speed = host.rate;
+    added.cable_delay = host.delay;
+  }
+  std::map<size_t, int> parallel;
+  for (const size_t i : cables_of_[index]) {
+    const FabricPlan::Cable& cable = plan_.cables[i];
+    const size_t peer = cable.other(index);
+    const int ordinal = ++parallel[peer];
+    PortConfig& added = config.ports.emplace_back(
+        port(plan_.switches[peer].name + (ordinal > 1 ? "." + std::to_string(ordinal) : ""),
+             config::PortRole::fabric));
+    added.speed = cable.rate;
+    added.cable_delay = cable.delay;
+  }
+  topology_.switch_nodes.push_back(plan_.switches[index].number);
+  topology_.switches.push_back(std::move(config));
+}
+
+PortConfig Assembly::port(std::string name, config::PortRole role) const {
+  PortConfig port = config::default_port(std::move(name));
+  port.role = role;
+  port.mtu = experiment_.switches.mtu;
+  port.pfc = experiment_.switches.pfc_port;
+  port.watchdog = experiment_.switches.watchdog;
+  if (!experiment_.switches.pfc) {
+    port.pfc.tx = false;
+    port.pfc.rx = config::PfcRx::ignore;
+  }
+  return port;
+}
+
+Topology::End Assembly::end_of(size_t node, size_t cable) const {
+  const std::vector<size_t>& cables = cables_of_[node];
+  const auto found = std::lower_bound(cables.begin(), cables.end(), cable);
+  return {node, PortId(hosts_of_[node].size() + static_cast<size_t>(found - cables.begin()))};
+}
+
+void Assembly::add_link(size_t index) {
+  const FabricPlan::Cable& cable = plan_.cables[index];
+  const Topology::End a = end_of(cable.a, index);
+  const Topology::End b = end_of(cable.b, index);
+  SwitchConfig& at_a = topology_.switches[a.switch_index];
+  SwitchConfig& at_b = topology_.switches[b.switch_index];
+  at_a.ports[a.port.index()].peer_mac = port_mac(at_b, b.port.index());
+  at_b.ports[b.port.index()].peer_mac = port_mac(at_a, a.port.index());
+  topology_.links.push_back({cable.name, a, b, cable.rate, cable.delay, cable.up});
+}
+
+// 10.<leaf>.<host>, the leaf in two octets.
+IpAddress host_address(LeafId leaf, size_t port) {
+  constexpr uint32_t kTen = 10u << 24;
+  return Ipv4Address{kTen | static_cast<uint32_t>(leaf.index() << 8 | (port + 1))};
+}
+
+MacAddress host_mac(LeafId leaf, size_t port) {
+  return {{0x02, 0xaa, static_cast<uint8_t>(leaf.index() >> 8), static_cast<uint8_t>(leaf.index()),
+           0, static_cast<uint8_t>(port + 1)}};
+}
+
+void Assembly::add_hosts() {
+  std::vector<size_t> next(plan_.switches.size(), 0);
+  for (const FabricPlan::Host& host : plan_.hosts) {
+    const PortId at(next[host.at]++);
+    const LeafId leaf = leaf_of_[host.at];
+    SwitchConfig& config = topology_.switches[host.at];
+    const std::string& port_name = config.ports[at.index()].name;
+    const Topology::Host& added = topology_.hosts.emplace_back(
+        Topology::Host{config.name + "." + port_name, host.at, at, host_mac(leaf, at.index()),
+                       host_address(leaf, at.index()), host.rate, host.delay, host.number});
+    config.neighbors.push_back({added.address, added.mac, port_name});
+  }
+}
+
+void Assembly::add_paths() {
+  const PathFinder finder(plan_);
+  for (size_t leaf = 0; leaf < plan_.switches.size(); ++leaf) {
+    if (leaf_of_[leaf].is_none()) continue;
+    const PathFinder::NextHops next = finder.towards(leaf);
+    for (size_t node = 0; node < next.size(); ++node)
+      if (!next[node].empty()) add_path_set(node, leaf_of_[leaf], next[node]);
+    check_reachable(leaf, next);
+  }
+  report_unreachable();
+}
+
+// A leaf's paths are numbered by the port, which no failed link shifts: the same spine has the same
+// number at all leaves.
+void Assembly::add_path_set(size_t node, LeafId leaf, const std::vector<uint32_t>& cables) {
+  SwitchConfig& config = topology_.switches[node];
+  if (cables.size() > kMaxPaths) {
+    problems_.push_back("switch " + config.name + ": " + std::to_string(cables.size()) +
+                        " paths to leaf " + std::to_string(leaf.index()) + ", at most " +
+                        std::to_string(kMaxPaths) + " would be valid");
+    return;
+  }
+  config::LeafConfig& set = config.leaves.emplace_back();
+  set.id = leaf;
+  set.paths.reserve(cables.size());
+  for (const uint32_t cable : cables) {
+    const size_t at = end_of(node, cable).port.index();
+    config::PathConfig& path = set.paths.emplace_back();
+    path.port = config.ports[at].name;
+    if (!config.leaf.is_none())
+      path.path_id = PathId((at - hosts_of_[node].size()) << 8 | kHopByHop);
+  }
+}
+
+void Assembly::check_reachable(size_t leaf, const PathFinder::NextHops& next) {
+  for (size_t from = 0; from < next.size(); ++from)
+    if (from != leaf && !leaf_of_[from].is_none() && next[from].empty()) cut_[from].push_back(leaf);
+}
+
+std::string Assembly::hosts_text(size_t node) const {
+  const std::string name = plan_.switches[node].name;
+  const size_t count = hosts_of_[node].size();
+  return name + ".host1" + (count > 1 ? " to " + name + ".host" + std::to_string(count) : "");
+}
+
+void Assembly::report_unreachable() {
+  const bool failures = std::any_of(plan_.cables.begin(), plan_.cables.end(),
+                                    [](const FabricPlan::Cable& cable) { return !cable.up; });
+  for (const auto& [from, others] : cut_) {
+    std::string text = std::string(failures ? "topology.failed" : "topology") +
+                       ": no path is left from " + hosts_text(from) + " to ";
+    for (size_t i = 0; i < std::min(others.size(), kNamesShown); ++i)
+      text += (i == 0 ? "" : ", ") + hosts_text(others[i]);
+    if (others.size() > kNamesShown)
+      text += " and the hosts of " + std::to_string(others.size() - kNamesShown) + " more switches";
+    problems_.push_back(text);
+  }
+}
+
+void Assembly::add_routes() {
+  constexpr uint8_t kHostLength = 32;
+  std::vector<Route> routes;
+  for (const Topology::Host& host : topology_.hosts)
+    routes.push_back(
+        {{host.address, kHostLength}, {leaf_of_[host.switch_index], host.port, /*local=*/false}});
+  auto table = RouteTable::build(routes, RouteEngine::ranges);
+  if (!table) {
+    problems_ = table.problems();
+    return;
+  }
+  topology_.routes = *table;
+}
+
+// Says what does not fit once, by the first switch of each kind that it hits.
+void Assembly::check_buffers() {
+  std::map<std::string, std::string> seen;  // problem -> switch
+  for (const SwitchConfig& config : topology_.switches) {
+    const auto plan = pfc::plan_buffer(config);
+    if (plan) continue;
+    for (const std::string& problem : plan.problems()) seen.try_emplace(problem, config.name);
+  }
+  for (const auto& [problem, name] : seen)
+    problems_.push_back("switches: " + name + ": " + problem);
+}
+
+}  // namespace
+
+Result<Topology> build_topology(const config::Experiment& experiment) {
+  auto plan = plan_fabric(experiment.topology);
+  if (!plan) return plan.problems();
+  if (Problems problems = apply_link_choices(experiment.topology, *plan); !problems.empty())
+    return problems;
+  return Assembly(experiment, *plan).run();
+}
+
+}  // namespace eddy::lab
