@@ -68,6 +68,7 @@ struct HostConfig {
   uint8_t dscp = 3;                   // of data
   uint8_t control_dscp = 48;          // of ACK, NAK and CNP
   Priority priority{3};               // PFC priority of data
+  Priority control_priority{6};       // PFC priority of ACK, NAK and CNP
   int queue_pairs = 1;                // a flow is spread over so many
   bool icrc_check = false;            // compute and verify the ICRC over a zero payload; else skip
   bool pfc_honour = true;             // obey received PFC

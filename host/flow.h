@@ -1,7 +1,8 @@
 // A flow: one RDMA WRITE message from one host to another, and what became of it.
 //
 // Hosts are numbered by their world. A flow's identity on the wire: (source address, destination
-// address, source port, destination QPN). Owner: the world; the NICs fill the outcome.
+// address, source port, destination QPN). Sending and receiving QPs of a NIC are numbered each from
+// 0, in the order of their opening, and never reused. Owner: the world; the NICs fill the outcome.
 // Source: reference D.5, D.6.
 #pragma once
 
@@ -21,7 +22,8 @@ struct SendSpec {
   IpAddress destination;
   uint32_t destination_qpn = 0;  // 24 bits: the receiving QP's number on the peer
   uint16_t source_port = 0;      // entropy, 49,152..65,535
-  Duration base_rtt;             // of its path: BDP window, RTO lower bounds
+  uint32_t first_psn = 0;        // 24 bits; the receiver's must be the same
+  Duration base_rtt;             // of its path: the BDP window; no RTO is below twice of it
 };
 
 // What a receiving QP needs to know.
@@ -31,6 +33,7 @@ struct ReceiveSpec {
   IpAddress source;
   uint32_t source_qpn = 0;   // 24 bits: where ACK, NAK and CNP go
   uint16_t source_port = 0;  // of those; entropy
+  uint32_t first_psn = 0;    // 24 bits
 };
 
 struct SendOutcome {
@@ -43,6 +46,7 @@ struct SendOutcome {
 };
 
 struct ReceiveOutcome {
+  uint64_t delivered_bytes = 0;       // payload, each octet once; may lie behind a gap
   uint64_t received_packets = 0;      // data packets that arrived, kept or not
   uint64_t out_of_order_packets = 0;  // of those, with PSN > expected
   uint64_t duplicate_packets = 0;

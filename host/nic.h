@@ -3,11 +3,13 @@
 // The world hands in packets and the time, and asks for the next frame whenever the line is free;
 // the NIC never allocates: transmit() writes into a blank packet of the world's, receive() keeps
 // none. Frames carry real Ethernet, IP, UDP, BTH and extension headers; the payload is virtual
-// (wire_len counts it, data_len ends before it) and so are the ICRC octets unless icrc_check. Order
-// on the line: ACK, NAK and CNP first, then round robin over the QPs that are ready (data, window,
-// pacing, not paused). Owner: the world; thread: one. Bounds: fixed by NicOptions at construction.
-// Cost: a few cache lines a packet, no search. Source: reference, section D; architecture, sections
-// 2 and 3.
+// (wire_len counts it, data_len ends before it). With icrc_check the four ICRC octets, computed
+// over a zero payload, stand right behind the headers and data_len includes them; else they are
+// virtual, too. Frames are as they are without a tag; received ones may have tags. Order on the
+// line: ACK, NAK and CNP first, then round robin over the QPs that are ready (data, window, pacing,
+// not paused). Owner: the world; thread: one. Bounds: fixed by NicOptions at construction. Cost: a
+// few cache lines a packet, no search. Source: reference, section D; architecture, sections 2
+// and 3.
 #pragma once
 
 #include <array>
@@ -34,6 +36,7 @@ struct NicOptions {
   size_t senders = 0;      // sending QPs that start() may open
   size_t receivers = 0;
   size_t control_backlog = 4'096;  // ACK, NAK and CNP waiting; more are dropped and counted
+  size_t reorder_packets = 2'048;  // IRN, reorder buffer: packets a QP may hold behind a gap
 };
 
 enum class NicCounter : uint8_t {
@@ -53,8 +56,9 @@ enum class NicCounter : uint8_t {
   retransmitted_packets,
   timeouts,
   control_backlog_drops,
-  malformed_packets,   // not a frame that we speak, or its ICRC is wrong
-  not_for_us_packets,  // another MAC, address or an unknown QP
+  malformed_packets,    // not a frame that we speak, or its ICRC is wrong
+  not_for_us_packets,   // another MAC or address, an unknown QP or one of another peer
+  invalid_ack_packets,  // ACK or NAK of a PSN that was never sent
   kCount,
 };
 
@@ -71,7 +75,8 @@ class Nic {
 
   // Reads a frame that has arrived; the world keeps the packet and may free it at once.
   void receive(const Packet& packet, Instant now);
-  // Timers due by now: retransmission, NAK, reorder. Call when next_deadline() <= now.
+  // Timers due by now: retransmission, reorder, pacing, ends of pauses. Call when
+  // next_deadline() <= now; afterwards next_deadline() > now.
   void on_timers(Instant now);
   // The line is free: writes the next frame into `blank` and says true, or nothing may start now.
   // The frame's serialisation begins at `now`.
@@ -87,12 +92,13 @@ class Nic {
   const SendOutcome& outcome_of_sender(uint32_t qpn) const;
   const ReceiveOutcome& outcome_of_receiver(uint32_t qpn) const;
   uint64_t counter(NicCounter which) const;
-  // Out-of-order distances, in packets: bucket i counts OOD = i, the last one all from there on.
+  // Out-of-order distances of received data packets: bucket i counts OOD = i packets, bucket 0
+  // those in order and duplicates, the last one all from there on.
   static constexpr size_t kOodBuckets = 1'024;
   std::span<const uint64_t> ood_histogram() const;
   bool paused(Priority priority, Instant now) const;
   Duration paused_time(Priority priority, Instant now) const;  // in all
-  BitRate rate_of(uint32_t qpn) const;                         // of a sending QP, now in force
+  BitRate rate_of(uint32_t qpn, Instant now) const;            // in force for a sending QP
 
  private:
   struct State;

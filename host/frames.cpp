@@ -1,0 +1,174 @@
+#include "host/frames.h"
+
+#include "net/assert.h"
+#include "net/ethernet.h"
+
+namespace eddy::host {
+namespace {
+
+constexpr uint32_t kUdpLengthOffset = 4;
+
+uint32_t padded(uint32_t payload_len) {
+  return (payload_len + 3) / 4 * 4;
+}
+
+}  // namespace
+
+Framer::Framer(const NicOptions& options)
+    : v4_(options.address.is_v4()),
+      icrc_check_(options.config.icrc_check),
+      mtu_(static_cast<uint32_t>(options.config.mtu)),
+      mac_(options.mac),
+      gateway_(options.gateway),
+      address_(options.address),
+      dscp_(options.config.dscp),
+      control_dscp_(options.config.control_dscp) {
+  std::array<uint8_t, 8> front{};
+  store_mac(front.data(), mac_);
+  mac_raw_ = load_raw<uint64_t>(front.data());
+  if (v4_) address_raw_ = __builtin_bswap32(address_.v4().value);
+  bth_ = kEthernetHeader + (v4_ ? kIpv4Header : kIpv6Header) + kUdpHeader;
+  ASSERT(mtu_ > 0 && mtu_ % 4 == 0);
+}
+
+HeaderTemplate Framer::encoded(RocePacket packet, const IpAddress& peer) const {
+  ASSERT(peer.is_v4() == v4_);
+  HeaderTemplate out{};
+  packet.addresses = {address_, peer};
+  rewrite_macs(out.data(), gateway_, mac_);
+  store_be16(out.data() + 12, v4_ ? kEtherTypeIpv4 : kEtherTypeIpv6);
+  encode_headers(packet, Octets(out).subspan(kEthernetHeader));
+  return out;
+}
+
+HeaderTemplate Framer::data_template(const SendSpec& spec) const {
+  RocePacket packet;
+  packet.dscp = dscp_;
+  packet.source_port = spec.source_port;
+  packet.bth.opcode = RoceOpcode::write_middle;
+  packet.bth.destination_qpn = spec.destination_qpn;
+  packet.payload_len = mtu_;
+  HeaderTemplate out = encoded(packet, spec.destination);
+  // Behind the BTH stands the RETH that first and only packets send; its length is modulo 2^32.
+  store_be32(out.data() + bth_ + kBthHeader + 12, static_cast<uint32_t>(spec.size.count()));
+  return out;
+}
+
+HeaderTemplate Framer::reply_template(const ReceiveSpec& spec) const {
+  RocePacket packet = make_ack({}, spec.source_qpn, 0, {});
+  packet.dscp = control_dscp_;
+  packet.source_port = spec.source_port;
+  return encoded(packet, spec.source);
+}
+
+uint8_t* Framer::copy(const HeaderTemplate& from, Packet& out) const {
+  const rte_mbuf* mbuf = out.mbuf();
+  ASSERT(mbuf->buf_len >= mbuf->data_off + kTemplateOctets);
+  uint8_t* frame = out.data();
+  std::memcpy(frame, from.data(), kTemplateOctets);
+  return frame;
+}
+
+void Framer::set_lengths(uint8_t* frame, uint32_t udp_length) const {
+  uint8_t* ip = frame + kEthernetHeader;
+  const auto total = static_cast<uint16_t>(udp_length + kIpv4Header);
+  if (v4_)
+    replace_word(ip, 2, total);
+  else
+    store_be16(ip + 4, static_cast<uint16_t>(udp_length));
+  store_be16(frame + bth_ - kUdpHeader + kUdpLengthOffset, static_cast<uint16_t>(udp_length));
+}
+
+void Framer::finish(Packet& out, uint32_t headers, uint32_t payload) const {
+  rte_mbuf* mbuf = out.mbuf();
+  out.wire_len = headers + payload + kIcrc;
+  uint32_t data_len = headers;
+  if (icrc_check_) {
+    const ConstOctets covered(out.data() + kEthernetHeader, headers - kEthernetHeader);
+    store_be32(out.data() + headers, __builtin_bswap32(roce_icrc(covered, payload)));
+    data_len += kIcrc;
+  }
+  mbuf->data_len = static_cast<uint16_t>(data_len);
+  mbuf->pkt_len = out.wire_len;
+}
+
+void Framer::write_data(const HeaderTemplate& from, const DataFields& fields, Packet& out) const {
+  uint8_t* frame = copy(from, out);
+  uint8_t* bth = frame + bth_;
+  const uint32_t payload = padded(fields.payload_len);
+  const uint32_t extension = detail::extension_length(static_cast<uint8_t>(fields.opcode));
+  bth[0] = static_cast<uint8_t>(fields.opcode);
+  bth[1] = static_cast<uint8_t>((payload - fields.payload_len) << 4);
+  const uint32_t request = fields.ack_request ? uint32_t{detail::kAckRequestBit} << 24 : 0;
+  store_be32(bth + 8, request | fields.psn);
+  if (extension != 0 || payload != mtu_)
+    set_lengths(frame, kUdpHeader + kBthHeader + extension + payload + kIcrc);
+  finish(out, bth_ + kBthHeader + extension, payload);
+}
+
+void Framer::write_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn,
+                       Packet& out) const {
+  uint8_t* bth = copy(from, out) + bth_;
+  if (becn) bth[4] = detail::kBecnBit;
+  store_be32(bth + 8, psn & kPsnMask);
+  store_be32(bth + kBthHeader, uint32_t{aeth.syndrome} << 24 | (aeth.msn & kPsnMask));
+  finish(out, bth_ + kBthHeader + kAeth, 0);
+}
+
+void Framer::write_cnp(const HeaderTemplate& from, Packet& out) const {
+  uint8_t* frame = copy(from, out);
+  uint8_t* bth = frame + bth_;
+  bth[0] = kBthCnp;
+  bth[4] = detail::kBecnBit;
+  store_be32(bth + kBthHeader, 0);  // the AETH's place; what follows is zero in the template
+  set_lengths(frame, kUdpHeader + kBthHeader + kCnpReserved + kIcrc);
+  finish(out, bth_ + kBthHeader + kCnpReserved, 0);
+}
+
+Reading Framer::read_slowly(const Packet& packet, Received& out, Extent& extent,
+                            PauseFrame& pause) const {
+  const ConstOctets frame(packet.data(), packet.data_len());
+  ParsedFrame parsed;
+  if (parse_frame(frame.data(), packet.data_len(), packet.wire_len, parsed) != ParseVerdict::ok)
+    return Reading::malformed;
+  if (parsed.kind == FrameKind::mac_control)
+    return decode(frame, pause) == CodecVerdict::ok ? Reading::pause : Reading::malformed;
+  if (load_mac(frame.data()) != mac_) return Reading::not_for_us;
+  const bool ip = parsed.kind == FrameKind::ipv4 || parsed.kind == FrameKind::ipv6;
+  if (!ip || (parsed.flags & kPacketShim) != 0) return Reading::malformed;
+  RocePacket roce;
+  if (decode(frame.subspan(parsed.l2_len), roce) != CodecVerdict::ok) return Reading::malformed;
+  if (roce.addresses.destination != address_) return Reading::not_for_us;
+  if (detail::extension_length(static_cast<uint8_t>(roce.bth.opcode)) == detail::kNotOurs)
+    return Reading::malformed;
+
+  const uint8_t* octets = frame.data() + parsed.l2_len;
+  out.opcode = roce.bth.opcode;
+  out.ecn = roce.ecn;
+  out.becn = roce.bth.becn;
+  out.ack_request = roce.bth.ack_request;
+  out.syndrome = roce.aeth.syndrome;
+  out.msn = roce.aeth.msn;
+  out.qpn = roce.bth.destination_qpn;
+  out.psn = roce.bth.psn;
+  out.payload_len = roce.payload_len;
+  out.dma_length = roce.reth.dma_length;
+  out.source = octets + (v4_ ? 12 : 8);
+  // The IPv4 header may be longer than the decoded packet says, by its options.
+  const uint32_t options = v4_ ? parsed.l3_len - kIpv4Header : 0;
+  extent = {parsed.l2_len, static_cast<uint32_t>(roce_header_length(roce)) + options,
+            static_cast<uint32_t>(roce_packet_length(roce)) + options};
+  return Reading::roce;
+}
+
+// Behind the whole payload when the frame carries it, else right behind the headers.
+bool Framer::icrc_ok(const Packet& packet, const Extent& extent) {
+  const ConstOctets octets = ConstOctets(packet.data(), packet.data_len()).subspan(extent.ip);
+  if (octets.size() >= extent.length) return eddy::icrc_ok(octets.first(extent.length));
+  if (octets.size() < extent.headers + kIcrc) return false;
+  const uint32_t sent = __builtin_bswap32(load_be32(octets.data() + extent.headers));
+  const uint32_t payload = extent.length - extent.headers - kIcrc;
+  return roce_icrc(octets.first(extent.headers), payload) == sent;
+}
+
+}  // namespace eddy::host

@@ -1,0 +1,136 @@
+#include "host/receiver.h"
+
+#include <algorithm>
+
+#include "net/assert.h"
+
+namespace eddy::host {
+
+Receivers::Receivers(const NicOptions& options, const Framer& framer, Ledger& ledger)
+    : config_(options.config),
+      framer_(framer),
+      ledger_(ledger),
+      queue_pairs_(options.receivers),
+      outcomes_(options.receivers),
+      ring_(options.control_backlog),
+      ood_histogram_(Nic::kOodBuckets) {}
+
+uint32_t Receivers::expect(const ReceiveSpec& spec) {
+  ASSERT(opened_ < queue_pairs_.size() && spec.size.count() > 0);
+  const int64_t packets = spec.size.rounded_up(config_.mtu).count() / config_.mtu;
+  QueuePair& qp = queue_pairs_[opened_];
+  qp.header = framer_.reply_template(spec);
+  qp.first = qp.expected = spec.first_psn & kPsnMask;
+  qp.end = qp.first + static_cast<uint64_t>(packets);
+  qp.size = spec.size;
+  qp.flow = spec.flow;
+  qp.last_payload = static_cast<uint32_t>(spec.size.count() - (packets - 1) * config_.mtu);
+  return static_cast<uint32_t>(opened_++);
+}
+
+const ReceiveOutcome& Receivers::outcome(uint32_t qpn) const {
+  ASSERT(qpn < opened_);
+  return outcomes_[qpn];
+}
+
+void Receivers::on_data(const Received& received, Instant now) {
+  const uint32_t qpn = received.qpn;
+  if (qpn >= opened_ || !framer_.from_peer(queue_pairs_[qpn].header, received))
+    return ledger_.count(NicCounter::not_for_us_packets);
+  QueuePair& qp = queue_pairs_[qpn];
+  const int64_t distance = psn_distance(received.psn, qp.expected);
+  if (distance >= 0 && !well_formed(qp, qp.expected + static_cast<uint64_t>(distance), received))
+    return ledger_.count(NicCounter::malformed_packets);
+
+  ReceiveOutcome& outcome = outcomes_[qpn];
+  ledger_.count(NicCounter::rx_data_packets);
+  ++outcome.received_packets;
+  if (received.ecn == kEcnCongestion) on_mark(qpn, qp, now);
+  const auto ood = static_cast<uint64_t>(std::max<int64_t>(distance, 0));
+  ++ood_histogram_[std::min(ood, Nic::kOodBuckets - 1)];
+  if (distance == 0) return accept(qpn, qp, received, now);
+  if (distance < 0) {
+    ++outcome.duplicate_packets;
+    return acknowledge(qpn, qp);
+  }
+  ++outcome.out_of_order_packets;
+  outcome.max_ood = std::max(outcome.max_ood, static_cast<uint32_t>(ood));
+  name_gap(qpn, qp, now);
+}
+
+// What stands at `sequence` of the message: one packet too many is none of it.
+bool Receivers::well_formed(const QueuePair& qp, uint64_t sequence,
+                            const Received& received) const {
+  if (sequence >= qp.end) return false;
+  const bool last = sequence + 1 == qp.end;
+  const uint32_t payload = last ? qp.last_payload : static_cast<uint32_t>(config_.mtu);
+  if (received.payload_len != payload) return false;
+  if (sequence != qp.first)
+    return received.opcode == (last ? RoceOpcode::write_last : RoceOpcode::write_middle);
+  return received.opcode == (last ? RoceOpcode::write_only : RoceOpcode::write_first) &&
+         received.dma_length == static_cast<uint32_t>(qp.size.count());
+}
+
+void Receivers::accept(uint32_t qpn, QueuePair& qp, const Received& received, Instant now) {
+  outcomes_[qpn].delivered_bytes += received.payload_len;
+  ++qp.expected;
+  ++qp.unacked;
+  qp.gap_named = false;
+  const bool done = qp.expected == qp.end;
+  if (done) ledger_.completions.push_back({Completion::End::receiver, qp.flow, now});
+  if (done || received.ack_request || qp.unacked >= config_.ack_every) acknowledge(qpn, qp);
+}
+
+void Receivers::acknowledge(uint32_t qpn, QueuePair& qp) {
+  const auto psn = static_cast<uint32_t>(qp.expected - 1) & kPsnMask;
+  const uint32_t messages = qp.expected == qp.end ? 1 : 0;
+  push({qpn, psn, messages, Control::Kind::ack, qp.marked});
+  qp.unacked = 0;
+  qp.marked = false;
+}
+
+void Receivers::name_gap(uint32_t qpn, QueuePair& qp, Instant now) {
+  const bool again = config_.nak_timer > Duration{} && now >= qp.next_nak;
+  if (qp.gap_named && !again) return;
+  qp.gap_named = true;
+  qp.next_nak = now + config_.nak_timer;
+  qp.unacked = 0;
+  push({qpn, static_cast<uint32_t>(qp.expected) & kPsnMask, 0, Control::Kind::nak, false});
+}
+
+void Receivers::on_mark(uint32_t qpn, QueuePair& qp, Instant now) {
+  ++outcomes_[qpn].ecn_marked_packets;
+  if (config_.congestion_control == config::CongestionControl::dctcp) qp.marked = true;
+  if (config_.congestion_control != config::CongestionControl::dcqcn || now < qp.next_cnp) return;
+  qp.next_cnp = now + config_.dcqcn.cnp_interval;
+  push({qpn, 0, 0, Control::Kind::cnp, false});
+}
+
+void Receivers::push(const Control& control) {
+  if (backlog_ == ring_.size()) return ledger_.count(NicCounter::control_backlog_drops);
+  const size_t slot = oldest_ + backlog_++;
+  ring_[slot < ring_.size() ? slot : slot - ring_.size()] = control;
+}
+
+void Receivers::transmit_control(Packet& out) {
+  ASSERT(has_control());
+  const Control control = ring_[oldest_];
+  if (++oldest_ == ring_.size()) oldest_ = 0;
+  --backlog_;
+  const HeaderTemplate& header = queue_pairs_[control.qpn].header;
+  switch (control.kind) {
+    case Control::Kind::ack:
+      ledger_.count(NicCounter::tx_ack_packets);
+      return framer_.write_ack(header, control.psn, {kAethAckUnlimited, control.msn}, control.becn,
+                               out);
+    case Control::Kind::nak:
+      ledger_.count(NicCounter::tx_nak_packets);
+      return framer_.write_ack(header, control.psn, {kAethNakSequence, control.msn}, control.becn,
+                               out);
+    case Control::Kind::cnp:
+      ledger_.count(NicCounter::tx_cnp_packets);
+      return framer_.write_cnp(header, out);
+  }
+}
+
+}  // namespace eddy::host
