@@ -77,24 +77,36 @@ enum class TrafficType : uint8_t {
 };
 enum class LoadReference : uint8_t { core, host };
 
-// Flows by one rule. Hosts are named by "all", "leafN", "hostN", "leafN.hostM" or ranges of them.
+// Flows by one rule.
+//
+// Hosts are named by "all", a host ("leaf1.host3"), a switch ("leaf2": all its hosts),
+// "leaf2.host5" (the fifth of leaf2), "host12" (the twelfth of all), and by ranges of these:
+// "leaf1.host1-8", "host3-6". `source`, `destination`: those that the two lists name.
+//   poisson       a source and one of its destinations, both uniform; exponential gaps
+//   burst         `count` flows from every source to every destination, all at once
+//   incast        a destination, uniform, asks `degree` random sources for size / degree each
+//   permutation   every source sends `count` flows to one other source and receives from one other
+//   all_to_all    `count` flows from every source to every destination
+//   long_flow     `count` flows from the i-th source to the i-th destination; the shorter list
+//   repeats trace         the flows of a file
 struct TrafficConfig {
   TrafficType type = TrafficType::poisson;
-  std::string name;               // label in results
-  std::string cdf;                // poisson: a file of config/workloads, or a path
-  std::optional<Bytes> truncate;  // largest flow; the CDF is cut there
-  double load = 0.5;              // poisson: of the reference
+  std::string name;               // label in results; empty = the type
+  std::string cdf;                // poisson: a workload's name, or a path
+  std::optional<Bytes> truncate;  // poisson: what would be a longer flow is so long
+  double load = 0.5;              // poisson: of the reference, wire octets of data packets
   LoadReference reference = LoadReference::core;
-  bool remote_only = true;           // poisson: receivers on other leaves than the sender
+  bool remote_only = true;           // poisson, incast, permutation: the two have different leaves
   std::vector<std::string> sources;  // host selectors; empty = all
   std::vector<std::string> destinations;
-  Bytes size{0};   // fixed-size types
-  int count = 1;   // bursts or flows a pair
+  Bytes size{0};   // of a flow; incast: of a whole response
+  int count = 1;   // burst, permutation, all_to_all, long_flow: flows a pair
   int degree = 0;  // incast: senders a request
   Duration start{};
-  Duration stop{};                 // 0 = the run's end of traffic
-  Duration period{};               // burst, incast: between consecutive ones
-  std::optional<BitRate> rate;     // incast: requests by offered load instead of period
+  Duration stop{};              // no flow starts from here on; 0 = the end of traffic
+  Duration period{};            // burst, incast: between consecutive ones; 0 = there is one
+  int repeat = 0;               // burst, incast: at most so many; 0 = until stop
+  std::optional<BitRate> rate;  // poisson: instead of load; incast: Poisson requests of this load
   std::vector<std::string> paths;  // spines that these flows may use; empty = all
   std::string file;                // trace
   bool operator==(const TrafficConfig&) const = default;
@@ -165,5 +177,9 @@ struct Experiment {
   RunConfig run;
   bool operator==(const Experiment&) const = default;
 };
+
+// Which keys of the traffic are missing or contradict each other: "traffic.0.size: what, what would
+// be valid".
+std::vector<std::string> traffic_problems(const Experiment& experiment);
 
 }  // namespace eddy::config

@@ -1,0 +1,57 @@
+// Text tables from files: CSV under its header line, or columns between blanks under their count of
+// rows, as simulators write; with comments (#) and blank lines.
+//
+// Input is hostile: what is wrong is said as "file:line: what, what would be valid", at most
+// kMaxTableProblems times. Cells point into the text, which must outlive them. Control plane only.
+// Cost: linear in the text.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/result.h"
+
+namespace eddy::lab {
+
+inline constexpr size_t kMaxTableProblems = 20;
+
+struct TableRow {
+  size_t line = 0;  // from 1
+  std::vector<std::string_view> cells;
+};
+
+// A file under the name by which messages call it.
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+
+class TextTable {
+ public:
+  struct Blank {  // between blanks; the first line says how many rows follow
+    size_t columns = 0;
+  };
+
+  // Rows of as many cells as `header` has; every other row is a problem.
+  TextTable(const NamedText& file, std::string_view header);
+  TextTable(const NamedText& file, Blank format);
+  // Without what precedes the table; empty when there is none.
+  static std::string_view first_line(std::string_view text);
+
+  const std::vector<TableRow>& rows() const { return rows_; }
+  void problem(size_t line, const std::string& text);
+  bool ok() const { return problems_.empty(); }
+  const Problems& problems() const { return problems_; }
+
+ private:
+  std::string name_;
+  std::vector<TableRow> rows_;
+  Problems problems_;
+};
+
+// `text` in quotes for a message: cut short, and without what a terminal would obey.
+std::string in_quotes(std::string_view text);
+
+}  // namespace eddy::lab
