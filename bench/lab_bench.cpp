@@ -1,0 +1,192 @@
+// lab_bench: packet hops a CPU second of the virtual-time fabric, full switch pipeline, on one
+// core.
+//
+//   lab_bench [--rounds N] [--only TEXT] [--json FILE]
+//   lab_bench --instructions CASE [--slice US]
+//
+// Each case is a fabric under a permutation of flows that outlast the run, warmed up until ECN and
+// PFC have found their balance. Cases run in turn, in slices of virtual time, over many rounds; a
+// sample is the hops of a slice over the CPU time of the thread. With --instructions one case runs
+// one slice after its warm-up, for callgrind (--toggle-collect='*measured_slice*').
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/report.h"
+#include "config/host.h"
+#include "lab/topology.h"
+#include "lab/world.h"
+
+namespace eddy::bench {
+namespace {
+
+using namespace eddy::literals;
+
+struct Arguments {
+  std::string only;
+  std::string json;
+  std::string instructions;
+  int rounds = 20;
+  int64_t slice_us = 0;  // 0 = the case's own
+
+  bool wants(const std::string& name) const { return name.find(only) != std::string::npos; }
+};
+
+struct Case {
+  std::string name;
+  config::Experiment experiment;
+  Duration warmup;
+  Duration slice;
+};
+
+Case leaf_spine_288() {
+  Case spec{"lab.hops_per_second.288", {}, 300_us, 20_us};
+  spec.experiment.topology.leaves = 12;
+  spec.experiment.topology.spines = 12;
+  spec.experiment.topology.hosts_per_leaf = 24;
+  spec.experiment.switches.buffer.size = 28_MiB;
+  return spec;
+}
+
+Case fat_tree_1024() {
+  Case spec{"lab.hops_per_second.1024", {}, 150_us, 5_us};
+  spec.experiment.topology.kind = config::TopologyKind::fat_tree;
+  spec.experiment.topology.k = 16;
+  spec.experiment.topology.host_rate = 100_Gbps;
+  spec.experiment.topology.fabric_rate = 100_Gbps;
+  spec.experiment.topology.host_delay = 1_us;
+  spec.experiment.topology.fabric_delay = 1_us;
+  spec.experiment.switches.buffer.size = 32_MiB;
+  return spec;
+}
+
+// Host i sends to host i + half for longer than any run.
+std::vector<lab::Flow> permutation(size_t hosts) {
+  std::vector<lab::Flow> flows;
+  for (size_t i = 0; i < hosts; ++i)
+    flows.push_back({.source = static_cast<uint32_t>(i),
+                     .destination = static_cast<uint32_t>((i + hosts / 2) % hosts),
+                     .size = Bytes(int64_t{1} << 40),
+                     .start = Instant() + Duration::nanoseconds(static_cast<int64_t>(i) * 7),
+                     .source_port = static_cast<uint16_t>(49'152 + i * 13)});
+  return flows;
+}
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+class Bench {
+ public:
+  explicit Bench(const Case& spec) : spec_(spec) {
+    auto topology = lab::build_topology(spec.experiment);
+    if (!topology) fail(topology.problems());
+    const std::vector<lab::Flow> flows = permutation(topology->hosts.size());
+    lab::WorldOptions options;
+    options.host = spec.experiment.host;
+    options.host.bdp = Bytes(100'000);
+    auto world = lab::World::create(
+        *topology, flows, [](uint32_t, uint32_t) { return 20_us; }, options);
+    if (!world) fail(world.problems());
+    world_ = std::move(*world);
+    world_->run_until(world_->now() + spec.warmup);
+  }
+  const Case& spec() const { return spec_; }
+
+  // Hops a CPU second in the next slice.
+  [[gnu::noinline]] double measured_slice(Duration slice) {
+    const uint64_t hops = world_->counts().packet_hops;
+    const double from = cpu_seconds();
+    world_->run_until(world_->now() + slice);
+    const double spent = cpu_seconds() - from;
+    return static_cast<double>(world_->counts().packet_hops - hops) / spent;
+  }
+  uint64_t hops() const { return world_->counts().packet_hops; }
+  bool lost_packets() {
+    for (size_t i = 0; i < world_->switch_count(); ++i)
+      if (world_->switch_at(i).balance().dropped != 0) return true;
+    return false;
+  }
+
+ private:
+  [[noreturn]] static void fail(const Problems& problems) {
+    for (const std::string& problem : problems) std::fprintf(stderr, "%s\n", problem.c_str());
+    std::exit(2);
+  }
+  Case spec_;
+  std::unique_ptr<lab::World> world_;
+};
+
+int run_instructions(const Arguments& arguments, const std::vector<Case>& cases) {
+  for (const Case& spec : cases) {
+    if (spec.name != arguments.instructions) continue;
+    Bench bench(spec);
+    const uint64_t before = bench.hops();
+    (void)bench.measured_slice(arguments.slice_us != 0 ? Duration::microseconds(arguments.slice_us)
+                                                       : spec.slice);
+    std::printf("%lu\n", bench.hops() - before);
+    return 0;
+  }
+  std::fprintf(stderr, "lab_bench: no case '%s'\n", arguments.instructions.c_str());
+  return 2;
+}
+
+int run(const Arguments& arguments) {
+  const std::vector<Case> cases = {leaf_spine_288(), fat_tree_1024()};
+  if (!arguments.instructions.empty()) return run_instructions(arguments, cases);
+  std::vector<std::unique_ptr<Bench>> benches;
+  for (const Case& spec : cases)
+    if (arguments.wants(spec.name)) benches.push_back(std::make_unique<Bench>(spec));
+  std::vector<std::vector<double>> samples(benches.size());
+  for (int round = 0; round < arguments.rounds; ++round)
+    for (size_t i = 0; i < benches.size(); ++i)
+      samples[i].push_back(benches[i]->measured_slice(benches[i]->spec().slice));
+  std::vector<Result> results;
+  bool sound = true;
+  for (size_t i = 0; i < benches.size(); ++i) {
+    results.push_back(summarize(benches[i]->spec().name, samples[i], "hops/s"));
+    if (!benches[i]->lost_packets()) continue;
+    std::fprintf(stderr, "%s lost packets\n", benches[i]->spec().name.c_str());
+    sound = false;
+  }
+  print(results);
+  if (!arguments.json.empty() && !write_json(results, arguments.json)) return 1;
+  return sound ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace eddy::bench
+
+int main(int argc, char** argv) {
+  eddy::bench::Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const char* value = i + 1 < argc ? argv[++i] : nullptr;
+    if (value != nullptr && flag == "--only") {
+      arguments.only = value;
+    } else if (value != nullptr && flag == "--json") {
+      arguments.json = value;
+    } else if (value != nullptr && flag == "--rounds" && std::atoi(value) > 0) {
+      arguments.rounds = std::atoi(value);
+    } else if (value != nullptr && flag == "--instructions") {
+      arguments.instructions = value;
+    } else if (value != nullptr && flag == "--slice" && std::atoi(value) > 0) {
+      arguments.slice_us = std::atoi(value);
+    } else {
+      std::fprintf(
+          stderr,
+          "lab_bench: '%s': valid are --only TEXT, --rounds N, --json FILE, --instructions "
+          "CASE and --slice US\n",
+          flag.c_str());
+      return 2;
+    }
+  }
+  return eddy::bench::run(arguments);
+}

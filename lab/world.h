@@ -1,0 +1,216 @@
+// World: a fabric of Switch objects, RoCEv2 hosts and links in virtual time.
+//
+// Every hop is two events: a frame's last bit leaves a line (the sender's completion), and it
+// arrives a propagation delay later. All events of an instant are taken together, then every node
+// they touched is polled once: a node sees an instant as one moment, and the order of frames that
+// tie there is seeded and counted (SwitchIo). Timers are one deadline a node. Poll models: `exact`
+// polls a switch at the instants that concern it; `busy_poll` at the next point of its own grid.
+// Deterministic: the same topology, flows, options and seed give the same digest. Owner: one run;
+// one thread. Bounds: packets and events are fixed at construction, nothing is allocated between
+// start() and the end. Cost: about two polls a hop. Source: architecture, sections 3 and 4;
+// reference 0.3.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/experiment.h"
+#include "host/nic.h"
+#include "lab/event_queue.h"
+#include "lab/packet_pool.h"
+#include "lab/switch_node.h"
+#include "lab/topology.h"
+#include "lab/traffic.h"
+#include "net/deadlines.h"
+#include "net/random.h"
+#include "net/result.h"
+#include "net/units.h"
+
+namespace eddy::lab {
+
+struct WorldOptions {
+  config::HostConfig host;
+  uint64_t seed = 1;
+  config::PollModel poll_model = config::PollModel::exact;
+  Duration poll_period = Duration::microseconds(1);  // busy_poll
+  Duration poll_jitter{};
+  int poll_burst = 32;
+  size_t packets = 0;  // 0 = packets_needed()
+};
+
+// One direction of a link: from the port that sends to the port that receives.
+struct alignas(RTE_CACHE_LINE_SIZE) Line {
+  uint32_t from = 0;  // node
+  uint32_t to = 0;
+  PortId from_port;
+  PortId to_port;
+  bool up = true;
+  bool filtered = false;  // a LineFilter looks at every frame
+  Duration delay;
+  LineRate rate;
+  uint64_t entered = 0;    // frames given to the line, and copies that a filter made
+  uint64_t delivered = 0;  // of those, arrived
+  uint64_t lost = 0;  // of those, lost: the link was down at one end of the flight, or a filter
+};
+
+// Looks at frames of lines that are `filtered`, when they leave.
+class LineFilter {
+ public:
+  struct Verdict {
+    bool lose = false;
+    bool duplicate = false;
+    Duration extra_delay{};
+  };
+  virtual ~LineFilter() = default;
+  virtual Verdict judge(uint32_t line, Packet& packet, Instant now) = 0;
+};
+
+struct FlowRecord {
+  Instant sender_done = Instant::never();
+  Instant receiver_done = Instant::never();
+};
+
+struct WorldCounts {
+  uint64_t events = 0;
+  uint64_t packet_hops = 0;  // frames delivered over one line
+  uint64_t ties = 0;
+  uint64_t polls = 0;  // of switches
+  uint64_t host_turns = 0;
+  uint64_t blank_missing = 0;  // times that a host had no packet to write into
+};
+
+class World final : private Wires {
+ public:
+  // `rtt_of` tells the base RTT between two hosts. All that memory must hold is taken here.
+  using RttOf = std::function<Duration(uint32_t source, uint32_t destination)>;
+  static Result<std::unique_ptr<World>> create(const Topology& topology,
+                                               std::span<const Flow> flows, const RttOf& rtt_of,
+                                               const WorldOptions& options);
+  ~World();
+  // Packets that can be in the fabric at once: on lines, in buffers, with headers only.
+  static size_t packets_needed(const Topology& topology);
+
+  // Runs to `end` (all events at or before it). May be called again with a later one.
+  void run_until(Instant end);
+  // Until every flow has ended, nothing happens any more, or `limit`; true if all flows ended.
+  bool run_to_completion(Instant limit);
+  // An action at an instant not before now; used for faults, sampling, measurement windows.
+  void at(Instant when, std::function<void(World&)> action);
+  // After the events of each instant.
+  std::function<void(World&)> after_instant;
+
+  Instant now() const { return now_; }
+  size_t flows_ended() const { return flows_ended_; }  // sender and receiver
+  std::span<const FlowRecord> records() const { return records_; }
+  std::span<const Flow> flows() const { return flows_; }
+  host::SendOutcome send_outcome(size_t flow) const;  // summed over its queue pairs
+  host::ReceiveOutcome receive_outcome(size_t flow) const;
+
+  size_t switch_count() const { return switches_.size(); }
+  size_t host_count() const { return hosts_.size(); }
+  Switch& switch_at(size_t index) { return *switches_[index].object; }
+  SwitchNode& switch_node(size_t index) { return switches_[index]; }
+  host::Nic& nic(size_t index) { return *hosts_[index].nic; }
+  std::span<Line> lines() { return lines_; }
+  uint32_t line_of(size_t switch_index, PortId port) const;
+  uint32_t line_of_host(size_t host) const;
+  uint32_t reverse(uint32_t line) const { return reverse_[line]; }
+  // Both directions; the ports at both ends follow.
+  void set_link(uint32_t line, bool up);
+  void set_filter(uint32_t line, LineFilter* filter);  // null: none
+  void poll(size_t switch_index);                      // now, outside of its turn
+  // A frame as if it had left the line's sender now.
+  void inject(uint32_t line, Packet* packet);
+
+  PacketPool& pool() { return *pool_; }
+  WorldCounts counts() const;
+  size_t frames_in_flight() const;
+  // Of everything that has happened: flow ends, counters of all nodes. Same run, same digest.
+  uint64_t digest() const;
+
+ private:
+  enum Kind : uint32_t { kSent, kSentLast, kArrival, kFlowStart, kAction };
+  struct HostNode {
+    std::unique_ptr<host::Nic> nic;
+    LineRate rate;
+    int line_overhead = 0;
+    bool line_busy = false;
+    bool blank_missing = false;  // the pool was empty when it last had something to send
+    Instant wake_at = Instant::never();
+    uint32_t line = 0;
+  };
+  struct QueuePair {  // of a flow's part
+    uint32_t flow = 0;
+    uint32_t sender = 0;
+    uint32_t receiver = 0;
+  };
+  struct Part {  // of a flow, for one queue pair
+    uint32_t number = 0;
+    uint32_t index = 0;
+    uint32_t count = 0;
+  };
+
+  World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options);
+  Problems build(const Topology& topology, const RttOf& rtt_of);
+  Problems add_switches(const Topology& topology);
+  void add_lines(const Topology& topology);
+  void add_hosts(const Topology& topology);
+  void open_flows(const RttOf& rtt_of);
+  void open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
+                 QueuePair& pair);
+  void reserve_lanes();
+  void join(uint32_t line, uint32_t other);
+
+  void send(uint32_t line, Packet* packet, bool last) override;
+  void advance(Instant at);
+  void dispatch(const Event& event);
+  void leave(const Event& event);
+  void leave_filtered(Line& line, const Event& event);
+  void lose(Line& line, Packet* packet);
+  void arrive(const Event& event);
+  void start_flows();
+  void take_turns();
+  void turn_switch(uint32_t node);
+  void turn_host(uint32_t node);
+  void finish(const host::Completion& completion);
+  void transmit(HostNode& host);
+  void touch(uint32_t node);
+  void take_part(uint32_t node);
+  void wake(uint32_t node);
+  void wake_at(uint32_t node, Instant& planned, Instant at);
+  Instant grid_from(uint32_t node, Instant from);
+  bool is_switch(uint32_t node) const { return node < switches_.size(); }
+  HostNode& host_at(uint32_t node) { return hosts_[node - switches_.size()]; }
+
+  WorldOptions options_;
+  Instant now_;
+  std::vector<Line> lines_;
+  std::vector<uint32_t> reverse_;
+  std::vector<SwitchNode> switches_;
+  std::vector<HostNode> hosts_;
+  std::vector<uint32_t> first_line_;  // of each switch
+  std::unique_ptr<PacketPool> pool_;
+  std::unique_ptr<EventQueue> queue_;
+  std::unique_ptr<Deadlines> wakes_;  // by node
+  std::vector<uint32_t> touched_;
+  std::vector<uint8_t> is_touched_;
+  std::vector<LineFilter*> filters_;  // by line
+
+  std::vector<IpAddress> addresses_;  // of hosts
+  std::vector<Flow> flows_;
+  std::vector<FlowRecord> records_;
+  std::vector<uint16_t> ends_left_;     // of each flow: sides times queue pairs that go on
+  std::vector<QueuePair> queue_pairs_;  // queue_pairs of each flow, in flow order
+  std::vector<std::function<void(World&)>> actions_;
+  RandomStream jitter_;
+  size_t next_flow_ = 0;
+  size_t flows_ended_ = 0;
+  WorldCounts counts_;
+};
+
+}  // namespace eddy::lab

@@ -1,0 +1,244 @@
+// How a World is made: switches, lines, hosts, flows, memory.
+#include <algorithm>
+
+#include "lab/world.h"
+#include "net/assert.h"
+#include "net/protocols.h"
+#include "net/roce.h"
+#include "switch/dataplane/snapshot.h"
+
+namespace eddy::lab {
+namespace {
+
+constexpr int kLineOverhead = 24;      // FCS, preamble, gap
+constexpr size_t kSmallestFrame = 60;  // without FCS
+constexpr size_t kPlannedEvents =
+    65'536;  // flow starts and actions; a packet has one event at most
+constexpr uint32_t kJitterPurpose = 0x6a697474;
+
+size_t in_flight(BitRate rate, Duration delay) {
+  const Duration frame = LineRate(rate).time_of(Bytes(kSmallestFrame + kLineOverhead));
+  return static_cast<size_t>(delay / frame) + 2;
+}
+
+Bytes frame_length(const RocePacket& packet) {
+  return Bytes(static_cast<int64_t>(kEthernetHeader + roce_packet_length(packet)));
+}
+
+}  // namespace
+
+size_t World::packets_needed(const Topology& topology) {
+  size_t packets = 0;
+  for (const Topology::Link& link : topology.links) packets += 2 * in_flight(link.rate, link.delay);
+  for (const Topology::Host& host : topology.hosts) packets += 2 * in_flight(host.rate, host.delay);
+  for (const config::SwitchConfig& each : topology.switches)
+    packets += static_cast<size_t>(each.buffer.size.count()) / kSmallestFrame;
+  return packets + topology.hosts.size();
+}
+
+World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
+    : options_(options),
+      flows_(flows.begin(), flows.end()),
+      records_(flows.size()),
+      jitter_(options.seed, 0, kJitterPurpose) {
+  const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology);
+  pool_ = std::make_unique<PacketPool>(packets);
+  const size_t nodes = topology.switches.size() + topology.hosts.size();
+  wakes_ = std::make_unique<Deadlines>(nodes);
+  is_touched_.assign(nodes, 0);
+  touched_.reserve(nodes);
+}
+
+World::~World() = default;
+
+Result<std::unique_ptr<World>> World::create(const Topology& topology, std::span<const Flow> flows,
+                                             const RttOf& rtt_of, const WorldOptions& options) {
+  std::unique_ptr<World> world(new World(topology, flows, options));
+  Problems problems = world->build(topology, rtt_of);
+  if (!problems.empty()) return problems;
+  return world;
+}
+
+Problems World::build(const Topology& topology, const RttOf& rtt_of) {
+  Problems problems = add_switches(topology);
+  if (!problems.empty()) return problems;
+  add_lines(topology);
+  add_hosts(topology);
+  queue_ = std::make_unique<EventQueue>(pool_->capacity() + kPlannedEvents);
+  reserve_lanes();
+  open_flows(rtt_of);
+  for (uint32_t node = 0; node < switches_.size(); ++node) turn_switch(node);
+  if (!flows_.empty()) queue_->push_odd({flows_.front().start, nullptr, 0, kFlowStart});
+  return problems;
+}
+
+Problems World::add_switches(const Topology& topology) {
+  Problems problems;
+  switches_.resize(topology.switches.size());
+  for (size_t i = 0; i < switches_.size(); ++i) {
+    const config::SwitchConfig& config = topology.switches[i];
+    auto made = Switch::create(config, {.shards = 1, .shared_routes = topology.routes});
+    if (!made) {
+      for (const std::string& problem : made.problems())
+        problems.push_back(config.name + ": " + problem);
+      continue;
+    }
+    SwitchNode& node = switches_[i];
+    node.object = std::move(*made);
+    node.shard = &node.object->shard(ShardId(0));
+    first_line_.push_back(static_cast<uint32_t>(lines_.size()));
+    lines_.resize(lines_.size() + config.ports.size());
+    node.io = std::make_unique<SwitchIo>(
+        SwitchIo::Setup{.wires = this,
+                        .pool = pool_.get(),
+                        .first_line = first_line_.back(),
+                        .ports = config.ports.size(),
+                        .burst = options_.poll_model == config::PollModel::busy_poll
+                                     ? static_cast<size_t>(options_.poll_burst)
+                                     : 0,
+                        .seed = options_.seed + (i << 32)});
+    if (options_.poll_model == config::PollModel::busy_poll)
+      node.grid_offset = Duration::picoseconds(static_cast<int64_t>(
+          RandomStream(options_.seed, static_cast<uint32_t>(i + 1), kJitterPurpose).next64() %
+          static_cast<uint64_t>(options_.poll_period.ps())));
+  }
+  return problems;
+}
+
+void World::join(uint32_t line, uint32_t other) {
+  reverse_[line] = other;
+  reverse_[other] = line;
+  for (const auto& [a, b] : {std::pair{line, other}, std::pair{other, line}}) {
+    lines_[a].to = lines_[b].from;
+    lines_[a].to_port = lines_[b].from_port;
+  }
+}
+
+// Every switch port has a line, joined or not; then every host.
+void World::add_lines(const Topology& topology) {
+  const size_t ports = lines_.size();
+  lines_.resize(ports + topology.hosts.size());
+  reverse_.resize(lines_.size());
+  filters_.resize(lines_.size());
+  for (uint32_t node = 0; node < switches_.size(); ++node) {
+    for (size_t port = 0; port < topology.switches[node].ports.size(); ++port) {
+      Line& line = lines_[first_line_[node] + port];
+      line.from = node;
+      line.from_port = PortId(port);
+      line.up = false;  // until it is joined
+    }
+  }
+  for (size_t i = 0; i < topology.hosts.size(); ++i)
+    lines_[ports + i].from = static_cast<uint32_t>(switches_.size() + i);
+  const auto lay = [&](uint32_t a, uint32_t b, BitRate rate, Duration delay, bool up) {
+    join(a, b);
+    for (const uint32_t line : {a, b}) {
+      lines_[line].delay = delay;
+      lines_[line].rate = LineRate(rate);
+      lines_[line].up = up;
+      if (up && is_switch(lines_[line].from))
+        switches_[lines_[line].from].io->change_link(lines_[line].from_port, true);
+    }
+  };
+  for (const Topology::Link& link : topology.links)
+    lay(line_of(link.a.switch_index, link.a.port), line_of(link.b.switch_index, link.b.port),
+        link.rate, link.delay, link.up);
+  for (size_t i = 0; i < topology.hosts.size(); ++i) {
+    const Topology::Host& host = topology.hosts[i];
+    lay(line_of(host.switch_index, host.port), static_cast<uint32_t>(ports + i), host.rate,
+        host.delay, true);
+  }
+}
+
+void World::add_hosts(const Topology& topology) {
+  const auto pairs = static_cast<size_t>(options_.host.queue_pairs);
+  std::vector<size_t> senders(topology.hosts.size());
+  std::vector<size_t> receivers(topology.hosts.size());
+  for (const Flow& flow : flows_) {
+    senders[flow.source] += pairs;
+    receivers[flow.destination] += pairs;
+  }
+  hosts_.resize(topology.hosts.size());
+  for (const Topology::Host& host : topology.hosts) addresses_.push_back(host.address);
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    const Topology::Host& from = topology.hosts[i];
+    HostNode& host = hosts_[i];
+    host.nic = std::make_unique<host::Nic>(host::NicOptions{
+        .config = options_.host,
+        .mac = from.mac,
+        .gateway = port_mac(topology.switches[from.switch_index], from.port.index()),
+        .address = from.address,
+        .speed = from.rate,
+        .line_overhead = kLineOverhead,
+        .senders = senders[i],
+        .receivers = receivers[i]});
+    host.rate = LineRate(from.rate);
+    host.line_overhead = kLineOverhead;
+    host.line = line_of_host(i);
+  }
+}
+
+// A part of a flow for each queue pair, the first ones one octet longer where it does not divide.
+void World::open_flows(const RttOf& rtt_of) {
+  const auto pairs = static_cast<uint32_t>(options_.host.queue_pairs);
+  queue_pairs_.reserve(flows_.size() * pairs);
+  ends_left_.reserve(flows_.size());
+  std::vector<uint32_t> opened(hosts_.size());
+  for (uint32_t i = 0; i < flows_.size(); ++i) {
+    const Flow& flow = flows_[i];
+    const Duration rtt = rtt_of(flow.source, flow.destination);
+    const auto parts = static_cast<uint32_t>(std::min<int64_t>(pairs, flow.size.count()));
+    ends_left_.push_back(static_cast<uint16_t>(2 * parts));
+    for (uint32_t part = 0; part < pairs; ++part) {
+      QueuePair pair{i, host::kNoQp, host::kNoQp};
+      const auto number = static_cast<uint32_t>(queue_pairs_.size());
+      if (part < parts) open_part(flow, {number, part, parts}, rtt, opened[flow.source]++, pair);
+      queue_pairs_.push_back(pair);
+    }
+  }
+}
+
+void World::open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
+                      QueuePair& pair) {
+  const int64_t size = flow.size.count() / part.count +
+                       (part.index < static_cast<uint64_t>(flow.size.count() % part.count) ? 1 : 0);
+  constexpr uint16_t kFirstPort = 49'152;
+  constexpr uint16_t kPorts = 16'384;
+  const auto source_port =
+      static_cast<uint16_t>(kFirstPort + (flow.source_port - kFirstPort + part.index) % kPorts);
+  host::Nic& source = *hosts_[flow.source].nic;
+  host::Nic& destination = *hosts_[flow.destination].nic;
+  pair.receiver = destination.expect({.flow = part.number,
+                                      .size = Bytes(size),
+                                      .source = addresses_[flow.source],
+                                      .source_qpn = source_qpn,
+                                      .source_port = source_port});
+  pair.sender = source.open({.flow = part.number,
+                             .size = Bytes(size),
+                             .destination = addresses_[flow.destination],
+                             .destination_qpn = pair.receiver,
+                             .source_port = source_port,
+                             .base_rtt = rtt});
+  ASSERT(pair.sender == source_qpn);
+}
+
+// Lanes for what most frames are: full data packets, ACKs, CNPs and PFC at each rate, and each
+// link's propagation.
+void World::reserve_lanes() {
+  RocePacket data;
+  data.addresses.source = data.addresses.destination =
+      addresses_.empty() ? IpAddress{} : addresses_[0];
+  data.bth.opcode = RoceOpcode::write_middle;
+  data.payload_len = static_cast<uint32_t>(options_.host.mtu);
+  const Bytes lengths[] = {frame_length(data), frame_length(make_ack(data.addresses, 0, 0, {})),
+                           frame_length(make_cnp(data.addresses, 0)), Bytes(kSmallestFrame)};
+  for (const Line& line : lines_)
+    if (line.up) queue_->reserve_lane(line.delay);
+  for (const Line& line : lines_) {
+    if (!line.up) continue;
+    for (const Bytes length : lengths)
+      queue_->reserve_lane(line.rate.time_of(length + Bytes(kLineOverhead)));
+  }
+}
+
+}  // namespace eddy::lab

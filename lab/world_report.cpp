@@ -1,0 +1,100 @@
+// What a World tells of itself.
+#include "lab/world.h"
+#include "net/hash.h"
+
+namespace eddy::lab {
+namespace {
+
+class Digest {
+ public:
+  void add(uint64_t value) { state_ = hash_pair(state_, value); }
+  uint64_t value() const { return state_; }
+
+ private:
+  uint64_t state_ = 0;
+};
+
+template <class Array>
+void add_all(Digest& digest, const Array& counters, size_t count) {
+  for (size_t i = 0; i < count; ++i) digest.add(counters.read(i));
+}
+
+void add_port(Digest& digest, const PortCounters& port) {
+  add_all(digest, port.port, kPortCounters);
+  for (size_t i = 0; i < kPriorities; ++i) {
+    add_all(digest, port.queue[i], kQueueCounters);
+    add_all(digest, port.pg[i], kPgCounters);
+    add_all(digest, port.pfc[i], kPfcCounters);
+  }
+  add_all(digest, port.drops, kDropReasons);
+}
+
+}  // namespace
+
+WorldCounts World::counts() const {
+  WorldCounts counts = counts_;
+  for (const SwitchNode& node : switches_) counts.ties += node.io->ties();
+  return counts;
+}
+
+size_t World::frames_in_flight() const {
+  size_t frames = 0;
+  for (const Line& line : lines_) frames += line.entered - line.delivered - line.lost;
+  return frames;
+}
+
+host::SendOutcome World::send_outcome(size_t flow) const {
+  const auto pairs = static_cast<size_t>(options_.host.queue_pairs);
+  host::SendOutcome sum;
+  for (size_t i = flow * pairs; i < (flow + 1) * pairs; ++i) {
+    if (queue_pairs_[i].sender == host::kNoQp) continue;
+    const host::SendOutcome one =
+        hosts_[flows_[flow].source].nic->outcome_of_sender(queue_pairs_[i].sender);
+    sum.sent_packets += one.sent_packets;
+    sum.retransmitted_packets += one.retransmitted_packets;
+    sum.retransmitted_bytes += one.retransmitted_bytes;
+    sum.naks += one.naks;
+    sum.timeouts += one.timeouts;
+    sum.cnps += one.cnps;
+  }
+  return sum;
+}
+
+host::ReceiveOutcome World::receive_outcome(size_t flow) const {
+  const auto pairs = static_cast<size_t>(options_.host.queue_pairs);
+  host::ReceiveOutcome sum;
+  for (size_t i = flow * pairs; i < (flow + 1) * pairs; ++i) {
+    if (queue_pairs_[i].receiver == host::kNoQp) continue;
+    const host::ReceiveOutcome one =
+        hosts_[flows_[flow].destination].nic->outcome_of_receiver(queue_pairs_[i].receiver);
+    sum.received_packets += one.received_packets;
+    sum.out_of_order_packets += one.out_of_order_packets;
+    sum.duplicate_packets += one.duplicate_packets;
+    sum.ecn_marked_packets += one.ecn_marked_packets;
+    sum.max_ood = std::max(sum.max_ood, one.max_ood);
+  }
+  return sum;
+}
+
+uint64_t World::digest() const {
+  Digest digest;
+  for (const FlowRecord& record : records_) {
+    digest.add(static_cast<uint64_t>(record.sender_done.ps()));
+    digest.add(static_cast<uint64_t>(record.receiver_done.ps()));
+  }
+  for (const HostNode& host : hosts_) {
+    for (size_t i = 0; i < static_cast<size_t>(host::NicCounter::kCount); ++i)
+      digest.add(host.nic->counter(static_cast<host::NicCounter>(i)));
+    for (const uint64_t bucket : host.nic->ood_histogram()) digest.add(bucket);
+  }
+  for (const SwitchNode& node : switches_)
+    for (size_t port = 0; port < node.object->port_count(); ++port)
+      add_port(digest, node.object->counters(ShardId(0))[PortId(port)]);
+  for (const Line& line : lines_) {
+    digest.add(line.delivered);
+    digest.add(line.lost);
+  }
+  return digest.value();
+}
+
+}  // namespace eddy::lab
