@@ -75,6 +75,7 @@ void Nic::State::receive_roce(const Received& received, Instant now) {
 void Nic::on_timers(Instant now) {
   state_->pauses.expire(now);
   state_->senders.on_timers(now);
+  state_->receivers.on_timers(now);
 }
 
 bool Nic::transmit(Packet& blank, Instant now) {
@@ -91,7 +92,7 @@ bool Nic::transmit(Packet& blank, Instant now) {
 
 Instant Nic::next_deadline() const {
   const State& nic = *state_;
-  Instant next = nic.senders.next_timer();
+  Instant next = std::min(nic.senders.next_timer(), nic.receivers.next_timer());
   if (nic.senders.has_ready() && nic.pauses.blocked(nic.config.priority))
     next = std::min(next, nic.pauses.end_of(nic.config.priority));
   if (nic.receivers.has_control() && nic.pauses.blocked(nic.config.control_priority))

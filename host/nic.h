@@ -79,7 +79,7 @@ class Nic {
   // next_deadline() <= now; afterwards next_deadline() > now.
   void on_timers(Instant now);
   // The line is free: writes the next frame into `blank` and says true, or nothing may start now.
-  // The frame's serialisation begins at `now`.
+  // The frame's serialisation begins at `now`. After true, ask again when the line is free.
   [[nodiscard]] bool transmit(Packet& blank, Instant now);
   // The earliest time at which transmit() may have something that it has not now, or a timer is
   // due; never() when only receive() or start() can bring any.

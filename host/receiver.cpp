@@ -5,13 +5,24 @@
 #include "net/assert.h"
 
 namespace eddy::host {
+namespace {
+
+size_t if_used(bool used, size_t count) {
+  return used ? count : 0;
+}
+
+}  // namespace
 
 Receivers::Receivers(const NicOptions& options, const Framer& framer, Ledger& ledger)
     : config_(options.config),
+      selective_(config_.recovery == config::Recovery::irn),
+      reorders_(config_.reorder_buffer && !selective_),
       framer_(framer),
       ledger_(ledger),
       queue_pairs_(options.receivers),
       outcomes_(options.receivers),
+      held_(if_used(selective_ || reorders_, options.receivers), options.reorder_packets),
+      gap_timers_(if_used(reorders_, options.receivers)),
       ring_(options.control_backlog),
       ood_histogram_(Nic::kOodBuckets) {}
 
@@ -55,7 +66,14 @@ void Receivers::on_data(const Received& received, Instant now) {
   }
   ++outcome.out_of_order_packets;
   outcome.max_ood = std::max(outcome.max_ood, static_cast<uint32_t>(ood));
-  name_gap(qpn, qp, now);
+  const bool fits = ood < held_.size();
+  if (fits && (selective_ || reorders_)) keep(qpn, qp, qp.expected + ood, received);
+  if (selective_) {
+    if (fits) push_nak(qpn, qp, received.psn);
+    return;
+  }
+  if (!reorders_ || !fits) return name_gap(qpn, qp, now);
+  if (!gap_timers_.pending(qpn)) watch_gap(qpn, qp, now);
 }
 
 // What stands at `sequence` of the message: one packet too many is none of it.
@@ -76,9 +94,45 @@ void Receivers::accept(uint32_t qpn, QueuePair& qp, const Received& received, In
   ++qp.expected;
   ++qp.unacked;
   qp.gap_named = false;
+  const bool filled = qp.held != 0 && take_held(qpn, qp, now);
   const bool done = qp.expected == qp.end;
   if (done) ledger_.completions.push_back({Completion::End::receiver, qp.flow, now});
-  if (done || received.ack_request || qp.unacked >= config_.ack_every) acknowledge(qpn, qp);
+  const bool due = received.ack_request || qp.unacked >= config_.ack_every;
+  if (done || filled || due) acknowledge(qpn, qp);
+}
+
+// Moves on over the packets that wait behind the one just accepted; true when there were any.
+bool Receivers::take_held(uint32_t qpn, QueuePair& qp, Instant now) {
+  const uint64_t before = qp.expected;
+  while (qp.held != 0 && held_.remove(qpn, qp.expected)) {
+    ++qp.expected;
+    --qp.held;
+  }
+  if (reorders_) watch_gap(qpn, qp, now);
+  return qp.expected != before;
+}
+
+void Receivers::keep(uint32_t qpn, QueuePair& qp, uint64_t sequence, const Received& received) {
+  ReceiveOutcome& outcome = outcomes_[qpn];
+  if (!held_.add(qpn, sequence)) {
+    ++outcome.duplicate_packets;
+    return;
+  }
+  ++qp.held;
+  outcome.delivered_bytes += received.payload_len;
+}
+
+// The gap before the packets kept, if there is one, is new.
+void Receivers::watch_gap(uint32_t qpn, const QueuePair& qp, Instant now) {
+  const bool timed = qp.held != 0 && config_.reorder_timeout > Duration{};
+  gap_timers_.set(qpn, timed ? now + config_.reorder_timeout : Instant::never());
+}
+
+void Receivers::on_timers(Instant now) {
+  while (const auto qpn = gap_timers_.pop_due(now)) {
+    push_nak(*qpn, queue_pairs_[*qpn], 0);
+    watch_gap(*qpn, queue_pairs_[*qpn], now);
+  }
 }
 
 void Receivers::acknowledge(uint32_t qpn, QueuePair& qp) {
@@ -94,8 +148,12 @@ void Receivers::name_gap(uint32_t qpn, QueuePair& qp, Instant now) {
   if (qp.gap_named && !again) return;
   qp.gap_named = true;
   qp.next_nak = now + config_.nak_timer;
+  push_nak(qpn, qp, 0);
+}
+
+void Receivers::push_nak(uint32_t qpn, QueuePair& qp, uint32_t msn) {
   qp.unacked = 0;
-  push({qpn, static_cast<uint32_t>(qp.expected) & kPsnMask, 0, Control::Kind::nak, false});
+  push({qpn, static_cast<uint32_t>(qp.expected) & kPsnMask, msn, Control::Kind::nak, false});
 }
 
 void Receivers::on_mark(uint32_t qpn, QueuePair& qp, Instant now) {

@@ -10,12 +10,15 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "host/flow.h"
 #include "host/frames.h"
 #include "host/ledger.h"
 #include "host/nic.h"
+#include "host/sequence_sets.h"
+#include "net/deadlines.h"
 #include "net/units.h"
 
 namespace eddy::host {
@@ -27,6 +30,9 @@ class Receivers {
   uint32_t expect(const ReceiveSpec& spec);
   // A WRITE packet.
   void on_data(const Received& received, Instant now);
+
+  void on_timers(Instant now);
+  Instant next_timer() const { return gap_timers_.next(); }
 
   bool has_control() const { return backlog_ != 0; }
   // The oldest ACK, NAK or CNP; only if there is one.
@@ -47,6 +53,7 @@ class Receivers {
     Instant next_nak;
     uint32_t flow = 0;
     uint32_t last_payload = 0;
+    uint32_t held = 0;       // packets kept behind a gap
     int32_t unacked = 0;     // accepted packets since the last ACK
     bool gap_named = false;  // a NAK for `expected` was sent
     bool marked = false;     // CE since the last ACK
@@ -64,17 +71,25 @@ class Receivers {
 
   bool well_formed(const QueuePair& qp, uint64_t sequence, const Received& received) const;
   void accept(uint32_t qpn, QueuePair& qp, const Received& received, Instant now);
+  bool take_held(uint32_t qpn, QueuePair& qp, Instant now);
+  void keep(uint32_t qpn, QueuePair& qp, uint64_t sequence, const Received& received);
+  void watch_gap(uint32_t qpn, const QueuePair& qp, Instant now);
   void acknowledge(uint32_t qpn, QueuePair& qp);
   void name_gap(uint32_t qpn, QueuePair& qp, Instant now);
+  void push_nak(uint32_t qpn, QueuePair& qp, uint32_t msn);
   void on_mark(uint32_t qpn, QueuePair& qp, Instant now);
   void push(const Control& control);
 
   const config::HostConfig config_;
+  const bool selective_;  // IRN
+  const bool reorders_;   // go-back-N with a reorder buffer
   const Framer& framer_;
   Ledger& ledger_;
   size_t opened_ = 0;
   std::vector<QueuePair> queue_pairs_;
   std::vector<ReceiveOutcome> outcomes_;
+  SequenceSets held_;     // IRN, reorder buffer
+  Deadlines gap_timers_;  // reorder buffer
   std::vector<Control> ring_;
   size_t oldest_ = 0;
   size_t backlog_ = 0;

@@ -5,36 +5,69 @@
 #include "net/assert.h"
 
 namespace eddy::host {
+namespace {
+
+using config::CongestionControl;
+using config::Recovery;
+
+size_t if_used(bool used, size_t count) {
+  return used ? count : 0;
+}
+
+}  // namespace
 
 Senders::Senders(const NicOptions& options, const Framer& framer, Ledger& ledger)
     : config_(options.config),
       speed_(options.speed),
+      line_overhead_(options.line_overhead),
+      selective_(config_.recovery == Recovery::irn),
+      paced_(config_.congestion_control == CongestionControl::dcqcn),
       framer_(framer),
       ledger_(ledger),
       queue_pairs_(options.senders),
       outcomes_(options.senders),
-      timeouts_(options.senders) {}
+      paces_(if_used(paced_, options.senders)),
+      windows_(if_used(config_.congestion_control == CongestionControl::dctcp, options.senders)),
+      repeats_(if_used(selective_, options.senders), options.reorder_packets),
+      timeouts_(options.senders),
+      pacing_(if_used(paced_, options.senders)) {}
 
 uint32_t Senders::open(const SendSpec& spec) {
   ASSERT(opened_ < queue_pairs_.size() && spec.size.count() > 0);
+  const auto qpn = static_cast<uint32_t>(opened_++);
   const int64_t packets = spec.size.rounded_up(config_.mtu).count() / config_.mtu;
-  QueuePair& qp = queue_pairs_[opened_];
+  QueuePair& qp = queue_pairs_[qpn];
   qp.header = framer_.data_template(spec);
-  qp.first = qp.unacked = qp.next = qp.sent_end = spec.first_psn & kPsnMask;
+  qp.first = spec.first_psn & kPsnMask;
+  qp.unacked = qp.next = qp.sent_end = qp.first;
   qp.end = qp.first + static_cast<uint64_t>(packets);
-  qp.rto = std::max(config_.rto, spec.base_rtt * 2);
+  const Duration shortest = spec.base_rtt * 2;
+  qp.rto = std::max(selective_ ? config_.irn.rto_high : config_.rto, shortest);
+  qp.rto_low = selective_ ? std::max(config_.irn.rto_low, shortest) : qp.rto;
   qp.flow = spec.flow;
-  qp.last_payload = static_cast<uint32_t>(spec.size.count() - (packets - 1) * config_.mtu);
+  qp.last_payload = static_cast<uint16_t>(spec.size.count() - (packets - 1) * config_.mtu);
+
   const Bytes bdp = config_.bdp.count() != 0 ? config_.bdp : bytes_in(spec.base_rtt, speed_);
-  const auto full = static_cast<uint32_t>(std::clamp<int64_t>(bdp.count() / config_.mtu, 1, kNoWindow));
-  qp.window = config_.window ? full : kNoWindow;
-  return static_cast<uint32_t>(opened_++);
+  const int64_t bdp_packets = std::max<int64_t>(bdp.count() / config_.mtu, 1);
+  int64_t full = config_.window || selective_ ? bdp_packets : kNoWindow;
+  if (selective_) full = std::min(full, static_cast<int64_t>(repeats_.window()));
+  qp.full_window = qp.window = static_cast<uint32_t>(std::min<int64_t>(full, kNoWindow));
+  if (paced_) paces_[qpn].point.start(speed_);
+  if (!windows_.empty()) {
+    const Bytes initial = config_.dctcp.initial_window;
+    const int64_t octets =
+        std::max<int64_t>(initial.count() != 0 ? initial.count() : bdp.count(), config_.mtu);
+    const int64_t whole = std::min<int64_t>(octets / config_.mtu, qp.full_window);
+    qp.window = static_cast<uint32_t>(whole);
+    windows_[qpn].start(octets, qp.first + static_cast<uint64_t>(whole));
+  }
+  return qpn;
 }
 
-void Senders::start(uint32_t qpn, Instant /*now*/) {
+void Senders::start(uint32_t qpn, Instant now) {
   ASSERT(qpn < opened_ && queue_pairs_[qpn].place == Place::closed);
   queue_pairs_[qpn].place = Place::idle;
-  wake(qpn, queue_pairs_[qpn]);
+  wake(qpn, queue_pairs_[qpn], now);
 }
 
 const SendOutcome& Senders::outcome(uint32_t qpn) const {
@@ -42,116 +75,46 @@ const SendOutcome& Senders::outcome(uint32_t qpn) const {
   return outcomes_[qpn];
 }
 
-BitRate Senders::rate(uint32_t qpn, Instant /*now*/) const {
+BitRate Senders::rate(uint32_t qpn, Instant now) const {
   ASSERT(qpn < opened_);
-  return speed_;
-}
-
-// The QP that a reply is for; counts a reply that is for none.
-Senders::QueuePair* Senders::find(const Received& received) {
-  const bool known =
-      received.qpn < opened_ && framer_.from_peer(queue_pairs_[received.qpn].header, received);
-  if (known) return &queue_pairs_[received.qpn];
-  ledger_.count(NicCounter::not_for_us_packets);
-  return nullptr;
-}
-
-void Senders::on_acknowledge(const Received& received, Instant now) {
-  QueuePair* qp = find(received);
-  if (qp == nullptr) return;
-  const bool nak = received.syndrome == kAethNakSequence;
-  ledger_.count(nak ? NicCounter::rx_nak_packets : NicCounter::rx_ack_packets);
-  // A NAK names the packet that it wants, an ACK the last that it has.
-  const int64_t wanted =
-      static_cast<int64_t>(qp->unacked) + psn_distance(received.psn, qp->unacked) + (nak ? 0 : 1);
-  if (wanted > static_cast<int64_t>(nak ? qp->sent_end - 1 : qp->sent_end) ||
-      qp->sent_end == qp->first)
-    return ledger_.count(NicCounter::invalid_ack_packets);
-  if (wanted < static_cast<int64_t>(qp->unacked)) return;  // late
-  const auto to = static_cast<uint64_t>(wanted);
-  if (nak) {
-    ++outcomes_[received.qpn].naks;
-    qp->progress = now;
-    qp->next = std::min(qp->next, to);
-  }
-  if (!advance(received.qpn, *qp, to, now)) wake(received.qpn, *qp);
-}
-
-void Senders::on_cnp(const Received& received, Instant /*now*/) {
-  if (find(received) == nullptr) return;
-  ledger_.count(NicCounter::rx_cnp_packets);
-  ++outcomes_[received.qpn].cnps;
-}
-
-// Everything below `to` has arrived. True when that was the last.
-bool Senders::advance(uint32_t qpn, QueuePair& qp, uint64_t to, Instant now) {
-  if (to == qp.unacked) return false;
-  qp.unacked = to;
-  qp.next = std::max(qp.next, to);
-  qp.progress = now;
-  if (to != qp.end) return false;
-  timeouts_.cancel(qpn);
-  ledger_.completions.push_back({Completion::End::sender, qp.flow, now});
-  return true;
-}
-
-void Senders::on_timers(Instant now) {
-  while (const auto id = timeouts_.pop_due(now)) {
-    QueuePair& qp = queue_pairs_[*id];
-    qp.armed = Instant::never();
-    if (qp.next == qp.unacked) continue;  // nothing in flight: the next packet arms it
-    if (qp.progress + qp.rto <= now)
-      on_timeout(*id, qp, now);
-    else
-      arm(*id, qp);
-  }
-}
-
-void Senders::on_timeout(uint32_t qpn, QueuePair& qp, Instant now) {
-  ledger_.count(NicCounter::timeouts);
-  ++outcomes_[qpn].timeouts;
-  qp.progress = now;
-  qp.next = qp.unacked;
-  wake(qpn, qp);
-}
-
-// The timer may go off earlier than needed, never later.
-void Senders::arm(uint32_t qpn, QueuePair& qp) {
-  const Instant due = qp.progress + qp.rto;
-  if (qp.armed <= due) return;
-  qp.armed = due;
-  timeouts_.set(qpn, due);
+  if (!paced_) return speed_;
+  ReactionPoint point = paces_[qpn].point;
+  point.catch_up(config_.dcqcn, speed_, now);
+  return BitRate::bits_per_second(point.rate_bps());
 }
 
 bool Senders::transmit(Packet& out, Instant now) {
+  wake_paced(now);
   while (has_ready()) {
     const uint32_t qpn = pop_ready();
     QueuePair& qp = queue_pairs_[qpn];
-    if (!can_send(qp)) continue;  // an ACK overtook its turn
+    // An ACK, or a CNP, may have overtaken its turn.
+    if (!can_send(qpn, qp) || wait_for_pace(qpn, qp, now)) continue;
     send(qpn, qp, out, now);
-    wake(qpn, qp);
+    wake(qpn, qp, now);
     return true;
   }
   return false;
 }
 
 void Senders::send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now) {
-  const uint64_t sequence = qp.next++;
+  const bool lost = selective_ && repeats_.has_lost(qpn);
+  const uint64_t sequence = lost ? repeats_.take_lost(qpn) : qp.next++;
   if (sequence == qp.unacked) qp.progress = now;
   const bool last = sequence + 1 == qp.end;
-  const bool first = sequence == qp.first;
   DataFields fields;
-  fields.opcode = first ? (last ? RoceOpcode::write_only : RoceOpcode::write_first)
-                        : (last ? RoceOpcode::write_last : RoceOpcode::write_middle);
+  fields.opcode = sequence == qp.first ? (last ? RoceOpcode::write_only : RoceOpcode::write_first)
+                                       : (last ? RoceOpcode::write_last : RoceOpcode::write_middle);
   fields.psn = static_cast<uint32_t>(sequence) & kPsnMask;
   fields.payload_len = last ? qp.last_payload : static_cast<uint32_t>(config_.mtu);
-  fields.ack_request = !can_send(qp);  // the last one, or the one that fills the window
+  fields.ack_request = !can_send(qpn, qp);  // the last one, or the one that fills the window
   framer_.write_data(qp.header, fields, out);
 
   const bool again = sequence < qp.sent_end;
-  qp.sent_end = std::max(qp.sent_end, qp.next);
+  qp.sent_end = std::max(qp.sent_end, sequence + 1);
   count_sent(qpn, again, fields.payload_len);
   arm(qpn, qp);
+  if (paced_) note_sent(qpn, out.wire_len, now);
 }
 
 void Senders::count_sent(uint32_t qpn, bool again, uint32_t payload) {
@@ -164,8 +127,45 @@ void Senders::count_sent(uint32_t qpn, bool again, uint32_t payload) {
   outcome.retransmitted_bytes += payload;
 }
 
-void Senders::wake(uint32_t qpn, QueuePair& qp) {
-  if (qp.place == Place::idle && can_send(qp)) push_ready(qpn, qp);
+void Senders::on_timers(Instant now) {
+  while (const auto id = timeouts_.pop_due(now)) {
+    QueuePair& qp = queue_pairs_[*id];
+    qp.armed = Instant::never();
+    if (qp.next == qp.unacked) continue;  // nothing in flight: the next packet arms it
+    if (timeout_of(qp) <= now) on_timeout(*id, qp, now);
+    arm(*id, qp);
+  }
+  wake_paced(now);
+}
+
+void Senders::on_timeout(uint32_t qpn, QueuePair& qp, Instant now) {
+  ledger_.count(NicCounter::timeouts);
+  ++outcomes_[qpn].timeouts;
+  qp.progress = now;
+  if (selective_)
+    repeats_.on_timeout(qpn, qp.unacked, qp.next);
+  else
+    qp.next = qp.unacked;
+  wake(qpn, qp, now);
+}
+
+Instant Senders::timeout_of(const QueuePair& qp) const {
+  const auto in_flight = static_cast<int64_t>(qp.next - qp.unacked);
+  return qp.progress + (in_flight <= config_.irn.rto_low_packets ? qp.rto_low : qp.rto);
+}
+
+// The timer may go off earlier than needed, never later.
+void Senders::arm(uint32_t qpn, QueuePair& qp) {
+  if (qp.next == qp.unacked) return;
+  const Instant due = timeout_of(qp);
+  if (qp.armed <= due) return;
+  qp.armed = due;
+  timeouts_.set(qpn, due);
+}
+
+void Senders::wake(uint32_t qpn, QueuePair& qp, Instant now) {
+  if (qp.place != Place::idle || !can_send(qpn, qp)) return;
+  if (!wait_for_pace(qpn, qp, now)) push_ready(qpn, qp);
 }
 
 void Senders::push_ready(uint32_t qpn, QueuePair& qp) {

@@ -10,28 +10,13 @@ using host::NicCounter;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-bool is_nak(const SentFrame& frame) {
-  return frame.roce.aeth.syndrome == kAethNakSequence;
-}
-
-// "A5" is the ACK of PSN 5, "N5" the NAK for it.
-std::vector<std::string> replies(OneNic& one, Instant now) {
-  std::vector<std::string> out;
-  while (const auto sent = one.transmit(now)) {
-    EXPECT_EQ(sent->roce.bth.opcode, RoceOpcode::acknowledge);
-    EXPECT_EQ(sent->roce.bth.destination_qpn, kPeerQpn);
-    out.push_back((is_nak(*sent) ? "N" : "A") + std::to_string(sent->roce.bth.psn));
-  }
-  return out;
-}
-
 TEST(GoBackN, ReceiverNamesAGapOnce) {
   OneNic one(plain_config());
   const uint32_t qpn = one.expect(100);
   for (int64_t i = 0; i < 5; ++i) one.data(qpn, i, at(0_us));
-  EXPECT_THAT(replies(one, at(0_us)), ElementsAre("A0", "A1", "A2", "A3", "A4"));
+  EXPECT_THAT(one.replies(at(0_us)), ElementsAre("A0", "A1", "A2", "A3", "A4"));
   for (int64_t i : {7, 8, 5, 6}) one.data(qpn, i, at(1_us));
-  EXPECT_THAT(replies(one, at(1_us)), ElementsAre("N5", "A5", "A6"));
+  EXPECT_THAT(one.replies(at(1_us)), ElementsAre("N5", "A5", "A6"));
   const host::ReceiveOutcome& outcome = one.nic.outcome_of_receiver(qpn);
   EXPECT_EQ(outcome.received_packets, 9u);
   EXPECT_EQ(outcome.out_of_order_packets, 2u);
@@ -70,13 +55,13 @@ TEST(GoBackN, ASecondNakForAGapWaitsForItsTimer) {
   const uint32_t qpn = one.expect(100);
   one.data(qpn, 1, at(10_us));
   one.data(qpn, 2, at(10_us + 500_us - 1_ps));
-  EXPECT_THAT(replies(one, at(510_us)), ElementsAre("N0"));
+  EXPECT_THAT(one.replies(at(510_us)), ElementsAre("N0"));
   one.data(qpn, 3, at(510_us));
   one.data(qpn, 4, at(511_us));
-  EXPECT_THAT(replies(one, at(511_us)), ElementsAre("N0"));
+  EXPECT_THAT(one.replies(at(511_us)), ElementsAre("N0"));
   one.data(qpn, 0, at(512_us));  // the next gap is another one
   one.data(qpn, 2, at(512_us));
-  EXPECT_THAT(replies(one, at(512_us)), ElementsAre("A0", "N1"));
+  EXPECT_THAT(one.replies(at(512_us)), ElementsAre("A0", "N1"));
 }
 
 TEST(GoBackN, WithoutANakTimerAGapIsNamedOnceForGood) {
@@ -86,7 +71,7 @@ TEST(GoBackN, WithoutANakTimerAGapIsNamedOnceForGood) {
   const uint32_t qpn = one.expect(100);
   one.data(qpn, 1, at(0_us));
   one.data(qpn, 2, at(1_s));
-  EXPECT_THAT(replies(one, at(1_s)), ElementsAre("N0"));
+  EXPECT_THAT(one.replies(at(1_s)), ElementsAre("N0"));
 }
 
 TEST(GoBackN, DuplicatesAreAcknowledgedAgainEvenAfterTheEnd) {
@@ -97,7 +82,7 @@ TEST(GoBackN, DuplicatesAreAcknowledgedAgainEvenAfterTheEnd) {
   EXPECT_EQ(one.nic.completions()[0].end, host::Completion::End::receiver);
   EXPECT_EQ(one.nic.completions()[0].flow, 9u);
   EXPECT_EQ(one.nic.completions()[0].at, at(2_us));
-  EXPECT_THAT(replies(one, at(2_us)), ElementsAre("A0", "A1", "A2"));
+  EXPECT_THAT(one.replies(at(2_us)), ElementsAre("A0", "A1", "A2"));
   one.data(qpn, 1, at(3_us));
   const auto again = one.transmit(at(3_us));
   ASSERT_TRUE(again.has_value());
@@ -114,13 +99,13 @@ TEST(GoBackN, AcksEveryEighthOnRequestAndAtTheEnd) {
   OneNic one(config);
   const uint32_t qpn = one.expect(20);
   for (int64_t i = 0; i < 9; ++i) one.data(qpn, i, at(0_us));
-  EXPECT_THAT(replies(one, at(0_us)), ElementsAre("A7"));
+  EXPECT_THAT(one.replies(at(0_us)), ElementsAre("A7"));
   RocePacket asking = one.data_packet(qpn, 9);
   asking.bth.ack_request = true;
   one.receive(asking, at(0_us));
-  EXPECT_THAT(replies(one, at(0_us)), ElementsAre("A9"));
+  EXPECT_THAT(one.replies(at(0_us)), ElementsAre("A9"));
   for (int64_t i = 10; i < 20; ++i) one.data(qpn, i, at(0_us));
-  EXPECT_THAT(replies(one, at(0_us)), ElementsAre("A17", "A19"));
+  EXPECT_THAT(one.replies(at(0_us)), ElementsAre("A17", "A19"));
 }
 
 TEST(GoBackN, TimesOutExactlyAnRtoAfterTheLastProgress) {
@@ -185,7 +170,7 @@ TEST(GoBackN, PsnsWrapAtTwoToThe24) {
 
   const uint32_t receiver = one.expect(6, kFirst);
   for (int64_t i : {0, 1, 3, 2, 3, 4, 5}) one.data(receiver, i, at(3_us), kEcnCapable0, kFirst);
-  EXPECT_THAT(replies(one, at(3_us)),
+  EXPECT_THAT(one.replies(at(3_us)),
               ElementsAre("A16777214", "A16777215", "N0", "A0", "A1", "A2", "A3"));
   EXPECT_EQ(one.nic.completions().size(), 2u);
 }

@@ -5,6 +5,8 @@
 
 #include <cstring>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "host/nic.h"
@@ -164,6 +166,26 @@ class OneNic {
     std::vector<uint8_t> octets(kMinimumFrame);
     encode(frame, octets);
     receive_octets(octets, octets.size(), now);
+  }
+  // What replies leave at `now`: "A5" is the ACK of PSN 5, "N5" the NAK for it, "N5+8" one of IRN
+  // for 5 after 8 has come, "C" a CNP. An "e" at the end: the ACK echoes a mark.
+  std::vector<std::string> replies(Instant now) {
+    std::vector<std::string> out;
+    while (const auto sent = transmit(now)) {
+      const Bth& bth = sent->roce.bth;
+      ASSERT(bth.destination_qpn == kPeerQpn);
+      if (bth.opcode == RoceOpcode::cnp) {
+        out.emplace_back("C");
+        continue;
+      }
+      ASSERT(bth.opcode == RoceOpcode::acknowledge);
+      const Aeth& aeth = sent->roce.aeth;
+      const bool nak = aeth.syndrome == kAethNakSequence;
+      std::string text = (nak ? "N" : "A") + std::to_string(bth.psn);
+      if (nak && aeth.msn != 0) text += "+" + std::to_string(aeth.msn);
+      out.push_back(text + (bth.becn ? "e" : ""));
+    }
+    return out;
   }
   uint64_t count(host::NicCounter which) const { return nic.counter(which); }
 

@@ -1,0 +1,80 @@
+#include "host/dcqcn.h"
+
+#include <algorithm>
+
+namespace eddy::host {
+namespace {
+
+constexpr int kHalfAlphaShift = 31;
+constexpr int64_t kHighestTarget = int64_t{1} << 60;  // without clamp_target
+
+// 0 as a timer's length means that there is none.
+Instant after(Instant now, Duration timer) {
+  return timer > Duration{} ? now + timer : Instant::never();
+}
+// How many times a timer that is due at `due` has gone off by `now`, when it has.
+int64_t times(Instant due, Duration timer, Instant now) {
+  return (now - due) / timer + 1;
+}
+
+}  // namespace
+
+void ReactionPoint::replay(const config::DcqcnConfig& config, BitRate line, Instant now) {
+  decay_alpha(config, now);
+  while (increase_due_ <= now) {
+    if (current_ == line.bps() && target_ == current_ && config.clamp_target) {  // at the top
+      const int64_t n = times(increase_due_, config.increase_timer, now);
+      timer_events_ = static_cast<uint16_t>(std::min<int64_t>(timer_events_ + n, UINT16_MAX));
+      increase_due_ = increase_due_ + config.increase_timer * n;
+      return;
+    }
+    increase(config, line, timer_events_);
+    increase_due_ = increase_due_ + config.increase_timer;
+  }
+}
+
+void ReactionPoint::decay_alpha(const config::DcqcnConfig& config, Instant now) {
+  while (alpha_due_ <= now) {
+    const uint32_t loss = alpha_ >> config.g_shift;
+    const int64_t n = loss == 0 ? times(alpha_due_, config.alpha_timer, now) : 1;
+    alpha_ -= loss;
+    alpha_due_ = alpha_due_ + config.alpha_timer * n;
+  }
+}
+
+void ReactionPoint::on_cnp(const config::DcqcnConfig& config, BitRate line, Instant now) {
+  catch_up(config, line, now);
+  alpha_due_ = after(now, config.alpha_timer);
+  if (now < next_cut_) return;
+  const auto cut = static_cast<int64_t>((__int128{current_} * alpha_) >> kHalfAlphaShift);
+  target_ = current_;
+  current_ = std::max(current_ - cut, std::min(config.min_rate, line).bps());
+  alpha_ = alpha_ - (alpha_ >> config.g_shift) + (kAlphaOne >> config.g_shift);
+  timer_events_ = byte_events_ = 0;
+  octets_left_ = config.byte_counter.count();
+  increase_due_ = after(now, config.increase_timer);
+  next_cut_ = now + config.decrease_interval;
+}
+
+void ReactionPoint::on_sent(const config::DcqcnConfig& config, BitRate line, int64_t octets) {
+  if (octets_left_ <= 0) return;  // no CNP yet, or no byte counter
+  octets_left_ -= octets;
+  while (octets_left_ <= 0) {
+    increase(config, line, byte_events_);
+    octets_left_ += config.byte_counter.count();
+  }
+}
+
+void ReactionPoint::increase(const config::DcqcnConfig& config, BitRate line, uint16_t& events) {
+  const int fewer = std::min(timer_events_, byte_events_);
+  const int more = std::max(timer_events_, byte_events_);
+  if (more >= config.fast_recovery) {
+    const int beyond = fewer - config.fast_recovery;
+    target_ += beyond > 0 ? beyond * config.hyper_increase.bps() : config.additive_increase.bps();
+    target_ = std::min(target_, config.clamp_target ? line.bps() : kHighestTarget);
+  }
+  current_ = std::min((target_ + current_ + 1) / 2, line.bps());
+  if (events < UINT16_MAX) ++events;
+}
+
+}  // namespace eddy::host
