@@ -1,6 +1,8 @@
-"""Traffic between hosts in namespaces: ping meshes and iperf3 flows, and what came of them.
+"""Traffic between hosts in namespaces: ping meshes, iperf3 and iperf 2 flows, and what came of them.
 
-Rates are in bit/s, times in seconds unless a name says otherwise.
+iperf3 reports more, but its server must answer a UDP stream's first datagram, for which it waits for
+ever; iperf 2 needs no answer, so it carries the flows that are more than their path takes. Rates are in
+bit/s, times in seconds unless a name says otherwise.
 """
 
 import json
@@ -12,6 +14,8 @@ from .netns import Trouble, wait_for
 
 _PING_COUNT = re.compile(r"(\d+) packets transmitted, (\d+) received")
 _PING_RTT = re.compile(r"rtt min/avg/max/mdev = [\d.]+/([\d.]+)/([\d.]+)/")
+_IPERF2_REPORT = re.compile(r"0\.0+-([\d.]+) sec +(\d+) Bytes")
+DATAGRAM = 1200  # octets of UDP payload
 
 
 @dataclass
@@ -76,7 +80,7 @@ def ping_mesh(world, hosts, versions=(4, 6), count=3):
 
 @dataclass
 class Flow:
-    """One iperf3 run: `streams` parallel flows from a host to another."""
+    """One iperf run: `streams` parallel flows from a host to another."""
 
     name: str
     source: Host
@@ -89,18 +93,11 @@ class Flow:
     start: float = 0.0  # seconds after the traffic's start
     length: float = 0.0  # seconds; 0 = until the traffic's end
     port: int = 5201
-    overload: bool = False  # more than the fabric takes: iperf3 itself may not get through, which is no failure
+    overload: bool = False  # one UDP stream of more than its path takes
 
-    def command(self, seconds):
-        words = ["iperf3", "-c", self.target.address(self.version), "-p", self.port,
-                 "-t", max(1, round(seconds)), "-P", self.streams, "-J", "--connect-timeout", 3000]
-        if self.udp:
-            words += ["-u", "-l", 1200]
-        if self.rate:
-            words += ["-b", self.rate]
-        if self.dscp:
-            words += ["-S", self.dscp << 2]
-        return words
+    @property
+    def tool(self):
+        return Iperf2 if self.overload else Iperf3
 
 
 @dataclass
@@ -119,30 +116,94 @@ class FlowResult:
         return not self.error and self.bit_rate > 0
 
 
-def parse_iperf(flow, text):
-    """The result of `iperf3 -J`, which prints an object even when it fails."""
-    result = FlowResult(flow)
-    try:
-        report = json.loads(text[text.index("{"):])
-    except ValueError:
-        result.error = text.strip().split("\n")[-1] or "iperf3 said nothing"
+class Iperf3:
+    """Commands of iperf3, and what its client's report says."""
+
+    NAME = "iperf3"
+
+    @staticmethod
+    def server(flow):
+        return ["iperf3", "-s", "-1", "-p", flow.port, "--forceflush"]
+
+    @staticmethod
+    def client(flow, seconds):
+        words = ["iperf3", "-c", flow.target.address(flow.version), "-p", flow.port,
+                 "-t", max(1, round(seconds)), "-P", flow.streams, "-J", "--connect-timeout", 3000]
+        if flow.udp:
+            words += ["-u", "-l", DATAGRAM]
+        if flow.rate:
+            words += ["-b", flow.rate]
+        if flow.dscp:
+            words += ["-S", flow.dscp << 2]
+        return words
+
+    @staticmethod
+    def reported(_text):
+        """The client's report holds the server's."""
+        return True
+
+    @staticmethod
+    def parse(flow, text, _server_text=""):
+        """The result of `iperf3 -J`, which prints an object even when it fails."""
+        result = FlowResult(flow)
+        try:
+            report = json.loads(text[text.index("{"):])
+        except ValueError:
+            result.error = text.strip().split("\n")[-1] or "iperf3 said nothing"
+            return result
+        end = report.get("end", {})
+        if "error" in report:
+            result.error = report["error"]
+        received = end.get("sum" if flow.udp else "sum_received", {})
+        result.bit_rate = received.get("bits_per_second", 0.0)
+        if flow.udp:
+            result.sent_packets = received.get("packets", 0)
+            result.lost_packets = received.get("lost_packets", 0)
+            result.bit_rate *= 1 - result.lost_packets / max(1, result.sent_packets)
+            return result
+        result.retransmits = end.get("sum_sent", {}).get("retransmits", 0)
+        streams = end.get("streams", [])
+        result.streams = [s["receiver"]["bits_per_second"] for s in streams]
+        rtts = [s["sender"].get("mean_rtt", 0) for s in streams]
+        result.rtt_ms = sum(rtts) / len(rtts) / 1000 if rtts else 0.0
         return result
-    end = report.get("end", {})
-    if "error" in report:
-        result.error = report["error"]
-    received = end.get("sum" if flow.udp else "sum_received", {})
-    result.bit_rate = received.get("bits_per_second", 0.0)
-    if flow.udp:
-        result.sent_packets = received.get("packets", 0)
-        result.lost_packets = received.get("lost_packets", 0)
-        result.bit_rate *= 1 - result.lost_packets / max(1, result.sent_packets)
+
+
+class Iperf2:
+    """Commands of iperf 2 for one UDP stream: the client says what it sent, the server what came."""
+
+    NAME = "iperf"
+
+    @staticmethod
+    def server(flow):
+        return ["iperf", "-s", "-P", 1, *Iperf2._common(flow)]
+
+    @staticmethod
+    def client(flow, seconds):
+        return ["iperf", "-c", flow.target.address(flow.version), "-t", max(1, round(seconds)),
+                "-b", flow.rate, "-S", flow.dscp << 2, *Iperf2._common(flow)]
+
+    @staticmethod
+    def _common(flow):
+        version = ["-V"] if flow.version == 6 else []
+        return ["-u", *version, "-p", flow.port, "-l", DATAGRAM, "-f", "b"]
+
+    @staticmethod
+    def reported(text):
+        return _IPERF2_REPORT.search(text)
+
+    @staticmethod
+    def parse(flow, text, server_text):
+        result = FlowResult(flow)
+        sent, received = _IPERF2_REPORT.search(text), _IPERF2_REPORT.search(server_text)
+        if not sent:
+            result.error = text.strip().split("\n")[-1] or "iperf said nothing"
+            return result
+        seconds, octets = float(sent.group(1)), int(received.group(2)) if received else 0
+        result.bit_rate = octets * 8 / seconds
+        result.sent_packets = int(sent.group(2)) // DATAGRAM
+        result.lost_packets = result.sent_packets - octets // DATAGRAM
         return result
-    result.retransmits = end.get("sum_sent", {}).get("retransmits", 0)
-    streams = end.get("streams", [])
-    result.streams = [s["receiver"]["bits_per_second"] for s in streams]
-    rtts = [s["sender"].get("mean_rtt", 0) for s in streams]
-    result.rtt_ms = sum(rtts) / len(rtts) / 1000 if rtts else 0.0
-    return result
 
 
 class _Run:
@@ -150,6 +211,7 @@ class _Run:
 
     STUCK_AFTER = 2.5  # seconds; a started server reports every second
     PROOF = re.compile(r"0\.00-\d")  # the first report of the server
+    REPORTS_WITHIN = 3.0  # seconds after the client has ended
 
     def __init__(self, world, flow):
         self.flow = flow
@@ -161,14 +223,14 @@ class _Run:
 
     def _start_server(self):
         flow = self.flow
-        self._server = self._world.spawn(flow.target.namespace, "iperf3", "-s", "-1", "-p", flow.port,
-                                         "--forceflush", log=f"server-{flow.name}")
+        self._server = self._world.spawn(flow.target.namespace, *flow.tool.server(flow),
+                                         log=f"server-{flow.name}")
 
     def wait_for_server(self):
-        wait_for(lambda: "listening" in self._server.output() or not self._server.alive(), 5,
-                 f"iperf3 server of {self.flow.name}")
+        what = f"{self.flow.tool.NAME} server of {self.flow.name}"
+        wait_for(lambda: "listening" in self._server.output() or not self._server.alive(), 5, what)
         if not self._server.alive():
-            raise Trouble(f"iperf3 server of {self.flow.name} ended: {self._server.output().strip()}")
+            raise Trouble(f"{what} ended: {self._server.output().strip()}")
 
     def started(self):
         return self._client is not None
@@ -179,13 +241,16 @@ class _Run:
     def start(self, seconds):
         self._began = time.monotonic()
         self._ends_at = self._began + seconds
-        self._client = self._world.spawn(self.flow.source.namespace, *self.flow.command(seconds),
+        self._client = self._world.spawn(self.flow.source.namespace,
+                                         *self.flow.tool.client(self.flow, seconds),
                                          log=f"flow-{self.flow.name}")
 
     def restart_if_stuck(self):
         """iperf3 waits for ever if the first datagram of a UDP stream is lost: starts it again."""
         now = time.monotonic()
-        if not self.flow.udp or not self.running() or now - self._began < self.STUCK_AFTER:
+        if not self.flow.udp or self.flow.overload or not self.running():
+            return
+        if now - self._began < self.STUCK_AFTER:
             return
         if self.PROOF.search(self._server.output()):
             return
@@ -208,9 +273,16 @@ class _Run:
         elif self.running():
             outcome = FlowResult(self.flow, error="did not end in time")
         else:
-            outcome = parse_iperf(self.flow, self._client.output())
+            self._wait_for_report()
+            outcome = self.flow.tool.parse(self.flow, self._client.output(), self._server.output())
         self._stop()
         return outcome
+
+    def _wait_for_report(self):
+        """An iperf 2 server that saw nothing reports nothing."""
+        deadline = time.monotonic() + self.REPORTS_WITHIN
+        while not self.flow.tool.reported(self._server.output()) and time.monotonic() < deadline:
+            time.sleep(0.05)
 
 
 class Traffic:

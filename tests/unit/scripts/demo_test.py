@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import types
 import unittest
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
-from lib import display, fabric, traffic, watch  # noqa: E402
+from lib import demo, display, fabric, traffic, watch  # noqa: E402
 from lib.demo_report import Report  # noqa: E402
 
 
@@ -101,6 +102,13 @@ class Failures(unittest.TestCase):
             "leaf1 sent nothing to spine1",
             "2 packets of a lossless class were lost on fabric ports"])
 
+    def test_every_flow_of_the_demo_has_to_deliver(self):
+        hosts = [traffic.Host(f"h{n}", "ns", f"10.0.0.{n}", "fd00::1") for n in range(1, 5)]
+        for flow in demo.flows_of(types.SimpleNamespace(hosts=hosts), 20):
+            report = self.report()
+            report.flows([traffic.FlowResult(flow)])
+            self.assertEqual(len(report.failures()), 1, flow.name)
+
 
 def report_hosts():
     return [traffic.Host(n, "ns", "10.0.0.1", "fd00::1") for n in ("h1", "h2")]
@@ -116,12 +124,24 @@ class Parsing(unittest.TestCase):
 
     def test_iperf(self):
         flow = traffic.Flow("f", *report_hosts())
-        failed = traffic.parse_iperf(flow, '{"error": "unable to connect to server"}')
+        failed = traffic.Iperf3.parse(flow, '{"error": "unable to connect to server"}')
         self.assertEqual((failed.ok, failed.error), (False, "unable to connect to server"))
-        self.assertFalse(traffic.parse_iperf(flow, "iperf3: not JSON").ok)
+        self.assertFalse(traffic.Iperf3.parse(flow, "iperf3: not JSON").ok)
         flow.udp = True
         end = {"end": {"sum": {"bits_per_second": 1000.0, "packets": 10, "lost_packets": 5}}}
-        self.assertEqual(traffic.parse_iperf(flow, json.dumps(end)).bit_rate, 500.0)
+        self.assertEqual(traffic.Iperf3.parse(flow, json.dumps(end)).bit_rate, 500.0)
+
+    def test_iperf_2(self):
+        flow = traffic.Flow("f", *report_hosts(), udp=True, overload=True)
+        sent = "[  1] 0.0000-4.0000 sec  1200000 Bytes  2400000 bits/sec\n[  1] Sent 1000 datagrams\n"
+        came = "[  1] 0.0000-3.2000 sec  300000 Bytes  750000 bits/sec   0.001 ms 749/999 (75%)\n"
+        result = flow.tool.parse(flow, sent, "Server listening on UDP port 5206\n" + came)
+        self.assertTrue(result.ok)
+        self.assertEqual((result.bit_rate, result.sent_packets, result.lost_packets), (600_000, 1000, 750))
+        nothing = flow.tool.parse(flow, sent, "Server listening on UDP port 5206\n")
+        self.assertEqual((nothing.ok, nothing.error, nothing.lost_packets), (False, "", 1000))
+        refused = flow.tool.parse(flow, "connect failed: Network is unreachable\n", came)
+        self.assertEqual((refused.ok, refused.error), (False, "connect failed: Network is unreachable"))
 
 
 class Configurations(unittest.TestCase):
