@@ -6,7 +6,7 @@
 namespace eddy::pfc {
 namespace {
 
-constexpr int64_t kQuantumPerWeight = 1'024;
+constexpr int32_t kQuantumPerWeight = 1'024;
 
 }  // namespace
 

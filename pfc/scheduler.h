@@ -27,7 +27,7 @@ namespace eddy::pfc {
 // A port's side of the configuration.
 struct SchedulerPlan {
   uint8_t strict = 0;                          // the other queues are DWRR
-  std::array<int64_t, kPriorities> quantum{};  // octets, at least 1
+  std::array<int32_t, kPriorities> quantum{};  // octets, at least 1
   std::array<std::optional<BitRate>, kPriorities> max_rate;
 
   static SchedulerPlan of(const config::PortConfig& port);
@@ -35,12 +35,25 @@ struct SchedulerPlan {
 
 class Scheduler {
  public:
+  // What picking and sending change: whose turn it is and what each queue may still send.
+  struct State {
+    std::array<int32_t, kPriorities> deficit{};  // octets
+    uint8_t turn = kPriorities - 1;
+    uint8_t holding = 0;  // queues whose deficit may not be 0
+    bool operator==(const State&) const = default;
+  };
+
   void configure(const SchedulerPlan& plan) {
     strict_ = plan.strict;
     quantum_ = plan.quantum;
-    deficit_.fill(0);
-    holding_ = 0;
+    state_.deficit.fill(0);
+    state_.holding = 0;
   }
+
+  // A packet that was picked and could not be sent after all is undone by going back to the state
+  // before its pick.
+  const State& state() const { return state_; }
+  void restore(const State& before) { state_ = before; }
 
   // The queue that sends next: nullopt if none is both in `backlogged` (not empty) and not in
   // `stopped` (paused or over its rate). int64_t head_len(QueueId) is the length of a queue's head
@@ -48,37 +61,40 @@ class Scheduler {
   template <class HeadLen>
   [[nodiscard]] std::optional<QueueId> pick(uint8_t backlogged, uint8_t stopped,
                                             HeadLen&& head_len) {
-    if (const unsigned emptied = holding_ & ~backlogged; emptied != 0) [[unlikely]]
+    if (const unsigned emptied = state_.holding & ~backlogged; emptied != 0) [[unlikely]]
       forget(emptied);
     const unsigned eligible = backlogged & ~unsigned{stopped};
     if (const unsigned strict = eligible & strict_; strict != 0)
       return QueueId(static_cast<size_t>(std::bit_width(strict) - 1));
     if (eligible == 0) return std::nullopt;
-    if ((eligible >> turn_ & 1) == 0 || deficit_[turn_] < head_len(QueueId(turn_)))
+    const size_t turn = state_.turn;
+    if ((eligible >> turn & 1) == 0 || state_.deficit[turn] < head_len(QueueId(turn)))
       next_turn(eligible, head_len);
-    return QueueId(turn_);
+    return QueueId(state_.turn);
   }
 
   // The picked queue has sent its head packet.
   void sent(QueueId queue, int64_t len) {
     const size_t i = queue.index();
     if ((strict_ >> i & 1) != 0) return;
-    deficit_[i] -= len;
-    holding_ = static_cast<uint8_t>(holding_ | 1u << i);
+    state_.deficit[i] -= static_cast<int32_t>(len);
+    state_.holding = static_cast<uint8_t>(state_.holding | 1u << i);
   }
 
-  int64_t deficit(QueueId queue) const { return deficit_[queue.index()]; }
+  int64_t deficit(QueueId queue) const { return state_.deficit[queue.index()]; }
 
  private:
   template <class HeadLen>
   void next_turn(unsigned eligible, HeadLen&& head_len) {
+    size_t turn = state_.turn;
     int64_t need;
     do {
-      turn_ = after(turn_, eligible);
-      need = head_len(QueueId(turn_));
-      if (deficit_[turn_] < need) deficit_[turn_] += quantum_[turn_];
-      holding_ = static_cast<uint8_t>(holding_ | 1u << turn_);
-    } while (deficit_[turn_] < need);
+      turn = after(turn, eligible);
+      need = head_len(QueueId(turn));
+      if (state_.deficit[turn] < need) state_.deficit[turn] += quantum_[turn];
+      state_.holding = static_cast<uint8_t>(state_.holding | 1u << turn);
+    } while (state_.deficit[turn] < need);
+    state_.turn = static_cast<uint8_t>(turn);
   }
 
   // The first eligible queue after `turn`, cyclically; `turn` itself last.
@@ -88,15 +104,13 @@ class Scheduler {
   }
 
   void forget(unsigned queues) {
-    holding_ = static_cast<uint8_t>(holding_ & ~queues);
-    for (; queues != 0; queues &= queues - 1) deficit_[std::countr_zero(queues)] = 0;
+    state_.holding = static_cast<uint8_t>(state_.holding & ~queues);
+    for (; queues != 0; queues &= queues - 1) state_.deficit[std::countr_zero(queues)] = 0;
   }
 
-  std::array<int64_t, kPriorities> deficit_{};
-  std::array<int64_t, kPriorities> quantum_{};
-  size_t turn_ = kPriorities - 1;
+  State state_;
+  std::array<int32_t, kPriorities> quantum_{};
   uint8_t strict_ = 0;
-  uint8_t holding_ = 0;  // queues whose deficit may not be 0
 };
 
 // Token buckets of a port's rate-limited queues, kept as times: a bucket is full at `full_at_` and

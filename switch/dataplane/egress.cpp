@@ -150,7 +150,7 @@ void Egress::take(Port& port, const Turn& turn, Instant start) {
     packet->sent_at = start;
     burst_.packets[count] = packet;
     burst_.departures[count] = {Charge::of(*packet), packet->wire_len,
-                                static_cast<uint8_t>(turn.fifo)};
+                                static_cast<uint8_t>(turn.fifo), turn.scheduled};
     ++count;
   } while (turn.alone && start <= now && count < kBurst && !fifo.empty());
   burst_.count = count;
@@ -161,18 +161,19 @@ void Egress::take(Port& port, const Turn& turn, Instant start) {
 }
 
 std::optional<Egress::Turn> Egress::next_turn(PortId id, Port& port, Instant start) {
-  if (!port.fifos[kControl].empty()) return Turn{kControl, false};
+  if (!port.fifos[kControl].empty()) return Turn{.fifo = kControl};
   if (port.waiting == 0 || !port.tx_enabled) return std::nullopt;
   const bool alone = (port.waiting & (port.waiting - 1)) == 0;
   if (alone && (port.waiting & (port.stops.stopped | port.rates.limited())) == 0) [[likely]]
-    return Turn{static_cast<size_t>(std::countr_zero(port.waiting)), true};
+    return Turn{.fifo = static_cast<size_t>(std::countr_zero(port.waiting)), .alone = true};
   const uint8_t over_rate = port.rates.limited() != 0 ? port.rates.stopped(start) : uint8_t{0};
+  burst_.before[burst_.count] = port.scheduler.state();
   const auto queue = port.scheduler.pick(
       port.waiting, port.stops.stopped | over_rate,
       [&port](QueueId q) { return int64_t{port.fifos[q.index()].head()->wire_len}; });
   if (queue) {
     port.scheduler.sent(*queue, port.fifos[queue->index()].head()->wire_len);
-    return Turn{queue->index(), false};
+    return Turn{.fifo = queue->index(), .scheduled = true};
   }
   if (over_rate != 0)  // somebody has to come back when the bucket allows
     timers_.set(static_cast<Deadlines::Id>(id.index()),
@@ -225,6 +226,7 @@ void Egress::put_back(PortId id, Port& port, size_t sent) {
     port.fifos[fifo].push_front(packet);
     if (fifo == kControl) continue;
     port.waiting = static_cast<uint8_t>(port.waiting | 1u << fifo);
+    if (burst_.departures[i].scheduled) port.scheduler.restore(burst_.before[i]);
     port.rates.refused(QueueId(fifo), Bytes(packet->wire_len + overhead));
   }
   port.free_at = context_.now;

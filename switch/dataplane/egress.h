@@ -75,6 +75,7 @@ class Egress {
     Charge charge;
     uint32_t wire_len;
     uint8_t fifo;
+    bool scheduled;  // chosen by the scheduler
   };
   struct Port {
     // Where the port's part of other tables is: settings for the snapshot in force, the rest for
@@ -99,6 +100,7 @@ class Egress {
   struct Burst {  // filled by gather() up to count; the rest is stale
     std::array<Packet*, kBurst> packets;
     std::array<Departure, kBurst> departures;
+    std::array<pfc::Scheduler::State, kBurst> before;  // of those scheduled
     size_t count;
   };
 
@@ -107,7 +109,8 @@ class Egress {
   // The FIFO to serve next; `alone`: nothing else on the port can start before it is empty.
   struct Turn {
     size_t fifo;
-    bool alone;
+    bool alone = false;
+    bool scheduled = false;  // burst_.before has what to go back to if the device refuses
   };
   std::optional<Turn> next_turn(PortId id, Port& port, Instant start);
   void take(Port& port, const Turn& turn, Instant start);

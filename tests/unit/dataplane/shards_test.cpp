@@ -179,6 +179,50 @@ TEST(Refusal, DoesNotSlowAShapedQueue) {
   EXPECT_LE(time_for_all(true) - time_for_all(false), 110_us);
 }
 
+// The queues of the frames that leave when each device poll takes at most `limits` in turn.
+std::vector<QueueId> order_of_queues(const std::vector<size_t>& limits) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.ports[1].queues[3].weight = 2;
+  config.ports[1].queues[4].weight = 1;
+  auto made = Switch::create(config, {.shards = 1});
+  PacketPool pool(1024, 256);
+  ManualIo io(pool);
+  io.links = {{PortId(0), true}, {PortId(1), true}};
+  constexpr int kFrames = 100;  // a queue
+  for (int i = 0; i < 2 * kFrames; ++i) {
+    UdpSpec spec = between(config, 0, 1, i % 2 == 0 ? kLosslessDscp : kOtherLosslessDscp);
+    spec.frame_len = 700;
+    spec.readable_len = 96;
+    io.arrive(PortId(0), udp_frame(spec), 700);
+  }
+  Command off{.kind = Command::Kind::set_port_tx, .port = PortId(1), .on = false};
+  Command on{.kind = Command::Kind::set_port_tx, .port = PortId(1), .on = true};
+  EXPECT_TRUE((*made)->post(ShardId(0), off));
+  while (!io.arrived.empty()) (*made)->shard(ShardId(0)).poll(io, Instant());
+  EXPECT_TRUE((*made)->post(ShardId(0), on));
+  Instant now;
+  for (size_t i = 0; i < 1000 && io.sent.size() < 2 * kFrames; ++i) {
+    io.transmit_limit = limits[i % limits.size()];
+    (*made)->shard(ShardId(0)).poll(io, now);
+    now = now + 11_us;
+    io.complete(now);
+  }
+  std::vector<QueueId> order;
+  for (const Sent& sent : io.sent) {
+    constexpr size_t kTosAt = 14 + 1;
+    order.emplace_back(static_cast<size_t>(sent.frame[kTosAt] >> 2));
+  }
+  return order;
+}
+
+// What is refused was not sent: queues take turns as if it had never been picked.
+TEST(Refusal, DoesNotChangeTheTurnsOfDwrrQueues) {
+  const std::vector<QueueId> undisturbed = order_of_queues({SIZE_MAX});
+  ASSERT_EQ(undisturbed.size(), 200u);
+  EXPECT_EQ(order_of_queues({SIZE_MAX, 3}), undisturbed);
+  EXPECT_EQ(order_of_queues({0, SIZE_MAX, 5, 1, 2}), undisturbed);
+}
+
 // Readable octets that are not read yet count as if they had arrived.
 TEST(Backlog, CountsTowardsXoff) {
   config::SwitchConfig config = hosts_switch(2);

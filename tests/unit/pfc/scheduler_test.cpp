@@ -115,6 +115,32 @@ TEST(Scheduler, PickingTwiceWithoutSendingPicksTheSame) {
   }
 }
 
+// Bursts of which only a part can be sent: the rest is picked again in the same order.
+TEST(Scheduler, WhatIsRestoredWasNeverPicked) {
+  const unsigned seed = 23;
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
+  Port port(weighted(1, 2, 3));
+  port.len = {64, 300, 700, 1'500, 9'000, 0, 0, 0};
+  for (int burst = 0; burst < 2'000; ++burst) {
+    const auto backlogged = static_cast<uint8_t>(random() & 0x1F);
+    const auto stopped = static_cast<uint8_t>(random() & random());
+    const size_t sent = random() % 8;
+    Scheduler::State middle = port.scheduler.state();
+    std::vector<std::optional<QueueId>> refused;
+    for (size_t i = 0; i < 8; ++i) {
+      if (i == sent) middle = port.scheduler.state();
+      // A queue is empty while its last packet is in the burst, which makes the scheduler forget.
+      const auto queue = port.send(i % 3 == 2 ? backlogged & ~1 : backlogged, stopped);
+      if (i >= sent) refused.push_back(queue);
+    }
+    port.scheduler.restore(middle);
+    ASSERT_EQ(port.scheduler.state(), middle);
+    for (size_t i = sent; i < 8; ++i)
+      ASSERT_EQ(port.send(i % 3 == 2 ? backlogged & ~1 : backlogged, stopped), refused[i - sent]);
+  }
+}
+
 Instant at(Duration since) {
   return Instant::at(since);
 }
