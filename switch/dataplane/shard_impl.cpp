@@ -117,7 +117,7 @@ void ShardImpl::carry_out(Command& command) {
       break;
     case Command::Kind::drain:
       pause_.resume_all();
-      draining_ = &command;
+      command.next = std::exchange(draining_, &command);
       return;
   }
   command.done.store(true, std::memory_order_release);
@@ -125,7 +125,10 @@ void ShardImpl::carry_out(Command& command) {
 
 void ShardImpl::finish_drain() {
   if (draining_ == nullptr || held() != 0) return;
-  std::exchange(draining_, nullptr)->done.store(true, std::memory_order_release);
+  while (draining_ != nullptr) {  // whoever asked may free it as soon as it is done
+    Command& command = *std::exchange(draining_, draining_->next);
+    command.done.store(true, std::memory_order_release);
+  }
 }
 
 void ShardImpl::follow_links() {

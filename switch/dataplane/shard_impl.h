@@ -65,7 +65,7 @@ class ShardImpl final : public Shard {
   std::array<Message, kBurst> messages_;  // being read
   uint32_t links_seen_ = 0;      // CommonState::link_generation that the live masks reflect
   std::vector<bool> links_up_;   // by port, as the world says
-  Command* draining_ = nullptr;  // waits for the shard to be empty
+  Command* draining_ = nullptr;  // those that wait for the shard to be empty, by Command::next
 };
 
 }  // namespace eddy

@@ -88,6 +88,7 @@ struct Command {
   bool on = false;              // set_port_tx
   std::span<NeighborRow> rows;  // dump_neighbors: filled from the front
   size_t row_count = 0;
+  Command* next = nullptr;        // the shard's, while it waits
   std::atomic<bool> done{false};  // set last, with release
 };
 

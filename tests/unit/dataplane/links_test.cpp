@@ -220,6 +220,21 @@ TEST(Control, DrainResumesPeersAndIsDoneWhenNothingIsHeld) {
   EXPECT_EQ(rig.seen(1).size(), 12u);
 }
 
+TEST(Control, DrainsThatOverlapAreAllDone) {
+  OneSwitch rig(hosts_switch(2));
+  rig.inject(1, pause_frame(bit(kLossless), 1000));  // 51.2 us
+  rig.send(0, 1, kLosslessDscp);
+  rig.run_for(1_us);
+  std::array<Command, 3> drains;
+  for (Command& drain : drains) {
+    drain.kind = Command::Kind::drain;
+    order(rig, drain);
+    EXPECT_FALSE(drain.done);
+  }
+  rig.run_for(1_ms);
+  for (const Command& drain : drains) EXPECT_TRUE(drain.done);
+}
+
 TEST(Control, WatermarksKeepThePeakUntilCleared) {
   OneSwitch rig(hosts_switch(2));
   for (int i = 0; i < 5; ++i) rig.send(0, 1, kLosslessDscp);
