@@ -250,19 +250,28 @@ void Adjacency::link_down(PortId port) {
 
 // Configured neighbors replace learned ones; those no longer configured are forgotten.
 void Adjacency::adopt(const Snapshot& now) {
-  for (Neighbor& neighbor : neighbors_.entries())
-    if (neighbor.state == NeighborState::fixed) give_up(neighbor, DropReason::neighbor_unresolved);
   for (const FixedNeighbor& fixed : now.neighbors) {
     if (!context_.owns(fixed.port)) continue;
     Neighbor* neighbor = neighbors_.find(fixed.port, fixed.address);
     if (neighbor == nullptr) neighbor = insert_fixed(fixed.port, fixed.address);
-    confirm(*neighbor, fixed.mac);
-    neighbor->state = NeighborState::fixed;
-    set_timer(*neighbor, Instant::never());
+    fix(*neighbor, fixed.mac);
+    neighbor->configured_by = now.generation;
   }
+  for (Neighbor& neighbor : neighbors_.entries())
+    if (neighbor.state == NeighborState::fixed && neighbor.configured_by != now.generation)
+      give_up(neighbor, DropReason::neighbor_unresolved);
 }
 
-// Makes room where learned neighbors have filled the table; the snapshot holds fewer fixed ones.
+void Adjacency::fix(Neighbor& neighbor, const MacAddress& mac) {
+  const bool known = is_usable(neighbor.state);
+  if (known && neighbor.mac != mac) context_.event(EventKind::neighbor_learned, neighbor.port);
+  if (neighbor.state == NeighborState::fixed && neighbor.mac == mac) return;
+  confirm(neighbor, mac);
+  neighbor.state = NeighborState::fixed;
+  set_timer(neighbor, Instant::never());
+}
+
+// Makes room where learned neighbors have filled the table; the fixed ones of two snapshots fit.
 Neighbor* Adjacency::insert_fixed(PortId port, const IpAddress& address) {
   if (Neighbor* neighbor = neighbors_.insert(port, address)) return neighbor;
   for (Neighbor& learned : neighbors_.entries()) {

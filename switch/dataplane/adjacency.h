@@ -85,6 +85,7 @@ class Adjacency {
   void ask_by_nd(const Neighbor& neighbor, const Ipv6Address& own);
   void advance(Neighbor& neighbor);
   Neighbor* insert_fixed(PortId port, const IpAddress& address);
+  void fix(Neighbor& neighbor, const MacAddress& mac);
   void give_up(Neighbor& neighbor, DropReason reason);
   void set_timer(const Neighbor& neighbor, Instant at);
   void answer_request(PortId port, const ArpMessage& question);

@@ -29,8 +29,9 @@ struct Neighbor {
   MacAddress mac;
   PortId port;
   NeighborState state = NeighborState::free;
-  uint8_t requests = 0;  // sent in the current attempt
-  Instant confirmed_at;  // last answer
+  uint8_t requests = 0;        // sent in the current attempt
+  Instant confirmed_at;        // last answer
+  uint64_t configured_by = 0;  // fixed: generation of the last snapshot that names it
   PacketFifo waiting;
 };
 

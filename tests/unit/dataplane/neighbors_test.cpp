@@ -202,6 +202,36 @@ TEST_P(Neighbors, OfOtherSubnetsAndMulticastMacsAreNotBelieved) {
   EXPECT_TRUE(delivered({{0x03, 0, 0, 0, 0, 1}}).empty());
 }
 
+// What a reload does to configured neighbors, told by events of their port and packets to them.
+TEST_P(Neighbors, ConfiguredOnesAreNewsOnceAndWhenTheyChange) {
+  const auto reload = [this] {
+    EXPECT_TRUE(rig.object().reconfigure(rig.config).ok());
+    rig.fabric.poll(rig.node);
+    return only(take_events(rig.object()), EventKind::neighbor_learned).size();
+  };
+  (void)take_events(rig.object());
+  EXPECT_EQ(reload(), 0u) << "nothing new";
+  rig.config.neighbors.push_back({ip(family().host), kMac, rig.config.ports[1].name});
+  EXPECT_EQ(reload(), 1u) << "added";
+  EXPECT_EQ(reload(), 0u);
+  send(1);
+  rig.config.neighbors.back().mac = kNewMac;
+  EXPECT_EQ(reload(), 1u) << "changed";
+  EXPECT_EQ(reload(), 0u);
+  send(2);
+  rig.run_for(1_ms);
+  EXPECT_EQ(delivered(kMac), (std::vector<uint16_t>{1}));
+  EXPECT_EQ(delivered(kNewMac), (std::vector<uint16_t>{2}));
+  rig.config.neighbors.pop_back();
+  EXPECT_EQ(reload(), 0u) << "removed";
+  send(3);
+  EXPECT_EQ(questions().size(), 1u) << "forgotten";
+  answer(kMac);
+  EXPECT_EQ(only(take_events(rig.object()), EventKind::neighbor_learned).size(), 1u);
+  rig.config.neighbors.push_back({ip(family().host), kMac, rig.config.ports[1].name});
+  EXPECT_EQ(reload(), 0u) << "known already";
+}
+
 INSTANTIATE_TEST_SUITE_P(Families, Neighbors, testing::Values(kV4, kV6),
                          [](const auto& info) { return std::string(info.param.name); });
 
