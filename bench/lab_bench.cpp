@@ -108,7 +108,7 @@ class Bench {
     const double spent = cpu_seconds() - from;
     return static_cast<double>(world_->counts().packet_hops - hops) / spent;
   }
-  uint64_t hops() const { return world_->counts().packet_hops; }
+  lab::WorldCounts counts() const { return world_->counts(); }
   bool lost_packets() {
     for (size_t i = 0; i < world_->switch_count(); ++i)
       if (world_->switch_at(i).balance().dropped != 0) return true;
@@ -128,10 +128,14 @@ int run_instructions(const Arguments& arguments, const std::vector<Case>& cases)
   for (const Case& spec : cases) {
     if (spec.name != arguments.instructions) continue;
     Bench bench(spec);
-    const uint64_t before = bench.hops();
+    const lab::WorldCounts before = bench.counts();
     (void)bench.measured_slice(arguments.slice_us != 0 ? Duration::microseconds(arguments.slice_us)
                                                        : spec.slice);
-    std::printf("%lu\n", bench.hops() - before);
+    const lab::WorldCounts after = bench.counts();
+    std::printf("hops %lu events %lu polls %lu host_turns %lu ties %lu\n",
+                after.packet_hops - before.packet_hops, after.events - before.events,
+                after.polls - before.polls, after.host_turns - before.host_turns,
+                after.ties - before.ties);
     return 0;
   }
   std::fprintf(stderr, "lab_bench: no case '%s'\n", arguments.instructions.c_str());
