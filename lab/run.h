@@ -1,0 +1,119 @@
+// One run: an experiment with one seed, from its configuration to what was measured.
+//
+// Flows are measured if they start in [warmup, warmup + duration). The run ends when all flows have
+// ended, or `drain` after the last may start; what has not ended by then is unfinished, counted
+// with its age, and makes the run censored. FCT is the sender's, slowdown against the ideal FCT of
+// the flow's path (reference D.5). Times are the experiment's own: time_dilation is divided out
+// again. Owner: the caller. Cost: the world's; the results hold every flow. Source: reference D.5,
+// D.6, E.0.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/experiment.h"
+#include "lab/traffic.h"
+#include "lab/world.h"
+#include "net/result.h"
+#include "net/units.h"
+
+namespace eddy::lab {
+
+struct FlowResult {
+  Flow flow;
+  bool measured = false;    // started inside the measurement window
+  bool finished = false;    // at the sender and at the receiver
+  Duration fct{};           // sender: last ACK; unfinished: its age at the end
+  Duration receiver_fct{};  // receiver: last octet; unfinished: its age at the end
+  Duration ideal{};
+  double slowdown = 0;  // max(1, fct / ideal)
+  host::SendOutcome sent;
+  host::ReceiveOutcome received;
+};
+
+struct Statistics {
+  size_t count = 0;
+  double mean = 0;
+  double p50 = 0;
+  double p95 = 0;
+  double p99 = 0;
+  double p999 = 0;
+  double max = 0;
+};
+// Percentiles by nearest rank. `values` are sorted in place.
+Statistics statistics(std::vector<double>& values);
+
+// The fabric at an instant, over all switch ports.
+struct QueueSample {
+  Instant at;
+  int64_t max_queue = 0;   // octets of the longest egress queue
+  int64_t max_buffer = 0;  // octets in the fullest shared buffer
+  uint32_t paused_queues = 0;
+};
+
+struct RunResult {
+  std::string variant;
+  std::string scheme;
+  uint64_t seed = 0;
+  std::string size;
+  uint64_t config_digest = 0;
+  uint64_t trace_digest = 0;
+  std::vector<TrafficSummary> traffic;
+  std::vector<std::string> warnings;
+
+  std::vector<FlowResult> flows;
+  size_t unfinished = 0;  // of the measured
+  bool censored = false;  // hit its limit, or was interrupted, with flows unfinished
+  bool interrupted = false;
+  Statistics fct_us;  // measured and finished
+  Statistics slowdown;
+  double ooo_ratio = 0;  // out-of-order arrivals / data packets received
+  double ood_p99 = 0;    // packets, over out-of-order arrivals
+  uint64_t ood_max = 0;
+  std::vector<uint64_t> ood_histogram;  // bucket i: OOD = i packets
+  uint64_t pfc_events = 0;              // times that a priority group began to pause its sender
+  uint64_t pfc_frames = 0;              // XOFF frames sent, refreshes included
+  double pfc_paused_us = 0;             // summed over all paused ports, of switches and hosts
+  double pfc_pause_rate = 0;            // events a second and switch port
+  double pfc_paused_fraction = 0;       // of the time of all ports
+  uint64_t lossless_drops = 0;
+  double goodput_gbps = 0;  // delivered payload of measured flows over the window
+  std::map<std::string, uint64_t>
+      counters;  // by the daemon's names, over all switches; hosts: nic_*
+  std::vector<QueueSample> samples;
+
+  uint64_t packet_hops = 0;
+  uint64_t events = 0;
+  uint64_t ties = 0;
+  uint64_t polls = 0;
+  Duration simulated{};
+  double cpu_seconds = 0;  // of the event loop
+  uint64_t peak_rss_bytes = 0;
+  uint64_t digest = 0;
+};
+
+struct Progress {
+  Instant now;
+  Instant end;  // the latest possible
+  size_t flows_ended = 0;
+  size_t flows = 0;
+  uint64_t packet_hops = 0;
+};
+
+struct RunOptions {
+  uint64_t seed = 1;
+  bool check = false;                             // invariants after every instant: slow
+  std::function<void(const Progress&)> progress;  // about every progress_every of CPU time
+  const std::atomic<bool>* interrupt = nullptr;   // ends the run early with what it has
+  ReadTrafficFile read;
+  uint64_t memory_limit = 0;  // octets; 0 = what the machine has free
+};
+
+// Problems are named by the experiment's keys ("topology.leaves: ...").
+Result<RunResult> run_experiment(const config::Experiment& experiment, const RunOptions& options);
+
+}  // namespace eddy::lab
