@@ -56,9 +56,8 @@ void ReactionPoint::on_cnp(const config::DcqcnConfig& config, BitRate line, Inst
   next_cut_ = now + config.decrease_interval;
 }
 
-void ReactionPoint::on_sent(const config::DcqcnConfig& config, BitRate line, int64_t octets) {
-  if (octets_left_ <= 0) return;  // no CNP yet, or no byte counter
-  octets_left_ -= octets;
+// A whole byte counter, or more than one, has left.
+void ReactionPoint::count_octets(const config::DcqcnConfig& config, BitRate line) {
   while (octets_left_ <= 0) {
     increase(config, line, byte_events_);
     octets_left_ += config.byte_counter.count();

@@ -26,19 +26,24 @@ class ReactionPoint {
   }
   void on_cnp(const config::DcqcnConfig& config, BitRate line, Instant now);
   // Frame octets that have left; after catch_up().
-  void on_sent(const config::DcqcnConfig& config, BitRate line, int64_t octets);
+  void on_sent(const config::DcqcnConfig& config, BitRate line, int64_t octets) {
+    if (octets_left_ <= 0) return;  // no CNP yet, or no byte counter
+    octets_left_ -= octets;
+    if (octets_left_ <= 0) count_octets(config, line);
+  }
 
   // As of the last catch_up().
   int64_t rate_bps() const { return current_; }
   int64_t target_bps() const { return target_; }
   uint32_t alpha_q30() const { return alpha_; }
-  // The next time at which the rate may grow by itself.
+  // When a timer goes off next, and when one that makes the rate grow.
+  Instant next_event() const { return alpha_due_ < increase_due_ ? alpha_due_ : increase_due_; }
   Instant next_increase() const { return increase_due_; }
 
   static constexpr uint32_t kAlphaOne = 1U << 30;
 
  private:
-  Instant next_event() const { return alpha_due_ < increase_due_ ? alpha_due_ : increase_due_; }
+  void count_octets(const config::DcqcnConfig& config, BitRate line);
   void replay(const config::DcqcnConfig& config, BitRate line, Instant now);
   void decay_alpha(const config::DcqcnConfig& config, Instant now);
   void increase(const config::DcqcnConfig& config, BitRate line, uint16_t& events);

@@ -8,14 +8,11 @@ namespace {
 
 constexpr uint32_t kUdpLengthOffset = 4;
 
-uint32_t padded(uint32_t payload_len) {
-  return (payload_len + 3) / 4 * 4;
-}
-
 }  // namespace
 
 Framer::Framer(const NicOptions& options)
     : v4_(options.address.is_v4()),
+      plain_(v4_ && !options.config.icrc_check),
       icrc_check_(options.config.icrc_check),
       mtu_(static_cast<uint32_t>(options.config.mtu)),
       mac_(options.mac),
@@ -61,14 +58,6 @@ HeaderTemplate Framer::reply_template(const ReceiveSpec& spec) const {
   return encoded(packet, spec.source);
 }
 
-uint8_t* Framer::copy(const HeaderTemplate& from, Packet& out) const {
-  const rte_mbuf* mbuf = out.mbuf();
-  ASSERT(mbuf->buf_len >= mbuf->data_off + kTemplateOctets);
-  uint8_t* frame = out.data();
-  std::memcpy(frame, from.data(), kTemplateOctets);
-  return frame;
-}
-
 void Framer::set_lengths(uint8_t* frame, uint32_t udp_length) const {
   uint8_t* ip = frame + kEthernetHeader;
   const auto total = static_cast<uint16_t>(udp_length + kIpv4Header);
@@ -79,54 +68,23 @@ void Framer::set_lengths(uint8_t* frame, uint32_t udp_length) const {
   store_be16(frame + bth_ - kUdpHeader + kUdpLengthOffset, static_cast<uint16_t>(udp_length));
 }
 
-void Framer::finish(Packet& out, uint32_t headers, uint32_t payload) const {
-  rte_mbuf* mbuf = out.mbuf();
-  out.wire_len = headers + payload + kIcrc;
-  uint32_t data_len = headers;
-  if (icrc_check_) {
-    const ConstOctets covered(out.data() + kEthernetHeader, headers - kEthernetHeader);
-    store_be32(out.data() + headers, __builtin_bswap32(roce_icrc(covered, payload)));
-    data_len += kIcrc;
-  }
-  mbuf->data_len = static_cast<uint16_t>(data_len);
-  mbuf->pkt_len = out.wire_len;
-}
-
-void Framer::write_data(const HeaderTemplate& from, const DataFields& fields, Packet& out) const {
-  uint8_t* frame = copy(from, out);
-  uint8_t* bth = frame + bth_;
-  const uint32_t payload = padded(fields.payload_len);
-  const uint32_t extension = detail::extension_length(static_cast<uint8_t>(fields.opcode));
-  bth[0] = static_cast<uint8_t>(fields.opcode);
-  bth[1] = static_cast<uint8_t>((payload - fields.payload_len) << 4);
-  const uint32_t request = fields.ack_request ? uint32_t{detail::kAckRequestBit} << 24 : 0;
-  store_be32(bth + 8, request | fields.psn);
-  if (extension != 0 || payload != mtu_)
-    set_lengths(frame, kUdpHeader + kBthHeader + extension + payload + kIcrc);
-  finish(out, bth_ + kBthHeader + extension, payload);
-}
-
-void Framer::write_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn,
-                       Packet& out) const {
-  uint8_t* bth = copy(from, out) + bth_;
-  if (becn) bth[4] = detail::kBecnBit;
-  store_be32(bth + 8, psn & kPsnMask);
-  store_be32(bth + kBthHeader, uint32_t{aeth.syndrome} << 24 | (aeth.msn & kPsnMask));
-  finish(out, bth_ + kBthHeader + kAeth, 0);
+uint32_t Framer::append_icrc(uint8_t* frame, uint32_t headers, uint32_t payload) {
+  const ConstOctets covered(frame + kEthernetHeader, headers - kEthernetHeader);
+  store_be32(frame + headers, __builtin_bswap32(roce_icrc(covered, payload)));
+  return headers + kIcrc;
 }
 
 void Framer::write_cnp(const HeaderTemplate& from, Packet& out) const {
   uint8_t* frame = copy(from, out);
   uint8_t* bth = frame + bth_;
   bth[0] = kBthCnp;
-  bth[4] = detail::kBecnBit;
+  bth[4] = Received::kBecnBit;
   store_be32(bth + kBthHeader, 0);  // the AETH's place; what follows is zero in the template
   set_lengths(frame, kUdpHeader + kBthHeader + kCnpReserved + kIcrc);
   finish(out, bth_ + kBthHeader + kCnpReserved, 0);
 }
 
-Reading Framer::read_slowly(const Packet& packet, Received& out, Extent& extent,
-                            PauseFrame& pause) const {
+Reading Framer::read(const Packet& packet, Received& out, PauseFrame& pause) const {
   const ConstOctets frame(packet.data(), packet.data_len());
   ParsedFrame parsed;
   if (parse_frame(frame.data(), packet.data_len(), packet.wire_len, parsed) != ParseVerdict::ok)
@@ -139,26 +97,15 @@ Reading Framer::read_slowly(const Packet& packet, Received& out, Extent& extent,
   RocePacket roce;
   if (decode(frame.subspan(parsed.l2_len), roce) != CodecVerdict::ok) return Reading::malformed;
   if (roce.addresses.destination != address_) return Reading::not_for_us;
-  if (detail::extension_length(static_cast<uint8_t>(roce.bth.opcode)) == detail::kNotOurs)
-    return Reading::malformed;
+  if (detail::extension_length(roce.bth.opcode) == detail::kNotOurs) return Reading::malformed;
 
-  const uint8_t* octets = frame.data() + parsed.l2_len;
-  out.opcode = roce.bth.opcode;
-  out.ecn = roce.ecn;
-  out.becn = roce.bth.becn;
-  out.ack_request = roce.bth.ack_request;
-  out.syndrome = roce.aeth.syndrome;
-  out.msn = roce.aeth.msn;
-  out.qpn = roce.bth.destination_qpn;
-  out.psn = roce.bth.psn;
-  out.payload_len = roce.payload_len;
-  out.dma_length = roce.reth.dma_length;
-  out.source = octets + (v4_ ? 12 : 8);
+  const uint8_t* ip_header = frame.data() + parsed.l2_len;
+  out = {ip_header, ip_header + parsed.l3_len + kUdpHeader, roce.payload_len};
   // The IPv4 header may be longer than the decoded packet says, by its options.
   const uint32_t options = v4_ ? parsed.l3_len - kIpv4Header : 0;
-  extent = {parsed.l2_len, static_cast<uint32_t>(roce_header_length(roce)) + options,
-            static_cast<uint32_t>(roce_packet_length(roce)) + options};
-  return Reading::roce;
+  const Extent extent = {parsed.l2_len, static_cast<uint32_t>(roce_header_length(roce)) + options,
+                         static_cast<uint32_t>(roce_packet_length(roce)) + options};
+  return icrc_check_ && !icrc_ok(packet, extent) ? Reading::malformed : Reading::roce;
 }
 
 // Behind the whole payload when the frame carries it, else right behind the headers.

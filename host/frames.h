@@ -13,6 +13,7 @@
 
 #include "host/flow.h"
 #include "host/nic.h"
+#include "net/assert.h"
 #include "net/byte_order.h"
 #include "net/packet.h"
 #include "net/parse.h"
@@ -34,19 +35,24 @@ inline int64_t psn_distance(uint32_t psn, uint64_t from) {
   return static_cast<int32_t>((psn - static_cast<uint32_t>(from)) << 8) >> 8;
 }
 
-// What a received frame says. `source` points at the source address in the frame.
+// A received frame that has been found to be whole and of our kind: a view of its octets. A field
+// may be asked for only when the frame's opcode has it.
 struct Received {
-  RoceOpcode opcode{};
-  uint8_t ecn = 0;
-  bool becn = false;
-  bool ack_request = false;
-  uint8_t syndrome = 0;  // of an ACK or NAK
-  uint32_t msn = 0;
-  uint32_t qpn = 0;
-  uint32_t psn = 0;
-  uint32_t payload_len = 0;
-  uint32_t dma_length = 0;  // of a first or only packet
-  const uint8_t* source = nullptr;
+  const uint8_t* ip;
+  const uint8_t* bth;
+  uint32_t payload_len;
+
+  RoceOpcode opcode() const { return static_cast<RoceOpcode>(bth[0]); }
+  bool becn() const { return (bth[4] & kBecnBit) != 0; }
+  uint32_t qpn() const { return load_be32(bth + 4) & kPsnMask; }
+  bool ack_request() const { return (bth[8] & kAckRequestBit) != 0; }
+  uint32_t psn() const { return load_be32(bth + 8) & kPsnMask; }
+  uint32_t dma_length() const { return load_be32(bth + kBthHeader + 12); }  // of first and only
+  uint8_t syndrome() const { return bth[kBthHeader]; }                      // of ACK and NAK
+  uint32_t msn() const { return load_be32(bth + kBthHeader) & kPsnMask; }
+
+  static constexpr uint8_t kBecnBit = 0x40;
+  static constexpr uint8_t kAckRequestBit = 0x80;
 };
 
 enum class Reading : uint8_t { roce, pause, not_for_us, malformed };
@@ -69,21 +75,21 @@ class Framer {
   void write_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn, Packet& out) const;
   void write_cnp(const HeaderTemplate& from, Packet& out) const;
 
-  // `pause` is only filled for Reading::pause, `out` only for Reading::roce.
-  Reading read(const Packet& packet, Received& out, PauseFrame& pause) const {
-    Extent extent;
-    if (!read_plain(packet, out, extent)) {
-      const Reading reading = read_slowly(packet, out, extent, pause);
-      if (reading != Reading::roce) return reading;
-    }
-    return icrc_check_ && !icrc_ok(packet, extent) ? Reading::malformed : Reading::roce;
-  }
+  // An untagged IPv4 frame without options that is for us and of our kind, and says so in `out`;
+  // false, with nothing said, for any other: read() finds out what that is.
+  bool read_plain(const Packet& packet, Received& out) const;
+  // Any frame. `pause` is filled for Reading::pause, `out` for Reading::roce.
+  Reading read(const Packet& packet, Received& out, PauseFrame& pause) const;
 
   // Whether a frame read came from the peer of the template's QP.
   bool from_peer(const HeaderTemplate& own, const Received& received) const {
-    const uint8_t* peer = own.data() + kEthernetHeader + (v4_ ? 16 : 24);
-    if (v4_) return load_raw<uint32_t>(peer) == load_raw<uint32_t>(received.source);
-    return std::memcmp(peer, received.source, 16) == 0;
+    const uint8_t* own_ip = own.data() + kEthernetHeader;
+    if (v4_) return load_raw<uint32_t>(own_ip + 16) == load_raw<uint32_t>(received.ip + 12);
+    return std::memcmp(own_ip + 24, received.ip + 8, 16) == 0;
+  }
+  bool marked(const Received& received) const {
+    const uint32_t traffic_class = v4_ ? received.ip[1] : received.ip[1] >> 4;
+    return (traffic_class & kEcnCongestion) == kEcnCongestion;
   }
 
  private:
@@ -100,6 +106,8 @@ class Framer {
   static bool icrc_ok(const Packet& packet, const Extent& extent);
   HeaderTemplate encoded(RocePacket packet, const IpAddress& peer) const;
   void set_lengths(uint8_t* frame, uint32_t udp_length) const;
+  // Behind the headers; the length with it.
+  static uint32_t append_icrc(uint8_t* frame, uint32_t headers, uint32_t payload);
   void finish(Packet& out, uint32_t headers, uint32_t payload) const;
   uint8_t* copy(const HeaderTemplate& from, Packet& out) const;
 
@@ -107,6 +115,7 @@ class Framer {
   uint32_t address_raw_ = 0;  // IPv4, as it lies
   uint32_t bth_ = 0;          // offset in our frames
   bool v4_ = true;
+  bool plain_ = true;  // read_plain() may answer: IPv4, and no ICRC to check
   bool icrc_check_ = false;
   uint32_t mtu_ = 0;
   MacAddress mac_;
@@ -118,69 +127,105 @@ class Framer {
 
 namespace detail {
 
-inline constexpr uint64_t kMacMask = 0x0000ffffffffffff;
+// A frame's first octets: the destination, and the group bit of the source.
+inline constexpr uint64_t kMacMask = 0x0001ffffffffffff;
 inline constexpr uint32_t kPlainBth = kEthernetHeader + kIpv4Header + kUdpHeader;
 inline constexpr uint8_t kTransportVersionMask = 0x0f;
-inline constexpr uint8_t kBecnBit = 0x40;
-inline constexpr uint8_t kAckRequestBit = 0x80;
-inline constexpr uint32_t kNotOurs = UINT32_MAX;
+inline constexpr uint8_t kNotOurs = UINT8_MAX;
 
-// Octets of the extension headers of the opcodes that a NIC speaks.
-constexpr uint32_t extension_length(uint8_t opcode) {
-  constexpr auto kFirst = static_cast<uint8_t>(RoceOpcode::write_first);
-  constexpr auto kMiddle = static_cast<uint8_t>(RoceOpcode::write_middle);
-  constexpr auto kLast = static_cast<uint8_t>(RoceOpcode::write_last);
-  constexpr auto kOnly = static_cast<uint8_t>(RoceOpcode::write_only);
-  if (opcode == kMiddle || opcode == kLast) return 0;
-  if (opcode == kBthAcknowledge) return kAeth;
-  if (opcode == kFirst || opcode == kOnly) return kReth;
-  return opcode == kBthCnp ? kCnpReserved : kNotOurs;
+// Octets of the extension headers of each opcode, for those that a NIC speaks.
+constexpr std::array<uint8_t, 256> extension_lengths() {
+  std::array<uint8_t, 256> lengths{};
+  lengths.fill(kNotOurs);
+  lengths[static_cast<size_t>(RoceOpcode::write_first)] = kReth;
+  lengths[static_cast<size_t>(RoceOpcode::write_middle)] = 0;
+  lengths[static_cast<size_t>(RoceOpcode::write_last)] = 0;
+  lengths[static_cast<size_t>(RoceOpcode::write_only)] = kReth;
+  lengths[static_cast<size_t>(RoceOpcode::acknowledge)] = kAeth;
+  lengths[static_cast<size_t>(RoceOpcode::cnp)] = kCnpReserved;
+  return lengths;
+}
+inline constexpr std::array<uint8_t, 256> kExtensionLengths = extension_lengths();
+inline uint32_t extension_length(RoceOpcode opcode) {
+  return kExtensionLengths[static_cast<uint8_t>(opcode)];
 }
 
 }  // namespace detail
 
-// An untagged IPv4 frame without options that is for us and of our kind; false for any other, whose
-// verdict the slow way finds.
-inline bool Framer::read_plain(const Packet& packet, Received& out, Extent& extent) const {
+// Addresses that no wire may carry need no look of their own: the receiver compares the source with
+// its peer's.
+inline bool Framer::read_plain(const Packet& packet, Received& out) const {
   using namespace detail;
   const uint8_t* frame = packet.data();
   const uint32_t data_len = packet.data_len();
-  if (!v4_ || data_len < kPlainBth + kBthHeader) return false;
+  if (!plain_ || data_len < kPlainBth + kBthHeader) return false;
   const uint8_t* ip = frame + kEthernetHeader;
   const uint8_t* bth = frame + kPlainBth;
+  if ((load_raw<uint64_t>(frame) & kMacMask) != mac_raw_ ||
+      load_raw<uint32_t>(ip + 16) != address_raw_)
+    return false;
+  constexpr auto kPort = static_cast<uint16_t>(kRocePort >> 8 | (kRocePort & 0xff) << 8);
+  const uint32_t type = load_raw<uint32_t>(frame + 12) & eddy::detail::kTypeAndVersionMask;
+  const uint32_t kind = load_raw<uint32_t>(ip + 6) & eddy::detail::kFragmentAndProtocolMask;
+  if (type != eddy::detail::kIpv4WithoutOptions || kind != eddy::detail::kWholeUdp ||
+      load_raw<uint16_t>(ip + kIpv4Header + 2) != kPort)
+    return false;
+
   const uint32_t total = load_be16(ip + 2);
   const uint32_t udp_length = load_be16(ip + kIpv4Header + 4);
-  const uint32_t extension = extension_length(bth[0]);
-  const uint32_t padding = bth[1] >> 4 & 3;
+  const uint32_t extension = kExtensionLengths[bth[0]];
   const uint32_t headers = kUdpHeader + kBthHeader + extension;
-  const bool ours = (load_raw<uint64_t>(frame) & kMacMask) == mac_raw_ &&
-                    load_raw<uint32_t>(ip + 16) == address_raw_;
-  const bool plain = eddy::detail::is_plain_udp(frame, data_len) &&
-                     load_be16(ip + kIpv4Header + 2) == kRocePort &&
-                     (bth[1] & kTransportVersionMask) == 0 && extension != kNotOurs;
-  if (!ours || !plain || data_len < kEthernetHeader + kIpv4Header + headers) return false;
-  const bool fits = kEthernetHeader + total <= packet.wire_len &&
-                    udp_length + kIpv4Header == total && udp_length >= headers + padding + kIcrc;
-  if (!fits || !eddy::detail::ipv4_checksum_ok(ip, kIpv4Header)) return false;
-  const uint32_t payload = udp_length - headers - padding - kIcrc;
-  if (((payload + padding) & 3) != 0) return false;
+  const uint32_t padding = bth[1] >> 4 & 3;
+  const auto payload = static_cast<int32_t>(udp_length - headers - padding - kIcrc);
+  if (udp_length + kIpv4Header != total || kEthernetHeader + total > packet.wire_len ||
+      payload < 0 || data_len < kEthernetHeader + kIpv4Header + headers)
+    return false;
+  const bool odd = (udp_length & 3) != 0 || (bth[1] & kTransportVersionMask) != 0;
+  if (odd || extension == kNotOurs || !eddy::detail::ipv4_checksum_ok(ip, kIpv4Header))
+    return false;
 
-  out.opcode = static_cast<RoceOpcode>(bth[0]);
-  out.ecn = ip[1] & 3;
-  out.becn = (bth[4] & kBecnBit) != 0;
-  out.ack_request = (bth[8] & kAckRequestBit) != 0;
-  out.qpn = load_be32(bth + 4) & kPsnMask;
-  out.psn = load_be32(bth + 8) & kPsnMask;
-  out.payload_len = payload;
-  out.source = ip + 12;
-  if (extension == kAeth) {
-    out.syndrome = bth[kBthHeader];
-    out.msn = load_be32(bth + kBthHeader) & kPsnMask;
-  } else if (extension == kReth) {
-    out.dma_length = load_be32(bth + kBthHeader + 12);
-  }
-  extent = {kEthernetHeader, kIpv4Header + headers, total};
+  out = {ip, bth, static_cast<uint32_t>(payload)};
   return true;
+}
+
+inline uint8_t* Framer::copy(const HeaderTemplate& from, Packet& out) const {
+  const rte_mbuf* mbuf = out.mbuf();
+  ASSERT(mbuf->buf_len >= mbuf->data_off + kTemplateOctets);
+  uint8_t* frame = out.data();
+  std::memcpy(frame, from.data(), kTemplateOctets);
+  return frame;
+}
+
+inline void Framer::finish(Packet& out, uint32_t headers, uint32_t payload) const {
+  rte_mbuf* mbuf = out.mbuf();
+  const uint32_t data_len = icrc_check_ ? append_icrc(out.data(), headers, payload) : headers;
+  out.wire_len = headers + payload + kIcrc;
+  mbuf->data_len = static_cast<uint16_t>(data_len);
+  mbuf->pkt_len = out.wire_len;
+}
+
+inline void Framer::write_data(const HeaderTemplate& from, const DataFields& fields,
+                               Packet& out) const {
+  uint8_t* frame = copy(from, out);
+  uint8_t* bth = frame + bth_;
+  const uint32_t payload = (fields.payload_len + 3) / 4 * 4;
+  const uint32_t extension = detail::extension_length(fields.opcode);
+  bth[0] = static_cast<uint8_t>(fields.opcode);
+  bth[1] = static_cast<uint8_t>((payload - fields.payload_len) << 4);
+  const uint32_t request = fields.ack_request ? uint32_t{Received::kAckRequestBit} << 24 : 0;
+  store_be32(bth + 8, request | fields.psn);
+  if (extension != 0 || payload != mtu_)
+    set_lengths(frame, kUdpHeader + kBthHeader + extension + payload + kIcrc);
+  finish(out, bth_ + kBthHeader + extension, payload);
+}
+
+inline void Framer::write_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn,
+                              Packet& out) const {
+  uint8_t* bth = copy(from, out) + bth_;
+  if (becn) bth[4] = Received::kBecnBit;
+  store_be32(bth + 8, psn & kPsnMask);
+  store_be32(bth + kBthHeader, uint32_t{aeth.syndrome} << 24 | (aeth.msn & kPsnMask));
+  finish(out, bth_ + kBthHeader + kAeth, 0);
 }
 
 }  // namespace eddy::host

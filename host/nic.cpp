@@ -23,6 +23,7 @@ struct Nic::State {
   bool control_may_go() const {
     return receivers.has_control() && !pauses.blocked(config.control_priority);
   }
+  void receive_other(const Packet& packet, Instant now);
   void receive_roce(const Received& received, Instant now);
 
   const config::HostConfig config;
@@ -46,30 +47,38 @@ void Nic::start(uint32_t qpn, Instant now) {
   state_->senders.start(qpn, now);
 }
 
+inline void Nic::State::receive_roce(const Received& received, Instant now) {
+  if (received.opcode() == RoceOpcode::acknowledge) return senders.on_acknowledge(received, now);
+  if (received.opcode() == RoceOpcode::cnp) return senders.on_cnp(received, now);
+  receivers.on_data(received, now);
+}
+
 void Nic::receive(const Packet& packet, Instant now) {
   State& nic = *state_;
   nic.ledger.count(NicCounter::rx_packets);
   nic.ledger.count(NicCounter::rx_bytes, packet.wire_len);
   Received received;
-  PauseFrame pause;
-  switch (nic.framer.read(packet, received, pause)) {
-    case Reading::roce:
-      return nic.receive_roce(received, now);
-    case Reading::pause:
-      nic.ledger.count(NicCounter::rx_pfc_packets);
-      if (nic.config.pfc_honour) nic.pauses.apply(pause, now);
-      return;
-    case Reading::not_for_us:
-      return nic.ledger.count(NicCounter::not_for_us_packets);
-    case Reading::malformed:
-      return nic.ledger.count(NicCounter::malformed_packets);
-  }
+  if (nic.framer.read_plain(packet, received)) [[likely]]
+    return nic.receive_roce(received, now);
+  nic.receive_other(packet, now);
 }
 
-void Nic::State::receive_roce(const Received& received, Instant now) {
-  if (received.opcode == RoceOpcode::acknowledge) return senders.on_acknowledge(received, now);
-  if (received.opcode == RoceOpcode::cnp) return senders.on_cnp(received, now);
-  receivers.on_data(received, now);
+// Any frame but the plain ones.
+void Nic::State::receive_other(const Packet& packet, Instant now) {
+  Received received;
+  PauseFrame pause;
+  switch (framer.read(packet, received, pause)) {
+    case Reading::roce:
+      return receive_roce(received, now);
+    case Reading::pause:
+      ledger.count(NicCounter::rx_pfc_packets);
+      if (config.pfc_honour) pauses.apply(pause, now);
+      return;
+    case Reading::not_for_us:
+      return ledger.count(NicCounter::not_for_us_packets);
+    case Reading::malformed:
+      return ledger.count(NicCounter::malformed_packets);
+  }
 }
 
 void Nic::on_timers(Instant now) {

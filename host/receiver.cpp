@@ -44,19 +44,45 @@ const ReceiveOutcome& Receivers::outcome(uint32_t qpn) const {
   return outcomes_[qpn];
 }
 
+inline void Receivers::push(const Control& control) {
+  if (backlog_ == ring_.size()) return ledger_.count(NicCounter::control_backlog_drops);
+  const size_t slot = oldest_ + backlog_++;
+  ring_[slot < ring_.size() ? slot : slot - ring_.size()] = control;
+}
+
+inline void Receivers::acknowledge(uint32_t qpn, QueuePair& qp) {
+  const auto psn = static_cast<uint32_t>(qp.expected - 1) & kPsnMask;
+  const uint32_t messages = qp.expected == qp.end ? 1 : 0;
+  push({qpn, psn, messages, Control::Kind::ack, qp.marked});
+  qp.unacked = 0;
+  qp.marked = false;
+}
+
+inline void Receivers::accept(uint32_t qpn, QueuePair& qp, const Received& received, Instant now) {
+  outcomes_[qpn].delivered_bytes += received.payload_len;
+  ++qp.expected;
+  ++qp.unacked;
+  qp.gap_named = false;
+  const bool filled = qp.held != 0 && take_held(qpn, qp, now);
+  const bool done = qp.expected == qp.end;
+  if (done) ledger_.completions.push_back({Completion::End::receiver, qp.flow, now});
+  const bool due = received.ack_request() || qp.unacked >= config_.ack_every;
+  if (done || filled || due) acknowledge(qpn, qp);
+}
+
 void Receivers::on_data(const Received& received, Instant now) {
-  const uint32_t qpn = received.qpn;
+  const uint32_t qpn = received.qpn();
   if (qpn >= opened_ || !framer_.from_peer(queue_pairs_[qpn].header, received))
     return ledger_.count(NicCounter::not_for_us_packets);
   QueuePair& qp = queue_pairs_[qpn];
-  const int64_t distance = psn_distance(received.psn, qp.expected);
+  const int64_t distance = psn_distance(received.psn(), qp.expected);
   if (distance >= 0 && !well_formed(qp, qp.expected + static_cast<uint64_t>(distance), received))
     return ledger_.count(NicCounter::malformed_packets);
 
   ReceiveOutcome& outcome = outcomes_[qpn];
   ledger_.count(NicCounter::rx_data_packets);
   ++outcome.received_packets;
-  if (received.ecn == kEcnCongestion) on_mark(qpn, qp, now);
+  if (framer_.marked(received)) on_mark(qpn, qp, now);
   const auto ood = static_cast<uint64_t>(std::max<int64_t>(distance, 0));
   ++ood_histogram_[std::min(ood, Nic::kOodBuckets - 1)];
   if (distance == 0) return accept(qpn, qp, received, now);
@@ -69,7 +95,7 @@ void Receivers::on_data(const Received& received, Instant now) {
   const bool fits = ood < held_.size();
   if (fits && (selective_ || reorders_)) keep(qpn, qp, qp.expected + ood, received);
   if (selective_) {
-    if (fits) push_nak(qpn, qp, received.psn);
+    if (fits) push_nak(qpn, qp, received.psn());
     return;
   }
   if (!reorders_ || !fits) return name_gap(qpn, qp, now);
@@ -84,21 +110,9 @@ bool Receivers::well_formed(const QueuePair& qp, uint64_t sequence,
   const uint32_t payload = last ? qp.last_payload : static_cast<uint32_t>(config_.mtu);
   if (received.payload_len != payload) return false;
   if (sequence != qp.first)
-    return received.opcode == (last ? RoceOpcode::write_last : RoceOpcode::write_middle);
-  return received.opcode == (last ? RoceOpcode::write_only : RoceOpcode::write_first) &&
-         received.dma_length == static_cast<uint32_t>(qp.size.count());
-}
-
-void Receivers::accept(uint32_t qpn, QueuePair& qp, const Received& received, Instant now) {
-  outcomes_[qpn].delivered_bytes += received.payload_len;
-  ++qp.expected;
-  ++qp.unacked;
-  qp.gap_named = false;
-  const bool filled = qp.held != 0 && take_held(qpn, qp, now);
-  const bool done = qp.expected == qp.end;
-  if (done) ledger_.completions.push_back({Completion::End::receiver, qp.flow, now});
-  const bool due = received.ack_request || qp.unacked >= config_.ack_every;
-  if (done || filled || due) acknowledge(qpn, qp);
+    return received.opcode() == (last ? RoceOpcode::write_last : RoceOpcode::write_middle);
+  return received.opcode() == (last ? RoceOpcode::write_only : RoceOpcode::write_first) &&
+         received.dma_length() == static_cast<uint32_t>(qp.size.count());
 }
 
 // Moves on over the packets that wait behind the one just accepted; true when there were any.
@@ -135,14 +149,6 @@ void Receivers::on_timers(Instant now) {
   }
 }
 
-void Receivers::acknowledge(uint32_t qpn, QueuePair& qp) {
-  const auto psn = static_cast<uint32_t>(qp.expected - 1) & kPsnMask;
-  const uint32_t messages = qp.expected == qp.end ? 1 : 0;
-  push({qpn, psn, messages, Control::Kind::ack, qp.marked});
-  qp.unacked = 0;
-  qp.marked = false;
-}
-
 void Receivers::name_gap(uint32_t qpn, QueuePair& qp, Instant now) {
   const bool again = config_.nak_timer > Duration{} && now >= qp.next_nak;
   if (qp.gap_named && !again) return;
@@ -162,12 +168,6 @@ void Receivers::on_mark(uint32_t qpn, QueuePair& qp, Instant now) {
   if (config_.congestion_control != config::CongestionControl::dcqcn || now < qp.next_cnp) return;
   qp.next_cnp = now + config_.dcqcn.cnp_interval;
   push({qpn, 0, 0, Control::Kind::cnp, false});
-}
-
-void Receivers::push(const Control& control) {
-  if (backlog_ == ring_.size()) return ledger_.count(NicCounter::control_backlog_drops);
-  const size_t slot = oldest_ + backlog_++;
-  ring_[slot < ring_.size() ? slot : slot - ring_.size()] = control;
 }
 
 void Receivers::transmit_control(Packet& out) {

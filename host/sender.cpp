@@ -83,45 +83,63 @@ BitRate Senders::rate(uint32_t qpn, Instant now) const {
   return BitRate::bits_per_second(point.rate_bps());
 }
 
-bool Senders::transmit(Packet& out, Instant now) {
-  wake_paced(now);
-  while (has_ready()) {
-    const uint32_t qpn = pop_ready();
-    QueuePair& qp = queue_pairs_[qpn];
-    // An ACK, or a CNP, may have overtaken its turn.
-    if (!can_send(qpn, qp) || wait_for_pace(qpn, qp, now)) continue;
-    send(qpn, qp, out, now);
-    wake(qpn, qp, now);
-    return true;
-  }
-  return false;
+inline void Senders::push_ready(uint32_t qpn, QueuePair& qp) {
+  qp.place = Place::ready;
+  qp.follower = kNone;
+  (head_ == kNone ? head_ : queue_pairs_[tail_].follower) = qpn;
+  tail_ = qpn;
 }
 
-void Senders::send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now) {
+inline uint32_t Senders::pop_ready() {
+  const uint32_t qpn = head_;
+  QueuePair& qp = queue_pairs_[qpn];
+  head_ = qp.follower;
+  qp.place = Place::idle;
+  return qpn;
+}
+
+// Says whether the QP could send another.
+inline bool Senders::send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now) {
   const bool lost = selective_ && repeats_.has_lost(qpn);
   const uint64_t sequence = lost ? repeats_.take_lost(qpn) : qp.next++;
   if (sequence == qp.unacked) qp.progress = now;
+  const bool more = can_send(qpn, qp);
   const bool last = sequence + 1 == qp.end;
   DataFields fields;
   fields.opcode = sequence == qp.first ? (last ? RoceOpcode::write_only : RoceOpcode::write_first)
                                        : (last ? RoceOpcode::write_last : RoceOpcode::write_middle);
   fields.psn = static_cast<uint32_t>(sequence) & kPsnMask;
   fields.payload_len = last ? qp.last_payload : static_cast<uint32_t>(config_.mtu);
-  fields.ack_request = !can_send(qpn, qp);  // the last one, or the one that fills the window
+  fields.ack_request = !more;  // the last one, or the one that fills the window
   framer_.write_data(qp.header, fields, out);
 
-  const bool again = sequence < qp.sent_end;
-  qp.sent_end = std::max(qp.sent_end, sequence + 1);
-  count_sent(qpn, again, fields.payload_len);
+  ledger_.count(NicCounter::tx_data_packets);
+  ++outcomes_[qpn].sent_packets;
+  if (sequence < qp.sent_end)
+    count_repeat(qpn, fields.payload_len);
+  else
+    qp.sent_end = sequence + 1;
   arm(qpn, qp);
   if (paced_) note_sent(qpn, out.wire_len, now);
+  return more;
 }
 
-void Senders::count_sent(uint32_t qpn, bool again, uint32_t payload) {
+bool Senders::transmit(Packet& out, Instant now) {
+  if (pacing_.has_due(now)) wake_paced(now);
+  while (has_ready()) {
+    const uint32_t qpn = pop_ready();
+    QueuePair& qp = queue_pairs_[qpn];
+    // An ACK, or a CNP, may have overtaken its turn.
+    if (!can_send(qpn, qp) || (paced_ && wait_for_pace(qpn, qp, now))) continue;
+    const bool more = send(qpn, qp, out, now);
+    if (more && !(paced_ && wait_for_pace(qpn, qp, now))) push_ready(qpn, qp);
+    return true;
+  }
+  return false;
+}
+
+void Senders::count_repeat(uint32_t qpn, uint32_t payload) {
   SendOutcome& outcome = outcomes_[qpn];
-  ledger_.count(NicCounter::tx_data_packets);
-  ++outcome.sent_packets;
-  if (!again) return;
   ledger_.count(NicCounter::retransmitted_packets);
   ++outcome.retransmitted_packets;
   outcome.retransmitted_bytes += payload;
@@ -155,7 +173,7 @@ Instant Senders::timeout_of(const QueuePair& qp) const {
 }
 
 // The timer may go off earlier than needed, never later.
-void Senders::arm(uint32_t qpn, QueuePair& qp) {
+void Senders::set_timer(uint32_t qpn, QueuePair& qp) {
   if (qp.next == qp.unacked) return;
   const Instant due = timeout_of(qp);
   if (qp.armed <= due) return;
@@ -165,22 +183,7 @@ void Senders::arm(uint32_t qpn, QueuePair& qp) {
 
 void Senders::wake(uint32_t qpn, QueuePair& qp, Instant now) {
   if (qp.place != Place::idle || !can_send(qpn, qp)) return;
-  if (!wait_for_pace(qpn, qp, now)) push_ready(qpn, qp);
-}
-
-void Senders::push_ready(uint32_t qpn, QueuePair& qp) {
-  qp.place = Place::ready;
-  qp.follower = kNone;
-  (head_ == kNone ? head_ : queue_pairs_[tail_].follower) = qpn;
-  tail_ = qpn;
-}
-
-uint32_t Senders::pop_ready() {
-  const uint32_t qpn = head_;
-  QueuePair& qp = queue_pairs_[qpn];
-  head_ = qp.follower;
-  qp.place = Place::idle;
-  return qpn;
+  if (!paced_ || !wait_for_pace(qpn, qp, now)) push_ready(qpn, qp);
 }
 
 }  // namespace eddy::host

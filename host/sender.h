@@ -105,15 +105,31 @@ class Senders {
   }
   // Packets. A window that shrinks below ack_every would wait for an ACK that nobody owes it.
   int64_t smallest_window() const { return std::max(config_.ack_every, 1); }
-  void send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now);
-  void count_sent(uint32_t qpn, bool again, uint32_t payload);
+  bool send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now);
+  void count_repeat(uint32_t qpn, uint32_t payload);
   void on_timeout(uint32_t qpn, QueuePair& qp, Instant now);
   Instant timeout_of(const QueuePair& qp) const;
-  void arm(uint32_t qpn, QueuePair& qp);
+  // Whichever timeout counts, the timer need not go off before the shorter one.
+  void arm(uint32_t qpn, QueuePair& qp) {
+    if (qp.armed > qp.progress + qp.rto_low) set_timer(qpn, qp);
+  }
+  void set_timer(uint32_t qpn, QueuePair& qp);
 
-  void note_sent(uint32_t qpn, uint32_t wire_len, Instant now);
+  void note_sent(uint32_t qpn, uint32_t wire_len, Instant now) {
+    Pace& pace = paces_[qpn];
+    pace.last_start = now;
+    pace.last_line_octets = int64_t{wire_len} + line_overhead_;
+    pace.point.on_sent(config_.dcqcn, speed_, wire_len);
+  }
   void refresh_rate(uint32_t qpn, QueuePair& qp, Instant now);
-  bool wait_for_pace(uint32_t qpn, QueuePair& qp, Instant now);
+  // True when the QP, which is in no list and has a rate, has to wait and is in the heap now. There
+  // it looks again when its rate may grow.
+  bool wait_for_pace(uint32_t qpn, QueuePair& qp, Instant now) {
+    const ReactionPoint& point = paces_[qpn].point;
+    if (point.next_event() <= now) refresh_rate(qpn, qp, now);
+    return point.rate_bps() < speed_.bps() && wait_below_line_rate(qpn, qp, now);
+  }
+  bool wait_below_line_rate(uint32_t qpn, QueuePair& qp, Instant now);
   void wake_paced(Instant now);
   void wake(uint32_t qpn, QueuePair& qp, Instant now);
   void push_ready(uint32_t qpn, QueuePair& qp);

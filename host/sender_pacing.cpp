@@ -17,8 +17,8 @@ void Senders::on_cnp(const Received& received, Instant now) {
   QueuePair* qp = find(received);
   if (qp == nullptr) return;
   ledger_.count(NicCounter::rx_cnp_packets);
-  ++outcomes_[received.qpn].cnps;
-  if (paced_) cut_rate(received.qpn, *qp, now);
+  ++outcomes_[received.qpn()].cnps;
+  if (paced_) cut_rate(received.qpn(), *qp, now);
 }
 
 void Senders::cut_rate(uint32_t qpn, QueuePair& qp, Instant now) {
@@ -28,13 +28,6 @@ void Senders::cut_rate(uint32_t qpn, QueuePair& qp, Instant now) {
   pacing_.cancel(qpn);
   qp.place = Place::idle;
   wake(qpn, qp, now);
-}
-
-void Senders::note_sent(uint32_t qpn, uint32_t wire_len, Instant now) {
-  Pace& pace = paces_[qpn];
-  pace.last_start = now;
-  pace.last_line_octets = int64_t{wire_len} + line_overhead_;
-  pace.point.on_sent(config_.dcqcn, speed_, wire_len);
 }
 
 // Applies the timers that have gone off.
@@ -47,13 +40,8 @@ void Senders::refresh_rate(uint32_t qpn, QueuePair& qp, Instant now) {
   qp.window = std::max(scaled, 1U);
 }
 
-// True when the QP, which is in no list, has to wait and is in the heap now. There it looks again
-// when its rate may grow.
-bool Senders::wait_for_pace(uint32_t qpn, QueuePair& qp, Instant now) {
-  if (!paced_) return false;
-  refresh_rate(qpn, qp, now);
+bool Senders::wait_below_line_rate(uint32_t qpn, QueuePair& qp, Instant now) {
   const Pace& pace = paces_[qpn];
-  if (pace.point.rate_bps() >= speed_.bps()) return false;
   const Instant start = pace.last_start + time_at(pace.last_line_octets, pace.point.rate_bps());
   if (start <= now) return false;
   qp.place = Place::paced;

@@ -8,18 +8,41 @@ namespace eddy::host {
 // The QP that a reply is for; counts a reply that is for none.
 Senders::QueuePair* Senders::find(const Received& received) {
   const bool known =
-      received.qpn < opened_ && framer_.from_peer(queue_pairs_[received.qpn].header, received);
-  if (known) return &queue_pairs_[received.qpn];
+      received.qpn() < opened_ && framer_.from_peer(queue_pairs_[received.qpn()].header, received);
+  if (known) return &queue_pairs_[received.qpn()];
   ledger_.count(NicCounter::not_for_us_packets);
   return nullptr;
+}
+
+// Everything below `to` has arrived.
+inline void Senders::advance(uint32_t qpn, QueuePair& qp, uint64_t to, Instant now) {
+  if (selective_) repeats_.on_advance(qpn, qp.unacked, to);
+  qp.unacked = to;
+  qp.next = std::max(qp.next, to);
+  qp.progress = now;
+}
+
+// An ACK names the last packet in order, a NAK the one that is missing; IRN's also one behind it.
+inline Senders::Judgement Senders::judge(const QueuePair& qp, const Received& received,
+                                         Acknowledged& says) const {
+  const auto unacked = static_cast<int64_t>(qp.unacked);
+  const auto sent_end = static_cast<int64_t>(qp.sent_end);
+  const int64_t to = unacked + psn_distance(received.psn(), qp.unacked) + (says.nak ? 0 : 1);
+  if (to > sent_end || (says.nak && to == sent_end)) return Judgement::invalid;
+  if (to < unacked) return Judgement::late;
+  says.to = static_cast<uint64_t>(to);
+  if (!says.nak || !selective_) return Judgement::news;
+  says.arrived = says.to + static_cast<uint64_t>(psn_distance(received.msn(), says.to));
+  const bool behind = says.arrived > says.to && says.arrived < qp.sent_end;
+  return behind ? Judgement::news : Judgement::invalid;
 }
 
 void Senders::on_acknowledge(const Received& received, Instant now) {
   QueuePair* qp = find(received);
   if (qp == nullptr) return;
-  const uint32_t qpn = received.qpn;
+  const uint32_t qpn = received.qpn();
   Acknowledged says;
-  says.nak = received.syndrome == kAethNakSequence;
+  says.nak = received.syndrome() == kAethNakSequence;
   ledger_.count(says.nak ? NicCounter::rx_nak_packets : NicCounter::rx_ack_packets);
   switch (judge(*qp, received, says)) {
     case Judgement::invalid:
@@ -35,25 +58,10 @@ void Senders::on_acknowledge(const Received& received, Instant now) {
     if (packets != 0) complete(qpn, *qp, now);
     return;
   }
-  if (!windows_.empty()) count_marks(qpn, *qp, packets, received.becn);
+  if (!windows_.empty()) count_marks(qpn, *qp, packets, received.becn());
   if (says.nak) on_nak(qpn, *qp, says, now);
   if (selective_) arm(qpn, *qp);  // fewer in flight: the timer may have become shorter
   wake(qpn, *qp, now);
-}
-
-// An ACK names the last packet in order, a NAK the one that is missing; IRN's also one behind it.
-Senders::Judgement Senders::judge(const QueuePair& qp, const Received& received,
-                                  Acknowledged& says) const {
-  const auto unacked = static_cast<int64_t>(qp.unacked);
-  const auto sent_end = static_cast<int64_t>(qp.sent_end);
-  const int64_t to = unacked + psn_distance(received.psn, qp.unacked) + (says.nak ? 0 : 1);
-  if (to > sent_end || (says.nak && to == sent_end)) return Judgement::invalid;
-  if (to < unacked) return Judgement::late;
-  says.to = static_cast<uint64_t>(to);
-  if (!says.nak || !selective_) return Judgement::news;
-  says.arrived = says.to + static_cast<uint64_t>(psn_distance(received.msn, says.to));
-  const bool behind = says.arrived > says.to && says.arrived < qp.sent_end;
-  return behind ? Judgement::news : Judgement::invalid;
 }
 
 void Senders::on_nak(uint32_t qpn, QueuePair& qp, const Acknowledged& says, Instant now) {
@@ -65,14 +73,6 @@ void Senders::on_nak(uint32_t qpn, QueuePair& qp, const Acknowledged& says, Inst
     qp.next = says.to;
   }
   if (config_.nak_cuts_rate && paced_) cut_rate(qpn, qp, now);
-}
-
-// Everything below `to` has arrived.
-void Senders::advance(uint32_t qpn, QueuePair& qp, uint64_t to, Instant now) {
-  if (selective_) repeats_.on_advance(qpn, qp.unacked, to);
-  qp.unacked = to;
-  qp.next = std::max(qp.next, to);
-  qp.progress = now;
 }
 
 void Senders::complete(uint32_t qpn, QueuePair& qp, Instant now) {
