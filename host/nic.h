@@ -58,7 +58,7 @@ enum class NicCounter : uint8_t {
   control_backlog_drops,
   malformed_packets,    // not a frame that we speak, or its ICRC is wrong
   not_for_us_packets,   // another MAC or address, an unknown QP or one of another peer
-  invalid_ack_packets,  // ACK or NAK of a PSN that was never sent
+  invalid_ack_packets,  // of a PSN that was never sent, or a NAK of another kind
   kCount,
 };
 

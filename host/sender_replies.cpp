@@ -4,6 +4,11 @@
 #include "host/sender.h"
 
 namespace eddy::host {
+namespace {
+
+constexpr uint8_t kAethKind = 0xe0;  // of a syndrome: 0 is an ACK
+
+}  // namespace
 
 // The QP that a reply is for; counts a reply that is for none.
 Senders::QueuePair* Senders::find(const Received& received) {
@@ -25,6 +30,8 @@ inline void Senders::advance(uint32_t qpn, QueuePair& qp, uint64_t to, Instant n
 // An ACK names the last packet in order, a NAK the one that is missing; IRN's also one behind it.
 inline Senders::Judgement Senders::judge(const QueuePair& qp, const Received& received,
                                          Acknowledged& says) const {
+  const bool ack = (received.syndrome() & kAethKind) == 0;
+  if (!ack && !says.nak) return Judgement::invalid;  // no other NAK is ours to answer
   const auto unacked = static_cast<int64_t>(qp.unacked);
   const auto sent_end = static_cast<int64_t>(qp.sent_end);
   const int64_t to = unacked + psn_distance(received.psn(), qp.unacked) + (says.nak ? 0 : 1);

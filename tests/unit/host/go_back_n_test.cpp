@@ -147,6 +147,18 @@ TEST(GoBackN, AnAckOfWhatWasNeverSentIsCountedAndIgnored) {
   EXPECT_THAT(one.nic.completions(), IsEmpty());
 }
 
+TEST(GoBackN, NaksOfOtherKindsAcknowledgeNothing) {
+  OneNic one(plain_config());
+  const uint32_t qpn = one.send(4);
+  one.transmit_data(at(0_us));
+  for (const uint8_t syndrome : {0x20, 0x3f, 0x61, 0x62, 0x63})
+    one.receive(make_ack({}, qpn, 3, {syndrome, 0}), at(1_us));
+  EXPECT_EQ(one.count(NicCounter::invalid_ack_packets), 5u);
+  EXPECT_THAT(one.nic.completions(), IsEmpty());
+  one.receive(make_ack({}, qpn, 3, {0x0a, 1}), at(2_us));  // an ACK with credits
+  EXPECT_EQ(one.nic.completions().size(), 1u);
+}
+
 TEST(GoBackN, AnAckOvertakesAGoingBack) {
   OneNic one(plain_config());
   const uint32_t qpn = one.send(10);
