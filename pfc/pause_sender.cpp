@@ -36,7 +36,6 @@ void PauseSender::set_link(PortId port, bool up) {
   state.up = up;
   state.sent = 0;
   state.refresh_at = Instant::never();
-  refreshes_.cancel(id_of(port));
   decide(port);
 }
 
@@ -56,7 +55,9 @@ void PauseSender::decide(PortId port) {
     wanted = static_cast<uint8_t>(wanted | 1u << state.plan.pg_to_pfc[pg].index());
   }
   state.wanted = wanted;
-  set_owing(port, state.up && state.wanted != state.sent);
+  const bool owing = state.up && state.wanted != state.sent;
+  set_owing(port, owing);
+  refreshes_.set(id_of(port), owing ? Instant() : state.refresh_at);
 }
 
 void PauseSender::note_due_refreshes(Instant now) {

@@ -87,7 +87,7 @@ class PauseSender {
     }
   }
 
-  // The next refresh or retry.
+  // The next refresh or retry; long past while a frame is owed that no flush() has tried to send.
   Instant next_deadline() const { return refreshes_.next(); }
   // Priorities that the peer has been told to pause.
   uint8_t paused(PortId port) const { return ports_[port.index()].sent; }

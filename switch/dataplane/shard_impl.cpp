@@ -53,8 +53,9 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
 
 Instant ShardImpl::next_deadline() const {
   if (mail_waits() || buffer_.credits_wait() || snapshot_waits()) return context_.now;
-  return std::min({egress_.next_deadline(), pause_.next_deadline(), peers_.next_deadline(),
-                   adjacency_.next_deadline()});
+  const Instant next = std::min({egress_.next_deadline(), pause_.next_deadline(),
+                                 peers_.next_deadline(), adjacency_.next_deadline()});
+  return std::max(next, context_.now);
 }
 
 // The last snapshot may be gone and its memory be this one's: only generations tell them apart.

@@ -167,6 +167,40 @@ TEST(Deadline, OfTheNextTryAfterARefusal) {
   rig.expect_send_at(Instant::at(5_us));
 }
 
+// Port 1's line is free before the world says so. An XON for port 1 makes the end of the poll look
+// at that line, which releases what holds port 0's peer back, when the poll's PFC frames have been
+// sent.
+TEST(Deadline, OfAnXonThatTheEndOfAPollBrings) {
+  config::SwitchConfig config = hosts_switch(3);
+  config.buffer.profiles["lossless"].xoff = 2'000_B;
+  config.buffer.profiles["lossless"].xon_offset = 1'500_B;  // empty again
+  Rig rig(config);
+  const auto send = [&](size_t from, size_t to) {
+    UdpSpec spec = between(config, from, to, kLosslessDscp);
+    spec.frame_len = 1000;
+    spec.readable_len = 96;
+    rig.io.arrive(PortId(from), udp_frame(spec), 1000);
+  };
+  for (int i = 0; i < 2; ++i) send(0, 1);
+  for (int i = 0; i < 2; ++i) send(1, 2);
+  rig.poll(Instant());
+  while (count(*rig.object, 1, PortCounter::tx_packets) < 3) {  // XOFF and one of the two
+    ASSERT_FALSE(rig.io.line_free.empty());
+    rig.poll(std::min_element(rig.io.line_free.begin(), rig.io.line_free.end())->first);
+  }
+  ASSERT_EQ(count(*rig.object, 2, PortCounter::tx_packets), 2u);
+  const auto xons = [&] { return count(*rig.object, 0, kLossless, PfcCounter::pfc_tx_xon); };
+  std::erase_if(rig.io.line_free, [](const auto& line) { return line.second == PortId(1); });
+  rig.poll(Instant::at(5_us));
+  ASSERT_EQ(count(*rig.object, 1, kLossless, PfcCounter::pfc_tx_xon), 1u);
+  if (xons() == 0) {
+    ASSERT_EQ(rig.object->pg_status(PortId(0), PriorityGroupId(3)).used, 0);
+    EXPECT_EQ(rig.deadline(), Instant::at(5_us));
+    rig.poll(rig.deadline());
+  }
+  EXPECT_EQ(xons(), 1u);
+}
+
 TEST(Deadline, OfAPfcFrameThatFoundNoBuffer) {
   config::SwitchConfig config = hosts_switch(2);
   config.buffer.profiles["lossless"].xoff = 10'000_B;

@@ -74,6 +74,25 @@ TEST(PauseSender, SeveralPrioritiesShareAFrame) {
   EXPECT_EQ(frames[0].times[4], 0);
 }
 
+TEST(PauseSender, WhatIsOwedIsDueAtOnce) {
+  Sender s;
+  s.mark(3, true, 7);
+  EXPECT_LE(s.sender.next_deadline(), at(0_us));
+  s.mark(3, false, 7);  // before anybody was told
+  EXPECT_EQ(s.sender.next_deadline(), Instant::never());
+  s.mark(3, true, 7);
+  (void)s.flush(5_us);
+  const Instant refresh = s.sender.next_deadline();
+  EXPECT_GT(refresh, at(5_us));
+  s.mark(3, false, 7);
+  EXPECT_LE(s.sender.next_deadline(), at(5_us));
+  s.mark(3, true, 7);
+  EXPECT_EQ(s.sender.next_deadline(), refresh);
+  s.mark(3, false, 7);
+  (void)s.flush(6_us);
+  EXPECT_EQ(s.sender.next_deadline(), Instant::never());
+}
+
 TEST(PauseSender, PortsComeInOrder) {
   Sender s;
   for (size_t port : {129, 0, 64}) s.mark(3, true, port);
