@@ -93,12 +93,6 @@ void PortManager::follow_links() {
   for (Bell* bell : news) bell->ring();
 }
 
-void PortManager::set_usable(Entry& entry, bool usable) {
-  if (entry.cell.usable.load(std::memory_order_relaxed) == usable) return;
-  entry.cell.usable.store(usable, std::memory_order_release);
-  bells_[static_cast<size_t>(entry.config.worker)]->ring();
-}
-
 void PortManager::reconnect(Entry& entry, Instant now) {
   if (now < entry.next_attempt || entry.cell.in_use.load(std::memory_order_acquire)) return;
   entry.port->stop();
@@ -142,8 +136,7 @@ Problems PortManager::check(PortId port, const config::PortConfig& config) const
 Problems PortManager::restart(PortId port, const config::PortConfig& config) {
   const std::lock_guard guard(mutex_);
   Entry& entry = *entries_[port.index()];
-  set_usable(entry, false);
-  if (!wait_until_unused(entry))
+  if (!take_from_worker(entry))
     return {"port " + config.name + ": its worker does not let go of it"};
   const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
   if (device.to_string() == entry.port->arguments().to_string()) return reconfigure(entry, config);
@@ -176,7 +169,9 @@ Problems PortManager::replace(Entry& entry, const config::PortConfig& config) {
   return problems;
 }
 
-bool PortManager::wait_until_unused(Entry& entry) {
+bool PortManager::take_from_worker(Entry& entry) {
+  entry.cell.usable.store(false, std::memory_order_release);
+  bells_[static_cast<size_t>(entry.config.worker)]->ring();
   for (int i = 0; i < kUnusedTries; ++i) {
     if (!entry.cell.in_use.load(std::memory_order_acquire)) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

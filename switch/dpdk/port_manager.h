@@ -44,7 +44,7 @@ class PortManager {
   Bell& bell(int worker) { return *bells_[static_cast<size_t>(worker)]; }
 
   void tick(Instant now);
-  // Every port out of use, then stopped: before the workers end, or after.
+  // Stops every port; its worker is out of the driver by then.
   void stop_all();
 
   const DpdkPort& port(PortId port) const { return *entries_[port.index()]->port; }
@@ -70,10 +70,9 @@ class PortManager {
               std::function<void()> wake);
   Problems open_entry(Entry& entry, const config::PortConfig& config);
   void follow_links();
-  void set_usable(Entry& entry, bool usable);
   void reconnect(Entry& entry, Instant now);
   void read_losses(Entry& entry);
-  bool wait_until_unused(Entry& entry);
+  bool take_from_worker(Entry& entry);
   Problems reconfigure(Entry& entry, const config::PortConfig& config);
   Problems replace(Entry& entry, const config::PortConfig& config);
 
