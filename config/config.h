@@ -157,6 +157,14 @@ struct BufferConfig {
   bool operator==(const BufferConfig&) const = default;
 };
 
+// The discounting rate estimator of every port (reference A.7).
+struct DreConfig {
+  Duration period = 20_us;
+  double alpha = 0.125;  // share of the register that a period takes away
+  int q = 3;             // bits of a level
+  bool operator==(const DreConfig&) const = default;
+};
+
 struct ControlConfig {
   std::string socket;  // nullopt-like empty = /run/eddy/<name>.sock
   int icmp_errors_per_second = 100;
@@ -182,6 +190,7 @@ struct SwitchConfig {
   std::vector<RouteConfig> routes;
   std::vector<NeighborConfig> neighbors;
   LoadBalancerConfig load_balancer;
+  DreConfig dre;
   ControlConfig control;
 
   Duration effective_poll_gap() const {

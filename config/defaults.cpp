@@ -88,6 +88,7 @@ SwitchConfig scaled(const SwitchConfig& config) {
   SwitchConfig out = config;
   for (PortConfig& port : out.ports) scale_port(port, config.time_dilation);
   scale_parameters(out.load_balancer.parameters, config.time_dilation);
+  out.dre.period = stretched(out.dre.period, config.time_dilation);
   out.control.neighbor_age = stretched(out.control.neighbor_age, config.time_dilation);
   out.time_dilation = 1;
   return out;

@@ -172,6 +172,8 @@ const Section& section_of<NeighborConfig>();
 template <>
 const Section& section_of<BufferConfig>();
 template <>
+const Section& section_of<DreConfig>();
+template <>
 const Section& section_of<ControlConfig>();
 template <>
 const Section& section_of<SwitchConfig>();

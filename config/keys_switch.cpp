@@ -268,6 +268,33 @@ const Section& section_of<BufferConfig>() {
 }
 
 template <>
+const Section& section_of<DreConfig>() {
+  using S = DreConfig;
+  static const Section section = make_section(
+      "dre",
+      "The discounting rate estimator: how much each port sent of late, for schemes and reports. A "
+      "change starts it from nothing.",
+      {
+          key<S>(&S::period, {.name = "period",
+                              .min = kMicrosecond,
+                              .max = 10'000 * kMicrosecond,
+                              .help = "time between two decays"}),
+          key<S>(&S::alpha, {.name = "alpha",
+                             .max = 1,
+                             .help = "share that a decay takes away, at least 0.001; it looks back "
+                                     "over period / alpha",
+                             .source = "CONGA: 160 us"}),
+          key<S>(&S::q, {.name = "q",
+                         .min = 1,
+                         .max = 8,
+                         .help = "bits of a utilisation level",
+                         .source = "CONGA"}),
+      },
+      DreConfig{});
+  return section;
+}
+
+template <>
 const Section& section_of<ControlConfig>() {
   using S = ControlConfig;
   static const Section section = make_section(
@@ -377,6 +404,8 @@ const Section& document_section() {
               [](auto& d) -> auto& { return d.config.neighbors; },
               {.name = "neighbors", .help = "hosts known beforehand"}, type_of<NeighborConfig>({})),
           load_balancer_key(),
+          key<S>([](auto& d) -> auto& { return d.config.dre; },
+                 {.name = "dre", .help = "how the load of a port is estimated"}),
           key<S>([](auto& d) -> auto& { return d.config.control; },
                  {.name = "control", .help = "the slow side"}),
       },

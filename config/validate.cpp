@@ -35,6 +35,7 @@ class Validator {
     check_routes();
     check_neighbors();
     check_scheme();
+    check_dre();
     return std::move(findings_);
   }
 
@@ -53,6 +54,7 @@ class Validator {
   void check_target(const RouteConfig& route, const std::string& at);
   void check_neighbors();
   void check_scheme();
+  void check_dre();
 
   void problem(std::string path, std::string text) {
     findings_.problems.push_back({std::move(path), std::move(text)});
@@ -333,6 +335,13 @@ void Validator::check_scheme() {
       problem(path, fmt::format("{}: {}", path, value.problems().front()));
     }
   }
+}
+
+void Validator::check_dre() {
+  constexpr double kLeast = 0.001;
+  if (config_.dre.alpha < kLeast)
+    problem("dre.alpha", fmt::format("dre.alpha: {} is out of range, valid is {} to 1",
+                                     config_.dre.alpha, kLeast));
 }
 
 // A headroom given by hand that is below what the formula asks for.

@@ -2,9 +2,18 @@
 
 #include <algorithm>
 
+#include "config/config.h"
 #include "net/assert.h"
 
 namespace eddy::lb {
+
+Dre::Parameters Dre::of(const config::DreConfig& config) {
+  constexpr uint32_t kUnit = 1 << 16;  // of alpha
+  return {.period = config.period,
+          .alpha_numerator = static_cast<uint32_t>(config.alpha * kUnit),
+          .alpha_denominator = kUnit,
+          .level_bits = static_cast<uint8_t>(config.q)};
+}
 
 Dre::Dre(const Parameters& parameters)
     : period_(parameters.period),

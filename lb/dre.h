@@ -15,6 +15,10 @@
 #include "lb/path_view.h"
 #include "net/units.h"
 
+namespace eddy::config {
+struct DreConfig;
+}
+
 namespace eddy::lb {
 
 class Dre {
@@ -25,6 +29,7 @@ class Dre {
     uint32_t alpha_denominator = 8;
     uint8_t level_bits = 3;  // Q
   };
+  static Parameters of(const config::DreConfig& config);
   static constexpr uint32_t kFullScale = 1 << 16;  // utilisation 1
 
   explicit Dre(const Parameters& parameters);
@@ -39,6 +44,13 @@ class Dre {
     const uint64_t left = decayed(port.dre_bytes.load(std::memory_order_relaxed), period - then);
     port.dre_bytes.store(left + size, std::memory_order_relaxed);
     if (period != then) port.dre_period.store(period, std::memory_order_relaxed);
+  }
+
+  // Starts from nothing: what X and its period mean changes with the parameters. Thread: the port's
+  // shard.
+  void restart(PortSignals& port, Instant now) const {
+    port.dre_bytes.store(0, std::memory_order_relaxed);
+    port.dre_period.store(now.ps() / period_.ps(), std::memory_order_relaxed);
   }
 
   // X as of `now`. Thread: any.

@@ -304,8 +304,10 @@ void Egress::adopt(const Snapshot& now) {
     ports_[i].settings = &now.ports[i];
     ports_[i].scheduler.configure(now.ports[i].scheduler);
     ports_[i].rates.configure(now.ports[i].scheduler);
+    if (now.config.dre != dre_) now.dre.restart(*ports_[i].signals, context_.now);
     ready_.insert(PortId(i));
   }
+  dre_ = now.config.dre;
 }
 
 void Egress::clear_watermarks() {

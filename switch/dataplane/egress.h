@@ -129,6 +129,7 @@ class Egress {
   std::vector<Port> ports_;
   Burst burst_;                           // of the port in service
   Duration max_lateness_ = kMinLateness;  // of the line: the poll gap, if that is longer
+  config::DreConfig dre_;                 // in force
   PortSet ready_;
   Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
   RandomStream marking_;

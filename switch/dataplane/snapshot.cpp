@@ -218,6 +218,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   snapshot->shared_size = plan->shared;
   snapshot->set_aside = plan->reserved;
   snapshot->leaf = config.leaf;
+  snapshot->dre = lb::Dre(lb::Dre::of(config.dre));
   for (size_t i = 0; i < config.ports.size(); ++i)
     snapshot->ports.push_back(port_settings(config, i, *plan));
   snapshot->own_addresses = addresses_of(config);

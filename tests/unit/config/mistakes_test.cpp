@@ -177,6 +177,10 @@ const Mistake kInOneKey[] = {
      "wred: {default: {pmax: 1.5}}\n"
      "ports: {p0: {device: d0}}\n",
      {"f.yaml:1:24: wred.default.pmax: '1.5' is out of range, valid is 0 to 1"}},
+    {"AlphaTooSmall",
+     "dre: {alpha: 0.0001}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:14: dre.alpha: 0.0001 is out of range, valid is 0.001 to 1"}},
     {"NotADecimal",
      "wred: {default: {pmax: half}}\n"
      "ports: {p0: {device: d0}}\n",

@@ -204,6 +204,9 @@ SwitchConfig Generator::make() {
   for (size_t i = 0; i < ports; ++i) fill_port(config.ports.emplace_back(default_port("")), i);
   fill_fabric(config);
   fill_scheme(config.load_balancer);
+  config.dre.period = time(1_us, 10_ms);
+  config.dre.alpha = static_cast<double>(between(1, 1'000)) / 1'000;
+  config.dre.q = small(1, 8);
   if (coin()) config.control.socket = "/run/" + text(kAnyLetters, 60);
   config.control.icmp_errors_per_second = small(0, 1'000'000);
   config.control.neighbor_age = time(1_s, 7'200_s);

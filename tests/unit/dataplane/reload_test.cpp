@@ -151,6 +151,29 @@ TEST(Refused, KeepsEverythingAsItWas) {
   EXPECT_EQ(only(take_events(rig.object()), EventKind::snapshot_adopted).size(), 1u);
 }
 
+TEST(Reload, AChangedRateEstimatorStartsAnewAndAnUnchangedOneGoesOn) {
+  OneSwitch rig(hosts_switch(2));
+  const auto estimate = [&] { return rig.object().signals(PortId(1)).dre_bytes.load(); };
+  rig.fabric.run_until(Instant::at(3_s));
+  rig.send(0, 1, 0);
+  ASSERT_EQ(estimate(), 1000u);
+  ASSERT_TRUE(rig.object().reconfigure(rig.config).ok());
+  rig.fabric.poll(rig.node);
+  EXPECT_EQ(estimate(), 1000u);
+  rig.config.dre = {.period = 1_ms, .alpha = 0.5, .q = 3};
+  ASSERT_TRUE(rig.object().reconfigure(rig.config).ok());
+  rig.fabric.poll(rig.node);
+  EXPECT_EQ(estimate(), 0u);
+  rig.run_for(10_us);
+  rig.send(0, 1, 0);
+  rig.run_for(1_ms - 20_us);
+  rig.send(0, 1, 0);
+  EXPECT_EQ(estimate(), 2000u) << "one period";
+  rig.run_for(1_ms);
+  rig.send(0, 1, 0);
+  EXPECT_EQ(estimate(), 2000u) << "half of it decayed";
+}
+
 TEST(Reload, ConfiguredNeighborsFindRoomInAFullTable) {
   config::SwitchConfig config = hosts_switch(1);
   config.ports[0].addresses[0] = prefix("10.1.0.1/16");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "config/config.h"
+
 namespace eddy::lb {
 namespace {
 
@@ -76,6 +78,29 @@ TEST(Dre, NothingIsLeftAfterALongRest) {
   EXPECT_EQ(dre.octets(port, Instant::at(3'600_s)), 0u);
   dre.add(port, kPacket, Instant::at(3'600_s));
   EXPECT_EQ(dre.octets(port, Instant::at(3'600_s)), kPacket);
+}
+
+TEST(Dre, StartsAnewWhenItsPeriodChanges) {
+  const Dre fast({});
+  const Dre slow(Dre::of({.period = 1_ms, .alpha = 0.5, .q = 4}));
+  PortSignals port;
+  const Instant now = Instant::at(10_s + 300_us);
+  fast.add(port, 800'000, now);
+  slow.restart(port, now);
+  EXPECT_EQ(slow.octets(port, now), 0u);
+  slow.add(port, 8'000, now);
+  EXPECT_EQ(slow.octets(port, Instant::at(10_s + 1_ms - 1_ps)), 8'000u);
+  EXPECT_EQ(slow.octets(port, Instant::at(10_s + 1_ms)), 4'000u);
+  EXPECT_EQ(slow.level(port, 8'000_B, now), 15);
+}
+
+TEST(Dre, OfTheDefaultConfigurationIsTheDefault) {
+  const Dre dre(Dre::of({}));
+  PortSignals port;
+  dre.add(port, 800'000, Instant{});
+  EXPECT_EQ(dre.capacity(40_Gbps), Dre({}).capacity(40_Gbps));
+  EXPECT_EQ(dre.octets(port, Instant::at(20_us)), 700'000u);
+  EXPECT_EQ(dre.level(port, dre.capacity(40_Gbps), Instant{}), 7);
 }
 
 TEST(Dre, DecaysOnTheBoundaryOnly) {
