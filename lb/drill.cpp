@@ -73,17 +73,22 @@ class Drill {
   Drill(const SelectorInit& init, const Parameters& parameters);
 
   MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
-    return choose(view, packet, set, view.live(set));
+    const Shortest shortest = choose(view, packet, set, view.live(set));
+    if (shortest.tied) view.report_tie();
+    return shortest.member;
   }
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
-    return choose(view, packet, set, view.live(set) & ~tried);
+    return choose(view, packet, set, view.live(set) & ~tried).member;
   }
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member);
 
  private:
-  MemberIndex choose(const PathView& view, const Packet& packet, uint16_t set,
-                     MemberMask mask) const;
+  struct Shortest {
+    MemberIndex member;
+    bool tied;  // another member looked at has as short a queue
+  };
+  Shortest choose(const PathView& view, const Packet& packet, uint16_t set, MemberMask mask) const;
   const Component& component_for(const Packet& packet, uint16_t set, MemberMask mask) const;
   size_t component_with(uint16_t set, MemberIndex member) const;
   MemberMask unpaused(const PathView& view, const Packet& packet, uint16_t set,
@@ -119,14 +124,16 @@ Drill::Drill(const SelectorInit& init, const Parameters& parameters)
   first_component_.push_back(components_.size());
 }
 
-MemberIndex Drill::choose(const PathView& view, const Packet& packet, uint16_t set,
-                          MemberMask mask) const {
+Drill::Shortest Drill::choose(const PathView& view, const Packet& packet, uint16_t set,
+                              MemberMask mask) const {
   const Component& component = component_for(packet, set, mask);
   Candidate best{0, ~uint64_t{0}};
+  bool tied = false;
   visit_candidates(view, packet, set, mask, component, [&](MemberIndex member, uint64_t backlog) {
+    tied = backlog == best.backlog ? tied || member != best.member : tied && backlog > best.backlog;
     if (backlog < best.backlog) best = {member, backlog};
   });
-  return best.member;
+  return {best.member, tied};
 }
 
 const Component& Drill::component_for(const Packet& packet, uint16_t set, MemberMask mask) const {

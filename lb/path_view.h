@@ -1,5 +1,5 @@
-// PathView: what a selector may see of the switch while it decides. Signals are read live, never
-// pushed.
+// PathView: what a selector may see of the switch while it decides, and the one thing it may tell:
+// that members were equally good. Signals are read live, never pushed.
 //
 // PortSignals is one cache line a port, written by the one shard that owns the port (relaxed), read
 // by all: on another shard a value is stale by at most one poll. Units are octets and
@@ -51,11 +51,17 @@ class PathView {
   MemberMask live(size_t set_index) const { return live_[set_index]; }
   const PortSignals& port(PortId port) const { return ports_[port.index()]; }
 
+  // A scheme's own choice fell between members that its measure cannot tell apart; its seeded rule
+  // decided. Once a propose().
+  void report_tie() const { ++ties_; }
+  uint32_t ties() const { return ties_; }  // since this view was made
+
  private:
   Instant now_;
   std::span<const PathSet> sets_;
   const MemberMask* live_;
   const PortSignals* ports_;
+  mutable uint32_t ties_ = 0;
 };
 
 }  // namespace eddy::lb

@@ -31,6 +31,7 @@ namespace eddy {
   X(pfc_budget_exceeded, "pauses cut short because a host port used up its pause budget")    \
   X(icmp_policed_packets, "ICMP errors that were due but over the rate limit")               \
   X(no_control_buffer, "frames of our own not made for lack of a packet buffer")             \
+  X(selector_ties_total, "packets from the port whose best paths were equally good")         \
   X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
   X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")       \
   X(rx_oversize_packets, "frames that came in pieces too long for one packet buffer, dropped")

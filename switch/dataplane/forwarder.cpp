@@ -98,6 +98,8 @@ void Forwarder::choose(const Choice& choice) {
                           context_.common.signals.data());
   const std::span<Packet* const> packets(choice.packets.data(), choice.count);
   scheme.selector->select(view, packets, {choice.sets.data(), choice.count});
+  if (view.ties() != 0)  // a burst comes in by one port
+    context_.count(packets[0]->ingress_port, PortCounter::selector_ties_total, view.ties());
   hand_over(packets);
 }
 

@@ -182,6 +182,20 @@ TEST(DeadPort, TakenDownByConfigurationCarriesNothingUntilItIsBack) {
   EXPECT_GT(rig.seen(1).size(), before);
 }
 
+TEST(Ties, OfTheSchemeAreCountedAtThePortThePacketsCameBy) {
+  for (const auto& [scheme, ties] : {std::pair{"drill", 10u}, {"ecmp", 0u}}) {
+    config::SwitchConfig config = a_leaf(true);
+    config.load_balancer.scheme = scheme;
+    if (ties != 0) config.load_balancer.parameters["d"] = "8";
+    OneSwitch rig(config);
+    for (int i = 0; i < 10; ++i) {
+      rig.inject(0, to_leaf2(rig.config));
+      rig.run_for(1_ms);  // all queues are empty
+    }
+    EXPECT_EQ(count(rig.object(), 0, PortCounter::selector_ties_total), ties) << scheme;
+  }
+}
+
 void order(OneSwitch& rig, Command& command) {
   ASSERT_TRUE(rig.object().post(ShardId(0), command));
   rig.fabric.poll(rig.node);
