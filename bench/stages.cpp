@@ -15,6 +15,7 @@
 #include "net/byte_order.h"
 #include "net/parse.h"
 #include "switch/dataplane/egress.h"
+#include "switch/dataplane/ingress.h"
 #include "switch/dataplane/ingress_buffer.h"
 #include "switch/dataplane/shard_context.h"
 
@@ -105,18 +106,9 @@ class Rig {
       ParsedFrame frame;
       if (!parse_plain_udp(packet->data(), packet->data_len(), packet->wire_len, frame))
         std::abort();
-      const ClassOf& class_of = settings.by_dscp[frame.dscp];
       packet->ingress_port = from;
       packet->arrived_at = context_.now;
-      packet->order_hash = frame.order_hash;
-      packet->balance_hash = frame.balance_hash;
-      packet->flags = frame.flags;
-      packet->payload_len = frame.payload_len;
-      packet->l2_len = frame.l2_len;
-      packet->l3_len = frame.l3_len;
-      packet->traffic_class = class_of.traffic_class;
-      packet->pg = class_of.pg;
-      packet->queue = class_of.queue;
+      Ingress::fill(packet, frame, settings.by_dscp[frame.dscp]);
     }
   }
 

@@ -19,18 +19,6 @@ void prefetch(Packet* packet) {
   rte_prefetch0(packet);
 }
 
-void fill(Packet* packet, const ParsedFrame& frame, const ClassOf& class_of) {
-  packet->order_hash = frame.order_hash;
-  packet->balance_hash = frame.balance_hash;
-  packet->flags = static_cast<uint16_t>(frame.flags | (frame.ttl <= 1 ? kPacketLastHop : 0));
-  packet->payload_len = frame.payload_len;
-  packet->l2_len = frame.l2_len;
-  packet->l3_len = frame.l3_len;
-  packet->traffic_class = class_of.traffic_class;
-  packet->pg = class_of.pg;
-  packet->queue = class_of.queue;
-}
-
 bool is_to(const uint8_t* frame, const MacAddress& mac) {
   const uint8_t* octets = mac.octets.data();
   return load_raw<uint32_t>(frame) == load_raw<uint32_t>(octets) &&

@@ -21,6 +21,19 @@ namespace eddy {
 
 class Ingress {
  public:
+  // What parser and classifier found, to the packet.
+  static void fill(Packet* packet, const ParsedFrame& frame, const ClassOf& class_of) {
+    packet->order_hash = frame.order_hash;
+    packet->balance_hash = frame.balance_hash;
+    packet->flags = static_cast<uint16_t>(frame.flags | (frame.ttl <= 1 ? kPacketLastHop : 0));
+    packet->payload_len = frame.payload_len;
+    packet->l2_len = frame.l2_len;
+    packet->l3_len = frame.l3_len;
+    packet->traffic_class = class_of.traffic_class;
+    packet->pg = class_of.pg;
+    packet->queue = class_of.queue;
+  }
+
   struct Services {
     PauseControl& pause;
     Adjacency& adjacency;
