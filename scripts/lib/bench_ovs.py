@@ -4,7 +4,8 @@ import random
 import socket
 import struct
 
-from .bench_pollers import PREFIXES, SWITCH_MAC, Eddyd, Ovs, Testpmd, reserve_hugepages
+from .bench_pollers import PREFIXES, SWITCH_MAC, Eddyd, Ovs, Testpmd
+from .hugepages import reserve_hugepages
 from .bench_results import result
 from .netns import World
 

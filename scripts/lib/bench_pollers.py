@@ -20,7 +20,6 @@ UPLINKS = 4
 PREFIXES = 16
 SWITCH_MAC = "02:ed:00:00:01:00"  # of port 0: where the packets are sent
 PEER_MAC = "02:ed:00:09:00:{:02x}"
-HUGEPAGES = Path("/proc/sys/vm/nr_hugepages")
 
 
 def polling_cpu():
@@ -36,14 +35,6 @@ def devices(pcap):
     yield f"net_pcap0,rx_pcap={pcap},infinite_rx=1"
     for number in range(1, UPLINKS + 1):
         yield f"net_null{number},no-rx=1"
-
-
-def reserve_hugepages(mebibytes):
-    """Raises the number of 2 MiB pages, never lowers it: others may use some."""
-    free = int(Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages").read_text())
-    missing = (mebibytes + 1) // 2 - free
-    if missing > 0:
-        HUGEPAGES.write_text(f"{int(HUGEPAGES.read_text()) + missing}\n")
 
 
 class Poller:

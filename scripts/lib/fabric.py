@@ -30,6 +30,7 @@ class Plan:
     parameters: dict = field(default_factory=dict)
     names: str = ""  # begins every switch's name
     workers: int = 1  # of each switch; its ports are dealt out to them
+    idle: str = "adaptive"
     poll_gap: str = "20ms"  # many processes share few cores
     buffer: str = "3MiB"
     xoff: str = "64KiB"
@@ -92,7 +93,7 @@ def switch_config(plan, identity, ports, leaves, routes):
             "name": plan.names + identity["name"],
             "mac": f"02:ed:00:00:{identity['id']:02x}:00",
             "workers": plan.workers,
-            "idle": "adaptive",
+            "idle": plan.idle,
             "poll_gap": plan.poll_gap,
         },
         "buffer": {

@@ -1,6 +1,9 @@
 """Two hosts on one switch, over each kind of host port: ping, TCP and UDP, IPv4 and IPv6."""
 
-from support import Flow, OnFabric, main
+import unittest
+from pathlib import Path
+
+from support import Flow, OnFabric, held_hugepages, main, reserve_hugepages, wait_for
 
 
 class TwoHosts:
@@ -41,6 +44,54 @@ class TwoWorkers(TwoHosts, OnFabric):
     """Every packet crosses from one worker to the other."""
 
     plan = TwoHosts.plan | {"workers": 2}
+
+
+class Busy(TwoHosts, OnFabric):
+    """A worker that polls all the time on a core of its own."""
+
+    plan = TwoHosts.plan | {"idle": "busy"}
+
+    def test_it_never_sleeps(self):
+        worker = self.worker_thread()
+        polls, sleeps = self.polls(), self.sleeps(worker)
+        wait_for(lambda: self.polls() > polls + 100_000, 20, "100,000 polls")
+        self.assertEqual(self.sleeps(worker), sleeps)
+
+    def test_it_stays_on_one_core(self):
+        status = (self.worker_thread() / "status").read_text()
+        self.assertRegex(status, r"(?m)^Cpus_allowed_list:\t\d+$")
+
+    def worker_thread(self):
+        tasks = Path(f"/proc/{self.fabric.switches[0].process.pid}/task")
+        (worker,) = (t for t in tasks.iterdir() if (t / "comm").read_text().startswith("rte-worker"))
+        return worker
+
+    def polls(self):
+        return self.fabric.switches[0].show("workers")["rows"][0]["polls"]
+
+    @staticmethod
+    def sleeps(thread):
+        lines = (thread / "status").read_text().split("\n")
+        return next(line for line in lines if line.startswith("voluntary_ctxt_switches"))
+
+
+class Hugepages(TwoHosts, OnFabric):
+    """As on a real machine: memory of hugepages, a worker that never sleeps."""
+
+    plan = Busy.plan
+    ENOUGH = 320  # MiB: the switch takes less than 100, and others may start meanwhile
+
+    @classmethod
+    def setUpClass(cls):
+        free = reserve_hugepages(cls.ENOUGH)
+        if free < cls.ENOUGH:
+            raise unittest.SkipTest(f"needs {cls.ENOUGH} MiB of hugepages, {free} can be had")
+        super().setUpClass()
+
+    def test_its_memory_is_of_hugepages(self):
+        process = self.fabric.switches[0].process
+        self.assertRegex(process.output(), r"memory: \d+ MiB of hugepages")
+        self.assertGreater(held_hugepages(process.pid), 32)
 
 
 class AfXdp(TwoHosts, OnFabric):
