@@ -22,9 +22,9 @@ int64_t times(Instant due, Duration timer, Instant now) {
 void ReactionPoint::replay(const config::DcqcnConfig& config, BitRate line, Instant now) {
   decay_alpha(config, now);
   while (increase_due_ <= now) {
-    if (current_ == line.bps() && target_ == current_ && config.clamp_target) {  // at the top
+    // At the top nothing changes, whatever is counted, until a CNP starts the counts anew.
+    if (current_ == line.bps() && target_ == current_ && config.clamp_target) {
       const int64_t n = times(increase_due_, config.increase_timer, now);
-      timer_events_ = static_cast<uint16_t>(std::min<int64_t>(timer_events_ + n, UINT16_MAX));
       increase_due_ = increase_due_ + config.increase_timer * n;
       return;
     }

@@ -113,6 +113,7 @@ class Pipe {
     options.address = address(host);
     options.speed = kSpeed;
     options.senders = options.receivers = kFlows / 2;
+    options.reorder_packets = 64;  // so that the rings of bits go round
     return host::Nic(options);
   }
 

@@ -101,10 +101,11 @@ TEST(Irn, TheLastPacketsOfAWindowFallBackToTheShortTimer) {
   OneNic one(irn());
   const uint32_t qpn = one.send(8);
   one.transmit_data(at(0_us));
-  one.ack(qpn, 4, at(10_us));
-  while (one.nic.next_deadline() < at(110_us)) one.nic.on_timers(one.nic.next_deadline());
-  EXPECT_EQ(one.nic.next_deadline(), at(110_us));
-  one.nic.on_timers(at(110_us));
+  one.nic.on_timers(at(100_us));
+  EXPECT_EQ(one.nic.next_deadline(), at(320_us));  // eight in flight
+  one.ack(qpn, 4, at(150_us));
+  EXPECT_EQ(one.nic.next_deadline(), at(250_us));  // three
+  one.nic.on_timers(at(250_us));
   EXPECT_EQ(one.nic.outcome_of_sender(qpn).timeouts, 1u);
 }
 
