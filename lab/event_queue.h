@@ -6,7 +6,7 @@
 // odd delays are in one heap. Events of the same instant come out in the order of lanes and
 // creation: whoever needs a fair order makes it (World::poll order). Memory is taken at
 // construction: `capacity` events in chunks that lanes share. Owner: one world. Cost: push and pop
-// are a few instructions plus a minimum over kLanes heads; heap events log2 of the pending odd
+// are a few instructions plus a minimum over the lanes in use; heap events log2 of the pending odd
 // ones. Source: architecture, section 3.
 #pragma once
 
@@ -15,10 +15,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "net/assert.h"
+#include "net/hash.h"
 #include "net/packet.h"
 #include "net/units.h"
 
@@ -37,51 +39,47 @@ class EventQueue {
   static constexpr size_t kLanes = 16;
   static constexpr size_t kPrefetchAhead = 4;
 
-  // At most `capacity` events are pending at once; more end the process.
-  explicit EventQueue(size_t capacity) : chunks_(capacity / kChunkEvents + 2 * kLanes + 1) {
+  // Room for `capacity` events at once. More go to the heap, which then grows.
+  explicit EventQueue(size_t capacity)
+      : chunk_count_(capacity / kChunkEvents + 2 * kLanes),
+        memory_(static_cast<Chunk*>(std::malloc(chunk_count_ * sizeof(Chunk)))) {
+    ASSERT(memory_ != nullptr);
     heap_.reserve(capacity);
-    for (size_t i = 0; i < chunks_.size(); ++i)
-      chunks_[i].next = i + 1 < chunks_.size() ? &chunks_[i + 1] : nullptr;
-    spare_ = chunks_.data();
     heads_.fill(kEmpty);
     lane_of_.fill(kNoLane);
   }
 
   // Gives a delay its own lane, if one is left. Before the first event.
   void reserve_lane(Duration delay) {
-    const auto end = delays_.begin() + static_cast<ptrdiff_t>(lanes_);
-    if (lanes_ == kLanes || std::find(delays_.begin(), end, delay) != end) return;
+    const auto end = delays_.begin() + lanes_;
+    if (lanes_ == kLanes || std::find(delays_.begin() + 1, end, delay) != end) return;
     delays_[lanes_++] = delay;
     while (!spread()) multiplier_ += 2;
   }
 
-  // `event.at` must not be before the last event that came out.
+  // `event.at` is not before the last event that came out.
   void push(const Event& event, Duration delay) {
     const uint8_t lane = lane_of_[slot_of(delay)];
-    if (lane != kNoLane && delays_[lane] == delay && event.at >= lanes_state_[lane].last) [[likely]]
-      return append(lane, event);
-    push_odd(event);
+    if (lane == kNoLane || delays_[lane] != delay || event.at < lane_state_[lane].last) [[unlikely]]
+      return push_odd(event);
+    if (!append(lane, event)) [[unlikely]]
+      push_odd(event);
   }
   void push_odd(const Event& event) {
-    ASSERT(heap_.size() < heap_.capacity());
     heap_.push_back(event);
     std::push_heap(heap_.begin(), heap_.end(), later);
-    heap_at_ = heap_.front().at.ps();
+    set_head(kHeap, heap_.front().at.ps());
   }
 
   // The time of the next event; never() if there is none.
-  Instant next() const { return Instant::at(Duration::picoseconds(std::min(least(), heap_at_))); }
-  bool empty() const { return next() == Instant::never(); }
+  Instant next() const { return Instant::at(Duration::picoseconds(least_at_)); }
+  bool empty() const { return least_at_ == kEmpty; }
   size_t odd_pending() const { return heap_.size(); }
 
-  // Takes out the next event, which is at `at` = next().
-  Event pop(Instant at) {
-    for (size_t lane = 0; lane < lanes_; ++lane)
-      if (heads_[lane] == at.ps()) return take(lane);
-    std::pop_heap(heap_.begin(), heap_.end(), later);
-    const Event event = heap_.back();
-    heap_.pop_back();
-    heap_at_ = heap_.empty() ? kEmpty : heap_.front().at.ps();
+  // Takes out the next event; there is one.
+  Event pop() {
+    const Event event = least_ == kHeap ? pop_odd() : take(least_);
+    find_least();
     return event;
   }
 
@@ -89,11 +87,12 @@ class EventQueue {
   static constexpr size_t kChunkEvents = 126;
   static constexpr size_t kSlots = 256;
   static constexpr uint8_t kNoLane = 0xff;
+  static constexpr uint32_t kHeap = 0;
   static constexpr int64_t kEmpty = Instant::never().ps();
 
-  struct Chunk {
+  struct Chunk {  // made of untouched memory
     std::array<Event, kChunkEvents> events;
-    Chunk* next = nullptr;
+    Chunk* next;
   };
   struct Lane {
     Chunk* head = nullptr;
@@ -111,7 +110,7 @@ class EventQueue {
   // Fills lane_of_; false if two delays fall into one slot.
   bool spread() {
     lane_of_.fill(kNoLane);
-    for (size_t lane = 0; lane < lanes_; ++lane) {
+    for (uint32_t lane = 1; lane < lanes_; ++lane) {
       uint8_t& slot = lane_of_[slot_of(delays_[lane])];
       if (slot != kNoLane) return false;
       slot = static_cast<uint8_t>(lane);
@@ -119,33 +118,59 @@ class EventQueue {
     return true;
   }
 
-  int64_t least() const {
-    int64_t least = kEmpty;
-    for (size_t i = 0; i < kLanes; ++i) least = std::min(least, heads_[i]);
-    return least;
+  void set_head(uint32_t lane, int64_t at) {
+    heads_[lane] = at;
+    if (at >= least_at_) return;
+    least_at_ = at;
+    least_ = lane;
+  }
+  void find_least() {
+    least_ = kHeap;
+    least_at_ = heads_[kHeap];
+    for (uint32_t lane = 1; lane < lanes_; ++lane) {
+      const bool earlier = heads_[lane] < least_at_;
+      least_ = earlier ? lane : least_;
+      least_at_ = earlier ? heads_[lane] : least_at_;
+    }
   }
 
-  void append(size_t index, const Event& event) {
-    Lane& lane = lanes_state_[index];
-    if (lane.tail == nullptr || lane.write == kChunkEvents) [[unlikely]]
-      extend(lane);
+  Event pop_odd() {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const Event event = heap_.back();
+    heap_.pop_back();
+    heads_[kHeap] = heap_.empty() ? kEmpty : heap_.front().at.ps();
+    return event;
+  }
+
+  // False when all chunks are in use.
+  bool append(uint32_t index, const Event& event) {
+    Lane& lane = lane_state_[index];
+    if ((lane.tail == nullptr || lane.write == kChunkEvents) && !extend(lane)) [[unlikely]]
+      return false;
     lane.tail->events[lane.write++] = event;
     lane.last = event.at;
-    if (heads_[index] == kEmpty) heads_[index] = event.at.ps();
+    if (heads_[index] == kEmpty) set_head(index, event.at.ps());
+    return true;
   }
 
-  void extend(Lane& lane) {
-    ASSERT(spare_ != nullptr);
+  // Chunks given back first: they are in the cache.
+  bool extend(Lane& lane) {
     Chunk* chunk = spare_;
-    spare_ = chunk->next;
+    if (chunk != nullptr)
+      spare_ = chunk->next;
+    else if (touched_ < chunk_count_)
+      chunk = memory_.get() + touched_++;
+    else
+      return false;
     chunk->next = nullptr;
     (lane.tail == nullptr ? lane.head : lane.tail->next) = chunk;
     lane.tail = chunk;
     lane.write = 0;
+    return true;
   }
 
-  Event take(size_t index) {
-    Lane& lane = lanes_state_[index];
+  Event take(uint32_t index) {
+    Lane& lane = lane_state_[index];
     const Event event = lane.head->events[lane.read++];
     if (lane.read == kChunkEvents) [[unlikely]]
       retire_head(lane);
@@ -165,15 +190,22 @@ class EventQueue {
     spare_ = done;
   }
 
+  // Lane 0 stands for the heap.
   alignas(64) std::array<int64_t, kLanes> heads_;  // time of each lane's first event
-  int64_t heap_at_ = kEmpty;
-  size_t lanes_ = 0;
-  uint64_t multiplier_ = 0x9e3779b97f4a7c15u;
-  std::array<Lane, kLanes> lanes_state_;
+  int64_t least_at_ = kEmpty;                      // of heads_
+  uint32_t least_ = kHeap;
+  uint32_t lanes_ = 1;
+  uint64_t multiplier_ = kHashKeyA;
+  std::array<Lane, kLanes> lane_state_;
   std::array<Duration, kLanes> delays_;
   std::array<uint8_t, kSlots> lane_of_;
   std::vector<Event> heap_;
-  std::vector<Chunk> chunks_;
+  size_t chunk_count_;
+  size_t touched_ = 0;  // chunks ever used
+  struct Free {
+    void operator()(Chunk* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<Chunk, Free> memory_;
   Chunk* spare_ = nullptr;
 };
 

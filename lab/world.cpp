@@ -38,7 +38,7 @@ void World::advance(Instant at) {
     ASSERT(round < kRounds);
     while (queue_->next() == at) {
       ++counts_.events;
-      dispatch(queue_->pop(at));
+      dispatch(queue_->pop());
     }
     while (const auto node = wakes_->pop_due(at)) wake(*node);
     if (touched_.empty()) break;

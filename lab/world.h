@@ -94,6 +94,8 @@ class World final : private Wires {
   ~World();
   // Packets that can be in the fabric at once: on lines, in buffers, with headers only.
   static size_t packets_needed(const Topology& topology);
+  // Resident octets that such a world will take, roughly; to refuse a run before it is built.
+  static size_t memory_needed(const Topology& topology, size_t queue_pairs);
 
   // Runs to `end` (all events at or before it). May be called again with a later one.
   void run_until(Instant end);
@@ -160,6 +162,7 @@ class World final : private Wires {
   Problems add_switches(const Topology& topology);
   void add_lines(const Topology& topology);
   void add_hosts(const Topology& topology);
+  static size_t events_needed(const Topology& topology);
   void open_flows(const RttOf& rtt_of);
   void open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
                  QueuePair& pair);

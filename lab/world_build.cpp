@@ -36,6 +36,31 @@ size_t World::packets_needed(const Topology& topology) {
   return packets + topology.hosts.size();
 }
 
+// A line has at most what flies, and one frame that is leaving.
+size_t World::events_needed(const Topology& topology) {
+  size_t events = kPlannedEvents;
+  for (const Topology::Link& link : topology.links) events += 2 * in_flight(link.rate, link.delay);
+  for (const Topology::Host& host : topology.hosts) events += 2 * in_flight(host.rate, host.delay);
+  return events;
+}
+
+size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
+  constexpr size_t kSwitch = 2'000'000;  // measured: an object with its tables
+  constexpr size_t kPort = 16'384;
+  constexpr size_t kHost = 200'000;
+  constexpr size_t kQueuePair = 1'024;  // both ends, its record and its flow
+  size_t octets = queue_pairs * kQueuePair + topology.hosts.size() * kHost;
+  for (const config::SwitchConfig& each : topology.switches)
+    octets += kSwitch + each.ports.size() * kPort;
+  // Packets in the fabric: what flies, and buffers a quarter full of full frames.
+  constexpr size_t kShare = 4;
+  constexpr size_t kFrame = 1'024;
+  size_t packets = 0;
+  for (const config::SwitchConfig& each : topology.switches)
+    packets += static_cast<size_t>(each.buffer.size.count()) / kShare / kFrame;
+  return octets + (packets + events_needed(topology) / kShare) * PacketPool::kStride;
+}
+
 World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
     : options_(options),
       flows_(flows.begin(), flows.end()),
@@ -64,7 +89,7 @@ Problems World::build(const Topology& topology, const RttOf& rtt_of) {
   if (!problems.empty()) return problems;
   add_lines(topology);
   add_hosts(topology);
-  queue_ = std::make_unique<EventQueue>(pool_->capacity() + kPlannedEvents);
+  queue_ = std::make_unique<EventQueue>(events_needed(topology));
   reserve_lanes();
   open_flows(rtt_of);
   for (uint32_t node = 0; node < switches_.size(); ++node) turn_switch(node);

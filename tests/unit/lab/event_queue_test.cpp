@@ -30,7 +30,7 @@ TEST(EventQueue, LanesAndOddDelaysComeOutInOrderOfTime) {
   queue.push(event(zero + 2_ns, 2), 2_ns);
   queue.push(event(zero + 3_ns, 3), 3_ns);  // no lane
   std::vector<uint32_t> order;
-  while (!queue.empty()) order.push_back(queue.pop(queue.next()).target);
+  while (!queue.empty()) order.push_back(queue.pop().target);
   EXPECT_EQ(order, (std::vector<uint32_t>{2, 3, 1}));
   EXPECT_EQ(queue.odd_pending(), 0u);
 }
@@ -42,8 +42,10 @@ TEST(EventQueue, AnEventBeforeTheLastOfItsLaneIsNotLost) {
   queue.push(event(zero + 15_ns, 1), 5_ns);
   queue.push(event(zero + 12_ns, 2), 5_ns);  // a frame that a late poll says has left earlier
   EXPECT_EQ(queue.odd_pending(), 1u);
-  EXPECT_EQ(queue.pop(zero + 12_ns).target, 2u);
-  EXPECT_EQ(queue.pop(zero + 15_ns).target, 1u);
+  EXPECT_EQ(queue.next(), zero + 12_ns);
+  EXPECT_EQ(queue.pop().target, 2u);
+  EXPECT_EQ(queue.next(), zero + 15_ns);
+  EXPECT_EQ(queue.pop().target, 1u);
 }
 
 // Against a sorted list, over many chunks, with as many delays as there are lanes and some more.
@@ -63,7 +65,7 @@ TEST(EventQueue, AgreesWithASortedList) {
     } else if (!model.empty()) {
       ASSERT_EQ(queue.next(), model.begin()->first);
       now = queue.next();
-      const uint32_t target = queue.pop(now).target;
+      const uint32_t target = queue.pop().target;
       const auto [first, last] = model.equal_range(now);
       const auto found =
           std::find_if(first, last, [&](const auto& entry) { return entry.second == target; });
@@ -77,7 +79,7 @@ TEST(EventQueue, OneLaneKeepsTheOrderOfCreation) {
   EventQueue queue(10'000);
   queue.reserve_lane(1_us);
   for (uint32_t i = 0; i < 1'000; ++i) queue.push(event(Instant() + 1_us, i), 1_us);
-  for (uint32_t i = 0; i < 1'000; ++i) ASSERT_EQ(queue.pop(Instant() + 1_us).target, i);
+  for (uint32_t i = 0; i < 1'000; ++i) ASSERT_EQ(queue.pop().target, i);
 }
 
 }  // namespace

@@ -1,0 +1,365 @@
+#include "lab/run.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <ctime>
+
+#include "lab/fabric_paths.h"
+#include "net/hash.h"
+#include "net/protocols.h"
+#include "net/roce.h"
+
+namespace eddy::lab {
+namespace {
+
+constexpr int64_t kLineOverhead = 24;
+constexpr uint32_t kSwitchSeedPurpose = 0x7377;
+
+double cpu_now() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+uint64_t peak_rss() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+uint64_t free_memory() {
+  const long pages = sysconf(_SC_AVPHYS_PAGES);
+  const long size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
+}
+
+std::string mebibytes(uint64_t octets) {
+  return std::to_string((octets + (1 << 20) - 1) >> 20) + " MiB";
+}
+
+// Octets that a full data packet adds to its payload on the line (reference D.1).
+Bytes header_octets(const Topology& topology, int mtu) {
+  RocePacket packet;
+  if (!topology.hosts.empty())
+    packet.addresses.source = packet.addresses.destination = topology.hosts[0].address;
+  packet.bth.opcode = RoceOpcode::write_middle;
+  packet.payload_len = static_cast<uint32_t>(mtu);
+  const auto length = static_cast<int64_t>(kEthernetHeader + roce_packet_length(packet));
+  return Bytes(length - mtu + kLineOverhead);
+}
+
+// Everything between the configuration and the result of one run.
+class Execution {
+ public:
+  Execution(const config::Experiment& experiment, const RunOptions& options)
+      : experiment_(config::scaled(experiment)),
+        dilation_(experiment.run.time_dilation),
+        options_(options) {}
+
+  Result<RunResult> run();
+
+ private:
+  Problems prepare();
+  Problems refuse_what_does_not_fit() const;
+  void simulate();
+  void note_progress();
+  void sample();
+  void collect();
+  void collect_flows();
+  void collect_counters();
+  void collect_pauses();
+  void collect_order();
+  Duration undilated(Duration time) const { return time / dilation_; }
+  bool measured(const Flow& flow) const {
+    const Instant from = Instant() + experiment_.run.warmup;
+    return flow.start >= from && flow.start < from + experiment_.run.duration;
+  }
+  Instant limit() const {
+    return Instant() + experiment_.run.warmup + experiment_.run.duration + experiment_.run.drain;
+  }
+
+  const config::Experiment experiment_;
+  const int64_t dilation_;
+  const RunOptions& options_;
+  Topology topology_;
+  std::unique_ptr<FabricPaths> paths_;
+  Trace trace_;
+  std::unique_ptr<World> world_;
+  RunResult result_;
+  Instant next_sample_ = Instant::never();
+  double cpu_started_ = 0;
+  double next_progress_ = 0;
+};
+
+Problems Execution::prepare() {
+  auto topology = build_topology(experiment_);
+  if (!topology) return topology.problems();
+  topology_ = std::move(*topology);
+  for (size_t i = 0; i < topology_.switches.size(); ++i)
+    topology_.switches[i].seed =
+        RandomStream(options_.seed, static_cast<uint32_t>(i), kSwitchSeedPurpose).next64();
+  auto trace = make_traffic(experiment_, topology_, options_.seed, options_.read);
+  if (!trace) return trace.problems();
+  trace_ = std::move(*trace);
+  Problems problems = refuse_what_does_not_fit();
+  if (!problems.empty()) return problems;
+  paths_ = std::make_unique<FabricPaths>(topology_);
+  const config::RunConfig& run = experiment_.run;
+  const Bytes packet = header_octets(topology_, experiment_.host.mtu) + Bytes(experiment_.host.mtu);
+  auto world = World::create(topology_, trace_.flows,
+                             [&](uint32_t source, uint32_t destination) {
+                               return paths_->base_rtt(source, destination, packet);
+                             },
+                             {.host = experiment_.host,
+                              .seed = options_.seed,
+                              .poll_model = run.poll_model,
+                              .poll_period = run.poll_period,
+                              .poll_jitter = run.poll_jitter,
+                              .poll_burst = run.poll_burst,
+                              .packets = run.packets});
+  if (!world) return world.problems();
+  world_ = std::move(*world);
+  return {};
+}
+
+Problems Execution::refuse_what_does_not_fit() const {
+  const uint64_t there = options_.memory_limit != 0 ? options_.memory_limit : free_memory();
+  const uint64_t needed = World::memory_needed(
+      topology_, trace_.flows.size() * static_cast<size_t>(experiment_.host.queue_pairs));
+  if (needed <= there) return {};
+  return {"this run needs about " + mebibytes(needed) + " of memory (" +
+          std::to_string(topology_.switches.size()) + " switches, " +
+          std::to_string(topology_.hosts.size()) + " hosts, " +
+          std::to_string(trace_.flows.size()) + " flows), " + mebibytes(there) +
+          " are free; would fit: a smaller topology, a shorter run.duration, or run.max_flows"};
+}
+
+// In steps that end at samples, so that sampling is no event and changes no digest.
+void Execution::simulate() {
+  const Duration period = experiment_.run.sample_period;
+  constexpr int64_t kSteps = 1'000;
+  const Duration step =
+      period > Duration{} ? period : limit().since_zero() / kSteps + Duration::picoseconds(1);
+  cpu_started_ = cpu_now();
+  bool done = world_->flows().empty();
+  for (Instant until = Instant() + step; !done; until = until + step) {
+    done = world_->run_to_completion(std::min(until, limit()));
+    if (period > Duration{} && !done) sample();
+    note_progress();
+    if (until >= limit()) break;
+    if (options_.interrupt != nullptr && options_.interrupt->load(std::memory_order_relaxed)) {
+      result_.interrupted = true;
+      break;
+    }
+  }
+  result_.cpu_seconds = cpu_now() - cpu_started_;
+  result_.censored = !done;
+}
+
+void Execution::note_progress() {
+  constexpr double kSeconds = 0.2;
+  if (!options_.progress || cpu_now() < next_progress_) return;
+  next_progress_ = cpu_now() + kSeconds;
+  options_.progress({world_->now(), limit(), world_->flows_ended(), world_->flows().size(),
+                     world_->counts().packet_hops});
+}
+
+void Execution::sample() {
+  QueueSample sample{.at = Instant() + undilated(world_->now().since_zero())};
+  for (size_t i = 0; i < world_->switch_count(); ++i) {
+    Switch& at = world_->switch_at(i);
+    const BufferStatus buffer = at.buffer_status();
+    sample.max_buffer = std::max(sample.max_buffer, buffer.shared_used + buffer.headroom_used);
+    for (size_t port = 0; port < at.port_count(); ++port) {
+      const lb::PortSignals& signals = at.signals(PortId(port));
+      sample.max_queue =
+          std::max(sample.max_queue, static_cast<int64_t>(signals.backlog_from(QueueId(0))));
+      sample.paused_queues += static_cast<uint32_t>(
+          std::popcount(signals.paused_queues.load(std::memory_order_relaxed)));
+    }
+  }
+  result_.samples.push_back(sample);
+}
+
+void Execution::collect() {
+  result_.scheme = experiment_.load_balancer.scheme;
+  result_.seed = options_.seed;
+  result_.trace_digest = trace_.digest();
+  result_.traffic = trace_.items;
+  result_.warnings = topology_.warnings;
+  result_.warnings.insert(result_.warnings.end(), trace_.warnings.begin(), trace_.warnings.end());
+  result_.simulated = undilated(world_->now().since_zero());
+  collect_flows();
+  collect_counters();
+  collect_pauses();
+  collect_order();
+  const WorldCounts counts = world_->counts();
+  result_.packet_hops = counts.packet_hops;
+  result_.events = counts.events;
+  result_.ties = counts.ties;
+  result_.polls = counts.polls;
+  result_.peak_rss_bytes = peak_rss();
+  result_.digest = world_->digest();
+  if (counts.blank_missing != 0)
+    result_.warnings.push_back("the packet pool was empty " + std::to_string(counts.blank_missing) +
+                               " times when a host wanted to send; give run.packets");
+}
+
+void Execution::collect_flows() {
+  const Instant now = world_->now();
+  std::vector<double> fct;
+  std::vector<double> slowdown;
+  const FabricPaths::Packets packets{Bytes(experiment_.host.mtu),
+                                     header_octets(topology_, experiment_.host.mtu)};
+  int64_t delivered = 0;
+  for (size_t i = 0; i < trace_.flows.size(); ++i) {
+    FlowResult flow;
+    flow.flow = trace_.flows[i];
+    if (flow.flow.start > now) break;  // interrupted before it began
+    const FlowRecord& record = world_->records()[i];
+    const auto age = [&](Instant done) {
+      return undilated((done == Instant::never() ? now : done) - flow.flow.start);
+    };
+    flow.measured = measured(flow.flow);
+    flow.finished =
+        record.sender_done != Instant::never() && record.receiver_done != Instant::never();
+    flow.fct = age(record.sender_done);
+    flow.receiver_fct = age(record.receiver_done);
+    flow.ideal = undilated(
+        paths_->ideal_fct(flow.flow.source, flow.flow.destination, flow.flow.size, packets));
+    flow.slowdown =
+        std::max(1.0, static_cast<double>(flow.fct.ps()) / static_cast<double>(flow.ideal.ps()));
+    flow.sent = world_->send_outcome(i);
+    flow.received = world_->receive_outcome(i);
+    delivered += static_cast<int64_t>(flow.received.delivered_bytes);
+    if (flow.measured && !flow.finished) ++result_.unfinished;
+    if (flow.measured && flow.finished) {
+      fct.push_back(static_cast<double>(flow.fct.ps()) * 1e-6);
+      slowdown.push_back(flow.slowdown);
+    }
+    flow.flow.start = Instant() + undilated(flow.flow.start.since_zero());
+    result_.flows.push_back(flow);
+  }
+  result_.fct_us = statistics(fct);
+  result_.slowdown = statistics(slowdown);
+  const double ns = static_cast<double>(std::max<int64_t>(1, result_.simulated.ns()));
+  result_.goodput_gbps = static_cast<double>(delivered) * 8 / ns;
+}
+
+template <class Array>
+void add_named(std::map<std::string, uint64_t>& sums, std::span<const CounterInfo> infos,
+               const Array& counters) {
+  for (size_t i = 0; i < infos.size(); ++i) sums[std::string(infos[i].name)] += counters.read(i);
+}
+
+void Execution::collect_counters() {
+  auto& sums = result_.counters;
+  for (size_t i = 0; i < world_->switch_count(); ++i) {
+    const Counters& counters = world_->switch_at(i).counters(ShardId(0));
+    for (size_t port = 0; port < counters.port_count(); ++port) {
+      const PortCounters& of = counters[PortId(port)];
+      add_named(sums, port_counter_infos(), of.port);
+      for (size_t k = 0; k < kPriorities; ++k) {
+        add_named(sums, queue_counter_infos(), of.queue[k]);
+        add_named(sums, pg_counter_infos(), of.pg[k]);
+        add_named(sums, pfc_counter_infos(), of.pfc[k]);
+      }
+      std::map<std::string, uint64_t> drops;
+      add_named(drops, drop_reason_infos(), of.drops);
+      for (const auto& [reason, count] : drops) sums["drops_" + reason] += count;
+    }
+  }
+  for (size_t i = 0; i < world_->host_count(); ++i)
+    for (size_t k = 0; k < static_cast<size_t>(host::NicCounter::kCount); ++k)
+      sums["nic_" + std::string(host::nic_counter_infos()[k].name)] +=
+          world_->nic(i).counter(static_cast<host::NicCounter>(k));
+  result_.lossless_drops = sums["lossless_dropped_packets"];
+}
+
+void Execution::collect_pauses() {
+  size_t ports = world_->host_count();
+  uint64_t pausing = 0;
+  for (size_t i = 0; i < world_->switch_count(); ++i) {
+    Switch& at = world_->switch_at(i);
+    ports += at.port_count();
+    for (size_t port = 0; port < at.port_count(); ++port)
+      for (size_t pg = 0; pg < kPriorities; ++pg)
+        pausing += at.pg_status(PortId(port), PriorityGroupId(pg)).pausing ? 1 : 0;
+  }
+  result_.pfc_frames = result_.counters["pfc_tx_xoff"];
+  result_.pfc_events = result_.counters["pfc_tx_xon"] + pausing;
+  Duration paused =
+      Duration::picoseconds(static_cast<int64_t>(result_.counters["pfc_rx_paused_ps"]));
+  for (size_t i = 0; i < world_->host_count(); ++i)
+    paused += world_->nic(i).paused_time(experiment_.host.priority, world_->now());
+  result_.pfc_paused_us = static_cast<double>(undilated(paused).ps()) * 1e-6;
+  const double seconds = static_cast<double>(std::max<int64_t>(1, result_.simulated.ps())) * 1e-12;
+  const double switch_ports = static_cast<double>(ports - world_->host_count());
+  result_.pfc_pause_rate =
+      static_cast<double>(result_.pfc_events) / seconds / std::max(1.0, switch_ports);
+  result_.pfc_paused_fraction = result_.pfc_paused_us * 1e-6 / seconds / static_cast<double>(ports);
+}
+
+void Execution::collect_order() {
+  result_.ood_histogram.assign(host::Nic::kOodBuckets, 0);
+  uint64_t received = 0;
+  uint64_t out_of_order = 0;
+  for (size_t i = 0; i < world_->host_count(); ++i) {
+    const auto histogram = world_->nic(i).ood_histogram();
+    for (size_t k = 0; k < histogram.size(); ++k) {
+      result_.ood_histogram[k] += histogram[k];
+      received += histogram[k];
+      out_of_order += k == 0 ? 0 : histogram[k];
+    }
+  }
+  for (const FlowResult& flow : result_.flows)
+    result_.ood_max = std::max<uint64_t>(result_.ood_max, flow.received.max_ood);
+  if (received != 0)
+    result_.ooo_ratio = static_cast<double>(out_of_order) / static_cast<double>(received);
+  uint64_t seen = 0;
+  for (size_t k = 1; k < result_.ood_histogram.size() && out_of_order != 0; ++k) {
+    seen += result_.ood_histogram[k];
+    if (seen * 100 < out_of_order * 99) continue;
+    result_.ood_p99 = static_cast<double>(k);
+    break;
+  }
+}
+
+Result<RunResult> Execution::run() {
+  Problems problems = prepare();
+  if (!problems.empty()) return problems;
+  simulate();
+  collect();
+  return std::move(result_);
+}
+
+}  // namespace
+
+Statistics statistics(std::vector<double>& values) {
+  Statistics result;
+  result.count = values.size();
+  if (values.empty()) return result;
+  std::sort(values.begin(), values.end());
+  for (const double value : values) result.mean += value;
+  result.mean /= static_cast<double>(values.size());
+  const auto rank = [&](double share) {
+    const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
+    return values[std::clamp<size_t>(at, 1, values.size()) - 1];
+  };
+  result.p50 = rank(0.5);
+  result.p95 = rank(0.95);
+  result.p99 = rank(0.99);
+  result.p999 = rank(0.999);
+  result.max = values.back();
+  return result;
+}
+
+Result<RunResult> run_experiment(const config::Experiment& experiment, const RunOptions& options) {
+  return Execution(experiment, options).run();
+}
+
+}  // namespace eddy::lab
