@@ -30,7 +30,8 @@ std::string describe_switch(const SwitchConfig& config) {
 
 std::string describe_scheme(const LoadBalancerConfig& chosen) {
   std::vector<std::string> parameters;
-  for (const auto& [name, value] : chosen.parameters) parameters.push_back(name + " " + value);
+  for (const auto& [name, value] : chosen.parameters)
+    parameters.push_back(fmt::format("{} {}", name, value));
   return fmt::format("load balancer: {}{}{}\n", chosen.scheme, parameters.empty() ? "" : ", ",
                      fmt::join(parameters, ", "));
 }

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "net/assert.h"
+
 namespace eddy::lb {
+
 // Largest remainders: whole slots first, then one more to those who lost most by rounding.
 std::vector<uint32_t> shares_of(std::span<const uint32_t> weights, uint32_t slots, uint64_t tie) {
   const size_t count = weights.size();
   const uint64_t total = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
+  ASSERT(total > 0);
   std::vector<uint32_t> share(count);
   std::vector<size_t> order(count);
   for (size_t i = 0; i < count; ++i) {

@@ -22,7 +22,7 @@ inline constexpr uint32_t kEcmpBuckets = 256;  // reference A.1
 enum class BucketShare : uint8_t { equal, weighted };
 
 // How many of `slots` slots each member gets: in proportion to its weight, within one slot; `tie`
-// says which of equals gets what is left over.
+// says which of equals gets what is left over. The weights are not all 0.
 std::vector<uint32_t> shares_of(std::span<const uint32_t> weights, uint32_t slots, uint64_t tie);
 // The same as a list of member indices, each member's slots spread as evenly as can be.
 std::vector<MemberIndex> spread_over(std::span<const uint32_t> weights, uint32_t slots,

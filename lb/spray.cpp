@@ -45,8 +45,8 @@ class Spray {
         draws_(stream_of(init)),
         rounds_(init.sets.size()) {
     if (mode_ != SprayMode::permutation) return;
-    for (uint16_t set = 0; set < rounds_.size(); ++set) {
-      const auto slots = turns_.of(set);
+    for (size_t set = 0; set < rounds_.size(); ++set) {
+      const auto slots = turns_.of(static_cast<uint16_t>(set));
       rounds_[set].order.assign(slots.begin(), slots.end());
       shuffle(rounds_[set]);
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "net/assert.h"
+
 namespace eddy::lb {
 namespace {
 
@@ -12,6 +14,7 @@ constexpr uint32_t kLongestList = 256;
 std::vector<uint32_t> turns_each(std::vector<uint32_t> weights) {
   uint32_t divisor = 0;
   for (uint32_t weight : weights) divisor = std::gcd(divisor, weight);
+  ASSERT(divisor > 0);  // a path set has members, and each a weight
   for (uint32_t& weight : weights) weight /= divisor;
   if (std::accumulate(weights.begin(), weights.end(), uint64_t{0}) <= kLongestList) return weights;
   std::vector<uint32_t> turns = shares_of(weights, kLongestList, 0);

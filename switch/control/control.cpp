@@ -63,8 +63,8 @@ Control::State::State(Switch& object, Backend& backend, ControlOptions given)
             return port.index() < ports.size() ? ports[port.index()].name : std::string();
           }),
       operations(object, backend,
-                 {given.config_path, given.running,
-                  given.wait_for_shards ? given.wait_for_shards
+                 {std::move(given.config_path), std::move(given.running),
+                  given.wait_for_shards ? std::move(given.wait_for_shards)
                                         : [] { std::this_thread::sleep_for(kShardWait); },
                   [this](const LoggedEvent& logged) { log.event(logged); }, monotonic_ns()}) {}
 

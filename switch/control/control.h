@@ -31,7 +31,7 @@ struct ControlOptions {
   std::string socket_path;       // empty = control.socket, else /run/eddy/<name>.sock
   LogFormat log_format = LogFormat::console;  // of events
   bool telemetry = true;                      // register /eddy/... commands
-  // Called while control waits for a shard to carry out a command. Default: sleep 50 us. A
+  // Called while control waits for a shard to carry out a command. Default: sleep 100 us. A
   // single-threaded test polls its shards here.
   std::function<void()> wait_for_shards;
 };
