@@ -104,7 +104,8 @@ Problems check_device(const DeviceArgs& device) {
 }
 
 Problems named(const std::string& port, const std::string& device, Problems problems) {
-  for (std::string& problem : problems) problem = "port " + port + " (" + device + "): " + problem;
+  const std::string place = "port " + port + " (" + device + "): ";
+  for (std::string& problem : problems) problem.insert(0, place);
   return problems;
 }
 
@@ -136,7 +137,7 @@ std::string describe_pfc(uint16_t device, bool is_virtual) {
         rte_eth_dev_flow_ctrl_get(device, &flow) == 0 && flow.mac_ctrl_frame_fwd == 1)
       return "software: the device hands MAC control frames over";
   }
-  const std::string hardware = hardware_pfc(device);
+  std::string hardware = hardware_pfc(device);
   if (!hardware.empty()) return hardware;
   return "none: the device does not say that it hands MAC control frames over";
 }

@@ -50,7 +50,7 @@ PortManager::~PortManager() {
 Problems PortManager::open_entry(Entry& entry, const config::PortConfig& config) {
   auto port = DpdkPort::open(config, pools_.data(), wake_);
   if (!port) return port.problems();
-  const Problems problems = (*port)->start();
+  Problems problems = (*port)->start();
   if (!problems.empty() && !(*port)->must_reconnect()) return problems;
   entry.config = config;
   entry.port = std::move(*port);
