@@ -54,7 +54,7 @@ std::vector<Variant> ordered_variants() {
 std::string name_of(const testing::TestParamInfo<Variant>& info) {
   std::string name = info.param.scheme;
   for (const auto& [parameter, value] : info.param.parameters)
-    name += "_" + parameter + "_" + value;
+    name.append("_").append(parameter).append("_").append(value);
   return name;
 }
 
