@@ -3,12 +3,13 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <utility>
 
 #include "net/assert.h"
 
 namespace eddy::lab {
 
-PacketPool::PacketPool(size_t count) : count_(count) {
+PacketPool::PacketPool(size_t count) : count_(count), limit_(count) {
   void* memory = mmap(nullptr, count * kStride, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT(memory != MAP_FAILED);
@@ -20,7 +21,7 @@ PacketPool::~PacketPool() {
 }
 
 Packet* PacketPool::fresh() {
-  if (touched_ == count_) return nullptr;
+  if (touched_ == limit_) return nullptr;
   auto* mbuf = reinterpret_cast<rte_mbuf*>(memory_ + touched_++ * kStride);
   std::memset(static_cast<void*>(mbuf), 0, sizeof(rte_mbuf) + sizeof(Packet));
   mbuf->buf_addr = reinterpret_cast<uint8_t*>(mbuf) + sizeof(rte_mbuf) + sizeof(Packet);
@@ -28,6 +29,22 @@ Packet* PacketPool::fresh() {
   mbuf->data_off = kHeadroom;
   ++used_;
   return Packet::of(mbuf);
+}
+
+void PacketPool::withhold(bool on) {
+  if (on == (limit_ != count_ || withheld_ != nullptr)) return;
+  if (on) {
+    limit_ = touched_;
+    withheld_ = std::exchange(free_, nullptr);
+    return;
+  }
+  limit_ = count_;
+  while (withheld_ != nullptr) {
+    Packet* packet = withheld_;
+    withheld_ = packet->next;
+    packet->next = free_;
+    free_ = packet;
+  }
 }
 
 void PacketPool::copy(const Packet& from, Packet& to) {

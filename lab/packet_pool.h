@@ -46,6 +46,10 @@ class PacketPool {
     --used_;
   }
 
+  // While on, only packets that come back can be given out: there are no more than those in use now
+  // (a fault). Off: all that were kept back are there again.
+  void withhold(bool on);
+
   // Frame and metadata of `from` into `to`; both keep their places.
   static void copy(const Packet& from, Packet& to);
 
@@ -57,10 +61,12 @@ class PacketPool {
   Packet* fresh();
 
   size_t count_;
+  size_t limit_;  // of touched_
   size_t touched_ = 0;
   size_t used_ = 0;
   uint8_t* memory_ = nullptr;
   Packet* free_ = nullptr;
+  Packet* withheld_ = nullptr;
 };
 
 }  // namespace eddy::lab

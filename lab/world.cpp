@@ -14,16 +14,17 @@ constexpr Duration kBlankRetry = Duration::microseconds(1);
 void World::run_until(Instant end) {
   for (;;) {
     const Instant at = std::min(queue_->next(), wakes_->next());
-    if (at > end) break;
+    if (at > end || stopped_) break;
     advance(at);
   }
+  if (stopped_) return;
   if (end != Instant::never()) now_ = std::max(now_, end);
 }
 
 bool World::run_to_completion(Instant limit) {
   while (flows_ended_ < flows_.size()) {
     const Instant at = std::min(queue_->next(), wakes_->next());
-    if (at > limit || at == Instant::never()) return false;
+    if (at > limit || at == Instant::never() || stopped_) return false;
     advance(at);
   }
   return true;
@@ -44,6 +45,8 @@ void World::advance(Instant at) {
     if (touched_.empty()) break;
     take_turns();
   }
+  if (watcher_ != nullptr) [[unlikely]]
+    watcher_->on_instant();
   if (after_instant) after_instant(*this);
 }
 
@@ -57,13 +60,14 @@ void World::dispatch(const Event& event) {
     case kFlowStart:
       return start_flows();
     case kAction:
-      return actions_[event.target](*this);
+      return run_action(event.target);
   }
 }
 
 // Wires: the shard or the NIC has put a frame on its line.
 void World::send(uint32_t index, Packet* packet, bool last) {
   ++lines_[index].entered;
+  tell(index, Watcher::Step::entered, *packet);
   const Instant at = std::max(packet->sent_at, now_);
   queue_->push({at, packet, index, last ? kSentLast : kSent}, at - now_);
 }
@@ -94,11 +98,13 @@ void World::leave_filtered(Line& line, const Event& event) {
   if (copy == nullptr) return;
   PacketPool::copy(*event.packet, *copy);
   ++line.entered;
+  tell(event.target, Watcher::Step::entered, *copy);
   queue_->push_odd({at, copy, event.target, kArrival});
 }
 
 void World::lose(Line& line, Packet* packet) {
   ++line.lost;
+  tell(static_cast<uint32_t>(&line - lines_.data()), Watcher::Step::lost, *packet);
   pool_->put(packet);
 }
 
@@ -108,13 +114,23 @@ void World::arrive(const Event& event) {
     return lose(line, event.packet);
   ++line.delivered;
   ++counts_.packet_hops;
+  tell(event.target, Watcher::Step::delivered, *event.packet);
   if (is_switch(line.to)) {
     switches_[line.to].io->arrive(line.to_port, event.packet);
-  } else {
-    host_at(line.to).nic->receive(*event.packet, now_);
-    pool_->put(event.packet);
+    return touch(line.to);
   }
-  touch(line.to);
+  HostNode& host = host_at(line.to);
+  if (host.intake != nullptr) [[unlikely]]
+    return host.intake->take(event.packet);
+  host.nic->receive(*event.packet, now_);
+  pool_->put(event.packet);
+  take_part(line.to);
+}
+
+void World::deliver(size_t host, Packet* packet) {
+  hosts_[host].nic->receive(*packet, now_);
+  pool_->put(packet);
+  take_part(static_cast<uint32_t>(switches_.size() + host));
 }
 
 // All flows that start now; then the next start is waited for.
@@ -174,6 +190,8 @@ void World::take_turns() {
       turn_switch(node);
     else
       turn_host(node);
+    if (watcher_ != nullptr) [[unlikely]]
+      watcher_->on_turn(node);
   }
   touched_.clear();
 }
@@ -241,8 +259,21 @@ void World::finish(const host::Completion& completion) {
 
 void World::at(Instant when, std::function<void(World&)> action) {
   ASSERT(when >= now_);
-  actions_.push_back(std::move(action));
-  queue_->push_odd({when, nullptr, static_cast<uint32_t>(actions_.size() - 1), kAction});
+  if (spare_actions_.empty()) {
+    spare_actions_.push_back(static_cast<uint32_t>(actions_.size()));
+    actions_.emplace_back();
+  }
+  const uint32_t place = spare_actions_.back();
+  spare_actions_.pop_back();
+  actions_[place] = std::move(action);
+  queue_->push_odd({when, nullptr, place, kAction});
+}
+
+// Its place is free before it runs, since it may plan another.
+void World::run_action(uint32_t place) {
+  const auto action = std::move(actions_[place]);
+  spare_actions_.push_back(place);
+  action(*this);
 }
 
 void World::set_link(uint32_t line, bool up) {
@@ -262,6 +293,16 @@ void World::set_filter(uint32_t line, LineFilter* filter) {
 void World::inject(uint32_t line, Packet* packet) {
   packet->sent_at = now_;
   send(line, packet, false);
+}
+
+void World::set_host_rate(size_t host, BitRate rate) {
+  hosts_[host].rate = LineRate(rate);
+}
+
+void World::set_intake(size_t host, Intake* intake) {
+  std::erase(intakes_, hosts_[host].intake);
+  hosts_[host].intake = intake;
+  if (intake != nullptr) intakes_.push_back(intake);
 }
 
 uint32_t World::line_of(size_t switch_index, PortId port) const {

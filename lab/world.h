@@ -70,6 +70,24 @@ class LineFilter {
   virtual Verdict judge(uint32_t line, Packet& packet, Instant now) = 0;
 };
 
+// Sees every frame and every turn, as they happen; for checkers. It changes nothing but may stop().
+class Watcher {
+ public:
+  enum class Step : uint8_t { entered, delivered, lost };
+  virtual ~Watcher() = default;
+  virtual void on_frame(uint32_t line, Step step, const Packet& packet) = 0;
+  virtual void on_turn(uint32_t node) = 0;
+  virtual void on_instant() = 0;  // all events and turns of now() are done
+};
+
+// Stands between a host's line and its NIC: takes frames, and hands them on by World::deliver().
+class Intake {
+ public:
+  virtual ~Intake() = default;
+  virtual void take(Packet* packet) = 0;
+  virtual size_t held() const = 0;  // frames
+};
+
 struct FlowRecord {
   Instant sender_done = Instant::never();
   Instant receiver_done = Instant::never();
@@ -105,6 +123,12 @@ class World final : private Wires {
   void at(Instant when, std::function<void(World&)> action);
   // After the events of each instant.
   std::function<void(World&)> after_instant;
+  void set_watcher(Watcher* watcher) { watcher_ = watcher; }  // null: none
+  // Ends run_until() and run_to_completion() after this instant, for good.
+  void stop() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
+  // Nothing will happen any more.
+  bool idle() const { return queue_->empty() && wakes_->next() == Instant::never(); }
 
   Instant now() const { return now_; }
   size_t flows_ended() const { return flows_ended_; }  // sender and receiver
@@ -126,12 +150,18 @@ class World final : private Wires {
   void set_link(uint32_t line, bool up);
   void set_filter(uint32_t line, LineFilter* filter);  // null: none
   void poll(size_t switch_index);                      // now, outside of its turn
+  // The switch takes a turn at this instant: it was given something that no frame tells it of.
+  void nudge(size_t switch_index) { take_part(static_cast<uint32_t>(switch_index)); }
   // A frame as if it had left the line's sender now.
   void inject(uint32_t line, Packet* packet);
+  void set_host_rate(size_t host, BitRate rate);  // from its next frame on
+  void set_intake(size_t host, Intake* intake);   // null: frames reach the NIC at once
+  void deliver(size_t host, Packet* packet);      // into the NIC
 
   PacketPool& pool() { return *pool_; }
   WorldCounts counts() const;
   size_t frames_in_flight() const;
+  size_t frames_in_intakes() const;
   // Of everything that has happened: flow ends, counters of all nodes. Same run, same digest.
   uint64_t digest() const;
 
@@ -140,6 +170,7 @@ class World final : private Wires {
   struct HostNode {
     std::unique_ptr<host::Nic> nic;
     LineRate rate;
+    Intake* intake = nullptr;
     int line_overhead = 0;
     bool line_busy = false;
     bool blank_missing = false;  // the pool was empty when it last had something to send
@@ -187,6 +218,11 @@ class World final : private Wires {
   void wake(uint32_t node);
   void wake_at(uint32_t node, Instant& planned, Instant at);
   Instant grid_from(uint32_t node, Instant from);
+  void run_action(uint32_t index);
+  void tell(uint32_t line, Watcher::Step step, const Packet& packet) {
+    if (watcher_ != nullptr) [[unlikely]]
+      watcher_->on_frame(line, step, packet);
+  }
   bool is_switch(uint32_t node) const { return node < switches_.size(); }
   HostNode& host_at(uint32_t node) { return hosts_[node - switches_.size()]; }
 
@@ -203,6 +239,7 @@ class World final : private Wires {
   std::vector<uint32_t> touched_;
   std::vector<uint8_t> is_touched_;
   std::vector<LineFilter*> filters_;  // by line
+  std::vector<Intake*> intakes_;      // those that are set
 
   std::vector<IpAddress> addresses_;  // of hosts
   std::vector<Flow> flows_;
@@ -210,6 +247,9 @@ class World final : private Wires {
   std::vector<uint16_t> ends_left_;     // of each flow: sides times queue pairs that go on
   std::vector<QueuePair> queue_pairs_;  // queue_pairs of each flow, in flow order
   std::vector<std::function<void(World&)>> actions_;
+  std::vector<uint32_t> spare_actions_;  // places in actions_ that are free
+  Watcher* watcher_ = nullptr;
+  bool stopped_ = false;
   RandomStream jitter_;
   size_t next_flow_ = 0;
   size_t flows_ended_ = 0;

@@ -43,6 +43,12 @@ size_t World::frames_in_flight() const {
   return frames;
 }
 
+size_t World::frames_in_intakes() const {
+  size_t frames = 0;
+  for (const Intake* intake : intakes_) frames += intake->held();
+  return frames;
+}
+
 host::SendOutcome World::send_outcome(size_t flow) const {
   const auto pairs = static_cast<size_t>(options_.host.queue_pairs);
   host::SendOutcome sum;
