@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "config/config.h"
+#include "config/experiment.h"
 #include "net/quantity.h"
 
 namespace eddy::config {
@@ -13,16 +14,23 @@ BitRate slowed(BitRate rate, int64_t factor) {
   return BitRate::bits_per_second(rate.bps() / factor);
 }
 
+template <class... T>
+void stretch(int64_t factor, T&... times) {
+  ((times = stretched(times, factor)), ...);
+}
+template <class... T>
+void slow(int64_t factor, T&... rates) {
+  ((rates = slowed(rates, factor)), ...);
+}
+void scale_pfc(PfcPortConfig& pfc, WatchdogConfig& watchdog, int64_t factor) {
+  stretch(factor, pfc.refresh_limit, pfc.pause_budget, pfc.budget_window);
+  stretch(factor, watchdog.detection_time, watchdog.restoration_time, watchdog.poll_interval);
+}
+
 void scale_port(PortConfig& port, int64_t factor) {
-  port.speed = slowed(port.speed, factor);
-  port.shaper = slowed(port.shaper, factor);
-  port.cable_delay = stretched(port.cable_delay, factor);
-  port.pfc.refresh_limit = stretched(port.pfc.refresh_limit, factor);
-  port.pfc.pause_budget = stretched(port.pfc.pause_budget, factor);
-  port.pfc.budget_window = stretched(port.pfc.budget_window, factor);
-  port.watchdog.detection_time = stretched(port.watchdog.detection_time, factor);
-  port.watchdog.restoration_time = stretched(port.watchdog.restoration_time, factor);
-  port.watchdog.poll_interval = stretched(port.watchdog.poll_interval, factor);
+  slow(factor, port.speed, port.shaper);
+  stretch(factor, port.cable_delay);
+  scale_pfc(port.pfc, port.watchdog, factor);
   for (QueueConfig& queue : port.queues)
     if (queue.max_rate) queue.max_rate = slowed(*queue.max_rate, factor);
 }
@@ -31,6 +39,25 @@ void scale_port(PortConfig& port, int64_t factor) {
 void scale_parameters(std::map<std::string, std::string>& parameters, int64_t factor) {
   for (auto& [name, text] : parameters)
     if (const auto time = parse_duration(text)) text = to_string(stretched(time.value(), factor));
+}
+
+void slow_given(std::optional<BitRate>& rate, int64_t factor) {
+  if (rate) rate = slowed(*rate, factor);
+}
+
+void scale_topology(TopologyConfig& topology, int64_t factor) {
+  slow(factor, topology.host_rate, topology.fabric_rate);
+  stretch(factor, topology.host_delay, topology.fabric_delay);
+  for (LinkChoice& choice : topology.degraded) slow_given(choice.rate, factor);
+}
+
+void scale_host(HostConfig& host, int64_t factor) {
+  DcqcnConfig& dcqcn = host.dcqcn;
+  stretch(factor, dcqcn.alpha_timer, dcqcn.decrease_interval, dcqcn.cnp_interval,
+          dcqcn.increase_timer);
+  slow(factor, dcqcn.additive_increase, dcqcn.hyper_increase, dcqcn.min_rate);
+  stretch(factor, host.irn.rto_low, host.irn.rto_high);
+  stretch(factor, host.rto, host.nak_timer, host.reorder_timeout);
 }
 
 }  // namespace
@@ -91,6 +118,27 @@ SwitchConfig scaled(const SwitchConfig& config) {
   out.dre.period = stretched(out.dre.period, config.time_dilation);
   out.control.neighbor_age = stretched(out.control.neighbor_age, config.time_dilation);
   out.time_dilation = 1;
+  return out;
+}
+
+Experiment scaled(const Experiment& experiment) {
+  Experiment out = experiment;
+  const int64_t factor = experiment.run.time_dilation;
+  scale_topology(out.topology, factor);
+  scale_pfc(out.switches.pfc_port, out.switches.watchdog, factor);
+  scale_host(out.host, factor);
+  scale_parameters(out.load_balancer.parameters, factor);
+  for (TrafficConfig& traffic : out.traffic) {
+    stretch(factor, traffic.start, traffic.stop, traffic.period);
+    slow_given(traffic.rate, factor);
+  }
+  for (FaultConfig& fault : out.faults) {
+    stretch(factor, fault.start, fault.duration, fault.period, fault.delay);
+    slow_given(fault.rate, factor);
+    scale_parameters(fault.set, factor);
+  }
+  stretch(factor, out.run.warmup, out.run.duration, out.run.drain, out.run.sample_period);
+  out.run.time_dilation = 1;
   return out;
 }
 

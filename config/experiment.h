@@ -178,6 +178,10 @@ struct Experiment {
   bool operator==(const Experiment&) const = default;
 };
 
+// The experiment with every rate divided and every time multiplied by run.time_dilation, which
+// becomes 1; but the time between polls is the machine's own.
+Experiment scaled(const Experiment& experiment);
+
 // Which keys of the traffic are missing or contradict each other: "traffic.0.size: what, what would
 // be valid".
 std::vector<std::string> traffic_problems(const Experiment& experiment);

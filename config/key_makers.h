@@ -57,6 +57,9 @@ Type type_of(const KeyInfo& info) {
     type.text_says = info.pattern_says;
     if (type.shape == Type::Shape::text) type.max = std::min(info.max, kLongestText);
     if constexpr (std::is_enum_v<T>) type.choices = choices_of<T>();
+    if constexpr (IsOptional<T>::value)
+      if constexpr (std::is_enum_v<typename IsOptional<T>::Inner>)
+        type.choices = choices_of<typename IsOptional<T>::Inner>();
   } else {
     type.shape = Type::Shape::section;
     type.section = &section_of<T>();
@@ -84,11 +87,8 @@ Value print_value(const T& value, const Type& type) {
     return print_section(*type.section, &value);
 }
 
-// One value, or a section of its own keys.
 template <class S, class M>
-Key key(M member, const KeyInfo& info) {
-  using T = MemberOf<S, M>;
-  const Type type = type_of<T>(info);
+Key typed_key(M member, const KeyInfo& info, const Type& type) {
   return {info, type,
           [=](Reader& reader, const Node& node, void* object) {
             read_value(reader, node, type, std::invoke(member, *static_cast<S*>(object)));
@@ -96,6 +96,19 @@ Key key(M member, const KeyInfo& info) {
           [=](const void* object) {
             return print_value(std::invoke(member, *static_cast<const S*>(object)), type);
           }};
+}
+
+// One value, or a section of its own keys.
+template <class S, class M>
+Key key(M member, const KeyInfo& info) {
+  return typed_key<S>(member, info, type_of<MemberOf<S, M>>(info));
+}
+// A section for which a lone word stands: the value of its first key.
+template <class S, class M>
+Key short_key(M member, const KeyInfo& info) {
+  Type type = type_of<MemberOf<S, M>>(info);
+  type.short_form = true;
+  return typed_key<S>(member, info, type);
 }
 
 // A list of values or of sections. `short_form`: a lone word is the first key of its section.

@@ -76,6 +76,7 @@ FormatNumber limit_format(Type::Shape shape) {
     case Type::Shape::mapping:
     case Type::Shape::section:
     case Type::Shape::scheme:
+    case Type::Shape::open:
       return nullptr;
   }
   return nullptr;
@@ -125,6 +126,8 @@ std::string shape_says(const Type& type) {
                          type.section->name);
     case Type::Shape::scheme:
       return "a scheme and its parameters";
+    case Type::Shape::open:
+      return std::string(type.text_says);
   }
   return {};
 }

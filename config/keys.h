@@ -40,6 +40,7 @@ struct Type {
     mapping,  // key -> `element`
     section,
     scheme,  // the load balancer's: a scheme and its own parameters
+    open,    // whatever it is; text_says says what
   };
   Shape shape = Shape::text;
   int64_t min = 0;  // integers, picoseconds, bytes, bits per second
@@ -139,6 +140,10 @@ void read_section(const Section& section, Reader& reader, const Node& node, void
 // Without the keys that do not apply to the object.
 Value print_section(const Section& section, const void* object);
 Value print_all_keys(const Section& section, const void* object);
+
+// A scheme's parameters are its own: they are kept as written and checked by its entry in the
+// registry. `of` finds the member in the section's object.
+Key load_balancer_key(std::function<LoadBalancerConfig&(void*)> of);
 
 // The whole file. `base_port` is what a port is before its own keys: qos and port_defaults.
 struct Document {

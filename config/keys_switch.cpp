@@ -81,30 +81,6 @@ Key leaves_key() {
       {.name = "leaves", .help = "how to reach other leaves: leaf id -> paths"}, type, read, print};
 }
 
-// A scheme's parameters are its own: they are kept as written here and checked by its entry in the
-// registry.
-Key load_balancer_key() {
-  const Type type{.shape = Type::Shape::scheme};
-  const auto read = [=](Reader& reader, const Node& node, void* object) {
-    LoadBalancerConfig& out = static_cast<Document*>(object)->config.load_balancer;
-    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
-    for (const Node::Member& entry : node.members) {
-      const bool word = entry.value.kind == Node::Kind::scalar;
-      Reader::Scope scope(reader, entry.key, word ? entry.value.at : entry.key_at);
-      if (!expect_kind(reader, entry.value, Node::Kind::scalar, Type{})) continue;
-      (entry.key == "scheme" ? out.scheme : out.parameters[entry.key]) = entry.value.text;
-    }
-  };
-  const auto print = [](const void* object) {
-    const LoadBalancerConfig& in = static_cast<const Document*>(object)->config.load_balancer;
-    Value value{.kind = Value::Kind::map};
-    value.members.push_back({"scheme", {.word = in.scheme}});
-    for (const auto& [name, text] : in.parameters) value.members.push_back({name, {.word = text}});
-    return value;
-  };
-  return {{.name = "load_balancer", .help = "how a path is chosen"}, type, read, print};
-}
-
 }  // namespace
 
 template <>
@@ -375,6 +351,28 @@ const Section& section_of<SwitchConfig>() {
   return section;
 }
 
+Key load_balancer_key(std::function<LoadBalancerConfig&(void*)> of) {
+  const Type type{.shape = Type::Shape::scheme};
+  const auto read = [=](Reader& reader, const Node& node, void* object) {
+    LoadBalancerConfig& out = of(object);
+    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
+    for (const Node::Member& entry : node.members) {
+      const bool word = entry.value.kind == Node::Kind::scalar;
+      Reader::Scope scope(reader, entry.key, word ? entry.value.at : entry.key_at);
+      if (!expect_kind(reader, entry.value, Node::Kind::scalar, Type{})) continue;
+      (entry.key == "scheme" ? out.scheme : out.parameters[entry.key]) = entry.value.text;
+    }
+  };
+  const auto print = [=](const void* object) {
+    const LoadBalancerConfig& in = of(const_cast<void*>(object));
+    Value value{.kind = Value::Kind::map};
+    value.members.push_back({"scheme", {.word = in.scheme}});
+    for (const auto& [name, text] : in.parameters) value.members.push_back({name, {.word = text}});
+    return value;
+  };
+  return {{.name = "load_balancer", .help = "how a path is chosen"}, type, read, print};
+}
+
 Document default_document() {
   Document document{default_switch("switch"), default_port("")};
   document.base_port.pg_profiles.fill("lossy");  // lossless only where the file says so
@@ -403,7 +401,9 @@ const Section& document_section() {
           list<S>(
               [](auto& d) -> auto& { return d.config.neighbors; },
               {.name = "neighbors", .help = "hosts known beforehand"}, type_of<NeighborConfig>({})),
-          load_balancer_key(),
+          load_balancer_key([](void* d) -> LoadBalancerConfig& {
+            return static_cast<Document*>(d)->config.load_balancer;
+          }),
           key<S>([](auto& d) -> auto& { return d.config.dre; },
                  {.name = "dre", .help = "how the load of a port is estimated"}),
           key<S>([](auto& d) -> auto& { return d.config.control; },

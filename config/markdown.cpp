@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "config/document.h"
+#include "config/experiment_load.h"
 #include "config/keys.h"
+#include "config/keys_experiment.h"
 #include "lb/registry.h"
 
 namespace eddy::config {
@@ -30,6 +32,51 @@ also in `config/eddyd.schema.json`. Annotated examples are in `config/examples/`
   levels. All problems are reported at once, as `file:line:column: what, what would be valid`.
 * The class says what a reload does with a changed key: `hot` is applied without losing a packet,
   `port` restarts the port, `restart` is refused until eddyd itself is restarted.
+)";
+
+constexpr std::string_view kExperiments =
+    R"(<!-- Made from the table of keys in config/keys_*.cpp: ninja config_docs -->
+# Experiments
+
+One YAML file describes one experiment: a fabric, its hosts, the traffic, what goes wrong and how long it
+runs. Files are in `config/experiments/`, the JSON Schema is `config/experiment.schema.json`. Values are
+written as in [configuration.md](configuration.md): units are mandatory, unknown keys are errors, all
+problems are reported at once as `file:line:column: what, what would be valid`.
+
+## Sizes and variants
+
+A file stands for several runs. What is put over it, in this order, the later on top:
+
+* `sizes`: what the chosen size (`ci`, `reduced`, `full`) changes.
+* `matrix`: axes of variants; every combination is one experiment. An axis is a key with its values, or any
+  label with named changes; a list instead of a map is one axis of named changes.
+* `--set key.path=value` of the command line. It wins; an axis of the same key is left out.
+
+```yaml
+sizes:
+  ci: {topology: {leaves: 4, spines: 4}, run.duration: 2ms}
+matrix:
+  load_balancer.scheme: [ecmp, letflow]          # two variants: scheme=ecmp, scheme=letflow
+  depth:                                         # times two: "shallow" and "deep"
+    - {name: shallow, set: {buffer.size: 9MiB}}
+    - {name: deep, set: {buffer.size: 24MiB, traffic.0.load: 0.8}}
+```
+
+Changes name keys as in the file or with dots; an entry of a list by its number from 0. Maps merge, words and
+lists are replaced. Another `load_balancer.scheme` starts from that scheme's defaults.
+
+## Files and names
+
+A workload (`cdf: web_search`) is `web_search.csv` in the first of these that has it: the experiment's folder,
+its `workloads`, the `workloads` beside it, `config/workloads` below the current folder. A name with a `.` or
+`/` is a path from the experiment's folder. Results name the file, its FNV-1a digest (64 bits) and its mean.
+
+Hosts are named `all`, `leaf2` (all of a leaf), `leaf1.host3`, `host12` (the twelfth of all), with ranges as in
+`leaf1.host1-8` or `leaf1-3`.
+
+A load is that of data on the line: payload, headers, preamble and gap. With `reference: core` it is a share of
+what the leaves of the sources have towards other switches, every link healthy; flows that stay on a leaf do
+not count.
 )";
 
 std::string cell(std::string text) {
@@ -61,19 +108,29 @@ void add_sections(const Section& section, std::vector<const Section*>& all) {
     if (const Section* below = section_below(key.type)) add_sections(*below, all);
 }
 
-std::string section_text(const Section& section) {
-  std::string text = fmt::format(
-      "\n## {}\n\n{}\n\n| key | value | default | class | meaning |\n|---|---|---|---|---|\n",
-      section.name, section.help);
+// `classes`: with what a reload does with a changed key.
+std::string section_text(const Section& section, bool classes) {
+  std::string text = fmt::format("\n## {}\n\n{}\n\n", section.name, section.help);
+  text += classes ? "| key | value | default | class | meaning |\n|---|---|---|---|---|\n"
+                  : "| key | value | default | meaning |\n|---|---|---|---|\n";
   for (size_t i = 0; i < section.keys.size(); ++i) {
     const Key& key = section.keys[i];
     const bool holds_keys = section_below(key.type) || key.type.shape == Type::Shape::scheme;
     std::string help = with_source(key.info.help, key.info.source);
     if (key.info.applies != nullptr) help += fmt::format("; only with {}", key.info.applies_says);
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.info.name, cell(says(key.type)),
-                        cell(default_text(key, section.defaults.members[i].value)),
-                        holds_keys ? "" : to_string(key.info.key_class), cell(help));
+    text += fmt::format("| `{}` | {} | {} |", key.info.name, cell(says(key.type)),
+                        cell(default_text(key, section.defaults.members[i].value)));
+    if (classes) text += fmt::format(" {} |", holds_keys ? "" : to_string(key.info.key_class));
+    text += fmt::format(" {} |\n", cell(help));
   }
+  return text;
+}
+
+std::string document_text(std::string_view introduction, const Section& document, bool classes) {
+  std::vector<const Section*> sections;
+  add_sections(document, sections);
+  std::string text(introduction);
+  for (const Section* section : sections) text += section_text(*section, classes);
   return text;
 }
 
@@ -91,15 +148,18 @@ std::string scheme_text(const lb::SchemeInfo& scheme) {
 }  // namespace
 
 std::string keys_as_markdown() {
-  std::vector<const Section*> sections;
-  add_sections(document_section(), sections);
-  std::string text(kIntroduction);
-  for (const Section* section : sections) text += section_text(*section);
+  std::string text = document_text(kIntroduction, document_section(), true);
   text +=
       "\n## load_balancer\n\n`scheme` names one of these (default: ecmp); its parameters stand "
       "beside it.\n";
   for (const lb::SchemeInfo& scheme : lb::schemes()) text += scheme_text(scheme);
   return text;
+}
+
+std::string experiment_markdown() {
+  return document_text(kExperiments, experiment_section(), false) +
+         "\n## load_balancer\n\n`scheme` and its parameters, as in "
+         "[configuration.md](configuration.md#load_balancer).\n";
 }
 
 }  // namespace eddy::config

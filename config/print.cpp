@@ -7,7 +7,10 @@
 
 #include "config/diff.h"
 #include "config/document.h"
+#include "config/experiment_load.h"
 #include "config/keys.h"
+#include "config/keys_experiment.h"
+#include "net/fnv.h"
 
 namespace eddy::config {
 namespace {
@@ -170,6 +173,24 @@ std::string print_config(const SwitchConfig& config) {
   std::string text;
   write_block(document, 0, text);
   return text;
+}
+
+std::string print_experiment(const Experiment& experiment) {
+  const ExperimentDocument document = experiment_document(experiment);
+  Value value = print_section(experiment_section(), &document);
+  constexpr std::array<std::string_view, 3> kOuter = {"sizes", "matrix", "expect"};
+  std::erase_if(value.members, [&](const Value::Member& member) {
+    return std::ranges::find(kOuter, member.key) != kOuter.end();
+  });
+  std::string text;
+  write_block(value, 0, text);
+  return text;
+}
+
+uint64_t experiment_digest(const Experiment& experiment) {
+  Fnv64 digest;
+  digest.add(print_experiment(experiment));
+  return digest.value();
 }
 
 std::string_view to_string(KeyClass key_class) {

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "config/document.h"
+#include "config/experiment_load.h"
 #include "config/keys.h"
+#include "config/keys_experiment.h"
 #include "lb/registry.h"
 #include "net/quantity.h"
 
@@ -25,7 +27,9 @@ constexpr std::string_view kPathIdPattern = R"(^[0-9]{1,3}/[0-9]{1,3}$)";
 
 class SchemaWriter {
  public:
-  Json write();
+  // `classes`: of keys, for a reload.
+  explicit SchemaWriter(bool classes) : classes_(classes) {}
+  std::string write(const Section& document, std::string_view title);
 
  private:
   Json type_schema(const Type& type);
@@ -34,6 +38,7 @@ class SchemaWriter {
   Json section_schema(const Section& section);
   Json key_schema(const Key& key, const Value& standard);
 
+  bool classes_;
   Json definitions_ = Json::object();
 };
 
@@ -136,6 +141,8 @@ Json SchemaWriter::shape_schema(const Type& type) {
       return section_reference(*type.section);
     case Type::Shape::scheme:
       return scheme_schema();
+    case Type::Shape::open:
+      return Json::object();
   }
   return {};
 }
@@ -179,23 +186,26 @@ Json SchemaWriter::key_schema(const Key& key, const Value& standard) {
   const bool is_word = standard.kind == Value::Kind::word && key.type.section == nullptr;
   if (is_word && !key.info.required && key.info.default_says.empty())
     schema["default"] = typed(key.type, standard.word);
-  if (is_word) schema["x-class"] = to_string(key.info.key_class);
+  if (is_word && classes_) schema["x-class"] = to_string(key.info.key_class);
   return schema;
 }
 
-Json SchemaWriter::write() {
-  Json root = section_schema(document_section());
-  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                 {"title", "eddyd configuration"}};
+std::string SchemaWriter::write(const Section& document, std::string_view title) {
+  Json root = section_schema(document);
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
   schema.update(root);
   schema["$defs"] = std::move(definitions_);
-  return schema;
+  return schema.dump(2) + "\n";
 }
 
 }  // namespace
 
 std::string json_schema() {
-  return SchemaWriter().write().dump(2) + "\n";
+  return SchemaWriter(true).write(document_section(), "eddyd configuration");
+}
+
+std::string experiment_schema() {
+  return SchemaWriter(false).write(experiment_section(), "eddylab experiment");
 }
 
 }  // namespace eddy::config

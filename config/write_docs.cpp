@@ -1,9 +1,11 @@
-// Writes config/eddyd.schema.json and docs/configuration.md below the directory it is given.
+// Writes the schemas (config/*.schema.json) and the tables of keys (docs/configuration.md,
+// docs/experiments.md) below the directory it is given.
 #include <fstream>
 #include <iostream>
 #include <string>
 
 #include "config/document.h"
+#include "config/experiment_load.h"
 
 namespace {
 
@@ -23,7 +25,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string root = argv[1];
-  const bool schema = write_text(root + "/config/eddyd.schema.json", eddy::config::json_schema());
-  const bool table = write_text(root + "/docs/configuration.md", eddy::config::keys_as_markdown());
-  return schema && table ? 0 : 1;
+  using namespace eddy::config;
+  bool written = write_text(root + "/config/eddyd.schema.json", json_schema());
+  written &= write_text(root + "/docs/configuration.md", keys_as_markdown());
+  written &= write_text(root + "/config/experiment.schema.json", experiment_schema());
+  written &= write_text(root + "/docs/experiments.md", experiment_markdown());
+  return written ? 0 : 1;
 }

@@ -19,6 +19,7 @@ inline constexpr size_t kMaxDepth = 32;
 struct Position {  // both from 1; 0 = unknown
   int line = 0;
   int column = 0;
+  int source = 0;  // 0 = the file; else from 1, what was given beside it
   auto operator<=>(const Position&) const = default;
 };
 

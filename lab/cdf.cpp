@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "lab/fnv.h"
+#include "net/fnv.h"
 #include "net/quantity.h"
 
 namespace eddy::lab {

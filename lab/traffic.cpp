@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "lab/exponential.h"
-#include "lab/fnv.h"
 #include "lab/host_names.h"
 #include "lab/traffic_item.h"
+#include "net/fnv.h"
 
 namespace eddy::lab {
 namespace {

@@ -58,5 +58,43 @@ class Examples(unittest.TestCase):
                 self.assertFalse(self.validator.is_valid(bad))
 
 
+class Experiments(unittest.TestCase):
+    """The same of experiment.schema.json. Sizes and variants are not looked into: their keys may have dots."""
+
+    @classmethod
+    def setUpClass(cls):
+        schema = json.loads((CONFIG / "experiment.schema.json").read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        cls.validator = jsonschema.Draft202012Validator(schema)
+
+    def load(self, name):
+        return as_json(yaml.safe_load((CONFIG / "experiments" / name).read_text(encoding="utf-8")))
+
+    def test_every_experiment_is_accepted(self):
+        files = sorted((CONFIG / "experiments").glob("*.yaml"))
+        self.assertGreaterEqual(len(files), 3)
+        for path in files:
+            with self.subTest(path.name):
+                errors = [e.message for e in self.validator.iter_errors(self.load(path.name))]
+                self.assertEqual(errors, [])
+
+    def test_wrong_experiments_are_refused(self):
+        good = self.load("leaf-spine.yaml")
+        changes = {
+            "unknown key": lambda c: c["topology"].update(leavs=4),
+            "rate without unit": lambda c: c["topology"].update(host_rate=40),
+            "unknown traffic": lambda c: c["traffic"][0].update(type="poison"),
+            "load of two": lambda c: c["traffic"][0].update(load=2),
+            "unknown size": lambda c: c["sizes"].update(tiny={}),
+            "unknown preset": lambda c: c["host"].update(dcqcn={"preset": "best"}),
+        }
+        self.assertTrue(self.validator.is_valid(good))
+        for what, change in changes.items():
+            with self.subTest(what):
+                bad = copy.deepcopy(good)
+                change(bad)
+                self.assertFalse(self.validator.is_valid(bad))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "lab/exponential.h"
-#include "lab/fnv.h"
 #include "lab/traffic_files.h"
+#include "net/fnv.h"
 
 namespace eddy::lab {
 namespace {

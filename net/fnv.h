@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace eddy::lab {
+namespace eddy {
 
 class Fnv64 {
  public:
@@ -24,4 +24,4 @@ class Fnv64 {
   uint64_t value_ = 0xcbf29ce484222325;
 };
 
-}  // namespace eddy::lab
+}  // namespace eddy

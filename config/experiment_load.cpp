@@ -1,0 +1,256 @@
+#include "config/experiment_load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "config/codec.h"
+#include "config/keys_experiment.h"
+#include "config/load_parts.h"
+#include "config/matrix.h"
+#include "config/overlay.h"
+#include "lb/registry.h"
+
+namespace eddy::config {
+namespace {
+
+// Takes a member out of the root.
+Node take(Node& root, std::string_view key) {
+  const auto found = std::ranges::find(root.members, key, &Node::Member::key);
+  if (found == root.members.end()) return {};
+  Node value = std::move(found->value);
+  root.members.erase(found);
+  return value;
+}
+
+// The key that "key.path: text" is about.
+std::string key_of(const std::string& problem) {
+  return problem.substr(0, problem.find(": "));
+}
+
+class Loader {
+ public:
+  Loader(const std::filesystem::path& name, const ExperimentChoice& choice)
+      : name_(name), choice_(choice), sources_{name.string(), choice.sets} {}
+
+  Result<LoadedExperiment> run(std::string_view text) {
+    Node root = parse_yaml(text, problems_);
+    if (!problems_.empty() && root.kind != Node::Kind::map) return failure();
+    parse_sets();
+    apply_size(root);
+    const Node matrix = take(root, "matrix");
+    read_expect(take(root, "expect"));
+    for (const Variant& variant : expand_matrix(matrix, set_paths_, problems_)) {
+      if (problems_.size() > kEnough) break;
+      read_variant(root, variant);
+    }
+    if (!problems_.empty()) return failure();
+    return finish();
+  }
+
+ private:
+  static constexpr size_t kEnough = 1'000;  // problems; later variants only repeat them
+
+  Problems failure() { return printed(sources_, std::move(problems_)); }
+  Result<LoadedExperiment> finish() {
+    loaded_.file = sources_.file;
+    loaded_.folder = name_.parent_path();
+    loaded_.sets = choice_.sets;
+    loaded_.size = choice_.size;
+    loaded_.warnings = printed(sources_, std::move(warnings_));
+    return std::move(loaded_);
+  }
+
+  void parse_sets();
+  void apply_size(Node& root);
+  void read_expect(const Node& node);
+  void read_variant(const Node& root, const Variant& variant);
+  Experiment read_tree(const Node& tree, Positions& positions);
+  void complete(Experiment& experiment) const;
+  void check(const ExperimentRun& run);
+
+  const std::filesystem::path& name_;
+  const ExperimentChoice& choice_;
+  Sources sources_;
+  std::vector<Problem> problems_;
+  std::vector<Problem> warnings_;
+  Node sets_{.kind = Node::Kind::map};
+  std::vector<std::string> set_paths_;
+  LoadedExperiment loaded_;
+};
+
+void put_source(Node& node, int source) {
+  node.at.source = source;
+  for (Node& item : node.items) put_source(item, source);
+  for (Node::Member& member : node.members) {
+    member.key_at.source = source;
+    put_source(member.value, source);
+  }
+}
+
+void Loader::parse_sets() {
+  for (size_t i = 0; i < choice_.sets.size(); ++i) {
+    const std::string& text = choice_.sets[i];
+    const size_t equals = std::min(text.find('='), text.size());
+    const Position at{1, 1, static_cast<int>(i + 1)};
+    if (equals == 0 || equals == text.size()) {
+      problems_.push_back({at, "write key.path=value, such as traffic.0.load=0.6"});
+      continue;
+    }
+    std::vector<Problem> wrong;
+    Node value = parse_yaml(std::string_view(text).substr(equals + 1), wrong);
+    if (!wrong.empty()) problems_.push_back({at, wrong.front().text});
+    put_source(value, at.source);
+    set_paths_.push_back(text.substr(0, equals));
+    sets_.members.push_back({set_paths_.back(), at, std::move(value)});
+  }
+}
+
+// Overlays what the chosen size changes.
+void Loader::apply_size(Node& root) {
+  const Node sizes = take(root, "sizes");
+  std::vector<std::string_view> given;
+  if (sizes.kind != Node::Kind::null && sizes.kind != Node::Kind::map)
+    problems_.push_back({sizes.at, "sizes: write a map from ci, reduced, full to keys to change"});
+  for (const Node::Member& size : sizes.members) {
+    given.push_back(size.key);
+    if (std::ranges::find(kExperimentSizes, size.key) == kExperimentSizes.end())
+      problems_.push_back({size.key_at, fmt::format("sizes: '{}' is no size{}", size.key,
+                                                    hint(size.key, kExperimentSizes))});
+    else if (size.value.kind != Node::Kind::map && size.value.kind != Node::Kind::null)
+      problems_.push_back({size.value.at, fmt::format("sizes.{}: write keys to change", size.key)});
+    else if (size.key == choice_.size)
+      overlay(root, size.value, problems_);
+  }
+  if (choice_.size == "full" || std::ranges::find(given, choice_.size) != given.end()) return;
+  if (std::ranges::find(given, "full") == given.end()) given.push_back("full");
+  problems_.push_back(
+      {{1, 1},
+       fmt::format("the file has no size '{}'{}", choice_.size, hint(choice_.size, given))});
+}
+
+void Loader::read_expect(const Node& node) {
+  if (node.kind == Node::Kind::scalar) loaded_.expect.push_back(node.text);
+  if (node.kind == Node::Kind::map)
+    problems_.push_back({node.at, "expect: this is a map of keys, write a list of texts"});
+  for (const Node& item : node.items)
+    if (item.kind == Node::Kind::scalar)
+      loaded_.expect.push_back(item.text);
+    else
+      problems_.push_back({item.at, "expect: write a list of texts"});
+}
+
+void Loader::read_variant(const Node& root, const Variant& variant) {
+  Node tree = root;
+  for (const Node& change : variant.changes) overlay(tree, change, problems_);
+  overlay(tree, sets_, problems_);
+  ExperimentRun& run = loaded_.runs.emplace_back();
+  run.variant = variant.name;
+  run.experiment = read_tree(tree, run.positions);
+  check(run);
+  complete(run.experiment);
+}
+
+// DCQCN's preset is what its other keys start from, and it depends on the hosts' rate: a first
+// reading finds both.
+Experiment Loader::read_tree(const Node& tree, Positions& positions) {
+  ExperimentDocument first = experiment_document(default_experiment());
+  std::vector<Problem> ignored;
+  Positions unused;
+  Reader look(ignored, unused);
+  read_section(experiment_section(), look, tree, &first);
+
+  ExperimentDocument document = experiment_document(default_experiment());
+  if (const auto preset = first.host.dcqcn.preset)
+    document.host.dcqcn.config = dcqcn_preset(*preset, first.experiment.topology.host_rate);
+  Reader reader(problems_, positions);
+  read_section(experiment_section(), reader, tree, &document);
+  return experiment_of(document);
+}
+
+void Loader::complete(Experiment& experiment) const {
+  complete_parameters(experiment.load_balancer);
+  if (experiment.id.empty()) experiment.id = name_.stem().string();
+  std::string& file = experiment.topology.file;
+  if (!file.empty()) file = (name_.parent_path() / file).lexically_normal().string();
+}
+
+// A switch with one port like all of the fabric, for what a switch's own check knows.
+constexpr std::string_view kPort = "ports.p.";
+SwitchConfig sample_switch(const Experiment& experiment) {
+  SwitchConfig sample = default_switch("sample");
+  sample.buffer = experiment.switches.buffer;
+  sample.load_balancer = experiment.load_balancer;
+  sample.time_dilation = experiment.run.time_dilation;
+  PortConfig& port = sample.ports.emplace_back(default_port("p"));
+  port.speed = experiment.topology.host_rate;
+  port.mtu = experiment.switches.mtu;
+  port.pfc = experiment.switches.pfc_port;
+  port.watchdog = experiment.switches.watchdog;
+  return sample;
+}
+
+// In the words of an experiment's file.
+std::string without_port(std::string text) {
+  for (const auto& [from, to] :
+       {std::pair<std::string_view, std::string_view>{"ports.p.speed", "topology.host_rate"},
+        {kPort, ""}})
+    for (size_t at = 0; (at = text.find(from)) != std::string::npos;)
+      text.replace(at, from.size(), to);
+  return text;
+}
+std::vector<Finding> without_port(std::vector<Finding> findings) {
+  for (Finding& finding : findings)
+    finding = {without_port(finding.path), without_port(finding.text)};
+  return findings;
+}
+
+std::vector<Finding> own_findings(const Experiment& experiment) {
+  std::vector<Finding> findings;
+  for (const std::string& text : traffic_problems(experiment))
+    findings.push_back({key_of(text), text});
+  constexpr std::array<int, 5> kMtus = {256, 512, 1'024, 2'048, 4'096};
+  if (std::ranges::find(kMtus, experiment.host.mtu) == kMtus.end())
+    findings.push_back({"host.mtu", fmt::format("host.mtu: {} is none of 256, 512, 1024, 2048 and "
+                                                "4096",
+                                                experiment.host.mtu)});
+  const std::vector<uint64_t>& seeds = experiment.run.seeds;
+  if (seeds.empty()) findings.push_back({"run.seeds", "run.seeds: none, give at least one"});
+  if (std::set<uint64_t>(seeds.begin(), seeds.end()).size() < seeds.size())
+    findings.push_back({"run.seeds", "run.seeds: a seed stands twice, that would be the same run"});
+  return findings;
+}
+
+void Loader::check(const ExperimentRun& run) {
+  const Findings as_switch = validate(sample_switch(run.experiment), Purpose::object);
+  add_findings(without_port(as_switch.problems), run.positions, problems_);
+  add_findings(own_findings(run.experiment), run.positions, problems_);
+  add_findings(without_port(as_switch.warnings), run.positions, warnings_, "warning: ");
+}
+
+}  // namespace
+
+std::string LoadedExperiment::locate(const ExperimentRun& run, const std::string& problem) const {
+  const std::string key = key_of(problem);
+  const Section& section = experiment_section();
+  const bool known = std::ranges::any_of(section.keys, [&](const Key& each) {
+    return key == each.info.name || key.starts_with(std::string(each.info.name) + ".");
+  });
+  return known ? located({file, sets}, run.positions.find(key), problem) : problem;
+}
+
+Result<LoadedExperiment> load_experiment(const std::filesystem::path& path,
+                                         const ExperimentChoice& choice) {
+  const auto text = read_text(path);
+  if (!text) return text.problems();
+  return load_experiment_text(path, text.value(), choice);
+}
+
+Result<LoadedExperiment> load_experiment_text(const std::filesystem::path& name,
+                                              std::string_view text,
+                                              const ExperimentChoice& choice) {
+  return Loader(name, choice).run(text);
+}
+
+}  // namespace eddy::config

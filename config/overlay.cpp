@@ -1,0 +1,116 @@
+#include "config/overlay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "net/quantity.h"
+
+namespace eddy::config {
+namespace {
+
+constexpr std::string_view kBalancer = "load_balancer";
+constexpr std::string_view kScheme = "load_balancer.scheme";
+constexpr std::string_view kWhole = "matrix";
+
+// One word, list or empty map and where it goes.
+struct Leaf {
+  std::string path;
+  Position at;
+  const Node* value;
+};
+
+void flatten(const Node& changes, const std::string& prefix, std::vector<Leaf>& leaves) {
+  for (const Node::Member& member : changes.members) {
+    const std::string path = prefix + member.key;
+    const bool deeper = member.value.kind == Node::Kind::map && !member.value.members.empty();
+    if (deeper && path != kWhole)
+      flatten(member.value, path + ".", leaves);
+    else
+      leaves.push_back({path, member.key_at, &member.value});
+  }
+}
+
+// The way from the root to the node of a leaf, which is made where it is missing.
+class Descent {
+ public:
+  Descent(const Leaf& leaf, std::vector<Problem>& problems) : leaf_(leaf), problems_(problems) {}
+
+  // nullptr and a problem when there can be no such node.
+  Node* find(Node& root) {
+    Node* node = &root;
+    for (size_t start = 0; node != nullptr && start <= leaf_.path.size();) {
+      const size_t end = std::min(leaf_.path.find('.', start), leaf_.path.size());
+      node = below(*node, leaf_.path.substr(start, end - start),
+                   std::string_view(leaf_.path).substr(0, start == 0 ? 0 : start - 1));
+      start = end + 1;
+    }
+    return node;
+  }
+
+ private:
+  Node* refuse(std::string text) {
+    problems_.push_back({leaf_.at, std::move(text)});
+    return nullptr;
+  }
+  Node* below(Node& node, const std::string& step, std::string_view above) {
+    if (step.empty())
+      return refuse(
+          fmt::format("'{}' is no path, write keys with single dots between", leaf_.path));
+    switch (node.kind) {
+      case Node::Kind::scalar:
+        return refuse(fmt::format("{} is one word, it has no '{}' below it", above, step));
+      case Node::Kind::list:
+        return entry(node, step, above);
+      case Node::Kind::null:  // no map of an experiment has numbers for keys
+        node = {.kind = step == "0" ? Node::Kind::list : Node::Kind::map, .at = leaf_.at};
+        return below(node, step, above);
+      case Node::Kind::map:
+        break;
+    }
+    const auto found = std::ranges::find(node.members, step, &Node::Member::key);
+    if (found != node.members.end()) return &found->value;
+    return &node.members.emplace_back(Node::Member{step, leaf_.at, {.at = leaf_.at}}).value;
+  }
+  Node* entry(Node& list, const std::string& step, std::string_view above) {
+    const auto number = parse_integer(step);
+    const auto count = static_cast<int64_t>(list.items.size());
+    if (!number || number.value() < 0 || number.value() > count)
+      return refuse(fmt::format("{} has {} entries, '{}' is none of them; {} would add one", above,
+                                count, step, count));
+    if (number.value() == count) list.items.push_back({.at = leaf_.at});
+    return &list.items[static_cast<size_t>(number.value())];
+  }
+
+  const Leaf& leaf_;
+  std::vector<Problem>& problems_;
+};
+
+// Parameters belong to their scheme.
+void forget_other_scheme(Node& root, const Leaf& leaf) {
+  const auto balancer = std::ranges::find(root.members, kBalancer, &Node::Member::key);
+  if (leaf.path != kScheme || balancer == root.members.end()) return;
+  std::vector<Node::Member>& members = balancer->value.members;
+  const auto scheme = std::ranges::find(members, "scheme", &Node::Member::key);
+  if (scheme == members.end() || scheme->value.text != leaf.value->text) members.clear();
+}
+
+}  // namespace
+
+void overlay(Node& root, const Node& changes, std::vector<Problem>& problems) {
+  std::vector<Leaf> leaves;
+  flatten(changes, "", leaves);
+  // A scheme first: parameters given with it come on top of it.
+  std::ranges::stable_partition(leaves, [](const Leaf& leaf) { return leaf.path == kScheme; });
+  for (const Leaf& leaf : leaves) {
+    if (std::ranges::count(leaf.path, '.') >= static_cast<long>(kMaxDepth)) {
+      problems.push_back({leaf.at, fmt::format("the path has more than {} steps", kMaxDepth)});
+      continue;
+    }
+    forget_other_scheme(root, leaf);
+    if (Node* node = Descent(leaf, problems).find(root)) *node = *leaf.value;
+  }
+}
+
+}  // namespace eddy::config

@@ -1,0 +1,19 @@
+// Changes a YAML tree before it is read.
+//
+// A change is a map: its keys are those of the file, nested or with dots ("traffic.0.load"); maps
+// merge key by key, words and lists are replaced. An entry of a list is named by its number; the
+// number behind the last one adds one. What is put in keeps its own positions, so that a mistake in
+// it is reported where it was written. `matrix` is replaced whole: its keys are paths themselves.
+// Another load_balancer.scheme drops the parameters of the one before. Private to the YAML side.
+// Cost: linear in the change and the maps on its way.
+#pragma once
+
+#include <vector>
+
+#include "config/yaml_tree.h"
+
+namespace eddy::config {
+
+void overlay(Node& root, const Node& changes, std::vector<Problem>& problems);
+
+}  // namespace eddy::config

@@ -1,0 +1,391 @@
+// Experiments: what a file stands for, what is said about mistakes, and that printing loads back.
+#include "config/experiment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "config/experiment_load.h"
+
+namespace eddy::config {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kBase = R"(
+topology: {leaves: 4, spines: 2}
+load_balancer: {scheme: drill, d: 3}
+host: {dcqcn: vendor}
+traffic:
+  - {cdf: web_search, load: 0.6}
+  - {type: incast, size: 4MB, degree: 15, period: 1ms}
+)";
+
+Result<LoadedExperiment> load(const std::string& text, const ExperimentChoice& choice = {}) {
+  return load_experiment_text("f.yaml", text, choice);
+}
+LoadedExperiment loaded(const std::string& text, const ExperimentChoice& choice = {}) {
+  auto result = load(text, choice);
+  EXPECT_TRUE(result.ok()) << result.problems().front() << "\n" << text;
+  return result.ok() ? result.value() : LoadedExperiment{.runs = {{}}};
+}
+Experiment only(const std::string& text, const ExperimentChoice& choice = {}) {
+  return loaded(text, choice).runs.front().experiment;
+}
+std::vector<std::string> variants(const std::string& text, const ExperimentChoice& choice = {}) {
+  std::vector<std::string> names;
+  for (const ExperimentRun& run : loaded(text, choice).runs) names.push_back(run.variant);
+  return names;
+}
+
+TEST(Experiment, DefaultsAreTheStructs) {
+  const Experiment experiment = only("traffic: []");
+  Experiment expected;
+  expected.id = "f";
+  expected.switches.buffer = default_switch("").buffer;
+  expected.load_balancer.parameters = experiment.load_balancer.parameters;
+  EXPECT_TRUE(experiment == expected);
+}
+
+TEST(Experiment, KeysReachTheirMembers) {
+  const Experiment experiment = only(kBase);
+  EXPECT_EQ(experiment.id, "f");
+  EXPECT_EQ(experiment.topology.leaves, 4);
+  EXPECT_EQ(experiment.load_balancer.parameters.at("d"), "3");
+  ASSERT_EQ(experiment.traffic.size(), 2u);
+  EXPECT_DOUBLE_EQ(experiment.traffic[0].load, 0.6);
+  EXPECT_EQ(experiment.traffic[1].type, TrafficType::incast);
+  EXPECT_EQ(experiment.traffic[1].size, Bytes(4'000'000));
+  EXPECT_TRUE(experiment.switches.buffer.profiles.at("lossless").lossless);
+}
+
+TEST(Dcqcn, KeysOverrideThePreset) {
+  const std::string rate = "topology: {host_rate: 100Gbps}\n";
+  const Experiment word = only(rate + "host: {dcqcn: vendor}");
+  EXPECT_EQ(word.dcqcn, DcqcnPreset::vendor);
+  EXPECT_TRUE(word.host.dcqcn == dcqcn_preset(DcqcnPreset::vendor, 100_Gbps));
+  const Experiment keys = only(rate + "host: {dcqcn: {alpha_timer: 7us, preset: vendor}}");
+  DcqcnConfig expected = dcqcn_preset(DcqcnPreset::vendor, 100_Gbps);
+  expected.alpha_timer = 7_us;
+  EXPECT_TRUE(keys.host.dcqcn == expected);
+  EXPECT_TRUE(only("host: {dcqcn: {preset: none}}").host.dcqcn == DcqcnConfig{});
+}
+
+TEST(Sizes, AreLaidOverTheFile) {
+  const std::string text = std::string(kBase) + R"(
+sizes:
+  ci: {topology.spines: 1, topology: {leaves: 2}, traffic.0.load: 0.2, run: {seeds: [7]}}
+  reduced: {}
+)";
+  const Experiment ci = only(text, {.size = "ci"});
+  EXPECT_EQ(ci.topology.leaves, 2);
+  EXPECT_EQ(ci.topology.spines, 1);
+  EXPECT_DOUBLE_EQ(ci.traffic[0].load, 0.2);
+  EXPECT_EQ(ci.traffic[1].degree, 15);
+  EXPECT_THAT(ci.run.seeds, ElementsAre(7u));
+  EXPECT_TRUE(only(text, {.size = "reduced"}) == only(text, {.size = "full"}));
+  EXPECT_EQ(load(text, {.size = "tiny"}).problems(),
+            Problems{"f.yaml:1:1: the file has no size 'tiny', valid are ci, reduced and full"});
+  EXPECT_EQ(load(kBase, {.size = "ci"}).problems(),
+            Problems{"f.yaml:1:1: the file has no size 'ci', valid is full"});
+}
+
+TEST(Matrix, IsMultipliedOut) {
+  const std::string text = std::string(kBase) + R"(
+matrix:
+  load_balancer.scheme: [ecmp, drill]
+  traffic.0.load: [0.4, 0.8]
+)";
+  const auto runs = loaded(text).runs;
+  EXPECT_THAT(variants(text), ElementsAre("scheme=ecmp load=0.4", "scheme=ecmp load=0.8",
+                                          "scheme=drill load=0.4", "scheme=drill load=0.8"));
+  EXPECT_EQ(runs[0].experiment.load_balancer.scheme, "ecmp");
+  EXPECT_DOUBLE_EQ(runs[1].experiment.traffic[0].load, 0.8);
+}
+
+TEST(Matrix, AnotherSchemeForgetsTheParameters) {
+  const auto runs =
+      loaded(std::string(kBase) + "matrix: {load_balancer.scheme: [ecmp, drill]}").runs;
+  EXPECT_FALSE(runs[0].experiment.load_balancer.parameters.contains("d"));
+  EXPECT_EQ(runs[1].experiment.load_balancer.parameters.at("d"), "3");  // the same: kept
+}
+
+TEST(Matrix, NamedVariants) {
+  const std::string list = std::string(kBase) + R"(
+matrix:
+  - {name: base}
+  - {name: presto small cells, set: {load_balancer: {cell_bytes: 32KiB, scheme: presto}}}
+)";
+  EXPECT_THAT(variants(list), ElementsAre("base", "presto small cells"));
+  EXPECT_EQ(loaded(list).runs[1].experiment.load_balancer.parameters.at("cell_bytes"), "32KiB");
+  const std::string axes = std::string(kBase) + R"(
+matrix:
+  lossless: [{name: pfc}, {name: lossy, set: {switches.pfc: false}}]
+  topology.failed: [[], [{fraction: 0.2}]]
+)";
+  EXPECT_THAT(variants(axes), ElementsAre("pfc failed=", "pfc failed=fraction:0.2",
+                                          "lossy failed=", "lossy failed=fraction:0.2"));
+  EXPECT_FALSE(loaded(axes).runs[2].experiment.switches.pfc);
+  EXPECT_EQ(loaded(axes).runs[3].experiment.topology.failed.size(), 1u);
+}
+
+TEST(Sets, WinOverEverything) {
+  const std::string text = std::string(kBase) + R"(
+sizes: {ci: {traffic.0.load: 0.1}}
+matrix: {traffic.0.load: [0.2, 0.3], traffic.1.degree: [5, 6]}
+)";
+  const ExperimentChoice choice{"ci", {"traffic.0.load=0.9", "run.seeds=[3, 4]", "id=x"}};
+  EXPECT_THAT(variants(text, choice), ElementsAre("degree=5", "degree=6"));
+  const Experiment experiment = only(text, choice);
+  EXPECT_DOUBLE_EQ(experiment.traffic[0].load, 0.9);
+  EXPECT_THAT(experiment.run.seeds, ElementsAre(3u, 4u));
+  EXPECT_EQ(experiment.id, "x");
+}
+
+TEST(Sets, MayAddAnEntry) {
+  const Experiment experiment = only(kBase, {.sets = {"traffic.2={type: all_to_all, size: 1MiB}",
+                                                      "topology.failed.0.fraction=0.1"}});
+  ASSERT_EQ(experiment.traffic.size(), 3u);
+  EXPECT_EQ(experiment.traffic[2].size, 1_MiB);
+  EXPECT_DOUBLE_EQ(experiment.topology.failed.at(0).fraction, 0.1);
+}
+
+struct Mistake {
+  const char* name;
+  std::string text;
+  ExperimentChoice choice;
+  std::vector<std::string> problems;
+};
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+  *out << mistake.name;
+}
+class ExperimentMistakes : public testing::TestWithParam<Mistake> {};
+
+TEST_P(ExperimentMistakes, AreReportedWithTheirPlace) {
+  const auto result = load(GetParam().text, GetParam().choice);
+  ASSERT_FALSE(result.ok()) << GetParam().text;
+  EXPECT_EQ(result.problems(), GetParam().problems) << GetParam().text;
+}
+
+// clang-format off
+const Mistake kMistakes[] = {
+    {"NotYaml", "topology: {leaves: [}\n", {}, {"f.yaml:1:21: not YAML: illegal flow end"}},
+    {"UnknownKey", "topolgy: {}\n", {}, {"f.yaml:1:1: unknown key 'topolgy', did you mean 'topology'?"}},
+    {"WithoutUnit", "topology: {host_rate: 40}\n", {},
+     {"f.yaml:1:23: topology.host_rate: '40' has no unit: a rate is a number with one of bps kbps Mbps Gbps Tbps, such as 100Gbps"}},
+    {"KeyOfOtherTopology", "topology:\n  kind: fat_tree\n  leaves: 4\n", {},
+     {"f.yaml:3:3: topology: the key 'leaves' has no effect here, it goes with kind: leaf_spine"}},
+    {"KeyOfOtherTraffic", "traffic:\n  - {type: burst, size: 1KiB, load: 0.5}\n", {},
+     {"f.yaml:2:31: traffic.0: the key 'load' has no effect here, it goes with type: poisson"}},
+    {"TrafficWithoutSize", "traffic:\n  - {type: burst}\n", {},
+     {"f.yaml:2:5: traffic.0: no size, give the key 'size', such as 64KiB"}},
+    {"LoadOverOne", "traffic:\n  - {cdf: solar, load: 1.2}\n", {},
+     {"f.yaml:2:24: traffic.0.load: '1.2' is out of range, valid is 0 to 1"}},
+    {"LoadOfZero", "traffic:\n  - {cdf: solar, load: 0}\n", {},
+     {"f.yaml:2:24: traffic.0.load: a load is above 0 and at most 1"}},
+    {"UnknownScheme", "load_balancer: {scheme: dril}\n", {},
+     {"f.yaml:1:25: load_balancer.scheme: 'dril' is unknown, did you mean 'drill'?"}},
+    {"UnknownParameter", "load_balancer: {scheme: ecmp, bucket: 4}\n", {},
+     {"f.yaml:1:39: load_balancer: 'bucket' is no parameter of ecmp, did you mean 'buckets'?"}},
+    {"UnknownPreset", "host: {dcqcn: papr}\n", {}, {"f.yaml:1:15: host.dcqcn.preset: 'papr' is unknown, did you mean 'paper'?"}},
+    {"Mtu", "host: {mtu: 1000}\n", {}, {"f.yaml:1:13: host.mtu: 1000 is none of 256, 512, 1024, 2048 and 4096"}},
+    {"SeedTwice", "run: {seeds: [1, 2, 1]}\n", {}, {"f.yaml:1:7: run.seeds: a seed stands twice, that would be the same run"}},
+    {"NoSeed", "run: {seeds: []}\n", {}, {"f.yaml:1:7: run.seeds: none, give at least one"}},
+    {"WredOrder", "wred: {default: {kmin: 1MiB}}\n", {}, {"f.yaml:1:24: wred.default.kmin: 1MiB is not below kmax 625KiB"}},
+    {"Budget", "pfc: {pause_budget: 200ms}\n", {}, {"f.yaml:1:21: pfc.pause_budget: 200ms is more than budget_window 100ms"}},
+    {"DilatedTooSlow", "topology: {host_rate: 100Mbps}\nrun: {time_dilation: 1000}\n", {},
+     {"f.yaml:1:23: topology.host_rate: 100Mbps divided by time_dilation 1000 is below 1Mbps"}},
+    {"FaultKey", "faults:\n  - {type: link_flap, rate: 1Gbps}\n", {},
+     {"f.yaml:2:23: faults.0: the key 'rate' has no effect here, it goes with type: slow_link or slow_receiver"}},
+    {"SizeName", "sizes:\n  fulll: {}\n", {}, {"f.yaml:2:3: sizes: 'fulll' is no size, did you mean 'full'?"}},
+    {"SizeIsWord", "sizes: {ci: 4}\n", {}, {"f.yaml:1:13: sizes.ci: write keys to change"}},
+    {"SizesIsList", "sizes: [ci]\n", {}, {"f.yaml:1:8: sizes: write a map from ci, reduced, full to keys to change"}},
+    {"MistakeInASize", "sizes:\n  ci: {topology.leavs: 4}\n", {.size = "ci"},
+     {"f.yaml:2:8: unknown key 'leavs', did you mean 'leaves'?"}},
+    {"MistakeInTheMatrix", "traffic: [{cdf: solar}]\nmatrix:\n  traffic.0.load: [0.5, high, 2]\n", {},
+     {"f.yaml:3:25: traffic.0.load: 'high' is not a decimal number such as 0.2, valid is 0 to 1",
+      "f.yaml:3:31: traffic.0.load: '2' is out of range, valid is 0 to 1"}},
+    {"MatrixWithoutValues", "matrix:\n  traffic.0.load: 0.5\n  run.seeds: []\n", {},
+     {"f.yaml:2:3: matrix.traffic.0.load: no values, write a list of values, or of {name: ..., set: {...}}",
+      "f.yaml:3:3: matrix.run.seeds: no values, write a list of values, or of {name: ..., set: {...}}"}},
+    {"MatrixIsWord", "matrix: all\n", {}, {"f.yaml:1:9: matrix: this is one word, write axes with a list of values, or of {name: ..., set: {...}}"}},
+    {"MatrixTwice", "matrix: {switches.pfc: [true, true]}\n", {}, {"f.yaml:1:31: matrix: 'pfc=true' stands twice"}},
+    {"NamedVariant", "matrix:\n  - {name: a, set: 4}\n  - {set: {}}\n", {},
+     {"f.yaml:2:5: matrix: a named variant is {name: ..., set: {...}}",
+      "f.yaml:3:5: matrix: a named variant is {name: ..., set: {...}}"}},
+    {"ExpectIsMap", "expect: {fct: 3}\n", {}, {"f.yaml:1:9: expect: this is a map of keys, write a list of texts"}},
+    {"SetWithoutValue", "id: x\n", {.sets = {"run.seeds"}}, {"--set run.seeds: write key.path=value, such as traffic.0.load=0.6"}},
+    {"SetUnknownKey", "id: x\n", {.sets = {"run.sed=4"}}, {"--set run.sed=4: unknown key 'sed', did you mean 'seeds'?"}},
+    {"SetOutOfRange", "id: x\n", {.sets = {"run.time_dilation=0"}}, {"--set run.time_dilation=0: run.time_dilation: '0' is out of range, valid is 1 to 1000"}},
+    {"SetNoSuchEntry", "traffic: [{cdf: solar}]\n", {.sets = {"traffic.3.load=0.1", "traffic.x.load=0.1"}},
+     {"--set traffic.3.load=0.1: traffic has 1 entries, '3' is none of them; 1 would add one",
+      "--set traffic.x.load=0.1: traffic has 1 entries, 'x' is none of them; 1 would add one"}},
+    {"SetBelowAWord", "id: x\n", {.sets = {"id.name=4"}}, {"--set id.name=4: id is one word, it has no 'name' below it"}},
+    {"SetEmptyStep", "id: x\n", {.sets = {"run..seeds=[4]"}}, {"--set run..seeds=[4]: 'run..seeds' is no path, write keys with single dots between"}},
+    {"SetNotYaml", "id: x\n", {.sets = {"run.seeds=[4"}}, {"--set run.seeds=[4: not YAML: end of sequence flow not found"}},
+    {"AllAtOnce", "topology: {leaves: 0}\nhost: {rto: 4}\nrun: {duraton: 1ms}\n", {.sets = {"buffer.size=1"}},
+     {"f.yaml:1:20: topology.leaves: '0' is out of range, valid is 1 to 4096",
+      "f.yaml:2:13: host.rto: '4' has no unit: a duration is a number with one of ps ns us ms s min h, such as 50us",
+      "f.yaml:3:7: unknown key 'duraton', did you mean 'duration'?",
+      "--set buffer.size=1: buffer.size: '1' has no unit: a size is a number with one of B kB KiB MB MiB GB GiB, such as 64KiB"}},
+};
+// clang-format on
+INSTANTIATE_TEST_SUITE_P(All, ExperimentMistakes, testing::ValuesIn(kMistakes),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ExperimentLimits, TooManyVariants) {
+  std::string text = "matrix:\n";
+  for (const char* key : {"run.seeds", "topology.seed", "run.poll_burst"})
+    text += std::string("  ") + key + ": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]\n";
+  EXPECT_EQ(load(text).problems().back(), "f.yaml:4:3: matrix: more than 1024 variants");
+}
+
+TEST(Expect, IsKeptAsItStands) {
+  EXPECT_THAT(loaded("expect: [\"a: b\", c]").expect, ElementsAre("a: b", "c"));
+  EXPECT_THAT(loaded("expect: all well").expect, ElementsAre("all well"));
+}
+
+TEST(Locate, FindsThePlaceOfALaterProblem) {
+  const LoadedExperiment file = loaded(kBase, {.sets = {"traffic.0.sources=[leaf9]"}});
+  const ExperimentRun& run = file.runs.front();
+  EXPECT_EQ(file.locate(run, "traffic.1.degree: too many"),
+            "f.yaml:7:39: traffic.1.degree: too many");
+  EXPECT_EQ(file.locate(run, "traffic.1.period.x: bad"), "f.yaml:7:51: traffic.1.period.x: bad");
+  EXPECT_EQ(file.locate(run, "traffic.0.sources.0: unknown"),
+            "--set traffic.0.sources=[leaf9]: traffic.0.sources.0: unknown");
+  EXPECT_EQ(file.locate(run, "w.csv:3: bad"), "w.csv:3: bad");
+}
+
+TEST(Files, OfTopologiesAreFoundFromTheExperiment) {
+  const auto result =
+      load_experiment_text("some/where/x.yaml", "topology: {kind: hpcc, file: ../t.txt}");
+  ASSERT_TRUE(result.ok()) << result.problems().front();
+  EXPECT_EQ(result.value().runs.front().experiment.topology.file, "some/t.txt");
+  EXPECT_EQ(result.value().folder, "some/where");
+  EXPECT_EQ(result.value().runs.front().experiment.id, "x");
+}
+
+void expect_round_trip(const Experiment& experiment) {
+  const std::string text = print_experiment(experiment);
+  const auto again = load(text);
+  ASSERT_TRUE(again.ok()) << again.problems().front() << "\n" << text;
+  EXPECT_TRUE(again.value().runs.front().experiment == experiment) << text;
+  EXPECT_EQ(print_experiment(again.value().runs.front().experiment), text);
+}
+
+TEST(Print, LoadsBack) {
+  expect_round_trip(only("id: x"));
+  expect_round_trip(only(kBase));
+  expect_round_trip(only(R"(
+id: all.of-it
+title: "yes: it's #1"
+source: "12"
+topology:
+  kind: dragonfly
+  degraded: [{fraction: 0.2, rate: 10Gbps}, {links: [a-b, "c-d.2"], rate: 1Gbps}]
+  failed: [{links: [leaf1-spine2]}]
+switches: {pfc: false, allow_overcommit: true, poll_gap: 1us, mtu: 1500}
+buffer: {size: 9MiB, profiles: {lossless: {xoff: 100KiB, headroom: 30KiB}, extra: {mode: static}}}
+wred: {default: {kmin: 5kB}, other: {ecn: false}}
+pfc: {rx: clamp, quanta: 9}
+watchdog: {enabled: false}
+host:
+  recovery: irn
+  congestion_control: dctcp
+  dcqcn: {preset: paper, byte_counter: none, g_shift: 4}
+  dctcp: {initial_window: 64KiB}
+  nak_timer: never
+  bdp: 100kB
+load_balancer: {scheme: letflow, gap: 70us}
+traffic:
+  - {cdf: ../w.csv, truncate: 30MB, rate: 1Tbps, reference: host, remote_only: false, sources: [leaf1, host3-5]}
+  - {type: burst, name: none of it, size: 64KiB, count: 40, period: 300us, repeat: 2, paths: [spine1]}
+  - {type: incast, size: 4MB, degree: 15, rate: 10Gbps, stop: 9ms}
+  - {type: permutation, size: 1MiB}
+  - {type: all_to_all, size: 1MiB, start: 1ns}
+  - {type: long_flow, size: 1GB, destinations: [all]}
+  - {type: trace, file: t.csv}
+faults:
+  - {type: black_hole, pairs: [leaf1.host2>leaf3.host1], probability: 0.5}
+  - {type: pfc_delay, delay: 3us, links: [a-b], period: 1ms, duration: 10us}
+  - {type: reconfigure, set: {load_balancer.scheme: ecmp, buffer.size: 9MiB}, start: 1ms}
+run: {seeds: [18446744073709551], max_flows: 9, poll_model: busy_poll, packets: 5, sample_period: none}
+)"));
+}
+
+TEST(Print, EqualExperimentsHaveEqualDigests) {
+  const Experiment experiment = only(kBase);
+  EXPECT_EQ(experiment_digest(experiment), experiment_digest(only(print_experiment(experiment))));
+  EXPECT_NE(experiment_digest(experiment), experiment_digest(only("id: f")));
+}
+
+TEST(Scaled, DividesRatesAndStretchesTimes) {
+  Experiment experiment = only(R"(
+topology: {host_rate: 40Gbps, host_delay: 2us, degraded: [{fraction: 0.1, rate: 10Gbps}]}
+load_balancer: {scheme: letflow, gap: 50us}
+traffic: [{type: incast, size: 1MB, degree: 2, period: 1ms, start: 3ms}, {cdf: solar, rate: 8Gbps}]
+faults: [{type: slow_link, rate: 1Gbps, start: 2ms, duration: 1ms}]
+run: {time_dilation: 100, warmup: 1ms, poll_period: 1us}
+)");
+  const Experiment slow = scaled(experiment);
+  EXPECT_EQ(slow.topology.host_rate, 400_Mbps);
+  EXPECT_EQ(slow.topology.host_delay, 200_us);
+  EXPECT_EQ(slow.topology.degraded[0].rate, 100_Mbps);
+  EXPECT_EQ(slow.load_balancer.parameters.at("gap"), "5ms");
+  EXPECT_EQ(slow.traffic[0].period, 100_ms);
+  EXPECT_EQ(slow.traffic[0].start, 300_ms);
+  EXPECT_EQ(slow.traffic[0].size, Bytes(1'000'000));
+  EXPECT_EQ(slow.traffic[1].rate, 80_Mbps);
+  EXPECT_EQ(slow.faults[0].rate, 10_Mbps);
+  EXPECT_EQ(slow.faults[0].duration, 100_ms);
+  EXPECT_EQ(slow.host.rto, 400_ms);
+  EXPECT_EQ(slow.host.dcqcn.alpha_timer, 5500_us);
+  EXPECT_EQ(slow.host.dcqcn.additive_increase, BitRate::bits_per_second(400'000));
+  EXPECT_EQ(slow.switches.watchdog.detection_time, 20'000_ms);
+  EXPECT_EQ(slow.switches.pfc_port.quanta, experiment.switches.pfc_port.quanta);
+  EXPECT_EQ(slow.run.warmup, 100_ms);
+  EXPECT_EQ(slow.run.poll_period, 1_us);  // the machine's
+  EXPECT_EQ(slow.run.time_dilation, 1);
+  experiment.run.time_dilation = 1;
+  EXPECT_TRUE(scaled(experiment) == experiment);
+}
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(Generated, ExperimentFilesAreCurrent) {
+  EXPECT_EQ(text_of(EDDY_SOURCE_DIR "/config/experiment.schema.json"), experiment_schema())
+      << "run: ninja config_docs";
+  EXPECT_EQ(text_of(EDDY_SOURCE_DIR "/docs/experiments.md"), experiment_markdown())
+      << "run: ninja config_docs";
+}
+
+TEST(ExperimentExamples, LoadInEverySize) {
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(EDDY_SOURCE_DIR "/config/experiments")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++files;
+    for (const char* size : {"ci", "reduced", "full"}) {
+      const auto result = load_experiment(entry.path(), {.size = size});
+      ASSERT_TRUE(result.ok()) << result.problems().front();
+      EXPECT_THAT(result.value().warnings, IsEmpty());
+      EXPECT_THAT(result.value().expect, testing::Not(IsEmpty()));
+      for (const ExperimentRun& run : result.value().runs) {
+        EXPECT_EQ(run.experiment.id, entry.path().stem());
+        expect_round_trip(run.experiment);
+      }
+    }
+  }
+  EXPECT_GE(files, 3u);
+}
+
+}  // namespace
+}  // namespace eddy::config
