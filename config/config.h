@@ -152,6 +152,7 @@ struct LoadBalancerConfig {
 struct BufferConfig {
   Bytes size = 12_MiB;
   int cell_bytes = 256;
+  bool overcommit = false;  // run what does not fit: headroom becomes one pool that may run out
   std::map<std::string, BufferProfile> profiles;  // "lossless" and "lossy" exist by default
   std::map<std::string, WredProfile> wred;
   bool operator==(const BufferConfig&) const = default;

@@ -237,6 +237,14 @@ const Section& section_of<BufferConfig>() {
                                   .min = 1,
                                   .max = 4'096,
                                   .help = "octets a cell; a packet is charged in whole cells"}),
+          key<S>(&S::overcommit,
+                 {.name = "overcommit",
+                  .key_class = restart,
+                  .help = "run lossless groups that do not all fit, with a warning: thresholds are "
+                          "met only while the shared buffer lasts, and headroom that would take "
+                          "more than half of the buffer is one pool of that half, which may run "
+                          "out",
+                  .source = "SONiC's shared headroom pool"}),
           named<S>(&S::profiles, {.name = "profiles", .help = "buffer profiles, by name"}),
       },
       default_switch("switch").buffer);

@@ -379,12 +379,15 @@ Findings validate(const SwitchConfig& config, Purpose purpose) {
 Findings validate_buffer(const SwitchConfig& given) {
   const SwitchConfig config = scaled(given);
   Findings findings;
-  if (const Result<pfc::BufferPlan> plan = pfc::plan_buffer(config); !plan) {
+  const Result<pfc::BufferPlan> plan = pfc::plan_buffer(config);
+  if (!plan) {
     for (const std::string& text : plan.problems())
       findings.problems.push_back({"buffer.size", text});
     return findings;
   }
   for (const PortConfig& port : config.ports) warn_of_short_headroom(config, port, findings);
+  if (!plan.value().shortfall.empty())
+    findings.warnings.push_back({"buffer.overcommit", plan.value().shortfall});
   return findings;
 }
 

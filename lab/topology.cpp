@@ -113,6 +113,7 @@ void Assembly::add_switch(size_t index) {
   config.idle = config::IdlePolicy::busy;
   config.poll_gap = experiment_.switches.poll_gap;
   config.buffer = with_default_profiles(experiment_.switches.buffer);
+  config.buffer.overcommit |= experiment_.switches.allow_overcommit;
   config.load_balancer = experiment_.load_balancer;
   config.control.lldp = false;
   config.ports.reserve(hosts_of_[index].size() + cables_of_[index].size());
@@ -266,16 +267,30 @@ void Assembly::add_routes() {
   topology_.routes = *table;
 }
 
-// Says what does not fit once, by the first switch of each kind that it hits.
+// Whether it would do to overcommit the buffer.
+std::string overcommit_hint(SwitchConfig config) {
+  if (config.buffer.overcommit) return {};
+  config.buffer.overcommit = true;
+  return pfc::plan_buffer(config) ? "; or allow_overcommit: true, to run it all the same" : "";
+}
+
+// Says what does not fit once, by the first switch that it is true of.
 void Assembly::check_buffers() {
-  std::map<std::string, std::string> seen;  // problem -> switch
+  std::map<std::string, std::string> refused;  // problem -> switch
+  std::map<std::string, std::string> lacking;
   for (const SwitchConfig& config : topology_.switches) {
     const auto plan = pfc::plan_buffer(config);
-    if (plan) continue;
-    for (const std::string& problem : plan.problems()) seen.try_emplace(problem, config.name);
+    if (!plan) {
+      for (const std::string& problem : plan.problems())
+        refused.try_emplace(problem + overcommit_hint(config), config.name);
+    } else if (!plan.value().shortfall.empty()) {
+      lacking.try_emplace(plan.value().shortfall, config.name);
+    }
   }
-  for (const auto& [problem, name] : seen)
-    problems_.push_back("switches: " + name + ": " + problem);
+  for (const auto& [problem, name] : refused)
+    problems_.push_back("switches.buffer: " + name + ": " + problem);
+  for (const auto& [what, name] : lacking)
+    topology_.warnings.push_back("switches.allow_overcommit: " + name + ": " + what);
 }
 
 }  // namespace

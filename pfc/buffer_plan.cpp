@@ -79,15 +79,30 @@ std::string what_would_fit(const Demand& demand, Bytes size) {
   return text + ", or fewer lossless PGs";
 }
 
-void check_fit(const Demand& demand, Bytes size, Problems& problems) {
-  if (demand.total() <= size) return;
-  problems.push_back("buffer: " + std::to_string(demand.lossless) + " lossless PGs need " +
-                     octets(demand.total()) + " (reserved " +
-                     std::to_string(demand.reserved.count()) + " + xoff " +
-                     std::to_string(demand.xoff.count()) + " + headroom " +
-                     std::to_string(demand.headroom.count()) + "), buffer.size is " + octets(size) +
-                     "; the first that does not fit is " + demand.first_over + "; " +
-                     what_would_fit(demand, size));
+std::string what_does_not_fit(const Demand& demand, Bytes size) {
+  return "buffer: " + std::to_string(demand.lossless) + " lossless PGs need " +
+         octets(demand.total()) + " (reserved " + std::to_string(demand.reserved.count()) +
+         " + xoff " + std::to_string(demand.xoff.count()) + " + headroom " +
+         std::to_string(demand.headroom.count()) + "), buffer.size is " + octets(size) +
+         "; the first that does not fit is " + demand.first_over + "; " +
+         what_would_fit(demand, size);
+}
+
+void share_out(const config::BufferConfig& buffer, const Demand& demand, BufferPlan& plan,
+               Problems& problems) {
+  plan.size = buffer.size;
+  plan.reserved = demand.set_aside();
+  plan.shared = plan.size - plan.reserved;
+  plan.cell_bytes = buffer.cell_bytes;
+  if (demand.total() <= buffer.size) return;
+  plan.shortfall = what_does_not_fit(demand, buffer.size);
+  if (!buffer.overcommit || demand.reserved >= buffer.size)
+    return problems.push_back(plan.shortfall);
+  const Bytes half = (buffer.size - demand.reserved) / 2;
+  if (demand.headroom <= half) return;
+  plan.shared = std::max(plan.shared, half);
+  plan.headroom_pool = buffer.size - demand.reserved - plan.shared;
+  plan.reserved = buffer.size - plan.shared;
 }
 
 // A dynamic threshold must let a PG take some frames between XON and XOFF even though it shrinks
@@ -117,11 +132,7 @@ Result<BufferPlan> plan_buffer(const config::SwitchConfig& config) {
   Demand demand;
   for (const config::PortConfig& port : config.ports)
     plan.ports.push_back(plan_port(config, port, demand));
-  plan.size = config.buffer.size;
-  plan.reserved = demand.set_aside();
-  plan.shared = plan.size - plan.reserved;
-  plan.cell_bytes = config.buffer.cell_bytes;
-  check_fit(demand, plan.size, problems);
+  share_out(config.buffer, demand, plan, problems);
   if (!problems.empty()) return problems;
   for (size_t port = 0; port < plan.ports.size(); ++port)
     for (size_t pg = 0; pg < kPriorities; ++pg) check_threshold(config, plan, port, pg, problems);

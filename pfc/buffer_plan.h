@@ -2,7 +2,9 @@
 //
 // Set aside are the reserved octets and the headroom of all PGs; the rest is the shared pool. A
 // configuration is refused when the lossless PGs could not all fill up to XOFF at once (static), or
-// when the pool left is too small for a threshold that lets a PG work (dynamic). Units in the
+// when the pool left is too small for a threshold that lets a PG work (dynamic). An overcommitted
+// one runs all the same: thresholds hold while the shared pool lasts, and headroom that would take
+// more than half of the buffer becomes one pool of that half, which may run out. Units in the
 // types. Owner: control, at start and reconfiguration. Source: reference C.2, C.4; architecture,
 // section 6.
 #pragma once
@@ -10,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "config/config.h"
@@ -31,9 +34,11 @@ struct PortBufferPlan {
 struct BufferPlan {
   std::vector<PortBufferPlan> ports;
   Bytes size;
-  Bytes reserved;  // set aside: reserved octets and headroom of all PGs
-  Bytes shared;    // the rest
+  Bytes reserved;                              // set aside: reserved octets and headroom of all PGs
+  Bytes headroom_pool = BufferPool::kNoLimit;  // what the headroom of all PGs may take together
+  Bytes shared;                                // the rest
   int cell_bytes = 1;
+  std::string shortfall;  // what does not fit, of an overcommitted buffer; else empty
 
   // The most packets a full buffer can hold, plus the `in_rings` that rings hold besides: with this
   // many mbufs the buffer is the limit and never the mbufs.

@@ -33,7 +33,7 @@ Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t c
     hold(pg, after, taken);
   } else if (!limits.lossless) {
     return {AdmitVerdict::shared_full, false};
-  } else if (headroom + charge <= limits.headroom) {
+  } else if (headroom + charge <= limits.headroom && charge <= free_headroom()) {
     PgBuffer::set(pg.headroom_used, headroom + charge);
     add(mine_->headroom, charge);
     hold(pg, after, 0);
@@ -78,10 +78,13 @@ bool BufferPool::relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& n
 }
 
 void BufferPool::sum_others() {
-  int64_t sum = 0;
-  for (const PoolUse& use : use_)
-    if (&use != mine_) sum += PgBuffer::get(use.shared);
-  others_ = sum;
+  others_ = 0;
+  others_headroom_ = 0;
+  for (const PoolUse& use : use_) {
+    if (&use == mine_) continue;
+    others_ += PgBuffer::get(use.shared);
+    others_headroom_ += PgBuffer::get(use.headroom);
+  }
 }
 
 }  // namespace eddy::pfc

@@ -117,7 +117,7 @@ struct alignas(64) PoolUse {
 enum class AdmitVerdict : uint8_t {
   accepted,
   shared_full,   // lossy: over its limit, or the pool is full
-  headroom_full  // lossless: over its threshold and no headroom left; a configuration error
+  headroom_full  // lossless: over its threshold and no headroom left: it was configured too small
 };
 
 struct Admission {
@@ -127,6 +127,8 @@ struct Admission {
 
 class BufferPool {
  public:
+  static constexpr Bytes kNoLimit{int64_t{1} << 62};
+
   // `use` has one line a shard and outlives the pool; `shared_size` is the buffer less all reserved
   // octets and headroom.
   BufferPool(std::span<PoolUse> use, ShardId self, Bytes shared_size)
@@ -178,9 +180,16 @@ class BufferPool {
   // Negative only while several shards overshoot together.
   int64_t free_shared() const { return shared_size_ - others_ - PgBuffer::get(mine_->shared); }
   int64_t shared_size() const { return shared_size_; }
+  int64_t free_headroom() const {
+    return headroom_pool_ - others_headroom_ - PgBuffer::get(mine_->headroom);
+  }
 
   // Reconfiguration. The PG keeps what it holds under its new limits; true: it is now below XON.
-  void resize(Bytes shared_size) { shared_size_ = shared_size.count(); }
+  // `headroom_pool`: what the headroom of all PGs may take together, beside each PG's own limit.
+  void resize(Bytes shared_size, Bytes headroom_pool = kNoLimit) {
+    shared_size_ = shared_size.count();
+    headroom_pool_ = headroom_pool.count();
+  }
   [[nodiscard]] bool relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now);
 
  private:
@@ -210,7 +219,9 @@ class BufferPool {
   std::span<PoolUse> use_;
   PoolUse* mine_;
   int64_t shared_size_;
-  int64_t others_ = 0;  // shared octets of the other shards at begin_poll
+  int64_t headroom_pool_ = kNoLimit.count();
+  int64_t others_ = 0;           // shared octets of the other shards at begin_poll
+  int64_t others_headroom_ = 0;  // and their headroom
 };
 
 }  // namespace eddy::pfc

@@ -86,7 +86,7 @@ void IngressBuffer::flush() {
 }
 
 void IngressBuffer::adopt(const Snapshot& now) {
-  pool_.resize(now.shared_size);
+  pool_.resize(now.shared_size, now.headroom_pool);
   cell_ = now.cell;
   for (size_t i = 0; i < now.ports.size() * kPriorities; ++i) {
     const PortId port(i / kPriorities);

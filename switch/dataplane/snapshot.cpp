@@ -217,6 +217,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   snapshot->cell = pfc::CellSize(config.buffer.cell_bytes);
   snapshot->shared_size = plan->shared;
   snapshot->set_aside = plan->reserved;
+  snapshot->headroom_pool = plan->headroom_pool;
   snapshot->leaf = config.leaf;
   snapshot->dre = lb::Dre(lb::Dre::of(config.dre));
   for (size_t i = 0; i < config.ports.size(); ++i)

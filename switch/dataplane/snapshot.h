@@ -102,7 +102,8 @@ struct Snapshot {
   config::SwitchConfig config;
   pfc::CellSize cell;
   Bytes shared_size;
-  Bytes set_aside;  // reserved octets and headroom of all PGs
+  Bytes set_aside;      // reserved octets and headroom of all PGs
+  Bytes headroom_pool;  // what the headroom of all PGs may take together
   LeafId leaf;
   lb::Dre dre{lb::Dre::Parameters{}};
   std::vector<PortSettings> ports;

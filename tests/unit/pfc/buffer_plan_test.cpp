@@ -150,6 +150,32 @@ TEST(BufferPlan, ThePapersLeafFitsTwelveMebibytesButNotNine) {
   EXPECT_TRUE(plan_buffer(config).ok());
 }
 
+TEST(BufferPlan, AnOvercommittedOneSaysWhatDoesNotFitAndRuns) {
+  config::SwitchConfig config = switch_of(36);
+  config.buffer.size = 9_MiB;
+  config.buffer.overcommit = true;
+  config.buffer.profiles["lossless"].headroom = 30'720_B;
+  auto plan = plan_buffer(config);
+  ASSERT_TRUE(plan.ok()) << plan.problems()[0];
+  EXPECT_THAT(plan->shortfall, HasSubstr("need 10543104 octets"));
+  EXPECT_EQ(plan->shared, 9_MiB - 30'720_B * 36);  // the thresholds alone do not fit
+  EXPECT_EQ(plan->headroom_pool, BufferPool::kNoLimit);
+
+  config.buffer.profiles["lossless"].headroom = 200_KiB;
+  config.buffer.profiles["lossy"].reserved = 1_KiB;
+  plan = plan_buffer(config);
+  ASSERT_TRUE(plan.ok()) << plan.problems()[0];
+  const Bytes half = (9_MiB - 1_KiB * 36 * 7) / 2;
+  EXPECT_EQ(plan->shared, half);
+  EXPECT_EQ(plan->headroom_pool, half);
+  EXPECT_EQ(plan->reserved, 9_MiB - half);
+
+  config.buffer.size = 1'024_MiB;
+  EXPECT_TRUE(plan_buffer(config)->shortfall.empty());
+  config.buffer.size = 200_KiB;  // less than what is reserved
+  EXPECT_FALSE(plan_buffer(config).ok());
+}
+
 TEST(BufferPlan, ADynamicThresholdMustLeaveRoomToWork) {
   config::SwitchConfig config = switch_of(4);
   config.buffer.profiles["lossless"].mode = config::BufferMode::dynamic;

@@ -46,6 +46,29 @@ TEST(Cells, RoundsUpToWholeCells) {
   EXPECT_EQ(round_to_cells(257, 256), 512);
 }
 
+TEST(BufferPool, HeadroomMayBeOnePoolForAll) {
+  std::array<PoolUse, 2> use;
+  BufferPool mine(use, ShardId(0), 0_B);
+  BufferPool other(use, ShardId(1), 0_B);
+  std::array<PgBuffer, 3> pgs;
+  const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
+  mine.resize(0_B, 4'000_B);
+  other.resize(0_B, 4'000_B);
+  EXPECT_EQ(mine.admit(pgs[0], limits, 1'500).verdict, AdmitVerdict::accepted);
+  EXPECT_EQ(mine.admit(pgs[1], limits, 1'500).verdict, AdmitVerdict::accepted);
+  EXPECT_EQ(mine.admit(pgs[0], limits, 1'500).verdict, AdmitVerdict::headroom_full);
+  other.begin_poll();
+  EXPECT_EQ(other.free_headroom(), 1'000);
+  EXPECT_EQ(other.admit(pgs[2], limits, 1'001).verdict, AdmitVerdict::headroom_full);
+  EXPECT_EQ(other.admit(pgs[2], limits, 1'000).verdict, AdmitVerdict::accepted);
+  EXPECT_TRUE(mine.release(pgs[0], limits, 1'500));
+  other.begin_poll();
+  EXPECT_EQ(other.free_headroom(), 1'500);
+  mine.resize(0_B);
+  EXPECT_EQ(mine.admit(pgs[0], limits, 3'000).verdict, AdmitVerdict::accepted);
+  EXPECT_EQ(mine.admit(pgs[0], limits, 1).verdict, AdmitVerdict::headroom_full);
+}
+
 TEST(BufferPool, XoffAtExactlyThePacketThatCrossesAStaticThreshold) {
   OneShard s(1_MiB);
   const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
