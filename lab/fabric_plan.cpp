@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "lab/fabric_file.h"
+
 namespace eddy::lab {
 namespace {
 
@@ -65,8 +67,7 @@ Problems check(const TopologyConfig& config) {
       break;
     case config::TopologyKind::file:
     case config::TopologyKind::hpcc:
-      return {
-          "topology.kind: no reader of files; leaf_spine, fat_tree or dragonfly would be valid"};
+      break;
   }
   return checker.take();
 }
@@ -152,9 +153,21 @@ void FabricPlan::add_cable(size_t a, size_t b, const TopologyConfig& config) {
 
 Result<FabricPlan> plan_fabric(const TopologyConfig& config) {
   if (Problems problems = check(config); !problems.empty()) return problems;
-  FabricPlan plan = config.kind == config::TopologyKind::fat_tree    ? fat_tree(config)
-                    : config.kind == config::TopologyKind::dragonfly ? dragonfly(config)
-                                                                     : leaf_spine(config);
+  FabricPlan plan;
+  switch (config.kind) {
+    case config::TopologyKind::leaf_spine:
+      plan = leaf_spine(config);
+      break;
+    case config::TopologyKind::fat_tree:
+      plan = fat_tree(config);
+      break;
+    case config::TopologyKind::dragonfly:
+      plan = dragonfly(config);
+      break;
+    case config::TopologyKind::file:
+    case config::TopologyKind::hpcc:
+      return read_fabric(config);
+  }
   name_cables(plan);
   number_nodes(plan);
   return plan;

@@ -55,7 +55,7 @@ struct FabricPlan {
   void add_cable(size_t a, size_t b, const config::TopologyConfig& config);
 };
 
-// The plan of a kind that needs no file, without degraded or failed cables.
+// The plan of an experiment's fabric, before cables degrade or fail.
 [[nodiscard]] Result<FabricPlan> plan_fabric(const config::TopologyConfig& config);
 
 // "leaf1-spine2", and ".2" behind the second of parallel cables. Once all cables are there.

@@ -4,8 +4,10 @@
 #include <map>
 #include <utility>
 
+#include "lab/deadlock.h"
 #include "lab/fabric_plan.h"
 #include "lab/link_choice.h"
+#include "lab/path_limits.h"
 #include "lab/path_sets.h"
 #include "pfc/buffer_plan.h"
 #include "switch/dataplane/snapshot.h"
@@ -37,9 +39,13 @@ class Assembly {
     for (size_t i = 0; i < plan_.switches.size(); ++i) add_switch(i);
     for (size_t i = 0; i < plan_.cables.size(); ++i) add_link(i);
     add_hosts();
-    add_paths();
-    if (problems_.empty()) add_routes();
+    const PathFinder finder(plan_);
+    add_paths(finder);
+    const PathLimits limits(experiment_, plan_, topology_, LeafId(leaves_ + 1));
+    add_limited_paths(finder, limits);
+    if (problems_.empty()) add_routes(limits);
     if (problems_.empty()) check_buffers();
+    if (problems_.empty()) check_deadlock();
     if (!problems_.empty()) return problems_;
     return std::move(topology_);
   }
@@ -51,12 +57,18 @@ class Assembly {
   void add_link(size_t index);
   Topology::End end_of(size_t node, size_t cable) const;
   void add_hosts();
-  void add_paths();
-  void add_path_set(size_t node, LeafId leaf, const std::vector<uint32_t>& cables);
+  void add_paths(const PathFinder& finder);
+  struct SetName {
+    LeafId id;
+    size_t leaf;  // the switch it leads to
+  };
+  void add_path_set(size_t node, const SetName& name, const std::vector<uint32_t>& cables);
+  void add_limited_paths(const PathFinder& finder, const PathLimits& limits);
   void check_reachable(size_t leaf, const PathFinder::NextHops& next);
   void report_unreachable();
-  void add_routes();
+  void add_routes(const PathLimits& limits);
   void check_buffers();
+  void check_deadlock();
   std::string hosts_text(size_t node) const;
 
   const config::Experiment& experiment_;
@@ -65,6 +77,7 @@ class Assembly {
   std::vector<std::vector<size_t>> cables_of_;  // by switch: its ports behind the hosts'
   std::vector<LeafId> leaf_of_;                 // by switch
   std::map<size_t, std::vector<size_t>> cut_;   // leaf switch -> leaf switches it cannot reach
+  size_t leaves_ = 0;
   Topology topology_;
   Problems problems_;
 };
@@ -75,11 +88,10 @@ void Assembly::number_ports() {
     cables_of_[plan_.cables[i].a].push_back(i);
     cables_of_[plan_.cables[i].b].push_back(i);
   }
-  size_t leaves = 0;
   for (size_t i = 0; i < plan_.switches.size(); ++i) {
     const size_t hosts = hosts_of_[i].size();
     const size_t links = cables_of_[i].size();
-    if (hosts > 0) leaf_of_[i] = LeafId(++leaves);
+    if (hosts > 0) leaf_of_[i] = LeafId(++leaves_);
     if (hosts + links > kMaxPorts)
       problems_.push_back("switch " + plan_.switches[i].name + ": " +
                           std::to_string(hosts + links) + " ports (" + std::to_string(hosts) +
@@ -89,7 +101,7 @@ void Assembly::number_ports() {
       problems_.push_back("switch " + plan_.switches[i].name + ": " + std::to_string(hosts) +
                           " hosts, at most " + std::to_string(kMaxHosts) + " would be valid");
   }
-  if (leaves == 0) problems_.push_back("topology: no host, at least 1 would be valid");
+  if (leaves_ == 0) problems_.push_back("topology: no host, at least 1 would be valid");
 }
 
 config::BufferConfig with_default_profiles(config::BufferConfig buffer) {
@@ -194,30 +206,42 @@ void Assembly::add_hosts() {
   }
 }
 
-void Assembly::add_paths() {
-  const PathFinder finder(plan_);
+void Assembly::add_paths(const PathFinder& finder) {
   for (size_t leaf = 0; leaf < plan_.switches.size(); ++leaf) {
     if (leaf_of_[leaf].is_none()) continue;
     const PathFinder::NextHops next = finder.towards(leaf);
     for (size_t node = 0; node < next.size(); ++node)
-      if (!next[node].empty()) add_path_set(node, leaf_of_[leaf], next[node]);
+      if (!next[node].empty()) add_path_set(node, {leaf_of_[leaf], leaf}, next[node]);
     check_reachable(leaf, next);
   }
   report_unreachable();
 }
 
+void Assembly::add_limited_paths(const PathFinder& finder, const PathLimits& limits) {
+  problems_.insert(problems_.end(), limits.problems().begin(), limits.problems().end());
+  for (const PathLimits::Set& set : limits.sets()) {
+    const PathFinder::NextHops next = finder.towards(set.leaf, set.barred);
+    for (size_t node = 0; node < next.size(); ++node)
+      if (!next[node].empty()) add_path_set(node, {set.id, set.leaf}, next[node]);
+    for (const size_t source : set.sources)
+      if (next[source].empty())
+        problems_.push_back(set.key + ": no path is left from " + plan_.switches[source].name +
+                            " to " + plan_.switches[set.leaf].name);
+  }
+}
+
 // A leaf's paths are numbered by the port, which no failed link shifts: the same spine has the same
 // number at all leaves.
-void Assembly::add_path_set(size_t node, LeafId leaf, const std::vector<uint32_t>& cables) {
+void Assembly::add_path_set(size_t node, const SetName& name, const std::vector<uint32_t>& cables) {
   SwitchConfig& config = topology_.switches[node];
   if (cables.size() > kMaxPaths) {
     problems_.push_back("switch " + config.name + ": " + std::to_string(cables.size()) +
-                        " paths to leaf " + std::to_string(leaf.index()) + ", at most " +
+                        " paths to " + plan_.switches[name.leaf].name + ", at most " +
                         std::to_string(kMaxPaths) + " would be valid");
     return;
   }
   config::LeafConfig& set = config.leaves.emplace_back();
-  set.id = leaf;
+  set.id = name.id;
   set.paths.reserve(cables.size());
   for (const uint32_t cable : cables) {
     const size_t at = end_of(node, cable).port.index();
@@ -253,12 +277,14 @@ void Assembly::report_unreachable() {
   }
 }
 
-void Assembly::add_routes() {
+void Assembly::add_routes(const PathLimits& limits) {
   constexpr uint8_t kHostLength = 32;
   std::vector<Route> routes;
-  for (const Topology::Host& host : topology_.hosts)
-    routes.push_back(
-        {{host.address, kHostLength}, {leaf_of_[host.switch_index], host.port, /*local=*/false}});
+  for (size_t i = 0; i < topology_.hosts.size(); ++i) {
+    const Topology::Host& host = topology_.hosts[i];
+    routes.push_back({{host.address, kHostLength},
+                      {leaf_of_[host.switch_index], host.port, /*local=*/false, limits.via(i)}});
+  }
   auto table = RouteTable::build(routes, RouteEngine::ranges);
   if (!table) {
     problems_ = table.problems();
@@ -274,23 +300,43 @@ std::string overcommit_hint(SwitchConfig config) {
   return pfc::plan_buffer(config) ? "; or allow_overcommit: true, to run it all the same" : "";
 }
 
-// Says what does not fit once, by the first switch that it is true of.
+// Says what does not fit once; of switches with as many ports that are overcommitted, by the
+// neediest.
 void Assembly::check_buffers() {
+  struct Lack {
+    Bytes needed;
+    std::string text;
+  };
   std::map<std::string, std::string> refused;  // problem -> switch
-  std::map<std::string, std::string> lacking;
+  std::map<size_t, Lack> lacks;                // by ports
   for (const SwitchConfig& config : topology_.switches) {
     const auto plan = pfc::plan_buffer(config);
     if (!plan) {
       for (const std::string& problem : plan.problems())
         refused.try_emplace(problem + overcommit_hint(config), config.name);
-    } else if (!plan.value().shortfall.empty()) {
-      lacking.try_emplace(plan.value().shortfall, config.name);
+      continue;
     }
+    Lack& lack = lacks[config.ports.size()];
+    if (plan.value().shortfall.empty() || plan.value().needed <= lack.needed) continue;
+    lack = {plan.value().needed, config.name + ": " + plan.value().shortfall};
   }
   for (const auto& [problem, name] : refused)
     problems_.push_back("switches.buffer: " + name + ": " + problem);
-  for (const auto& [what, name] : lacking)
-    topology_.warnings.push_back("switches.allow_overcommit: " + name + ": " + what);
+  for (const auto& [ports, lack] : lacks)
+    if (!lack.text.empty()) topology_.warnings.push_back("switches.allow_overcommit: " + lack.text);
+}
+
+void Assembly::check_deadlock() {
+  const auto is_lossless = [&](const SwitchConfig& config) {
+    const auto plan = pfc::plan_buffer(config);
+    return std::ranges::any_of(
+        plan.value().ports, [](const pfc::PortBufferPlan& port) { return port.lossless_pgs != 0; });
+  };
+  if (!experiment_.switches.pfc || !is_lossless(topology_.switches.front())) return;
+  if (const std::string circle = waiting_circle(plan_); !circle.empty())
+    topology_.warnings.push_back(
+        "topology: lossless frames may wait for each other in a circle (deadlock): " + circle +
+        "; one priority is not enough on these routes");
 }
 
 }  // namespace

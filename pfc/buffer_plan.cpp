@@ -91,6 +91,7 @@ std::string what_does_not_fit(const Demand& demand, Bytes size) {
 void share_out(const config::BufferConfig& buffer, const Demand& demand, BufferPlan& plan,
                Problems& problems) {
   plan.size = buffer.size;
+  plan.needed = demand.total();
   plan.reserved = demand.set_aside();
   plan.shared = plan.size - plan.reserved;
   plan.cell_bytes = buffer.cell_bytes;

@@ -34,7 +34,8 @@ struct PortBufferPlan {
 struct BufferPlan {
   std::vector<PortBufferPlan> ports;
   Bytes size;
-  Bytes reserved;                              // set aside: reserved octets and headroom of all PGs
+  Bytes needed;    // reserved, headroom, and the XOFF of lossless PGs with a static threshold
+  Bytes reserved;  // set aside: reserved octets and headroom of all PGs
   Bytes headroom_pool = BufferPool::kNoLimit;  // what the headroom of all PGs may take together
   Bytes shared;                                // the rest
   int cell_bytes = 1;

@@ -8,7 +8,6 @@
 namespace eddy::pfc {
 namespace {
 
-constexpr int64_t kPauseFrameOnLine = 84;  // 64 octets, preamble and gap
 constexpr int64_t kHeaderTagShim = 14 + 4 + 32;
 constexpr int64_t kShortestFrame = 60;  // without FCS
 constexpr int64_t kRounding = 1'024;
@@ -31,7 +30,7 @@ int64_t divided_up(__int128 n, __int128 by) {
 
 Bytes headroom_for(const HeadroomInput& input) {
   const Bytes line = bytes_in(input.cable_delay * 2, input.rate) + peer_response(input.rate) +
-                     input.own_frame + Bytes(kPauseFrameOnLine) +
+                     input.own_frame + kPauseFrameOnLine +
                      bytes_in(input.internal_latency + input.poll_gap, input.rate);
   return worst_charge(line, input.cell_bytes, input.line_overhead) +
          Bytes(round_to_cells(input.peer_frame.count(), input.cell_bytes));

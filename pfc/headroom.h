@@ -13,6 +13,8 @@
 
 namespace eddy::pfc {
 
+inline constexpr Bytes kPauseFrameOnLine{84};  // 64 octets, preamble and gap
+
 struct HeadroomInput {
   BitRate rate;
   Duration cable_delay;  // one way

@@ -31,6 +31,7 @@ struct RouteTarget {
   PortId port =
       PortId::none();  // on that leaf; none: the leaf is remote for everybody who uses the table
   bool local = false;  // an address of the leaf switch itself
+  LeafId via = LeafId::none();  // the path set that leads there; none: the leaf's own
   bool operator==(const RouteTarget&) const = default;
 };
 

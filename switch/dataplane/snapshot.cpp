@@ -130,8 +130,9 @@ NextHop next_hop_of(const RouteTarget& target, const Snapshot& snapshot) {
     if (!target.port.is_none()) return {NextHop::Kind::port, 0, target.port};
     return {};
   }
+  const LeafId by = target.via.is_none() ? target.leaf : target.via;
   for (size_t i = 0; i < snapshot.path_sets.size(); ++i)
-    if (snapshot.path_sets[i].leaf == target.leaf)
+    if (snapshot.path_sets[i].leaf == by)
       return {NextHop::Kind::path_set, static_cast<uint16_t>(i), PortId::none()};
   return {};
 }

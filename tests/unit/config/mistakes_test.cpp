@@ -500,6 +500,16 @@ TEST(Buffer, ALosslessConfigurationMustFit) {
               IsEmpty());
 }
 
+TEST(Buffer, AnOvercommittedOneIsAWarning) {
+  const auto loaded = load_text("f.yaml",
+                                "buffer: {size: 512KiB, overcommit: true}\n"
+                                "ports: {p0: {device: d0, pgs: {3: lossless}}}\n");
+  ASSERT_TRUE(loaded.ok()) << loaded.problems()[0];
+  EXPECT_THAT(loaded.value().warnings,
+              testing::Contains(
+                  StartsWith("f.yaml:1:36: warning: buffer: 1 lossless PGs need 655360 octets")));
+}
+
 TEST(Buffer, ADynamicThresholdMustLeaveRoom) {
   EXPECT_THAT(problems_of("buffer:\n"
                           "  size: 512KiB\n"

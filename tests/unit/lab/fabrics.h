@@ -1,5 +1,9 @@
-// What the tests of topologies share: experiments to begin with, and walks along the path sets.
+// What the tests of topologies share: experiments to begin with, walks along the path sets, and
+// packets over real switches.
 #pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
@@ -7,6 +11,10 @@
 #include <vector>
 
 #include "lab/topology.h"
+#include "switch/dataplane/snapshot.h"
+#include "switch/dataplane/switch.h"
+#include "tests/support/fabric.h"
+#include "tests/support/frames.h"
 
 namespace eddy::test {
 
@@ -109,7 +117,7 @@ class Walker {
     }
     bool any = false;
     for (const config::LeafConfig& leaf : config.leaves) {
-      if (leaf.id != target.leaf) continue;
+      if (leaf.id != (target.via.is_none() ? target.leaf : target.via)) continue;
       for (const config::PathConfig& path : leaf.paths) {
         const auto port = std::find_if(config.ports.begin(), config.ports.end(),
                                        [&](const auto& p) { return p.name == path.port; });
@@ -128,5 +136,74 @@ class Walker {
   const lab::Topology& topology_;
   std::map<std::pair<size_t, size_t>, size_t> link_at_;
 };
+
+inline lab::Topology built(const config::Experiment& experiment) {
+  auto made = lab::build_topology(experiment);
+  if (!made) {
+    ADD_FAILURE() << testing::PrintToString(made.problems());
+    return {};
+  }
+  return std::move(*made);
+}
+
+inline Problems refused(const config::Experiment& experiment) {
+  auto made = lab::build_topology(experiment);
+  if (made) return {};
+  return made.problems();
+}
+
+inline void expect_all_can_be_made(const lab::Topology& topology) {
+  for (const config::SwitchConfig& config : topology.switches) {
+    auto made = Switch::create(config, {.shared_routes = topology.routes});
+    EXPECT_TRUE(made.ok()) << config.name << ": " << testing::PrintToString(made.problems());
+  }
+}
+
+inline void expect_everyone_reaches_everyone(const lab::Topology& topology) {
+  const Walker walker(topology);
+  for (const lab::Topology::Host& from : topology.hosts)
+    for (const lab::Topology::Host& to : topology.hosts) {
+      const Walker::Ways ways = walker.between(from, to);
+      EXPECT_GT(ways.count, 0u) << from.name << " " << to.name;
+      EXPECT_FALSE(ways.dead_end) << from.name << " " << to.name;
+    }
+}
+
+// A datagram from every host to every other one, over real switches: each arrives once, where it
+// should.
+inline void expect_packets_arrive(const lab::Topology& topology) {
+  Fabric fabric;
+  std::vector<FabricHost*> hosts;
+  for (const config::SwitchConfig& config : topology.switches)
+    fabric.add_switch(config, 1, topology.routes);
+  for (const lab::Topology::Link& link : topology.links)
+    if (link.up)
+      fabric.connect(link.a.switch_index, link.a.port, link.b.switch_index, link.b.port,
+                     link.delay);
+  for (const lab::Topology::Host& host : topology.hosts)
+    hosts.push_back(&fabric.attach_host(host.switch_index, host.port, host.delay));
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    const lab::Topology::Host& from = topology.hosts[i];
+    for (const lab::Topology::Host& to : topology.hosts) {
+      if (&from == &to) continue;
+      UdpSpec spec;
+      spec.destination_mac = port_mac(topology.switches[from.switch_index], from.port.index());
+      spec.source_mac = from.mac;
+      spec.source = from.address;
+      spec.destination = to.address;
+      spec.destination_port = 4791;
+      spec.dscp = 3;
+      hosts[i]->to_send.push_back({udp_frame(spec), 0, Priority(3)});
+    }
+    fabric.kick(*hosts[i]);
+  }
+  fabric.run_until(Instant::at(1_ms));
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    EXPECT_EQ(hosts[i]->received_count, hosts.size() - 1) << topology.hosts[i].name;
+    for (const Arrival& arrival : hosts[i]->received)
+      EXPECT_TRUE(std::equal(arrival.frame.begin(), arrival.frame.begin() + 6,
+                             topology.hosts[i].mac.octets.begin()));
+  }
+}
 
 }  // namespace eddy::test
