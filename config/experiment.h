@@ -61,8 +61,9 @@ struct FabricSwitchConfig {
   WatchdogConfig watchdog;
   bool allow_overcommit =
       false;  // run a lossless configuration that does not fit its buffer, with a warning
-  Duration poll_gap = 1_ns;  // headroom's share for the poll loop
-  int mtu = 9'100;
+  Duration poll_gap = 1_ns;                        // headroom's share for the poll loop
+  std::vector<Priority> lossless = {Priority(3)};  // these pause their senders, others may drop
+  int mtu = 0;                                     // layer-3 octets; 0 = what the hosts send
   bool operator==(const FabricSwitchConfig&) const = default;
 };
 

@@ -155,10 +155,17 @@ const Section& section_of<FabricSwitchConfig>() {
                                 .min = 1,
                                 .max = kSecond,
                                 .help = "the poll loop's share of the headroom"}),
+          list<S>(&S::lossless,
+                  {.name = "lossless",
+                   .max = 7,
+                   .help = "priorities that pause their senders; the others may drop"},
+                  {.shape = Type::Shape::integer, .max = 7}),
           key<S>(&S::mtu, {.name = "mtu",
                            .min = 576,
                            .max = 9'216,
-                           .help = "largest layer-3 packet, in octets"}),
+                           .absent = "auto",
+                           .help = "largest layer-3 packet, in octets; auto: what the hosts send, "
+                                   "with headers that switches add"}),
       },
       FabricSwitchConfig{});
   return section;

@@ -111,6 +111,9 @@ config::BufferConfig with_default_profiles(config::BufferConfig buffer) {
   return buffer;
 }
 
+// IPv6, UDP, BTH, RETH, ICRC and the leaf-to-leaf shim: 40 + 8 + 12 + 16 + 4 + 32 octets.
+constexpr int kHeaderRoom = 112;
+
 MacAddress switch_mac(size_t index) {
   const size_t id = index + 1;
   return {{0x02, 0xed, static_cast<uint8_t>(id >> 8), static_cast<uint8_t>(id), 0, 0}};
@@ -154,7 +157,13 @@ void Assembly::add_switch(size_t index) {
 PortConfig Assembly::port(std::string name, config::PortRole role) const {
   PortConfig port = config::default_port(std::move(name));
   port.role = role;
-  port.mtu = experiment_.switches.mtu;
+  port.mtu =
+      experiment_.switches.mtu != 0 ? experiment_.switches.mtu : experiment_.host.mtu + kHeaderRoom;
+  const std::vector<Priority>& lossless = experiment_.switches.lossless;
+  for (size_t pg = 0; pg < port.pg_profiles.size(); ++pg) {
+    const bool pauses = std::find(lossless.begin(), lossless.end(), Priority(pg)) != lossless.end();
+    port.pg_profiles[pg] = pauses ? "lossless" : "lossy";
+  }
   port.pfc = experiment_.switches.pfc_port;
   port.watchdog = experiment_.switches.watchdog;
   if (!experiment_.switches.pfc) {

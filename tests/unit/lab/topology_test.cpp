@@ -121,7 +121,7 @@ TEST(Topology, ABufferTooSmallIsRefusedOrOvercommitted) {
   experiment.switches.buffer.size = 9_MiB;
   const Problems problems = refused(experiment);
   ASSERT_EQ(problems.size(), 1u);  // the same for all leaves; spines have a third of the ports
-  EXPECT_THAT(problems[0], testing::StartsWith("switches.buffer: leaf1: buffer: 72 lossless PGs"));
+  EXPECT_THAT(problems[0], testing::StartsWith("switches.buffer: leaf1: buffer: 36 lossless PGs"));
   EXPECT_THAT(problems[0], testing::HasSubstr("buffer.size is 9437184 octets"));
   EXPECT_THAT(problems[0],
               testing::EndsWith("; or allow_overcommit: true, to run it all the same"));
@@ -130,7 +130,7 @@ TEST(Topology, ABufferTooSmallIsRefusedOrOvercommitted) {
   ASSERT_EQ(topology.warnings.size(), 1u);
   EXPECT_THAT(topology.warnings,
               testing::Contains(testing::StartsWith(
-                  "switches.allow_overcommit: leaf1: buffer: 72 lossless PGs need ")));
+                  "switches.allow_overcommit: leaf1: buffer: 36 lossless PGs need ")));
   expect_all_can_be_made(topology);
 }
 

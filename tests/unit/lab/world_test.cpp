@@ -96,7 +96,6 @@ TEST(World, IncastOfFifteenFinishesAtTheBottlenecksRate) {
   constexpr int64_t kPackets = 1'000;
   for (uint32_t i = 0; i < 15; ++i) flows.push_back(flow(i, 15, Bytes(kPackets * kPayload)));
   config::Experiment experiment = one_switch(16);
-  experiment.switches.buffer.size = 16_MiB;
   Fabric fabric(experiment, flows);
   ASSERT_TRUE(fabric.world->run_to_completion(Instant() + 100_ms));
   Duration last;
