@@ -54,7 +54,7 @@ class EventQueue {
     const auto end = delays_.begin() + lanes_;
     if (lanes_ == kLanes || std::find(delays_.begin() + 1, end, delay) != end) return;
     delays_[lanes_++] = delay;
-    while (!spread()) multiplier_ += 2;
+    while (!spread()) multiplier_ *= kNextMultiplier;
   }
 
   // `event.at` is not before the last event that came out.
@@ -66,9 +66,9 @@ class EventQueue {
       push_odd(event);
   }
   void push_odd(const Event& event) {
-    heap_.push_back(event);
+    heap_.push_back({event, odd_made_++});
     std::push_heap(heap_.begin(), heap_.end(), later);
-    set_head(kHeap, heap_.front().at.ps());
+    set_head(kHeap, heap_.front().event.at.ps());
   }
 
   // The time of the next event; never() if there is none.
@@ -87,6 +87,8 @@ class EventQueue {
   static constexpr size_t kChunkEvents = 126;
   static constexpr size_t kSlots = 256;
   static constexpr uint8_t kNoLane = 0xff;
+  // Odd, so the product of two stays odd; each try spreads all delays anew.
+  static constexpr uint64_t kNextMultiplier = 0xd1342543de82ef95;
   static constexpr uint32_t kHeap = 0;
   static constexpr int64_t kEmpty = Instant::never().ps();
 
@@ -102,7 +104,14 @@ class EventQueue {
     Instant last;        // of the newest event
   };
 
-  static bool later(const Event& a, const Event& b) { return a.at > b.at; }
+  struct Odd {
+    Event event;
+    uint64_t number;  // of creation: a heap alone does not keep the order of equals
+  };
+
+  static bool later(const Odd& a, const Odd& b) {
+    return a.event.at != b.event.at ? a.event.at > b.event.at : a.number > b.number;
+  }
   size_t slot_of(Duration delay) const {
     return (static_cast<uint64_t>(delay.ps()) * multiplier_) >> 56;
   }
@@ -136,9 +145,9 @@ class EventQueue {
 
   Event pop_odd() {
     std::pop_heap(heap_.begin(), heap_.end(), later);
-    const Event event = heap_.back();
+    const Event event = heap_.back().event;
     heap_.pop_back();
-    heads_[kHeap] = heap_.empty() ? kEmpty : heap_.front().at.ps();
+    heads_[kHeap] = heap_.empty() ? kEmpty : heap_.front().event.at.ps();
     return event;
   }
 
@@ -199,7 +208,8 @@ class EventQueue {
   std::array<Lane, kLanes> lane_state_;
   std::array<Duration, kLanes> delays_;
   std::array<uint8_t, kSlots> lane_of_;
-  std::vector<Event> heap_;
+  std::vector<Odd> heap_;
+  uint64_t odd_made_ = 0;
   size_t chunk_count_;
   size_t touched_ = 0;  // chunks ever used
   struct Free {

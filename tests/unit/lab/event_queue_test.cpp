@@ -49,6 +49,25 @@ TEST(EventQueue, AnEventBeforeTheLastOfItsLaneIsNotLost) {
 }
 
 // Against a sorted list, over many chunks, with as many delays as there are lanes and some more.
+// Delays of real fabrics: multiples of 100 ps that share many factors. To find places for them takes
+// a few tries, not for ever.
+TEST(EventQueue, AnyDelaysFindTheirLanes) {
+  std::mt19937_64 random(1);
+  for (int set = 0; set < 2'000; ++set) {
+    EventQueue queue(1);
+    for (size_t i = 0; i < EventQueue::kLanes; ++i)
+      queue.reserve_lane(Duration::picoseconds(static_cast<int64_t>(random() % 40'000 + 1) * 800));
+    EXPECT_TRUE(queue.empty());
+  }
+}
+
+TEST(EventQueue, OddEventsOfOneInstantKeepTheOrderOfCreation) {
+  EventQueue queue(100);
+  constexpr uint32_t kEvents = 20;
+  for (uint32_t i = 0; i < kEvents; ++i) queue.push_odd(event(Instant() + 3_ns, i));
+  for (uint32_t i = 0; i < kEvents; ++i) EXPECT_EQ(queue.pop().target, i);
+}
+
 TEST(EventQueue, AgreesWithASortedList) {
   std::mt19937_64 random(7);
   EventQueue queue(20'000);
