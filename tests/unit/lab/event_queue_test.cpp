@@ -49,8 +49,8 @@ TEST(EventQueue, AnEventBeforeTheLastOfItsLaneIsNotLost) {
 }
 
 // Against a sorted list, over many chunks, with as many delays as there are lanes and some more.
-// Delays of real fabrics: multiples of 100 ps that share many factors. To find places for them takes
-// a few tries, not for ever.
+// Delays of real fabrics: multiples of 100 ps that share many factors. To find places for them
+// takes a few tries, not for ever.
 TEST(EventQueue, AnyDelaysFindTheirLanes) {
   std::mt19937_64 random(1);
   for (int set = 0; set < 2'000; ++set) {

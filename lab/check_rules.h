@@ -1,0 +1,29 @@
+// CheckRules: what an experiment promises, and why it does not promise the rest.
+//
+// Conservation, buffer accounts and the end of all flows are always promised. Lossless groups lose
+// nothing while headroom is by formula and every pause frame arrives in time: what breaks that is
+// listed in the source, by key and by fault. A flow's packets stay in order under a scheme that
+// keeps a flow's path for good, while the links and the configuration stay as they are; schemes
+// that move flows in gaps promise it per table entry only, which no one outside can see. Owner: the
+// caller. Source: reference C.4, C.6; architecture, sections 4 and 5.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/experiment.h"
+#include "net/units.h"
+
+namespace eddy::lab {
+
+struct CheckRules {
+  bool lossless = true;  // no packet of a lossless group is ever dropped
+  bool in_order = true;  // data packets of a queue pair arrive in the order they were first sent
+  // A lossless queue that holds packets, is paused and sends none is a storm by then; 0 = no limit.
+  Duration longest_stall{};
+  std::vector<std::string> exempt;  // "lossless: faults.0 is pfc_loss", for the report
+
+  static CheckRules of(const config::Experiment& experiment);
+};
+
+}  // namespace eddy::lab
