@@ -8,6 +8,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "lab/checker.h"
 #include "lab/fabric_paths.h"
 #include "net/hash.h"
 #include "net/protocols.h"
@@ -65,6 +66,7 @@ class Execution {
  private:
   Problems prepare();
   Problems refuse_what_does_not_fit() const;
+  Problems break_and_watch();
   void simulate();
   void note_progress();
   void sample();
@@ -89,6 +91,8 @@ class Execution {
   std::unique_ptr<FabricPaths> paths_;
   Trace trace_;
   std::unique_ptr<World> world_;
+  std::unique_ptr<Faults> faults_;
+  std::unique_ptr<Checker> checker_;
   RunResult result_;
   Instant next_sample_ = Instant::never();
   double cpu_started_ = 0;
@@ -123,6 +127,17 @@ Problems Execution::prepare() {
                               .packets = run.packets});
   if (!world) return world.problems();
   world_ = std::move(*world);
+  return break_and_watch();
+}
+
+Problems Execution::break_and_watch() {
+  auto faults = Faults::install(experiment_, topology_, *world_, options_.seed, options_.set_key);
+  if (!faults) return faults.problems();
+  faults_ = std::move(*faults);
+  if (!options_.check) return {};
+  const CheckRules rules = CheckRules::of(experiment_);
+  result_.exempt = rules.exempt;
+  checker_ = std::make_unique<Checker>(*world_, topology_, rules, options_.replay);
   return {};
 }
 
@@ -150,7 +165,7 @@ void Execution::simulate() {
     done = world_->run_to_completion(std::min(until, limit()));
     if (period > Duration{} && !done) sample();
     note_progress();
-    if (until >= limit()) break;
+    if (until >= limit() || world_->stopped()) break;
     if (options_.interrupt != nullptr && options_.interrupt->load(std::memory_order_relaxed)) {
       result_.interrupted = true;
       break;
@@ -333,6 +348,13 @@ Result<RunResult> Execution::run() {
   Problems problems = prepare();
   if (!problems.empty()) return problems;
   simulate();
+  result_.faults = faults_->report();
+  result_.violations = faults_->problems();
+  if (checker_ != nullptr) {
+    checker_->finish();
+    const Problems& found = checker_->problems();
+    result_.violations.insert(result_.violations.end(), found.begin(), found.end());
+  }
   collect();
   return std::move(result_);
 }

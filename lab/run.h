@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "config/experiment.h"
+#include "lab/faults.h"
 #include "lab/traffic.h"
 #include "lab/world.h"
 #include "net/result.h"
@@ -94,6 +95,12 @@ struct RunResult {
   double cpu_seconds = 0;  // of the event loop
   uint64_t peak_rss_bytes = 0;
   uint64_t digest = 0;
+
+  std::vector<FaultReport> faults;  // by Experiment::faults
+  // With RunOptions::check: what does not hold and ended the run, or is empty; and what was not
+  // promised to begin with. A reconfiguration that a switch refused is a violation, too.
+  Problems violations;
+  std::vector<std::string> exempt;
 };
 
 struct Progress {
@@ -107,6 +114,8 @@ struct Progress {
 struct RunOptions {
   uint64_t seed = 1;
   bool check = false;                             // invariants after every instant: slow
+  std::string replay;                             // for violations: the line that runs this again
+  SetKey set_key;                                 // for faults that reconfigure switches
   std::function<void(const Progress&)> progress;  // about every progress_every of CPU time
   const std::atomic<bool>* interrupt = nullptr;   // ends the run early with what it has
   ReadTrafficFile read;
