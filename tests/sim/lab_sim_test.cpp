@@ -1,0 +1,64 @@
+// Seeded random fabrics in the lab's world: every invariant holds for every seed, a seed gives the
+// same run twice, and a few seeds give the digests that are written down, whatever compiled them.
+// EDDY_SEEDS=N runs N seeds, EDDY_SEED=n that one alone; scripts/soak runs many.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "tests/sim/random_lab.h"
+
+namespace eddy::test {
+namespace {
+
+constexpr uint64_t kSeeds = 200;
+constexpr uint64_t kTwice = 6;  // every so many seeds, the run is repeated
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
+}
+
+TEST(RandomLabs, KeepTheInvariantsAndRepeatThemselves) {
+  const uint64_t only = from_environment("EDDY_SEED", 0);
+  const uint64_t last = only != 0 ? only : from_environment("EDDY_SEEDS", kSeeds);
+  size_t flows = 0, ended = 0;
+  std::set<config::FaultType> faults;
+  for (uint64_t seed = only != 0 ? only : 1; seed <= last; ++seed) {
+    const RandomLabResult result = run_random_lab(seed);
+    EXPECT_THAT(result.problems, testing::IsEmpty());
+    flows += result.flows;
+    ended += result.flows_ended;
+    faults.insert(result.faults.begin(), result.faults.end());
+    // Without faults nothing keeps a flow from ending.
+    if (result.faults.empty()) {
+      EXPECT_EQ(result.flows_ended, result.flows) << "seed " << seed;
+    }
+    if (seed % kTwice == 0 || only != 0) {
+      EXPECT_EQ(run_random_lab(seed).digest, result.digest) << "seed " << seed;
+    }
+  }
+  if (only != 0) return;
+  EXPECT_GT(ended * 10, flows * 9);
+  EXPECT_EQ(faults.size(), static_cast<size_t>(config::FaultType::reconfigure) + 1);
+}
+
+// When the switch, the NIC or the world changed on purpose: build/dev/bin/lab_sim 1 2 3 >
+// tests/sim/lab_digests.txt
+TEST(RandomLabs, GiveTheDigestsThatAreWrittenDown) {
+  std::ifstream file(EDDY_SOURCE_DIR "/tests/sim/lab_digests.txt");
+  std::string line;
+  size_t lines = 0;
+  while (std::getline(file, line)) {
+    ++lines;
+    const uint64_t seed = std::strtoull(line.c_str(), nullptr, 10);
+    EXPECT_EQ(digest_line(seed, run_random_lab(seed)), line);
+  }
+  EXPECT_EQ(lines, 3u);
+}
+
+}  // namespace
+}  // namespace eddy::test

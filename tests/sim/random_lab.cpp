@@ -1,0 +1,284 @@
+#include "tests/sim/random_lab.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "config/set_key.h"
+#include "lab/checker.h"
+#include "lab/faults.h"
+#include "lab/topology.h"
+#include "lab/world.h"
+#include "lb/registry.h"
+#include "net/hash.h"
+#include "net/random.h"
+
+namespace eddy::test {
+namespace {
+
+using namespace eddy::literals;
+using config::FaultConfig;
+using config::FaultType;
+
+constexpr uint32_t kEntity = 0, kPurpose = 0x6c616273;  // "labs"
+constexpr Instant kLimit = Instant() + 60_ms;
+constexpr Duration kSettling = 3_ms;
+
+class Maker {
+ public:
+  explicit Maker(uint64_t seed) : random_(seed, kEntity, kPurpose) { lab_.seed = seed; }
+
+  RandomLab run() {
+    draw_topology();
+    draw_switches();
+    draw_hosts();
+    draw_run();
+    topology_ = std::move(*lab::build_topology(lab_.experiment));
+    draw_flows();
+    for (uint32_t i = random_.below(4); i > 0; --i) draw_fault();
+    return std::move(lab_);
+  }
+
+ private:
+  bool chance(uint32_t of) { return random_.below(of) == 0; }
+  int between(int low, int high) {
+    return low + static_cast<int>(random_.below(static_cast<uint32_t>(high - low + 1)));
+  }
+
+  template <class T, size_t kCount>
+  T one_of(const T (&values)[kCount]) {
+    return values[random_.below(kCount)];
+  }
+
+  void draw_topology() {
+    config::TopologyConfig& topology = lab_.experiment.topology;
+    constexpr BitRate kRates[] = {10_Gbps, 25_Gbps, 40_Gbps, 100_Gbps};
+    constexpr config::TopologyKind kKinds[] = {
+        config::TopologyKind::leaf_spine, config::TopologyKind::leaf_spine,
+        config::TopologyKind::fat_tree, config::TopologyKind::dragonfly};
+    topology.kind = one_of(kKinds);
+    topology.leaves = between(1, 4);
+    topology.spines = between(1, 4);
+    topology.hosts_per_leaf = between(topology.leaves == 1 ? 2 : 1, 4);
+    topology.parallel_links = between(1, 2);
+    topology.k = chance(3) ? 4 : 2;
+    topology.groups = between(2, 3);
+    topology.routers = between(1, 2);
+    topology.hosts_per_router = between(1, 2);
+    topology.global_links = 1;
+    topology.host_rate = one_of(kRates);
+    topology.fabric_rate = one_of(kRates);
+    topology.host_delay = 1_ns * between(100, 3'000);
+    topology.fabric_delay = 1_ns * between(100, 3'000);
+    topology.seed = lab_.seed;
+  }
+
+  void draw_switches() {
+    config::FabricSwitchConfig& switches = lab_.experiment.switches;
+    constexpr config::WatchdogAction kActions[] = {config::WatchdogAction::drop,
+                                                   config::WatchdogAction::forward,
+                                                   config::WatchdogAction::alert};
+    switches.buffer = config::default_switch("").buffer;
+    switches.buffer.size = 32_MiB;
+    switches.buffer.cell_bytes = chance(2) ? 1 : 256;
+    config::BufferProfile& lossless = switches.buffer.profiles["lossless"];
+    lossless.mode = chance(2) ? config::BufferMode::fixed : config::BufferMode::dynamic;
+    lossless.xoff = Bytes::kib(between(10, 100));
+    lossless.dynamic_th = -between(4, 8);
+    lossless.reserved = Bytes(between(0, 4'096));
+    switches.buffer.wred["default"] = {true, Bytes(between(1, 20'000)),
+                                       Bytes(between(20'000, 70'000)), 0.3};
+    switches.watchdog = {true,
+                         2_ms,
+                         2_ms,
+                         1_ms,
+                         config::WatchdogDetect::stalled,
+                         chance(3) ? one_of(kActions) : config::WatchdogAction::drop};
+    const auto schemes = lb::schemes();
+    lab_.experiment.load_balancer.scheme =
+        schemes[random_.below(static_cast<uint32_t>(schemes.size()))].name;
+  }
+
+  void draw_hosts() {
+    config::HostConfig& host = lab_.experiment.host;
+    constexpr config::CongestionControl kControls[] = {config::CongestionControl::none,
+                                                       config::CongestionControl::dcqcn,
+                                                       config::CongestionControl::dctcp};
+    constexpr int kMtus[] = {256, 1'024, 4'096};
+    host.recovery = chance(2) ? config::Recovery::irn : config::Recovery::go_back_n;
+    host.reorder_buffer = host.recovery == config::Recovery::go_back_n && chance(2);
+    host.congestion_control = one_of(kControls);
+    host.mtu = one_of(kMtus);
+    host.rto = 400_us;
+    host.nak_timer = chance(2) ? 100_us : 0_us;
+    host.window = host.recovery == config::Recovery::irn || chance(2);
+    host.ack_every = chance(3) ? 4 : 1;
+    host.queue_pairs = chance(4) ? 2 : 1;
+    host.icrc_check = chance(2);
+  }
+
+  void draw_run() {
+    config::RunConfig& run = lab_.experiment.run;
+    if (!chance(3)) return;
+    run.poll_model = config::PollModel::busy_poll;
+    run.poll_period = 1_ns * between(100, 2'000);
+    run.poll_jitter = chance(2) ? run.poll_period / 4 : 0_ns;
+    run.poll_burst = between(1, 32);
+    lab_.experiment.switches.poll_gap = (run.poll_period + run.poll_jitter) * 2;
+  }
+
+  // Most go to the first host, to crowd it.
+  void draw_flows() {
+    const auto hosts = static_cast<uint32_t>(topology_.hosts.size());
+    for (int i = between(3, 20); i > 0; --i) {
+      const uint32_t source = random_.below(hosts);
+      const uint32_t destination = chance(2) ? 0 : random_.below(hosts);
+      if (source == destination) continue;
+      const Bytes size = chance(4) ? Bytes::kib(between(64, 400)) : Bytes(between(1, 60'000));
+      lab_.flows.push_back({.source = source,
+                            .destination = destination,
+                            .size = size,
+                            .start = Instant() + 1_ns * between(0, 200'000),
+                            .source_port = static_cast<uint16_t>(49'152 + random_.below(16'384))});
+    }
+    std::ranges::stable_sort(lab_.flows, {}, &lab::Flow::start);
+  }
+
+  std::string some_switch() {
+    return topology_.switches[random_.below(static_cast<uint32_t>(topology_.switches.size()))].name;
+  }
+  std::string some_host() {
+    return topology_.hosts[random_.below(static_cast<uint32_t>(topology_.hosts.size()))].name;
+  }
+
+  void draw_fault() {
+    constexpr uint32_t kTypes = static_cast<uint32_t>(FaultType::reconfigure) + 1;
+    FaultConfig fault{.type = static_cast<FaultType>(random_.below(kTypes)),
+                      .start = 1_ns * between(0, 200'000),
+                      .duration = 1_ns * between(1'000, 200'000)};
+    aim(fault);
+    constexpr double kProbabilities[] = {0.01, 0.1, 0.5, 1.0};
+    fault.probability = one_of(kProbabilities);
+    constexpr BitRate kSlowRates[] = {1_Gbps, 5_Gbps};
+    fault.rate = one_of(kSlowRates);
+    fault.delay = 1_ns * between(100, 50'000);
+    if (fault.type == FaultType::pause_storm) {
+      fault.duration = 1_us * between(10, 5'000);
+      fault.period = 1_us * between(5, 200);
+    } else if (chance(4)) {
+      fault.period = fault.duration * 3;
+    }
+    if (fault.type == FaultType::reconfigure) fault.set = {some_change()};
+    lab_.experiment.faults.push_back(std::move(fault));
+  }
+
+  void aim(FaultConfig& fault) {
+    switch (fault.type) {
+      case FaultType::pause_storm:
+      case FaultType::slow_receiver:
+        fault.hosts = {some_host()};
+        return;
+      case FaultType::switch_stall:
+      case FaultType::reconfigure:
+        fault.switches = {some_switch()};
+        return;
+      case FaultType::pool_exhaustion:
+        if (chance(2)) fault.switches = {some_switch()};
+        return;
+      case FaultType::black_hole:
+        fault.fraction = 0.5;
+        return;
+      case FaultType::random_drop:
+      case FaultType::corruption:
+      case FaultType::pfc_loss:
+      case FaultType::pfc_duplicate:
+      case FaultType::pfc_delay:
+        if (chance(2)) return void(fault.switches = {some_switch()});
+        [[fallthrough]];
+      case FaultType::link_flap:
+      case FaultType::slow_link:
+        if (chance(2) || topology_.links.empty())
+          fault.hosts = {some_host()};
+        else
+          fault.links = {
+              topology_.links[random_.below(static_cast<uint32_t>(topology_.links.size()))].name};
+        return;
+    }
+  }
+
+  std::pair<const std::string, std::string> some_change() {
+    const auto schemes = lb::schemes();
+    switch (random_.below(5)) {
+      case 0:
+        return {"load_balancer.scheme",
+                std::string(schemes[random_.below(static_cast<uint32_t>(schemes.size()))].name)};
+      case 1:
+        return {"buffer.profiles.lossless.xon_offset", std::to_string(between(0, 8)) + "KiB"};
+      case 2:
+        return {"port_defaults.queues.3.weight", std::to_string(between(1, 30))};
+      case 3:
+        return {"port_defaults.queues.3.max_rate", std::to_string(between(1, 9)) + "Gbps"};
+      default:
+        return {"port_defaults.pfc.refresh_limit", std::to_string(between(20, 200)) + "us"};
+    }
+  }
+
+  RandomStream random_;
+  RandomLab lab_;
+  lab::Topology topology_;
+};
+
+}  // namespace
+
+RandomLab make_random_lab(uint64_t seed) {
+  return Maker(seed).run();
+}
+
+RandomLabResult run_random_lab(uint64_t seed) {
+  const RandomLab made = make_random_lab(seed);
+  const config::Experiment& experiment = made.experiment;
+  RandomLabResult result{.flows = made.flows.size()};
+  auto topology = lab::build_topology(experiment);
+  if (!topology) return {.problems = topology.problems()};
+  auto world = lab::World::create(*topology, made.flows, [](uint32_t, uint32_t) { return 20_us; },
+                                  {.host = experiment.host,
+                                   .seed = seed,
+                                   .poll_model = experiment.run.poll_model,
+                                   .poll_period = experiment.run.poll_period,
+                                   .poll_jitter = experiment.run.poll_jitter,
+                                   .poll_burst = experiment.run.poll_burst});
+  if (!world) return {.problems = world.problems()};
+  lab::World& fabric = **world;
+  const auto set_key = [](config::SwitchConfig& config, const std::string& key,
+                          const std::string& value) { return config::set_key(config, key, value); };
+  auto faults = lab::Faults::install(experiment, *topology, fabric, seed, set_key);
+  if (!faults) return {.problems = faults.problems()};
+  lab::Checker checker(fabric, *topology, lab::CheckRules::of(experiment),
+                       "build/dev/bin/lab_sim " + std::to_string(seed));
+  fabric.run_to_completion(kLimit);
+  fabric.run_until(fabric.now() + kSettling);
+  checker.finish();
+  result.problems = checker.problems();
+  for (const std::string& problem : (*faults)->problems()) result.problems.push_back(problem);
+  result.flows_ended = fabric.flows_ended();
+  result.packet_hops = fabric.counts().packet_hops;
+  result.checks = checker.checks();
+  result.digest = fabric.digest();
+  for (const lab::FaultReport& report : (*faults)->report()) {
+    if (report.begun != 0) result.faults.push_back(report.type);
+    result.digest =
+        hash_pair(result.digest, report.begun ^ report.frames << 16 ^ report.lost << 32);
+  }
+  return result;
+}
+
+std::string digest_line(uint64_t seed, const RandomLabResult& result) {
+  std::array<char, 96> line{};
+  std::snprintf(line.data(), line.size(), "%llu %016llx: %zu of %zu flows, %llu hops",
+                static_cast<unsigned long long>(seed),
+                static_cast<unsigned long long>(result.digest), result.flows_ended, result.flows,
+                static_cast<unsigned long long>(result.packet_hops));
+  return line.data();
+}
+
+}  // namespace eddy::test
