@@ -42,9 +42,7 @@ Faults::Faults(const config::Experiment& experiment, const Topology& topology, W
       layers_(world.lines().size()) {}
 
 Faults::~Faults() {
-  for (const auto& fault : faults_)
-    for (const uint32_t host : fault->plan.hosts)
-      if (!fault->receivers.empty()) world_.set_intake(host, nullptr);
+  for (const auto& [host, receiver] : receivers_) world_.set_intake(host, nullptr);
 }
 
 Result<std::unique_ptr<Faults>> Faults::install(const config::Experiment& experiment,
@@ -69,14 +67,13 @@ void Faults::prepare(FaultPlan&& plan, uint64_t seed) {
   if (config.type == FaultType::slow_receiver) {
     for (const uint32_t host : fault->plan.hosts) {
       const Topology::Host& at = topology_.hosts[host];
-      fault->receivers.push_back(std::make_unique<SlowReceiver>(
-          world_, SlowReceiver::Setup{.host = host,
-                                      .drain = *config.rate,
-                                      .line_rate = at.rate,
-                                      .line_delay = at.delay,
-                                      .largest_frame = largest_frame_,
-                                      .mac = at.mac,
-                                      .config = host_}));
+      receivers_.emplace(host, std::make_unique<SlowReceiver>(
+                                   world_, SlowReceiver::Setup{.host = host,
+                                                               .line_rate = at.rate,
+                                                               .line_delay = at.delay,
+                                                               .largest_frame = largest_frame_,
+                                                               .mac = at.mac,
+                                                               .config = host_}));
     }
   }
   if (config.type == FaultType::reconfigure) check_reconfiguration(*fault);
@@ -141,8 +138,7 @@ void Faults::turn(Fault& fault) {
     case FaultType::pause_storm:
       return storm(fault);
     case FaultType::slow_receiver:
-      for (const auto& receiver : fault.receivers) fault.on ? receiver->begin() : receiver->end();
-      return;
+      return slow_receivers(fault);
     case FaultType::switch_stall:
       return stall(fault);
     case FaultType::pool_exhaustion:
@@ -183,6 +179,26 @@ BitRate Faults::host_rate(uint32_t host) const {
         std::ranges::binary_search(fault->plan.lines, world_.line_of_host(host)))
       rate = std::min(rate, *fault->plan.config.rate);
   return rate;
+}
+
+// The slowest of those that are on; 0 when none is.
+BitRate Faults::drain_of(uint32_t host) const {
+  BitRate slowest;
+  for (const auto& fault : faults_) {
+    const FaultConfig& config = fault->plan.config;
+    if (!fault->on || config.type != FaultType::slow_receiver ||
+        !std::ranges::binary_search(fault->plan.hosts, host))
+      continue;
+    slowest = slowest == BitRate{} ? *config.rate : std::min(slowest, *config.rate);
+  }
+  return slowest;
+}
+
+void Faults::slow_receivers(const Fault& fault) {
+  for (const uint32_t host : fault.plan.hosts) {
+    const BitRate drain = drain_of(host);
+    drain == BitRate{} ? receivers_.at(host)->end() : receivers_.at(host)->begin(drain);
+  }
 }
 
 void Faults::set_layers(Fault& fault) {
@@ -273,9 +289,10 @@ std::vector<FaultReport> Faults::report() const {
     FaultReport& report = reports.emplace_back(FaultReport{
         .type = fault->plan.config.type, .begun = fault->begun, .frames = fault->spoofed});
     if (fault->frames != nullptr) report.frames += fault->frames->hits();
-    for (const auto& receiver : fault->receivers) {
-      report.frames += receiver->pauses();
-      report.lost += receiver->lost();
+    if (report.type != FaultType::slow_receiver) continue;
+    for (const uint32_t host : fault->plan.hosts) {
+      report.frames += receivers_.at(host)->pauses();
+      report.lost += receivers_.at(host)->lost();
     }
   }
   return reports;

@@ -45,7 +45,8 @@ using SetKey = std::function<Problems(config::SwitchConfig& config, const std::s
 
 struct FaultReport {
   config::FaultType type{};
-  uint64_t begun = 0;   // times
+  uint64_t begun = 0;  // times
+  // slow_receiver: those of its hosts, whichever such fault they are due to.
   uint64_t frames = 0;  // lost, damaged, doubled or delayed; pauses that were spoofed or begun
   uint64_t lost = 0;    // slow_receiver: frames that did not fit its buffer
 };
@@ -66,7 +67,6 @@ class Faults {
   struct Fault {
     FaultPlan plan;
     std::unique_ptr<LineFault> frames;
-    std::vector<std::unique_ptr<SlowReceiver>> receivers;  // by plan.hosts
     bool on = false;
     uint64_t begun = 0;
     uint64_t spoofed = 0;
@@ -94,12 +94,14 @@ class Faults {
   void cut_links(const Fault& fault);
   void slow_links(const Fault& fault);
   void set_layers(Fault& fault);
+  void slow_receivers(const Fault& fault);
   void storm(Fault& fault);
   void stall(const Fault& fault);
   void starve(const Fault& fault);
   void reconfigure(uint32_t index);
   Problems edit(uint32_t index, const Fault& fault, config::SwitchConfig& config) const;
   BitRate host_rate(uint32_t host) const;
+  BitRate drain_of(uint32_t host) const;
   bool is_on(config::FaultType type, uint32_t switch_index) const;
 
   const Topology& topology_;
@@ -109,6 +111,7 @@ class Faults {
   SetKey set_key_;
   Layers layers_;
   std::vector<std::unique_ptr<Fault>> faults_;
+  std::map<uint32_t, std::unique_ptr<SlowReceiver>> receivers_;  // by host
   std::map<uint32_t, int> down_;  // by line: how many faults have its link down
   Problems problems_;
 };

@@ -16,17 +16,19 @@ constexpr int64_t kFrameOverhead = 24;
 SlowReceiver::SlowReceiver(World& world, const Setup& setup)
     : world_(world),
       setup_(setup),
-      drain_rate_(setup.drain),
       refresh_(LineRate(setup.line_rate).time_of_quanta(kLongestPause) / 2),
       limit_(kXoff + bytes_in(setup.line_delay * 2, setup.line_rate).count() +
              3 * (setup.largest_frame + kFrameOverhead)) {}
 
-void SlowReceiver::begin() {
+void SlowReceiver::begin(BitRate drain) {
+  drain_rate_ = LineRate(drain);
+  if (on_) return;
   on_ = true;
   world_.set_intake(setup_.host, this);
 }
 
 void SlowReceiver::end() {
+  if (!on_) return;
   on_ = false;
   world_.set_intake(setup_.host, nullptr);
   while (!waiting_.empty()) {

@@ -25,7 +25,6 @@ class SlowReceiver final : public Intake {
 
   struct Setup {
     size_t host = 0;
-    BitRate drain;
     BitRate line_rate;
     Duration line_delay;
     int largest_frame = 0;  // octets
@@ -34,8 +33,8 @@ class SlowReceiver final : public Intake {
   };
   SlowReceiver(World& world, const Setup& setup);
 
-  void begin();
-  void end();  // all that waits enters the NIC now
+  void begin(BitRate drain);  // or, when begun, from the next packet on another rate
+  void end();                 // all that waits enters the NIC now
 
   void take(Packet* packet) override;
   size_t held() const override { return waiting_.size(); }

@@ -264,6 +264,21 @@ TEST(Faults, ASlowReceiverHoldsBackTheSenderAndLosesNothing) {
   EXPECT_LE(slow.fct(0), at_rate(4_MiB * 11 / 10, 5_Gbps) + 100_us);
 }
 
+TEST(Faults, OfTwoSlowReceiversAtOneHostTheSlowerOneHolds) {
+  config::Experiment experiment = one_way();
+  experiment.host.window = false;
+  experiment.faults = {{.type = FaultType::slow_receiver, .hosts = {"leaf2.host1"}, .rate = 2_Gbps},
+                       {.type = FaultType::slow_receiver,
+                        .hosts = {"leaf2.host1"},
+                        .rate = 5_Gbps,
+                        .start = 100_us,
+                        .duration = 200_us}};
+  CheckedFabric fabric(experiment, one_flow());
+  fabric.complete();
+  EXPECT_EQ(fabric.faults->report()[0].lost, 0u);
+  EXPECT_GE(fabric.fct(0), at_rate(kMebibyte, 2_Gbps));
+}
+
 // Far from its switch, whose pauses it does not hear in time unless the buffer has room for them.
 TEST(Faults, ASlowReceiversBufferHoldsWhatComesAfterThePause) {
   config::Experiment experiment = one_way();
