@@ -127,6 +127,7 @@ Problems Execution::prepare() {
                               .packets = run.packets});
   if (!world) return world.problems();
   world_ = std::move(*world);
+  if (options_.built) options_.built(*world_, topology_);
   return break_and_watch();
 }
 

@@ -119,7 +119,8 @@ struct RunOptions {
   std::function<void(const Progress&)> progress;  // about every progress_every of CPU time
   const std::atomic<bool>* interrupt = nullptr;   // ends the run early with what it has
   ReadTrafficFile read;
-  uint64_t memory_limit = 0;  // octets; 0 = what the machine has free
+  std::function<void(World&, const Topology&)> built;  // before the first event: for watchers
+  uint64_t memory_limit = 0;                           // octets; 0 = what the machine has free
 };
 
 // Problems are named by the experiment's keys ("topology.leaves: ...").

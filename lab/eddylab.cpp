@@ -1,0 +1,227 @@
+// eddylab: experiments in virtual time. Exit codes: 0 done, 1 a run failed or was refused, 2 the
+// command line or an experiment's file is wrong, 130 interrupted.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "config/experiment_load.h"
+#include "lab/experiment_files.h"
+#include "lab/fabric_paths.h"
+#include "lab/figures.h"
+#include "lab/report.h"
+#include "lab/results.h"
+#include "lab/run_command.h"
+#include "lab/topology.h"
+
+namespace eddy::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  RunArguments run;
+  std::vector<std::string> files;  // validate
+  std::string experiment;          // topology, config
+  std::string size = "full";
+  std::vector<std::string> sets;
+  std::string shown;  // show
+  bool figures = false;
+  std::string figures_to;
+  bool json = false;
+  std::string schema = "experiment";
+};
+
+const CLI::IsMember kSizes({"ci", "reduced", "full"});
+
+Result<config::LoadedExperiment> load(const Arguments& arguments) {
+  const Result<fs::path> file = experiment_file(arguments.experiment);
+  if (!file) return file.problems();
+  return config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
+}
+
+// The sizes that a file has: those it loads with.
+std::string sizes_of(const fs::path& file) {
+  std::string out;
+  for (const char* size : {"ci", "reduced", "full"})
+    if (config::load_experiment(file, {.size = size, .sets = {}}).ok())
+      out += (out.empty() ? "" : ", ") + std::string(size);
+  return out;
+}
+
+int list_command() {
+  std::vector<std::vector<std::string>> rows = {{"ID", "sizes", "variants", "seeds", "title"}};
+  int code = kDone;
+  for (const fs::path& file : all_experiments()) {
+    const auto loaded = config::load_experiment(file);
+    if (!loaded) {
+      code = complain(kFailed, loaded.problems());
+      continue;
+    }
+    const config::Experiment& first = loaded.value().runs.front().experiment;
+    rows.push_back({file.stem().string(), sizes_of(file),
+                    std::to_string(loaded.value().runs.size()),
+                    std::to_string(first.run.seeds.size()), first.title});
+  }
+  std::cout << aligned(rows);
+  return code;
+}
+
+int validate_command(const Arguments& arguments) {
+  int code = kDone;
+  for (const std::string& name : arguments.files) {
+    const Result<fs::path> file = experiment_file(name);
+    if (!file) {
+      code = complain(kUsage, file.problems());
+      continue;
+    }
+    const std::string sizes = sizes_of(file.value());
+    const auto loaded = config::load_experiment(file.value());
+    if (!loaded) {
+      code = complain(kUsage, loaded.problems());
+      continue;
+    }
+    for (const std::string& warning : loaded.value().warnings) std::cout << warning << "\n";
+    std::cout << file.value().string() << ": good; sizes " << sizes << ", "
+              << loaded.value().runs.size() << " variants\n";
+  }
+  return code;
+}
+
+int topology_command(const Arguments& arguments) {
+  const auto loaded = load(arguments);
+  if (!loaded) return complain(kUsage, loaded.problems());
+  std::vector<config::TopologyConfig> shown;
+  for (const config::ExperimentRun& run : loaded.value().runs) {
+    const auto& topology = run.experiment.topology;
+    if (std::find(shown.begin(), shown.end(), topology) != shown.end()) continue;
+    shown.push_back(topology);
+    const Result<Topology> built = build_topology(run.experiment);
+    if (!built) {
+      Problems problems;
+      for (const std::string& problem : built.problems())
+        problems.push_back(loaded.value().locate(run, problem));
+      return complain(kUsage, problems);
+    }
+    if (shown.size() > 1) std::cout << "\n" << run.variant << "\n";
+    std::cout << describe_topology(run.experiment, built.value());
+  }
+  return kDone;
+}
+
+int config_command(const Arguments& arguments) {
+  const auto loaded = load(arguments);
+  if (!loaded) return complain(kUsage, loaded.problems());
+  for (const config::ExperimentRun& run : loaded.value().runs) {
+    if (loaded.value().runs.size() > 1) std::cout << "--- # " << run.variant << "\n";
+    std::cout << config::print_experiment(run.experiment);
+  }
+  return kDone;
+}
+
+int show_command(const Arguments& arguments) {
+  const fs::path path = arguments.shown;
+  const Result<Json> result = read_result(path);
+  if (!result) return complain(kFailed, result.problems());
+  constexpr int kIndent = 1;
+  std::cout << (arguments.json ? result.value().dump(kIndent) + "\n" : report(result.value()));
+  if (!arguments.figures) return kDone;
+  const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+  const fs::path to = arguments.figures_to.empty() ? folder : fs::path(arguments.figures_to);
+  const auto written = write_figures(folder, result.value(), to);
+  if (!written) return complain(kFailed, written.problems());
+  for (const fs::path& file : written.value()) std::cerr << file.string() << "\n";
+  return kDone;
+}
+
+int schema_command(const Arguments& arguments) {
+  if (arguments.schema == "experiment") std::cout << config::experiment_schema();
+  if (arguments.schema == "result") std::cout << result_schema();
+  if (arguments.schema == "tables") std::cout << result_markdown();
+  return kDone;
+}
+
+void add_sets(CLI::App* command, std::vector<std::string>& sets) {
+  command->add_option("--set", sets, "KEY=VALUE over the file, such as traffic.0.load=0.6")
+      ->allow_extra_args(false);
+}
+
+void declare_run(CLI::App& app, RunArguments& run) {
+  CLI::App* command = app.add_subcommand("run", "run an experiment: every variant, every seed");
+  command->add_option("experiment", run.experiment, "ID (eddylab list) or file")->required();
+  command->add_option("--size", run.size, "ci, reduced or full")->check(kSizes);
+  command->add_option("--seed", run.seeds, "such as 1,2,5-8; default: the experiment's");
+  add_sets(command, run.sets);
+  command->add_option("--variant", run.variants, "only this one; may be given again")
+      ->allow_extra_args(false);
+  command->add_option("--jobs", run.jobs, "processes at a time")->check(CLI::Range(1, 1024));
+  command->add_option("--out", run.out, "folder of results; default: results");
+  command->add_flag("--resume,!--fresh", run.resume,
+                    "leave out finished runs (the default); --fresh: run them again");
+  auto* check = command->add_flag("--check", run.check, "check invariants all the time: slow");
+  command->add_flag("--hpcc", run.hpcc, "also write fct.txt and pfc.txt, as HPCC's simulator does")
+      ->excludes(check);  // both watch every frame
+  auto* progress = command->add_flag("--progress", run.progress,
+                                     "say how far the runs are, also where there is no terminal");
+  command->add_flag("--quiet", run.quiet, "only say what fails")->excludes(progress);
+  command->add_option("--memory", run.memory_mib, "MiB that a run may take; default: what is free");
+  command->add_option("--report-fd", run.report_fd)->group("");
+}
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.require_subcommand(1);
+  declare_run(app, arguments.run);
+  app.add_subcommand("list", "the experiments there are");
+  app.add_subcommand("validate", "check files of experiments: all that is wrong")
+      ->add_option("files", arguments.files, "IDs or files")
+      ->required();
+  for (const auto& [name, help] :
+       {std::pair<const char*, const char*>{"topology", "describe an experiment's fabric"},
+        {"config", "print what is in force, of every variant"}}) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->add_option("experiment", arguments.experiment, "ID or file")->required();
+    command->add_option("--size", arguments.size, "ci, reduced or full")->check(kSizes);
+    add_sets(command, arguments.sets);
+  }
+  CLI::App* show = app.add_subcommand("show", "results as tables, by variant over seeds");
+  show->add_option("result", arguments.shown, "OUT/EXPERIMENT/SIZE, or a result.json")->required();
+  show->add_flag("--json", arguments.json, "the merged result as JSON");
+  auto* to = show->add_option("--figures", arguments.figures_to,
+                              "also write figures as SVG; default: beside the results")
+                 ->expected(0, 1);
+  show->callback([to, &arguments] { arguments.figures = to->count() > 0; });
+  app.add_subcommand("schema", "JSON Schemas, and the tables of docs/lab.md")
+      ->add_option("of", arguments.schema, "experiment, result or tables")
+      ->check(CLI::IsMember({"experiment", "result", "tables"}));
+}
+
+int dispatch(const CLI::App& app, const Arguments& arguments) {
+  const std::string command = app.get_subcommands().front()->get_name();
+  if (command == "run") return run_command(arguments.run);
+  if (command == "list") return list_command();
+  if (command == "validate") return validate_command(arguments);
+  if (command == "topology") return topology_command(arguments);
+  if (command == "config") return config_command(arguments);
+  if (command == "show") return show_command(arguments);
+  return schema_command(arguments);
+}
+
+}  // namespace
+}  // namespace eddy::lab
+
+int main(int argc, char** argv) {
+  CLI::App app("Experiments with the Eddy switch in virtual time.", "eddylab");
+  eddy::lab::Arguments arguments;
+  eddy::lab::declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? eddy::lab::kDone : eddy::lab::kUsage;
+  }
+  try {
+    return eddy::lab::dispatch(app, arguments);
+  } catch (const std::exception& error) {  // a result.json of other types than ours
+    std::cerr << "eddylab: " << error.what() << "\n";
+    return eddy::lab::kFailed;
+  }
+}

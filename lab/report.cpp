@@ -1,0 +1,192 @@
+#include "lab/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "lab/student.h"
+
+namespace eddy::lab {
+namespace {
+
+struct Column {
+  std::string_view head;
+  std::string_view key;
+  double scale = 1;
+};
+constexpr std::array<Column, 10> kColumns = {{{"FCT mean us", "fct_mean_us"},
+                                              {"FCT p99 us", "fct_p99_us"},
+                                              {"slowdown p50", "slowdown_p50"},
+                                              {"slowdown p99", "slowdown_p99"},
+                                              {"OOO %", "ooo_ratio", 100},
+                                              {"OOD p99", "ood_p99"},
+                                              {"PFC events", "pfc_events"},
+                                              {"paused us", "pfc_paused_us"},
+                                              {"drops", "lossless_drops"},
+                                              {"unfinished", "unfinished"}}};
+
+constexpr double kHundred = 100;
+
+std::string number(double value) {
+  const double size = std::abs(value);
+  constexpr double kTen = 10;
+  if (value == std::floor(value) && size < 1e15) return fmt::format("{:.0f}", value);
+  if (size >= kHundred) return fmt::format("{:.0f}", value);
+  if (size >= kTen) return fmt::format("{:.1f}", value);
+  return size >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3g}", value);
+}
+
+// "12.3 +-0.4"; without the interval when all are the same; "-": no run has a number.
+std::string cell(const std::vector<double>& values) {
+  const Estimate found = estimate(values);
+  if (found.count == 0) return "-";
+  std::string out = number(found.mean);
+  if (found.half_width > 0) out += " +-" + number(found.half_width);
+  return out;
+}
+
+std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
+                              double scale) {
+  std::vector<double> values;
+  for (const Json* run : runs) {
+    const auto found = run->find(std::string(key));
+    if (found != run->end() && found->is_number()) values.push_back(found->get<double>() * scale);
+  }
+  return values;
+}
+
+std::string shown(const std::string& variant) {
+  return variant.empty() ? "(only)" : variant;
+}
+
+std::string main_table(const std::vector<VariantRuns>& variants) {
+  std::vector<std::vector<std::string>> rows(1);
+  rows[0] = {"variant", "seeds", "flows"};
+  for (const Column& column : kColumns) rows[0].emplace_back(column.head);
+  for (const VariantRuns& variant : variants) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {shown(variant.name), std::to_string(variant.runs.size()),
+           number(estimate(values_of(variant.runs, "flows", 1)).mean)};
+    for (const Column& column : kColumns)
+      row.push_back(cell(values_of(variant.runs, column.key, column.scale)));
+  }
+  return aligned(rows);
+}
+
+// The bins of all runs of a variant that have this name.
+std::vector<const Json*> bins_named(const VariantRuns& variant, const std::string& name) {
+  std::vector<const Json*> bins;
+  for (const Json* run : variant.runs)
+    if (run->contains("bins"))
+      for (const Json& bin : run->at("bins"))
+        if (bin.value("name", "") == name) bins.push_back(&bin);
+  return bins;
+}
+
+// Names of all bins: those of the bandwidth-delay product, then by size.
+std::vector<std::string> bin_names(const std::vector<VariantRuns>& variants) {
+  std::vector<std::pair<int64_t, std::string>> found;
+  for (const VariantRuns& variant : variants)
+    for (const Json* run : variant.runs)
+      for (const Json& bin : run->value("bins", Json::array())) {
+        const std::string name = bin.value("name", "");
+        const bool product = name.ends_with("BDP");
+        const int64_t rank =
+            product ? (name.starts_with("<") ? -2 : -1) : bin.value("from_bytes", int64_t{0});
+        found.emplace_back(rank, name);
+      }
+  std::ranges::sort(found);
+  std::vector<std::string> names;
+  for (const auto& [ignored, name] : found)
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  return names;
+}
+
+std::string bin_table(const std::vector<VariantRuns>& variants) {
+  std::vector<std::vector<std::string>> rows = {
+      {"variant", "flow size", "flows", "unfinished", "slowdown p50", "p95", "p99"}};
+  for (const VariantRuns& variant : variants)
+    for (const std::string& name : bin_names(variants)) {
+      const std::vector<const Json*> bins = bins_named(variant, name);
+      if (bins.empty()) continue;
+      rows.push_back(
+          {shown(variant.name), name, number(estimate(values_of(bins, "flows", 1)).mean),
+           cell(values_of(bins, "unfinished", 1)), cell(values_of(bins, "slowdown_p50", 1)),
+           cell(values_of(bins, "slowdown_p95", 1)), cell(values_of(bins, "slowdown_p99", 1))});
+    }
+  return aligned(rows);
+}
+
+// What a reader of the tables must know.
+std::string remarks(const Json& result, const std::vector<VariantRuns>& variants) {
+  std::string out;
+  size_t censored = 0;
+  size_t interrupted = 0;
+  for (const Json& run : result.at("runs")) {
+    censored += run.value("censored", false) ? 1 : 0;
+    interrupted += run.value("interrupted", false) ? 1 : 0;
+  }
+  if (interrupted > 0) out += fmt::format("{} runs were interrupted.\n", interrupted);
+  if (censored > 0)
+    out += fmt::format(
+        "{} runs are censored: flows were unfinished at their end, and no mean or "
+        "percentile holds them.\n",
+        censored);
+  if (result.value("commit", "") == "mixed") out += "The runs are of different commits.\n";
+  const Json hashes = result.value("config_hashes", Json::object());
+  for (const auto& [variant, hash] : hashes.items())
+    if (hash == "mixed")
+      out += fmt::format("The seeds of \"{}\" had different configurations.\n", variant);
+  const auto same = [&](const VariantRuns& v) { return v.runs.size() == variants[0].runs.size(); };
+  if (!variants.empty() && !std::ranges::all_of(variants, same))
+    out += "The variants have different numbers of seeds.\n";
+  return out;
+}
+
+}  // namespace
+
+std::vector<VariantRuns> by_variant(const Json& result) {
+  std::vector<VariantRuns> variants;
+  for (const Json& run : result.at("runs")) {
+    const std::string name = run.value("variant", "");
+    auto found = std::ranges::find(variants, name, &VariantRuns::name);
+    if (found == variants.end()) found = variants.insert(variants.end(), {name, {}});
+    found->runs.push_back(&run);
+  }
+  return variants;
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i)
+      line += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
+                     : fmt::format("  {:>{}}", row[i], widths[i]);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string report(const Json& result) {
+  const std::vector<VariantRuns> variants = by_variant(result);
+  std::string out = fmt::format("{} ({}): {}\n", result.value("experiment", ""),
+                                result.value("size", ""), result.value("title", ""));
+  out += "Means over seeds +- half of the 95 % confidence interval.\n\n";
+  out += main_table(variants);
+  out += "\nSlowdown by flow size\n\n" + bin_table(variants);
+  const Json expected = result.value("expect", Json::array());
+  if (!expected.empty()) out += "\nExpected\n\n";
+  for (const Json& text : expected) out += "  " + text.get<std::string>() + "\n";
+  const std::string said = remarks(result, variants);
+  return said.empty() ? out : out + "\n" + said;
+}
+
+}  // namespace eddy::lab

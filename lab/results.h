@@ -1,0 +1,48 @@
+// Results of runs as files: OUT/EXPERIMENT/SIZE/VARIANT/seedN/run.json and flows.sqlite, and
+// OUT/EXPERIMENT/SIZE/result.json, which is merged from what runs there are.
+//
+// run.json is written last and renamed into place: where there is one, the run is whole. Any number
+// of processes may write runs and merge at the same time. Units: lab/result_keys.h. Owner: the
+// caller; keeps nothing. Cost: linear in the flows of a run, or in the runs that are merged.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/result_keys.h"
+#include "lab/run_record.h"
+#include "net/result.h"
+
+namespace eddy::lab {
+
+// A variant's name as the name of a folder: the same for the same name, different for others.
+std::string variant_folder(std::string_view variant);
+std::filesystem::path run_folder(const std::filesystem::path& size_folder, std::string_view variant,
+                                 uint64_t seed);
+
+// The problems; empty when both files are written.
+[[nodiscard]] Problems write_run(const std::filesystem::path& folder, const RunRecord& run);
+
+struct FoundRun {
+  std::string config_hash;  // in hexadecimal
+  std::string digest;
+  bool whole = false;  // neither interrupted nor with violations
+};
+// nullopt: there is no whole run.
+std::optional<FoundRun> find_run(const std::filesystem::path& folder);
+
+// Of all whole runs below the folder of an experiment's size, by variant and seed.
+Result<Json> merge_runs(const std::filesystem::path& size_folder);
+// Writes it to result.json there.
+Result<Json> write_merged(const std::filesystem::path& size_folder);
+// A result.json, or a folder of runs.
+Result<Json> read_result(const std::filesystem::path& path);
+
+// Replaces a file at once.
+[[nodiscard]] Problems write_text(const std::filesystem::path& file, std::string_view text);
+
+}  // namespace eddy::lab

@@ -1,0 +1,39 @@
+// `eddylab run`: a sweep, or one run of it in this process.
+//
+// Owner: main; one call a process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace eddy::lab {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kUsage = 2;
+inline constexpr int kInterrupted = 130;  // as a shell has it
+
+struct RunArguments {
+  std::string experiment;  // ID or file
+  std::string size = "full";
+  std::string seeds;  // empty: the experiment's
+  std::vector<std::string> sets;
+  std::vector<std::string> variants;  // empty: all
+  size_t jobs = 1;
+  std::string out = "results";
+  bool resume = true;
+  bool check = false;
+  bool hpcc = false;
+  bool progress = false;
+  bool quiet = false;
+  uint64_t memory_mib = 0;
+  int report_fd = -1;  // where a child says how far it is
+};
+
+int run_command(const RunArguments& arguments);
+
+// Prints each with the program's name before it.
+int complain(int code, const std::vector<std::string>& problems);
+
+}  // namespace eddy::lab

@@ -1,0 +1,307 @@
+"""eddylab from its command line: a sweep with processes, one of which is killed, and what is made of it.
+
+Binaries are taken from $EDDY_BIN, which ctest sets. Needs no root.
+"""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+import jsonschema
+
+ROOT = Path(__file__).resolve().parents[2]
+EDDYLAB = Path(os.environ.get("EDDY_BIN", ROOT / "build" / "dev" / "bin")) / "eddylab"
+PATIENCE = 120  # seconds, on a machine that is busy
+ENVIRONMENT = {key: value for key, value in os.environ.items()
+               if not key.startswith(("OMPI_", "PMI_", "SLURM_"))}
+
+EXPERIMENT = """
+id: tiny
+title: A tiny fabric
+topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, host_delay: 1us, fabric_delay: 1us}
+buffer: {size: 9MiB}
+traffic:
+  - {type: poisson, name: web, cdf: web_search, truncate: 200kB, load: 0.4, reference: core}
+run: {seeds: [1, 2], warmup: 100us, duration: 1ms, drain: 20ms}
+matrix:
+  load_balancer.scheme: [ecmp, letflow]
+sizes:
+  ci: {}
+  reduced: {run.duration: 2000ms}
+expect: ["Nothing is lost."]
+"""
+RUNS = [("scheme=ecmp", 1), ("scheme=ecmp", 2), ("scheme=letflow", 1), ("scheme=letflow", 2)]
+# What differs from run to run, or with the folder.
+PHYSICAL = ("cpu_seconds", "peak_rss_bytes", "replay")
+
+
+class Eddylab(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="eddylab-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.file = self.folder / "tiny.yaml"
+        # A file elsewhere: its workload is named by a path.
+        curve = ROOT / "config" / "workloads" / "web_search.csv"
+        self.file.write_text(EXPERIMENT.replace("cdf: web_search", f"cdf: {curve}"))
+
+    def call(self, *words, code=0, environment=None):
+        done = subprocess.run([EDDYLAB, *map(str, words)], cwd=self.folder, capture_output=True,
+                              text=True, timeout=PATIENCE, check=False,
+                              env={**ENVIRONMENT, **(environment or {})})
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def run_all(self, out, *words, code=0, size="ci", environment=None):
+        return self.call("run", self.file, "--size", size, "--out", out, *words, code=code,
+                         environment=environment)
+
+    def result(self, out, size="ci"):
+        return json.loads((self.folder / out / "tiny" / size / "result.json").read_text())
+
+    def values(self, out):
+        runs = self.result(out)["runs"]
+        return [{key: value for key, value in run.items() if key not in PHYSICAL} for run in runs]
+
+
+def children_of(pid):
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+class Sweeps(Eddylab):
+    def test_a_sweep_gives_the_same_with_any_number_of_processes(self):
+        self.run_all("two", "--jobs", 2)
+        self.run_all("one")
+        self.assertEqual([(run["variant"], run["seed"]) for run in self.result("two")["runs"]], RUNS)
+        self.assertEqual(self.values("two"), self.values("one"))
+        digests = {run["digest"] for run in self.result("two")["runs"]}
+        self.assertEqual(len(digests), len(RUNS))
+        by_seed = {(run["seed"], run["trace_digest"]) for run in self.result("two")["runs"]}
+        self.assertEqual(len(by_seed), 2, "schemes of one seed have the same flows")
+        for run in self.result("two")["runs"]:
+            self.assertGreater(run["flows"], 0)
+            self.assertEqual(run["unfinished"], 0)
+            self.assertEqual(run["lossless_drops"], 0)
+
+    def test_the_result_is_as_its_schema_says(self):
+        self.run_all("out", "--seed", 3)
+        schema = json.loads((ROOT / "lab" / "result.schema.json").read_text())
+        result = self.result("out")
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate(result, schema)
+        del result["runs"][0]["fct_p99_us"]
+        with self.assertRaises(jsonschema.ValidationError):
+            jsonschema.validate(result, schema)
+
+    def test_flows_in_sqlite_agree_with_the_result(self):
+        self.run_all("out", "--seed", 3, "--variant", "scheme=ecmp", "--hpcc")
+        folder = self.folder / "out" / "tiny" / "ci" / "scheme=ecmp" / "seed3"
+        run = self.result("out")["runs"][0]
+        with sqlite3.connect(folder / "flows.sqlite") as flows:
+            count, mean = flows.execute("SELECT count(*), avg(fct_ns) / 1000.0 FROM flows "
+                                        "WHERE measured AND finished").fetchone()
+            self.assertEqual(count, run["flows"])
+            self.assertAlmostEqual(mean, run["fct_mean_us"], delta=1e-3)
+            self.assertEqual(flows.execute("SELECT count(*) FROM flows").fetchone()[0],
+                             run["flows_total"])
+            self.assertEqual(flows.execute("SELECT name FROM hosts WHERE id = 0").fetchone()[0],
+                             "leaf1.host1")
+            self.assertGreater(flows.execute("SELECT count(*) FROM samples").fetchone()[0], 0)
+        lines = (folder / "fct.txt").read_text().splitlines()
+        self.assertEqual(len(lines), run["flows_total"])
+        self.assertTrue(all(len(line.split()) == 8 for line in lines))
+
+    def test_pauses_are_logged_as_hpcc_does(self):
+        incast = ["--set", "traffic=[{type: incast, degree: 2, size: 4MB}]", "--set", "topology.spines=1",
+                  "--set", "buffer.profiles.lossless={mode: static, xoff: 20KiB}"]
+        self.run_all("out", "--seed", 1, "--variant", "scheme=ecmp", "--hpcc", *incast)
+        run = self.result("out")["runs"][0]
+        self.assertGreater(run["pfc_frames"], 0)
+        text = (self.folder / "out/tiny/ci/scheme=ecmp/seed1/pfc.txt").read_text()
+        rows = [list(map(int, line.split())) for line in text.splitlines()]
+        self.assertEqual(rows, sorted(rows, key=lambda row: row[0]))
+        self.assertEqual(sum(row[4] for row in rows), run["pfc_frames"])
+        for at, node, is_switch, port, pause in rows:
+            self.assertEqual(is_switch, int(node >= 4), "the hosts are numbered first")
+            self.assertGreaterEqual(port, 1)
+            self.assertIn(pause, (0, 1))
+            self.assertLessEqual(at, run["simulated_us"] * 1000)
+
+    def test_a_killed_run_is_told_and_the_sweep_goes_on_from_there(self):
+        self.run_all("whole")
+        # One that takes long enough to be caught, by its process.
+        command = [EDDYLAB, "run", self.file, "--size", "reduced", "--out", "long", "--jobs", "2",
+                   "--seed", "1"]
+        sweep = subprocess.Popen(command, cwd=self.folder, env=ENVIRONMENT, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: sweep.poll() is None and sweep.kill())
+        children = self.wait_for_children(sweep, 2)
+        os.kill(children[0], signal.SIGKILL)
+        sweep.send_signal(signal.SIGINT)  # the other one ends with what it has
+        _, said = sweep.communicate(timeout=PATIENCE)
+        self.assertEqual(sweep.returncode, 130, said)
+        self.assertIn("killed by signal 9", said)
+        replay = next(line for line in said.splitlines() if "again: eddylab run" in line)
+        self.assertIn("--size reduced", replay)
+        self.assertIn("--variant scheme=", replay)
+        self.assertIn("--seed 1", replay)
+
+    def wait_for_children(self, process, count):
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and process.poll() is None:
+            children = children_of(process.pid)
+            if len(children) >= count:
+                return children
+        self.fail(f"{count} processes of the sweep were not seen")
+
+    def test_a_sweep_that_was_stopped_goes_on(self):
+        self.run_all("whole")
+        self.run_all("parts", "--variant", "scheme=ecmp")
+        kept = self.folder / "parts" / "tiny" / "ci" / "scheme=ecmp" / "seed1" / "run.json"
+        before = kept.stat().st_mtime_ns
+        lost = self.folder / "parts" / "tiny" / "ci" / "scheme=ecmp" / "seed2"
+        text = (lost / "run.json").read_text()
+        (lost / "run.json").write_text(text[:len(text) // 2])  # as a crash would leave it
+        done = self.run_all("parts", "--resume", "--jobs", 2)
+        self.assertIn("1 of 4 runs are there already", done.stderr)
+        self.assertEqual(kept.stat().st_mtime_ns, before)
+        self.assertEqual(self.values("parts"), self.values("whole"))
+
+    def test_an_interrupted_run_is_marked_and_run_again(self):
+        command = [EDDYLAB, "run", self.file, "--size", "reduced", "--out", "out", "--seed", "1",
+                   "--variant", "scheme=ecmp", "--progress"]
+        with subprocess.Popen(command, cwd=self.folder, env=ENVIRONMENT, text=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
+            self.addCleanup(lambda: run.poll() is None and run.kill())
+            self.assertIn("started", run.stderr.readline())
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=PATIENCE)
+            self.assertEqual(run.returncode, 130)
+        interrupted = self.result("out", "reduced")["runs"][0]
+        self.assertTrue(interrupted["interrupted"])
+        self.assertIn("were interrupted", self.call("show", "out/tiny/reduced").stdout)
+
+    def test_another_configuration_is_not_mixed_in(self):
+        self.run_all("out", "--seed", 1)
+        refused = self.run_all("out", "--seed", 1, "--set", "run.duration=500us", code=1)
+        self.assertIn("another configuration", refused.stderr)
+        self.assertIn("--fresh", refused.stderr)
+        before = self.values("out")
+        self.run_all("out", "--seed", 1, "--set", "run.duration=500us", "--fresh")
+        self.assertNotEqual(self.values("out"), before)
+        # Other seeds are the same configuration.
+        self.run_all("out", "--seed", "1,2", "--set", "run.duration=500us", "--set", "run.seeds=[9]")
+
+    def test_processes_of_mpirun_share_the_runs(self):
+        self.run_all("alone")
+        for rank in range(3):
+            done = self.run_all("shared", environment={"OMPI_COMM_WORLD_RANK": str(rank),
+                                                       "OMPI_COMM_WORLD_SIZE": "3"})
+            self.assertIn(f"process {rank + 1} of 3", done.stderr)
+        self.assertEqual(self.values("shared"), self.values("alone"))
+        self.assertIn("PMI_RANK=7", self.run_all("x", code=2, environment={
+            "PMI_RANK": "7", "PMI_SIZE": "2"}).stderr)
+
+    def test_the_replay_line_replays(self):
+        self.run_all("first", "--seed", 2, "--variant", "scheme=letflow")
+        run = self.result("first")["runs"][0]
+        line = run["replay"].replace("eddylab", str(EDDYLAB), 1)
+        subprocess.run(f"{line} --out again", shell=True, cwd=self.folder, check=True,
+                       capture_output=True, timeout=PATIENCE, env=ENVIRONMENT)
+        self.assertEqual(self.result("again")["runs"][0]["digest"], run["digest"])
+
+
+class Shown(Eddylab):
+    def test_tables_and_figures(self):
+        self.run_all("out", "--jobs", 2)
+        folder = self.folder / "out" / "tiny" / "ci"
+        text = self.call("show", folder, "--figures").stdout
+        self.assertEqual(text, self.call("show", folder / "result.json").stdout)
+        self.assertIn("tiny (ci): A tiny fabric", text)
+        self.assertIn("Nothing is lost.", text)
+        rows = [line for line in text.splitlines() if line.startswith("scheme=ecmp ")]
+        mean = sum(run["fct_mean_us"] for run in self.result("out")["runs"][:2]) / 2
+        self.assertIn(f" {mean:.0f} +-" if mean >= 100 else f" {mean:.1f} +-", rows[0])
+        self.assertIn("< 1 BDP", text)
+        drawn = {}
+        for name in ("fct_cdf.svg", "slowdown_by_size.svg", "queues.svg"):
+            drawn[name] = (folder / name).read_bytes()
+            root = xml.fromstring(drawn[name])
+            self.assertTrue(root.findall(".//{*}polyline"), name)
+            self.assertIn("scheme=letflow", drawn[name].decode())
+        self.call("show", folder / "result.json", "--figures", "elsewhere")
+        for name, before in drawn.items():
+            self.assertEqual((self.folder / "elsewhere" / name).read_bytes(), before)
+        self.assertEqual(json.loads(self.call("show", folder, "--json").stdout), self.result("out"))
+
+    def test_files_are_validated_and_printed(self):
+        self.assertIn("good; sizes ci, reduced, full, 2 variants",
+                      self.call("validate", self.file).stdout)
+        wrong = self.folder / "wrong.yaml"
+        wrong.write_text(EXPERIMENT.replace("leaves: 2", "leafs: 2").replace("load: 0.4", "lode: 1"))
+        said = self.call("validate", self.file, wrong, code=2).stderr
+        self.assertIn("leafs", said)
+        self.assertIn("lode", said)
+        printed = self.folder / "printed.yaml"
+        printed.write_text(self.call("config", self.file, "--set",
+                                     "load_balancer.scheme=drill").stdout)
+        self.assertEqual(self.call("config", printed).stdout, printed.read_text())
+        self.assertIn("4 hosts", self.call("topology", self.file).stdout)
+
+    def test_schemas(self):
+        for of in ("experiment", "result"):
+            schema = json.loads(self.call("schema", of).stdout)
+            jsonschema.Draft202012Validator.check_schema(schema)
+
+    def test_the_experiments_are_listed(self):
+        done = subprocess.run([EDDYLAB, "list"], cwd=ROOT, capture_output=True, text=True,
+                              timeout=PATIENCE, check=True)
+        ids = [line.split()[0] for line in done.stdout.splitlines()[1:]]
+        self.assertEqual(ids, sorted(p.stem for p in (ROOT / "config/experiments").glob("*.yaml")))
+
+
+class Mistakes(Eddylab):
+    def test_wrong_options_are_refused(self):
+        for words in ([], ["walk"], ["run"], ["run", self.file, "--size", "huge"],
+                      ["run", self.file, "--jobs", "0"], ["run", self.file, "--jobs", "x"],
+                      ["run", self.file, "--quiet", "--progress"], ["show"], ["validate"],
+                      ["schema", "x"], ["run", self.file, "--sed", "1"]):
+            with self.subTest(words=words):
+                self.assertNotEqual(self.call(*words, code=2).stderr, "")
+
+    def test_what_would_be_valid_is_said(self):
+        for words, said in ((["run", "none"], "no experiment \"none\""),
+                            (["run", "./none.yaml"], "none.yaml"),
+                            (["run", self.file, "--seed", "1,x"], "\"x\" is no seed"),
+                            (["run", self.file, "--variant", "x"], "\"scheme=ecmp\""),
+                            (["run", self.file, "--set", "x"], "key.path=value"),
+                            (["run", self.file, "--set", "run.durration=1ms"], "durration")):
+            with self.subTest(words=words):
+                self.assertIn(said, self.call(*words, code=2).stderr)
+        self.assertFalse((self.folder / "results").exists())
+
+    def test_what_is_no_result_is_said(self):
+        (self.folder / "x.json").write_text("{}")
+        for path in ("none", ".", "x.json"):
+            self.assertNotEqual(self.call("show", path, code=1).stderr, "")
+        (self.folder / "x.json").write_text('{"schema_version": 1, "runs": [1, {"variant": 2}]}')
+        self.call("show", "x.json", code=1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
