@@ -102,7 +102,8 @@ void overlay(Node& root, const Node& changes, std::vector<Problem>& problems) {
   std::vector<Leaf> leaves;
   flatten(changes, "", leaves);
   // A scheme first: parameters given with it come on top of it.
-  std::ranges::stable_partition(leaves, [](const Leaf& leaf) { return leaf.path == kScheme; });
+  std::stable_partition(leaves.begin(), leaves.end(),
+                        [](const Leaf& leaf) { return leaf.path == kScheme; });
   for (const Leaf& leaf : leaves) {
     if (std::ranges::count(leaf.path, '.') >= static_cast<long>(kMaxDepth)) {
       problems.push_back({leaf.at, fmt::format("the path has more than {} steps", kMaxDepth)});
