@@ -20,6 +20,7 @@
 #include "bench/hop.h"
 #include "bench/pipeline_cases.h"
 #include "bench/report.h"
+#include "bench/single_polls.h"
 #include "bench/stages.h"
 #include "bench/undisturbed.h"
 
@@ -100,6 +101,8 @@ int measure(const Arguments& arguments) {
   };
   add("machine.tsc", measure_tsc);
   add("poll.empty", measure_idle);
+  add("poll.one_packet", measure_single_polls);
+  add("memory.switch", measure_switch_memory);
   add("stage", measure_stages);
   add("worker.hop", measure_hop);
   print(results);
@@ -118,6 +121,7 @@ int instructions(const Arguments& arguments) {
     return 0;
   }
   if (run_hop(arguments.instructions, arguments.polls)) return 0;
+  if (run_single_polls(arguments.instructions, arguments.polls)) return 0;
   std::fprintf(stderr, "no such case: %s\n", arguments.instructions.c_str());
   return 2;
 }

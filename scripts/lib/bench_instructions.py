@@ -11,6 +11,8 @@ from .netns import Trouble
 
 UNIT = "instructions/packet"
 CASE = "pipeline.letflow.10k"
+POLL = "eddy::ShardImpl::poll*"  # what is collected
+SINGLE = {"poll.one_packet": "send_all", "poll.completion": "complete_all"}
 POLLS = 2_000
 BURST = 32
 DRIVER = "eddy::bench::"
@@ -29,8 +31,18 @@ def instructions(binaries, directory, show):
     hop = {name: (cross.get(name, 0) - stay.get(name, 0)) / 2 for name in stay | cross}
     show(f"worker.hop: {sum(hop.values()):.1f} instructions a packet more than without the hop")
     show_table(hop, show)
+    singles = [single(binaries, directory, name, show) for name in SINGLE]
     return [result("instructions.letflow.10k", [total], UNIT),
-            result("instructions.hop", [sum(hop.values())], UNIT)]
+            result("instructions.hop", [sum(hop.values())], UNIT), *singles]
+
+
+def single(binaries, directory, name, show):
+    """Of a poll that holds one packet, or one completion."""
+    toggle = f"eddy::bench::SinglePolls::{SINGLE[name]}*"
+    rows = growth(binaries, directory, "poll.single", toggle)
+    show(f"{name}: {sum(rows.values()):.1f} instructions a poll, the driver's not counted")
+    show_table(rows, show)
+    return result(f"instructions.{name}", [sum(rows.values())], "instructions/poll")
 
 
 def show_table(rows, show):
@@ -40,16 +52,22 @@ def show_table(rows, show):
 
 
 def per_packet(binaries, directory, case):
-    short, long = (profile(binaries, directory, case, polls) for polls in (POLLS, 2 * POLLS))
-    return {name: (count - short.get(name, 0)) / (POLLS * BURST) for name, count in long.items()
+    return {name: count / BURST for name, count in growth(binaries, directory, case, POLL).items()}
+
+
+def growth(binaries, directory, case, toggle):
+    """What a poll more costs."""
+    short, long = (profile(binaries, directory, case, polls, toggle)
+                   for polls in (POLLS, 2 * POLLS))
+    return {name: (count - short.get(name, 0)) / POLLS for name, count in long.items()
             if not name.startswith(DRIVER)}
 
 
-def profile(binaries, directory, case, polls):
-    """Instructions of each function inside polls, its callees not included."""
+def profile(binaries, directory, case, polls, toggle):
+    """Instructions of each function inside `toggle`, its callees not included."""
     out = directory / f"callgrind.{polls}"
     run(["valgrind", "--tool=callgrind", "--collect-atstart=no",
-         "--toggle-collect=eddy::ShardImpl::poll*", f"--callgrind-out-file={out}",
+         f"--toggle-collect={toggle}", f"--callgrind-out-file={out}",
          binaries / "pipeline_bench", "--instructions", case, "--polls", str(polls)])
     report = run(["callgrind_annotate", "--threshold=100", "--show-percs=yes", out])
     counts = {}
