@@ -68,6 +68,17 @@ config::SwitchConfig fabric_switch(size_t id, size_t ports) {
   return config;
 }
 
+// The whole fabric's prefixes in one table, as a world with many switches has it.
+std::shared_ptr<const RouteTable> shared_routes(const config::SwitchConfig& config) {
+  std::vector<Route> routes;
+  for (size_t port = 0; port < config.ports.size(); ++port)
+    for (const IpPrefix& address : config.ports[port].addresses)
+      routes.push_back({address.network(), {config.leaf, PortId(port), false}});
+  for (const config::RouteConfig& route : config.routes)
+    routes.push_back({route.prefix, {*route.leaf, PortId::none(), false}});
+  return *RouteTable::build(routes, RouteEngine::ranges);
+}
+
 // One packet in, one packet out, one completion.
 class SingleIo final : public Io {
  public:
@@ -118,9 +129,10 @@ class SingleIo final : public Io {
 class SinglePolls {
  public:
   explicit SinglePolls(size_t switches) : pool_(switches, kHeaders), states_(switches) {
+    const auto routes = shared_routes(fabric_switch(0, kPorts));
     for (size_t i = 0; i < switches; ++i) {
       const config::SwitchConfig config = fabric_switch(i, kPorts);
-      objects_.push_back(make_switch(config, 1));
+      objects_.push_back(std::move(*Switch::create(config, {.shared_routes = routes})));
       shards_.push_back(&objects_.back()->shard(ShardId(0)));
       io_.raise_links(kPorts);
       now_ = now_ + kGap;

@@ -108,7 +108,7 @@ class Rig {
         std::abort();
       packet->ingress_port = from;
       packet->arrived_at = context_.now;
-      Ingress::fill(packet, frame, settings.by_dscp[frame.dscp]);
+      Ingress::fill(packet, frame, settings.classes->by_dscp[frame.dscp]);
     }
   }
 

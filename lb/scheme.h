@@ -43,10 +43,10 @@ class SelectorOf final : public Selector {
  public:
   template <class... Args>
   explicit SelectorOf(const SelectorInit& init, const Args&... args)
-      : control_(init.sets, {.buckets = kEcmpBuckets,
+      : scheme_(init, args...),
+        control_(init.sets, {.buckets = kEcmpBuckets,
                              .share = BucketShare::equal,
-                             .seed = seed_of(init.seed, init.switch_id)}),
-        scheme_(init, args...) {}
+                             .seed = seed_of(init.seed, init.switch_id)}) {}
 
   void select(const PathView& view, std::span<Packet* const> burst,
               std::span<const uint16_t> set_of) override {
@@ -70,8 +70,8 @@ class SelectorOf final : public Selector {
     return member;
   }
 
+  Scheme scheme_;  // first: a small one shares a line with what leads to it
   BucketTable control_;
-  Scheme scheme_;
 };
 
 namespace detail {

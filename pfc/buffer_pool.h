@@ -64,6 +64,7 @@ struct PowerOfTwo {
       : left(static_cast<uint8_t>(exponent > 0 ? exponent : 0)),
         right(static_cast<uint8_t>(exponent < 0 ? -exponent : 0)) {}
   constexpr int64_t times(int64_t n) const { return (n << left) >> right; }
+  bool operator==(const PowerOfTwo&) const = default;
 };
 
 // A buffer profile, compiled for one PG. Immutable.
@@ -82,6 +83,7 @@ struct alignas(64) PgLimits {
   int64_t threshold(int64_t free_shared) const {
     return base + (alpha.times(free_shared) & dynamic_mask);
   }
+  bool operator==(const PgLimits&) const = default;
 };
 
 // What one PG holds. One writer: the shard of its port.
@@ -91,6 +93,7 @@ struct alignas(64) PgBuffer {
   std::atomic<int64_t> user_watermark{0};
   std::atomic<int64_t> persistent_watermark{0};  // never below the user watermark
   std::atomic<bool> pausing{false};              // above XOFF and not yet below XON
+  const PgLimits* limits = nullptr;              // in force; for the writer alone
 
   void clear_user_watermark() { set(user_watermark, get(used)); }
   void clear_persistent_watermark() {

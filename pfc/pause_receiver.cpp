@@ -36,8 +36,8 @@ PauseRxPlan PauseRxPlan::of(const config::PortConfig& port, uint8_t lossless) {
   return plan;
 }
 
-PauseReceiver::PauseReceiver(size_t ports)
-    : ports_(std::make_unique<Port[]>(ports)), deadlines_(ports) {}
+PauseReceiver::PauseReceiver(size_t ports, Instant* next)
+    : ports_(std::make_unique<Port[]>(ports)), deadlines_(ports, next) {}
 
 PauseChange PauseReceiver::configure(PortId port, const PauseRxPlan& plan, Instant now) {
   PauseChange change{port};

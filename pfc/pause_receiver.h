@@ -52,7 +52,8 @@ struct PauseChange {
 
 class PauseReceiver {
  public:
-  explicit PauseReceiver(size_t ports);
+  // `next`: as of Deadlines.
+  explicit PauseReceiver(size_t ports, Instant* next = nullptr);
 
   // Adopts a configuration. Priorities no longer heeded resume; running pauses keep their end.
   PauseChange configure(PortId port, const PauseRxPlan& plan, Instant now);

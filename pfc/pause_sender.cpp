@@ -16,8 +16,8 @@ PauseTxPlan PauseTxPlan::of(const config::PortConfig& port) {
   return plan;
 }
 
-PauseSender::PauseSender(size_t ports)
-    : ports_(ports), owing_((ports + 63) / 64), refreshes_(ports) {}
+PauseSender::PauseSender(size_t ports, Instant* next)
+    : refreshes_(ports, next), ports_(ports), owing_((ports + 63) / 64) {}
 
 void PauseSender::configure(PortId port, const PauseTxPlan& plan) {
   ports_[port.index()].plan = plan;

@@ -56,7 +56,8 @@ class PauseSender {
  public:
   static constexpr Duration kMinGap = Duration::microseconds(1);
 
-  explicit PauseSender(size_t ports);
+  // `next`: as of Deadlines.
+  explicit PauseSender(size_t ports, Instant* next = nullptr);
 
   // Adopts a configuration; a port whose PFC was turned off owes XON for what it had paused.
   void configure(PortId port, const PauseTxPlan& plan);
@@ -68,11 +69,13 @@ class PauseSender {
   // Everything paused is to be resumed: shutdown. flush() then sends the XONs.
   void resume_all();
 
+  // Whether flush() has anything to do.
+  bool owes(Instant now) const { return owing_count_ != 0 || refreshes_.has_due(now); }
   // Calls bool send(const PauseFrame&) once for each port that owes a frame, in port order; false
   // means not sent, and the frame stays owed.
   template <class Send>
   void flush(Instant now, Send&& send) {
-    if (owing_count_ == 0 && !refreshes_.has_due(now)) [[likely]]
+    if (!owes(now)) [[likely]]
       return;
     note_due_refreshes(now);
     for (size_t word = 0; word < owing_.size(); ++word) {
@@ -110,10 +113,10 @@ class PauseSender {
   void decide(PortId port);
   void set_owing(PortId port, bool on);
 
-  std::vector<Port> ports_;
-  std::vector<uint64_t> owing_;  // bit a port
   size_t owing_count_ = 0;
   Deadlines refreshes_;
+  std::vector<Port> ports_;
+  std::vector<uint64_t> owing_;  // bit a port
 };
 
 }  // namespace eddy::pfc

@@ -25,8 +25,8 @@ WatchdogPlan WatchdogPlan::of(const config::PortConfig& port, uint8_t lossless) 
   return plan;
 }
 
-Watchdog::Watchdog(size_t ports)
-    : ports_(std::make_unique<Port[]>(ports)), deadlines_(ports * kPriorities) {}
+Watchdog::Watchdog(size_t ports, Instant* next)
+    : ports_(std::make_unique<Port[]>(ports)), deadlines_(ports * kPriorities, next) {}
 
 uint8_t Watchdog::configure(PortId port, const WatchdogPlan& plan, Instant now) {
   Port& state = ports_[port.index()];

@@ -57,7 +57,8 @@ struct WatchdogVerdict {
 
 class Watchdog {
  public:
-  explicit Watchdog(size_t ports);
+  // `next`: as of Deadlines.
+  explicit Watchdog(size_t ports, Instant* next = nullptr);
 
   // Adopts a configuration. Returns the queues whose storm ended because they are no longer
   // watched.

@@ -36,6 +36,7 @@ class WredCurve {
     if (p == 0 || p == kCertain) return p != 0;
     return static_cast<uint32_t>(draw()) < p;
   }
+  bool operator==(const WredCurve&) const = default;
 
  private:
   int64_t kmin_ = INT64_MAX;

@@ -51,7 +51,7 @@ Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Service
       icmp_(services.icmp),
       peers_(services.peers),
       neighbors_(kNeighbors),
-      neighbor_timers_(kNeighbors) {}
+      neighbor_timers_(kNeighbors, context.due_of(Timers::neighbors)) {}
 
 void Adjacency::deliver_to_host(Packet* packet) {
   const IpAddress next = destination_of(*packet);

@@ -62,7 +62,6 @@ class Adjacency {
   void link_down(PortId port);
   void adopt(const Snapshot& now);
   void on_timers();
-  Instant next_deadline() const { return neighbor_timers_.next(); }
 
   size_t dump(std::span<NeighborRow> rows) const;
   uint64_t held() const { return waiting_; }

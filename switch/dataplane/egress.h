@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -43,7 +44,10 @@ class Egress {
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
   // Starts all that may start now.
-  void service();
+  void service() {
+    if (!ready_.empty()) ready_.take_all([this](PortId port) { service_port(port); });
+  }
+  bool ready() const { return !ready_.empty(); }
 
   void set_up(PortId port, bool up);
   // Queues as masks: those that may not start a frame, those that send against a pause, and those
@@ -58,7 +62,6 @@ class Egress {
   void adopt(const Snapshot& now);
 
   void on_timers();
-  Instant next_deadline() const { return timers_.next(); }
 
   bool up(PortId port) const { return ports_[port.index()].up; }
   // What the watchdog judges by.
@@ -67,67 +70,76 @@ class Egress {
   uint64_t held() const;  // packets in queues, what is on the line excluded
 
  private:
-  static constexpr size_t kControl = kPriorities;  // index of the FIFO of our own frames
+  static constexpr uint8_t kOwn = kPriorities;  // in place of a queue: the FIFO of our own frames
 
   // What is left of a frame given to the line: the charge and the octets that are released when it
   // has gone.
   struct Departure {
     Charge charge;
     uint32_t wire_len;
-    uint8_t fifo;
+    uint8_t queue;
     bool scheduled;  // chosen by the scheduler
   };
-  struct Port {
-    // Where the port's part of other tables is: settings for the snapshot in force, the rest for
-    // ever.
-    const PortSettings* settings = nullptr;
-    lb::PortSignals* signals = nullptr;
-    QueueGauge* gauges = nullptr;  // by queue
-    std::array<PacketFifo, kPriorities + 1> fifos;
+  // What starts and ends a frame is the first line; a queue's own line is in CommonState.
+  struct alignas(64) Port {
+    Instant free_at;                        // of the line
+    Instant refused_until;                  // the device was full: no new try before
+    const QueueSettings* queues = nullptr;  // of the snapshot in force; null: another shard's port
+    LineRate line;
+    int32_t line_overhead = 0;
+    Departure on_line;    // line_busy: a frame whose last bit has not left
     uint8_t waiting = 0;  // bit = queue with packets
+    uint8_t limited = 0;  // bit = queue with a rate: QueueRates::limited()
     QueueStops stops;
+    bool own_waiting = false;
     bool up = false;
     bool tx_enabled = true;
-    bool idle = true;        // nothing could start when last looked: no lateness to catch up
-    Instant free_at;         // of the line
-    Instant refused_until;   // the device was full: no new try before
-    bool line_busy = false;  // on_line is a frame whose last bit has not left
-    Departure on_line;
+    bool idle = true;  // nothing could start when last looked: no lateness to catch up
+    bool line_busy = false;
+
+    alignas(64) PacketFifo own;
     pfc::Scheduler scheduler;
     pfc::QueueRates rates;
-    std::array<Instant, kPriorities> progress_at{};  // last packet sent, or became non-empty
   };
-  struct Burst {  // filled by gather() up to count; the rest is stale
+  static_assert(offsetof(Port, own) == 64);
+  // What a visit to a port sends, filled by gather() up to count; the rest is not even initialised.
+  struct Burst {
+    explicit Burst(PortId of) : port(of) {}
+    PortId port;
+    size_t count = 0;
     std::array<Packet*, kBurst> packets;
-    std::array<Departure, kBurst> departures;
-    std::array<pfc::Scheduler::State, kBurst> before;  // of those scheduled
-    size_t count;
+    union {
+      std::array<Departure, kBurst> departures;
+    };
+    union {
+      std::array<pfc::Scheduler::State, kBurst> before;  // of those scheduled
+    };
   };
 
   void service_port(PortId id);
-  void gather(PortId id, Port& port);
-  // The FIFO to serve next; `alone`: nothing else on the port can start before it is empty.
+  void gather(Port& port, Burst& burst);
+  // The queue to serve next; `alone`: nothing else on the port can start before it is empty.
   struct Turn {
-    size_t fifo;
+    uint8_t queue;
     bool alone = false;
-    bool scheduled = false;  // burst_.before has what to go back to if the device refuses
+    bool scheduled = false;  // Burst::before has what to go back to if the device refuses
   };
-  std::optional<Turn> next_turn(PortId id, Port& port, Instant start);
-  void take(Port& port, const Turn& turn, Instant start);
-  size_t hand_over(PortId id, Port& port);
-  void put_back(PortId id, Port& port, size_t sent);
-  void settle(Port& port, const Departure& departure);
-  void account(PortId id, Port& port, size_t sent, size_t gone);
-  void count_sent_from(PortId id, size_t queue, uint64_t packets, uint64_t bytes);
-  void drop_queue(PortId id, size_t fifo, DropReason reason);
+  std::optional<Turn> next_turn(Burst& burst, Port& port, Instant start);
+  std::optional<Turn> contended_turn(Burst& burst, Port& port, Instant start);
+  void take(Port& port, Burst& burst, const Turn& turn, Instant start);
+  size_t hand_over(Port& port, Burst& burst);
+  void put_back(Port& port, const Burst& burst, size_t sent);
+  void settle(PortId id, const Departure& departure);
+  void account(const Port& port, const Burst& burst, size_t sent, size_t gone);
+  void drop_queue(PortId id, uint8_t queue, DropReason reason);
   void discard(Packet* packet, bool up);
-  void set_queued(Port& port, size_t queue, uint32_t octets);
-  void take_queued(Port& port, size_t queue, uint32_t octets);
+  PacketFifo& fifo_of(PortId id, Port& port, uint8_t queue) {
+    return queue == kOwn ? port.own : context_.queue(id, queue).fifo;
+  }
 
   ShardContext& context_;
   IngressBuffer& buffer_;
   std::vector<Port> ports_;
-  Burst burst_;                           // of the port in service
   Duration max_lateness_ = kMinLateness;  // of the line: the poll gap, if that is longer
   config::DreConfig dre_;                 // in force
   PortSet ready_;

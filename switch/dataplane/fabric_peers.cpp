@@ -10,8 +10,7 @@ FabricPeers::FabricPeers(ShardContext& context, IngressBuffer& buffer, Egress& e
       buffer_(buffer),
       egress_(egress),
       macs_(ports),
-      known_(ports),
-      timers_(2 * ports) {}
+      timers_(2 * ports, context.due_of(Timers::peers)) {}
 
 Deadlines::Id FabricPeers::next_advertisement(PortId port) const {
   return static_cast<Deadlines::Id>(port.index());
@@ -22,10 +21,10 @@ Deadlines::Id FabricPeers::expiry(PortId port) const {
 
 bool FabricPeers::speaks_lldp(PortId port) const {
   const PortSettings& settings = context_.settings(port);
-  return settings.role == config::PortRole::fabric && settings.lldp;
+  return settings.role == config::PortRole::fabric && context_.plans(port).lldp;
 }
 bool FabricPeers::learns(PortId port) const {
-  return speaks_lldp(port) && !context_.settings(port).peer_mac;
+  return speaks_lldp(port) && !context_.plans(port).peer_mac;
 }
 
 void FabricPeers::lldp(Packet* packet) {
@@ -48,7 +47,6 @@ void FabricPeers::lldp(Packet* packet) {
 void FabricPeers::use(PortId port, const MacAddress& mac) {
   if (macs_[port.index()] == mac) return;
   macs_[port.index()] = mac;
-  known_[port.index()] = mac.is_zero() ? 0 : 1;
   if (!mac.is_zero()) context_.event(EventKind::peer_learned, port);
   publish_usable(port);
 }
@@ -59,7 +57,7 @@ void FabricPeers::publish_usable(PortId port) {
   std::atomic<uint8_t>& published = context_.signals(port).up;
   if (published.load(std::memory_order_relaxed) == usable) return;
   published.store(usable, std::memory_order_relaxed);
-  context_.common.link_generation.fetch_add(1, std::memory_order_release);
+  context_.common.changes.links.fetch_add(1, std::memory_order_release);
 }
 
 void FabricPeers::link_changed(PortId port, bool up) {
@@ -74,9 +72,9 @@ void FabricPeers::adopt(const Snapshot& now) {
   for (size_t i = 0; i < now.ports.size(); ++i) {
     const PortId port(i);
     if (!context_.owns(port)) continue;
-    if (now.ports[i].peer_mac) {
+    if (now.plans[i].peer_mac) {
       timers_.cancel(expiry(port));  // of what LLDP said before
-      use(port, *now.ports[i].peer_mac);
+      use(port, *now.plans[i].peer_mac);
     } else if (known(port) && !timers_.pending(expiry(port))) {  // was configured until now
       timers_.set(expiry(port), context_.now + Duration::seconds(kTimeToLiveSeconds));
     }

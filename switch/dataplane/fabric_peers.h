@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "net/addresses.h"
+#include "net/byte_order.h"
 #include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/packet.h"
@@ -28,14 +29,16 @@ class FabricPeers {
 
   FabricPeers(ShardContext& context, IngressBuffer& buffer, Egress& egress, size_t ports);
 
-  bool known(PortId port) const { return known_[port.index()] != 0; }
+  bool known(PortId port) const {
+    const uint8_t* octets = mac(port).octets.data();
+    return (load_raw<uint32_t>(octets) | load_raw<uint16_t>(octets + 4)) != 0;
+  }
   const MacAddress& mac(PortId port) const { return macs_[port.index()]; }  // zero: unknown
   // An LLDP frame. Takes it.
   void lldp(Packet* packet);
   void link_changed(PortId port, bool up);
   void adopt(const Snapshot& now);
   void on_timers();
-  Instant next_deadline() const { return timers_.next(); }
 
  private:
   void advertise(PortId port);
@@ -51,7 +54,6 @@ class FabricPeers {
   IngressBuffer& buffer_;
   Egress& egress_;
   std::vector<MacAddress> macs_;
-  std::vector<uint8_t> known_;
   Deadlines timers_;  // two a port
 };
 

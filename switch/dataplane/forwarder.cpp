@@ -19,8 +19,8 @@ Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, Adjacency& ad
 
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   look_up(packets);
-  const NextHop* next_hops = context_.snapshot->next_hops.data();
-  const lb::MemberMask* live = context_.snapshot->schemes[context_.id.index()].live->data();
+  const NextHop* next_hops = context_.next_hops;
+  const lb::MemberMask* live = context_.live;
   Choice choice;
   std::array<Packet*, kBurst> direct;
   size_t direct_count = 0;
@@ -44,10 +44,10 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   }
   choose(choice);
   hand_over({direct.data(), direct_count});
-  if (context_.common.shards > 1) send_chains();
+  if (!context_.sole) send_chains();
 }
 
-void Forwarder::forward_originated() {
+void Forwarder::forward_all_originated() {
   while (!originated_.empty()) {
     std::array<Packet*, kBurst> burst;
     size_t count = 0;
@@ -57,7 +57,18 @@ void Forwarder::forward_originated() {
 }
 
 void Forwarder::look_up(std::span<Packet* const> packets) {
-  const RouteTable& routes = *context_.snapshot->routes;
+  const RouteTable& routes = *context_.routes;
+  if (routes.uses_fib4()) return look_up_in_fib(packets);
+  for (Packet* packet : packets) {
+    const uint8_t* network = packet->data() + packet->l2_len;
+    packet->next_hop = packet->has(kPacketIpv6)
+                           ? routes.lookup6(network + kIpv6DestinationOffset)
+                           : routes.find4(load_be32(network + kIpv4DestinationOffset));
+  }
+}
+
+void Forwarder::look_up_in_fib(std::span<Packet* const> packets) {
+  const RouteTable& routes = *context_.routes;
   std::array<uint32_t, kBurst> keys;
   std::array<uint16_t, kBurst> targets;
   std::array<Packet*, kBurst> v4;
@@ -92,12 +103,10 @@ void Forwarder::turn_away(Packet* packet, const NextHop& next_hop) {
 
 void Forwarder::choose(const Choice& choice) {
   if (choice.count == 0) return;
-  const Snapshot& snapshot = *context_.snapshot;
-  const ShardScheme& scheme = snapshot.schemes[context_.id.index()];
-  const lb::PathView view(context_.now, snapshot.path_sets, scheme.live->data(),
-                          context_.common.signals.data());
+  const lb::PathView view(context_.now, context_.path_sets, context_.live,
+                          &context_.signals(PortId(0)));
   const std::span<Packet* const> packets(choice.packets.data(), choice.count);
-  scheme.selector->select(view, packets, {choice.sets.data(), choice.count});
+  context_.selector->select(view, packets, {choice.sets.data(), choice.count});
   if (view.ties() != 0)  // a burst comes in by one port
     context_.count(packets[0]->ingress_port, PortCounter::selector_ties_total, view.ties());
   hand_over(packets);

@@ -31,7 +31,9 @@ class Forwarder {
   // A packet of our own with its network header at l2_len; routed with the next
   // forward_originated().
   void originate(Packet* packet) { originated_.push(packet); }
-  void forward_originated();
+  void forward_originated() {
+    if (!originated_.empty()) forward_all_originated();
+  }
 
   // Members of each path set whose port is up; after a link change or a new snapshot.
   void refresh_live();
@@ -44,7 +46,9 @@ class Forwarder {
     size_t count = 0;
   };
 
+  void forward_all_originated();
   void look_up(std::span<Packet* const> packets);
+  void look_up_in_fib(std::span<Packet* const> packets);
   void turn_away(Packet* packet, const NextHop& next_hop);
   void choose(const Choice& choice);
   void hand_over(std::span<Packet* const> packets);

@@ -59,7 +59,7 @@ void IcmpResponder::error(const Packet& about, IcmpErrorReason reason, uint32_t 
 // From here on the packet is ours: uncharged, of the class that its DSCP (0) has on the port it
 // answers to.
 void IcmpResponder::route(Packet* packet, PortId port) {
-  const ClassOf& best_effort = context_.settings(port).by_dscp[0];
+  const ClassOf& best_effort = context_.settings(port).classes->by_dscp[0];
   packet->set(kPacketOriginated);
   packet->ingress_port = port;
   packet->charged_bytes = 0;

@@ -45,8 +45,7 @@ void Ingress::run() {
 }
 
 void Ingress::process(const Received& received, std::span<Packet* const> packets) {
-  const Source source{context_.settings(received.port),
-                      services_.pause.discarding_pgs(received.port)};
+  const Source source{context_.settings(received.port), buffer_.discarding(received.port)};
   for (size_t i = 0; i < std::min(kPrefetchAhead, packets.size()); ++i) prefetch(packets[i]);
   std::array<Packet*, kBurst> accepted;
   size_t count = 0;
@@ -96,13 +95,14 @@ bool Ingress::refuse(Packet* packet, DropReason reason) {
 
 inline bool Ingress::accept_ip(Packet* packet, const ParsedFrame& frame, const Source& source) {
   const PortSettings& settings = source.settings;
+  const PortClasses& classes = *settings.classes;
   const bool by_pcp = (frame.flags & kPacketTagged) != 0 && settings.pcp_trusted;
-  fill(packet, frame, by_pcp ? settings.by_pcp[frame.pcp] : settings.by_dscp[frame.dscp]);
+  fill(packet, frame, by_pcp ? classes.by_pcp[frame.pcp] : classes.by_dscp[frame.dscp]);
   constexpr uint16_t kUnusual = kPacketTagged | kPacketShim | kPacketIpv6;
   if ((frame.flags & kUnusual) != 0 && !accept_unusual(packet, frame, settings)) [[unlikely]]
     return false;
   if ((source.discarded_pgs >> packet->pg.index() & 1) != 0) [[unlikely]] {
-    const size_t priority = settings.pg_to_pfc[packet->pg.index()].index();
+    const size_t priority = classes.pg_to_pfc[packet->pg.index()].index();
     context_.counters[packet->ingress_port].pfc[priority][PfcCounter::pfcwd_dropped_packets].add(1);
     return refuse(packet, DropReason::watchdog);
   }

@@ -6,27 +6,26 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
     : context_(context),
       pause_sender_(pause_sender),
       pool_(context.common.pool_use, context.id, Bytes(0)),
-      backlog_(ports),
+      arrivals_(ports),
       limits_(ports * kPriorities),
       credits_(ports * kPriorities) {
   owed_.reserve(credits_.size());
 }
 
 void IngressBuffer::start_admitted_run(PortId port, PriorityGroupId pg) {
-  end_admitted_run();
+  if (admitted_.packets != 0) end_admitted_run();
   admitted_.port = port;
   admitted_.pg = pg;
-  admitted_.buffer = &context_.common.pg(port, pg);
-  admitted_.limits = &context_.settings(port).pgs[pg.index()];
+  admitted_.buffer = &context_.pg(port, pg);
 }
 
 void IngressBuffer::end_admitted_run() {
-  if (admitted_.packets != 0) {
-    auto& counters = context_.counters[admitted_.port].pg[admitted_.pg.index()];
-    counters[PgCounter::pg_rx_packets].add(admitted_.packets);
-    counters[PgCounter::pg_rx_bytes].add(admitted_.bytes);
-  }
-  admitted_ = {};
+  auto& counters = context_.counters[admitted_.port].pg[admitted_.pg.index()];
+  counters[PgCounter::pg_rx_packets].add(admitted_.packets);
+  counters[PgCounter::pg_rx_bytes].add(admitted_.bytes);
+  admitted_.port = PortId::none();
+  admitted_.packets = 0;
+  admitted_.bytes = 0;
 }
 
 void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
@@ -38,7 +37,7 @@ void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
     counters[PgCounter::lossless_dropped_packets].add(1);
     context_.event(EventKind::lossless_drop, port,
                    counters.read(PgCounter::lossless_dropped_packets),
-                   context_.settings(port).pg_to_pfc[packet->pg.index()]);
+                   context_.settings(port).classes->pg_to_pfc[packet->pg.index()]);
   }
   drop(packet, lossless ? DropReason::headroom_full : DropReason::pg_shared_full);
 }
@@ -50,7 +49,6 @@ void IngressBuffer::drop(Packet* packet, DropReason reason) {
 }
 
 void IngressBuffer::end_run() {
-  if (run_bytes_ == 0) return;
   if (context_.owns(run_.port)) {
     give_back(run_.port, run_.pg, run_bytes_);
   } else {
@@ -63,14 +61,12 @@ void IngressBuffer::end_run() {
 }
 
 void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
-  const pfc::PgLimits& limits = context_.settings(port).pgs[pg.index()];
-  if (pool_.release(context_.common.pg(port, pg), limits, bytes, backlog_[port.index()].count()))
+  pfc::PgBuffer& buffer = context_.pg(port, pg);
+  if (pool_.release(buffer, *buffer.limits, bytes, arrivals_[port.index()].backlog.count()))
     pause_sender_.mark(port, pg, false);
 }
 
-void IngressBuffer::flush() {
-  end_admitted_run();
-  end_run();
+void IngressBuffer::send_credits() {
   while (!owed_.empty()) {
     const size_t index = owed_.back();
     Message message{.kind = Message::Kind::credit,
@@ -92,9 +88,10 @@ void IngressBuffer::adopt(const Snapshot& now) {
     const PortId port(i / kPriorities);
     const PriorityGroupId pg(i % kPriorities);
     if (!context_.owns(port)) continue;
-    const pfc::PgLimits& limits = now.ports[port.index()].pgs[pg.index()];
-    if (pool_.relimit(context_.common.pg(port, pg), limits_[i], limits))
-      pause_sender_.mark(port, pg, false);
+    const pfc::PgLimits& limits = now.ports[port.index()].classes->pgs[pg.index()];
+    pfc::PgBuffer& buffer = context_.pg(port, pg);
+    if (pool_.relimit(buffer, limits_[i], limits)) pause_sender_.mark(port, pg, false);
+    buffer.limits = &limits;
     limits_[i] = limits;
   }
 }

@@ -34,7 +34,10 @@ class IngressBuffer {
 
   void begin_poll() { pool_.begin_poll(); }
   // What is readable on the port and not read yet; a PG does not resume into it.
-  void note_backlog(PortId port, Bytes backlog) { backlog_[port.index()] = backlog; }
+  void note_backlog(PortId port, Bytes backlog) { arrivals_[port.index()].backlog = backlog; }
+  // PGs of the port whose arriving packets are discarded during a storm, as a mask.
+  void set_discarding(PortId port, uint8_t pgs) { arrivals_[port.index()].discarding = pgs; }
+  uint8_t discarding(PortId port) const { return arrivals_[port.index()].discarding; }
   // `backlog` octets are readable on the port and not read yet. False: dropped and counted.
   [[nodiscard]] bool admit(Packet* packet, int64_t backlog) {
     const PortId port = packet->ingress_port;
@@ -43,7 +46,7 @@ class IngressBuffer {
       start_admitted_run(port, pg);
     const int64_t charge = cell_.charge_of(packet->wire_len);
     const pfc::Admission admission =
-        pool_.admit(*admitted_.buffer, *admitted_.limits, charge, backlog);
+        pool_.admit(*admitted_.buffer, *admitted_.buffer->limits, charge, backlog);
     if (admission.xoff_edge) [[unlikely]]
       pause_sender_.mark(port, pg, true);
     if (admission.verdict != pfc::AdmitVerdict::accepted) [[unlikely]] {
@@ -61,12 +64,16 @@ class IngressBuffer {
       run_bytes_ += charge.bytes;
       return;
     }
-    end_run();
+    if (run_bytes_ != 0) end_run();
     run_ = charge;
     run_bytes_ = charge.bytes;
   }
   // Ends the runs and sends credits that are owed to other shards.
-  void flush();
+  void flush() {
+    if (admitted_.packets != 0) end_admitted_run();
+    if (run_bytes_ != 0) end_run();
+    if (!owed_.empty()) send_credits();
+  }
   void take_credit(const Message& credit) { give_back(credit.port, credit.pg, credit.bytes); }
   bool credits_wait() const { return !owed_.empty(); }
 
@@ -83,13 +90,13 @@ class IngressBuffer {
     PortId port = PortId::none();
     PriorityGroupId pg;
     pfc::PgBuffer* buffer = nullptr;
-    const pfc::PgLimits* limits = nullptr;
     uint64_t packets = 0;
     uint64_t bytes = 0;
   };
   void start_admitted_run(PortId port, PriorityGroupId pg);
   void end_admitted_run();
   void end_run();
+  void send_credits();
   void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
   void refuse(Packet* packet, pfc::AdmitVerdict verdict);
   int64_t& credit(PortId port, PriorityGroupId pg) {
@@ -103,10 +110,14 @@ class IngressBuffer {
   AdmittedRun admitted_;
   Charge run_{PortId::none(), PriorityGroupId(0), 0};
   int64_t run_bytes_ = 0;
-  std::vector<Bytes> backlog_;         // by port, as of its last burst
+  struct Arrivals {      // of a port
+    Bytes backlog;       // as of its last burst
+    uint8_t discarding;  // PGs
+  };
+  std::vector<uint16_t> owed_;         // indices into credits_ that are not zero
+  std::vector<Arrivals> arrivals_;     // by port
   std::vector<pfc::PgLimits> limits_;  // in force, by (port, PG): the last snapshot may be gone
   std::vector<int64_t> credits_;       // owed to other shards, by (port, PG)
-  std::vector<uint16_t> owed_;         // indices into credits_ that are not zero
 };
 
 }  // namespace eddy

@@ -14,9 +14,8 @@ PauseControl::PauseControl(ShardContext& context, IngressBuffer& buffer, Egress&
       buffer_(buffer),
       egress_(egress),
       sender_(sender),
-      receiver_(ports),
-      watchdog_(ports),
-      discarding_pgs_(ports) {}
+      receiver_(ports, context.due_of(Timers::pause_receiver)),
+      watchdog_(ports, context.due_of(Timers::watchdog)) {}
 
 void PauseControl::mac_control(Packet* packet) {
   const PortId port = packet->ingress_port;
@@ -48,7 +47,7 @@ void PauseControl::apply(const pfc::PauseChange& change) {
   for (unsigned left = change.xoff; left != 0; left &= left - 1) {
     const auto priority = static_cast<size_t>(std::countr_zero(left));
     asked |=
-        static_cast<uint8_t>(1u << context_.settings(port).pause_rx.pfc_to_queue[priority].index());
+        static_cast<uint8_t>(1u << context_.plans(port).pause_rx.pfc_to_queue[priority].index());
   }
   if (asked != 0) watchdog_.on_pause_frame(port, asked, context_.now);
   if (change.queues == 0) return;
@@ -91,12 +90,12 @@ void PauseControl::follow(PortId port) {
   const PortSettings& settings = context_.settings(port);
   uint8_t pgs = 0;
   for (size_t pg = 0; pg < kPriorities; ++pg) {
-    const size_t priority = settings.pg_to_pfc[pg].index();
-    const size_t queue = settings.pause_rx.pfc_to_queue[priority].index();
+    const size_t priority = settings.classes->pg_to_pfc[pg].index();
+    const size_t queue = context_.plans(port).pause_rx.pfc_to_queue[priority].index();
     if ((settings.lossless_pgs >> pg & 1) != 0 && (dropping >> queue & 1) != 0)
       pgs |= static_cast<uint8_t>(1u << pg);
   }
-  discarding_pgs_[port.index()] = pgs;
+  buffer_.set_discarding(port, pgs);
 }
 
 void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
@@ -105,12 +104,11 @@ void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
   counters[verdict.storm ? PfcCounter::pfcwd_storms : PfcCounter::pfcwd_restored].add(1);
   context_.event(verdict.storm ? EventKind::pfcwd_storm : EventKind::pfcwd_restored, verdict.port,
                  0, Priority(queue));
-  context_.common.gauge(verdict.port, verdict.queue)
-      .storm.store(verdict.storm, std::memory_order_relaxed);
+  context_.queue(verdict.port, queue).storm.store(verdict.storm, std::memory_order_relaxed);
   follow(verdict.port);
 }
 
-void PauseControl::send_frames() {
+void PauseControl::send_owed() {
   sender_.flush(context_.now, [this](const pfc::PauseFrame& frame) { return send_frame(frame); });
 }
 
@@ -144,11 +142,11 @@ void PauseControl::adopt(const Snapshot& now) {
   for (size_t i = 0; i < now.ports.size(); ++i) {
     const PortId port(i);
     if (!context_.owns(port)) continue;
-    sender_.configure(port, now.ports[i].pause_tx);
-    const uint8_t ended = watchdog_.configure(port, now.ports[i].watchdog, context_.now);
+    sender_.configure(port, now.plans[i].pause_tx);
+    const uint8_t ended = watchdog_.configure(port, now.plans[i].watchdog, context_.now);
     for (size_t q = 0; q < kPriorities; ++q)
       if ((ended >> q & 1) != 0) on_verdict({port, QueueId(q), false});
-    apply(receiver_.configure(port, now.ports[i].pause_rx, context_.now));
+    apply(receiver_.configure(port, now.plans[i].pause_rx, context_.now));
     follow(port);
   }
 }
@@ -158,10 +156,6 @@ void PauseControl::on_timers() {
   watchdog_.poll(
       context_.now, [this](PortId port, QueueId queue) { return egress_.progress(port, queue); },
       [this](const pfc::WatchdogVerdict& verdict) { on_verdict(verdict); });
-}
-
-Instant PauseControl::next_deadline() const {
-  return std::min({sender_.next_deadline(), receiver_.next_deadline(), watchdog_.next_deadline()});
 }
 
 }  // namespace eddy

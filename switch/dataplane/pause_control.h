@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "net/ids.h"
 #include "net/packet.h"
@@ -31,20 +30,21 @@ class PauseControl {
   // tell. Takes it.
   void fabric_control(Packet* packet);
   // Gives the ports their due PFC frames.
-  void send_frames();
+  void send_frames() {
+    if (sender_.owes(context_.now)) [[unlikely]]
+      send_owed();
+  }
   void link_changed(PortId port, bool up);
   void adopt(const Snapshot& now);
   void on_timers();
-  Instant next_deadline() const;
   void resume_all() { sender_.resume_all(); }
-  // PGs of the port whose arriving packets are discarded during a storm, as a mask.
-  uint8_t discarding_pgs(PortId port) const { return discarding_pgs_[port.index()]; }
 
  private:
   void apply(const pfc::PauseChange& change);
   void count(const pfc::PauseChange& change);
   void on_verdict(const pfc::WatchdogVerdict& verdict);
   void follow(PortId port);
+  void send_owed();
   bool send_frame(const pfc::PauseFrame& frame);
 
   ShardContext& context_;
@@ -53,7 +53,6 @@ class PauseControl {
   pfc::PauseSender& sender_;
   pfc::PauseReceiver receiver_;
   pfc::Watchdog watchdog_;
-  std::vector<uint8_t> discarding_pgs_;  // by port
 };
 
 }  // namespace eddy

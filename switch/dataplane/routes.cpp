@@ -55,13 +55,6 @@ std::string unique_name(const char* family, const void* table) {
 
 }  // namespace
 
-template <class Key>
-uint16_t RouteTable::Ranges<Key>::find(Key key) const {
-  const Key* base = starts.data();
-  for (size_t half = starts.size() / 2; half > 0; half /= 2) base += (base[half] <= key) ? half : 0;
-  return targets[static_cast<size_t>(base - starts.data())];
-}
-
 // Sweeps over the sorted prefixes with a stack of those that enclose the current point.
 template <class Key>
 RouteTable::Ranges<Key> RouteTable::flatten(std::span<const Route> routes,

@@ -49,6 +49,8 @@ class RouteTable {
   static Result<std::shared_ptr<const RouteTable>> build(std::span<const Route> routes,
                                                          RouteEngine engine);
 
+  // The target index of a destination in host order; not for a table that uses_fib4().
+  uint16_t find4(uint32_t destination) const { return ranges4_.find(destination); }
   // Target indices for a burst of destinations in host order.
   void lookup(std::span<const uint32_t> destinations, uint16_t* targets) const;
   // For one destination of 16 octets in wire order.
@@ -58,13 +60,19 @@ class RouteTable {
   size_t target_count() const { return targets_.size(); }
   std::span<const Route> routes() const { return routes_; }
   bool uses_fib() const { return fib_ != nullptr || fib6_ != nullptr; }
+  bool uses_fib4() const { return fib_ != nullptr; }
 
  private:
   template <class Key>
   struct Ranges {
     std::vector<Key> starts;        // sorted, power-of-two count, padded with the largest key
     std::vector<uint16_t> targets;  // of the interval that begins at starts[i]
-    uint16_t find(Key key) const;
+    uint16_t find(Key key) const {
+      const Key* base = starts.data();
+      for (size_t half = starts.size() / 2; half > 0; half /= 2)
+        base += (base[half] <= key) ? half : 0;
+      return targets[static_cast<size_t>(base - starts.data())];
+    }
   };
   struct FreeFib {
     void operator()(rte_fib* fib) const { rte_fib_free(fib); }

@@ -15,9 +15,10 @@ CommonState::CommonState(size_t shard_count, size_t port_count)
       signals(port_count),
       pg_buffers(port_count * kPriorities),
       pool_use(shard_count),
-      queue_gauges(port_count * kPriorities) {
-  for (size_t i = 0; i < (shards + 1) * shards; ++i)
-    mailboxes.push_back(std::make_unique<Mailbox>());
+      queues(port_count * kPriorities) {
+  for (size_t from = 0; from <= shards; ++from)
+    for (size_t to = 0; to < shards; ++to)
+      mailboxes.push_back(from == to ? nullptr : std::make_unique<Mailbox>());
   const auto readers_count = static_cast<uint32_t>(shards);
   const size_t size = rte_rcu_qsbr_get_memsize(readers_count);
   const size_t lines = (size + RTE_CACHE_LINE_SIZE - 1) / RTE_CACHE_LINE_SIZE;
@@ -28,6 +29,30 @@ CommonState::CommonState(size_t shard_count, size_t port_count)
     ASSERT(rte_rcu_qsbr_thread_register(readers.get(), i) == 0);
     rte_rcu_qsbr_thread_online(readers.get(), i);
   }
+}
+
+ShardContext::ShardContext(CommonState& common_state, ShardId self, size_t ports)
+    : common(common_state),
+      id(self),
+      sole(common_state.shards == 1),
+      signals_(common_state.signals.data()),
+      pgs_(common_state.pg_buffers.data()),
+      queues_(common_state.queues.data()),
+      counters(ports),
+      events(kEventCapacity) {
+  due.fill(Instant::never());
+}
+
+void ShardContext::obey(const Snapshot* latest) {
+  snapshot = latest;
+  ports_ = latest->ports.data();
+  routes = latest->routes.get();
+  next_hops = latest->next_hops.data();
+  dre = &latest->dre;
+  const ShardScheme& scheme = latest->schemes[id.index()];
+  live = scheme.live->data();
+  selector = scheme.selector.get();
+  path_sets = latest->path_sets;
 }
 
 }  // namespace eddy

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "lb/path_view.h"
@@ -22,18 +23,33 @@
 #include "switch/dataplane/events.h"
 #include "switch/dataplane/io.h"
 #include "switch/dataplane/mailbox.h"
+#include "switch/dataplane/packet_fifo.h"
 #include "switch/dataplane/shard.h"
 #include "switch/dataplane/snapshot.h"
 
 namespace eddy {
 
-// Watermarks and state of an egress queue for readers; its octets are in PortSignals. Writer: the
-// port's shard.
-struct QueueGauge {
-  std::atomic<int64_t> user_watermark{0};
+// An egress queue, in one line. Writer: the port's shard, to whom all is private but the atomics;
+// its octets are in PortSignals.
+struct alignas(64) EgressQueue {
+  PacketFifo fifo;
+  Instant progress_at;                     // last packet sent, or became non-empty
+  std::atomic<int64_t> user_watermark{0};  // octets
   std::atomic<int64_t> persistent_watermark{0};
-  std::atomic<bool> storm{false};
+  std::atomic<bool> storm{false};  // the watchdog acts on it
 };
+static_assert(sizeof(EgressQueue) == 64);
+
+// What others have changed, rarely: the one line that a shard looks at in every poll. Writers:
+// control, but `links`: the shard of the link.
+struct alignas(64) Changes {
+  std::atomic<const Snapshot*> snapshot{nullptr};
+  std::atomic<uint64_t> newest{0};                           // its generation
+  std::atomic<uint64_t> grace{0};                            // rte_rcu_qsbr's token to be passed
+  std::atomic<uint32_t> links{0};                            // changes of PortSignals::up
+  std::array<std::atomic<uint16_t>, kMaxShards> commands{};  // posted to each shard
+};
+static_assert(sizeof(Changes) == 64);
 
 // State that shards share. Sized at construction, never moved.
 struct CommonState {
@@ -42,52 +58,57 @@ struct CommonState {
   Mailbox& mail(size_t from, ShardId to) { return *mailboxes[from * shards + to.index()]; }
   size_t control() const { return shards; }  // as a sender of mail
   void publish(const Snapshot& now) {        // control
-    snapshot.store(&now, std::memory_order_release);
-    newest.store(now.generation, std::memory_order_relaxed);
+    changes.snapshot.store(&now, std::memory_order_release);
+    changes.newest.store(now.generation, std::memory_order_release);
   }
   pfc::PgBuffer& pg(PortId port, PriorityGroupId pg) {
     return pg_buffers[port.index() * kPriorities + pg.index()];
   }
-  QueueGauge& gauge(PortId port, QueueId queue) {
-    return queue_gauges[port.index() * kPriorities + queue.index()];
+  EgressQueue& queue(PortId port, QueueId queue) {
+    return queues[port.index() * kPriorities + queue.index()];
   }
 
+  Changes changes;
   size_t shards;
   std::vector<lb::PortSignals> signals;
   std::vector<pfc::PgBuffer> pg_buffers;
   std::vector<pfc::PoolUse> pool_use;  // by shard
-  std::vector<QueueGauge> queue_gauges;
+  std::vector<EgressQueue> queues;
   std::vector<std::unique_ptr<Mailbox>>
-      mailboxes;  // [sender][receiver]; the last sender is control
-  std::atomic<const Snapshot*> snapshot{nullptr};
-  std::atomic<uint64_t> newest{0};           // its generation
-  std::atomic<uint32_t> link_generation{0};  // grows with every change of PortSignals::up
+      mailboxes;  // [sender][receiver]; the last sender is control; null to oneself
   struct FreeAligned {
     void operator()(void* memory) const;
   };
   std::unique_ptr<rte_rcu_qsbr, FreeAligned> readers;
 };
 
-struct ShardContext {
-  ShardContext(CommonState& common_state, ShardId self, size_t ports)
-      : common(common_state),
-        id(self),
-        counters(ports),
-        events(kEventCapacity),
-        signals_(common_state.signals.data()) {}
+// Whose next deadlines stand in ShardContext::due.
+enum class Timers : uint8_t { egress, pause_sender, pause_receiver, watchdog, peers, neighbors };
+inline constexpr size_t kTimers = static_cast<size_t>(Timers::neighbors) + 1;
+
+// Ordered by use, a line each: what every poll reads; what a departing frame needs; what an
+// arriving one needs besides; and the rest.
+struct alignas(64) ShardContext {
+  ShardContext(CommonState& common_state, ShardId self, size_t ports);
 
   // Takes a snapshot into use.
-  void obey(const Snapshot* latest) {
-    snapshot = latest;
-    ports_ = latest->ports.data();
-  }
+  void obey(const Snapshot* latest);
   const PortSettings& settings(PortId port) const { return ports_[port.index()]; }
+  const PortPlans& plans(PortId port) const { return snapshot->plans[port.index()]; }
   lb::PortSignals& signals(PortId port) { return signals_[port.index()]; }
-  bool owns(PortId port) const { return settings(port).owner == id; }
+  pfc::PgBuffer& pg(PortId port, PriorityGroupId pg) {
+    return pgs_[port.index() * kPriorities + pg.index()];
+  }
+  EgressQueue& queue(PortId port, size_t queue) {
+    return queues_[port.index() * kPriorities + queue];
+  }
+  bool owns(PortId port) const { return sole || settings(port).owner == id; }
   void event(EventKind kind, PortId port, uint64_t value = 0, Priority priority = {}) {
     events.push({now, value, port, priority, kind});
   }
   void count(PortId port, PortCounter which, uint64_t n = 1) { counters[port].port[which].add(n); }
+  // Where a part's next deadline is kept.
+  Instant* due_of(Timers timers) { return &due[static_cast<size_t>(timers)]; }
 
   // Gives a packet back to the world, in bursts. The caller has counted it and released its charge.
   void free(Packet* packet) {
@@ -95,26 +116,46 @@ struct ShardContext {
     if (freed_count_ == freed_.size()) flush_freed();
   }
   void flush_freed() {
-    if (freed_count_ != 0) io->free({freed_.data(), freed_count_});
+    if (freed_count_ == 0) return;
+    io->free({freed_.data(), freed_count_});
     freed_count_ = 0;
   }
 
   static constexpr size_t kEventCapacity = 4096;
 
-  CommonState& common;
-  const ShardId id;
   Io* io = nullptr;  // during a poll
   Instant now;
-  const Snapshot* snapshot = nullptr;
-  Counters counters;
-  EventRing events;
+  std::array<Instant, kTimers> due;
+
+  CommonState& common;
   PollStats stats;
+
+ private:
+  uint32_t freed_count_ = 0;
+
+ public:
+  const ShardId id;
+  const bool sole;  // the only shard: everything is its own
 
  private:
   const PortSettings* ports_ = nullptr;  // of the snapshot
   lb::PortSignals* signals_;
+  pfc::PgBuffer* pgs_;
+  EgressQueue* queues_;
+
+ public:
+  Counters counters;
+  const Snapshot* snapshot = nullptr;
+  const lb::Dre* dre = nullptr;  // of the snapshot, as are those that follow
+  const RouteTable* routes = nullptr;
+  const NextHop* next_hops = nullptr;
+  const lb::MemberMask* live = nullptr;  // by path set
+  lb::Selector* selector = nullptr;
+  std::span<const lb::PathSet> path_sets;
+  EventRing events;
+
+ private:
   std::array<Packet*, 2 * kBurst> freed_{};
-  size_t freed_count_ = 0;
 };
 
 }  // namespace eddy

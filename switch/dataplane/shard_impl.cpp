@@ -12,7 +12,7 @@ namespace eddy {
 
 ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
     : context_(common, id, ports),
-      pause_sender_(ports),
+      pause_sender_(ports, context_.due_of(Timers::pause_sender)),
       buffer_(context_, pause_sender_, ports),
       egress_(context_, buffer_, ports),
       icmp_(context_, buffer_),
@@ -30,40 +30,55 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   context_.io = &io;
   context_.now = now;
   context_.stats = {};
-  // Between polls the shard looks into no snapshot, so this is where it lets go of the last one.
-  rte_rcu_qsbr_quiescent(context_.common.readers.get(), static_cast<unsigned>(context_.id.index()));
-  adopt_snapshot();
+  follow_control();
   buffer_.begin_poll();
   read_mail();
   follow_links();
-  on_timers();
+  if (timers_due()) [[unlikely]]
+    on_timers();
   for (const PortId port : io.completions()) egress_.line_free(port);
   ingress_.run();
   forwarder_.forward_originated();
-  pause_.send_frames();
-  egress_.service();
-  buffer_.flush();
-  pause_.send_frames();  // XON for what has just left
-  egress_.service();
-  buffer_.flush();
+  send();
+  if (pause_sender_.owes(now) || egress_.ready()) [[unlikely]]
+    send();  // XON for what has just left
   context_.flush_freed();
-  finish_drain();
+  if (draining_ != nullptr) [[unlikely]]
+    finish_drain();
   return context_.stats;
 }
 
+void ShardImpl::send() {
+  pause_.send_frames();
+  egress_.service();
+  buffer_.flush();
+}
+
 Instant ShardImpl::next_deadline() const {
-  if (mail_waits() || buffer_.credits_wait() || snapshot_waits()) return context_.now;
-  const Instant next = std::min({egress_.next_deadline(), pause_.next_deadline(),
-                                 peers_.next_deadline(), adjacency_.next_deadline()});
-  return std::max(next, context_.now);
+  if (mail_waits() || buffer_.credits_wait() ||
+      context_.common.changes.newest.load(std::memory_order_relaxed) != adopted_)
+    return context_.now;
+  return std::max(*std::min_element(context_.due.begin(), context_.due.end()), context_.now);
+}
+
+// Between polls the shard looks into no snapshot, so this is where it lets go of the last one: of
+// that which was in force before a grace period that it can see has begun.
+inline void ShardImpl::follow_control() {
+  const Changes& changes = context_.common.changes;
+  const uint64_t grace = changes.grace.load(std::memory_order_acquire);
+  if (grace != grace_passed_) [[unlikely]] {
+    grace_passed_ = grace;
+    rte_rcu_qsbr_quiescent(context_.common.readers.get(),
+                           static_cast<unsigned>(context_.id.index()));
+  }
+  if (changes.newest.load(std::memory_order_acquire) != adopted_) [[unlikely]]
+    adopt_snapshot();
 }
 
 // The last snapshot may be gone and its memory be this one's: only generations tell them apart.
 void ShardImpl::adopt_snapshot() {
-  const Snapshot* latest = context_.common.snapshot.load(std::memory_order_acquire);
+  const Snapshot* latest = context_.common.changes.snapshot.load(std::memory_order_acquire);
   context_.obey(latest);
-  if (latest->generation == adopted_) [[likely]]
-    return;
   adopted_ = latest->generation;
   buffer_.adopt(*latest);
   egress_.adopt(*latest);
@@ -76,15 +91,26 @@ void ShardImpl::adopt_snapshot() {
   context_.event(EventKind::snapshot_adopted, PortId::none(), latest->generation);
 }
 
-void ShardImpl::read_mail() {
-  for (size_t from = 0; from <= context_.common.control(); ++from) {
-    if (from == context_.id.index()) continue;
-    Mailbox& mail = context_.common.mail(from, context_.id);
-    while (!mail.empty()) {
-      const size_t count = mail.receive(messages_);
-      context_.stats.messages += static_cast<uint32_t>(count);
-      for (size_t i = 0; i < count; ++i) take_message(messages_[i]);
-    }
+// What control has posted is counted, so that its mailbox need not be looked into.
+inline void ShardImpl::read_mail() {
+  CommonState& common = context_.common;
+  if (!context_.sole) {
+    for (size_t from = 0; from < common.shards; ++from)
+      if (from != context_.id.index()) read(common.mail(from, context_.id));
+  }
+  const uint16_t posted =
+      common.changes.commands[context_.id.index()].load(std::memory_order_acquire);
+  if (posted == commands_read_) [[likely]]
+    return;
+  commands_read_ = posted;
+  read(common.mail(common.control(), context_.id));
+}
+
+void ShardImpl::read(Mailbox& mail) {
+  while (!mail.empty()) {
+    const size_t count = mail.receive(messages_);
+    context_.stats.messages += static_cast<uint32_t>(count);
+    for (size_t i = 0; i < count; ++i) take_message(messages_[i]);
   }
 }
 
@@ -125,16 +151,16 @@ void ShardImpl::carry_out(Command& command) {
 }
 
 void ShardImpl::finish_drain() {
-  if (draining_ == nullptr || held() != 0) return;
+  if (held() != 0) return;
   while (draining_ != nullptr) {  // whoever asked may free it as soon as it is done
     Command& command = *std::exchange(draining_, draining_->next);
     command.done.store(true, std::memory_order_release);
   }
 }
 
-void ShardImpl::follow_links() {
+inline void ShardImpl::follow_links() {
   for (const LinkChange& change : context_.io->link_changes()) change_link(change);
-  const uint32_t generation = context_.common.link_generation.load(std::memory_order_acquire);
+  const uint32_t generation = context_.common.changes.links.load(std::memory_order_acquire);
   if (generation == links_seen_) [[likely]]
     return;
   links_seen_ = generation;
@@ -156,6 +182,12 @@ void ShardImpl::settle_port(PortId port) {
   context_.event(up ? EventKind::link_up : EventKind::link_down, port);
 }
 
+inline bool ShardImpl::timers_due() const {
+  bool due = false;
+  for (const Instant at : context_.due) due |= at <= context_.now;
+  return due;
+}
+
 void ShardImpl::on_timers() {
   egress_.on_timers();
   pause_.on_timers();
@@ -163,12 +195,12 @@ void ShardImpl::on_timers() {
   adjacency_.on_timers();
 }
 
-bool ShardImpl::snapshot_waits() const {
-  return context_.common.newest.load(std::memory_order_relaxed) != adopted_;
-}
-
 bool ShardImpl::mail_waits() const {
-  for (size_t from = 0; from <= context_.common.control(); ++from)
+  const CommonState& common = context_.common;
+  if (common.changes.commands[context_.id.index()].load(std::memory_order_relaxed) !=
+      commands_read_)
+    return true;
+  for (size_t from = 0; from < common.shards; ++from)
     if (from != context_.id.index() && !context_.common.mail(from, context_.id).empty())
       return true;
   return false;

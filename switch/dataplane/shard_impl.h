@@ -38,19 +38,28 @@ class ShardImpl final : public Shard {
   uint64_t held() const;
 
  private:
+  void follow_control();
   void adopt_snapshot();
   void read_mail();
+  void read(Mailbox& mail);
   void take_message(const Message& message);
   void carry_out(Command& command);
   void follow_links();
   void change_link(const LinkChange& change);
   // Brings the port up while its link is up and its configuration wants it up.
   void settle_port(PortId port);
+  bool timers_due() const;
   void on_timers();
+  void send();
   void finish_drain();
   bool mail_waits() const;
-  bool snapshot_waits() const;
 
+  // The first line, of every poll: what of CommonState::changes this shard has followed.
+  uint64_t adopted_ = 0;       // generation of the snapshot that the parts below obey
+  uint64_t grace_passed_ = 0;  // rte_rcu_qsbr's token
+  uint32_t links_seen_ = 0;    // that the live masks reflect
+  uint16_t commands_read_ = 0;
+  Command* draining_ = nullptr;  // those that wait for the shard to be empty, by Command::next
   ShardContext context_;
   pfc::PauseSender pause_sender_;
   IngressBuffer buffer_;
@@ -61,11 +70,8 @@ class ShardImpl final : public Shard {
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;
-  uint64_t adopted_ = 0;                  // generation of the snapshot that the parts below obey
   std::array<Message, kBurst> messages_;  // being read
-  uint32_t links_seen_ = 0;      // CommonState::link_generation that the live masks reflect
-  std::vector<bool> links_up_;   // by port, as the world says
-  Command* draining_ = nullptr;  // those that wait for the shard to be empty, by Command::next
+  std::vector<bool> links_up_;            // by port, as the world says
 };
 
 }  // namespace eddy

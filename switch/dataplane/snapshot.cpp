@@ -41,36 +41,61 @@ QueueSettings queue_settings(const SwitchConfig& config, const config::PortConfi
   return settings;
 }
 
-PortSettings port_settings(const SwitchConfig& config, size_t index,
-                           const pfc::BufferPlan& buffer) {
+PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::BufferPlan& buffer) {
   const config::PortConfig& port = config.ports[index];
-  const pfc::PortBufferPlan& plan = buffer.ports[index];
   const uint8_t lossless = lossless_queues(buffer);
+  PortClasses classes;
+  classes.pgs = buffer.ports[index].pgs;
+  for (size_t i = 0; i < classes.by_dscp.size(); ++i)
+    classes.by_dscp[i] = class_of(port.maps, port.maps.dscp_to_tc[i]);
+  for (size_t i = 0; i < kPriorities; ++i) {
+    classes.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
+    classes.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
+    classes.queues[i] = queue_settings(config, port, (lossless >> i & 1) != 0, i);
+  }
+  return classes;
+}
+
+const PortClasses* shared(Snapshot& snapshot, const PortClasses& classes) {
+  for (const auto& known : snapshot.classes)
+    if (*known == classes) return known.get();
+  return snapshot.classes.emplace_back(std::make_unique<PortClasses>(classes)).get();
+}
+
+PortSettings port_settings(const SwitchConfig& config, size_t index, const PortClasses* classes,
+                           uint8_t lossless_pgs) {
+  const config::PortConfig& port = config.ports[index];
   PortSettings settings;
-  settings.role = port.role;
-  settings.admin_up = port.admin_up;
-  settings.owner = ShardId(static_cast<size_t>(port.worker));
+  settings.classes = classes;
   settings.line = LineRate(port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed);
   settings.line_overhead = port.line_overhead;
   settings.max_l3_len = static_cast<uint32_t>(port.mtu);
   settings.mac = port_mac(config, index);
-  settings.peer_mac = port.peer_mac;
+  settings.role = port.role;
+  settings.admin_up = port.admin_up;
+  settings.owner = ShardId(static_cast<size_t>(port.worker));
   settings.pcp_trusted = port.maps.trust_pcp;
-  settings.lldp = config.control.lldp;
-  for (size_t i = 0; i < settings.by_dscp.size(); ++i)
-    settings.by_dscp[i] = class_of(port.maps, port.maps.dscp_to_tc[i]);
-  for (size_t i = 0; i < kPriorities; ++i) {
-    settings.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
-    settings.pgs[i] = plan.pgs[i];
-    settings.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
-    settings.queues[i] = queue_settings(config, port, (lossless >> i & 1) != 0, i);
-  }
-  settings.lossless_pgs = plan.lossless_pgs;
-  settings.scheduler = pfc::SchedulerPlan::of(port);
-  settings.pause_tx = pfc::PauseTxPlan::of(port);
-  settings.pause_rx = pfc::PauseRxPlan::of(port, plan.lossless_priorities);
-  settings.watchdog = pfc::WatchdogPlan::of(port, plan.lossless_queues);
+  settings.lossless_pgs = lossless_pgs;
   return settings;
+}
+
+PortPlans port_plans(const SwitchConfig& config, size_t index, const pfc::PortBufferPlan& buffer) {
+  const config::PortConfig& port = config.ports[index];
+  return {.peer_mac = port.peer_mac,
+          .lldp = config.control.lldp,
+          .scheduler = pfc::SchedulerPlan::of(port),
+          .pause_tx = pfc::PauseTxPlan::of(port),
+          .pause_rx = pfc::PauseRxPlan::of(port, buffer.lossless_priorities),
+          .watchdog = pfc::WatchdogPlan::of(port, buffer.lossless_queues)};
+}
+
+void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
+  const SwitchConfig& config = snapshot.config;
+  for (size_t i = 0; i < config.ports.size(); ++i) {
+    const PortClasses* classes = shared(snapshot, port_classes(config, i, buffer));
+    snapshot.ports.push_back(port_settings(config, i, classes, buffer.ports[i].lossless_pgs));
+    snapshot.plans.push_back(port_plans(config, i, buffer.ports[i]));
+  }
 }
 
 std::vector<OwnAddress> addresses_of(const SwitchConfig& config) {
@@ -221,8 +246,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   snapshot->headroom_pool = plan->headroom_pool;
   snapshot->leaf = config.leaf;
   snapshot->dre = lb::Dre(lb::Dre::of(config.dre));
-  for (size_t i = 0; i < config.ports.size(); ++i)
-    snapshot->ports.push_back(port_settings(config, i, *plan));
+  add_ports(*snapshot, *plan);
   snapshot->own_addresses = addresses_of(config);
   snapshot->neighbors = fixed_neighbors(config);
   snapshot->routes = options.shared_routes;

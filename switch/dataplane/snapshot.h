@@ -37,6 +37,7 @@ struct ClassOf {  // what classification yields
   TrafficClass traffic_class;
   PriorityGroupId pg;
   QueueId queue;
+  bool operator==(const ClassOf&) const = default;
 };
 
 struct QueueSettings {
@@ -44,25 +45,38 @@ struct QueueSettings {
   bool ecn = false;
   bool lossless = false;        // fed by a lossless PG of any port: never dropped here
   pfc::PowerOfTwo lossy_limit;  // of the free shared pool
+  bool operator==(const QueueSettings&) const = default;
 };
 
-struct PortSettings {
+// How a port treats each class of traffic. Ports that are alike share one, and its cache lines.
+struct PortClasses {
+  std::array<pfc::PgLimits, kPriorities> pgs{};
+  std::array<QueueSettings, kPriorities> queues{};
+  std::array<ClassOf, 64> by_dscp{};
+  std::array<ClassOf, 8> by_pcp{};
+  std::array<Priority, kPriorities> pg_to_pfc{};
+  bool operator==(const PortClasses&) const = default;
+};
+
+// What every packet of a port asks for: one line.
+struct alignas(64) PortSettings {
+  const PortClasses* classes = nullptr;
+  LineRate line;              // shaper, or speed
+  int32_t line_overhead = 0;  // octets a frame costs on the line beyond wire_len
+  uint32_t max_l3_len = 0;    // MTU
+  MacAddress mac;
   config::PortRole role{};
   bool admin_up = true;
   ShardId owner;
-  LineRate line;              // shaper, or speed
-  int64_t line_overhead = 0;  // octets a frame costs on the line beyond wire_len
-  uint32_t max_l3_len = 0;    // MTU
-  MacAddress mac;
-  std::optional<MacAddress> peer_mac;
   bool pcp_trusted = true;
-  bool lldp = true;
   uint8_t lossless_pgs = 0;  // bit = PG
-  std::array<ClassOf, 64> by_dscp{};
-  std::array<ClassOf, 8> by_pcp{};
-  std::array<pfc::PgLimits, kPriorities> pgs{};
-  std::array<Priority, kPriorities> pg_to_pfc{};
-  std::array<QueueSettings, kPriorities> queues{};
+};
+static_assert(sizeof(PortSettings) == 64);
+
+// What only its timers, PFC and LLDP ask for.
+struct PortPlans {
+  std::optional<MacAddress> peer_mac;
+  bool lldp = true;
   pfc::SchedulerPlan scheduler;
   pfc::PauseTxPlan pause_tx;
   pfc::PauseRxPlan pause_rx;
@@ -107,6 +121,8 @@ struct Snapshot {
   LeafId leaf;
   lb::Dre dre{lb::Dre::Parameters{}};
   std::vector<PortSettings> ports;
+  std::vector<PortPlans> plans;                       // by port
+  std::vector<std::unique_ptr<PortClasses>> classes;  // all different
   std::shared_ptr<const RouteTable> routes;
   std::vector<NextHop> next_hops;  // by route target
   std::vector<lb::PathSet> path_sets;

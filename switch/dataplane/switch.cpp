@@ -82,6 +82,7 @@ Result<uint64_t> Switch::reconfigure(const config::SwitchConfig& config) {
   (*next)->generation = state_->snapshot->generation + 1;
   state_->common.publish(**next);
   const uint64_t token = rte_rcu_qsbr_start(state_->common.readers.get());
+  state_->common.changes.grace.store(token, std::memory_order_release);
   state_->retired.push_back({std::exchange(state_->snapshot, std::move(*next)), token});
   return state_->snapshot->generation;
 }
@@ -97,8 +98,13 @@ size_t Switch::reclaim() {
 bool Switch::post(ShardId shard, Command& command) {
   command.done.store(false, std::memory_order_relaxed);
   CommonState& common = state_->common;
-  return common.mail(common.control(), shard)
-      .send({.kind = Message::Kind::command, .command = &command});
+  if (!common.mail(common.control(), shard)
+           .send({.kind = Message::Kind::command, .command = &command}))
+    return false;
+  std::atomic<uint16_t>& posted = common.changes.commands[shard.index()];
+  const unsigned count = posted.load(std::memory_order_relaxed) + 1u;
+  posted.store(static_cast<uint16_t>(count), std::memory_order_release);
+  return true;
 }
 
 size_t Switch::port_count() const {
@@ -125,7 +131,7 @@ PgStatus Switch::pg_status(PortId port, PriorityGroupId pg) const {
       std::max<int64_t>(buffer_status().shared_size - buffer_status().shared_used, 0);
   return {.used = read(buffer.used),
           .headroom = read(buffer.headroom_used),
-          .xoff = settings.pgs[pg.index()].threshold(shared_free),
+          .xoff = settings.classes->pgs[pg.index()].threshold(shared_free),
           .user_watermark = read(buffer.user_watermark),
           .persistent_watermark = read(buffer.persistent_watermark),
           .pausing = buffer.pausing.load(std::memory_order_relaxed)};
@@ -133,7 +139,7 @@ PgStatus Switch::pg_status(PortId port, PriorityGroupId pg) const {
 
 QueueStatus Switch::queue_status(PortId port, QueueId queue) const {
   const lb::PortSignals& signals = state_->common.signals[port.index()];
-  const QueueGauge& gauge = state_->common.gauge(port, queue);
+  const EgressQueue& gauge = state_->common.queue(port, queue);
   return {.used = signals.queued_bytes[queue.index()].load(std::memory_order_relaxed),
           .user_watermark = read(gauge.user_watermark),
           .persistent_watermark = read(gauge.persistent_watermark),
@@ -168,7 +174,8 @@ Balance Switch::balance() const {
     }
     balance.held += shard->held();
   }
-  for (const auto& mailbox : state_->common.mailboxes) balance.held += mailbox->held();
+  for (const auto& mailbox : state_->common.mailboxes)
+    if (mailbox != nullptr) balance.held += mailbox->held();
   return balance;
 }
 
