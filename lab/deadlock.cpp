@@ -24,10 +24,11 @@ class Channels {
 
   // Depth first; a channel met again while it is open closes a circle.
   std::vector<uint32_t> circle() {
-    std::vector<State> state(waits_for_.size(), State::fresh);
+    std::vector<State> state(waits_for_.size());
+    std::vector<Visit> open;
     for (uint32_t start = 0; start < state.size(); ++start) {
       if (state[start] != State::fresh) continue;
-      std::vector<Visit> open = {{start, 0}};
+      open.push_back({start, 0});
       state[start] = State::open;
       while (!open.empty()) {
         Visit& top = open.back();
