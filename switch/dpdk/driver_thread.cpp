@@ -11,28 +11,32 @@
 namespace eddy {
 namespace {
 
+// DPDK's list of alarms has a lock of its own, but no tool can see into it. So the errand says in
+// its own words what comes before what: that it is made before it is run, and that its alarm is set
+// before it has been run, for then DPDK frees the alarm.
 class Errand {
  public:
   explicit Errand(const std::function<void()>& work) : work_(work) {}
-  static void run(void* errand) {
-    auto* self = static_cast<Errand*>(errand);
-    ASSERT(self->handed_over_.load(std::memory_order_acquire));
-    self->work_();
-    const std::lock_guard lock(self->mutex_);
-    self->done_ = true;
-    self->changed_.notify_one();
-  }
-  // Before run(), which is on another thread. DPDK's list of alarms has a lock of its own, but no
-  // tool can see into it.
-  void hand_over() { handed_over_.store(true, std::memory_order_release); }
-  void wait() {
+  void run_soon() {
+    constexpr uint64_t kSoonUs = 1;
     std::unique_lock lock(mutex_);
+    made_.store(true, std::memory_order_release);
+    ASSERT(rte_eal_alarm_set(kSoonUs, run, this) == 0);
     changed_.wait(lock, [this] { return done_; });
   }
 
  private:
+  static void run(void* errand) {
+    auto* self = static_cast<Errand*>(errand);
+    ASSERT(self->made_.load(std::memory_order_acquire));
+    const std::lock_guard lock(self->mutex_);
+    self->work_();
+    self->done_ = true;
+    self->changed_.notify_one();
+  }
+
   const std::function<void()>& work_;
-  std::atomic<bool> handed_over_{false};
+  std::atomic<bool> made_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
@@ -41,11 +45,7 @@ class Errand {
 }  // namespace
 
 void run_on_driver_thread(const std::function<void()>& work) {
-  constexpr uint64_t kSoonUs = 1;
-  Errand errand(work);
-  errand.hand_over();
-  ASSERT(rte_eal_alarm_set(kSoonUs, Errand::run, &errand) == 0);
-  errand.wait();
+  Errand(work).run_soon();
 }
 
 }  // namespace eddy
