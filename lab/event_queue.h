@@ -10,8 +10,6 @@
 // ones. Source: architecture, section 3.
 #pragma once
 
-#include <rte_prefetch.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -37,7 +35,7 @@ static_assert(sizeof(Event) == 24);
 class EventQueue {
  public:
   static constexpr size_t kLanes = 16;
-  static constexpr size_t kPrefetchAhead = 4;
+  static constexpr size_t kPrefetchAhead = 5;  // events of the same lane
 
   // Room for `capacity` events at once. More go to the heap, which then grows.
   explicit EventQueue(size_t capacity)
@@ -76,11 +74,16 @@ class EventQueue {
   bool empty() const { return least_at_ == kEmpty; }
   size_t odd_pending() const { return heap_.size(); }
 
-  // Takes out the next event; there is one.
-  Event pop() {
-    const Event event = least_ == kHeap ? pop_odd() : take(least_);
+  // Takes out the next event; there is one. `soon` is called with an event that will come out some
+  // events later, to prefetch what it is about.
+  template <class Soon>
+  Event pop(Soon&& soon) {
+    const Event event = least_ == kHeap ? pop_odd() : take(least_, soon);
     find_least();
     return event;
+  }
+  Event pop() {
+    return pop([](const Event&) {});
   }
 
  private:
@@ -178,13 +181,14 @@ class EventQueue {
     return true;
   }
 
-  Event take(uint32_t index) {
+  template <class Soon>
+  Event take(uint32_t index, Soon&& soon) {
     Lane& lane = lane_state_[index];
     const Event event = lane.head->events[lane.read++];
+    const size_t end = lane.head == lane.tail ? lane.write : kChunkEvents;
+    if (lane.read + kPrefetchAhead < end) soon(lane.head->events[lane.read + kPrefetchAhead]);
     if (lane.read == kChunkEvents) [[unlikely]]
       retire_head(lane);
-    else if (lane.read + kPrefetchAhead < kChunkEvents)
-      rte_prefetch0(lane.head->events[lane.read + kPrefetchAhead].packet);
     const bool empty = lane.head == nullptr || (lane.head == lane.tail && lane.read == lane.write);
     heads_[index] = empty ? kEmpty : lane.head->events[lane.read].at.ps();
     return event;

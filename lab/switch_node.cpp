@@ -68,6 +68,7 @@ Received SwitchIo::receive(std::span<Packet*> out) {
   received.count = static_cast<uint16_t>(count);
   received.backlog = backlog_[received.port.index()];
   read_ += count;
+  received.last = read_ == arrived_.size();
   return received;
 }
 

@@ -1,6 +1,9 @@
 #include "lab/world.h"
 
+#include <rte_prefetch.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "net/assert.h"
 
@@ -39,7 +42,7 @@ void World::advance(Instant at) {
     ASSERT(round < kRounds);
     while (queue_->next() == at) {
       ++counts_.events;
-      dispatch(queue_->pop());
+      dispatch(queue_->pop([this](const Event& soon) { prefetch(soon); }));
     }
     while (const auto node = wakes_->pop_due(at)) wake(*node);
     if (touched_.empty()) break;
@@ -48,6 +51,13 @@ void World::advance(Instant at) {
   if (watcher_ != nullptr) [[unlikely]]
     watcher_->on_instant();
   if (after_instant) after_instant(*this);
+}
+
+// The line and, where the frame will be read, its lines.
+inline void World::prefetch(const Event& event) const {
+  if (event.kind > kArrival) return;
+  rte_prefetch0(&lines_[event.target]);
+  if (event.kind == kArrival) PacketPool::prefetch(event.packet);
 }
 
 void World::dispatch(const Event& event) {
@@ -80,10 +90,18 @@ void World::leave(const Event& event) {
   else
     leave_filtered(line, event);
   if (event.kind != kSentLast) return;
-  if (is_switch(line.from))
-    switches_[line.from].io->complete(line.from_port);
-  else
-    host_at(line.from).line_busy = false;
+  if (is_switch(line.from)) return complete(line);
+  host_at(line.from).line_busy = false;
+  take_part(line.from);
+}
+
+// A switch that has nothing more to send there needs no poll for it.
+void World::complete(const Line& line) {
+  SwitchNode& node = switches_[line.from];
+  const bool at_once =
+      options_.poll_model == config::PollModel::exact && node.stalled_until <= now_;
+  if (at_once && node.shard->line_free(line.from_port, now_)) return;
+  node.io->complete(line.from_port);
   touch(line.from);
 }
 
@@ -160,7 +178,12 @@ void World::take_part(uint32_t node) {
 }
 
 void World::wake(uint32_t node) {
-  (is_switch(node) ? switches_[node].wake_at : host_at(node).wake_at) = Instant::never();
+  if (is_switch(node)) {
+    switches_[node].wake_at = Instant::never();
+  } else {
+    host_at(node).wake_at = Instant::never();
+    host_at(node).due = true;
+  }
   take_part(node);
 }
 
@@ -222,7 +245,7 @@ void World::turn_host(uint32_t index) {
   HostNode& host = host_at(index);
   host::Nic& nic = *host.nic;
   ++counts_.host_turns;
-  if (nic.next_deadline() <= now_) nic.on_timers(now_);
+  if (std::exchange(host.due, false)) nic.on_timers(now_);
   if (!host.line_busy) transmit(host);
   if (!nic.completions().empty()) [[unlikely]] {
     for (const host::Completion& completion : nic.completions()) finish(completion);

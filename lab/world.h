@@ -173,6 +173,7 @@ class World final : private Wires {
     Intake* intake = nullptr;
     int line_overhead = 0;
     bool line_busy = false;
+    bool due = false;            // its deadline has come
     bool blank_missing = false;  // the pool was empty when it last had something to send
     Instant wake_at = Instant::never();
     uint32_t line = 0;
@@ -203,7 +204,9 @@ class World final : private Wires {
   void send(uint32_t line, Packet* packet, bool last) override;
   void advance(Instant at);
   void dispatch(const Event& event);
+  void prefetch(const Event& event) const;
   void leave(const Event& event);
+  void complete(const Line& line);
   void leave_filtered(Line& line, const Event& event);
   void lose(Line& line, Packet* packet);
   void arrive(const Event& event);

@@ -112,6 +112,18 @@ void Egress::service_port(PortId id) {
   } while (burst.count == kBurst);
 }
 
+bool Egress::end_quietly(PortId id) {
+  Port& port = ports_[id.index()];
+  if (!port.line_busy || port.free_at > context_.now || port.waiting != 0 || port.own_waiting)
+    return false;
+  if (!buffer_.release_quietly(port.on_line.charge)) return false;
+  if (port.on_line.queue != kOwn)
+    take_octets(context_.signals(id).queued_bytes[port.on_line.queue], port.on_line.wire_len);
+  port.line_busy = false;
+  port.idle = true;
+  return true;
+}
+
 // Takes from the queues what starts at or before now, as the line and the scheduler have it.
 void Egress::gather(Port& port, Burst& burst) {
   const Instant now = context_.now;

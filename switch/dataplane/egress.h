@@ -43,6 +43,9 @@ class Egress {
   void originate(PortId port, Packet* packet);
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
+  // The line is free, and that is all: the frame on it is settled, if nothing waits for the line or
+  // for its octets; else false, and nothing is done.
+  [[nodiscard]] bool end_quietly(PortId port);
   // Starts all that may start now.
   void service() {
     if (!ready_.empty()) ready_.take_all([this](PortId port) { service_port(port); });

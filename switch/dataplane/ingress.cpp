@@ -41,6 +41,7 @@ void Ingress::run() {
     const Received received = context_.io->receive(burst);
     if (received.count == 0) return;
     process(received, {burst.data(), received.count});
+    if (received.last) return;
   }
 }
 

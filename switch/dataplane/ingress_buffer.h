@@ -68,6 +68,14 @@ class IngressBuffer {
     run_ = charge;
     run_bytes_ = charge.bytes;
   }
+  // Gives back at once what no PG waits for; false, and nothing is done, if its PG is pausing.
+  [[nodiscard]] bool release_quietly(const Charge& charge) {
+    if (charge.bytes == 0) return true;
+    pfc::PgBuffer& buffer = context_.pg(charge.port, charge.pg);
+    if (buffer.pausing.load(std::memory_order_relaxed)) return false;
+    ASSERT(!pool_.release(buffer, *buffer.limits, charge.bytes));
+    return true;
+  }
   // Ends the runs and sends credits that are owed to other shards.
   void flush() {
     if (admitted_.packets != 0) end_admitted_run();

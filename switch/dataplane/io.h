@@ -21,6 +21,7 @@ struct Received {
   uint16_t count = 0;  // packets written; 0 ends the poll's reception
   Bytes backlog{
       0};  // readable but not yet read on this port, where the world knows it; counts towards XOFF
+  bool last = false;  // the world knows that this is all: the poll does not ask again
 };
 
 struct LinkChange {

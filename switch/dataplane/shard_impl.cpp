@@ -48,6 +48,13 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   return context_.stats;
 }
 
+bool ShardImpl::line_free(PortId port, Instant now) {
+  ASSERT(now >= context_.now);
+  if (!context_.sole || draining_ != nullptr) return false;
+  context_.now = now;
+  return egress_.end_quietly(port);
+}
+
 void ShardImpl::send() {
   pause_.send_frames();
   egress_.service();

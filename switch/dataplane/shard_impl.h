@@ -29,6 +29,7 @@ class ShardImpl final : public Shard {
 
   PollStats poll(Io& io, Instant now) override;
   Instant next_deadline() const override;
+  bool line_free(PortId port, Instant now) override;
   Counters& counters() override { return context_.counters; }
   void push_event(const Event& event) override { context_.events.push(event); }
 
