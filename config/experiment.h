@@ -26,7 +26,8 @@ enum class LinkTier : uint8_t { host, fabric };
 struct LinkChoice {
   std::vector<std::string> links;
   double fraction = 0;
-  std::optional<BitRate> rate;  // degraded: what they have instead; failed: not used
+  std::optional<BitRate> rate;  // degraded: what they have instead; otherwise not used
+  int weight = 1;               // weighted: of the paths that begin with them; otherwise not used
   bool operator==(const LinkChoice&) const = default;
 };
 
@@ -49,6 +50,7 @@ struct TopologyConfig {
   Duration fabric_delay = 2_us;
   std::vector<LinkChoice> degraded;
   std::vector<LinkChoice> failed;
+  std::vector<LinkChoice> weighted;
   uint64_t seed = 1;  // of seeded choices of links; the run's seed does not change the fabric
   bool operator==(const TopologyConfig&) const = default;
 };
@@ -110,6 +112,7 @@ struct TrafficConfig {
   std::optional<BitRate> rate;  // poisson: instead of load; incast: Poisson requests of this load
   std::vector<std::string> paths;  // spines that these flows may use; empty = all
   std::string file;                // trace
+  bool measured = true;            // false: load only, in no statistic of flows
   bool operator==(const TrafficConfig&) const = default;
 };
 

@@ -13,6 +13,7 @@ constexpr int64_t kSlowest = 1'000'000;
 constexpr int64_t kFastest = 1'600'000'000'000;
 constexpr int64_t kMostSwitches = 4'096;
 constexpr int64_t kMostHosts = 255;  // a switch
+constexpr int64_t kMostWeight = 64;  // as a path's in a switch's own configuration
 
 constexpr std::array<std::string_view, 5> kTopologies = {"leaf_spine", "fat_tree", "dragonfly",
                                                          "file", "hpcc"};
@@ -80,6 +81,9 @@ std::vector<Key> topology_keys() {
               type_of<LinkChoice>({})),
       list<S>(&S::failed, {.name = "failed", .help = "links that are down"},
               type_of<LinkChoice>({})),
+      list<S>(&S::weighted,
+              {.name = "weighted", .help = "links that are chosen more often; the others weigh 1"},
+              type_of<LinkChoice>({})),
       key<S>(&S::seed, {.name = "seed", .help = "of links chosen by fraction"}),
   };
 }
@@ -129,6 +133,11 @@ const Section& section_of<LinkChoice>() {
                             .max = kFastest,
                             .absent = "none",
                             .help = "degraded: what they have instead"}),
+          key<S>(&S::weight,
+                 {.name = "weight",
+                  .min = 1,
+                  .max = kMostWeight,
+                  .help = "weighted: of the paths that begin with them, for schemes that weigh"}),
       },
       LinkChoice{});
   return section;

@@ -166,6 +166,8 @@ std::vector<Key> flow_keys() {
                                 "simulator, from the experiment's folder",
                         .applies = kTrace,
                         .applies_says = "type: trace"}),
+      key<S>(&S::measured,
+             {.name = "measured", .help = "false: its flows are load, and in no statistic"}),
   };
 }
 

@@ -35,6 +35,7 @@ struct FabricPlan {
     Duration delay;  // one way
     bool up = true;
     std::string name;
+    int weight = 1;  // of paths that begin with it
     size_t other(size_t end) const { return end == a ? b : a; }
   };
   struct Host {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint32_t kFailedPurpose = 0x666c;    // "fl"
 constexpr uint32_t kDegradedPurpose = 0x6467;  // "dg"
+constexpr uint32_t kWeightedPurpose = 0x7774;  // "wt"
 
 class Chooser {
  public:
@@ -105,6 +106,10 @@ Problems apply_link_choices(const config::TopologyConfig& config, FabricPlan& pl
   chooser.apply(config.degraded, "topology.degraded", kDegradedPurpose,
                 [](const config::LinkChoice& choice, FabricPlan::Cable& cable) {
                   cable.rate = choice.rate.value_or(cable.rate);
+                });
+  chooser.apply(config.weighted, "topology.weighted", kWeightedPurpose,
+                [](const config::LinkChoice& choice, FabricPlan::Cable& cable) {
+                  cable.weight = choice.weight;
                 });
   return chooser.take();
 }

@@ -1,5 +1,5 @@
 // Applies what an experiment says of single links to a plan: degraded ones get another rate, failed
-// ones are down.
+// ones are down, and paths that begin with weighted ones have their weight, at both ends.
 //
 // A fraction means so many of the fabric's links, rounded to the nearest whole number, all distinct
 // and drawn uniformly from the topology's seed; a degraded link is drawn among those that are up.

@@ -75,10 +75,12 @@ class Execution {
   void collect_counters();
   void collect_pauses();
   void collect_order();
+  void collect_ooo_ratio();
   Duration undilated(Duration time) const { return time / dilation_; }
   bool measured(const Flow& flow) const {
     const Instant from = Instant() + experiment_.run.warmup;
-    return flow.start >= from && flow.start < from + experiment_.run.duration;
+    return experiment_.traffic[flow.traffic].measured && flow.start >= from &&
+           flow.start < from + experiment_.run.duration;
   }
   Instant limit() const {
     return Instant() + experiment_.run.warmup + experiment_.run.duration + experiment_.run.drain;
@@ -322,20 +324,15 @@ void Execution::collect_pauses() {
 
 void Execution::collect_order() {
   result_.ood_histogram.assign(host::Nic::kOodBuckets, 0);
-  uint64_t received = 0;
   uint64_t out_of_order = 0;
   for (size_t i = 0; i < world_->host_count(); ++i) {
     const auto histogram = world_->nic(i).ood_histogram();
     for (size_t k = 0; k < histogram.size(); ++k) {
       result_.ood_histogram[k] += histogram[k];
-      received += histogram[k];
       out_of_order += k == 0 ? 0 : histogram[k];
     }
   }
-  for (const FlowResult& flow : result_.flows)
-    result_.ood_max = std::max<uint64_t>(result_.ood_max, flow.received.max_ood);
-  if (received != 0)
-    result_.ooo_ratio = static_cast<double>(out_of_order) / static_cast<double>(received);
+  collect_ooo_ratio();
   uint64_t seen = 0;
   for (size_t k = 1; k < result_.ood_histogram.size() && out_of_order != 0; ++k) {
     seen += result_.ood_histogram[k];
@@ -343,6 +340,19 @@ void Execution::collect_order() {
     result_.ood_p99 = static_cast<double>(k);
     break;
   }
+}
+
+void Execution::collect_ooo_ratio() {
+  uint64_t received = 0;
+  uint64_t out_of_order = 0;
+  for (const FlowResult& flow : result_.flows) {
+    result_.ood_max = std::max<uint64_t>(result_.ood_max, flow.received.max_ood);
+    if (!flow.measured) continue;
+    received += flow.received.received_packets;
+    out_of_order += flow.received.out_of_order_packets;
+  }
+  if (received != 0)
+    result_.ooo_ratio = static_cast<double>(out_of_order) / static_cast<double>(received);
 }
 
 Result<RunResult> Execution::run() {

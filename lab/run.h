@@ -1,11 +1,11 @@
 // One run: an experiment with one seed, from its configuration to what was measured.
 //
-// Flows are measured if they start in [warmup, warmup + duration). The run ends when all flows have
-// ended, or `drain` after the last may start; what has not ended by then is unfinished, counted
-// with its age, and makes the run censored. FCT is the sender's, slowdown against the ideal FCT of
-// the flow's path (reference D.5). Times are the experiment's own: time_dilation is divided out
-// again. Owner: the caller. Cost: the world's; the results hold every flow. Source: reference D.5,
-// D.6, E.0.
+// Flows are measured if they start in [warmup, warmup + duration) and their item says so. The run
+// ends when all flows have ended, or `drain` after the last may start; what has not ended by then
+// is unfinished, counted with its age, and makes the run censored. FCT is the sender's, slowdown
+// against the ideal FCT of the flow's path (reference D.5). Times are the experiment's own:
+// time_dilation is divided out again. Owner: the caller. Cost: the world's; the results hold every
+// flow. Source: reference D.5, D.6, E.0.
 #pragma once
 
 #include <atomic>
@@ -72,8 +72,8 @@ struct RunResult {
   bool interrupted = false;
   Statistics fct_us;  // measured and finished
   Statistics slowdown;
-  double ooo_ratio = 0;  // out-of-order arrivals / data packets received
-  double ood_p99 = 0;    // packets, over out-of-order arrivals
+  double ooo_ratio = 0;  // of measured flows: out-of-order arrivals / data packets received
+  double ood_p99 = 0;    // packets, over out-of-order arrivals of all flows
   uint64_t ood_max = 0;
   std::vector<uint64_t> ood_histogram;  // bucket i: OOD = i packets
   uint64_t pfc_events = 0;              // times that a priority group began to pause its sender
@@ -82,7 +82,7 @@ struct RunResult {
   double pfc_pause_rate = 0;            // events a second and switch port
   double pfc_paused_fraction = 0;       // of the time of all ports
   uint64_t lossless_drops = 0;
-  double goodput_gbps = 0;  // delivered payload of measured flows over the window
+  double goodput_gbps = 0;  // delivered payload of all flows over the simulated time
   std::map<std::string, uint64_t>
       counters;  // by the daemon's names, over all switches; hosts: nic_*
   std::vector<QueueSample> samples;

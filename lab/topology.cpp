@@ -256,6 +256,7 @@ void Assembly::add_path_set(size_t node, const SetName& name, const std::vector<
     const size_t at = end_of(node, cable).port.index();
     config::PathConfig& path = set.paths.emplace_back();
     path.port = config.ports[at].name;
+    path.weight = plan_.cables[cable].weight;
     if (!config.leaf.is_none())
       path.path_id = PathId((at - hosts_of_[node].size()) << 8 | kHopByHop);
   }

@@ -73,6 +73,7 @@ host::ReceiveOutcome World::receive_outcome(size_t flow) const {
     if (queue_pairs_[i].receiver == host::kNoQp) continue;
     const host::ReceiveOutcome one =
         hosts_[flows_[flow].destination].nic->outcome_of_receiver(queue_pairs_[i].receiver);
+    sum.delivered_bytes += one.delivered_bytes;
     sum.received_packets += one.received_packets;
     sum.out_of_order_packets += one.out_of_order_packets;
     sum.duplicate_packets += one.duplicate_packets;

@@ -170,6 +170,21 @@ TEST(Links, DegradedOnesHaveTheirRateAtBothEnds) {
   EXPECT_EQ(topology.switches[2].ports[0].speed, 40_Gbps);
 }
 
+TEST(Links, WeightedOnesWeighInThePathsOfBothEnds) {
+  Experiment experiment = leaf_spine_of(2, 2, 1);
+  experiment.topology.weighted.push_back({{"leaf1-spine2"}, 0, {}, 49});
+  const Topology topology = built(experiment);
+  const auto weights = [&](size_t node) {
+    std::vector<int> result;
+    for (const config::LeafConfig& leaf : topology.switches[node].leaves)
+      for (const config::PathConfig& path : leaf.paths) result.push_back(path.weight);
+    return result;
+  };
+  EXPECT_THAT(weights(0), ElementsAre(1, 49));  // leaf1, to leaf2
+  EXPECT_THAT(weights(1), ElementsAre(1, 1));   // leaf2, to leaf1
+  EXPECT_THAT(weights(3), ElementsAre(49, 1));  // spine2, to leaf1 and leaf2
+}
+
 std::vector<std::string> degraded_names(const Topology& topology) {
   std::vector<std::string> names;
   for (const Topology::Link& link : topology.links)

@@ -62,6 +62,7 @@ TEST(World, OneFlowOverOneSwitchTakesWhatTheLinesTake) {
   EXPECT_EQ(fabric.world->records()[0].receiver_done, Instant() + data);
   EXPECT_EQ(fabric.world->records()[0].sender_done, Instant() + data + ack);
   EXPECT_EQ(fabric.world->send_outcome(0).sent_packets, 10u);
+  EXPECT_EQ(fabric.world->receive_outcome(0).delivered_bytes, 10u * kPayload);
   EXPECT_EQ(fabric.world->receive_outcome(0).out_of_order_packets, 0u);
   EXPECT_EQ(fabric.world->counts().packet_hops, 10u * 4);
 }
