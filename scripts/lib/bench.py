@@ -11,16 +11,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import readme_numbers  # noqa: E402
-from lib import bench_memory, bench_ovs, bench_results  # noqa: E402
+from lib import bench_lab, bench_memory, bench_ovs, bench_results  # noqa: E402
 from lib.bench_instructions import instructions  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("pipeline", "ovs", "memory", "instructions")
+PARTS = ("pipeline", "ovs", "memory", "instructions", "lab")
 TARGETS = {"pipeline": ("pipeline_bench",), "instructions": ("pipeline_bench",),
-           "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl")}
+           "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl"),
+           "lab": ("lab_bench", "eddylab")}
 HEADLINES = re.compile(
-    r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.")
+    r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.|lab\.")
 PIPELINE_RUNS = 5  # processes: where code and data lie in memory differs between them
 
 
@@ -31,7 +32,8 @@ def parse_arguments():
         "  pipeline      cycles a packet of the switch object, in process\n"
         "  ovs           eddyd, OVS-DPDK and testpmd side by side on net_pcap (root)\n"
         "  memory        resident memory of a 4-port demo switch (root)\n"
-        "  instructions  instructions a packet by function, under callgrind")
+        "  instructions  instructions a packet by function, under callgrind\n"
+        "  lab           packet hops a second of the virtual-time fabric, a sweep on two cores")
     parser.add_argument("part", nargs="?", default="all", choices=("all", *PARTS))
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
                         help="interleaved rounds a start of ovs, a second a process (default: 3)")
@@ -53,7 +55,7 @@ def say(line):
 
 def build(parts):
     """Preset release, and of it what `parts` need; returns the directory of the programs."""
-    extra = ["--bench"] if "ovs" in parts else ["--check"] if "instructions" in parts else []
+    extra = ["--bench"] if "ovs" in parts else ["--check"] if {"instructions", "lab"} & set(parts) else []
     subprocess.run([ROOT / "scripts" / "setup", *extra], check=True)
     targets = sorted({target for part in parts for target in TARGETS[part]})
     for command in (("cmake", "--preset", "release"),
@@ -103,6 +105,8 @@ def measure(part, arguments, binaries):
         return bench_ovs.compare(binaries, tsc_hz(binaries, scratch), arguments.rounds, say)
     if part == "memory":
         return bench_memory.measure(binaries, say)
+    if part == "lab":
+        return bench_lab.measure(binaries, say)
     return instructions(binaries, ROOT / "build" / "release", print)
 
 

@@ -1,0 +1,89 @@
+"""The virtual-time fabric: packet hops a CPU second, instructions a hop, memory, and how a sweep uses two cores."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+from .bench_results import result
+from .netns import Trouble
+
+CASES = ("lab.hops_per_second.288", "lab.hops_per_second.1024")
+PROCESSES = 3  # where code and data lie in memory differs between them
+ROUNDS = 5
+SLICE_US = 5  # of virtual time, under callgrind
+SWEEP_ROUNDS = 3
+MEBIBYTE = 1 << 20
+_HOPS = re.compile(r"^hops (\d+) ", re.M)
+_COLLECTED = re.compile(r"Collected : (\d+)")
+
+
+def measure(binaries, say):
+    return [*hops(binaries, say), instructions(binaries, say), memory(binaries), sweep(binaries, say)]
+
+
+def hops(binaries, say):
+    """Medians over the slices of all processes, on the last core, ahead of others if we may."""
+    core = str(max(os.sched_getaffinity(0)))
+    ahead = ["chrt", "-f", "10"] if os.geteuid() == 0 else []
+    samples = {name: [] for name in CASES}
+    for number in range(PROCESSES):
+        with tempfile.NamedTemporaryFile(suffix=".json") as scratch:
+            run([*ahead, "taskset", "-c", core, binaries / "lab_bench", "--rounds", str(ROUNDS),
+                 "--json", scratch.name])
+            for row in json.load(scratch)["results"]:
+                samples[row["name"]].append(row["value"])
+        say(f"lab, run {number + 1} of {PROCESSES}")
+    return [result(name, values, "hops/s") for name, values in samples.items()]
+
+
+def instructions(binaries, say):
+    """All of the event loop, switches and hosts, a hop: no other process disturbs it."""
+    done = run(["valgrind", "--tool=callgrind", "--toggle-collect=*measured_slice*",
+                "--callgrind-out-file=/dev/null", binaries / "lab_bench", "--instructions", CASES[0],
+                "--slice", str(SLICE_US)])
+    crossed = _HOPS.search(done.stdout)
+    collected = _COLLECTED.search(done.stderr)
+    if not crossed or not collected:
+        raise Trouble(f"lab_bench under callgrind said nothing of use:\n{done.stderr[-500:]}")
+    say(f"lab: {collected.group(1)} instructions for {crossed.group(1)} hops")
+    return result("lab.instructions.288", [int(collected.group(1)) / int(crossed.group(1))],
+                  "instructions/hop")
+
+
+def memory(binaries):
+    """Resident memory of the world of 1,024 hosts under its permutation."""
+    pid = os.posix_spawn(binaries / "lab_bench",
+                         [str(binaries / "lab_bench"), "--rounds", "1", "--only", CASES[1]],
+                         os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        raise Trouble(f"lab_bench --only {CASES[1]} failed")
+    return result("lab.rss.1024", [usage.ru_maxrss * 1024 / MEBIBYTE], "MiB")
+
+
+def sweep(binaries, say):
+    """Wall time of a sweep of independent runs in two processes over that in one, interleaved."""
+    ratios = []
+    for number in range(SWEEP_ROUNDS):
+        alone, together = (timed_sweep(binaries, jobs) for jobs in (1, 2))
+        ratios.append(together / alone)
+        say(f"lab sweep {number + 1} of {SWEEP_ROUNDS}: {alone:.1f} s with 1 job, {together:.1f} s with 2")
+    return result("lab.sweep.2_cores", ratios, "of 1 core")
+
+
+def timed_sweep(binaries, jobs):
+    with tempfile.TemporaryDirectory() as out:
+        start = time.monotonic()
+        run([binaries / "eddylab", "run", "leaf-spine", "--size", "ci", "--seed", "1,2", "--quiet",
+             "--jobs", str(jobs), "--out", out])
+        return time.monotonic() - start
+
+
+def run(command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Trouble(f"'{' '.join(map(str, command))}' failed:\n{done.stdout}{done.stderr}")
+    return done
