@@ -18,7 +18,7 @@ class Channels {
       if (leaf[end]) add(finder.towards(end), leaf, end);
     for (std::vector<uint32_t>& each : waits_for_) {
       std::ranges::sort(each);
-      each.erase(std::ranges::unique(each).begin(), each.end());
+      each.erase(std::unique(each.begin(), each.end()), each.end());
     }
   }
 

@@ -172,7 +172,7 @@ Problems Sweep::leave_out_finished() {
     progress_.say(fmt::format("{} of {} runs are there already (--fresh runs them again)\n",
                               before - items_.size(), before));
   std::ranges::sort(problems);
-  problems.erase(std::ranges::unique(problems).begin(), problems.end());
+  problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
   return problems;
 }
 
