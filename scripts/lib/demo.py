@@ -111,7 +111,7 @@ def flows_of(fabric, seconds):
     """Background TCP and UDP both ways all the time; an incast in the lossless class in the middle."""
     h1, h2, h3, h4 = fabric.hosts
     incast = {"udp": True, "rate": 70_000_000, "dscp": LOSSLESS_DSCP, "start": 0.4 * seconds,
-              "length": 0.4 * seconds, "overload": True}
+              "length": 0.4 * seconds}
     return [
         Flow("tcp-v4", h1, h4, streams=16),
         Flow("tcp-v6", h4, h1, streams=8, version=6),

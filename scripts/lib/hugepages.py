@@ -20,10 +20,23 @@ def reserve_hugepages(mebibytes):
     missing = (mebibytes - free_hugepages() + 1) // 2
     if missing > 0:
         try:
-            _TOTAL.write_text(f"{int(_TOTAL.read_text()) + missing}\n")
+            _TOTAL.write_text(f"{total_hugepages() + missing}\n")
         except OSError:
             pass  # not ours to change: what is free has to do
     return free_hugepages()
+
+
+def total_hugepages():
+    """Their number, free or in use."""
+    return int(_TOTAL.read_text())
+
+
+def give_back_hugepages(total):
+    """Lowers their number to what total_hugepages() was; those in use stay until their owner ends."""
+    try:
+        _TOTAL.write_text(f"{total}\n")
+    except OSError:
+        pass  # then it could not be raised either
 
 
 def held_hugepages(pid):

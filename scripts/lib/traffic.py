@@ -1,8 +1,8 @@
 """Traffic between hosts in namespaces: ping meshes, iperf3 and iperf 2 flows, and what came of them.
 
-iperf3 reports more, but its server must answer a UDP stream's first datagram, for which it waits for
-ever; iperf 2 needs no answer, so it carries the flows that are more than their path takes. Rates are in
-bit/s, times in seconds unless a name says otherwise.
+iperf3 carries TCP. Its server must answer a UDP stream's first datagram, for which it would wait for ever if
+that is lost; iperf 2 needs no answer, so it carries UDP. Rates are in bit/s, times in seconds unless a name
+says otherwise.
 """
 
 import json
@@ -80,7 +80,7 @@ def ping_mesh(world, hosts, versions=(4, 6), count=3):
 
 @dataclass
 class Flow:
-    """One iperf run: `streams` parallel flows from a host to another."""
+    """One iperf run from a host to another: one UDP stream of `rate`, or `streams` parallel TCP flows."""
 
     name: str
     source: Host
@@ -93,11 +93,10 @@ class Flow:
     start: float = 0.0  # seconds after the traffic's start
     length: float = 0.0  # seconds; 0 = until the traffic's end
     port: int = 5201
-    overload: bool = False  # one UDP stream of more than its path takes
 
     @property
     def tool(self):
-        return Iperf2 if self.overload else Iperf3
+        return Iperf2 if self.udp else Iperf3
 
 
 @dataclass
@@ -117,7 +116,7 @@ class FlowResult:
 
 
 class Iperf3:
-    """Commands of iperf3, and what its client's report says."""
+    """Commands of iperf3 for TCP, and what its client's report says."""
 
     NAME = "iperf3"
 
@@ -129,8 +128,6 @@ class Iperf3:
     def client(flow, seconds):
         words = ["iperf3", "-c", flow.target.address(flow.version), "-p", flow.port,
                  "-t", max(1, round(seconds)), "-P", flow.streams, "-J", "--connect-timeout", 3000]
-        if flow.udp:
-            words += ["-u", "-l", DATAGRAM]
         if flow.rate:
             words += ["-b", flow.rate]
         if flow.dscp:
@@ -154,13 +151,7 @@ class Iperf3:
         end = report.get("end", {})
         if "error" in report:
             result.error = report["error"]
-        received = end.get("sum" if flow.udp else "sum_received", {})
-        result.bit_rate = received.get("bits_per_second", 0.0)
-        if flow.udp:
-            result.sent_packets = received.get("packets", 0)
-            result.lost_packets = received.get("lost_packets", 0)
-            result.bit_rate *= 1 - result.lost_packets / max(1, result.sent_packets)
-            return result
+        result.bit_rate = end.get("sum_received", {}).get("bits_per_second", 0.0)
         result.retransmits = end.get("sum_sent", {}).get("retransmits", 0)
         streams = end.get("streams", [])
         result.streams = [s["receiver"]["bits_per_second"] for s in streams]
@@ -209,22 +200,14 @@ class Iperf2:
 class _Run:
     """One flow being run: its server and, once it is due, its client."""
 
-    STUCK_AFTER = 2.5  # seconds; a started server reports every second
-    PROOF = re.compile(r"0\.00-\d")  # the first report of the server
     REPORTS_WITHIN = 3.0  # seconds after the client has ended
 
     def __init__(self, world, flow):
         self.flow = flow
         self._world = world
         self._client = None
-        self._ends_at = 0.0
-        self._began = 0.0
-        self._start_server()
-
-    def _start_server(self):
-        flow = self.flow
-        self._server = self._world.spawn(flow.target.namespace, *flow.tool.server(flow),
-                                         log=f"server-{flow.name}")
+        self._server = world.spawn(flow.target.namespace, *flow.tool.server(flow),
+                                   log=f"server-{flow.name}")
 
     def wait_for_server(self):
         what = f"{self.flow.tool.NAME} server of {self.flow.name}"
@@ -239,25 +222,9 @@ class _Run:
         return self.started() and self._client.alive()
 
     def start(self, seconds):
-        self._began = time.monotonic()
-        self._ends_at = self._began + seconds
         self._client = self._world.spawn(self.flow.source.namespace,
                                          *self.flow.tool.client(self.flow, seconds),
                                          log=f"flow-{self.flow.name}")
-
-    def restart_if_stuck(self):
-        """iperf3 waits for ever if the first datagram of a UDP stream is lost: starts it again."""
-        now = time.monotonic()
-        if not self.flow.udp or self.flow.overload or not self.running():
-            return
-        if now - self._began < self.STUCK_AFTER:
-            return
-        if self.PROOF.search(self._server.output()):
-            return
-        self._stop()
-        self._start_server()
-        self.wait_for_server()
-        self.start(max(1.0, self._ends_at - now))
 
     def _stop(self):
         for process in (self._client, self._server):
@@ -303,7 +270,6 @@ class Traffic:
         for each in self._runs:
             if not each.started() and elapsed >= each.flow.start:
                 each.start(each.flow.length or seconds - elapsed)
-            each.restart_if_stuck()
 
     def running(self):
         return [each.flow.name for each in self._runs if each.running()]
@@ -312,7 +278,5 @@ class Traffic:
         """Waits for the flows, at most so many seconds, and returns a FlowResult for each."""
         deadline = time.monotonic() + patience
         while self.running() and time.monotonic() < deadline:
-            for each in self._runs:
-                each.restart_if_stuck()
             time.sleep(0.05)
         return [each.result() for each in self._runs]

@@ -59,7 +59,7 @@ class Incast(OnFabric):
 
     def test_it_pauses_hop_by_hop_and_loses_nothing_lossless(self):
         h1, h2, h3, _ = self.fabric.hosts
-        flood = {"udp": True, "rate": 20_000_000, "dscp": 3, "overload": True}
+        flood = {"udp": True, "rate": 20_000_000, "dscp": 3}
         self.assert_flows(self.run_flows([Flow("a", h1, h3, **flood), Flow("b", h2, h3, **flood)], 3))
         for name in ("leaf2", "spine1", "spine2"):
             rows = self.fabric.switch(name).show("ports")["rows"]

@@ -3,7 +3,8 @@
 import unittest
 from pathlib import Path
 
-from support import Flow, OnFabric, held_hugepages, main, reserve_hugepages, wait_for
+from support import (
+    Flow, OnFabric, give_back_hugepages, held_hugepages, main, reserve_hugepages, total_hugepages, wait_for)
 
 
 class TwoHosts:
@@ -55,7 +56,8 @@ class Busy(TwoHosts, OnFabric):
         worker = self.worker_thread()
         polls, sleeps = self.polls(), self.sleeps(worker)
         wait_for(lambda: self.polls() > polls + 100_000, 20, "100,000 polls")
-        self.assertEqual(self.sleeps(worker), sleeps)
+        # The kernel may make it wait for a lock or a page; an adaptive worker would sleep a thousand times.
+        self.assertLess(self.sleeps(worker), sleeps + 20)
 
     def test_it_stays_on_one_core(self):
         status = (self.worker_thread() / "status").read_text()
@@ -72,7 +74,8 @@ class Busy(TwoHosts, OnFabric):
     @staticmethod
     def sleeps(thread):
         lines = (thread / "status").read_text().split("\n")
-        return next(line for line in lines if line.startswith("voluntary_ctxt_switches"))
+        line = next(line for line in lines if line.startswith("voluntary_ctxt_switches"))
+        return int(line.split()[1])
 
 
 class Hugepages(TwoHosts, OnFabric):
@@ -83,6 +86,10 @@ class Hugepages(TwoHosts, OnFabric):
 
     @classmethod
     def setUpClass(cls):
+        try:
+            cls.addClassCleanup(give_back_hugepages, total_hugepages())
+        except OSError as error:
+            raise unittest.SkipTest(f"no hugepages here: {error}") from error
         free = reserve_hugepages(cls.ENOUGH)
         if free < cls.ENOUGH:
             raise unittest.SkipTest(f"needs {cls.ENOUGH} MiB of hugepages, {free} can be had")

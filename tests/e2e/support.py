@@ -12,7 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from lib.fabric import Fabric, Plan  # noqa: E402,F401
-from lib.hugepages import held_hugepages, reserve_hugepages  # noqa: E402,F401
+from lib.hugepages import (  # noqa: E402,F401
+    give_back_hugepages, held_hugepages, reserve_hugepages, total_hugepages)
 from lib.netns import Trouble, World, run, wait_for  # noqa: E402,F401
 from lib.traffic import (Flow, Traffic, parse_ping, ping_command,  # noqa: E402,F401
                          ping_mesh)

@@ -127,12 +127,12 @@ class Parsing(unittest.TestCase):
         failed = traffic.Iperf3.parse(flow, '{"error": "unable to connect to server"}')
         self.assertEqual((failed.ok, failed.error), (False, "unable to connect to server"))
         self.assertFalse(traffic.Iperf3.parse(flow, "iperf3: not JSON").ok)
-        flow.udp = True
-        end = {"end": {"sum": {"bits_per_second": 1000.0, "packets": 10, "lost_packets": 5}}}
-        self.assertEqual(traffic.Iperf3.parse(flow, json.dumps(end)).bit_rate, 500.0)
+        end = {"end": {"sum_received": {"bits_per_second": 500.0}, "sum_sent": {"retransmits": 3}}}
+        result = traffic.Iperf3.parse(flow, json.dumps(end))
+        self.assertEqual((result.ok, result.bit_rate, result.retransmits), (True, 500.0, 3))
 
     def test_iperf_2(self):
-        flow = traffic.Flow("f", *report_hosts(), udp=True, overload=True)
+        flow = traffic.Flow("f", *report_hosts(), udp=True)
         sent = "[  1] 0.0000-4.0000 sec  1200000 Bytes  2400000 bits/sec\n[  1] Sent 1000 datagrams\n"
         came = "[  1] 0.0000-3.2000 sec  300000 Bytes  750000 bits/sec   0.001 ms 749/999 (75%)\n"
         result = flow.tool.parse(flow, sent, "Server listening on UDP port 5206\n" + came)
