@@ -27,11 +27,9 @@ namespace eddy::lab {
 // Where a switch puts frames that leave; the world.
 class Wires {
  public:
+  virtual ~Wires() = default;
   // The frame's last bit leaves at `packet.sent_at`; with `last` the line reports itself free then.
   virtual void send(uint32_t line, Packet* packet, bool last) = 0;
-
- protected:
-  ~Wires() = default;
 };
 
 class SwitchIo final : public Io {

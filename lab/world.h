@@ -109,7 +109,7 @@ class World final : private Wires {
   static Result<std::unique_ptr<World>> create(const Topology& topology,
                                                std::span<const Flow> flows, const RttOf& rtt_of,
                                                const WorldOptions& options);
-  ~World();
+  ~World() override;
   // Packets that can be in the fabric at once: on lines, in buffers, with headers only.
   static size_t packets_needed(const Topology& topology);
   // Resident octets that such a world will take, roughly; to refuse a run before it is built.
