@@ -45,6 +45,7 @@ void World::advance(Instant at) {
       dispatch(queue_->pop([this](const Event& soon) { prefetch(soon); }));
     }
     while (const auto node = wakes_->pop_due(at)) wake(*node);
+    settle_completions();
     if (touched_.empty()) break;
     take_turns();
   }
@@ -90,19 +91,23 @@ void World::leave(const Event& event) {
   else
     leave_filtered(line, event);
   if (event.kind != kSentLast) return;
-  if (is_switch(line.from)) return complete(line);
+  if (is_switch(line.from)) return completed_.push_back(event.target);
   host_at(line.from).line_busy = false;
   take_part(line.from);
 }
 
-// A switch that has nothing more to send there needs no poll for it.
-void World::complete(const Line& line) {
-  SwitchNode& node = switches_[line.from];
-  const bool at_once =
-      options_.poll_model == config::PollModel::exact && node.stalled_until <= now_;
-  if (at_once && node.shard->line_free(line.from_port, now_)) return;
-  node.io->complete(line.from_port);
-  touch(line.from);
+// A switch that nothing else has touched, and that has nothing more to send there, needs no poll.
+void World::settle_completions() {
+  const bool exact = options_.poll_model == config::PollModel::exact;
+  for (const uint32_t index : completed_) {
+    const Line& line = lines_[index];
+    SwitchNode& node = switches_[line.from];
+    const bool alone = exact && is_touched_[line.from] == 0 && node.stalled_until <= now_;
+    if (alone && node.shard->line_free(line.from_port, now_)) continue;
+    node.io->complete(line.from_port);
+    touch(line.from);
+  }
+  completed_.clear();
 }
 
 void World::leave_filtered(Line& line, const Event& event) {

@@ -206,7 +206,7 @@ class World final : private Wires {
   void dispatch(const Event& event);
   void prefetch(const Event& event) const;
   void leave(const Event& event);
-  void complete(const Line& line);
+  void settle_completions();
   void leave_filtered(Line& line, const Event& event);
   void lose(Line& line, Packet* packet);
   void arrive(const Event& event);
@@ -240,6 +240,7 @@ class World final : private Wires {
   std::unique_ptr<EventQueue> queue_;
   std::unique_ptr<Deadlines> wakes_;  // by node
   std::vector<uint32_t> touched_;
+  std::vector<uint32_t> completed_;  // lines of switches that became free at this instant
   std::vector<uint8_t> is_touched_;
   std::vector<LineFilter*> filters_;  // by line
   std::vector<Intake*> intakes_;      // those that are set

@@ -145,6 +145,7 @@ void World::add_lines(const Topology& topology) {
   lines_.resize(ports + topology.hosts.size());
   reverse_.resize(lines_.size());
   filters_.resize(lines_.size());
+  completed_.reserve(lines_.size());
   for (uint32_t node = 0; node < switches_.size(); ++node) {
     for (size_t port = 0; port < topology.switches[node].ports.size(); ++port) {
       Line& line = lines_[first_line_[node] + port];
