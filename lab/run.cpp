@@ -10,14 +10,11 @@
 
 #include "lab/checker.h"
 #include "lab/fabric_paths.h"
-#include "net/hash.h"
-#include "net/protocols.h"
-#include "net/roce.h"
+#include "lab/wire_cost.h"
 
 namespace eddy::lab {
 namespace {
 
-constexpr int64_t kLineOverhead = 24;
 constexpr uint32_t kSwitchSeedPurpose = 0x7377;
 
 double cpu_now() {
@@ -40,17 +37,6 @@ uint64_t free_memory() {
 
 std::string mebibytes(uint64_t octets) {
   return std::to_string((octets + (1 << 20) - 1) >> 20) + " MiB";
-}
-
-// Octets that a full data packet adds to its payload on the line (reference D.1).
-Bytes header_octets(const Topology& topology, int mtu) {
-  RocePacket packet;
-  if (!topology.hosts.empty())
-    packet.addresses.source = packet.addresses.destination = topology.hosts[0].address;
-  packet.bth.opcode = RoceOpcode::write_middle;
-  packet.payload_len = static_cast<uint32_t>(mtu);
-  const auto length = static_cast<int64_t>(kEthernetHeader + roce_packet_length(packet));
-  return Bytes(length - mtu + kLineOverhead);
 }
 
 // Everything between the configuration and the result of one run.
@@ -76,6 +62,10 @@ class Execution {
   void collect_pauses();
   void collect_order();
   void collect_ooo_ratio();
+  Bytes header_octets() const {
+    const bool ipv6 = !topology_.hosts.empty() && !topology_.hosts.front().address.is_v4();
+    return Bytes(WireCost(experiment_.host.mtu, ipv6).a_packet);
+  }
   Duration undilated(Duration time) const { return time / dilation_; }
   bool measured(const Flow& flow) const {
     const Instant from = Instant() + experiment_.run.warmup;
@@ -96,8 +86,6 @@ class Execution {
   std::unique_ptr<Faults> faults_;
   std::unique_ptr<Checker> checker_;
   RunResult result_;
-  Instant next_sample_ = Instant::never();
-  double cpu_started_ = 0;
   double next_progress_ = 0;
 };
 
@@ -115,7 +103,7 @@ Problems Execution::prepare() {
   if (!problems.empty()) return problems;
   paths_ = std::make_unique<FabricPaths>(topology_);
   const config::RunConfig& run = experiment_.run;
-  const Bytes packet = header_octets(topology_, experiment_.host.mtu) + Bytes(experiment_.host.mtu);
+  const Bytes packet = header_octets() + Bytes(experiment_.host.mtu);
   auto world = World::create(topology_, trace_.flows,
                              [&](uint32_t source, uint32_t destination) {
                                return paths_->base_rtt(source, destination, packet);
@@ -162,7 +150,7 @@ void Execution::simulate() {
   constexpr int64_t kSteps = 1'000;
   const Duration step =
       period > Duration{} ? period : limit().since_zero() / kSteps + Duration::picoseconds(1);
-  cpu_started_ = cpu_now();
+  const double started = cpu_now();
   bool done = world_->flows().empty();
   for (Instant until = Instant() + step; !done; until = until + step) {
     done = world_->run_to_completion(std::min(until, limit()));
@@ -174,7 +162,7 @@ void Execution::simulate() {
       break;
     }
   }
-  result_.cpu_seconds = cpu_now() - cpu_started_;
+  result_.cpu_seconds = cpu_now() - started;
   result_.censored = !done;
 }
 
@@ -231,8 +219,7 @@ void Execution::collect_flows() {
   const Instant now = world_->now();
   std::vector<double> fct;
   std::vector<double> slowdown;
-  const FabricPaths::Packets packets{Bytes(experiment_.host.mtu),
-                                     header_octets(topology_, experiment_.host.mtu)};
+  const FabricPaths::Packets packets{Bytes(experiment_.host.mtu), header_octets()};
   int64_t delivered = 0;
   for (size_t i = 0; i < trace_.flows.size(); ++i) {
     FlowResult flow;

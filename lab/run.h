@@ -57,11 +57,8 @@ struct QueueSample {
 };
 
 struct RunResult {
-  std::string variant;
   std::string scheme;
   uint64_t seed = 0;
-  std::string size;
-  uint64_t config_digest = 0;
   uint64_t trace_digest = 0;
   std::vector<TrafficSummary> traffic;
   std::vector<std::string> warnings;
@@ -116,7 +113,7 @@ struct RunOptions {
   bool check = false;                             // invariants after every instant: slow
   std::string replay;                             // for violations: the line that runs this again
   SetKey set_key;                                 // for faults that reconfigure switches
-  std::function<void(const Progress&)> progress;  // about every progress_every of CPU time
+  std::function<void(const Progress&)> progress;  // about every 0.2 s of CPU time
   const std::atomic<bool>* interrupt = nullptr;   // ends the run early with what it has
   ReadTrafficFile read;
   std::function<void(World&, const Topology&)> built;  // before the first event: for watchers

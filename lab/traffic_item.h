@@ -12,7 +12,7 @@
 #include "config/experiment.h"
 #include "lab/topology.h"
 #include "lab/traffic.h"
-#include "net/protocols.h"
+#include "lab/wire_cost.h"
 #include "net/random.h"
 
 namespace eddy::lab {
@@ -26,25 +26,6 @@ enum class TrafficDraw : uint32_t {
   port,
   senders,
   pairs,
-};
-
-// What data costs on the line.
-struct WireCost {
-  static constexpr int64_t kRethHeader = 16;  // of the first packet
-  static constexpr int64_t kLineOverhead = 24;
-  int mtu = 0;  // payload octets a packet
-  int64_t a_packet = 0;
-
-  // `ipv6`: of the hosts.
-  WireCost(int payload, bool ipv6)
-      : mtu(payload),
-        a_packet(int64_t{kEthernetHeader} + (ipv6 ? kIpv6Header : kIpv4Header) + kUdpHeader +
-                 kBthHeader + kIcrc + kLineOverhead) {}
-  // Of one message.
-  int64_t of(Bytes size) const {
-    const int64_t packets = (size.count() + mtu - 1) / mtu;
-    return size.rounded_up(4).count() + packets * a_packet + kRethHeader;
-  }
 };
 
 class TrafficItem {

@@ -51,7 +51,6 @@ void World::advance(Instant at) {
   }
   if (watcher_ != nullptr) [[unlikely]]
     watcher_->on_instant();
-  if (after_instant) after_instant(*this);
 }
 
 // The line and, where the frame will be read, its lines.

@@ -121,8 +121,6 @@ class World final : private Wires {
   bool run_to_completion(Instant limit);
   // An action at an instant not before now; used for faults, sampling, measurement windows.
   void at(Instant when, std::function<void(World&)> action);
-  // After the events of each instant.
-  std::function<void(World&)> after_instant;
   void set_watcher(Watcher* watcher) { watcher_ = watcher; }  // null: none
   // Ends run_until() and run_to_completion() after this instant, for good.
   void stop() { stopped_ = true; }

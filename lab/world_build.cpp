@@ -1,6 +1,7 @@
 // How a World is made: switches, lines, hosts, flows, memory.
 #include <algorithm>
 
+#include "lab/wire_cost.h"
 #include "lab/world.h"
 #include "net/assert.h"
 #include "net/protocols.h"
@@ -10,14 +11,13 @@
 namespace eddy::lab {
 namespace {
 
-constexpr int kLineOverhead = 24;      // FCS, preamble, gap
 constexpr size_t kSmallestFrame = 60;  // without FCS
 constexpr size_t kPlannedEvents =
     65'536;  // flow starts and actions; a packet has one event at most
 constexpr uint32_t kJitterPurpose = 0x6a697474;
 
 size_t in_flight(BitRate rate, Duration delay) {
-  const Duration frame = LineRate(rate).time_of(Bytes(kSmallestFrame + kLineOverhead));
+  const Duration frame = LineRate(rate).time_of(Bytes(kSmallestFrame + WireCost::kLineOverhead));
   return static_cast<size_t>(delay / frame) + 2;
 }
 
@@ -45,15 +45,16 @@ size_t World::events_needed(const Topology& topology) {
 }
 
 size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
-  constexpr size_t kSwitch = 2'000'000;  // measured: an object with its tables
-  constexpr size_t kPort = 16'384;
-  constexpr size_t kHost = 200'000;
+  // memory.switch.Nports of pipeline_bench: 141 KiB and 7 KiB a port; and a flowlet table of 64 Ki.
+  constexpr size_t kSwitch = (141 + 512) << 10;
+  constexpr size_t kPort = 7 << 10;
+  constexpr size_t kHost = 100'000;
   constexpr size_t kQueuePair = 1'024;  // both ends, its record and its flow
   size_t octets = queue_pairs * kQueuePair + topology.hosts.size() * kHost;
   for (const config::SwitchConfig& each : topology.switches)
     octets += kSwitch + each.ports.size() * kPort;
-  // Packets in the fabric: what flies, and buffers a quarter full of full frames.
-  constexpr size_t kShare = 4;
+  // Packets in the fabric: of what can fly, and of full frames in the buffers, one in sixteen.
+  constexpr size_t kShare = 16;
   constexpr size_t kFrame = 1'024;
   size_t packets = 0;
   for (const config::SwitchConfig& each : topology.switches)
@@ -195,11 +196,11 @@ void World::add_hosts(const Topology& topology) {
         .gateway = port_mac(topology.switches[from.switch_index], from.port.index()),
         .address = from.address,
         .speed = from.rate,
-        .line_overhead = kLineOverhead,
+        .line_overhead = WireCost::kLineOverhead,
         .senders = senders[i],
         .receivers = receivers[i]});
     host.rate = LineRate(from.rate);
-    host.line_overhead = kLineOverhead;
+    host.line_overhead = WireCost::kLineOverhead;
     host.line = line_of_host(i);
   }
 }
@@ -263,7 +264,7 @@ void World::reserve_lanes() {
   for (const Line& line : lines_) {
     if (!line.up) continue;
     for (const Bytes length : lengths)
-      queue_->reserve_lane(line.rate.time_of(length + Bytes(kLineOverhead)));
+      queue_->reserve_lane(line.rate.time_of(length + Bytes(WireCost::kLineOverhead)));
   }
 }
 

@@ -25,7 +25,6 @@ inline RunRecord sample_run(const std::string& variant, uint64_t seed) {
   run.topology.hosts[1].name = "leaf2.host1";
   run.topology.hosts[1].node = 300;
   RunResult& result = run.result;
-  result.variant = variant;
   result.scheme = "ecmp";
   result.seed = seed;
   std::vector<double> fct;

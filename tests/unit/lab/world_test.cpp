@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/topology.h"
+#include "tests/conformance/allocations.h"
 
 namespace eddy::lab {
 namespace {
@@ -124,6 +125,37 @@ TEST(World, BusyPollingAddsAtMostItsPeriodAtTheSwitch) {
       busy.world->records()[0].receiver_done - exact.world->records()[0].receiver_done;
   EXPECT_GT(later, 0_ps);
   EXPECT_LE(later, 1_us);
+}
+
+// Two flows into one host, from the same instant: over 20 ms DCQCN gives each half of the line, to
+// within a tenth.
+TEST(World, TwoFlowsShareALinkFairlyUnderDcqcn) {
+  config::Experiment experiment = one_switch(3);
+  experiment.host.congestion_control = config::CongestionControl::dcqcn;
+  experiment.host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::paper, 40_Gbps);
+  config::WredProfile& wred = experiment.switches.buffer.wred["default"];
+  wred = {.ecn = true, .kmin = Bytes(5'000), .kmax = Bytes(200'000), .pmax = 0.01};
+  const Bytes endless(int64_t{1} << 40);
+  Fabric fabric(experiment, {flow(0, 2, endless), flow(1, 2, endless)});
+  fabric.world->run_until(Instant() + 20_ms);
+  const auto a = static_cast<double>(fabric.world->receive_outcome(0).delivered_bytes);
+  const auto b = static_cast<double>(fabric.world->receive_outcome(1).delivered_bytes);
+  EXPECT_NEAR(a / (a + b), 0.5, 0.05);
+  EXPECT_LE((a + b) * 8 / 20e-3, 40e9);
+}
+
+// An incast with PFC, marks, cuts and ties, from its first event to its last.
+TEST(World, AllocatesNothingWhileItRuns) {
+  config::Experiment experiment = one_switch(8);
+  experiment.host.congestion_control = config::CongestionControl::dcqcn;
+  std::vector<Flow> flows;
+  for (uint32_t i = 0; i < 7; ++i) flows.push_back(flow(i, 7, 2_MiB));
+  Fabric fabric(experiment, flows);
+  const uint64_t before = test::allocations();
+  const bool done = fabric.world->run_to_completion(Instant() + 50_ms);
+  EXPECT_EQ(test::allocations(), before);
+  EXPECT_TRUE(done);
+  EXPECT_GT(fabric.world->counts().ties, 0u);
 }
 
 }  // namespace
