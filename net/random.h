@@ -3,10 +3,8 @@
 // Two streams that differ in any of the three are independent, so adding a consumer never shifts
 // another's draws. Philox4x32-10: key = seed, counter = (block, entity, purpose). A stream is a
 // 48-byte value with one owner; copying it copies its future. Period 2^66 words. Cost: a block of 4
-// words is about 30 cycles, next() otherwise a load. Source: Salmon et al., SC'11 (Random123).
+// words is about 30 cycles, next() otherwise a load. Source: Salmon et al., SC'11.
 #pragma once
-
-#include <Random123/philox.h>
 
 #include <cstdint>
 #include <span>
@@ -48,16 +46,10 @@ class RandomStream {
   }
 
  private:
-  static constexpr uint32_t kBlockWords = 4;
+  static constexpr uint32_t kBlockWords = detail::kPhiloxBlockWords;
 
   void refill() {
-    const r123::Philox4x32::ctr_type counter = {
-        {static_cast<uint32_t>(block_), static_cast<uint32_t>(block_ >> 32), entity_, purpose_}};
-    const r123::Philox4x32::key_type key = {
-        {static_cast<uint32_t>(seed_), static_cast<uint32_t>(seed_ >> 32)}};
-    const r123::Philox4x32::ctr_type words = r123::Philox4x32()(counter, key);
-    for (uint32_t i = 0; i < kBlockWords; ++i) words_[i] = words[i];
-    ++block_;
+    detail::philox_block({seed_, entity_, purpose_}, block_++, words_);
     used_ = 0;
   }
 

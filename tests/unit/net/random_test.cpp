@@ -1,5 +1,6 @@
 #include "net/random.h"
 
+#include <Random123/philox.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -16,6 +17,22 @@ TEST(RandomStream, IsPhilox) {
   EXPECT_EQ(random.next(), 0xbc57ac4cU);
   EXPECT_EQ(random.next(), 0x9b00dbd8U);
   EXPECT_NE(random.next(), 0x6627e8d5U);
+}
+
+TEST(RandomStream, BlocksAreThoseOfRandom123) {
+  RandomStream draw(1, 2, 3);
+  for (int i = 0; i < 10'000; ++i) {
+    const detail::PhiloxKey key{draw.next64(), draw.next(), draw.next()};
+    const uint64_t block = draw.next64();
+    uint32_t words[detail::kPhiloxBlockWords];
+    detail::philox_block(key, block, words);
+    const auto expected = r123::Philox4x32()(
+        {{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), key.entity,
+          key.purpose}},
+        {{static_cast<uint32_t>(key.seed), static_cast<uint32_t>(key.seed >> 32)}});
+    for (int word = 0; word < detail::kPhiloxBlockWords; ++word)
+      ASSERT_EQ(words[word], expected[word]) << "block " << i << ", word " << word;
+  }
 }
 
 TEST(RandomStream, SameKeySameWords) {
