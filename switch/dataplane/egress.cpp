@@ -162,7 +162,6 @@ void Egress::take(Port& port, Burst& burst, const Turn& turn, Instant start) {
     port.own_waiting = !fifo.empty();
     return;
   }
-  context_.queue(burst.port, turn.queue).progress_at = now;
   if (fifo.empty()) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << turn.queue));
 }
 
@@ -222,6 +221,7 @@ void Egress::account(const Port& port, const Burst& burst, size_t sent, size_t g
     }
     all_octets += octets;
     if (queue == kOwn) continue;
+    context_.queue(burst.port, queue).progress_at = context_.now;
     if (gone_octets != 0) take_octets(signals.queued_bytes[queue], gone_octets);
     counters.queue[queue][QueueCounter::queue_tx_packets].add(i - first);
     counters.queue[queue][QueueCounter::queue_tx_bytes].add(octets);

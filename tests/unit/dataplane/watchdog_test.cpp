@@ -2,6 +2,7 @@
 // was told, counts every packet, and lets go.
 #include <gtest/gtest.h>
 
+#include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -126,6 +127,35 @@ TEST(Watchdog, IsQuietWhileTheQueueMovesOrIsEmpty) {
   }
   EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_storms), 0u);
   EXPECT_EQ(rig.object().balance().dropped, 0u);
+}
+
+// The pause lets go for a moment now and then, but the device refuses what is tried then.
+TEST(Watchdog, ARefusedTryIsNoProgress) {
+  for (const bool refuses : {false, true}) {
+    const config::SwitchConfig config = watched(config::WatchdogAction::alert);
+    auto made = Switch::create(config, {.shards = 1});
+    ASSERT_TRUE(made.ok());
+    Switch& object = **made;
+    PacketPool pool(256, 256);
+    ManualIo io(pool);
+    io.links = {{PortId(0), true}, {PortId(1), true}};
+    for (int i = 0; i < 20; ++i)
+      io.arrive(PortId(0), udp_frame(between(config, 0, 1, kLosslessDscp)));
+    Instant now;
+    const auto pause_for = [&](uint16_t quanta, Duration time) {
+      io.transmit_limit = refuses ? 0 : 1;
+      io.arrive(PortId(1), pause_frame(bit(kLossless), quanta));
+      object.shard(ShardId(0)).poll(io, now);
+      now = now + time;
+      io.complete(now);
+    };
+    for (int i = 0; i < 10; ++i) {
+      pause_for(kLongestPause, 400_us);
+      pause_for(0, 1_us);
+    }
+    EXPECT_EQ(count(object, 1, kLossless, PfcCounter::pfcwd_storms), refuses ? 1u : 0u);
+    EXPECT_TRUE(object.balance().holds());
+  }
 }
 
 TEST(Watchdog, TurnedOffInAStormLetsGoAtOnce) {
