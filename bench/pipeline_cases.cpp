@@ -57,8 +57,10 @@ Case ports_case(size_t ports, size_t bursts, const char* name) {
 //             load a port is the same for every N
 //   spread.N  the same ports, one burst a poll in all: the same load spread ever thinner, down to 2
 //             frames a port and poll
-//   paths.N   16 uplinks, each path set with N members over them; load and egress ports are the
-//   same idle.N    10k with N idle ports beside it
+//   load.16   2 ports with the load of ports.32: 16 bursts a poll, so 512 packets in flight
+//   paths.N   16 uplinks, each path set with N members over them; load and egress ports are
+//             the same
+//   idle.N    10k with N idle ports beside it
 std::vector<Case> pipeline_cases() {
   std::vector<Case> all = {{.name = "pipeline.letflow.10k"},
                            {.name = "pipeline.letflow.1m", .flows = 1'000'000},
@@ -72,6 +74,7 @@ std::vector<Case> pipeline_cases() {
   for (const size_t ports : {2, 4, 8, 16, 32})
     all.push_back(ports_case(ports, ports / 2, "pipeline.ports."));
   for (const size_t ports : {2, 8, 32}) all.push_back(ports_case(ports, 1, "pipeline.spread."));
+  all.push_back({.name = "pipeline.load.16", .hosts = 1, .uplinks = 1, .bursts = 16});
   for (const size_t members : {1, 2, 4, 16, 64})
     all.push_back({.name = "pipeline.paths." + number(members), .uplinks = 16, .members = members});
   all.push_back({.name = "pipeline.idle.240", .idle_hosts = 240});

@@ -6,11 +6,10 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
     : context_(context),
       pause_sender_(pause_sender),
       pool_(context.common.pool_use, context.id, Bytes(0)),
+      released_(ports * kPriorities),
+      unsettled_(ports * kPriorities),
       arrivals_(ports),
-      limits_(ports * kPriorities),
-      credits_(ports * kPriorities) {
-  owed_.reserve(credits_.size());
-}
+      limits_(ports * kPriorities) {}
 
 void IngressBuffer::start_admitted_run(PortId port, PriorityGroupId pg) {
   if (admitted_.packets != 0) end_admitted_run();
@@ -48,16 +47,21 @@ void IngressBuffer::drop(Packet* packet, DropReason reason) {
   context_.free(packet);
 }
 
-void IngressBuffer::end_run() {
-  if (context_.owns(run_.port)) {
-    give_back(run_.port, run_.pg, run_bytes_);
-  } else {
-    int64_t& owed = credit(run_.port, run_.pg);
-    if (owed == 0)
-      owed_.push_back(static_cast<uint16_t>(run_.port.index() * kPriorities + run_.pg.index()));
-    owed += run_bytes_;
+void IngressBuffer::settle() {
+  size_t kept = 0;
+  for (size_t i = 0; i < unsettled_count_; ++i) {
+    const uint16_t index = unsettled_[i];
+    const PortId port(index / kPriorities);
+    const PriorityGroupId pg(index % kPriorities);
+    if (context_.owns(port)) {
+      give_back(port, pg, released_[index]);
+    } else if (!send_credit(port, pg, released_[index])) {
+      unsettled_[kept++] = index;
+      continue;
+    }
+    released_[index] = 0;
   }
-  run_bytes_ = 0;
+  unsettled_count_ = kept;
 }
 
 void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
@@ -66,19 +70,9 @@ void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
     pause_sender_.mark(port, pg, false);
 }
 
-void IngressBuffer::send_credits() {
-  while (!owed_.empty()) {
-    const size_t index = owed_.back();
-    Message message{.kind = Message::Kind::credit,
-                    .pg = PriorityGroupId(index % kPriorities),
-                    .port = PortId(index / kPriorities),
-                    .bytes = credits_[index]};
-    if (!context_.common.mail(context_.id.index(), context_.settings(message.port).owner)
-             .send(message))
-      return;
-    credits_[index] = 0;
-    owed_.pop_back();
-  }
+bool IngressBuffer::send_credit(PortId port, PriorityGroupId pg, int64_t bytes) {
+  const Message message{.kind = Message::Kind::credit, .pg = pg, .port = port, .bytes = bytes};
+  return context_.common.mail(context_.id.index(), context_.settings(port).owner).send(message);
 }
 
 void IngressBuffer::adopt(const Snapshot& now) {

@@ -1,10 +1,10 @@
 // IngressBuffer: charges packets to their ingress (port, PG), gives the charge back to the byte,
 // and tells the pause sender when a PG crosses XOFF or XON. Also where every drop is counted.
 //
-// A charge is released on the shard that owns the ingress port; from another shard it travels as a
-// credit, one sum a (port, PG) and burst. Credits that find the mailbox full stay in the sums and
-// go with a later poll. Owner: the shard. Cost: a release that continues a run of the same (port,
-// PG) is one addition. Source: reference C.2.
+// What a poll releases is summed by (port, PG) and settled at its end: on the shard that owns the
+// ingress port at once, on another as a credit by mail. Credits that find the mailbox full stay in
+// the sums and go with a later poll. Owner: the shard. Cost: a release is an addition and a branch
+// that is taken once a (port, PG) and poll. Source: reference C.2.
 #pragma once
 
 #include <cstdint>
@@ -60,13 +60,9 @@ class IngressBuffer {
   }
   void release(const Charge& charge) {
     if (charge.bytes == 0) return;
-    if (charge.port == run_.port && charge.pg == run_.pg) {
-      run_bytes_ += charge.bytes;
-      return;
-    }
-    if (run_bytes_ != 0) end_run();
-    run_ = charge;
-    run_bytes_ = charge.bytes;
+    const size_t index = index_of(charge.port, charge.pg);
+    if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
+    released_[index] += charge.bytes;
   }
   // Gives back at once what no PG waits for; false, and nothing is done, if its PG is pausing.
   [[nodiscard]] bool release_quietly(const Charge& charge) {
@@ -76,14 +72,14 @@ class IngressBuffer {
     ASSERT(!pool_.release(buffer, *buffer.limits, charge.bytes));
     return true;
   }
-  // Ends the runs and sends credits that are owed to other shards.
+  // Counts what was admitted and settles what was released.
   void flush() {
     if (admitted_.packets != 0) end_admitted_run();
-    if (run_bytes_ != 0) end_run();
-    if (!owed_.empty()) send_credits();
+    if (unsettled_count_ != 0) settle();
   }
   void take_credit(const Message& credit) { give_back(credit.port, credit.pg, credit.bytes); }
-  bool credits_wait() const { return !owed_.empty(); }
+  // Between polls: other shards are owed credits that their mailboxes had no room for.
+  bool credits_wait() const { return unsettled_count_ != 0; }
 
   void drop(Packet* packet, DropReason reason);
 
@@ -103,12 +99,12 @@ class IngressBuffer {
   };
   void start_admitted_run(PortId port, PriorityGroupId pg);
   void end_admitted_run();
-  void end_run();
-  void send_credits();
+  void settle();
+  bool send_credit(PortId port, PriorityGroupId pg, int64_t bytes);
   void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
   void refuse(Packet* packet, pfc::AdmitVerdict verdict);
-  int64_t& credit(PortId port, PriorityGroupId pg) {
-    return credits_[port.index() * kPriorities + pg.index()];
+  static size_t index_of(PortId port, PriorityGroupId pg) {
+    return port.index() * kPriorities + pg.index();
   }
 
   ShardContext& context_;
@@ -116,16 +112,15 @@ class IngressBuffer {
   pfc::BufferPool pool_;
   pfc::CellSize cell_;
   AdmittedRun admitted_;
-  Charge run_{PortId::none(), PriorityGroupId(0), 0};
-  int64_t run_bytes_ = 0;
+  size_t unsettled_count_ = 0;
   struct Arrivals {      // of a port
     Bytes backlog;       // as of its last burst
     uint8_t discarding;  // PGs
   };
-  std::vector<uint16_t> owed_;         // indices into credits_ that are not zero
+  std::vector<int64_t> released_;      // and not settled yet, by (port, PG)
+  std::vector<uint16_t> unsettled_;    // the first unsettled_count_: those that are not zero
   std::vector<Arrivals> arrivals_;     // by port
   std::vector<pfc::PgLimits> limits_;  // in force, by (port, PG): the last snapshot may be gone
-  std::vector<int64_t> credits_;       // owed to other shards, by (port, PG)
 };
 
 }  // namespace eddy
