@@ -2,7 +2,7 @@
 //
 //   worker.hop          two shards that receive a burst each a poll, polled in turn by one thread:
 //                       every packet leaves by the other shard's ports, less the same with every
-//                       packet leaving by its own shard's. A message and a credit a burst are in it
+//                       packet leaving by its own shard's. A lane and a credit a burst are in it
 //   worker.hop.threads  a thread a shard, each on its own core, one receives and one sends: busy
 //                       cycles of both less those of one shard, so every line of a packet that
 //                       moves between the cores' caches is in it

@@ -15,7 +15,11 @@ constexpr uint32_t kIpv6DestinationOffset = 24;
 
 Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, Adjacency& adjacency,
                      IcmpResponder& icmp)
-    : context_(context), buffer_(buffer), adjacency_(adjacency), icmp_(icmp) {}
+    : context_(context),
+      buffer_(buffer),
+      adjacency_(adjacency),
+      icmp_(icmp),
+      outgoing_(context.sole ? 0 : context.common.shards) {}
 
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   look_up(packets);
@@ -44,7 +48,7 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   }
   choose(choice);
   hand_over({direct.data(), direct_count});
-  if (!context_.sole) send_chains();
+  if (!context_.sole) send_outgoing();
 }
 
 void Forwarder::forward_all_originated() {
@@ -120,7 +124,8 @@ void Forwarder::hand_over(std::span<Packet* const> packets) {
     if (owner == context_.id) {
       adjacency_.deliver(packet);
     } else {
-      outgoing_[owner.index()].push(packet);
+      Outgoing& to = outgoing_[owner.index()];
+      to.packets[to.count++] = packet;
     }
   }
 }
@@ -142,16 +147,14 @@ bool Forwarder::fits_mtu(Packet* packet) {
   return false;
 }
 
-void Forwarder::send_chains() {
-  for (size_t to = 0; to < context_.common.shards; ++to) {
-    PacketFifo& chain = outgoing_[to];
-    if (chain.empty()) continue;
-    const Message message{
-        .kind = Message::Kind::packets, .count = chain.count(), .chain = chain.head()};
-    if (!context_.common.mail(context_.id.index(), ShardId(to)).send(message)) {
-      while (!chain.empty()) buffer_.drop(chain.pop(), DropReason::mailbox_full);
-    }
-    chain = PacketFifo{};
+void Forwarder::send_outgoing() {
+  for (size_t shard = 0; shard < outgoing_.size(); ++shard) {
+    Outgoing& to = outgoing_[shard];
+    if (to.count == 0) continue;
+    const std::span<Packet* const> packets(to.packets.data(), to.count);
+    const size_t sent = context_.common.lane(context_.id, ShardId(shard)).send(packets);
+    for (Packet* packet : packets.subspan(sent)) buffer_.drop(packet, DropReason::mailbox_full);
+    to.count = 0;
   }
 }
 

@@ -2,13 +2,14 @@
 // over.
 //
 // Works on bursts so that the route lookup and the selector are one call each. Packets for a port
-// of another shard leave as one chain a shard and burst. Frames of our own enter here, too
+// of another shard leave by its lane, a burst at a time. Frames of our own enter here, too
 // (uncharged), through originate(). Owner: the shard. Source: architecture, section 4.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "net/ids.h"
 #include "net/packet.h"
@@ -52,7 +53,7 @@ class Forwarder {
   void turn_away(Packet* packet, const NextHop& next_hop);
   void choose(const Choice& choice);
   void hand_over(std::span<Packet* const> packets);
-  void send_chains();
+  void send_outgoing();
   bool turns_back(Packet* packet);
   bool fits_mtu(Packet* packet);
 
@@ -61,7 +62,11 @@ class Forwarder {
   Adjacency& adjacency_;
   IcmpResponder& icmp_;
   PacketFifo originated_;
-  std::array<PacketFifo, kMaxShards> outgoing_;  // by shard that owns the egress port
+  struct Outgoing {
+    std::array<Packet*, kBurst> packets;
+    size_t count = 0;
+  };
+  std::vector<Outgoing> outgoing_;  // by shard that owns the egress port; of one forward()
 };
 
 }  // namespace eddy

@@ -56,6 +56,7 @@ struct CommonState {
   CommonState(size_t shard_count, size_t port_count);
 
   Mailbox& mail(size_t from, ShardId to) { return *mailboxes[from * shards + to.index()]; }
+  PacketLane& lane(ShardId from, ShardId to) { return *lanes[from.index() * shards + to.index()]; }
   size_t control() const { return shards; }  // as a sender of mail
   void publish(const Snapshot& now) {        // control
     changes.snapshot.store(&now, std::memory_order_release);
@@ -76,6 +77,7 @@ struct CommonState {
   std::vector<EgressQueue> queues;
   std::vector<std::unique_ptr<Mailbox>>
       mailboxes;  // [sender][receiver]; the last sender is control; null to oneself
+  std::vector<std::unique_ptr<PacketLane>> lanes;  // [sender][receiver]; null to oneself
   struct FreeAligned {
     void operator()(void* memory) const;
   };

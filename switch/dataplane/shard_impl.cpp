@@ -102,8 +102,11 @@ void ShardImpl::adopt_snapshot() {
 inline void ShardImpl::read_mail() {
   CommonState& common = context_.common;
   if (!context_.sole) {
-    for (size_t from = 0; from < common.shards; ++from)
-      if (from != context_.id.index()) read(common.mail(from, context_.id));
+    for (size_t from = 0; from < common.shards; ++from) {
+      if (from == context_.id.index()) continue;
+      read(common.mail(from, context_.id));
+      take_packets(common.lane(ShardId(from), context_.id));
+    }
   }
   const uint16_t posted =
       common.changes.commands[context_.id.index()].load(std::memory_order_acquire);
@@ -115,21 +118,30 @@ inline void ShardImpl::read_mail() {
 
 void ShardImpl::read(Mailbox& mail) {
   while (!mail.empty()) {
-    const size_t count = mail.receive(messages_);
+    std::array<Message, kBurst> messages;
+    const size_t count = mail.receive(messages);
     context_.stats.messages += static_cast<uint32_t>(count);
-    for (size_t i = 0; i < count; ++i) take_message(messages_[i]);
+    for (size_t i = 0; i < count; ++i) take_message(messages[i]);
+  }
+}
+
+// The lines of a packet are in another core's cache: those of a burst are asked for together.
+void ShardImpl::take_packets(PacketLane& lane) {
+  while (!lane.empty()) {
+    std::array<Packet*, kBurst> burst;
+    const size_t count = lane.receive(burst);
+    ++context_.stats.messages;
+    for (size_t i = 0; i < count; ++i) {
+      rte_prefetch0(burst[i]);
+      rte_prefetch0(burst[i]->mbuf());
+    }
+    for (size_t i = 0; i < count; ++i) rte_prefetch0(burst[i]->data());
+    for (size_t i = 0; i < count; ++i) adjacency_.deliver(burst[i]);
   }
 }
 
 void ShardImpl::take_message(const Message& message) {
   switch (message.kind) {
-    case Message::Kind::packets:
-      for (Packet *packet = message.chain, *next; packet != nullptr; packet = next) {
-        next = packet->next;
-        if (next != nullptr) rte_prefetch0(next);
-        adjacency_.deliver(packet);
-      }
-      return;
     case Message::Kind::credit:
       return buffer_.take_credit(message);
     case Message::Kind::command:
@@ -207,9 +219,12 @@ bool ShardImpl::mail_waits() const {
   if (common.changes.commands[context_.id.index()].load(std::memory_order_relaxed) !=
       commands_read_)
     return true;
-  for (size_t from = 0; from < common.shards; ++from)
-    if (from != context_.id.index() && !context_.common.mail(from, context_.id).empty())
+  for (size_t from = 0; from < common.shards; ++from) {
+    if (from == context_.id.index()) continue;
+    if (!context_.common.mail(from, context_.id).empty() ||
+        !context_.common.lane(ShardId(from), context_.id).empty())
       return true;
+  }
   return false;
 }
 

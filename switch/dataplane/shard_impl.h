@@ -43,6 +43,7 @@ class ShardImpl final : public Shard {
   void adopt_snapshot();
   void read_mail();
   void read(Mailbox& mail);
+  void take_packets(PacketLane& lane);
   void take_message(const Message& message);
   void carry_out(Command& command);
   void follow_links();
@@ -71,8 +72,7 @@ class ShardImpl final : public Shard {
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;
-  std::array<Message, kBurst> messages_;  // being read
-  std::vector<bool> links_up_;            // by port, as the world says
+  std::vector<bool> links_up_;  // by port, as the world says
 };
 
 }  // namespace eddy

@@ -174,8 +174,8 @@ Balance Switch::balance() const {
     }
     balance.held += shard->held();
   }
-  for (const auto& mailbox : state_->common.mailboxes)
-    if (mailbox != nullptr) balance.held += mailbox->held();
+  for (const auto& lane : state_->common.lanes)
+    if (lane != nullptr) balance.held += lane->count();
   return balance;
 }
 

@@ -1,0 +1,57 @@
+// SpscRing: a one-way ring from one thread to another: an rte_ring whose memory is owned here
+// (rte_ring_init, no EAL).
+//
+// T is trivially copied; its size is a multiple of 4 octets. Threads: one sender, one receiver;
+// count() is exact while neither is active. Cost: an rte_ring enqueue or dequeue a call.
+#pragma once
+
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+namespace eddy {
+
+namespace detail {
+struct FreeAligned {
+  void operator()(void* memory) const;
+};
+using RingMemory = std::unique_ptr<rte_ring, FreeAligned>;
+RingMemory make_spsc_ring(unsigned element_size, unsigned capacity);
+}  // namespace detail
+
+// kCapacity: a power of two; one less fit in.
+template <class T, unsigned kCapacity>
+class SpscRing {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  SpscRing() : ring_(detail::make_spsc_ring(sizeof(T), kCapacity)) {}
+
+  // False: full, nothing sent.
+  [[nodiscard]] bool send(const T& item) { return send({&item, 1}) == 1; }
+  // As many as fit; returns how many.
+  [[nodiscard]] size_t send(std::span<const T> items) {
+    return rte_ring_sp_enqueue_burst_elem(ring_.get(), items.data(), sizeof(T),
+                                          static_cast<unsigned>(items.size()), nullptr);
+  }
+  // Receives into `out`; returns how many.
+  size_t receive(std::span<T> out) {
+    return rte_ring_sc_dequeue_burst_elem(ring_.get(), out.data(), sizeof(T),
+                                          static_cast<unsigned>(out.size()), nullptr);
+  }
+  // For the receiver. rte_ring_empty() reads what the sender stores without saying so to the
+  // compiler.
+  bool empty() const {
+    return __atomic_load_n(&ring_->prod.tail, __ATOMIC_RELAXED) == ring_->cons.tail;
+  }
+  size_t count() const { return rte_ring_count(ring_.get()); }
+
+ private:
+  detail::RingMemory ring_;
+};
+
+}  // namespace eddy
