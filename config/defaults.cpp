@@ -126,6 +126,7 @@ Experiment scaled(const Experiment& experiment) {
   const int64_t factor = experiment.run.time_dilation;
   scale_topology(out.topology, factor);
   scale_pfc(out.switches.pfc_port, out.switches.watchdog, factor);
+  stretch(factor, out.switches.dre.period);
   scale_host(out.host, factor);
   scale_parameters(out.load_balancer.parameters, factor);
   for (TrafficConfig& traffic : out.traffic) {

@@ -6,10 +6,12 @@
 // E.0, E.7; architecture, section 11.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -61,6 +63,7 @@ struct FabricSwitchConfig {
   bool pfc = true;         // false: no PFC is sent or obeyed; PGs are as configured
   PfcPortConfig pfc_port;  // of every port
   WatchdogConfig watchdog;
+  DreConfig dre;
   bool allow_overcommit =
       false;  // run a lossless configuration that does not fit its buffer, with a warning
   Duration poll_gap = 1_ns;                        // headroom's share for the poll loop
@@ -131,6 +134,14 @@ enum class FaultType : uint8_t {
   pool_exhaustion,
   reconfigure,
 };
+// By FaultType, as in files and results.
+inline constexpr std::array<std::string_view, 13> kFaultTypeNames = {
+    "link_flap",    "slow_link",       "black_hole", "random_drop", "corruption",
+    "pfc_loss",     "pfc_duplicate",   "pfc_delay",  "pause_storm", "slow_receiver",
+    "switch_stall", "pool_exhaustion", "reconfigure"};
+inline std::string_view name_of(FaultType type) {
+  return kFaultTypeNames[static_cast<size_t>(type)];
+}
 
 struct FaultConfig {
   FaultType type = FaultType::link_flap;

@@ -182,6 +182,7 @@ SwitchConfig sample_switch(const Experiment& experiment) {
   SwitchConfig sample = default_switch("sample");
   sample.buffer = experiment.switches.buffer;
   sample.load_balancer = experiment.load_balancer;
+  sample.dre = experiment.switches.dre;
   sample.time_dilation = experiment.run.time_dilation;
   PortConfig& port = sample.ports.emplace_back(default_port("p"));
   port.speed = experiment.topology.host_rate;

@@ -286,6 +286,8 @@ const Section& experiment_section() {
           load_balancer_key([](void* d) -> LoadBalancerConfig& {
             return static_cast<S*>(d)->experiment.load_balancer;
           }),
+          key<S>([](auto& d) -> auto& { return d.experiment.switches.dre; },
+                 {.name = "dre", .help = "how every switch estimates the load of its ports"}),
           list<S>(
               [](auto& d) -> auto& { return d.experiment.traffic; },
               {.name = "traffic", .help = "the flows"}, type_of<TrafficConfig>({})),

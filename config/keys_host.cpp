@@ -162,7 +162,8 @@ const Section& section_of<HostKeys>() {
           host_key<&C::nak_timer>({.name = "nak_timer",
                                    .max = kSecond,
                                    .absent = "never",
-                                   .help = "a second NAK for the same gap no earlier"}),
+                                   .help = "a second NAK for the same gap no earlier; never, or "
+                                           "0ps: each gap has but one"}),
           host_key<&C::nak_cuts_rate>({.name = "nak_cuts_rate",
                                        .help = "a NAK counts as a CNP",
                                        .source = "ConWeave's simulator"}),
@@ -182,7 +183,8 @@ const Section& section_of<HostKeys>() {
           host_key<&C::reorder_timeout>({.name = "reorder_timeout",
                                          .max = kSecond,
                                          .absent = "never",
-                                         .help = "then a gap counts as a loss"}),
+                                         .help = "then a gap counts as a loss; never, or 0ps: "
+                                                 "only a timeout of the sender fills it"}),
           host_key<&C::dscp>({.name = "dscp", .max = 63, .help = "of data"}),
           host_key<&C::control_dscp>(
               {.name = "control_dscp", .max = 63, .help = "of ACK, NAK and CNP"}),

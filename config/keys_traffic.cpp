@@ -17,10 +17,6 @@ constexpr int64_t kMillion = 1'000'000;
 constexpr std::array<std::string_view, 7> kTrafficTypes = {
     "poisson", "burst", "incast", "permutation", "all_to_all", "long_flow", "trace"};
 constexpr std::array<std::string_view, 2> kLoadReferences = {"core", "host"};
-constexpr std::array<std::string_view, 13> kFaultTypes = {
-    "link_flap",    "slow_link",       "black_hole", "random_drop", "corruption",
-    "pfc_loss",     "pfc_duplicate",   "pfc_delay",  "pause_storm", "slow_receiver",
-    "switch_stall", "pool_exhaustion", "reconfigure"};
 
 // Whether the object is of one of the types.
 template <class S, auto... Types>
@@ -53,7 +49,7 @@ std::span<const std::string_view> choices_of<LoadReference>() {
 }
 template <>
 std::span<const std::string_view> choices_of<FaultType>() {
-  return kFaultTypes;
+  return kFaultTypeNames;
 }
 
 namespace {
@@ -259,7 +255,12 @@ const Section& section_of<FaultConfig>() {
           key<S>(&S::duration,
                  {.name = "duration", .max = kLongest, .absent = "end", .help = "how long"}),
           key<S>(&S::period,
-                 {.name = "period", .max = kLongest, .absent = "none", .help = "it repeats"}),
+                 {.name = "period",
+                  .max = kLongest,
+                  .absent = "none",
+                  .help = "it begins again so long after each beginning, needs a shorter "
+                          "duration; pause_storm: the time between two of its pause frames, "
+                          "required"}),
           key<S>(&S::delay, {.name = "delay",
                              .max = kSecond,
                              .help = "of pause frames",

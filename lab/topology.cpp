@@ -130,6 +130,7 @@ void Assembly::add_switch(size_t index) {
   config.buffer = with_default_profiles(experiment_.switches.buffer);
   config.buffer.overcommit |= experiment_.switches.allow_overcommit;
   config.load_balancer = experiment_.load_balancer;
+  config.dre = experiment_.switches.dre;
   config.control.lldp = false;
   config.ports.reserve(hosts_of_[index].size() + cables_of_[index].size());
   for (size_t i = 0; i < hosts_of_[index].size(); ++i) {

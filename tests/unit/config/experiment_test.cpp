@@ -197,6 +197,7 @@ const Mistake kMistakes[] = {
     {"SeedTwice", "run: {seeds: [1, 2, 1]}\n", {}, {"f.yaml:1:7: run.seeds: a seed stands twice, that would be the same run"}},
     {"NoSeed", "run: {seeds: []}\n", {}, {"f.yaml:1:7: run.seeds: none, give at least one"}},
     {"WredOrder", "wred: {default: {kmin: 1MiB}}\n", {}, {"f.yaml:1:24: wred.default.kmin: 1MiB is not below kmax 625KiB"}},
+    {"Dre", "dre: {period: 30us, alpha: 0.0001}\n", {}, {"f.yaml:1:28: dre.alpha: 0.0001 is out of range, valid is 0.001 to 1"}},
     {"Budget", "pfc: {pause_budget: 200ms}\n", {}, {"f.yaml:1:21: pfc.pause_budget: 200ms is more than budget_window 100ms"}},
     {"DilatedTooSlow", "topology: {host_rate: 100Mbps}\nrun: {time_dilation: 1000}\n", {},
      {"f.yaml:1:23: topology.host_rate: 100Mbps divided by time_dilation 1000 is below 1Mbps"}},
@@ -294,6 +295,7 @@ buffer: {size: 9MiB, profiles: {lossless: {xoff: 100KiB, headroom: 30KiB}, extra
 wred: {default: {kmin: 5kB}, other: {ecn: false}}
 pfc: {rx: clamp, quanta: 9}
 watchdog: {enabled: false}
+dre: {period: 40us, alpha: 0.25, q: 4}
 host:
   recovery: irn
   congestion_control: dctcp
@@ -328,6 +330,7 @@ TEST(Scaled, DividesRatesAndStretchesTimes) {
   Experiment experiment = only(R"(
 topology: {host_rate: 40Gbps, host_delay: 2us, degraded: [{fraction: 0.1, rate: 10Gbps}]}
 load_balancer: {scheme: letflow, gap: 50us}
+dre: {period: 30us}
 traffic: [{type: incast, size: 1MB, degree: 2, period: 1ms, start: 3ms}, {cdf: solar, rate: 8Gbps}]
 faults: [{type: slow_link, rate: 1Gbps, start: 2ms, duration: 1ms}]
 run: {time_dilation: 100, warmup: 1ms, poll_period: 1us}
@@ -347,6 +350,7 @@ run: {time_dilation: 100, warmup: 1ms, poll_period: 1us}
   EXPECT_EQ(slow.host.dcqcn.alpha_timer, 5500_us);
   EXPECT_EQ(slow.host.dcqcn.additive_increase, BitRate::bits_per_second(400'000));
   EXPECT_EQ(slow.switches.watchdog.detection_time, 20'000_ms);
+  EXPECT_EQ(slow.switches.dre.period, 3'000_us);
   EXPECT_EQ(slow.switches.pfc_port.quanta, experiment.switches.pfc_port.quanta);
   EXPECT_EQ(slow.run.warmup, 100_ms);
   EXPECT_EQ(slow.run.poll_period, 1_us);  // the machine's

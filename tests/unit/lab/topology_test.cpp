@@ -73,10 +73,12 @@ TEST(LeafSpine, SettingsOfTheSwitchesReachEveryPort) {
   experiment.switches.mtu = 4'096;
   experiment.switches.pfc_port.quanta = 100;
   experiment.switches.watchdog.enabled = false;
+  experiment.switches.dre = {.period = 40_us, .alpha = 0.25, .q = 4};
   experiment.load_balancer.scheme = "letflow";
   const Topology topology = built(experiment);
   for (const config::SwitchConfig& config : topology.switches) {
     EXPECT_EQ(config.load_balancer.scheme, "letflow");
+    EXPECT_TRUE(config.dre == experiment.switches.dre);
     for (const config::PortConfig& port : config.ports) {
       const bool host = port.role == config::PortRole::host;
       EXPECT_EQ(port.speed, host ? 10_Gbps : 100_Gbps);
