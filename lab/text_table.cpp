@@ -11,7 +11,7 @@ constexpr size_t kMaxFirstLine = 65'536;  // comments before a table are shorter
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";
   const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
+  if (first == std::string_view::npos) return text.substr(text.size());  // empty, but in its place
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
@@ -35,13 +35,13 @@ std::vector<std::string_view> split_at_blanks(std::string_view text) {
   return cells;
 }
 
-// Calls `each(line, text)` for every line that says something.
+// Calls `each(line, text, begin)` for every line that says something.
 template <class Each>
 void for_each_line(std::string_view rest, Each each) {
   for (size_t line = 1; !rest.empty(); ++line) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view text = trimmed(rest.substr(0, end));
-    if (!text.empty() && text.front() != '#') each(line, text);
+    if (!text.empty() && text.front() != '#') each(line, text, rest.data());
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }
@@ -58,14 +58,14 @@ std::string in_quotes(std::string_view text) {
 TextTable::TextTable(const NamedText& file, std::string_view header) : name_(file.name) {
   const size_t columns = split(header).size();
   bool begun = false;
-  for_each_line(file.text, [&](size_t line, std::string_view text) {
+  for_each_line(file.text, [&](size_t line, std::string_view text, const char* begin) {
     if (!begun) {
       begun = true;
       if (text != header)
         problem(line, in_quotes(text) + " is not the header, write " + std::string(header));
       return;
     }
-    rows_.push_back({line, split(text)});
+    rows_.push_back({line, begin, split(text)});
     if (rows_.back().cells.size() == columns) return;
     problem(line, in_quotes(text) + " has not the columns " + std::string(header));
     rows_.pop_back();
@@ -76,13 +76,13 @@ TextTable::TextTable(const NamedText& file, std::string_view header) : name_(fil
 TextTable::TextTable(const NamedText& file, Blank format) : name_(file.name) {
   size_t count_line = 0;
   std::string count;
-  for_each_line(file.text, [&](size_t line, std::string_view text) {
+  for_each_line(file.text, [&](size_t line, std::string_view text, const char* begin) {
     if (count_line == 0) {
       count_line = line;
       count = text;
       return;
     }
-    rows_.push_back({line, split_at_blanks(text)});
+    rows_.push_back({line, begin, split_at_blanks(text)});
     if (rows_.back().cells.size() == format.columns) return;
     problem(line, in_quotes(text) + " has not " + std::to_string(format.columns) + " columns");
     rows_.pop_back();
@@ -94,15 +94,23 @@ TextTable::TextTable(const NamedText& file, Blank format) : name_(file.name) {
 
 std::string_view TextTable::first_line(std::string_view text) {
   std::string_view first;
-  for_each_line(text.substr(0, kMaxFirstLine), [&](size_t, std::string_view line) {
+  for_each_line(text.substr(0, kMaxFirstLine), [&](size_t, std::string_view line, const char*) {
     if (first.empty()) first = line;
   });
   return first;
 }
 
 void TextTable::problem(size_t line, const std::string& text) {
-  if (problems_.size() < kMaxTableProblems)
-    problems_.push_back(name_ + ":" + std::to_string(line) + ": " + text);
+  add_problem(std::to_string(line), text);
+}
+
+void TextTable::problem(const TableRow& row, size_t cell, const std::string& text) {
+  const auto column = row.cells[cell].data() - row.begin + 1;
+  add_problem(std::to_string(row.line) + ":" + std::to_string(column), text);
+}
+
+void TextTable::add_problem(const std::string& place, const std::string& text) {
+  if (problems_.size() < kMaxTableProblems) problems_.push_back(name_ + ":" + place + ": " + text);
 }
 
 }  // namespace eddy::lab

@@ -1,9 +1,9 @@
 // Text tables from files: CSV under its header line, or columns between blanks under their count of
 // rows, as simulators write; with comments (#) and blank lines.
 //
-// Input is hostile: what is wrong is said as "file:line: what, what would be valid", at most
-// kMaxTableProblems times. Cells point into the text, which must outlive them. Control plane only.
-// Cost: linear in the text.
+// Input is hostile: what is wrong is said as "file:line: what, what would be valid", of a cell as
+// "file:line:column: ...", at most kMaxTableProblems times. Cells point into the text, which must
+// outlive them. Control plane only. Cost: linear in the text.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ namespace eddy::lab {
 inline constexpr size_t kMaxTableProblems = 20;
 
 struct TableRow {
-  size_t line = 0;  // from 1
+  size_t line = 0;              // from 1
+  const char* begin = nullptr;  // of the line
   std::vector<std::string_view> cells;
 };
 
@@ -42,10 +43,13 @@ class TextTable {
 
   const std::vector<TableRow>& rows() const { return rows_; }
   void problem(size_t line, const std::string& text);
+  void problem(const TableRow& row, size_t cell, const std::string& text);
   bool ok() const { return problems_.empty(); }
   const Problems& problems() const { return problems_; }
 
  private:
+  void add_problem(const std::string& place, const std::string& text);
+
   std::string name_;
   std::vector<TableRow> rows_;
   Problems problems_;

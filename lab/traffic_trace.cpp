@@ -15,26 +15,26 @@ namespace {
 constexpr std::string_view kHeader = "start,source,destination,size";
 constexpr size_t kHpccColumns = 6;
 
-// Turns the words of rows into flows; what is wrong becomes a problem of its line.
+// Which cell of a row says what, and how.
+struct Columns {
+  size_t start, source, destination, size;
+  std::string_view start_unit, size_unit;  // that the cells leave out
+  bool numbered;                           // hosts by their numbers in HPCC's files
+};
+constexpr Columns kOurs{0, 1, 2, 3, "", "", false};
+constexpr Columns kHpcc{5, 0, 1, 4, "s", "B", true};
+
+// Turns rows into flows; what is wrong becomes a problem of its cell.
 class TraceReader {
  public:
-  TraceReader(TrafficItem& item, TextTable& table)
-      : item_(item), table_(table), names_(item.topology()) {
+  TraceReader(TrafficItem& item, TextTable& table, const Columns& columns)
+      : item_(item), table_(table), columns_(columns), names_(item.topology()) {
     const auto& hosts = item.topology().hosts;
     for (uint32_t i = 0; i < hosts.size(); ++i) nodes_.emplace(hosts[i].node, i);
   }
 
-  void read_rows() {
-    for (const TableRow& row : table_.rows())
-      read_flow(row.line, {host_named(row.line, row.cells[1]), host_named(row.line, row.cells[2]),
-                           parse_bytes(row.cells[3]), parse_duration(row.cells[0])});
-  }
-  void read_hpcc_rows() {
-    for (const TableRow& row : table_.rows())
-      read_flow(row.line,
-                {host_numbered(row.line, row.cells[0]), host_numbered(row.line, row.cells[1]),
-                 parse_bytes(std::string(row.cells[4]) + "B"),
-                 parse_duration(std::string(row.cells[5]) + "s")});
+  void read() {
+    for (const TableRow& row : table_.rows()) read_flow(row);
   }
   // Gives the item the flows, or the problems.
   void finish() {
@@ -53,41 +53,68 @@ class TraceReader {
   }
 
  private:
-  struct Words {
-    std::optional<uint32_t> source;
-    std::optional<uint32_t> destination;
-    Result<Bytes> size;
-    Result<Duration> start;
-  };
-
-  void read_flow(size_t line, const Words& words) {
-    if (!words.start) table_.problem(line, words.start.problems().front());
-    if (!words.size) table_.problem(line, words.size.problems().front());
-    if (!words.start || !words.source || !words.destination || !words.size) return;
-    if (*words.source == *words.destination)
-      return table_.problem(line, "a flow from " + names_.name_of(*words.source) + " to itself");
-    if (words.size.value() < Bytes(1)) return table_.problem(line, "a flow has at least 1 octet");
-    flows_.push_back({.source = *words.source,
-                      .destination = *words.destination,
-                      .size = words.size.value(),
-                      .start = Instant::at(words.start.value())});
+  void read_flow(const TableRow& row) {
+    const auto start = quantity(row, columns_.start, columns_.start_unit, &parse_duration);
+    const auto size = quantity(row, columns_.size, columns_.size_unit, &parse_bytes);
+    const auto source = host_at(row, columns_.source);
+    const auto destination = host_at(row, columns_.destination);
+    if (!start || !size || !source || !destination) return;
+    if (*source == *destination)
+      return table_.problem(row, columns_.destination,
+                            "a flow from " + names_.name_of(*source) + " to itself");
+    if (*size < Bytes(1)) return table_.problem(row, columns_.size, "a flow has at least 1 octet");
+    flows_.push_back({.source = *source,
+                      .destination = *destination,
+                      .size = *size,
+                      .start = Instant::at(*start)});
   }
-  std::optional<uint32_t> host_named(size_t line, std::string_view name) {
+  template <class T>
+  std::optional<T> quantity(const TableRow& row, size_t cell, std::string_view unit,
+                            Result<T> (*parse)(std::string_view)) {
+    const Result<T> parsed = parse(std::string(row.cells[cell]) + std::string(unit));
+    if (parsed) return parsed.value();
+    table_.problem(row, cell, parsed.problems().front());
+    return std::nullopt;
+  }
+  std::optional<uint32_t> host_at(const TableRow& row, size_t cell) {
+    return columns_.numbered ? host_numbered(row, cell) : host_named(row, cell);
+  }
+  std::optional<uint32_t> host_named(const TableRow& row, size_t cell) {
+    const std::string_view name = row.cells[cell];
     const auto found = names_.find(name);
     if (found && found.value().size() == 1) return found.value().front();
-    table_.problem(line, found ? in_quotes(name) + " is not one host" : found.problems().front());
+    table_.problem(row, cell,
+                   found ? in_quotes(name) + " is not one host" : found.problems().front());
     return std::nullopt;
   }
-  std::optional<uint32_t> host_numbered(size_t line, std::string_view number) {
-    const auto parsed = parse_integer(number);
+  std::optional<uint32_t> host_numbered(const TableRow& row, size_t cell) {
+    const auto parsed = parse_integer(row.cells[cell]);
     const auto host = parsed ? nodes_.find(parsed.value()) : nodes_.end();
     if (host != nodes_.end()) return host->second;
-    table_.problem(line, in_quotes(number) + " is not the number of a host");
+    table_.problem(
+        row, cell,
+        in_quotes(row.cells[cell]) + " is not the number of a host, they are " + known_numbers());
     return std::nullopt;
+  }
+  // "0 to 7, 9": at most so many ranges are said.
+  std::string known_numbers() const {
+    constexpr int kRanges = 4;
+    std::string out;
+    int ranges = 0;
+    for (auto at = nodes_.begin(); at != nodes_.end();) {
+      const int64_t first = at->first;
+      int64_t last = first;
+      for (++at; at != nodes_.end() && at->first == last + 1; ++at) ++last;
+      if (++ranges > kRanges) return out + " and others";
+      out += (out.empty() ? "" : ", ") + std::to_string(first);
+      if (last > first) out += " to " + std::to_string(last);
+    }
+    return out;
   }
 
   TrafficItem& item_;
   TextTable& table_;
+  const Columns& columns_;
   HostNames names_;
   std::map<int64_t, uint32_t> nodes_;  // hosts by their HPCC numbers
   std::vector<Flow> flows_;
@@ -101,8 +128,8 @@ void add_trace(TrafficItem& item, const ReadTrafficFile& read) {
   const bool hpcc = TextTable::first_line(file.value().text).find(',') == std::string_view::npos;
   TextTable table = hpcc ? TextTable(file.value(), TextTable::Blank{kHpccColumns})
                          : TextTable(file.value(), kHeader);
-  TraceReader reader(item, table);
-  hpcc ? reader.read_hpcc_rows() : reader.read_rows();
+  TraceReader reader(item, table, hpcc ? kHpcc : kOurs);
+  reader.read();
   reader.finish();
 }
 

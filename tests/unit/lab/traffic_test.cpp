@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "lab/fabric_file.h"
 #include "lab/traffic_files.h"
 #include "lab/traffic_item.h"
 #include "tests/unit/lab/fabrics.h"
@@ -312,27 +313,61 @@ TEST(TraceFile, OfTheHpccSimulator) {
   EXPECT_EQ(trace.value().flows[1].start, Instant::at(2_ms));
 }
 
+// Switches are 1 and 3: hosts are 0, 2, 4 and 5, in that order.
+TEST(TraceFile, OfTheHpccSimulatorNumbersNodesAsItsTopologyDoes) {
+  config::TopologyConfig hpcc;
+  hpcc.kind = config::TopologyKind::hpcc;
+  const auto plan = parse_fabric("t.topo",
+                                 "6 2 5\n1 3\n0 1 40Gbps 2us 0\n4 1 40Gbps 2us 0\n"
+                                 "2 3 40Gbps 2us 0\n5 3 40Gbps 2us 0\n1 3 40Gbps 2us 0\n",
+                                 hpcc);
+  ASSERT_TRUE(plan.ok()) << plan.problems().front();
+  Topology topology;
+  topology.switches.resize(2);
+  for (const FabricPlan::Host& host : plan.value().hosts)
+    topology.hosts.push_back(
+        {.name = "n" + std::to_string(host.number), .switch_index = host.at, .node = host.number});
+  const auto read = [&](const std::string& rows) {
+    return make_traffic(experiment({from_trace()}), topology, 1, [&](const std::string& name) {
+      return NamedText{name, rows};
+    });
+  };
+  const auto trace = read("2\n4 5 3 100 4000 0.002\n2 0 3 100 64 0.001\n");
+  ASSERT_TRUE(trace.ok()) << trace.problems().front();
+  ASSERT_EQ(trace.value().flows.size(), 2u);
+  EXPECT_EQ(topology.hosts[trace.value().flows[0].source].name, "n2");
+  EXPECT_EQ(topology.hosts[trace.value().flows[0].destination].name, "n0");
+  EXPECT_EQ(topology.hosts[trace.value().flows[1].source].name, "n4");
+  EXPECT_EQ(topology.hosts[trace.value().flows[1].destination].name, "n5");
+  EXPECT_THAT(read("2\n4 3 3 100 4000 0.002\n  2  x 3 100 64 0.001\n").problems(),
+              ElementsAre("t.csv:2:3: '3' is not the number of a host, they are 0, 2, 4 to 5",
+                          "t.csv:3:6: 'x' is not the number of a host, they are 0, 2, 4 to 5"));
+}
+
 TEST(TraceFile, SaysWhatIsWrongInEachLine) {
   const auto trace = from_file(
       "start,source,destination,size\n"
       "2,host1,host2,64\n2us,host9,leaf2,1KiB\n2us,host1,leaf1.host1,1B\n2us,host1,host2,0B\n",
       from_trace());
   ASSERT_FALSE(trace.ok());
-  EXPECT_THAT(
-      trace.problems(),
-      ElementsAre(
-          "t.csv:2: '2' has no unit: a duration is a number with one of ps ns us ms s min h, such "
-          "as 50us",
-          "t.csv:2: '64' has no unit: a size is a number with one of B kB KiB MB MiB GB GiB, such "
-          "as 64KiB",
-          "t.csv:3: unknown host 'host9', valid are all, host1 to host8, leaf1 and other switches "
-          "with hosts, leaf1.host1 to leaf1.host4, ranges such as host1-2",
-          "t.csv:3: 'leaf2' is not one host", "t.csv:4: a flow from leaf1.host1 to itself",
-          "t.csv:5: a flow has at least 1 octet"));
+  EXPECT_THAT(trace.problems(),
+              ElementsAre("t.csv:2:1: '2' has no unit: a duration is a number with one of ps ns us "
+                          "ms s min h, such "
+                          "as 50us",
+                          "t.csv:2:15: '64' has no unit: a size is a number with one of B kB KiB "
+                          "MB MiB GB GiB, such "
+                          "as 64KiB",
+                          "t.csv:3:5: unknown host 'host9', valid are all, host1 to host8, leaf1 "
+                          "and other switches "
+                          "with hosts, leaf1.host1 to leaf1.host4, ranges such as host1-2",
+                          "t.csv:3:11: 'leaf2' is not one host",
+                          "t.csv:4:11: a flow from leaf1.host1 to itself",
+                          "t.csv:5:17: a flow has at least 1 octet"));
   const auto hpcc = from_file("3\n0 8 3 100 4000 0.002\n7 1 3 100 1\n", from_trace());
   ASSERT_FALSE(hpcc.ok());
   EXPECT_THAT(hpcc.problems(), ElementsAre("t.csv:3: '7 1 3 100 1' has not 6 columns",
-                                           "t.csv:2: '8' is not the number of a host"));
+                                           "t.csv:2:3: '8' is not the number of a host, they "
+                                           "are 0 to 7"));
   EXPECT_THAT(from_file("3\n0 1 3 100 4000 0.002\n", from_trace()).problems(),
               ElementsAre("t.csv:1: '3' is not the number of rows, 1 follow"));
 }
