@@ -53,8 +53,12 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
   Result<Topology> topology = build_topology(one.run.experiment);
   if (!topology) return located(one, topology.problems());
   PfcLog pfc(one.run.experiment.run.time_dilation);
-  std::function<void(World&, const Topology&)> built;
-  if (options.hpcc) built = [&pfc](World& world, const Topology& made) { pfc.attach(world, made); };
+  std::function<Watcher*(World&, const Topology&)> built;
+  if (options.hpcc)
+    built = [&pfc](World& world, const Topology& made) {
+      pfc.attach(world, made);
+      return &pfc;
+    };
   Result<RunResult> result =
       run_experiment(one.run.experiment, {.seed = one.seed,
                                           .check = options.check,

@@ -10,7 +10,6 @@ void PfcLog::attach(World& world, const Topology& topology) {
   world_ = &world;
   numbers_ = topology.switch_nodes;
   for (const Topology::Host& host : topology.hosts) numbers_.push_back(host.node);
-  world.set_watcher(this);
 }
 
 void PfcLog::on_frame(uint32_t line, Step step, const Packet& packet) {

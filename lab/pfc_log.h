@@ -2,7 +2,7 @@
 //
 // A line for each priority of a PFC frame that reaches a port: time in ns, node, 1 for a switch and
 // 0 for a host, number of its port from 1, 1 for pause and 0 for resume. Nodes are numbered as in
-// topology.txt. Owner: one run, which it must outlive; the watcher of its world. Cost: a comparison
+// topology.txt. Owner: one run, which it must outlive; a watcher of its world. Cost: a comparison
 // a frame, 30 octets of memory a line. Source: the output format of those simulators.
 #pragma once
 
@@ -20,7 +20,7 @@ class PfcLog final : public Watcher {
   // Times are divided by `time_dilation`.
   explicit PfcLog(int64_t time_dilation) : time_dilation_(time_dilation) {}
 
-  // Watches from now on.
+  // Before it watches that world.
   void attach(World& world, const Topology& topology);
   const std::string& text() const { return text_; }
 

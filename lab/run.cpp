@@ -10,6 +10,7 @@
 
 #include "lab/checker.h"
 #include "lab/fabric_paths.h"
+#include "lab/watcher_pair.h"
 #include "lab/wire_cost.h"
 
 namespace eddy::lab {
@@ -85,6 +86,7 @@ class Execution {
   std::unique_ptr<World> world_;
   std::unique_ptr<Faults> faults_;
   std::unique_ptr<Checker> checker_;
+  std::unique_ptr<WatcherPair> both_;
   RunResult result_;
   double next_progress_ = 0;
 };
@@ -117,7 +119,6 @@ Problems Execution::prepare() {
                               .packets = run.packets});
   if (!world) return world.problems();
   world_ = std::move(*world);
-  if (options_.built) options_.built(*world_, topology_);
   return break_and_watch();
 }
 
@@ -125,10 +126,15 @@ Problems Execution::break_and_watch() {
   auto faults = Faults::install(experiment_, topology_, *world_, options_.seed, options_.set_key);
   if (!faults) return faults.problems();
   faults_ = std::move(*faults);
+  Watcher* watcher = options_.built ? options_.built(*world_, topology_) : nullptr;
+  world_->set_watcher(watcher);
   if (!options_.check) return {};
   const CheckRules rules = CheckRules::of(experiment_);
   result_.exempt = rules.exempt;
   checker_ = std::make_unique<Checker>(*world_, topology_, rules, options_.replay);
+  if (watcher == nullptr) return {};
+  both_ = std::make_unique<WatcherPair>(*checker_, *watcher);
+  world_->set_watcher(both_.get());
   return {};
 }
 

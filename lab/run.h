@@ -116,8 +116,9 @@ struct RunOptions {
   std::function<void(const Progress&)> progress;  // about every 0.2 s of CPU time
   const std::atomic<bool>* interrupt = nullptr;   // ends the run early with what it has
   ReadTrafficFile read;
-  std::function<void(World&, const Topology&)> built;  // before the first event: for watchers
-  uint64_t memory_limit = 0;                           // octets; 0 = what the machine has free
+  // Before the first event; what it returns, if anything, watches the world, beside the checker.
+  std::function<Watcher*(World&, const Topology&)> built;
+  uint64_t memory_limit = 0;  // octets; 0 = what the machine has free
 };
 
 // Problems are named by the experiment's keys ("topology.leaves: ...").

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/unit/lab/checked_fabric.h"
 
 namespace eddy::test {
@@ -43,21 +45,47 @@ TEST(Checker, FindsALineThatMiscounts) {
               ElementsAre(AllOf(HasSubstr("leaf1.host1: line "), HasSubstr("entered"))));
 }
 
-TEST(Checker, FindsALosslessDrop) {
-  config::Experiment experiment = plain_experiment(1, 1, 4);
+TEST(Checker, FindsAFrameThatNeverEnteredItsLine) {
+  CheckedFabric fabric(plain_experiment(2, 1, 1), {flow_of(0, 1, 100_KiB)});
+  fabric.world->run_until(Instant() + 10_us);
+  fabric.checker.reset();
+  fabric.checker = std::make_unique<lab::Checker>(*fabric.world, fabric.topology, strict(), "late");
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_THAT(fabric.checker->problems(), ElementsAre(HasSubstr("that had not entered it")));
+}
+
+// Senders of every kind: what they send again is no excuse.
+class CheckerOfSenders
+    : public testing::TestWithParam<std::tuple<config::Recovery, config::CongestionControl>> {
+ protected:
+  static config::Experiment experiment(int leaves, int spines, int hosts) {
+    config::Experiment made = plain_experiment(leaves, spines, hosts);
+    std::tie(made.host.recovery, made.host.congestion_control) = GetParam();
+    return made;
+  }
+};
+
+TEST_P(CheckerOfSenders, FindsALosslessDrop) {
+  config::Experiment experiment = CheckerOfSenders::experiment(1, 1, 4);
   experiment.host.window = false;
+  experiment.host.bdp = 1_MiB;  // what IRN has in flight at most
+  experiment.host.dctcp.initial_window = 1_MiB;
   experiment.switches.buffer = config::default_switch("").buffer;
   experiment.faults = {{.type = FaultType::pfc_loss, .hosts = {"all"}, .probability = 1}};
-  CheckedFabric fabric(
-      experiment, {flow_of(0, 3, 1_MiB), flow_of(1, 3, 1_MiB), flow_of(2, 3, 1_MiB)}, strict());
+  const std::vector<lab::Flow> flows = {flow_of(0, 3, 1_MiB), flow_of(1, 3, 1_MiB),
+                                        flow_of(2, 3, 1_MiB)};
+  CheckedFabric fabric(experiment, flows, strict());
   EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
   EXPECT_THAT(fabric.checker->problems(),
               ElementsAre(AllOf(HasSubstr(" leaf1: port host"),
                                 HasSubstr("1 packets lost in a lossless group"))));
+  // With PFC nothing is lost, and all is well.
+  experiment.faults.clear();
+  CheckedFabric(experiment, flows, strict()).complete();
 }
 
-TEST(Checker, FindsAPacketThatWasOvertaken) {
-  config::Experiment experiment = plain_experiment(2, 2, 2);
+TEST_P(CheckerOfSenders, FindsAPacketThatWasOvertaken) {
+  config::Experiment experiment = CheckerOfSenders::experiment(2, 2, 2);
   experiment.load_balancer.scheme = "spray";
   experiment.faults = {{.type = FaultType::slow_link, .links = {"leaf1-spine1"}, .rate = 1_Gbps}};
   CheckedFabric fabric(experiment, {flow_of(0, 2, 100_KiB)}, strict());
@@ -65,6 +93,25 @@ TEST(Checker, FindsAPacketThatWasOvertaken) {
   EXPECT_THAT(fabric.checker->problems(),
               ElementsAre(AllOf(HasSubstr(" leaf2.host1: data packet "), HasSubstr(" after "))));
 }
+
+// On one path what is lost is sent again behind what is under way: later packets of another PSN
+// order, and none of them overtaken.
+TEST_P(CheckerOfSenders, TakesWhatIsSentAgainForInOrder) {
+  config::Experiment experiment = CheckerOfSenders::experiment(2, 1, 2);
+  experiment.faults = {
+      {.type = FaultType::random_drop, .links = {"leaf1-spine1"}, .probability = 0.02}};
+  CheckedFabric fabric(experiment, {flow_of(0, 2, 300_KiB)}, strict());
+  fabric.complete();
+  EXPECT_GT(fabric.lost_on_lines(), 0u);
+  EXPECT_GT(fabric.world->receive_outcome(0).out_of_order_packets, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CheckerOfSenders,
+                         testing::Combine(testing::Values(config::Recovery::go_back_n,
+                                                          config::Recovery::irn),
+                                          testing::Values(config::CongestionControl::none,
+                                                          config::CongestionControl::dcqcn,
+                                                          config::CongestionControl::dctcp)));
 
 TEST(Checker, FindsAPausedQueueThatTheWatchdogForgot) {
   config::Experiment experiment = plain_experiment(2, 1, 1);
@@ -112,6 +159,44 @@ TEST(CheckRules, SayWhatAnExperimentDoesNotPromiseAndWhy) {
                   "lossless: faults.4: the headroom may no longer fit",
                   "order: faults.4 moves flows", "watchdog: a switch stalls or is reconfigured"));
 }
+
+struct Broken {
+  const char* name;
+  void (*change)(config::Experiment& experiment);
+  bool lossless;
+  bool in_order;
+  const char* exempt;
+};
+void PrintTo(const Broken& broken, std::ostream* out) {
+  *out << broken.name;
+}
+class BrokenPromises : public testing::TestWithParam<Broken> {};
+TEST_P(BrokenPromises, AreNamed) {
+  config::Experiment experiment = plain_experiment(2, 2, 2);
+  GetParam().change(experiment);
+  const lab::CheckRules rules = lab::CheckRules::of(experiment);
+  EXPECT_EQ(rules.lossless, GetParam().lossless);
+  EXPECT_EQ(rules.in_order, GetParam().in_order);
+  EXPECT_THAT(rules.exempt, ElementsAre(GetParam().exempt));
+}
+
+using E = config::Experiment;
+// clang-format off
+const Broken kBroken[] = {
+    {"NoPfc", [](E& e) { e.switches.pfc = false; }, false, true, "lossless: PFC is not sent and obeyed everywhere"},
+    {"PfcNotSent", [](E& e) { e.switches.pfc_port.tx = false; }, false, true, "lossless: PFC is not sent and obeyed everywhere"},
+    {"PfcClamped", [](E& e) { e.switches.pfc_port.rx = config::PfcRx::clamp; }, false, true, "lossless: PFC is not sent and obeyed everywhere"},
+    {"Headroom", [](E& e) {
+       config::BufferProfile& profile = e.switches.buffer.profiles["lossless"];
+       profile.lossless = true;
+       profile.headroom = Bytes(10'000);
+     }, false, true, "lossless: switches.buffer.profiles.lossless.headroom is not by formula"},
+    {"WatchdogForwards", [](E& e) { e.switches.watchdog.action = config::WatchdogAction::forward; }, false, true, "lossless: switches.watchdog.action: forward sends against pauses"},
+    {"Gaps", [](E& e) { e.load_balancer.scheme = "letflow"; }, true, false, "order: letflow moves flows in gaps"},
+    {"Storm", [](E& e) { e.faults = {{.type = FaultType::pause_storm}}; }, false, true, "lossless: faults.0: a spoofed pause cuts a true one short"},
+};
+// clang-format on
+INSTANTIATE_TEST_SUITE_P(All, BrokenPromises, testing::ValuesIn(kBroken));
 
 }  // namespace
 }  // namespace eddy::test
