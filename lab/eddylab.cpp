@@ -26,6 +26,7 @@ struct Arguments {
   std::string size = "full";
   std::vector<std::string> sets;
   std::string shown;  // show
+  std::vector<std::string> variants;
   bool figures = false;
   std::string figures_to;
   bool json = false;
@@ -121,8 +122,10 @@ int config_command(const Arguments& arguments) {
 
 int show_command(const Arguments& arguments) {
   const fs::path path = arguments.shown;
-  const Result<Json> result = read_result(path);
-  if (!result) return complain(kFailed, result.problems());
+  const Result<Json> all = read_result(path);
+  if (!all) return complain(kFailed, all.problems());
+  const Result<Json> result = only_variants(all.value(), arguments.variants);
+  if (!result) return complain(kUsage, result.problems());
   constexpr int kIndent = 1;
   std::cout << (arguments.json ? result.value().dump(kIndent) + "\n" : report(result.value()));
   if (!arguments.figures) return kDone;
@@ -146,21 +149,24 @@ void add_sets(CLI::App* command, std::vector<std::string>& sets) {
       ->allow_extra_args(false);
 }
 
+void add_variants(CLI::App* command, std::vector<std::string>& variants) {
+  command->add_option("--variant", variants, "only this one; may be given again")
+      ->allow_extra_args(false);
+}
+
 void declare_run(CLI::App& app, RunArguments& run) {
   CLI::App* command = app.add_subcommand("run", "run an experiment: every variant, every seed");
   command->add_option("experiment", run.experiment, "ID (eddylab list) or file")->required();
   command->add_option("--size", run.size, "ci, reduced or full")->check(kSizes);
   command->add_option("--seed", run.seeds, "such as 1,2,5-8; default: the experiment's");
   add_sets(command, run.sets);
-  command->add_option("--variant", run.variants, "only this one; may be given again")
-      ->allow_extra_args(false);
+  add_variants(command, run.variants);
   command->add_option("--jobs", run.jobs, "processes at a time")->check(CLI::Range(1, 1024));
   command->add_option("--out", run.out, "folder of results; default: results");
   command->add_flag("--resume,!--fresh", run.resume,
                     "leave out finished runs (the default); --fresh: run them again");
-  auto* check = command->add_flag("--check", run.check, "check invariants all the time: slow");
-  command->add_flag("--hpcc", run.hpcc, "also write fct.txt and pfc.txt, as HPCC's simulator does")
-      ->excludes(check);  // both watch every frame
+  command->add_flag("--check", run.check, "check invariants all the time: slow");
+  command->add_flag("--hpcc", run.hpcc, "also write fct.txt and pfc.txt, as HPCC's simulator does");
   auto* progress = command->add_flag("--progress", run.progress,
                                      "say how far the runs are, also where there is no terminal");
   command->add_flag("--quiet", run.quiet, "only say what fails")->excludes(progress);
@@ -185,6 +191,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   }
   CLI::App* show = app.add_subcommand("show", "results as tables, by variant over seeds");
   show->add_option("result", arguments.shown, "OUT/EXPERIMENT/SIZE, or a result.json")->required();
+  add_variants(show, arguments.variants);
   show->add_flag("--json", arguments.json, "the merged result as JSON");
   auto* to = show->add_option("--figures", arguments.figures_to,
                               "also write figures as SVG; default: beside the results")

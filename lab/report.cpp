@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "host/nic.h"
 #include "lab/student.h"
 
 namespace eddy::lab {
@@ -15,13 +16,15 @@ struct Column {
   std::string_view head;
   std::string_view key;
   double scale = 1;
+  double counted_to = 0;  // from here on values are not told apart; 0: all are
 };
+constexpr double kLastOod = host::Nic::kOodBuckets - 1;
 constexpr std::array<Column, 10> kColumns = {{{"FCT mean us", "fct_mean_us"},
                                               {"FCT p99 us", "fct_p99_us"},
                                               {"slowdown p50", "slowdown_p50"},
                                               {"slowdown p99", "slowdown_p99"},
                                               {"OOO %", "ooo_ratio", 100},
-                                              {"OOD p99", "ood_p99"},
+                                              {"OOD p99", "ood_p99", 1, kLastOod},
                                               {"PFC events", "pfc_events"},
                                               {"paused us", "pfc_paused_us"},
                                               {"drops", "lossless_drops"},
@@ -38,11 +41,13 @@ std::string number(double value) {
   return size >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3g}", value);
 }
 
-// "12.3 +-0.4"; without the interval when all are the same; "-": no run has a number.
-std::string cell(const std::vector<double>& values) {
+// "12.3 +-0.4"; without the interval when all are the same; "-": no run has a number; ">=": a value
+// is `counted_to`, which stands for all above it.
+std::string cell(const std::vector<double>& values, double counted_to = 0) {
   const Estimate found = estimate(values);
   if (found.count == 0) return "-";
-  std::string out = number(found.mean);
+  const bool at_end = counted_to > 0 && std::ranges::max(values) >= counted_to;
+  std::string out = (at_end ? ">=" : "") + number(found.mean);
   if (found.half_width > 0) out += " +-" + number(found.half_width);
   return out;
 }
@@ -70,7 +75,7 @@ std::string main_table(const std::vector<VariantRuns>& variants) {
     row = {shown(variant.name), std::to_string(variant.runs.size()),
            number(estimate(values_of(variant.runs, "flows", 1)).mean)};
     for (const Column& column : kColumns)
-      row.push_back(cell(values_of(variant.runs, column.key, column.scale)));
+      row.push_back(cell(values_of(variant.runs, column.key, column.scale), column.counted_to));
   }
   return aligned(rows);
 }

@@ -50,11 +50,20 @@ Json bin_schema() {
   return object_of(std::move(properties));
 }
 
+Json fault_schema() {
+  const Json count = {{"type", "integer"}};
+  return object_of({{"type", {{"enum", config::kFaultTypeNames}}},
+                    {"begun", count},
+                    {"frames", count},
+                    {"lost", count}});
+}
+
 Json run_schema() {
   Json properties = Json::object();
   for (const ResultKey& key : result_keys()) {
     Json schema = described(key.type, key.nullable, key.unit, key.help);
     if (key.name == "bins") schema["items"] = bin_schema();
+    if (key.name == "faults") schema["items"] = fault_schema();
     if (key.name == "ood_histogram") schema["items"] = {{"type", "integer"}};
     if (key.name == "warnings" || key.name == "violations" || key.name == "exempt")
       schema["items"] = {{"type", "string"}};

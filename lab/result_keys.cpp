@@ -59,7 +59,10 @@ Json traffic_of(const RunRecord& run) {
 Json faults_of(const RunRecord& run) {
   Json faults = Json::array();
   for (const FaultReport& fault : run.result.faults)
-    faults.push_back({{"begun", fault.begun}, {"frames", fault.frames}, {"lost", fault.lost}});
+    faults.push_back({{"type", name_of(fault.type)},
+                      {"begun", fault.begun},
+                      {"frames", fault.frames},
+                      {"lost", fault.lost}});
   return faults;
 }
 
@@ -72,6 +75,8 @@ Json largest_sample(const RunRecord& run, Member member) {
   const auto& samples = run.result.samples;
   return samples.empty() ? Json() : Json((*std::ranges::max_element(samples, {}, member)).*member);
 }
+
+static_assert(host::Nic::kOodBuckets == 1'024, "ood_p99 and ood_histogram say so");
 
 using R = const RunRecord&;
 using T = JsonType;
@@ -107,9 +112,9 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"slowdown_max", T::number, "", "the largest", [](R r) { return of(r.result.slowdown, r.result.slowdown.max); }, true},
   {"bins", T::array, "", "the same by flow size; their keys are in a table of their own", bins_of},
   {"ooo_ratio", T::number, "", "packets of measured flows that arrived out of order, of all their data packets received", [](R r) { return Json(r.result.ooo_ratio); }},
-  {"ood_p99", T::number, "packets", "out-of-order distance: received PSN - expected PSN; 99th percentile over the packets of all flows that arrived out of order; 0: there was none", [](R r) { return Json(r.result.ood_p99); }},
+  {"ood_p99", T::number, "packets", "out-of-order distance: received PSN - expected PSN; 99th percentile over the packets of all flows that arrived out of order; 0: there was none; 1023: that or more", [](R r) { return Json(r.result.ood_p99); }},
   {"ood_max", T::integer, "packets", "the largest", [](R r) { return Json(r.result.ood_max); }},
-  {"ood_histogram", T::array, "", "how many packets had each distance, from 0", [](R r) { return Json(r.result.ood_histogram); }},
+  {"ood_histogram", T::array, "", "how many packets had each distance, from 0; the last: 1023 or more", [](R r) { return Json(r.result.ood_histogram); }},
   {"pfc_events", T::integer, "", "times that a priority group began to pause its sender", [](R r) { return Json(r.result.pfc_events); }},
   {"pfc_frames", T::integer, "", "XOFF frames sent, refreshes included", [](R r) { return Json(r.result.pfc_frames); }},
   {"pfc_paused_us", T::number, "us", "time paused, summed over the ports of switches and hosts", [](R r) { return Json(r.result.pfc_paused_us); }},
@@ -128,7 +133,7 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"peak_rss_bytes", T::integer, "octets", "most memory that the process had; differs from run to run", [](R r) { return Json(r.result.peak_rss_bytes); }},
   {"traffic", T::array, "", "of each traffic item: name, flows, bytes, cdf and its digest, mean sizes, the rate that its load is a share of, the offered rate (bits a second, on the line)", traffic_of},
   {"warnings", T::array, "", "what was worth saying about the configuration", [](R r) { return Json(r.result.warnings); }},
-  {"faults", T::array, "", "of each fault, in the order of the file: how often it began; frames lost, damaged, doubled or delayed, or pauses; frames that did not fit a slow receiver (begun, frames, lost)", faults_of},
+  {"faults", T::array, "", "of each fault, in the order of the file: its type; begun: how often it began; frames: lost, damaged, doubled or delayed ones, or pauses; lost: frames that did not fit a slow receiver", faults_of},
   {"violations", T::array, "", "with --check: invariants that did not hold; a reconfiguration that was refused", [](R r) { return Json(r.result.violations); }},
   {"exempt", T::array, "", "with --check: what is not promised in this configuration, and was not checked", [](R r) { return Json(r.result.exempt); }},
   {"counters", T::object, "", "by the daemon's names (counters.md), summed over the switches; those of hosts begin with nic_", [](R r) { return Json(r.result.counters); }},

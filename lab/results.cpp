@@ -223,4 +223,32 @@ Result<Json> read_result(const fs::path& path) {
   return file;
 }
 
+Result<Json> only_variants(const Json& result, const std::vector<std::string>& names) {
+  if (names.empty()) return result;
+  const Json& runs = result.at("runs");
+  std::vector<std::string> known;
+  for (const Json& run : runs)
+    if (const std::string name = run.value("variant", "");
+        std::ranges::find(known, name) == known.end())
+      known.push_back(name);
+  Problems problems;
+  for (const std::string& name : names)
+    if (std::ranges::find(known, name) == known.end())
+      problems.push_back(no_such_variant(name, known));
+  if (!problems.empty()) return problems;
+  Json chosen = Json::array();
+  for (const Json& run : runs)
+    if (std::ranges::find(names, run.value("variant", "")) != names.end()) chosen.push_back(run);
+  Json out = result;
+  add_runs(out, std::move(chosen));
+  return out;
+}
+
+std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants) {
+  std::string known;
+  for (const std::string& each : variants)
+    known += (known.empty() ? "" : ", ") + fmt::format("\"{}\"", each);
+  return fmt::format("no variant \"{}\"; there are: {}", name, known);
+}
+
 }  // namespace eddy::lab

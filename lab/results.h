@@ -42,6 +42,11 @@ Result<Json> write_merged(const std::filesystem::path& size_folder);
 // A result.json, or a folder of runs.
 Result<Json> read_result(const std::filesystem::path& path);
 
+// A result with the runs of these variants alone; all of them when none is named.
+Result<Json> only_variants(const Json& result, const std::vector<std::string>& names);
+// What is said of a name that none of the variants has.
+std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants);
+
 // Replaces a file at once.
 [[nodiscard]] Problems write_text(const std::filesystem::path& file, std::string_view text);
 

@@ -111,16 +111,14 @@ class Sweep {
 
 Problems Sweep::choose_variants(std::vector<size_t>& chosen) const {
   Problems problems;
+  std::vector<std::string> known;
+  for (const config::ExperimentRun& run : loaded_.runs) known.push_back(run.variant);
   for (const std::string& name : arguments_.variants) {
-    const auto found = std::ranges::find(loaded_.runs, name, &config::ExperimentRun::variant);
-    if (found == loaded_.runs.end()) {
-      std::string known;
-      for (const config::ExperimentRun& run : loaded_.runs)
-        known += (known.empty() ? "" : ", ") + fmt::format("\"{}\"", run.variant);
-      problems.push_back(fmt::format("no variant \"{}\"; there are: {}", name, known));
-    } else {
-      chosen.push_back(static_cast<size_t>(found - loaded_.runs.begin()));
-    }
+    const auto found = std::ranges::find(known, name);
+    if (found == known.end())
+      problems.push_back(no_such_variant(name, known));
+    else
+      chosen.push_back(static_cast<size_t>(found - known.begin()));
   }
   return problems;
 }

@@ -26,10 +26,20 @@ std::string octets(int64_t n) {
 }
 
 // "3 to 5", or "3".
-template <class T>
-std::string span(const T& least, const T& most) {
-  using std::to_string;
-  return to_string(least) + (least == most ? "" : " to " + to_string(most));
+std::string span(const std::string& least, const std::string& most) {
+  return least + (least == most ? "" : " to " + most);
+}
+
+// As people read it: "17.31us", "640ns", at most four digits.
+std::string readable(Duration time) {
+  constexpr int64_t kPsANs = 1'000;
+  constexpr int64_t kPsAUs = 1'000'000;
+  const bool short_time = time.ps() < kPsAUs;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g%s",
+                static_cast<double>(time.ps()) / static_cast<double>(short_time ? kPsANs : kPsAUs),
+                short_time ? "ns" : "us");
+  return text;
 }
 
 struct PortKind {
@@ -140,8 +150,10 @@ class Report {
       }
     line("base RTT, packets of " + octets(packet().count()) + ":");
     for (const auto& [links, distance] : distances)
-      line("  over " + std::to_string(links) + " links: " + span(distance.least, distance.most));
-    if (most_ways > 0) line("paths between leaves: " + span(least_ways, most_ways));
+      line("  over " + std::to_string(links) +
+           " links: " + span(readable(distance.least), readable(distance.most)));
+    if (most_ways > 0)
+      line("paths between leaves: " + span(std::to_string(least_ways), std::to_string(most_ways)));
     line("bandwidth-delay product of the longest: " + octets(bdp()));
   }
 

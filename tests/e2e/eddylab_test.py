@@ -133,6 +133,9 @@ class Sweeps(Eddylab):
         run = self.result("out")["runs"][0]
         self.assertGreater(run["pfc_frames"], 0)
         text = (self.folder / "out/tiny/ci/scheme=ecmp/seed1/pfc.txt").read_text()
+        self.run_all("checked", "--seed", 1, "--variant", "scheme=ecmp", "--hpcc", "--check", *incast)
+        self.assertEqual((self.folder / "checked/tiny/ci/scheme=ecmp/seed1/pfc.txt").read_text(), text)
+        self.assertEqual(self.result("checked")["runs"][0]["exempt"], [])
         rows = [list(map(int, line.split())) for line in text.splitlines()]
         self.assertEqual(rows, sorted(rows, key=lambda row: row[0]))
         self.assertEqual(sum(row[4] for row in rows), run["pfc_frames"])
@@ -248,6 +251,23 @@ class Shown(Eddylab):
         for name, before in drawn.items():
             self.assertEqual((self.folder / "elsewhere" / name).read_bytes(), before)
         self.assertEqual(json.loads(self.call("show", folder, "--json").stdout), self.result("out"))
+
+    def test_one_of_several_variants_is_shown_and_drawn(self):
+        self.run_all("out", "--seed", 1)
+        folder = self.folder / "out" / "tiny" / "ci"
+        one = ["show", folder, "--variant", "scheme=letflow"]
+        text = self.call(*one, "--figures", "one").stdout
+        self.assertIn("scheme=letflow", text)
+        self.assertNotIn("scheme=ecmp", text)
+        self.assertNotIn("scheme=ecmp", (self.folder / "one" / "fct_cdf.svg").read_text())
+        self.assertEqual(len(json.loads(self.call(*one, "--json").stdout)["runs"]), 1)
+        self.assertIn("\"scheme=ecmp\"", self.call("show", folder, "--variant", "x", code=2).stderr)
+
+    def test_times_of_a_topology_are_for_reading(self):
+        text = self.call("topology", self.file).stdout
+        # 2 x 4 us of links, packet and ACK over 40 Gb/s.
+        self.assertRegex(text, r"over 4 links: [89]\.\d{1,3}us\n")
+        self.assertNotIn("ps\n", text.replace("Gbps", "").replace("Mbps", ""))
 
     def test_files_are_validated_and_printed(self):
         self.assertIn("good; sizes ci, reduced, full, 2 variants",

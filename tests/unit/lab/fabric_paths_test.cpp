@@ -78,8 +78,8 @@ TEST(TopologyReport, TellsSizesDistancesAndBuffers) {
            "leaf_spine: 24 switches (12 with hosts), 288 hosts, 144 links between switches\n",
            "  29 of 10Gbps, 2us one way\n",
            "  115 of 40Gbps, 2us one way\n",
-           "  over 2 links: 8400ns\n",  // 4 x 2 us and 2 x 200 ns
-           "  over 4 links: 16800ns\n",
+           "  over 2 links: 8.4us\n",  // 4 x 2 us and 2 x 200 ns
+           "  over 4 links: 16.8us\n",
            "paths between leaves: 12\n",
            "bandwidth-delay product of the longest: 84000 octets\n",
            "  spine1 and 11 like it (12 ports): need at most 3526656 octets of 9437184 octets: "

@@ -9,6 +9,7 @@
 namespace eddy::lab {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -62,6 +63,17 @@ TEST(Report, WhatNoRunHasIsADash) {
   RunRecord run = sample_run("a", 1);
   run.result.fct_us = {};
   EXPECT_THAT(report(result_of({run})), HasSubstr("  -  "));
+}
+
+TEST(Report, ADistanceInTheLastBucketIsALowerBound) {
+  RunRecord run = sample_run("a", 1);
+  run.result.ood_p99 = host::Nic::kOodBuckets - 2;
+  RunRecord other = sample_run("a", 2);
+  other.result.ood_p99 = run.result.ood_p99;
+  EXPECT_THAT(report(result_of({run, other})), AllOf(HasSubstr(" 1022 "), Not(HasSubstr(">=1"))));
+  other.result.ood_p99 = host::Nic::kOodBuckets - 1;
+  EXPECT_THAT(report(result_of({other, other})), HasSubstr(" >=1023 "));
+  EXPECT_THAT(report(result_of({run, other})), HasSubstr(" >=1022 +-"));
 }
 
 TEST(Report, VariantsWithDifferentNumbersOfSeedsAreTold) {

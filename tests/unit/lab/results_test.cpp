@@ -147,6 +147,29 @@ TEST_F(ResultsTest, MergingTellsWhatDoesNotBelongTogether) {
   EXPECT_EQ(merged.value().at("config_hashes").at("a"), "mixed");
 }
 
+TEST_F(ResultsTest, SomeVariantsCanBeChosen) {
+  for (const char* name : {"a", "b", "c"}) write(sample_run(name, 1));
+  const Json all = merge_runs(folder_).value();
+  EXPECT_EQ(only_variants(all, {}).value(), all);
+  const Json some = only_variants(all, {"c", "a"}).value();
+  ASSERT_EQ(some["runs"].size(), 2u);
+  EXPECT_EQ(some["runs"][0]["variant"], "a");
+  EXPECT_EQ(some["runs"][1], all["runs"][2]);
+  EXPECT_FALSE(some["config_hashes"].contains("b"));
+  EXPECT_EQ(some["title"], all["title"]);
+  EXPECT_THAT(only_variants(all, {"a", "d"}).problems(),
+              ElementsAre("no variant \"d\"; there are: \"a\", \"b\", \"c\""));
+}
+
+TEST_F(ResultsTest, AFaultIsNamedByItsType) {
+  RunRecord run = sample_run("a", 1);
+  run.result.faults = {{.type = config::FaultType::pause_storm, .begun = 1, .frames = 7},
+                       {.type = config::FaultType::reconfigure, .begun = 2}};
+  const Json faults = run_values(run)["faults"];
+  EXPECT_EQ(faults[0], Json({{"type", "pause_storm"}, {"begun", 1}, {"frames", 7}, {"lost", 0}}));
+  EXPECT_EQ(faults[1]["type"], "reconfigure");
+}
+
 TEST_F(ResultsTest, WhatIsNoResultIsSaid) {
   EXPECT_THAT(read_result(folder_).problems().front(), HasSubstr("no finished run"));
   EXPECT_THAT(read_result(folder_ / "none").problems().front(), HasSubstr("no such file"));
