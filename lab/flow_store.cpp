@@ -128,6 +128,25 @@ void add_samples(Database& database, const RunRecord& run) {
   }
 }
 
+void add_links(Database& database, const RunRecord& run) {
+  enum Column { kLink = 1, kFrom, kPackets, kBytes, kPaused, kColumns = kPaused };
+  database.run(
+      "CREATE TABLE links(link TEXT NOT NULL, sender TEXT NOT NULL, packets INTEGER NOT NULL, "
+      "bytes INTEGER NOT NULL, paused_ns INTEGER NOT NULL)");
+  database.prepare(insert_into("links", kColumns));
+  for (const LinkSent& sent : run.result.links) {
+    if (!database.ok()) return;
+    const std::string& link = run.topology.links[sent.link].name;
+    const std::string& sender = run.topology.switches[sent.switch_index].name;
+    sqlite3_bind_text(database.statement(), kLink, link.c_str(), -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(database.statement(), kFrom, sender.c_str(), -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(database.statement(), kPackets, static_cast<int64_t>(sent.packets));
+    sqlite3_bind_int64(database.statement(), kBytes, static_cast<int64_t>(sent.bytes));
+    sqlite3_bind_int64(database.statement(), kPaused, sent.paused.ns());
+    database.insert();
+  }
+}
+
 }  // namespace
 
 Problems write_flows(const fs::path& file, const RunRecord& run) {
@@ -141,6 +160,7 @@ Problems write_flows(const fs::path& file, const RunRecord& run) {
     add_hosts(database, run);
     add_flows(database, run);
     add_samples(database, run);
+    add_links(database, run);
     database.run("COMMIT");
     if (!database.ok()) return database.problems();
   }

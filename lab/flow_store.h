@@ -1,4 +1,4 @@
-// flows.sqlite: every flow of a run, its hosts and its queue samples.
+// flows.sqlite: every flow of a run, its hosts, its queue samples and what went over its links.
 //
 // Written in one transaction under a temporary name and renamed: a file under its own name is
 // whole. Times are in the experiment's nanoseconds. Owner: the caller. Cost: about 2 us a flow.

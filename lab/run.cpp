@@ -60,6 +60,7 @@ class Execution {
   void collect();
   void collect_flows();
   void collect_counters();
+  void collect_links();
   void collect_pauses();
   void collect_order();
   void collect_ooo_ratio();
@@ -207,6 +208,7 @@ void Execution::collect() {
   result_.simulated = undilated(world_->now().since_zero());
   collect_flows();
   collect_counters();
+  collect_links();
   collect_pauses();
   collect_order();
   const WorldCounts counts = world_->counts();
@@ -289,6 +291,22 @@ void Execution::collect_counters() {
       sums["nic_" + std::string(host::nic_counter_infos()[k].name)] +=
           world_->nic(i).counter(static_cast<host::NicCounter>(k));
   result_.lossless_drops = sums["lossless_dropped_packets"];
+}
+
+void Execution::collect_links() {
+  for (size_t i = 0; i < topology_.links.size(); ++i)
+    for (const Topology::End& end : {topology_.links[i].a, topology_.links[i].b}) {
+      const PortCounters& sent = world_->switch_at(end.switch_index).counters(ShardId(0))[end.port];
+      uint64_t paused_ps = 0;
+      for (const auto& priority : sent.pfc)
+        paused_ps += priority.read(PfcCounter::pfc_rx_paused_ps);
+      result_.links.push_back(
+          {.link = i,
+           .switch_index = end.switch_index,
+           .packets = sent.port.read(PortCounter::tx_packets),
+           .bytes = sent.port.read(PortCounter::tx_bytes),
+           .paused = undilated(Duration::picoseconds(static_cast<int64_t>(paused_ps)))});
+    }
 }
 
 void Execution::collect_pauses() {

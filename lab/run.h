@@ -56,6 +56,15 @@ struct QueueSample {
   uint32_t paused_queues = 0;
 };
 
+// What one end of a link between switches sent.
+struct LinkSent {
+  size_t link = 0;          // of Topology::links
+  size_t switch_index = 0;  // who sent
+  uint64_t packets = 0;
+  uint64_t bytes = 0;
+  Duration paused{};  // its lossless queue, summed over priorities
+};
+
 struct RunResult {
   std::string scheme;
   uint64_t seed = 0;
@@ -83,6 +92,7 @@ struct RunResult {
   std::map<std::string, uint64_t>
       counters;  // by the daemon's names, over all switches; hosts: nic_*
   std::vector<QueueSample> samples;
+  std::vector<LinkSent> links;  // both ends of each link, `a` first
 
   uint64_t packet_hops = 0;
   uint64_t events = 0;

@@ -122,6 +122,16 @@ class Sweeps(Eddylab):
             self.assertEqual(flows.execute("SELECT name FROM hosts WHERE id = 0").fetchone()[0],
                              "leaf1.host1")
             self.assertGreater(flows.execute("SELECT count(*) FROM samples").fetchone()[0], 0)
+            links = flows.execute("SELECT link, sender, bytes, paused_ns FROM links").fetchall()
+            self.assertEqual([row[:2] for row in links[:2]],
+                             [("leaf1-spine1", "leaf1"), ("leaf1-spine1", "spine1")])
+            self.assertEqual(len(links), 2 * 4)
+            # Every flow crosses two links; ACKs and headers come on top.
+            payload = 2 * flows.execute("SELECT sum(delivered_bytes) FROM flows").fetchone()[0]
+            sent = sum(row[2] for row in links)
+            self.assertGreater(sent, payload)
+            self.assertLess(sent, payload * 1.3)
+            self.assertEqual(sum(row[3] for row in links), 0)
         lines = (folder / "fct.txt").read_text().splitlines()
         self.assertEqual(len(lines), run["flows_total"])
         self.assertTrue(all(len(line.split()) == 8 for line in lines))
