@@ -102,6 +102,7 @@ struct TrafficConfig {
   std::optional<Bytes> truncate;  // poisson: what would be a longer flow is so long
   double load = 0.5;              // poisson: of the reference, wire octets of data packets
   LoadReference reference = LoadReference::core;
+  bool paired = false;               // poisson: the i-th source sends to the i-th destination alone
   bool remote_only = true;           // poisson, incast, permutation: the two have different leaves
   std::vector<std::string> sources;  // host selectors; empty = all
   std::vector<std::string> destinations;

@@ -1,5 +1,6 @@
 // Poisson arrivals between random pairs, sizes from a distribution, at a load.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -14,22 +15,36 @@ namespace {
 using config::LoadReference;
 using config::TopologyKind;
 
-// Picks a destination that a source may send to, every one alike, with one draw.
+// Picks a destination that a source may send to, every one alike, with one draw; or the only one
+// where sources and destinations are paired.
 class DestinationChoice {
  public:
   explicit DestinationChoice(const TrafficItem& item)
       : item_(item), sorted_(item.destinations), remote_only_(item.config().remote_only) {
     std::ranges::sort(sorted_, {}, [this](uint32_t host) { return group_of(host); });
+    if (!item.config().paired || item.destinations.empty()) return;
+    for (size_t i = 0; i < item.sources.size(); ++i)
+      partners_.emplace(item.sources[i], item.destinations[i % item.destinations.size()]);
   }
 
-  size_t count_for(uint32_t source) const { return sorted_.size() - barred(source).size(); }
+  bool may_send(uint32_t source, uint32_t destination) const {
+    return item_.may_pair(source, destination) &&
+           (partners_.empty() || partners_.at(source) == destination);
+  }
+  size_t count_for(uint32_t source) const {
+    if (!partners_.empty()) return may_send(source, partners_.at(source)) ? 1 : 0;
+    return sorted_.size() - barred(source).size();
+  }
   // Of those, how many hang on other leaves.
   size_t remote_count_for(uint32_t source) const {
+    if (!partners_.empty())
+      return item_.leaf_of(partners_.at(source)) != item_.leaf_of(source) ? 1 : 0;
     const auto same = std::ranges::count_if(
         sorted_, [&](uint32_t host) { return item_.leaf_of(host) == item_.leaf_of(source); });
     return sorted_.size() - static_cast<size_t>(same);
   }
   uint32_t draw(uint32_t source, RandomStream& stream) const {
+    if (!partners_.empty()) return partners_.at(source);
     const auto out = barred(source);
     auto i = stream.below(static_cast<uint32_t>(sorted_.size() - out.size()));
     if (i >= static_cast<size_t>(out.begin() - sorted_.begin()))
@@ -47,6 +62,7 @@ class DestinationChoice {
 
   const TrafficItem& item_;
   std::vector<uint32_t> sorted_;
+  std::map<uint32_t, uint32_t> partners_;  // by source; empty: not paired
   bool remote_only_;
 };
 
@@ -170,7 +186,7 @@ void Poisson::check_nics(BitRate offered) {
                                names.name_of(source) + " has " + to_string(hosts[source].rate));
     const auto share = each / static_cast<int64_t>(choice_.count_for(source));
     for (const uint32_t host : item_.destinations)
-      if (item_.may_pair(source, host)) received[host] += share;
+      if (choice_.may_send(source, host)) received[host] += share;
   }
   for (const uint32_t host : item_.destinations)
     if (received[host] > hosts[host].rate.bps())

@@ -305,7 +305,7 @@ host:
   bdp: 100kB
 load_balancer: {scheme: letflow, gap: 70us}
 traffic:
-  - {cdf: ../w.csv, truncate: 30MB, rate: 1Tbps, reference: host, remote_only: false, sources: [leaf1, host3-5]}
+  - {cdf: ../w.csv, truncate: 30MB, rate: 1Tbps, reference: host, paired: true, remote_only: false, sources: [leaf1, host3-5]}
   - {type: burst, name: none of it, size: 64KiB, count: 40, period: 300us, repeat: 2, paths: [spine1]}
   - {type: incast, size: 4MB, degree: 15, rate: 10Gbps, stop: 9ms}
   - {type: permutation, size: 1MiB}

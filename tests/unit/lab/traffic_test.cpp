@@ -255,6 +255,34 @@ TEST(Permutation, EveryoneSendsOnceAndReceivesOnce) {
   EXPECT_GT(pairings.size(), 35u);
 }
 
+TEST(Poisson, PairsTheListsUp) {
+  TrafficConfig traffic = poisson();
+  traffic.paired = true;
+  traffic.sources = {"leaf1"};
+  traffic.destinations = {"leaf2.host2", "leaf2.host4"};
+  const Trace paired = trace_of({traffic});
+  std::set<std::pair<uint32_t, uint32_t>> pairs;
+  for (const Flow& flow : paired.flows) pairs.insert({flow.source, flow.destination});
+  using Pair = std::pair<uint32_t, uint32_t>;
+  EXPECT_THAT(pairs, ElementsAre(Pair{0, 5}, Pair{1, 7}, Pair{2, 5}, Pair{3, 7}));
+  // Whom they send to is all that changes.
+  traffic.paired = false;
+  const Trace any = trace_of({traffic});
+  ASSERT_EQ(any.flows.size(), paired.flows.size());
+  for (size_t i = 0; i < any.flows.size(); ++i) {
+    EXPECT_EQ(any.flows[i].start, paired.flows[i].start);
+    EXPECT_EQ(any.flows[i].source, paired.flows[i].source);
+    EXPECT_EQ(any.flows[i].size, paired.flows[i].size);
+  }
+  // A partner under the same leaf is none.
+  traffic.paired = true;
+  traffic.destinations = {"leaf1.host2", "leaf2.host1"};
+  traffic.load = 0.4;  // what one receiver can take
+  const Trace some = trace_of({traffic});
+  EXPECT_THAT(some.warnings, ElementsAre(testing::HasSubstr("2 of 4 sources have no destination")));
+  for (const Flow& flow : some.flows) EXPECT_EQ(flow.destination, 4u);
+}
+
 TEST(AllToAll, EveryPairOnceAndNobodyFirst) {
   const Trace trace = trace_of({sized(TrafficType::all_to_all)});
   ASSERT_EQ(trace.flows.size(), 56u);
