@@ -95,6 +95,11 @@ std::vector<Key> load_keys() {
                                 "requests at random times",
                         .applies = kByRate,
                         .applies_says = "type: poisson or incast"}),
+      key<S>(&S::paired, {.name = "paired",
+                          .help = "the i-th source sends to the i-th destination alone; the "
+                                  "destinations repeat",
+                          .applies = kPoisson,
+                          .applies_says = "type: poisson"}),
   };
 }
 
@@ -102,11 +107,6 @@ std::vector<Key> load_keys() {
 std::vector<Key> flow_keys() {
   using S = TrafficConfig;
   return {
-      key<S>(&S::paired, {.name = "paired",
-                          .help = "the i-th source sends to the i-th destination alone; the "
-                                  "destinations repeat",
-                          .applies = kPoisson,
-                          .applies_says = "type: poisson"}),
       key<S>(&S::remote_only, {.name = "remote_only",
                                .help = "source and destination have different leaves",
                                .applies = kRandomPairs,
