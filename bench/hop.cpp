@@ -106,15 +106,12 @@ class SinkIo final : public Io {
   void raise_link(PortId port) { links_.push_back({port, true}); }
 
   Received receive(std::span<Packet*>) override { return {}; }
-  std::span<const PortId> completions() override {
+  News news() override {
     done_now_.swap(done_);
     done_.clear();
-    return done_now_;
-  }
-  std::span<const LinkChange> link_changes() override {
     links_now_.swap(links_);
     links_.clear();
-    return links_now_;
+    return {.completions = done_now_, .link_changes = links_now_};
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant) override {
     done_.push_back(port);

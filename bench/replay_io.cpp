@@ -75,16 +75,12 @@ Received ReplayIo::receive(std::span<Packet*> out) {
   return {spec_.ingress[ingress], kBurst, Bytes(0)};
 }
 
-std::span<const PortId> ReplayIo::completions() {
+News ReplayIo::news() {
   done_now_.swap(done_);
   done_.clear();
-  return done_now_;
-}
-
-std::span<const LinkChange> ReplayIo::link_changes() {
   links_now_.swap(links_);
   links_.clear();
-  return links_now_;
+  return {.completions = done_now_, .link_changes = links_now_};
 }
 
 uint16_t ReplayIo::transmit(PortId port, std::span<Packet* const> packets, Instant) {
@@ -105,8 +101,7 @@ PollStats EmptyShard::poll(Io& io, Instant) {
     io.transmit(got.port, {burst.data(), got.count}, Instant());
     stats.received += got.count;
   }
-  io.completions();
-  io.link_changes();
+  io.news();
   return stats;
 }
 

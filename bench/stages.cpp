@@ -82,7 +82,7 @@ class Rig {
     for (size_t i = 0; i < kPolls; ++i) {
       context_.now = context_.now + kPollGap;
       if constexpr (kLast >= Stage::buffer) buffer_.begin_poll();
-      for (const PortId port : io_.completions())
+      for (const PortId port : io_.news().completions)
         if constexpr (kLast >= Stage::egress) egress_.line_free(port);
       io_.next_poll();
       std::array<Packet*, kBurst> burst;

@@ -5,9 +5,9 @@
 // each such delay gets a lane, a FIFO. The next event is the least of the lanes' heads; events of
 // odd delays are in one heap. Events of the same instant come out in the order of lanes and
 // creation: whoever needs a fair order makes it (World::poll order). Memory is taken at
-// construction: `capacity` events in chunks that lanes share. Owner: one world. Cost: push and pop
-// are a few instructions plus a minimum over the lanes in use; heap events log2 of the pending odd
-// ones. Source: architecture, section 3.
+// construction: `capacity` events in chunks that lanes share. Owner: one world. Bounds: 6 days of
+// virtual time. Cost: push and pop are a few instructions plus four matches of a tournament; heap
+// events log2 of the pending odd ones. Source: architecture, section 3.
 #pragma once
 
 #include <algorithm>
@@ -40,47 +40,54 @@ class EventQueue {
   // Room for `capacity` events at once. More go to the heap, which then grows.
   explicit EventQueue(size_t capacity)
       : chunk_count_(capacity / kChunkEvents + 2 * kLanes),
-        memory_(static_cast<Chunk*>(std::malloc(chunk_count_ * sizeof(Chunk)))) {
+        memory_(static_cast<Chunk*>(std::calloc(chunk_count_, sizeof(Chunk)))) {
     ASSERT(memory_ != nullptr);
     heap_.reserve(capacity);
-    heads_.fill(kEmpty);
+    least_.fill(kEmpty);
     lane_of_.fill(kNoLane);
   }
 
   // Gives a delay its own lane, if one is left. Before the first event.
   void reserve_lane(Duration delay) {
-    const auto end = delays_.begin() + lanes_;
-    if (lanes_ == kLanes || std::find(delays_.begin() + 1, end, delay) != end) return;
-    delays_[lanes_++] = delay;
+    const auto has = [delay](const Lane& lane) { return lane.delay == delay; };
+    if (used_ == kLanes || std::any_of(lanes_.begin() + 1, lanes_.end(), has)) return;
+    lanes_[used_++].delay = delay;
     while (!spread()) multiplier_ *= kNextMultiplier;
   }
 
   // `event.at` is not before the last event that came out.
   void push(const Event& event, Duration delay) {
-    const uint8_t lane = lane_of_[slot_of(delay)];
-    if (lane == kNoLane || delays_[lane] != delay || event.at < lane_state_[lane].last) [[unlikely]]
+    const uint32_t index = lane_of_[slot_of(delay)];
+    Lane& lane = lanes_[index];
+    if (lane.delay != delay || event.at < lane.last) [[unlikely]]
       return push_odd(event);
-    if (!append(lane, event)) [[unlikely]]
-      push_odd(event);
+    if (lane.write == lane.write_end && !extend(lane)) [[unlikely]]
+      return push_odd(event);
+    if (lane.read == lane.write) set_head(index, event.at);
+    *lane.write++ = event;
+    lane.last = event.at;
   }
   void push_odd(const Event& event) {
     heap_.push_back({event, odd_made_++});
     std::push_heap(heap_.begin(), heap_.end(), later);
-    set_head(kHeap, heap_.front().event.at.ps());
+    set_head(kHeap, heap_.front().event.at);
   }
 
   // The time of the next event; never() if there is none.
-  Instant next() const { return Instant::at(Duration::picoseconds(least_at_)); }
-  bool empty() const { return least_at_ == kEmpty; }
+  Instant next() const {
+    return empty() ? Instant::never() : Instant::at(Duration::picoseconds(least_[1] >> kLaneBits));
+  }
+  bool empty() const { return least_[1] == kEmpty; }
+  // There is one at or before `now`, which is not never().
+  bool due(Instant now) const { return least_[1] >> kLaneBits <= now.ps(); }
   size_t odd_pending() const { return heap_.size(); }
 
   // Takes out the next event; there is one. `soon` is called with an event that will come out some
-  // events later, to prefetch what it is about.
+  // events later, or that has long come out, to prefetch what it is about.
   template <class Soon>
   Event pop(Soon&& soon) {
-    const Event event = least_ == kHeap ? pop_odd() : take(least_, soon);
-    find_least();
-    return event;
+    const auto lane = static_cast<uint32_t>(least_[1] % kLanes);
+    return lane == kHeap ? pop_odd() : take(lane, soon);
   }
   Event pop() {
     return pop([](const Event&) {});
@@ -89,22 +96,30 @@ class EventQueue {
  private:
   static constexpr size_t kChunkEvents = 126;
   static constexpr size_t kSlots = 256;
-  static constexpr uint8_t kNoLane = 0xff;
+  static constexpr int kLaneBits = 4;
+  static_assert(kLanes == 1 << kLaneBits);
+  static constexpr Duration kNoDelay = Duration::max();  // of lanes not in use
   // Odd, so the product of two stays odd; each try spreads all delays anew.
   static constexpr uint64_t kNextMultiplier = 0xd1342543de82ef95;
   static constexpr uint32_t kHeap = 0;
+  static constexpr uint8_t kNoLane = kHeap;  // whose delay is none
   static constexpr int64_t kEmpty = Instant::never().ps();
+  static constexpr int64_t kLastInstant = kEmpty >> kLaneBits;  // 6 days
 
   struct Chunk {  // made of untouched memory
     std::array<Event, kChunkEvents> events;
+    std::array<Event, kPrefetchAhead> behind;  // read, never written
     Chunk* next;
   };
   struct Lane {
-    Chunk* head = nullptr;
+    const Event* read = nullptr;  // the first event; write: there is none
+    const Event* read_end = nullptr;
+    Event* write = nullptr;
+    Event* write_end = nullptr;
+    Instant last;  // of the newest event
+    Duration delay = kNoDelay;
+    Chunk* head = nullptr;  // where read and write are
     Chunk* tail = nullptr;
-    uint32_t read = 0;   // in head
-    uint32_t write = 0;  // in tail
-    Instant last;        // of the newest event
   };
 
   struct Odd {
@@ -122,27 +137,26 @@ class EventQueue {
   // Fills lane_of_; false if two delays fall into one slot.
   bool spread() {
     lane_of_.fill(kNoLane);
-    for (uint32_t lane = 1; lane < lanes_; ++lane) {
-      uint8_t& slot = lane_of_[slot_of(delays_[lane])];
+    for (uint32_t lane = 1; lane < used_; ++lane) {
+      uint8_t& slot = lane_of_[slot_of(lanes_[lane].delay)];
       if (slot != kNoLane) return false;
       slot = static_cast<uint8_t>(lane);
     }
     return true;
   }
 
-  void set_head(uint32_t lane, int64_t at) {
-    heads_[lane] = at;
-    if (at >= least_at_) return;
-    least_at_ = at;
-    least_ = lane;
+  void set_head(uint32_t lane, Instant at) {
+    ASSERT(at.ps() < kLastInstant);
+    replay(lane, at.ps() << kLaneBits | lane);
   }
-  void find_least() {
-    least_ = kHeap;
-    least_at_ = heads_[kHeap];
-    for (uint32_t lane = 1; lane < lanes_; ++lane) {
-      const bool earlier = heads_[lane] < least_at_;
-      least_ = earlier ? lane : least_;
-      least_at_ = earlier ? heads_[lane] : least_at_;
+  // Up from a leaf of the tournament.
+  void replay(uint32_t lane, int64_t key) {
+    size_t place = kLanes + lane;
+    least_[place] = key;
+    for (int level = 0; level < kLaneBits; ++level) {
+      key = std::min(key, least_[place ^ 1]);
+      place /= 2;
+      least_[place] = key;
     }
   }
 
@@ -150,22 +164,14 @@ class EventQueue {
     std::pop_heap(heap_.begin(), heap_.end(), later);
     const Event event = heap_.back().event;
     heap_.pop_back();
-    heads_[kHeap] = heap_.empty() ? kEmpty : heap_.front().event.at.ps();
+    if (heap_.empty())
+      replay(kHeap, kEmpty);
+    else
+      set_head(kHeap, heap_.front().event.at);
     return event;
   }
 
-  // False when all chunks are in use.
-  bool append(uint32_t index, const Event& event) {
-    Lane& lane = lane_state_[index];
-    if ((lane.tail == nullptr || lane.write == kChunkEvents) && !extend(lane)) [[unlikely]]
-      return false;
-    lane.tail->events[lane.write++] = event;
-    lane.last = event.at;
-    if (heads_[index] == kEmpty) set_head(index, event.at.ps());
-    return true;
-  }
-
-  // Chunks given back first: they are in the cache.
+  // A chunk to write to: those given back first, they are in the cache. False when all are in use.
   bool extend(Lane& lane) {
     Chunk* chunk = spare_;
     if (chunk != nullptr)
@@ -175,43 +181,54 @@ class EventQueue {
     else
       return false;
     chunk->next = nullptr;
-    (lane.tail == nullptr ? lane.head : lane.tail->next) = chunk;
+    lane.write = chunk->events.data();
+    lane.write_end = lane.write + kChunkEvents;
+    if (lane.tail == nullptr)
+      enter(lane, chunk);
+    else
+      lane.tail->next = chunk;
     lane.tail = chunk;
-    lane.write = 0;
     return true;
   }
 
   template <class Soon>
   Event take(uint32_t index, Soon&& soon) {
-    Lane& lane = lane_state_[index];
-    const Event event = lane.head->events[lane.read++];
-    const size_t end = lane.head == lane.tail ? lane.write : kChunkEvents;
-    if (lane.read + kPrefetchAhead < end) soon(lane.head->events[lane.read + kPrefetchAhead]);
-    if (lane.read == kChunkEvents) [[unlikely]]
+    Lane& lane = lanes_[index];
+    soon(lane.read[kPrefetchAhead]);
+    const Event event = *lane.read++;
+    if (lane.read == lane.read_end) [[unlikely]]
       retire_head(lane);
-    const bool empty = lane.head == nullptr || (lane.head == lane.tail && lane.read == lane.write);
-    heads_[index] = empty ? kEmpty : lane.head->events[lane.read].at.ps();
+    if (lane.read == lane.write)
+      replay(index, kEmpty);
+    else
+      set_head(index, lane.read->at);
     return event;
   }
 
+  void enter(Lane& lane, Chunk* chunk) {
+    lane.head = chunk;
+    lane.read = chunk->events.data();
+    lane.read_end = lane.read + kChunkEvents;
+  }
   void retire_head(Lane& lane) {
     Chunk* done = lane.head;
-    lane.head = done->next;
-    lane.read = 0;
-    if (lane.head == nullptr) lane.tail = nullptr;
+    if (done->next != nullptr) {
+      enter(lane, done->next);
+    } else {
+      lane.head = lane.tail = nullptr;
+      lane.read = lane.write = lane.write_end = nullptr;
+    }
     done->next = spare_;
     spare_ = done;
   }
 
-  // Lane 0 stands for the heap.
-  alignas(64) std::array<int64_t, kLanes> heads_;  // time of each lane's first event
-  int64_t least_at_ = kEmpty;                      // of heads_
-  uint32_t least_ = kHeap;
-  uint32_t lanes_ = 1;
+  // A tournament of the lanes' first events: their times with the lane in the low bits, those of
+  // lane i at kLanes + i, the lesser of 2i and 2i + 1 at i. Lane 0 stands for the heap.
+  alignas(64) std::array<int64_t, 2 * kLanes> least_;
   uint64_t multiplier_ = kHashKeyA;
-  std::array<Lane, kLanes> lane_state_;
-  std::array<Duration, kLanes> delays_;
+  alignas(64) std::array<Lane, kLanes> lanes_;
   std::array<uint8_t, kSlots> lane_of_;
+  uint32_t used_ = 1;  // lanes
   std::vector<Odd> heap_;
   uint64_t odd_made_ = 0;
   size_t chunk_count_;

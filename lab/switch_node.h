@@ -62,8 +62,9 @@ class SwitchIo final : public Io {
   void starve(bool on) { starved_ = on; }
 
   Received receive(std::span<Packet*> out) override;
-  std::span<const PortId> completions() override { return completed_; }
-  std::span<const LinkChange> link_changes() override { return links_; }
+  News news() override {
+    return {.completions = completed_, .link_changes = links_, .packets = !arrived_.empty()};
+  }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
   Packet* allocate() override;
   void free(std::span<Packet* const> packets) override {

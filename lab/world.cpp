@@ -38,40 +38,40 @@ void World::advance(Instant at) {
   ASSERT(at >= now_);
   now_ = at;
   constexpr int kRounds = 1'000;  // more means that a node asks for the present for ever
-  for (int round = 0;; ++round) {
-    ASSERT(round < kRounds);
-    while (queue_->next() == at) {
-      ++counts_.events;
+  int round = 0;
+  do {
+    ASSERT(round++ < kRounds);
+    for (; queue_->due(at); ++counts_.events)
       dispatch(queue_->pop([this](const Event& soon) { prefetch(soon); }));
-    }
     while (const auto node = wakes_->pop_due(at)) wake(*node);
-    settle_completions();
-    if (touched_.empty()) break;
     take_turns();
-  }
+  } while (queue_->due(at) || wakes_->has_due(at));
   if (watcher_ != nullptr) [[unlikely]]
     watcher_->on_instant();
 }
 
 // The line and, where the frame will be read, its lines.
 inline void World::prefetch(const Event& event) const {
-  if (event.kind > kArrival) return;
   rte_prefetch0(&lines_[event.target]);
   if (event.kind == kArrival) PacketPool::prefetch(event.packet);
 }
 
-void World::dispatch(const Event& event) {
-  switch (static_cast<Kind>(event.kind)) {
-    case kSent:
-    case kSentLast:
-      return leave(event);
-    case kArrival:
-      return arrive(event);
-    case kFlowStart:
-      return start_flows();
-    case kAction:
-      return run_action(event.target);
-  }
+inline void World::dispatch(const Event& event) {
+  if (event.kind <= kSentLast) return leave(event);
+  if (event.kind == kArrival) return arrive(event);
+  event.kind == kFlowStart ? start_flows() : run_action(event.target);
+}
+
+inline void World::touch(uint32_t node) {
+  if (options_.poll_model == config::PollModel::busy_poll && is_switch(node))
+    return wake_at(node, switches_[node].wake_at, grid_from(node, now_ + Duration::picoseconds(1)));
+  take_part(node);
+}
+
+inline void World::take_part(uint32_t node) {
+  if (is_touched_[node] != 0) return;
+  is_touched_[node] = 1;
+  touched_.push_back(node);
 }
 
 // Wires: the shard or the NIC has put a frame on its line.
@@ -83,30 +83,19 @@ void World::send(uint32_t index, Packet* packet, bool last) {
 }
 
 // The last bit has left: the frame flies, the sender may go on.
-void World::leave(const Event& event) {
+inline void World::leave(const Event& event) {
   Line& line = lines_[event.target];
   if (line.up && !line.filtered) [[likely]]
     queue_->push({now_ + line.delay, event.packet, event.target, kArrival}, line.delay);
   else
     leave_filtered(line, event);
   if (event.kind != kSentLast) return;
-  if (is_switch(line.from)) return completed_.push_back(event.target);
+  if (is_switch(line.from)) {
+    switches_[line.from].io->complete(line.from_port);
+    return touch(line.from);
+  }
   host_at(line.from).line_busy = false;
   take_part(line.from);
-}
-
-// A switch that nothing else has touched, and that has nothing more to send there, needs no poll.
-void World::settle_completions() {
-  const bool exact = options_.poll_model == config::PollModel::exact;
-  for (const uint32_t index : completed_) {
-    const Line& line = lines_[index];
-    SwitchNode& node = switches_[line.from];
-    const bool alone = exact && is_touched_[line.from] == 0 && node.stalled_until <= now_;
-    if (alone && node.shard->line_free(line.from_port, now_)) continue;
-    node.io->complete(line.from_port);
-    touch(line.from);
-  }
-  completed_.clear();
 }
 
 void World::leave_filtered(Line& line, const Event& event) {
@@ -130,7 +119,7 @@ void World::lose(Line& line, Packet* packet) {
   pool_->put(packet);
 }
 
-void World::arrive(const Event& event) {
+inline void World::arrive(const Event& event) {
   Line& line = lines_[event.target];
   if (!line.up) [[unlikely]]
     return lose(line, event.packet);
@@ -152,7 +141,7 @@ void World::arrive(const Event& event) {
 void World::deliver(size_t host, Packet* packet) {
   hosts_[host].nic->receive(*packet, now_);
   pool_->put(packet);
-  take_part(static_cast<uint32_t>(switches_.size() + host));
+  take_part(static_cast<uint32_t>(first_host_ + host));
 }
 
 // All flows that start now; then the next start is waited for.
@@ -163,22 +152,10 @@ void World::start_flows() {
     for (size_t i = next_flow_ * pairs; i < (next_flow_ + 1) * pairs; ++i)
       if (queue_pairs_[i].sender != host::kNoQp)
         hosts_[flow.source].nic->start(queue_pairs_[i].sender, now_);
-    touch(static_cast<uint32_t>(switches_.size() + flow.source));
+    touch(static_cast<uint32_t>(first_host_ + flow.source));
   }
   if (next_flow_ < flows_.size())
     queue_->push_odd({flows_[next_flow_].start, nullptr, 0, kFlowStart});
-}
-
-void World::touch(uint32_t node) {
-  if (options_.poll_model == config::PollModel::busy_poll && is_switch(node))
-    return wake_at(node, switches_[node].wake_at, grid_from(node, now_ + Duration::picoseconds(1)));
-  take_part(node);
-}
-
-void World::take_part(uint32_t node) {
-  if (is_touched_[node] != 0) return;
-  is_touched_[node] = 1;
-  touched_.push_back(node);
 }
 
 void World::wake(uint32_t node) {

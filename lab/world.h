@@ -204,7 +204,6 @@ class World final : private Wires {
   void dispatch(const Event& event);
   void prefetch(const Event& event) const;
   void leave(const Event& event);
-  void settle_completions();
   void leave_filtered(Line& line, const Event& event);
   void lose(Line& line, Packet* packet);
   void arrive(const Event& event);
@@ -224,8 +223,8 @@ class World final : private Wires {
     if (watcher_ != nullptr) [[unlikely]]
       watcher_->on_frame(line, step, packet);
   }
-  bool is_switch(uint32_t node) const { return node < switches_.size(); }
-  HostNode& host_at(uint32_t node) { return hosts_[node - switches_.size()]; }
+  bool is_switch(uint32_t node) const { return node < first_host_; }
+  HostNode& host_at(uint32_t node) { return hosts_[node - first_host_]; }
 
   WorldOptions options_;
   Instant now_;
@@ -233,12 +232,12 @@ class World final : private Wires {
   std::vector<uint32_t> reverse_;
   std::vector<SwitchNode> switches_;
   std::vector<HostNode> hosts_;
+  uint32_t first_host_ = 0;           // switches are the first nodes
   std::vector<uint32_t> first_line_;  // of each switch
   std::unique_ptr<PacketPool> pool_;
   std::unique_ptr<EventQueue> queue_;
   std::unique_ptr<Deadlines> wakes_;  // by node
   std::vector<uint32_t> touched_;
-  std::vector<uint32_t> completed_;  // lines of switches that became free at this instant
   std::vector<uint8_t> is_touched_;
   std::vector<LineFilter*> filters_;  // by line
   std::vector<Intake*> intakes_;      // those that are set

@@ -101,6 +101,7 @@ Problems World::build(const Topology& topology, const RttOf& rtt_of) {
 Problems World::add_switches(const Topology& topology) {
   Problems problems;
   switches_.resize(topology.switches.size());
+  first_host_ = static_cast<uint32_t>(switches_.size());
   for (size_t i = 0; i < switches_.size(); ++i) {
     const config::SwitchConfig& config = topology.switches[i];
     auto made = Switch::create(config, {.shards = 1, .shared_routes = topology.routes});
@@ -146,7 +147,6 @@ void World::add_lines(const Topology& topology) {
   lines_.resize(ports + topology.hosts.size());
   reverse_.resize(lines_.size());
   filters_.resize(lines_.size());
-  completed_.reserve(lines_.size());
   for (uint32_t node = 0; node < switches_.size(); ++node) {
     for (size_t port = 0; port < topology.switches[node].ports.size(); ++port) {
       Line& line = lines_[first_line_[node] + port];

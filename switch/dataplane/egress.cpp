@@ -72,7 +72,7 @@ void Egress::enqueue(Packet* packet) {
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
   store(queued, found + packet->wire_len);
   raise_watermarks(queue, int64_t{found} + packet->wire_len);
-  ready_.insert(id);
+  if (port.free_at <= context_.now) ready_.insert(id);  // else its completion does
 }
 
 // The port is down, or the watchdog empties the queue.
@@ -98,164 +98,179 @@ void Egress::originate(PortId id, Packet* packet) {
 
 void Egress::service_port(PortId id) {
   Port& port = ports_[id.index()];
-  if (port.line_busy && port.free_at <= context_.now) {
+  const Instant now = context_.now;
+  if (port.free_at > now) return;  // once more at its completion
+  if (port.line_busy) {
     settle(id, port.on_line);
     port.line_busy = false;
   }
-  if (!port.up || port.refused_until > context_.now) return;
-  Burst burst(id);
+  if (!port.up || port.refused_until > now) [[unlikely]]
+    return;
+  const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
+  if (start == now) return serve<1>(id, port, start);  // and the line is busy again
+  serve<kBurst>(id, port, start);
+}
+
+template <size_t kMost>
+inline void Egress::serve(PortId id, Port& port, Instant start) {
+  Packets<kMost> packets;
+  Burst<kMost> burst;
   do {
-    gather(port, burst);
-    if (burst.count == 0) return;
-    const size_t sent = hand_over(port, burst);
-    if (sent < burst.count) return put_back(port, burst, sent);
-  } while (burst.count == kBurst);
+    if (!gather(id, port, packets, burst, start)) return;
+    const size_t frames = burst.frames();
+    const uint32_t last_len = packets[frames - 1]->wire_len;
+    const size_t sent = context_.io->transmit(id, {packets.data(), frames}, port.free_at);
+    if (sent < frames) [[unlikely]] {
+      put_back(id, port, packets, burst, sent);
+      if (sent == 0) return;
+    }
+    account(id, port, burst, last_len);
+    start = port.free_at;
+  } while (kMost > 1 && burst.count == kMost && start <= context_.now);
 }
 
-bool Egress::end_quietly(PortId id) {
-  Port& port = ports_[id.index()];
-  if (!port.line_busy || port.free_at > context_.now || port.waiting != 0 || port.own_waiting)
-    return false;
-  if (!buffer_.release_quietly(port.on_line.charge)) return false;
-  if (port.on_line.queue != kOwn)
-    take_octets(context_.signals(id).queued_bytes[port.on_line.queue], port.on_line.wire_len);
-  port.line_busy = false;
-  port.idle = true;
-  return true;
-}
-
-// Takes from the queues what starts at or before now, as the line and the scheduler have it.
-void Egress::gather(Port& port, Burst& burst) {
-  const Instant now = context_.now;
+// Takes from the queues what starts at or before now, as the line and the scheduler have it; false:
+// there is nothing.
+template <size_t kMost>
+inline bool Egress::gather(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst,
+                           Instant start) {
   burst.count = 0;
-  while (burst.count < kBurst) {
-    const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
-    if (start > now) return;
-    const std::optional<Turn> turn = next_turn(burst, port, start);
-    port.idle = !turn;
-    if (!turn) return;
-    take(port, burst, *turn, start);
-  }
+  burst.run_count = 0;
+  do {
+    const Turn turn = next_turn(id, port, burst.before[burst.run_count], start);
+    port.idle = turn.queue == kNoQueue;
+    if (port.idle) break;
+    start = take(id, port, packets, burst, turn, start);
+    port.free_at = start;
+    if (kMost == 1) return true;
+  } while (start <= context_.now && burst.count < kMost);
+  return burst.count != 0;
 }
 
 // Takes the queue's head; and what follows it there as long as nothing else could come in between.
-void Egress::take(Port& port, Burst& burst, const Turn& turn, Instant start) {
+// Returns when the line is free again.
+template <size_t kMost>
+inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst,
+                            Turn turn, Instant start) {
   const Instant now = context_.now;
   const LineRate line = port.line;
   const int64_t overhead = port.line_overhead;
-  PacketFifo& fifo = fifo_of(burst.port, port, turn.queue);
-  size_t count = burst.count;
+  PacketFifo& fifo = fifo_of(id, port, turn.queue);
+  const size_t before = kMost == 1 ? 0 : burst.count;
+  size_t count = before;
+  uint32_t octets = 0;
   do {
     Packet* packet = fifo.pop();
     const Bytes on_line(packet->wire_len + overhead);
-    if (turn.queue != kOwn && port.limited != 0) [[unlikely]]
+    if (port.limited != 0 && turn.queue != kOwn) [[unlikely]]
       port.rates.sent(QueueId(turn.queue), on_line, start);
     start = start + line.time_of(on_line);
     packet->sent_at = start;
-    burst.packets[count] = packet;
-    burst.departures[count] = {Charge::of(*packet), packet->wire_len, turn.queue, turn.scheduled};
+    octets += packet->wire_len;
+    packets[count] = packet;
+    burst.charges[count] = Charge::of(*packet);
     ++count;
-  } while (turn.alone && start <= now && count < kBurst && !fifo.empty());
+  } while (kMost > 1 && turn.alone && start <= now && count < kMost && !fifo.empty());
+  burst.runs[kMost == 1 ? 0 : burst.run_count] = {turn.queue, turn.scheduled,
+                                                  static_cast<uint16_t>(count - before), octets};
   burst.count = count;
-  port.free_at = start;
-  if (turn.queue == kOwn) {
+  ++burst.run_count;
+  if (turn.queue == kOwn) [[unlikely]] {
     port.own_waiting = !fifo.empty();
-    return;
+    return start;
   }
   if (fifo.empty()) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << turn.queue));
+  return start;
 }
 
-inline std::optional<Egress::Turn> Egress::next_turn(Burst& burst, Port& port, Instant start) {
-  if (port.own_waiting) return Turn{.queue = kOwn};
-  if (port.waiting == 0 || !port.tx_enabled) return std::nullopt;
+// `before`: where the scheduler is to go back to if the device refuses.
+inline Egress::Turn Egress::next_turn(PortId id, Port& port, pfc::Scheduler::State& before,
+                                      Instant start) {
+  if (port.own_waiting) [[unlikely]]
+    return {.queue = kOwn};
+  if (port.waiting == 0 || !port.tx_enabled) return {};
   const bool alone = (port.waiting & (port.waiting - 1)) == 0;
   if (alone && (port.waiting & (port.stops.stopped | port.limited)) == 0) [[likely]]
-    return Turn{.queue = static_cast<uint8_t>(std::countr_zero(port.waiting)), .alone = true};
-  return contended_turn(burst, port, start);
+    return {.queue = static_cast<uint8_t>(std::countr_zero(port.waiting)), .alone = true};
+  return contended_turn(id, port, before, start);
 }
 
-std::optional<Egress::Turn> Egress::contended_turn(Burst& burst, Port& port, Instant start) {
-  const PortId id = burst.port;
+Egress::Turn Egress::contended_turn(PortId id, Port& port, pfc::Scheduler::State& before,
+                                    Instant start) {
   const uint8_t over_rate = port.limited != 0 ? port.rates.stopped(start) : uint8_t{0};
   const auto head_len = [this, id](QueueId q) {
     return int64_t{context_.queue(id, q.index()).fifo.head()->wire_len};
   };
-  burst.before[burst.count] = port.scheduler.state();
+  before = port.scheduler.state();
   const auto queue = port.scheduler.pick(port.waiting, port.stops.stopped | over_rate, head_len);
   if (queue) {
     port.scheduler.sent(*queue, head_len(*queue));
-    return Turn{.queue = static_cast<uint8_t>(queue->index()), .scheduled = true};
+    return {.queue = static_cast<uint8_t>(queue->index()), .scheduled = true};
   }
   if (over_rate != 0)  // somebody has to come back when the bucket allows
     timers_.set(static_cast<Deadlines::Id>(id.index()),
                 port.rates.next_eligible(port.waiting & ~port.stops.stopped));
-  return std::nullopt;
+  return {};
 }
 
-size_t Egress::hand_over(Port& port, Burst& burst) {
-  const size_t sent =
-      context_.io->transmit(burst.port, {burst.packets.data(), burst.count}, port.free_at);
-  if (sent == 0) return 0;
-  port.line_busy = sent == burst.count && port.free_at > context_.now;
-  port.on_line = burst.departures[sent - 1];
-  account(port, burst, sent, port.line_busy ? sent - 1 : sent);
-  return sent;
-}
-
-// Counts the first `sent` departures and settles the first `gone` of them; frames of one queue in a
-// row go together.
-void Egress::account(const Port& port, const Burst& burst, size_t sent, size_t gone) {
-  lb::PortSignals& signals = context_.signals(burst.port);
-  PortCounters& counters = context_.counters[burst.port];
-  uint64_t all_octets = 0;
-  for (size_t i = 0; i < sent;) {
-    const uint8_t queue = burst.departures[i].queue;
-    const size_t first = i;
-    uint32_t octets = 0;
-    uint32_t gone_octets = 0;
-    for (; i < sent && burst.departures[i].queue == queue; ++i) {
-      octets += burst.departures[i].wire_len;
-      if (i >= gone) continue;
-      gone_octets += burst.departures[i].wire_len;
-      buffer_.release(burst.departures[i].charge);
-    }
-    all_octets += octets;
-    if (queue == kOwn) continue;
-    context_.queue(burst.port, queue).progress_at = context_.now;
-    if (gone_octets != 0) take_octets(signals.queued_bytes[queue], gone_octets);
-    counters.queue[queue][QueueCounter::queue_tx_packets].add(i - first);
-    counters.queue[queue][QueueCounter::queue_tx_bytes].add(octets);
-    if ((port.stops.forwarding >> queue & 1) != 0) [[unlikely]]
-      counters.pfc[queue][PfcCounter::pfcwd_forwarded_packets].add(i - first);
-  }
-  counters.port[PortCounter::tx_packets].add(sent);
-  counters.port[PortCounter::tx_bytes].add(all_octets);
-  context_.dre->add(signals, static_cast<uint32_t>(all_octets), context_.now);
-  context_.stats.transmitted += static_cast<uint32_t>(sent);
-}
-
-// What the device refused goes back to the heads of its queues, in order, and is tried again soon.
-void Egress::put_back(Port& port, const Burst& burst, size_t sent) {
-  for (size_t i = burst.count; i-- > sent;) {
-    const uint8_t queue = burst.departures[i].queue;
-    Packet* packet = burst.packets[i];
-    fifo_of(burst.port, port, queue).push_front(packet);
-    if (queue == kOwn) {
-      port.own_waiting = true;
+// Counts what was sent, and settles it but for a last frame that is still on the line.
+template <size_t kMost>
+inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, uint32_t last_len) {
+  lb::PortSignals& signals = context_.signals(id);
+  PortCounters& counters = context_.counters[id];
+  const size_t frames = burst.frames();
+  port.line_busy = kMost == 1 || port.free_at > context_.now;
+  const size_t gone = port.line_busy ? frames - 1 : frames;
+  for (size_t i = 0; i < gone; ++i) buffer_.release(burst.charges[i]);
+  uint32_t all_octets = 0;
+  for (size_t i = 0; i < burst.turns(); ++i) {
+    const Run& run = burst.runs[i];
+    const bool stays = port.line_busy && i + 1 == burst.turns();
+    all_octets += run.octets;
+    if (stays) port.on_line = {burst.charges[gone], last_len, run.queue};
+    if (run.queue == kOwn) [[unlikely]]
       continue;
+    context_.queue(id, run.queue).progress_at = context_.now;
+    const uint32_t gone_octets = run.octets - (stays ? last_len : 0);
+    if (kMost > 1 && gone_octets != 0) take_octets(signals.queued_bytes[run.queue], gone_octets);
+    counters.queue[run.queue][QueueCounter::queue_tx_packets].add(run.packets);
+    counters.queue[run.queue][QueueCounter::queue_tx_bytes].add(run.octets);
+    if ((port.stops.forwarding >> run.queue & 1) != 0) [[unlikely]]
+      counters.pfc[run.queue][PfcCounter::pfcwd_forwarded_packets].add(run.packets);
+  }
+  counters.port[PortCounter::tx_packets].add(frames);
+  counters.port[PortCounter::tx_bytes].add(all_octets);
+  context_.dre->add(signals, all_octets, context_.now);
+  context_.stats.transmitted += static_cast<uint32_t>(frames);
+}
+
+// What the device refused goes back to the heads of its queues, in order, and is tried again soon;
+// the burst keeps what it took.
+template <size_t kMost>
+void Egress::put_back(PortId id, Port& port, const Packets<kMost>& packets, Burst<kMost>& burst,
+                      size_t sent) {
+  context_.count(id, PortCounter::tx_refused_packets, burst.count - sent);
+  while (burst.count > sent) {
+    Run& run = burst.runs[burst.run_count - 1];
+    Packet* packet = packets[--burst.count];
+    fifo_of(id, port, run.queue).push_front(packet);
+    run.octets -= packet->wire_len;
+    if (run.queue == kOwn) {
+      port.own_waiting = true;
+    } else {
+      port.waiting = static_cast<uint8_t>(port.waiting | 1u << run.queue);
+      if (run.scheduled) port.scheduler.restore(burst.before[burst.run_count - 1]);
+      port.rates.refused(QueueId(run.queue), Bytes(packet->wire_len + port.line_overhead));
     }
-    port.waiting = static_cast<uint8_t>(port.waiting | 1u << queue);
-    if (burst.departures[i].scheduled) port.scheduler.restore(burst.before[i]);
-    port.rates.refused(QueueId(queue), Bytes(packet->wire_len + port.line_overhead));
+    if (--run.packets == 0) --burst.run_count;
   }
   port.free_at = context_.now;
   port.idle = true;
-  context_.count(burst.port, PortCounter::tx_refused_packets, burst.count - sent);
   port.refused_until = context_.now + kRetry;
-  timers_.set(static_cast<Deadlines::Id>(burst.port.index()), port.refused_until);
+  timers_.set(static_cast<Deadlines::Id>(id.index()), port.refused_until);
 }
 
-void Egress::settle(PortId id, const Departure& departure) {
+inline void Egress::settle(PortId id, const Departure& departure) {
   if (departure.queue != kOwn)
     take_octets(context_.signals(id).queued_bytes[departure.queue], departure.wire_len);
   buffer_.release(departure.charge);

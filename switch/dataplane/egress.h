@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "net/deadlines.h"
@@ -43,9 +42,6 @@ class Egress {
   void originate(PortId port, Packet* packet);
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
-  // The line is free, and that is all: the frame on it is settled, if nothing waits for the line or
-  // for its octets; else false, and nothing is done.
-  [[nodiscard]] bool end_quietly(PortId port);
   // Starts all that may start now.
   void service() {
     if (!ready_.empty()) ready_.take_all([this](PortId port) { service_port(port); });
@@ -75,13 +71,13 @@ class Egress {
  private:
   static constexpr uint8_t kOwn = kPriorities;  // in place of a queue: the FIFO of our own frames
 
-  // What is left of a frame given to the line: the charge and the octets that are released when it
-  // has gone.
+  static constexpr uint8_t kNoQueue = kPriorities + 1;
+
+  // The frame on the line: what is released when its last bit has left.
   struct Departure {
     Charge charge;
     uint32_t wire_len;
     uint8_t queue;
-    bool scheduled;  // chosen by the scheduler
   };
   // What starts and ends a frame is the first line; a queue's own line is in CommonState.
   struct alignas(64) Port {
@@ -105,35 +101,59 @@ class Egress {
     pfc::QueueRates rates;
   };
   static_assert(offsetof(Port, own) == 64);
-  // What a visit to a port sends, filled by gather() up to count; the rest is not even initialised.
+  // The queue to serve next; `alone`: nothing else on the port can start before it is empty.
+  struct Turn {
+    uint8_t queue = kNoQueue;
+    bool alone = false;
+    bool scheduled = false;  // Burst::before has what to go back to if the device refuses
+  };
+  // The frames that one turn brought into a burst.
+  struct Run {
+    uint8_t queue;
+    bool scheduled;
+    uint16_t packets;
+    uint32_t octets;
+  };
+  // What a visit to a port sends, at most kMost frames. Filled by gather() up to the counts; the
+  // rest is not even initialised.
+  template <size_t kMost>
+  using Packets = std::array<Packet*, kMost>;
+  template <size_t kMost>
   struct Burst {
-    explicit Burst(PortId of) : port(of) {}
-    PortId port;
+    Burst() {}
+    // Once gather() has found something; of one frame there is no need to count.
+    size_t frames() const { return kMost == 1 ? 1 : count; }
+    size_t turns() const { return kMost == 1 ? 1 : run_count; }
+
     size_t count = 0;
-    std::array<Packet*, kBurst> packets;
+    size_t run_count = 0;
     union {
-      std::array<Departure, kBurst> departures;
+      std::array<Charge, kMost> charges;  // of the packets
     };
     union {
-      std::array<pfc::Scheduler::State, kBurst> before;  // of those scheduled
+      std::array<Run, kMost> runs;
+    };
+    union {
+      std::array<pfc::Scheduler::State, kMost> before;  // of the runs that are scheduled
     };
   };
 
   void service_port(PortId id);
-  void gather(Port& port, Burst& burst);
-  // The queue to serve next; `alone`: nothing else on the port can start before it is empty.
-  struct Turn {
-    uint8_t queue;
-    bool alone = false;
-    bool scheduled = false;  // Burst::before has what to go back to if the device refuses
-  };
-  std::optional<Turn> next_turn(Burst& burst, Port& port, Instant start);
-  std::optional<Turn> contended_turn(Burst& burst, Port& port, Instant start);
-  void take(Port& port, Burst& burst, const Turn& turn, Instant start);
-  size_t hand_over(Port& port, Burst& burst);
-  void put_back(Port& port, const Burst& burst, size_t sent);
+  template <size_t kMost>
+  void serve(PortId id, Port& port, Instant start);
+  template <size_t kMost>
+  bool gather(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst, Instant start);
+  Turn next_turn(PortId id, Port& port, pfc::Scheduler::State& before, Instant start);
+  Turn contended_turn(PortId id, Port& port, pfc::Scheduler::State& before, Instant start);
+  template <size_t kMost>
+  Instant take(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst, Turn turn,
+               Instant start);
+  template <size_t kMost>
+  void put_back(PortId id, Port& port, const Packets<kMost>& packets, Burst<kMost>& burst,
+                size_t sent);
+  template <size_t kMost>
+  void account(PortId id, Port& port, const Burst<kMost>& burst, uint32_t last_len);
   void settle(PortId id, const Departure& departure);
-  void account(const Port& port, const Burst& burst, size_t sent, size_t gone);
   void drop_queue(PortId id, uint8_t queue, DropReason reason);
   void discard(Packet* packet, bool up);
   PacketFifo& fifo_of(PortId id, Port& port, uint8_t queue) {

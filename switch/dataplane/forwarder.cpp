@@ -1,5 +1,7 @@
 #include "switch/dataplane/forwarder.h"
 
+#include <algorithm>
+
 #include "net/byte_order.h"
 #include "net/protocols.h"
 #include "switch/dataplane/adjacency.h"
@@ -46,8 +48,9 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
       direct[direct_count++] = packet;
     }
   }
-  choose(choice);
-  hand_over({direct.data(), direct_count});
+  if (choice.count != 0) choose(choice);
+  std::copy_n(direct.begin(), direct_count, choice.packets.begin() + choice.count);
+  hand_over({choice.packets.data(), choice.count + direct_count});
   if (!context_.sole) send_outgoing();
 }
 
@@ -60,7 +63,7 @@ void Forwarder::forward_all_originated() {
   }
 }
 
-void Forwarder::look_up(std::span<Packet* const> packets) {
+inline void Forwarder::look_up(std::span<Packet* const> packets) {
   const RouteTable& routes = *context_.routes;
   if (routes.uses_fib4()) return look_up_in_fib(packets);
   for (Packet* packet : packets) {
@@ -105,18 +108,16 @@ void Forwarder::turn_away(Packet* packet, const NextHop& next_hop) {
   buffer_.drop(packet, DropReason::no_live_path);
 }
 
-void Forwarder::choose(const Choice& choice) {
-  if (choice.count == 0) return;
+inline void Forwarder::choose(const Choice& choice) {
   const lb::PathView view(context_.now, context_.path_sets, context_.live,
                           &context_.signals(PortId(0)));
   const std::span<Packet* const> packets(choice.packets.data(), choice.count);
   context_.selector->select(view, packets, {choice.sets.data(), choice.count});
   if (view.ties() != 0)  // a burst comes in by one port
     context_.count(packets[0]->ingress_port, PortCounter::selector_ties_total, view.ties());
-  hand_over(packets);
 }
 
-void Forwarder::hand_over(std::span<Packet* const> packets) {
+inline void Forwarder::hand_over(std::span<Packet* const> packets) {
   for (Packet* packet : packets) {
     if (turns_back(packet) || !fits_mtu(packet)) [[unlikely]]
       continue;
@@ -132,14 +133,14 @@ void Forwarder::hand_over(std::span<Packet* const> packets) {
 
 // A fabric link never gets back what it brought: two switches would play ball with it until the TTL
 // ends that.
-bool Forwarder::turns_back(Packet* packet) {
+inline bool Forwarder::turns_back(Packet* packet) {
   if (packet->egress_port != packet->ingress_port || packet->has(kPacketOriginated)) return false;
   if (context_.settings(packet->egress_port).role == config::PortRole::host) return false;
   buffer_.drop(packet, DropReason::same_port);
   return true;
 }
 
-bool Forwarder::fits_mtu(Packet* packet) {
+inline bool Forwarder::fits_mtu(Packet* packet) {
   const PortSettings& egress = context_.settings(packet->egress_port);
   if (packet->wire_len - packet->l2_len <= egress.max_l3_len) return true;
   icmp_.error(*packet, IcmpErrorReason::packet_too_big, egress.max_l3_len);

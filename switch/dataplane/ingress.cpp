@@ -45,7 +45,7 @@ void Ingress::run() {
   }
 }
 
-void Ingress::process(const Received& received, std::span<Packet* const> packets) {
+inline void Ingress::process(const Received& received, std::span<Packet* const> packets) {
   const Source source{context_.settings(received.port), buffer_.discarding(received.port)};
   for (size_t i = 0; i < std::min(kPrefetchAhead, packets.size()); ++i) prefetch(packets[i]);
   std::array<Packet*, kBurst> accepted;

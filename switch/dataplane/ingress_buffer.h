@@ -64,14 +64,6 @@ class IngressBuffer {
     if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
     released_[index] += charge.bytes;
   }
-  // Gives back at once what no PG waits for; false, and nothing is done, if its PG is pausing.
-  [[nodiscard]] bool release_quietly(const Charge& charge) {
-    if (charge.bytes == 0) return true;
-    pfc::PgBuffer& buffer = context_.pg(charge.port, charge.pg);
-    if (buffer.pausing.load(std::memory_order_relaxed)) return false;
-    ASSERT(!pool_.release(buffer, *buffer.limits, charge.bytes));
-    return true;
-  }
   // Counts what was admitted and settles what was released.
   void flush() {
     if (admitted_.packets != 0) end_admitted_run();

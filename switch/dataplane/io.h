@@ -29,6 +29,14 @@ struct LinkChange {
   bool up = false;
 };
 
+struct News {
+  // Ports whose line became free: the `done` of their last transmit() is not after this poll's now.
+  // A port reported early or twice is harmless.
+  std::span<const PortId> completions;
+  std::span<const LinkChange> link_changes;  // in order; ports start down
+  bool packets = true;                       // false: receive() would bring none
+};
+
 class Io {
  public:
   virtual ~Io() = default;
@@ -36,11 +44,8 @@ class Io {
   // The next burst, all from one port. The world has set the mbuf's data and Packet::wire_len;
   // nothing else of Packet.
   virtual Received receive(std::span<Packet*> out) = 0;
-  // Ports whose line became free: the `done` of their last transmit() is not after this poll's now.
-  // Valid until the next call. A port reported early or twice is harmless.
-  virtual std::span<const PortId> completions() = 0;
-  // Link changes since the last poll, in order. Ports start down.
-  virtual std::span<const LinkChange> link_changes() = 0;
+  // What has happened since the last poll. Valid until the next call.
+  virtual News news() = 0;
 
   // Hands frames to `port` in order; each carries Packet::sent_at, when its last bit leaves the
   // (virtual) line. `done` is the last one's. Returns how many were taken from the front; the rest

@@ -30,10 +30,6 @@ class Shard {
   // The earliest time at which a poll has work of its own; never() when only io can bring any. Mail
   // counts as now.
   virtual Instant next_deadline() const = 0;
-  // The line of `port` has become free at `now`. True: all that a poll would do about it is done,
-  // and it need not be reported by Io::completions(); false: nothing is done. For worlds that would
-  // poll for every completion: most find nothing to send.
-  [[nodiscard]] virtual bool line_free(PortId /*port*/, Instant /*now*/) { return false; }
   // Worlds count what only they see (rx_missed_packets, rx_nombuf_packets). Thread: the shard's.
   virtual Counters& counters() = 0;
   virtual void push_event(const struct Event& event) = 0;

@@ -30,14 +30,15 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   context_.io = &io;
   context_.now = now;
   context_.stats = {};
+  const News news = io.news();
   follow_control();
   buffer_.begin_poll();
   read_mail();
-  follow_links();
-  if (timers_due()) [[unlikely]]
+  follow_links(news.link_changes);
+  if (next_timer_ <= now) [[unlikely]]
     on_timers();
-  for (const PortId port : io.completions()) egress_.line_free(port);
-  ingress_.run();
+  for (const PortId port : news.completions) egress_.line_free(port);
+  if (news.packets) ingress_.run();
   forwarder_.forward_originated();
   send();
   if (pause_sender_.owes(now) || egress_.ready()) [[unlikely]]
@@ -45,17 +46,11 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   context_.flush_freed();
   if (draining_ != nullptr) [[unlikely]]
     finish_drain();
+  next_timer_ = *std::min_element(context_.due.begin(), context_.due.end());
   return context_.stats;
 }
 
-bool ShardImpl::line_free(PortId port, Instant now) {
-  ASSERT(now >= context_.now);
-  if (!context_.sole || draining_ != nullptr) return false;
-  context_.now = now;
-  return egress_.end_quietly(port);
-}
-
-void ShardImpl::send() {
+inline void ShardImpl::send() {
   pause_.send_frames();
   egress_.service();
   buffer_.flush();
@@ -65,7 +60,7 @@ Instant ShardImpl::next_deadline() const {
   if (mail_waits() || buffer_.credits_wait() ||
       context_.common.changes.newest.load(std::memory_order_relaxed) != adopted_)
     return context_.now;
-  return std::max(*std::min_element(context_.due.begin(), context_.due.end()), context_.now);
+  return std::max(next_timer_, context_.now);
 }
 
 // Between polls the shard looks into no snapshot, so this is where it lets go of the last one: of
@@ -87,6 +82,7 @@ void ShardImpl::adopt_snapshot() {
   const Snapshot* latest = context_.common.changes.snapshot.load(std::memory_order_acquire);
   context_.obey(latest);
   adopted_ = latest->generation;
+  next_timer_ = context_.now;  // of what this poll sets, some may be due at once
   buffer_.adopt(*latest);
   egress_.adopt(*latest);
   pause_.adopt(*latest);
@@ -118,6 +114,7 @@ inline void ShardImpl::read_mail() {
 
 void ShardImpl::read(Mailbox& mail) {
   while (!mail.empty()) {
+    next_timer_ = context_.now;  // of what this poll sets, some may be due at once
     std::array<Message, kBurst> messages;
     const size_t count = mail.receive(messages);
     context_.stats.messages += static_cast<uint32_t>(count);
@@ -128,6 +125,7 @@ void ShardImpl::read(Mailbox& mail) {
 // The lines of a packet are in another core's cache: those of a burst are asked for together.
 void ShardImpl::take_packets(PacketLane& lane) {
   while (!lane.empty()) {
+    next_timer_ = context_.now;  // of what this poll sets, some may be due at once
     std::array<Packet*, kBurst> burst;
     const size_t count = lane.receive(burst);
     ++context_.stats.messages;
@@ -177,8 +175,8 @@ void ShardImpl::finish_drain() {
   }
 }
 
-inline void ShardImpl::follow_links() {
-  for (const LinkChange& change : context_.io->link_changes()) change_link(change);
+inline void ShardImpl::follow_links(std::span<const LinkChange> changes) {
+  for (const LinkChange& change : changes) change_link(change);
   const uint32_t generation = context_.common.changes.links.load(std::memory_order_acquire);
   if (generation == links_seen_) [[likely]]
     return;
@@ -188,6 +186,7 @@ inline void ShardImpl::follow_links() {
 
 void ShardImpl::change_link(const LinkChange& change) {
   links_up_[change.port.index()] = change.up;
+  next_timer_ = context_.now;  // of what this poll sets, some may be due at once
   settle_port(change.port);
 }
 
@@ -199,12 +198,6 @@ void ShardImpl::settle_port(PortId port) {
   peers_.link_changed(port, up);
   if (!up) adjacency_.link_down(port);
   context_.event(up ? EventKind::link_up : EventKind::link_down, port);
-}
-
-inline bool ShardImpl::timers_due() const {
-  bool due = false;
-  for (const Instant at : context_.due) due |= at <= context_.now;
-  return due;
 }
 
 void ShardImpl::on_timers() {
@@ -219,7 +212,7 @@ bool ShardImpl::mail_waits() const {
   if (common.changes.commands[context_.id.index()].load(std::memory_order_relaxed) !=
       commands_read_)
     return true;
-  for (size_t from = 0; from < common.shards; ++from) {
+  for (size_t from = 0; !context_.sole && from < common.shards; ++from) {
     if (from == context_.id.index()) continue;
     if (!context_.common.mail(from, context_.id).empty() ||
         !context_.common.lane(ShardId(from), context_.id).empty())

@@ -29,7 +29,6 @@ class ShardImpl final : public Shard {
 
   PollStats poll(Io& io, Instant now) override;
   Instant next_deadline() const override;
-  bool line_free(PortId port, Instant now) override;
   Counters& counters() override { return context_.counters; }
   void push_event(const Event& event) override { context_.events.push(event); }
 
@@ -46,11 +45,10 @@ class ShardImpl final : public Shard {
   void take_packets(PacketLane& lane);
   void take_message(const Message& message);
   void carry_out(Command& command);
-  void follow_links();
+  void follow_links(std::span<const LinkChange> changes);
   void change_link(const LinkChange& change);
   // Brings the port up while its link is up and its configuration wants it up.
   void settle_port(PortId port);
-  bool timers_due() const;
   void on_timers();
   void send();
   void finish_drain();
@@ -62,6 +60,7 @@ class ShardImpl final : public Shard {
   uint32_t links_seen_ = 0;    // that the live masks reflect
   uint16_t commands_read_ = 0;
   Command* draining_ = nullptr;  // those that wait for the shard to be empty, by Command::next
+  Instant next_timer_;           // the earliest of ShardContext::due after the last poll, or before
   ShardContext context_;
   pfc::PauseSender pause_sender_;
   IngressBuffer buffer_;

@@ -111,12 +111,9 @@ Bytes DpdkIo::backlog_of(const PortState& state, const Packet& sample) const {
   return Bytes(waiting > 0 ? int64_t{waiting} * sample.wire_len : 0);
 }
 
-std::span<const PortId> DpdkIo::completions() {
-  return {completed_.data(), completed_count_};
-}
-
-std::span<const LinkChange> DpdkIo::link_changes() {
-  return {changes_.data(), change_count_};
+News DpdkIo::news() {
+  return {.completions = {completed_.data(), completed_count_},
+          .link_changes = {changes_.data(), change_count_}};
 }
 
 uint16_t DpdkIo::transmit(PortId port, std::span<Packet* const> packets, Instant done) {

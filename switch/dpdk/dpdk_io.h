@@ -38,8 +38,7 @@ class DpdkIo final : public Io {
   Instant next_completion() const { return calendar_.next(); }
 
   Received receive(std::span<Packet*> out) override;
-  std::span<const PortId> completions() override;
-  std::span<const LinkChange> link_changes() override;
+  News news() override;
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
   Packet* allocate() override;
   void free(std::span<Packet* const> packets) override;

@@ -128,12 +128,8 @@ Received PcapRun::receive(std::span<Packet*> out) {
   return got;
 }
 
-std::span<const PortId> PcapRun::completions() {
-  return {completed_.data(), completed_count_};
-}
-
-std::span<const LinkChange> PcapRun::link_changes() {
-  return changes_;
+News PcapRun::news() {
+  return {.completions = {completed_.data(), completed_count_}, .link_changes = changes_};
 }
 
 uint16_t PcapRun::transmit(PortId port, std::span<Packet* const> packets, Instant done) {

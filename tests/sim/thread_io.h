@@ -103,18 +103,15 @@ class ThreadIo final : public Io {
     }
     return {};
   }
-  std::span<const PortId> completions() override {
+  News news() override {
     completed_.clear();
     for (Source& source : sources_) {
       if (!source.line_busy || source.line_free > now_) continue;
       source.line_busy = false;
       completed_.push_back(source.port);
     }
-    return completed_;
-  }
-  std::span<const LinkChange> link_changes() override {
     changes_now_ = std::exchange(changes_, {});
-    return changes_now_;
+    return {.completions = completed_, .link_changes = changes_now_};
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
     Source& source = source_of(port);

@@ -29,15 +29,12 @@ class NodeIo final : public Io {
   NodeIo(Fabric& fabric, size_t node) : fabric_(fabric), node_(node) {}
 
   Received receive(std::span<Packet*> out) override;
-  std::span<const PortId> completions() override {
+  News news() override {
     completed_now_.swap(completed_);
     completed_.clear();
-    return completed_now_;
-  }
-  std::span<const LinkChange> link_changes() override {
     links_now_.swap(links_);
     links_.clear();
-    return links_now_;
+    return {.completions = completed_now_, .link_changes = links_now_};
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
   Packet* allocate() override { return fabric_.pool_.get(); }

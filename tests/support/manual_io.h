@@ -48,15 +48,13 @@ class ManualIo final : public Io {
     received.backlog = backlog;
     return received;
   }
-  std::span<const PortId> completions() override {
+  News news() override {
     ++calls;
     completed_now_ = std::exchange(completed, {});
-    return completed_now_;
-  }
-  std::span<const LinkChange> link_changes() override {
-    ++calls;
     links_now_ = std::exchange(links, {});
-    return links_now_;
+    return {.completions = completed_now_,
+            .link_changes = links_now_,
+            .packets = !arrived.empty() || on_receive};
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
     ++calls;

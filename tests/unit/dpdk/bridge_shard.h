@@ -15,8 +15,9 @@ class BridgeShard final : public Shard {
   PollStats poll(Io& io, Instant now) override {
     ++polls;
     last_poll = now;
-    for (const LinkChange& change : io.link_changes()) links.push_back(change);
-    for (PortId port : io.completions()) completed.push_back(port);
+    const News news = io.news();
+    for (const LinkChange& change : news.link_changes) links.push_back(change);
+    for (PortId port : news.completions) completed.push_back(port);
     PollStats stats;
     std::vector<Packet*> packets(kBurst);
     for (Received got = io.receive(packets); got.count > 0; got = io.receive(packets))

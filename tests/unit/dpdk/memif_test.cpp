@@ -41,7 +41,7 @@ class EchoShard final : public Shard {
 
   PollStats poll(Io& io, Instant now) override {
     PollStats stats;
-    for (const LinkChange& change : io.link_changes())
+    for (const LinkChange& change : io.news().link_changes)
       if (change.up) start_circle(io, change.port, now);
     std::array<Packet*, kBurst> packets;
     for (Received got = io.receive(packets); got.count > 0; got = io.receive(packets)) {

@@ -50,7 +50,7 @@ class Adopter {
       : io_(cells(manager, ports), pools().control(), manager.bell(0), shard_) {}
   void poll() {
     io_.begin_poll(Instant{});
-    for (const LinkChange& change : io_.link_changes()) changes.push_back(change.up);
+    for (const LinkChange& change : io_.news().link_changes) changes.push_back(change.up);
   }
   std::vector<bool> changes;
 
