@@ -19,6 +19,7 @@
 
 #include "bench/report.h"
 #include "config/host.h"
+#include "lab/pages.h"
 #include "lab/topology.h"
 #include "lab/world.h"
 
@@ -92,6 +93,7 @@ class Bench {
     lab::WorldOptions options;
     options.host = spec.experiment.host;
     options.host.bdp = Bytes(100'000);
+    lab::reserve_heap(lab::World::memory_needed(*topology, flows.size()));
     auto world = lab::World::create(
         *topology, flows, [](uint32_t, uint32_t) { return 20_us; }, options);
     if (!world) fail(world.problems());

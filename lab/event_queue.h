@@ -13,10 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
+#include "lab/pages.h"
 #include "net/assert.h"
 #include "net/hash.h"
 #include "net/packet.h"
@@ -39,9 +38,7 @@ class EventQueue {
 
   // Room for `capacity` events at once. More go to the heap, which then grows.
   explicit EventQueue(size_t capacity)
-      : chunk_count_(capacity / kChunkEvents + 2 * kLanes),
-        memory_(static_cast<Chunk*>(std::calloc(chunk_count_, sizeof(Chunk)))) {
-    ASSERT(memory_ != nullptr);
+      : chunk_count_(capacity / kChunkEvents + 2 * kLanes), memory_(chunk_count_ * sizeof(Chunk)) {
     heap_.reserve(capacity);
     least_.fill(kEmpty);
     lane_of_.fill(kNoLane);
@@ -177,7 +174,7 @@ class EventQueue {
     if (chunk != nullptr)
       spare_ = chunk->next;
     else if (touched_ < chunk_count_)
-      chunk = memory_.get() + touched_++;
+      chunk = reinterpret_cast<Chunk*>(memory_.data()) + touched_++;
     else
       return false;
     chunk->next = nullptr;
@@ -233,10 +230,7 @@ class EventQueue {
   uint64_t odd_made_ = 0;
   size_t chunk_count_;
   size_t touched_ = 0;  // chunks ever used
-  struct Free {
-    void operator()(Chunk* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<Chunk, Free> memory_;
+  Pages memory_;        // of chunks
   Chunk* spare_ = nullptr;
 };
 

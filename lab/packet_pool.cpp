@@ -1,28 +1,13 @@
 #include "lab/packet_pool.h"
 
-#include <sys/mman.h>
-
 #include <cstring>
 #include <utility>
 
-#include "net/assert.h"
-
 namespace eddy::lab {
-
-PacketPool::PacketPool(size_t count) : count_(count), limit_(count) {
-  void* memory = mmap(nullptr, count * kStride, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  ASSERT(memory != MAP_FAILED);
-  memory_ = static_cast<uint8_t*>(memory);
-}
-
-PacketPool::~PacketPool() {
-  munmap(memory_, count_ * kStride);
-}
 
 Packet* PacketPool::fresh() {
   if (touched_ == limit_) return nullptr;
-  auto* mbuf = reinterpret_cast<rte_mbuf*>(memory_ + touched_++ * kStride);
+  auto* mbuf = reinterpret_cast<rte_mbuf*>(memory_.data() + touched_++ * kStride);
   std::memset(static_cast<void*>(mbuf), 0, sizeof(rte_mbuf) + sizeof(Packet));
   mbuf->buf_addr = reinterpret_cast<uint8_t*>(mbuf) + sizeof(rte_mbuf) + sizeof(Packet);
   mbuf->buf_len = static_cast<uint16_t>(kHeadroom + kDataRoom);

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lab/pages.h"
 #include "net/packet.h"
 
 namespace eddy::lab {
@@ -24,8 +25,7 @@ class PacketPool {
   static constexpr size_t kStride = sizeof(rte_mbuf) + sizeof(Packet) + kHeadroom + kDataRoom;
   static_assert(kStride <= 384 && kStride % RTE_CACHE_LINE_SIZE == 0);
 
-  explicit PacketPool(size_t count);
-  ~PacketPool();
+  explicit PacketPool(size_t count) : count_(count), limit_(count), memory_(count * kStride) {}
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
 
@@ -71,7 +71,7 @@ class PacketPool {
   size_t limit_;  // of touched_
   size_t touched_ = 0;
   size_t used_ = 0;
-  uint8_t* memory_ = nullptr;
+  Pages memory_;
   Packet* free_ = nullptr;
   Packet* withheld_ = nullptr;
 };

@@ -1,4 +1,5 @@
 #include "lab/run.h"
+#include "lab/pages.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 
 #include "lab/checker.h"
 #include "lab/fabric_paths.h"
+#include "lab/pages.h"
 #include "lab/watcher_pair.h"
 #include "lab/wire_cost.h"
 
@@ -52,6 +54,7 @@ class Execution {
 
  private:
   Problems prepare();
+  size_t memory_needed() const;
   Problems refuse_what_does_not_fit() const;
   Problems break_and_watch();
   void simulate();
@@ -104,6 +107,7 @@ Problems Execution::prepare() {
   trace_ = std::move(*trace);
   Problems problems = refuse_what_does_not_fit();
   if (!problems.empty()) return problems;
+  reserve_heap(memory_needed());
   paths_ = std::make_unique<FabricPaths>(topology_);
   const config::RunConfig& run = experiment_.run;
   const Bytes packet = header_octets() + Bytes(experiment_.host.mtu);
@@ -139,10 +143,14 @@ Problems Execution::break_and_watch() {
   return {};
 }
 
+size_t Execution::memory_needed() const {
+  return World::memory_needed(
+      topology_, trace_.flows.size() * static_cast<size_t>(experiment_.host.queue_pairs));
+}
+
 Problems Execution::refuse_what_does_not_fit() const {
   const uint64_t there = options_.memory_limit != 0 ? options_.memory_limit : free_memory();
-  const uint64_t needed = World::memory_needed(
-      topology_, trace_.flows.size() * static_cast<size_t>(experiment_.host.queue_pairs));
+  const uint64_t needed = memory_needed();
   if (needed <= there) return {};
   return {"this run needs about " + mebibytes(needed) + " of memory (" +
           std::to_string(topology_.switches.size()) + " switches, " +
