@@ -1,5 +1,7 @@
 #include "switch/dataplane/egress.h"
 
+#include <rte_prefetch.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -161,6 +163,7 @@ inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burs
   uint32_t octets = 0;
   do {
     Packet* packet = fifo.pop();
+    rte_prefetch0(fifo.head());
     const Bytes on_line(packet->wire_len + overhead);
     if (port.limited != 0 && turn.queue != kOwn) [[unlikely]]
       port.rates.sent(QueueId(turn.queue), on_line, start);
