@@ -1,32 +1,29 @@
 // What a World tells of itself.
 #include "lab/world.h"
-#include "net/hash.h"
+#include "net/fnv.h"
 
 namespace eddy::lab {
 namespace {
 
-class Digest {
- public:
-  void add(uint64_t value) { state_ = hash_pair(state_, value); }
-  uint64_t value() const { return state_; }
-
- private:
-  uint64_t state_ = 0;
-};
-
+// Counters that are zero do not count, so a new one changes no digest of a world without it.
 template <class Array>
-void add_all(Digest& digest, const Array& counters, size_t count) {
-  for (size_t i = 0; i < count; ++i) digest.add(counters.read(i));
+void add_all(Fnv64& digest, const Array& counters, std::span<const CounterInfo> infos) {
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (counters.read(i) == 0) continue;
+    digest.add(infos[i].name);
+    digest.add(counters.read(i));
+  }
 }
 
-void add_port(Digest& digest, const PortCounters& port) {
-  add_all(digest, port.port, kPortCounters);
+void add_port(Fnv64& digest, const PortCounters& port) {
+  add_all(digest, port.port, port_counter_infos());
   for (size_t i = 0; i < kPriorities; ++i) {
-    add_all(digest, port.queue[i], kQueueCounters);
-    add_all(digest, port.pg[i], kPgCounters);
-    add_all(digest, port.pfc[i], kPfcCounters);
+    digest.add(i);
+    add_all(digest, port.queue[i], queue_counter_infos());
+    add_all(digest, port.pg[i], pg_counter_infos());
+    add_all(digest, port.pfc[i], pfc_counter_infos());
   }
-  add_all(digest, port.drops, kDropReasons);
+  add_all(digest, port.drops, drop_reason_infos());
 }
 
 }  // namespace
@@ -84,7 +81,7 @@ host::ReceiveOutcome World::receive_outcome(size_t flow) const {
 }
 
 uint64_t World::digest() const {
-  Digest digest;
+  Fnv64 digest;
   for (const FlowRecord& record : records_) {
     digest.add(static_cast<uint64_t>(record.sender_done.ps()));
     digest.add(static_cast<uint64_t>(record.receiver_done.ps()));
