@@ -42,7 +42,8 @@ class Rig {
         snapshot_(build()),
         context_(common_, ShardId(0), config_.ports.size()),
         pause_sender_(config_.ports.size()),
-        buffer_(context_, pause_sender_, config_.ports.size()),
+        predictor_(config_.ports.size()),
+        buffer_(context_, pause_sender_, predictor_, config_.ports.size()),
         egress_(context_, buffer_, config_.ports.size()) {
     context_.io = &io_;
     context_.obey(snapshot_.get());
@@ -156,6 +157,7 @@ class Rig {
   std::unique_ptr<Snapshot> snapshot_;
   ShardContext context_;
   pfc::PauseSender pause_sender_;
+  pfc::Predictor predictor_;
   IngressBuffer buffer_;
   Egress egress_;
   std::vector<lb::MemberMask> live_;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "config/rlb.h"
 #include "net/addresses.h"
 #include "net/ids.h"
 #include "net/units.h"
@@ -192,6 +193,7 @@ struct SwitchConfig {
   std::vector<NeighborConfig> neighbors;
   LoadBalancerConfig load_balancer;
   DreConfig dre;
+  RlbConfig rlb;
   ControlConfig control;
 
   Duration effective_poll_gap() const {

@@ -41,6 +41,14 @@ void scale_parameters(std::map<std::string, std::string>& parameters, int64_t fa
     if (const auto time = parse_duration(text)) text = to_string(stretched(time.value(), factor));
 }
 
+void scale_rlb(RlbConfig& rlb, int64_t factor) {
+  PredictorConfig& predictor = rlb.predictor;
+  stretch(factor, predictor.interval, predictor.reaction);
+  if (predictor.horizon) predictor.horizon = stretched(*predictor.horizon, factor);
+  WarningConfig& warning = rlb.warning;
+  stretch(factor, warning.refresh, warning.life, warning.dwell, warning.contribution);
+}
+
 void slow_given(std::optional<BitRate>& rate, int64_t factor) {
   if (rate) rate = slowed(*rate, factor);
 }
@@ -61,6 +69,16 @@ void scale_host(HostConfig& host, int64_t factor) {
 }
 
 }  // namespace
+
+RlbConfig rlb_preset(RlbPreset preset) {
+  RlbConfig rlb;
+  rlb.preset = preset;
+  if (preset == RlbPreset::paper || preset == RlbPreset::paper_star) {
+    rlb.predictor.mode = PredictorMode::fixed;
+    rlb.warning.clear = false;
+  }
+  return rlb;
+}
 
 QosMaps QosMaps::sonic_defaults() {
   QosMaps maps;
@@ -116,6 +134,7 @@ SwitchConfig scaled(const SwitchConfig& config) {
   for (PortConfig& port : out.ports) scale_port(port, config.time_dilation);
   scale_parameters(out.load_balancer.parameters, config.time_dilation);
   out.dre.period = stretched(out.dre.period, config.time_dilation);
+  scale_rlb(out.rlb, config.time_dilation);
   out.control.neighbor_age = stretched(out.control.neighbor_age, config.time_dilation);
   out.time_dilation = 1;
   return out;
@@ -127,6 +146,7 @@ Experiment scaled(const Experiment& experiment) {
   scale_topology(out.topology, factor);
   scale_pfc(out.switches.pfc_port, out.switches.watchdog, factor);
   stretch(factor, out.switches.dre.period);
+  scale_rlb(out.switches.rlb, factor);
   scale_host(out.host, factor);
   scale_parameters(out.load_balancer.parameters, factor);
   for (TrafficConfig& traffic : out.traffic) {

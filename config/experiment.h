@@ -64,6 +64,7 @@ struct FabricSwitchConfig {
   PfcPortConfig pfc_port;  // of every port
   WatchdogConfig watchdog;
   DreConfig dre;
+  RlbConfig rlb;
   bool allow_overcommit =
       false;  // run a lossless configuration that does not fit its buffer, with a warning
   Duration poll_gap = 1_ns;                        // headroom's share for the poll loop

@@ -179,6 +179,12 @@ const Section& section_of<BufferConfig>();
 template <>
 const Section& section_of<DreConfig>();
 template <>
+const Section& section_of<PredictorConfig>();
+template <>
+const Section& section_of<WarningConfig>();
+template <>
+const Section& section_of<RlbConfig>();
+template <>
 const Section& section_of<ControlConfig>();
 template <>
 const Section& section_of<SwitchConfig>();

@@ -288,6 +288,8 @@ const Section& experiment_section() {
           }),
           key<S>([](auto& d) -> auto& { return d.experiment.switches.dre; },
                  {.name = "dre", .help = "how every switch estimates the load of its ports"}),
+          short_key<S>([](auto& d) -> auto& { return d.experiment.switches.rlb; },
+                       {.name = "rlb", .help = "keep packets off paths that PFC will stop"}),
           list<S>(
               [](auto& d) -> auto& { return d.experiment.traffic; },
               {.name = "traffic", .help = "the flows"}, type_of<TrafficConfig>({})),

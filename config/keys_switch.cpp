@@ -414,6 +414,8 @@ const Section& document_section() {
           }),
           key<S>([](auto& d) -> auto& { return d.config.dre; },
                  {.name = "dre", .help = "how the load of a port is estimated"}),
+          short_key<S>([](auto& d) -> auto& { return d.config.rlb; },
+                       {.name = "rlb", .help = "keep packets off paths that PFC will stop"}),
           key<S>([](auto& d) -> auto& { return d.config.control; },
                  {.name = "control", .help = "the slow side"}),
       },

@@ -47,6 +47,11 @@ int64_t bandwidth_delay(const config::Experiment& experiment, const Topology& to
                               static_cast<double>(longest) / kNanosecondsASecond / kBitsAnOctet);
 }
 
+std::optional<std::string> preset_name(const config::RlbConfig& rlb) {
+  if (!rlb.enabled()) return std::nullopt;
+  return std::string(config::kRlbPresetNames[static_cast<size_t>(rlb.preset)]);
+}
+
 Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
   const Result<uint64_t> hash = config_hash(one.loaded, one.run);
   if (!hash) return hash.problems();
@@ -77,7 +82,7 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                                 .commit = kEddyCommit,
                                 .config_hash = hash.value(),
                                 .config = config::print_experiment(one.run.experiment),
-                                .rlb = {},
+                                .rlb = preset_name(one.run.experiment.switches.rlb),
                                 .bdp_bytes = bandwidth_delay(one.run.experiment, *topology),
                                 .expect = one.loaded.expect,
                                 .replay = one.replay},

@@ -47,6 +47,7 @@ void SwitchIo::end() {
   arrived_.clear();
   completed_.clear();
   links_.clear();
+  read_ = 0;
   if (left_.empty()) return;
   for (const Arrival& arrival : left_) backlog_[arrival.port.index()] = Bytes(0);
   arrived_.swap(left_);
@@ -59,18 +60,16 @@ size_t SwitchIo::run_length(size_t from) const {
 }
 
 Received SwitchIo::receive(std::span<Packet*> out) {
-  if (unread_.empty()) return {};
-  const PortId port = unread_.front().port;
-  size_t count = 0;
-  do {
-    out[count] = unread_[count].packet;
-    ++count;
-  } while (count < unread_.size() && count < out.size() && unread_[count].port == port);
-  unread_ = unread_.subspan(count);
-  return {.port = port,
-          .count = static_cast<uint16_t>(count),
-          .backlog = setup_.burst == 0 ? Bytes(0) : backlog_[port.index()],
-          .last = unread_.empty()};
+  Received received;
+  if (read_ == arrived_.size()) return received;
+  received.port = arrived_[read_].port;
+  const size_t count = std::min(run_length(read_), out.size());
+  for (size_t i = 0; i < count; ++i) out[i] = arrived_[read_ + i].packet;
+  received.count = static_cast<uint16_t>(count);
+  received.backlog = backlog_[received.port.index()];
+  read_ += count;
+  received.last = read_ == arrived_.size();
+  return received;
 }
 
 uint16_t SwitchIo::transmit(PortId port, std::span<Packet* const> packets, Instant /*done*/) {

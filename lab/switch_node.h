@@ -51,7 +51,6 @@ class SwitchIo final : public Io {
   void begin(Instant now) {
     if (arrived_.size() > 1) [[unlikely]]
       sort(now);
-    unread_ = arrived_;
   }
   // After each poll: what was read is gone.
   void end();
@@ -64,7 +63,7 @@ class SwitchIo final : public Io {
 
   Received receive(std::span<Packet*> out) override;
   News news() override {
-    return {.completions = completed_, .link_changes = links_, .packets = !unread_.empty()};
+    return {.completions = completed_, .link_changes = links_, .packets = !arrived_.empty()};
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
   Packet* allocate() override;
@@ -83,8 +82,8 @@ class SwitchIo final : public Io {
 
   Setup setup_;
   std::vector<Arrival> arrived_;
-  std::vector<Arrival> left_;        // scratch of end()
-  std::span<const Arrival> unread_;  // of arrived_, in this poll
+  std::vector<Arrival> left_;  // scratch of end()
+  size_t read_ = 0;            // arrivals handed to the shard or skipped in this poll
   std::vector<PortId> completed_;
   std::vector<LinkChange> links_;
   std::vector<Bytes> backlog_;  // by port, with a burst limit

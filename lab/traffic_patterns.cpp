@@ -119,8 +119,7 @@ class Pairing {
     shuffle(hosts_, stream);
     std::ranges::stable_sort(hosts_, {}, [this](uint32_t host) { return group_of(host); });
     destinations_ = hosts_;
-    std::rotate(destinations_.begin(), destinations_.begin() + static_cast<long>(largest_group()),
-                destinations_.end());
+    std::ranges::rotate(destinations_, destinations_.begin() + static_cast<long>(largest_group()));
     for (size_t i = 0; i < kExchangesAHost * hosts_.size(); ++i) exchange(stream);
   }
   void add_flows(Instant start) {

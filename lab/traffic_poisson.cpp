@@ -3,7 +3,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "lab/cdf.h"
 #include "lab/host_names.h"
@@ -48,7 +47,7 @@ class DestinationChoice {
     if (!partners_.empty()) return partners_.at(source);
     const auto out = barred(source);
     auto i = stream.below(static_cast<uint32_t>(sorted_.size() - out.size()));
-    if (i >= static_cast<size_t>(out.data() - sorted_.data()))
+    if (i >= static_cast<size_t>(out.begin() - sorted_.begin()))
       i += static_cast<uint32_t>(out.size());
     return sorted_[i];
   }
@@ -56,14 +55,9 @@ class DestinationChoice {
  private:
   // Hosts of one group never send to each other.
   size_t group_of(uint32_t host) const { return remote_only_ ? item_.leaf_of(host) : host; }
-  // Not by std::ranges::equal_range, which clang 14 cannot compile.
-  std::span<const uint32_t> barred(uint32_t source) const {
-    const size_t group = group_of(source);
-    const auto begin = std::partition_point(sorted_.begin(), sorted_.end(),
-                                            [&](uint32_t host) { return group_of(host) < group; });
-    const auto end = std::partition_point(begin, sorted_.end(),
-                                          [&](uint32_t host) { return group_of(host) == group; });
-    return {begin, end};
+  std::ranges::subrange<std::vector<uint32_t>::const_iterator> barred(uint32_t source) const {
+    return std::ranges::equal_range(sorted_, group_of(source), {},
+                                    [this](uint32_t host) { return group_of(host); });
   }
 
   const TrafficItem& item_;

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "lb/path_set.h"
+#include "lb/warning_table.h"
 #include "net/ids.h"
 #include "net/units.h"
 
@@ -39,11 +40,21 @@ struct alignas(64) PortSignals {
 };
 static_assert(sizeof(PortSignals) == 64);
 
+// What RLB made of a packet whose scheme chose a warned path.
+enum class Decision : uint8_t {
+  direct,      // nothing: the path was not warned
+  rerouted,    // another path
+  all_warned,  // the least bad one
+  suspended,   // nothing: the receiver's own leaf warns of most paths
+};
+inline constexpr size_t kDecisions = static_cast<size_t>(Decision::suspended) + 1;
+
 class PathView {
  public:
+  // `warnings`: null where there are none to be had.
   PathView(Instant now, std::span<const PathSet> sets, const MemberMask* live,
-           const PortSignals* ports)
-      : now_(now), sets_(sets), live_(live), ports_(ports) {}
+           const PortSignals* ports, const WarningTable* warnings = nullptr)
+      : now_(now), sets_(sets), live_(live), ports_(ports), warnings_(warnings) {}
 
   Instant now() const { return now_; }
   const PathSet& set(size_t set_index) const { return sets_[set_index]; }
@@ -56,12 +67,19 @@ class PathView {
   void report_tie() const { ++ties_; }
   uint32_t ties() const { return ties_; }  // since this view was made
 
+  const WarningTable* warnings() const { return warnings_; }
+  // What a wrapper did to a packet, other than nothing. Once a commit().
+  void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
+  uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
+
  private:
   Instant now_;
   std::span<const PathSet> sets_;
   const MemberMask* live_;
   const PortSignals* ports_;
+  const WarningTable* warnings_;
   mutable uint32_t ties_ = 0;
+  mutable std::array<uint32_t, kDecisions> decisions_{};
 };
 
 }  // namespace eddy::lb

@@ -27,6 +27,7 @@ struct SelectorInit {
   SwitchId switch_id;
   ShardId shard;
   const ParameterMap& parameters;
+  bool rlb = false;  // around the scheme
 };
 
 using MakeSelector = Result<std::unique_ptr<Selector>> (*)(const SelectorInit& init,

@@ -29,13 +29,6 @@ inline RandomStream stream_of(const SelectorInit& init) {
   return {init.seed, entity, kPurpose};
 }
 
-// clang-format off
-template <class S>
-concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packet* const> burst) {
-  scheme.prepare(view, burst);
-};
-// clang-format on
-
 // RoCE ACK, NAK and CNP are flows of their own that every scheme sends by ECMP (reference 1.5):
 // here, so that neither schemes nor wrappers ever see them.
 template <PathScheme Scheme>

@@ -38,6 +38,10 @@ concept PathScheme = requires(S scheme, const PathView& view, const Packet& pack
   { scheme.alternative(view, packet, set, tried) } -> std::same_as<MemberIndex>;  // tried != live
   { scheme.commit(view, packet, set, member) } -> std::same_as<void>;
 };
+template <class S>
+concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packet* const> burst) {
+  scheme.prepare(view, burst);
+};
 // clang-format on
 
 }  // namespace eddy::lb

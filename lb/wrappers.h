@@ -12,11 +12,13 @@
 // one loop, so a wrapper costs no call a packet and no scheme knows of it.
 #pragma once
 
+#include "lb/rlb/rlb.h"
+
 namespace eddy::lb {
 
 template <class... W>
 struct WrapperList {};
 
-using Wrappers = WrapperList<>;
+using Wrappers = WrapperList<Rlb>;
 
 }  // namespace eddy::lb

@@ -24,7 +24,7 @@ MAX_PARAMETERS = 6
 
 PURE = ("net", "lb", "pfc", "host", "switch/dataplane")
 # config/ holds plain structs, which everyone may read, and a YAML side, which mains and tests link.
-PLAIN_CONFIG = ("config/config.h", "config/host.h", "config/experiment.h")
+PLAIN_CONFIG = ("config/config.h", "config/host.h", "config/experiment.h", "config/rlb.h")
 MAY_INCLUDE = {
     "net": ("net",),
     "lb": ("net", "lb"),

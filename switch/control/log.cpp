@@ -32,6 +32,8 @@ spdlog::level::level_enum level_of(EventKind kind) {
       return spdlog::level::info;
     case EventKind::pfc_sent:
     case EventKind::pfc_received:
+    case EventKind::pfc_predicted:
+    case EventKind::path_warned:
       return spdlog::level::debug;
   }
   return spdlog::level::info;

@@ -32,6 +32,18 @@ namespace eddy {
   X(icmp_policed_packets, "ICMP errors that were due but over the rate limit")               \
   X(no_control_buffer, "frames of our own not made for lack of a packet buffer")             \
   X(selector_ties_total, "packets from the port whose best paths were equally good")         \
+  X(pfc_predicted, "times a priority group of the port was seen to near XOFF")               \
+  X(cnm_tx_packets, "CNMs sent to warn the peer of the port")                                \
+  X(cnm_rx_packets, "CNMs received")                                                         \
+  X(cnm_relayed_packets, "CNMs of other switches passed on by the port")                     \
+  X(cnm_ignored_packets, "CNMs that changed nothing: foreign, old, or of no path")           \
+  X(cnm_over_budget, "CNMs not passed on by the port, which had passed on enough")           \
+  X(path_warnings_begun, "times paths behind the port became warned")                        \
+  X(path_warnings_cleared, "times their warning was taken back")                             \
+  X(path_warnings_expired, "times their warning was not refreshed")                          \
+  X(rlb_rerouted_packets, "packets that RLB took off a warned path")                         \
+  X(rlb_all_warned_packets, "packets for which RLB found warned paths only: the least bad")  \
+  X(rlb_suspended_packets, "packets left on a warned path: the receiver is the bottleneck")  \
   X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
   X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")       \
   X(rx_oversize_packets, "frames that came in pieces too long for one packet buffer, dropped")

@@ -1,7 +1,5 @@
 #include "switch/dataplane/egress.h"
 
-#include <rte_prefetch.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -86,9 +84,8 @@ void Egress::discard(Packet* packet, bool up) {
   buffer_.drop(packet, DropReason::watchdog);
 }
 
-void Egress::originate(PortId id, Packet* packet) {
+void Egress::place_originated(PortId id, Packet* packet) {
   Port& port = ports_[id.index()];
-  context_.count(id, PortCounter::originated_packets);
   packet->ingress_port = id;
   packet->egress_port = id;
   packet->charged_bytes = 0;
@@ -163,7 +160,6 @@ inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burs
   uint32_t octets = 0;
   do {
     Packet* packet = fifo.pop();
-    rte_prefetch0(fifo.head());
     const Bytes on_line(packet->wire_len + overhead);
     if (port.limited != 0 && turn.queue != kOwn) [[unlikely]]
       port.rates.sent(QueueId(turn.queue), on_line, start);

@@ -15,20 +15,22 @@
 
 namespace eddy {
 
-#define EDDY_EVENTS(X)                                                                    \
-  X(link_up, "port became usable")                                                        \
-  X(link_down, "port is no longer usable")                                                \
-  X(lossless_drop, "a packet was lost in a lossless priority group; value = drops")       \
-  X(pfcwd_storm, "PFC watchdog detected a storm")                                         \
-  X(pfcwd_restored, "PFC watchdog saw the storm end")                                     \
-  X(pfc_sent, "priority paused (value 1) or resumed (value 0) towards the peer")          \
-  X(pfc_received, "priority paused (value 1) or resumed (value 0) by the peer")           \
-  X(pfc_budget_exceeded, "a host port used up its pause budget")                          \
-  X(neighbor_learned, "neighbor resolved")                                                \
-  X(neighbor_lost, "neighbor aged out")                                                   \
-  X(peer_learned, "fabric peer's MAC learned by LLDP")                                    \
-  X(rx_loss, "the device lost frames on a port with lossless groups; value = frames")     \
-  X(poll_gap_exceeded, "99.9th percentile of the poll gap is above poll_gap; value = ns") \
+#define EDDY_EVENTS(X)                                                                     \
+  X(link_up, "port became usable")                                                         \
+  X(link_down, "port is no longer usable")                                                 \
+  X(lossless_drop, "a packet was lost in a lossless priority group; value = drops")        \
+  X(pfcwd_storm, "PFC watchdog detected a storm")                                          \
+  X(pfcwd_restored, "PFC watchdog saw the storm end")                                      \
+  X(pfc_sent, "priority paused (value 1) or resumed (value 0) towards the peer")           \
+  X(pfc_received, "priority paused (value 1) or resumed (value 0) by the peer")            \
+  X(pfc_predicted, "a priority group nears XOFF; value = severity, 1 to 63")               \
+  X(path_warned, "paths behind the port are warned (value = severity) or clear (value 0)") \
+  X(pfc_budget_exceeded, "a host port used up its pause budget")                           \
+  X(neighbor_learned, "neighbor resolved")                                                 \
+  X(neighbor_lost, "neighbor aged out")                                                    \
+  X(peer_learned, "fabric peer's MAC learned by LLDP")                                     \
+  X(rx_loss, "the device lost frames on a port with lossless groups; value = frames")      \
+  X(poll_gap_exceeded, "99.9th percentile of the poll gap is above poll_gap; value = ns")  \
   X(snapshot_adopted, "a new configuration is in force; value = generation")
 
 enum class EventKind : uint8_t {

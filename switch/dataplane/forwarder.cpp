@@ -110,17 +110,31 @@ void Forwarder::turn_away(Packet* packet, const NextHop& next_hop) {
 
 inline void Forwarder::choose(const Choice& choice) {
   const lb::PathView view(context_.now, context_.path_sets, context_.live,
-                          &context_.signals(PortId(0)));
+                          &context_.signals(PortId(0)), context_.warnings);
   const std::span<Packet* const> packets(choice.packets.data(), choice.count);
   context_.selector->select(view, packets, {choice.sets.data(), choice.count});
   if (view.ties() != 0)  // a burst comes in by one port
     context_.count(packets[0]->ingress_port, PortCounter::selector_ties_total, view.ties());
+  if (context_.warnings != nullptr) count_decisions(view, packets[0]->ingress_port);
+}
+
+void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
+  constexpr std::array<PortCounter, lb::kDecisions> kCounters = {
+      PortCounter::rlb_rerouted_packets,  // direct is the rest
+      PortCounter::rlb_rerouted_packets, PortCounter::rlb_all_warned_packets,
+      PortCounter::rlb_suspended_packets};
+  for (size_t i = 1; i < lb::kDecisions; ++i) {
+    const uint32_t packets = view.decisions(static_cast<lb::Decision>(i));
+    if (packets != 0) context_.count(port, kCounters[i], packets);
+  }
 }
 
 inline void Forwarder::hand_over(std::span<Packet* const> packets) {
   for (Packet* packet : packets) {
     if (turns_back(packet) || !fits_mtu(packet)) [[unlikely]]
       continue;
+    if (context_.feeds != nullptr)
+      context_.feeds->note(packet->egress_port, packet->ingress_port, context_.now);
     const ShardId owner = context_.settings(packet->egress_port).owner;
     if (owner == context_.id) {
       adjacency_.deliver(packet);

@@ -52,6 +52,7 @@ class Forwarder {
   void look_up_in_fib(std::span<Packet* const> packets);
   void turn_away(Packet* packet, const NextHop& next_hop);
   void choose(const Choice& choice);
+  void count_decisions(const lb::PathView& view, PortId port);
   void hand_over(std::span<Packet* const> packets);
   void send_outgoing();
   bool turns_back(Packet* packet);

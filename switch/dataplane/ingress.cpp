@@ -135,6 +135,8 @@ void Ingress::serve(Packet* packet, const ParsedFrame& frame, const PortSettings
     case FrameKind::mac_control:
       return services_.pause.mac_control(packet);
     case FrameKind::cnm:
+      if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
+      return services_.warnings.cnm(packet);
     case FrameKind::shim_control:
       if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
       return services_.pause.fabric_control(packet);

@@ -14,6 +14,7 @@
 #include "switch/dataplane/fabric_peers.h"
 #include "switch/dataplane/forwarder.h"
 #include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/path_warnings.h"
 #include "switch/dataplane/pause_control.h"
 #include "switch/dataplane/shard_context.h"
 
@@ -39,6 +40,7 @@ class Ingress {
     Adjacency& adjacency;
     FabricPeers& peers;
     Forwarder& forwarder;
+    PathWarnings& warnings;
   };
   Ingress(ShardContext& context, IngressBuffer& buffer, const Services& services)
       : context_(context), buffer_(buffer), services_(services) {}

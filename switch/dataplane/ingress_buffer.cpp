@@ -2,9 +2,11 @@
 
 namespace eddy {
 
-IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, size_t ports)
+IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender,
+                             pfc::Predictor& predictor, size_t ports)
     : context_(context),
       pause_sender_(pause_sender),
+      predictor_(predictor),
       pool_(context.common.pool_use, context.id, Bytes(0)),
       released_(ports * kPriorities),
       unsettled_(ports * kPriorities),
@@ -22,6 +24,7 @@ void IngressBuffer::end_admitted_run() {
   auto& counters = context_.counters[admitted_.port].pg[admitted_.pg.index()];
   counters[PgCounter::pg_rx_packets].add(admitted_.packets);
   counters[PgCounter::pg_rx_bytes].add(admitted_.bytes);
+  if (predicts_) sample(admitted_.port, admitted_.pg);
   admitted_.port = PortId::none();
   admitted_.packets = 0;
   admitted_.bytes = 0;
@@ -68,6 +71,13 @@ void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
   pfc::PgBuffer& buffer = context_.pg(port, pg);
   if (pool_.release(buffer, *buffer.limits, bytes, arrivals_[port.index()].backlog.count()))
     pause_sender_.mark(port, pg, false);
+  if (predicts_) sample(port, pg);
+}
+
+pfc::PgLevel IngressBuffer::level(PortId port, PriorityGroupId pg) const {
+  const pfc::PgBuffer& buffer = context_.pg(port, pg);
+  const int64_t headroom = pfc::PgBuffer::get(buffer.headroom_used);
+  return {pfc::PgBuffer::get(buffer.used) - headroom, pool_.threshold(*buffer.limits)};
 }
 
 bool IngressBuffer::send_credit(PortId port, PriorityGroupId pg, int64_t bytes) {
@@ -78,6 +88,7 @@ bool IngressBuffer::send_credit(PortId port, PriorityGroupId pg, int64_t bytes) 
 void IngressBuffer::adopt(const Snapshot& now) {
   pool_.resize(now.shared_size, now.headroom_pool);
   cell_ = now.cell;
+  predicts_ = now.config.rlb.enabled();
   for (size_t i = 0; i < now.ports.size() * kPriorities; ++i) {
     const PortId port(i / kPriorities);
     const PriorityGroupId pg(i % kPriorities);

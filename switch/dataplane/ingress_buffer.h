@@ -14,6 +14,7 @@
 #include "net/packet.h"
 #include "pfc/buffer_pool.h"
 #include "pfc/pause_sender.h"
+#include "pfc/predictor.h"
 #include "switch/dataplane/shard_context.h"
 
 namespace eddy {
@@ -30,7 +31,8 @@ struct Charge {
 
 class IngressBuffer {
  public:
-  IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, size_t ports);
+  IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, pfc::Predictor& predictor,
+                size_t ports);
 
   void begin_poll() { pool_.begin_poll(); }
   // What is readable on the port and not read yet; a PG does not resume into it.
@@ -77,6 +79,8 @@ class IngressBuffer {
 
   void adopt(const Snapshot& now);
   void clear_watermarks();
+  // What a PG holds beside its headroom, and where it pauses its sender now.
+  pfc::PgLevel level(PortId port, PriorityGroupId pg) const;
   pfc::BufferPool& pool() { return pool_; }
   const pfc::BufferPool& pool() const { return pool_; }
 
@@ -89,6 +93,9 @@ class IngressBuffer {
     uint64_t packets = 0;
     uint64_t bytes = 0;
   };
+  void sample(PortId port, PriorityGroupId pg) {
+    if (predictor_.watches(port, pg)) predictor_.sample(port, pg, level(port, pg), context_.now);
+  }
   void start_admitted_run(PortId port, PriorityGroupId pg);
   void end_admitted_run();
   void settle();
@@ -101,6 +108,8 @@ class IngressBuffer {
 
   ShardContext& context_;
   pfc::PauseSender& pause_sender_;
+  pfc::Predictor& predictor_;
+  bool predicts_ = false;  // PGs are watched
   pfc::BufferPool pool_;
   pfc::CellSize cell_;
   AdmittedRun admitted_;

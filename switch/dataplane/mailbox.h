@@ -1,4 +1,5 @@
-// What goes from one shard to another: packets by a lane of pointers, buffer credits by mail. And
+// What goes from one shard to another: packets by a lane of pointers, buffer credits
+// and warnings by mail. And
 // from control to a shard: commands by mail.
 //
 // Pointers, not a chain through Packet::next: the receiver can then fetch the lines of a whole
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 
+#include "lb/warning_table.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "switch/dataplane/spsc_ring.h"
@@ -17,16 +19,16 @@ namespace eddy {
 struct Command;
 
 struct Message {
-  enum class Kind : uint8_t { credit, command };
+  enum class Kind : uint8_t { credit, command, warning };
   Kind kind{};
   PriorityGroupId pg;          // credit
   PortId port;                 // credit: the ingress port
   Command* command = nullptr;  // command
   int64_t bytes = 0;           // credit
+  lb::WarningMark warning;     // warning
 };
-static_assert(sizeof(Message) == 24);
 
-using Mailbox = SpscRing<Message, 4096>;
+using Mailbox = SpscRing<Message, 2048>;
 // egress_port is set in each packet.
 using PacketLane = SpscRing<Packet*, 16'384>;
 

@@ -9,11 +9,12 @@
 namespace eddy {
 
 PauseControl::PauseControl(ShardContext& context, IngressBuffer& buffer, Egress& egress,
-                           pfc::PauseSender& sender, size_t ports)
+                           pfc::PauseSender& sender, PathWarnings& warnings, size_t ports)
     : context_(context),
       buffer_(buffer),
       egress_(egress),
       sender_(sender),
+      warnings_(warnings),
       receiver_(ports, context.due_of(Timers::pause_receiver)),
       watchdog_(ports, context.due_of(Timers::watchdog)) {}
 
@@ -96,6 +97,7 @@ void PauseControl::follow(PortId port) {
       pgs |= static_cast<uint8_t>(1u << pg);
   }
   buffer_.set_discarding(port, pgs);
+  warnings_.paused(port, paused);
 }
 
 void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
@@ -130,6 +132,7 @@ bool PauseControl::send_frame(const pfc::PauseFrame& pause) {
     context_.event(EventKind::pfc_sent, pause.port, off ? 1 : 0, Priority(p));
   }
   egress_.originate(pause.port, packet);
+  warnings_.pfc_sent(pause.port, pause.xoff(), pause.xon());
   return true;
 }
 

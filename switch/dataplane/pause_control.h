@@ -15,6 +15,7 @@
 #include "pfc/watchdog.h"
 #include "switch/dataplane/egress.h"
 #include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/path_warnings.h"
 #include "switch/dataplane/shard_context.h"
 
 namespace eddy {
@@ -22,12 +23,12 @@ namespace eddy {
 class PauseControl {
  public:
   PauseControl(ShardContext& context, IngressBuffer& buffer, Egress& egress,
-               pfc::PauseSender& sender, size_t ports);
+               pfc::PauseSender& sender, PathWarnings& warnings, size_t ports);
 
   // A MAC control frame. Takes it.
   void mac_control(Packet* packet);
-  // A CNM, or a shim frame that carries no data: read by path services; this switch has none to
-  // tell. Takes it.
+  // A shim frame that carries no data: read by path services; this switch has none to tell. Takes
+  // it.
   void fabric_control(Packet* packet);
   // Gives the ports their due PFC frames.
   void send_frames() {
@@ -51,6 +52,7 @@ class PauseControl {
   IngressBuffer& buffer_;
   Egress& egress_;
   pfc::PauseSender& sender_;
+  PathWarnings& warnings_;
   pfc::PauseReceiver receiver_;
   pfc::Watchdog watchdog_;
 };

@@ -15,7 +15,8 @@ CommonState::CommonState(size_t shard_count, size_t port_count)
       signals(port_count),
       pg_buffers(port_count * kPriorities),
       pool_use(shard_count),
-      queues(port_count * kPriorities) {
+      queues(port_count * kPriorities),
+      feeds(port_count) {
   for (size_t from = 0; from <= shards; ++from)
     for (size_t to = 0; to < shards; ++to)
       mailboxes.push_back(from == to ? nullptr : std::make_unique<Mailbox>());
@@ -55,6 +56,8 @@ void ShardContext::obey(const Snapshot* latest) {
   const ShardScheme& scheme = latest->schemes[id.index()];
   live = scheme.live->data();
   selector = scheme.selector.get();
+  warnings = scheme.warnings.get();
+  feeds = warnings != nullptr ? &common.feeds : nullptr;
   path_sets = latest->path_sets;
 }
 

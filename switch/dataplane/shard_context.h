@@ -24,6 +24,7 @@
 #include "switch/dataplane/io.h"
 #include "switch/dataplane/mailbox.h"
 #include "switch/dataplane/packet_fifo.h"
+#include "switch/dataplane/port_feeds.h"
 #include "switch/dataplane/shard.h"
 #include "switch/dataplane/snapshot.h"
 
@@ -75,6 +76,7 @@ struct CommonState {
   std::vector<pfc::PgBuffer> pg_buffers;
   std::vector<pfc::PoolUse> pool_use;  // by shard
   std::vector<EgressQueue> queues;
+  PortFeeds feeds;
   std::vector<std::unique_ptr<Mailbox>>
       mailboxes;  // [sender][receiver]; the last sender is control; null to oneself
   std::vector<std::unique_ptr<PacketLane>> lanes;  // [sender][receiver]; null to oneself
@@ -85,8 +87,17 @@ struct CommonState {
 };
 
 // Whose next deadlines stand in ShardContext::due.
-enum class Timers : uint8_t { egress, pause_sender, pause_receiver, watchdog, peers, neighbors };
-inline constexpr size_t kTimers = static_cast<size_t>(Timers::neighbors) + 1;
+enum class Timers : uint8_t {
+  egress,
+  pause_sender,
+  pause_receiver,
+  watchdog,
+  peers,
+  neighbors,
+  predictor,
+  warnings,
+};
+inline constexpr size_t kTimers = static_cast<size_t>(Timers::warnings) + 1;
 
 // Ordered by use, a line each: what every poll reads; what a departing frame needs; what an
 // arriving one needs besides; and the rest.
@@ -154,6 +165,8 @@ struct alignas(64) ShardContext {
   const lb::MemberMask* live = nullptr;  // by path set
   lb::Selector* selector = nullptr;
   std::span<const lb::PathSet> path_sets;
+  lb::WarningTable* warnings = nullptr;  // null: RLB is off
+  PortFeeds* feeds = nullptr;            // null: RLB is off
   EventRing events;
 
  private:

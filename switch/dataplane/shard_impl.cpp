@@ -13,14 +13,16 @@ namespace eddy {
 ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
     : context_(common, id, ports),
       pause_sender_(ports, context_.due_of(Timers::pause_sender)),
-      buffer_(context_, pause_sender_, ports),
+      predictor_(ports, context_.due_of(Timers::predictor)),
+      buffer_(context_, pause_sender_, predictor_, ports),
       egress_(context_, buffer_, ports),
       icmp_(context_, buffer_),
       peers_(context_, buffer_, egress_, ports),
+      warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
       adjacency_(context_, buffer_, {egress_, icmp_, peers_}),
       forwarder_(context_, buffer_, adjacency_, icmp_),
-      pause_(context_, buffer_, egress_, pause_sender_, ports),
-      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_}),
+      pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
+      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_}),
       links_up_(ports) {
   icmp_.connect(forwarder_);
 }
@@ -41,7 +43,7 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   if (news.packets) ingress_.run();
   forwarder_.forward_originated();
   send();
-  if (pause_sender_.owes(now) || egress_.ready()) [[unlikely]]
+  if (pause_sender_.owes(now) || egress_.ready() || predictor_.owes()) [[unlikely]]
     send();  // XON for what has just left
   context_.flush_freed();
   if (draining_ != nullptr) [[unlikely]]
@@ -52,12 +54,13 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
 
 inline void ShardImpl::send() {
   pause_.send_frames();
+  warnings_.send_frames();
   egress_.service();
   buffer_.flush();
 }
 
 Instant ShardImpl::next_deadline() const {
-  if (mail_waits() || buffer_.credits_wait() ||
+  if (mail_waits() || buffer_.credits_wait() || predictor_.owes() ||
       context_.common.changes.newest.load(std::memory_order_relaxed) != adopted_)
     return context_.now;
   return std::max(next_timer_, context_.now);
@@ -85,6 +88,7 @@ void ShardImpl::adopt_snapshot() {
   next_timer_ = context_.now;  // of what this poll sets, some may be due at once
   buffer_.adopt(*latest);
   egress_.adopt(*latest);
+  warnings_.adopt(*latest);
   pause_.adopt(*latest);
   peers_.adopt(*latest);
   adjacency_.adopt(*latest);
@@ -134,7 +138,12 @@ void ShardImpl::take_packets(PacketLane& lane) {
       rte_prefetch0(burst[i]->mbuf());
     }
     for (size_t i = 0; i < count; ++i) rte_prefetch0(burst[i]->data());
-    for (size_t i = 0; i < count; ++i) adjacency_.deliver(burst[i]);
+    for (size_t i = 0; i < count; ++i) {
+      if (burst[i]->has(kPacketOwnFrame)) [[unlikely]]
+        warnings_.take(burst[i]);
+      else
+        adjacency_.deliver(burst[i]);
+    }
   }
 }
 
@@ -142,6 +151,8 @@ void ShardImpl::take_message(const Message& message) {
   switch (message.kind) {
     case Message::Kind::credit:
       return buffer_.take_credit(message);
+    case Message::Kind::warning:
+      return warnings_.take(message.warning);
     case Message::Kind::command:
       return carry_out(*message.command);
   }
@@ -203,6 +214,7 @@ void ShardImpl::settle_port(PortId port) {
 void ShardImpl::on_timers() {
   egress_.on_timers();
   pause_.on_timers();
+  warnings_.on_timers();
   peers_.on_timers();
   adjacency_.on_timers();
 }

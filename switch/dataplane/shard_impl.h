@@ -63,10 +63,12 @@ class ShardImpl final : public Shard {
   Instant next_timer_;           // the earliest of ShardContext::due after the last poll, or before
   ShardContext context_;
   pfc::PauseSender pause_sender_;
+  pfc::Predictor predictor_;
   IngressBuffer buffer_;
   Egress egress_;
   IcmpResponder icmp_;
   FabricPeers peers_;
+  PathWarnings warnings_;
   Adjacency adjacency_;
   Forwarder forwarder_;
   PauseControl pause_;

@@ -86,7 +86,8 @@ PortPlans port_plans(const SwitchConfig& config, size_t index, const pfc::PortBu
           .scheduler = pfc::SchedulerPlan::of(port),
           .pause_tx = pfc::PauseTxPlan::of(port),
           .pause_rx = pfc::PauseRxPlan::of(port, buffer.lossless_priorities),
-          .watchdog = pfc::WatchdogPlan::of(port, buffer.lossless_queues)};
+          .watchdog = pfc::WatchdogPlan::of(port, buffer.lossless_queues),
+          .predictor = pfc::PredictorPlan::of(config.rlb, port, buffer.lossless_pgs)};
 }
 
 void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
@@ -183,7 +184,19 @@ bool can_lend(const Snapshot* previous, const Snapshot& now) {
   const config::LoadBalancerConfig& before = previous->config.load_balancer;
   const config::LoadBalancerConfig& after = now.config.load_balancer;
   return before.scheme == after.scheme && before.parameters == after.parameters &&
-         previous->config.seed == now.config.seed && same_sets(previous->path_sets, now.path_sets);
+         previous->config.seed == now.config.seed &&
+         previous->config.rlb.enabled() == now.config.rlb.enabled() &&
+         same_sets(previous->path_sets, now.path_sets);
+}
+
+// A table is as good for new path sets as for old ones only while they are the same.
+std::shared_ptr<lb::WarningTable> warnings_of(const Snapshot& now, size_t shard,
+                                              const Snapshot* previous) {
+  if (!now.config.rlb.enabled()) return nullptr;
+  if (previous != nullptr && previous->schemes[shard].warnings != nullptr &&
+      same_sets(previous->path_sets, now.path_sets))
+    return previous->schemes[shard].warnings;
+  return std::make_shared<lb::WarningTable>(now.path_sets, now.config.ports.size());
 }
 
 Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
@@ -194,12 +207,14 @@ Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previou
     if (can_lend(previous, snapshot)) {
       scheme.selector = previous->schemes[i].selector;
     } else {
-      const lb::SelectorInit init{snapshot.path_sets, config.seed, config.id, ShardId(i),
-                                  config.load_balancer.parameters};
+      const lb::SelectorInit init{
+          snapshot.path_sets,  config.seed, config.id, ShardId(i), config.load_balancer.parameters,
+          config.rlb.enabled()};
       auto made = lb::make_selector(config.load_balancer.scheme, init);
       if (!made) return made.problems();
       scheme.selector = std::move(*made);
     }
+    scheme.warnings = warnings_of(snapshot, i, previous);
     snapshot.schemes.push_back(std::move(scheme));
   }
   return {};

@@ -17,6 +17,7 @@
 #include "lb/dre.h"
 #include "lb/path_set.h"
 #include "lb/selector.h"
+#include "lb/warning_table.h"
 #include "net/addresses.h"
 #include "net/ids.h"
 #include "net/result.h"
@@ -25,6 +26,7 @@
 #include "pfc/buffer_pool.h"
 #include "pfc/pause_receiver.h"
 #include "pfc/pause_sender.h"
+#include "pfc/predictor.h"
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "pfc/wred.h"
@@ -81,6 +83,7 @@ struct PortPlans {
   pfc::PauseTxPlan pause_tx;
   pfc::PauseRxPlan pause_rx;
   pfc::WatchdogPlan watchdog;
+  pfc::PredictorPlan predictor;
 };
 
 // Where a packet goes on this switch: a route's target, resolved.
@@ -108,6 +111,7 @@ struct FixedNeighbor {
 // handed on to the next snapshot when scheme and path sets stay the same.
 struct ShardScheme {
   std::shared_ptr<lb::Selector> selector;
+  std::shared_ptr<lb::WarningTable> warnings;         // null: RLB is off
   std::unique_ptr<std::vector<lb::MemberMask>> live;  // by path set: members whose port is usable
 };
 

@@ -44,7 +44,9 @@ class Paths {
     }
   }
 
-  PathView view(Instant now = {}) const { return {now, sets_, live_.data(), ports_->data()}; }
+  PathView view(Instant now = {}, const WarningTable* warnings = nullptr) const {
+    return {now, sets_, live_.data(), ports_->data(), warnings};
+  }
   std::span<const PathSet> sets() const { return sets_; }
   MemberMask& live(size_t set = 0) { return live_[set]; }
   PortSignals& port(size_t number) { return (*ports_)[number]; }
@@ -74,12 +76,13 @@ struct Entity {
   uint64_t seed = 1;
   uint16_t switch_id = 1;
   uint8_t shard = 0;
+  bool rlb = false;
 };
 
 inline std::unique_ptr<Selector> make(std::string_view scheme, const Paths& paths,
                                       const ParameterMap& parameters = {}, Entity entity = {}) {
-  const SelectorInit init{paths.sets(), entity.seed, SwitchId(entity.switch_id),
-                          ShardId(entity.shard), parameters};
+  const SelectorInit init{paths.sets(),          entity.seed, SwitchId(entity.switch_id),
+                          ShardId(entity.shard), parameters,  entity.rlb};
   Result<std::unique_ptr<Selector>> made = make_selector(scheme, init);
   return made ? std::move(made.value()) : nullptr;
 }

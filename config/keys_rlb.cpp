@@ -1,0 +1,142 @@
+// The keys of RLB.
+#include "config/key_makers.h"
+
+namespace eddy::config {
+namespace {
+
+constexpr int64_t kMicrosecond = 1'000'000;  // ps
+constexpr int64_t kMillisecond = 1'000 * kMicrosecond;
+constexpr int64_t kGib = 1'024 * 1'024 * 1'024;
+constexpr int64_t kMostRelays = 2;
+
+constexpr std::array<std::string_view, 3> kModes = {"static", "derivative", "combined"};
+
+bool is_static(const void* predictor) {
+  return static_cast<const PredictorConfig*>(predictor)->mode == PredictorMode::fixed;
+}
+bool is_derivative(const void* predictor) {
+  return !is_static(predictor);
+}
+
+// First in the table, so that the keys beside it change what it has set.
+Key preset_key() {
+  const KeyInfo info{.name = "preset",
+                     .help =
+                         "off; paper: what the RLB paper prints; paper_star: its RLB*; default: "
+                         "what works",
+                     .source = "reference B.14"};
+  const Key plain = key<RlbConfig>(&RlbConfig::preset, info);
+  const auto read = [=](Reader& reader, const Node& node, void* object) {
+    RlbConfig chosen;
+    plain.read(reader, node, &chosen);
+    *static_cast<RlbConfig*>(object) = rlb_preset(chosen.preset);
+  };
+  return {info, plain.type, read, plain.print};
+}
+
+}  // namespace
+
+template <>
+std::span<const std::string_view> choices_of<RlbPreset>() {
+  return kRlbPresetNames;
+}
+template <>
+std::span<const std::string_view> choices_of<PredictorMode>() {
+  return kModes;
+}
+
+template <>
+const Section& section_of<PredictorConfig>() {
+  using S = PredictorConfig;
+  static const Section section = make_section(
+      "predictor", "When a priority group is said to be about to send PFC.",
+      {
+          key<S>(&S::mode, {.name = "mode",
+                            .help = "static: above threshold; derivative: XOFF is nearer than the "
+                                    "horizon; combined: also near XOFF at any slope",
+                            .source = "reference B.2.4"}),
+          key<S>(&S::interval, {.name = "interval",
+                                .min = kMicrosecond / 10,
+                                .max = kMillisecond,
+                                .help = "at most one sample of a group in each",
+                                .source = "RLB paper"}),
+          key<S>(&S::threshold, {.name = "threshold",
+                                 .min = 1,
+                                 .max = kGib,
+                                 .help = "warn above this",
+                                 .applies = is_static,
+                                 .applies_says = "mode: static"}),
+          key<S>(&S::floor,
+                 {.name = "floor",
+                  .max = kGib,
+                  .absent = "auto",
+                  .help = "predict nothing below this; auto: what two cable delays bring",
+                  .applies = is_derivative,
+                  .applies_says = "mode: derivative or combined"}),
+          key<S>(&S::horizon, {.name = "horizon",
+                               .min = kMicrosecond / 10,
+                               .max = 100 * kMillisecond,
+                               .absent = "auto",
+                               .help = "warn when XOFF is nearer than this; auto: the control loop "
+                                       "and an interval",
+                               .applies = is_derivative,
+                               .applies_says = "mode: derivative or combined"}),
+          key<S>(&S::reaction, {.name = "reaction",
+                                .max = kMillisecond,
+                                .help = "of a switch to a warning: a part of the control loop"}),
+      },
+      PredictorConfig{});
+  return section;
+}
+
+template <>
+const Section& section_of<WarningConfig>() {
+  using S = WarningConfig;
+  static const Section section = make_section(
+      "warning", "How switches upstream are told, and how long they believe it.",
+      {
+          key<S>(&S::refresh, {.name = "refresh",
+                               .min = kMicrosecond,
+                               .max = 100 * kMillisecond,
+                               .help = "tell again while the danger lasts"}),
+          key<S>(&S::life, {.name = "life",
+                            .min = kMicrosecond,
+                            .max = kMillisecond,
+                            .help = "a warning that is not refreshed ends after this"}),
+          key<S>(
+              &S::dwell,
+              {.name = "dwell", .max = kMillisecond, .help = "a warning lasts at least so long"}),
+          key<S>(&S::contribution,
+                 {.name = "contribution",
+                  .min = kMicrosecond,
+                  .max = 100 * kMillisecond,
+                  .help = "a warning is passed on to ports that fed the endangered one so recently",
+                  .source = "reference B.4"}),
+          key<S>(&S::relays,
+                 {.name = "relays",
+                  .max = kMostRelays,
+                  .help = "switches that pass a warning on: 1 in two tiers, 2 in three"}),
+          key<S>(&S::clear, {.name = "clear",
+                             .help = "tell when the danger is over; false: warnings just end"}),
+      },
+      WarningConfig{});
+  return section;
+}
+
+template <>
+const Section& section_of<RlbConfig>() {
+  using S = RlbConfig;
+  static const Section section = make_section(
+      "rlb",
+      "Predict PFC, warn the switches upstream, and keep packets off warned paths. A lone word is "
+      "the preset; with `preset` in the section, the other keys override it.",
+      {
+          preset_key(),
+          key<S>(&S::predictor, {.name = "predictor", .help = "when PFC is predicted"}),
+          key<S>(&S::warning, {.name = "warning", .help = "how others are warned"}),
+      },
+      RlbConfig{});
+  return section;
+}
+
+}  // namespace eddy::config

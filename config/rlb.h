@@ -1,0 +1,56 @@
+// RLB as plain values: how PFC is predicted, how peers are warned, and what a warned path changes.
+//
+// A preset sets every value; keys beside it override. Times and rates are not scaled yet. Owner:
+// whoever loaded it. Source: reference B.14; architecture, section 11.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "net/units.h"
+
+namespace eddy::config {
+
+using namespace eddy::literals;
+
+// paper: what is printed; paper_star: the paper's RLB*; standard (YAML: default): what works.
+enum class RlbPreset : uint8_t { off, paper, paper_star, standard };
+inline constexpr std::array<std::string_view, 4> kRlbPresetNames = {"off", "paper", "paper_star",
+                                                                    "default"};
+enum class PredictorMode : uint8_t { fixed, derivative, combined };  // YAML: static, ...
+
+struct PredictorConfig {
+  PredictorMode mode = PredictorMode::combined;
+  Duration interval = 2_us;    // between samples of a PG
+  Bytes threshold{98'304};     // fixed: warn above this
+  std::optional<Bytes> floor;  // derivative: predict nothing below; nullopt = 2 d C
+  std::optional<Duration>
+      horizon;               // derivative: warn when XOFF is nearer; nullopt = loop + interval
+  Duration reaction = 1_us;  // of a switch to a warning; part of the control loop
+  bool operator==(const PredictorConfig&) const = default;
+};
+
+struct WarningConfig {
+  Duration refresh = 8_us;        // while the danger lasts
+  Duration life = 24_us;          // without a refresh
+  Duration dwell = 4_us;          // at least
+  Duration contribution = 64_us;  // who fed the endangered port so recently is told, too
+  int relays = 1;                 // 1 in two tiers, 2 or 3 in three
+  bool clear = true;              // tell when the danger is over, not only stop telling
+  bool operator==(const WarningConfig&) const = default;
+};
+
+struct RlbConfig {
+  RlbPreset preset = RlbPreset::off;
+  PredictorConfig predictor;
+  WarningConfig warning;
+
+  bool enabled() const { return preset != RlbPreset::off; }
+  bool operator==(const RlbConfig&) const = default;
+};
+
+RlbConfig rlb_preset(RlbPreset preset);
+
+}  // namespace eddy::config

@@ -1,0 +1,265 @@
+// PFC is predicted, told upstream, heard, and passed on to the switches that can choose.
+#include <gtest/gtest.h>
+
+#include "net/cnm.h"
+#include "net/ethernet.h"
+#include "switch/dataplane/path_warnings.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::test {
+namespace {
+
+constexpr CongestionPointId kLeaf2Uplink = {{{0x02, 0xed, 0, 2, 0, 0}}, 7};
+
+// Ports 0 to 2 lead to leaves 1 to 3.
+config::SwitchConfig spine(size_t leaves = 3) {
+  config::SwitchConfig config = leaf_spine({.leaves = leaves, .spines = 1}).spines[0];
+  config.rlb = config::rlb_preset(config::RlbPreset::standard);
+  return config;
+}
+
+// Host ports 0 and 1, uplinks 2 and 3 to other leaves.
+config::SwitchConfig leaf() {
+  config::SwitchConfig config = leaf_spine({.leaves = 3, .spines = 2}).leaves[0];
+  config.rlb = config::rlb_preset(config::RlbPreset::standard);
+  return config;
+}
+
+// Of leaf 2, straight from it.
+Cnm warning(uint32_t sequence, uint8_t severity = 20) {
+  Cnm message;
+  message.feedback = severity;
+  message.congestion_point = kLeaf2Uplink;
+  message.priority = kLossless;
+  message.warning = {.predicting_switch = SwitchId(2),
+                     .destination_leaf = LeafId(2),
+                     .hops_left = 1,
+                     .sequence = sequence,
+                     .expiry_ns = 24'000};
+  return message;
+}
+
+Frame frame_of(const Cnm& message) {
+  const EthernetHeader header{.destination = host_mac(1, 1),
+                              .source = host_mac(9, 9),
+                              .ethertype = kEtherTypeCnm,
+                              .tag_count = 1,
+                              .tags = {VlanTag{.pcp = 7}}};
+  Frame frame(128);
+  const size_t length = encode(header, frame);
+  frame.resize(length + encode(message, Octets(frame).subspan(length)));
+  return frame;
+}
+
+struct SeenCnm {
+  Instant at;
+  MacAddress to;
+  EthernetHeader header;
+  Cnm message;
+};
+std::vector<SeenCnm> cnms(OneSwitch& rig, size_t port) {
+  std::vector<SeenCnm> all;
+  for (const Arrival& arrival : rig.seen(port)) {
+    SeenCnm one{.at = arrival.at};
+    if (decode(arrival.frame, one.header) != CodecVerdict::ok) continue;
+    if (one.header.ethertype != kEtherTypeCnm) continue;
+    EXPECT_EQ(decode(ConstOctets(arrival.frame).subspan(one.header.size()), one.message),
+              CodecVerdict::ok);
+    all.push_back(one);
+  }
+  return all;
+}
+
+// From a host of one leaf to a host of another, as it comes to the spine.
+void cross(OneSwitch& rig, size_t from, size_t to, uint8_t dscp = kLosslessDscp) {
+  UdpSpec spec{.destination_mac = port_mac(rig.config, from),
+               .source_mac = host_mac(1, 1),
+               .source = host_ip(from + 1, 1),
+               .destination = host_ip(to + 1, 1),
+               .dscp = dscp};
+  spec.frame_len = 1000;
+  spec.readable_len = 128;
+  rig.inject(from, udp_frame(spec), 1000);
+}
+
+TEST(PathWarnings, ASpinePassesAWarningOnToThoseThatFedThePort) {
+  OneSwitch rig(spine());
+  cross(rig, 0, 1);
+  cross(rig, 2, 0);
+  rig.run_for(10_us);
+  rig.inject(1, frame_of(warning(1)));
+  rig.run_for(10_us);
+  const auto relayed = cnms(rig, 0);
+  ASSERT_EQ(relayed.size(), 1u);
+  EXPECT_EQ(relayed[0].header.destination, *rig.config.ports[0].peer_mac);
+  EXPECT_EQ(relayed[0].header.tag_count, 1);
+  EXPECT_EQ(relayed[0].header.tags[0].pcp, 7);
+  Cnm expected = warning(1);
+  expected.warning.hops_left = 0;
+  expected.warning.flags = kCnmRelayed;
+  EXPECT_EQ(relayed[0].message, expected);
+  EXPECT_TRUE(cnms(rig, 1).empty()) << "where it came from";
+  EXPECT_TRUE(cnms(rig, 2).empty()) << "it sent nothing there";
+  EXPECT_EQ(count(rig.object(), 0, PortCounter::cnm_relayed_packets), 1u);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_rx_packets), 1u);
+  EXPECT_TRUE(rig.object().balance().holds());
+}
+
+TEST(PathWarnings, EachMessageIsPassedOnOnceAndOldFeedsAreForgotten) {
+  OneSwitch rig(spine());
+  cross(rig, 0, 1);
+  rig.run_for(10_us);
+  for (const uint32_t sequence : {5u, 5u, 4u, 6u}) {
+    rig.inject(1, frame_of(warning(sequence)));
+    rig.run_for(3_us);
+  }
+  EXPECT_EQ(cnms(rig, 0).size(), 2u);
+  rig.run_for(100_us);
+  rig.inject(1, frame_of(warning(7)));
+  rig.run_for(10_us);
+  EXPECT_EQ(cnms(rig, 0).size(), 2u);
+}
+
+TEST(PathWarnings, WithoutHopsLeftOrOfThisSwitchItStaysHere) {
+  OneSwitch rig(spine());
+  cross(rig, 0, 1);
+  Cnm spent = warning(1);
+  spent.warning.hops_left = 0;
+  rig.inject(1, frame_of(spent));
+  Cnm own = warning(1);
+  own.congestion_point = {rig.config.mac, 0};
+  rig.inject(1, frame_of(own));
+  Cnm foreign = warning(1);
+  foreign.congestion_point.port = 8;
+  Frame frame = frame_of(foreign);
+  frame.back() = 1;  // of an encapsulated frame, not of our warning
+  rig.inject(1, frame);
+  rig.run_for(10_us);
+  EXPECT_TRUE(cnms(rig, 0).empty());
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_ignored_packets), 2u);
+}
+
+TEST(PathWarnings, AStormIsPassedOnWithinTheBudgetOfThePort) {
+  OneSwitch rig(spine());
+  cross(rig, 0, 1);
+  rig.run_for(30_us);  // the bucket is full
+  for (uint32_t i = 1; i <= 100; ++i) {
+    Cnm message = warning(i);
+    message.congestion_point.port = static_cast<uint16_t>(i);
+    rig.inject(1, frame_of(message));
+  }
+  rig.run_for(1_us);
+  const auto burst = static_cast<size_t>(PathWarnings::kRelayBurst);
+  EXPECT_LE(cnms(rig, 0).size(), burst + 1);
+  EXPECT_GE(cnms(rig, 0).size(), burst);
+  EXPECT_EQ(count(rig.object(), 0, PortCounter::cnm_over_budget) + cnms(rig, 0).size(), 100u);
+}
+
+TEST(PathWarnings, ALeafMarksThePathAndForgetsItInTime) {
+  for (const bool clears : {false, true}) {
+    OneSwitch rig(leaf());
+    Cnm relayed = warning(1);
+    relayed.warning.hops_left = 0;
+    relayed.warning.flags = kCnmRelayed;
+    rig.inject(2, frame_of(relayed));
+    rig.run_for(1_us);
+    EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_begun), 1u);
+    if (clears) {
+      relayed.feedback = kCnmClear;
+      relayed.warning.sequence = 2;
+      rig.inject(2, frame_of(relayed));
+    }
+    rig.run_for(30_us);
+    EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_cleared), clears ? 1u : 0u);
+    EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), clears ? 0u : 1u);
+    EXPECT_TRUE(cnms(rig, 0).empty()) << "nothing goes to hosts";
+  }
+}
+
+TEST(PathWarnings, NoMessageLastsLongerThanTheLongestLife) {
+  OneSwitch rig(leaf());
+  Cnm forged = warning(1);
+  forged.warning.expiry_ns = UINT32_MAX;
+  rig.inject(2, frame_of(forged));
+  rig.run_for(PathWarnings::kLongestLife + 1_us);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 1u);
+}
+
+// A host pauses, so what came for it by the uplink stays and nears XOFF.
+TEST(PathWarnings, ALeafWarnsBeforeItSendsPfc) {
+  OneSwitch rig(leaf());
+  rig.inject(0, pause_frame(bit(kLossless), 0xffff));
+  rig.run_for(1_us);
+  UdpSpec spec{.destination_mac = port_mac(rig.config, 2),
+               .source_mac = host_mac(9, 9),
+               .source = host_ip(2, 1),
+               .destination = host_ip(1, 1),
+               .dscp = kLosslessDscp};
+  spec.frame_len = 1000;
+  spec.readable_len = 128;
+  for (int i = 0; i < 300; ++i) {
+    rig.inject(2, udp_frame(spec), 1000);
+    rig.run_for(820_ns);
+  }
+  const auto told = cnms(rig, 2);
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told[0].message.congestion_point, (CongestionPointId{rig.config.mac, 2}));
+  EXPECT_EQ(told[0].message.warning.destination_leaf, LeafId(1));
+  EXPECT_EQ(told[0].message.warning.hops_left, 1);
+  EXPECT_EQ(told[0].message.priority, kLossless);
+  EXPECT_EQ(told[0].message.warning.sequence, 1u);
+  EXPECT_GT(told[0].message.warning.time_to_pfc_ns, 0u);
+  ASSERT_GT(count(rig.object(), 2, kLossless, PfcCounter::pfc_tx_xoff), 0u) << "it did come";
+  Instant first_pfc = Instant::never();
+  for (const Event& event : only(take_events(rig.object()), EventKind::pfc_sent))
+    first_pfc = std::min(first_pfc, event.at);
+  EXPECT_GT(first_pfc - told[0].at, 2_us);
+  EXPECT_EQ(told.back().message.feedback, kCnmPfcSent);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::cnm_tx_packets), told.size());
+  EXPECT_GT(count(rig.object(), 2, PortCounter::pfc_predicted), 0u);
+}
+
+TEST(PathWarnings, ThePauseItselfWarnsOfThePortAndOutlastsItByTwoCableDelays) {
+  OneSwitch rig(leaf());
+  rig.inject(2, pause_frame(bit(kLossless), 0xffff));
+  rig.run_for(1_us);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_begun), 1u);
+  rig.run_for(100_us);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 0u);
+  rig.inject(2, pause_frame(bit(kLossless), 0));
+  rig.run_for(3_us);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 0u);
+  rig.run_for(2_us);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 1u);
+}
+
+TEST(PathWarnings, WithoutRlbNothingIsPredictedTellsOrPassedOn) {
+  config::SwitchConfig config = spine();
+  config.rlb = {};
+  OneSwitch rig(config);
+  cross(rig, 0, 1);
+  rig.inject(1, frame_of(warning(1)));
+  rig.run_for(10_us);
+  EXPECT_TRUE(cnms(rig, 0).empty());
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_rx_packets), 1u);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::path_warnings_begun), 0u);
+}
+
+// With a worker a port the message is heard on one shard, and the ports that fed are others'.
+TEST(PathWarnings, CrossBetweenShards) {
+  config::SwitchConfig config = spine();
+  spread_over_workers(config, 3);
+  OneSwitch rig(config, 3);
+  cross(rig, 0, 1);
+  rig.run_for(10_us);
+  rig.inject(1, frame_of(warning(1)));
+  rig.run_for(10_us);
+  const auto relayed = cnms(rig, 0);
+  ASSERT_EQ(relayed.size(), 1u);
+  EXPECT_EQ(relayed[0].header.destination, *rig.config.ports[0].peer_mac);
+  EXPECT_TRUE(rig.object().balance().holds());
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::path_warnings_begun), 1u);
+}
+
+}  // namespace
+}  // namespace eddy::test

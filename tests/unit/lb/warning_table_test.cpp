@@ -1,0 +1,162 @@
+#include "lb/warning_table.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace eddy::lb {
+namespace {
+
+using namespace eddy::literals;
+
+constexpr QueueId kQueue(3);
+constexpr LeafId kLeaf5(5);
+constexpr LeafId kLeaf6(6);
+
+// Two leaves behind three uplinks, ports 8 to 10; leaf 6 is not behind the last.
+std::array<PathSet, 2> two_leaves() {
+  std::array<PathSet, 2> sets;
+  sets[0].leaf = kLeaf5;
+  sets[1].leaf = kLeaf6;
+  for (PathSet& set : sets)
+    for (size_t i = 0; i < 3; ++i) set.members[set.count++] = {PortId(8 + i), PathId(i)};
+  sets[1].count = 2;
+  return sets;
+}
+
+struct Rig {
+  MarkEffect mark(WarningMark mark) { return table.mark(mark); }
+  MemberMask warned(size_t set) const { return table.warned(set, kQueue); }
+  WarningTable table{two_leaves(), 12};
+};
+
+WarningMark warning(PortId port, LeafId leaf, uint32_t sequence, Duration until = 24_us) {
+  return {.port = port,
+          .leaf = leaf,
+          .queues = 0x08,
+          .severity = 20,
+          .sequence = sequence,
+          .source = 77,
+          .expiry = Instant::at(until)};
+}
+
+WarningMark clear(PortId port, LeafId leaf, uint32_t sequence) {
+  WarningMark mark = warning(port, leaf, sequence);
+  mark.severity = 0;
+  return mark;
+}
+
+TEST(WarningTable, OfALeafConcernsItsSetAlone) {
+  Rig rig;
+  EXPECT_TRUE(rig.table.quiet());
+  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::begun);
+  EXPECT_EQ(rig.warned(0), 0b010u);
+  EXPECT_EQ(rig.warned(1), 0u);
+  EXPECT_EQ(rig.table.warned(0, QueueId(4)), 0u) << "another queue";
+  EXPECT_EQ(rig.table.severity(0, 1, kQueue), 20);
+  EXPECT_EQ(rig.table.severity(0, 0, kQueue), 0);
+  EXPECT_FALSE(rig.table.quiet());
+}
+
+TEST(WarningTable, OfAPortConcernsEveryLeafBehindIt) {
+  Rig rig;
+  rig.mark(warning(PortId(8), LeafId::none(), 1));
+  EXPECT_EQ(rig.warned(0), 0b001u);
+  EXPECT_EQ(rig.warned(1), 0b001u);
+  rig.mark(warning(PortId(10), LeafId::none(), 1));
+  EXPECT_EQ(rig.warned(0), 0b101u);
+  EXPECT_EQ(rig.warned(1), 0b001u);
+}
+
+TEST(WarningTable, ALeafOrPortThatIsOnNoPathChangesNothing) {
+  Rig rig;
+  EXPECT_EQ(rig.mark(warning(PortId(8), LeafId(7), 1)), MarkEffect::ignored);
+  EXPECT_EQ(rig.mark(warning(PortId(10), kLeaf6, 1)), MarkEffect::ignored);
+  EXPECT_TRUE(rig.table.quiet());
+}
+
+TEST(WarningTable, EndsWhenItsTimeIsUpUnlessRefreshed) {
+  Rig rig;
+  rig.mark(warning(PortId(9), kLeaf5, 1, 24_us));
+  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 2, 32_us)), MarkEffect::refreshed);
+  EXPECT_EQ(rig.table.next_expiry(), Instant::at(32_us));
+  EXPECT_FALSE(rig.table.expire_one(Instant::at(31'999_ns)));
+  EXPECT_EQ(rig.warned(0), 0b010u);
+  EXPECT_EQ(rig.table.expire_one(Instant::at(32_us)), PortId(9));
+  EXPECT_FALSE(rig.table.expire_one(Instant::at(32_us)));
+  EXPECT_EQ(rig.warned(0), 0u);
+  EXPECT_EQ(rig.table.next_expiry(), Instant::never());
+  EXPECT_TRUE(rig.table.quiet());
+}
+
+TEST(WarningTable, ClearEndsItAndAnOldRefreshDoesNotBringItBack) {
+  Rig rig;
+  rig.mark(warning(PortId(9), kLeaf5, UINT32_MAX));
+  EXPECT_EQ(rig.mark(clear(PortId(9), kLeaf5, 1)), MarkEffect::cleared) << "sequences wrap";
+  EXPECT_EQ(rig.warned(0), 0u);
+  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, UINT32_MAX)), MarkEffect::ignored);
+  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::ignored);
+  EXPECT_EQ(rig.warned(0), 0u);
+  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 2)), MarkEffect::begun);
+}
+
+TEST(WarningTable, TheWorseOfTwoSourcesCountsAndOnlyItsOwnClears) {
+  Rig rig;
+  rig.mark(warning(PortId(9), kLeaf5, 1));
+  WarningMark other = warning(PortId(9), kLeaf5, 1);
+  other.source = 78;
+  other.severity = 19;
+  EXPECT_EQ(rig.mark(other), MarkEffect::ignored);
+  other.severity = 63;
+  EXPECT_EQ(rig.mark(other), MarkEffect::refreshed);
+  EXPECT_EQ(rig.mark(clear(PortId(9), kLeaf5, 2)), MarkEffect::ignored);
+  EXPECT_EQ(rig.table.severity(0, 1, kQueue), 63);
+}
+
+TEST(WarningTable, APathStaysWarnedWhileEitherEntryHolds) {
+  Rig rig;
+  rig.mark(warning(PortId(9), kLeaf5, 1, 10_us));
+  rig.mark(warning(PortId(9), LeafId::none(), 1, 20_us));
+  EXPECT_EQ(rig.table.active(), 2u);
+  EXPECT_EQ(rig.table.expire_one(Instant::at(10_us)), PortId(9));
+  EXPECT_EQ(rig.warned(0), 0b010u);
+  EXPECT_EQ(rig.table.expire_one(Instant::at(20_us)), PortId(9));
+  EXPECT_EQ(rig.warned(0), 0u);
+  EXPECT_EQ(rig.warned(1), 0u);
+}
+
+TEST(WarningTable, QueuesOfOneSourceAreClearedOneByOne) {
+  Rig rig;
+  rig.mark(warning(PortId(9), kLeaf5, 1));
+  WarningMark four = warning(PortId(9), kLeaf5, 2);
+  four.queues = 0x10;
+  rig.mark(four);
+  EXPECT_EQ(rig.warned(0), 0b010u);
+  EXPECT_EQ(rig.table.warned(0, QueueId(4)), 0b010u);
+  rig.mark(clear(PortId(9), kLeaf5, 3));
+  EXPECT_EQ(rig.warned(0), 0u);
+  EXPECT_EQ(rig.table.warned(0, QueueId(4)), 0b010u);
+}
+
+// Two of three paths warned by one switch: its own receiver is the bottleneck.
+TEST(WarningTable, KnowsWhenOneSwitchWarnsOfMostPaths) {
+  Rig rig;
+  const auto is_last_hop = [&rig](MemberMask live) {
+    return rig.table.is_last_hop(0, kQueue, 0, live);
+  };
+  for (const size_t port : {8U, 9U}) {
+    EXPECT_FALSE(is_last_hop(0b111));
+    WarningMark mark = warning(PortId(port), kLeaf5, 1);
+    mark.origin = 5;
+    rig.mark(mark);
+  }
+  EXPECT_TRUE(is_last_hop(0b111));
+  EXPECT_FALSE(is_last_hop(0b101)) << "one of two";
+  WarningMark other = warning(PortId(9), kLeaf5, 2);
+  other.origin = 6;
+  rig.mark(other);
+  EXPECT_FALSE(is_last_hop(0b111)) << "two switches";
+}
+
+}  // namespace
+}  // namespace eddy::lb

@@ -1,0 +1,201 @@
+#include "pfc/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+
+namespace eddy::pfc {
+namespace {
+
+using namespace eddy::literals;
+
+constexpr PortId kPort(1);
+constexpr PriorityGroupId kPg(3);
+constexpr int64_t kXoff = 262'144;
+constexpr int64_t kOctetsANanosecond = 1'000'000;  // as octets a millisecond
+
+config::PortConfig port_40g() {
+  config::PortConfig port = config::default_port("p");
+  port.role = config::PortRole::fabric;
+  port.speed = 40_Gbps;
+  port.cable_delay = 2_us;
+  return port;
+}
+
+// One PG that is sampled by hand.
+struct Rig {
+  explicit Rig(config::RlbConfig rlb = config::rlb_preset(config::RlbPreset::standard))
+      : predictor(4) {
+    predictor.configure(kPort, PredictorPlan::of(rlb, port_40g(), 0x08));
+  }
+  // The warning that the sample leads to, if any.
+  std::optional<PfcWarning> sample(Duration now, int64_t queue) {
+    level = {queue, kXoff};
+    predictor.sample(kPort, kPg, level, Instant::at(now));
+    return flushed();
+  }
+  std::optional<PfcWarning> timers(Duration now) {
+    predictor.on_timers(Instant::at(now), [this](PortId, PriorityGroupId) { return level; });
+    return flushed();
+  }
+  std::optional<PfcWarning> flushed() {
+    std::optional<PfcWarning> told;
+    predictor.flush([&told](const PfcWarning& warning) {
+      EXPECT_FALSE(told.has_value());
+      told = warning;
+    });
+    EXPECT_FALSE(predictor.owes());
+    return told;
+  }
+  Predictor predictor;
+  PgLevel level;
+};
+
+TEST(PredictorPlan, FollowsSpeedAndDelay) {
+  const config::RlbConfig rlb = config::rlb_preset(config::RlbPreset::standard);
+  const PredictorPlan plan = PredictorPlan::of(rlb, port_40g(), 0x18);
+  EXPECT_EQ(plan.watched, 0x18);
+  EXPECT_TRUE(plan.notifies);
+  EXPECT_EQ(plan.floor, 20'000);
+  EXPECT_EQ(plan.horizon, 12_us);
+  EXPECT_EQ(plan.exposure, 50'000);
+  EXPECT_EQ(plan.clear, 10'000);
+  config::PortConfig host = port_40g();
+  host.role = config::PortRole::host;
+  EXPECT_FALSE(PredictorPlan::of(rlb, host, 0x18).notifies);
+  EXPECT_EQ(PredictorPlan::of(config::RlbConfig{}, host, 0x18).watched, 0);
+}
+
+// Golden vector I-7.
+TEST(Predictor, IsQuietWhileXoffIsFar) {
+  Rig rig;
+  EXPECT_FALSE(rig.sample(0_us, 100'000));
+  EXPECT_FALSE(rig.sample(2_us, 108'000));
+  EXPECT_EQ(rig.predictor.slope(kPort, kPg), 4 * kOctetsANanosecond);
+  EXPECT_EQ(time_to_fill(kXoff - 108'000, 4 * kOctetsANanosecond), 38'536_ns);
+}
+
+TEST(Predictor, WarnsWhenXoffIsNearerThanTheHorizon) {
+  config::RlbConfig derivative = config::rlb_preset(config::RlbPreset::standard);
+  derivative.predictor.mode = config::PredictorMode::derivative;
+  Rig rig(derivative);
+  EXPECT_FALSE(rig.sample(0_us, 232'000));
+  const auto warning = rig.sample(2_us, 240'000);
+  ASSERT_TRUE(warning);
+  EXPECT_EQ(warning->severity, 34);
+  EXPECT_EQ(warning->time_to_xoff, 5'536_ns);
+  EXPECT_EQ(warning->growth, 8'000);
+  EXPECT_EQ(warning->level.queue, 240'000);
+  EXPECT_EQ(warning->sequence, 1u);
+}
+
+TEST(Predictor, PredictsNothingBelowTheFloor) {
+  Rig rig;
+  EXPECT_FALSE(rig.sample(0_us, 15'000));
+  EXPECT_FALSE(rig.sample(2_us, 19'000));
+  EXPECT_EQ(rig.predictor.severity(kPort, kPg), Predictor::kClear);
+}
+
+TEST(Predictor, WarnsAboveTheCeilingWhateverTheSlope) {
+  Rig rig;
+  EXPECT_FALSE(rig.sample(0_us, 212'143));
+  const auto warning = rig.sample(2_us, 212'144);
+  ASSERT_TRUE(warning);
+  EXPECT_EQ(warning->severity, 1);
+  Rig falling;
+  EXPECT_TRUE(falling.sample(0_us, 214'000));
+}
+
+TEST(Predictor, FixedWarnsAboveItsThreshold) {
+  Rig rig(config::rlb_preset(config::RlbPreset::paper));
+  EXPECT_FALSE(rig.sample(0_us, 98'304));
+  EXPECT_TRUE(rig.sample(2_us, 98'305));
+}
+
+TEST(Predictor, SamplesAtMostOnceAnIntervalAndByTheTimeThatPassed) {
+  Rig rig;
+  (void)rig.sample(0_us, 100'000);
+  (void)rig.sample(1'999_ns, 200'000);
+  EXPECT_EQ(rig.predictor.slope(kPort, kPg), 0);
+  (void)rig.sample(4_us, 108'000);
+  EXPECT_EQ(rig.predictor.slope(kPort, kPg), 2 * kOctetsANanosecond);
+  (void)rig.sample(6_us, 108'000);
+  EXPECT_EQ(rig.predictor.slope(kPort, kPg), kOctetsANanosecond) << "smoothed by halves";
+}
+
+TEST(Predictor, TellsAtOnceThenOnceARefreshAndAtAJump) {
+  Rig rig;
+  ASSERT_TRUE(rig.sample(0_us, 214'000));
+  EXPECT_FALSE(rig.sample(2_us, 214'100));
+  EXPECT_EQ(rig.predictor.next_deadline(), Instant::at(8_us));
+  const auto jump = rig.sample(4_us, 240'000);
+  ASSERT_TRUE(jump);
+  EXPECT_GE(jump->severity, 1 + Predictor::kJump);
+  EXPECT_EQ(rig.predictor.next_deadline(), Instant::at(12_us));
+  const auto refresh = rig.timers(12_us);
+  ASSERT_TRUE(refresh);
+  EXPECT_EQ(refresh->sequence, 3u);
+}
+
+TEST(Predictor, ClearsAfterTwoCalmSamplesAndTheDwellTimeAndTellsItTwice) {
+  Rig rig;
+  ASSERT_TRUE(rig.sample(0_us, 214'000));
+  EXPECT_FALSE(rig.sample(2_us, 5'000));
+  const auto clear = rig.sample(4_us, 5'000);
+  ASSERT_TRUE(clear);
+  EXPECT_EQ(clear->severity, Predictor::kClear);
+  EXPECT_FALSE(rig.sample(6_us, 5'000));
+  const auto again = rig.timers(12_us);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->severity, Predictor::kClear);
+  EXPECT_EQ(rig.predictor.next_deadline(), Instant::never());
+}
+
+TEST(Predictor, OneRestlessSampleKeepsTheWarning) {
+  Rig rig;
+  ASSERT_TRUE(rig.sample(0_us, 214'000));
+  EXPECT_FALSE(rig.sample(2_us, 5'000));
+  EXPECT_FALSE(rig.sample(4_us, 50'000)) << "neither low nor far";
+  EXPECT_FALSE(rig.sample(6_us, 5'000));
+  EXPECT_TRUE(rig.sample(8_us, 5'000));
+  EXPECT_EQ(rig.predictor.severity(kPort, kPg), Predictor::kClear);
+}
+
+TEST(Predictor, OfThePaperJustStopsTelling) {
+  Rig rig(config::rlb_preset(config::RlbPreset::paper));
+  ASSERT_TRUE(rig.sample(0_us, 120'000));
+  EXPECT_FALSE(rig.sample(2_us, 5'000));
+  EXPECT_FALSE(rig.sample(4_us, 5'000));
+  EXPECT_EQ(rig.predictor.severity(kPort, kPg), Predictor::kClear);
+  EXPECT_EQ(rig.predictor.next_deadline(), Instant::never());
+}
+
+TEST(Predictor, PfcItselfIsTheHighestSeverityUntilItIsTakenBack) {
+  Rig rig;
+  (void)rig.sample(0_us, 214'000);
+  rig.predictor.pfc_sent(kPort, kPg, true, Instant::at(1_us));
+  const auto sent = rig.flushed();
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(sent->severity, Predictor::kPfcSent);
+  rig.level = {5'000, kXoff};
+  const auto refresh = rig.timers(9_us);
+  ASSERT_TRUE(refresh) << "still paused";
+  EXPECT_EQ(refresh->severity, Predictor::kPfcSent);
+  rig.predictor.pfc_sent(kPort, kPg, false, Instant::at(10_us));
+  EXPECT_FALSE(rig.sample(12_us, 5'000));
+  const auto clear = rig.sample(14_us, 5'000);
+  ASSERT_TRUE(clear);
+  EXPECT_EQ(clear->severity, Predictor::kClear);
+}
+
+TEST(Predictor, ForgetsWithANewConfigurationButNotItsSequence) {
+  Rig rig;
+  ASSERT_EQ(rig.sample(0_us, 214'000)->sequence, 1u);
+  const config::RlbConfig rlb = config::rlb_preset(config::RlbPreset::standard);
+  rig.predictor.configure(kPort, PredictorPlan::of(rlb, port_40g(), 0x08));
+  EXPECT_EQ(rig.predictor.next_deadline(), Instant::never());
+  EXPECT_EQ(rig.sample(1_us, 214'000)->sequence, 2u);
+}
+
+}  // namespace
+}  // namespace eddy::pfc
