@@ -92,7 +92,17 @@ class ConcurrentShards : public testing::Test {
     }
   }
 
+  uint64_t pauses_sent() const {
+    return sum(*object, [](const Counters& c) {
+      return c[PortId(0)].pfc[kLossless.index()].read(PfcCounter::pfc_tx_xoff);
+    });
+  }
+
   void control() {
+    // However the threads run: what port 0 sends to port 1 stays there until port 0 is paused.
+    EXPECT_TRUE(object->reconfigure(changed(leaf, 0)).ok());
+    command({.kind = Command::Kind::set_port_tx, .port = PortId(1), .on = false}, 1);
+    while (pauses_sent() == 0 && flight.to_send > 0) std::this_thread::yield();
     size_t round = 0;
     for (; flight.to_send > 0 || round < kLeastRounds; ++round) {
       EXPECT_TRUE(object->reconfigure(changed(leaf, round)).ok());
@@ -150,12 +160,7 @@ TEST_F(ConcurrentShards, EndEmptyWithTheirBooksBalanced) {
   EXPECT_EQ(object->balance().rx, 4u * kFramesAPort);
   EXPECT_EQ(drops(*object, DropReason::headroom_full), 0u);
   EXPECT_EQ(drops(*object, DropReason::mailbox_full), 0u);
-  EXPECT_GT(sum(*object,
-                [](const Counters& c) {
-                  return c[PortId(0)].pfc[kLossless.index()].read(PfcCounter::pfc_tx_xoff);
-                }),
-            0u)
-      << "nothing was paused";
+  EXPECT_GT(pauses_sent(), 0u);
   for (ThreadIo& io : ios) {
     io.begin_poll({});
     EXPECT_EQ(io.packets_at_home(), ThreadIo::kPackets);
