@@ -359,7 +359,7 @@ const Section& section_of<SwitchConfig>() {
   return section;
 }
 
-Key load_balancer_key(std::function<LoadBalancerConfig&(void*)> of) {
+Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of) {
   const Type type{.shape = Type::Shape::scheme};
   const auto read = [=](Reader& reader, const Node& node, void* object) {
     LoadBalancerConfig& out = of(object);

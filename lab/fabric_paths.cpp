@@ -16,6 +16,7 @@ size_t other_end(const Topology::Link& link, size_t at) {
 
 // Picoseconds that `size` takes at `rate`, rounded down.
 Duration time_at(Bytes size, BitRate rate) {
+  ASSERT(rate.bps() > 0);
   constexpr __int128 kBitPicoseconds = __int128{8} * 1'000'000'000'000;
   return Duration::picoseconds(static_cast<int64_t>(kBitPicoseconds * size.count() / rate.bps()));
 }

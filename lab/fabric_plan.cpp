@@ -15,6 +15,10 @@ constexpr int kSpineTier = 1;
 constexpr int kCoreTier = 2;
 constexpr int kMostSwitches = 65'534;  // what ids of switches and leaves can number
 
+size_t index_of(int number) {
+  return static_cast<size_t>(number);
+}
+
 std::string numbered(const char* word, int index) {
   return word + std::to_string(index + 1);
 }
@@ -76,6 +80,7 @@ FabricPlan leaf_spine(const TopologyConfig& config) {
   FabricPlan plan;
   plan.name = "leaf_spine";
   std::vector<size_t> spines;
+  spines.reserve(static_cast<size_t>(config.spines));
   for (int l = 0; l < config.leaves; ++l) {
     const size_t leaf = plan.add_switch(numbered("leaf", l), kLeafTier);
     plan.add_hosts(leaf, config.hosts_per_leaf, config);
@@ -100,13 +105,13 @@ FabricPlan fat_tree(const TopologyConfig& config) {
                    config);
   for (int a = 0; a < edges; ++a) plan.add_switch(numbered("agg", a), kSpineTier);
   for (int c = 0; c < half * half; ++c) plan.add_switch(numbered("core", c), kCoreTier);
-  const auto agg = [=](int pod, int i) { return static_cast<size_t>(edges + pod * half + i); };
+  const auto agg = [=](int pod, int i) { return index_of(edges + pod * half + i); };
   for (int e = 0; e < edges; ++e)
     for (int i = 0; i < half; ++i) plan.add_cable(static_cast<size_t>(e), agg(e / half, i), config);
   for (int pod = 0; pod < config.k; ++pod)
     for (int i = 0; i < half; ++i)
       for (int c = 0; c < half; ++c)
-        plan.add_cable(agg(pod, i), static_cast<size_t>(2 * edges + i * half + c), config);
+        plan.add_cable(agg(pod, i), index_of(2 * edges + i * half + c), config);
   return plan;
 }
 
@@ -123,11 +128,10 @@ FabricPlan dragonfly(const TopologyConfig& config) {
   for (int g = 0; g < config.groups; ++g)
     for (int a = 0; a < routers; ++a)
       for (int b = a + 1; b < routers; ++b)
-        plan.add_cable(static_cast<size_t>(g * routers + a), static_cast<size_t>(g * routers + b),
-                       config);
+        plan.add_cable(index_of(g * routers + a), index_of(g * routers + b), config);
   const auto owner = [&](int group, int other, int link) {
     const int before = other < group ? other : other - 1;  // groups that come first in its turn
-    return static_cast<size_t>(group * routers + (before * config.global_links + link) % routers);
+    return index_of(group * routers + (before * config.global_links + link) % routers);
   };
   for (int g = 0; g < config.groups; ++g)
     for (int h = g + 1; h < config.groups; ++h)

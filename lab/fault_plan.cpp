@@ -38,7 +38,6 @@ Needs needs_of(FaultType type) {
       return {.links = true, .switches = true, .any_target = false, .probability = true};
     case FaultType::random_drop:
     case FaultType::corruption:
-      return {.links = true, .switches = true, .hosts = true, .probability = true};
     case FaultType::pfc_loss:
     case FaultType::pfc_duplicate:
     case FaultType::pfc_delay:

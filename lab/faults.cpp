@@ -94,8 +94,8 @@ void Faults::check_reconfiguration(const Fault& fault) {
       const auto made = Switch::create(config, {.shards = 1, .shared_routes = topology_.routes});
       if (!made) found = made.problems();
     }
-    for (const std::string& problem : found)
-      problems_.push_back(place + ": " + config.name + ": " + problem);
+    const std::string at = place + ": " + config.name + ": ";
+    for (const std::string& problem : found) problems_.push_back(at + problem);
     if (!found.empty()) return;  // the others would say the same
   }
 }

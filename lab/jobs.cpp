@@ -121,6 +121,7 @@ class Runner {
     dup2(nothing, STDIN_FILENO);
     dup2(nothing, STDOUT_FILENO);
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     execv(arguments.front(), arguments.data());

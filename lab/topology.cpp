@@ -333,7 +333,7 @@ void Assembly::check_buffers() {
     lack = {plan.value().needed, config.name + ": " + plan.value().shortfall};
   }
   for (const auto& [problem, name] : refused)
-    problems_.push_back("switches.buffer: " + name + ": " + problem);
+    problems_.push_back(std::string("switches.buffer: ").append(name).append(": ").append(problem));
   for (const auto& [ports, lack] : lacks)
     if (!lack.text.empty()) topology_.warnings.push_back("switches.allow_overcommit: " + lack.text);
 }

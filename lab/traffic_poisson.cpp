@@ -1,5 +1,6 @@
 // Poisson arrivals between random pairs, sizes from a distribution, at a load.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -148,7 +149,7 @@ std::optional<BitRate> Poisson::offered_rate() {
   if (config_.rate) return *config_.rate;
   item_.summary.reference = reference();
   __int128 offered = static_cast<__int128>(item_.summary.reference.bps()) *
-                     static_cast<int64_t>(config_.load * kBillion + 0.5) / 1'000'000'000;
+                     std::llround(config_.load * kBillion) / 1'000'000'000;
   if (config_.reference == LoadReference::core) {
     // Only what crosses the core loads it: all flows make up for those that stay on a leaf.
     __int128 crossing = 0;  // Q32, summed over sources

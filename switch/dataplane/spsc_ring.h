@@ -27,20 +27,21 @@ RingMemory make_spsc_ring(unsigned element_size, unsigned capacity);
 template <class T, unsigned kCapacity>
 class SpscRing {
   static_assert(std::is_trivially_copyable_v<T>);
+  static constexpr unsigned kElementSize = sizeof(T);  // NOLINT(bugprone-sizeof-expression)
 
  public:
-  SpscRing() : ring_(detail::make_spsc_ring(sizeof(T), kCapacity)) {}
+  SpscRing() : ring_(detail::make_spsc_ring(kElementSize, kCapacity)) {}
 
   // False: full, nothing sent.
   [[nodiscard]] bool send(const T& item) { return send({&item, 1}) == 1; }
   // As many as fit; returns how many.
   [[nodiscard]] size_t send(std::span<const T> items) {
-    return rte_ring_sp_enqueue_burst_elem(ring_.get(), items.data(), sizeof(T),
+    return rte_ring_sp_enqueue_burst_elem(ring_.get(), items.data(), kElementSize,
                                           static_cast<unsigned>(items.size()), nullptr);
   }
   // Receives into `out`; returns how many.
   size_t receive(std::span<T> out) {
-    return rte_ring_sc_dequeue_burst_elem(ring_.get(), out.data(), sizeof(T),
+    return rte_ring_sc_dequeue_burst_elem(ring_.get(), out.data(), kElementSize,
                                           static_cast<unsigned>(out.size()), nullptr);
   }
   // For the receiver. rte_ring_empty() reads what the sender stores without saying so to the

@@ -8,7 +8,6 @@
 namespace eddy::control {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace eddy::literals;
 
