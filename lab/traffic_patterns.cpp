@@ -119,7 +119,8 @@ class Pairing {
     shuffle(hosts_, stream);
     std::ranges::stable_sort(hosts_, {}, [this](uint32_t host) { return group_of(host); });
     destinations_ = hosts_;
-    std::ranges::rotate(destinations_, destinations_.begin() + static_cast<long>(largest_group()));
+    std::rotate(destinations_.begin(), destinations_.begin() + static_cast<long>(largest_group()),
+                destinations_.end());
     for (size_t i = 0; i < kExchangesAHost * hosts_.size(); ++i) exchange(stream);
   }
   void add_flows(Instant start) {

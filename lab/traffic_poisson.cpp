@@ -46,19 +46,26 @@ class DestinationChoice {
   }
   uint32_t draw(uint32_t source, RandomStream& stream) const {
     if (!partners_.empty()) return partners_.at(source);
-    const auto out = barred(source);
+    const Span out = barred(source);
     auto i = stream.below(static_cast<uint32_t>(sorted_.size() - out.size()));
-    if (i >= static_cast<size_t>(out.begin() - sorted_.begin()))
-      i += static_cast<uint32_t>(out.size());
+    if (i >= out.begin) i += static_cast<uint32_t>(out.size());
     return sorted_[i];
   }
 
  private:
   // Hosts of one group never send to each other.
   size_t group_of(uint32_t host) const { return remote_only_ ? item_.leaf_of(host) : host; }
-  std::ranges::subrange<std::vector<uint32_t>::const_iterator> barred(uint32_t source) const {
-    return std::ranges::equal_range(sorted_, group_of(source), {},
-                                    [this](uint32_t host) { return group_of(host); });
+  struct Span {  // of sorted_
+    size_t begin = 0;
+    size_t end = 0;
+    size_t size() const { return end - begin; }
+  };
+  Span barred(uint32_t source) const {
+    const auto [first, last] =
+        std::equal_range(sorted_.begin(), sorted_.end(), source,
+                         [this](uint32_t a, uint32_t b) { return group_of(a) < group_of(b); });
+    return {static_cast<size_t>(first - sorted_.begin()),
+            static_cast<size_t>(last - sorted_.begin())};
   }
 
   const TrafficItem& item_;

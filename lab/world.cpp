@@ -68,12 +68,6 @@ inline void World::touch(uint32_t node) {
   take_part(node);
 }
 
-inline void World::take_part(uint32_t node) {
-  if (is_touched_[node] != 0) return;
-  is_touched_[node] = 1;
-  touched_.push_back(node);
-}
-
 // Wires: the shard or the NIC has put a frame on its line.
 void World::send(uint32_t index, Packet* packet, bool last) {
   ++lines_[index].entered;

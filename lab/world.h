@@ -214,7 +214,11 @@ class World final : private Wires {
   void finish(const host::Completion& completion);
   void transmit(HostNode& host);
   void touch(uint32_t node);
-  void take_part(uint32_t node);
+  void take_part(uint32_t node) {
+    if (is_touched_[node] != 0) return;
+    is_touched_[node] = 1;
+    touched_.push_back(node);
+  }
   void wake(uint32_t node);
   void wake_at(uint32_t node, Instant& planned, Instant at);
   Instant grid_from(uint32_t node, Instant from);

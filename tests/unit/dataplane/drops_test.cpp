@@ -42,7 +42,7 @@ using Edit = std::function<void(Frame&)>;
 using Provoke = std::function<void(OneSwitch&)>;
 
 // A good frame, spoilt.
-Provoke spoilt(Edit edit, uint8_t tags = 0) {
+Provoke spoilt(const Edit& edit, uint8_t tags = 0) {
   return [edit, tags](OneSwitch& rig) {
     UdpSpec spec = good(rig);
     spec.tags = tags;
@@ -59,7 +59,7 @@ Frame ethernet(const OneSwitch& rig, uint16_t ethertype, size_t octets) {
   return frame;
 }
 Provoke plain(
-    uint16_t ethertype, size_t octets, Edit edit = [](Frame&) {}) {
+    uint16_t ethertype, size_t octets, const Edit& edit = [](Frame&) {}) {
   return [=](OneSwitch& rig) {
     Frame frame = ethernet(rig, ethertype, octets);
     edit(frame);
@@ -69,7 +69,7 @@ Provoke plain(
 
 // An IPv4 packet of `octets` behind its header.
 Provoke ipv4(
-    uint8_t protocol, size_t octets, Edit edit = [](Frame&) {}) {
+    uint8_t protocol, size_t octets, const Edit& edit = [](Frame&) {}) {
   return [=](OneSwitch& rig) {
     Frame frame = ethernet(rig, kEtherTypeIpv4, kIpv4Header + octets);
     encode(Ipv4Header{.total_length = static_cast<uint16_t>(kIpv4Header + octets),
@@ -82,7 +82,7 @@ Provoke ipv4(
     rig.inject(kHost, frame);
   };
 }
-Provoke ipv6(size_t octets, Edit edit) {
+Provoke ipv6(size_t octets, const Edit& edit) {
   return [=](OneSwitch& rig) {
     Frame frame = ethernet(rig, kEtherTypeIpv6, kIpv6Header + octets);
     encode(Ipv6Header{.payload_length = static_cast<uint16_t>(octets),
@@ -105,7 +105,7 @@ Edit cut(size_t length) {
 
 // From host 1 to this address.
 Provoke to(
-    const char* address, Edit edit = [](Frame&) {}, size_t wire_len = 100) {
+    const char* address, const Edit& edit = [](Frame&) {}, size_t wire_len = 100) {
   return [=](OneSwitch& rig) {
     UdpSpec spec = good(rig);
     spec.destination = ip(address);

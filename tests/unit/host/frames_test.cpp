@@ -157,9 +157,9 @@ TEST(Frames, WithIcrcCheckOneWrongBitIsFound) {
 
 class Hostile : public testing::Test {
  protected:
-  void expect_malformed(RocePacket packet) {
+  void expect_malformed(const RocePacket& packet) {
     const uint64_t before = one.count(NicCounter::malformed_packets);
-    one.receive(std::move(packet), at(0_us));
+    one.receive(packet, at(0_us));
     EXPECT_EQ(one.count(NicCounter::malformed_packets), before + 1);
   }
   OneNic one{plain_config()};

@@ -115,8 +115,8 @@ class OneNic {
     nic.receive(*packet, now);
     pool_.put(packet);
   }
-  void receive(RocePacket roce, Instant now) {
-    std::vector<uint8_t> frame = headers_of(std::move(roce));
+  void receive(const RocePacket& roce, Instant now) {
+    std::vector<uint8_t> frame = headers_of(roce);
     receive_octets(frame, kEthernetHeader + wire_of_, now);
   }
   // The frame's headers, from the peer to the NIC.

@@ -52,11 +52,11 @@ Drawn drawn(const SizeCdf& cdf, int64_t size, int draws = 20'000) {
 }
 
 TEST(SizeCdf, MeansAreThoseOfTheFilesHeaders) {
-  const std::pair<const char*, double> kMeans[] = {
+  const std::pair<const char*, double> means[] = {
       {"web_search", 1'711'250}, {"data_mining", 7'487'884}, {"cache_follower", 712'574},
       {"hadoop", 121'849},       {"ali_storage", 40'870},    {"solar", 39'424},
       {"google_rpc", 2'968},     {"enterprise", 157'357},    {"web_server", 66'000}};
-  for (const auto& [name, mean] : kMeans)
+  for (const auto& [name, mean] : means)
     EXPECT_NEAR(mean_of(workload(name)) / mean, 1, name == std::string("web_server") ? 0.02 : 0.001)
         << name;
 }

@@ -11,7 +11,6 @@ namespace {
 using lab::FabricPaths;
 using lab::Topology;
 using namespace test;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 config::Experiment fast(config::Experiment experiment) {
@@ -82,8 +81,8 @@ TEST(TopologyReport, TellsSizesDistancesAndBuffers) {
            "  over 4 links: 16.8us\n",
            "paths between leaves: 12\n",
            "bandwidth-delay product of the longest: 84000 octets\n",
-           "  spine1 and 11 like it (12 ports): need at most 3526656 octets of 9437184 octets: "
-           "380928 octets set aside, 9056256 octets shared\n",
+           ("  spine1 and 11 like it (12 ports): need at most 3526656 octets of 9437184 octets: "
+            "380928 octets set aside, 9056256 octets shared\n"),
            "; overcommitted\n",
            "  host ports of 40Gbps, 2us: ",
            "(cable 20000 + response 7552 + own frame 1160 + pause frame 84 + poll gap 5)",

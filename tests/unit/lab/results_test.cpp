@@ -27,12 +27,14 @@ std::string text_of(const fs::path& file) {
 }
 
 class ResultsTest : public testing::Test {
+ public:
+  ~ResultsTest() override { fs::remove_all(folder_); }
+
  protected:
   ResultsTest() {
     std::string name = (fs::temp_directory_path() / "eddy-results-XXXXXX").string();
     folder_ = mkdtemp(name.data());
   }
-  ~ResultsTest() override { fs::remove_all(folder_); }
 
   void write(const RunRecord& run) {
     ASSERT_EQ(write_run(run_folder(folder_, run.identity.variant, run.result.seed), run),

@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Environment environment(std::map<std::string, std::string> values) {
+Environment environment(const std::map<std::string, std::string>& values) {
   return [values](const char* name) -> std::optional<std::string> {
     const auto found = values.find(name);
     return found == values.end() ? std::nullopt : std::optional(found->second);
@@ -100,6 +100,7 @@ struct Ended {
 };
 Ended run_shell(const std::vector<std::string>& scripts, size_t at_once) {
   std::vector<std::vector<std::string>> commands;
+  commands.reserve(scripts.size());
   for (const std::string& script : scripts)  // $1 is "fd=N"
     commands.push_back(
         {"/bin/sh", "-c", "report() { eval \"echo $* >&${fd#fd=}\"; }; fd=$1; " + script, "sh"});

@@ -249,6 +249,7 @@ TEST(Permutation, EveryoneSendsOnceAndReceivesOnce) {
       EXPECT_EQ(to.size(), 8u);
       EXPECT_EQ(receivers.size(), 8u);
       std::vector<uint32_t> pairing;
+      pairing.reserve(to.size());
       for (const auto& [source, destination] : to) pairing.push_back(destination);
       pairings.insert(pairing);
     }
