@@ -192,7 +192,9 @@ void Poisson::check_nics(BitRate offered) {
                                " sources would have to send " +
                                to_string(BitRate::bits_per_second(each)) + ", " +
                                names.name_of(source) + " has " + to_string(hosts[source].rate));
-    const auto share = each / static_cast<int64_t>(choice_.count_for(source));
+    const auto receivers = static_cast<int64_t>(choice_.count_for(source));
+    if (receivers == 0) continue;
+    const int64_t share = each / receivers;
     for (const uint32_t host : item_.destinations)
       if (choice_.may_send(source, host)) received[host] += share;
   }

@@ -30,7 +30,6 @@ enum PacketFlag : uint16_t {
   kPacketShim = 1 << 8,         // parse: carried the leaf-to-leaf shim
   kPacketOriginated = 1 << 9,   // local: made by this switch; charged to no ingress PG
   kPacketLastHop = 1 << 10,     // parse: TTL or hop limit is 0 or 1
-  kPacketOwnFrame = 1 << 11,    // local: a whole frame of ours on its way to egress_port's shard
 };
 
 struct alignas(RTE_CACHE_LINE_SIZE) Packet {

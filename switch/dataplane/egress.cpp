@@ -84,8 +84,9 @@ void Egress::discard(Packet* packet, bool up) {
   buffer_.drop(packet, DropReason::watchdog);
 }
 
-void Egress::place_originated(PortId id, Packet* packet) {
+void Egress::originate(PortId id, Packet* packet) {
   Port& port = ports_[id.index()];
+  context_.count(id, PortCounter::originated_packets);
   packet->ingress_port = id;
   packet->egress_port = id;
   packet->charged_bytes = 0;

@@ -39,12 +39,7 @@ class Egress {
   // A packet whose frame is ready for the line. Takes it: queued, or dropped and counted.
   void enqueue(Packet* packet);
   // A frame of our own, ahead of every queue. Takes and counts it.
-  void originate(PortId port, Packet* packet) {
-    context_.count(port, PortCounter::originated_packets);
-    place_originated(port, packet);
-  }
-  // The same for one that was counted already.
-  void place_originated(PortId port, Packet* packet);
+  void originate(PortId port, Packet* packet);
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
   // Starts all that may start now.

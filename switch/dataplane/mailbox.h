@@ -19,13 +19,14 @@ namespace eddy {
 struct Command;
 
 struct Message {
-  enum class Kind : uint8_t { credit, command, warning };
+  enum class Kind : uint8_t { credit, command, warning, frame };
   Kind kind{};
   PriorityGroupId pg;          // credit
   PortId port;                 // credit: the ingress port
   Command* command = nullptr;  // command
   int64_t bytes = 0;           // credit
   lb::WarningMark warning;     // warning
+  Packet* frame = nullptr;     // frame: of ours, complete but for its destination, for egress_port
 };
 
 using Mailbox = SpscRing<Message, 2048>;

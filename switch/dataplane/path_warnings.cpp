@@ -194,22 +194,22 @@ bool PathWarnings::send(PortId port, const Cnm& message) {
   length += encode(message, space.subspan(length));
   set_frame_length(*packet, pad_frame(space, length));
   packet->egress_port = port;
-  packet->ingress_port = port;
-  context_.count(port, PortCounter::originated_packets);
   if (own) {
-    take(packet);
+    place(packet);
     return true;
   }
-  packet->set(kPacketOwnFrame);
-  if (context_.common.lane(context_.id, context_.settings(port).owner).send(packet)) return true;
-  services_.buffer.drop(packet, DropReason::mailbox_full);
+  if (context_.common.mail(context_.id.index(), context_.settings(port).owner)
+          .send({.kind = Message::Kind::frame, .frame = packet}))
+    return true;
+  context_.count(port, PortCounter::no_control_buffer);
+  context_.free(packet);
   return false;
 }
 
-void PathWarnings::take(Packet* packet) {
+void PathWarnings::place(Packet* packet) {
   const PortId port = packet->egress_port;
   store_mac(packet->data(), services_.peers.mac(port));
-  services_.egress.place_originated(port, packet);
+  services_.egress.originate(port, packet);
 }
 
 void PathWarnings::paused(PortId port, uint8_t queues) {

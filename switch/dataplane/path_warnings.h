@@ -59,8 +59,8 @@ class PathWarnings {
   }
   // What another shard heard.
   void take(const lb::WarningMark& mark) { (void)apply(mark); }
-  // A frame that another shard made for the port. Takes it.
-  void take(Packet* packet);
+  // A frame that this or another shard made for its egress_port. Takes it.
+  void place(Packet* packet);
   void adopt(const Snapshot& now);
   void on_timers();
 

@@ -126,23 +126,22 @@ void ShardImpl::read(Mailbox& mail) {
   }
 }
 
-// The lines of a packet are in another core's cache: those of a burst are asked for together.
+// The lines of a packet are in another core's cache: they are asked for long before they are
+// needed.
 void ShardImpl::take_packets(PacketLane& lane) {
+  constexpr size_t kPacketsAhead = 16;
+  constexpr size_t kFramesAhead = 8;
   while (!lane.empty()) {
     next_timer_ = context_.now;  // of what this poll sets, some may be due at once
-    std::array<Packet*, kBurst> burst;
-    const size_t count = lane.receive(burst);
+    std::array<Packet*, kBurst + kPacketsAhead> burst;
+    const size_t count = lane.receive({burst.data(), kBurst});
     ++context_.stats.messages;
+    std::fill_n(&burst[count], kPacketsAhead, burst[0]);  // so that looking ahead needs no end
+    for (size_t i = 0; i < kPacketsAhead; ++i) rte_prefetch0(burst[i]);
     for (size_t i = 0; i < count; ++i) {
-      rte_prefetch0(burst[i]);
-      rte_prefetch0(burst[i]->mbuf());
-    }
-    for (size_t i = 0; i < count; ++i) rte_prefetch0(burst[i]->data());
-    for (size_t i = 0; i < count; ++i) {
-      if (burst[i]->has(kPacketOwnFrame)) [[unlikely]]
-        warnings_.take(burst[i]);
-      else
-        adjacency_.deliver(burst[i]);
+      rte_prefetch0(burst[i + kPacketsAhead]);
+      rte_prefetch0(burst[i + kFramesAhead]->data());
+      adjacency_.deliver(burst[i]);
     }
   }
 }
@@ -153,6 +152,8 @@ void ShardImpl::take_message(const Message& message) {
       return buffer_.take_credit(message);
     case Message::Kind::warning:
       return warnings_.take(message.warning);
+    case Message::Kind::frame:
+      return warnings_.place(message.frame);
     case Message::Kind::command:
       return carry_out(*message.command);
   }

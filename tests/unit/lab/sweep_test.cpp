@@ -35,8 +35,8 @@ TEST(Sweep, SharesAreDisjointAndMakeTheWhole) {
 }
 
 TEST(Sweep, RankComesFromMpirunOrSlurm) {
-  const auto rank = [](std::map<std::string, std::string> values) {
-    const auto found = rank_of(environment(std::move(values)));
+  const auto rank = [](const std::map<std::string, std::string>& values) {
+    const auto found = rank_of(environment(values));
     return found ? std::pair(found.value().index, found.value().count) : std::pair(99u, 99u);
   };
   EXPECT_EQ(rank({}), std::pair(0u, 1u));

@@ -331,9 +331,10 @@ Frame pcap_of(const std::vector<PcapRecord>& records) {
 
 TEST(Pcap, ReadsBackWhatItWrote) {
   Draw draw(5);
-  std::vector<Frame> frames;
+  std::vector<Frame> frames(50);
+  for (Frame& frame : frames) frame = draw.octets(draw.below<size_t>(200));
   std::vector<PcapRecord> records;
-  for (int i = 0; i < 50; ++i) frames.push_back(draw.octets(draw.below<size_t>(200)));
+  records.reserve(frames.size());
   for (const Frame& frame : frames)
     records.push_back(
         {uint64_t{draw.any<uint32_t>()} * 1'000'000'000 + draw.below<uint64_t>(1'000'000'000),

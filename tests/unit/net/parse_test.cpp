@@ -189,7 +189,7 @@ Malformation set_octet(const char* base, size_t at, uint8_t value, ParseVerdict 
   return {base, verdict, [=](Frame& frame) { frame[at] = value; }};
 }
 // IPv4 only; the checksum is made right again.
-Malformation set_ip(const char* base, size_t at, std::vector<uint8_t> octets,
+Malformation set_ip(const char* base, size_t at, const std::vector<uint8_t>& octets,
                     ParseVerdict verdict) {
   const auto apply = [=](Frame& f) { std::copy(octets.begin(), octets.end(), f.begin() + at); };
   return {base, verdict, apply, true};
