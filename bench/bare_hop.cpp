@@ -2,15 +2,18 @@
 
 #include <pthread.h>
 #include <rte_cycles.h>
-#include <rte_ring.h>
 #include <sched.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <thread>
 
+#include "net/assert.h"
 #include "switch/dataplane/io.h"
+#include "switch/dataplane/spsc_ring.h"
 
 namespace eddy::bench {
 namespace {
@@ -26,37 +29,18 @@ struct Item {
   Line lines[kLines];
 };
 
-// A ring of item pointers for one producer and one consumer, which moves whole bursts.
-class Ring {
- public:
-  Ring() : memory_(new Memory), ring_(reinterpret_cast<rte_ring*>(memory_->octets)) {
-    rte_ring_init(ring_, "bare", kSlots, RING_F_SP_ENQ | RING_F_SC_DEQ);
-  }
-  bool take(Item** burst) {
-    return rte_ring_sc_dequeue_bulk(ring_, reinterpret_cast<void**>(burst), kBurst, nullptr) != 0;
-  }
-  void give(Item* const* burst) {
-    rte_ring_sp_enqueue_bulk(ring_, reinterpret_cast<void* const*>(burst), kBurst, nullptr);
-  }
-
- private:
-  static constexpr size_t kSlots = 2 * kItems;
-  struct alignas(64) Memory {
-    uint8_t octets[sizeof(rte_ring) + kSlots * sizeof(void*) + 256];
-  };
-  std::unique_ptr<Memory> memory_;
-  rte_ring* ring_;
-};
+// Bursts go in whole, so they come out whole.
+using Ring = SpscRing<Item*, 2 * kItems>;
 
 // Moves a burst from one ring to the other and writes on its items. Busy cycles; nothing if there
 // was no burst.
 std::optional<uint64_t> move_burst(Ring& from, Ring& to) {
   const uint64_t before = rte_rdtsc();
-  Item* burst[kBurst];
-  if (!from.take(burst)) return std::nullopt;
+  std::array<Item*, kBurst> burst;
+  if (from.receive(burst) == 0) return std::nullopt;
   for (Item* item : burst)
     for (Item::Line& line : item->lines) ++line.words[0];
-  to.give(burst);
+  ASSERT(to.send(burst) == kBurst);
   return rte_rdtsc() - before;
 }
 
@@ -64,9 +48,9 @@ class BareHop {
  public:
   BareHop() : items_(new Item[kItems]()) {
     for (size_t i = 0; i < kItems; i += kBurst) {
-      Item* burst[kBurst];
+      std::array<Item*, kBurst> burst;
       for (size_t j = 0; j < kBurst; ++j) burst[j] = &items_[i + j];
-      back_.give(burst);
+      ASSERT(back_.send(burst) == kBurst);
     }
   }
 

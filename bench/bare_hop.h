@@ -7,7 +7,6 @@
 //                       packet that crosses has three such lines too: mbuf, metadata, frame
 #pragma once
 
-#include <optional>
 #include <vector>
 
 namespace eddy::bench {

@@ -37,7 +37,7 @@ struct WarningConfig {
   Duration life = 24_us;          // without a refresh
   Duration dwell = 4_us;          // at least
   Duration contribution = 64_us;  // who fed the endangered port so recently is told, too
-  int relays = 1;                 // 1 in two tiers, 2 or 3 in three
+  int relays = 1;                 // 1 in two tiers, 2 in three
   bool clear = true;              // tell when the danger is over, not only stop telling
   bool operator==(const WarningConfig&) const = default;
 };

@@ -119,10 +119,9 @@ inline void ShardImpl::read_mail() {
 void ShardImpl::read(Mailbox& mail) {
   while (!mail.empty()) {
     next_timer_ = context_.now;  // of what this poll sets, some may be due at once
-    std::array<Message, kBurst> messages;
-    const size_t count = mail.receive(messages);
+    const size_t count = mail.receive(messages_);
     context_.stats.messages += static_cast<uint32_t>(count);
-    for (size_t i = 0; i < count; ++i) take_message(messages[i]);
+    for (size_t i = 0; i < count; ++i) take_message(messages_[i]);
   }
 }
 

@@ -73,7 +73,8 @@ class ShardImpl final : public Shard {
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;
-  std::vector<bool> links_up_;  // by port, as the world says
+  std::array<Message, kBurst> messages_;  // being read
+  std::vector<bool> links_up_;            // by port, as the world says
 };
 
 }  // namespace eddy
