@@ -81,8 +81,8 @@ pfc::PgLevel IngressBuffer::level(PortId port, PriorityGroupId pg) const {
 }
 
 bool IngressBuffer::send_credit(PortId port, PriorityGroupId pg, int64_t bytes) {
-  const Message message{.kind = Message::Kind::credit, .pg = pg, .port = port, .bytes = bytes};
-  return context_.common.mail(context_.id.index(), context_.settings(port).owner).send(message);
+  return context_.common.credits(context_.id, context_.settings(port).owner)
+      .send(Credit{.bytes = bytes, .port = port, .pg = pg});
 }
 
 void IngressBuffer::adopt(const Snapshot& now) {

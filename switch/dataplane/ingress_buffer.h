@@ -2,8 +2,8 @@
 // and tells the pause sender when a PG crosses XOFF or XON. Also where every drop is counted.
 //
 // What a poll releases is summed by (port, PG) and settled at its end: on the shard that owns the
-// ingress port at once, on another as a credit by mail. Credits that find the mailbox full stay in
-// the sums and go with a later poll. Owner: the shard. Cost: a release is an addition and a branch
+// ingress port at once, on another as a credit. Credits that find their lane full stay in the sums
+// and go with a later poll. Owner: the shard. Cost: a release is an addition and a branch
 // that is taken once a (port, PG) and poll. Source: reference C.2.
 #pragma once
 
@@ -71,8 +71,8 @@ class IngressBuffer {
     if (admitted_.packets != 0) end_admitted_run();
     if (unsettled_count_ != 0) settle();
   }
-  void take_credit(const Message& credit) { give_back(credit.port, credit.pg, credit.bytes); }
-  // Between polls: other shards are owed credits that their mailboxes had no room for.
+  void take_credit(const Credit& credit) { give_back(credit.port, credit.pg, credit.bytes); }
+  // Between polls: other shards are owed credits that their lanes had no room for.
   bool credits_wait() const { return unsettled_count_ != 0; }
 
   void drop(Packet* packet, DropReason reason);

@@ -1,10 +1,10 @@
-// What goes from one shard to another: packets by a lane of pointers, buffer credits
-// and warnings by mail. And
-// from control to a shard: commands by mail.
+// What goes from one shard to another: packets and buffer credits, a ring each, and by mail what is
+// rare. And from control to a shard: commands by mail.
 //
 // Pointers, not a chain through Packet::next: the receiver can then fetch the lines of a whole
 // burst at once, where a chain would make it wait for the other core once a packet. Credits cross
-// as one sum a (port, PG) and poll. Source: architecture, sections 4 and 6.
+// as one sum a (port, PG) and poll, in few octets: each line of a ring is a line to wait for.
+// Source: architecture, sections 4 and 6.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,22 @@ namespace eddy {
 struct Command;
 
 struct Message {
-  enum class Kind : uint8_t { credit, command, warning, frame };
+  enum class Kind : uint8_t { command, warning, frame };
   Kind kind{};
-  PriorityGroupId pg;          // credit
-  PortId port;                 // credit: the ingress port
   Command* command = nullptr;  // command
-  int64_t bytes = 0;           // credit
   lb::WarningMark warning;     // warning
   Packet* frame = nullptr;     // frame: of ours, complete but for its destination, for egress_port
 };
 
+// Octets that an ingress PG gets back.
+struct Credit {
+  int64_t bytes;
+  PortId port;
+  PriorityGroupId pg;
+};
+
 using Mailbox = SpscRing<Message, 2048>;
+using CreditLane = SpscRing<Credit, 2048>;
 // egress_port is set in each packet.
 using PacketLane = SpscRing<Packet*, 16'384>;
 

@@ -20,9 +20,12 @@ CommonState::CommonState(size_t shard_count, size_t port_count)
   for (size_t from = 0; from <= shards; ++from)
     for (size_t to = 0; to < shards; ++to)
       mailboxes.push_back(from == to ? nullptr : std::make_unique<Mailbox>());
-  for (size_t from = 0; from < shards; ++from)
-    for (size_t to = 0; to < shards; ++to)
+  for (size_t from = 0; from < shards; ++from) {
+    for (size_t to = 0; to < shards; ++to) {
       lanes.push_back(from == to ? nullptr : std::make_unique<PacketLane>());
+      credit_lanes.push_back(from == to ? nullptr : std::make_unique<CreditLane>());
+    }
+  }
   const auto readers_count = static_cast<uint32_t>(shards);
   const size_t size = rte_rcu_qsbr_get_memsize(readers_count);
   const size_t lines = (size + RTE_CACHE_LINE_SIZE - 1) / RTE_CACHE_LINE_SIZE;

@@ -58,6 +58,9 @@ struct CommonState {
 
   Mailbox& mail(size_t from, ShardId to) { return *mailboxes[from * shards + to.index()]; }
   PacketLane& lane(ShardId from, ShardId to) { return *lanes[from.index() * shards + to.index()]; }
+  CreditLane& credits(ShardId from, ShardId to) {
+    return *credit_lanes[from.index() * shards + to.index()];
+  }
   size_t control() const { return shards; }  // as a sender of mail
   void publish(const Snapshot& now) {        // control
     changes.snapshot.store(&now, std::memory_order_release);
@@ -79,7 +82,8 @@ struct CommonState {
   PortFeeds feeds;
   std::vector<std::unique_ptr<Mailbox>>
       mailboxes;  // [sender][receiver]; the last sender is control; null to oneself
-  std::vector<std::unique_ptr<PacketLane>> lanes;  // [sender][receiver]; null to oneself
+  std::vector<std::unique_ptr<PacketLane>> lanes;         // [sender][receiver]; null to oneself
+  std::vector<std::unique_ptr<CreditLane>> credit_lanes;  // likewise
   struct FreeAligned {
     void operator()(void* memory) const;
   };

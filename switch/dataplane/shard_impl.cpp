@@ -105,6 +105,7 @@ inline void ShardImpl::read_mail() {
     for (size_t from = 0; from < common.shards; ++from) {
       if (from == context_.id.index()) continue;
       read(common.mail(from, context_.id));
+      take_credits(common.credits(ShardId(from), context_.id));
       take_packets(common.lane(ShardId(from), context_.id));
     }
   }
@@ -125,13 +126,21 @@ void ShardImpl::read(Mailbox& mail) {
   }
 }
 
+inline void ShardImpl::take_credits(CreditLane& lane) {
+  while (!lane.empty()) {
+    std::array<Credit, kBurst> credits;
+    const size_t count = lane.receive(credits);
+    context_.stats.messages += static_cast<uint32_t>(count);
+    for (size_t i = 0; i < count; ++i) buffer_.take_credit(credits[i]);
+  }
+}
+
 // The lines of a packet are in another core's cache: they are asked for long before they are
 // needed.
 void ShardImpl::take_packets(PacketLane& lane) {
   constexpr size_t kPacketsAhead = 16;
   constexpr size_t kFramesAhead = 8;
   while (!lane.empty()) {
-    next_timer_ = context_.now;  // of what this poll sets, some may be due at once
     std::array<Packet*, kBurst + kPacketsAhead> burst;
     const size_t count = lane.receive({burst.data(), kBurst});
     ++context_.stats.messages;
@@ -147,8 +156,6 @@ void ShardImpl::take_packets(PacketLane& lane) {
 
 void ShardImpl::take_message(const Message& message) {
   switch (message.kind) {
-    case Message::Kind::credit:
-      return buffer_.take_credit(message);
     case Message::Kind::warning:
       return warnings_.take(message.warning);
     case Message::Kind::frame:
@@ -220,14 +227,15 @@ void ShardImpl::on_timers() {
 }
 
 bool ShardImpl::mail_waits() const {
-  const CommonState& common = context_.common;
+  CommonState& common = context_.common;
   if (common.changes.commands[context_.id.index()].load(std::memory_order_relaxed) !=
       commands_read_)
     return true;
   for (size_t from = 0; !context_.sole && from < common.shards; ++from) {
     if (from == context_.id.index()) continue;
-    if (!context_.common.mail(from, context_.id).empty() ||
-        !context_.common.lane(ShardId(from), context_.id).empty())
+    if (!common.mail(from, context_.id).empty() ||
+        !common.credits(ShardId(from), context_.id).empty() ||
+        !common.lane(ShardId(from), context_.id).empty())
       return true;
   }
   return false;

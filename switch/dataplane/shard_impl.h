@@ -42,6 +42,7 @@ class ShardImpl final : public Shard {
   void adopt_snapshot();
   void read_mail();
   void read(Mailbox& mail);
+  void take_credits(CreditLane& lane);
   void take_packets(PacketLane& lane);
   void take_message(const Message& message);
   void carry_out(Command& command);
