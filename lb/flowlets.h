@@ -1,0 +1,114 @@
+// FlowletTable: which member each flowlet uses, for every scheme that moves a flow only where it
+// pauses.
+//
+// Direct-indexed entries of 8 octets; flows that share one are one to it. Mode `agebit` is the
+// one-bit ageing of hardware without its scan: an entry last used in epoch e = floor((t - phase) /
+// gap) is dead from epoch e + 2 on, so the gap that ends a flowlet lies in (gap, 2 gap]. Mode
+// `exact` ends it after `gap`. Stamps are epochs or picoseconds modulo 2^48, so that an exact entry
+// unused for 281 s can look alive: its flow then keeps an old path. Owner: one selector, at its
+// shard. Cost: a line a packet; set_time() divides once a burst. Source: reference A.5.
+#pragma once
+
+#include <rte_prefetch.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "lb/members.h"
+#include "net/packet.h"
+#include "net/units.h"
+
+namespace eddy::lb {
+
+enum class FlowletMode : uint8_t { agebit, exact };
+inline constexpr std::array<std::string_view, 2> kFlowletModeNames = {"agebit", "exact"};
+enum class SweepPhase : uint8_t { zero, swept };  // agebit: when an entry's epochs begin
+inline constexpr std::array<std::string_view, 2> kSweepPhaseNames = {"zero", "swept"};
+
+// Bits 0-5: the member; 6-15: the path set (modulo 1,024) that drew it; above: the stamp of the
+// last use.
+class Flowlet {
+ public:
+  Flowlet() = default;
+  Flowlet(MemberIndex member, uint16_t set, uint64_t stamp)
+      : word_(stamp << kStampShift | tag_of(set) | member) {}
+
+  MemberIndex member() const { return static_cast<MemberIndex>(word_ & kMemberBits); }
+  bool drawn_by(uint16_t set) const { return (word_ & kTagBits) == tag_of(set); }
+  uint64_t age(uint64_t stamp) const {
+    return ((stamp << kStampShift) - (word_ & ~kLowBits)) >> kStampShift;
+  }
+  void use(uint64_t stamp) { word_ = stamp << kStampShift | (word_ & kLowBits); }
+
+ private:
+  static constexpr int kStampShift = 16;
+  static constexpr uint64_t kLowBits = 0xFFFF;
+  static constexpr uint64_t kMemberBits = 0x3F;
+  static constexpr uint64_t kTagBits = 0xFFC0;
+  static constexpr uint64_t tag_of(uint16_t set) { return uint64_t{set} << 6 & kTagBits; }
+  uint64_t word_ = 0;
+};
+static_assert(sizeof(Flowlet) == 8 && kMaxPaths == 64);
+
+class FlowletTable {
+ public:
+  struct Plan {
+    Duration gap;
+    FlowletMode mode = FlowletMode::agebit;
+    SweepPhase phase = SweepPhase::zero;
+    int64_t entries = 0;
+  };
+  explicit FlowletTable(const Plan& plan)
+      : plan_(plan),
+        max_age_(plan.mode == FlowletMode::agebit ? 1 : static_cast<uint64_t>(plan.gap.ps())),
+        entries_(static_cast<uint32_t>(plan.entries)),
+        first_late_(entries_),
+        table_(entries_, Flowlet(0, kNoSet, ~max_age_ - 1)) {}  // too old at 0, also under a sweep
+
+  void prefetch(const Packet& packet) const { rte_prefetch0(&table_[index_of(packet)]); }
+  // Before the first question at `now`.
+  void set_time(Instant now) {
+    if (plan_.mode == FlowletMode::exact) {
+      stamp_ = static_cast<uint64_t>(now.ps());
+      return;
+    }
+    stamp_ = static_cast<uint64_t>(now.since_zero() / plan_.gap);
+    if (plan_.phase == SweepPhase::swept) sweep_to(now);
+  }
+
+  size_t index_of(const Packet& packet) const {
+    return scaled_to(static_cast<uint32_t>(packet.order_hash >> 32), entries_);
+  }
+  Flowlet operator[](size_t index) const { return table_[index]; }
+  // Not yet over.
+  bool is_young(Flowlet flowlet, size_t index) const {
+    return flowlet.age(stamp_of(index)) <= max_age_;
+  }
+  void put(size_t index, MemberIndex member, uint16_t set) {
+    table_[index] = Flowlet(member, set, stamp_of(index));
+  }
+  void keep(size_t index) { table_[index].use(stamp_of(index)); }
+
+ private:
+  static constexpr uint16_t kNoSet = 1'023;  // drew no entry of a fresh table
+
+  uint64_t stamp_of(size_t index) const { return stamp_ - (index >= first_late_ ? 1 : 0); }
+  // Under a sweeping checker entry i is visited i * gap / entries late: from first_late_ on,
+  // entries are still in the epoch before.
+  void sweep_to(Instant now) {
+    const __int128 into_epoch = now.ps() % plan_.gap.ps();
+    const __int128 gap = plan_.gap.ps();
+    first_late_ = static_cast<size_t>(((into_epoch + 1) * entries_ + gap - 1) / gap);
+  }
+
+  Plan plan_;
+  uint64_t max_age_;    // in stamps
+  uint64_t stamp_ = 0;  // of this burst
+  uint32_t entries_;
+  size_t first_late_;
+  std::vector<Flowlet> table_;
+};
+
+}  // namespace eddy::lb
