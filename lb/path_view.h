@@ -13,6 +13,7 @@
 #include <span>
 
 #include "lb/path_set.h"
+#include "lb/path_table.h"
 #include "lb/warning_table.h"
 #include "net/ids.h"
 #include "net/units.h"
@@ -51,10 +52,11 @@ inline constexpr size_t kDecisions = static_cast<size_t>(Decision::suspended) + 
 
 class PathView {
  public:
-  // `warnings`: null where there are none to be had.
+  // `warnings`, `paths`: null where there are none to be had.
   PathView(Instant now, std::span<const PathSet> sets, const MemberMask* live,
-           const PortSignals* ports, const WarningTable* warnings = nullptr)
-      : now_(now), sets_(sets), live_(live), ports_(ports), warnings_(warnings) {}
+           const PortSignals* ports, const WarningTable* warnings = nullptr,
+           const PathTable* paths = nullptr)
+      : now_(now), sets_(sets), live_(live), ports_(ports), warnings_(warnings), paths_(paths) {}
 
   Instant now() const { return now_; }
   const PathSet& set(size_t set_index) const { return sets_[set_index]; }
@@ -68,6 +70,8 @@ class PathView {
   uint32_t ties() const { return ties_; }  // since this view was made
 
   const WarningTable* warnings() const { return warnings_; }
+  // What was measured of the paths; null: nothing is.
+  const PathTable* paths() const { return paths_; }
   // What a wrapper did to a packet, other than nothing. Once a commit().
   void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
   uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
@@ -78,6 +82,7 @@ class PathView {
   const MemberMask* live_;
   const PortSignals* ports_;
   const WarningTable* warnings_;
+  const PathTable* paths_;
   mutable uint32_t ties_ = 0;
   mutable std::array<uint32_t, kDecisions> decisions_{};
 };

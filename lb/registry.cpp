@@ -30,6 +30,13 @@ Result<std::unique_ptr<Selector>> make_selector(std::string_view scheme, const S
   return wrapper->make(init, {});
 }
 
+ShimNeed shim_need(std::string_view scheme, bool rlb) {
+  const SchemeInfo* info = find_scheme(scheme);
+  if (info == nullptr) return ShimNeed::none;
+  if (!rlb) return info->needs;
+  return std::ranges::find(info->wrappers, Rlb::kName, &WrapperInfo::name)->needs;
+}
+
 Problems check_parameters(std::string_view scheme, const ParameterMap& parameters) {
   const SchemeInfo* info = find_scheme(scheme);
   if (info == nullptr) return {unknown_scheme(scheme)};

@@ -30,6 +30,9 @@ struct SelectorInit {
   bool rlb = false;  // around the scheme
 };
 
+// Which packets to another leaf the source leaf gives a shim (net/shim.h), for what it measures.
+enum class ShimNeed : uint8_t { none, sampled, every };
+
 using MakeSelector = Result<std::unique_ptr<Selector>> (*)(const SelectorInit& init,
                                                            const ParameterMap& wrapper_parameters);
 
@@ -38,6 +41,7 @@ struct WrapperInfo {
   std::string_view name;
   std::string_view summary;
   std::span<const ParameterInfo> parameters;
+  ShimNeed needs = ShimNeed::none;  // together with the scheme's own
   MakeSelector make = nullptr;
 };
 
@@ -48,6 +52,7 @@ struct SchemeInfo {
   // While the live members stay the same and its packets follow closely (within `gap` where the
   // scheme has one), a flow keeps its path.
   bool promises_order = false;
+  ShimNeed needs = ShimNeed::none;        // the bare scheme's
   MakeSelector make = nullptr;            // the bare scheme; has no wrapper parameters
   std::span<const WrapperInfo> wrappers;  // the same scheme in each of lb/wrappers.h
 };
@@ -56,6 +61,8 @@ std::span<const SchemeInfo> schemes();
 const SchemeInfo* find_scheme(std::string_view name);  // nullptr when there is none
 
 Result<std::unique_ptr<Selector>> make_selector(std::string_view scheme, const SelectorInit& init);
+// Of the scheme as make_selector() would make it; none for an unknown one.
+ShimNeed shim_need(std::string_view scheme, bool rlb);
 // Empty when make_selector() would take them. Each problem starts with the parameter's name.
 Problems check_parameters(std::string_view scheme, const ParameterMap& parameters);
 

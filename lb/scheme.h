@@ -3,6 +3,7 @@
 // A scheme S is a class that satisfies PathScheme and has
 //   S::Parameters, S::parameters() (lb/parameters.h), S::kSummary, S::kPromisesOrder,
 //   S(const SelectorInit&, const S::Parameters&),
+//   S::kNeeds, if it reads PathView::paths(): the ShimNeed that fills it,
 //   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
 //   first propose: prefetches, values that depend on now() alone.
 // The file ends with EDDY_SCHEME(name, S). Randomness comes from stream_of() through lb/draws.h:
@@ -10,6 +11,7 @@
 // Cost: one virtual call a burst; the rest is inlined. Source: architecture, section 5.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <memory>
@@ -88,12 +90,22 @@ Result<std::unique_ptr<Selector>> make_wrapped(const SelectorInit& init,
       std::make_unique<SelectorOf<Wrapped>>(init, own.value(), inner.value()));
 }
 
+// What a scheme or wrapper declares as kNeeds, or none.
+template <class S>
+constexpr ShimNeed need_of() {
+  if constexpr (requires { S::kNeeds; })
+    return S::kNeeds;
+  else
+    return ShimNeed::none;
+}
+
 template <class Scheme, class List>
 struct Wrapped;
 template <class Scheme, class... W>
 struct Wrapped<Scheme, WrapperList<W...>> {
   static constexpr std::array<WrapperInfo, sizeof...(W)> kInfos = {
-      WrapperInfo{W::kName, W::kSummary, kParameterInfos<W>, &make_wrapped<W, Scheme>}...};
+      WrapperInfo{W::kName, W::kSummary, kParameterInfos<W>,
+                  std::max(need_of<W>(), need_of<Scheme>()), &make_wrapped<W, Scheme>}...};
 };
 
 }  // namespace detail
@@ -104,6 +116,7 @@ SchemeInfo describe(std::string_view name) {
           Scheme::kSummary,
           kParameterInfos<Scheme>,
           Scheme::kPromisesOrder,
+          detail::need_of<Scheme>(),
           &detail::make_bare<Scheme>,
           detail::Wrapped<Scheme, List>::kInfos};
 }

@@ -2,6 +2,7 @@
 //
 //   struct W {
 //     static constexpr std::string_view kName, kSummary;
+//     static constexpr ShimNeed kNeeds;  // if it reads PathView::paths()
 //     struct Parameters { ... };
 //     static constexpr auto parameters();  // lb/parameters.h
 //     template <PathScheme Scheme> class Around;  // itself a PathScheme; constructed from

@@ -24,6 +24,7 @@ namespace eddy::lb {
 struct Rlb {
   static constexpr std::string_view kName = "rlb";
   static constexpr std::string_view kSummary = "keeps packets off paths that PFC is about to stop";
+  static constexpr ShimNeed kNeeds = ShimNeed::sampled;
   struct Parameters {};
   static constexpr auto parameters() { return std::array<Declared<Parameters>, 0>{}; }
 

@@ -35,8 +35,13 @@ inline PathSet make_set(size_t count, size_t first_port = 0) {
 // One switch's path sets, which of their members live, and the signals of its ports.
 class Paths {
  public:
+  // Delays are one way; stamps wait in queue 3, that of make_packet().
+  static constexpr PathTable::Parameters kMeasurement = {
+      .base_rtt = Duration::microseconds(16), .one_way = true, .measured_queues = 1 << 3};
+
   explicit Paths(std::vector<PathSet> sets)
       : sets_(std::move(sets)), ports_(std::make_unique<std::array<PortSignals, kMaxPorts>>()) {
+    measured_ = std::make_unique<PathTable>(sets_, kMeasurement);
     for (const PathSet& set : sets_) live_.push_back(first_members(set.count));
     for (PortSignals& port : *ports_) {
       for (auto& bytes : port.queued_bytes) bytes = 0;
@@ -44,8 +49,22 @@ class Paths {
     }
   }
 
+  // Without measurements, or with those of measured().
   PathView view(Instant now = {}, const WarningTable* warnings = nullptr) const {
     return {now, sets_, live_.data(), ports_->data(), warnings};
+  }
+  PathView measured_view(Instant now, const WarningTable* warnings = nullptr) const {
+    return {now, sets_, live_.data(), ports_->data(), warnings, measured_.get()};
+  }
+  PathTable& measured() { return *measured_; }
+  // The first sample of a member's delay is its delay; a second one is smoothed.
+  void measure(size_t set, MemberIndex member, Duration delay, Instant now) {
+    measured_->at(set, member).forget();
+    measured_->at(set, member).take_delay(delay, now);
+  }
+  // Whatever went into the path before the instant has arrived.
+  void drained(size_t set, MemberIndex member, Instant before) {
+    measured_->at(set, member).take_echo(before, /*proves=*/true);
   }
   std::span<const PathSet> sets() const { return sets_; }
   MemberMask& live(size_t set = 0) { return live_[set]; }
@@ -58,6 +77,7 @@ class Paths {
   std::vector<PathSet> sets_;
   std::vector<MemberMask> live_;
   std::unique_ptr<std::array<PortSignals, kMaxPorts>> ports_;
+  std::unique_ptr<PathTable> measured_;
 };
 
 // A full-sized data packet of flow number `flow`.

@@ -1,0 +1,141 @@
+// PathTable: what a leaf has measured of its paths: one record a (path set, member), of 32 octets.
+//
+// Delays are of the metric the table was made for: round trips, or one way where all switches share
+// a clock; both begin when a packet joins the queue of its port. "Arrived before T" is a proof:
+// whatever this switch gave to the path strictly before T, in one of measured_queues(), has reached
+// the destination leaf. Its source is the echo of a stamp that waited behind those packets in the
+// same queue; while the last echo proves nothing, nothing is proven.
+// Owner: a record has one writer, the shard that owns the member's port; every shard reads, stale
+// by a poll. failed() is written by whoever judges. Times in records are of that world's clock, the
+// short ones in microseconds modulo 2^32: a sample must be forgotten (forget) within 71 minutes.
+// Bounds: 32 octets a member and 8 a set, taken at construction. Cost: a few loads and stores each.
+// Source: reference 1.3, 1.7, B.6.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lb/members.h"
+#include "lb/path_set.h"
+#include "net/ids.h"
+#include "net/units.h"
+
+namespace eddy::lb {
+
+struct alignas(32) PathRecord {
+  static constexpr uint32_t kUnknown = UINT32_MAX;
+
+  std::atomic<int64_t> echoed_ps{0};         // the stamp echoed last; bit 0: it proves an arrival
+  std::atomic<uint32_t> requested_ns{0};     // the last stamp, as on the wire
+  std::atomic<uint32_t> sampled_at_us{0};    // when the delay was last heard of; 0: unknown
+  std::atomic<uint32_t> delay_ns{kUnknown};  // smoothed
+  std::atomic<uint32_t> least_delay_ns{kUnknown};
+  std::atomic<uint32_t> congestion_at_us{0};  // when congestion was last heard of; 0: unknown
+  std::atomic<uint16_t> marked{0};            // of packets: 0..65535 for 0..1, smoothed
+  std::atomic<uint8_t> congestion{0};         // most utilised link, as heard: 0..255 for 0..1
+  std::atomic<uint8_t> suspicion{0};          // requests in a row that nothing answered
+
+  // Writers.
+  void take_delay(Duration sample, Instant now);
+  void take_marks(uint32_t packets, uint32_t marked_packets);  // packets > 0
+  void take_congestion(uint8_t utilisation, Instant now);
+  // The stamp of the instant was echoed; `proves`: it went the path's way and queue.
+  void take_echo(Instant stamp, bool proves) {
+    echoed_ps.store((stamp.ps() & ~int64_t{1}) | (proves ? 1 : 0), std::memory_order_relaxed);
+  }
+  void forget() { sampled_at_us.store(0, std::memory_order_relaxed); }
+  void suspect() {
+    const uint8_t before = suspicion.load(std::memory_order_relaxed);
+    if (before != UINT8_MAX)
+      suspicion.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
+  }
+  void trust() { suspicion.store(0, std::memory_order_relaxed); }
+
+  // Readers.
+  bool known() const { return sampled_at_us.load(std::memory_order_relaxed) != 0; }
+  // Since the last sample, where there is one.
+  Duration age(Instant now) const { return since(sampled_at_us, now); }
+  Duration congestion_age(Instant now) const { return since(congestion_at_us, now); }
+  Instant echoed() const {
+    return Instant::at(
+        Duration::picoseconds(echoed_ps.load(std::memory_order_relaxed) & ~int64_t{1}));
+  }
+  Instant arrived_before() const {
+    const int64_t echoed = echoed_ps.load(std::memory_order_relaxed);
+    return Instant::at(Duration::picoseconds((echoed & 1) != 0 ? echoed & ~int64_t{1} : 0));
+  }
+
+ private:
+  static uint32_t stamp_of(Instant now) {  // 0: never
+    return std::max(static_cast<uint32_t>(now.ps() / 1'000'000), uint32_t{1});
+  }
+  static Duration since(const std::atomic<uint32_t>& at_us, Instant now) {
+    const uint32_t at = at_us.load(std::memory_order_relaxed);
+    const auto age = static_cast<int32_t>(stamp_of(now) - at);
+    return at == 0 ? Duration::max() : Duration::microseconds(std::max(age, 0));
+  }
+};
+static_assert(sizeof(PathRecord) == 32);
+
+class PathTable {
+ public:
+  struct Parameters {
+    Duration base_rtt;            // of an idle path, there and back
+    bool one_way = false;         // delays are one way, else round trips
+    uint8_t measured_queues = 0;  // bit = queue that stamps wait in
+    bool operator==(const Parameters&) const = default;
+  };
+  static constexpr int64_t kStaleAfter = 16;  // base round trips
+
+  PathTable(std::span<const PathSet> sets, const Parameters& parameters);
+
+  PathRecord& at(size_t set, MemberIndex member) { return records_[first_[set] + member]; }
+  const PathRecord& at(size_t set, MemberIndex member) const {
+    return records_[first_[set] + member];
+  }
+  const Parameters& parameters() const { return parameters_; }
+  // What an idle path is expected to take, in the metric of delay().
+  Duration base_delay() const {
+    return parameters_.one_way ? parameters_.base_rtt / 2 : parameters_.base_rtt;
+  }
+
+  // Smoothed; nullopt: never measured, or not lately.
+  std::optional<Duration> delay(size_t set, MemberIndex member, Instant now) const {
+    const PathRecord& record = at(set, member);
+    if (!record.known() || record.age(now) > parameters_.base_rtt * kStaleAfter)
+      return std::nullopt;
+    return Duration::nanoseconds(record.delay_ns.load(std::memory_order_relaxed));
+  }
+  // The least ever seen; base_delay() if nothing was.
+  Duration least_delay(size_t set, MemberIndex member) const {
+    const uint32_t least = at(set, member).least_delay_ns.load(std::memory_order_relaxed);
+    return least == PathRecord::kUnknown ? base_delay() : Duration::nanoseconds(least);
+  }
+  // What this switch gave to the path before has arrived; Instant{}: nothing is proven.
+  Instant arrived_before(size_t set, MemberIndex member, QueueId queue) const {
+    if ((parameters_.measured_queues >> queue.index() & 1) == 0) return Instant{};
+    return at(set, member).arrived_before();
+  }
+
+  // Members that a detector has excluded.
+  MemberMask failed(size_t set) const { return failed_[set].load(std::memory_order_relaxed); }
+  void set_failed(size_t set, MemberIndex member, bool failed) {
+    if (failed)
+      failed_[set].fetch_or(bit_of(member), std::memory_order_relaxed);
+    else
+      failed_[set].fetch_and(~bit_of(member), std::memory_order_relaxed);
+  }
+
+ private:
+  Parameters parameters_;
+  std::vector<uint32_t> first_;  // record of a set's first member
+  std::unique_ptr<PathRecord[]> records_;
+  std::unique_ptr<std::atomic<MemberMask>[]> failed_;  // by set
+};
+
+}  // namespace eddy::lb

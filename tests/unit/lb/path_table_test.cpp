@@ -1,0 +1,149 @@
+#include "lb/path_table.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "lb/registry.h"
+#include "tests/support/paths.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace eddy::literals;
+
+constexpr QueueId kQueue(3);
+constexpr Instant kNow = Instant::at(1'000_us);
+
+struct Rig {
+  std::array<PathSet, 2> sets = {test::make_set(3), test::make_set(2)};
+  PathTable table{sets, {.base_rtt = 16_us, .one_way = false, .measured_queues = 1 << 3}};
+};
+
+TEST(PathTable, KnowsNothingAtFirst) {
+  Rig rig;
+  EXPECT_EQ(rig.table.delay(0, 2, kNow), std::nullopt);
+  EXPECT_EQ(rig.table.least_delay(0, 2), 16_us);
+  EXPECT_EQ(rig.table.arrived_before(0, 2, kQueue), Instant{});
+  EXPECT_EQ(rig.table.failed(1), 0u);
+}
+
+TEST(PathTable, ABaseDelayOneWayIsHalfARoundTrip) {
+  Rig rig;
+  EXPECT_EQ(rig.table.base_delay(), 16_us);
+  const PathTable one_way(rig.sets, {.base_rtt = 16_us, .one_way = true});
+  EXPECT_EQ(one_way.base_delay(), 8_us);
+}
+
+TEST(PathTable, SmoothsDelaysByAQuarterAndKeepsTheLeast) {
+  Rig rig;
+  PathRecord& record = rig.table.at(1, 1);
+  record.take_delay(20_us, kNow);
+  EXPECT_EQ(rig.table.delay(1, 1, kNow), 20_us);
+  record.take_delay(28_us, kNow);
+  EXPECT_EQ(rig.table.delay(1, 1, kNow), 22_us);
+  EXPECT_EQ(rig.table.least_delay(1, 1), 20_us);
+  record.take_delay(10_us, kNow);
+  EXPECT_EQ(rig.table.delay(1, 1, kNow), 19_us);
+  EXPECT_EQ(rig.table.least_delay(1, 1), 10_us);
+  EXPECT_EQ(rig.table.delay(0, 1, kNow), std::nullopt) << "another set's member";
+}
+
+TEST(PathTable, SmoothingReachesTheSample) {
+  Rig rig;
+  PathRecord& record = rig.table.at(0, 0);
+  record.take_delay(20_us, kNow);
+  for (int i = 0; i < 40; ++i) record.take_delay(10_us, kNow);
+  EXPECT_EQ(rig.table.delay(0, 0, kNow), 10_us);
+}
+
+TEST(PathTable, ASampleIsGoodForSixteenRoundTrips) {
+  Rig rig;
+  rig.table.at(0, 0).take_delay(20_us, kNow);
+  EXPECT_EQ(rig.table.delay(0, 0, kNow + 256_us), 20_us);
+  EXPECT_EQ(rig.table.delay(0, 0, kNow + 257_us), std::nullopt);
+  EXPECT_EQ(rig.table.least_delay(0, 0), 20_us) << "which does not go stale";
+  rig.table.at(0, 0).take_delay(30_us, kNow + 300_us);
+  rig.table.at(0, 0).forget();
+  EXPECT_EQ(rig.table.delay(0, 0, kNow + 300_us), std::nullopt);
+}
+
+TEST(PathTable, ASampleAtTheVeryBeginningCounts) {
+  Rig rig;
+  rig.table.at(0, 0).take_delay(0_us, Instant{});
+  EXPECT_EQ(rig.table.delay(0, 0, Instant{}), 0_us);
+}
+
+TEST(PathTable, AgesAreRightWhenMicrosecondsWrap) {
+  Rig rig;
+  const Instant late = Instant::at(Duration::microseconds(int64_t{UINT32_MAX} - 50));
+  rig.table.at(0, 0).take_delay(20_us, late);
+  EXPECT_EQ(rig.table.at(0, 0).age(late + 100_us), 100_us);
+  EXPECT_EQ(rig.table.delay(0, 0, late + 300_us), std::nullopt);
+}
+
+TEST(PathTable, OnlyAProvingEchoShowsWhatArrived) {
+  Rig rig;
+  PathRecord& record = rig.table.at(0, 1);
+  record.take_echo(kNow, /*proves=*/true);
+  EXPECT_EQ(rig.table.arrived_before(0, 1, kQueue), kNow);
+  EXPECT_EQ(rig.table.arrived_before(0, 1, QueueId(4)), Instant{}) << "no stamps wait there";
+  record.take_echo(kNow + 5_us, /*proves=*/false);
+  EXPECT_EQ(rig.table.arrived_before(0, 1, kQueue), Instant{});
+  EXPECT_EQ(record.echoed(), kNow + 5_us);
+}
+
+TEST(PathTable, AShareOfMarksMovesByAQuarter) {
+  Rig rig;
+  PathRecord& record = rig.table.at(0, 1);
+  record.take_marks(100, 100);
+  EXPECT_EQ(record.marked, 65'535 / 4);
+  record.take_marks(100, 250);
+  EXPECT_EQ(record.marked, 16'383 + (65'535 - 16'383) / 4) << "never more than all";
+  for (int i = 0; i < 60; ++i) record.take_marks(10, 0);
+  EXPECT_EQ(record.marked, 0);
+}
+
+TEST(PathTable, CongestionHasAnAgeOfItsOwn) {
+  Rig rig;
+  PathRecord& record = rig.table.at(0, 1);
+  EXPECT_EQ(record.congestion_age(kNow), Duration::max());
+  record.take_congestion(200, kNow);
+  EXPECT_EQ(record.congestion, 200);
+  EXPECT_EQ(record.congestion_age(kNow + 7_us), 7_us);
+  EXPECT_FALSE(record.known());
+}
+
+TEST(PathTable, SuspicionSaturatesAndASampleEndsIt) {
+  Rig rig;
+  PathRecord& record = rig.table.at(0, 1);
+  for (int i = 0; i < 300; ++i) record.suspect();
+  EXPECT_EQ(record.suspicion, 255);
+  record.take_delay(20_us, kNow);
+  EXPECT_EQ(record.suspicion, 0);
+}
+
+TEST(PathTable, FailedMembersAreAMaskASet) {
+  Rig rig;
+  rig.table.set_failed(0, 2, true);
+  rig.table.set_failed(0, 0, true);
+  rig.table.set_failed(0, 2, false);
+  EXPECT_EQ(rig.table.failed(0), 0b001u);
+  EXPECT_EQ(rig.table.failed(1), 0u);
+}
+
+TEST(PathTable, AViewShowsIt) {
+  test::Paths paths({test::make_set(2)});
+  EXPECT_EQ(paths.view().paths(), nullptr);
+  paths.measure(0, 1, 9_us, kNow);
+  EXPECT_EQ(paths.measured_view(kNow).paths()->delay(0, 1, kNow), 9_us);
+}
+
+TEST(PathTable, SchemesSayWhatTheyNeed) {
+  EXPECT_EQ(shim_need("ecmp", false), ShimNeed::none);
+  EXPECT_EQ(shim_need("ecmp", true), ShimNeed::sampled) << "RLB does";
+  EXPECT_EQ(shim_need("no such scheme", true), ShimNeed::none);
+}
+
+}  // namespace
+}  // namespace eddy::lb
