@@ -101,7 +101,7 @@ const Section& section_of<WarningConfig>() {
                                .help = "tell again while the danger lasts"}),
           key<S>(&S::life, {.name = "life",
                             .min = kMicrosecond,
-                            .max = kMillisecond,
+                            .max = 100 * kMillisecond,
                             .help = "a warning that is not refreshed ends after this"}),
           key<S>(
               &S::dwell,

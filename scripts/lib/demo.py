@@ -14,20 +14,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib import display, watch  # noqa: E402
 from lib.demo_report import Report  # noqa: E402
-from lib.fabric import Fabric, Plan  # noqa: E402
+from lib.demo_stories import Everyday, Throttled  # noqa: E402
+from lib.fabric import Fabric  # noqa: E402
 from lib.netns import Trouble, World, close_state, owner_lives  # noqa: E402
-from lib.traffic import Flow, Traffic, ping_mesh  # noqa: E402
+from lib.traffic import Traffic, ping_mesh  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 STATES = Path("/run/eddy")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LOSSLESS_DSCP = 3  # SONiC's maps: DSCP 3 -> traffic class 3 -> lossless priority group 3
-
-
-TRAFFIC = (
-    "Traffic: TCP h1 to h4 and h4 to h1 and UDP h3 to h2, best effort; TCP h2 to h3, lossless class.",
-    "In the middle: an incast, h1 and h2 both send UDP of the lossless class to h3.",
-    "PFC, ECN marks and drops are counts of the last second.")
+RLB_PRESETS = ("default", "paper", "paper_star", "off")
 
 
 def parse_arguments():
@@ -38,8 +33,11 @@ def parse_arguments():
         "everything down again. Needs root.")
     parser.add_argument("--scheme", default="letflow", metavar="NAME",
                         help="path selection on the leaves (default: letflow)")
+    parser.add_argument("--rlb", nargs="?", const="default", metavar="PRESET", choices=RLB_PRESETS,
+                        help="slows one path down and shows how RLB keeps packets off it: "
+                        f"{', '.join(RLB_PRESETS)} (off: the same without RLB, to compare)")
     parser.add_argument("--seconds", type=int, default=20, metavar="N",
-                        help="how long the traffic runs, 4 to 3600 (default: 20)")
+                        help="how long the traffic runs, 4 (with --rlb 10) to 3600 (default: 20)")
     parser.add_argument("--hosts", default="af_packet", choices=("af_packet", "af_xdp"),
                         help="how the hosts' veth pairs are attached (default: af_packet)")
     parser.add_argument("--keep", action="store_true",
@@ -52,13 +50,18 @@ def parse_arguments():
         parser.error(f"--name {arguments.name}: valid are 1 to 10 of a to z and 0 to 9")
     if arguments.down:
         return arguments
-    if not 4 <= arguments.seconds <= 3600:
-        parser.error(f"--seconds {arguments.seconds}: valid is 4 to 3600")
+    shortest = story_of(arguments).shortest
+    if not shortest <= arguments.seconds <= 3600:
+        parser.error(f"--seconds {arguments.seconds}: valid is {shortest} to 3600")
     lines = (ROOT / "lb" / "schemes.txt").read_text(encoding="utf-8").splitlines()
     schemes = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if arguments.scheme not in schemes:
         parser.error(f"--scheme {arguments.scheme}: valid are {', '.join(schemes)}")
     return arguments
+
+
+def story_of(arguments):
+    return Throttled(arguments) if arguments.rlb else Everyday(arguments)
 
 
 def state_path(name):
@@ -107,35 +110,24 @@ def build(screen):
     return ROOT / "build" / "release" / "bin"
 
 
-def flows_of(fabric, seconds):
-    """Background TCP and UDP both ways all the time; an incast in the lossless class in the middle."""
-    h1, h2, h3, h4 = fabric.hosts
-    incast = {"udp": True, "rate": 70_000_000, "dscp": LOSSLESS_DSCP, "start": 0.4 * seconds,
-              "length": 0.4 * seconds}
-    return [
-        Flow("tcp-v4", h1, h4, streams=16),
-        Flow("tcp-v6", h4, h1, streams=8, version=6),
-        Flow("tcp-lossless", h2, h3, streams=8, dscp=LOSSLESS_DSCP),
-        Flow("udp", h3, h2, udp=True, rate=20_000_000),
-        Flow("incast-1", h1, h3, **incast),
-        Flow("incast-2", h2, h3, **incast),
-    ]
-
-
-def run_traffic(world, fabric, report, screen, seconds):
+def run_traffic(world, fabric, story, report, screen, seconds):
     """Runs the flows, shows a table once a second; returns their results."""
-    traffic = Traffic(world, flows_of(fabric, seconds))
+    traffic = Traffic(world, story.flows(fabric, seconds))
     traffic.start()
     first = last = watch.sample_fabric(fabric.switches)
     began = time.monotonic()
     for second in range(1, seconds + 1):
         traffic.tick(time.monotonic() - began, seconds)
+        said = story.tick(fabric, time.monotonic() - began, seconds)
+        if said:
+            screen.say("", *said)
         time.sleep(max(0.0, began + second - time.monotonic()))
         fabric.check_alive()
         now = watch.sample_fabric(fabric.switches)
         screen.refresh(report.live(second, seconds, traffic.running(), last, now))
         last = now
     results = traffic.finish()
+    story.tick(fabric, seconds, seconds)
     report.totals(first, watch.sample_fabric(fabric.switches))
     return results
 
@@ -148,17 +140,19 @@ def demo(arguments, screen):
     kept = False
     try:
         names = "" if arguments.name == "demo" else f"{arguments.name}-"
-        plan = Plan(host_ports=arguments.hosts, scheme=arguments.scheme, names=names)
+        story = story_of(arguments)
+        plan = story.plan(names)
         began = time.monotonic()
         fabric = Fabric(world, plan, binaries)
         fabric.start()
         screen.say(f"Two leaves, two spines and four hosts are up ({time.monotonic() - began:.1f} s).",
                    f"Hosts on {arguments.hosts}, memif between the switches, scheme {arguments.scheme}.")
-        screen.say(*TRAFFIC)
+        screen.say(*story.traffic)
         report = Report(screen, plan)
         report.pings(ping_mesh(world, fabric.hosts))
-        report.flows(run_traffic(world, fabric, report, screen, arguments.seconds))
-        failures = report.summary()
+        report.flows(run_traffic(world, fabric, story, report, screen,
+                                 arguments.seconds))
+        failures = report.summary(story)
         if arguments.keep:
             world.save(kept=True)
             kept = True

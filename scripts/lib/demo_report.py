@@ -38,12 +38,12 @@ class Report:
         lines.append(" drops: " + display.drops_line(watch.drops_by_reason(last, now), 88))
         return lines
 
-    def summary(self):
-        """Prints the summary; returns the failures."""
+    def summary(self, story):
+        """Prints the summary with what the story says of itself; returns the failures."""
         say = self._screen.say
         say("", self._screen.paint("Summary", "bold"))
         say(*self._ping_lines(), *self._flow_lines(), *self._switch_lines())
-        failures = self.failures()
+        failures = story.verdict(self._screen) + self.failures()
         if failures:
             say(*(self._screen.paint("FAILED", "red", "bold") + f": {line}" for line in failures))
         else:

@@ -36,6 +36,8 @@ class Plan:
     xoff: str = "64KiB"
     kmin: str = "24KiB"
     kmax: str = "96KiB"
+    rlb: dict = field(default_factory=dict)  # the section of that name; empty: off
+    host_pg: str = "lossy"  # profile of the lossless class on host ports
 
     def host_port(self, number):
         """The kind of port that host `number` is on."""
@@ -62,6 +64,7 @@ def leaf_config(plan, leaf, sockets):
             "device": host_device(plan.host_port(number), number),
             "role": "host",
             "speed": plan.host_speed,
+            "pgs": f"{{3: {plan.host_pg}}}",
             "addresses": [f"{host_ipv4(number, 1)}/24", f"{host_ipv6(number, 1)}/64"],
         }
     for spine in range(1, plan.spines + 1):
@@ -88,7 +91,7 @@ def switch_config(plan, identity, ports, leaves, routes):
     """Thresholds fit the plan's speeds: the defaults are made for 40 Gb/s."""
     for position, port in enumerate(ports.values()):
         port["worker"] = position % plan.workers
-    return {
+    config = {
         "switch": identity | {
             "name": plan.names + identity["name"],
             "mac": f"02:ed:00:00:{identity['id']:02x}:00",
@@ -98,7 +101,8 @@ def switch_config(plan, identity, ports, leaves, routes):
         },
         "buffer": {
             "size": plan.buffer,
-            "profiles": {"lossless": {"mode": "static", "xoff": plan.xoff}},
+            "profiles": {"lossless": {"mode": "static", "xoff": plan.xoff},
+                         "hosts": {"mode": "dynamic", "dynamic_th": 0}},
         },
         "wred": {"default": {"kmin": plan.kmin, "kmax": plan.kmax}},
         "port_defaults": {"pfc": "{refresh_limit: 10ms}", "queues": {1: "{wred: default}"}},
@@ -107,6 +111,7 @@ def switch_config(plan, identity, ports, leaves, routes):
         "leaves": leaves,
         "routes": routes,
     }
+    return config | ({"rlb": plan.rlb} if plan.rlb else {})
 
 
 def routes_to(plan, leaf):
@@ -209,6 +214,13 @@ class Switch:
             self.check_alive()
             said = (done.stderr or done.stdout).strip().split("\n")[-1]
             raise Trouble(f"eddyctl show {report} of {self.name}: {said}") from None
+
+    def reload(self):
+        """Applies `config` as it is now to the running switch."""
+        self.write()
+        done = self.eddyctl("reload")
+        if done.returncode:
+            raise Trouble(f"{self.name} refused its new configuration: {done.stdout}{done.stderr}")
 
     def ports_up(self):
         """Whether it answers and every port is up."""

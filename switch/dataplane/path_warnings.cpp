@@ -65,7 +65,7 @@ void PathWarnings::hear(PortId port, const Cnm& message) {
   const uint32_t source = source_of(message.congestion_point);
   const bool relayed = (warning.flags & kCnmRelayed) != 0;
   const size_t queue = context_.plans(port).pause_rx.pfc_to_queue[message.priority.index()].index();
-  const Duration life = std::min(Duration::nanoseconds(warning.expiry_ns), kLongestLife);
+  const Duration life = std::min(Duration::nanoseconds(warning.expiry_ns), longest_life());
   const lb::WarningMark mark{.port = port,
                              .leaf = relayed ? warning.destination_leaf : LeafId::none(),
                              .queues = static_cast<uint8_t>(1u << queue),
@@ -124,7 +124,7 @@ void PathWarnings::relay(PortId from, const Cnm& message, uint32_t source) {
 
 bool PathWarnings::is_repeated(uint32_t source, uint32_t sequence) {
   Heard& heard = heard_[source % kHeard];
-  const bool known = heard.source == source && context_.now - heard.at < kForget;
+  const bool known = heard.source == source && context_.now - heard.at < longest_life();
   if (known && static_cast<int32_t>(sequence - heard.sequence) <= 0) return true;
   heard = {source, sequence, context_.now};
   return false;

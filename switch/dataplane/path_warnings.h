@@ -12,6 +12,7 @@
 // that says which port feeds which. Source: reference B.3 to B.5, B.12.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -33,7 +34,9 @@ inline constexpr uint8_t kCnmRelayed = 1 << 0;
 
 class PathWarnings {
  public:
+  // A message is believed for so long, or for kTrust times what this switch's own live, if longer.
   static constexpr Duration kLongestLife = Duration::milliseconds(1);
+  static constexpr int64_t kTrust = 4;
   static constexpr uint8_t kMostHops = 3;
   static constexpr Duration kRelayGap = Duration::microseconds(2);  // a port, on average
   static constexpr int kRelayBurst = 8;
@@ -71,10 +74,10 @@ class PathWarnings {
     Instant at;
   };
   static constexpr size_t kHeard = 256;
-  static constexpr Duration kForget = Duration::milliseconds(1);
 
   void send_owed();
   Cnm message_of(const pfc::PfcWarning& warning) const;
+  Duration longest_life() const { return std::max(kLongestLife, config_.life * kTrust); }
   void hear(PortId port, const Cnm& message);
   lb::MarkEffect apply(const lb::WarningMark& mark);
   void tell_other_shards(const lb::WarningMark& mark);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -63,6 +64,25 @@ class Demo(unittest.TestCase):
         self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
         self.assert_nothing_left()
 
+    def test_rlb_keeps_packets_off_a_throttled_path(self):
+        status, text = self.demo("--rlb", "--seconds", "10", "--scheme", "letflow")
+        self.assertEqual(status, 0, text)
+        for part in ("spine1 to leaf2: throttled to 10Mbps", "spine1 to leaf2: full speed again",
+                     "while spine1 was slow", "CNMs sent", "passed on", "rerouted", "\nOK: "):
+            self.assertIn(part, text)
+        slow = text[text.index("while spine1 was slow"):text.index("afterwards, with the incast")]
+        self.assertNotIn(" 0 rerouted", slow)
+        self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
+        self.assert_nothing_left()
+
+    def test_without_rlb_the_throttled_path_pauses_its_senders(self):
+        status, text = self.demo("--rlb", "off", "--seconds", "10")
+        self.assertEqual(status, 0, text)
+        self.assertNotIn("CNMs", text)
+        pauses = re.search(r"while spine1 was slow: (\d+) pauses sent", text)
+        self.assertGreater(int(pauses.group(1)), 10, text)
+        self.assertIn("spine1 to leaf1: sent PFC without having warned", text)
+
     def test_ctrl_c_takes_everything_down(self):
         process = self.start("--seconds", "30")
         self.until("2 s of 30", process)
@@ -110,6 +130,7 @@ class Demo(unittest.TestCase):
 
     def test_wrong_options_are_refused_before_anything_is_built(self):
         for words, valid in ((("--scheme", "nonsense"), "letflow"), (("--seconds", "0"), "4 to 3600"),
+                             (("--rlb", "--seconds", "5"), "10 to 3600"), (("--rlb", "x"), "paper_star"),
                              (("--hosts", "carrier_pigeon"), "af_xdp"), (("--nonsense",), "--keep")):
             status, text = self.demo(*words)
             self.assertEqual(status, 2, words)

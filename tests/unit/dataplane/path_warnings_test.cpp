@@ -185,6 +185,20 @@ TEST(PathWarnings, NoMessageLastsLongerThanTheLongestLife) {
   EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 1u);
 }
 
+// Where warnings live long by configuration, as on slow ports, peers are trusted as much longer.
+TEST(PathWarnings, ALongOwnLifeLengthensWhatIsBelieved) {
+  config::SwitchConfig slow = leaf();
+  slow.rlb.warning.life = 10_ms;
+  OneSwitch rig(slow);
+  Cnm forged = warning(1);
+  forged.warning.expiry_ns = UINT32_MAX;
+  rig.inject(2, frame_of(forged));
+  rig.run_for(slow.rlb.warning.life * PathWarnings::kTrust - 1_us);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 0u);
+  rig.run_for(2_us);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 1u);
+}
+
 // A host pauses, so what came for it by the uplink stays and nears XOFF.
 TEST(PathWarnings, ALeafWarnsBeforeItSendsPfc) {
   OneSwitch rig(leaf());

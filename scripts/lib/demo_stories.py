@@ -1,0 +1,114 @@
+"""What happens in a demo: the fabric's plan, its traffic, what is done to it while that runs, and the verdict.
+
+A story has `traffic` (lines that say what runs), plan(), flows(), tick() once a second, and verdict().
+"""
+
+from .fabric import Plan
+from .rlb_report import RlbWatch
+from .traffic import Flow
+
+LOSSLESS_DSCP = 3  # SONiC's maps: DSCP 3 -> traffic class 3 -> lossless priority group 3
+
+
+class Everyday:
+    """Background TCP and UDP both ways all the time; an incast in the lossless class in the middle."""
+
+    shortest = 4  # seconds
+    traffic = (
+        "Traffic: TCP h1 to h4 and h4 to h1 and UDP h3 to h2, best effort; TCP h2 to h3, lossless class.",
+        "In the middle: an incast, h1 and h2 both send UDP of the lossless class to h3.",
+        "PFC, ECN marks and drops are counts of the last second.")
+
+    def __init__(self, arguments):
+        self._arguments = arguments
+
+    def plan(self, names):
+        return Plan(host_ports=self._arguments.hosts, scheme=self._arguments.scheme, names=names)
+
+    def flows(self, fabric, seconds):
+        h1, h2, h3, h4 = fabric.hosts
+        incast = {"udp": True, "rate": 70_000_000, "dscp": LOSSLESS_DSCP, "start": 0.4 * seconds,
+                  "length": 0.4 * seconds}
+        return [
+            Flow("tcp-v4", h1, h4, streams=16),
+            Flow("tcp-v6", h4, h1, streams=8, version=6),
+            Flow("tcp-lossless", h2, h3, streams=8, dscp=LOSSLESS_DSCP),
+            Flow("udp", h3, h2, udp=True, rate=20_000_000),
+            Flow("incast-1", h1, h3, **incast),
+            Flow("incast-2", h2, h3, **incast),
+        ]
+
+    def tick(self, _fabric, _elapsed, _seconds):
+        """Nothing is done to the fabric."""
+        return []
+
+    def verdict(self, _screen):
+        return []
+
+
+class Throttled:
+    """Steady UDP of the lossless class; one spine's way to a leaf is slowed down and mended again;
+    then an incast that only the receiver's own leaf can foresee. With RLB on every switch, or without.
+
+    Hosts are paced: the fabric can always carry what they send, and what the incast brings too much
+    fits into leaf 1, whose host ports are lossy because a kernel host does not obey PFC.
+    """
+
+    shortest = 10  # seconds
+    SLOW = "10Mbps"
+    BACKGROUND = 15_000_000  # bit/s a flow, of four
+    BURST = 40_000_000  # bit/s of each of two hosts, for a second
+    SLOW_FROM, SLOW_TO, BURST_AT = 0.2, 0.6, 0.75  # of the whole time
+    # What four processes on few cores can keep up with: they poll at times only every few ms.
+    RLB = {
+        "predictor": {"interval": "200us", "horizon": "20ms", "reaction": "1ms", "floor": "16KiB"},
+        "warning": {"refresh": "10ms", "life": "50ms", "contribution": "100ms"},
+    }
+    traffic = (
+        "Traffic: four UDP flows of 15 Mb/s, h1 to h3 and h2 to h4, lossless class.",
+        f"From a fifth of the time on to three fifths, spine1 sends to leaf2 at {SLOW} only.",
+        "After three quarters: an incast of a second, h1 and h2 send 40 Mb/s more each to h3.",
+        "PFC, ECN marks and drops are counts of the last second.")
+
+    def __init__(self, arguments):
+        self._arguments = arguments
+        self._watch = RlbWatch(arguments.rlb)
+        self._slow = False
+
+    def plan(self, names):
+        preset = self._arguments.rlb
+        rlb = {} if preset == "off" else {"preset": preset} | self._settings(preset)
+        return Plan(host_ports=self._arguments.hosts, scheme=self._arguments.scheme, names=names,
+                    rlb=rlb, host_pg="hosts", buffer="6MiB", xoff="128KiB")
+
+    def _settings(self, preset):
+        """The presets of the paper warn above a fixed threshold."""
+        predictor = self.RLB["predictor"] if preset == "default" else {
+            "interval": "200us", "threshold": "48KiB"}
+        return self.RLB | {"predictor": predictor}
+
+    def flows(self, fabric, seconds):
+        h1, h2, h3, h4 = fabric.hosts
+        steady = {"udp": True, "rate": self.BACKGROUND, "dscp": LOSSLESS_DSCP}
+        burst = {"udp": True, "rate": self.BURST, "dscp": LOSSLESS_DSCP,
+                 "start": self.BURST_AT * seconds, "length": 1}
+        return [Flow("steady-1", h1, h3, **steady), Flow("steady-2", h1, h3, **steady),
+                Flow("steady-3", h2, h4, **steady), Flow("steady-4", h2, h4, **steady),
+                Flow("incast-1", h1, h3, **burst), Flow("incast-2", h2, h3, **burst)]
+
+    def tick(self, fabric, elapsed, seconds):
+        """Slows spine1 down and mends it when the time has come; returns the lines that say so."""
+        self._watch.look(fabric.switches)
+        slow = self.SLOW_FROM * seconds <= elapsed < self.SLOW_TO * seconds
+        if slow == self._slow:
+            return []
+        self._slow = slow
+        self._watch.act("while spine1 was slow" if slow else "afterwards, with the incast")
+        spine = fabric.switch("spine1")
+        spine.config["ports"]["leaf2"]["shaper"] = self.SLOW if slow else "none"
+        spine.reload()
+        return [f"spine1 to leaf2: {f'throttled to {self.SLOW}' if slow else 'full speed again'}"]
+
+    def verdict(self, screen):
+        screen.say(*self._watch.lines())
+        return self._watch.failures()
