@@ -11,13 +11,22 @@
 #include <span>
 #include <string_view>
 
+#include "lb/dre.h"
 #include "lb/parameters.h"
 #include "lb/path_set.h"
 #include "lb/selector.h"
 #include "net/ids.h"
 #include "net/result.h"
+#include "net/units.h"
 
 namespace eddy::lb {
+
+// A port's line, as far as schemes reckon with it.
+struct PortLine {
+  BitRate rate;
+  Bytes marking;  // the shortest queue that is ECN-marked, of those that mark; 0: none does
+  bool operator==(const PortLine&) const = default;
+};
 
 // What a selector is made from. `sets` are the snapshot's: the same, in the same order, as every
 // PathView shows later. Equal inits make selectors that choose alike, byte for byte.
@@ -27,7 +36,9 @@ struct SelectorInit {
   SwitchId switch_id;
   ShardId shard;
   const ParameterMap& parameters;
-  bool rlb = false;  // around the scheme
+  bool rlb = false;                 // around the scheme
+  std::span<const PortLine> lines;  // by port
+  Dre dre{Dre::Parameters{}};       // what PortSignals' register means
 };
 
 // Which packets to another leaf the source leaf gives a shim (net/shim.h), for what it measures.

@@ -179,6 +179,22 @@ bool same_sets(const std::vector<lb::PathSet>& a, const std::vector<lb::PathSet>
                     });
 }
 
+lb::PortLine line_of(const config::BufferConfig& buffer, const config::PortConfig& port) {
+  lb::PortLine line{port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed, {}};
+  for (const config::QueueConfig& queue : port.queues) {
+    const config::WredProfile* profile = queue.wred ? &buffer.wred.at(*queue.wred) : nullptr;
+    if (profile == nullptr || !profile->ecn) continue;
+    if (line.marking.count() == 0 || profile->kmin < line.marking) line.marking = profile->kmin;
+  }
+  return line;
+}
+
+std::vector<lb::PortLine> lines_of(const SwitchConfig& config) {
+  std::vector<lb::PortLine> lines;
+  for (const config::PortConfig& port : config.ports) lines.push_back(line_of(config.buffer, port));
+  return lines;
+}
+
 bool can_lend(const Snapshot* previous, const Snapshot& now) {
   if (previous == nullptr) return false;
   const config::LoadBalancerConfig& before = previous->config.load_balancer;
@@ -186,6 +202,8 @@ bool can_lend(const Snapshot* previous, const Snapshot& now) {
   return before.scheme == after.scheme && before.parameters == after.parameters &&
          previous->config.seed == now.config.seed &&
          previous->config.rlb.enabled() == now.config.rlb.enabled() &&
+         previous->config.dre == now.config.dre &&
+         lines_of(previous->config) == lines_of(now.config) &&
          same_sets(previous->path_sets, now.path_sets);
 }
 
@@ -201,15 +219,21 @@ std::shared_ptr<lb::WarningTable> warnings_of(const Snapshot& now, size_t shard,
 
 Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
   const SwitchConfig& config = snapshot.config;
+  const std::vector<lb::PortLine> lines = lines_of(config);
   for (size_t i = 0; i < shards; ++i) {
     ShardScheme scheme;
     scheme.live = std::make_unique<std::vector<lb::MemberMask>>(snapshot.path_sets.size());
     if (can_lend(previous, snapshot)) {
       scheme.selector = previous->schemes[i].selector;
     } else {
-      const lb::SelectorInit init{
-          snapshot.path_sets,  config.seed, config.id, ShardId(i), config.load_balancer.parameters,
-          config.rlb.enabled()};
+      const lb::SelectorInit init{snapshot.path_sets,
+                                  config.seed,
+                                  config.id,
+                                  ShardId(i),
+                                  config.load_balancer.parameters,
+                                  config.rlb.enabled(),
+                                  lines,
+                                  snapshot.dre};
       auto made = lb::make_selector(config.load_balancer.scheme, init);
       if (!made) return made.problems();
       scheme.selector = std::move(*made);

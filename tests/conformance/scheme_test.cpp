@@ -131,8 +131,15 @@ class SchemeConformance : public testing::TestWithParam<Variant> {
     for (const SchemeInfo& scheme : probed_schemes())
       for (const WrapperInfo& each : scheme.wrappers)
         if (scheme.name == GetParam().scheme && each.name == wrapper)
-          return std::move(
-              each.make({paths.sets(), 1, SwitchId(1), ShardId(0), parameters}, {}).value());
+          return std::move(each.make({.sets = paths.sets(),
+                                      .seed = 1,
+                                      .switch_id = SwitchId(1),
+                                      .shard = ShardId(0),
+                                      .parameters = parameters,
+                                      .lines = paths.lines(),
+                                      .dre = paths.dre()},
+                                     {})
+                               .value());
     return nullptr;
   }
 };

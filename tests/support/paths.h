@@ -35,13 +35,17 @@ inline PathSet make_set(size_t count, size_t first_port = 0) {
 // One switch's path sets, which of their members live, and the signals of its ports.
 class Paths {
  public:
+  static constexpr BitRate kRate = BitRate::gbps(40);
+  static constexpr Bytes kMarking{160'000};
   // Delays are one way; stamps wait in queue 3, that of make_packet().
   static constexpr PathTable::Parameters kMeasurement = {
       .base_rtt = Duration::microseconds(16), .one_way = true, .measured_queues = 1 << 3};
 
   explicit Paths(std::vector<PathSet> sets)
-      : sets_(std::move(sets)), ports_(std::make_unique<std::array<PortSignals, kMaxPorts>>()) {
-    measured_ = std::make_unique<PathTable>(sets_, kMeasurement);
+      : sets_(std::move(sets)),
+        ports_(std::make_unique<std::array<PortSignals, kMaxPorts>>()),
+        measured_(std::make_unique<PathTable>(sets_, kMeasurement)),
+        lines_(kMaxPorts, PortLine{kRate, kMarking}) {
     for (const PathSet& set : sets_) live_.push_back(first_members(set.count));
     for (PortSignals& port : *ports_) {
       for (auto& bytes : port.queued_bytes) bytes = 0;
@@ -72,15 +76,25 @@ class Paths {
   void queue(size_t port_number, uint32_t bytes, size_t queue_number = 3) {
     port(port_number).queued_bytes[queue_number] = bytes;
   }
+  std::span<const PortLine> lines() const { return lines_; }
+  const Dre& dre() const { return dre_; }
+  // The port has sent this share of what its line carries, as its register shows at `now`.
+  void load(size_t port_number, uint32_t percent, Instant now = {}) {
+    PortSignals& signals = port(port_number);
+    dre_.restart(signals, now);
+    signals.dre_bytes = static_cast<uint64_t>(dre_.capacity(kRate).count()) * percent / 100;
+  }
 
  private:
   std::vector<PathSet> sets_;
   std::vector<MemberMask> live_;
   std::unique_ptr<std::array<PortSignals, kMaxPorts>> ports_;
   std::unique_ptr<PathTable> measured_;
+  std::vector<PortLine> lines_;
+  Dre dre_{Dre::Parameters{}};
 };
 
-// A full-sized data packet of flow number `flow`.
+// A full-sized data packet of flow number `flow`; a line alone, without a frame to read.
 inline Packet make_packet(uint64_t flow, uint16_t payload = 1'000) {
   Packet packet{};
   packet.order_hash = mix64(flow + 1);
@@ -88,7 +102,7 @@ inline Packet make_packet(uint64_t flow, uint16_t payload = 1'000) {
   packet.payload_len = payload;
   packet.wire_len = payload + 58u;
   packet.queue = QueueId(3);
-  packet.flags = kPacketIp | kPacketRoce;
+  packet.flags = kPacketIp;
   return packet;
 }
 
@@ -102,7 +116,8 @@ struct Entity {
 inline std::unique_ptr<Selector> make(std::string_view scheme, const Paths& paths,
                                       const ParameterMap& parameters = {}, Entity entity = {}) {
   const SelectorInit init{paths.sets(),          entity.seed, SwitchId(entity.switch_id),
-                          ShardId(entity.shard), parameters,  entity.rlb};
+                          ShardId(entity.shard), parameters,  entity.rlb,
+                          paths.lines(),         paths.dre()};
   Result<std::unique_ptr<Selector>> made = make_selector(scheme, init);
   return made ? std::move(made.value()) : nullptr;
 }
