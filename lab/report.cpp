@@ -124,6 +124,45 @@ std::string bin_table(const std::vector<VariantRuns>& variants) {
   return aligned(rows);
 }
 
+struct RlbColumn {
+  std::string_view head;
+  std::string_view counter;
+};
+constexpr std::array<RlbColumn, 9> kRlbColumns = {{{"foreseen", "pfc_predicted"},
+                                                   {"CNM sent", "cnm_tx_packets"},
+                                                   {"relayed", "cnm_relayed_packets"},
+                                                   {"warned", "path_warnings_begun"},
+                                                   {"cleared", "path_warnings_cleared"},
+                                                   {"expired", "path_warnings_expired"},
+                                                   {"rerouted", "rlb_rerouted_packets"},
+                                                   {"all warned", "rlb_all_warned_packets"},
+                                                   {"suspended", "rlb_suspended_packets"}}};
+
+std::vector<double> counters_of(const std::vector<const Json*>& runs, std::string_view name) {
+  std::vector<double> values;
+  for (const Json* run : runs)
+    if (const Json all = run->value("counters", Json::object()); all.contains(name))
+      values.push_back(all.at(std::string(name)).get<double>());
+  return values;
+}
+
+// How well PFC was predicted, and what came of it, of the variants with RLB; empty: none.
+std::string rlb_table(const std::vector<VariantRuns>& variants) {
+  std::vector<std::vector<std::string>> rows = {{"variant", "precision %", "recall %", "lead us"}};
+  for (const RlbColumn& column : kRlbColumns) rows[0].emplace_back(column.head);
+  for (const VariantRuns& variant : variants) {
+    if (!variant.runs.front()->contains("rlb") || variant.runs.front()->at("rlb").is_null())
+      continue;
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {shown(variant.name), cell(values_of(variant.runs, "rlb_precision", kHundred)),
+           cell(values_of(variant.runs, "rlb_recall", kHundred)),
+           cell(values_of(variant.runs, "rlb_lead_us", 1))};
+    for (const RlbColumn& column : kRlbColumns)
+      row.push_back(cell(counters_of(variant.runs, column.counter)));
+  }
+  return rows.size() == 1 ? "" : aligned(rows);
+}
+
 // What a reader of the tables must know.
 std::string remarks(const Json& result, const std::vector<VariantRuns>& variants) {
   std::string out;
@@ -187,6 +226,7 @@ std::string report(const Json& result) {
   out += "Means over seeds +- half of the 95 % confidence interval.\n\n";
   out += main_table(variants);
   out += "\nSlowdown by flow size\n\n" + bin_table(variants);
+  if (const std::string rlb = rlb_table(variants); !rlb.empty()) out += "\nRLB\n\n" + rlb;
   const Json expected = result.value("expect", Json::array());
   if (!expected.empty()) out += "\nExpected\n\n";
   for (const Json& text : expected) out += "  " + text.get<std::string>() + "\n";

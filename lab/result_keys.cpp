@@ -76,6 +76,23 @@ Json largest_sample(const RunRecord& run, Member member) {
   return samples.empty() ? Json() : Json((*std::ranges::max_element(samples, {}, member)).*member);
 }
 
+uint64_t counted(const RunRecord& run, const char* name) {
+  const auto found = run.result.counters.find(name);
+  return found == run.result.counters.end() ? 0 : found->second;
+}
+
+// Of `part` and `rest`; of nothing it is no number.
+Json share(uint64_t part, uint64_t rest) {
+  if (part + rest == 0) return {};
+  return static_cast<double>(part) / static_cast<double>(part + rest);
+}
+
+Json mean_lead(const RunRecord& run) {
+  const uint64_t right = counted(run, "pfc_predictions_right");
+  if (right == 0) return {};
+  return microseconds(run.result.prediction_lead) / static_cast<double>(right);
+}
+
 static_assert(host::Nic::kOodBuckets == 1'024, "ood_p99 and ood_histogram say so");
 
 using R = const RunRecord&;
@@ -120,6 +137,9 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"pfc_paused_us", T::number, "us", "time paused, summed over the ports of switches and hosts", [](R r) { return Json(r.result.pfc_paused_us); }},
   {"pfc_pause_rate", T::number, "1/s", "events a second and switch port", [](R r) { return Json(r.result.pfc_pause_rate); }},
   {"pfc_paused_fraction", T::number, "", "of the time of all ports", [](R r) { return Json(r.result.pfc_paused_fraction); }},
+  {"rlb_precision", T::number, "", "of the predictions of PFC that have ended, those that PFC followed; a warning that averts its pause is not among them; null: there were none", [](R r) { return share(counted(r, "pfc_predictions_right"), counted(r, "pfc_predictions_wrong")); }, true},
+  {"rlb_recall", T::number, "", "of the pauses that began, those with a warning out; null: there were none, or nobody predicts", [](R r) { return share(counted(r, "pfc_foreseen"), counted(r, "pfc_unforeseen")); }, true},
+  {"rlb_lead_us", T::number, "us", "from a right prediction to its pause, mean; null: there was none", mean_lead, true},
   {"lossless_drops", T::integer, "packets", "dropped although lossless; 0 in a sound configuration", [](R r) { return Json(r.result.lossless_drops); }},
   {"goodput_gbps", T::number, "Gb/s", "payload of all flows that was delivered, over simulated_us", [](R r) { return Json(r.result.goodput_gbps); }},
   {"queue_max_bytes", T::integer, "octets", "the longest egress queue in any sample; null: no samples", [](R r) { return largest_sample(r, &QueueSample::max_queue); }, true},

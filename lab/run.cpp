@@ -299,6 +299,8 @@ void Execution::collect_counters() {
       sums["nic_" + std::string(host::nic_counter_infos()[k].name)] +=
           world_->nic(i).counter(static_cast<host::NicCounter>(k));
   result_.lossless_drops = sums["lossless_dropped_packets"];
+  result_.prediction_lead =
+      undilated(Duration::picoseconds(static_cast<int64_t>(sums["pfc_prediction_lead_ps"])));
 }
 
 void Execution::collect_links() {

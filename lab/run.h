@@ -87,6 +87,7 @@ struct RunResult {
   double pfc_paused_us = 0;             // summed over all paused ports, of switches and hosts
   double pfc_pause_rate = 0;            // events a second and switch port
   double pfc_paused_fraction = 0;       // of the time of all ports
+  Duration prediction_lead{};           // RLB: from right predictions to PFC, summed
   uint64_t lossless_drops = 0;
   double goodput_gbps = 0;  // delivered payload of all flows over the simulated time
   std::map<std::string, uint64_t>

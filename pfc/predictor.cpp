@@ -1,6 +1,7 @@
 #include "pfc/predictor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "config/config.h"
 
@@ -137,19 +138,25 @@ std::optional<uint8_t> Predictor::due(State& state, const PredictorPlan& plan, u
   return refresh ? std::optional<uint8_t>(1) : std::nullopt;
 }
 
-// Where warnings just expire nothing is told of their end.
+// Where warnings just expire their end is owed, too, for those who count; but once.
 void Predictor::tell(size_t index, uint8_t severity, Instant now) {
   State& state = states_[index];
   const PredictorPlan& plan = plans_[port_of(index).index()];
   const bool ends = severity == kClear && state.severity != kClear;
-  if (state.severity == kClear && severity != kClear) state.begun_at = now;
+  if (state.severity == kClear && severity != kClear) {
+    state.begun_at = now;
+    state.predicts = severity != kPfcSent;
+  }
+  if (ends) {
+    state.ends = true;
+    state.missed = state.predicts;
+  }
   state.severity = severity;
   state.told_at = now;
   state.repeats_clear = ends && plan.sends_clear;
   const bool goes_on = severity != kClear || state.repeats_clear;
   refreshes_.set(static_cast<Deadlines::Id>(index),
                  goes_on ? now + plan.refresh : Instant::never());
-  if (severity == kClear && !plan.sends_clear) return;
   if (!state.owed) owed_.push_back(static_cast<uint16_t>(index));
   state.owed = true;
 }
@@ -157,6 +164,8 @@ void Predictor::tell(size_t index, uint8_t severity, Instant now) {
 PfcWarning Predictor::take_owed(size_t index) {
   State& state = states_[index];
   state.owed = false;
+  const bool ends = std::exchange(state.ends, false);
+  const bool missed = std::exchange(state.missed, false);
   return {.port = port_of(index),
           .pg = pg_of(index),
           .severity = state.severity,
@@ -164,16 +173,31 @@ PfcWarning Predictor::take_owed(size_t index) {
           .level = state.level,
           .growth = state.growth,
           .time_to_xoff = time_to_fill(state.level.xoff - state.level.queue, state.slope),
-          .begins = state.severity != kClear && state.begun_at == state.told_at};
+          .begins = state.severity != kClear && state.begun_at == state.told_at,
+          .ends = ends,
+          .missed = missed};
 }
 
-void Predictor::pfc_sent(PortId port, PriorityGroupId pg, bool paused, Instant now) {
+PauseForesight Predictor::pfc_sent(PortId port, PriorityGroupId pg, bool paused, Instant now) {
   const size_t index = index_of(port, pg);
   State& state = states_[index];
+  const bool begins = paused && !state.paused;
   state.paused = paused;
-  if (!paused) return;
+  if (!paused) return {};
   state.calm = 0;
+  const PauseForesight seen = begins ? foresight(state, now) : PauseForesight{};
+  state.predicts = false;
   if (state.severity != kPfcSent) tell(index, kPfcSent, now);
+  return seen;
+}
+
+// One that begins at the same instant warns nobody.
+PauseForesight Predictor::foresight(const State& state, Instant now) {
+  const bool foreseen = state.severity != kClear && state.begun_at < now;
+  return {.begins = true,
+          .foreseen = foreseen,
+          .first = foreseen && state.predicts,
+          .lead = foreseen ? now - state.begun_at : Duration()};
 }
 
 }  // namespace eddy::pfc

@@ -6,9 +6,10 @@
 // `derivative` when a PG above a floor would reach XOFF within the horizon; `combined` also above a
 // ceiling. It is clear again when two samples in a row say so, and not before the dwell time. A
 // warning is told at once when it begins or its severity jumps, else once a refresh; a clear is
-// told twice. Units: octets, octets a millisecond, picoseconds. Owner: one shard. Bounds: `ports` x
-// 8 states, taken at construction. Cost: a sample that is too early one compare; else about 15
-// cycles and a division. Source: reference B.2.4, B.3; RLB paper, section 3.2.
+// told twice. A prediction, a warning that began before PFC was sent, is right if PFC is sent
+// before it ends. Units: octets, octets a millisecond, picoseconds. Owner: one shard. Bounds:
+// `ports` x 8 states, taken at construction. Cost: a sample that is too early one compare; else
+// about 15 cycles and a division. Source: reference B.2.4, B.3; RLB paper, section 3.2.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +66,16 @@ struct PfcWarning {
   int64_t growth = 0;     // octets since the sample before
   Duration time_to_xoff;  // Duration::max(): not at this slope
   bool begins = false;    // it was clear before
+  bool ends = false;      // and is so again
+  bool missed = false;    // a prediction has ended, and PFC was not sent
+};
+
+// A pause, as it was predicted.
+struct PauseForesight {
+  bool begins = false;    // else the priority was paused already
+  bool foreseen = false;  // a warning was out
+  bool first = false;     // of those during that warning: it was right
+  Duration lead;          // first: since the warning began
 };
 
 class Predictor {
@@ -88,7 +99,7 @@ class Predictor {
     if (now >= states_[index_of(port, pg)].next_sample) evaluate(index_of(port, pg), level, now);
   }
   // PFC has been sent for a watched PG, or has been taken back.
-  void pfc_sent(PortId port, PriorityGroupId pg, bool paused, Instant now);
+  PauseForesight pfc_sent(PortId port, PriorityGroupId pg, bool paused, Instant now);
   // Samples the PGs whose refresh is due: PgLevel look(PortId, PriorityGroupId).
   template <class Look>
   void on_timers(Instant now, Look&& look) {
@@ -123,6 +134,9 @@ class Predictor {
     uint8_t calm = 0;           // samples in a row
     uint8_t samples = 0;        // up to 2: from then on there is a slope
     bool paused = false;        // PFC was sent
+    bool predicts = false;      // the warning began before PFC, which has not been sent since
+    bool ends = false;          // owed, too
+    bool missed = false;        // owed, too
     bool repeats_clear = false;
     bool owed = false;
   };
@@ -133,6 +147,7 @@ class Predictor {
   static PortId port_of(size_t index) { return PortId(index / kPriorities); }
   static PriorityGroupId pg_of(size_t index) { return PriorityGroupId(index % kPriorities); }
   void evaluate(size_t index, const PgLevel& level, Instant now);
+  static PauseForesight foresight(const State& state, Instant now);
   static void measure(State& state, const PredictorPlan& plan, const PgLevel& level, Instant now);
   // The severity to be told now, if any; `danger`: what the sample shows.
   static std::optional<uint8_t> due(State& state, const PredictorPlan& plan, uint8_t danger,

@@ -33,6 +33,11 @@ namespace eddy {
   X(no_control_buffer, "frames of our own not made for lack of a packet buffer")             \
   X(selector_ties_total, "packets from the port whose best paths were equally good")         \
   X(pfc_predicted, "times a priority group of the port was seen to near XOFF")               \
+  X(pfc_predictions_right, "of those, that PFC was sent before the warning ended")           \
+  X(pfc_predictions_wrong, "of those, that it was not, as where the warning averts it")      \
+  X(pfc_prediction_lead_ps, "picoseconds from a right prediction to PFC, summed")            \
+  X(pfc_foreseen, "pauses begun while a warning of the priority group was out")              \
+  X(pfc_unforeseen, "pauses begun while none was, of watched priority groups")               \
   X(cnm_tx_packets, "CNMs sent to warn the peer of the port")                                \
   X(cnm_rx_packets, "CNMs received")                                                         \
   X(cnm_relayed_packets, "CNMs of other switches passed on by the port")                     \

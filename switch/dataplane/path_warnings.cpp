@@ -152,7 +152,10 @@ void PathWarnings::send_owed() {
       context_.count(port, PortCounter::pfc_predicted);
       context_.event(EventKind::pfc_predicted, port, warning.severity, priority);
     }
-    if (!plans_[port.index()].notifies) return;
+    if (warning.missed) context_.count(port, PortCounter::pfc_predictions_wrong);
+    const pfc::PredictorPlan& plan = plans_[port.index()];
+    const bool clears = warning.severity == pfc::Predictor::kClear;
+    if (!plan.notifies || (clears && !plan.sends_clear)) return;
     if (send(port, message_of(warning))) context_.count(port, PortCounter::cnm_tx_packets);
   });
 }
@@ -238,9 +241,18 @@ void PathWarnings::pfc_sent(PortId port, uint8_t xoff, uint8_t xon) {
     if (!services_.predictor.watches(port, PriorityGroupId(pg))) continue;
     const size_t priority = settings.classes->pg_to_pfc[pg].index();
     if (((xoff | xon) >> priority & 1) != 0)
-      services_.predictor.pfc_sent(port, PriorityGroupId(pg), (xoff >> priority & 1) != 0,
-                                   context_.now);
+      count(port, services_.predictor.pfc_sent(port, PriorityGroupId(pg),
+                                               (xoff >> priority & 1) != 0, context_.now));
   }
+}
+
+void PathWarnings::count(PortId port, const pfc::PauseForesight& pause) {
+  if (!pause.begins) return;
+  context_.count(port, pause.foreseen ? PortCounter::pfc_foreseen : PortCounter::pfc_unforeseen);
+  if (!pause.first) return;
+  context_.count(port, PortCounter::pfc_predictions_right);
+  context_.counters[port].port[PortCounter::pfc_prediction_lead_ps].add(
+      static_cast<uint64_t>(pause.lead.ps()));
 }
 
 void PathWarnings::on_timers() {

@@ -76,6 +76,7 @@ class PathWarnings {
   static constexpr size_t kHeard = 256;
 
   void send_owed();
+  void count(PortId port, const pfc::PauseForesight& pause);
   Cnm message_of(const pfc::PfcWarning& warning) const;
   Duration longest_life() const { return std::max(kLongestLife, config_.life * kTrust); }
   void hear(PortId port, const Cnm& message);

@@ -230,7 +230,36 @@ TEST(PathWarnings, ALeafWarnsBeforeItSendsPfc) {
   EXPECT_GT(first_pfc - told[0].at, 2_us);
   EXPECT_EQ(told.back().message.feedback, kCnmPfcSent);
   EXPECT_EQ(count(rig.object(), 2, PortCounter::cnm_tx_packets), told.size());
-  EXPECT_GT(count(rig.object(), 2, PortCounter::pfc_predicted), 0u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_predicted), 1u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_predictions_right), 1u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_predictions_wrong), 0u);
+  EXPECT_GT(count(rig.object(), 2, PortCounter::pfc_foreseen), 0u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_unforeseen), 0u);
+  const auto lead = count(rig.object(), 2, PortCounter::pfc_prediction_lead_ps);
+  EXPECT_GT(lead, static_cast<uint64_t>((first_pfc - told[0].at).ps()));
+}
+
+// The receiver goes on before the group is full: nothing is paused.
+TEST(PathWarnings, APredictionWithoutPfcIsCountedAsWrong) {
+  OneSwitch rig(leaf());
+  rig.inject(0, pause_frame(bit(kLossless), 0xffff));
+  rig.run_for(1_us);
+  UdpSpec spec{.destination_mac = port_mac(rig.config, 2),
+               .source_mac = host_mac(9, 9),
+               .source = host_ip(2, 1),
+               .destination = host_ip(1, 1),
+               .dscp = kLosslessDscp};
+  spec.frame_len = 1000;
+  spec.readable_len = 128;
+  while (count(rig.object(), 2, PortCounter::pfc_predicted) == 0) {
+    rig.inject(2, udp_frame(spec), 1000);
+    rig.run_for(820_ns);
+  }
+  rig.inject(0, pause_frame(bit(kLossless), 0));
+  rig.run_for(1_ms);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_predictions_wrong), 1u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_predictions_right), 0u);
+  EXPECT_EQ(count(rig.object(), 2, kLossless, PfcCounter::pfc_tx_xoff), 0u);
 }
 
 TEST(PathWarnings, ThePauseItselfWarnsOfThePortAndOutlastsItByTwoCableDelays) {

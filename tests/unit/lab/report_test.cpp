@@ -53,6 +53,28 @@ TEST(Report, MeansOverSeedsWithTheirIntervals) {
   EXPECT_THAT(text, HasSubstr(">= 1 BDP"));
 }
 
+TEST(Report, VariantsWithRlbHaveATableOfIt) {
+  RunRecord run = sample_run("with", 1);
+  run.identity.rlb = "default";
+  run.result.counters["pfc_predictions_right"] = 3;
+  run.result.counters["pfc_predictions_wrong"] = 1;
+  run.result.counters["pfc_foreseen"] = 9;
+  run.result.counters["pfc_unforeseen"] = 1;
+  run.result.counters["rlb_rerouted_packets"] = 4711;
+  run.result.prediction_lead = Duration::microseconds(36);
+  const Json values = run_values(run);
+  EXPECT_DOUBLE_EQ(values.at("rlb_precision").get<double>(), 0.75);
+  EXPECT_DOUBLE_EQ(values.at("rlb_recall").get<double>(), 0.9);
+  EXPECT_DOUBLE_EQ(values.at("rlb_lead_us").get<double>(), 12);
+  RunRecord without = sample_run("without", 1);
+  EXPECT_TRUE(run_values(without).at("rlb_precision").is_null());
+  const std::string text = report(result_of({run, without}));
+  const std::string table = text.substr(text.find("RLB\n"));
+  EXPECT_THAT(table, AllOf(HasSubstr("75"), HasSubstr("90"), HasSubstr("4711")));
+  EXPECT_THAT(table, Not(HasSubstr("without")));
+  EXPECT_THAT(report(result_of({without})), Not(HasSubstr("RLB")));
+}
+
 TEST(Report, OneSeedHasNoInterval) {
   const std::string text = report(result_of({sample_run("", 1)}));
   EXPECT_THAT(text, HasSubstr("(only)"));

@@ -165,7 +165,10 @@ TEST(Predictor, OfThePaperJustStopsTelling) {
   Rig rig(config::rlb_preset(config::RlbPreset::paper));
   ASSERT_TRUE(rig.sample(0_us, 120'000));
   EXPECT_FALSE(rig.sample(2_us, 5'000));
-  EXPECT_FALSE(rig.sample(4_us, 5'000));
+  const auto end = rig.sample(4_us, 5'000);
+  ASSERT_TRUE(end) << "for those who count";
+  EXPECT_TRUE(end->ends);
+  EXPECT_TRUE(end->missed);
   EXPECT_EQ(rig.predictor.severity(kPort, kPg), Predictor::kClear);
   EXPECT_EQ(rig.predictor.next_deadline(), Instant::never());
 }
@@ -186,6 +189,53 @@ TEST(Predictor, PfcItselfIsTheHighestSeverityUntilItIsTakenBack) {
   const auto clear = rig.sample(14_us, 5'000);
   ASSERT_TRUE(clear);
   EXPECT_EQ(clear->severity, Predictor::kClear);
+}
+
+TEST(Predictor, APredictionIsRightIfPfcIsSentBeforeItEnds) {
+  Rig rig;
+  (void)rig.sample(0_us, 214'000);
+  const PauseForesight first = rig.predictor.pfc_sent(kPort, kPg, true, Instant::at(5_us));
+  EXPECT_TRUE(first.begins && first.foreseen && first.first);
+  EXPECT_EQ(first.lead, 5_us);
+  const PauseForesight refresh = rig.predictor.pfc_sent(kPort, kPg, true, Instant::at(6_us));
+  EXPECT_FALSE(refresh.begins);
+  EXPECT_FALSE(rig.predictor.pfc_sent(kPort, kPg, false, Instant::at(7_us)).begins);
+  const PauseForesight second = rig.predictor.pfc_sent(kPort, kPg, true, Instant::at(8_us));
+  EXPECT_TRUE(second.begins && second.foreseen);
+  EXPECT_FALSE(second.first) << "the warning was right once";
+  (void)rig.predictor.pfc_sent(kPort, kPg, false, Instant::at(9_us));
+  (void)rig.flushed();
+  (void)rig.sample(12_us, 5'000);
+  const auto end = rig.sample(14_us, 5'000);
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->ends);
+  EXPECT_FALSE(end->missed);
+}
+
+TEST(Predictor, APredictionThatEndsWithoutPfcIsWrong) {
+  Rig rig;
+  (void)rig.sample(0_us, 214'000);
+  (void)rig.sample(12_us, 5'000);
+  const auto end = rig.sample(14_us, 5'000);
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->ends && end->missed);
+  const auto repeated = rig.timers(22_us);
+  ASSERT_TRUE(repeated);
+  EXPECT_FALSE(repeated->ends || repeated->missed);
+}
+
+TEST(Predictor, PfcWithoutAnEarlierWarningIsUnforeseen) {
+  Rig rig;
+  const PauseForesight clear = rig.predictor.pfc_sent(kPort, kPg, true, Instant::at(1_us));
+  EXPECT_TRUE(clear.begins);
+  EXPECT_FALSE(clear.foreseen || clear.first);
+  (void)rig.predictor.pfc_sent(kPort, kPg, false, Instant::at(2_us));
+  (void)rig.flushed();
+  (void)rig.sample(4_us, 5'000);
+  EXPECT_FALSE(rig.sample(6_us, 5'000)->missed) << "that was no prediction";
+  Rig same;
+  (void)same.sample(1_us, 214'000);
+  EXPECT_FALSE(same.predictor.pfc_sent(kPort, kPg, true, Instant::at(1_us)).foreseen);
 }
 
 TEST(Predictor, ForgetsWithANewConfigurationButNotItsSequence) {
