@@ -34,6 +34,7 @@ class Dre {
 
   explicit Dre(const Parameters& parameters);
 
+  Duration period() const { return period_; }
   // What X comes to just before a decay on a line of this rate that never rests: C * tau.
   Bytes capacity(BitRate rate) const;
 

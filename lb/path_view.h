@@ -66,7 +66,7 @@ class PathView {
 
   // A scheme's own choice fell between members that its measure cannot tell apart; its seeded rule
   // decided. Once a propose().
-  void report_tie() const { ++ties_; }
+  void report_tie(bool tied = true) const { ties_ += tied ? 1 : 0; }
   uint32_t ties() const { return ties_; }  // since this view was made
 
   const WarningTable* warnings() const { return warnings_; }

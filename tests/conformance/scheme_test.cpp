@@ -94,7 +94,8 @@ Paths six_sets() {
                 make_set(64, 30)});
 }
 
-// The outside world: packets of random flows, queues, pauses and members that die and return.
+// The outside world: packets of random flows, queues, loads, pauses, what is measured of paths, and
+// members that die and return.
 class Script {
  public:
   explicit Script(uint64_t seed) : random_(seed, 0, 0) {}
@@ -105,6 +106,8 @@ class Script {
       burst.put(i, random_.below(300), static_cast<uint16_t>(random_.below(6)));
     for (int i = 0; i < 8; ++i) paths.queue(random_.below(94), random_.below(100'000));
     paths.port(random_.below(94)).paused_queues = static_cast<uint8_t>(random_.next());
+    paths.load(random_.below(94), random_.below(120), now_);
+    for (uint16_t set = 0; set < paths.sets().size(); ++set) measure(paths, set);
     for (size_t set = 0; with_deaths && set < paths.sets().size(); ++set) {
       const MemberMask all = test::first_members(paths.sets()[set].count);
       const MemberMask some = random_.next64() & all;
@@ -114,6 +117,15 @@ class Script {
   Instant now() const { return now_; }
 
  private:
+  void measure(Paths& paths, uint16_t set) {
+    const auto member = static_cast<MemberIndex>(random_.below(paths.sets()[set].count));
+    PathRecord& record = paths.measured().at(set, member);
+    record.take_delay(Duration::nanoseconds(8'000 + random_.below(100'000)), now_);
+    record.take_marks(100, random_.below(101));
+    record.take_congestion(static_cast<uint8_t>(random_.next()), now_);
+    paths.measured().set_failed(set, member, random_.below(8) == 0);
+  }
+
   RandomStream random_;
   Instant now_;
 };
@@ -152,7 +164,7 @@ TEST_P(SchemeConformance, ChoosesOnlyLiveMembers) {
   Burst burst;
   for (int round = 0; round < kBursts; ++round) {
     script.next(paths, burst, true);
-    burst.select(*selector, paths.view(script.now()));
+    burst.select(*selector, paths.measured_view(script.now()));
     for (size_t i = 0; i < kBurst; ++i) {
       const Packet& packet = burst.packets()[i];
       const PathSet& set = paths.sets()[burst.set_of(i)];
@@ -170,7 +182,7 @@ std::string transcript(Selector& selector, Paths paths) {
   std::string octets;
   for (int round = 0; round < kBursts; ++round) {
     script.next(paths, burst, true);
-    burst.select(selector, paths.view(script.now()));
+    burst.select(selector, paths.measured_view(script.now()));
     octets.append(reinterpret_cast<const char*>(burst.packets().data()), kBurst * sizeof(Packet));
   }
   return octets;
@@ -198,7 +210,7 @@ TEST_P(SchemeConformance, AWrapperMayTakeTheSecondChoice) {
   for (int round = 0; round < kBursts; ++round) {
     script.next(paths, burst, true);
     seen.clear();
-    burst.select(*selector, paths.view(script.now()));
+    burst.select(*selector, paths.measured_view(script.now()));
     ASSERT_EQ(seen.size(), kBurst);
     for (size_t i = 0; i < kBurst; ++i) {
       const MemberMask live = paths.live(burst.set_of(i));
@@ -209,14 +221,15 @@ TEST_P(SchemeConformance, AWrapperMayTakeTheSecondChoice) {
   }
 }
 
-// Queues fill where packets go and time passes, so every scheme has reason to move on.
+// Queues and lines fill where packets go and time passes, so every scheme has reason to move on.
 MemberMask used_members(Selector& selector, Paths& paths, Instant& now) {
   MemberMask used = 0;
   Burst burst;
   for (uint64_t flow = 0; flow < 150 * kBurst; flow += kBurst) {
     now = now + 21_s;
+    for (const Packet& before : burst.packets()) paths.load(before.egress_port.index(), 100, now);
     for (size_t i = 0; i < kBurst; ++i) burst.put(i, flow + i, 0);
-    burst.select(selector, paths.view(now));
+    burst.select(selector, paths.measured_view(now));
     for (const Packet& packet : burst.packets()) {
       used |= bit_of(packet.member);
       PortSignals& port = paths.port(packet.egress_port.index());
@@ -253,7 +266,7 @@ TEST_P(SchemeConformance, AllocatesNothingAfterConstruction) {
   Burst burst;
   for (int round = 0; round < kBursts; ++round) {
     script.next(paths, burst, true);
-    const PathView view = paths.view(script.now());
+    const PathView view = paths.measured_view(script.now());
     const uint64_t before = eddy::test::allocations();
     burst.select(*selector, view);
     ASSERT_EQ(eddy::test::allocations(), before);
@@ -276,7 +289,7 @@ TEST_P(FlowOrder, AFlowKeepsItsPath) {
   Instant now;
   for (int round = 0; round < 200; ++round) {
     for (size_t i = 0; i < kBurst; ++i) burst.put(i, i, i % 2);
-    burst.select(*selector, paths.view(now));
+    burst.select(*selector, paths.measured_view(now));
     for (size_t i = 0; i < kBurst; ++i) {
       if (round == 0) first[i] = burst.packets()[i].member;
       ASSERT_EQ(burst.packets()[i].member, first[i]) << "flow " << i << ", burst " << round;
@@ -296,7 +309,7 @@ TEST_P(SchemeConformance, RoceControlGoesByEcmp) {
   Burst data;
   for (int round = 0; round < kBursts; ++round) {
     script.next(paths, data, true);
-    const PathView view = paths.view(script.now());
+    const PathView view = paths.measured_view(script.now());
     for (uint16_t set = 0; set < paths.sets().size(); ++set) {
       Packet ack = make_packet(1'000u + set);
       ack.set(kPacketRoceControl);

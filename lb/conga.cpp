@@ -1,0 +1,218 @@
+// CONGA: each flowlet takes the path whose most utilised link is the least so, as the destination
+// leaf reported.
+//
+// The measure of a member is the greater of its own line's level and the level of the rest of its
+// path (PathRecord::congestion), both in Q bits. The first packet of a flowlet takes the least;
+// of equals the flowlet's last member stays, else one is drawn: a flow moves only to a strictly
+// better path. A report that is not renewed loses half of itself with every quarter of the ageing
+// time from then on, so that a path is tried again. Two tiers: in three, one report covers several
+// paths beyond the spine. A path that loses packets looks idle and attracts more.
+// Levels are looked at four times a DRE period, by which a register steps. Owner: the selector's
+// shard. Octets: 8 an entry, 32 a path set, 16 a port. Cost: a line a packet, and a few loads a
+// member for the sets that new flowlets want, four times a period. Source: reference A.8, A.7, A.5.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "lb/draws.h"
+#include "lb/dre.h"
+#include "lb/flowlets.h"
+#include "lb/scheme.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+
+class Conga {
+ public:
+  static constexpr std::string_view kSummary =
+      "each flowlet takes the path whose fullest link is the least full, told by the other end";
+  static constexpr bool kPromisesOrder = true;
+  static constexpr ShimNeed kNeeds = ShimNeed::every;
+
+  struct Parameters {
+    int64_t q = 3;
+    Duration gap = 50_us;
+    FlowletMode mode = FlowletMode::agebit;
+    int64_t entries = 65'536;
+    Duration ageing = 10_ms;
+    bool paused_is_full = false;
+  };
+  static constexpr auto parameters() {
+    return std::array{
+        ranged<&Parameters::q>("q", 1, 8, {"bits that a utilisation counts with", "reference A.8"}),
+        ranged<&Parameters::gap>("gap", 1_us, 10_s,
+                                 {"idle time that ends a flowlet; agebit: between this and twice "
+                                  "this",
+                                  "reference A.8"}),
+        choice<&Parameters::mode>("mode", kFlowletModeNames,
+                                  {"one-bit ageing as in hardware, or exact", "reference A.5"}),
+        ranged<&Parameters::entries>("entries", 64, 16'777'216,
+                                     {"flowlet table entries of 8 octets", "reference A.5"}),
+        ranged<&Parameters::ageing>(
+            "ageing", 4_us, 1'000_s,
+            {"how long a report holds before it begins to fade", "reference A.8"}),
+        flag<&Parameters::paused_is_full>(
+            "paused_is_full",
+            {"a line whose queue PFC has stopped counts as full", "reference A.8"})};
+  }
+
+  Conga(const SelectorInit& init, const Parameters& parameters);
+
+  void prepare(const PathView& view, std::span<Packet* const> burst) {
+    for (const Packet* packet : burst) flowlets_.prefetch(*packet);
+    flowlets_.set_time(view.now());
+  }
+
+  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
+    const Standing standing = standing_of(view, packet, set);
+    if (standing.foreign) [[unlikely]]
+      return by_hash(packet, view.live(set));
+    const MemberMask least = least_of(view, packet.queue, set).members;
+    view.report_tie(!standing.keeps & (count_of(least) > 1));
+    const MemberIndex last = standing.flowlet.member();
+    const bool stays = standing.keeps | (standing.flowlet.drawn_by(set) & contains(least, last));
+    // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
+    const auto keep = static_cast<MemberIndex>(-static_cast<int>(stays));
+    return static_cast<MemberIndex>((last & keep) | (random_of(least, draws_.peek()) & ~keep));
+  }
+
+  // Mixed with the flow: several flows may be moved before the next draw is taken.
+  MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
+                          MemberMask tried) const {
+    const Least least = find_least(view, packet.queue, set, view.live(set) & ~tried);
+    return random_of(least.members,
+                     static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek())));
+  }
+
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+    const Standing standing = standing_of(view, packet, set);
+    if (standing.foreign && member == by_hash(packet, view.live(set))) [[unlikely]]
+      return flowlets_.keep(standing.index);
+    draws_.take(!standing.keeps);
+    flowlets_.put(standing.index, member, set);
+  }
+
+ private:
+  // Of a packet's flowlet.
+  struct Standing {
+    size_t index;
+    Flowlet flowlet;
+    bool keeps;    // its member
+    bool foreign;  // not its own: the entry is another set's, and the flow goes by its hash
+  };
+  struct Least {
+    Instant until;  // good till then, for these that live and this queue
+    MemberMask live = 0;
+    MemberMask members = 0;
+    QueueId queue;
+  };
+  struct LineLevel {
+    Instant until;  // good till then
+    uint8_t level = 0;
+  };
+
+  Standing standing_of(const PathView& view, const Packet& packet, uint16_t set) const {
+    const size_t index = flowlets_.index_of(packet);
+    const Flowlet flowlet = flowlets_[index];
+    const bool young = flowlets_.is_young(flowlet, index);
+    const bool lives = contains(view.live(set), flowlet.member());
+    return {index, flowlet, young && lives, young && !lives && !flowlet.drawn_by(set)};
+  }
+  static MemberIndex by_hash(const Packet& packet, MemberMask live) {
+    return random_of(live, static_cast<uint32_t>(mix64(packet.order_hash)));
+  }
+
+  const Least& least_of(const PathView& view, QueueId queue, uint16_t set) {
+    Least& known = least_[set];
+    const MemberMask live = view.live(set);
+    if (view.now() >= known.until || known.live != live ||
+        (paused_is_full_ && known.queue != queue)) {
+      look_at_lines(view, set, live);
+      known = find_least(view, queue, set, live);
+    }
+    return known;
+  }
+  void look_at_lines(const PathView& view, uint16_t set, MemberMask among);
+  Least find_least(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;
+  uint8_t level_of(const PathView& view, PortId port) const;
+  uint8_t told_level(const PathRecord& record, Instant now) const;
+
+  uint8_t unused_bits_;  // of a level in 8 bits
+  Duration ageing_;
+  bool paused_is_full_;
+  Duration hold_;  // of what was looked at
+  Draws draws_;
+  FlowletTable flowlets_;
+  Dre dre_;
+  std::vector<Bytes> capacity_;   // by port: what its register comes to on a line that never rests
+  std::vector<LineLevel> lines_;  // by port, as last looked at
+  std::vector<Least> least_;      // by set
+};
+
+Conga::Conga(const SelectorInit& init, const Parameters& parameters)
+    : unused_bits_(static_cast<uint8_t>(8 - parameters.q)),
+      ageing_(parameters.ageing),
+      paused_is_full_(parameters.paused_is_full),
+      hold_(init.dre.period() / 4),
+      draws_(stream_of(init)),
+      flowlets_({parameters.gap, parameters.mode, SweepPhase::zero, parameters.entries}),
+      dre_(init.dre),
+      lines_(init.lines.size()),
+      least_(init.sets.size()) {
+  for (const PortLine& line : init.lines) capacity_.push_back(dre_.capacity(line.rate));
+}
+
+// Those that were not looked at lately.
+void Conga::look_at_lines(const PathView& view, uint16_t set, MemberMask among) {
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const PortId port = view.set(set).members[first_of(left)].port;
+    LineLevel& known = lines_[port.index()];
+    if (view.now() >= known.until) known = {view.now() + hold_, level_of(view, port)};
+  }
+}
+
+Conga::Least Conga::find_least(const PathView& view, QueueId queue, uint16_t set,
+                               MemberMask among) const {
+  const PathSet& paths = view.set(set);
+  const PathTable* reports = view.paths();
+  Least least{.until = view.now() + hold_, .live = among, .queue = queue};
+  uint32_t lowest = ~0u;
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const PortId port = paths.members[member].port;
+    const LineLevel& line = lines_[port.index()];
+    uint32_t level = view.now() < line.until ? line.level : level_of(view, port);
+    if (paused_is_full_ && view.port(port).paused(queue)) level = UINT8_MAX >> unused_bits_;
+    if (reports != nullptr)
+      level = std::max<uint32_t>(level, told_level(reports->at(set, member), view.now()));
+    if (level > lowest) continue;
+    least.members = bit_of(member) | (level == lowest ? least.members : 0);
+    lowest = level;
+  }
+  return least;
+}
+
+uint8_t Conga::level_of(const PathView& view, PortId port) const {
+  constexpr uint32_t kScale = Dre::kFullScale / 256;
+  const uint32_t utilisation =
+      dre_.utilisation(view.port(port), capacity_[port.index()], view.now());
+  return static_cast<uint8_t>(std::min<uint32_t>(utilisation / kScale, UINT8_MAX) >> unused_bits_);
+}
+
+uint8_t Conga::told_level(const PathRecord& record, Instant now) const {
+  const uint32_t told = record.congestion.load(std::memory_order_relaxed);
+  if (told == 0) return 0;
+  const Duration age = record.congestion_age(now);
+  if (age < ageing_) [[likely]]
+    return static_cast<uint8_t>(told >> unused_bits_);
+  const int64_t halvings = 1 + (age - ageing_) / (ageing_ / 4);
+  return static_cast<uint8_t>(told >> std::min<int64_t>(halvings, 8) >> unused_bits_);
+}
+
+}  // namespace
+
+EDDY_SCHEME(conga, Conga)
+
+}  // namespace eddy::lb
