@@ -27,18 +27,14 @@ ReplayIo::ReplayIo(const ReplaySpec& spec, std::shared_ptr<test::PacketPool> poo
     : spec_(spec),
       pool_(std::move(pool)),
       port_offset_(kEthernetHeader + (spec.source.is_v4() ? kIpv4Header : kIpv6Header)) {
-  for (const MacAddress& mac : spec_.macs) {
-    for (uint32_t source = 0; source < kSources; ++source) {
-      for (const IpAddress& destination : spec_.destinations) {
-        const IpAddress from = plus(spec_.source, source);
-        const test::Frame frame = test::udp_frame({.destination_mac = mac,
-                                                   .source = from,
-                                                   .destination = destination,
-                                                   .dscp = spec_.dscp,
-                                                   .ecn = spec_.ecn,
-                                                   .frame_len = kFrame});
-        std::memcpy(variants_.emplace_back().octets, frame.data(), kFrame);
-      }
+  for (uint32_t source = 0; source < kSources; ++source) {
+    for (const IpAddress& destination : spec_.destinations) {
+      const test::Frame frame = test::udp_frame({.source = plus(spec_.source, source),
+                                                 .destination = destination,
+                                                 .dscp = spec_.dscp,
+                                                 .ecn = spec_.ecn,
+                                                 .frame_len = kFrame});
+      std::memcpy(variants_.emplace_back().octets, frame.data(), kFrame);
     }
   }
 }
@@ -47,9 +43,9 @@ void ReplayIo::write(Packet* packet, uint32_t flow, size_t ingress) {
   const size_t source = flow >> 16 & (kSources - 1);
   // Neighbouring flows go to unrelated destinations.
   const size_t destination = size_t{flow * kSpread >> 16} % spec_.destinations.size();
-  const Variant& variant =
-      variants_[(ingress * kSources + source) * spec_.destinations.size() + destination];
+  const Variant& variant = variants_[source * spec_.destinations.size() + destination];
   std::memcpy(packet->data(), variant.octets, kFrame);
+  std::memcpy(packet->data(), &spec_.macs[ingress], sizeof(MacAddress));
   const auto port = static_cast<uint16_t>(flow);
   std::memcpy(packet->data() + port_offset_, &port, sizeof port);
   packet->mbuf()->data_len = kFrame;

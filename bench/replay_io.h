@@ -63,7 +63,7 @@ class ReplayIo final : public Io {
 
   ReplaySpec spec_;
   std::shared_ptr<test::PacketPool> pool_;
-  std::vector<Variant> variants_;  // [ingress][source low bits][destination]
+  std::vector<Variant> variants_;  // [source][destination], without the MAC
   size_t port_offset_;             // of the UDP source port
   uint64_t draw_ = 1;
   size_t next_ingress_ = 0;

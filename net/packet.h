@@ -33,9 +33,12 @@ enum PacketFlag : uint16_t {
 };
 
 struct alignas(RTE_CACHE_LINE_SIZE) Packet {
-  Packet* next;                // whichever FIFO holds the packet
-  Instant arrived_at;          // ingress: time of the poll that received it
-  Instant sent_at;             // egress shaper: when its last bit has left
+  Packet* next;        // whichever FIFO holds the packet
+  Instant arrived_at;  // ingress: time of the poll that received it
+  union {
+    Packet* ahead;    // while a FIFO holds it: the packet two behind, if there is one
+    Instant sent_at;  // egress shaper: when its last bit has left
+  };
   uint64_t order_hash;         // parse: order key (reference 1.5); what must stay in order
   uint32_t balance_hash;       // parse: balance key; what ECMP and flowlets hash
   uint32_t wire_len;           // ingress: frame octets without FCS

@@ -1,5 +1,7 @@
 #include "switch/dataplane/egress.h"
 
+#include <rte_prefetch.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -108,7 +110,7 @@ void Egress::service_port(PortId id) {
     return;
   const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
   if (start == now) return serve<1>(id, port, start);  // and the line is busy again
-  serve<kBurst>(id, port, start);
+  serve<kMostFrames>(id, port, start);
 }
 
 template <size_t kMost>
@@ -161,6 +163,7 @@ inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burs
   uint32_t octets = 0;
   do {
     Packet* packet = fifo.pop();
+    rte_prefetch0(packet->ahead);
     const Bytes on_line(packet->wire_len + overhead);
     if (port.limited != 0 && turn.queue != kOwn) [[unlikely]]
       port.rates.sent(QueueId(turn.queue), on_line, start);

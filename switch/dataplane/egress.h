@@ -71,6 +71,8 @@ class Egress {
  private:
   static constexpr uint8_t kOwn = kPriorities;  // in place of a queue: the FIFO of our own frames
 
+  static constexpr size_t kMostFrames = 64;  // given to the device at once
+
   static constexpr uint8_t kNoQueue = kPriorities + 1;
 
   // The frame on the line: what is released when its last bit has left.

@@ -1,6 +1,8 @@
 // PacketFifo: a queue of packets linked through Packet::next. No memory of its own, no bound.
 //
-// Owner: the shard. Cost: push touches the tail's line, pop the head's.
+// Each packet also knows the one two behind it, so that whoever empties the queue can ask for lines
+// before the chain leads there: packets of many queues lie apart, and each would be waited for.
+// Owner: the shard. Cost: push touches the lines of the last two packets, pop the head's.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,9 @@ class PacketFifo {
 
   void push(Packet* packet) {
     packet->next = nullptr;
+    packet->ahead = nullptr;
+    if (count_ >= 2) before_tail_->ahead = packet;
+    before_tail_ = tail_;
     if (head_ == nullptr) {
       head_ = packet;
     } else {
@@ -27,10 +32,13 @@ class PacketFifo {
   }
   void push_front(Packet* packet) {
     packet->next = head_;
-    if (head_ == nullptr) tail_ = packet;
+    packet->ahead = head_ != nullptr ? head_->next : nullptr;
+    if (count_ == 0) tail_ = packet;
+    if (count_ == 1) before_tail_ = packet;
     head_ = packet;
     ++count_;
   }
+  // Packet::ahead of what it returns holds until the caller writes there.
   Packet* pop() {
     Packet* packet = head_;
     head_ = packet->next;
@@ -41,6 +49,7 @@ class PacketFifo {
  private:
   Packet* head_ = nullptr;
   Packet* tail_ = nullptr;
+  Packet* before_tail_ = nullptr;  // while there are two
   uint32_t count_ = 0;
 };
 

@@ -98,13 +98,35 @@ RouteTable::Ranges<Key> RouteTable::flatten(std::span<const Route> routes,
     open.push_back(item);
   }
   close_until(0, true);
-  const size_t padded = std::bit_ceil(ranges.starts.size());
-  const uint16_t last = ranges.targets.back();
-  while (ranges.starts.size() < padded) {
-    ranges.starts.push_back(static_cast<Key>(~Key{0}));
-    ranges.targets.push_back(last);
-  }
+  ranges.finish();
   return ranges;
+}
+
+template <class Key>
+void RouteTable::Ranges<Key>::finish() {
+  const size_t count = starts.size();
+  const auto interval_of = [&](Key key) {
+    return static_cast<size_t>(std::upper_bound(starts.begin(), starts.end(), key) -
+                               starts.begin()) -
+           1;
+  };
+  if (count > 1) {  // the first interval begins at 0, the index where the second does
+    lowest = starts[1];
+    while ((static_cast<Key>(starts.back() - lowest) >> shift) >= kMaxSlots) ++shift;
+    const auto slots = static_cast<size_t>(static_cast<Key>(starts.back() - lowest) >> shift);
+    size_t most = 1;
+    for (size_t slot = 0; slot < slots; ++slot) {  // the last one has no end: not in the index
+      const Key begin = static_cast<Key>(lowest + (static_cast<Key>(slot) << shift));
+      first.push_back(static_cast<uint32_t>(interval_of(begin)));
+      const Key last = static_cast<Key>(begin + ((Key{1} << shift) - 1));
+      most = std::max(most, interval_of(last) - first.back() + 1);
+    }
+    crowd = std::bit_ceil(most);
+  }
+  const uint16_t last_target = targets.back();
+  const size_t padded = std::bit_ceil(count + crowd);  // a search of a crowd stays inside
+  starts.resize(padded, static_cast<Key>(~Key{0}));
+  targets.resize(padded, last_target);
 }
 
 uint16_t RouteTable::intern(const RouteTarget& target) {

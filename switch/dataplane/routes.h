@@ -4,9 +4,11 @@
 // A target names the destination leaf and, on that leaf, the port; so one table serves every switch
 // of a fabric: a switch whose own leaf id matches uses the port, any other sends to the leaf's path
 // set. Two engines stand behind one interface: `ranges` flattens the prefixes into disjoint
-// intervals and searches them without branches (a few KiB), and `fib` is rte_fib / rte_fib6 (32 MiB
+// intervals, finds the part of them where the key lies by an index over their common range, and
+// searches that without branches (a few KiB); `fib` is rte_fib / rte_fib6 (32 MiB
 // and more, needs an EAL). `automatic` takes fib above kRangePrefixes. Threads: any. Cost: ranges
-// log2(intervals) steps, 16 prefixes about 10 cycles. Source: architecture, section 6.
+// log2(intervals that share a slot of the index) steps: 0 or 1 where prefixes are of one length.
+// Source: architecture, section 6.
 #pragma once
 
 #include <rte_fib.h>
@@ -65,14 +67,29 @@ class RouteTable {
  private:
   template <class Key>
   struct Ranges {
+    static constexpr size_t kMaxSlots = 1024;
+
     std::vector<Key> starts;        // sorted, power-of-two count, padded with the largest key
     std::vector<uint16_t> targets;  // of the interval that begins at starts[i]
+    // The index: slot i is keys lowest + (i << shift) and on; there it is the interval first[i] or
+    // one of the `crowd` - 1 behind it, a power of two. Keys in no slot are searched for anywhere.
+    Key lowest = 0;
+    int shift = 0;
+    size_t crowd = 1;
+    std::vector<uint32_t> first;
+
     uint16_t find(Key key) const {
-      const Key* base = starts.data();
-      for (size_t half = starts.size() / 2; half > 0; half /= 2)
-        base += (base[half] <= key) ? half : 0;
+      const Key slot = static_cast<Key>(key - lowest) >> shift;
+      if (slot >= first.size()) [[unlikely]]
+        return search(starts.data(), starts.size(), key);
+      return search(&starts[first[static_cast<size_t>(slot)]], crowd, key);
+    }
+    uint16_t search(const Key* base, size_t count, Key key) const {
+      for (size_t half = count / 2; half > 0; half /= 2) base += (base[half] <= key) ? half : 0;
       return targets[static_cast<size_t>(base - starts.data())];
     }
+    // Pads and indexes `starts`.
+    void finish();
   };
   struct FreeFib {
     void operator()(rte_fib* fib) const { rte_fib_free(fib); }
