@@ -47,6 +47,8 @@ void scale_rlb(RlbConfig& rlb, int64_t factor) {
   if (predictor.horizon) predictor.horizon = stretched(*predictor.horizon, factor);
   WarningConfig& warning = rlb.warning;
   stretch(factor, warning.refresh, warning.life, warning.dwell, warning.contribution);
+  GuardConfig& guard = rlb.guard;
+  stretch(factor, guard.margin, guard.pause, guard.age, guard.linger);
 }
 
 void slow_given(std::optional<BitRate>& rate, int64_t factor) {
@@ -76,6 +78,7 @@ RlbConfig rlb_preset(RlbPreset preset) {
   if (preset == RlbPreset::paper || preset == RlbPreset::paper_star) {
     rlb.predictor.mode = PredictorMode::fixed;
     rlb.warning.clear = false;
+    rlb.guard.mode = GuardMode::off;
   }
   return rlb;
 }

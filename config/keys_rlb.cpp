@@ -11,6 +11,16 @@ constexpr int64_t kMostRelays = 2;
 
 constexpr std::array<std::string_view, 3> kModes = {"static", "derivative", "combined"};
 
+constexpr std::array<std::string_view, 4> kGuardModes = {"off", "follow", "paced", "strict"};
+constexpr std::array<std::string_view, 2> kGuardScopes = {"moves", "all"};
+constexpr std::array<std::string_view, 2> kGranularities = {"packet", "unit"};
+
+bool is_paced(const void* guard) {
+  return static_cast<const GuardConfig*>(guard)->mode == GuardMode::paced;
+}
+bool is_strict(const void* guard) {
+  return static_cast<const GuardConfig*>(guard)->mode == GuardMode::strict;
+}
 bool is_static(const void* predictor) {
   return static_cast<const PredictorConfig*>(predictor)->mode == PredictorMode::fixed;
 }
@@ -43,6 +53,19 @@ std::span<const std::string_view> choices_of<RlbPreset>() {
 template <>
 std::span<const std::string_view> choices_of<PredictorMode>() {
   return kModes;
+}
+
+template <>
+std::span<const std::string_view> choices_of<GuardMode>() {
+  return kGuardModes;
+}
+template <>
+std::span<const std::string_view> choices_of<GuardScope>() {
+  return kGuardScopes;
+}
+template <>
+std::span<const std::string_view> choices_of<Granularity>() {
+  return kGranularities;
 }
 
 template <>
@@ -124,6 +147,50 @@ const Section& section_of<WarningConfig>() {
 }
 
 template <>
+const Section& section_of<GuardConfig>() {
+  using S = GuardConfig;
+  static const Section section = make_section(
+      "guard", "Whether a flow may take another path than its earlier packets took.",
+      {
+          key<S>(&S::mode,
+                 {.name = "mode",
+                  .help = "off, follow: always; paced: when it would not overtake them by the "
+                          "delays measured; strict: when they are proven to have arrived",
+                  .source = "reference B.10"}),
+          key<S>(&S::scope, {.name = "scope",
+                             .absent = "auto",
+                             .help = "guard moves that RLB makes, or all, the scheme's own too; "
+                                     "auto: all if strict"}),
+          key<S>(&S::flows, {.name = "flows",
+                             .min = 64,
+                             .max = 16'777'216,
+                             .help = "flows watched, of a shard; 16 octets each"}),
+          key<S>(&S::margin, {.name = "margin",
+                              .max = kMillisecond,
+                              .help = "a packet must come later by this",
+                              .applies = is_paced,
+                              .applies_says = "mode: paced"}),
+          key<S>(&S::pause, {.name = "pause",
+                             .min = kMicrosecond,
+                             .max = 10'000 * kMillisecond,
+                             .help = "a flow that was silent for this is as good as new; not to a "
+                                     "strict guard"}),
+          key<S>(&S::age, {.name = "age",
+                           .min = kMicrosecond,
+                           .max = 1'000'000 * kMillisecond,
+                           .help = "longer than this no packet is on the way, proof or no proof",
+                           .applies = is_strict,
+                           .applies_says = "mode: strict"}),
+          key<S>(&S::linger, {.name = "linger",
+                              .max = 10'000 * kMillisecond,
+                              .help = "scope moves: flows are watched while something is warned, "
+                                      "and for this after"}),
+      },
+      GuardConfig{});
+  return section;
+}
+
+template <>
 const Section& section_of<RlbConfig>() {
   using S = RlbConfig;
   static const Section section = make_section(
@@ -134,6 +201,12 @@ const Section& section_of<RlbConfig>() {
           preset_key(),
           key<S>(&S::predictor, {.name = "predictor", .help = "when PFC is predicted"}),
           key<S>(&S::warning, {.name = "warning", .help = "how others are warned"}),
+          key<S>(&S::guard, {.name = "guard", .help = "the order of flows"}),
+          key<S>(&S::granularity,
+                 {.name = "granularity",
+                  .help = "packet: each goes by itself; unit: a flow is looked at again when its "
+                          "scheme begins another flowlet or cell, or its path is warned",
+                  .source = "reference B.11"}),
       },
       RlbConfig{});
   return section;

@@ -42,12 +42,33 @@ struct WarningConfig {
   bool operator==(const WarningConfig&) const = default;
 };
 
+enum class GuardMode : uint8_t { off, follow, paced, strict };
+enum class GuardScope : uint8_t { moves, all };
+enum class Granularity : uint8_t { packet, unit };
+
+struct GuardConfig {
+  GuardMode mode = GuardMode::strict;
+  std::optional<GuardScope> scope;  // nullopt: all for strict, else moves
+  int64_t flows = 16'384;           // remembered, of a shard
+  Duration margin = 1_us;           // paced: by which a packet must come later
+  Duration pause = 50_us;           // of a flow, after which it is as good as new; strict: never
+  Duration age = 100_ms;            // strict: nothing is on the way for so long
+  Duration linger = 1_ms;           // moves: flows are watched for so long after a warning
+  bool operator==(const GuardConfig&) const = default;
+};
+
 struct RlbConfig {
   RlbPreset preset = RlbPreset::off;
   PredictorConfig predictor;
   WarningConfig warning;
+  GuardConfig guard;
+  Granularity granularity = Granularity::packet;
 
   bool enabled() const { return preset != RlbPreset::off; }
+  // A path selector made for one serves the other.
+  bool decides_like(const RlbConfig& other) const {
+    return enabled() == other.enabled() && guard == other.guard && granularity == other.granularity;
+  }
   bool operator==(const RlbConfig&) const = default;
 };
 

@@ -14,6 +14,7 @@
 
 #include "lb/path_set.h"
 #include "lb/path_table.h"
+#include "lb/rlb/flow_paths.h"
 #include "lb/warning_table.h"
 #include "net/ids.h"
 #include "net/units.h"
@@ -41,6 +42,13 @@ struct alignas(64) PortSignals {
 };
 static_assert(sizeof(PortSignals) == 64);
 
+// What a selector may lean on beside the signals of its ports; null where there is none.
+struct PathAids {
+  const WarningTable* warnings = nullptr;
+  const PathTable* paths = nullptr;
+  FlowPaths* flows = nullptr;  // that RLB's order guard watches
+};
+
 // What RLB made of a packet whose scheme chose a warned path.
 enum class Decision : uint8_t {
   direct,      // nothing: the path was not warned
@@ -50,15 +58,23 @@ enum class Decision : uint8_t {
 };
 inline constexpr size_t kDecisions = static_cast<size_t>(Decision::suspended) + 1;
 
+// What RLB's order guard made of a flow whose packet was to take another path.
+enum class GuardEvent : uint8_t {
+  moved,      // it took it
+  stayed,     // it kept the old one
+  forced,     // the old one is down: it took it, whatever is on the way
+  placeless,  // the table had no room: it went where flows without a place go
+};
+inline constexpr size_t kGuardEvents = static_cast<size_t>(GuardEvent::placeless) + 1;
+
 class PathView {
  public:
-  // `warnings`, `paths`: null where there are none to be had.
   PathView(Instant now, std::span<const PathSet> sets, const MemberMask* live,
-           const PortSignals* ports, const WarningTable* warnings = nullptr,
-           const PathTable* paths = nullptr)
-      : now_(now), sets_(sets), live_(live), ports_(ports), warnings_(warnings), paths_(paths) {}
+           const PortSignals* ports, const PathAids& aids = {})
+      : now_(now), sets_(sets), live_(live), ports_(ports), aids_(aids) {}
 
   Instant now() const { return now_; }
+  size_t set_count() const { return sets_.size(); }
   const PathSet& set(size_t set_index) const { return sets_[set_index]; }
   // Members whose port is up; a set without any never reaches a selector.
   MemberMask live(size_t set_index) const { return live_[set_index]; }
@@ -69,22 +85,25 @@ class PathView {
   void report_tie(bool tied = true) const { ties_ += tied ? 1 : 0; }
   uint32_t ties() const { return ties_; }  // since this view was made
 
-  const WarningTable* warnings() const { return warnings_; }
+  const WarningTable* warnings() const { return aids_.warnings; }
   // What was measured of the paths; null: nothing is.
-  const PathTable* paths() const { return paths_; }
+  const PathTable* paths() const { return aids_.paths; }
+  FlowPaths* flows() const { return aids_.flows; }
   // What a wrapper did to a packet, other than nothing. Once a commit().
   void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
   uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
+  void report(GuardEvent event) const { ++guarded_[static_cast<size_t>(event)]; }
+  uint32_t guarded(GuardEvent event) const { return guarded_[static_cast<size_t>(event)]; }
 
  private:
   Instant now_;
   std::span<const PathSet> sets_;
   const MemberMask* live_;
   const PortSignals* ports_;
-  const WarningTable* warnings_;
-  const PathTable* paths_;
+  PathAids aids_;
   mutable uint32_t ties_ = 0;
   mutable std::array<uint32_t, kDecisions> decisions_{};
+  mutable std::array<uint32_t, kGuardEvents> guarded_{};
 };
 
 }  // namespace eddy::lb

@@ -25,7 +25,7 @@ const SchemeInfo* find_scheme(std::string_view name) {
 Result<std::unique_ptr<Selector>> make_selector(std::string_view scheme, const SelectorInit& init) {
   const SchemeInfo* info = find_scheme(scheme);
   if (info == nullptr) return Problems{unknown_scheme(scheme)};
-  if (!init.rlb) return info->make(init, {});
+  if (init.rlb == nullptr) return info->make(init, {});
   const auto wrapper = std::ranges::find(info->wrappers, Rlb::kName, &WrapperInfo::name);
   return wrapper->make(init, {});
 }

@@ -19,6 +19,10 @@
 #include "net/result.h"
 #include "net/units.h"
 
+namespace eddy::config {
+struct RlbConfig;
+}  // namespace eddy::config
+
 namespace eddy::lb {
 
 // A port's line, as far as schemes reckon with it.
@@ -36,9 +40,9 @@ struct SelectorInit {
   SwitchId switch_id;
   ShardId shard;
   const ParameterMap& parameters;
-  bool rlb = false;                 // around the scheme
-  std::span<const PortLine> lines;  // by port
-  Dre dre{Dre::Parameters{}};       // what PortSignals' register means
+  const config::RlbConfig* rlb = nullptr;  // around the scheme; null: none
+  std::span<const PortLine> lines;         // by port
+  Dre dre{Dre::Parameters{}};              // what PortSignals' register means
 };
 
 // Which packets to another leaf the source leaf gives a shim (net/shim.h), for what it measures.

@@ -49,6 +49,10 @@ namespace eddy {
   X(rlb_rerouted_packets, "packets that RLB took off a warned path")                         \
   X(rlb_all_warned_packets, "packets for which RLB found warned paths only: the least bad")  \
   X(rlb_suspended_packets, "packets left on a warned path: the receiver is the bottleneck")  \
+  X(guard_moved_flows, "times a flow took another path, as the order guard allowed")         \
+  X(guard_stayed_packets, "packets that the order guard kept on their flow's path")          \
+  X(guard_forced_moves, "times a flow was moved, order or not, because its path is down")    \
+  X(guard_placeless_packets, "packets of flows for which the guard's table has no place")    \
   X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
   X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")       \
   X(rx_oversize_packets, "frames that came in pieces too long for one packet buffer, dropped")

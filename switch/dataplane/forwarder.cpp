@@ -110,7 +110,7 @@ void Forwarder::turn_away(Packet* packet, const NextHop& next_hop) {
 
 inline void Forwarder::choose(const Choice& choice) {
   const lb::PathView view(context_.now, context_.path_sets, context_.live,
-                          &context_.signals(PortId(0)), context_.warnings);
+                          &context_.signals(PortId(0)), context_.aids);
   const std::span<Packet* const> packets(choice.packets.data(), choice.count);
   context_.selector->select(view, packets, {choice.sets.data(), choice.count});
   if (view.ties() != 0)  // a burst comes in by one port
@@ -126,6 +126,13 @@ void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
   for (size_t i = 1; i < lb::kDecisions; ++i) {
     const uint32_t packets = view.decisions(static_cast<lb::Decision>(i));
     if (packets != 0) context_.count(port, kCounters[i], packets);
+  }
+  constexpr std::array<PortCounter, lb::kGuardEvents> kGuardCounters = {
+      PortCounter::guard_moved_flows, PortCounter::guard_stayed_packets,
+      PortCounter::guard_forced_moves, PortCounter::guard_placeless_packets};
+  for (size_t i = 0; i < lb::kGuardEvents; ++i) {
+    const uint32_t events = view.guarded(static_cast<lb::GuardEvent>(i));
+    if (events != 0) context_.count(port, kGuardCounters[i], events);
   }
 }
 

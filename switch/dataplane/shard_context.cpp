@@ -61,6 +61,7 @@ void ShardContext::obey(const Snapshot* latest) {
   selector = scheme.selector.get();
   warnings = scheme.warnings.get();
   feeds = warnings != nullptr ? &common.feeds : nullptr;
+  aids = {.warnings = warnings, .flows = scheme.flows.get()};
   path_sets = latest->path_sets;
 }
 

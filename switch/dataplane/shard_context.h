@@ -169,6 +169,7 @@ struct alignas(64) ShardContext {
   const lb::MemberMask* live = nullptr;  // by path set
   lb::Selector* selector = nullptr;
   std::span<const lb::PathSet> path_sets;
+  lb::PathAids aids;                     // what of this the selector may lean on
   lb::WarningTable* warnings = nullptr;  // null: RLB is off
   PortFeeds* feeds = nullptr;            // null: RLB is off
   EventRing events;

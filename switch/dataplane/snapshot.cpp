@@ -201,7 +201,7 @@ bool can_lend(const Snapshot* previous, const Snapshot& now) {
   const config::LoadBalancerConfig& after = now.config.load_balancer;
   return before.scheme == after.scheme && before.parameters == after.parameters &&
          previous->config.seed == now.config.seed &&
-         previous->config.rlb.enabled() == now.config.rlb.enabled() &&
+         previous->config.rlb.decides_like(now.config.rlb) &&
          previous->config.dre == now.config.dre &&
          lines_of(previous->config) == lines_of(now.config) &&
          same_sets(previous->path_sets, now.path_sets);
@@ -215,6 +215,20 @@ std::shared_ptr<lb::WarningTable> warnings_of(const Snapshot& now, size_t shard,
       same_sets(previous->path_sets, now.path_sets))
     return previous->schemes[shard].warnings;
   return std::make_shared<lb::WarningTable>(now.path_sets, now.config.ports.size());
+}
+
+// As long as flows are told apart by the same path sets, what is known of them outlives the scheme.
+std::shared_ptr<lb::FlowPaths> flows_of(const Snapshot& now, size_t shard,
+                                        const Snapshot* previous) {
+  const config::RlbConfig& rlb = now.config.rlb;
+  const bool chooses =
+      std::ranges::any_of(now.path_sets, [](const lb::PathSet& set) { return set.count > 1; });
+  if (!rlb.enabled() || !chooses) return nullptr;
+  if (previous != nullptr && previous->schemes[shard].flows != nullptr &&
+      previous->config.rlb.guard.flows == rlb.guard.flows &&
+      same_sets(previous->path_sets, now.path_sets))
+    return previous->schemes[shard].flows;
+  return std::make_shared<lb::FlowPaths>(static_cast<size_t>(rlb.guard.flows));
 }
 
 Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
@@ -231,7 +245,7 @@ Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previou
                                   config.id,
                                   ShardId(i),
                                   config.load_balancer.parameters,
-                                  config.rlb.enabled(),
+                                  config.rlb.enabled() ? &config.rlb : nullptr,
                                   lines,
                                   snapshot.dre};
       auto made = lb::make_selector(config.load_balancer.scheme, init);
@@ -239,6 +253,7 @@ Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previou
       scheme.selector = std::move(*made);
     }
     scheme.warnings = warnings_of(snapshot, i, previous);
+    scheme.flows = flows_of(snapshot, i, previous);
     snapshot.schemes.push_back(std::move(scheme));
   }
   return {};

@@ -112,6 +112,7 @@ struct FixedNeighbor {
 struct ShardScheme {
   std::shared_ptr<lb::Selector> selector;
   std::shared_ptr<lb::WarningTable> warnings;         // null: RLB is off
+  std::shared_ptr<lb::FlowPaths> flows;               // null: no path to choose, or RLB is off
   std::unique_ptr<std::vector<lb::MemberMask>> live;  // by path set: members whose port is usable
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/rlb.h"
 #include "lb/members.h"
 #include "lb/path_set.h"
 #include "lb/path_view.h"
@@ -55,10 +56,15 @@ class Paths {
 
   // Without measurements, or with those of measured().
   PathView view(Instant now = {}, const WarningTable* warnings = nullptr) const {
-    return {now, sets_, live_.data(), ports_->data(), warnings};
+    return {now, sets_, live_.data(), ports_->data(), {.warnings = warnings}};
   }
   PathView measured_view(Instant now, const WarningTable* warnings = nullptr) const {
-    return {now, sets_, live_.data(), ports_->data(), warnings, measured_.get()};
+    return {
+        now, sets_, live_.data(), ports_->data(), {.warnings = warnings, .paths = measured_.get()}};
+  }
+  // With whatever the test has.
+  PathView view_with(Instant now, const PathAids& aids) const {
+    return {now, sets_, live_.data(), ports_->data(), aids};
   }
   PathTable& measured() { return *measured_; }
   // The first sample of a member's delay is its delay; a second one is smoothed.
@@ -110,13 +116,16 @@ struct Entity {
   uint64_t seed = 1;
   uint16_t switch_id = 1;
   uint8_t shard = 0;
-  bool rlb = false;
+  bool rlb = false;                               // by default
+  const config::RlbConfig* rlb_config = nullptr;  // or so
 };
 
 inline std::unique_ptr<Selector> make(std::string_view scheme, const Paths& paths,
                                       const ParameterMap& parameters = {}, Entity entity = {}) {
+  static const config::RlbConfig kStandard{.preset = config::RlbPreset::standard};
+  const config::RlbConfig* rlb = entity.rlb ? &kStandard : entity.rlb_config;
   const SelectorInit init{paths.sets(),          entity.seed, SwitchId(entity.switch_id),
-                          ShardId(entity.shard), parameters,  entity.rlb,
+                          ShardId(entity.shard), parameters,  rlb,
                           paths.lines(),         paths.dre()};
   Result<std::unique_ptr<Selector>> made = make_selector(scheme, init);
   return made ? std::move(made.value()) : nullptr;

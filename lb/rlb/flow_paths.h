@@ -1,0 +1,138 @@
+// FlowPaths: for each flow that may still have packets on the way, the path that they took and when
+// the last one was given to it.
+//
+// 4-way set-associative, bounded, 16 octets a flow. Keyed by the order hash (63 bits of it; equal
+// keys are taken for one flow). A flow of which the caller can say that nothing is on the way any
+// more makes room for another; one that may have some never does, so that no flow changes its path
+// because it was forgotten: the newcomer gets no place. Times are kept in steps of 4.096 ns and
+// modulo 5 hours: a flow that comes back after half of that is taken for one that has just sent.
+// Owner: one shard. Bounds: all memory is taken at construction. Cost: one line; find() a vector
+// compare. Source: reference B.1, B.10, B.16.
+#pragma once
+
+#include <immintrin.h>
+#include <rte_prefetch.h>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lb/members.h"
+#include "net/units.h"
+
+namespace eddy::lb {
+
+// Bits 0-5: the member; 6-11: what the scheme would have chosen; 12-21: the path set modulo 1,024;
+// 22: arrivals are measured in its queue; above: the time.
+class FlowPath {
+ public:
+  static constexpr size_t kSetTags = 1'024;
+
+  FlowPath() = default;
+  FlowPath(uint16_t set, MemberIndex member, MemberIndex base, Instant given, bool measured = true)
+      : word_(stamp_of(given) << kStampShift | (measured ? kMeasured : 0) | tag_of(set) |
+              uint64_t{base} << 6 | member) {}
+
+  MemberIndex member() const { return static_cast<MemberIndex>(word_ & 0x3F); }
+  MemberIndex base() const { return static_cast<MemberIndex>(word_ >> 6 & 0x3F); }
+  bool of(uint16_t set) const { return (word_ & kTagBits) == tag_of(set); }
+  uint16_t set() const { return static_cast<uint16_t>(word_ >> 12 & 0x3FF); }  // modulo 1,024
+  bool measured() const { return (word_ & kMeasured) != 0; }
+  // The last packet was given before `then`, for sure.
+  bool ends_before(Instant then) const { return steps_until(then) > 0; }
+  // Since the last packet, to a step.
+  Duration idle(Instant now) const {
+    const int64_t steps = steps_until(now);
+    return Duration::picoseconds(steps > 0 ? steps << kStepShift : 0);
+  }
+
+ private:
+  static constexpr int kStepShift = 12;  // 4,096 ps
+  static constexpr int kStampShift = 23;
+  static constexpr uint64_t kTagBits = uint64_t{0x3FF} << 12;
+  static constexpr uint64_t kMeasured = uint64_t{1} << 22;
+  static constexpr uint64_t tag_of(uint16_t set) { return uint64_t{set} << 12 & kTagBits; }
+  static uint64_t stamp_of(Instant at) { return static_cast<uint64_t>(at.ps()) >> kStepShift; }
+  int64_t steps_until(Instant then) const {
+    const uint64_t ahead = (stamp_of(then) << kStampShift) - (word_ >> kStampShift << kStampShift);
+    return static_cast<int64_t>(ahead) >> kStampShift;
+  }
+
+  uint64_t word_ = 0;
+};
+static_assert(sizeof(FlowPath) == 8 && kMaxPaths == 64);
+
+class FlowPaths {
+ public:
+  static constexpr size_t kWays = 4;
+
+  explicit FlowPaths(size_t flows) : lines_((flows + kWays - 1) / kWays) {}
+
+  size_t capacity() const { return lines_.size() * kWays; }
+  void prefetch(uint64_t key) const { rte_prefetch0(&lines_[index_of(key)]); }
+
+  // Null when the flow is not known.
+  FlowPath* find(uint64_t key) {
+    Line& line = lines_[index_of(key)];
+    const auto* keys = reinterpret_cast<const __m256i*>(line.keys.data());
+    const __m256i wanted = _mm256_set1_epi64x(static_cast<int64_t>(key | kInUse));
+    const __m256i same = _mm256_cmpeq_epi64(_mm256_load_si256(keys), wanted);
+    const int ways = _mm256_movemask_pd(_mm256_castsi256_pd(same));
+    if (ways == 0) return nullptr;
+    return &line.paths[static_cast<size_t>(std::countr_zero(static_cast<unsigned>(ways)))];
+  }
+
+  // There is a place for a flow that is not known: a free one, or that of a flow which is over:
+  // bool over(const FlowPath&).
+  template <class Over>
+  bool has_room(uint64_t key, Over&& over) const {
+    const Line& line = lines_[index_of(key)];
+    for (size_t way = 0; way < kWays; ++way)
+      if (line.keys[way] == 0 || over(line.paths[way])) return true;
+    return false;
+  }
+  // Takes that place. Null: there is none.
+  template <class Over>
+  FlowPath* place(uint64_t key, Over&& over) {
+    Line& line = lines_[index_of(key)];
+    for (size_t way = 0; way < kWays; ++way) {
+      const bool used = line.keys[way] != 0;
+      if (used && !over(line.paths[way])) continue;
+      flows_ += used ? 0 : 1;
+      replaced_ += used ? 1 : 0;
+      line.keys[way] = key | kInUse;
+      return &line.paths[way];
+    }
+    return nullptr;
+  }
+  size_t flows() const { return flows_; }          // in the table
+  uint64_t replaced() const { return replaced_; }  // flows that made room, ever
+
+  // visit(key, path) for each flow; for reports, not for packets.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const Line& line : lines_)
+      for (size_t way = 0; way < kWays; ++way)
+        if (line.keys[way] != 0) visit(line.keys[way], line.paths[way]);
+  }
+
+ private:
+  static constexpr uint64_t kInUse = 1;  // bit of every key present
+  struct alignas(64) Line {
+    std::array<uint64_t, kWays> keys{};
+    std::array<FlowPath, kWays> paths{};
+  };
+  static_assert(sizeof(Line) == 64);
+
+  size_t index_of(uint64_t key) const {
+    return scaled_to(static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(lines_.size()));
+  }
+
+  std::vector<Line> lines_;
+  size_t flows_ = 0;
+  uint64_t replaced_ = 0;
+};
+
+}  // namespace eddy::lb

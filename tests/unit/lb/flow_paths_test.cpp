@@ -1,0 +1,102 @@
+// The guard's table: what it remembers of a flow, and that it forgets only those that are over.
+#include "lb/rlb/flow_paths.h"
+
+#include <gtest/gtest.h>
+
+#include "net/random.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace eddy::literals;
+
+constexpr auto kNever = [](const FlowPath&) { return false; };
+constexpr auto kAlways = [](const FlowPath&) { return true; };
+
+TEST(FlowPath, RemembersSetMemberAndWhatTheSchemeWanted) {
+  const FlowPath path(1'000, 63, 17, Instant::at(5_us));
+  EXPECT_EQ(path.member(), 63);
+  EXPECT_EQ(path.base(), 17);
+  EXPECT_TRUE(path.of(1'000));
+  EXPECT_FALSE(path.of(999));
+  EXPECT_EQ(path.set(), 1'000);
+  EXPECT_TRUE(path.measured());
+  EXPECT_FALSE(FlowPath(0, 0, 0, Instant::at(5_us), false).measured());
+}
+
+TEST(FlowPath, ALaterTimeIsTakenForOneOnlyWhenItIsSurelyLater) {
+  const Instant given = Instant::at(10_us);
+  const FlowPath path(0, 1, 1, given);
+  EXPECT_FALSE(path.ends_before(given));
+  EXPECT_FALSE(path.ends_before(given - 1_us));
+  EXPECT_FALSE(path.ends_before(Instant::at(0_us)));
+  EXPECT_TRUE(path.ends_before(given + 5_ns));
+  for (int64_t ps = 0; ps < 10'000; ++ps) {
+    const FlowPath other(0, 1, 1, given + Duration::picoseconds(ps));
+    ASSERT_FALSE(other.ends_before(given + Duration::picoseconds(ps)));
+    ASSERT_FALSE(other.ends_before(given + Duration::picoseconds(ps - 1)));
+  }
+  EXPECT_EQ(path.idle(given + 4'096_ns), 4'096_ns);
+  EXPECT_EQ(path.idle(given - 1_us), 0_ns);
+}
+
+TEST(FlowPath, HoursLaterItStillLooksRecentAtWorst) {
+  const Instant given = Instant::at(1_s);
+  const FlowPath path(3, 1, 1, given);
+  for (int64_t minutes = 1; minutes < 20 * 60; ++minutes) {
+    const Instant now = given + 1_s * 60 * minutes;
+    ASSERT_LE(path.idle(now), now - given) << minutes;
+    ASSERT_FALSE(path.ends_before(given)) << minutes;
+  }
+}
+
+TEST(FlowPaths, FindsWhatItWasGivenAndNothingElse) {
+  FlowPaths table(1'024);
+  EXPECT_EQ(table.capacity(), 1'024u);
+  RandomStream random(1, 2, 3);
+  std::vector<uint64_t> keys;
+  for (MemberIndex i = 0; i < 64; ++i) {
+    keys.push_back(random.next64() & ~uint64_t{1});
+    FlowPath* place = table.place(keys.back(), kNever);
+    ASSERT_NE(place, nullptr);
+    *place = FlowPath(7, i, 0, Instant::at(1_us));
+  }
+  for (MemberIndex i = 0; i < 64; ++i) {
+    ASSERT_NE(table.find(keys[i]), nullptr);
+    EXPECT_EQ(table.find(keys[i])->member(), i);
+    EXPECT_EQ(table.find(random.next64()), nullptr);
+  }
+  EXPECT_EQ(table.replaced(), 0u);
+}
+
+TEST(FlowPaths, OnlyAFlowThatIsOverMakesRoom) {
+  FlowPaths table(4);
+  for (uint64_t key = 2; key <= 8; key += 2)
+    *table.place(key, kNever) = FlowPath(0, static_cast<MemberIndex>(key), 0, Instant::at(1_us));
+  EXPECT_FALSE(table.has_room(10, kNever));
+  EXPECT_EQ(table.place(10, kNever), nullptr);
+  EXPECT_EQ(table.find(10), nullptr);
+  const auto is_sixth = [](const FlowPath& path) { return path.member() == 6; };
+  EXPECT_TRUE(table.has_room(10, is_sixth));
+  FlowPath* place = table.place(10, is_sixth);
+  ASSERT_NE(place, nullptr);
+  *place = FlowPath(0, 10, 0, Instant::at(2_us));
+  EXPECT_EQ(table.find(6), nullptr);
+  EXPECT_EQ(table.find(10)->member(), 10);
+  EXPECT_EQ(table.find(4)->member(), 4);
+  EXPECT_EQ(table.replaced(), 1u);
+  EXPECT_EQ(table.flows(), 4u);
+  EXPECT_NE(table.place(12, kAlways), nullptr);
+}
+
+TEST(FlowPaths, TakesSixteenOctetsAFlow) {
+  FlowPaths table(4'096);
+  size_t seen = 0;
+  for (uint64_t key = 2; table.place(key << 20, kNever) != nullptr && key < 4'096; key += 2) ++seen;
+  table.for_each([&](uint64_t, const FlowPath&) { --seen; });
+  EXPECT_EQ(seen, 0u);
+  static_assert(sizeof(FlowPath) + sizeof(uint64_t) == 16);
+}
+
+}  // namespace
+}  // namespace eddy::lb

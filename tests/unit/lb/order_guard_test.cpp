@@ -1,0 +1,266 @@
+// The order guard around real schemes: when a flow may leave its path.
+#include "lb/rlb/order_guard.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/paths.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace eddy::literals;
+using config::Granularity;
+using config::GuardMode;
+using config::GuardScope;
+using test::make_packet;
+using test::make_set;
+using test::Paths;
+using test::select_one;
+
+constexpr size_t kMembers = 4;
+constexpr LeafId kLeaf(5);
+
+config::RlbConfig guarded(GuardMode mode, Granularity granularity = Granularity::packet) {
+  config::RlbConfig rlb{.preset = config::RlbPreset::standard};
+  rlb.guard.mode = mode;
+  rlb.granularity = granularity;
+  return rlb;
+}
+
+struct Rig {
+  explicit Rig(const config::RlbConfig& with, const std::string& scheme = "ecmp")
+      : rlb(with),
+        flows(static_cast<size_t>(with.guard.flows)),
+        selector(test::make(scheme, paths, {}, {.rlb_config = &rlb})) {}
+
+  static Paths one_leaf() {
+    PathSet set = make_set(kMembers);
+    set.leaf = kLeaf;
+    return Paths({set});
+  }
+  void warn(MemberIndex member, bool on = true) {
+    table.mark({.port = PortId(member),
+                .leaf = kLeaf,
+                .queues = 0x08,
+                .severity = static_cast<uint8_t>(on ? 20 : 0),
+                .sequence = ++sequence,
+                .source = 100u + member,
+                .origin = 200u + member,
+                .expiry = Instant::at(10_s)});
+  }
+  // The member that the flow's next packet takes.
+  MemberIndex send(uint64_t flow, Duration later = 100_ns) {
+    now = now + later;
+    const PathView view =
+        paths.view_with(now, {.warnings = &table, .paths = &paths.measured(), .flows = &flows});
+    Packet packet = make_packet(flow);
+    const MemberIndex member = select_one(*selector, view, packet);
+    for (size_t i = 0; i < kGuardEvents; ++i) events[i] += view.guarded(static_cast<GuardEvent>(i));
+    return member;
+  }
+  uint32_t seen(GuardEvent event) const { return events[static_cast<size_t>(event)]; }
+  void arrive(MemberIndex member) { paths.drained(0, member, now + 10_ns); }
+
+  config::RlbConfig rlb;
+  Paths paths = one_leaf();
+  WarningTable table{paths.sets(), kMembers};
+  FlowPaths flows;
+  std::unique_ptr<Selector> selector;
+  Instant now = Instant::at(1_ms);
+  uint32_t sequence = 0;
+  std::array<uint32_t, kGuardEvents> events{};
+};
+
+TEST(OrderGuard, WithoutAGuardEachPacketGoesByItself) {
+  Rig rig(guarded(GuardMode::off));
+  const MemberIndex home = rig.send(1);
+  rig.warn(home);
+  EXPECT_NE(rig.send(1), home);
+  rig.warn(home, false);
+  EXPECT_EQ(rig.send(1), home);
+}
+
+TEST(OrderGuard, AUnitStaysWhereItWasMovedWhenTheWarningEnds) {
+  Rig rig(guarded(GuardMode::off, Granularity::unit));
+  const MemberIndex home = rig.send(1);
+  rig.warn(home);
+  const MemberIndex away = rig.send(1);
+  EXPECT_NE(away, home);
+  rig.warn(home, false);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(rig.send(1), away);
+  rig.warn(away);
+  const MemberIndex third = rig.send(1);
+  EXPECT_NE(third, away);
+  EXPECT_EQ(rig.send(1, 49_us), third) << "not long enough a pause";
+  rig.warn(away, false);
+  EXPECT_EQ(rig.send(1, 51_us), home);
+}
+
+TEST(OrderGuard, StrictLeavesAPathWhenItsLastPacketHasArrivedAndNotBefore) {
+  Rig rig(guarded(GuardMode::strict));
+  const MemberIndex home = rig.send(1);
+  rig.warn(home);
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(rig.send(1), home);
+  EXPECT_EQ(rig.seen(GuardEvent::stayed), 10u);
+  rig.paths.drained(0, home, rig.now);  // all but the last packet
+  EXPECT_EQ(rig.send(1), home);
+  rig.arrive(home);
+  const MemberIndex away = rig.send(1);
+  EXPECT_NE(away, home);
+  EXPECT_EQ(rig.seen(GuardEvent::moved), 1u);
+  rig.warn(home, false);
+  EXPECT_EQ(rig.send(1), away) << "the way back is a change of path, too";
+  rig.arrive(away);
+  EXPECT_EQ(rig.send(1), home);
+}
+
+TEST(OrderGuard, StrictLetsAFlowThatIsNewGoWhereItLikes) {
+  Rig rig(guarded(GuardMode::strict));
+  const MemberIndex home = rig.send(1);
+  rig.warn(home);
+  uint64_t alike = 2;  // another flow of that hash
+  Rig bare(guarded(GuardMode::strict));
+  while (bare.send(alike) != home) ++alike;
+  EXPECT_NE(rig.send(alike), home);
+}
+
+TEST(OrderGuard, StrictHoldsSprayedPacketsTogether) {
+  for (const char* scheme : {"drill", "presto", "spray", "letflow"}) {
+    Rig rig(guarded(GuardMode::strict), scheme);
+    const MemberIndex home = rig.send(1);
+    for (int i = 0; i < 200; ++i) {
+      rig.paths.queue(home, 1'000'000);
+      ASSERT_EQ(rig.send(1, i % 10 == 9 ? 200_us : 100_ns), home) << scheme;
+    }
+    bool moved = false;
+    for (int i = 0; i < 200 && !moved; ++i) {
+      rig.arrive(home);
+      moved = rig.send(1, 200_us) != home;
+    }
+    EXPECT_TRUE(moved) << scheme;
+  }
+}
+
+TEST(OrderGuard, ScopeMovesLeavesTheSchemesOwnChangesAlone) {
+  config::RlbConfig rlb = guarded(GuardMode::strict);
+  rlb.guard.scope = GuardScope::moves;
+  Rig rig(rlb, "drill");
+  rig.warn(3);
+  std::array<int, kMembers> got{};
+  for (int i = 0; i < 400; ++i) {
+    for (MemberIndex m = 0; m < kMembers; ++m)
+      rig.paths.queue(m, static_cast<uint32_t>(mix64(static_cast<uint64_t>(i) * 8 + m) >> 44));
+    ++got[rig.send(1)];
+  }
+  EXPECT_GT(std::min({got[0], got[1], got[2]}), 50);
+}
+
+// A flow that was there before anything was warned is not known, but may have packets on the way.
+TEST(OrderGuard, ScopeMovesTakesAFlowForOldUntilThePathIsProvenEmpty) {
+  config::RlbConfig rlb = guarded(GuardMode::strict);
+  rlb.guard.scope = GuardScope::moves;
+  Rig rig(rlb);
+  const MemberIndex home = rig.send(1);
+  rig.warn(home);
+  EXPECT_EQ(rig.send(1), home);
+  EXPECT_EQ(rig.send(1), home);
+  rig.paths.drained(0, home, rig.now);
+  EXPECT_EQ(rig.send(1), home) << "its last packet is the one just sent";
+  uint64_t alike = 2;
+  Rig bare(rlb);
+  while (bare.send(alike) != home) ++alike;
+  EXPECT_NE(rig.send(alike), home) << "nothing from before the warning is on the way";
+}
+
+TEST(OrderGuard, ScopeMovesForgetsWhenAllHasBeenQuietForAWhile) {
+  config::RlbConfig rlb = guarded(GuardMode::strict);
+  rlb.guard.scope = GuardScope::moves;
+  Rig rig(rlb);
+  const MemberIndex home = rig.send(1);
+  rig.warn(home);
+  rig.send(1);
+  rig.warn(home, false);
+  rig.send(1, 2_ms);  // not watched
+  rig.warn(home);
+  rig.paths.drained(0, home, rig.now - 1_us);  // what was noted has arrived, what was not may not
+  EXPECT_EQ(rig.send(1), home);
+}
+
+TEST(OrderGuard, PacedMovesAPacketThatCannotOvertake) {
+  Rig rig(guarded(GuardMode::paced));
+  const MemberIndex home = rig.send(1);
+  for (MemberIndex m = 0; m < kMembers; ++m) rig.paths.measure(0, m, 10_us, rig.now);
+  rig.paths.measure(0, home, 20_us, rig.now);
+  rig.warn(home);
+  EXPECT_EQ(rig.send(1, 500_ns), home);
+  EXPECT_EQ(rig.send(1, 10_us), home) << "10 us earlier there is not 1 us later";
+  EXPECT_NE(rig.send(1, 11_us), home);
+}
+
+TEST(OrderGuard, PacedMovesAFlowThatPausedWhateverIsKnown) {
+  Rig rig(guarded(GuardMode::paced));
+  const MemberIndex home = rig.send(1);
+  rig.warn(home);
+  EXPECT_EQ(rig.send(1, 49_us), home);
+  EXPECT_NE(rig.send(1, 51_us), home);
+}
+
+TEST(OrderGuard, AFlowOnADeadPathIsMovedByForce) {
+  Rig rig(guarded(GuardMode::strict));
+  const MemberIndex home = rig.send(1);
+  rig.paths.live() &= ~bit_of(home);
+  EXPECT_NE(rig.send(1), home);
+  EXPECT_EQ(rig.seen(GuardEvent::forced), 1u);
+  EXPECT_EQ(rig.seen(GuardEvent::moved), 0u);
+}
+
+TEST(OrderGuard, AFullTableForgetsNobodyAndTheRestGoByTheirHash) {
+  config::RlbConfig rlb = guarded(GuardMode::strict);
+  rlb.guard.flows = 64;
+  Rig rig(rlb, "drill");
+  std::array<MemberIndex, 1'000> first{};
+  for (uint64_t flow = 0; flow < first.size(); ++flow) first[flow] = rig.send(flow);
+  EXPECT_LE(rig.flows.flows(), 64u);
+  EXPECT_GE(rig.seen(GuardEvent::placeless), first.size() - 64);
+  for (int round = 0; round < 3; ++round)
+    for (uint64_t flow = 0; flow < first.size(); ++flow)
+      ASSERT_EQ(rig.send(flow), first[flow]) << flow;
+  EXPECT_EQ(rig.flows.replaced(), 0u);
+}
+
+// What has arrived makes room, and a flow that had no place may have sent until just now.
+TEST(OrderGuard, AFlowThatGetsAPlaceLateStaysUntilItsEarlierPacketsHaveArrived) {
+  config::RlbConfig rlb = guarded(GuardMode::strict);
+  rlb.guard.flows = 64;
+  Rig rig(rlb, "drill");
+  std::array<MemberIndex, 1'000> first{};
+  for (uint64_t flow = 0; flow < first.size(); ++flow) first[flow] = rig.send(flow);
+  const size_t placeless = rig.seen(GuardEvent::placeless);
+  const Instant before_last = rig.now - 1_us;
+  for (MemberIndex m = 0; m < kMembers; ++m) rig.paths.drained(0, m, before_last);
+  for (uint64_t flow = 900; flow < first.size(); ++flow) ASSERT_EQ(rig.send(flow), first[flow]);
+  EXPECT_GT(rig.flows.replaced(), 0u);
+  EXPECT_LT(rig.seen(GuardEvent::placeless) - placeless, 100u);
+}
+
+TEST(OrderGuard, NothingIsOnTheWayForLongerThanTheAge) {
+  Rig rig(guarded(GuardMode::strict));
+  const MemberIndex home = rig.send(1);
+  rig.warn(home);
+  EXPECT_EQ(rig.send(1, 99_ms), home);
+  EXPECT_NE(rig.send(1, 101_ms), home);
+}
+
+TEST(OrderGuard, SleepsWhileNothingIsWarnedUnlessItGuardsAll) {
+  Rig moves(guarded(GuardMode::follow, Granularity::unit));
+  moves.send(1);
+  EXPECT_EQ(moves.flows.flows(), 0u);
+  Rig all(guarded(GuardMode::strict));
+  all.send(1);
+  EXPECT_EQ(all.flows.flows(), 1u);
+}
+
+}  // namespace
+}  // namespace eddy::lb
