@@ -167,6 +167,9 @@ void declare_run(CLI::App& app, RunArguments& run) {
                     "leave out finished runs (the default); --fresh: run them again");
   command->add_flag("--check", run.check, "check invariants all the time: slow");
   command->add_flag("--hpcc", run.hpcc, "also write fct.txt and pfc.txt, as HPCC's simulator does");
+  command->add_option("--timeline", run.timeline,
+                      "also write timeline.json, .csv and .svg of a path, such as "
+                      "leaf1:spine2:leaf3@1.5ms-1800us");
   auto* progress = command->add_flag("--progress", run.progress,
                                      "say how far the runs are, also where there is no terminal");
   command->add_flag("--quiet", run.quiet, "only say what fails")->excludes(progress);

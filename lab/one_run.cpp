@@ -1,7 +1,10 @@
 #include "lab/one_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "config/set_key.h"
@@ -10,8 +13,11 @@
 #include "lab/hpcc_files.h"
 #include "lab/pfc_log.h"
 #include "lab/results.h"
+#include "lab/timeline.h"
+#include "lab/timeline_figure.h"
 #include "lab/topology.h"
 #include "lab/traffic_files.h"
+#include "lab/watcher_pair.h"
 #include "net/fnv.h"
 
 namespace eddy::lab {
@@ -52,18 +58,56 @@ std::optional<std::string> preset_name(const config::RlbConfig& rlb) {
   return std::string(config::kRlbPresetNames[static_cast<size_t>(rlb.preset)]);
 }
 
+// What watches the run for its files beside the results.
+struct Observers {
+  explicit Observers(int64_t time_dilation) : pfc(time_dilation) {}
+  PfcLog pfc;
+  std::optional<Timeline> timeline;
+  std::optional<WatcherPair> both;
+
+  Problems add_timeline(const OneRun& one, const Topology& topology, const std::string& text) {
+    const Result<TimelineSpec> spec = parse_timeline(text);
+    if (!spec) return spec.problems();
+    Result<Timeline> made = Timeline::create(spec.value(), topology, one.run.experiment);
+    if (!made) return made.problems();
+    timeline.emplace(std::move(*made));
+    return {};
+  }
+  Watcher* attach(World& world, const Topology& topology, bool hpcc) {
+    if (timeline) timeline->attach(world);
+    if (hpcc) pfc.attach(world, topology);
+    if (hpcc && timeline) return &both.emplace(pfc, *timeline);
+    if (hpcc) return &pfc;
+    return timeline ? &*timeline : nullptr;
+  }
+};
+
+Problems write_timeline(const OneRun& one, const TimelineData& data) {
+  const std::string title =
+      fmt::format("{} - {}{}{}, seed {}", one.run.experiment.title, one.run.experiment.id,
+                  one.run.variant.empty() ? "" : ", ", one.run.variant, one.seed);
+  std::error_code error;
+  fs::create_directories(one.folder, error);
+  Problems problems = write_text(one.folder / "timeline.json", timeline_json(data));
+  for (const auto& [name, text] : {std::pair{"timeline.csv", timeline_csv(data)},
+                                   std::pair{"timeline.svg", draw_timeline(data, title)}})
+    if (problems.empty()) problems = write_text(one.folder / name, text);
+  return problems;
+}
+
 Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
   const Result<uint64_t> hash = config_hash(one.loaded, one.run);
   if (!hash) return hash.problems();
   Result<Topology> topology = build_topology(one.run.experiment);
   if (!topology) return located(one, topology.problems());
-  PfcLog pfc(one.run.experiment.run.time_dilation);
-  std::function<Watcher*(World&, const Topology&)> built;
-  if (options.hpcc)
-    built = [&pfc](World& world, const Topology& made) {
-      pfc.attach(world, made);
-      return &pfc;
-    };
+  Observers observers(one.run.experiment.run.time_dilation);
+  if (!options.timeline.empty())
+    if (Problems problems = observers.add_timeline(one, *topology, options.timeline);
+        !problems.empty())
+      return problems;
+  const auto built = [&](World& world, const Topology& made) {
+    return observers.attach(world, made, options.hpcc);
+  };
   Result<RunResult> result =
       run_experiment(one.run.experiment, {.seed = one.seed,
                                           .check = options.check,
@@ -75,6 +119,9 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                                           .built = built,
                                           .memory_limit = options.memory_limit});
   if (!result) return located(one, result.problems());
+  if (observers.timeline)
+    if (Problems problems = write_timeline(one, observers.timeline->take()); !problems.empty())
+      return problems;
   RunRecord record{.identity = {.experiment = one.run.experiment.id,
                                 .title = one.run.experiment.title,
                                 .size = one.loaded.size,
@@ -88,7 +135,7 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                                 .replay = one.replay},
                    .result = std::move(*result),
                    .topology = std::move(*topology),
-                   .pfc_text = pfc.text()};
+                   .pfc_text = observers.pfc.text()};
   return record;
 }
 

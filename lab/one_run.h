@@ -29,6 +29,7 @@ Result<uint64_t> config_hash(const config::LoadedExperiment& loaded,
 struct OneRunOptions {
   bool check = false;
   bool hpcc = false;
+  std::string timeline;  // a TimelineSpec; empty: none
   uint64_t memory_limit = 0;
   std::function<void(const Progress&)> progress;
   const std::atomic<bool>* interrupt = nullptr;

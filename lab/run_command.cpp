@@ -19,6 +19,7 @@
 #include "lab/progress.h"
 #include "lab/results.h"
 #include "lab/sweep.h"
+#include "lab/timeline.h"
 
 namespace eddy::lab {
 namespace {
@@ -187,6 +188,7 @@ std::vector<std::string> Sweep::child(const std::string& program, const WorkItem
   std::vector<std::string> words = replay(program, item);
   words.insert(words.end(), {"--out", arguments_.out, "--fresh"});
   if (arguments_.hpcc) words.emplace_back("--hpcc");
+  if (!arguments_.timeline.empty()) words.insert(words.end(), {"--timeline", arguments_.timeline});
   uint64_t mib = arguments_.memory_mib;
   if (mib == 0 && arguments_.jobs > 1) {  // or each would count on all of it
     constexpr uint64_t kMib = 1 << 20;
@@ -208,6 +210,7 @@ int Sweep::run_here(const WorkItem& item) {
   progress_.started(0, name_of(item));
   const OneRunOptions options{.check = arguments_.check,
                               .hpcc = arguments_.hpcc,
+                              .timeline = arguments_.timeline,
                               .memory_limit = arguments_.memory_mib << 20,
                               .progress =
                                   [this](const Progress& at) {
@@ -314,6 +317,9 @@ int run_command(const RunArguments& arguments) {
   Result<config::LoadedExperiment> loaded =
       config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
   if (!loaded) return complain(kUsage, loaded.problems());
+  if (!arguments.timeline.empty())
+    if (const auto spec = parse_timeline(arguments.timeline); !spec)
+      return complain(kUsage, spec.problems());
   if (arguments.report_fd < 0 && !arguments.quiet)
     for (const std::string& warning : loaded.value().warnings)
       std::cerr << "eddylab: " << warning << "\n";

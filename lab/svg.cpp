@@ -117,15 +117,6 @@ Range range_of(const Chart& chart, const Axis& axis, double Series::Point::*memb
   return range;
 }
 
-std::string text(double x, double y, std::string_view extra, std::string_view content) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y,
-                     extra.empty() ? "" : " ", extra, svg_escaped(content));
-}
-std::string line(double x1, double y1, double x2, double y2, std::string_view style) {
-  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1,
-                     x2, y2, style);
-}
-
 std::string shortened(const std::string& name) {
   return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 3) + "...";
 }
@@ -156,14 +147,9 @@ class Drawing {
   }
 
   std::string write() {
-    out_ = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-        "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica, Arial, sans-serif\" "
-        "font-size=\"12\" fill=\"#222\">\n<title>{2}</title>\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-        kWidth, height_, svg_escaped(chart_.title));
-    out_ += text(kLeft, 24, "font-size=\"16\" font-weight=\"bold\"", chart_.title);
-    if (!chart_.note.empty()) out_ += text(kLeft, 43, "fill=\"#666\"", chart_.note);
+    out_ = svg_head(kWidth, height_, chart_.title);
+    out_ += svg_text(kLeft, 24, "font-size=\"16\" font-weight=\"bold\"", chart_.title);
+    if (!chart_.note.empty()) out_ += svg_text(kLeft, 43, "fill=\"#666\"", chart_.note);
     add_grid();
     add_labels();
     for (const Series& series : chart_.series) add_series(series);
@@ -188,25 +174,27 @@ class Drawing {
     constexpr std::string_view kLesser = "stroke=\"#f0f0f0\"";
     for (const Tick& tick : x_ticks_) {
       const double at = x_.pixel(tick.at);
-      out_ += line(at, y_.from, at, y_.to, tick.label.empty() ? kLesser : kMain);
-      if (!tick.label.empty()) out_ += text(at, y_.from + 18, "text-anchor=\"middle\"", tick.label);
+      out_ += svg_line(at, y_.from, at, y_.to, tick.label.empty() ? kLesser : kMain);
+      if (!tick.label.empty())
+        out_ += svg_text(at, y_.from + 18, "text-anchor=\"middle\"", tick.label);
     }
     for (const Tick& tick : y_ticks_) {
       const double at = y_.pixel(tick.at);
-      out_ += line(x_.from, at, x_.to, at, tick.label.empty() ? kLesser : kMain);
-      if (!tick.label.empty()) out_ += text(x_.from - 8, at + 4, "text-anchor=\"end\"", tick.label);
+      out_ += svg_line(x_.from, at, x_.to, at, tick.label.empty() ? kLesser : kMain);
+      if (!tick.label.empty())
+        out_ += svg_text(x_.from - 8, at + 4, "text-anchor=\"end\"", tick.label);
     }
-    out_ += line(x_.from, y_.from, x_.to, y_.from, "stroke=\"#444\"");
-    out_ += line(x_.from, y_.from, x_.from, y_.to, "stroke=\"#444\"");
+    out_ += svg_line(x_.from, y_.from, x_.to, y_.from, "stroke=\"#444\"");
+    out_ += svg_line(x_.from, y_.from, x_.from, y_.to, "stroke=\"#444\"");
   }
 
   void add_labels() {
     const double middle = (x_.from + x_.to) / 2;
-    out_ += text(middle, height_ - 14, "text-anchor=\"middle\"", chart_.x.label);
+    out_ += svg_text(middle, height_ - 14, "text-anchor=\"middle\"", chart_.x.label);
     const double y = (y_.from + y_.to) / 2;
-    out_ +=
-        text(18, y, fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 18 {:.1f})\"", y),
-             chart_.y.label);
+    out_ += svg_text(18, y,
+                     fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 18 {:.1f})\"", y),
+                     chart_.y.label);
   }
 
   void add_series(const Series& series) {
@@ -232,8 +220,8 @@ class Drawing {
     const double x = kWidth - right_ + 16;
     for (const Series& series : chart_.series) {
       if (series.name.empty()) continue;
-      out_ += line(x, y, x + kLegendSample, y, style_of(series));
-      out_ += text(x + kLegendSample + 8, y + 4, "", shortened(series.name));
+      out_ += svg_line(x, y, x + kLegendSample, y, style_of(series));
+      out_ += svg_text(x + kLegendSample + 8, y + 4, "", shortened(series.name));
       y += kLegendLine;
     }
   }
@@ -252,6 +240,25 @@ class Drawing {
 
 std::vector<Tick> ticks(double low, double high, bool logarithmic) {
   return logarithmic ? logarithmic_ticks(low, high) : linear_ticks(low, high);
+}
+
+std::string svg_text(double x, double y, std::string_view extra, std::string_view content) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y,
+                     extra.empty() ? "" : " ", extra, svg_escaped(content));
+}
+
+std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style) {
+  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1,
+                     x2, y2, style);
+}
+
+std::string svg_head(double width, double height, std::string_view title) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+      "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica, Arial, sans-serif\" "
+      "font-size=\"12\" fill=\"#222\">\n<title>{2}</title>\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+      width, height, svg_escaped(title));
 }
 
 std::string svg_escaped(std::string_view text) {

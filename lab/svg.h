@@ -39,6 +39,12 @@ struct Chart {
 
 std::string draw(const Chart& chart);
 
+// Elements; `extra` and `style` are attributes.
+std::string svg_text(double x, double y, std::string_view extra, std::string_view content);
+std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style);
+// The page's opening tag, its title and a white ground.
+std::string svg_head(double width, double height, std::string_view title);
+
 // `text` for the inside of an element or an attribute.
 std::string svg_escaped(std::string_view text);
 

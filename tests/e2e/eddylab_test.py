@@ -136,6 +136,16 @@ class Sweeps(Eddylab):
         self.assertEqual(len(lines), run["flows_total"])
         self.assertTrue(all(len(line.split()) == 8 for line in lines))
 
+    def test_a_timeline_is_written_beside_the_results(self):
+        self.run_all("out", "--seed", 3, "--variant", "scheme=ecmp", "--timeline", "leaf1:spine1@0us-100us")
+        folder = self.folder / "out" / "tiny" / "ci" / "scheme=ecmp" / "seed3"
+        timeline = json.loads((folder / "timeline.json").read_text())
+        self.assertEqual(timeline["hops"][0]["to"], "spine1")
+        self.assertEqual({record[2] for record in timeline["records"]} - set(timeline["kinds"]), set())
+        self.assertIn("<svg", (folder / "timeline.svg").read_text())
+        rows = (folder / "timeline.csv").read_text().splitlines()
+        self.assertEqual(len(rows), len(timeline["records"]) + 1)
+
     def test_pauses_are_logged_as_hpcc_does(self):
         incast = ["--set", "traffic=[{type: incast, degree: 2, size: 4MB}]", "--set", "topology.spines=1",
                   "--set", "buffer.profiles.lossless={mode: static, xoff: 20KiB}"]
