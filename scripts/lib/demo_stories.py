@@ -63,6 +63,7 @@ class Throttled:
     RLB = {
         "predictor": {"interval": "200us", "horizon": "20ms", "reaction": "1ms", "floor": "16KiB"},
         "warning": {"refresh": "10ms", "life": "50ms", "contribution": "100ms"},
+        "guard": {"mode": "off"},  # the receivers of this UDP do not mind order
     }
     traffic = (
         "Traffic: four UDP flows of 15 Mb/s, h1 to h3 and h2 to h4, lossless class.",
