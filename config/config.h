@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "config/path_service.h"
 #include "config/rlb.h"
 #include "net/addresses.h"
 #include "net/ids.h"
@@ -194,6 +195,7 @@ struct SwitchConfig {
   LoadBalancerConfig load_balancer;
   DreConfig dre;
   RlbConfig rlb;
+  PathServiceConfig path_service;
   ControlConfig control;
 
   Duration effective_poll_gap() const {

@@ -51,6 +51,17 @@ void scale_rlb(RlbConfig& rlb, int64_t factor) {
   stretch(factor, guard.margin, guard.pause, guard.age, guard.linger);
 }
 
+void stretch_given(std::optional<Duration>& time, int64_t factor) {
+  if (time) time = stretched(*time, factor);
+}
+
+void scale_path_service(PathServiceConfig& service, int64_t factor) {
+  stretch_given(service.base_rtt, factor);
+  stretch_given(service.sample, factor);
+  stretch_given(service.echo, factor);
+  stretch_given(service.probe, factor);
+}
+
 void slow_given(std::optional<BitRate>& rate, int64_t factor) {
   if (rate) rate = slowed(*rate, factor);
 }
@@ -138,6 +149,7 @@ SwitchConfig scaled(const SwitchConfig& config) {
   scale_parameters(out.load_balancer.parameters, config.time_dilation);
   out.dre.period = stretched(out.dre.period, config.time_dilation);
   scale_rlb(out.rlb, config.time_dilation);
+  scale_path_service(out.path_service, config.time_dilation);
   out.control.neighbor_age = stretched(out.control.neighbor_age, config.time_dilation);
   out.time_dilation = 1;
   return out;
@@ -150,6 +162,7 @@ Experiment scaled(const Experiment& experiment) {
   scale_pfc(out.switches.pfc_port, out.switches.watchdog, factor);
   stretch(factor, out.switches.dre.period);
   scale_rlb(out.switches.rlb, factor);
+  scale_path_service(out.switches.path_service, factor);
   scale_host(out.host, factor);
   scale_parameters(out.load_balancer.parameters, factor);
   for (TrafficConfig& traffic : out.traffic) {

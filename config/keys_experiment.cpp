@@ -290,6 +290,8 @@ const Section& experiment_section() {
                  {.name = "dre", .help = "how every switch estimates the load of its ports"}),
           short_key<S>([](auto& d) -> auto& { return d.experiment.switches.rlb; },
                        {.name = "rlb", .help = "keep packets off paths that PFC will stop"}),
+          key<S>([](auto& d) -> auto& { return d.experiment.switches.path_service; },
+                 {.name = "path_service", .help = "what is measured of paths"}),
           list<S>(
               [](auto& d) -> auto& { return d.experiment.traffic; },
               {.name = "traffic", .help = "the flows"}, type_of<TrafficConfig>({})),

@@ -416,6 +416,8 @@ const Section& document_section() {
                  {.name = "dre", .help = "how the load of a port is estimated"}),
           short_key<S>([](auto& d) -> auto& { return d.config.rlb; },
                        {.name = "rlb", .help = "keep packets off paths that PFC will stop"}),
+          key<S>([](auto& d) -> auto& { return d.config.path_service; },
+                 {.name = "path_service", .help = "what is measured of paths"}),
           key<S>([](auto& d) -> auto& { return d.config.control; },
                  {.name = "control", .help = "the slow side"}),
       },

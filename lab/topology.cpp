@@ -132,6 +132,7 @@ void Assembly::add_switch(size_t index) {
   config.load_balancer = experiment_.load_balancer;
   config.dre = experiment_.switches.dre;
   config.rlb = experiment_.switches.rlb;
+  config.path_service = experiment_.switches.path_service;
   config.control.lldp = false;
   config.ports.reserve(hosts_of_[index].size() + cables_of_[index].size());
   for (size_t i = 0; i < hosts_of_[index].size(); ++i) {

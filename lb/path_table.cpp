@@ -1,11 +1,11 @@
 #include "lb/path_table.h"
 
 #include <limits>
+#include <map>
+#include <tuple>
 
 namespace eddy::lb {
 namespace {
-
-constexpr int64_t kSmoothing = 4;  // t <- t + (sample - t) / 4
 
 template <class T>
 T load(const std::atomic<T>& value) {
@@ -16,27 +16,28 @@ void store(std::atomic<T>& value, int64_t to) {
   value.store(static_cast<T>(to), std::memory_order_relaxed);
 }
 
-int64_t smoothed(int64_t before, int64_t sample) {
-  const int64_t step = (sample - before) / kSmoothing;
+int64_t smoothed(int64_t before, int64_t sample, int64_t smoothing) {
+  const int64_t step = (sample - before) / smoothing;
   if (step != 0) return before + step;
   return sample;  // closer than the fixed point can step
 }
 
 }  // namespace
 
-void PathRecord::take_delay(Duration sample, Instant now) {
+void PathRecord::take_delay(Duration sample, Instant now, int64_t smoothing) {
   constexpr int64_t kLongest = int64_t{kUnknown} - 1;
   const int64_t ns = std::clamp<int64_t>(sample.ns(), 0, kLongest);
-  store(delay_ns, known() ? smoothed(load(delay_ns), ns) : ns);
+  store(delay_ns, known() ? smoothed(load(delay_ns), ns, smoothing) : ns);
   if (ns < load(least_delay_ns)) store(least_delay_ns, ns);
   store(sampled_at_us, stamp_of(now));
   trust();
 }
 
-void PathRecord::take_marks(uint32_t packets, uint32_t marked_packets) {
+void PathRecord::take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing) {
+  if (packets == 0) return;
   constexpr int64_t kOne = std::numeric_limits<uint16_t>::max();
   const int64_t share = std::min<int64_t>(marked_packets, packets) * kOne / packets;
-  store(marked, smoothed(load(marked), share));
+  store(marked, smoothed(load(marked), share, smoothing));
 }
 
 void PathRecord::take_congestion(uint8_t utilisation, Instant now) {
@@ -44,14 +45,20 @@ void PathRecord::take_congestion(uint8_t utilisation, Instant now) {
   store(congestion_at_us, stamp_of(now));
 }
 
-PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters)
+PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters,
+                     std::span<const LeafId> leaves)
     : parameters_(parameters) {
-  uint32_t members = 0;
-  for (const PathSet& set : sets) {
-    first_.push_back(members);
-    members += set.count;
+  std::map<std::tuple<size_t, PortId, PathId>, uint32_t> known;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const size_t to = leaves.empty() ? i : leaves[i].index();
+    first_.push_back(static_cast<uint32_t>(record_of_.size()));
+    for (size_t member = 0; member < sets[i].count; ++member) {
+      const PathMember& path = sets[i].members[member];
+      const auto next = static_cast<uint32_t>(known.size());
+      record_of_.push_back(known.try_emplace({to, path.port, path.path}, next).first->second);
+    }
   }
-  records_ = std::make_unique<PathRecord[]>(members);
+  records_ = std::make_unique<PathRecord[]>(known.size());
   failed_ = std::make_unique<std::atomic<MemberMask>[]>(sets.size());
 }
 

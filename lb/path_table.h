@@ -29,6 +29,7 @@ namespace eddy::lb {
 
 struct alignas(32) PathRecord {
   static constexpr uint32_t kUnknown = UINT32_MAX;
+  static constexpr int64_t kSmoothing = 4;
 
   std::atomic<int64_t> echoed_ps{0};         // the stamp echoed last; bit 0: it proves an arrival
   std::atomic<uint32_t> requested_ns{0};     // the last stamp, as on the wire
@@ -40,11 +41,11 @@ struct alignas(32) PathRecord {
   std::atomic<uint8_t> congestion{0};         // most utilised link, as heard: 0..255 for 0..1
   std::atomic<uint8_t> suspicion{0};          // requests in a row that nothing answered
 
-  // Writers.
-  void take_delay(Duration sample, Instant now);
-  void take_marks(uint32_t packets, uint32_t marked_packets);  // packets > 0
+  // Writers. `smoothing`: of what the record holds, 1 / smoothing gives way to what is new.
+  void take_delay(Duration sample, Instant now, int64_t smoothing = kSmoothing);
+  void take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing = kSmoothing);
   void take_congestion(uint8_t utilisation, Instant now);
-  // The stamp of the instant was echoed; `proves`: it went the path's way and queue.
+  // The stamp of the instant was echoed; `proves`: it went the path's way, in its queue.
   void take_echo(Instant stamp, bool proves) {
     echoed_ps.store((stamp.ps() & ~int64_t{1}) | (proves ? 1 : 0), std::memory_order_relaxed);
   }
@@ -85,18 +86,25 @@ static_assert(sizeof(PathRecord) == 32);
 class PathTable {
  public:
   struct Parameters {
-    Duration base_rtt;            // of an idle path, there and back
-    bool one_way = false;         // delays are one way, else round trips
+    Duration base_rtt;     // of an idle path, there and back
+    Duration proof_lag{};  // an echo proves what was given so much before its stamp
+    bool one_way = false;  // delays are one way, else round trips
+    uint8_t smoothing = 4;
     uint8_t measured_queues = 0;  // bit = queue that stamps wait in
     bool operator==(const Parameters&) const = default;
   };
   static constexpr int64_t kStaleAfter = 16;  // base round trips
 
-  PathTable(std::span<const PathSet> sets, const Parameters& parameters);
+  // `leaves`: to which leaf each set leads. Members of sets to one leaf that are the same path
+  // share a record; empty: each has its own.
+  PathTable(std::span<const PathSet> sets, const Parameters& parameters,
+            std::span<const LeafId> leaves = {});
 
-  PathRecord& at(size_t set, MemberIndex member) { return records_[first_[set] + member]; }
+  PathRecord& at(size_t set, MemberIndex member) {
+    return records_[record_of_[first_[set] + member]];
+  }
   const PathRecord& at(size_t set, MemberIndex member) const {
-    return records_[first_[set] + member];
+    return records_[record_of_[first_[set] + member]];
   }
   const Parameters& parameters() const { return parameters_; }
   // What an idle path is expected to take, in the metric of delay().
@@ -119,7 +127,8 @@ class PathTable {
   // What this switch gave to the path before has arrived; Instant{}: nothing is proven.
   Instant arrived_before(size_t set, MemberIndex member, QueueId queue) const {
     if ((parameters_.measured_queues >> queue.index() & 1) == 0) return Instant{};
-    return at(set, member).arrived_before();
+    const Instant stamp = at(set, member).arrived_before();
+    return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
   }
 
   // Members that a detector has excluded.
@@ -133,7 +142,8 @@ class PathTable {
 
  private:
   Parameters parameters_;
-  std::vector<uint32_t> first_;  // record of a set's first member
+  std::vector<uint32_t> first_;      // place of a set's first member in record_of_
+  std::vector<uint32_t> record_of_;  // by member, set by set
   std::unique_ptr<PathRecord[]> records_;
   std::unique_ptr<std::atomic<MemberMask>[]> failed_;  // by set
 };

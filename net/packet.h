@@ -30,6 +30,7 @@ enum PacketFlag : uint16_t {
   kPacketShim = 1 << 8,         // parse: carried the leaf-to-leaf shim
   kPacketOriginated = 1 << 9,   // local: made by this switch; charged to no ingress PG
   kPacketLastHop = 1 << 10,     // parse: TTL or hop limit is 0 or 1
+  kPacketShimControl = 1 << 11,  // paths: a control frame between leaves, no IP behind the shim
 };
 
 struct alignas(RTE_CACHE_LINE_SIZE) Packet {

@@ -101,13 +101,18 @@ Json Operations::show(Report report, const ReportOptions& options, int64_t now_n
     if (!rows.ok()) return Json{{"error", rows.problems().front()}};
     neighbors = std::move(*rows);
   }
+  std::vector<PathRow> paths;
+  if (report == Report::paths) {
+    Result<std::vector<PathRow>> rows = commands_.paths();
+    if (!rows.ok()) return Json{{"error", rows.problems().front()}};
+    paths = std::move(*rows);
+  }
   if (report == Report::events) drain_events(now_ns);
   std::vector<SchemeParameterRow> schemes;
   if (report == Report::schemes) schemes = scheme_parameter_rows();
   const Sample now = take(now_ns);
-  const ReportInput input{config,         now,         earlier(now_ns),
-                          baseline_,      neighbors,   schemes,
-                          events_.kept(), generation_, started_at_ns_};
+  const ReportInput input{config, now,     earlier(now_ns), baseline_,   neighbors,
+                          paths,  schemes, events_.kept(),  generation_, started_at_ns_};
   return make_report(report, input, options);
 }
 

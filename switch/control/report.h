@@ -33,6 +33,7 @@ struct ReportInput {
   const Sample* earlier = nullptr;        // rates are since then; null = no rates
   std::span<const PortNumbers> baseline;  // by PortId; empty = since start
   std::span<const NeighborRow> neighbors;
+  std::span<const PathRow> paths;               // of show paths
   std::span<const SchemeParameterRow> schemes;  // a scheme without parameters has one empty row
   const std::deque<LoggedEvent>& events;
   uint64_t generation = 0;

@@ -35,7 +35,45 @@ std::string path_text(const config::PathConfig& path, size_t position) {
   return std::to_string(id >> 8) + (second == 0xff ? "" : "." + std::to_string(second));
 }
 
-Json path_row(const ReportInput& input, const config::LeafConfig& leaf, size_t member) {
+uint64_t percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<uint64_t>(static_cast<unsigned __int128>(part) * 100 / whole);
+}
+
+std::string queues_text(uint8_t queues) {
+  std::string text;
+  for (size_t queue = 0; queue < kPriorities; ++queue)
+    if ((queues >> queue & 1) != 0) text += (text.empty() ? "" : ",") + std::to_string(queue);
+  return text.empty() ? "no" : text;
+}
+
+// What keeps packets off the path, the worst first; empty: nothing does.
+std::string why_text(const PathRow& path, bool live) {
+  if (!live) return "port down";
+  if (path.failed) return "failed, " + std::to_string(path.unanswered) + " unanswered";
+  if (path.paused != 0) return "paused by PFC";
+  if (path.warned != 0) return "warned, severity " + std::to_string(path.severity);
+  return path.unanswered > 0 ? std::to_string(path.unanswered) + " unanswered" : "";
+}
+
+void put_measured(Json& row, const PathRow& path) {
+  const auto ns = [](Duration time) { return static_cast<uint64_t>(time.ns()); };
+  if (path.measured) row["delay_ns"] = ns(path.delay);
+  if (path.least_delay != Duration{}) row["least_delay_ns"] = ns(path.least_delay);
+  if (path.measured) row["age_ns"] = ns(path.age);
+  if (path.least_delay != Duration{}) {
+    row["ecn_percent"] = percent(path.marked, UINT16_MAX);
+    row["utilisation_percent"] = percent(path.congestion, UINT8_MAX);
+  }
+  row["unanswered"] = uint64_t{path.unanswered};
+  row["warned"] = queues_text(path.warned);
+  row["paused"] = queues_text(path.paused);
+  row["failed"] = yes_no(path.failed);
+  row["why"] = why_text(path, path.live);
+}
+
+// `measured`: null where the workers were not asked, or have another configuration yet.
+Json path_row(const ReportInput& input, const config::LeafConfig& leaf, size_t member,
+              const PathRow* measured) {
   const config::PathConfig& path = leaf.paths[member];
   Json row;
   row["leaf"] = leaf.id.index();
@@ -44,6 +82,8 @@ Json path_row(const ReportInput& input, const config::LeafConfig& leaf, size_t m
   row["path"] = path_text(path, member);
   row["weight"] = static_cast<uint64_t>(path.weight);
   row["live"] = yes_no(is_live(input, path.port));
+  if (measured != nullptr && measured->leaf == leaf.id && measured->member == member)
+    put_measured(row, *measured);
   const size_t position = port_position(input.config, path.port);
   if (position >= input.now.ports.size()) return row;
   const PortReader port(input, position);
@@ -57,17 +97,16 @@ Json path_row(const ReportInput& input, const config::LeafConfig& leaf, size_t m
   return row;
 }
 
-uint64_t percent(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<uint64_t>(static_cast<unsigned __int128>(part) * 100 / whole);
-}
-
 }  // namespace
 
 Json path_rows(const ReportInput& input, const ReportOptions& options) {
   Json rows = Json::array();
+  size_t at = 0;
   for (const config::LeafConfig& leaf : input.config.leaves)
-    for (size_t i = 0; i < leaf.paths.size(); ++i)
-      if (wanted(options, leaf.paths[i].port)) rows.push_back(path_row(input, leaf, i));
+    for (size_t i = 0; i < leaf.paths.size(); ++i, ++at) {
+      const PathRow* measured = at < input.paths.size() ? &input.paths[at] : nullptr;
+      if (wanted(options, leaf.paths[i].port)) rows.push_back(path_row(input, leaf, i, measured));
+    }
   return rows;
 }
 

@@ -56,6 +56,19 @@ Result<std::vector<NeighborRow>> ShardCommands::neighbors() {
   return rows;
 }
 
+Result<std::vector<PathRow>> ShardCommands::paths() {
+  size_t members = 0;
+  for (const config::LeafConfig& leaf : object_.config().leaves) members += leaf.paths.size();
+  auto pending = std::make_unique<Pending>();
+  pending->path_rows.resize(members);
+  pending->command.kind = Command::Kind::dump_paths;
+  pending->command.path_rows = pending->path_rows;
+  if (Problems problems = run(ShardId(0), pending, "show paths"); !problems.empty())
+    return problems;
+  pending->path_rows.resize(pending->command.row_count);
+  return std::move(pending->path_rows);
+}
+
 Problems ShardCommands::run(ShardId shard, std::unique_ptr<Pending>& pending,
                             std::string_view what) {
   std::erase_if(late_, [](const auto& late) { return is_done(late->command); });

@@ -23,11 +23,14 @@ class ShardCommands {
   Problems set_port_tx(PortId port, ShardId owner, bool on);
   Problems clear_watermarks();
   Result<std::vector<NeighborRow>> neighbors();
+  // As the first worker sees them.
+  Result<std::vector<PathRow>> paths();
 
  private:
   struct Pending {
     Command command;
     std::vector<NeighborRow> rows;
+    std::vector<PathRow> path_rows;
   };
   // Posts it to the shard and waits.
   Problems run(ShardId shard, std::unique_ptr<Pending>& pending, std::string_view what);

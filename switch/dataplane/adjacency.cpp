@@ -50,6 +50,7 @@ Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Service
       egress_(services.egress),
       icmp_(services.icmp),
       peers_(services.peers),
+      paths_(services.paths),
       neighbors_(kNeighbors),
       neighbor_timers_(kNeighbors, context.due_of(Timers::neighbors)) {}
 

@@ -23,6 +23,7 @@
 #include "switch/dataplane/fabric_peers.h"
 #include "switch/dataplane/ingress_buffer.h"
 #include "switch/dataplane/neighbors.h"
+#include "switch/dataplane/path_service.h"
 #include "switch/dataplane/rewrite.h"
 #include "switch/dataplane/shard_context.h"
 #include "switch/dataplane/switch.h"
@@ -41,6 +42,7 @@ class Adjacency {
     Egress& egress;
     IcmpResponder& icmp;
     const FabricPeers& peers;
+    PathService& paths;
   };
   Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services);
 
@@ -69,9 +71,12 @@ class Adjacency {
  private:
   void send(Packet* packet, const MacAddress& next) {
     const PortSettings& egress = context_.settings(packet->egress_port);
-    strip_headers(*packet, /*keep_shim=*/egress.role == config::PortRole::fabric);
+    const bool to_fabric = egress.role == config::PortRole::fabric;
+    strip_headers(*packet, /*keep_shim=*/to_fabric);
+    if (to_fabric) paths_.dress(*packet);
     uint8_t* frame = packet->data();
-    if (!packet->has(kPacketOriginated)) decrement_ttl_of(*packet, frame + packet->l2_len);
+    if ((packet->flags & (kPacketOriginated | kPacketShimControl)) == 0) [[likely]]
+      decrement_ttl_of(*packet, frame + packet->l2_len);
     rewrite_macs(frame, next, egress.mac);
     egress_.enqueue(packet);
   }
@@ -98,6 +103,7 @@ class Adjacency {
   Egress& egress_;
   IcmpResponder& icmp_;
   const FabricPeers& peers_;
+  PathService& paths_;
   NeighborTable neighbors_;
   uint64_t waiting_ = 0;       // packets that neighbors hold back
   Deadlines neighbor_timers_;  // by entry: next request, ageing, failure

@@ -53,6 +53,17 @@ namespace eddy {
   X(guard_stayed_packets, "packets that the order guard kept on their flow's path")          \
   X(guard_forced_moves, "times a flow was moved, order or not, because its path is down")    \
   X(guard_placeless_packets, "packets of flows for which the guard's table has no place")    \
+  X(shim_tx_packets, "packets given a shim on their way to another leaf")                    \
+  X(path_requests, "stamps sent to measure a path of the port")                              \
+  X(path_probes, "of these, in frames of our own on idle paths")                             \
+  X(path_feedback_frames, "echoes to other leaves that no packet was there to carry")        \
+  X(path_samples, "echoes heard that measured a path of the port")                           \
+  X(path_unanswered, "stamps sent while earlier ones had long been without an echo")         \
+  X(path_deviated_packets, "packets whose pinned path was down: they went another way")      \
+  X(path_reports_unknown, "shims and echoes of a leaf or path that is none of ours")         \
+  X(path_reports_stale, "echoes of stamps that were answered already or never sent")         \
+  X(path_reports_impossible, "echoes whose times cannot be")                                 \
+  X(path_reports_evicted, "times a leaf had more paths to us than we have to it")            \
   X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
   X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")       \
   X(rx_oversize_packets, "frames that came in pieces too long for one packet buffer, dropped")

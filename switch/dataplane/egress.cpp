@@ -98,6 +98,14 @@ void Egress::originate(PortId id, Packet* packet) {
   ready_.insert(id);
 }
 
+void Egress::originate_behind(PortId id, Packet* packet) {
+  context_.count(id, PortCounter::originated_packets);
+  packet->ingress_port = id;
+  packet->egress_port = id;
+  packet->charged_bytes = 0;
+  enqueue(packet);
+}
+
 void Egress::service_port(PortId id) {
   Port& port = ports_[id.index()];
   const Instant now = context_.now;

@@ -40,6 +40,8 @@ class Egress {
   void enqueue(Packet* packet);
   // A frame of our own, ahead of every queue. Takes and counts it.
   void originate(PortId port, Packet* packet);
+  // The same, but in Packet::queue, behind what waits there.
+  void originate_behind(PortId port, Packet* packet);
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
   // Starts all that may start now.

@@ -6,6 +6,7 @@
 #include "net/protocols.h"
 #include "switch/dataplane/adjacency.h"
 #include "switch/dataplane/icmp_responder.h"
+#include "switch/dataplane/path_service.h"
 
 namespace eddy {
 namespace {
@@ -15,12 +16,12 @@ constexpr uint32_t kIpv6DestinationOffset = 24;
 
 }  // namespace
 
-Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, Adjacency& adjacency,
-                     IcmpResponder& icmp)
+Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services)
     : context_(context),
       buffer_(buffer),
-      adjacency_(adjacency),
-      icmp_(icmp),
+      adjacency_(services.adjacency),
+      icmp_(services.icmp),
+      paths_(services.paths),
       outgoing_(context.sole ? 0 : context.common.shards) {}
 
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
@@ -38,9 +39,12 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
       turn_away(packet, next_hop);
       continue;
     }
-    if (!packet->has(kPacketOriginated) && !buffer_.admit(packet, backlog)) [[unlikely]]
+    if (!packet->has(kPacketOriginated) &&
+        !buffer_.admit(packet, backlog, to_set ? context_.shim_reserve : 0)) [[unlikely]]
       continue;
-    if (to_set) {
+    if (to_set && packet->has(kPacketShim) && paths_.steer(*packet, next_hop.set)) [[unlikely]] {
+      direct[direct_count++] = packet;
+    } else if (to_set) {
       choice.packets[choice.count] = packet;
       choice.sets[choice.count++] = next_hop.set;
     } else {
@@ -51,6 +55,14 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   if (choice.count != 0) choose(choice);
   std::copy_n(direct.begin(), direct_count, choice.packets.begin() + choice.count);
   hand_over({choice.packets.data(), choice.count + direct_count});
+  if (!context_.sole) send_outgoing();
+}
+
+void Forwarder::relay(Packet* packet, uint16_t set) {
+  if (context_.live[set] == 0) return buffer_.drop(packet, DropReason::no_live_path);
+  if (!buffer_.admit(packet, 0)) return;
+  if (!paths_.steer(*packet, set)) choose({.packets = {packet}, .sets = {set}, .count = 1});
+  hand_over({&packet, 1});
   if (!context_.sole) send_outgoing();
 }
 

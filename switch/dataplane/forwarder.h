@@ -21,14 +21,21 @@ namespace eddy {
 
 class Adjacency;
 class IcmpResponder;
+class PathService;
 
 class Forwarder {
  public:
-  Forwarder(ShardContext& context, IngressBuffer& buffer, Adjacency& adjacency,
-            IcmpResponder& icmp);
+  struct Services {
+    Adjacency& adjacency;
+    IcmpResponder& icmp;
+    PathService& paths;
+  };
+  Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services);
 
   // IP packets of one ingress port, at most kBurst; `backlog` as IngressBuffer::admit.
   void forward(std::span<Packet* const> packets, int64_t backlog);
+  // A control frame of another leaf that goes on by the set.
+  void relay(Packet* packet, uint16_t set);
   // A packet of our own with its network header at l2_len; routed with the next
   // forward_originated().
   void originate(Packet* packet) { originated_.push(packet); }
@@ -62,6 +69,7 @@ class Forwarder {
   IngressBuffer& buffer_;
   Adjacency& adjacency_;
   IcmpResponder& icmp_;
+  PathService& paths_;
   PacketFifo originated_;
   struct Outgoing {
     std::array<Packet*, kBurst> packets;

@@ -3,6 +3,7 @@
 #include <rte_prefetch.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "net/byte_order.h"
 #include "net/protocols.h"
@@ -60,6 +61,10 @@ inline void Ingress::process(const Received& received, std::span<Packet* const> 
     bytes += packet->wire_len;
     accepted[count] = packet;
     count += accept(packet, source) ? 1 : 0;
+    if (relay_.packet != nullptr) [[unlikely]] {
+      relay({accepted.data(), count}, received.backlog.count());
+      count = 0;
+    }
   }
   context_.count(received.port, PortCounter::rx_packets, packets.size());
   context_.count(received.port, PortCounter::rx_bytes, bytes);
@@ -74,6 +79,12 @@ inline bool Ingress::accept(Packet* packet, const Source& source) {
       source.settings.admin_up) [[likely]]
     return accept_ip(packet, frame, source);
   return accept_slowly(packet, source);
+}
+
+// Behind those of its port that came before, as its echo proves that they are on their way.
+void Ingress::relay(std::span<Packet* const> before, int64_t backlog) {
+  if (!before.empty()) services_.forwarder.forward(before, backlog);
+  services_.forwarder.relay(std::exchange(relay_.packet, nullptr), relay_.set);
 }
 
 bool Ingress::accept_slowly(Packet* packet, const Source& source) {
@@ -115,8 +126,11 @@ inline bool Ingress::accept_ip(Packet* packet, const ParsedFrame& frame, const S
 // What only tagged, shimmed or IPv6 packets can be.
 bool Ingress::accept_unusual(Packet* packet, const ParsedFrame& frame,
                              const PortSettings& settings) {
-  if (packet->has(kPacketShim) && settings.role == config::PortRole::host)
-    return refuse(packet, DropReason::control_on_host_port);
+  if (packet->has(kPacketShim)) {
+    if (settings.role == config::PortRole::host)
+      return refuse(packet, DropReason::control_on_host_port);
+    services_.paths.arrived(*packet, frame.shim_offset);
+  }
   if (!is_neighbor_discovery(*packet, frame)) return true;
   services_.adjacency.neighbor_discovery(packet);
   return false;
@@ -139,7 +153,8 @@ void Ingress::serve(Packet* packet, const ParsedFrame& frame, const PortSettings
       return services_.warnings.cnm(packet);
     case FrameKind::shim_control:
       if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
-      return services_.pause.fabric_control(packet);
+      if (const auto set = services_.paths.control(packet)) relay_ = {packet, *set};
+      return;
     case FrameKind::link_local:
       return buffer_.drop(packet, DropReason::link_local);
     case FrameKind::other:

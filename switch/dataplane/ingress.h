@@ -14,6 +14,7 @@
 #include "switch/dataplane/fabric_peers.h"
 #include "switch/dataplane/forwarder.h"
 #include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/path_service.h"
 #include "switch/dataplane/path_warnings.h"
 #include "switch/dataplane/pause_control.h"
 #include "switch/dataplane/shard_context.h"
@@ -41,6 +42,7 @@ class Ingress {
     FabricPeers& peers;
     Forwarder& forwarder;
     PathWarnings& warnings;
+    PathService& paths;
   };
   Ingress(ShardContext& context, IngressBuffer& buffer, const Services& services)
       : context_(context), buffer_(buffer), services_(services) {}
@@ -61,10 +63,15 @@ class Ingress {
   bool accept_unusual(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
   void serve(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
   bool refuse(Packet* packet, DropReason reason);
+  void relay(std::span<Packet* const> before, int64_t backlog);
 
   ShardContext& context_;
   IngressBuffer& buffer_;
   Services services_;
+  struct Relay {  // a control frame that goes on, once what came before it has
+    Packet* packet = nullptr;
+    uint16_t set = 0;
+  } relay_;
 };
 
 }  // namespace eddy

@@ -40,13 +40,14 @@ class IngressBuffer {
   // PGs of the port whose arriving packets are discarded during a storm, as a mask.
   void set_discarding(PortId port, uint8_t pgs) { arrivals_[port.index()].discarding = pgs; }
   uint8_t discarding(PortId port) const { return arrivals_[port.index()].discarding; }
-  // `backlog` octets are readable on the port and not read yet. False: dropped and counted.
-  [[nodiscard]] bool admit(Packet* packet, int64_t backlog) {
+  // `backlog` octets are readable on the port and not read yet; the packet may grow by `reserve`
+  // octets. False: dropped and counted.
+  [[nodiscard]] bool admit(Packet* packet, int64_t backlog, uint32_t reserve = 0) {
     const PortId port = packet->ingress_port;
     const PriorityGroupId pg = packet->pg;
     if (port != admitted_.port || pg != admitted_.pg) [[unlikely]]
       start_admitted_run(port, pg);
-    const int64_t charge = cell_.charge_of(packet->wire_len);
+    const int64_t charge = cell_.charge_of(packet->wire_len + reserve);
     const pfc::Admission admission =
         pool_.admit(*admitted_.buffer, *admitted_.buffer->limits, charge, backlog);
     if (admission.xoff_edge) [[unlikely]]

@@ -18,12 +18,28 @@ namespace eddy {
 
 struct Command;
 
+// What another leaf tells of a path of ours, as it came.
+struct PathReport {
+  Instant heard_at;
+  uint32_t stamp_ns;
+  uint32_t hold_ns;
+  uint32_t sent_ns;
+  LeafId leaf;  // who tells
+  PathId path;
+  uint8_t flags;  // ShimFlag
+  uint8_t congestion;
+  uint8_t packets;
+  uint8_t marked;
+};
+
 struct Message {
-  enum class Kind : uint8_t { command, warning, frame };
+  // wake: nothing but a poll is wanted.
+  enum class Kind : uint8_t { command, warning, frame, path, wake };
   Kind kind{};
   Command* command = nullptr;  // command
   lb::WarningMark warning;     // warning
   Packet* frame = nullptr;     // frame: of ours, complete but for its destination, for egress_port
+  PathReport path{};           // path
 };
 
 // Octets that an ingress PG gets back.

@@ -35,11 +35,6 @@ void PauseControl::mac_control(Packet* packet) {
   context_.free(packet);
 }
 
-void PauseControl::fabric_control(Packet* packet) {
-  context_.count(packet->ingress_port, PortCounter::consumed_packets);
-  context_.free(packet);
-}
-
 // What a frame or the passing of time did to a port's queues: counted, told, and acted on.
 void PauseControl::apply(const pfc::PauseChange& change) {
   const PortId port = change.port;

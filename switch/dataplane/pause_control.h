@@ -27,9 +27,6 @@ class PauseControl {
 
   // A MAC control frame. Takes it.
   void mac_control(Packet* packet);
-  // A shim frame that carries no data: read by path services; this switch has none to tell. Takes
-  // it.
-  void fabric_control(Packet* packet);
   // Gives the ports their due PFC frames.
   void send_frames() {
     if (sender_.owes(context_.now)) [[unlikely]]

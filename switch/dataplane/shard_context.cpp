@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "net/assert.h"
+#include "net/protocols.h"
 
 namespace eddy {
 
@@ -16,7 +17,8 @@ CommonState::CommonState(size_t shard_count, size_t port_count)
       pg_buffers(port_count * kPriorities),
       pool_use(shard_count),
       queues(port_count * kPriorities),
-      feeds(port_count) {
+      feeds(port_count),
+      given(shard_count) {
   for (size_t from = 0; from <= shards; ++from)
     for (size_t to = 0; to < shards; ++to)
       mailboxes.push_back(from == to ? nullptr : std::make_unique<Mailbox>());
@@ -61,8 +63,11 @@ void ShardContext::obey(const Snapshot* latest) {
   selector = scheme.selector.get();
   warnings = scheme.warnings.get();
   feeds = warnings != nullptr ? &common.feeds : nullptr;
-  aids = {.warnings = warnings, .flows = scheme.flows.get()};
+  paths = latest->paths.get();
+  aids = {.warnings = warnings, .paths = paths, .flows = scheme.flows.get()};
   path_sets = latest->path_sets;
+  dressing = latest->path_plan.dresses();
+  shim_reserve = dressing ? kShimHeader : 0;
 }
 
 }  // namespace eddy

@@ -52,6 +52,12 @@ struct alignas(64) Changes {
 };
 static_assert(sizeof(Changes) == 64);
 
+// How far a shard has got: what it selected in polls before this instant is with the shards of the
+// egress ports, or in their lanes. Written while paths are measured.
+struct alignas(64) GivenTo {
+  std::atomic<int64_t> at_ps{0};
+};
+
 // State that shards share. Sized at construction, never moved.
 struct CommonState {
   CommonState(size_t shard_count, size_t port_count);
@@ -80,6 +86,7 @@ struct CommonState {
   std::vector<pfc::PoolUse> pool_use;  // by shard
   std::vector<EgressQueue> queues;
   PortFeeds feeds;
+  std::vector<GivenTo> given;  // by shard
   std::vector<std::unique_ptr<Mailbox>>
       mailboxes;  // [sender][receiver]; the last sender is control; null to oneself
   std::vector<std::unique_ptr<PacketLane>> lanes;         // [sender][receiver]; null to oneself
@@ -100,8 +107,9 @@ enum class Timers : uint8_t {
   neighbors,
   predictor,
   warnings,
+  paths,
 };
-inline constexpr size_t kTimers = static_cast<size_t>(Timers::warnings) + 1;
+inline constexpr size_t kTimers = static_cast<size_t>(Timers::paths) + 1;
 
 // Ordered by use, a line each: what every poll reads; what a departing frame needs; what an
 // arriving one needs besides; and the rest.
@@ -172,6 +180,9 @@ struct alignas(64) ShardContext {
   lb::PathAids aids;                     // what of this the selector may lean on
   lb::WarningTable* warnings = nullptr;  // null: RLB is off
   PortFeeds* feeds = nullptr;            // null: RLB is off
+  lb::PathTable* paths = nullptr;        // null: no path is measured
+  uint32_t shim_reserve = 0;             // octets that a packet to another leaf may yet grow by
+  bool dressing = false;                 // packets to other leaves may get a shim
   EventRing events;
 
  private:

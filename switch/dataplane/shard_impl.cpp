@@ -19,10 +19,11 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       icmp_(context_, buffer_),
       peers_(context_, buffer_, egress_, ports),
       warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
-      adjacency_(context_, buffer_, {egress_, icmp_, peers_}),
-      forwarder_(context_, buffer_, adjacency_, icmp_),
+      paths_(context_, {buffer_, egress_, peers_}),
+      adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_}),
+      forwarder_(context_, buffer_, {adjacency_, icmp_, paths_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
-      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_}),
+      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, paths_}),
       links_up_(ports) {
   icmp_.connect(forwarder_);
 }
@@ -35,6 +36,7 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   const News news = io.news();
   follow_control();
   buffer_.begin_poll();
+  paths_.begin_poll();
   read_mail();
   follow_links(news.link_changes);
   if (next_timer_ <= now) [[unlikely]]
@@ -89,6 +91,7 @@ void ShardImpl::adopt_snapshot() {
   buffer_.adopt(*latest);
   egress_.adopt(*latest);
   warnings_.adopt(*latest);
+  paths_.adopt(*latest);
   pause_.adopt(*latest);
   peers_.adopt(*latest);
   adjacency_.adopt(*latest);
@@ -158,6 +161,10 @@ void ShardImpl::take_message(const Message& message) {
   switch (message.kind) {
     case Message::Kind::warning:
       return warnings_.take(message.warning);
+    case Message::Kind::path:
+      return paths_.take(message.path);
+    case Message::Kind::wake:
+      return;
     case Message::Kind::frame:
       return warnings_.place(message.frame);
     case Message::Kind::command:
@@ -176,6 +183,9 @@ void ShardImpl::carry_out(Command& command) {
       break;
     case Command::Kind::dump_neighbors:
       command.row_count = adjacency_.dump(command.rows);
+      break;
+    case Command::Kind::dump_paths:
+      command.row_count = paths_.dump(command.path_rows);
       break;
     case Command::Kind::drain:
       pause_.resume_all();
@@ -222,6 +232,7 @@ void ShardImpl::on_timers() {
   egress_.on_timers();
   pause_.on_timers();
   warnings_.on_timers();
+  paths_.on_timers();
   peers_.on_timers();
   adjacency_.on_timers();
 }

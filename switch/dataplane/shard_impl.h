@@ -16,6 +16,7 @@
 #include "switch/dataplane/icmp_responder.h"
 #include "switch/dataplane/ingress.h"
 #include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/path_service.h"
 #include "switch/dataplane/pause_control.h"
 #include "switch/dataplane/shard.h"
 #include "switch/dataplane/shard_context.h"
@@ -70,6 +71,7 @@ class ShardImpl final : public Shard {
   IcmpResponder icmp_;
   FabricPeers peers_;
   PathWarnings warnings_;
+  PathService paths_;
   Adjacency adjacency_;
   Forwarder forwarder_;
   PauseControl pause_;

@@ -231,6 +231,45 @@ std::shared_ptr<lb::FlowPaths> flows_of(const Snapshot& now, size_t shard,
   return std::make_shared<lb::FlowPaths>(static_cast<size_t>(rlb.guard.flows));
 }
 
+// Where each set leads: what its id says, or the routes that go by it.
+std::vector<LeafId> leaves_behind(const Snapshot& snapshot) {
+  std::vector<LeafId> leaves;
+  for (const lb::PathSet& set : snapshot.path_sets) leaves.push_back(set.leaf);
+  for (size_t i = 0; i < snapshot.routes->target_count(); ++i) {
+    const RouteTarget& target = snapshot.routes->target(static_cast<uint16_t>(i));
+    if (target.via.is_none()) continue;
+    const auto set = std::ranges::find(snapshot.path_sets, target.via, &lb::PathSet::leaf);
+    if (set != snapshot.path_sets.end())
+      leaves[static_cast<size_t>(set - snapshot.path_sets.begin())] = target.leaf;
+  }
+  return leaves;
+}
+
+bool same_measurement(const Snapshot* previous, const Snapshot& now) {
+  return previous != nullptr && previous->path_plan == now.path_plan &&
+         previous->paths != nullptr && same_sets(previous->path_sets, now.path_sets);
+}
+
+void plan_paths(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
+  const std::vector<LeafId> leaves = leaves_behind(snapshot);
+  snapshot.path_plan = PathPlan::of(snapshot.config, snapshot.path_sets, leaves, shards);
+  for (const lb::PortLine& line : lines_of(snapshot.config))
+    snapshot.path_plan.capacities.push_back(snapshot.dre.capacity(line.rate));
+  if (snapshot.path_plan.need == lb::ShimNeed::none) return;
+  if (same_measurement(previous, snapshot))
+    snapshot.paths = previous->paths;
+  else
+    snapshot.paths = std::make_shared<lb::PathTable>(snapshot.path_sets,
+                                                     snapshot.path_plan.table_parameters(), leaves);
+}
+
+// What has been heard of others' paths and waits to be echoed.
+std::shared_ptr<PathEchoes> echoes_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
+  if (now.paths == nullptr) return nullptr;
+  if (same_measurement(previous, now)) return previous->schemes[shard].echoes;
+  return std::make_shared<PathEchoes>(now.path_sets);
+}
+
 Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
   const SwitchConfig& config = snapshot.config;
   const std::vector<lb::PortLine> lines = lines_of(config);
@@ -254,6 +293,7 @@ Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previou
     }
     scheme.warnings = warnings_of(snapshot, i, previous);
     scheme.flows = flows_of(snapshot, i, previous);
+    scheme.echoes = echoes_of(snapshot, i, previous);
     snapshot.schemes.push_back(std::move(scheme));
   }
   return {};
@@ -313,6 +353,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   for (size_t i = 0; i < snapshot->routes->target_count(); ++i)
     snapshot->next_hops.push_back(
         next_hop_of(snapshot->routes->target(static_cast<uint16_t>(i)), *snapshot));
+  plan_paths(*snapshot, options.shards, previous);
   Problems problems = make_schemes(*snapshot, options.shards, previous);
   if (!problems.empty()) return problems;
   return Result<std::unique_ptr<Snapshot>>(std::move(snapshot));

@@ -16,6 +16,7 @@
 #include "config/config.h"
 #include "lb/dre.h"
 #include "lb/path_set.h"
+#include "lb/path_table.h"
 #include "lb/selector.h"
 #include "lb/warning_table.h"
 #include "net/addresses.h"
@@ -30,6 +31,8 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "pfc/wred.h"
+#include "switch/dataplane/path_echoes.h"
+#include "switch/dataplane/path_plan.h"
 #include "switch/dataplane/routes.h"
 #include "switch/dataplane/switch.h"
 
@@ -113,6 +116,7 @@ struct ShardScheme {
   std::shared_ptr<lb::Selector> selector;
   std::shared_ptr<lb::WarningTable> warnings;         // null: RLB is off
   std::shared_ptr<lb::FlowPaths> flows;               // null: no path to choose, or RLB is off
+  std::shared_ptr<PathEchoes> echoes;                 // null: no path is measured
   std::unique_ptr<std::vector<lb::MemberMask>> live;  // by path set: members whose port is usable
 };
 
@@ -131,6 +135,8 @@ struct Snapshot {
   std::shared_ptr<const RouteTable> routes;
   std::vector<NextHop> next_hops;  // by route target
   std::vector<lb::PathSet> path_sets;
+  PathPlan path_plan;
+  std::shared_ptr<lb::PathTable> paths;  // of all shards; null: no path is measured
   std::vector<OwnAddress> own_addresses;
   std::vector<FixedNeighbor> neighbors;
   std::vector<ShardScheme> schemes;  // by shard

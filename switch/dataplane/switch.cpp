@@ -124,6 +124,13 @@ const lb::PortSignals& Switch::signals(PortId port) const {
   return state_->common.signals[port.index()];
 }
 
+const lb::PathTable* Switch::paths() const {
+  return state_->snapshot->paths.get();
+}
+std::span<const lb::PathSet> Switch::path_sets() const {
+  return state_->snapshot->path_sets;
+}
+
 PgStatus Switch::pg_status(PortId port, PriorityGroupId pg) const {
   const pfc::PgBuffer& buffer = state_->common.pg(port, pg);
   const PortSettings& settings = state_->snapshot->ports[port.index()];

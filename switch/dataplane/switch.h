@@ -44,6 +44,24 @@ struct NeighborRow {
   bool is_static = false;
 };
 
+// A member of a path set, as the shard that is asked sees it.
+struct PathRow {
+  LeafId leaf;         // the set's
+  uint8_t member = 0;  // of the set
+  bool live = false;
+  bool measured = false;   // lately: `delay` and `age` say something
+  bool failed = false;     // excluded by a detector
+  Duration delay;          // smoothed, in the metric of the configuration
+  Duration least_delay;    // ever measured; 0: never
+  Duration age;            // since the last sample
+  uint16_t marked = 0;     // of its packets, 65535: all
+  uint8_t congestion = 0;  // most utilised link, 255: full
+  uint8_t unanswered = 0;  // requests in a row
+  uint8_t warned = 0;      // queues
+  uint8_t severity = 0;    // of the worst warning, 1 to 63
+  uint8_t paused = 0;      // queues
+};
+
 struct PgStatus {    // octets
   int64_t used = 0;  // reserved + shared + headroom
   int64_t headroom = 0;
@@ -82,11 +100,12 @@ struct Balance {  // conservation: rx + originated == tx + consumed + dropped + 
 // A request from control to a shard, carried out inside its next poll. The caller owns it until
 // done.
 struct Command {
-  enum class Kind : uint8_t { set_port_tx, clear_watermarks, dump_neighbors, drain };
+  enum class Kind : uint8_t { set_port_tx, clear_watermarks, dump_neighbors, dump_paths, drain };
   Kind kind{};
   PortId port;
-  bool on = false;              // set_port_tx
-  std::span<NeighborRow> rows;  // dump_neighbors: filled from the front
+  bool on = false;               // set_port_tx
+  std::span<NeighborRow> rows;   // dump_neighbors: filled from the front
+  std::span<PathRow> path_rows;  // dump_paths: the same, all members of all sets in order
   size_t row_count = 0;
   Command* next = nullptr;        // the shard's, while it waits
   std::atomic<bool> done{false};  // set last, with release
@@ -119,6 +138,9 @@ class Switch {
   PgStatus pg_status(PortId port, PriorityGroupId pg) const;
   QueueStatus queue_status(PortId port, QueueId queue) const;
   BufferStatus buffer_status() const;
+  // Of the newest snapshot. Control. Null: no path is measured.
+  const lb::PathTable* paths() const;
+  std::span<const lb::PathSet> path_sets() const;
   // Exact only while no shard is polling.
   Balance balance() const;
 

@@ -45,6 +45,7 @@ class Generator {
   WatchdogConfig watchdog();
   void fill_fabric(SwitchConfig& config);
   void fill_scheme(LoadBalancerConfig& chosen);
+  void fill_path_service(PathServiceConfig& service);
 
   RandomStream random_;
   int64_t slowest_ = 1'000'000;  // bits per second, that time_dilation leaves 1 Mb/s of
@@ -184,6 +185,18 @@ void Generator::fill_scheme(LoadBalancerConfig& chosen) {
     chosen.parameters[std::string(info.name)] = lb::value_text(info, between(info.min, info.max));
 }
 
+void Generator::fill_path_service(PathServiceConfig& service) {
+  service.shim = one_of<ShimUse>(4);
+  service.delay = one_of<DelayMetric>(2);
+  service.common_clock = coin();
+  if (coin()) service.base_rtt = time(1_us, 1_ms);
+  if (coin()) service.sample = time(1_us, 1_ms);
+  if (coin()) service.echo = time(1_us, 1_ms);
+  if (coin()) service.probe = time(1_us, 1_ms);
+  service.smoothing = small(1, 64);
+  if (coin()) service.traffic_class = small(0, 7);
+}
+
 SwitchConfig Generator::make() {
   SwitchConfig config = default_switch(text("abcXYZ019_-", 32));
   config.id = SwitchId(random_.below(65'535));
@@ -193,6 +206,7 @@ SwitchConfig Generator::make() {
   config.time_dilation = between(1, 1'000);
   slowest_ *= config.time_dilation;
   config.workers = small(4, 16);
+  fill_path_service(config.path_service);
   config.idle = one_of<IdlePolicy>(2);
   config.poll_gap = time(1_us, 100_us);
   config.buffer.size = size(int64_t{2} << 30, int64_t{4} << 30);

@@ -112,6 +112,48 @@ TEST(Report, PathsAndRoutesFollowTheLinks) {
   EXPECT_EQ(rows(s, Report::routes).at(0).at("type"), "connected");
 }
 
+TEST(Report, PathsSayWhatIsMeasuredAndWhatKeepsPacketsOff) {
+  SampleSwitch s;
+  ReportInput input = s.input();
+  PathRow path{.leaf = input.config.leaves[0].id,
+               .live = true,
+               .measured = true,
+               .delay = Duration::microseconds(12),
+               .least_delay = Duration::microseconds(5),
+               .age = Duration::microseconds(3),
+               .marked = 32'768,
+               .congestion = 255};
+  const auto row = [&] {
+    input.paths = {&path, 1};
+    return make_report(Report::paths, input, {}).at("rows").at(0);
+  };
+  EXPECT_EQ(row().at("delay_ns"), 12'000u);
+  EXPECT_EQ(row().at("least_delay_ns"), 5'000u);
+  EXPECT_EQ(row().at("age_ns"), 3'000u);
+  EXPECT_EQ(row().at("ecn_percent"), 50u);
+  EXPECT_EQ(row().at("utilisation_percent"), 100u);
+  EXPECT_EQ(row().at("warned"), "no");
+  EXPECT_EQ(row().at("why"), "");
+  path.unanswered = 5;
+  EXPECT_EQ(row().at("why"), "5 unanswered");
+  path.warned = 0x18;
+  path.severity = 20;
+  EXPECT_EQ(row().at("warned"), "3,4");
+  EXPECT_EQ(row().at("why"), "warned, severity 20");
+  path.paused = 0x08;
+  EXPECT_EQ(row().at("paused"), "3");
+  EXPECT_EQ(row().at("why"), "paused by PFC");
+  path.failed = true;
+  EXPECT_EQ(row().at("why"), "failed, 5 unanswered");
+  path.live = false;
+  EXPECT_EQ(row().at("why"), "port down");
+  path.measured = false;
+  EXPECT_FALSE(row().contains("delay_ns"));
+  EXPECT_TRUE(row().contains("least_delay_ns"));
+  path.member = 7;
+  EXPECT_FALSE(row().contains("why")) << "of another configuration";
+}
+
 TEST(Report, SchemesShowTheOneInForceWithItsValues) {
   SampleSwitch s;
   s.config.load_balancer = {"letflow", {{"gap", "70us"}}};

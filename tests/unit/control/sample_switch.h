@@ -40,7 +40,7 @@ struct SampleSwitch {
   }
 
   ReportInput input() const {
-    return {config, now, &earlier, baseline, neighbors, schemes, events, 3, 500'000'000};
+    return {config, now, &earlier, baseline, neighbors, {}, schemes, events, 3, 500'000'000};
   }
 };
 

@@ -121,7 +121,8 @@ TEST(Peers, FabricControlFramesAreConsumedThere) {
   OneSwitch rig(a_leaf(true));
   Frame feedback(60);
   encode(EthernetHeader{port_mac(rig.config, 1), kSpineMac, kEtherTypeShim}, feedback);
-  encode(Shim{.kind = ShimKind::feedback}, Octets(feedback).subspan(14));
+  encode(Shim{.kind = ShimKind::feedback, .destination_leaf = LeafId(1)},
+         Octets(feedback).subspan(14));
   rig.inject(1, feedback);
   EXPECT_EQ(count(rig.object(), 1, PortCounter::consumed_packets), 1u);
   EXPECT_EQ(rig.object().balance().dropped, 0u);

@@ -33,7 +33,8 @@ Frame cnm(const MacAddress& to) {
 Frame feedback(const MacAddress& to) {
   Frame frame(60);
   encode(EthernetHeader{to, kSpineMac, kEtherTypeShim}, frame);
-  encode(Shim{.kind = ShimKind::feedback}, Octets(frame).subspan(14));
+  encode(Shim{.kind = ShimKind::feedback, .destination_leaf = LeafId(1)},
+         Octets(frame).subspan(14));
   return frame;
 }
 

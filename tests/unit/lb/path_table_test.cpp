@@ -93,6 +93,26 @@ TEST(PathTable, OnlyAProvingEchoShowsWhatArrived) {
   EXPECT_EQ(record.echoed(), kNow + 5_us);
 }
 
+TEST(PathTable, AProofIsOlderThanItsStampByTheLag) {
+  Rig rig;
+  PathTable lagging(rig.sets, {.base_rtt = 16_us, .proof_lag = 4_us, .measured_queues = 1 << 3});
+  EXPECT_EQ(lagging.arrived_before(0, 1, kQueue), Instant{});
+  lagging.at(0, 1).take_echo(kNow, /*proves=*/true);
+  EXPECT_EQ(lagging.arrived_before(0, 1, kQueue), kNow - 4_us);
+}
+
+TEST(PathTable, ThePathsOfSetsToOneLeafAreOne) {
+  Rig rig;
+  rig.sets[1].members[0] = rig.sets[0].members[2];
+  const std::array<LeafId, 2> leaves = {LeafId(7), LeafId(7)};
+  PathTable table(rig.sets, {.base_rtt = 16_us}, leaves);
+  table.at(0, 2).take_delay(20_us, kNow);
+  EXPECT_EQ(table.delay(1, 0, kNow), 20_us);
+  EXPECT_EQ(table.delay(0, 0, kNow), std::nullopt);
+  rig.table.at(0, 1).take_delay(20_us, kNow);
+  EXPECT_EQ(rig.table.delay(1, 1, kNow), std::nullopt) << "another leaf's";
+}
+
 TEST(PathTable, AShareOfMarksMovesByAQuarter) {
   Rig rig;
   PathRecord& record = rig.table.at(0, 1);

@@ -1,0 +1,104 @@
+// PathEchoes: what a destination leaf has heard of the paths that end here, by source leaf, until
+// it has told the source: stamps to echo, utilisation, packets and ECN marks.
+//
+// A source leaf's paths share as many places as our own set to it has members, rounded up to a
+// power of two; a path that finds none takes another's. Times are nanoseconds modulo 2^32.
+// Owner: one shard, made by control. Bounds: 20 octets a path and a deadline a set. Cost: a few
+// loads; the place of a path is looked for from where its id hashes to. Source: reference 1.7.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lb/members.h"
+#include "lb/path_set.h"
+#include "net/deadlines.h"
+#include "net/ids.h"
+
+namespace eddy {
+
+struct HeardPath {
+  uint32_t stamp_ns = 0;    // to echo
+  uint32_t arrived_ns = 0;  // when it came
+  uint32_t since_ns = 0;    // since when something waits to be echoed
+  PathId path;
+  PortId port;          // by which it came
+  uint8_t packets = 0;  // since the last report; saturating
+  uint8_t marked = 0;
+  uint8_t congestion = 0;
+  bool used : 1 = false;
+  bool kept_way : 1 = false;  // the stamp
+  bool probe : 1 = false;     // the stamp came by one
+};
+static_assert(sizeof(HeardPath) == 20);
+
+class PathEchoes {
+ public:
+  explicit PathEchoes(std::span<const lb::PathSet> sets) : due_(sets.size()) {
+    size_t places = 0;
+    for (const lb::PathSet& set : sets) {
+      groups_.push_back({.first = static_cast<uint32_t>(places),
+                         .size = std::bit_ceil(static_cast<uint32_t>(set.count))});
+      places += groups_.back().size;
+    }
+    heard_ = std::make_unique<HeardPath[]>(places);
+  }
+
+  struct Place {
+    HeardPath& heard;
+    uint8_t index;  // in the group
+    bool evicted;   // another path's state was lost
+  };
+  // The place of a path of the set's leaf, taken if it has none.
+  Place place(size_t set, PathId path) {
+    const Group& group = groups_[set];
+    const uint32_t mask = group.size - 1;
+    const auto home = static_cast<uint32_t>(lb::mix64(path.index())) & mask;
+    for (uint32_t i = 0; i < group.size; ++i) {
+      const uint32_t index = (home + i) & mask;
+      HeardPath& heard = heard_[group.first + index];
+      if (heard.used && heard.path != path) continue;
+      if (!heard.used) heard = {.path = path, .used = true};
+      return {heard, static_cast<uint8_t>(index), false};
+    }
+    HeardPath& heard = heard_[group.first + home];
+    heard = {.path = path, .used = true};
+    groups_[set].waiting &= ~(uint64_t{1} << home);
+    return {heard, static_cast<uint8_t>(home), true};
+  }
+
+  // Stamps of the set's leaf that wait for their echo, as a mask of places.
+  uint64_t waiting(size_t set) const { return groups_[set].waiting; }
+  HeardPath& at(size_t set, uint8_t index) { return heard_[groups_[set].first + index]; }
+  void wait(size_t set, uint8_t index) { groups_[set].waiting |= uint64_t{1} << index; }
+  void done(size_t set, uint8_t index) { groups_[set].waiting &= ~(uint64_t{1} << index); }
+  // The next place in turn that somebody uses, to tell of what is not a stamp; null: none.
+  HeardPath* next_report(size_t set) {
+    Group& group = groups_[set];
+    for (uint32_t i = 0; i < group.size; ++i) {
+      HeardPath& heard = heard_[group.first + group.turn];
+      group.turn = static_cast<uint8_t>((group.turn + 1u) & (group.size - 1));
+      if (heard.used) return &heard;
+    }
+    return nullptr;
+  }
+
+  // By set: when the oldest waiting stamp must be echoed.
+  Deadlines& due() { return due_; }
+
+ private:
+  struct Group {
+    uint32_t first;
+    uint32_t size;  // 1..64
+    uint64_t waiting = 0;
+    uint8_t turn = 0;
+  };
+  std::vector<Group> groups_;  // by set
+  std::unique_ptr<HeardPath[]> heard_;
+  Deadlines due_;
+};
+
+}  // namespace eddy

@@ -1,0 +1,141 @@
+// PathService: measures the paths between leaves by the shim (net/shim.h): delay, ECN marks,
+// utilisation, and what has arrived.
+//
+// Source leaf: gives packets to other leaves a shim, some of them a stamp, at most one a path and
+// sample time; probes idle paths in the class that is measured. Destination leaf: notes what a shim
+// says, and echoes a stamp by the next packet to its leaf or, after `echo`, by a frame of its own.
+// Transit: counts the hop, notes the utilisation of the port, obeys a pinned path's second choice,
+// and takes the mark "kept its way" off where it had a choice of its own.
+// Delays are there and back without the time that the echo waited, or one way where the clock is
+// common; they begin when the packet joins its queue. What is heard is checked: a stamp that this
+// switch did not send or has seen answered, a wait longer than the time that passed, an unknown
+// leaf or path are counted and change nothing. A stamp proves the arrival of what went before it in
+// its queue because between shards it is no younger than what the others have handed over
+// (proof_lag). Owner: the shard; a path's record is written by the shard of its port, which hears
+// of others' echoes by mail. Bounds: what PathTable and PathEchoes hold; one probe a path and probe
+// time. Cost: of a packet that gets no shim a few loads; of one that does about its 32 octets.
+// Source: reference 1.4, 1.6 to 1.8, B.6.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "lb/path_table.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/shim.h"
+#include "switch/dataplane/egress.h"
+#include "switch/dataplane/fabric_peers.h"
+#include "switch/dataplane/ingress_buffer.h"
+#include "switch/dataplane/path_echoes.h"
+#include "switch/dataplane/path_plan.h"
+#include "switch/dataplane/shard_context.h"
+#include "switch/dataplane/switch.h"
+
+namespace eddy {
+
+class PathService {
+ public:
+  static constexpr uint8_t kMostHops = 8;              // of a control frame
+  static constexpr uint32_t kLongestControl = 128;     // octets of a control frame
+  static constexpr uint32_t kDeviated = 1u << 31;      // in Shim::hold_ns: the stamp left its way
+  static constexpr uint32_t kLongestDelay = 1u << 30;  // ns; no echo is believed that is older
+
+  struct Services {
+    IngressBuffer& buffer;
+    Egress& egress;
+    const FabricPeers& peers;
+  };
+  PathService(ShardContext& context, const Services& services)
+      : context_(context), services_(services) {}
+
+  // Before the poll reads what other shards have sent.
+  void begin_poll() {
+    if (context_.dressing) [[unlikely]]
+      note_time();
+  }
+
+  // A packet on its way to a fabric port, with no tags: a shim if it is to have one, and what a
+  // switch on the way has to say.
+  void dress(Packet& packet) {
+    if (packet.has(kPacketShim)) [[unlikely]]
+      return pass(packet);
+    if (!context_.dressing || packet.next_hop >= next_hop_count_) return;
+    const NextHop& next_hop = context_.next_hops[packet.next_hop];
+    if (next_hop.kind != NextHop::Kind::path_set) return;
+    const size_t set = next_hop.set;
+    const lb::PathSet& to = context_.path_sets[set];
+    if (packet.member >= to.count || to.members[packet.member].port != packet.egress_port) return;
+    const bool due = is_due(packet, set);
+    if (!due && !every_ && !plan_->pinned[set] &&
+        (echoes_ == nullptr || echoes_->waiting(set) == 0)) [[likely]]
+      return;
+    consider(packet, next_hop.set, due);
+  }
+
+  // Of a packet with a shim and a set to choose from: true when its path id has chosen.
+  bool steer(Packet& packet, uint16_t set);
+  // A packet with a shim came in at a fabric port.
+  void arrived(const Packet& packet, uint32_t shim_offset);
+  // A control frame with a shim, from a fabric port. Takes it; or makes it ready to go on by the
+  // set that is returned.
+  std::optional<uint16_t> control(Packet* packet);
+  // What another shard heard of a path of ours.
+  void take(const PathReport& report);
+
+  void adopt(const Snapshot& now);
+  void on_timers();
+  // Every member of every set, as far as there are rows; how many there were.
+  size_t dump(std::span<PathRow> rows) const;
+
+ private:
+  bool is_due(const Packet& packet, size_t set) const {
+    if (context_.paths == nullptr || packet.queue != plan_->measured.queue) return false;
+    const uint32_t last =
+        context_.paths->at(set, packet.member).requested_ns.load(std::memory_order_relaxed);
+    return now_ns_ - last >= sample_ns_;
+  }
+  void note_time();
+  void add_shim(Packet& packet, uint16_t set, bool due);
+  void pass(Packet& packet);
+  bool may_stamp(const lb::PathRecord& record);
+  void wake_others();
+  void consider(Packet& packet, uint16_t set, bool due);
+  void look_around();
+  void request(PortId port, lb::PathRecord& record);
+  bool tell(Shim& shim, size_t set);
+  void tell_of(Shim& shim, HeardPath& heard);
+  void note(PortId port, const Shim& shim, bool ect, bool ce);
+  void hear(PortId port, const Shim& shim);
+  void apply(lb::PathRecord& record, PortId port, const PathReport& report);
+  bool take_echo(lb::PathRecord& record, PortId port, const PathReport& report);
+  bool make_ready(Packet* packet, const Shim& shim);
+  Packet* make_frame(PortId port, const Shim& shim);
+  void flush(size_t set);
+  void send_feedback(size_t set, HeardPath& heard);
+  void look_after(size_t set);
+  void probe(size_t set, lb::MemberIndex member);
+  void start_measuring();
+  void follow_timers();
+  PathRow row_of(size_t set, lb::MemberIndex member) const;
+  std::optional<lb::MemberIndex> member_of(size_t set, PathId path) const;
+  bool keeps_up() const;
+
+  ShardContext& context_;
+  Services services_;
+  const PathPlan* plan_ = nullptr;  // of the snapshot, as is what follows
+  PathEchoes* echoes_ = nullptr;
+  size_t next_hop_count_ = 0;
+  bool every_ = false;
+  uint32_t now_ns_ = 0;  // modulo 2^32
+  uint32_t sample_ns_ = 0;
+  bool woke_ = false;     // others, before the next look
+  bool asked_ = false;    // in this poll, other shards where they are
+  Instant given_before_;  // what other shards selected before it has reached our queues
+  Instant next_look_;     // at a set
+  size_t next_set_ = 0;
+  const lb::PathTable* measured_ = nullptr;  // whose records of ours have been started
+};
+
+}  // namespace eddy

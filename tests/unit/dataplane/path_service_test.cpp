@@ -1,0 +1,284 @@
+// What leaves measure of the paths between them, in a fabric under one hand.
+#include "switch/dataplane/path_service.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/path_fabric.h"
+
+namespace eddy::test {
+namespace {
+
+constexpr int64_t kProbe = 60;  // octets
+constexpr int64_t kPacket = 1000;
+// Both links of a path, and what a frame takes on them.
+constexpr Duration path_time(int64_t octets) {
+  return (PathFabric::kCable + on_line(octets)) * 2;
+}
+constexpr Duration whole_ns(Duration time) {
+  return Duration::nanoseconds(time.ns());
+}
+
+config::PathServiceConfig with(config::ShimUse shim, Duration probe = Duration{}) {
+  return {.shim = shim, .common_clock = true, .base_rtt = PathFabric::kBaseRtt, .probe = probe};
+}
+
+// At most two nanoseconds beside it: stamps are whole ones.
+void expect_about(std::optional<Duration> found, Duration expected) {
+  ASSERT_TRUE(found.has_value());
+  EXPECT_LE((*found - expected).ps(), 2'000);
+  EXPECT_GE((*found - expected).ps(), -2'000);
+}
+
+TEST(PathService, AnIdlePathIsProbedAndItsDelayIsItsCablesAndLines) {
+  PathFabric rig({});
+  rig.run_for(100_us);
+  for (size_t l = 0; l < 2; ++l)
+    for (size_t s = 0; s < 2; ++s) {
+      expect_about(rig.delay(l, s), path_time(kProbe));
+      EXPECT_EQ(rig.record(l, s).suspicion, 0);
+      EXPECT_EQ(rig.leaf(l).paths()->least_delay(0, static_cast<uint8_t>(s)), *rig.delay(l, s));
+    }
+  EXPECT_GT(rig.count(0, PortCounter::path_probes), 0u);
+  EXPECT_EQ(rig.count(0, PortCounter::path_probes), rig.count(0, PortCounter::path_requests));
+  EXPECT_EQ(rig.count(0, PortCounter::path_unanswered), 0u);
+  EXPECT_TRUE(rig.leaf(0).balance().holds());
+}
+
+TEST(PathService, WithoutACommonClockItIsThereAndBackLessTheWait) {
+  PathFabric::Setup setup;
+  setup.service.common_clock = false;
+  PathFabric rig(setup);
+  rig.run_for(100_us);
+  expect_about(rig.delay(0, 1), path_time(kProbe) * 2);
+  setup.service.common_clock = true;
+  setup.service.delay = config::DelayMetric::round_trip;
+  PathFabric asked_for(setup);
+  asked_for.run_for(100_us);
+  expect_about(asked_for.delay(0, 1), path_time(kProbe) * 2);
+}
+
+// Every path is looked at once in a probe time; those that nobody uses are probed.
+TEST(PathService, ProbesComeOnceAProbeTime) {
+  PathFabric rig({.service = with(config::ShimUse::sampled, 40_us)});
+  rig.run_for(401_us);
+  for (const size_t port : {1U, 2U})
+    EXPECT_EQ(count(rig.leaf(0), port, PortCounter::path_probes), 10u);
+}
+
+TEST(PathService, ASampleGoesByAPacketAndItsShimIsGoneAtTheHost) {
+  PathFabric rig({.service = with(config::ShimUse::sampled)});
+  rig.run_for(10_us);
+  rig.send(0);
+  rig.run_for(20_us);
+  ASSERT_EQ(rig.hosts[1]->received.size(), 1u);
+  const Arrival& got = rig.hosts[1]->received[0];
+  EXPECT_EQ(got.wire_len, kPacket);
+  EXPECT_EQ(load_be16(got.frame.data() + 12), kEtherTypeIpv4);
+  const Frame sent = udp_frame(rig.packet(0));
+  EXPECT_TRUE(std::equal(got.frame.begin() + 26, got.frame.end(), sent.begin() + 26))
+      << "but for MACs, TTL and checksum";
+  EXPECT_EQ(rig.count(0, PortCounter::shim_tx_packets), 1u);
+  EXPECT_EQ(rig.count(0, PortCounter::path_samples), 1u);
+  EXPECT_EQ(rig.count(1, PortCounter::path_feedback_frames), 1u) << "nothing went back";
+  const size_t used = rig.delay(0, 0) ? 0 : 1;
+  expect_about(rig.delay(0, used), path_time(kPacket + kShimHeader));
+  EXPECT_EQ(rig.delay(0, 1 - used), std::nullopt);
+  for (Switch* one : {&rig.leaf(0), &rig.leaf(1), &rig.spine(0), &rig.spine(1)})
+    EXPECT_EQ(leftovers(*one), "");
+}
+
+TEST(PathService, APathIsStampedOnceASampleTime) {
+  PathFabric rig({.service = with(config::ShimUse::sampled), .spines = 1});
+  rig.run_for(10_us);
+  for (int i = 0; i < 40; ++i) {  // 40 us
+    rig.send(0);
+    rig.run_for(1_us);
+  }
+  EXPECT_EQ(rig.count(0, PortCounter::path_requests), 5u);
+  EXPECT_EQ(rig.count(0, PortCounter::shim_tx_packets), 5u);
+  EXPECT_EQ(rig.hosts[1]->received.size(), 36u) << "the last are still on their way";
+}
+
+TEST(PathService, EveryPacketHasAShimWhereThatIsAskedFor) {
+  PathFabric rig({.service = with(config::ShimUse::every), .spines = 1});
+  for (int i = 0; i < 20; ++i) {
+    rig.send(0);
+    rig.run_for(1_us);
+  }
+  EXPECT_EQ(rig.count(0, PortCounter::shim_tx_packets), 20u);
+  EXPECT_LE(rig.count(0, PortCounter::path_requests), 3u);
+}
+
+TEST(PathService, WithoutNeedNothingIsAddedAndNothingMeasured) {
+  PathFabric rig({.service = {.common_clock = true}});  // ecmp needs none
+  for (int i = 0; i < 20; ++i) {
+    rig.send(0);
+    rig.run_for(1_us);
+  }
+  EXPECT_EQ(rig.leaf(0).paths(), nullptr);
+  EXPECT_EQ(rig.count(0, PortCounter::shim_tx_packets), 0u);
+  EXPECT_EQ(rig.count(0, PortCounter::originated_packets), 0u);
+}
+
+// Half of the base round trip, or the next packet back: the wait is not in the delay either way.
+TEST(PathService, AnEchoGoesByTheNextPacketBack) {
+  for (const bool common : {false, true}) {
+    config::PathServiceConfig service = with(config::ShimUse::sampled);
+    service.common_clock = common;
+    PathFabric rig({.service = service, .spines = 1});
+    rig.run_for(10_us);
+    rig.send(0);
+    rig.run_for(6_us);  // there after 3.7 us, and 2 us of waiting
+    rig.send(1);
+    rig.run_for(20_us);
+    EXPECT_EQ(rig.count(1, PortCounter::path_feedback_frames), 0u);
+    EXPECT_EQ(rig.count(0, PortCounter::path_samples), 1u);
+    const Duration there = path_time(kPacket + kShimHeader);
+    expect_about(rig.delay(0, 0), common ? there : there * 2);
+  }
+}
+
+TEST(PathService, TheQueueAtTheLeafIsPartOfThePath) {
+  config::PathServiceConfig service = with(config::ShimUse::sampled);
+  service.sample = 4_us;
+  PathFabric rig({.service = service, .spines = 1});
+  rig.run_for(10_us);
+  for (int i = 0; i < 8; ++i) rig.send(0);  // at once; the first is stamped
+  rig.run_for(4_us);                        // and four have left
+  rig.send(0);
+  rig.run_for(1_us);
+  EXPECT_EQ(rig.count(0, PortCounter::path_requests), 2u);
+  rig.run_for(30_us);
+  const lb::PathRecord& record = rig.record(0, 0);
+  const Duration first = path_time(kPacket + kShimHeader);
+  const Duration waited = on_line(kPacket + kShimHeader) + on_line(kPacket) * 7 - 4_us;
+  const Duration second = first + waited;
+  expect_about(Duration::nanoseconds(record.delay_ns), first + (second - first) / 4);
+  EXPECT_EQ(Duration::nanoseconds(record.least_delay_ns), whole_ns(first));
+}
+
+// Packets that are stopped in the queue have not arrived, whatever probes in other classes do.
+TEST(PathService, ArrivedBeforeIsProvenByWhatWaitedBehind) {
+  PathFabric rig({.service = with(config::ShimUse::sampled, 20_us), .spines = 1});
+  rig.run_for(60_us);
+  const Instant before = rig.arrived_before(0, 0);
+  EXPECT_GT(before, Instant{});
+  EXPECT_EQ(rig.arrived_before(0, 0, QueueId(4)), Instant{}) << "not the class that is measured";
+  rig.fabric.inject(rig.leaves[0], PortId(1), pause_frame(bit(kLossless), 0xffff));
+  const Instant given = rig.fabric.now();
+  rig.send(0);
+  rig.run_for(200_us);
+  EXPECT_LE(rig.arrived_before(0, 0), given);
+  EXPECT_TRUE(rig.hosts[1]->received.empty());
+  rig.fabric.inject(rig.leaves[0], PortId(1), pause_frame(bit(kLossless), 0));
+  rig.run_for(30_us);
+  EXPECT_GT(rig.arrived_before(0, 0), given);
+  EXPECT_EQ(rig.hosts[1]->received.size(), 1u);
+}
+
+// At every moment: what the leaf believes to have arrived has.
+TEST(PathService, NoProofIsEverWrong) {
+  for (const size_t shards : {1u, 2u, 4u}) {
+    config::PathServiceConfig service = with(config::ShimUse::sampled, 30_us);
+    PathFabric rig({.service = service, .shards = shards});
+    std::vector<Instant> sent;
+    uint64_t proofs = 0;
+    for (int i = 0; i < 400; ++i) {
+      rig.send(0, static_cast<uint16_t>(i));
+      sent.push_back(rig.fabric.now());
+      rig.run_for(Duration::nanoseconds(100 + i * 37 % 1'500));
+      const Instant both = std::min(rig.arrived_before(0, 0), rig.arrived_before(0, 1));
+      const auto known =
+          static_cast<size_t>(std::ranges::count_if(sent, [&](Instant at) { return at < both; }));
+      // The last hop, from the other leaf to its host, is not part of the path.
+      EXPECT_LE(known, rig.count(1, PortCounter::rx_packets)) << i;
+      proofs += known != 0 ? 1 : 0;
+    }
+    EXPECT_GT(proofs, 250u) << shards;
+  }
+}
+
+TEST(PathService, ShardsMeasureWhatOneDoes) {
+  for (const size_t shards : {2u, 4u}) {
+    PathFabric rig({.shards = shards});
+    PathFabric one({});
+    for (PathFabric* each : {&rig, &one}) {
+      each->run_for(20_us);
+      for (uint16_t i = 0; i < 60; ++i) {
+        each->send(0, i);
+        each->send(1, i);
+        each->run_for(2_us);
+      }
+      each->run_for(20_us);
+    }
+    for (size_t l = 0; l < 2; ++l)
+      for (size_t s = 0; s < 2; ++s) {
+        EXPECT_EQ(rig.delay(l, s), one.delay(l, s)) << shards;
+      }
+    // A shard that rests is woken first, so a stamp may go a packet later.
+    EXPECT_LE(rig.count(0, PortCounter::path_samples), one.count(0, PortCounter::path_samples));
+    EXPECT_GT(rig.count(0, PortCounter::path_samples) * 3,
+              one.count(0, PortCounter::path_samples) * 2);
+    EXPECT_EQ(leftovers(rig.leaf(0)), "");
+  }
+}
+
+TEST(PathService, ASilentPathIsSuspectedAndForgotten) {
+  PathFabric rig({.service = with(config::ShimUse::sampled, 32_us), .spines = 1});
+  rig.run_for(100_us);
+  ASSERT_TRUE(rig.delay(0, 0).has_value());
+  rig.fabric.set_link(rig.spines[0], PortId(1), false);  // beyond what the leaf sees
+  rig.run_for(300_us);
+  EXPECT_EQ(rig.delay(0, 0), std::nullopt);
+  EXPECT_FALSE(rig.record(0, 0).known());
+  EXPECT_GE(rig.record(0, 0).suspicion, 6);
+  EXPECT_EQ(rig.count(0, PortCounter::path_unanswered), rig.record(0, 0).suspicion);
+  rig.fabric.set_link(rig.spines[0], PortId(1), true);
+  rig.run_for(100_us);
+  EXPECT_EQ(rig.record(0, 0).suspicion, 0);
+  expect_about(rig.delay(0, 0), path_time(kProbe));
+}
+
+TEST(PathService, MarksAndLoadOfThePathAreTold) {
+  PathFabric rig({.service = with(config::ShimUse::every), .spines = 1});
+  for (int i = 0; i < 800; ++i) {
+    UdpSpec spec = rig.packet(0);
+    spec.ecn = i % 2 == 0 ? 3 : 2;  // every other one is marked
+    rig.fabric.inject(rig.leaves[0], PortId(0), udp_frame(spec), 1000);
+    rig.run_for(1_us);
+    if (i % 4 == 0) rig.send(1);
+  }
+  const lb::PathRecord& record = rig.record(0, 0);
+  EXPECT_NEAR(record.marked, 65'535 / 2, 65'535 / 8);
+  EXPECT_NEAR(record.congestion, 255 * 82 / 100, 255 / 6) << "of the spine's port";
+  EXPECT_EQ(rig.record(1, 0).marked, 0) << "not ECN-capable";
+  EXPECT_LT(rig.record(1, 0).congestion, 255 / 3);
+}
+
+// 32 octets more a packet leave what they took, to the byte, with cells of one octet.
+TEST(PathService, WhatAShimAddsIsChargedAndGivenBack) {
+  LeafSpine shape = leaf_spine({.leaves = 2, .spines = 1, .hosts = 1});
+  config::SwitchConfig leaf = shape.leaves[0];
+  leaf.path_service = with(config::ShimUse::every);
+  leaf.buffer.cell_bytes = 1;
+  OneSwitch rig(leaf);
+  rig.inject(1, pause_frame(bit(kLossless), 0xffff));
+  UdpSpec spec{.destination_mac = port_mac(leaf, 0),
+               .source_mac = host_mac(1, 1),
+               .source = host_ip(1, 1),
+               .destination = host_ip(2, 1),
+               .dscp = kLosslessDscp};
+  spec.frame_len = 200;
+  rig.inject(0, udp_frame(spec));
+  rig.run_for(1_us);
+  EXPECT_EQ(rig.object().pg_status(PortId(0), PriorityGroupId(3)).used, 232);
+  EXPECT_EQ(rig.object().queue_status(PortId(1), QueueId(3)).used, 232);
+  rig.inject(1, pause_frame(bit(kLossless), 0));
+  rig.run_for(10_us);
+  ASSERT_EQ(rig.seen(1).size(), 1u);
+  EXPECT_EQ(rig.seen(1)[0].wire_len, 232u);
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+}  // namespace
+}  // namespace eddy::test
