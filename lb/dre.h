@@ -60,6 +60,16 @@ class Dre {
     return decayed(port.dre_bytes.load(std::memory_order_relaxed), periods_since(then, now));
   }
 
+  // What is left of X after so many periods.
+  uint64_t decayed(uint64_t octets, int64_t periods) const {
+    if (periods == 0) return octets;
+    if (periods >= static_cast<int64_t>(kPowers)) return 0;
+    constexpr unsigned __int128 kHalf = uint64_t{1} << (kShift - 1);
+    const unsigned __int128 product =
+        static_cast<unsigned __int128>(octets) * powers_[static_cast<size_t>(periods)];
+    return static_cast<uint64_t>((product + kHalf) >> kShift);
+  }
+
   // X / capacity in 1/kFullScale, clamped to [0, kFullScale].
   uint32_t utilisation(const PortSignals& port, Bytes capacity, Instant now) const;
   // The same in Q bits: 0 .. 2^Q - 1, clamped before it is quantised.
@@ -74,14 +84,6 @@ class Dre {
     if (late < period_.ps()) [[likely]]
       return 0;
     return late / period_.ps();
-  }
-  uint64_t decayed(uint64_t octets, int64_t periods) const {
-    if (periods == 0) return octets;
-    if (periods >= static_cast<int64_t>(kPowers)) return 0;
-    constexpr unsigned __int128 kHalf = uint64_t{1} << (kShift - 1);
-    const unsigned __int128 product =
-        static_cast<unsigned __int128>(octets) * powers_[static_cast<size_t>(periods)];
-    return static_cast<uint64_t>((product + kHalf) >> kShift);
   }
 
   Duration period_;

@@ -1,9 +1,10 @@
 // FlowTable: bounded state per flow, 4-way set-associative, the least recently used way replaced.
 //
-// Keyed by the order hash (63 bits of it; equal keys are taken for one flow). With a State of 8
-// octets a set of ways is one cache line. Recency is the order of the ways, so there are no stamps
-// and no ageing. Owner: the selector. Cost: one line; touch() moves up to 4 ways. Source:
-// architecture, section 5 (bounded tables); reference 1.7.
+// Keyed by the order hash: its high half finds the set, and of the rest a Tag keeps all bits but
+// one; what is equal in both is taken for one flow. With 16 octets a way (a State of 8, or a Tag of
+// 4 and a State of 12) a set of ways is one cache line. Recency is the order of the ways, so there
+// are no stamps and no ageing. Owner: the selector. Cost: one line; touch() moves up to 4 ways.
+// Source: architecture, section 5 (bounded tables); reference 1.7.
 #pragma once
 
 #include <rte_prefetch.h>
@@ -16,7 +17,7 @@
 
 namespace eddy::lb {
 
-template <class State>
+template <class State, class Tag = uint64_t>
 class FlowTable {
  public:
   static constexpr size_t kWays = 4;
@@ -28,7 +29,7 @@ class FlowTable {
   // nullptr when the flow is not known.
   const State* find(uint64_t key) const {
     for (const Way& way : sets_[index_of(key)].ways)
-      if (way.key == (key | kInUse)) return &way.state;
+      if (way.tag == tag_of(key)) return &way.state;
     return nullptr;
   }
 
@@ -37,18 +38,19 @@ class FlowTable {
   State& touch(uint64_t key) {
     std::array<Way, kWays>& ways = sets_[index_of(key)].ways;
     size_t at = 0;
-    while (at < kWays && ways[at].key != (key | kInUse)) ++at;
+    while (at < kWays && ways[at].tag != tag_of(key)) ++at;
     if (at == 0) return ways[0].state;
-    const Way front = at < kWays ? ways[at] : Way{key | kInUse, {}};
+    const Way front = at < kWays ? ways[at] : Way{tag_of(key), {}};
     for (size_t i = at < kWays ? at : kWays - 1; i > 0; --i) ways[i] = ways[i - 1];
     ways[0] = front;
     return ways[0].state;
   }
 
  private:
-  static constexpr uint64_t kInUse = 1;  // bit of every key present
+  static constexpr Tag kInUse = 1;  // bit of every tag present
+  static constexpr Tag tag_of(uint64_t key) { return static_cast<Tag>(key) | kInUse; }
   struct Way {
-    uint64_t key = 0;
+    Tag tag = 0;
     State state{};
   };
   struct alignas(64) Set {

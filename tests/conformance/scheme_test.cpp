@@ -62,7 +62,7 @@ std::string name_of(const testing::TestParamInfo<Variant>& info) {
 class Burst {
  public:
   Burst(Burst&&) = default;
-  explicit Burst(size_t size = kBurst) : packets_(size), set_of_(size) {
+  explicit Burst(size_t size = kBurst) : packets_(size, Packet{}), set_of_(size) {
     for (Packet& packet : packets_) pointers_.push_back(&packet);
   }
   Burst copy() const {

@@ -1,0 +1,463 @@
+// Hermes: a flow goes where delay and ECN say that it is good to go, and moves on with caution.
+//
+// A path is good (few marks and little delay), congested (many and much), or gray. A new flow, one
+// that timed out and one whose path failed take the good path, else the gray one, on which this
+// leaf sends least. Any other flow moves only from a congested path, when it has sent enough and
+// sends slowly, and only to a path that is notably better in both. Of equals one is drawn. A switch
+// sees no acknowledgements, so it infers: a PSN that is not ahead of the last one is a
+// retransmission, and a timeout when the flow was silent for an RTO before it. A path fails for
+// `penalty` when so many flows time out on it while nothing is heard of it, or when retransmissions
+// pass their share of a window on a path that is not congested. Those of a flow that has just moved
+// do not count: its packets may have crossed.
+// Owner: the selector's shard. Times are in ticks of a 16th of a rate period, which is the DRE's
+// rounded down to a power of two. Octets: 16 a flow, 24 a member, 16 a path set. Cost: a line a
+// packet; classes and rates of all members where a flow is placed. Source: reference A.10.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "lb/draws.h"
+#include "lb/dre.h"
+#include "lb/flow_table.h"
+#include "lb/scheme.h"
+#include "net/byte_order.h"
+#include "net/protocols.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+
+constexpr uint32_t kUnit = 64;  // octets that flows are counted in
+constexpr uint32_t kUnitBits = 14, kRateBits = 16, kSeenBits = 20, kMovedBits = 14;
+constexpr uint32_t kMostUnits = (1u << kUnitBits) - 1;
+constexpr uint32_t kFastest = (1u << kRateBits) - 1;
+constexpr uint32_t kNever = ~0u;
+constexpr Bytes kUsualMarking{160'000};  // where no queue is marked; reference C.7
+
+constexpr uint32_t low_bits(uint32_t value, uint32_t bits) {
+  return value & ((1u << bits) - 1);
+}
+
+struct Flow {
+  uint32_t psn : 16;  // of the last packet, its low bits
+  uint32_t sent : kUnitBits;
+  uint32_t has_psn : 1;
+  uint32_t has_moved : 1;
+  uint32_t seen : kSeenBits;  // tick of the last packet
+  uint32_t member : 6;
+  uint32_t rate : kRateBits;  // a DRE register in units
+  uint32_t moved : kMovedBits;
+};
+static_assert(sizeof(Flow) == 12 && kMaxPaths == 64);
+
+struct Sending {        // over a member
+  uint32_t octets = 0;  // a DRE register
+  uint32_t period = 0;
+  uint32_t window = 0;  // tick at which it began
+  uint32_t packets = 0;
+  uint32_t penalty_ends = 0;  // tick; while its bit is in SetState::failed
+  uint16_t retransmissions = 0;
+  uint8_t timeouts = 0;
+};
+static_assert(sizeof(Sending) == 24);
+
+struct SetState {
+  MemberMask failed = 0;
+  uint32_t first = 0;  // Sending of its first member
+};
+
+enum class PathClass : uint8_t { good, gray, congested };
+
+class Hermes {
+ public:
+  static constexpr std::string_view kSummary =
+      "flows keep away from paths that delay, mark or lose, and move only where it pays";
+  static constexpr bool kPromisesOrder = false;
+  static constexpr ShimNeed kNeeds = ShimNeed::sampled;
+
+  struct Parameters {
+    int64_t ecn_percent = 40;
+    Duration low = 20_us;
+    Duration high = 0_us;
+    Duration notable_delay = 0_us;
+    int64_t notable_ecn_percent = 5;
+    int64_t rate_percent = 30;
+    Bytes size = 600'000_B;
+    Duration rest = 100_us;
+    Duration flow_life = 1_ms;
+    Duration rto = 4_ms;
+    int64_t timeouts = 3;
+    int64_t loss_percent = 1;
+    Duration loss_window = 10_ms;
+    Duration penalty = 100_ms;
+    int64_t flows = 65'536;
+  };
+  static constexpr auto parameters() {
+    return std::array{
+        ranged<&Parameters::ecn_percent>(
+            "ecn_percent", 0, 100,
+            {"share of marked packets that parts good from congested", "reference A.10"}),
+        ranged<&Parameters::low>(
+            "low", 0_us, 1_s,
+            {"delay of a good path above that of an idle one, at most", "reference A.10"}),
+        ranged<&Parameters::high>(
+            "high", 0_us, 1_s,
+            {"delay of a congested path above that of an idle one, at least; 0: one and a half "
+             "times what the shortest queue that ECN marks takes",
+             "reference A.10"}),
+        ranged<&Parameters::notable_delay>(
+            "notable_delay", 0_us, 1_s,
+            {"how much less delay a better path has; 0: what the shortest queue that ECN marks "
+             "takes",
+             "reference A.10"}),
+        ranged<&Parameters::notable_ecn_percent>(
+            "notable_ecn_percent", 0, 100,
+            {"how much fewer marks a better path has", "reference A.10"}),
+        ranged<&Parameters::rate_percent>(
+            "rate_percent", 0, 100,
+            {"share of its line that a flow may use and still be moved", "reference A.10"}),
+        ranged<&Parameters::size>("size", 0_B, 1'000'000_B,
+                                  {"what a flow sends before it may be moved", "reference A.10"}),
+        ranged<&Parameters::rest>("rest", 0_us, 4_ms,
+                                  {"how long a moved flow stays", "reference A.10"}),
+        ranged<&Parameters::flow_life>(
+            "flow_life", 10_us, 100_ms,
+            {"idle time after which a flow counts as new", "reference A.10"}),
+        ranged<&Parameters::rto>(
+            "rto", 10_us, 500_ms,
+            {"silence before a retransmission that makes it a timeout", "reference A.10"}),
+        ranged<&Parameters::timeouts>(
+            "timeouts", 1, 255,
+            {"of a path that nothing is heard of: it failed", "reference A.10"}),
+        ranged<&Parameters::loss_percent>(
+            "loss_percent", 1, 100,
+            {"share of retransmissions above which a path failed", "reference A.10"}),
+        ranged<&Parameters::loss_window>("loss_window", 100_us, 1_s,
+                                         {"in which it is counted", "reference A.10"}),
+        ranged<&Parameters::penalty>(
+            "penalty", 100_us, 100_s,
+            {"how long a failed path is left alone before it is tried again", "our choice"}),
+        ranged<&Parameters::flows>(
+            "flows", 64, 4'194'304,
+            {"flows remembered, 16 octets each; the least recent is forgotten first",
+             "reference A.10"})};
+  }
+
+  Hermes(const SelectorInit& init, const Parameters& parameters);
+
+  void prepare(const PathView& view, std::span<Packet* const> burst) {
+    for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
+    tick_ = static_cast<uint32_t>(view.now().ps() >> tick_shift_);
+  }
+
+  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set);
+  // Mixed with the flow: several flows may be moved before the next draw is taken.
+  MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
+                          MemberMask tried) const {
+    const auto random = static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek()));
+    return place(view, set, view.live(set) & ~tried, random).member;
+  }
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member);
+
+ private:
+  static constexpr int kTicksShift = 4;  // ticks of a rate period
+  struct Placed {
+    MemberIndex member;
+    bool tied;
+  };
+  struct Heard {  // of a member, of late
+    bool known;
+    uint32_t delay_ns;
+    uint32_t marked;  // 65'535: all
+  };
+
+  uint32_t since(const Flow& flow) const { return low_bits(tick_ - flow.seen, kSeenBits); }
+  uint32_t since_move(const Flow& flow) const {
+    return flow.has_moved != 0 ? low_bits(tick_ - flow.moved, kMovedBits) : kNever;
+  }
+  bool is_over(const Flow& flow) const { return since(flow) > life_; }
+  uint32_t ticks_of(Duration time) const {
+    return static_cast<uint32_t>(std::max<int64_t>(time.ps() >> tick_shift_, 1));
+  }
+  Sending& sending(uint16_t set, MemberIndex member) {
+    return sendings_[sets_[set].first + member];
+  }
+  const Sending& sending(uint16_t set, MemberIndex member) const {
+    return sendings_[sets_[set].first + member];
+  }
+  uint64_t rate_of(const Sending& to) const {
+    return rates_.decayed(to.octets, (tick_ >> kTicksShift) - to.period);
+  }
+
+  uint64_t rate_of(const Flow& flow) const {
+    constexpr uint32_t kPeriodBits = kSeenBits - kTicksShift;
+    return rates_.decayed(
+        flow.rate, low_bits((tick_ >> kTicksShift) - (flow.seen >> kTicksShift), kPeriodBits));
+  }
+
+  static uint32_t psn_of(const Packet& packet) {
+    constexpr uint32_t kPsn = 10;  // its low 16 bits, in the BTH
+    return load_be16(packet.data() + packet.l2_len + packet.l3_len + kUdpHeader + kPsn);
+  }
+  static bool is_behind(const Flow& flow, const Packet& packet) {
+    return packet.has(kPacketRoce) && flow.has_psn != 0 &&
+           static_cast<int16_t>(psn_of(packet) - flow.psn) <= 0;
+  }
+
+  MemberIndex place_anew(const PathView& view, const Packet& packet, uint16_t set,
+                         const Flow* known);
+  Placed place(const PathView& view, uint16_t set, MemberMask among, uint32_t random) const;
+  Placed least_sent(uint16_t set, MemberMask among, uint32_t random) const;
+  MemberIndex better(const PathView& view, const Packet& packet, uint16_t set,
+                     const Flow& flow) const;
+  Heard heard(const PathView& view, uint16_t set, MemberIndex member) const;
+  PathClass class_of(const PathView& view, const Heard& heard) const;
+  MemberMask failed(const PathView& view, uint16_t set) const;
+  void forgive(uint16_t set);
+
+  void judge_loss(const PathView& view, uint16_t set, const Flow& flow);
+  void judge_retransmission(const PathView& view, uint16_t set, MemberIndex member);
+  void fail(uint16_t set, MemberIndex member);
+  void add(Sending& to, uint32_t octets);
+
+  Parameters parameters_;
+  uint32_t tick_ = 0;
+  int tick_shift_;
+  uint32_t life_;  // in ticks, as those that follow
+  uint32_t settling_, rest_, rto_, window_, penalty_;
+  uint32_t size_;      // in units
+  bool drew_ = false;  // the last propose()
+  Dre rates_;
+  Draws draws_;
+  std::vector<uint32_t> slow_;  // by port: a register in units below which a flow is slow
+  Duration high_, notable_delay_;
+  std::vector<SetState> sets_;
+  std::vector<Sending> sendings_;
+  FlowTable<Flow, uint32_t> flows_;
+};
+
+// What the shortest queue that ECN marks takes on the slowest line of any path.
+Duration longest_hop(const SelectorInit& init) {
+  Duration longest;
+  for (const PathSet& set : init.sets)
+    for (size_t i = 0; i < set.count; ++i) {
+      const PortLine& line = init.lines[set.members[i].port.index()];
+      const Bytes marking = line.marking.count() != 0 ? line.marking : kUsualMarking;
+      longest = std::max(longest, LineRate(line.rate).time_of(marking));
+    }
+  return longest;
+}
+
+Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
+    : parameters_(parameters),
+      tick_shift_(std::bit_width(static_cast<uint64_t>(init.dre.period().ps())) - 1 - kTicksShift),
+      life_(ticks_of(parameters.flow_life)),
+      settling_(std::min(life_, 1u << (kMovedBits - 1))),
+      rest_(parameters.rest == 0_us ? 0 : ticks_of(parameters.rest)),
+      rto_(ticks_of(parameters.rto)),
+      window_(ticks_of(parameters.loss_window)),
+      penalty_(ticks_of(parameters.penalty)),
+      size_(static_cast<uint32_t>(parameters.size.count()) / kUnit),
+      rates_({.period = Duration::picoseconds(int64_t{1} << (tick_shift_ + kTicksShift))}),
+      draws_(stream_of(init)),
+      high_(parameters.high),
+      notable_delay_(parameters.notable_delay),
+      flows_(static_cast<size_t>(parameters.flows)) {
+  for (const PortLine& line : init.lines) {
+    const int64_t full = rates_.capacity(line.rate).count() * parameters.rate_percent / 100;
+    slow_.push_back(static_cast<uint32_t>(std::min<int64_t>(full / kUnit, kFastest)));
+  }
+  const Duration hop = longest_hop(init);
+  if (high_ == 0_us) high_ = hop * 3 / 2;
+  if (notable_delay_ == 0_us) notable_delay_ = hop;
+  for (const PathSet& set : init.sets) {
+    sets_.push_back({.first = static_cast<uint32_t>(sendings_.size())});
+    sendings_.resize(sendings_.size() + set.count);
+  }
+}
+
+MemberIndex Hermes::propose(const PathView& view, const Packet& packet, uint16_t set) {
+  if (sets_[set].failed != 0) [[unlikely]]
+    forgive(set);
+  const Flow* flow = flows_.find(packet.order_hash);
+  const MemberMask usable = view.live(set) & ~failed(view, set);
+  drew_ = flow == nullptr || is_over(*flow) ||
+          !contains(usable, static_cast<MemberIndex>(flow->member));
+  if (drew_) return place_anew(view, packet, set, flow);
+  const auto member = static_cast<MemberIndex>(flow->member);
+  if (flow->sent <= size_) return member;
+  const uint32_t slow = slow_[view.set(set).members[member].port.index()];
+  if (rate_of(*flow) >= slow || since_move(*flow) < rest_) return member;
+  return better(view, packet, set, *flow);
+}
+
+// Not the path on which it timed out, where there is another.
+MemberIndex Hermes::place_anew(const PathView& view, const Packet& packet, uint16_t set,
+                               const Flow* known) {
+  MemberMask among = view.live(set);
+  if (known != nullptr && since(*known) >= rto_ && is_behind(*known, packet)) {
+    const MemberMask others = among & ~bit_of(static_cast<MemberIndex>(known->member));
+    if (others != 0) among = others;
+  }
+  const Placed placed = place(view, set, among, draws_.peek());
+  view.report_tie(placed.tied);
+  return placed.member;
+}
+
+Hermes::Placed Hermes::place(const PathView& view, uint16_t set, MemberMask among,
+                             uint32_t random) const {
+  const MemberMask sound = among & ~failed(view, set);
+  if (sound == 0) return {random_of(among, random), false};
+  std::array<MemberMask, 3> by_class{};
+  for (MemberMask left = sound; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const PathClass path_class = class_of(view, heard(view, set, member));
+    by_class[static_cast<size_t>(path_class)] |= bit_of(member);
+  }
+  for (const PathClass path_class : {PathClass::good, PathClass::gray})
+    if (const MemberMask members = by_class[static_cast<size_t>(path_class)]; members != 0)
+      return least_sent(set, members, random);
+  return {random_of(sound, random), false};
+}
+
+Hermes::Placed Hermes::least_sent(uint16_t set, MemberMask among, uint32_t random) const {
+  MemberMask least = 0;
+  uint64_t lowest = ~uint64_t{0};
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const uint64_t rate = rate_of(sending(set, member));
+    if (rate > lowest) continue;
+    least = bit_of(member) | (rate == lowest ? least : 0);
+    lowest = rate;
+  }
+  return {random_of(least, random), count_of(least) > 1};
+}
+
+// For a flow that may be moved: its own member, unless that is congested and another is not.
+MemberIndex Hermes::better(const PathView& view, const Packet& packet, uint16_t set,
+                           const Flow& flow) const {
+  const auto own = static_cast<MemberIndex>(flow.member);
+  const Heard now = heard(view, set, own);
+  if (class_of(view, now) != PathClass::congested) return own;
+  const uint32_t notable_marks = 65'535 * static_cast<uint32_t>(parameters_.notable_ecn_percent);
+  std::array<MemberMask, 3> by_class{};
+  for (MemberMask left = view.live(set) & ~failed(view, set); left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const Heard there = heard(view, set, member);
+    if (!there.known || there.delay_ns + notable_delay_.ns() >= now.delay_ns) continue;
+    if (there.marked >= now.marked || (now.marked - there.marked) * 100 <= notable_marks) continue;
+    by_class[static_cast<size_t>(class_of(view, there))] |= bit_of(member);
+  }
+  const auto random = static_cast<uint32_t>(mix64(packet.order_hash));
+  for (const PathClass path_class : {PathClass::good, PathClass::gray})
+    if (const MemberMask members = by_class[static_cast<size_t>(path_class)]; members != 0)
+      return least_sent(set, members, random).member;
+  return own;
+}
+
+Hermes::Heard Hermes::heard(const PathView& view, uint16_t set, MemberIndex member) const {
+  const PathTable* paths = view.paths();
+  if (paths == nullptr) return {};
+  const auto delay = paths->delay(set, member, view.now());
+  if (!delay) return {};
+  return {true, static_cast<uint32_t>(delay->ns()),
+          paths->at(set, member).marked.load(std::memory_order_relaxed)};
+}
+
+PathClass Hermes::class_of(const PathView& view, const Heard& heard) const {
+  if (!heard.known) return PathClass::gray;
+  const int64_t above = heard.delay_ns - view.paths()->base_delay().ns();
+  const uint32_t marks = heard.marked * 100;
+  const uint32_t bound = 65'535 * static_cast<uint32_t>(parameters_.ecn_percent);
+  if (marks < bound && above < parameters_.low.ns()) return PathClass::good;
+  if (marks > bound && above > high_.ns()) return PathClass::congested;
+  return PathClass::gray;
+}
+
+MemberMask Hermes::failed(const PathView& view, uint16_t set) const {
+  const PathTable* paths = view.paths();
+  return sets_[set].failed | (paths == nullptr ? 0 : paths->failed(set));
+}
+
+// Failed paths whose penalty is over.
+void Hermes::forgive(uint16_t set) {
+  for (MemberMask left = sets_[set].failed; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    if (static_cast<int32_t>(tick_ - sending(set, member).penalty_ends) >= 0)
+      sets_[set].failed &= ~bit_of(member);
+  }
+}
+
+void Hermes::commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+  draws_.take(drew_);
+  const Flow* known = flows_.find(packet.order_hash);
+  const bool is_new = known == nullptr || is_over(*known);
+  if (known != nullptr && is_behind(*known, packet)) [[unlikely]]
+    judge_loss(view, set, *known);
+  Flow& flow = flows_.touch(packet.order_hash);
+  if (is_new) {
+    flow = {};
+  } else if (flow.member != member) {
+    flow.has_moved = 1;
+    flow.moved = low_bits(tick_, kMovedBits);
+  }
+  const uint32_t units = (packet.wire_len + kUnit - 1) / kUnit;
+  flow.rate = static_cast<uint32_t>(std::min<uint64_t>(rate_of(flow) + units, kFastest));
+  flow.sent = std::min(flow.sent + units, kMostUnits);
+  flow.seen = low_bits(tick_, kSeenBits);
+  flow.member = member;
+  flow.has_psn = packet.has(kPacketRoce) ? 1 : 0;
+  if (flow.has_psn != 0) flow.psn = low_bits(psn_of(packet), 16);
+  add(sending(set, member), packet.wire_len);
+}
+
+void Hermes::add(Sending& to, uint32_t octets) {
+  to.octets = static_cast<uint32_t>(std::min<uint64_t>(rate_of(to) + octets, UINT32_MAX));
+  to.period = tick_ >> kTicksShift;
+  ++to.packets;
+  if (tick_ - to.window < window_) return;
+  to.window = tick_;
+  to.packets = 1;
+  to.retransmissions = 0;
+}
+
+// The flow sends again what it has sent, most likely over its member, before.
+void Hermes::judge_loss(const PathView& view, uint16_t set, const Flow& flow) {
+  if (since_move(flow) < settling_) return;
+  const auto member = static_cast<MemberIndex>(flow.member);
+  const uint32_t silence = since(flow);
+  if (silence < rto_) return judge_retransmission(view, set, member);
+  Sending& to = sending(set, member);
+  const PathTable* paths = view.paths();
+  const Duration silent_for = Duration::picoseconds(int64_t{silence} << tick_shift_);
+  const bool answers = paths != nullptr && paths->at(set, member).age(view.now()) < silent_for;
+  to.timeouts = answers ? 0 : static_cast<uint8_t>(std::min(to.timeouts + 1, 255));
+  if (to.timeouts >= parameters_.timeouts) fail(set, member);
+}
+
+void Hermes::judge_retransmission(const PathView& view, uint16_t set, MemberIndex member) {
+  constexpr uint32_t kFewest = 100;  // packets that a share is made of
+  Sending& to = sending(set, member);
+  to.retransmissions = static_cast<uint16_t>(std::min(to.retransmissions + 1, 65'535));
+  const uint64_t share = uint64_t{to.retransmissions} * 100;
+  if (to.packets < kFewest ||
+      share <= uint64_t{to.packets} * static_cast<uint64_t>(parameters_.loss_percent))
+    return;
+  if (class_of(view, heard(view, set, member)) != PathClass::congested) fail(set, member);
+}
+
+void Hermes::fail(uint16_t set, MemberIndex member) {
+  Sending& to = sending(set, member);
+  to.timeouts = 0;
+  to.retransmissions = 0;
+  to.penalty_ends = tick_ + penalty_;
+  sets_[set].failed |= bit_of(member);
+}
+
+}  // namespace
+
+EDDY_SCHEME(hermes, Hermes)
+
+}  // namespace eddy::lb

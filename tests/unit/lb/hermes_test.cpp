@@ -1,0 +1,339 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "net/byte_order.h"
+#include "tests/support/packet_pool.h"
+#include "tests/support/paths.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+using test::make;
+using test::make_packet;
+using test::make_set;
+using test::Paths;
+using test::select_one;
+
+constexpr Instant kStart = Instant() + 1_s;
+// A line of 40 Gb/s whose queue is marked from 160,000 octets on: a hop takes 32 us.
+constexpr Duration kHop = 32_us;
+constexpr Duration kBase = 8_us;  // Paths measures one way: half of 16 us
+
+// A leaf with some paths to one other, of which the test says how they are.
+class Leaf {
+ public:
+  explicit Leaf(size_t members, const ParameterMap& parameters = {})
+      : paths_({make_set(members)}), hermes_(make("hermes", paths_, parameters)) {}
+
+  // What was measured, just now. `percent` of the packets were marked.
+  void measure(MemberIndex member, Duration above_base, uint32_t percent) {
+    paths_.measure(0, member, kBase + above_base, now_);
+    paths_.measured().at(0, member).marked = static_cast<uint16_t>(percent * 65'535 / 100);
+  }
+  void measure_all(size_t members, Duration above_base, uint32_t percent) {
+    for (size_t i = 0; i < members; ++i) measure(static_cast<MemberIndex>(i), above_base, percent);
+  }
+  MemberIndex send(uint64_t flow = 1) {
+    Packet packet = make_packet(flow);
+    return select(packet);
+  }
+  // With a sequence number.
+  MemberIndex send(uint64_t flow, uint32_t psn) {
+    Packet* packet = pool_.get(frame_with(psn));
+    const Packet line = make_packet(flow);
+    packet->order_hash = line.order_hash;
+    packet->wire_len = line.wire_len;
+    packet->queue = line.queue;
+    packet->flags = kPacketIp | kPacketRoce;
+    packet->l2_len = 14;
+    packet->l3_len = 20;
+    const MemberIndex member = select(*packet);
+    pool_.put(packet);
+    return member;
+  }
+  // So many packets of a flow, one a microsecond: 8.5 Gb/s.
+  MemberIndex send_many(uint64_t flow, int packets, Duration gap = 1_us) {
+    MemberIndex member = 0;
+    for (int i = 0; i < packets; ++i) {
+      member = send(flow);
+      wait(gap);
+    }
+    return member;
+  }
+  void wait(Duration time) { now_ = now_ + time; }
+  Instant now() const { return now_; }
+  Paths& paths() { return paths_; }
+
+ private:
+  static std::array<uint8_t, 64> frame_with(uint32_t psn) {
+    std::array<uint8_t, 64> frame{};
+    store_be24(frame.data() + 14 + 20 + 8 + 9, psn);
+    return frame;
+  }
+  MemberIndex select(Packet& packet) {
+    return select_one(*hermes_, paths_.measured_view(now_), packet);
+  }
+
+  Paths paths_;
+  std::unique_ptr<Selector> hermes_;
+  Instant now_ = kStart;
+  eddy::test::PacketPool pool_{1};
+};
+
+constexpr int kLargeFlow = 600;  // packets of 1,058 octets: more than 600,000
+
+// Whether a flow over member 0, which is so, moves to an idle member 1.
+bool leaves(Duration above_base, uint32_t percent, const ParameterMap& parameters = {}) {
+  Leaf leaf(2, parameters);
+  leaf.measure(1, 90_us, 90);
+  leaf.measure(0, 0_us, 0);
+  EXPECT_EQ(leaf.send_many(1, kLargeFlow), 0);
+  leaf.measure(0, above_base, percent);
+  leaf.measure(1, 0_us, 0);
+  return leaf.send() == 1;
+}
+
+// Which of two members a new flow takes: member 1 is gray for sure.
+bool is_good(Duration above_base, uint32_t percent) {
+  Leaf leaf(2);
+  leaf.measure(0, above_base, percent);
+  leaf.measure(1, 25_us, 0);
+  for (uint64_t flow = 1; flow < 10; ++flow)
+    if (leaf.send(flow) != 0) return false;
+  return true;
+}
+
+// Golden vector I-11, for 40 Gb/s and marking from 160,000 octets: a hop of 32 us, so a path is
+// good below base + 20 us and congested above base + 48 us.
+TEST(Hermes, ClassesFollowDelayAndMarks) {
+  EXPECT_TRUE(is_good(20_us - 1_ns, 39));
+  EXPECT_FALSE(is_good(20_us, 39));
+  EXPECT_FALSE(is_good(20_us - 1_ns, 41));
+  EXPECT_TRUE(leaves(48_us + 1_ns, 41));
+  EXPECT_FALSE(leaves(48_us, 41));
+  EXPECT_FALSE(leaves(48_us + 1_ns, 39));
+}
+
+TEST(Hermes, ThresholdsAreTaken) {
+  EXPECT_TRUE(leaves(48_us, 41, {{"high", "47us"}}));
+  EXPECT_FALSE(leaves(48_us + 1_ns, 41, {{"high", "49us"}}));
+  EXPECT_FALSE(leaves(48_us + 1_ns, 41, {{"notable_delay", "49us"}}));
+  EXPECT_FALSE(leaves(48_us + 1_ns, 41, {{"notable_ecn_percent", "41"}}));
+  EXPECT_FALSE(leaves(48_us + 1_ns, 41, {{"ecn_percent", "42"}}));
+}
+
+// A better path has a hop's delay less (golden vector I-11: 32 us) and 5 % fewer marks.
+TEST(Hermes, OnlyANotablyBetterPathIsTaken) {
+  const auto moves_to = [](Duration above_base, uint32_t percent) {
+    Leaf leaf(2);
+    leaf.measure(1, 90_us, 90);
+    leaf.measure(0, 0_us, 0);
+    EXPECT_EQ(leaf.send_many(1, kLargeFlow), 0);
+    leaf.measure(0, 60_us, 50);
+    leaf.measure(1, above_base, percent);
+    return leaf.send() == 1;
+  };
+  EXPECT_TRUE(moves_to(60_us - kHop - 1_ns, 44));  // gray: nothing is good
+  EXPECT_FALSE(moves_to(60_us - kHop, 44));
+  EXPECT_FALSE(moves_to(60_us - kHop - 1_ns, 46));
+  EXPECT_TRUE(moves_to(0_us, 0));
+}
+
+TEST(Hermes, AGoodPathGoesBeforeAGrayOne) {
+  Leaf leaf(3);
+  leaf.measure_all(3, 90_us, 90);
+  leaf.measure(0, 0_us, 0);
+  EXPECT_EQ(leaf.send_many(1, kLargeFlow), 0);
+  leaf.measure(0, 90_us, 90);
+  leaf.measure(1, 25_us, 0);
+  leaf.measure(2, 10_us, 0);
+  EXPECT_EQ(leaf.send(1), 2);
+  EXPECT_EQ(leaf.send(2), 2);
+}
+
+// Of good paths the one on which this leaf sends least.
+TEST(Hermes, NewFlowsSpreadByWhatIsSent) {
+  Leaf leaf(4);
+  leaf.measure_all(4, 0_us, 0);
+  MemberMask used = 0;
+  for (uint64_t flow = 1; flow <= 4; ++flow) used |= bit_of(leaf.send_many(flow, 10));
+  EXPECT_EQ(used, 0b1111u);
+  const MemberIndex heavy = leaf.send_many(5, 200);
+  for (uint64_t flow = 6; flow < 20; ++flow) EXPECT_NE(leaf.send(flow), heavy);
+}
+
+// S: what has sent little stays where it is.
+TEST(Hermes, ShortFlowsStay) {
+  Leaf leaf(2);
+  leaf.measure(1, 90_us, 90);
+  leaf.measure(0, 0_us, 0);
+  const int enough = 600'000 / (17 * 64);  // 1,058 octets are 17 units of 64
+  EXPECT_EQ(leaf.send_many(1, enough), 0);
+  leaf.measure(0, 90_us, 90);
+  leaf.measure(1, 0_us, 0);
+  EXPECT_EQ(leaf.send(1), 0);  // this packet is the one that makes it enough
+  EXPECT_EQ(leaf.send(1), 1);
+}
+
+// R: what sends fast stays, here at 17 Gb/s of 40; 30 % are 12.
+TEST(Hermes, FastFlowsStay) {
+  Leaf leaf(2);
+  leaf.measure(1, 90_us, 90);
+  leaf.measure(0, 0_us, 0);
+  EXPECT_EQ(leaf.send_many(1, 2 * kLargeFlow, 500_ns), 0);
+  leaf.measure(0, 90_us, 90);
+  leaf.measure(1, 0_us, 0);
+  EXPECT_EQ(leaf.send(1), 0);
+  leaf.wait(300_us);  // and the register sinks
+  leaf.measure(0, 90_us, 90);
+  leaf.measure(1, 0_us, 0);
+  EXPECT_EQ(leaf.send(1), 1);
+}
+
+TEST(Hermes, AMovedFlowRests) {
+  Leaf leaf(2);
+  leaf.measure(1, 90_us, 90);
+  leaf.measure(0, 0_us, 0);
+  EXPECT_EQ(leaf.send_many(1, kLargeFlow), 0);
+  leaf.measure(0, 90_us, 90);
+  leaf.measure(1, 0_us, 0);
+  EXPECT_EQ(leaf.send(1), 1);
+  leaf.measure(0, 0_us, 0);
+  leaf.measure(1, 90_us, 90);
+  leaf.wait(98_us);
+  EXPECT_EQ(leaf.send(1), 1);
+  leaf.wait(4_us);
+  EXPECT_EQ(leaf.send(1), 0);
+}
+
+TEST(Hermes, AFlowIsNewAfterAMillisecond) {
+  Leaf leaf(2);
+  leaf.measure(0, 0_us, 0);
+  leaf.measure(1, 90_us, 90);
+  EXPECT_EQ(leaf.send(1), 0);
+  leaf.wait(990_us);
+  leaf.measure(0, 90_us, 90);
+  leaf.measure(1, 0_us, 0);
+  EXPECT_EQ(leaf.send(1), 0);
+  leaf.wait(1_ms + 3_us);
+  leaf.measure(1, 0_us, 0);
+  EXPECT_EQ(leaf.send(1), 1);
+}
+
+TEST(Hermes, WhatIsUnknownIsGray) {
+  Leaf leaf(2);
+  leaf.measure(0, 25_us, 0);  // gray, too
+  MemberMask used = 0;
+  for (uint64_t flow = 1; flow < 20; ++flow) used |= bit_of(leaf.send_many(flow, 2));
+  EXPECT_EQ(used, 0b11u);
+  leaf.measure(0, 0_us, 0);
+  for (uint64_t flow = 20; flow < 40; ++flow) EXPECT_EQ(leaf.send(flow), 0);
+}
+
+// One packet in 50 is sent again: 2 %.
+TEST(Hermes, APathThatLosesPacketsFails) {
+  for (const int again_after : {50, 150}) {
+    Leaf leaf(2);
+    leaf.measure_all(2, 0_us, 0);
+    const MemberIndex lossy = leaf.send(1, 0);
+    uint32_t psn = 0;
+    MemberMask used = 0;
+    for (int i = 1; i <= 400; ++i) {
+      psn = i % again_after == 0 ? psn - 1 : psn + 1;
+      used = leaf.send(1, psn);
+      leaf.wait(1_us);
+    }
+    EXPECT_EQ(used != lossy, again_after == 50) << again_after;
+    for (uint64_t flow = 2; flow < 20 && used != lossy; ++flow) EXPECT_NE(leaf.send(flow), lossy);
+  }
+}
+
+TEST(Hermes, AFailedPathIsTriedAgain) {
+  Leaf leaf(2, {{"penalty", "100us"}});
+  leaf.measure_all(2, 0_us, 0);
+  const MemberIndex lossy = leaf.send(1, 0);
+  for (int i = 0; i < 120; ++i) (void)leaf.send(1, 0);
+  for (uint64_t flow = 2; flow < 10; ++flow) EXPECT_NE(leaf.send_many(flow, 10), lossy);
+  leaf.wait(25_us);
+  MemberMask used = 0;
+  for (uint64_t flow = 10; flow < 18; ++flow) used |= bit_of(leaf.send_many(flow, 30, 1_ns));
+  EXPECT_TRUE(contains(used, lossy));
+}
+
+// Loss where there is no room is congestion.
+TEST(Hermes, ACongestedPathDoesNotFail) {
+  Leaf leaf(2, {{"size", "1000000B"}});
+  leaf.measure_all(2, 0_us, 0);
+  const MemberIndex lossy = leaf.send(1, 0);
+  leaf.measure(lossy, 90_us, 90);
+  for (int i = 0; i < 300; ++i) EXPECT_EQ(leaf.send(1, 0), lossy);
+}
+
+TEST(Hermes, SequenceNumbersWrap) {
+  Leaf leaf(2);
+  leaf.measure(0, 0_us, 0);
+  leaf.measure(1, 90_us, 90);
+  for (uint32_t i = 0; i < 60; ++i)
+    for (uint64_t flow = 1; flow <= 3; ++flow)
+      EXPECT_EQ(leaf.send(flow, (0xfffff0 + i) & 0xffffff), 0);
+  EXPECT_EQ(leaf.send(4), 0);
+}
+
+// It may have overtaken itself.
+TEST(Hermes, AFlowThatHasJustMovedLosesNothing) {
+  Leaf leaf(2);
+  leaf.measure_all(2, 0_us, 0);
+  const MemberIndex member = leaf.send(1, 1'000);
+  leaf.paths().live() &= ~bit_of(member);
+  const MemberIndex other = leaf.send(1, 1'001);
+  leaf.paths().live() |= bit_of(member);
+  for (int i = 0; i < 300; ++i) EXPECT_EQ(leaf.send(1, 1'000), other);
+}
+
+// Three flows in turn are silent for longer than an RTO and send again what they sent.
+TEST(Hermes, ThreeTimeoutsFailAPathThatDoesNotAnswer) {
+  for (const bool answers : {false, true}) {
+    Leaf leaf(2, {{"penalty", "1s"}});
+    leaf.measure(0, 0_us, 0);
+    leaf.measure(1, 90_us, 90);
+    for (uint64_t flow = 1; flow <= 3; ++flow) EXPECT_EQ(leaf.send(flow, 7), 0);
+    leaf.wait(4_ms + 10_us);
+    if (answers) leaf.measure(0, 0_us, 0);
+    for (uint64_t flow = 1; flow <= 3; ++flow) EXPECT_EQ(leaf.send(flow, 7), 1);  // away from it
+    leaf.measure(0, 0_us, 0);
+    for (uint64_t flow = 4; flow < 10; ++flow) EXPECT_EQ(leaf.send(flow), answers ? 0 : 1);
+  }
+}
+
+TEST(Hermes, SilenceWithoutRetransmissionIsNoTimeout) {
+  Leaf leaf(2);
+  leaf.measure(0, 0_us, 0);
+  leaf.measure(1, 90_us, 90);
+  for (uint32_t psn = 0; psn < 20; ++psn) {
+    EXPECT_EQ(leaf.send(1, psn), 0);
+    leaf.wait(5_ms);
+    leaf.measure(0, 0_us, 0);
+  }
+}
+
+TEST(Hermes, KeepsOffPathsThatOthersCallFailed) {
+  Leaf leaf(2);
+  leaf.measure_all(2, 0_us, 0);
+  const MemberIndex first = leaf.send(1);
+  leaf.paths().measured().set_failed(0, first, true);
+  for (uint64_t flow = 1; flow < 10; ++flow) EXPECT_NE(leaf.send(flow), first);
+  leaf.paths().measured().set_failed(0, 1 - first, true);
+  leaf.paths().live() = bit_of(first);
+  EXPECT_EQ(leaf.send(1), first);  // where all have failed, one is as good as another
+}
+
+TEST(Hermes, AsksForTheShimOnSamples) {
+  EXPECT_EQ(shim_need("hermes", false), ShimNeed::sampled);
+  EXPECT_EQ(shim_need("hermes", true), ShimNeed::sampled);
+}
+
+}  // namespace
+}  // namespace eddy::lb
