@@ -1,4 +1,5 @@
 #include "lab/figures.h"
+#include "lab/axis_figures.h"
 
 #include <fmt/format.h>
 
@@ -142,14 +143,15 @@ Result<std::vector<fs::path>> write_figures(const fs::path& size_folder, const J
   const std::string where =
       fmt::format(" - {} ({})", result.value("experiment", ""), result.value("size", ""));
   std::vector<fs::path> written;
-  for (auto& [name, chart] :
-       {std::pair<const char*, Chart>{"fct_cdf.svg", fct_chart(variants.value())},
-        {"slowdown_by_size.svg", slowdown_chart(variants.value())},
-        {"queues.svg", queue_chart(variants.value())}}) {
-    Chart titled = chart;
-    titled.title += where;
-    if (Problems problems = write_text(to / name, draw(titled)); !problems.empty()) return problems;
-    written.push_back(to / name);
+  std::vector<NamedChart> charts = axis_charts(result);
+  charts.push_back({"fct_cdf.svg", fct_chart(variants.value())});
+  charts.push_back({"slowdown_by_size.svg", slowdown_chart(variants.value())});
+  charts.push_back({"queues.svg", queue_chart(variants.value())});
+  for (NamedChart& named : charts) {
+    named.chart.title += where;
+    if (Problems problems = write_text(to / named.file, draw(named.chart)); !problems.empty())
+      return problems;
+    written.push_back(to / named.file);
   }
   return written;
 }

@@ -1,4 +1,5 @@
-// The figures of a folder of runs: FCT distribution, slowdown by flow size, queues over time.
+// The figures of a folder of runs: FCT distribution, slowdown by flow size, queues over time, and
+// what axis_figures.h has where the matrix has an axis of numbers.
 //
 // Read from the runs' flows.sqlite; seeds of a variant are pooled, queues are of its first seed.
 // The same runs give the same files. Owner: the caller. Cost: reads every flow.
@@ -14,7 +15,7 @@
 
 namespace eddy::lab {
 
-// Writes fct_cdf.svg, slowdown_by_size.svg and queues.svg; their paths.
+// Writes fct_cdf.svg, slowdown_by_size.svg, queues.svg, and KEY_by_AXIS.svg; their paths.
 Result<std::vector<std::filesystem::path>> write_figures(const std::filesystem::path& size_folder,
                                                          const Json& result,
                                                          const std::filesystem::path& to);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/nic.h"
+#include "lab/claims.h"
 #include "lab/student.h"
 
 namespace eddy::lab {
@@ -228,8 +229,12 @@ std::string report(const Json& result) {
   out += "\nSlowdown by flow size\n\n" + bin_table(variants);
   if (const std::string rlb = rlb_table(variants); !rlb.empty()) out += "\nRLB\n\n" + rlb;
   const Json expected = result.value("expect", Json::array());
-  if (!expected.empty()) out += "\nExpected\n\n";
-  for (const Json& text : expected) out += "  " + text.get<std::string>() + "\n";
+  if (const std::string claims = claims_table(expected, variants); !claims.empty())
+    out += "\nClaimed and found, the change within a seed\n\n" + claims;
+  std::string words;
+  for (const Json& text : expected)
+    if (!parse_claim(text.get<std::string>())) words += "  " + text.get<std::string>() + "\n";
+  if (!words.empty()) out += "\nExpected\n\n" + words;
   const std::string said = remarks(result, variants);
   return said.empty() ? out : out + "\n" + said;
 }

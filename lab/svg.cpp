@@ -205,6 +205,7 @@ class Drawing {
       const double x = x_.pixel(point.x);
       const double y = y_.pixel(point.y);
       points += fmt::format("{}{:.1f},{:.1f}", points.empty() ? "" : " ", x, y);
+      if (point.error > 0) dots += error_bar(x, point, kColours[series.colour % kColours.size()]);
       if (series.dots)
         dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\" fill=\"{}\"/>\n", x, y,
                             kColours[series.colour % kColours.size()]);
@@ -213,6 +214,18 @@ class Drawing {
       out_ += fmt::format("<polyline points=\"{}\" {} stroke-linejoin=\"round\"/>\n", points,
                           style_of(series));
     out_ += dots;
+  }
+
+  std::string error_bar(double x, const Series::Point& point, std::string_view colour) const {
+    constexpr double kCap = 3;
+    const auto inside = [this](double value) {
+      return std::clamp(y_.shows(value) ? y_.pixel(value) : y_.from, kTop, y_.from);
+    };
+    const double top = inside(point.y + point.error);
+    const double bottom = inside(point.y - point.error);
+    const std::string style = fmt::format("stroke=\"{}\"", colour);
+    return svg_line(x, top, x, bottom, style) + svg_line(x - kCap, top, x + kCap, top, style) +
+           svg_line(x - kCap, bottom, x + kCap, bottom, style);
   }
 
   void add_legend() {

@@ -21,6 +21,7 @@ struct Series {
   struct Point {
     double x = 0;
     double y = 0;
+    double error = 0;  // half of an interval around y; 0: none
   };
   std::string name;           // empty: not in the legend
   std::vector<Point> points;  // by x

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lab/axis_figures.h"
+#include "lab/claims.h"
 #include "lab/student.h"
 #include "tests/unit/lab/sample_run.h"
 
@@ -73,6 +75,55 @@ TEST(Report, VariantsWithRlbHaveATableOfIt) {
   EXPECT_THAT(table, AllOf(HasSubstr("75"), HasSubstr("90"), HasSubstr("4711")));
   EXPECT_THAT(table, Not(HasSubstr("without")));
   EXPECT_THAT(report(result_of({without})), Not(HasSubstr("RLB")));
+}
+
+TEST(Claims, AreTextsOfOneShape) {
+  const auto claim = parse_claim("fct_p99_us of [a=1 b=x] against [a=1 b=y]: -72 %");
+  ASSERT_TRUE(claim.has_value());
+  EXPECT_EQ(claim->key, "fct_p99_us");
+  EXPECT_EQ(claim->variant, "a=1 b=x");
+  EXPECT_EQ(claim->baseline, "a=1 b=y");
+  EXPECT_DOUBLE_EQ(claim->change, -72);
+  EXPECT_DOUBLE_EQ(parse_claim("x of [a] against [b]: +7.5 %")->change, 7.5);
+  for (const char* words : {"Nothing is lost.", "x of [a] against [b]: much", "x of [a]: -7 %",
+                            "x of [a] against [b]: 7", "x of [a] against [b]: 7x %"})
+    EXPECT_FALSE(parse_claim(words).has_value()) << words;
+}
+
+// FCT means are 60, 70, ... us by seed.
+TEST(Claims, AreComparedWithinASeed) {
+  Json result = result_of({sample_run("a", 1), sample_run("a", 2), sample_run("b", 1),
+                           sample_run("b", 2), sample_run("b", 3)});
+  for (Json& run : result["runs"])
+    if (run["variant"] == "a") run["fct_mean_us"] = run["fct_mean_us"].get<double>() / 2;
+  result["expect"] = {"fct_mean_us of [a] against [b]: -80 %",
+                      "fct_mean_us of [b] against [a]: -80 %",
+                      "fct_mean_us of [b] against [c]: -80 %", "In words."};
+  const std::string text = report(result);
+  EXPECT_THAT(text, HasSubstr("-50"));
+  EXPECT_THAT(text, HasSubstr("half of it or more"));
+  EXPECT_THAT(text, HasSubstr("+100"));
+  EXPECT_THAT(text, HasSubstr("not at all"));
+  EXPECT_THAT(text, Not(HasSubstr("[c]")));
+  EXPECT_THAT(text, HasSubstr("Expected\n\n  In words.\n"));
+}
+
+TEST(AxisFigures, AreDrawnWhereTheMatrixHasAnAxisOfNumbers) {
+  std::vector<RunRecord> runs;
+  for (const char* variant : {"s=a load=0.4", "s=a load=0.6", "s=a load=0.8", "s=b load=0.4"})
+    for (const uint64_t seed : {1, 2}) runs.push_back(sample_run(variant, seed));
+  const std::vector<NamedChart> charts = axis_charts(result_of(runs));
+  ASSERT_EQ(charts.size(), 4u);
+  EXPECT_EQ(charts[1].file, "fct_p99_us_by_load.svg");
+  ASSERT_EQ(charts[0].chart.series.size(), 2u);
+  EXPECT_EQ(charts[0].chart.series[0].name, "s=a");
+  ASSERT_EQ(charts[0].chart.series[0].points.size(), 3u);
+  const Series::Point& point = charts[0].chart.series[0].points[1];
+  EXPECT_DOUBLE_EQ(point.x, 0.6);
+  EXPECT_DOUBLE_EQ(point.y, 65);  // of 60 and 70 us
+  EXPECT_NEAR(point.error, 12.7062 * 5, 0.1);
+  EXPECT_THAT(draw(charts[0].chart), HasSubstr("95 %"));
+  EXPECT_TRUE(axis_charts(result_of({sample_run("s=a", 1), sample_run("load=0.4", 1)})).empty());
 }
 
 TEST(Report, OneSeedHasNoInterval) {

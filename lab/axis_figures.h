@@ -1,0 +1,23 @@
+// Figures over an axis of the matrix, such as the load: a mean over seeds with its 95 % interval
+// for each variant, as the papers draw them.
+//
+// The axis is the first part "key=number" of the variants' names that has at least three values;
+// what is left of a name is a series. Owner: the caller. Cost: linear in the runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/result_keys.h"
+#include "lab/svg.h"
+
+namespace eddy::lab {
+
+struct NamedChart {
+  std::string file;
+  Chart chart;
+};
+// Empty: the experiment has no such axis.
+std::vector<NamedChart> axis_charts(const Json& result);
+
+}  // namespace eddy::lab
