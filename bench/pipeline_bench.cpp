@@ -22,6 +22,7 @@
 #include "bench/report.h"
 #include "bench/single_polls.h"
 #include "bench/stages.h"
+#include "bench/storm.h"
 #include "bench/undisturbed.h"
 
 namespace eddy::bench {
@@ -103,6 +104,7 @@ int measure(const Arguments& arguments) {
   add("poll.empty", measure_idle);
   add("poll.one_packet", measure_single_polls);
   add("memory.switch", measure_switch_memory);
+  add("rlb.storm", measure_storm);
   add("stage", measure_stages);
   add("worker.hop", measure_hop);
   print(results);

@@ -15,6 +15,10 @@ bool is_newer(uint32_t a, uint32_t b) {
   return static_cast<int32_t>(a - b) > 0;
 }
 
+bool changes(MarkEffect effect) {
+  return effect != MarkEffect::ignored && effect != MarkEffect::stale;
+}
+
 }  // namespace
 
 WarningTable::WarningTable(std::span<const PathSet> sets, size_t ports)
@@ -37,16 +41,15 @@ WarningTable::WarningTable(std::span<const PathSet> sets, size_t ports)
 MarkEffect WarningTable::mark(const WarningMark& mark) {
   if (mark.leaf.is_none()) {
     const MarkEffect effect = mark_entry(entry_of(mark.port), mark);
-    if (effect != MarkEffect::ignored) follow_port(mark.port);
+    if (changes(effect)) follow_port(mark.port);
     return effect;
   }
   MarkEffect effect = MarkEffect::ignored;
   for (const Place& place : places_[mark.port.index()]) {
     if (leaf_of_[place.set] != mark.leaf) continue;
     const MarkEffect one = mark_entry(entry_of(place), mark);
-    if (one == MarkEffect::ignored) continue;
-    follow(place);
-    effect = one;
+    if (changes(one)) follow(place);
+    if (changes(one) || !changes(effect)) effect = one;
   }
   return effect;
 }
@@ -55,7 +58,7 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
   Entry& entry = entries_[index];
   const bool same = entry.source == mark.source;
   if (same && entry.sequence != 0 && !is_newer(mark.sequence, entry.sequence))
-    return MarkEffect::ignored;
+    return MarkEffect::stale;
   if (mark.severity == 0) {
     if (!same) return MarkEffect::ignored;
     entry.sequence = mark.sequence;

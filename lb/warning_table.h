@@ -35,7 +35,8 @@ struct WarningMark {
   Instant expiry;
 };
 
-enum class MarkEffect : uint8_t { begun, refreshed, cleared, ignored };
+// stale: no newer than what its source said before.
+enum class MarkEffect : uint8_t { begun, refreshed, cleared, ignored, stale };
 
 class WarningTable {
  public:

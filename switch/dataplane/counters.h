@@ -41,7 +41,11 @@ namespace eddy {
   X(cnm_tx_packets, "CNMs sent to warn the peer of the port")                                \
   X(cnm_rx_packets, "CNMs received")                                                         \
   X(cnm_relayed_packets, "CNMs of other switches passed on by the port")                     \
-  X(cnm_ignored_packets, "CNMs that changed nothing: foreign, old, or of no path")           \
+  X(cnm_foreign_packets, "CNMs without our warning in them, as other vendors send them")     \
+  X(cnm_forged_packets, "CNMs in the name of the switch that received them")                 \
+  X(cnm_stale_packets, "CNMs no newer than one heard before: late, doubled or replayed")     \
+  X(cnm_storm_packets, "CNMs dropped unread: more than one poll hears from a port")          \
+  X(cnm_ignored_packets, "CNMs that changed nothing: of no path, or a worse one is known")   \
   X(cnm_over_budget, "CNMs not passed on by the port, which had passed on enough")           \
   X(path_warnings_begun, "times paths behind the port became warned")                        \
   X(path_warnings_cleared, "times their warning was taken back")                             \

@@ -47,6 +47,11 @@ PathWarnings::PathWarnings(ShardContext& context, const Services& services, size
 
 void PathWarnings::cnm(Packet* packet) {
   const PortId port = packet->ingress_port;
+  if (!may_hear(port)) {
+    context_.count(port, PortCounter::cnm_storm_packets);
+    context_.count(port, PortCounter::consumed_packets);
+    return context_.free(packet);
+  }
   Cnm message;
   const ConstOctets payload{packet->data() + packet->l2_len, packet->data_len() - packet->l2_len};
   if (decode(payload, message) != CodecVerdict::ok)
@@ -57,11 +62,18 @@ void PathWarnings::cnm(Packet* packet) {
   context_.free(packet);
 }
 
+// A burst has one port's frames.
+bool PathWarnings::may_hear(PortId port) {
+  if (reading_.at != context_.now || reading_.port != port) reading_ = {context_.now, port, 0};
+  return reading_.count++ < kMostHeard;
+}
+
 void PathWarnings::hear(PortId port, const Cnm& message) {
   const CnmWarning& warning = message.warning;
   const config::SwitchConfig& self = context_.snapshot->config;
-  if (!message.has_warning || message.congestion_point.bridge == self.mac)
-    return context_.count(port, PortCounter::cnm_ignored_packets);
+  if (!message.has_warning) return context_.count(port, PortCounter::cnm_foreign_packets);
+  if (message.congestion_point.bridge == self.mac)
+    return context_.count(port, PortCounter::cnm_forged_packets);
   const uint32_t source = source_of(message.congestion_point);
   const bool relayed = (warning.flags & kCnmRelayed) != 0;
   const size_t queue = context_.plans(port).pause_rx.pfc_to_queue[message.priority.index()].index();
@@ -74,8 +86,9 @@ void PathWarnings::hear(PortId port, const Cnm& message) {
                              .source = source,
                              .origin = origin_of(message.congestion_point),
                              .expiry = context_.now + life};
-  if (apply(mark) == lb::MarkEffect::ignored)
-    context_.count(port, PortCounter::cnm_ignored_packets);
+  const lb::MarkEffect effect = apply(mark);
+  if (effect == lb::MarkEffect::stale) return context_.count(port, PortCounter::cnm_stale_packets);
+  if (effect == lb::MarkEffect::ignored) context_.count(port, PortCounter::cnm_ignored_packets);
   tell_other_shards(mark);
   if (warning.hops_left != 0) relay(port, message, source);
 }

@@ -7,6 +7,7 @@
 // the fabric ports that fed the port it came by lately, once a (congestion point, sequence), while
 // hops are left and the budget of the port allows. A real pause counts as the severest warning and
 // outlasts it by two cable delays. What a message may claim is clamped: life, hops, severity.
+// A storm costs little: of a port a poll reads kMostHeard, which its peer's own budget keeps to.
 // Owner: the shard; every shard has a table of its own and learns of marks by mail. Bounds: one CNM
 // a watched PG and refresh out, one a port and 2 us passed on. Cost: nothing a packet, but a store
 // that says which port feeds which. Source: reference B.3 to B.5, B.12.
@@ -40,6 +41,7 @@ class PathWarnings {
   static constexpr uint8_t kMostHops = 3;
   static constexpr Duration kRelayGap = Duration::microseconds(2);  // a port, on average
   static constexpr int kRelayBurst = 8;
+  static constexpr uint32_t kMostHeard = 2;  // of a port, by a poll: what a storm may cost
 
   struct Services {
     IngressBuffer& buffer;
@@ -79,6 +81,7 @@ class PathWarnings {
   void count(PortId port, const pfc::PauseForesight& pause);
   Cnm message_of(const pfc::PfcWarning& warning) const;
   Duration longest_life() const { return std::max(kLongestLife, config_.life * kTrust); }
+  bool may_hear(PortId port);
   void hear(PortId port, const Cnm& message);
   lb::MarkEffect apply(const lb::WarningMark& mark);
   void tell_other_shards(const lb::WarningMark& mark);
@@ -99,6 +102,11 @@ class PathWarnings {
   std::vector<uint8_t> paused_;            // queues, by port
   std::vector<Instant> budget_used_to_;    // by port
   std::array<Heard, kHeard> heard_{};
+  struct {
+    Instant at;
+    PortId port = PortId::none();
+    uint32_t count = 0;
+  } reading_;  // in this poll, from this port
 };
 
 }  // namespace eddy

@@ -129,6 +129,7 @@ TEST(PathWarnings, WithoutHopsLeftOrOfThisSwitchItStaysHere) {
   Cnm own = warning(1);
   own.congestion_point = {rig.config.mac, 0};
   rig.inject(1, frame_of(own));
+  rig.run_for(1_us);
   Cnm foreign = warning(1);
   foreign.congestion_point.port = 8;
   Frame frame = frame_of(foreign);
@@ -136,7 +137,67 @@ TEST(PathWarnings, WithoutHopsLeftOrOfThisSwitchItStaysHere) {
   rig.inject(1, frame);
   rig.run_for(10_us);
   EXPECT_TRUE(cnms(rig, 0).empty());
-  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_ignored_packets), 2u);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_forged_packets), 1u);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_foreign_packets), 1u);
+}
+
+TEST(PathWarnings, WhatIsNoNewerIsStaleAndIsNotPassedOn) {
+  OneSwitch rig(spine());
+  cross(rig, 0, 1);
+  rig.run_for(10_us);
+  for (const uint32_t sequence : {9u, 9u, 8u, 0x80000010u, 10u}) {
+    rig.inject(1, frame_of(warning(sequence)));
+    rig.run_for(3_us);
+  }
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_stale_packets), 3u);
+  EXPECT_EQ(cnms(rig, 0).size(), 2u);
+  Cnm other = warning(1, 5);  // less severe
+  other.congestion_point.port = 9;
+  rig.inject(1, frame_of(other));
+  rig.run_for(3_us);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_ignored_packets), 1u);
+}
+
+TEST(PathWarnings, WhatIsTooLongIsMalformed) {
+  OneSwitch rig(spine());
+  cross(rig, 0, 1);
+  Frame frame = frame_of(warning(1));
+  constexpr size_t kEncapsulatedLength = 18 + 22;  // behind a tagged header
+  for (const uint8_t length : {65, 255}) {
+    frame[kEncapsulatedLength + 1] = length;
+    rig.inject(1, frame);
+    rig.run_for(1_us);
+  }
+  EXPECT_EQ(drops(rig.object(), DropReason::control_malformed), 2u);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_rx_packets), 0u);
+  EXPECT_TRUE(rig.object().balance().holds());
+}
+
+TEST(PathWarnings, AHostMayNotWarn) {
+  OneSwitch rig(leaf());
+  rig.inject(0, frame_of(warning(1)));
+  rig.run_for(1_us);
+  EXPECT_EQ(drops(rig.object(), DropReason::control_on_host_port), 1u);
+  EXPECT_EQ(count(rig.object(), 0, PortCounter::path_warnings_begun), 0u);
+}
+
+// A port that brings a burst of them gets few read; those of another port are heard all the same.
+TEST(PathWarnings, OfAStormAPollReadsLittleAndNotAtOthersCost) {
+  OneSwitch rig(spine());
+  cross(rig, 0, 1);
+  rig.run_for(30_us);
+  for (uint32_t i = 1; i <= 20; ++i) rig.inject(1, frame_of(warning(i)));
+  Cnm other = warning(1);
+  other.congestion_point = {{{0x02, 0xed, 0, 3, 0, 0}}, 2};
+  rig.inject(2, frame_of(other));
+  rig.run_for(1_us);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_rx_packets), PathWarnings::kMostHeard);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_storm_packets), 20 - PathWarnings::kMostHeard);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_begun), 1u);
+  EXPECT_TRUE(rig.object().balance().holds());
+  rig.inject(1, frame_of(warning(50)));
+  rig.run_for(1_us);
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_rx_packets), PathWarnings::kMostHeard + 1);
 }
 
 TEST(PathWarnings, AStormIsPassedOnWithinTheBudgetOfThePort) {
@@ -147,8 +208,8 @@ TEST(PathWarnings, AStormIsPassedOnWithinTheBudgetOfThePort) {
     Cnm message = warning(i);
     message.congestion_point.port = static_cast<uint16_t>(i);
     rig.inject(1, frame_of(message));
+    rig.run_for(10_ns);
   }
-  rig.run_for(1_us);
   const auto burst = static_cast<size_t>(PathWarnings::kRelayBurst);
   EXPECT_LE(cnms(rig, 0).size(), burst + 1);
   EXPECT_GE(cnms(rig, 0).size(), burst);

@@ -94,8 +94,8 @@ TEST(WarningTable, ClearEndsItAndAnOldRefreshDoesNotBringItBack) {
   rig.mark(warning(PortId(9), kLeaf5, UINT32_MAX));
   EXPECT_EQ(rig.mark(clear(PortId(9), kLeaf5, 1)), MarkEffect::cleared) << "sequences wrap";
   EXPECT_EQ(rig.warned(0), 0u);
-  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, UINT32_MAX)), MarkEffect::ignored);
-  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::ignored);
+  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, UINT32_MAX)), MarkEffect::stale);
+  EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::stale);
   EXPECT_EQ(rig.warned(0), 0u);
   EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 2)), MarkEffect::begun);
 }
