@@ -131,6 +131,8 @@ enum class FaultType : uint8_t {
   pfc_loss,
   pfc_duplicate,
   pfc_delay,
+  cnm_loss,
+  cnm_duplicate,
   pause_storm,
   slow_receiver,
   switch_stall,
@@ -138,10 +140,10 @@ enum class FaultType : uint8_t {
   reconfigure,
 };
 // By FaultType, as in files and results.
-inline constexpr std::array<std::string_view, 13> kFaultTypeNames = {
-    "link_flap",    "slow_link",       "black_hole", "random_drop", "corruption",
-    "pfc_loss",     "pfc_duplicate",   "pfc_delay",  "pause_storm", "slow_receiver",
-    "switch_stall", "pool_exhaustion", "reconfigure"};
+inline constexpr std::array<std::string_view, 15> kFaultTypeNames = {
+    "link_flap",   "slow_link",     "black_hole",   "random_drop",     "corruption",
+    "pfc_loss",    "pfc_duplicate", "pfc_delay",    "cnm_loss",        "cnm_duplicate",
+    "pause_storm", "slow_receiver", "switch_stall", "pool_exhaustion", "reconfigure"};
 inline std::string_view name_of(FaultType type) {
   return kFaultTypeNames[static_cast<size_t>(type)];
 }

@@ -240,15 +240,14 @@ const Section& section_of<FaultConfig>() {
                   {.shape = Type::Shape::text, .max = 128}),
           key<S>(&S::fraction,
                  {.name = "fraction", .max = 1, .help = "a seeded choice instead of names"}),
-          key<S>(
-              &S::probability,
-              {.name = "probability",
-               .max = 1,
-               .help = "of each packet",
-               .applies =
-                   is<S, black_hole, random_drop, corruption, pfc_loss, pfc_duplicate, pfc_delay>,
-               .applies_says = "type: black_hole, random_drop, corruption, pfc_loss, "
-                               "pfc_duplicate or pfc_delay"}),
+          key<S>(&S::probability,
+                 {.name = "probability",
+                  .max = 1,
+                  .help = "of each packet",
+                  .applies = is<S, black_hole, random_drop, corruption, pfc_loss, pfc_duplicate,
+                                pfc_delay, cnm_loss, cnm_duplicate>,
+                  .applies_says = "type: black_hole, random_drop, corruption, pfc_loss, "
+                                  "pfc_duplicate, pfc_delay, cnm_loss or cnm_duplicate"}),
           key<S>(&S::rate, {.name = "rate",
                             .min = kSlowest,
                             .max = kFastest,

@@ -27,8 +27,8 @@ std::string_view ends_lossless(const FaultConfig& fault) {
       return "pauses cannot be sent in time";
     case FaultType::reconfigure: {
       // What may change while packets are held: thresholds, shares and the choice of paths.
-      constexpr std::array<std::string_view, 6> kHarmless = {
-          "load_balancer.", ".weight", ".xoff", ".xon_offset", ".dynamic_th", ".wred."};
+      constexpr std::array<std::string_view, 7> kHarmless = {
+          "load_balancer.", "rlb.", ".weight", ".xoff", ".xon_offset", ".dynamic_th", ".wred."};
       for (const auto& [key, value] : fault.set)
         if (std::ranges::none_of(kHarmless, [&key = key](std::string_view part) {
               return key.find(part) != std::string::npos;
@@ -41,6 +41,8 @@ std::string_view ends_lossless(const FaultConfig& fault) {
     case FaultType::random_drop:
     case FaultType::corruption:
     case FaultType::pfc_duplicate:
+    case FaultType::cnm_loss:
+    case FaultType::cnm_duplicate:
     case FaultType::slow_receiver:
       return {};
   }
@@ -92,6 +94,13 @@ class Deduction {
     if (!experiment_.host.pfc_honour) no_lossless("host.pfc_honour: false");
   }
   void judge_scheme() {
+    const config::RlbConfig& rlb = experiment_.switches.rlb;
+    if (rlb.enabled()) {
+      const auto scope = rlb.guard.scope.value_or(config::GuardScope::all);
+      if (rlb.guard.mode != config::GuardMode::strict || scope != config::GuardScope::all)
+        no_order("RLB's guard lets flows move before their old paths are drained");
+      return;
+    }
     const lb::SchemeInfo* scheme = lb::find_scheme(experiment_.load_balancer.scheme);
     if (scheme == nullptr || !scheme->promises_order)
       return no_order(experiment_.load_balancer.scheme + " does not promise it");

@@ -41,6 +41,8 @@ Needs needs_of(FaultType type) {
     case FaultType::pfc_loss:
     case FaultType::pfc_duplicate:
     case FaultType::pfc_delay:
+    case FaultType::cnm_loss:
+    case FaultType::cnm_duplicate:
       return {.links = true, .switches = true, .hosts = true, .probability = true};
     case FaultType::pause_storm:
       return {.hosts = true, .spacing = true};

@@ -134,6 +134,8 @@ void Faults::turn(Fault& fault) {
     case FaultType::pfc_loss:
     case FaultType::pfc_duplicate:
     case FaultType::pfc_delay:
+    case FaultType::cnm_loss:
+    case FaultType::cnm_duplicate:
       return set_layers(fault);
     case FaultType::pause_storm:
       return storm(fault);

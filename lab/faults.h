@@ -7,6 +7,7 @@
 //   random_drop      packets are lost on lines, or on the way into switches
 //   corruption       one bit of a header is flipped there
 //   pfc_loss, pfc_duplicate, pfc_delay   the same for PFC frames alone
+//   cnm_loss, cnm_duplicate              and for congestion notification messages alone
 //   pause_storm      hosts pause their leaf, one spoofed longest PFC frame every `period`
 //   slow_receiver    hosts take their data at `rate` out of a finite buffer (SlowReceiver)
 //   switch_stall     switches are not polled for `duration`

@@ -16,10 +16,43 @@ constexpr uint32_t kIpv4Destination = 16;
 constexpr uint32_t kUdpChecksum = 6;  // octets behind the network header
 constexpr uint32_t kBthCongestion = kUdpHeader + 4;
 
-bool is_pause(const Packet& packet) {
+enum class Kind { pause, cnm, ip, other };
+
+Kind kind_of(const Packet& packet, ParsedFrame& frame) {
   constexpr uint32_t kType = 12;
-  return packet.data_len() >= kEthernetHeader &&
-         load_be16(packet.data() + kType) == kEtherTypeMacControl;
+  if (packet.data_len() >= kEthernetHeader &&
+      load_be16(packet.data() + kType) == kEtherTypeMacControl)
+    return Kind::pause;
+  if (parse_frame(packet.data(), packet.data_len(), packet.wire_len, frame) != ParseVerdict::ok)
+    return Kind::other;
+  if (frame.kind == FrameKind::cnm) return Kind::cnm;
+  return frame.kind == FrameKind::ipv4 ? Kind::ip : Kind::other;
+}
+
+// Of frames that a fault of this type concerns.
+Kind kind_for(config::FaultType type) {
+  using enum config::FaultType;
+  switch (type) {
+    case pfc_loss:
+    case pfc_duplicate:
+    case pfc_delay:
+      return Kind::pause;
+    case cnm_loss:
+    case cnm_duplicate:
+      return Kind::cnm;
+    case black_hole:
+    case random_drop:
+    case corruption:
+    case link_flap:
+    case slow_link:
+    case pause_storm:
+    case slow_receiver:
+    case switch_stall:
+    case pool_exhaustion:
+    case reconfigure:
+      return Kind::ip;
+  }
+  return Kind::ip;
 }
 
 }  // namespace
@@ -46,11 +79,13 @@ LineFilter::Verdict LineFault::judge(Packet& packet) {
     case config::FaultType::black_hole:
     case config::FaultType::random_drop:
     case config::FaultType::pfc_loss:
+    case config::FaultType::cnm_loss:
       return {.lose = true};
     case config::FaultType::corruption:
       flip_bit(packet);
       return {};
     case config::FaultType::pfc_duplicate:
+    case config::FaultType::cnm_duplicate:
       return {.duplicate = true};
     case config::FaultType::pfc_delay:
       return {.extra_delay = delay_};
@@ -67,15 +102,8 @@ LineFilter::Verdict LineFault::judge(Packet& packet) {
 }
 
 bool LineFault::concerns(const Packet& packet) const {
-  const bool of_pauses = type_ == config::FaultType::pfc_loss ||
-                         type_ == config::FaultType::pfc_duplicate ||
-                         type_ == config::FaultType::pfc_delay;
-  if (is_pause(packet)) return of_pauses;
-  if (of_pauses) return false;
   ParsedFrame frame;
-  if (parse_frame(packet.data(), packet.data_len(), packet.wire_len, frame) != ParseVerdict::ok ||
-      frame.kind != FrameKind::ipv4)
-    return false;
+  if (kind_of(packet, frame) != kind_for(type_)) return false;
   return type_ != config::FaultType::black_hole || chosen_pair(packet.data() + frame.l2_len);
 }
 

@@ -1,8 +1,8 @@
 // LineFault: what one fault does to the frames of its lines: it loses, damages, doubles or delays
 // them with a probability.
 //
-// black_hole, random_drop and corruption leave pause frames alone, which are what pfc_loss,
-// pfc_duplicate and pfc_delay are for. Corruption flips one bit that somebody must notice: in the
+// black_hole, random_drop and corruption leave PFC frames and CNMs alone, which are what pfc_loss,
+// cnm_loss and their like are for. Corruption flips one bit that somebody must notice: in the
 // IPv4 header, whose checksum every node verifies, and, where NICs verify the ICRC, in all behind
 // it that the ICRC covers too. A frame that is no IPv4 packet passes those three. Draws come from a
 // stream of (seed, number of the fault), one a frame concerned, in the order of time. Owner:

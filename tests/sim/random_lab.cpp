@@ -94,9 +94,28 @@ class Maker {
                          1_ms,
                          config::WatchdogDetect::stalled,
                          chance(3) ? one_of(kActions) : config::WatchdogAction::drop};
+    lab_.experiment.load_balancer.scheme = some_scheme();
+    draw_rlb();
+  }
+
+  std::string some_scheme() {
     const auto schemes = lb::schemes();
-    lab_.experiment.load_balancer.scheme =
-        schemes[random_.below(static_cast<uint32_t>(schemes.size()))].name;
+    return std::string(schemes[random_.below(static_cast<uint32_t>(schemes.size()))].name);
+  }
+
+  // Off in every third lab.
+  void draw_rlb() {
+    config::RlbConfig& rlb = lab_.experiment.switches.rlb;
+    constexpr config::RlbPreset kPresets[] = {
+        config::RlbPreset::paper, config::RlbPreset::paper_star, config::RlbPreset::standard};
+    constexpr config::GuardMode kModes[] = {config::GuardMode::off, config::GuardMode::follow,
+                                            config::GuardMode::paced, config::GuardMode::strict};
+    if (chance(3)) return;
+    rlb = config::rlb_preset(one_of(kPresets));
+    rlb.warning.relays = between(0, 2);
+    rlb.warning.clear = !chance(4);
+    if (chance(2)) rlb.guard.mode = one_of(kModes);
+    if (chance(3)) rlb.granularity = config::Granularity::unit;
   }
 
   void draw_hosts() {
@@ -193,6 +212,8 @@ class Maker {
       case FaultType::pfc_loss:
       case FaultType::pfc_duplicate:
       case FaultType::pfc_delay:
+      case FaultType::cnm_loss:
+      case FaultType::cnm_duplicate:
         if (chance(2)) return void(fault.switches = {some_switch()});
         [[fallthrough]];
       case FaultType::link_flap:
@@ -207,11 +228,15 @@ class Maker {
   }
 
   std::pair<const std::string, std::string> some_change() {
-    const auto schemes = lb::schemes();
-    switch (random_.below(5)) {
+    switch (random_.below(7)) {
       case 0:
-        return {"load_balancer.scheme",
-                std::string(schemes[random_.below(static_cast<uint32_t>(schemes.size()))].name)};
+        return {"load_balancer.scheme", some_scheme()};
+      case 5:
+        return {
+            "rlb.preset",
+            std::string(config::kRlbPresetNames[random_.below(config::kRlbPresetNames.size())])};
+      case 6:
+        return {"rlb.guard.mode", chance(2) ? "off" : "strict"};
       case 1:
         return {"buffer.profiles.lossless.xon_offset", std::to_string(between(0, 8)) + "KiB"};
       case 2:

@@ -216,6 +216,45 @@ TEST(Faults, LatePausesOverrunTheHeadroom) {
   EXPECT_GT(fabric.dropped(DropReason::headroom_full), 0u);
 }
 
+// Two leaves crowd the spine's way to the third; it warns them.
+config::Experiment warned_leaves() {
+  config::Experiment experiment = plain_experiment(3, 1, 1);
+  experiment.host.window = false;
+  experiment.switches.buffer = config::default_switch("").buffer;
+  experiment.switches.buffer.profiles["lossless"].xoff = 64_KiB;
+  experiment.switches.rlb = config::rlb_preset(config::RlbPreset::standard);
+  return experiment;
+}
+const std::vector<std::string> kWarnedLinks = {"leaf1-spine1", "leaf2-spine1"};
+
+TEST(Faults, LostWarningsAreNotHeardAndHarmNothing) {
+  config::Experiment experiment = warned_leaves();
+  const std::vector<lab::Flow> flows = {flow_of(0, 2, kMebibyte), flow_of(1, 2, kMebibyte)};
+  CheckedFabric whole(experiment, flows);
+  whole.complete();
+  EXPECT_GT(whole.port_sum(PortCounter::cnm_rx_packets), 0u);
+
+  experiment.faults = {{.type = FaultType::cnm_loss, .links = kWarnedLinks, .probability = 1}};
+  CheckedFabric deaf(experiment, flows);
+  deaf.complete();
+  EXPECT_GT(deaf.frames(), 0u);
+  EXPECT_EQ(deaf.lost_on_lines(), deaf.frames());
+  EXPECT_EQ(deaf.port_sum(PortCounter::cnm_tx_packets), deaf.frames());
+  EXPECT_EQ(deaf.port_sum(PortCounter::cnm_rx_packets), 0u);
+  EXPECT_EQ(deaf.dropped(DropReason::headroom_full), 0u);
+}
+
+TEST(Faults, DoubledWarningsAreStaleTheSecondTime) {
+  config::Experiment experiment = warned_leaves();
+  experiment.faults = {{.type = FaultType::cnm_duplicate, .links = kWarnedLinks, .probability = 1}};
+  CheckedFabric fabric(experiment, {flow_of(0, 2, kMebibyte), flow_of(1, 2, kMebibyte)});
+  fabric.complete();
+  EXPECT_GT(fabric.frames(), 0u);
+  EXPECT_EQ(fabric.port_sum(PortCounter::cnm_rx_packets), 2 * fabric.frames());
+  EXPECT_EQ(fabric.port_sum(PortCounter::cnm_stale_packets), fabric.frames());
+  EXPECT_EQ(fabric.dropped(DropReason::headroom_full), 0u);
+}
+
 TEST(Faults, TheWatchdogFindsAPauseStormInItsTime) {
   config::Experiment experiment = one_way();
   experiment.switches.watchdog = {
