@@ -46,6 +46,7 @@ struct TopologyConfig {
   int hosts_per_router = 8;
   int global_links = 2;  // between each pair of groups
   std::string file;      // file, hpcc: relative to the experiment's
+  bool pinned = false;   // paths say which way the second switch takes, too
   BitRate host_rate = 40_Gbps;
   BitRate fabric_rate = 40_Gbps;
   Duration host_delay = 2_us;  // one way, a link

@@ -79,6 +79,11 @@ std::vector<Key> topology_keys() {
       key<S>(&S::fabric_delay, delay("fabric_delay", "one way, of a link between switches")),
       list<S>(&S::degraded, {.name = "degraded", .help = "links that are slower"},
               type_of<LinkChoice>({})),
+      key<S>(&S::pinned,
+             {.name = "pinned",
+              .help = "leaves choose for the second switch, too: a path for each of its links, and "
+                      "a shim on every packet between leaves",
+              .source = "reference 1.4"}),
       list<S>(&S::failed, {.name = "failed", .help = "links that are down"},
               type_of<LinkChoice>({})),
       list<S>(&S::weighted,

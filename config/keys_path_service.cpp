@@ -44,7 +44,7 @@ const Section& section_of<PathServiceConfig>() {
                                 .max = kLongest,
                                 .absent = "auto",
                                 .help = "from host to host and back while nothing waits; auto: "
-                                        "eight times the longest fabric cable"}),
+                                        "eight times the longest fabric cable, and poll_gap"}),
           key<S>(&S::sample, {.name = "sample",
                               .max = kLongest,
                               .absent = "auto",

@@ -68,7 +68,8 @@ FabricPaths::Members FabricPaths::members() {
       members[set].resize(topology_.switches.size());
       for (const config::PathConfig& path : leaf.paths)
         if (const auto found = link_by_port[at].find(path.port); found != link_by_port[at].end())
-          members[set][at].push_back(found->second);
+          if (auto& links = members[set][at]; links.empty() || links.back() != found->second)
+            links.push_back(found->second);  // once, however many pinned paths begin with it
     }
   return members;
 }

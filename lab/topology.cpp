@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "lab/deadlock.h"
@@ -62,7 +64,10 @@ class Assembly {
     LeafId id;
     size_t leaf;  // the switch it leads to
   };
-  void add_path_set(size_t node, const SetName& name, const std::vector<uint32_t>& cables);
+  void add_path_set(size_t node, const SetName& name, const PathFinder::NextHops& next);
+  std::vector<size_t> second_choices(size_t node, uint32_t cable,
+                                     const PathFinder::NextHops& next) const;
+  std::optional<Duration> base_rtt() const;
   void add_limited_paths(const PathFinder& finder, const PathLimits& limits);
   void check_reachable(size_t leaf, const PathFinder::NextHops& next);
   void report_unreachable();
@@ -133,6 +138,7 @@ void Assembly::add_switch(size_t index) {
   config.dre = experiment_.switches.dre;
   config.rlb = experiment_.switches.rlb;
   config.path_service = experiment_.switches.path_service;
+  if (!config.path_service.base_rtt) config.path_service.base_rtt = base_rtt();
   config.control.lldp = false;
   config.ports.reserve(hosts_of_[index].size() + cables_of_[index].size());
   for (size_t i = 0; i < hosts_of_[index].size(); ++i) {
@@ -223,7 +229,7 @@ void Assembly::add_paths(const PathFinder& finder) {
     if (leaf_of_[leaf].is_none()) continue;
     const PathFinder::NextHops next = finder.towards(leaf);
     for (size_t node = 0; node < next.size(); ++node)
-      if (!next[node].empty()) add_path_set(node, {leaf_of_[leaf], leaf}, next[node]);
+      if (!next[node].empty()) add_path_set(node, {leaf_of_[leaf], leaf}, next);
     check_reachable(leaf, next);
   }
   report_unreachable();
@@ -234,7 +240,7 @@ void Assembly::add_limited_paths(const PathFinder& finder, const PathLimits& lim
   for (const PathLimits::Set& set : limits.sets()) {
     const PathFinder::NextHops next = finder.towards(set.leaf, set.barred);
     for (size_t node = 0; node < next.size(); ++node)
-      if (!next[node].empty()) add_path_set(node, {set.id, set.leaf}, next[node]);
+      if (!next[node].empty()) add_path_set(node, {set.id, set.leaf}, next);
     for (const size_t source : set.sources)
       if (next[source].empty())
         problems_.push_back(set.key + ": no path is left from " + plan_.switches[source].name +
@@ -244,25 +250,49 @@ void Assembly::add_limited_paths(const PathFinder& finder, const PathLimits& lim
 
 // A leaf's paths are numbered by the port, which no failed link shifts: the same spine has the same
 // number at all leaves.
-void Assembly::add_path_set(size_t node, const SetName& name, const std::vector<uint32_t>& cables) {
+void Assembly::add_path_set(size_t node, const SetName& name, const PathFinder::NextHops& next) {
   SwitchConfig& config = topology_.switches[node];
-  if (cables.size() > kMaxPaths) {
-    problems_.push_back("switch " + config.name + ": " + std::to_string(cables.size()) +
+  config::LeafConfig set{.id = name.id, .paths = {}};
+  for (const uint32_t cable : next[node]) {
+    const size_t at = end_of(node, cable).port.index();
+    for (const size_t second : second_choices(node, cable, next)) {
+      config::PathConfig& path = set.paths.emplace_back();
+      path.port = config.ports[at].name;
+      path.weight = plan_.cables[cable].weight;
+      if (!config.leaf.is_none())
+        path.path_id = PathId((at - hosts_of_[node].size()) << 8 | second);
+    }
+  }
+  if (set.paths.size() > kMaxPaths) {
+    problems_.push_back("switch " + config.name + ": " + std::to_string(set.paths.size()) +
                         " paths to " + plan_.switches[name.leaf].name + ", at most " +
                         std::to_string(kMaxPaths) + " would be valid");
     return;
   }
-  config::LeafConfig& set = config.leaves.emplace_back();
-  set.id = name.id;
-  set.paths.reserve(cables.size());
-  for (const uint32_t cable : cables) {
-    const size_t at = end_of(node, cable).port.index();
-    config::PathConfig& path = set.paths.emplace_back();
-    path.port = config.ports[at].name;
-    path.weight = plan_.cables[cable].weight;
-    if (!config.leaf.is_none())
-      path.path_id = PathId((at - hosts_of_[node].size()) << 8 | kHopByHop);
-  }
+  config.leaves.push_back(std::move(set));
+}
+
+// What the switch behind a leaf's cable may choose from: its own paths by position, where paths are
+// pinned and it has more than one.
+std::vector<size_t> Assembly::second_choices(size_t node, uint32_t cable,
+                                             const PathFinder::NextHops& next) const {
+  const size_t there = next[plan_.cables[cable].other(node)].size();
+  if (!experiment_.topology.pinned || leaf_of_[node].is_none() || there < 2) return {kHopByHop};
+  std::vector<size_t> choices(there);
+  std::iota(choices.begin(), choices.end(), size_t{0});
+  return choices;
+}
+
+// Where there are tiers: from host to host over the top and back.
+std::optional<Duration> Assembly::base_rtt() const {
+  if (plan_.routing != FabricRouting::up_down) return std::nullopt;
+  int tiers = 0;
+  for (const FabricPlan::Node& node : plan_.switches) tiers = std::max(tiers, node.tier);
+  Duration host;
+  Duration cable;
+  for (const FabricPlan::Host& one : plan_.hosts) host = std::max(host, one.delay);
+  for (const FabricPlan::Cable& one : plan_.cables) cable = std::max(cable, one.delay);
+  return std::max((host + cable * tiers) * 4, Duration::microseconds(1));
 }
 
 void Assembly::check_reachable(size_t leaf, const PathFinder::NextHops& next) {

@@ -35,7 +35,7 @@ enum ShimFlag : uint8_t {
   kShimFeedback = 1 << 2,
   kShimTail = 1 << 3,
   kShimRerouted = 1 << 4,
-  kShimPinned = 1 << 5,
+  kShimPinned = 1 << 5,  // the packet has kept to the path that its path id names
   kShimSampled = 1 << 6,
   kShimTolerableDelay = 1 << 7,
 };
@@ -59,7 +59,8 @@ struct Shim {
   uint16_t tolerable_delay = kShimUnlimitedDelay;
   uint32_t sent_ns = 0;
   uint32_t echoed_ns = 0;
-  uint32_t hold_ns = 0;  // or, with kShimTail, when the tail was sent
+  uint32_t hold_ns = 0;  // 31 bits; the top one: the stamp did not keep to its path. Or, with
+                         // kShimTail, when the tail was sent
   uint8_t feedback_packets = 0;
   uint8_t feedback_marked = 0;
   uint16_t inner_ethertype = 0;  // 0 in control frames

@@ -24,11 +24,12 @@ lb::ShimNeed need_of(const config::SwitchConfig& config) {
   __builtin_unreachable();
 }
 
+// A software switch answers when it polls.
 Duration base_rtt_of(const config::SwitchConfig& config) {
   Duration longest = Duration::nanoseconds(100);
   for (const config::PortConfig& port : config.ports)
     if (port.role == config::PortRole::fabric) longest = std::max(longest, port.cable_delay);
-  return config.path_service.base_rtt.value_or(longest * kCables);
+  return config.path_service.base_rtt.value_or(longest * kCables + config.effective_poll_gap());
 }
 
 bool is_lossless(const config::SwitchConfig& config, const config::PortConfig& port,

@@ -50,6 +50,7 @@ void PathService::adopt(const Snapshot& now) {
   echoes_ = now.schemes[context_.id.index()].echoes.get();
   next_hop_count_ = now.next_hops.size();
   every_ = plan_->need == lb::ShimNeed::every;
+  always_ = every_ || plan_->pins;
   sample_ns_ = wire_ns(plan_->sample);
   note_time();
   if (measured_ != now.paths.get()) start_measuring();
@@ -58,9 +59,10 @@ void PathService::adopt(const Snapshot& now) {
   follow_timers();
 }
 
-// Nothing was asked of the paths yet, and nothing is missing.
+// Nothing was asked of the paths yet, and nothing is missing. Leaves that start together begin with
+// different sets, so that their probes do not meet at one leaf.
 void PathService::start_measuring() {
-  next_set_ = 0;
+  next_set_ = context_.snapshot->leaf.index() % std::max<size_t>(context_.path_sets.size(), 1);
   next_look_ = context_.now;
   if (context_.paths == nullptr) return;
   for (size_t set = 0; set < context_.path_sets.size(); ++set)

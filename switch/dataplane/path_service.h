@@ -68,8 +68,7 @@ class PathService {
     const lb::PathSet& to = context_.path_sets[set];
     if (packet.member >= to.count || to.members[packet.member].port != packet.egress_port) return;
     const bool due = is_due(packet, set);
-    if (!due && !every_ && !plan_->pinned[set] &&
-        (echoes_ == nullptr || echoes_->waiting(set) == 0)) [[likely]]
+    if (!due && !always_ && (echoes_ == nullptr || echoes_->waiting(set) == 0)) [[likely]]
       return;
     consider(packet, next_hop.set, due);
   }
@@ -127,7 +126,8 @@ class PathService {
   const PathPlan* plan_ = nullptr;  // of the snapshot, as is what follows
   PathEchoes* echoes_ = nullptr;
   size_t next_hop_count_ = 0;
-  bool every_ = false;
+  bool every_ = false;   // packet has a shim
+  bool always_ = false;  // every_, or some set is pinned
   uint32_t now_ns_ = 0;  // modulo 2^32
   uint32_t sample_ns_ = 0;
   bool woke_ = false;     // others, before the next look

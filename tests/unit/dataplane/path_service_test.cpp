@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/support/path_fabric.h"
 
 namespace eddy::test {
@@ -278,6 +280,120 @@ TEST(PathService, WhatAShimAddsIsChargedAndGivenBack) {
   ASSERT_EQ(rig.seen(1).size(), 1u);
   EXPECT_EQ(rig.seen(1)[0].wire_len, 232u);
   EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+// An aggregation switch: port 0 down to leaf 1, ports 1 to 3 up, each leading to leaf 2.
+config::SwitchConfig aggregation() {
+  config::SwitchConfig config = bare_switch("agg", 9);
+  for (const char* name : {"leaf1", "core1", "core2", "core3"}) {
+    add_fabric_port(config, name, 10_Gbps);
+    config.ports.back().peer_mac = host_mac(9, config.ports.size());
+  }
+  config.leaves = {{LeafId(2), {{"core1", 1, {}}, {"core2", 1, {}}, {"core3", 1, {}}}}};
+  config.routes = {{prefix("10.2.0.0/16"), LeafId(2), {}}};
+  return config;
+}
+
+struct Pinned {
+  Pinned() : rig(aggregation()) {}
+  // From leaf 1 to leaf 2; returns the shim as it went on, and says by which port.
+  Shim send(PathId path, uint8_t hops = 0) {
+    UdpSpec spec{.destination_mac = port_mac(rig.config, 0),
+                 .source = host_ip(1, 1),
+                 .destination = host_ip(2, 1),
+                 .dscp = kLosslessDscp};
+    const Frame plain = udp_frame(spec);
+    Frame frame(plain.size() + kShimHeader);
+    std::copy_n(plain.begin(), 12, frame.begin());
+    store_be16(frame.data() + 12, kEtherTypeShim);
+    encode(Shim{.flags = kShimPinned,
+                .source_leaf = LeafId(1),
+                .destination_leaf = LeafId(2),
+                .path = path,
+                .hop_count = hops,
+                .inner_ethertype = kEtherTypeIpv4},
+           Octets(frame).subspan(14));
+    std::copy(plain.begin() + 14, plain.end(), frame.begin() + 46);
+    for (size_t i = 1; i <= 3; ++i) rig.seen(i).clear();
+    rig.inject(0, frame);
+    rig.run_for(1_us);
+    Shim shim;
+    for (port = 1; port <= 3; ++port)
+      if (!rig.seen(port).empty()) {
+        EXPECT_EQ(decode(ConstOctets(rig.seen(port)[0].frame).subspan(14), shim), CodecVerdict::ok);
+        break;
+      }
+    return shim;
+  }
+  OneSwitch rig;
+  size_t port = 0;
+};
+
+TEST(PathPinning, TheSecondSwitchObeysThePathId) {
+  Pinned pinned;
+  for (const size_t second : {2u, 0u, 1u}) {
+    const Shim shim = pinned.send(PathId(0x0500 | second));
+    EXPECT_EQ(pinned.port, 1 + second);
+    EXPECT_EQ(shim.flags, kShimPinned);
+    EXPECT_EQ(shim.hop_count, 1);
+    EXPECT_EQ(shim.path, PathId(0x0500 | second));
+  }
+  EXPECT_EQ(count(pinned.rig.object(), 0, PortCounter::path_deviated_packets), 0u);
+  EXPECT_EQ(leftovers(pinned.rig.object()), "");
+}
+
+TEST(PathPinning, ADownPortIsGoneAroundAndCounted) {
+  Pinned pinned;
+  pinned.rig.fabric.set_link(pinned.rig.node, PortId(2), false);
+  const Shim shim = pinned.send(PathId(0x0501));
+  EXPECT_TRUE(pinned.port == 1 || pinned.port == 3);
+  EXPECT_EQ(shim.flags, 0) << "it did not keep its way";
+  EXPECT_EQ(count(pinned.rig.object(), 0, PortCounter::path_deviated_packets), 1u);
+  pinned.send(PathId(0x0509));
+  EXPECT_EQ(count(pinned.rig.object(), 0, PortCounter::path_deviated_packets), 2u) << "no such way";
+}
+
+TEST(PathPinning, HopByHopOrFurtherOnTheSchemeChoosesAndTheWayIsNotKept) {
+  Pinned pinned;
+  const Shim free = pinned.send(PathId(0x05ff));
+  EXPECT_EQ(free.flags, 0);
+  const size_t by_scheme = pinned.port;
+  for (const size_t second : {0u, 1u, 2u}) {
+    const Shim later = pinned.send(PathId(0x0500 | second), 1);
+    EXPECT_EQ(later.flags, 0);
+    EXPECT_EQ(pinned.port, by_scheme) << "the third switch";
+  }
+  EXPECT_EQ(count(pinned.rig.object(), 0, PortCounter::path_deviated_packets), 0u);
+}
+
+// Two paths by each uplink, which every packet must say, whatever the scheme needs.
+TEST(PathPinning, ALeafWithPinnedPathsSaysWhichOnEveryPacket) {
+  config::SwitchConfig leaf = leaf_spine({.leaves = 2, .spines = 2, .hosts = 1}).leaves[0];
+  leaf.leaves[0].paths = {{"spine1", 1, PathId(0x0000)},
+                          {"spine1", 1, PathId(0x0001)},
+                          {"spine2", 1, PathId(0x0100)},
+                          {"spine2", 1, PathId(0x0101)}};
+  OneSwitch rig(leaf);
+  for (uint16_t i = 0; i < 64; ++i) {
+    UdpSpec spec{.destination_mac = port_mac(leaf, 0),
+                 .source = host_ip(1, 1),
+                 .destination = host_ip(2, 1)};
+    spec.source_port = i;
+    rig.inject(0, udp_frame(spec));
+  }
+  rig.run_for(20_us);
+  std::map<size_t, size_t> packets;
+  for (const size_t port : {1u, 2u})
+    for (const Arrival& arrival : rig.seen(port)) {
+      Shim shim;
+      ASSERT_EQ(decode(ConstOctets(arrival.frame).subspan(14), shim), CodecVerdict::ok);
+      EXPECT_EQ(shim.path.index() >> 8, port - 1);
+      EXPECT_EQ(shim.flags & kShimRttRequest, 0) << "nothing is measured";
+      ++packets[shim.path.index()];
+    }
+  EXPECT_EQ(packets.size(), 4u) << "each path is used";
+  EXPECT_EQ(rig.seen(1).size() + rig.seen(2).size(), 64u);
+  EXPECT_EQ(rig.object().paths(), nullptr);
 }
 
 }  // namespace
