@@ -34,7 +34,7 @@ struct Arguments {
 std::vector<uint64_t> cycles_of_bursts(Selector& selector, const test::Paths& paths,
                                        const Arguments& arguments) {
   RandomStream random(1, 0, 0);
-  std::array<Packet, kBurst> packets;
+  std::array<Packet, kBurst> packets{};
   std::array<Packet*, kBurst> burst;
   std::array<uint16_t, kBurst> set_of;
   std::vector<uint64_t> cycles;
