@@ -64,7 +64,7 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
     entry.sequence = mark.sequence;
     entry.queues = static_cast<uint8_t>(entry.queues & ~mark.queues);
     if (entry.severity == 0) return MarkEffect::ignored;
-    if (entry.queues == 0) end(index);
+    if (entry.queues == 0) end(index, mark.expiry);
     return MarkEffect::cleared;
   }
   const bool begins = entry.severity == 0;
@@ -79,18 +79,21 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
   return begins ? MarkEffect::begun : MarkEffect::refreshed;
 }
 
-// Sequence and source stay, so that what was sent before the end is still known to be old.
-void WarningTable::end(size_t index) {
+// Sequence and source stay for a while, so that what was sent before the end is still known to be
+// old; not for ever, so that a source that starts anew is heard.
+void WarningTable::end(size_t index, Instant at) {
   entries_[index].severity = 0;
   entries_[index].queues = 0;
-  expiries_.cancel(static_cast<Deadlines::Id>(index));
+  expiries_.set(static_cast<Deadlines::Id>(index), at == Instant::never() ? at : at + kRemember);
   --active_;
 }
 
 std::optional<PortId> WarningTable::expire_one(Instant now) {
-  const auto index = expiries_.pop_due(now);
+  auto index = expiries_.pop_due(now);
+  for (; index && entries_[*index].severity == 0; index = expiries_.pop_due(now))
+    entries_[*index] = {};
   if (!index) return std::nullopt;
-  end(*index);
+  end(*index, now);
   if (*index < places_.size()) {
     follow_port(PortId(*index));
     return PortId(*index);

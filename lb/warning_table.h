@@ -43,7 +43,8 @@ class WarningTable {
   WarningTable(std::span<const PathSet> sets, size_t ports);
 
   MarkEffect mark(const WarningMark& mark);
-  // Ends one entry that is due, if there is one; returns its port.
+  // Ends one entry that is due, if there is one; returns its port. What ended long ago is
+  // forgotten.
   std::optional<PortId> expire_one(Instant now);
   Instant next_expiry() const { return expiries_.next(); }
 
@@ -59,6 +60,8 @@ class WarningTable {
   bool is_last_hop(size_t set, QueueId queue, MemberIndex member, MemberMask live) const;
 
  private:
+  static constexpr Duration kRemember = Duration::milliseconds(1);  // an entry that has ended
+
   struct Entry {
     uint32_t sequence = 0;
     uint32_t source = 0;
@@ -77,7 +80,7 @@ class WarningTable {
   size_t entry_of(const Place& place) const { return first_[place.set] + place.member; }
   size_t entry_of(PortId port) const { return port.index(); }
   MarkEffect mark_entry(size_t entry, const WarningMark& mark);
-  void end(size_t entry);
+  void end(size_t entry, Instant at);
   void follow_port(PortId port);
   void follow(const Place& place);
 

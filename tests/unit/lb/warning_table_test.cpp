@@ -85,7 +85,7 @@ TEST(WarningTable, EndsWhenItsTimeIsUpUnlessRefreshed) {
   EXPECT_EQ(rig.table.expire_one(Instant::at(32_us)), PortId(9));
   EXPECT_FALSE(rig.table.expire_one(Instant::at(32_us)));
   EXPECT_EQ(rig.warned(0), 0u);
-  EXPECT_EQ(rig.table.next_expiry(), Instant::never());
+  EXPECT_EQ(rig.table.next_expiry(), Instant::at(32_us + 1_ms)) << "to be forgotten";
   EXPECT_TRUE(rig.table.quiet());
 }
 
@@ -98,6 +98,24 @@ TEST(WarningTable, ClearEndsItAndAnOldRefreshDoesNotBringItBack) {
   EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::stale);
   EXPECT_EQ(rig.warned(0), 0u);
   EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 2)), MarkEffect::begun);
+}
+
+// A switch that was started anew counts from 1 again.
+TEST(WarningTable, WhatEndedLongAgoIsForgotten) {
+  for (const bool cleared : {false, true}) {
+    Rig rig;
+    EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1'000)), MarkEffect::begun);
+    if (cleared) {
+      EXPECT_EQ(rig.mark(clear(PortId(9), kLeaf5, 1'001)), MarkEffect::cleared);
+    } else {
+      EXPECT_EQ(rig.table.expire_one(Instant::at(24_us)), PortId(9));
+    }
+    EXPECT_EQ(rig.table.expire_one(Instant::at(24_us + 999_us)), std::nullopt);
+    EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::stale);
+    EXPECT_EQ(rig.table.expire_one(Instant::at(24_us + 1_ms)), std::nullopt);
+    EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::begun);
+    EXPECT_TRUE(!rig.table.quiet() && rig.table.active() == 1);
+  }
 }
 
 TEST(WarningTable, TheWorseOfTwoSourcesCountsAndOnlyItsOwnClears) {
