@@ -47,6 +47,8 @@ void scale_rlb(RlbConfig& rlb, int64_t factor) {
   if (predictor.horizon) predictor.horizon = stretched(*predictor.horizon, factor);
   WarningConfig& warning = rlb.warning;
   stretch(factor, warning.refresh, warning.life, warning.dwell, warning.contribution);
+  stretch(factor, rlb.recirculation.latency);
+  if (rlb.recirculation.rate) rlb.recirculation.rate = slowed(*rlb.recirculation.rate, factor);
   GuardConfig& guard = rlb.guard;
   stretch(factor, guard.margin, guard.pause, guard.age, guard.linger);
 }
@@ -90,6 +92,13 @@ RlbConfig rlb_preset(RlbPreset preset) {
     rlb.predictor.mode = PredictorMode::fixed;
     rlb.warning.clear = false;
     rlb.guard.mode = GuardMode::off;
+    rlb.recirculation.on_exceed = OnExceed::optimal;
+    rlb.all_warned = AllWarned::base;
+  }
+  if (preset == RlbPreset::paper) {
+    rlb.recirculation.limit = RoundLimit::most;
+    rlb.recirculation.most_rounds = 64;
+    rlb.recirculation.cumulative = false;
   }
   return rlb;
 }

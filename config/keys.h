@@ -185,6 +185,8 @@ const Section& section_of<WarningConfig>();
 template <>
 const Section& section_of<GuardConfig>();
 template <>
+const Section& section_of<RecirculationConfig>();
+template <>
 const Section& section_of<RlbConfig>();
 template <>
 const Section& section_of<ControlConfig>();

@@ -15,6 +15,10 @@ constexpr std::array<std::string_view, 4> kGuardModes = {"off", "follow", "paced
 constexpr std::array<std::string_view, 2> kGuardScopes = {"moves", "all"};
 constexpr std::array<std::string_view, 2> kGranularities = {"packet", "unit"};
 
+constexpr std::array<std::string_view, 3> kRoundLimits = {"most", "rounds", "packets"};
+constexpr std::array<std::string_view, 2> kOnExceed = {"optimal", "suboptimal"};
+constexpr std::array<std::string_view, 3> kAllWarned = {"least_bad", "base", "wait_once"};
+
 bool is_paced(const void* guard) {
   return static_cast<const GuardConfig*>(guard)->mode == GuardMode::paced;
 }
@@ -66,6 +70,19 @@ std::span<const std::string_view> choices_of<GuardScope>() {
 template <>
 std::span<const std::string_view> choices_of<Granularity>() {
   return kGranularities;
+}
+
+template <>
+std::span<const std::string_view> choices_of<RoundLimit>() {
+  return kRoundLimits;
+}
+template <>
+std::span<const std::string_view> choices_of<OnExceed>() {
+  return kOnExceed;
+}
+template <>
+std::span<const std::string_view> choices_of<AllWarned>() {
+  return kAllWarned;
 }
 
 template <>
@@ -191,6 +208,68 @@ const Section& section_of<GuardConfig>() {
 }
 
 template <>
+const Section& section_of<RecirculationConfig>() {
+  using S = RecirculationConfig;
+  static const Section section = make_section(
+      "recirculation",
+      "Packets that wait for a warned path because the other one is slower still: they go round a "
+      "loop and are looked at again.",
+      {
+          key<S>(&S::enabled, {.name = "enabled", .help = "packets wait at all"}),
+          key<S>(&S::latency, {.name = "latency",
+                               .min = kMicrosecond / 10,
+                               .max = kMillisecond,
+                               .help = "of a round",
+                               .source = "reference B.7"}),
+          key<S>(&S::rate,
+                 {.name = "rate",
+                  .min = 1'000'000,
+                  .max = 1'600'000'000'000,
+                  .absent = "auto",
+                  .help = "of the loop; auto: of the fastest fabric port, 100 Gb/s at most",
+                  .source = "reference B.7"}),
+          key<S>(&S::limit,
+                 {.name = "limit",
+                  .help = "of a packet's rounds. most: most_rounds; rounds, packets: also "
+                          "what fits before its ingress group sends PFC",
+                  .source = "reference B.9"}),
+          key<S>(
+              &S::most_rounds,
+              {.name = "most_rounds", .max = 64, .help = "of a packet", .source = "reference B.9"}),
+          key<S>(&S::cumulative,
+                 {.name = "cumulative",
+                  .help = "a packet's rounds together take no longer than the other path would "
+                          "have, at first",
+                  .source = "RLB paper, eq. 6"}),
+          key<S>(&S::cap, {.name = "cap",
+                           .max = kGib,
+                           .absent = "auto",
+                           .help = "octets in the loop; auto: what four latencies bring, at least "
+                                   "128 KiB, at most a quarter of the shared buffer",
+                           .source = "reference B.7"}),
+          key<S>(&S::port_cap, {.name = "port_cap",
+                                .max = kGib,
+                                .help = "of them, from one ingress port",
+                                .source = "reference B.7"}),
+          key<S>(&S::followers,
+                 {.name = "followers",
+                  .max = 4'096,
+                  .help = "packets that wait behind one of their flow; one more and all leave",
+                  .source = "reference B.10"}),
+          key<S>(&S::on_exceed, {.name = "on_exceed",
+                                 .help = "the path of a packet that has no round left: optimal, "
+                                         "the warned one; suboptimal, the other one",
+                                 .source = "reference B.9"}),
+          key<S>(&S::rebase_on_return,
+                 {.name = "rebase_on_return",
+                  .help = "a packet that comes back is the scheme's to choose for again",
+                  .source = "reference B.8"}),
+      },
+      RecirculationConfig{});
+  return section;
+}
+
+template <>
 const Section& section_of<RlbConfig>() {
   using S = RlbConfig;
   static const Section section = make_section(
@@ -207,6 +286,18 @@ const Section& section_of<RlbConfig>() {
                   .help = "packet: each goes by itself; unit: a flow is looked at again when its "
                           "scheme begins another flowlet or cell, or its path is warned",
                   .source = "reference B.11"}),
+          key<S>(&S::recirculation,
+                 {.name = "recirculation", .help = "packets that wait for a warned path"}),
+          key<S>(&S::all_warned,
+                 {.name = "all_warned",
+                  .help = "when all paths are warned: least_bad, the least severe; base, the "
+                          "scheme's; wait_once, a round in the loop first",
+                  .source = "reference B.8"}),
+          key<S>(&S::reaction,
+                 {.name = "reaction",
+                  .max = 1,
+                  .help = "share of flows that heed the mildest warning; of the severest all do",
+                  .source = "reference B.12"}),
       },
       RlbConfig{});
   return section;

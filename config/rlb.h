@@ -57,17 +57,42 @@ struct GuardConfig {
   bool operator==(const GuardConfig&) const = default;
 };
 
+enum class RoundLimit : uint8_t { most, rounds, packets };
+enum class OnExceed : uint8_t { optimal, suboptimal };
+enum class AllWarned : uint8_t { least_bad, base, wait_once };
+
+struct RecirculationConfig {
+  bool enabled = true;
+  Duration latency = 1_us;  // of a round
+  std::optional<BitRate>
+      rate;  // of the loop; nullopt: of the fastest fabric port, 100 Gb/s at most
+  RoundLimit limit = RoundLimit::rounds;
+  int64_t most_rounds = 8;                    // of a packet
+  bool cumulative = true;                     // the rounds together cost less than the other path
+  std::optional<Bytes> cap;                   // nullopt: four loops' worth, between limits
+  Bytes port_cap = Bytes::kib(64);            // of what one ingress port may have in it
+  int64_t followers = 64;                     // of a flow
+  OnExceed on_exceed = OnExceed::suboptimal;  // what is taken when there is no round left
+  bool rebase_on_return = false;              // the scheme is asked again
+  bool operator==(const RecirculationConfig&) const = default;
+};
+
 struct RlbConfig {
   RlbPreset preset = RlbPreset::off;
   PredictorConfig predictor;
   WarningConfig warning;
   GuardConfig guard;
   Granularity granularity = Granularity::packet;
+  RecirculationConfig recirculation;
+  AllWarned all_warned = AllWarned::least_bad;
+  double reaction = 1.0;  // chance that a flow heeds the mildest warning; the severest all heed
 
   bool enabled() const { return preset != RlbPreset::off; }
   // A path selector made for one serves the other.
   bool decides_like(const RlbConfig& other) const {
-    return enabled() == other.enabled() && guard == other.guard && granularity == other.granularity;
+    return enabled() == other.enabled() && guard == other.guard &&
+           granularity == other.granularity && recirculation == other.recirculation &&
+           all_warned == other.all_warned && reaction == other.reaction;
   }
   bool operator==(const RlbConfig&) const = default;
 };

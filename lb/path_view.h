@@ -15,6 +15,7 @@
 #include "lb/path_set.h"
 #include "lb/path_table.h"
 #include "lb/rlb/flow_paths.h"
+#include "lb/rlb/waiting.h"
 #include "lb/warning_table.h"
 #include "net/ids.h"
 #include "net/units.h"
@@ -46,7 +47,8 @@ static_assert(sizeof(PortSignals) == 64);
 struct PathAids {
   const WarningTable* warnings = nullptr;
   const PathTable* paths = nullptr;
-  FlowPaths* flows = nullptr;  // that RLB's order guard watches
+  FlowPaths* flows = nullptr;   // that RLB's order guard watches
+  WaitingRoom* loop = nullptr;  // in which packets go round
 };
 
 // What RLB made of a packet whose scheme chose a warned path.
@@ -55,8 +57,10 @@ enum class Decision : uint8_t {
   rerouted,    // another path
   all_warned,  // the least bad one
   suspended,   // nothing: the receiver's own leaf warns of most paths
+  waits,       // none yet: it goes round for the first time
+  forced,      // whatever `on_exceed` says: it would have gone round, but a limit forbids
 };
-inline constexpr size_t kDecisions = static_cast<size_t>(Decision::suspended) + 1;
+inline constexpr size_t kDecisions = static_cast<size_t>(Decision::forced) + 1;
 
 // What RLB's order guard made of a flow whose packet was to take another path.
 enum class GuardEvent : uint8_t {
@@ -64,8 +68,9 @@ enum class GuardEvent : uint8_t {
   stayed,     // it kept the old one
   forced,     // the old one is down: it took it, whatever is on the way
   placeless,  // the table had no room: it went where flows without a place go
+  replaced,   // the table forgot another flow, of which nothing is on the way
 };
-inline constexpr size_t kGuardEvents = static_cast<size_t>(GuardEvent::placeless) + 1;
+inline constexpr size_t kGuardEvents = static_cast<size_t>(GuardEvent::replaced) + 1;
 
 class PathView {
  public:
@@ -89,6 +94,10 @@ class PathView {
   // What was measured of the paths; null: nothing is.
   const PathTable* paths() const { return aids_.paths; }
   FlowPaths* flows() const { return aids_.flows; }
+  WaitingRoom* loop() const { return aids_.loop; }
+  // Which of a burst went to the loop instead of getting a member, as a mask.
+  void report_away(size_t index) const { away_ |= uint64_t{1} << index; }
+  uint64_t away() const { return away_; }
   // What a wrapper did to a packet, other than nothing. Once a commit().
   void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
   uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
@@ -102,6 +111,7 @@ class PathView {
   const PortSignals* ports_;
   PathAids aids_;
   mutable uint32_t ties_ = 0;
+  mutable uint64_t away_ = 0;
   mutable std::array<uint32_t, kDecisions> decisions_{};
   mutable std::array<uint32_t, kGuardEvents> guarded_{};
 };

@@ -48,15 +48,70 @@ class SelectorOf final : public Selector {
     if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
+      if constexpr (MayWait<Scheme>)
+        if (view.loop() != nullptr && view.loop()->occupied() && joins(view, packet, set_of[i], i))
+            [[unlikely]]
+          continue;
       const MemberIndex member = choose(view, packet, set_of[i]);
-      const PathMember& chosen = view.set(set_of[i]).members[member];
-      packet.member = member;
-      packet.egress_port = chosen.port;
-      packet.path = chosen.path;
+      if constexpr (MayWait<Scheme>)
+        if (member == kWait) [[unlikely]] {
+          send_round(view, packet, i);
+          continue;
+        }
+      take(view, packet, set_of[i], member);
     }
   }
 
+  MemberIndex again(const PathView& view, Packet& packet, uint16_t set, Trip& trip) override {
+    Packet* const burst[] = {&packet};
+    if constexpr (!MayWait<Scheme>) {
+      select(view, burst, {&set, 1});
+      return packet.member;
+    } else {
+      scheme_.prepare(view, burst);
+      const MemberIndex member = scheme_.again(view, packet, set, trip);
+      if (member == kWait) return member;
+      scheme_.commit(view, packet, set, member);
+      take(view, packet, set, member);
+      return member;
+    }
+  }
+
+  void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) override {
+    Packet* const burst[] = {&packet};
+    if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
+    if constexpr (MayWait<Scheme>)
+      scheme_.follow(view, packet, set, member);
+    else
+      scheme_.commit(view, packet, set, member);
+    take(view, packet, set, member);
+  }
+
  private:
+  static void take(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) {
+    const PathMember& chosen = view.set(set).members[member];
+    packet.member = member;
+    packet.egress_port = chosen.port;
+    packet.path = chosen.path;
+  }
+
+  [[gnu::noinline]] void send_round(const PathView& view, Packet& packet, size_t index) {
+    view.report_away(index);
+    view.loop()->enter(&packet, scheme_.trip());
+  }
+
+  // Packets of its flow are in the loop: it goes behind them, or after them.
+  [[gnu::noinline]] bool joins(const PathView& view, Packet& packet, uint16_t set, size_t index) {
+    if (packet.has(kPacketRoceControl)) return false;
+    const WaitingRoom::Company company = view.loop()->join(&packet);
+    if (company.waits) {
+      view.report_away(index);
+    } else if (company.member != kWait) {
+      follow(view, packet, set, company.member);
+    }
+    return company.waits || company.member != kWait;
+  }
+
   MemberIndex choose(const PathView& view, const Packet& packet, uint16_t set) {
     if (packet.has(kPacketRoceControl)) [[unlikely]]
       return control_.pick(set, packet.balance_hash, view.live(set));

@@ -25,9 +25,13 @@ class Selector {
  public:
   virtual ~Selector() = default;
   // For each packet: reads set_of[i] (index of its path set) and writes Packet::member, egress_port
-  // and path.
+  // and path. A packet that goes round PathView::loop() is in there then: PathView::away().
   virtual void select(const PathView& view, std::span<Packet* const> burst,
                       std::span<const uint16_t> set_of) = 0;
+  // For a packet back from the loop: as select(), and what it returns; kWait: round again.
+  virtual MemberIndex again(const PathView& view, Packet& packet, uint16_t set, Trip& trip) = 0;
+  // The packet takes the member, right behind one of its flow.
+  virtual void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) = 0;
 };
 
 // clang-format off
@@ -43,5 +47,14 @@ concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packe
   scheme.prepare(view, burst);
 };
 // clang-format on
+
+// A scheme, wrapped, whose propose() may answer kWait.
+template <class S>
+concept MayWait = requires(S scheme, const PathView& view, const Packet& packet, uint16_t set,
+                           MemberIndex member, Trip trip) {
+  { scheme.trip() } -> std::same_as<const Trip&>;
+  { scheme.again(view, packet, set, trip) } -> std::same_as<MemberIndex>;
+  { scheme.follow(view, packet, set, member) } -> std::same_as<void>;
+};
 
 }  // namespace eddy::lb

@@ -112,6 +112,7 @@ void OrderGuard::note(const PathView& view, const Packet& packet, uint16_t set,
                       const FlowTrace& trace, MemberIndex base, MemberIndex member) {
   FlowPaths& flows = *view.flows();
   FlowPath* entry = trace.entry;
+  const uint64_t replaced = flows.replaced();
   if (entry == nullptr && !trace.placeless)
     entry =
         flows.place(packet.order_hash, [&](const FlowPath& path) { return is_over(view, path); });
@@ -119,6 +120,7 @@ void OrderGuard::note(const PathView& view, const Packet& packet, uint16_t set,
     placeless_till_ = view.now();
     return view.report(GuardEvent::placeless);
   }
+  if (flows.replaced() != replaced) view.report(GuardEvent::replaced);
   if (trace.known && member != trace.member) {
     const bool forced = trace.dead && !has_arrived(view, packet, set, trace);
     view.report(forced ? GuardEvent::forced : GuardEvent::moved);

@@ -5,10 +5,12 @@
 // the first of the scheme's alternatives that is not; if all are warned, the least severe, earlier
 // ones first. Each member is asked about at most once. Where more than half of the paths to a leaf
 // are warned by one switch, its own receiver is the bottleneck and no other path helps: then the
-// scheme decides alone. Commit says what was used, so that a flowlet stays where it was moved.
-// Where a flow's earlier packets are concerned the order guard has the last word (order_guard.h).
-// Owner: the selector's shard. Bounds: no memory but the scheme's and the guard's. Cost: a load and
-// a branch while nothing is warned. Source: reference B.8, B.11; RLB paper, section 3.4.
+// scheme decides alone. Where the other path is slower by more than a round in the loop takes, the
+// packet goes round and is looked at again, as long as limits allow (waiting.h). Commit says what
+// was used, so that a flowlet stays where it was moved. Where a flow's earlier packets are
+// concerned the order guard has the last word (order_guard.h). Owner: the selector's shard. Bounds:
+// no memory but the scheme's and the guard's. Cost: a load and a branch while nothing is warned.
+// Source: reference B.8, B.11; RLB paper, section 3.4.
 #pragma once
 
 #include <array>
@@ -18,10 +20,45 @@
 #include "lb/parameters.h"
 #include "lb/registry.h"
 #include "lb/rlb/order_guard.h"
+#include "lb/rlb/waiting.h"
 #include "lb/selector.h"
 #include "lb/warning_table.h"
 
 namespace eddy::lb {
+
+// What of the configuration a decision asks for.
+struct RlbPolicy {
+  bool cumulative = true;
+  bool rebase_on_return = false;
+  config::OnExceed on_exceed{};
+  config::AllWarned all_warned{};
+  uint64_t seed = 0;
+  uint64_t least_heed = 0;  // of 2^32: flows that heed the mildest warning
+
+  static RlbPolicy of(const config::RlbConfig& rlb, uint64_t seed) {
+    return {.cumulative = rlb.recirculation.cumulative,
+            .rebase_on_return = rlb.recirculation.rebase_on_return,
+            .on_exceed = rlb.recirculation.on_exceed,
+            .all_warned = rlb.all_warned,
+            .seed = seed,
+            .least_heed = static_cast<uint64_t>(rlb.reaction * static_cast<double>(kAll))};
+  }
+  // One more round costs no more than the other path would have.
+  bool pays_off(const Trip& trip, Duration round) const {
+    return !cumulative || trip.spent + round <= trip.allowance;
+  }
+  // Not all at once: the milder the warning, the fewer flows.
+  bool heeds(const Packet& packet, uint8_t severity) const {
+    constexpr uint64_t kSeverest = 63;
+    if (least_heed >= kAll) [[likely]]
+      return true;
+    const uint64_t share = least_heed + (kAll - least_heed) * severity / kSeverest;
+    return mix64(packet.order_hash ^ seed) >> 32 < share;
+  }
+
+ private:
+  static constexpr uint64_t kAll = uint64_t{1} << 32;
+};
 
 struct Rlb {
   static constexpr std::string_view kName = "rlb";
@@ -35,7 +72,9 @@ struct Rlb {
    public:
     template <class Inner>
     Around(const SelectorInit& init, const Parameters&, const Inner& inner)
-        : scheme_(init, inner), guard_(init.rlb->guard, init.rlb->granularity) {}
+        : scheme_(init, inner),
+          guard_(init.rlb->guard, init.rlb->granularity),
+          policy_(RlbPolicy::of(*init.rlb, seed_of(init.seed, init.switch_id))) {}
 
     void prepare(const PathView& view, std::span<Packet* const> burst) {
       if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
@@ -47,8 +86,28 @@ struct Rlb {
       const MemberIndex base = scheme_.propose(view, packet, set);
       if (!guard_.awake()) [[likely]]
         return base;
-      base_ = base;
-      return guard_.watches(view) ? guarded(view, packet, set) : unguarded(view, packet, set);
+      trip_ = {};
+      return decide(view, packet, set, base);
+    }
+
+    // Of a packet that is back from the loop.
+    MemberIndex again(const PathView& view, const Packet& packet, uint16_t set, Trip& trip) {
+      const bool asks = policy_.rebase_on_return || !contains(view.live(set), trip.member);
+      const MemberIndex base = asks ? scheme_.propose(view, packet, set) : trip.member;
+      if (!guard_.awake()) return base;
+      trip_ = trip;
+      const MemberIndex member = decide(view, packet, set, base);
+      trip = trip_;
+      return member;
+    }
+    const Trip& trip() const { return trip_; }
+
+    // The packet goes right behind one of its flow.
+    void follow(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+      base_ = member;
+      decision_ = Decision::direct;
+      if (guard_.awake() && guard_.watches(view)) trace_ = guard_.trace(view, packet, set, member);
+      commit(view, packet, set, member);
     }
 
     // What a wrapper around this one may take instead.
@@ -66,13 +125,17 @@ struct Rlb {
     }
 
    private:
-    MemberIndex unguarded(const PathView& view, const Packet& packet, uint16_t set) {
+    MemberIndex decide(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base) {
+      base_ = base;
       decision_ = Decision::direct;
+      return guard_.watches(view) ? guarded(view, packet, set) : unguarded(view, packet, set);
+    }
+
+    MemberIndex unguarded(const PathView& view, const Packet& packet, uint16_t set) {
       return is_warned(view, packet, set, base_) ? around(view, packet, set, base_) : base_;
     }
 
     MemberIndex guarded(const PathView& view, const Packet& packet, uint16_t set) {
-      decision_ = Decision::direct;
       trace_ = guard_.trace(view, packet, set, base_);
       MemberIndex member = guard_.wanted(trace_, base_, view.now());
       const bool warned = is_warned(view, packet, set, member);
@@ -80,6 +143,7 @@ struct Rlb {
         return member;
       bool stays = guard_.holds(view, packet, set, trace_, base_);
       if (!stays && warned) member = around(view, packet, set, member);
+      if (member == kWait) return member;
       stays = stays || !guard_.allows(view, set, trace_, base_, member);
       if (!stays) return member;
       decision_ = Decision::direct;
@@ -87,13 +151,14 @@ struct Rlb {
       return trace_.member;
     }
 
-    static bool is_warned(const PathView& view, const Packet& packet, uint16_t set,
-                          MemberIndex member) {
-      return view.warnings() != nullptr &&
-             contains(view.warnings()->warned(set, packet.queue), member);
+    bool is_warned(const PathView& view, const Packet& packet, uint16_t set,
+                   MemberIndex member) const {
+      const WarningTable* warnings = view.warnings();
+      return warnings != nullptr && contains(warnings->warned(set, packet.queue), member) &&
+             policy_.heeds(packet, warnings->severity(set, member, packet.queue));
     }
 
-    // The member to take instead of one that is warned.
+    // The member to take instead of one that is warned, or kWait.
     MemberIndex around(const PathView& view, const Packet& packet, uint16_t set,
                        MemberIndex member) {
       const WarningTable& warnings = *view.warnings();
@@ -107,24 +172,57 @@ struct Rlb {
       for (MemberMask tried = bit_of(member); tried != live;) {
         const MemberIndex other = scheme_.alternative(view, packet, set, tried);
         tried |= bit_of(other);
-        if (!contains(warned, other)) {
-          decision_ = Decision::rerouted;
-          return other;
-        }
+        if (!contains(warned, other)) return weigh(view, packet, set, member, other);
         if (warnings.severity(set, other, packet.queue) <
             warnings.severity(set, best, packet.queue))
           best = other;
       }
+      return without_escape(view, packet, set, member, best);
+    }
+
+    // To `other`, or to wait for `member`.
+    MemberIndex weigh(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+                      MemberIndex other) {
+      decision_ = Decision::rerouted;
+      if (view.loop() == nullptr || view.paths() == nullptr) return other;
+      const auto here = view.paths()->delay(set, member, view.now());
+      const auto there = view.paths()->delay(set, other, view.now());
+      if (!here || !there) return other;
+      const Duration round = view.loop()->round(view.now());
+      if (*there - *here <= round) return other;
+      if (trip_.rounds == 0) trip_.allowance = *there - *here;
+      trip_.other = other;
+      if (policy_.pays_off(trip_, round) && waits(view, packet, set, member)) return kWait;
+      decision_ = Decision::forced;
+      return policy_.on_exceed == config::OnExceed::optimal ? member : other;
+    }
+
+    MemberIndex without_escape(const PathView& view, const Packet& packet, uint16_t set,
+                               MemberIndex member, MemberIndex best) {
       decision_ = Decision::all_warned;
-      return best;
+      if (policy_.all_warned == config::AllWarned::least_bad) return best;
+      const bool once = policy_.all_warned == config::AllWarned::wait_once && trip_.rounds == 0;
+      if (once && view.loop() != nullptr && waits(view, packet, set, member)) return kWait;
+      return member;
+    }
+
+    bool waits(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+      if (trip_.rounds >= view.loop()->rounds_left(packet, view.now())) return false;
+      if (trip_.rounds == 0) view.report(Decision::waits);
+      trip_.set = set;
+      trip_.member = member;
+      ++trip_.rounds;
+      return true;
     }
 
     Scheme scheme_;
     OrderGuard guard_;
+    RlbPolicy policy_;
     // Of the last propose() with the guard awake:
     Decision decision_ = Decision::direct;
     MemberIndex base_ = 0;  // the scheme's choice
     FlowTrace trace_;
+    Trip trip_;  // the packet's, so far
   };
 };
 

@@ -53,10 +53,14 @@ namespace eddy {
   X(rlb_rerouted_packets, "packets that RLB took off a warned path")                         \
   X(rlb_all_warned_packets, "packets for which RLB found warned paths only: the least bad")  \
   X(rlb_suspended_packets, "packets left on a warned path: the receiver is the bottleneck")  \
+  X(rlb_waiting_packets, "packets that RLB sent round to wait for their path")               \
+  X(rlb_followed_packets, "packets that waited behind one of their flow")                    \
+  X(rlb_forced_packets, "packets that would have waited, but a limit forbade it")            \
   X(guard_moved_flows, "times a flow took another path, as the order guard allowed")         \
   X(guard_stayed_packets, "packets that the order guard kept on their flow's path")          \
   X(guard_forced_moves, "times a flow was moved, order or not, because its path is down")    \
   X(guard_placeless_packets, "packets of flows for which the guard's table has no place")    \
+  X(guard_replaced_flows, "flows forgotten for another's sake, nothing being on the way")    \
   X(shim_tx_packets, "packets given a shim on their way to another leaf")                    \
   X(path_requests, "stamps sent to measure a path of the port")                              \
   X(path_probes, "of these, in frames of our own on idle paths")                             \

@@ -61,7 +61,8 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
 void Forwarder::relay(Packet* packet, uint16_t set) {
   if (context_.live[set] == 0) return buffer_.drop(packet, DropReason::no_live_path);
   if (!buffer_.admit(packet, 0)) return;
-  if (!paths_.steer(*packet, set)) choose({.packets = {packet}, .sets = {set}, .count = 1});
+  Choice alone{.packets = {packet}, .sets = {set}, .count = 1};
+  if (!paths_.steer(*packet, set)) choose(alone);
   hand_over({&packet, 1});
   if (!context_.sole) send_outgoing();
 }
@@ -120,32 +121,53 @@ void Forwarder::turn_away(Packet* packet, const NextHop& next_hop) {
   buffer_.drop(packet, DropReason::no_live_path);
 }
 
-inline void Forwarder::choose(const Choice& choice) {
-  const lb::PathView view(context_.now, context_.path_sets, context_.live,
-                          &context_.signals(PortId(0)), context_.aids);
+inline void Forwarder::choose(Choice& choice) {
+  const lb::PathView view = context_.view();
   const std::span<Packet* const> packets(choice.packets.data(), choice.count);
+  const PortId port = packets[0]->ingress_port;  // a burst comes in by one
   context_.selector->select(view, packets, {choice.sets.data(), choice.count});
-  if (view.ties() != 0)  // a burst comes in by one port
-    context_.count(packets[0]->ingress_port, PortCounter::selector_ties_total, view.ties());
-  if (context_.warnings != nullptr) count_decisions(view, packets[0]->ingress_port);
+  if (view.ties() != 0) context_.count(port, PortCounter::selector_ties_total, view.ties());
+  if (context_.warnings != nullptr) count_decisions(view, port);
+  if (view.away() == 0) [[likely]]
+    return;
+  size_t left = 0;
+  for (size_t i = 0; i < choice.count; ++i) {
+    choice.packets[left] = choice.packets[i];
+    left += (view.away() >> i & 1) == 0 ? 1 : 0;
+  }
+  choice.count = left;
 }
 
 void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
   constexpr std::array<PortCounter, lb::kDecisions> kCounters = {
       PortCounter::rlb_rerouted_packets,  // direct is the rest
-      PortCounter::rlb_rerouted_packets, PortCounter::rlb_all_warned_packets,
-      PortCounter::rlb_suspended_packets};
+      PortCounter::rlb_rerouted_packets,  PortCounter::rlb_all_warned_packets,
+      PortCounter::rlb_suspended_packets, PortCounter::rlb_waiting_packets,
+      PortCounter::rlb_forced_packets};
   for (size_t i = 1; i < lb::kDecisions; ++i) {
     const uint32_t packets = view.decisions(static_cast<lb::Decision>(i));
     if (packets != 0) context_.count(port, kCounters[i], packets);
   }
   constexpr std::array<PortCounter, lb::kGuardEvents> kGuardCounters = {
       PortCounter::guard_moved_flows, PortCounter::guard_stayed_packets,
-      PortCounter::guard_forced_moves, PortCounter::guard_placeless_packets};
+      PortCounter::guard_forced_moves, PortCounter::guard_placeless_packets,
+      PortCounter::guard_replaced_flows};
   for (size_t i = 0; i < lb::kGuardEvents; ++i) {
     const uint32_t events = view.guarded(static_cast<lb::GuardEvent>(i));
     if (events != 0) context_.count(port, kGuardCounters[i], events);
   }
+}
+
+void Forwarder::send_on(std::span<Packet* const> packets) {
+  hand_over(packets);
+  if (!context_.sole) send_outgoing();
+}
+
+std::optional<uint16_t> Forwarder::set_of(Packet* packet) {
+  look_up({&packet, 1});
+  const NextHop& next_hop = context_.next_hops[packet->next_hop];
+  if (next_hop.kind != NextHop::Kind::path_set) return std::nullopt;
+  return next_hop.set;
 }
 
 inline void Forwarder::hand_over(std::span<Packet* const> packets) {

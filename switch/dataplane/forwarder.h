@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,13 @@ class Forwarder {
     if (!originated_.empty()) forward_all_originated();
   }
 
+  // Packets whose egress port is chosen, on to their queues; at most kBurst.
+  void send_on(std::span<Packet* const> packets);
+  // The path set that leads to the packet's destination now; nullopt: none.
+  std::optional<uint16_t> set_of(Packet* packet);
+  // What a selector made of packets from the port.
+  void count_decisions(const lb::PathView& view, PortId port);
+
   // Members of each path set whose port is up; after a link change or a new snapshot.
   void refresh_live();
   uint64_t held() const { return originated_.count(); }
@@ -58,8 +66,7 @@ class Forwarder {
   void look_up(std::span<Packet* const> packets);
   void look_up_in_fib(std::span<Packet* const> packets);
   void turn_away(Packet* packet, const NextHop& next_hop);
-  void choose(const Choice& choice);
-  void count_decisions(const lb::PathView& view, PortId port);
+  void choose(Choice& choice);
   void hand_over(std::span<Packet* const> packets);
   void send_outgoing();
   bool turns_back(Packet* packet);

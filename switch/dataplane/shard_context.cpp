@@ -64,7 +64,11 @@ void ShardContext::obey(const Snapshot* latest) {
   warnings = scheme.warnings.get();
   feeds = warnings != nullptr ? &common.feeds : nullptr;
   paths = latest->paths.get();
-  aids = {.warnings = warnings, .paths = paths, .flows = scheme.flows.get()};
+  const config::RlbConfig& rlb = latest->config.rlb;
+  aids = {.warnings = warnings,
+          .paths = paths,
+          .flows = scheme.flows.get(),
+          .loop = rlb.enabled() && rlb.recirculation.enabled ? loop : nullptr};
   path_sets = latest->path_sets;
   dressing = latest->path_plan.dresses();
   shim_reserve = dressing ? kShimHeader : 0;

@@ -108,8 +108,9 @@ enum class Timers : uint8_t {
   predictor,
   warnings,
   paths,
+  recirculation,
 };
-inline constexpr size_t kTimers = static_cast<size_t>(Timers::paths) + 1;
+inline constexpr size_t kTimers = static_cast<size_t>(Timers::recirculation) + 1;
 
 // Ordered by use, a line each: what every poll reads; what a departing frame needs; what an
 // arriving one needs besides; and the rest.
@@ -126,6 +127,13 @@ struct alignas(64) ShardContext {
   }
   EgressQueue& queue(PortId port, size_t queue) {
     return queues_[port.index() * kPriorities + queue];
+  }
+  // For the selector, now.
+  lb::PathView view() { return {now, path_sets, live, signals_, aids}; }
+  lb::PathView view_without_loop() {
+    lb::PathAids fewer = aids;
+    fewer.loop = nullptr;
+    return {now, path_sets, live, signals_, fewer};
   }
   bool owns(PortId port) const { return sole || settings(port).owner == id; }
   void event(EventKind kind, PortId port, uint64_t value = 0, Priority priority = {}) {
@@ -177,6 +185,7 @@ struct alignas(64) ShardContext {
   const lb::MemberMask* live = nullptr;  // by path set
   lb::Selector* selector = nullptr;
   std::span<const lb::PathSet> path_sets;
+  lb::WaitingRoom* loop = nullptr;       // the shard's
   lb::PathAids aids;                     // what of this the selector may lean on
   lb::WarningTable* warnings = nullptr;  // null: RLB is off
   PortFeeds* feeds = nullptr;            // null: RLB is off

@@ -21,11 +21,14 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
       paths_(context_, {buffer_, egress_, peers_}),
       adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_}),
+      recirculation_(context_, buffer_, predictor_, ports),
       forwarder_(context_, buffer_, {adjacency_, icmp_, paths_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
       ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, paths_}),
       links_up_(ports) {
   icmp_.connect(forwarder_);
+  recirculation_.connect(forwarder_);
+  context_.loop = &recirculation_;
 }
 
 PollStats ShardImpl::poll(Io& io, Instant now) {
@@ -98,6 +101,7 @@ void ShardImpl::adopt_snapshot() {
   for (size_t port = 0; port < latest->ports.size(); ++port)
     if (context_.owns(PortId(port))) settle_port(PortId(port));
   forwarder_.refresh_live();
+  recirculation_.adopt(*latest);
   context_.event(EventKind::snapshot_adopted, PortId::none(), latest->generation);
 }
 
@@ -189,6 +193,7 @@ void ShardImpl::carry_out(Command& command) {
       break;
     case Command::Kind::drain:
       pause_.resume_all();
+      recirculation_.release_all();
       command.next = std::exchange(draining_, &command);
       return;
   }
@@ -210,6 +215,7 @@ inline void ShardImpl::follow_links(std::span<const LinkChange> changes) {
     return;
   links_seen_ = generation;
   forwarder_.refresh_live();
+  recirculation_.release_all();
 }
 
 void ShardImpl::change_link(const LinkChange& change) {
@@ -235,6 +241,7 @@ void ShardImpl::on_timers() {
   paths_.on_timers();
   peers_.on_timers();
   adjacency_.on_timers();
+  recirculation_.on_timers();  // last: what comes back goes before what is fresh
 }
 
 bool ShardImpl::mail_waits() const {
@@ -253,7 +260,7 @@ bool ShardImpl::mail_waits() const {
 }
 
 uint64_t ShardImpl::held() const {
-  return egress_.held() + adjacency_.held() + forwarder_.held();
+  return egress_.held() + adjacency_.held() + forwarder_.held() + recirculation_.held();
 }
 
 }  // namespace eddy

@@ -18,6 +18,7 @@
 #include "switch/dataplane/ingress_buffer.h"
 #include "switch/dataplane/path_service.h"
 #include "switch/dataplane/pause_control.h"
+#include "switch/dataplane/recirculation.h"
 #include "switch/dataplane/shard.h"
 #include "switch/dataplane/shard_context.h"
 #include "switch/dataplane/switch.h"
@@ -73,6 +74,7 @@ class ShardImpl final : public Shard {
   PathWarnings warnings_;
   PathService paths_;
   Adjacency adjacency_;
+  Recirculation recirculation_;
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;

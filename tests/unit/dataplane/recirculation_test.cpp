@@ -1,0 +1,281 @@
+// The loop in the switch: packets wait in it, in order, within limits, and always come out.
+#include "switch/dataplane/recirculation.h"
+
+#include <gtest/gtest.h>
+
+#include "net/cnm.h"
+#include "net/ethernet.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::test {
+namespace {
+
+constexpr size_t kHost = 0;
+constexpr size_t kFirstUplink = 2;
+
+// Host ports 0 and 1, uplinks 2 and 3; whatever is warned everywhere waits one round.
+config::SwitchConfig leaf() {
+  config::SwitchConfig config = leaf_spine({.leaves = 3, .spines = 2}).leaves[0];
+  config.rlb = config::rlb_preset(config::RlbPreset::standard);
+  config.rlb.all_warned = config::AllWarned::wait_once;
+  config.rlb.guard.mode = config::GuardMode::follow;
+  config.load_balancer.scheme = "ecmp";
+  return config;
+}
+
+struct Rig : OneSwitch {
+  explicit Rig(const config::SwitchConfig& with = leaf(), size_t shards = 1)
+      : OneSwitch(with, shards) {
+    run_for(1_us);
+  }
+  // Of the peer behind the uplink, for all that goes there.
+  void warn(size_t uplink, uint8_t severity = 20) {
+    Cnm message;
+    message.feedback = severity;
+    message.congestion_point = {{{0x02, 0xed, 9, 9, 9, static_cast<uint8_t>(uplink)}}, 7};
+    message.priority = kLossless;
+    message.warning = {.predicting_switch = SwitchId(40),
+                       .destination_leaf = LeafId::none(),
+                       .sequence = ++sequence,
+                       .expiry_ns = 900'000};
+    const EthernetHeader header{.destination = port_mac(config, uplink),
+                                .source = host_mac(9, 9),
+                                .ethertype = kEtherTypeCnm,
+                                .tag_count = 1,
+                                .tags = {VlanTag{.pcp = 7}}};
+    Frame frame(128);
+    const size_t length = encode(header, frame);
+    frame.resize(length + encode(message, Octets(frame).subspan(length)));
+    inject(uplink, frame);
+  }
+  void warn_both(uint8_t severity = 20) {
+    warn(2, severity);
+    warn(3, severity);
+    run_for(100_ns);
+  }
+  // Packet `number` of the flow, up to leaf 2.
+  void up(uint16_t flow, uint8_t number, size_t wire_len = 1000) {
+    UdpSpec spec{.destination_mac = port_mac(config, kHost),
+                 .source_mac = host_mac(1, 1),
+                 .source = host_ip(1, 1),
+                 .destination = host_ip(2, 1),
+                 .dscp = kLosslessDscp};
+    spec.source_port = static_cast<uint16_t>(1'000 + flow);
+    spec.frame_len = wire_len;
+    spec.readable_len = 128;
+    Frame frame = udp_frame(spec);
+    frame[100] = number;
+    frame[101] = static_cast<uint8_t>(flow);
+    inject(kHost, frame, wire_len);
+  }
+  struct Out {
+    Instant at;
+    size_t port;
+    uint8_t flow, number;
+  };
+  std::vector<Out> out() {
+    std::vector<Out> all;
+    for (size_t port = kFirstUplink; port < 4; ++port)
+      for (const Arrival& arrival : seen(port))
+        if (arrival.frame.size() > 101 && arrival.frame[12] == 0x08)
+          all.push_back({arrival.at, port, arrival.frame[101], arrival.frame[100]});
+    std::ranges::sort(all, {}, &Out::at);
+    return all;
+  }
+  bool in_order() {
+    std::array<int, 256> last{};
+    for (const Out& packet : out()) {
+      if (packet.number != last[packet.flow] + 1) return false;
+      last[packet.flow] = packet.number;
+    }
+    return true;
+  }
+  uint64_t counted(PortCounter which) { return count(object(), kHost, which); }
+
+  uint32_t sequence = 0;
+};
+
+TEST(Recirculation, APacketGoesRoundOnceAndIsHeldMeanwhile) {
+  Rig rig;
+  rig.warn_both();
+  rig.up(1, 1);
+  rig.run_for(500_ns);
+  EXPECT_TRUE(rig.out().empty());
+  EXPECT_EQ(rig.object().balance().held, 1u);
+  EXPECT_TRUE(rig.object().balance().holds());
+  EXPECT_EQ(rig.object().pg_status(PortId(kHost), PriorityGroupId(3)).used, 1'024)
+      << "it stays charged";
+  rig.run_for(10_us);
+  ASSERT_EQ(rig.out().size(), 1u);
+  EXPECT_EQ(rig.counted(PortCounter::rlb_waiting_packets), 1u);
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+TEST(Recirculation, TheRoundIsATimerThatTheSwitchAnnounces) {
+  Rig rig;
+  rig.warn_both();
+  rig.up(1, 1);
+  rig.run_for(1_ns);
+  const Instant entered = rig.fabric.now();
+  const Instant next = rig.object().shard(ShardId(0)).next_deadline();
+  EXPECT_GE(next, entered);
+  EXPECT_LE(next, entered + 1'900_ns) << "a round: 1 us and 1,000 octets at line rate";
+}
+
+// Golden vector I-19.
+TEST(Recirculation, WhatComesBehindAWaitingPacketLeavesBehindIt) {
+  Rig rig;
+  rig.warn_both();
+  rig.up(1, 1);
+  rig.run_for(300_ns);
+  rig.warn_both(0);
+  rig.up(1, 2);
+  rig.run_for(200_ns);
+  EXPECT_EQ(rig.object().balance().held, 2u);
+  EXPECT_EQ(rig.counted(PortCounter::rlb_followed_packets), 1u);
+  rig.run_for(5_us);
+  EXPECT_EQ(rig.object().balance().held, 0u) << "the flow is out of the loop at once";
+  rig.up(1, 3);
+  rig.run_for(10_us);
+  ASSERT_EQ(rig.out().size(), 3u);
+  EXPECT_TRUE(rig.in_order());
+  EXPECT_EQ(rig.counted(PortCounter::rlb_waiting_packets), 1u);
+  EXPECT_EQ(rig.counted(PortCounter::rlb_followed_packets), 1u);
+}
+
+TEST(Recirculation, AFlowWithTooManyFollowersLeavesAtOnceInOrder) {
+  config::SwitchConfig config = leaf();
+  config.rlb.recirculation.followers = 3;
+  config.rlb.recirculation.latency = 100_us;
+  Rig rig(config);
+  rig.warn_both();
+  for (uint8_t number = 1; number <= 4; ++number) rig.up(1, number);
+  rig.run_for(1_us);
+  EXPECT_TRUE(rig.out().empty());
+  rig.up(1, 5);
+  rig.run_for(20_us);
+  EXPECT_EQ(rig.out().size(), 5u);
+  EXPECT_TRUE(rig.in_order());
+  EXPECT_EQ(rig.counted(PortCounter::rlb_forced_packets), 1u);
+  rig.run_for(200_us);  // its round is over for nobody
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+TEST(Recirculation, TheLoopAndAPortsShareOfItAreBounded) {
+  for (const bool of_port : {false, true}) {
+    config::SwitchConfig config = leaf();
+    auto& recirculation = config.rlb.recirculation;
+    (of_port ? recirculation.port_cap : recirculation.cap.emplace()) = Bytes(10'000);
+    recirculation.latency = 50_us;
+    Rig rig(config);
+    rig.warn_both();
+    for (uint16_t flow = 0; flow < 30; ++flow) rig.up(flow, 1);
+    rig.run_for(10_us);
+    EXPECT_EQ(rig.object().balance().held, 10u) << of_port;
+    EXPECT_EQ(rig.out().size(), 20u);
+    rig.run_for(100_us);
+    EXPECT_EQ(rig.out().size(), 30u);
+    EXPECT_EQ(leftovers(rig.object()), "");
+  }
+}
+
+TEST(Recirculation, TheLoopCarriesNoMoreThanItsRate) {
+  config::SwitchConfig config = leaf();
+  config.rlb.recirculation.rate = BitRate::gbps(1);  // 8 us a packet of 1,000 octets
+  Rig rig(config);
+  rig.warn_both();
+  for (uint16_t flow = 0; flow < 4; ++flow) rig.up(flow, 1);
+  rig.run_for(100_us);
+  const auto out = rig.out();
+  ASSERT_EQ(out.size(), 4u);
+  for (size_t i = 1; i < out.size(); ++i) EXPECT_GE(out[i].at - out[i - 1].at, 7'900_ns);
+}
+
+TEST(Recirculation, ALinkChangeADrainAndANewConfigurationLetAllOut) {
+  for (const int what : {0, 1, 2, 3}) {
+    config::SwitchConfig config = leaf();
+    config.rlb.recirculation.latency = 500_us;
+    Rig rig(config);
+    rig.warn_both();
+    for (uint8_t number = 1; number <= 3; ++number)
+      for (uint16_t flow = 0; flow < 5; ++flow) rig.up(flow, number);
+    rig.run_for(5_us);
+    ASSERT_EQ(rig.object().balance().held, 15u);
+    Command drain{.kind = Command::Kind::drain};
+    if (what == 0) rig.fabric.set_link(rig.node, PortId(3), false);
+    if (what == 1) {
+      EXPECT_TRUE(rig.object().post(ShardId(0), drain));
+    }
+    if (what == 2) config.load_balancer.scheme = "drill";
+    if (what == 3) config.rlb = {};
+    if (what >= 2) {
+      EXPECT_TRUE(rig.object().reconfigure(config));
+    }
+    rig.fabric.poll(rig.node);
+    rig.run_for(30_us);
+    EXPECT_EQ(rig.out().size(), 15u) << what;
+    EXPECT_TRUE(rig.in_order()) << what;
+    rig.run_for(1'000_us);
+    EXPECT_EQ(leftovers(rig.object()), "") << what;
+  }
+}
+
+TEST(Recirculation, WithoutAnyPathLeftWhatWaitsIsDroppedAndCounted) {
+  config::SwitchConfig config = leaf();
+  config.rlb.recirculation.latency = 50_us;
+  Rig rig(config);
+  rig.warn_both();
+  for (uint8_t number = 1; number <= 3; ++number) rig.up(1, number);
+  rig.run_for(5_us);
+  rig.fabric.set_link(rig.node, PortId(2), false);
+  rig.fabric.set_link(rig.node, PortId(3), false);
+  rig.run_for(100_us);
+  EXPECT_TRUE(rig.object().balance().holds());
+  EXPECT_EQ(rig.object().balance().held, 0u);
+}
+
+TEST(Recirculation, AnIngressGroupThatIsFullLetsNothingWait) {
+  config::SwitchConfig config = leaf();
+  for (auto& [name, profile] : config.buffer.profiles)
+    if (profile.lossless) profile.mode = config::BufferMode::fixed, profile.xoff = Bytes(6'000);
+  config.rlb.recirculation.latency = 50_us;
+  Rig rig(config);
+  rig.warn_both();
+  for (uint16_t flow = 0; flow < 60; ++flow) {
+    rig.up(flow, 1);
+    rig.run_for(10_us);
+  }
+  const uint64_t waited = rig.counted(PortCounter::rlb_waiting_packets);
+  EXPECT_GT(waited, 5u);
+  EXPECT_LT(waited, 45u) << "none while 6 packets are held";
+  rig.run_for(200_us);
+  EXPECT_EQ(rig.out().size(), 60u);
+}
+
+TEST(Recirculation, DelaysAreCountedWithinAQuarter) {
+  for (int64_t ns = 1; ns < 100'000; ns += 37) {
+    const size_t step = DelayHistogram::step_of(Duration::nanoseconds(ns));
+    EXPECT_GE(DelayHistogram::end_of(step).ns(), ns);
+    EXPECT_LE(DelayHistogram::end_of(step).ns(), ns + ns / 4 + 1);
+  }
+  std::array<uint64_t, DelayHistogram::kSteps> steps{};
+  EXPECT_EQ(percentile(steps, 99), 0_ns);
+  steps[DelayHistogram::step_of(1_us)] = 98;
+  steps[DelayHistogram::step_of(8_us)] = 2;
+  EXPECT_LT(percentile(steps, 50), 2_us);
+  EXPECT_GE(percentile(steps, 99), 8_us);
+}
+
+TEST(Recirculation, ThreeShardsWorkAsOne) {
+  Rig rig(leaf(), 3);
+  rig.warn_both();
+  for (uint8_t number = 1; number <= 10; ++number)
+    for (uint16_t flow = 0; flow < 8; ++flow) rig.up(flow, number);
+  rig.run_for(200_us);
+  EXPECT_EQ(rig.out().size(), 80u);
+  EXPECT_TRUE(rig.in_order());
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+}  // namespace
+}  // namespace eddy::test
