@@ -116,6 +116,9 @@ class SelectorOf final : public Selector {
     if (packet.has(kPacketRoceControl)) [[unlikely]]
       return control_.pick(set, packet.balance_hash, view.live(set));
     const MemberIndex member = scheme_.propose(view, packet, set);
+    if constexpr (MayWait<Scheme>)
+      if (member == kWait) [[unlikely]]
+        return member;
     scheme_.commit(view, packet, set, member);
     return member;
   }
