@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lb/registry.h"
 #include "net/cnm.h"
 #include "net/ethernet.h"
 #include "tests/support/one_switch.h"
@@ -19,6 +20,7 @@ config::SwitchConfig leaf() {
   config.rlb = config::rlb_preset(config::RlbPreset::standard);
   config.rlb.all_warned = config::AllWarned::wait_once;
   config.rlb.guard.mode = config::GuardMode::follow;
+  config.path_service.shim = config::ShimUse::off;  // nothing on the links but what is injected
   config.load_balancer.scheme = "ecmp";
   return config;
 }
@@ -103,7 +105,7 @@ TEST(Recirculation, APacketGoesRoundOnceAndIsHeldMeanwhile) {
   EXPECT_TRUE(rig.out().empty());
   EXPECT_EQ(rig.object().balance().held, 1u);
   EXPECT_TRUE(rig.object().balance().holds());
-  EXPECT_GE(rig.object().pg_status(PortId(kHost), PriorityGroupId(3)).used, 1'000)
+  EXPECT_EQ(rig.object().pg_status(PortId(kHost), PriorityGroupId(3)).used, 1'024)
       << "it stays charged";
   rig.run_for(10_us);
   ASSERT_EQ(rig.out().size(), 1u);
@@ -141,6 +143,30 @@ TEST(Recirculation, WhatComesBehindAWaitingPacketLeavesBehindIt) {
   EXPECT_TRUE(rig.in_order());
   EXPECT_EQ(rig.counted(PortCounter::rlb_waiting_packets), 1u);
   EXPECT_EQ(rig.counted(PortCounter::rlb_followed_packets), 1u);
+}
+
+// That a packet waits is no choice of a path: no scheme's memory and no guard's may hear of it.
+TEST(Recirculation, WaitsWithEverySchemeAndGuard) {
+  for (const lb::SchemeInfo& scheme : lb::schemes()) {
+    for (const auto mode : {config::GuardMode::follow, config::GuardMode::strict}) {
+      SCOPED_TRACE(std::string(scheme.name) +
+                   (mode == config::GuardMode::strict ? ", strict" : ""));
+      config::SwitchConfig config = leaf();
+      config.load_balancer.scheme = scheme.name;
+      config.rlb.guard.mode = mode;
+      Rig rig(config);
+      rig.warn_both();
+      for (uint8_t number = 1; number <= 3; ++number) {
+        rig.up(1, number);
+        rig.run_for(100_ns);
+      }
+      EXPECT_EQ(rig.object().balance().held, 3u);
+      rig.run_for(10_us);
+      EXPECT_EQ(rig.out().size(), 3u);
+      EXPECT_TRUE(rig.in_order());
+      EXPECT_EQ(leftovers(rig.object()), "");
+    }
+  }
 }
 
 TEST(Recirculation, AFlowWithTooManyFollowersLeavesAtOnceInOrder) {
