@@ -11,8 +11,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
-from lib import demo, display, fabric, traffic, watch  # noqa: E402
+from lib import display, fabric, traffic, watch  # noqa: E402
 from lib.demo_report import Report  # noqa: E402
+from lib.demo_stories import Everyday, Throttled  # noqa: E402
 
 
 def port(name, role="fabric", **counts):
@@ -104,10 +105,13 @@ class Failures(unittest.TestCase):
 
     def test_every_flow_of_the_demo_has_to_deliver(self):
         hosts = [traffic.Host(f"h{n}", "ns", f"10.0.0.{n}", "fd00::1") for n in range(1, 5)]
-        for flow in demo.flows_of(types.SimpleNamespace(hosts=hosts), 20):
-            report = self.report()
-            report.flows([traffic.FlowResult(flow)])
-            self.assertEqual(len(report.failures()), 1, flow.name)
+        world = types.SimpleNamespace(hosts=hosts)
+        arguments = types.SimpleNamespace(rlb="default")
+        for story in (Everyday(arguments), Throttled(arguments)):
+            for flow in story.flows(world, 20):
+                report = self.report()
+                report.flows([traffic.FlowResult(flow)])
+                self.assertEqual(len(report.failures()), 1, flow.name)
 
 
 def report_hosts():
