@@ -8,7 +8,7 @@ _eddyctl() {
     esac
   done
   case "$previous" in
-    show) choices="ports queues pgs pfc buffers watermarks drops paths schemes workers neighbors routes events" ;;
+    show) choices="ports queues pgs pfc buffers watermarks drops rlb paths schemes workers neighbors routes events" ;;
     clear) choices="counters watermarks" ;;
     set) choices="port" ;;
     port | --port)

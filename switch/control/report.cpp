@@ -21,6 +21,8 @@ Json rows_of(Report report, const ReportInput& input, const ReportOptions& optio
       return watermark_rows(input, options);
     case Report::drops:
       return drop_rows(input, options);
+    case Report::rlb:
+      return rlb_rows(input, options);
     case Report::paths:
       return path_rows(input, options);
     case Report::schemes:

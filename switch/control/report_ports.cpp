@@ -234,6 +234,25 @@ Json watermark_rows(const ReportInput& input, const ReportOptions& options) {
   return rows;
 }
 
+// The port counters of the predictor, the warnings, RLB and its order guard.
+Json rlb_rows(const ReportInput& input, const ReportOptions& options) {
+  constexpr auto kFirst = static_cast<size_t>(PortCounter::pfc_predicted);
+  constexpr auto kLast = static_cast<size_t>(PortCounter::guard_replaced_flows);
+  Json rows = Json::array();
+  for_each_port(input, options, [&](const PortReader& port) {
+    const auto& counters = port.since_baseline().port;
+    Json row;
+    row["port"] = port.config().name;
+    bool quiet = true;
+    for (size_t i = kFirst; i <= kLast; ++i) {
+      row[std::string(port_counter_infos()[i].name)] = counters[i];
+      quiet = quiet && counters[i] == 0;
+    }
+    if (options.all || !quiet) rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
 Json drop_rows(const ReportInput& input, const ReportOptions& options) {
   Json rows = Json::array();
   for_each_port(input, options, [&](const PortReader& port) {

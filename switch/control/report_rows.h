@@ -46,6 +46,7 @@ Json pfc_rows(const ReportInput& input, const ReportOptions& options);
 Json buffer_rows(const ReportInput& input, const ReportOptions& options);
 Json watermark_rows(const ReportInput& input, const ReportOptions& options);
 Json drop_rows(const ReportInput& input, const ReportOptions& options);
+Json rlb_rows(const ReportInput& input, const ReportOptions& options);
 
 Json path_rows(const ReportInput& input, const ReportOptions& options);
 Json scheme_rows(const ReportInput& input, const ReportOptions& options);

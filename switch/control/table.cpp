@@ -71,6 +71,23 @@ constexpr Column kPfc[] = {{"port", "Port"},
                            {"pfcwd_storms", "Storms", Kind::count},
                            {"pfcwd_restored", "Restored", Kind::count},
                            {"pfcwd_dropped_packets", "Wd dropped", Kind::count}};
+constexpr Column kRlb[] = {{"port", "Port"},
+                           {"pfc_predicted", "Predicted", Kind::count},
+                           {"pfc_predictions_right", "Right", Kind::count},
+                           {"cnm_tx_packets", "CNM tx", Kind::count},
+                           {"cnm_rx_packets", "CNM rx", Kind::count},
+                           {"cnm_relayed_packets", "Relayed", Kind::count},
+                           {"path_warnings_begun", "Warned", Kind::count},
+                           {"path_warnings_cleared", "Cleared", Kind::count},
+                           {"path_warnings_expired", "Expired", Kind::count},
+                           {"rlb_rerouted_packets", "Rerouted", Kind::count},
+                           {"rlb_waiting_packets", "Waited", Kind::count},
+                           {"rlb_followed_packets", "Followed", Kind::count},
+                           {"rlb_forced_packets", "Forced", Kind::count},
+                           {"rlb_all_warned_packets", "All warned", Kind::count},
+                           {"rlb_suspended_packets", "Suspended", Kind::count},
+                           {"guard_stayed_packets", "Stayed", Kind::count},
+                           {"guard_moved_flows", "Moved", Kind::count}};
 constexpr Column kBuffers[] = {{"pool", "Pool"},
                                {"cell_bytes", "Cell", Kind::bytes},
                                {"size_bytes", "Size", Kind::bytes},
@@ -158,6 +175,8 @@ std::span<const Column> columns_of(Report report) {
       return kWatermarks;
     case Report::drops:
       return kDrops;
+    case Report::rlb:
+      return kRlb;
     case Report::paths:
       return kPaths;
     case Report::schemes:

@@ -20,6 +20,7 @@ namespace eddy::control {
   X(buffers, "the shared buffer: reserved, shared, headroom")                     \
   X(watermarks, "highest use of priority groups and queues, user and persistent") \
   X(drops, "dropped packets by port and reason")                                  \
+  X(rlb, "PFC foreseen, warnings, and what RLB did with packets, by port")        \
   X(paths, "path sets by destination leaf: members, delay, load, warnings")       \
   X(schemes, "path selection schemes and their parameters")                       \
   X(workers, "load and poll gap of each worker")                                  \

@@ -94,6 +94,20 @@ TEST(Report, QuietRowsAreLeftOutUnlessAll) {
   EXPECT_EQ(rows(s, Report::queues, {true, {}}).size(), 2 * kPriorities);
 }
 
+TEST(Report, RlbShowsPortsWhereSomethingOfItHappened) {
+  SampleSwitch s;
+  EXPECT_EQ(rows(s, Report::rlb).size(), 0u);
+  s.now.numbers[1].port[index_of(PortCounter::pfc_predicted)] = 3;
+  s.now.numbers[1].port[index_of(PortCounter::guard_replaced_flows)] = 4;
+  const Json rlb = rows(s, Report::rlb);
+  ASSERT_EQ(rlb.size(), 1u);
+  EXPECT_EQ(rlb[0].at("port"), "spine1");
+  EXPECT_EQ(rlb[0].at("pfc_predicted"), 3u);
+  EXPECT_EQ(rlb[0].at("guard_replaced_flows"), 4u);
+  EXPECT_FALSE(rlb[0].contains("tx_packets"));
+  EXPECT_EQ(rows(s, Report::rlb, {true, {}}).size(), 2u);
+}
+
 TEST(Report, PortOptionKeepsRowsOfThatPort) {
   const Json only = rows(SampleSwitch(), Report::pgs, {true, "spine1"});
   ASSERT_EQ(only.size(), kPriorities);
