@@ -120,9 +120,6 @@ class Conga {
     const bool lives = contains(view.live(set), flowlet.member());
     return {index, flowlet, young && lives, young && !lives && !flowlet.drawn_by(set)};
   }
-  static MemberIndex by_hash(const Packet& packet, MemberMask live) {
-    return random_of(live, static_cast<uint32_t>(mix64(packet.order_hash)));
-  }
 
   const Least& least_of(const PathView& view, QueueId queue, uint16_t set) {
     Least& known = least_[set];

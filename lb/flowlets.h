@@ -52,6 +52,11 @@ class Flowlet {
 };
 static_assert(sizeof(Flowlet) == 8 && kMaxPaths == 64);
 
+// Of a flow whose entry another set's flow uses: the same for all its packets.
+inline MemberIndex by_hash(const Packet& packet, MemberMask live) {
+  return random_of(live, static_cast<uint32_t>(mix64(packet.order_hash)));
+}
+
 class FlowletTable {
  public:
   struct Plan {

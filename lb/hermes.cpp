@@ -392,12 +392,11 @@ void Hermes::forgive(uint16_t set) {
 
 void Hermes::commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
   draws_.take(drew_);
-  const Flow* known = flows_.find(packet.order_hash);
-  const bool is_new = known == nullptr || is_over(*known);
-  if (known != nullptr && is_behind(*known, packet)) [[unlikely]]
-    judge_loss(view, set, *known);
   Flow& flow = flows_.touch(packet.order_hash);
-  if (is_new) {
+  if (is_behind(flow, packet)) [[unlikely]]
+    judge_loss(view, set, flow);
+  const bool unknown = flow.sent == 0;  // whoever was here sent something
+  if (unknown || is_over(flow)) {
     flow = {};
   } else if (flow.member != member) {
     flow.has_moved = 1;

@@ -101,9 +101,6 @@ class LetFlow {
     draws_.take(true);
     flowlets_.put(index, member, set);
   }
-  static MemberIndex by_hash(const Packet& packet, MemberMask live) {
-    return random_of(live, static_cast<uint32_t>(mix64(packet.order_hash)));
-  }
 
   TurnList turns_;
   Draws draws_;
