@@ -149,7 +149,8 @@ std::vector<double> counters_of(const std::vector<const Json*>& runs, std::strin
 
 // How well PFC was predicted, and what came of it, of the variants with RLB; empty: none.
 std::string rlb_table(const std::vector<VariantRuns>& variants) {
-  std::vector<std::vector<std::string>> rows = {{"variant", "precision %", "recall %", "lead us"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"variant", "precision %", "recall %", "lead us", "wait p99 us"}};
   for (const RlbColumn& column : kRlbColumns) rows[0].emplace_back(column.head);
   for (const VariantRuns& variant : variants) {
     if (!variant.runs.front()->contains("rlb") || variant.runs.front()->at("rlb").is_null())
@@ -157,7 +158,8 @@ std::string rlb_table(const std::vector<VariantRuns>& variants) {
     std::vector<std::string>& row = rows.emplace_back();
     row = {shown(variant.name), cell(values_of(variant.runs, "rlb_precision", kHundred)),
            cell(values_of(variant.runs, "rlb_recall", kHundred)),
-           cell(values_of(variant.runs, "rlb_lead_us", 1))};
+           cell(values_of(variant.runs, "rlb_lead_us", 1)),
+           cell(values_of(variant.runs, "rlb_wait_p99_ns", 0.001))};
     for (const RlbColumn& column : kRlbColumns)
       row.push_back(cell(counters_of(variant.runs, column.counter)));
   }

@@ -93,6 +93,10 @@ Json mean_lead(const RunRecord& run) {
   return microseconds(run.result.prediction_lead) / static_cast<double>(right);
 }
 
+Json nanoseconds(const std::optional<Duration>& time) {
+  return time ? Json(static_cast<uint64_t>(time->ns())) : Json();
+}
+
 static_assert(host::Nic::kOodBuckets == 1'024, "ood_p99 and ood_histogram say so");
 
 using R = const RunRecord&;
@@ -140,6 +144,8 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"rlb_precision", T::number, "", "of the predictions of PFC that have ended, those that PFC followed; a warning that averts its pause is not among them; null: there were none", [](R r) { return share(counted(r, "pfc_predictions_right"), counted(r, "pfc_predictions_wrong")); }, true},
   {"rlb_recall", T::number, "", "of the pauses that began, those with a warning out; null: there were none, or nobody predicts", [](R r) { return share(counted(r, "pfc_foreseen"), counted(r, "pfc_unforeseen")); }, true},
   {"rlb_lead_us", T::number, "us", "from a right prediction to its pause, mean; null: there was none", mean_lead, true},
+  {"rlb_wait_p50_ns", T::integer, "ns", "in the loop in all, of the packets that went round (counters rlb_rounds_1 and so on), not of those that waited behind them: median, rounded up by at most a quarter; null: none went round", [](R r) { return nanoseconds(r.result.wait_p50); }, true},
+  {"rlb_wait_p99_ns", T::integer, "ns", "its 99th percentile", [](R r) { return nanoseconds(r.result.wait_p99); }, true},
   {"lossless_drops", T::integer, "packets", "dropped although lossless; 0 in a sound configuration", [](R r) { return Json(r.result.lossless_drops); }},
   {"goodput_gbps", T::number, "Gb/s", "payload of all flows that was delivered, over simulated_us", [](R r) { return Json(r.result.goodput_gbps); }},
   {"queue_max_bytes", T::integer, "octets", "the longest egress queue in any sample; null: no samples", [](R r) { return largest_sample(r, &QueueSample::max_queue); }, true},

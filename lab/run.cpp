@@ -63,6 +63,7 @@ class Execution {
   void collect();
   void collect_flows();
   void collect_counters();
+  void collect_waits();
   void collect_links();
   void collect_pauses();
   void collect_order();
@@ -301,6 +302,17 @@ void Execution::collect_counters() {
   result_.lossless_drops = sums["lossless_dropped_packets"];
   result_.prediction_lead =
       undilated(Duration::picoseconds(static_cast<int64_t>(sums["pfc_prediction_lead_ps"])));
+  collect_waits();
+}
+
+void Execution::collect_waits() {
+  std::array<uint64_t, DelayHistogram::kSteps> waits{};
+  for (size_t i = 0; i < world_->switch_count(); ++i)
+    for (size_t step = 0; step < waits.size(); ++step)
+      waits[step] += world_->switch_at(i).waits(ShardId(0)).count(step);
+  if (std::ranges::count(waits, 0u) == static_cast<std::ptrdiff_t>(waits.size())) return;
+  result_.wait_p50 = undilated(percentile(waits, 50));
+  result_.wait_p99 = undilated(percentile(waits, 99));
 }
 
 void Execution::collect_links() {

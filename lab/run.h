@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,8 @@ struct RunResult {
   double pfc_pause_rate = 0;            // events a second and switch port
   double pfc_paused_fraction = 0;       // of the time of all ports
   Duration prediction_lead{};           // RLB: from right predictions to PFC, summed
+  std::optional<Duration> wait_p50;     // RLB: of the packets that went round, within a quarter
+  std::optional<Duration> wait_p99;     // none: no packet did
   uint64_t lossless_drops = 0;
   double goodput_gbps = 0;  // delivered payload of all flows over the simulated time
   std::map<std::string, uint64_t>

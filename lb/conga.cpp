@@ -94,6 +94,11 @@ class Conga {
     flowlets_.put(standing.index, member, set);
   }
 
+  FlowTableUse flow_table(Instant now, size_t from, size_t count) {
+    flowlets_.set_time(now);
+    return {flowlets_.capacity(), flowlets_.used(from, count)};
+  }
+
  private:
   // Of a packet's flowlet.
   struct Standing {

@@ -9,6 +9,7 @@
 
 #include <rte_prefetch.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -23,6 +24,16 @@ class FlowTable {
   static constexpr size_t kWays = 4;
 
   explicit FlowTable(size_t flows) : sets_((flows + kWays - 1) / kWays) {}
+
+  // Places, and how many of [from, from + count), which are whole sets of ways, hold a flow.
+  size_t capacity() const { return sets_.size() * kWays; }
+  size_t used(size_t from, size_t count) const {
+    const size_t end = std::min(from + count, capacity()) / kWays;
+    size_t used = 0;
+    for (size_t set = from / kWays; set < end; ++set)
+      for (const Way& way : sets_[set].ways) used += way.tag != 0 ? 1 : 0;
+    return used;
+  }
 
   void prefetch(uint64_t key) const { rte_prefetch0(&sets_[index_of(key)]); }
 

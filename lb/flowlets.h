@@ -11,6 +11,7 @@
 
 #include <rte_prefetch.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -81,6 +82,15 @@ class FlowletTable {
     }
     stamp_ = static_cast<uint64_t>(now.since_zero() / plan_.gap);
     if (plan_.phase == SweepPhase::swept) sweep_to(now);
+  }
+
+  // Entries, and how many of [from, from + count) are flowlets that were not over at set_time().
+  size_t capacity() const { return entries_; }
+  size_t used(size_t from, size_t count) const {
+    const size_t end = std::min(from + count, capacity());
+    size_t used = 0;
+    for (size_t index = from; index < end; ++index) used += is_young(table_[index], index) ? 1 : 0;
+    return used;
   }
 
   size_t index_of(const Packet& packet) const {

@@ -161,6 +161,10 @@ class Hermes {
   }
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member);
 
+  FlowTableUse flow_table(Instant, size_t from, size_t count) const {
+    return {flows_.capacity(), flows_.used(from, count)};
+  }
+
  private:
   static constexpr int kTicksShift = 4;  // ticks of a rate period
   struct Placed {

@@ -86,6 +86,11 @@ class LetFlow {
     flowlets_.put(index, member, set);
   }
 
+  FlowTableUse flow_table(Instant now, size_t from, size_t count) {
+    flowlets_.set_time(now);
+    return {flowlets_.capacity(), flowlets_.used(from, count)};
+  }
+
  private:
   // A young flowlet whose member does not live in this set: it died, and the flowlet ends; or the
   // entry is another set's, and the flow goes by its hash.

@@ -66,6 +66,10 @@ class Presto {
     cell.turn = turn;
   }
 
+  FlowTableUse flow_table(Instant, size_t from, size_t count) const {
+    return {cells_.capacity(), cells_.used(from, count)};
+  }
+
  private:
   MemberIndex choose(const Packet& packet, uint16_t set, MemberMask mask) const {
     const uint32_t from = first_turn(cells_.find(packet.order_hash), packet);

@@ -5,7 +5,8 @@
 //   S(const SelectorInit&, const S::Parameters&),
 //   S::kNeeds, if it reads PathView::paths(): the ShimNeed that fills it,
 //   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
-//   first propose: prefetches, values that depend on now() alone.
+//   first propose: prefetches, values that depend on now() alone,
+//   and, if it remembers flows, flow_table(now, from, count), for reports.
 // The file ends with EDDY_SCHEME(name, S). Randomness comes from stream_of() through lb/draws.h:
 // propose and alternative peek, commit takes, so asking twice changes nothing.
 // Cost: one virtual call a burst; the rest is inlined. Source: architecture, section 5.
@@ -85,6 +86,13 @@ class SelectorOf final : public Selector {
     else
       scheme_.commit(view, packet, set, member);
     take(view, packet, set, member);
+  }
+
+  FlowTableUse flow_table(Instant now, size_t from, size_t count) override {
+    if constexpr (KeepsFlows<Scheme>)
+      return scheme_.flow_table(now, from, count);
+    else
+      return {};
   }
 
  private:

@@ -21,6 +21,12 @@
 
 namespace eddy::lb {
 
+// A scheme's own table of flows or flowlets; 0: it keeps none.
+struct FlowTableUse {
+  size_t places = 0;
+  size_t used = 0;  // of those that were asked about
+};
+
 class Selector {
  public:
   virtual ~Selector() = default;
@@ -32,6 +38,8 @@ class Selector {
   virtual MemberIndex again(const PathView& view, Packet& packet, uint16_t set, Trip& trip) = 0;
   // The packet takes the member, right behind one of its flow.
   virtual void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) = 0;
+  // Asks about the places [from, from + count), both multiples of 4. For reports.
+  virtual FlowTableUse flow_table(Instant now, size_t from, size_t count) = 0;
 };
 
 // clang-format off
@@ -45,6 +53,10 @@ concept PathScheme = requires(S scheme, const PathView& view, const Packet& pack
 template <class S>
 concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packet* const> burst) {
   scheme.prepare(view, burst);
+};
+template <class S>
+concept KeepsFlows = requires(S scheme, Instant now, size_t from, size_t count) {
+  { scheme.flow_table(now, from, count) } -> std::same_as<FlowTableUse>;
 };
 // clang-format on
 

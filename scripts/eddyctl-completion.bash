@@ -8,7 +8,7 @@ _eddyctl() {
     esac
   done
   case "$previous" in
-    show) choices="ports queues pgs pfc buffers watermarks drops rlb paths schemes workers neighbors routes events" ;;
+    show) choices="ports queues pgs pfc buffers watermarks drops rlb paths flows schemes workers neighbors routes events" ;;
     clear) choices="counters watermarks" ;;
     set) choices="port" ;;
     port | --port)
@@ -21,7 +21,7 @@ _eddyctl() {
     --socket) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     reload | list | counters) choices="" ;;
     *)
-      choices="show clear set reload list counters --name --socket --json --all --port --watch --via --markdown"
+      choices="show clear set reload list counters --name --socket --json --all --port --leaf --top --watch --via --markdown"
       [[ "${COMP_WORDS[COMP_CWORD-2]}" == port ]] && choices="tx"
       ;;
   esac

@@ -177,6 +177,8 @@ Result<Json> read_report(const Arguments& arguments, Report report) {
   Json request{{"command", "show"}, {"report", std::string(to_string(report))}};
   request["all"] = arguments.options.all;
   if (arguments.options.port) request["port"] = *arguments.options.port;
+  if (arguments.options.leaf) request["leaf"] = *arguments.options.leaf;
+  if (arguments.options.top) request["top"] = *arguments.options.top;
   return over_socket(arguments, request, kReadTimeoutMs);
 }
 
@@ -252,6 +254,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--json", arguments.json, "for programs: one JSON value a line");
   app.add_flag("--all", arguments.options.all, "rows in which nothing has happened, too");
   app.add_option("--port", arguments.options.port, "only rows of this port");
+  app.add_option("--leaf", arguments.options.leaf, "only rows of this destination leaf");
+  app.add_option("--top", arguments.options.top, "at most so many rows (flows: 50 unless said)")
+      ->check(CLI::Range(uint64_t{1}, kMostTop));
   app.add_option("--watch", arguments.watch_s, "repeat every N seconds")
       ->check(CLI::Range(1, 3600));
   app.add_flag("--markdown", arguments.markdown, "counters: as docs/counters.md");

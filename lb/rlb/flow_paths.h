@@ -13,6 +13,7 @@
 #include <immintrin.h>
 #include <rte_prefetch.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -110,12 +111,14 @@ class FlowPaths {
   size_t flows() const { return flows_; }          // in the table
   uint64_t replaced() const { return replaced_; }  // flows that made room, ever
 
-  // visit(key, path) for each flow; for reports, not for packets.
+  // visit(key, path) for each flow of the places [from, from + count), which are whole lines; for
+  // reports, not for packets.
   template <class Visit>
-  void for_each(Visit&& visit) const {
-    for (const Line& line : lines_)
+  void for_each(size_t from, size_t count, Visit&& visit) const {
+    const size_t end = std::min(from + count, capacity()) / kWays;
+    for (size_t line = from / kWays; line < end; ++line)
       for (size_t way = 0; way < kWays; ++way)
-        if (line.keys[way] != 0) visit(line.keys[way], line.paths[way]);
+        if (lines_[line].keys[way] != 0) visit(lines_[line].keys[way], lines_[line].paths[way]);
   }
 
  private:

@@ -124,6 +124,10 @@ struct Rlb {
       if (guard_.watches(view)) guard_.note(view, packet, set, trace_, base_, member);
     }
 
+    FlowTableUse flow_table(Instant now, size_t from, size_t count) requires KeepsFlows<Scheme> {
+      return scheme_.flow_table(now, from, count);
+    }
+
    private:
     MemberIndex decide(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base) {
       base_ = base;

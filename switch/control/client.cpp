@@ -87,6 +87,8 @@ std::string parameters(const ReportOptions& options, uint64_t page, uint64_t sna
   if (page > 0) text += ",snapshot=" + std::to_string(snapshot);
   if (options.all) text += ",all=1";
   if (options.port) text += ",port=" + *options.port;
+  if (options.leaf) text += ",leaf=" + std::to_string(*options.leaf);
+  if (options.top) text += ",top=" + std::to_string(*options.top);
   return text;
 }
 

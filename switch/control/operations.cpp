@@ -13,6 +13,7 @@ namespace eddy::control {
 namespace {
 
 constexpr size_t kSamplesKept = 3;
+constexpr size_t kFlowsShown = 50;  // unless asked for more
 constexpr int64_t kShortestRateNs = 500'000'000;
 constexpr const char* kCommands = "show, clear, reload, set";
 
@@ -35,6 +36,24 @@ std::string port_names(const config::SwitchConfig& config) {
   for (const config::PortConfig& port : config.ports)
     names += (names.empty() ? "" : ", ") + port.name;
   return names.empty() ? "none: the switch has no ports" : names;
+}
+
+// What is wrong with the options, or empty.
+std::string problem_of(Report report, const ReportOptions& options,
+                       const config::SwitchConfig& config) {
+  if (options.top && (*options.top == 0 || *options.top > kMostTop))
+    return "top " + std::to_string(*options.top) + ": valid are 1 to " + std::to_string(kMostTop);
+  if (!options.leaf) return "";
+  if (report != Report::paths && report != Report::flows && report != Report::routes)
+    return "show " + std::string(to_string(report)) +
+           " cannot be asked by leaf; paths, flows and routes can";
+  std::string valid;
+  for (const config::LeafConfig& leaf : config.leaves) {
+    if (leaf.id.index() == *options.leaf) return "";
+    valid += (valid.empty() ? "" : ", ") + std::to_string(leaf.id.index());
+  }
+  return unknown("leaf", std::to_string(*options.leaf),
+                 valid.empty() ? "none: the switch has no paths to leaves" : valid);
 }
 
 Json problems_as_json(const Problems& problems) {
@@ -86,6 +105,13 @@ Result<Json> Operations::answer_show(const Json& request, int64_t now_ns) {
   const auto all = request.find("all");
   options.all = all != request.end() && all->is_boolean() && all->get<bool>();
   if (request.contains("port")) options.port = text_of(request, "port");
+  for (const auto& [key, into] : {std::pair("leaf", &options.leaf), {"top", &options.top}}) {
+    if (!request.contains(key)) continue;
+    const Json& value = request[key];
+    if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<int64_t>() < 0))
+      return refused(std::string(key) + " is no whole number");
+    *into = value.get<uint64_t>();
+  }
   Json value = show(*report, options, now_ns);
   if (value.contains("error")) return refused(text_of(value, "error"));
   return value;
@@ -95,6 +121,8 @@ Json Operations::show(Report report, const ReportOptions& options, int64_t now_n
   const config::SwitchConfig& config = object_.config();
   if (options.port && port_position(config, *options.port) == config.ports.size())
     return Json{{"error", unknown("port", *options.port, port_names(config))}};
+  if (const std::string wrong = problem_of(report, options, config); !wrong.empty())
+    return Json{{"error", wrong}};
   std::vector<NeighborRow> neighbors;
   if (report == Report::neighbors) {
     Result<std::vector<NeighborRow>> rows = commands_.neighbors();
@@ -107,19 +135,49 @@ Json Operations::show(Report report, const ReportOptions& options, int64_t now_n
     if (!rows.ok()) return Json{{"error", rows.problems().front()}};
     paths = std::move(*rows);
   }
+  FlowSurvey flows;
+  if (report == Report::flows) {
+    Result<FlowSurvey> survey = survey_flows(options);
+    if (!survey.ok()) return Json{{"error", survey.problems().front()}};
+    flows = std::move(*survey);
+  }
   if (report == Report::events) drain_events(now_ns);
   std::vector<SchemeParameterRow> schemes;
   if (report == Report::schemes) schemes = scheme_parameter_rows();
   const Sample now = take(now_ns);
-  const ReportInput input{config, now,     earlier(now_ns), baseline_,   neighbors,
-                          paths,  schemes, events_.kept(),  generation_, started_at_ns_};
+  const ReportInput input{.config = config,
+                          .now = now,
+                          .earlier = earlier(now_ns),
+                          .baseline = baseline_,
+                          .waits_baseline = &waits_baseline_,
+                          .neighbors = neighbors,
+                          .paths = paths,
+                          .flows = &flows,
+                          .schemes = schemes,
+                          .events = events_.kept(),
+                          .generation = generation_,
+                          .started_at_ns = started_at_ns_};
   return make_report(report, input, options);
+}
+
+// By the configuration in force: a row of another one is of no leaf of this.
+Result<FlowSurvey> Operations::survey_flows(const ReportOptions& options) {
+  const auto& leaves = object_.config().leaves;
+  const auto wants = [&](const FlowRow& row) {
+    if (options.leaf && (row.leaf.is_none() || row.leaf.index() != *options.leaf)) return false;
+    if (!options.port) return true;
+    const config::PathConfig* path = path_of(leaves, row, row.member);
+    return path != nullptr && path->port == *options.port;
+  };
+  return commands_.flows(wants, options.top.value_or(kFlowsShown));
 }
 
 Result<Json> Operations::answer_clear(const Json& request, int64_t now_ns) {
   const std::string what = text_of(request, "what");
   if (what == "counters") {
-    baseline_ = take(now_ns).numbers;
+    Sample now = take(now_ns);
+    baseline_ = std::move(now.numbers);
+    waits_baseline_ = now.waits;
     return Json{{"cleared", what}};
   }
   if (what != "watermarks") return refused(unknown("what", what, join_words(clear_words())));

@@ -49,6 +49,7 @@ class Operations {
  private:
   Result<Json> dispatch(const Json& request, int64_t now_ns);
   Result<Json> answer_show(const Json& request, int64_t now_ns);
+  Result<FlowSurvey> survey_flows(const ReportOptions& options);
   Result<Json> answer_clear(const Json& request, int64_t now_ns);
   Result<Json> answer_set(const Json& request);
   Sample take(int64_t now_ns);
@@ -64,6 +65,7 @@ class Operations {
   uint64_t generation_ = 1;
   std::deque<Sample> samples_;  // ascending, at most kSamplesKept
   std::vector<PortNumbers> baseline_;
+  Values<DelayHistogram::kSteps> waits_baseline_{};
   std::set<size_t> tx_off_;  // ports stopped by `set port P tx off`
 };
 

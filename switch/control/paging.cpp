@@ -27,7 +27,12 @@ std::string apply(std::string_view name, std::string_view value, PageRequest& re
     if (name == "snapshot") request.snapshot = number;
     return "";
   }
-  if (name != "all") return quoted + ": unknown; valid are page, snapshot, all, port";
+  if (name == "leaf" || name == "top") {
+    if (!number) return quoted + ": not a whole number";
+    (name == "leaf" ? request.options.leaf : request.options.top) = number;
+    return "";
+  }
+  if (name != "all") return quoted + ": unknown; valid are page, snapshot, all, port, leaf, top";
   if (!number || *number > 1) return quoted + ": all is 0 or 1";
   request.options.all = *number == 1;
   return "";

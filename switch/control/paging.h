@@ -33,7 +33,8 @@ struct PageRequest {
   std::optional<uint64_t> snapshot;
   ReportOptions options;
 };
-// "page=1,all=1,port=p0,snapshot=7", each at most once; empty or null text asks page 0.
+// "page=1,all=1,port=p0,leaf=2,top=9,snapshot=7", each at most once; empty or null text asks page
+// 0.
 Result<PageRequest> parse_page_request(std::string_view parameters);
 
 // Index of the first row of each page; at least one page.

@@ -25,6 +25,8 @@ Json rows_of(Report report, const ReportInput& input, const ReportOptions& optio
       return rlb_rows(input, options);
     case Report::paths:
       return path_rows(input, options);
+    case Report::flows:
+      return flow_rows(input, options);
     case Report::schemes:
       return scheme_rows(input, options);
     case Report::workers:
@@ -47,7 +49,11 @@ Json make_report(Report report, const ReportInput& input, const ReportOptions& o
   out["switch"] = input.config.name;
   out["generation"] = input.generation;
   out["uptime_ns"] = static_cast<uint64_t>(input.now.at_ns - input.started_at_ns);
-  out["rows"] = rows_of(report, input, options);
+  if (report == Report::rlb) put_waits(out, input);
+  if (report == Report::flows) put_flow_tables(out, input);
+  Json& rows = out["rows"] = rows_of(report, input, options);
+  if (options.top && rows.size() > *options.top)
+    rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(*options.top), rows.end());
   return out;
 }
 

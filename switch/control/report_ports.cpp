@@ -253,6 +253,16 @@ Json rlb_rows(const ReportInput& input, const ReportOptions& options) {
   return rows;
 }
 
+// How long packets were in RLB's loop, to within a quarter; absent: none was.
+void put_waits(Json& report, const ReportInput& input) {
+  Values<DelayHistogram::kSteps> waits = input.now.waits;
+  for (size_t i = 0; input.waits_baseline != nullptr && i < waits.size(); ++i)
+    waits[i] -= std::min(waits[i], (*input.waits_baseline)[i]);
+  if (!any(waits)) return;
+  report["rlb_wait_p50_ns"] = static_cast<uint64_t>(percentile(waits, 50).ns());
+  report["rlb_wait_p99_ns"] = static_cast<uint64_t>(percentile(waits, 99).ns());
+}
+
 Json drop_rows(const ReportInput& input, const ReportOptions& options) {
   Json rows = Json::array();
   for_each_port(input, options, [&](const PortReader& port) {

@@ -9,6 +9,9 @@ namespace {
 bool wanted(const ReportOptions& options, const std::string& port) {
   return !options.port || *options.port == port;
 }
+bool wanted(const ReportOptions& options, LeafId leaf) {
+  return !options.leaf || *options.leaf == leaf.index();
+}
 
 const PortState* state_of(const ReportInput& input, const std::string& port) {
   const size_t position = port_position(input.config, port);
@@ -33,6 +36,12 @@ std::string path_text(const config::PathConfig& path, size_t position) {
   const size_t id = path.path_id ? path.path_id->index() : position << 8 | 0xff;
   const size_t second = id & 0xff;
   return std::to_string(id >> 8) + (second == 0xff ? "" : "." + std::to_string(second));
+}
+
+std::string hex(uint64_t value) {
+  std::string text(16, '0');
+  for (size_t i = text.size(); i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 0xF];
+  return text;
 }
 
 uint64_t percent(uint64_t part, uint64_t whole) {
@@ -105,9 +114,59 @@ Json path_rows(const ReportInput& input, const ReportOptions& options) {
   for (const config::LeafConfig& leaf : input.config.leaves)
     for (size_t i = 0; i < leaf.paths.size(); ++i, ++at) {
       const PathRow* measured = at < input.paths.size() ? &input.paths[at] : nullptr;
-      if (wanted(options, leaf.paths[i].port)) rows.push_back(path_row(input, leaf, i, measured));
+      if (wanted(options, leaf.paths[i].port) && wanted(options, leaf.id))
+        rows.push_back(path_row(input, leaf, i, measured));
     }
   return rows;
+}
+
+const config::PathConfig* path_of(const std::vector<config::LeafConfig>& leaves, const FlowRow& row,
+                                  size_t member) {
+  if (row.set >= leaves.size() || leaves[row.set].id != row.leaf) return nullptr;
+  const auto& paths = leaves[row.set].paths;
+  return member < paths.size() ? &paths[member] : nullptr;
+}
+
+Json flow_rows(const ReportInput& input, const ReportOptions&) {
+  Json rows = Json::array();
+  if (input.flows == nullptr) return rows;
+  for (const FlowRow& flow : input.flows->rows) {
+    Json row;
+    row["flow"] = hex(flow.flow);
+    row["worker"] = static_cast<uint64_t>(flow.worker);
+    if (!flow.leaf.is_none()) row["leaf"] = flow.leaf.index();
+    row["member"] = static_cast<uint64_t>(flow.member);
+    row["wanted_member"] = static_cast<uint64_t>(flow.wanted);
+    if (const auto* path = path_of(input.config.leaves, flow, flow.member)) {
+      row["port"] = path->port;
+      row["path"] = path_text(*path, flow.member);
+    }
+    if (const auto* path = path_of(input.config.leaves, flow, flow.wanted))
+      row["wanted_port"] = path->port;
+    row["moved"] = yes_no(flow.member != flow.wanted);
+    row["proven"] = yes_no(flow.guarded);
+    row["idle_ns"] = static_cast<uint64_t>(flow.idle.ns());
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void put_flow_tables(Json& report, const ReportInput& input) {
+  if (input.flows == nullptr) return;
+  report["matching_flows"] = input.flows->matching;
+  report["watched_flows"] = input.flows->watched;
+  report["watched_places"] = input.flows->places;
+  report["scheme"] = input.config.load_balancer.scheme;
+  report["scheme_flows"] = input.flows->scheme_flows;
+  report["scheme_places"] = input.flows->scheme_places;
+  uint64_t replaced = 0, placeless = 0;
+  for (size_t p = 0; p < input.config.ports.size() && p < input.now.numbers.size(); ++p) {
+    const PortReader port(input, p);
+    replaced += port.since_baseline()[PortCounter::guard_replaced_flows];
+    placeless += port.since_baseline()[PortCounter::guard_placeless_packets];
+  }
+  report["guard_replaced_flows"] = replaced;
+  report["guard_placeless_packets"] = placeless;
 }
 
 Json scheme_rows(const ReportInput& input, const ReportOptions& options) {
@@ -183,13 +242,14 @@ Json route_rows(const ReportInput& input, const ReportOptions& options) {
   Json rows = Json::array();
   for (const config::PortConfig& port : input.config.ports)
     for (const IpPrefix& address : port.addresses)
-      if (wanted(options, port.name))
+      if (wanted(options, port.name) && !options.leaf)
         rows.push_back({{"prefix", to_string(address.network())},
                         {"type", "connected"},
                         {"port", port.name},
                         {"live", yes_no(is_live(input, port.name))}});
   for (const config::RouteConfig& route : input.config.routes) {
     if (!wanted(options, route.port.value_or(""))) continue;
+    if (!wanted(options, route.leaf.value_or(LeafId::none()))) continue;
     Json row{{"prefix", to_string(route.prefix)}, {"type", "static"}};
     if (route.port) {
       row["port"] = *route.port;

@@ -53,6 +53,7 @@ struct Sample {
   std::vector<PortState> ports;      // by PortId
   BufferStatus buffer;
   std::vector<WorkerStats> workers;
+  Values<DelayHistogram::kSteps> waits{};  // in RLB's loop
 };
 
 PortNumbers read_numbers(const Counters& counters, PortId port);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace eddy::control {
@@ -12,6 +13,14 @@ constexpr size_t kNeighborRows = 8'192;  // a shard
 
 bool is_done(const Command& command) {
   return command.done.load(std::memory_order_acquire);
+}
+
+// Moved ones first, then the least idle.
+void keep_first(std::vector<FlowRow>& rows, size_t most) {
+  std::ranges::sort(rows, {}, [](const FlowRow& row) {
+    return std::tuple(row.member == row.wanted, row.idle, row.flow);
+  });
+  if (rows.size() > most) rows.resize(most);
 }
 
 }  // namespace
@@ -67,6 +76,39 @@ Result<std::vector<PathRow>> ShardCommands::paths() {
     return problems;
   pending->path_rows.resize(pending->command.row_count);
   return std::move(pending->path_rows);
+}
+
+Result<FlowSurvey> ShardCommands::flows(const WantsFlow& wants, size_t most) {
+  FlowSurvey survey;
+  for (size_t s = 0; s < object_.shard_count(); ++s)
+    if (Problems problems = add_flows(ShardId(s), wants, most, survey); !problems.empty())
+      return problems;
+  keep_first(survey.rows, most);
+  return survey;
+}
+
+Problems ShardCommands::add_flows(ShardId shard, const WantsFlow& wants, size_t most,
+                                  FlowSurvey& survey) {
+  auto pending = std::make_unique<Pending>();
+  pending->flow_rows.resize(FlowScan::kPlaces);
+  pending->command.kind = Command::Kind::scan_flows;
+  FlowScan& scan = pending->command.flows;
+  scan.rows = pending->flow_rows;
+  do {
+    if (Problems problems = run(shard, pending, "show flows"); !problems.empty()) return problems;
+    for (FlowRow& row : scan.rows.first(scan.row_count)) {
+      row.worker = static_cast<uint16_t>(shard.index());
+      if (!wants(row)) continue;
+      ++survey.matching;
+      survey.rows.push_back(row);
+    }
+    survey.scheme_flows += scan.scheme_flows;
+    if (survey.rows.size() > 2 * most) keep_first(survey.rows, most);
+  } while (scan.more);
+  survey.watched += scan.watched;
+  survey.places += scan.places;
+  survey.scheme_places += scan.scheme_places;
+  return {};
 }
 
 Problems ShardCommands::run(ShardId shard, std::unique_ptr<Pending>& pending,

@@ -14,6 +14,16 @@
 
 namespace eddy::control {
 
+// Of all workers.
+struct FlowSurvey {
+  std::vector<FlowRow> rows;   // those wanted: moved ones first, then the least idle
+  uint64_t matching = 0;       // how many were wanted; more than `rows` where those are cut
+  uint64_t watched = 0;        // flows that the order guards know
+  uint64_t places = 0;         // that their tables have
+  uint64_t scheme_flows = 0;   // flows or flowlets in the schemes' own tables
+  uint64_t scheme_places = 0;  // that those have
+};
+
 class ShardCommands {
  public:
   // `wait` is called between looks at a command.
@@ -25,13 +35,19 @@ class ShardCommands {
   Result<std::vector<NeighborRow>> neighbors();
   // As the first worker sees them.
   Result<std::vector<PathRow>> paths();
+  // The first `most` of the rows that `wants` lets through. A command a FlowScan::kPlaces places.
+  using WantsFlow = std::function<bool(const FlowRow&)>;
+  Result<FlowSurvey> flows(const WantsFlow& wants, size_t most);
 
  private:
   struct Pending {
     Command command;
     std::vector<NeighborRow> rows;
     std::vector<PathRow> path_rows;
+    std::vector<FlowRow> flow_rows;
   };
+  // One worker's.
+  Problems add_flows(ShardId shard, const WantsFlow& wants, size_t most, FlowSurvey& survey);
   // Posts it to the shard and waits.
   Problems run(ShardId shard, std::unique_ptr<Pending>& pending, std::string_view what);
 

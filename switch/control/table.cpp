@@ -83,6 +83,14 @@ constexpr Column kRlb[] = {{"port", "Port"},
                            {"rlb_rerouted_packets", "Rerouted", Kind::count},
                            {"rlb_waiting_packets", "Waited", Kind::count},
                            {"rlb_followed_packets", "Followed", Kind::count},
+                           {"rlb_rounds_1", "1 round", Kind::count},
+                           {"rlb_rounds_2", "2", Kind::count},
+                           {"rlb_rounds_3", "3", Kind::count},
+                           {"rlb_rounds_4", "4", Kind::count},
+                           {"rlb_rounds_5", "5", Kind::count},
+                           {"rlb_rounds_6", "6", Kind::count},
+                           {"rlb_rounds_7", "7", Kind::count},
+                           {"rlb_rounds_8", "8+", Kind::count},
                            {"rlb_forced_packets", "Forced", Kind::count},
                            {"rlb_all_warned_packets", "All warned", Kind::count},
                            {"rlb_suspended_packets", "Suspended", Kind::count},
@@ -125,6 +133,17 @@ constexpr Column kPaths[] = {{"leaf", "Leaf", Kind::number},
                              {"dre_bytes", "DRE", Kind::bytes},
                              {"tx_bps", "Tx rate", Kind::rate},
                              {"tx_packets", "Tx packets", Kind::count}};
+constexpr Column kFlows[] = {{"flow", "Flow"},
+                             {"worker", "Worker", Kind::number},
+                             {"leaf", "Leaf", Kind::number},
+                             {"member", "Member", Kind::number},
+                             {"port", "Port"},
+                             {"path", "Path"},
+                             {"wanted_member", "Wanted", Kind::number},
+                             {"wanted_port", "Wanted port"},
+                             {"moved", "Moved"},
+                             {"proven", "Proven"},
+                             {"idle_ns", "Idle", Kind::nanoseconds}};
 constexpr Column kSchemes[] = {
     {"scheme", "Scheme"},   {"active", "Active"}, {"parameter", "Parameter"}, {"value", "Value"},
     {"default", "Default"}, {"range", "Valid"},   {"help", "Meaning"}};
@@ -179,6 +198,8 @@ std::span<const Column> columns_of(Report report) {
       return kRlb;
     case Report::paths:
       return kPaths;
+    case Report::flows:
+      return kFlows;
     case Report::schemes:
       return kSchemes;
     case Report::workers:
@@ -257,6 +278,39 @@ std::string with_unit(uint64_t value, std::span<const Unit> units) {
   return std::to_string(value / units[0].size) + " " + units[0].name;
 }
 
+uint64_t number_of(const Json& report, const char* key) {
+  return report.value(key, uint64_t{0});
+}
+
+std::string flows_text(const Json& report) {
+  const auto of = [&](const char* key) { return grouped(number_of(report, key)); };
+  if (number_of(report, "watched_places") == 0)
+    return "no flow is watched: RLB is off, or there is no path to choose\n";
+  std::string text = std::to_string(report.at("rows").size()) + " of " + of("matching_flows") +
+                     " flows shown; " + of("watched_flows") + " of " + of("watched_places") +
+                     " places taken, " + of("guard_replaced_flows") + " flows replaced, " +
+                     of("guard_placeless_packets") + " packets without a place\n";
+  if (number_of(report, "scheme_places") != 0)
+    text += report.value("scheme", "") + ": " + of("scheme_flows") + " of " + of("scheme_places") +
+            " entries in use\n";
+  return text;
+}
+
+// Below the rows: what is of the whole switch.
+std::string whole_of(Report report, const Json& value) {
+  if (report == Report::flows) return flows_text(value);
+  if (report != Report::rlb || !value.contains("rlb_wait_p50_ns")) return "";
+  const auto time = [&](const char* key) {
+    return duration_text(number_of(value, key) * kPicosecondsANanosecond);
+  };
+  return "waited in the loop: p50 " + time("rlb_wait_p50_ns") + ", p99 " + time("rlb_wait_p99_ns") +
+         "\n";
+}
+
+std::string nothing_of(Report report) {
+  return report == Report::flows ? "" : "nothing to show (--all shows every row)\n";
+}
+
 }  // namespace
 
 std::string render_table(const Json& report) {
@@ -269,13 +323,13 @@ std::string render_table(const Json& report) {
     Cells& cells = lines.emplace_back();
     for (const Column& column : columns) cells.push_back(cell_text(column, row));
   }
-  if (lines.size() == 1) return "nothing to show (--all shows every row)\n";
+  if (lines.size() == 1) return nothing_of(*name) + whole_of(*name, report);
   std::vector<size_t> widths(columns.size());
   for (const Cells& cells : lines)
     for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
   std::string text;
   for (const Cells& cells : lines) text += line_of(columns, cells, widths);
-  return text;
+  return text + whole_of(*name, report);
 }
 
 std::string grouped(uint64_t n) {

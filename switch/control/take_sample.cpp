@@ -23,6 +23,9 @@ Sample take_sample(const Switch& object, Backend& backend, int64_t now_ns) {
   sample.at_ns = now_ns;
   sample.buffer = object.buffer_status();
   sample.workers = backend.worker_stats();
+  for (size_t s = 0; s < object.shard_count(); ++s)
+    for (size_t step = 0; step < sample.waits.size(); ++step)
+      sample.waits[step] += object.waits(ShardId(s)).count(step);
   for (size_t p = 0; p < object.port_count(); ++p) {
     const PortId port(p);
     PortNumbers sum;

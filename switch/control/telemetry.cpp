@@ -45,13 +45,19 @@ int add(rte_tel_data* into, const std::string& key, const Json& value) {
   return error;
 }
 
+// What is asked, for the snapshots.
+std::string key_of(Report report, const ReportOptions& options) {
+  const auto number = [](const std::optional<uint64_t>& n) { return n ? std::to_string(*n) : ""; };
+  return std::string(to_string(report)) + (options.all ? " all " : " ") + number(options.leaf) +
+         " " + number(options.top) + " " + options.port.value_or("");
+}
+
 Json answer(Report report, const char* parameters) {
   const std::string_view text = parameters == nullptr ? "" : parameters;
   Result<PageRequest> request = parse_page_request(text);
   if (!request.ok()) return Json{{"error", request.problems().front()}};
   const ReportOptions& options = request->options;
-  const std::string key =
-      std::string(to_string(report)) + (options.all ? " all " : " ") + options.port.value_or("");
+  const std::string key = key_of(report, options);
   Registry& shared = registry();
   const std::lock_guard lock(shared.mutex);
   if (!shared.source) return Json{{"error", "the switch is being taken down"}};
@@ -77,7 +83,8 @@ Problems set_telemetry_source(ReportSource source) {
   if (shared.registered || !shared.source) return {};
   for (const Word& word : report_words()) {
     const std::string command = std::string(kPrefix) + std::string(word.name);
-    const std::string help = std::string(word.help) + ". Parameters: page=K,all=1,port=NAME";
+    const std::string help =
+        std::string(word.help) + ". Parameters: page=K,all=1,port=NAME,leaf=N,top=N";
     const int error = rte_telemetry_register_cmd(command.c_str(), on_command, help.c_str());
     if (error != 0) return {"telemetry command " + command + ": " + std::strerror(-error)};
   }

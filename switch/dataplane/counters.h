@@ -56,6 +56,14 @@ namespace eddy {
   X(rlb_waiting_packets, "packets that RLB sent round to wait for their path")               \
   X(rlb_followed_packets, "packets that waited behind one of their flow")                    \
   X(rlb_forced_packets, "packets that would have waited, but a limit forbade it")            \
+  X(rlb_rounds_1, "packets that left RLB's loop after one round")                            \
+  X(rlb_rounds_2, "after two rounds")                                                        \
+  X(rlb_rounds_3, "after three rounds")                                                      \
+  X(rlb_rounds_4, "after four rounds")                                                       \
+  X(rlb_rounds_5, "after five rounds")                                                       \
+  X(rlb_rounds_6, "after six rounds")                                                        \
+  X(rlb_rounds_7, "after seven rounds")                                                      \
+  X(rlb_rounds_8, "after eight rounds or more")                                              \
   X(guard_moved_flows, "times a flow took another path, as the order guard allowed")         \
   X(guard_stayed_packets, "packets that the order guard kept on their flow's path")          \
   X(guard_forced_moves, "times a flow was moved, order or not, because its path is down")    \

@@ -12,6 +12,12 @@ namespace {
 constexpr Duration kLeastInterval = Duration::microseconds(1);  // in which a limit holds
 constexpr BitRate kFastest = BitRate::gbps(100);
 
+PortCounter rounds_counter(uint32_t rounds) {
+  constexpr auto kFirst = static_cast<uint32_t>(PortCounter::rlb_rounds_1);
+  constexpr auto kLast = static_cast<uint32_t>(PortCounter::rlb_rounds_8);
+  return static_cast<PortCounter>(std::min(kFirst + std::max(rounds, 1u) - 1, kLast));
+}
+
 BitRate line_rate(const config::SwitchConfig& config) {
   BitRate fastest = BitRate::mbps(1);
   for (const config::PortConfig& port : config.ports)
@@ -186,9 +192,9 @@ lb::MemberIndex Recirculation::let_out(TripIndex place) {
 void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
   const lb::Trip trip = places_[place].trip;
   delays_.add(trip.spent);
-  by_rounds_[std::min<size_t>(trip.rounds, by_rounds_.size() - 1)].add(1);
   PacketFifo flow = vacate(place);
   const PortId port = flow.head()->ingress_port;
+  context_.count(port, rounds_counter(trip.rounds));
   send(flow.pop());  // chosen for already
   if (flow.empty()) return;
   const lb::PathView view = context_.view_without_loop();

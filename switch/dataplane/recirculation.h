@@ -68,8 +68,6 @@ class Recirculation final : public lb::WaitingRoom {
   uint64_t held() const { return occupants_; }
   int64_t octets() const { return octets_; }
   const DelayHistogram& delays() const { return delays_; }
-  // Packets by the rounds that they made, the last: more.
-  const std::array<Counter, 9>& by_rounds() const { return by_rounds_; }
 
  private:
   static constexpr unsigned kRing = 4 * kTrips;
@@ -127,7 +125,6 @@ class Recirculation final : public lb::WaitingRoom {
   std::array<Packet*, kBurst> leaving_;
   size_t leaving_count_ = 0;
   DelayHistogram delays_;
-  std::array<Counter, 9> by_rounds_;
 };
 
 }  // namespace eddy

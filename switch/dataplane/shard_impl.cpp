@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "net/assert.h"
+#include "switch/dataplane/flow_scan.h"
 
 namespace eddy {
 
@@ -190,6 +191,9 @@ void ShardImpl::carry_out(Command& command) {
       break;
     case Command::Kind::dump_paths:
       command.row_count = paths_.dump(command.path_rows);
+      break;
+    case Command::Kind::scan_flows:
+      scan_flows(context_, command.flows);
       break;
     case Command::Kind::drain:
       pause_.resume_all();

@@ -37,6 +37,7 @@ class ShardImpl final : public Shard {
   const Counters& counters() const { return context_.counters; }
   EventRing& events() { return context_.events; }
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
+  const DelayHistogram& waits() const { return recirculation_.delays(); }
   uint64_t held() const;
 
  private:

@@ -117,6 +117,9 @@ const config::SwitchConfig& Switch::config() const {
 const Counters& Switch::counters(ShardId shard) const {
   return std::as_const(*state_->shards[shard.index()]).counters();
 }
+const DelayHistogram& Switch::waits(ShardId shard) const {
+  return state_->shards[shard.index()]->waits();
+}
 EventRing& Switch::events(ShardId shard) {
   return state_->shards[shard.index()]->events();
 }

@@ -21,6 +21,7 @@
 #include "net/result.h"
 #include "net/units.h"
 #include "switch/dataplane/counters.h"
+#include "switch/dataplane/delay_histogram.h"
 #include "switch/dataplane/events.h"
 #include "switch/dataplane/routes.h"
 
@@ -62,6 +63,31 @@ struct PathRow {
   uint8_t paused = 0;      // queues
 };
 
+// A flow that RLB's order guard watches, as its shard knows it.
+struct FlowRow {
+  uint64_t flow = 0;     // its order hash, but for bit 0
+  LeafId leaf;           // where it goes; none: there are too many path sets to tell
+  uint16_t set = 0;      // the path set to it
+  uint8_t member = 0;    // that its last packet took
+  uint8_t wanted = 0;    // that the scheme wanted for it
+  bool guarded = false;  // arrivals on its path are proven (PathTable::arrived_before)
+  uint16_t worker = 0;   // whose flow it is; control's to say
+  Duration idle;         // since its last packet
+};
+
+// A slice of a shard's tables of flows: at most kPlaces places from `next` on are looked at.
+struct FlowScan {
+  static constexpr size_t kPlaces = 4'096;
+  std::span<FlowRow> rows;   // in: kPlaces of them; the watched flows of the slice
+  size_t next = 0;           // in: where to begin; out: where to go on
+  bool more = false;         // out: there is more, from `next` on
+  size_t row_count = 0;      // out, as what follows
+  size_t places = 0;         // in the table of the order guard; 0: RLB is off
+  size_t watched = 0;        // flows in it
+  size_t scheme_places = 0;  // in the scheme's own table; 0: it keeps none
+  size_t scheme_flows = 0;   // flows or flowlets in it, of the slice
+};
+
 struct PgStatus {    // octets
   int64_t used = 0;  // reserved + shared + headroom
   int64_t headroom = 0;
@@ -100,12 +126,20 @@ struct Balance {  // conservation: rx + originated == tx + consumed + dropped + 
 // A request from control to a shard, carried out inside its next poll. The caller owns it until
 // done.
 struct Command {
-  enum class Kind : uint8_t { set_port_tx, clear_watermarks, dump_neighbors, dump_paths, drain };
+  enum class Kind : uint8_t {
+    set_port_tx,
+    clear_watermarks,
+    dump_neighbors,
+    dump_paths,
+    scan_flows,
+    drain,
+  };
   Kind kind{};
   PortId port;
   bool on = false;               // set_port_tx
   std::span<NeighborRow> rows;   // dump_neighbors: filled from the front
   std::span<PathRow> path_rows;  // dump_paths: the same, all members of all sets in order
+  FlowScan flows;                // scan_flows
   size_t row_count = 0;
   Command* next = nullptr;        // the shard's, while it waits
   std::atomic<bool> done{false};  // set last, with release
@@ -133,7 +167,8 @@ class Switch {
   size_t port_count() const;
   const config::SwitchConfig& config() const;  // control: what the newest snapshot was built from
   const Counters& counters(ShardId shard) const;
-  EventRing& events(ShardId shard);  // pop: control
+  const DelayHistogram& waits(ShardId shard) const;  // in RLB's loop, a packet that went round
+  EventRing& events(ShardId shard);                  // pop: control
   const lb::PortSignals& signals(PortId port) const;
   PgStatus pg_status(PortId port, PriorityGroupId pg) const;
   QueueStatus queue_status(PortId port, QueueId queue) const;

@@ -32,6 +32,20 @@ TEST(Operations, BadRequestsSayWhatWouldBeValid) {
               HasSubstr("on, off"));
 }
 
+TEST(Operations, LeavesAndRowLimitsThatCannotBeAreRefused) {
+  LiveSwitch live;
+  const auto refused = [&](const char* report, const char* key, const Json& value) {
+    return first_problem(live.ask({{"command", "show"}, {"report", report}, {key, value}}));
+  };
+  EXPECT_THAT(refused("flows", "leaf", 9), HasSubstr("leaf \"9\" unknown; valid are none"));
+  EXPECT_THAT(refused("ports", "leaf", 9), HasSubstr("show ports cannot be asked by leaf"));
+  EXPECT_THAT(refused("flows", "leaf", "two"), HasSubstr("leaf is no whole number"));
+  EXPECT_THAT(refused("flows", "leaf", -2), HasSubstr("leaf is no whole number"));
+  EXPECT_THAT(refused("flows", "top", 0), HasSubstr("valid are 1 to 100000"));
+  EXPECT_THAT(refused("ports", "top", 100'001), HasSubstr("valid are 1 to 100000"));
+  EXPECT_EQ(refused("ports", "top", 1), "");
+}
+
 TEST(Operations, EveryReportIsAnswered) {
   LiveSwitch live;
   for (const Word& word : report_words())

@@ -84,15 +84,17 @@ TEST(Paging, LongTextsAreCutVisibly) {
 }
 
 TEST(Paging, ParametersAreParsedOrRefusedByName) {
-  const auto request = parse_page_request("page=2,all=1,port=p0,snapshot=9");
+  const auto request = parse_page_request("page=2,all=1,port=p0,snapshot=9,leaf=3,top=8");
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(request.value().page, 2u);
   EXPECT_EQ(request.value().snapshot, 9u);
   EXPECT_TRUE(request.value().options.all);
   EXPECT_EQ(request.value().options.port, "p0");
+  EXPECT_EQ(request.value().options.leaf, 3u);
+  EXPECT_EQ(request.value().options.top, 8u);
   EXPECT_TRUE(parse_page_request("").ok());
   for (const char* bad : {"page=x", "page=-1", "page=", "page", "all=2", "foo=1", "=", "1",
-                          "page=99999999999999999999"})
+                          "leaf=x", "top=", "page=99999999999999999999"})
     EXPECT_FALSE(parse_page_request(bad).ok()) << bad;
 }
 

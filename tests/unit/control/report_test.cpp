@@ -27,6 +27,7 @@ TEST(Report, EveryReportIsFlatRowsOfStringsAndUnsigned) {
   s.schemes.push_back({"ecmp", "buckets", "count", "256", "1 to 1024", "help"});
   s.events.push_back({{Instant{}, 1, PortId(0), Priority(3), EventKind::pfc_sent}, 1, 0});
   s.now.workers.resize(2);
+  s.flows.rows.resize(1);
   for (const Word& word : report_words()) {
     const Json all = rows(s, *parse_report(word.name), {true, {}});
     ASSERT_FALSE(all.empty()) << word.name;
@@ -106,6 +107,77 @@ TEST(Report, RlbShowsPortsWhereSomethingOfItHappened) {
   EXPECT_EQ(rlb[0].at("guard_replaced_flows"), 4u);
   EXPECT_FALSE(rlb[0].contains("tx_packets"));
   EXPECT_EQ(rows(s, Report::rlb, {true, {}}).size(), 2u);
+}
+
+TEST(Report, RlbSaysHowLongPacketsWaited) {
+  SampleSwitch s;
+  ReportInput input = s.input();
+  const auto report = [&] { return make_report(Report::rlb, input, {}); };
+  EXPECT_FALSE(report().contains("rlb_wait_p50_ns")) << "none did";
+  Values<DelayHistogram::kSteps> before{};
+  before[DelayHistogram::step_of(Duration::milliseconds(1))] = 500;
+  s.now.waits = before;
+  s.now.waits[DelayHistogram::step_of(Duration::microseconds(1))] = 98;
+  s.now.waits[DelayHistogram::step_of(Duration::microseconds(8))] = 2;
+  input.waits_baseline = &before;
+  EXPECT_GE(report().at("rlb_wait_p50_ns"), 1'000u);
+  EXPECT_LE(report().at("rlb_wait_p50_ns"), 1'250u);
+  EXPECT_GE(report().at("rlb_wait_p99_ns"), 8'000u);
+  EXPECT_LE(report().at("rlb_wait_p99_ns"), 10'000u);
+  input.waits_baseline = nullptr;
+  EXPECT_GE(report().at("rlb_wait_p50_ns"), 1'000'000u);
+}
+
+FlowRow flow_to_leaf_2(uint8_t member, uint8_t wanted) {
+  return {.flow = 0x0123456789abcdee,
+          .leaf = LeafId(2),
+          .member = member,
+          .wanted = wanted,
+          .worker = 1,
+          .idle = Duration::microseconds(4)};
+}
+
+TEST(Report, FlowsSayWhereTheyGoAndWhereTheyWould) {
+  SampleSwitch s;
+  s.config.leaves[0].paths.push_back(config::PathConfig{"host1"});
+  s.flows = {.rows = {flow_to_leaf_2(1, 0)}, .matching = 7, .watched = 9, .places = 64};
+  s.now.numbers[0].port[index_of(PortCounter::guard_placeless_packets)] = 3;
+  s.now.numbers[1].port[index_of(PortCounter::guard_replaced_flows)] = 2;
+  const Json report = make_report(Report::flows, s.input(), {});
+  EXPECT_EQ(report.at("matching_flows"), 7u);
+  EXPECT_EQ(report.at("watched_flows"), 9u);
+  EXPECT_EQ(report.at("watched_places"), 64u);
+  EXPECT_EQ(report.at("guard_placeless_packets"), 3u);
+  EXPECT_EQ(report.at("guard_replaced_flows"), 2u);
+  Json row = report.at("rows").at(0);
+  EXPECT_EQ(row.at("flow"), "0123456789abcdee");
+  EXPECT_EQ(row.at("worker"), 1u);
+  EXPECT_EQ(row.at("leaf"), 2u);
+  EXPECT_EQ(row.at("port"), "host1");
+  EXPECT_EQ(row.at("path"), "1");
+  EXPECT_EQ(row.at("wanted_port"), "spine1");
+  EXPECT_EQ(row.at("moved"), "yes");
+  EXPECT_EQ(row.at("idle_ns"), 4'000u);
+  s.flows.rows[0].wanted = 1;
+  EXPECT_EQ(rows(s, Report::flows).at(0).at("moved"), "no");
+  s.flows.rows[0].set = 1;  // of another configuration
+  row = rows(s, Report::flows).at(0);
+  EXPECT_FALSE(row.contains("port"));
+  s.flows.rows[0].leaf = LeafId::none();
+  EXPECT_FALSE(rows(s, Report::flows).at(0).contains("leaf"));
+}
+
+TEST(Report, LeafAndTopOptionsKeepFewerRows) {
+  SampleSwitch s;
+  s.config.leaves.push_back({LeafId(3), {config::PathConfig{"spine1"}}});
+  s.config.routes.push_back({*parse_ip_prefix("10.3.0.0/16"), LeafId(3), {}});
+  for (const Report report : {Report::paths, Report::routes}) {
+    const Json of_leaf = rows(s, report, {.leaf = 3});
+    ASSERT_EQ(of_leaf.size(), 1u);
+    EXPECT_EQ(of_leaf[0].at("leaf"), 3u);
+    EXPECT_EQ(rows(s, report, {.top = 1}).size(), 1u);
+  }
+  EXPECT_EQ(rows(s, Report::paths, {.top = 9}).size(), 2u);
 }
 
 TEST(Report, PortOptionKeepsRowsOfThatPort) {

@@ -22,6 +22,7 @@ struct SampleSwitch {
   std::vector<NeighborRow> neighbors;
   std::vector<SchemeParameterRow> schemes;
   std::deque<LoggedEvent> events;
+  FlowSurvey flows;
 
   SampleSwitch() {
     for (const char* name : {"host1", "spine1"}) config.ports.push_back(config::default_port(name));
@@ -40,7 +41,16 @@ struct SampleSwitch {
   }
 
   ReportInput input() const {
-    return {config, now, &earlier, baseline, neighbors, {}, schemes, events, 3, 500'000'000};
+    return {.config = config,
+            .now = now,
+            .earlier = &earlier,
+            .baseline = baseline,
+            .neighbors = neighbors,
+            .flows = &flows,
+            .schemes = schemes,
+            .events = events,
+            .generation = 3,
+            .started_at_ns = 500'000'000};
   }
 };
 

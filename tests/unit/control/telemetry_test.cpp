@@ -42,13 +42,17 @@ TEST(Telemetry, ReportsOfManyPagesArriveWhole) {
 
 TEST(Telemetry, OptionsReachTheSource) {
   ASSERT_EQ(set_telemetry_source([](Report, const ReportOptions& options) {
-              return Json{{"rows", {{{"port", *options.port}, {"n", options.all ? 1u : 0u}}}}};
+              return Json{{"rows",
+                           {{{"port", *options.port},
+                             {"n", options.all ? 1u : 0u},
+                             {"leaf", *options.leaf},
+                             {"top", *options.top}}}}};
             }),
             Problems{});
   const Result<Json> got =
-      report_over_telemetry(socket_path(), Report::drops, {true, "p7"}, kReadTimeoutMs);
+      report_over_telemetry(socket_path(), Report::drops, {true, "p7", 3, 8}, kReadTimeoutMs);
   ASSERT_TRUE(got.ok()) << got.problems().front();
-  EXPECT_EQ(got.value().at("rows").dump(), R"([{"port":"p7","n":1}])");
+  EXPECT_EQ(got.value().at("rows").dump(), R"([{"port":"p7","n":1,"leaf":3,"top":8}])");
 }
 
 TEST(Telemetry, ErrorsOfTheSourceAreProblems) {

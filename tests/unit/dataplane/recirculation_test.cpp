@@ -110,6 +110,11 @@ TEST(Recirculation, APacketGoesRoundOnceAndIsHeldMeanwhile) {
   rig.run_for(10_us);
   ASSERT_EQ(rig.out().size(), 1u);
   EXPECT_EQ(rig.counted(PortCounter::rlb_waiting_packets), 1u);
+  EXPECT_EQ(rig.counted(PortCounter::rlb_rounds_1), 1u);
+  uint64_t waits = 0;
+  for (size_t step = 0; step < DelayHistogram::kSteps; ++step)
+    waits += rig.object().waits(ShardId(0)).count(step);
+  EXPECT_EQ(waits, 1u);
   EXPECT_EQ(leftovers(rig.object()), "");
 }
 

@@ -64,15 +64,20 @@ TEST(Report, VariantsWithRlbHaveATableOfIt) {
   run.result.counters["pfc_unforeseen"] = 1;
   run.result.counters["rlb_rerouted_packets"] = 4711;
   run.result.prediction_lead = Duration::microseconds(36);
+  run.result.wait_p50 = Duration::nanoseconds(1'279);
+  run.result.wait_p99 = Duration::nanoseconds(8'191);
   const Json values = run_values(run);
   EXPECT_DOUBLE_EQ(values.at("rlb_precision").get<double>(), 0.75);
   EXPECT_DOUBLE_EQ(values.at("rlb_recall").get<double>(), 0.9);
   EXPECT_DOUBLE_EQ(values.at("rlb_lead_us").get<double>(), 12);
+  EXPECT_EQ(values.at("rlb_wait_p50_ns"), 1'279u);
+  EXPECT_EQ(values.at("rlb_wait_p99_ns"), 8'191u);
   RunRecord without = sample_run("without", 1);
   EXPECT_TRUE(run_values(without).at("rlb_precision").is_null());
+  EXPECT_TRUE(run_values(without).at("rlb_wait_p50_ns").is_null());
   const std::string text = report(result_of({run, without}));
   const std::string table = text.substr(text.find("RLB\n"));
-  EXPECT_THAT(table, AllOf(HasSubstr("75"), HasSubstr("90"), HasSubstr("4711")));
+  EXPECT_THAT(table, AllOf(HasSubstr("75"), HasSubstr("90"), HasSubstr("4711"), HasSubstr("8.19")));
   EXPECT_THAT(table, Not(HasSubstr("without")));
   EXPECT_THAT(report(result_of({without})), Not(HasSubstr("RLB")));
 }
