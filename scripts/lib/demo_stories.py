@@ -47,8 +47,9 @@ class Everyday:
 
 
 class Throttled:
-    """Steady UDP of the lossless class; one spine's way to a leaf is slowed down and mended again;
-    then an incast that only the receiver's own leaf can foresee. With RLB on every switch, or without.
+    """Steady UDP of the lossless class; one spine's way to a leaf is slowed down and mended again, and
+    the way around it has little to spare meanwhile: when PFC nears there, too, packets wait a round. Then
+    an incast that only the receiver's own leaf can foresee. With RLB on every switch, or without.
 
     Hosts are paced: the fabric can always carry what they send, and what the incast brings too much
     fits into leaf 1, whose host ports are lossy because a kernel host does not obey PFC.
@@ -56,6 +57,7 @@ class Throttled:
 
     shortest = 10  # seconds
     SLOW = "10Mbps"
+    TIGHT = "52Mbps"  # the other spine's way: both together carry the background, just so
     BACKGROUND = 15_000_000  # bit/s a flow, of four
     BURST = 40_000_000  # bit/s of each of two hosts, for a second
     SLOW_FROM, SLOW_TO, BURST_AT = 0.2, 0.6, 0.75  # of the whole time
@@ -63,11 +65,15 @@ class Throttled:
     RLB = {
         "predictor": {"interval": "200us", "horizon": "20ms", "reaction": "1ms", "floor": "16KiB"},
         "warning": {"refresh": "10ms", "life": "50ms", "contribution": "100ms"},
-        "guard": {"mode": "off"},  # the receivers of this UDP do not mind order
+        # The receivers of this UDP do not mind order, but what waits in the loop stays in order.
+        "guard": {"mode": "follow"},
+        "all_warned": "wait_once",
+        "recirculation": {"latency": "1ms"},
     }
     traffic = (
         "Traffic: four UDP flows of 15 Mb/s, h1 to h3 and h2 to h4, lossless class.",
-        f"From a fifth of the time on to three fifths, spine1 sends to leaf2 at {SLOW} only.",
+        f"From a fifth of the time on to three fifths, spine1 sends to leaf2 at {SLOW} only,",
+        f"spine2 at {TIGHT}.",
         "After three quarters: an incast of a second, h1 and h2 send 40 Mb/s more each to h3.",
         "PFC, ECN marks and drops are counts of the last second.")
 
@@ -105,9 +111,10 @@ class Throttled:
             return []
         self._slow = slow
         self._watch.act("while spine1 was slow" if slow else "afterwards, with the incast")
-        spine = fabric.switch("spine1")
-        spine.config["ports"]["leaf2"]["shaper"] = self.SLOW if slow else "none"
-        spine.reload()
+        for name, rate in (("spine1", self.SLOW), ("spine2", self.TIGHT)):
+            spine = fabric.switch(name)
+            spine.config["ports"]["leaf2"]["shaper"] = rate if slow else "none"
+            spine.reload()
         return [f"spine1 to leaf2: {f'throttled to {self.SLOW}' if slow else 'full speed again'}"]
 
     def verdict(self, screen):

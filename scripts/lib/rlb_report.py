@@ -6,9 +6,9 @@ MESSAGES = (("pfc_predicted", "pauses foreseen"), ("cnm_tx_packets", "CNMs sent"
             ("cnm_relayed_packets", "passed on"), ("cnm_rx_packets", "received"))
 WARNINGS = (("path_warnings_begun", "path warnings begun"), ("path_warnings_cleared", "cleared"),
             ("path_warnings_expired", "expired"))
-PACKETS = (("rlb_rerouted_packets", "rerouted"), ("rlb_recirculated_packets", "recirculated"),
-           ("rlb_all_warned_packets", "with all paths warned"),
-           ("rlb_suspended_packets", "left: receiver congested"))
+PACKETS = (("rlb_rerouted_packets", "rerouted"), ("rlb_waiting_packets", "recirculated"),
+           ("rlb_all_warned_packets", "all warned"),
+           ("rlb_suspended_packets", "left: last hop"))
 PFC_SENT = 63  # severity of a warning that comes with the pause itself
 
 
@@ -91,7 +91,8 @@ class RlbWatch:
                 ("cnm_tx_packets", "", "no CNM was sent"),
                 ("cnm_relayed_packets", "spine", "no spine passed a warning on"),
                 ("path_warnings_begun", "leaf1", "no warning reached leaf1, whose hosts send"),
-                ("rlb_rerouted_packets", "leaf1", "leaf1 rerouted no packet")):
+                ("rlb_rerouted_packets", "leaf1", "leaf1 rerouted no packet"),
+                ("rlb_waiting_packets", "leaf1", "leaf1 recirculated no packet")):
             if not self.sum(counter, switch):
                 lines.append(what)
         return lines

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace eddy::control {
@@ -15,11 +14,9 @@ bool is_done(const Command& command) {
   return command.done.load(std::memory_order_acquire);
 }
 
-// Moved ones first, then the least idle.
+// The least idle first.
 void keep_first(std::vector<FlowRow>& rows, size_t most) {
-  std::ranges::sort(rows, {}, [](const FlowRow& row) {
-    return std::tuple(row.member == row.wanted, row.idle, row.flow);
-  });
+  std::ranges::sort(rows, {}, [](const FlowRow& row) { return std::pair(row.idle, row.flow); });
   if (rows.size() > most) rows.resize(most);
 }
 

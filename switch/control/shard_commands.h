@@ -16,7 +16,7 @@ namespace eddy::control {
 
 // Of all workers.
 struct FlowSurvey {
-  std::vector<FlowRow> rows;   // those wanted: moved ones first, then the least idle
+  std::vector<FlowRow> rows;   // those wanted, the least idle first
   uint64_t matching = 0;       // how many were wanted; more than `rows` where those are cut
   uint64_t watched = 0;        // flows that the order guards know
   uint64_t places = 0;         // that their tables have

@@ -83,14 +83,6 @@ constexpr Column kRlb[] = {{"port", "Port"},
                            {"rlb_rerouted_packets", "Rerouted", Kind::count},
                            {"rlb_waiting_packets", "Waited", Kind::count},
                            {"rlb_followed_packets", "Followed", Kind::count},
-                           {"rlb_rounds_1", "1 round", Kind::count},
-                           {"rlb_rounds_2", "2", Kind::count},
-                           {"rlb_rounds_3", "3", Kind::count},
-                           {"rlb_rounds_4", "4", Kind::count},
-                           {"rlb_rounds_5", "5", Kind::count},
-                           {"rlb_rounds_6", "6", Kind::count},
-                           {"rlb_rounds_7", "7", Kind::count},
-                           {"rlb_rounds_8", "8+", Kind::count},
                            {"rlb_forced_packets", "Forced", Kind::count},
                            {"rlb_all_warned_packets", "All warned", Kind::count},
                            {"rlb_suspended_packets", "Suspended", Kind::count},
@@ -128,11 +120,11 @@ constexpr Column kPaths[] = {{"leaf", "Leaf", Kind::number},
                              {"warned", "Warned"},
                              {"paused", "Paused"},
                              {"failed", "Failed"},
-                             {"why", "Why"},
                              {"queued_bytes", "Queued", Kind::bytes},
                              {"dre_bytes", "DRE", Kind::bytes},
                              {"tx_bps", "Tx rate", Kind::rate},
-                             {"tx_packets", "Tx packets", Kind::count}};
+                             {"tx_packets", "Tx packets", Kind::count},
+                             {"why", "Why"}};
 constexpr Column kFlows[] = {{"flow", "Flow"},
                              {"worker", "Worker", Kind::number},
                              {"leaf", "Leaf", Kind::number},
@@ -286,13 +278,29 @@ std::string flows_text(const Json& report) {
   const auto of = [&](const char* key) { return grouped(number_of(report, key)); };
   if (number_of(report, "watched_places") == 0)
     return "no flow is watched: RLB is off, or there is no path to choose\n";
-  std::string text = std::to_string(report.at("rows").size()) + " of " + of("matching_flows") +
+  std::string text = "guard " + report.value("guard", "") + ": " +
+                     std::to_string(report.at("rows").size()) + " of " + of("matching_flows") +
                      " flows shown; " + of("watched_flows") + " of " + of("watched_places") +
                      " places taken, " + of("guard_replaced_flows") + " flows replaced, " +
                      of("guard_placeless_packets") + " packets without a place\n";
   if (number_of(report, "scheme_places") != 0)
     text += report.value("scheme", "") + ": " + of("scheme_flows") + " of " + of("scheme_places") +
             " entries in use\n";
+  return text;
+}
+
+// "1: 6,042, 2: 18, 8+: 4"
+std::string rounds_text(const Json& rows) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t rounds = 1; rounds <= kMost; ++rounds) {
+    uint64_t packets = 0;
+    for (const Json& row : rows)
+      packets += number_of(row, ("rlb_rounds_" + std::to_string(rounds)).c_str());
+    if (packets != 0)
+      text += (text.empty() ? "" : ", ") + std::to_string(rounds) + (rounds == kMost ? "+" : "") +
+              ": " + grouped(packets);
+  }
   return text;
 }
 
@@ -304,7 +312,7 @@ std::string whole_of(Report report, const Json& value) {
     return duration_text(number_of(value, key) * kPicosecondsANanosecond);
   };
   return "waited in the loop: p50 " + time("rlb_wait_p50_ns") + ", p99 " + time("rlb_wait_p99_ns") +
-         "\n";
+         "; by rounds: " + rounds_text(value.at("rows")) + "\n";
 }
 
 std::string nothing_of(Report report) {

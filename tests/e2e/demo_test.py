@@ -68,10 +68,12 @@ class Demo(unittest.TestCase):
         status, text = self.demo("--rlb", "--seconds", "10", "--scheme", "letflow")
         self.assertEqual(status, 0, text)
         for part in ("spine1 to leaf2: throttled to 10Mbps", "spine1 to leaf2: full speed again",
+                     "recirculated",
                      "while spine1 was slow", "CNMs sent", "passed on", "rerouted", "\nOK: "):
             self.assertIn(part, text)
         slow = text[text.index("while spine1 was slow"):text.index("afterwards, with the incast")]
         self.assertNotIn(" 0 rerouted", slow)
+        self.assertNotIn(" 0 recirculated", slow)
         self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
         self.assert_nothing_left()
 

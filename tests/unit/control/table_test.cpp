@@ -53,6 +53,7 @@ TEST(Table, FlowsEndWithHowFullTheTablesAre) {
   EXPECT_EQ(render_table(make_report(Report::flows, s.input(), {})),
             "no flow is watched: RLB is off, or there is no path to choose\n");
   s.config.load_balancer.scheme = "letflow";
+  s.config.rlb.guard.mode = config::GuardMode::strict;
   s.flows = {.rows = {{.flow = 0x10, .leaf = LeafId(2), .idle = Duration::microseconds(4)}},
              .matching = 1'200,
              .watched = 1'300,
@@ -63,17 +64,21 @@ TEST(Table, FlowsEndWithHowFullTheTablesAre) {
       render_table(make_report(Report::flows, s.input(), {})),
       R"(Flow              Worker  Leaf  Member  Port    Path  Wanted  Wanted port  Moved  Proven    Idle
 0000000000000010       0     2       0  spine1  0          0  spine1       no     no      4.0 us
-1 of 1,200 flows shown; 1,300 of 65,536 places taken, 0 flows replaced, 0 packets without a place
+guard strict: 1 of 1,200 flows shown; 1,300 of 65,536 places taken, 0 flows replaced, 0 packets without a place
 letflow: 40 of 65,536 entries in use
 )");
 }
 
 TEST(Table, RlbEndsWithHowLongPacketsWaited) {
   SampleSwitch s;
-  s.now.numbers[0].port[index_of(PortCounter::rlb_rounds_1)] = 1;
+  s.now.numbers[0].port[index_of(PortCounter::rlb_rounds_1)] = 1'200;
+  s.now.numbers[1].port[index_of(PortCounter::rlb_rounds_1)] = 34;
+  s.now.numbers[1].port[index_of(PortCounter::rlb_rounds_8)] = 5;
   s.now.waits[DelayHistogram::step_of(Duration::nanoseconds(1'023))] = 1;
   const std::string text = render_table(make_report(Report::rlb, s.input(), {}));
-  EXPECT_NE(text.find("waited in the loop: p50 1.0 us, p99 1.0 us\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("waited in the loop: p50 1.0 us, p99 1.0 us; by rounds: 1: 1,234, 8+: 5\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Table, NothingToShowSaysHowToSeeMore) {
