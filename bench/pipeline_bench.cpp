@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "bench/hop.h"
+#include "bench/overhead.h"
 #include "bench/pipeline_cases.h"
 #include "bench/report.h"
 #include "bench/single_polls.h"
@@ -105,6 +106,7 @@ int measure(const Arguments& arguments) {
   add("poll.one_packet", measure_single_polls);
   add("memory.switch", measure_switch_memory);
   add("rlb.storm", measure_storm);
+  add("rlb.overhead", measure_overhead);
   add("stage", measure_stages);
   add("worker.hop", measure_hop);
   print(results);
@@ -123,6 +125,7 @@ int instructions(const Arguments& arguments) {
     return 0;
   }
   if (run_hop(arguments.instructions, arguments.polls)) return 0;
+  if (run_overhead(arguments.instructions, arguments.polls)) return 0;
   if (run_single_polls(arguments.instructions, arguments.polls)) return 0;
   std::fprintf(stderr, "no such case: %s\n", arguments.instructions.c_str());
   return 2;

@@ -65,31 +65,6 @@ CodecVerdict decode_body(const uint8_t* body, ShimControl& control) {
 
 }  // namespace
 
-size_t encode(const Shim& shim, Octets out) {
-  ASSERT(out.size() >= kShimHeader);
-  ASSERT(shim.hop_count < 16 && shim.virtual_channel < 4 && shim.epoch < 4);
-  ASSERT(shim.traffic_class.index() < 16 && shim.recirculations < 16);
-  uint8_t* at = out.data();
-  at[0] = static_cast<uint8_t>(kShimVersion << 4 | static_cast<uint8_t>(shim.kind));
-  at[1] = shim.flags;
-  store_be16(at + 2, static_cast<uint16_t>(shim.source_leaf.index()));
-  store_be16(at + 4, static_cast<uint16_t>(shim.destination_leaf.index()));
-  store_be16(at + 6, static_cast<uint16_t>(shim.path.index()));
-  store_be16(at + 8, static_cast<uint16_t>(shim.feedback_path.index()));
-  at[10] = shim.congestion;
-  at[11] = shim.feedback_congestion;
-  at[12] = static_cast<uint8_t>(shim.hop_count << 4 | shim.virtual_channel << 2 | shim.epoch);
-  at[13] = static_cast<uint8_t>(shim.traffic_class.index() << 4 | shim.recirculations);
-  store_be16(at + 14, shim.tolerable_delay);
-  store_be32(at + 16, shim.sent_ns);
-  store_be32(at + 20, shim.echoed_ns);
-  store_be32(at + 24, shim.hold_ns);
-  at[28] = shim.feedback_packets;
-  at[29] = shim.feedback_marked;
-  store_be16(at + 30, shim.inner_ethertype);
-  return kShimHeader;
-}
-
 CodecVerdict decode(ConstOctets octets, Shim& shim) {
   shim = Shim{};
   if (octets.size() < kShimHeader) return CodecVerdict::truncated;

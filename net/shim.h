@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "net/assert.h"
+#include "net/byte_order.h"
 #include "net/codec.h"
 #include "net/ids.h"
 #include "net/protocols.h"
@@ -67,7 +69,29 @@ struct Shim {
   bool operator==(const Shim&) const = default;
 };
 
-size_t encode(const Shim& shim, Octets out);
+// Here, as four stores, because packets get one: what is known of their fields goes in at once.
+inline size_t encode(const Shim& shim, Octets out) {
+  ASSERT(out.size() >= kShimHeader);
+  ASSERT(shim.hop_count < 16 && shim.virtual_channel < 4 && shim.epoch < 4);
+  ASSERT(shim.traffic_class.index() < 16 && shim.recirculations < 16);
+  const auto at = [](auto value, int octet, int octets) {
+    return static_cast<uint64_t>(value) << (8 - octet % 8 - octets) * 8;
+  };
+  const auto kind = kShimVersion << 4 | static_cast<uint8_t>(shim.kind);
+  const auto hops = shim.hop_count << 4 | shim.virtual_channel << 2 | shim.epoch;
+  const auto service = shim.traffic_class.index() << 4 | shim.recirculations;
+  store_be64(out.data(), at(kind, 0, 1) | at(shim.flags, 1, 1) |
+                             at(shim.source_leaf.index(), 2, 2) |
+                             at(shim.destination_leaf.index(), 4, 2) | at(shim.path.index(), 6, 2));
+  store_be64(out.data() + 8, at(shim.feedback_path.index(), 8, 2) | at(shim.congestion, 10, 1) |
+                                 at(shim.feedback_congestion, 11, 1) | at(hops, 12, 1) |
+                                 at(service, 13, 1) | at(shim.tolerable_delay, 14, 2));
+  store_be64(out.data() + 16, at(shim.sent_ns, 16, 4) | at(shim.echoed_ns, 20, 4));
+  store_be64(out.data() + 24, at(shim.hold_ns, 24, 4) | at(shim.feedback_packets, 28, 1) |
+                                  at(shim.feedback_marked, 29, 1) |
+                                  at(shim.inner_ethertype, 30, 2));
+  return kShimHeader;
+}
 // truncated, bad_version; bad_value: an unknown kind.
 [[nodiscard]] CodecVerdict decode(ConstOctets octets, Shim& shim);
 

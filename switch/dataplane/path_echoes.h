@@ -3,11 +3,13 @@
 //
 // A source leaf's paths share as many places as our own set to it has members, rounded up to a
 // power of two; a path that finds none takes another's. Times are nanoseconds modulo 2^32.
-// Owner: one shard, made by control. Bounds: 20 octets a path and a deadline a set. Cost: a few
-// loads; the place of a path is looked for from where its id hashes to. Source: reference 1.7.
+// Owner: one shard, made by control. Bounds: 24 octets a path and a deadline a set. Cost: a
+// few loads; the place of a path is looked for from where its id hashes to. Source: reference 1.7.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -45,6 +47,7 @@ class PathEchoes {
       places += groups_.back().size;
     }
     heard_ = std::make_unique<HeardPath[]>(places);
+    asked_ns_.resize(places);
   }
 
   struct Place {
@@ -61,7 +64,10 @@ class PathEchoes {
       const uint32_t index = (home + i) & mask;
       HeardPath& heard = heard_[group.first + index];
       if (heard.used && heard.path != path) continue;
-      if (!heard.used) heard = {.path = path, .used = true};
+      if (!heard.used) {
+        heard = {.path = path, .used = true};
+        ++groups_[set].used;
+      }
       return {heard, static_cast<uint8_t>(index), false};
     }
     HeardPath& heard = heard_[group.first + home];
@@ -78,13 +84,21 @@ class PathEchoes {
   // The next place in turn that somebody uses, to tell of what is not a stamp; null: none.
   HeardPath* next_report(size_t set) {
     Group& group = groups_[set];
-    for (uint32_t i = 0; i < group.size; ++i) {
+    if (group.used == 0) return nullptr;
+    for (;;) {
       HeardPath& heard = heard_[group.first + group.turn];
       group.turn = static_cast<uint8_t>((group.turn + 1u) & (group.size - 1));
       if (heard.used) return &heard;
     }
-    return nullptr;
   }
+
+  // When this shard knows a path of ours to have been stamped last, or earlier than it was.
+  uint32_t& asked_ns(size_t set, size_t member) {
+    const Group& group = groups_[set];
+    return asked_ns_[group.first + (member & (group.size - 1))];
+  }
+
+  void set_all_asked(uint32_t at_ns) { std::ranges::fill(asked_ns_, at_ns); }
 
   // By set: when the oldest waiting stamp must be echoed.
   Deadlines& due() { return due_; }
@@ -95,9 +109,11 @@ class PathEchoes {
     uint32_t size;  // 1..64
     uint64_t waiting = 0;
     uint8_t turn = 0;
+    uint8_t used = 0;  // places; one that is used stays so
   };
   std::vector<Group> groups_;  // by set
   std::unique_ptr<HeardPath[]> heard_;
+  std::vector<uint32_t> asked_ns_;  // by set and member
   Deadlines due_;
 };
 

@@ -52,6 +52,7 @@ void PathService::adopt(const Snapshot& now) {
   every_ = plan_->need == lb::ShimNeed::every;
   always_ = every_ || plan_->pins;
   sample_ns_ = wire_ns(plan_->sample);
+  measured_queue_ = plan_->measured.queue;
   note_time();
   if (measured_ != now.paths.get()) start_measuring();
   measured_ = now.paths.get();
@@ -65,6 +66,7 @@ void PathService::start_measuring() {
   next_set_ = context_.snapshot->leaf.index() % std::max<size_t>(context_.path_sets.size(), 1);
   next_look_ = context_.now;
   if (context_.paths == nullptr) return;
+  echoes_->set_all_asked(now_ns_ - sample_ns_);
   for (size_t set = 0; set < context_.path_sets.size(); ++set)
     for (lb::MemberIndex i = 0; i < context_.path_sets[set].count; ++i) {
       if (!context_.owns(context_.path_sets[set].members[i].port)) continue;
@@ -110,8 +112,20 @@ bool PathService::may_stamp(const lb::PathRecord& record) {
   return now_ns_ - record.requested_ns.load(std::memory_order_relaxed) >= 2 * sample_ns_;
 }
 
-// A packet that a stamp is due for, an echo waits for, or that gets a shim anyway.
-void PathService::consider(Packet& packet, uint16_t set, bool due) {
+// By the path's record, which all shards write to.
+bool PathService::is_due(const Packet& packet, size_t set) {
+  if (context_.paths == nullptr || packet.queue != measured_queue_) return false;
+  uint32_t& asked = echoes_->asked_ns(set, packet.member);
+  if (now_ns_ - asked < sample_ns_) return false;
+  asked = context_.paths->at(set, packet.member).requested_ns.load(std::memory_order_relaxed);
+  return now_ns_ - asked >= sample_ns_;
+}
+
+// A packet that a stamp may be due for, an echo waits for, or that gets a shim anyway.
+void PathService::consider(Packet& packet, uint16_t set) {
+  const lb::PathSet& to = context_.path_sets[set];
+  if (packet.member >= to.count || to.members[packet.member].port != packet.egress_port) return;
+  bool due = is_due(packet, set);
   if (due) due = may_stamp(context_.paths->at(set, packet.member));
   const bool carries = echoes_ != nullptr && echoes_->waiting(set) != 0;
   if (due || carries || every_ || plan_->pinned[set] != 0) add_shim(packet, set, due);
@@ -122,18 +136,25 @@ void PathService::add_shim(Packet& packet, uint16_t set, bool due) {
   const bool from_host = context_.settings(packet.ingress_port).role == config::PortRole::host &&
                          !packet.has(kPacketOriginated);
   if (!from_host || mbuf->data_off < kShimHeader) return;
-  Shim shim{.source_leaf = context_.snapshot->leaf,
-            .destination_leaf = plan_->leaf_of_set[set],
-            .path = packet.path,
-            .traffic_class = packet.traffic_class,
-            .sent_ns = now_ns_,
-            .inner_ethertype = load_be16(packet.data() + kEthernetHeader - 2)};
-  if (keeps_up()) shim.flags = kShimPinned;
+  uint8_t flags = keeps_up() ? kShimPinned : 0;
   if (due) {
-    shim.flags |= kShimRttRequest | kShimSampled;
+    flags |= kShimRttRequest | kShimSampled;
     request(packet.egress_port, context_.paths->at(set, packet.member));
   }
-  if (echoes_ != nullptr) (void)tell(shim, set);
+  const Telling told = echoes_ == nullptr ? Telling{} : tell(set);
+  const Shim shim{.flags = static_cast<uint8_t>(flags | told.flags),
+                  .source_leaf = context_.snapshot->leaf,
+                  .destination_leaf = plan_->leaf_of_set[set],
+                  .path = packet.path,
+                  .feedback_path = told.path,
+                  .feedback_congestion = told.congestion,
+                  .traffic_class = packet.traffic_class,
+                  .sent_ns = now_ns_,
+                  .echoed_ns = told.echoed_ns,
+                  .hold_ns = told.hold_ns,
+                  .feedback_packets = told.packets,
+                  .feedback_marked = told.marked,
+                  .inner_ethertype = load_be16(packet.data() + kEthernetHeader - 2)};
   mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kShimHeader);
   mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
   mbuf->pkt_len += kShimHeader;
@@ -158,36 +179,33 @@ void PathService::request(PortId port, lb::PathRecord& record) {
   context_.count(port, PortCounter::path_requests);
 }
 
-// What the set's leaf is to know of its paths; false: nothing.
-bool PathService::tell(Shim& shim, size_t set) {
+// What the set's leaf is to know of its paths.
+PathService::Telling PathService::tell(size_t set) {
   if (const uint64_t waiting = echoes_->waiting(set); waiting != 0) {
     const auto index = static_cast<uint8_t>(std::countr_zero(waiting));
-    tell_of(shim, echoes_->at(set, index));
     echoes_->done(set, index);
     if (echoes_->waiting(set) == 0) {
       echoes_->due().cancel(static_cast<Deadlines::Id>(set));
       follow_timers();
     }
-    return true;
+    return tell_of(echoes_->at(set, index));
   }
   HeardPath* heard = every_ ? echoes_->next_report(set) : nullptr;
-  if (heard == nullptr) return false;
-  tell_of(shim, *heard);
-  shim.flags = static_cast<uint8_t>(shim.flags & ~kShimRttEcho);
-  return true;
+  if (heard == nullptr) return {};
+  Telling told = tell_of(*heard);
+  told.flags = kShimFeedback;
+  return told;
 }
 
-void PathService::tell_of(Shim& shim, HeardPath& heard) {
+PathService::Telling PathService::tell_of(HeardPath& heard) {
   const uint32_t held = std::min(now_ns_ - heard.arrived_ns, kDeviated - 1);
-  shim.flags |= kShimRttEcho | kShimFeedback;
-  shim.feedback_path = heard.path;
-  shim.feedback_congestion = heard.congestion;
-  shim.echoed_ns = heard.stamp_ns;
-  shim.hold_ns = heard.kept_way ? held : held | kDeviated;
-  shim.feedback_packets = heard.packets;
-  shim.feedback_marked = heard.marked;
-  heard.packets = 0;
-  heard.marked = 0;
+  return {.echoed_ns = heard.stamp_ns,
+          .hold_ns = heard.kept_way ? held : held | kDeviated,
+          .path = heard.path,
+          .flags = kShimRttEcho | kShimFeedback,
+          .congestion = heard.congestion,
+          .packets = std::exchange(heard.packets, uint8_t{0}),
+          .marked = std::exchange(heard.marked, uint8_t{0})};
 }
 
 // On its way through a switch that is neither end.
@@ -448,13 +466,20 @@ void PathService::send_feedback(size_t set, HeardPath& heard) {
   const lb::PathMember* by =
       std::find_if(to.members.begin(), to.members.begin() + to.count,
                    [&](const lb::PathMember& member) { return member.port == heard.port; });
-  Shim shim{.kind = heard.probe ? ShimKind::probe_reply : ShimKind::feedback,
-            .source_leaf = context_.snapshot->leaf,
-            .destination_leaf = plan_->leaf_of_set[set],
-            .path = by == to.members.begin() + to.count ? PathId::none() : by->path,
-            .traffic_class = kControlClass,
-            .sent_ns = now_ns_};
-  tell_of(shim, heard);
+  const Telling told = tell_of(heard);
+  const Shim shim{.kind = heard.probe ? ShimKind::probe_reply : ShimKind::feedback,
+                  .flags = told.flags,
+                  .source_leaf = context_.snapshot->leaf,
+                  .destination_leaf = plan_->leaf_of_set[set],
+                  .path = by == to.members.begin() + to.count ? PathId::none() : by->path,
+                  .feedback_path = told.path,
+                  .feedback_congestion = told.congestion,
+                  .traffic_class = kControlClass,
+                  .sent_ns = now_ns_,
+                  .echoed_ns = told.echoed_ns,
+                  .hold_ns = told.hold_ns,
+                  .feedback_packets = told.packets,
+                  .feedback_marked = told.marked};
   Packet* packet = make_frame(heard.port, shim);
   if (packet == nullptr) return;
   services_.egress.originate(heard.port, packet);

@@ -64,13 +64,9 @@ class PathService {
     if (!context_.dressing || packet.next_hop >= next_hop_count_) return;
     const NextHop& next_hop = context_.next_hops[packet.next_hop];
     if (next_hop.kind != NextHop::Kind::path_set) return;
-    const size_t set = next_hop.set;
-    const lb::PathSet& to = context_.path_sets[set];
-    if (packet.member >= to.count || to.members[packet.member].port != packet.egress_port) return;
-    const bool due = is_due(packet, set);
-    if (!due && !always_ && (echoes_ == nullptr || echoes_->waiting(set) == 0)) [[likely]]
-      return;
-    consider(packet, next_hop.set, due);
+    if (always_ || echoes_ == nullptr || echoes_->waiting(next_hop.set) != 0 ||
+        may_be_due(packet, next_hop.set)) [[unlikely]]
+      consider(packet, next_hop.set);
   }
 
   // Of a packet with a shim and a set to choose from: true when its path id has chosen.
@@ -89,22 +85,32 @@ class PathService {
   size_t dump(std::span<PathRow> rows) const;
 
  private:
-  bool is_due(const Packet& packet, size_t set) const {
-    if (context_.paths == nullptr || packet.queue != plan_->measured.queue) return false;
-    const uint32_t last =
-        context_.paths->at(set, packet.member).requested_ns.load(std::memory_order_relaxed);
-    return now_ns_ - last >= sample_ns_;
+  // As far as this shard knows; others stamp the same path.
+  bool may_be_due(const Packet& packet, size_t set) const {
+    return packet.queue == measured_queue_ &&
+           now_ns_ - echoes_->asked_ns(set, packet.member) >= sample_ns_;
   }
+  bool is_due(const Packet& packet, size_t set);
   void note_time();
   void add_shim(Packet& packet, uint16_t set, bool due);
   void pass(Packet& packet);
   bool may_stamp(const lb::PathRecord& record);
   void wake_others();
-  void consider(Packet& packet, uint16_t set, bool due);
+  void consider(Packet& packet, uint16_t set);
   void look_around();
   void request(PortId port, lb::PathRecord& record);
-  bool tell(Shim& shim, size_t set);
-  void tell_of(Shim& shim, HeardPath& heard);
+  // What a shim says of a path that ends here; no flags: nothing.
+  struct Telling {
+    uint32_t echoed_ns = 0;
+    uint32_t hold_ns = 0;
+    PathId path;
+    uint8_t flags = 0;
+    uint8_t congestion = 0;
+    uint8_t packets = 0;
+    uint8_t marked = 0;
+  };
+  Telling tell(size_t set);
+  Telling tell_of(HeardPath& heard);
   void note(PortId port, const Shim& shim, bool ect, bool ce);
   void hear(PortId port, const Shim& shim);
   void apply(lb::PathRecord& record, PortId port, const PathReport& report);
@@ -130,6 +136,7 @@ class PathService {
   bool always_ = false;  // every_, or some set is pinned
   uint32_t now_ns_ = 0;  // modulo 2^32
   uint32_t sample_ns_ = 0;
+  QueueId measured_queue_;
   bool woke_ = false;     // others, before the next look
   bool asked_ = false;    // in this poll, other shards where they are
   Instant given_before_;  // what other shards selected before it has reached our queues

@@ -1,0 +1,258 @@
+#include "bench/overhead.h"
+
+#include <rte_cycles.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "bench/pipeline_cases.h"
+#include "bench/replay_io.h"
+#include "bench/undisturbed.h"
+#include "config/rlb.h"
+#include "net/byte_order.h"
+#include "net/cnm.h"
+#include "net/ethernet.h"
+#include "net/protocols.h"
+#include "net/shim.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::bench {
+namespace {
+
+constexpr size_t kHosts = 2;
+constexpr size_t kUplinks = 4;
+constexpr size_t kPolls = 320;        // a sample
+constexpr uint32_t kWarnEvery = 256;  // polls: warnings live for longer
+constexpr size_t kSentAt = 16;        // in the shim: when the frame was sent,
+constexpr size_t kEchoedAt = 20;      // and the stamp that it echoes
+constexpr size_t kFeedbackPathAt = 8;
+constexpr size_t kSourceAt = 2;
+
+// A ReplayIo whose uplinks lead to leaves that answer stamps, and to spines that warn.
+class FabricIo final : public Io {
+ public:
+  FabricIo(const ReplaySpec& spec, size_t warned_uplinks)
+      : replay_(spec), warned_(warned_uplinks), feedback_(kMinimumFrame) {
+    const size_t at = encode(EthernetHeader{.ethertype = kEtherTypeShim}, feedback_);
+    encode(Shim{.kind = ShimKind::feedback,
+                .flags = kShimRttEcho | kShimFeedback,
+                .destination_leaf = LeafId(1),
+                .feedback_packets = 1},
+           Octets(feedback_).subspan(at));
+  }
+
+  void next_poll(Instant now) {
+    replay_.next_poll();
+    now_ns_ = static_cast<uint32_t>(now.ps() / 1'000);
+    for (Line& line : lines_) line.ready.swap(line.asked);
+    if (polls_++ % kWarnEvery == 0)
+      for (size_t i = 0; i < warned_; ++i) lines_[i].warns = true;
+  }
+  void raise_link(PortId port) { replay_.raise_link(port); }
+
+  Received receive(std::span<Packet*> out) override {
+    const Received fresh = replay_.receive(out);
+    if (fresh.count != 0) return fresh;
+    for (size_t i = 0; i < kUplinks; ++i)
+      if (const size_t count = answer(i, out); count != 0)
+        return {PortId(kHosts + i), static_cast<uint16_t>(count), Bytes(0)};
+    return {};
+  }
+  News news() override { return replay_.news(); }
+  uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
+    for (const Packet* packet : packets)
+      if (packet->has(kPacketShim)) note(port, *packet);
+    return replay_.transmit(port, packets, done);
+  }
+  Packet* allocate() override { return replay_.allocate(); }
+  void free(std::span<Packet* const> packets) override { replay_.free(packets); }
+
+ private:
+  struct Stamp {
+    uint32_t sent_ns;
+    uint16_t leaf, path;
+  };
+  struct Line {
+    std::vector<Stamp> asked, ready;
+    bool warns = false;
+  };
+
+  void note(PortId port, const Packet& packet) {
+    const uint8_t* shim = packet.data() + kEthernetHeader;
+    if ((shim[1] & kShimRttRequest) == 0) return;
+    lines_[port.index() - kHosts].asked.push_back(
+        {load_be32(shim + kSentAt), load_be16(shim + 4), load_be16(shim + 6)});
+  }
+
+  size_t answer(size_t uplink, std::span<Packet*> out) {
+    Line& line = lines_[uplink];
+    size_t count = 0;
+    if (std::exchange(line.warns, false)) out[count++] = make(warning(uplink));
+    while (!line.ready.empty() && count < out.size()) {
+      out[count++] = make(echo(line.ready.back()));
+      line.ready.pop_back();
+    }
+    return count;
+  }
+
+  const test::Frame& echo(const Stamp& stamp) {
+    uint8_t* shim = feedback_.data() + kEthernetHeader;
+    store_be16(shim + kSourceAt, stamp.leaf);
+    store_be16(shim + kFeedbackPathAt, stamp.path);
+    store_be32(shim + kSentAt, now_ns_);
+    store_be32(shim + kEchoedAt, stamp.sent_ns);
+    return feedback_;
+  }
+
+  const test::Frame& warning(size_t uplink) {
+    const MacAddress peer{{2, 0xed, 0, 9, 0, static_cast<uint8_t>(uplink + 1)}};
+    Cnm message;
+    message.feedback = 20;
+    message.congestion_point = {peer, 7};
+    message.priority = test::kLossless;
+    message.warning = {.predicting_switch = SwitchId(40 + uplink),
+                       .destination_leaf = LeafId::none(),
+                       .sequence = ++sequence_,
+                       .expiry_ns = 900'000};
+    const EthernetHeader header{
+        .source = peer, .ethertype = kEtherTypeCnm, .tag_count = 1, .tags = {VlanTag{.pcp = 7}}};
+    warning_.resize(128);
+    const size_t length = encode(header, warning_);
+    warning_.resize(length + encode(message, Octets(warning_).subspan(length)));
+    return warning_;
+  }
+
+  Packet* make(const test::Frame& frame) {
+    Packet* packet = replay_.allocate();
+    std::memcpy(packet->data(), frame.data(), frame.size());
+    packet->mbuf()->data_len = static_cast<uint16_t>(frame.size());
+    packet->mbuf()->pkt_len = static_cast<uint32_t>(frame.size());
+    packet->wire_len = static_cast<uint32_t>(frame.size());
+    return packet;
+  }
+
+  ReplayIo replay_;
+  size_t warned_;
+  test::Frame feedback_;
+  test::Frame warning_;
+  std::array<Line, kUplinks> lines_;
+  uint32_t now_ns_ = 0;
+  uint32_t polls_ = 0;
+  uint32_t sequence_ = 0;
+};
+
+class Leaf {
+ public:
+  Leaf(const config::RlbConfig& rlb, size_t warned_uplinks)
+      : config_(leaf(rlb)),
+        io_(replay_of(spec(), config_), warned_uplinks),
+        object_(make_switch(config_, 1)) {
+    for (size_t port = 0; port < config_.ports.size(); ++port) io_.raise_link(PortId(port));
+    (void)run(2'000);
+  }
+
+  // Cycles a packet.
+  double run(size_t polls = kPolls) {
+    const uint64_t before = rte_rdtsc();
+    for (size_t i = 0; i < polls; ++i) {
+      now_ = now_ + kPollGap;
+      io_.next_poll(now_);
+      object_->shard(ShardId(0)).poll(io_, now_);
+    }
+    return static_cast<double>(rte_rdtsc() - before) / static_cast<double>(polls * kBurst);
+  }
+
+  // That what is measured is what is meant.
+  void expect(PortCounter which, bool some) const {
+    uint64_t sum = 0;
+    for (size_t port = 0; port < config_.ports.size(); ++port)
+      sum += test::count(*object_, port, which);
+    const Balance balance = object_->balance();
+    if ((sum != 0) == some && balance.dropped == 0 && balance.holds()) return;
+    std::fprintf(stderr, "rlb.overhead: counter %zu is %zu, %zu packets dropped\n",
+                 static_cast<size_t>(which), static_cast<size_t>(sum),
+                 static_cast<size_t>(balance.dropped));
+    std::exit(1);
+  }
+
+ private:
+  static Case spec() { return {.name = "overhead", .hosts = kHosts, .uplinks = kUplinks}; }
+  static config::SwitchConfig leaf(const config::RlbConfig& rlb) {
+    config::SwitchConfig config = config_of(spec());
+    config.rlb = rlb;
+    return config;
+  }
+
+  config::SwitchConfig config_;
+  FabricIo io_;
+  std::unique_ptr<Switch> object_;
+  Instant now_ = Instant::at(Duration::microseconds(1'000));
+};
+
+config::RlbConfig with_guard(config::GuardMode mode) {
+  config::RlbConfig rlb = config::rlb_preset(config::RlbPreset::standard);
+  rlb.guard.mode = mode;
+  return rlb;
+}
+const config::RlbConfig kOff = config::rlb_preset(config::RlbPreset::off);
+const config::RlbConfig kStandard = config::rlb_preset(config::RlbPreset::standard);
+const config::RlbConfig kUnguarded = with_guard(config::GuardMode::off);
+
+struct Leaves {
+  Leaf bare{kOff, 0};
+  Leaf unguarded{kUnguarded, 0};
+  Leaf idle{kStandard, 0};
+  Leaf warned{kStandard, kUplinks / 2};
+
+  void check() const {
+    bare.expect(PortCounter::shim_tx_packets, false);
+    unguarded.expect(PortCounter::path_samples, true);
+    idle.expect(PortCounter::path_samples, true);
+    idle.expect(PortCounter::path_warnings_begun, false);
+    warned.expect(PortCounter::path_samples, true);
+    warned.expect(PortCounter::rlb_rerouted_packets, true);
+    warned.expect(PortCounter::path_warnings_expired, false);
+  }
+};
+
+}  // namespace
+
+std::vector<Result> measure_overhead(int rounds) {
+  Leaves leaves;
+  std::vector<double> unguarded, idle, warned;
+  const auto sample = [&](Leaf& leaf, std::vector<double>& samples) {
+    samples.push_back(undisturbed([&] {
+      const double bare = leaves.bare.run();
+      return leaf.run() - bare;
+    }));
+  };
+  for (int round = 0; round < rounds; ++round) {
+    sample(leaves.unguarded, unguarded);
+    sample(leaves.idle, idle);
+    sample(leaves.warned, warned);
+  }
+  leaves.check();
+  return {summarize("rlb.overhead.idle", idle), summarize("rlb.overhead.unguarded", unguarded),
+          summarize("rlb.overhead.warned", warned)};
+}
+
+bool run_overhead(const std::string& name, size_t polls) {
+  struct Named {
+    const char* name;
+    const config::RlbConfig& rlb;
+    size_t warned;
+  };
+  for (const Named& leaf :
+       {Named{"rlb.bare", kOff, 0}, Named{"rlb.unguarded", kUnguarded, 0},
+        Named{"rlb.idle", kStandard, 0}, Named{"rlb.warned", kStandard, kUplinks / 2}})
+    if (name == leaf.name) {
+      (void)Leaf(leaf.rlb, leaf.warned).run(polls);
+      return true;
+    }
+  return false;
+}
+
+}  // namespace eddy::bench
