@@ -49,6 +49,9 @@ void scale_rlb(RlbConfig& rlb, int64_t factor) {
   stretch(factor, warning.refresh, warning.life, warning.dwell, warning.contribution);
   stretch(factor, rlb.recirculation.latency);
   if (rlb.recirculation.rate) rlb.recirculation.rate = slowed(*rlb.recirculation.rate, factor);
+  FailureDetectorConfig& detector = rlb.failure_detector;
+  stretch(factor, detector.window, detector.silence, detector.exclusion,
+          detector.longest_exclusion);
   GuardConfig& guard = rlb.guard;
   stretch(factor, guard.margin, guard.pause, guard.age, guard.linger);
 }
@@ -94,6 +97,7 @@ RlbConfig rlb_preset(RlbPreset preset) {
     rlb.guard.mode = GuardMode::off;
     rlb.recirculation.on_exceed = OnExceed::optimal;
     rlb.all_warned = AllWarned::base;
+    rlb.failure_detector.mode = DetectorMode::paper;
   }
   if (preset == RlbPreset::paper) {
     rlb.recirculation.limit = RoundLimit::most;

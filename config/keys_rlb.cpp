@@ -19,6 +19,12 @@ constexpr std::array<std::string_view, 3> kRoundLimits = {"most", "rounds", "pac
 constexpr std::array<std::string_view, 2> kOnExceed = {"optimal", "suboptimal"};
 constexpr std::array<std::string_view, 3> kAllWarned = {"least_bad", "base", "wait_once"};
 
+constexpr std::array<std::string_view, 3> kDetectors = {"off", "paper", "guarded"};
+
+constexpr std::string_view kGuarded = "mode: guarded";
+bool is_guarded(const void* detector) {
+  return static_cast<const FailureDetectorConfig*>(detector)->mode == DetectorMode::guarded;
+}
 bool is_paced(const void* guard) {
   return static_cast<const GuardConfig*>(guard)->mode == GuardMode::paced;
 }
@@ -83,6 +89,11 @@ std::span<const std::string_view> choices_of<OnExceed>() {
 template <>
 std::span<const std::string_view> choices_of<AllWarned>() {
   return kAllWarned;
+}
+
+template <>
+std::span<const std::string_view> choices_of<DetectorMode>() {
+  return kDetectors;
 }
 
 template <>
@@ -270,6 +281,78 @@ const Section& section_of<RecirculationConfig>() {
 }
 
 template <>
+const Section& section_of<FailureDetectorConfig>() {
+  using S = FailureDetectorConfig;
+  static const Section section = make_section(
+      "failure_detector",
+      "Paths that seem to have failed are not used for a while, by any scheme; the last path to a "
+      "leaf always is. A lone word is the mode.",
+      {
+          key<S>(
+              &S::mode,
+              {.name = "mode",
+               .help =
+                   "off; paper: the port of most rounds in the loop, for good; guarded: paths that "
+                   "do not answer",
+               .source = "reference B.9; RLB paper, algorithm 2"}),
+          key<S>(&S::window, {.name = "window",
+                              .min = kMicrosecond,
+                              .max = 1'000 * kMillisecond,
+                              .help = "a path that is suspicious in two in a row has failed; one "
+                                      "ends when the path is next looked at, each 8 base_rtt",
+                              .source = "reference B.9",
+                              .applies = is_guarded,
+                              .applies_says = kGuarded}),
+          key<S>(&S::unanswered, {.name = "unanswered",
+                                  .min = 1,
+                                  .max = 100,
+                                  .help = "stamps in a row without an answer that are suspicious",
+                                  .source = "reference B.9",
+                                  .applies = is_guarded,
+                                  .applies_says = kGuarded}),
+          key<S>(&S::silence, {.name = "silence",
+                               .max = 100'000 * kMillisecond,
+                               .help = "for this long at least, and 8 base_rtt; time in "
+                                       "which the path is warned or paused does not count",
+                               .applies = is_guarded,
+                               .applies_says = kGuarded}),
+          key<S>(&S::forced_percent,
+                 {.name = "forced_percent",
+                  .max = 100,
+                  .help = "share of packets weighed against the path that were forced onto it, "
+                          "above which it is suspicious; 100: never",
+                  .source = "reference B.9",
+                  .applies = is_guarded,
+                  .applies_says = kGuarded}),
+          key<S>(&S::decisions, {.name = "decisions",
+                                 .min = 1,
+                                 .max = 1'000'000,
+                                 .help = "packets of a window that such a share is made of",
+                                 .applies = is_guarded,
+                                 .applies_says = kGuarded}),
+          key<S>(&S::exclusion, {.name = "exclusion",
+                                 .min = kMicrosecond,
+                                 .max = 100'000 * kMillisecond,
+                                 .help = "how long a failed path is not used at least; then, the "
+                                         "next answer brings it back",
+                                 .source = "reference B.9",
+                                 .applies = is_guarded,
+                                 .applies_says = kGuarded}),
+          key<S>(&S::longest_exclusion,
+                 {.name = "longest_exclusion",
+                  .min = kMicrosecond,
+                  .max = 1'000'000 * kMillisecond,
+                  .help = "of a path that fails again: twice as long each time, up to this; in use "
+                          "for as long as this it starts anew",
+                  .source = "reference B.9",
+                  .applies = is_guarded,
+                  .applies_says = kGuarded}),
+      },
+      FailureDetectorConfig{});
+  return section;
+}
+
+template <>
 const Section& section_of<RlbConfig>() {
   using S = RlbConfig;
   static const Section section = make_section(
@@ -288,6 +371,8 @@ const Section& section_of<RlbConfig>() {
                   .source = "reference B.11"}),
           key<S>(&S::recirculation,
                  {.name = "recirculation", .help = "packets that wait for a warned path"}),
+          short_key<S>(&S::failure_detector,
+                       {.name = "failure_detector", .help = "paths that do not work"}),
           key<S>(&S::all_warned,
                  {.name = "all_warned",
                   .help = "when all paths are warned: least_bad, the least severe; base, the "

@@ -77,6 +77,21 @@ struct RecirculationConfig {
   bool operator==(const RecirculationConfig&) const = default;
 };
 
+enum class DetectorMode : uint8_t { off, paper, guarded };
+
+// Which paths are taken out of use because they seem to have failed.
+struct FailureDetectorConfig {
+  DetectorMode mode = DetectorMode::guarded;
+  Duration window = 100_us;          // a path is suspicious in one or it is not
+  int64_t unanswered = 4;            // stamps in a row that make a window suspicious
+  Duration silence = 1_ms;           // and so long must they have gone without an answer
+  int64_t forced_percent = 80;       // of decisions that a limit forced onto the path
+  int64_t decisions = 64;            // that such a share is made of, at least
+  Duration exclusion = 10_ms;        // the first one of a path
+  Duration longest_exclusion = 1_s;  // of one that fails again and again
+  bool operator==(const FailureDetectorConfig&) const = default;
+};
+
 struct RlbConfig {
   RlbPreset preset = RlbPreset::off;
   PredictorConfig predictor;
@@ -84,6 +99,7 @@ struct RlbConfig {
   GuardConfig guard;
   Granularity granularity = Granularity::packet;
   RecirculationConfig recirculation;
+  FailureDetectorConfig failure_detector;
   AllWarned all_warned = AllWarned::least_bad;
   double reaction = 1.0;  // chance that a flow heeds the mildest warning; the severest all heed
 

@@ -3,7 +3,8 @@
 //   link_flap        links (hosts: theirs) go down and come back; frames in flight are lost
 //   slow_link        the senders of links become slower: a switch's shaper by live
 //                    reconfiguration, a host's NIC by its line rate
-//   black_hole       packets of chosen pairs of hosts are lost on the way into a switch
+//   black_hole       packets of chosen pairs of hosts are lost on the way into a switch; by
+//                    fraction, also what chosen pairs of leaves say to each other
 //   random_drop      packets are lost on lines, or on the way into switches
 //   corruption       one bit of a header is flipped there
 //   pfc_loss, pfc_duplicate, pfc_delay   the same for PFC frames alone

@@ -4,6 +4,7 @@
 #include "net/hash.h"
 #include "net/parse.h"
 #include "net/protocols.h"
+#include "net/shim.h"
 
 namespace eddy::lab {
 namespace {
@@ -103,8 +104,21 @@ LineFilter::Verdict LineFault::judge(Packet& packet) {
 
 bool LineFault::concerns(const Packet& packet) const {
   ParsedFrame frame;
-  if (kind_of(packet, frame) != kind_for(type_)) return false;
+  const Kind kind = kind_of(packet, frame);
+  if (kind == Kind::other && frame.kind == FrameKind::shim_control) return chosen_leaves(packet);
+  if (kind != kind_for(type_)) return false;
   return type_ != config::FaultType::black_hole || chosen_pair(packet.data() + frame.l2_len);
+}
+
+// What leaves say to each other has no hosts.
+bool LineFault::chosen_leaves(const Packet& packet) const {
+  constexpr uint64_t kLeaves = uint64_t{1} << 63;  // unlike any pair of hosts
+  Shim shim;
+  const ConstOctets behind{packet.data() + kEthernetHeader, packet.data_len() - kEthernetHeader};
+  if (pair_threshold_ == 0 || decode(behind, shim) != CodecVerdict::ok) return false;
+  const uint64_t pair =
+      kLeaves | uint64_t{shim.source_leaf.index()} << 32 | uint64_t{shim.destination_leaf.index()};
+  return hash_pair(seed_, pair) < pair_threshold_;
 }
 
 bool LineFault::chosen_pair(const uint8_t* ip) const {

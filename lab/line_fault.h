@@ -4,9 +4,10 @@
 // black_hole, random_drop and corruption leave PFC frames and CNMs alone, which are what pfc_loss,
 // cnm_loss and their like are for. Corruption flips one bit that somebody must notice: in the
 // IPv4 header, whose checksum every node verifies, and, where NICs verify the ICRC, in all behind
-// it that the ICRC covers too. A frame that is no IPv4 packet passes those three. Draws come from a
-// stream of (seed, number of the fault), one a frame concerned, in the order of time. Owner:
-// Faults. Cost: parsing a frame. Source: reference E.1, D.1; 802.1Q clause 36.
+// it that the ICRC covers too. A frame that is no IPv4 packet passes those three, except that a
+// black hole of a fraction of pairs takes probes and echoes of that fraction of pairs of leaves.
+// Draws come from a stream of (seed, number of the fault), one a frame concerned, in the order of
+// time. Owner: Faults. Cost: parsing a frame. Source: reference E.1, D.1; 802.1Q clause 36.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@ class LineFault {
 
  private:
   bool concerns(const Packet& packet) const;
+  bool chosen_leaves(const Packet& packet) const;
   bool chosen_pair(const uint8_t* ip) const;
   void flip_bit(Packet& packet);
 

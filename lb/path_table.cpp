@@ -59,7 +59,24 @@ PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters
     }
   }
   records_ = std::make_unique<PathRecord[]>(known.size());
+  uses_ = std::make_unique<PathUse[]>(known.size());
   failed_ = std::make_unique<std::atomic<MemberMask>[]>(sets.size());
+}
+
+void PathTable::set_failed(size_t set, MemberIndex member, PathFailure why) {
+  const uint32_t record = record_of_[first_[set] + member];
+  uses_[record].failure.store(why, std::memory_order_relaxed);
+  for (size_t other = 0; other < first_.size(); ++other) {
+    const size_t end = other + 1 < first_.size() ? first_[other + 1] : record_of_.size();
+    for (size_t i = first_[other]; i < end; ++i) {
+      if (record_of_[i] != record) continue;
+      const MemberMask bit = bit_of(static_cast<MemberIndex>(i - first_[other]));
+      if (why != PathFailure::none)
+        failed_[other].fetch_or(bit, std::memory_order_relaxed);
+      else
+        failed_[other].fetch_and(~bit, std::memory_order_relaxed);
+    }
+  }
 }
 
 }  // namespace eddy::lb

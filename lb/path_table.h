@@ -1,4 +1,5 @@
-// PathTable: what a leaf has measured of its paths: one record a (path set, member), of 32 octets.
+// PathTable: what a leaf has measured of its paths: one record a (path set, member), of 32 octets,
+// and 12 octets more of what its selectors did with the path.
 //
 // Delays are of the metric the table was made for: round trips, or one way where all switches share
 // a clock; both begin when a packet joins the queue of its port. "Arrived before T" is a proof:
@@ -6,10 +7,10 @@
 // the destination leaf. Its source is the echo of a stamp that waited behind those packets in the
 // same queue; while the last echo proves nothing, nothing is proven.
 // Owner: a record has one writer, the shard that owns the member's port; every shard reads, stale
-// by a poll. failed() is written by whoever judges. Times in records are of that world's clock, the
-// short ones in microseconds modulo 2^32: a sample must be forgotten (forget) within 71 minutes.
-// Bounds: 32 octets a member and 8 a set, taken at construction. Cost: a few loads and stores each.
-// Source: reference 1.3, 1.7, B.6.
+// by a poll. PathUse and failed() are written by whoever decides, and judges, on any shard. Times
+// in records are of that world's clock, the short ones in microseconds modulo 2^32: a sample must
+// be forgotten (forget) within 71 minutes. Bounds: 44 octets a member and 8 a set, taken at
+// construction. Cost: a few loads and stores each. Source: reference 1.3, 1.7, B.6.
 #pragma once
 
 #include <algorithm>
@@ -83,6 +84,24 @@ struct alignas(32) PathRecord {
 };
 static_assert(sizeof(PathRecord) == 32);
 
+// Why a path is not to be used.
+enum class PathFailure : uint8_t {
+  none,
+  silent,  // it does not answer, others do
+  forced,  // packets were forced onto it, which is slow for no reason that is known
+  rounds,  // too many rounds in the loop were made for it
+};
+
+// What selectors of all shards do with a path. Rarely written: only for packets off warned paths.
+struct PathUse {
+  std::atomic<uint32_t> weighed{0};  // packets for which it was the other path, since last asked
+  std::atomic<uint32_t> forced{0};   // of these, that a limit forced off their warned one
+  std::atomic<PathFailure> failure{PathFailure::none};
+
+  void weigh() { weighed.fetch_add(1, std::memory_order_relaxed); }
+  void force() { forced.fetch_add(1, std::memory_order_relaxed); }
+};
+
 class PathTable {
  public:
   struct Parameters {
@@ -105,6 +124,10 @@ class PathTable {
   }
   const PathRecord& at(size_t set, MemberIndex member) const {
     return records_[record_of_[first_[set] + member]];
+  }
+  // Of the record's path, whoever looks at the table.
+  PathUse& use(size_t set, MemberIndex member) const {
+    return uses_[record_of_[first_[set] + member]];
   }
   const Parameters& parameters() const { return parameters_; }
   // What an idle path is expected to take, in the metric of delay().
@@ -131,20 +154,17 @@ class PathTable {
     return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
   }
 
-  // Members that a detector has excluded.
+  // Members that a detector has excluded: whoever chooses sees them as not live, unless none is.
   MemberMask failed(size_t set) const { return failed_[set].load(std::memory_order_relaxed); }
-  void set_failed(size_t set, MemberIndex member, bool failed) {
-    if (failed)
-      failed_[set].fetch_or(bit_of(member), std::memory_order_relaxed);
-    else
-      failed_[set].fetch_and(~bit_of(member), std::memory_order_relaxed);
-  }
+  // The path, by whichever members of sets it is gone; none: it is good again. Slow.
+  void set_failed(size_t set, MemberIndex member, PathFailure why);
 
  private:
   Parameters parameters_;
   std::vector<uint32_t> first_;      // place of a set's first member in record_of_
   std::vector<uint32_t> record_of_;  // by member, set by set
   std::unique_ptr<PathRecord[]> records_;
+  std::unique_ptr<PathUse[]> uses_;                    // by record
   std::unique_ptr<std::atomic<MemberMask>[]> failed_;  // by set
 };
 

@@ -66,7 +66,7 @@ inline constexpr size_t kDecisions = static_cast<size_t>(Decision::forced) + 1;
 enum class GuardEvent : uint8_t {
   moved,      // it took it
   stayed,     // it kept the old one
-  forced,     // the old one is down: it took it, whatever is on the way
+  forced,     // the old one is down or excluded: it took it, whatever is on the way
   placeless,  // the table had no room: it went where flows without a place go
   replaced,   // the table forgot another flow, of which nothing is on the way
 };
@@ -81,7 +81,8 @@ class PathView {
   Instant now() const { return now_; }
   size_t set_count() const { return sets_.size(); }
   const PathSet& set(size_t set_index) const { return sets_[set_index]; }
-  // Members whose port is up; a set without any never reaches a selector.
+  // Members whose port is up and that no detector has excluded, unless only those are left; a set
+  // without any never reaches a selector.
   MemberMask live(size_t set_index) const { return live_[set_index]; }
   const PortSignals& port(PortId port) const { return ports_[port.index()]; }
 

@@ -74,6 +74,7 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
   entry.source = mark.source;
   entry.origin = mark.origin;
   entry.severity = mark.severity;
+  entry.until = mark.expiry;
   active_ += begins ? 1 : 0;
   expiries_.set(static_cast<Deadlines::Id>(index), mark.expiry);
   return begins ? MarkEffect::begun : MarkEffect::refreshed;
@@ -84,6 +85,7 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
 void WarningTable::end(size_t index, Instant at) {
   entries_[index].severity = 0;
   entries_[index].queues = 0;
+  entries_[index].until = std::min(entries_[index].until, at);
   expiries_.set(static_cast<Deadlines::Id>(index), at == Instant::never() ? at : at + kRemember);
   --active_;
 }
@@ -91,7 +93,7 @@ void WarningTable::end(size_t index, Instant at) {
 std::optional<PortId> WarningTable::expire_one(Instant now) {
   auto index = expiries_.pop_due(now);
   for (; index && entries_[*index].severity == 0; index = expiries_.pop_due(now))
-    entries_[*index] = {};
+    entries_[*index] = {.until = entries_[*index].until};
   if (!index) return std::nullopt;
   end(*index, now);
   if (*index < places_.size()) {
@@ -130,6 +132,11 @@ const WarningTable::Entry* WarningTable::worst(size_t set, MemberIndex member,
 uint8_t WarningTable::severity(size_t set, MemberIndex member, QueueId queue) const {
   const Entry* entry = worst(set, member, queue);
   return entry == nullptr ? 0 : entry->severity;
+}
+
+Instant WarningTable::warned_until(size_t set, MemberIndex member) const {
+  const size_t own = first_[set] + member;
+  return std::max(entries_[own].until, entries_[entry_of(port_of_[own - places_.size()])].until);
 }
 
 bool WarningTable::is_last_hop(size_t set, QueueId queue, MemberIndex member,

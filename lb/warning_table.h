@@ -5,7 +5,7 @@
 // leaf alone. Soft state: an entry ends when it is cleared or when its time is up, whichever is
 // first. What a selector reads is a mask a (set, queue), kept up to date. An older message of the
 // same source, or one of a source that is less severe than what is there, changes nothing.
-// Owner: one shard, which learns of other shards' warnings by mail. Bounds: 24 octets a member and
+// Owner: one shard, which learns of other shards' warnings by mail. Bounds: 32 octets a member and
 // a port, taken at construction. Cost: warned() a load; mark() a heap operation and, when a
 // state changes, a few operations for each set that the port is in. Source: reference B.4, B.5.
 #pragma once
@@ -56,6 +56,8 @@ class WarningTable {
   size_t active() const { return active_; }  // entries
   // Of the worse of the entries that concern it; 0: not warned.
   uint8_t severity(size_t set, MemberIndex member, QueueId queue) const;
+  // Until when it is warned as far as is known, or was last, in any queue; Instant{}: never was.
+  Instant warned_until(size_t set, MemberIndex member) const;
   // More than half of the live members are warned by the switch that warns this one.
   bool is_last_hop(size_t set, QueueId queue, MemberIndex member, MemberMask live) const;
 
@@ -68,6 +70,7 @@ class WarningTable {
     uint32_t origin = 0;
     uint8_t severity = 0;  // 0: none
     uint8_t queues = 0;
+    Instant until;
     bool holds(QueueId queue) const { return severity != 0 && (queues >> queue.index() & 1) != 0; }
   };
   struct Place {  // of a port

@@ -196,7 +196,10 @@ struct Rlb {
       if (*there - *here <= round) return other;
       if (trip_.rounds == 0) trip_.allowance = *there - *here;
       trip_.other = other;
+      PathUse& use = view.paths()->use(set, other);
+      if (trip_.rounds == 0) use.weigh();
       if (policy_.pays_off(trip_, round) && waits(view, packet, set, member)) return kWait;
+      use.force();
       decision_ = Decision::forced;
       return policy_.on_exceed == config::OnExceed::optimal ? member : other;
     }

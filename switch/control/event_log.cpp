@@ -1,6 +1,7 @@
 #include "switch/control/event_log.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace eddy::control {
@@ -47,6 +48,18 @@ void EventLog::pass(const Event& event, Kind& kind, uint64_t suppressed) {
   kept_.push_back({event, next_number_++, suppressed});
   if (kept_.size() > kEventsKept) kept_.pop_front();
   sink_(kept_.back());
+}
+
+std::string path_text_of(const Event& event) {
+  constexpr std::array<std::string_view, 4> kWhy = {"none", "silent", "forced", "rounds"};
+  constexpr size_t kHopByHop = 0xff;
+  if (event.kind != EventKind::path_failed && event.kind != EventKind::path_returned) return "";
+  const PathEvent path = PathEvent::of(event.value);
+  const size_t second = path.path.index() & 0xff;
+  return "leaf " + std::to_string(path.leaf.index()) + ", path " +
+         std::to_string(path.path.index() >> 8) +
+         (second == kHopByHop ? "" : "." + std::to_string(second)) + ", " +
+         std::string(kWhy[path.why % kWhy.size()]);
 }
 
 }  // namespace eddy::control

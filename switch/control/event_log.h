@@ -69,4 +69,7 @@ class EventLog {
   uint64_t suppressed_total_ = 0;
 };
 
+// "leaf 3, path 1.2, silent": what the value of path_failed or path_returned says; "" for others.
+std::string path_text_of(const Event& event);
+
 }  // namespace eddy::control

@@ -19,11 +19,13 @@ spdlog::level::level_enum level_of(EventKind kind) {
       return spdlog::level::err;
     case EventKind::link_down:
     case EventKind::pfcwd_storm:
+    case EventKind::path_failed:
     case EventKind::pfc_budget_exceeded:
     case EventKind::rx_loss:
     case EventKind::poll_gap_exceeded:
       return spdlog::level::warn;
     case EventKind::link_up:
+    case EventKind::path_returned:
     case EventKind::pfcwd_restored:
     case EventKind::neighbor_learned:
     case EventKind::neighbor_lost:
@@ -52,13 +54,15 @@ std::string event_line(const LoggedEvent& logged, const std::string& port, LogFo
   Json members{{"event", std::string(to_string(event.kind))}};
   if (!port.empty()) members["port"] = port;
   members["prio"] = event.priority.index();
+  if (const std::string path = path_text_of(event); !path.empty()) members["path"] = path;
   members["value"] = event.value;
   members["at_ns"] = event.at.since_zero().ns();
   if (logged.suppressed > 0) members["suppressed"] = logged.suppressed;
   if (format == LogFormat::json) return inner(members);
   std::string line = members["event"].get<std::string>();
   for (const auto& [key, value] : members.items())
-    if (key != "event") line += " " + key + "=" + (value.is_string() ? port : value.dump());
+    if (key != "event")
+      line += " " + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
   return line + ": " + std::string(help_of(event.kind));
 }
 

@@ -69,10 +69,24 @@ std::string queues_text(uint8_t queues) {
   return text.empty() ? "no" : text;
 }
 
+std::string failure_text(const PathRow& path) {
+  switch (path.failure) {
+    case lb::PathFailure::none:
+      return "";
+    case lb::PathFailure::silent:
+      return "failed, " + std::to_string(path.unanswered) + " unanswered";
+    case lb::PathFailure::forced:
+      return "failed, slow without load";
+    case lb::PathFailure::rounds:
+      return "failed, too many rounds for it";
+  }
+  return "";
+}
+
 // What keeps packets off the path, the worst first; empty: nothing does.
 std::string why_text(const PathRow& path, bool live) {
   if (!live) return "port down";
-  if (path.failed) return "failed, " + std::to_string(path.unanswered) + " unanswered";
+  if (path.failed) return failure_text(path) + (path.last ? ", but the last" : "");
   if (path.paused != 0) return "paused by PFC";
   if (path.warned != 0) return "warned, severity " + std::to_string(path.severity);
   return path.unanswered > 0 ? std::to_string(path.unanswered) + " unanswered" : "";
@@ -294,6 +308,7 @@ Json event_rows(const ReportInput& input, const ReportOptions& options) {
     row["event"] = std::string(to_string(event.kind));
     if (has_port) row["port"] = input.config.ports[port].name;
     row["prio"] = event.priority.index();
+    if (const std::string path = path_text_of(event); !path.empty()) row["path"] = path;
     row["value"] = event.value;
     if (logged.suppressed > 0) row["suppressed"] = logged.suppressed;
     row["help"] = std::string(help_of(event.kind));

@@ -166,6 +166,7 @@ constexpr Column kEvents[] = {{"number", "No", Kind::number},
                               {"event", "Event"},
                               {"port", "Port"},
                               {"prio", "Prio", Kind::number},
+                              {"path", "Path"},
                               {"value", "Value", Kind::count},
                               {"suppressed", "Suppressed", Kind::count},
                               {"help", "Meaning"}};

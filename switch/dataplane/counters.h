@@ -66,7 +66,7 @@ namespace eddy {
   X(rlb_rounds_8, "after eight rounds or more")                                              \
   X(guard_moved_flows, "times a flow took another path, as the order guard allowed")         \
   X(guard_stayed_packets, "packets that the order guard kept on their flow's path")          \
-  X(guard_forced_moves, "times a flow was moved, order or not, because its path is down")    \
+  X(guard_forced_moves, "times a flow was moved, order or not, because its path is gone")    \
   X(guard_placeless_packets, "packets of flows for which the guard's table has no place")    \
   X(guard_replaced_flows, "flows forgotten for another's sake, nothing being on the way")    \
   X(shim_tx_packets, "packets given a shim on their way to another leaf")                    \
@@ -75,6 +75,10 @@ namespace eddy {
   X(path_feedback_frames, "echoes to other leaves that no packet was there to carry")        \
   X(path_samples, "echoes heard that measured a path of the port")                           \
   X(path_unanswered, "stamps sent while earlier ones had long been without an echo")         \
+  X(path_silences_excused, "times stamps were missing that PFC may have held up")            \
+  X(path_suspicious_windows, "times a path of the port was found suspicious")                \
+  X(paths_failed, "times a path of the port was taken out of use")                           \
+  X(paths_returned, "times one was used again")                                              \
   X(path_deviated_packets, "packets whose pinned path was down: they went another way")      \
   X(path_reports_unknown, "shims and echoes of a leaf or path that is none of ours")         \
   X(path_reports_stale, "echoes of stamps that were answered already or never sent")         \

@@ -25,6 +25,8 @@ namespace eddy {
   X(pfc_received, "priority paused (value 1) or resumed (value 0) by the peer")            \
   X(pfc_predicted, "a priority group nears XOFF; value = severity, 1 to 63")               \
   X(path_warned, "paths behind the port are warned (value = severity) or clear (value 0)") \
+  X(path_failed, "a path is taken out of use: it seems to have failed")                    \
+  X(path_returned, "a path is used again")                                                 \
   X(pfc_budget_exceeded, "a host port used up its pause budget")                           \
   X(neighbor_learned, "neighbor resolved")                                                 \
   X(neighbor_lost, "neighbor aged out")                                                    \
@@ -47,6 +49,21 @@ struct Event {
   PortId port = PortId::none();
   Priority priority{0};
   EventKind kind{};
+};
+
+// What the value of path_failed and path_returned says.
+struct PathEvent {
+  LeafId leaf;
+  PathId path;
+  uint8_t why = 0;  // lb::PathFailure
+
+  constexpr uint64_t packed() const {
+    return uint64_t{leaf.index()} << 32 | uint64_t{path.index()} << 8 | why;
+  }
+  static constexpr PathEvent of(uint64_t value) {
+    return {LeafId(static_cast<uint16_t>(value >> 32)), PathId(static_cast<uint16_t>(value >> 8)),
+            static_cast<uint8_t>(value)};
+  }
 };
 
 class EventRing {

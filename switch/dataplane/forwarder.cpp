@@ -224,7 +224,8 @@ void Forwarder::refresh_live() {
       if (context_.common.signals[port.index()].up.load(std::memory_order_acquire) != 0)
         mask |= lb::MemberMask{1} << member;
     }
-    live[set] = mask;
+    const lb::MemberMask failed = snapshot.paths ? snapshot.paths->failed(set) : 0;
+    live[set] = (mask & ~failed) != 0 ? mask & ~failed : mask;
   }
 }
 

@@ -51,7 +51,8 @@ class Forwarder {
   // What a selector made of packets from the port.
   void count_decisions(const lb::PathView& view, PortId port);
 
-  // Members of each path set whose port is up; after a link change or a new snapshot.
+  // What may be chosen of each path set; after a link change, a new snapshot, or when a path was
+  // excluded or let back in.
   void refresh_live();
   uint64_t held() const { return originated_.count(); }
 

@@ -73,6 +73,8 @@ PathPlan PathPlan::of(const config::SwitchConfig& config, std::span<const lb::Pa
   plan.proof_lag = shards == 1 ? Duration{} : plan.base_rtt / 4;
   plan.smoothing = service.smoothing;
   plan.measured = measured_class(config);
+  plan.detector = config.rlb.failure_detector;
+  if (!config.rlb.enabled()) plan.detector = {.mode = config::DetectorMode::off};
   plan.leaf_of_set.assign(leaves.begin(), leaves.end());
   for (size_t i = 0; i < sets.size(); ++i) {
     const size_t leaf = sets[i].leaf.index();

@@ -40,11 +40,12 @@ struct PathPlan {
   Duration proof_lag;  // by how much a stamp may outrun packets on their way between shards
   int smoothing = 4;
   MeasuredClass measured;
-  std::vector<uint16_t> set_of_leaf;  // the leaf's own set; shorter than ids may be
-  std::vector<LeafId> leaf_of_set;    // where a set leads
-  std::vector<uint8_t> pinned;        // by set: path ids name a second choice
-  bool pins = false;                  // some set does
-  std::vector<Bytes> capacities;      // by port: what its DRE comes to on a line that never rests
+  config::FailureDetectorConfig detector;  // off where nothing is to be judged
+  std::vector<uint16_t> set_of_leaf;       // the leaf's own set; shorter than ids may be
+  std::vector<LeafId> leaf_of_set;         // where a set leads
+  std::vector<uint8_t> pinned;             // by set: path ids name a second choice
+  bool pins = false;                       // some set does
+  std::vector<Bytes> capacities;  // by port: what its DRE comes to on a line that never rests
 
   // `leaves`: where each set leads, which for one that is only for some hosts its id does not say.
   static PathPlan of(const config::SwitchConfig& config, std::span<const lb::PathSet> sets,

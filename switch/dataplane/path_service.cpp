@@ -486,7 +486,7 @@ void PathService::send_feedback(size_t set, HeardPath& heard) {
   context_.count(heard.port, PortCounter::path_feedback_frames);
 }
 
-// Forgets what is out of date and probes what nobody uses.
+// Forgets what is out of date, has judged what is left, and probes what nobody uses.
 void PathService::look_after(size_t set) {
   const lb::PathSet& to = context_.path_sets[set];
   if (plan_->set_of(to.leaf) != set) return;  // another set's paths
@@ -496,7 +496,9 @@ void PathService::look_after(size_t set) {
     if (record.known() && record.age(context_.now) > plan_->base_rtt * lb::PathTable::kStaleAfter)
       record.forget();
     const uint32_t last = record.requested_ns.load(std::memory_order_relaxed);
-    if (plan_->probe > Duration{} && now_ns_ - last >= wire_ns(plan_->probe / 2)) probe(set, i);
+    services_.failures.look(set, i);
+    const bool probed = plan_->probe > Duration{} || services_.failures.wants_answer(set, i);
+    if (probed && now_ns_ - last >= wire_ns(plan_->probe / 2)) probe(set, i);
   }
 }
 
@@ -530,7 +532,8 @@ size_t PathService::dump(std::span<PathRow> rows) const {
 
 PathRow PathService::row_of(size_t set, lb::MemberIndex member) const {
   const lb::PathSet& to = context_.path_sets[set];
-  PathRow row{.leaf = to.leaf, .member = member, .live = lb::contains(context_.live[set], member)};
+  const bool up = context_.signals(to.members[member].port).up.load() != 0;
+  PathRow row{.leaf = to.leaf, .member = member, .live = up};
   row.paused = context_.signals(to.members[member].port).paused_queues;
   for (size_t queue = 0; context_.warnings != nullptr && queue < kPriorities; ++queue) {
     const uint8_t severity = context_.warnings->severity(set, member, QueueId(queue));
@@ -543,6 +546,8 @@ PathRow PathService::row_of(size_t set, lb::MemberIndex member) const {
   const auto delay = paths.delay(set, member, context_.now);
   row.measured = delay.has_value();
   row.failed = lb::contains(paths.failed(set), member);
+  row.failure = paths.use(set, member).failure;
+  row.last = row.failed && lb::contains(context_.live[set], member);
   row.delay = delay.value_or(Duration{});
   if (record.least_delay_ns != lb::PathRecord::kUnknown)
     row.least_delay = Duration::nanoseconds(record.least_delay_ns);

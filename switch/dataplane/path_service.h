@@ -27,6 +27,7 @@
 #include "net/shim.h"
 #include "switch/dataplane/egress.h"
 #include "switch/dataplane/fabric_peers.h"
+#include "switch/dataplane/failure_detector.h"
 #include "switch/dataplane/ingress_buffer.h"
 #include "switch/dataplane/path_echoes.h"
 #include "switch/dataplane/path_plan.h"
@@ -46,6 +47,7 @@ class PathService {
     IngressBuffer& buffer;
     Egress& egress;
     const FabricPeers& peers;
+    FailureDetector& failures;
   };
   PathService(ShardContext& context, const Services& services)
       : context_(context), services_(services) {}

@@ -41,11 +41,11 @@ RecirculationPlan RecirculationPlan::of(const Snapshot& snapshot) {
           .most_port_octets = rlb.recirculation.port_cap.count()};
 }
 
-Recirculation::Recirculation(ShardContext& context, IngressBuffer& buffer,
-                             pfc::Predictor& predictor, size_t ports)
+Recirculation::Recirculation(ShardContext& context, const Services& services, size_t ports)
     : context_(context),
-      buffer_(buffer),
-      predictor_(predictor),
+      buffer_(services.buffer),
+      predictor_(services.predictor),
+      failures_(services.failures),
       port_octets_(ports),
       limits_(ports * kPriorities),
       places_(kTrips),
@@ -192,6 +192,7 @@ lb::MemberIndex Recirculation::let_out(TripIndex place) {
 void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
   const lb::Trip trip = places_[place].trip;
   delays_.add(trip.spent);
+  failures_.left_loop(trip.set, trip.member, trip.rounds);
   PacketFifo flow = vacate(place);
   const PortId port = flow.head()->ingress_port;
   context_.count(port, rounds_counter(trip.rounds));

@@ -23,6 +23,7 @@
 #include "net/packet.h"
 #include "pfc/predictor.h"
 #include "switch/dataplane/delay_histogram.h"
+#include "switch/dataplane/failure_detector.h"
 #include "switch/dataplane/ingress_buffer.h"
 #include "switch/dataplane/packet_fifo.h"
 #include "switch/dataplane/shard_context.h"
@@ -49,8 +50,12 @@ class Recirculation final : public lb::WaitingRoom {
   static constexpr size_t kTrips = 256;
   static constexpr int64_t kLeastCap = 128 * 1'024;
 
-  Recirculation(ShardContext& context, IngressBuffer& buffer, pfc::Predictor& predictor,
-                size_t ports);
+  struct Services {
+    IngressBuffer& buffer;
+    pfc::Predictor& predictor;
+    FailureDetector& failures;
+  };
+  Recirculation(ShardContext& context, const Services& services, size_t ports);
   void connect(Forwarder& forwarder) { forwarder_ = &forwarder; }
 
   Duration round(Instant now) const override {
@@ -111,6 +116,7 @@ class Recirculation final : public lb::WaitingRoom {
   ShardContext& context_;
   IngressBuffer& buffer_;
   pfc::Predictor& predictor_;
+  FailureDetector& failures_;
   Forwarder* forwarder_ = nullptr;
   RecirculationPlan plan_;
   Instant busy_until_;  // the loop's line

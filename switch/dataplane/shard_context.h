@@ -42,12 +42,12 @@ struct alignas(64) EgressQueue {
 static_assert(sizeof(EgressQueue) == 64);
 
 // What others have changed, rarely: the one line that a shard looks at in every poll. Writers:
-// control, but `links`: the shard of the link.
+// control, but `links`: the shard of the link or the path.
 struct alignas(64) Changes {
   std::atomic<const Snapshot*> snapshot{nullptr};
-  std::atomic<uint64_t> newest{0};                           // its generation
-  std::atomic<uint64_t> grace{0};                            // rte_rcu_qsbr's token to be passed
-  std::atomic<uint32_t> links{0};                            // changes of PortSignals::up
+  std::atomic<uint64_t> newest{0};  // its generation
+  std::atomic<uint64_t> grace{0};   // rte_rcu_qsbr's token to be passed
+  std::atomic<uint32_t> links{0};   // changes of PortSignals::up and PathTable::failed()
   std::array<std::atomic<uint16_t>, kMaxShards> commands{};  // posted to each shard
 };
 static_assert(sizeof(Changes) == 64);

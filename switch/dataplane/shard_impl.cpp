@@ -20,9 +20,10 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       icmp_(context_, buffer_),
       peers_(context_, buffer_, egress_, ports),
       warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
-      paths_(context_, {buffer_, egress_, peers_}),
+      failures_(context_, ports),
+      paths_(context_, {buffer_, egress_, peers_, failures_}),
       adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_}),
-      recirculation_(context_, buffer_, predictor_, ports),
+      recirculation_(context_, {buffer_, predictor_, failures_}, ports),
       forwarder_(context_, buffer_, {adjacency_, icmp_, paths_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
       ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, paths_}),
@@ -95,6 +96,7 @@ void ShardImpl::adopt_snapshot() {
   buffer_.adopt(*latest);
   egress_.adopt(*latest);
   warnings_.adopt(*latest);
+  failures_.adopt(*latest);
   paths_.adopt(*latest);
   pause_.adopt(*latest);
   peers_.adopt(*latest);
@@ -243,6 +245,7 @@ void ShardImpl::on_timers() {
   pause_.on_timers();
   warnings_.on_timers();
   paths_.on_timers();
+  follow_links({});  // and paths
   peers_.on_timers();
   adjacency_.on_timers();
   recirculation_.on_timers();  // last: what comes back goes before what is fresh

@@ -73,6 +73,7 @@ class ShardImpl final : public Shard {
   IcmpResponder icmp_;
   FabricPeers peers_;
   PathWarnings warnings_;
+  FailureDetector failures_;
   PathService paths_;
   Adjacency adjacency_;
   Recirculation recirculation_;

@@ -270,6 +270,14 @@ std::shared_ptr<PathEchoes> echoes_of(const Snapshot& now, size_t shard, const S
   return std::make_shared<PathEchoes>(now.path_sets);
 }
 
+// What is held against paths lasts as long as what is measured of them.
+std::shared_ptr<PathJudges> judges_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
+  if (now.paths == nullptr || now.path_plan.detector.mode != config::DetectorMode::guarded)
+    return nullptr;
+  if (same_measurement(previous, now)) return previous->schemes[shard].judges;
+  return std::make_shared<PathJudges>(now.path_sets);
+}
+
 Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
   const SwitchConfig& config = snapshot.config;
   const std::vector<lb::PortLine> lines = lines_of(config);
@@ -294,6 +302,7 @@ Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previou
     scheme.warnings = warnings_of(snapshot, i, previous);
     scheme.flows = flows_of(snapshot, i, previous);
     scheme.echoes = echoes_of(snapshot, i, previous);
+    scheme.judges = judges_of(snapshot, i, previous);
     snapshot.schemes.push_back(std::move(scheme));
   }
   return {};

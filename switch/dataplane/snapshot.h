@@ -31,6 +31,7 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "pfc/wred.h"
+#include "switch/dataplane/failure_detector.h"
 #include "switch/dataplane/path_echoes.h"
 #include "switch/dataplane/path_plan.h"
 #include "switch/dataplane/routes.h"
@@ -114,10 +115,12 @@ struct FixedNeighbor {
 // handed on to the next snapshot when scheme and path sets stay the same.
 struct ShardScheme {
   std::shared_ptr<lb::Selector> selector;
-  std::shared_ptr<lb::WarningTable> warnings;         // null: RLB is off
-  std::shared_ptr<lb::FlowPaths> flows;               // null: no path to choose, or RLB is off
-  std::shared_ptr<PathEchoes> echoes;                 // null: no path is measured
-  std::unique_ptr<std::vector<lb::MemberMask>> live;  // by path set: members whose port is usable
+  std::shared_ptr<lb::WarningTable> warnings;  // null: RLB is off
+  std::shared_ptr<lb::FlowPaths> flows;        // null: no path to choose, or RLB is off
+  std::shared_ptr<PathEchoes> echoes;          // null: no path is measured
+  std::shared_ptr<PathJudges> judges;          // null: no path is judged
+  // By path set: members whose port is up, without failed ones where there are others.
+  std::unique_ptr<std::vector<lb::MemberMask>> live;
 };
 
 struct Snapshot {

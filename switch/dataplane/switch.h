@@ -47,11 +47,13 @@ struct NeighborRow {
 
 // A member of a path set, as the shard that is asked sees it.
 struct PathRow {
-  LeafId leaf;         // the set's
-  uint8_t member = 0;  // of the set
-  bool live = false;
-  bool measured = false;   // lately: `delay` and `age` say something
-  bool failed = false;     // excluded by a detector
+  LeafId leaf;            // the set's
+  uint8_t member = 0;     // of the set
+  bool live = false;      // its port is up
+  bool measured = false;  // lately: `delay` and `age` say something
+  bool failed = false;    // excluded by a detector
+  bool last = false;      // but used, for want of another
+  lb::PathFailure failure{};
   Duration delay;          // smoothed, in the metric of the configuration
   Duration least_delay;    // ever measured; 0: never
   Duration age;            // since the last sample

@@ -123,7 +123,8 @@ class Script {
     record.take_delay(Duration::nanoseconds(8'000 + random_.below(100'000)), now_);
     record.take_marks(100, random_.below(101));
     record.take_congestion(static_cast<uint8_t>(random_.next()), now_);
-    paths.measured().set_failed(set, member, random_.below(8) == 0);
+    paths.measured().set_failed(set, member,
+                                random_.below(8) == 0 ? PathFailure::silent : PathFailure::none);
   }
 
   RandomStream random_;

@@ -33,8 +33,9 @@ TEST(RandomLabs, KeepTheInvariantsAndRepeatThemselves) {
     flows += result.flows;
     ended += result.flows_ended;
     faults.insert(result.faults.begin(), result.faults.end());
-    // Without faults nothing keeps a flow from ending.
+    // Without faults nothing keeps a flow from ending, and no path seems to have failed.
     if (result.faults.empty()) {
+      EXPECT_EQ(result.paths_failed, 0u) << "seed " << seed;
       EXPECT_EQ(result.flows_ended, result.flows) << "seed " << seed;
     }
     if (seed % kTwice == 0 || only != 0) {

@@ -253,6 +253,14 @@ class Maker {
   lab::Topology topology_;
 };
 
+uint64_t paths_failed(const Switch& object) {
+  uint64_t total = 0;
+  for (size_t shard = 0; shard < object.shard_count(); ++shard)
+    for (size_t port = 0; port < object.port_count(); ++port)
+      total += object.counters(ShardId(shard))[PortId(port)].port.read(PortCounter::paths_failed);
+  return total;
+}
+
 }  // namespace
 
 RandomLab make_random_lab(uint64_t seed) {
@@ -288,6 +296,8 @@ RandomLabResult run_random_lab(uint64_t seed) {
   result.flows_ended = fabric.flows_ended();
   result.packet_hops = fabric.counts().packet_hops;
   result.checks = checker.checks();
+  for (uint32_t i = 0; i < fabric.switch_count(); ++i)
+    result.paths_failed += paths_failed(fabric.switch_at(i));
   result.digest = fabric.digest();
   for (const lab::FaultReport& report : (*faults)->report()) {
     if (report.begun != 0) result.faults.push_back(report.type);
@@ -303,7 +313,8 @@ std::string digest_line(uint64_t seed, const RandomLabResult& result) {
                 static_cast<unsigned long long>(seed),
                 static_cast<unsigned long long>(result.digest), result.flows_ended, result.flows,
                 static_cast<unsigned long long>(result.packet_hops));
-  return line.data();
+  const std::string failed = ", paths failed " + std::to_string(result.paths_failed) + " times";
+  return line.data() + (result.paths_failed != 0 ? failed : "");
 }
 
 }  // namespace eddy::test

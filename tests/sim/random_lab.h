@@ -24,6 +24,7 @@ struct RandomLabResult {
   size_t flows = 0;
   size_t flows_ended = 0;
   std::vector<config::FaultType> faults;  // that began
+  uint64_t paths_failed = 0;              // times a failure detector excluded one
   Problems problems;                      // empty: every invariant held
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct PathFabric {
         .shim = config::ShimUse::sampled, .common_clock = true, .base_rtt = kBaseRtt};
     size_t shards = 1;
     size_t spines = 2;
+    std::function<void(config::SwitchConfig& leaf)> change;
   };
   explicit PathFabric(const Setup& setup) : shape(shape_of(setup)) {
     for (const config::SwitchConfig& leaf : shape.leaves)
@@ -41,6 +43,8 @@ struct PathFabric {
         one.path_service = setup.service;
         spread_over_workers(one, setup.shards);
       }
+    if (setup.change)
+      for (config::SwitchConfig& leaf : shape.leaves) setup.change(leaf);
     return shape;
   }
 

@@ -59,6 +59,17 @@ TEST_F(EventLogTest, KeepsTheLastThousandInOrder) {
   EXPECT_EQ(log.kept().back().number, 1'200u);
 }
 
+TEST(PathEvents, SayLeafPathAndWhy) {
+  const auto text = [](EventKind kind, const PathEvent& path) {
+    return path_text_of({.value = path.packed(), .kind = kind});
+  };
+  EXPECT_EQ(text(EventKind::path_failed, {LeafId(300), PathId(0x01ff), 1}),
+            "leaf 300, path 1, silent");
+  EXPECT_EQ(text(EventKind::path_returned, {LeafId(2), PathId(0x0302), 2}),
+            "leaf 2, path 3.2, forced");
+  EXPECT_EQ(text(EventKind::path_warned, {LeafId(2), PathId(0x0302), 2}), "");
+}
+
 TEST(TokenBucket, FillsAtItsRateUpToItsBurst) {
   TokenBucket bucket(10, 2);
   EXPECT_TRUE(bucket.take(0));

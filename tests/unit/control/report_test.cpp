@@ -230,7 +230,15 @@ TEST(Report, PathsSayWhatIsMeasuredAndWhatKeepsPacketsOff) {
   EXPECT_EQ(row().at("paused"), "3");
   EXPECT_EQ(row().at("why"), "paused by PFC");
   path.failed = true;
+  path.failure = lb::PathFailure::silent;
   EXPECT_EQ(row().at("why"), "failed, 5 unanswered");
+  path.last = true;
+  EXPECT_EQ(row().at("why"), "failed, 5 unanswered, but the last");
+  path.last = false;
+  path.failure = lb::PathFailure::forced;
+  EXPECT_EQ(row().at("why"), "failed, slow without load");
+  path.failure = lb::PathFailure::rounds;
+  EXPECT_EQ(row().at("why"), "failed, too many rounds for it");
   path.live = false;
   EXPECT_EQ(row().at("why"), "port down");
   path.measured = false;

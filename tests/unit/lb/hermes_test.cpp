@@ -323,9 +323,9 @@ TEST(Hermes, KeepsOffPathsThatOthersCallFailed) {
   Leaf leaf(2);
   leaf.measure_all(2, 0_us, 0);
   const MemberIndex first = leaf.send(1);
-  leaf.paths().measured().set_failed(0, first, true);
+  leaf.paths().measured().set_failed(0, first, PathFailure::silent);
   for (uint64_t flow = 1; flow < 10; ++flow) EXPECT_NE(leaf.send(flow), first);
-  leaf.paths().measured().set_failed(0, 1 - first, true);
+  leaf.paths().measured().set_failed(0, 1 - first, PathFailure::silent);
   leaf.paths().live() = bit_of(first);
   EXPECT_EQ(leaf.send(1), first);  // where all have failed, one is as good as another
 }

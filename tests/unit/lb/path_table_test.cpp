@@ -145,9 +145,9 @@ TEST(PathTable, SuspicionSaturatesAndASampleEndsIt) {
 
 TEST(PathTable, FailedMembersAreAMaskASet) {
   Rig rig;
-  rig.table.set_failed(0, 2, true);
-  rig.table.set_failed(0, 0, true);
-  rig.table.set_failed(0, 2, false);
+  rig.table.set_failed(0, 2, PathFailure::silent);
+  rig.table.set_failed(0, 0, PathFailure::silent);
+  rig.table.set_failed(0, 2, PathFailure::none);
   EXPECT_EQ(rig.table.failed(0), 0b001u);
   EXPECT_EQ(rig.table.failed(1), 0u);
 }

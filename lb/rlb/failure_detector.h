@@ -1,0 +1,94 @@
+// Which paths seem to have failed: the judges, as pure functions of what is seen and when.
+//
+// PathJudge, one a path (guarded): the path is suspicious in a window if it has not answered for
+// long although several stamps asked, while another path to that leaf did; or if nearly all packets
+// that could have taken it were forced onto it, which is slow although nothing is known to wait on
+// it. While it is warned of PFC, or paused, silence means nothing and is not counted. After two
+// suspicious windows in a row it is excluded, each time twice as long as the last one, and comes
+// back with the first answer after that; at once where no other path answers any more.
+// LoopJudge, one a shard (paper): where packets come out of the loop with N_rc rounds behind them
+// on average, the port that the most rounds were made for is suspicious; twice in a row, it failed.
+// Owner: the shard that looks. Bounds: 48 octets a path, 4 a port. Cost: PathJudge once a look at
+// the path, a few compares; LoopJudge an addition for each packet that leaves the loop.
+// Source: reference B.9; RLB paper, algorithm 2.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/rlb.h"
+#include "lb/path_table.h"
+#include "net/ids.h"
+#include "net/units.h"
+
+namespace eddy::lb {
+
+// Of a path, at one look.
+struct PathEvidence {
+  Instant now;
+  Duration patience;           // no answer is missed before; of the path's length
+  Duration own_queue;          // that a stamp may still wait in
+  Instant excused_until;       // warned or paused, so far; Instant{}: never was
+  uint32_t weighed = 0;        // as in PathUse, since the last look
+  uint32_t forced = 0;         // likewise
+  uint8_t unanswered = 0;      // stamps in a row
+  bool answers = false;        // lately, and nothing is missing
+  bool others_answer = false;  // a path to the leaf that is in use did since silent_since(), or,
+                               // of one that has failed, lately
+  bool loaded = false;         // something waits on it, as far as is heard
+};
+
+// excused: stamps are missing, but PFC may have them; they are to be forgotten.
+enum class PathVerdict : uint8_t { none, excused, suspicious, fails, returns };
+
+class PathJudge {
+ public:
+  PathVerdict look(const config::FailureDetectorConfig& config, const PathEvidence& seen);
+  PathFailure failure() const { return failure_; }
+  // The end of the exclusion, if it has failed: sooner it is back only for want of another.
+  Instant until() const { return until_; }
+  // Nothing is held against it: where its stamps are answered and no packets weighed it, rest()
+  // says the same as look(), sooner.
+  bool rests() const { return failure_ == PathFailure::none && streak_ == 0; }
+  void rest(Instant now) { silent_since_ = now; }
+  Instant silent_since() const { return silent_since_; }
+
+ private:
+  static constexpr uint8_t kConfirmed = 2;  // windows
+
+  PathFailure suspicion(const config::FailureDetectorConfig& config,
+                        const PathEvidence& seen) const;
+  PathVerdict fail(const config::FailureDetectorConfig& config, Instant now, PathFailure why);
+  PathVerdict look_at_failed(const config::FailureDetectorConfig& config, const PathEvidence& seen);
+
+  Instant silent_since_;  // or later than that
+  Instant window_began_;
+  Instant until_;         // of the exclusion; or when it is forgiven
+  Duration exclusion_;    // the last
+  uint32_t weighed_ = 0;  // in this window
+  uint32_t forced_ = 0;   // likewise
+  uint8_t streak_ = 0;
+  PathFailure failure_ = PathFailure::none;
+};
+
+class LoopJudge {
+ public:
+  explicit LoopJudge(size_t ports) : rounds_(ports) {}
+
+  // A packet that waited for a path of the port leaves the loop. Returns a port that has failed.
+  std::optional<PortId> left(Instant now, PortId port, uint32_t rounds, Duration window,
+                             uint32_t threshold);
+  void reset();
+
+ private:
+  std::optional<PortId> close(Instant now, Duration window, uint32_t threshold);
+
+  std::vector<uint32_t> rounds_;  // by port, in this window
+  Instant window_ends_;
+  uint64_t all_rounds_ = 0;  // in this window
+  uint32_t packets_ = 0;     // likewise
+  PortId suspect_ = PortId::none();
+};
+
+}  // namespace eddy::lb
