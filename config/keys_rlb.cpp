@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 3> kAllWarned = {"least_bad", "base", "wa
 constexpr std::array<std::string_view, 3> kDetectors = {"off", "paper", "guarded"};
 
 constexpr std::string_view kGuarded = "mode: guarded";
+constexpr std::string_view kDetectorSays =
+    "Paths that seem to have failed are not used for a while, by any scheme; the last path to a "
+    "leaf always is. A lone word is the mode.";
 bool is_guarded(const void* detector) {
   return static_cast<const FailureDetectorConfig*>(detector)->mode == DetectorMode::guarded;
 }
@@ -284,9 +287,7 @@ template <>
 const Section& section_of<FailureDetectorConfig>() {
   using S = FailureDetectorConfig;
   static const Section section = make_section(
-      "failure_detector",
-      "Paths that seem to have failed are not used for a while, by any scheme; the last path to a "
-      "leaf always is. A lone word is the mode.",
+      "failure_detector", kDetectorSays,
       {
           key<S>(
               &S::mode,
