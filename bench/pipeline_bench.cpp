@@ -126,6 +126,7 @@ int instructions(const Arguments& arguments) {
   }
   if (run_hop(arguments.instructions, arguments.polls)) return 0;
   if (run_overhead(arguments.instructions, arguments.polls)) return 0;
+  if (run_storm(arguments.instructions, arguments.polls)) return 0;
   if (run_single_polls(arguments.instructions, arguments.polls)) return 0;
   std::fprintf(stderr, "no such case: %s\n", arguments.instructions.c_str());
   return 2;

@@ -60,6 +60,7 @@ Case ports_case(size_t ports, size_t bursts, const char* name) {
 //   load.16   2 ports with the load of ports.32: 16 bursts a poll, so 512 packets in flight
 //   paths.N   16 uplinks, each path set with N members over them; load and egress ports are
 //             the same
+//   shim_*    ecmp with the shim that conga (every packet) or hermes (some) asks for
 //   idle.N    10k with N idle ports beside it
 std::vector<Case> pipeline_cases() {
   std::vector<Case> all = {{.name = "pipeline.letflow.10k"},
@@ -71,6 +72,10 @@ std::vector<Case> pipeline_cases() {
     if (scheme.name != "letflow")
       all.push_back({.name = "pipeline." + std::string(scheme.name) + ".10k",
                      .scheme = std::string(scheme.name)});
+  all.push_back(
+      {.name = "pipeline.shim_every.10k", .scheme = "ecmp", .shim = config::ShimUse::every});
+  all.push_back(
+      {.name = "pipeline.shim_sampled.10k", .scheme = "ecmp", .shim = config::ShimUse::sampled});
   for (const size_t ports : {2, 4, 8, 16, 32})
     all.push_back(ports_case(ports, ports / 2, "pipeline.ports."));
   for (const size_t ports : {2, 8, 32}) all.push_back(ports_case(ports, 1, "pipeline.spread."));
@@ -86,6 +91,7 @@ config::SwitchConfig config_of(const Case& spec) {
   leaf.leaf = LeafId(1);
   leaf.buffer.size = Bytes::mib(1'024);  // headroom for 240 idle ports, too
   leaf.load_balancer.scheme = spec.scheme;
+  leaf.path_service.shim = spec.shim;
   for (size_t h = 1; h <= spec.hosts + spec.idle_hosts; ++h)
     test::add_host_port(leaf, 1, h, kSpeed, h <= spec.hosts);
   add_uplinks(leaf, spec.uplinks);

@@ -30,6 +30,7 @@ struct Case {
   size_t members = 0;     // of each path set; 0: one an uplink. More than uplinks share them
   size_t bursts = 1;      // ready at each poll, each from another host port
   size_t idle_hosts = 0;  // ports beside those, without traffic
+  config::ShimUse shim = config::ShimUse::automatic;
   bool ipv6 = false;
   bool connected = false;  // to hosts of this leaf instead of up
   size_t prefixes = 16;    // destination leaves, one path set each; or destination hosts

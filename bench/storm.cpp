@@ -84,14 +84,14 @@ class Leaf {
     (void)run();
   }
 
-  double run() {
+  double run(size_t polls = kPolls) {
     const uint64_t before = rte_rdtsc();
-    for (size_t i = 0; i < kPolls; ++i) {
+    for (size_t i = 0; i < polls; ++i) {
       now_ = now_ + kPollGap * 2;
       io_.next_poll();
       object_->shard(ShardId(0)).poll(io_, now_);
     }
-    return static_cast<double>(rte_rdtsc() - before) / kPolls;
+    return static_cast<double>(rte_rdtsc() - before) / static_cast<double>(polls);
   }
 
  private:
@@ -120,6 +120,12 @@ std::vector<Result> measure_storm(int rounds) {
       return 100 * (with - calm.run()) / with;
     }));
   return {summarize("rlb.storm", shares, "%")};
+}
+
+bool run_storm(const std::string& name, size_t polls) {
+  if (name != "storm.cnm" && name != "storm.calm") return false;
+  (void)Leaf(name == "storm.cnm" ? kEtherTypeCnm : kNobodys).run(polls);
+  return true;
 }
 
 }  // namespace eddy::bench

@@ -5,6 +5,7 @@
 // EtherType that nobody knows, which any switch must receive and drop.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "bench/report.h"
@@ -13,5 +14,7 @@ namespace eddy::bench {
 
 // rlb.storm: the share of the poll's cycles that reading warnings takes, in %.
 std::vector<Result> measure_storm(int rounds);
+// For callgrind: `polls` polls of storm.cnm or storm.calm; false: no such case.
+bool run_storm(const std::string& name, size_t polls);
 
 }  // namespace eddy::bench

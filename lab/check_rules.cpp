@@ -53,6 +53,13 @@ bool moves_flows(const FaultConfig& fault) {
   return fault.type == FaultType::link_flap || fault.type == FaultType::reconfigure;
 }
 
+bool changes_rlb(const FaultConfig& fault) {
+  return fault.type == FaultType::reconfigure &&
+         std::ranges::any_of(fault.set, [](const auto& item) {
+           return item.first.find("rlb.") != std::string::npos;
+         });
+}
+
 class Deduction {
  public:
   explicit Deduction(const config::Experiment& experiment) : experiment_(experiment) {}
@@ -63,6 +70,7 @@ class Deduction {
     judge_scheme();
     for (size_t i = 0; i < experiment_.faults.size(); ++i) judge_fault(i);
     judge_watchdog();
+    judge_loop();
     return std::move(rules_);
   }
 
@@ -123,6 +131,22 @@ class Deduction {
     // It looks once an interval, and the first look may come an interval after the pause.
     rules_.longest_stall = watchdog.detection_time + watchdog.poll_interval * 2 +
                            experiment_.run.poll_period + experiment_.run.poll_jitter;
+  }
+
+  void judge_loop() {
+    const config::RlbConfig& rlb = experiment_.switches.rlb;
+    const config::RecirculationConfig& loop = rlb.recirculation;
+    if (!rlb.enabled() || !loop.enabled)
+      rules_.loop = CheckRules::Loop{};
+    else
+      rules_.loop = {.octets = loop.cap ? loop.cap->count() : 0,
+                     .port_octets = loop.port_cap.count(),
+                     .rounds = loop.most_rounds};
+    for (size_t i = 0; i < experiment_.faults.size(); ++i)
+      if (changes_rlb(experiment_.faults[i])) {
+        rules_.loop.reset();
+        rules_.exempt.push_back("loop: faults." + std::to_string(i) + " changes rlb");
+      }
   }
 
   const config::Experiment& experiment_;

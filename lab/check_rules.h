@@ -4,10 +4,12 @@
 // nothing while headroom is by formula and every pause frame arrives in time: what breaks that is
 // listed in the source, by key and by fault. A flow's packets stay in order under a scheme that
 // keeps a flow's path for good, while the links and the configuration stay as they are; schemes
-// that move flows in gaps promise it per table entry only, which no one outside can see. Owner: the
-// caller. Source: reference C.4, C.6; architecture, sections 4 and 5.
+// that move flows in gaps promise it per table entry only, which no one outside can see. RLB's loop
+// keeps to its caps while RLB is not reconfigured. Owner: the caller. Source: reference C.4, C.6;
+// architecture, sections 4 and 5.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,14 @@ struct CheckRules {
   bool in_order = true;  // data packets of a queue pair arrive in the order they were first sent
   // A lossless queue that holds packets, is paused and sends none is a storm by then; 0 = no limit.
   Duration longest_stall{};
-  std::vector<std::string> exempt;  // "lossless: faults.0 is pfc_loss", for the report
+  // Of RLB's loop, in each switch; nothing is in it without RLB.
+  struct Loop {
+    int64_t octets = 0;  // held in all; 0: as the switch reckons, from its buffer and lines
+    int64_t port_octets = 0;
+    int64_t rounds = 0;  // of a packet
+  };
+  std::optional<Loop> loop = Loop{};  // none: not promised
+  std::vector<std::string> exempt;    // "lossless: faults.0 is pfc_loss", for the report
 
   static CheckRules of(const config::Experiment& experiment);
 };

@@ -95,6 +95,7 @@ void Checker::check_switch(uint32_t node) {
   if (balance.dropped != state.dropped) check_lossless(node);
   state.dropped = balance.dropped;
   if (!state.paused.empty()) check_paused(node);
+  if (rules_.loop) check_loop(node);
   if (state.turns++ % kSumsEvery == 0) check_sums(node);
 }
 
@@ -139,6 +140,19 @@ void Checker::check_lossless(uint32_t node) {
       return fail(name_of(node), "port " + object.config().ports[port].name + ": " + text(lost) +
                                      " packets lost in a lossless group");
   }
+}
+
+void Checker::check_loop(uint32_t node) {
+  const LoopUse use = world_.switch_at(node).loop_use(ShardId(0));
+  const int64_t most = rules_.loop->octets != 0 ? rules_.loop->octets : use.most_octets;
+  const auto above = [&](const char* what, int64_t is, int64_t cap) {
+    if (is > cap)
+      fail(name_of(node), "loop: " + std::string(what) + " " + std::to_string(is) + ", " +
+                              std::to_string(cap) + " at most");
+  };
+  above("octets held", use.octets, most);
+  above("octets held of one port", use.port_octets, rules_.loop->port_octets);
+  above("rounds of a packet", use.rounds, rules_.loop->rounds);
 }
 
 void Checker::watch_pauses(uint32_t index, const Packet& packet) {

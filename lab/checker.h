@@ -2,12 +2,13 @@
 //
 // Every frame is somewhere: each line's counters agree with the frames seen to enter and leave it,
 // each switch balances, and the pool's packets in use are those that switches, lines and intakes
-// hold. Buffer accounts agree with each other. No lossless drop, no paused queue that the watchdog
-// forgot, no data packet overtaken by a later one of its queue pair, as far as CheckRules say. When
-// all is over nothing is held. The first violation is kept as a text with time, place and how to
-// see it again, and stops the world. Owner: one run; the world must outlive it. Cost: a run takes
-// several times as long: a balance reads all counters of a switch; the sums over all groups of a
-// switch are taken every kSumsEvery turns of it. Source: architecture, sections 4 and 10.
+// hold. Buffer accounts agree with each other. RLB's loop keeps to its caps. No lossless drop, no
+// paused queue that the watchdog forgot, no data packet overtaken by a later one of its queue pair,
+// as far as CheckRules say. When all is over nothing is held. The first violation is kept as a text
+// with time, place and how to see it again, and stops the world. Owner: one run; the world must
+// outlive it. Cost: a run takes several times as long: a balance reads all counters of a switch;
+// the sums over all groups of a switch are taken every kSumsEvery turns of it. Source:
+// architecture, sections 4 and 10.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +71,7 @@ class Checker final : public Watcher {
   void check_switch(uint32_t node);
   void check_sums(uint32_t node);
   void check_lossless(uint32_t node);
+  void check_loop(uint32_t node);
   void check_pool();
   void check_paused(uint32_t node);
   void check_empty(uint32_t node);

@@ -1,6 +1,7 @@
 #include "lb/warning_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace eddy::lb {
@@ -40,15 +41,19 @@ WarningTable::WarningTable(std::span<const PathSet> sets, size_t ports)
 
 MarkEffect WarningTable::mark(const WarningMark& mark) {
   if (mark.leaf.is_none()) {
+    const Entry& entry = entries_[entry_of(mark.port)];
+    const uint8_t before = entry.warned_queues();
     const MarkEffect effect = mark_entry(entry_of(mark.port), mark);
-    if (changes(effect)) follow_port(mark.port);
+    follow_port(mark.port, static_cast<uint8_t>(before ^ entry.warned_queues()));
     return effect;
   }
   MarkEffect effect = MarkEffect::ignored;
   for (const Place& place : places_[mark.port.index()]) {
     if (leaf_of_[place.set] != mark.leaf) continue;
+    const Entry& entry = entries_[entry_of(place)];
+    const uint8_t before = entry.warned_queues();
     const MarkEffect one = mark_entry(entry_of(place), mark);
-    if (changes(one)) follow(place);
+    follow(place, static_cast<uint8_t>(before ^ entry.warned_queues()));
     if (changes(one) || !changes(effect)) effect = one;
   }
   return effect;
@@ -95,27 +100,32 @@ std::optional<PortId> WarningTable::expire_one(Instant now) {
   for (; index && entries_[*index].severity == 0; index = expiries_.pop_due(now))
     entries_[*index] = {.until = entries_[*index].until};
   if (!index) return std::nullopt;
+  const uint8_t queues = entries_[*index].warned_queues();
   end(*index, now);
   if (*index < places_.size()) {
-    follow_port(PortId(*index));
+    follow_port(PortId(*index), queues);
     return PortId(*index);
   }
   const size_t member = *index - places_.size();
-  follow(place_of_[member]);
+  follow(place_of_[member], queues);
   return port_of_[member];
 }
 
-void WarningTable::follow_port(PortId port) {
-  for (const Place& place : places_[port.index()]) follow(place);
+void WarningTable::follow_port(PortId port, uint8_t queues) {
+  if (queues == 0) return;
+  for (const Place& place : places_[port.index()]) follow(place, queues);
 }
 
-void WarningTable::follow(const Place& place) {
+void WarningTable::follow(const Place& place, uint8_t queues) {
+  if (queues == 0) return;
   const Entry& own = entries_[entry_of(place)];
   const Entry& any = entries_[entry_of(port_of_[entry_of(place) - places_.size()])];
-  for (size_t q = 0; q < kPriorities; ++q) {
-    MemberMask& mask = masks_[place.set * kPriorities + q];
-    const bool warned = own.holds(QueueId(q)) || any.holds(QueueId(q));
-    mask = warned ? mask | bit_of(place.member) : mask & ~bit_of(place.member);
+  const uint8_t warned = own.warned_queues() | any.warned_queues();
+  for (unsigned left = queues; left != 0; left &= left - 1) {
+    const auto queue = static_cast<size_t>(std::countr_zero(left));
+    MemberMask& mask = masks_[place.set * kPriorities + queue];
+    const bool is_warned = (warned >> queue & 1) != 0;
+    mask = is_warned ? mask | bit_of(place.member) : mask & ~bit_of(place.member);
   }
 }
 

@@ -6,8 +6,9 @@
 // first. What a selector reads is a mask a (set, queue), kept up to date. An older message of the
 // same source, or one of a source that is less severe than what is there, changes nothing.
 // Owner: one shard, which learns of other shards' warnings by mail. Bounds: 32 octets a member and
-// a port, taken at construction. Cost: warned() a load; mark() a heap operation and, when a
-// state changes, a few operations for each set that the port is in. Source: reference B.4, B.5.
+// a port, taken at construction. Cost: warned() a load; mark() a heap operation and, when
+// other queues are warned, a few operations for each set that the port is in. Source: reference
+// B.4, B.5.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +72,8 @@ class WarningTable {
     uint8_t severity = 0;  // 0: none
     uint8_t queues = 0;
     Instant until;
-    bool holds(QueueId queue) const { return severity != 0 && (queues >> queue.index() & 1) != 0; }
+    uint8_t warned_queues() const { return severity != 0 ? queues : uint8_t{0}; }
+    bool holds(QueueId queue) const { return (warned_queues() >> queue.index() & 1) != 0; }
   };
   struct Place {  // of a port
     uint16_t set;
@@ -84,8 +86,9 @@ class WarningTable {
   size_t entry_of(PortId port) const { return port.index(); }
   MarkEffect mark_entry(size_t entry, const WarningMark& mark);
   void end(size_t entry, Instant at);
-  void follow_port(PortId port);
-  void follow(const Place& place);
+  // What the selector reads, after these queues have changed.
+  void follow_port(PortId port, uint8_t queues);
+  void follow(const Place& place, uint8_t queues);
 
   std::vector<PortId> port_of_;             // by entry, from the first member's on
   std::vector<size_t> first_;               // entry of a set's first member

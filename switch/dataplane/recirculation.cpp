@@ -104,8 +104,16 @@ void Recirculation::enter(Packet* packet, const lb::Trip& trip) {
   begin_round(place);
 }
 
+LoopUse Recirculation::use() const {
+  return {.octets = octets_,
+          .most_octets = plan_.most_octets,
+          .port_octets = std::ranges::max(port_octets_),
+          .rounds = rounds_made_};
+}
+
 void Recirculation::begin_round(TripIndex place) {
   Occupant& occupant = places_[place];
+  rounds_made_ = std::max<uint32_t>(rounds_made_, occupant.trip.rounds);
   const Instant start = std::max(busy_until_, context_.now);
   busy_until_ = start + plan_.rate.time_of(Bytes(occupant.packet->wire_len));
   occupant.entered = context_.now;
@@ -260,6 +268,7 @@ void Recirculation::adopt(const Snapshot& now) {
     }
   }
   plan_ = RecirculationPlan::of(now);
+  rounds_made_ = 0;
   std::ranges::fill(limits_, Limit{});
 }
 

@@ -73,6 +73,7 @@ class Recirculation final : public lb::WaitingRoom {
   uint64_t held() const { return occupants_; }
   int64_t octets() const { return octets_; }
   const DelayHistogram& delays() const { return delays_; }
+  LoopUse use() const;
 
  private:
   static constexpr unsigned kRing = 4 * kTrips;
@@ -131,6 +132,7 @@ class Recirculation final : public lb::WaitingRoom {
   std::array<Packet*, kBurst> leaving_;
   size_t leaving_count_ = 0;
   DelayHistogram delays_;
+  uint32_t rounds_made_ = 0;  // by a packet, the most since the snapshot came
 };
 
 }  // namespace eddy

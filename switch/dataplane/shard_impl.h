@@ -38,6 +38,7 @@ class ShardImpl final : public Shard {
   EventRing& events() { return context_.events; }
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
   const DelayHistogram& waits() const { return recirculation_.delays(); }
+  LoopUse loop_use() const { return recirculation_.use(); }
   uint64_t held() const;
 
  private:

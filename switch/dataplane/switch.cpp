@@ -169,6 +169,10 @@ BufferStatus Switch::buffer_status() const {
   return status;
 }
 
+LoopUse Switch::loop_use(ShardId shard) const {
+  return state_->shards[shard.index()]->loop_use();
+}
+
 Balance Switch::balance() const {
   Balance balance;
   for (const auto& shard : state_->shards) {

@@ -115,6 +115,14 @@ struct BufferStatus {  // octets
   int64_t headroom_used = 0;
 };
 
+// What is in RLB's loop of a shard.
+struct LoopUse {
+  int64_t octets = 0;
+  int64_t most_octets = 0;  // that the configuration in force allows
+  int64_t port_octets = 0;  // of one ingress port, the most
+  uint32_t rounds = 0;      // that a packet has begun, the most since that configuration came
+};
+
 struct Balance {  // conservation: rx + originated == tx + consumed + dropped + held
   uint64_t rx = 0;
   uint64_t originated = 0;
@@ -180,6 +188,7 @@ class Switch {
   std::span<const lb::PathSet> path_sets() const;
   // Exact only while no shard is polling.
   Balance balance() const;
+  LoopUse loop_use(ShardId shard) const;
 
  private:
   struct State;

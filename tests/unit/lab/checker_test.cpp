@@ -128,6 +128,54 @@ TEST(Checker, FindsAPausedQueueThatTheWatchdogForgot) {
   EXPECT_LE(fabric.world->now(), Instant() + 3_ms);
 }
 
+// Both ways to leaf 2 are slow, so that both spines warn leaf 1, and its packets wait a round.
+config::Experiment with_waiting() {
+  config::Experiment experiment = plain_experiment(2, 2, 4);
+  experiment.switches.rlb = config::rlb_preset(config::RlbPreset::standard);
+  experiment.switches.rlb.all_warned = config::AllWarned::wait_once;
+  experiment.switches.rlb.guard.mode = config::GuardMode::follow;
+  experiment.faults = {
+      {.type = FaultType::slow_link, .links = {"leaf2-spine1", "leaf2-spine2"}, .rate = 5_Gbps}};
+  return experiment;
+}
+std::vector<lab::Flow> across() {
+  std::vector<lab::Flow> flows;
+  for (uint32_t host = 0; host < 4; ++host) flows.push_back(flow_of(host, 4 + host, 1_MiB));
+  return flows;
+}
+
+TEST(Checker, FindsALoopAboveItsCaps) {
+  const config::Experiment experiment = with_waiting();
+  CheckedFabric sound(experiment, across());
+  sound.complete();
+  const lab::CheckRules rules = lab::CheckRules::of(experiment);
+  ASSERT_TRUE(rules.loop.has_value());
+  EXPECT_EQ(rules.loop->rounds, 8);
+  EXPECT_EQ(rules.loop->port_octets, 65'536);
+  const auto found = [&](auto tighten) {
+    lab::CheckRules tight = rules;
+    tighten(*tight.loop);
+    CheckedFabric fabric(experiment, across(), tight);
+    EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+    return fabric.checker->problems();
+  };
+  EXPECT_THAT(found([](auto& loop) { loop.rounds = 0; }),
+              ElementsAre(HasSubstr("leaf1: loop: rounds of a packet 1, 0 at most")));
+  EXPECT_THAT(found([](auto& loop) { loop.port_octets = 1'000; }),
+              ElementsAre(HasSubstr("leaf1: loop: octets held of one port ")));
+  EXPECT_THAT(
+      found([](auto& loop) { loop.octets = 1'000; }),
+      ElementsAre(AllOf(HasSubstr("leaf1: loop: octets held "), HasSubstr("1000 at most"))));
+}
+
+TEST(CheckRules, TheLoopIsExemptWhereRlbIsReconfigured) {
+  config::Experiment experiment = with_waiting();
+  experiment.faults = {{.type = FaultType::reconfigure, .set = {{"rlb.guard.mode", "off"}}}};
+  const lab::CheckRules rules = lab::CheckRules::of(experiment);
+  EXPECT_FALSE(rules.loop.has_value());
+  EXPECT_THAT(rules.exempt, testing::Contains("loop: faults.0 changes rlb"));
+}
+
 TEST(CheckRules, SayWhatAnExperimentDoesNotPromiseAndWhy) {
   config::Experiment experiment = plain_experiment(2, 2, 2);
   EXPECT_TRUE(strict().lossless);

@@ -75,6 +75,19 @@ TEST(WarningTable, ALeafOrPortThatIsOnNoPathChangesNothing) {
   EXPECT_TRUE(rig.table.quiet());
 }
 
+TEST(WarningTable, AWorseSourceOfAnotherQueueTakesTheEntryOver) {
+  Rig rig;
+  rig.mark(warning(PortId(9), LeafId::none(), 1));
+  WarningMark other = warning(PortId(9), LeafId::none(), 1);
+  other.source = 78;
+  other.severity = 30;
+  other.queues = 0x10;
+  EXPECT_EQ(rig.mark(other), MarkEffect::refreshed);
+  EXPECT_EQ(rig.warned(0), 0u);
+  EXPECT_EQ(rig.table.warned(0, QueueId(4)), 0b010u);
+  EXPECT_EQ(rig.table.warned(1, QueueId(4)), 0b010u);
+}
+
 TEST(WarningTable, EndsWhenItsTimeIsUpUnlessRefreshed) {
   Rig rig;
   rig.mark(warning(PortId(9), kLeaf5, 1, 24_us));
