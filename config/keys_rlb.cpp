@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 2> kGuardScopes = {"moves", "all"};
 constexpr std::array<std::string_view, 2> kGranularities = {"packet", "unit"};
 
 constexpr std::array<std::string_view, 3> kRoundLimits = {"most", "rounds", "packets"};
-constexpr std::array<std::string_view, 2> kOnExceed = {"optimal", "suboptimal"};
-constexpr std::array<std::string_view, 3> kAllWarned = {"least_bad", "base", "wait_once"};
+constexpr std::array<std::string_view, 3> kOnExceed = {"optimal", "suboptimal", "least_bad"};
+constexpr std::array<std::string_view, 4> kAllWarned = {"least_bad", "base", "wait_once", "score"};
 
 constexpr std::array<std::string_view, 3> kDetectors = {"off", "paper", "guarded"};
 
@@ -270,10 +270,13 @@ const Section& section_of<RecirculationConfig>() {
                   .max = 4'096,
                   .help = "packets that wait behind one of their flow; one more and all leave",
                   .source = "reference B.10"}),
-          key<S>(&S::on_exceed, {.name = "on_exceed",
-                                 .help = "the path of a packet that has no round left: optimal, "
-                                         "the warned one; suboptimal, the other one",
-                                 .source = "reference B.9"}),
+          key<S>(&S::on_exceed,
+                 {.name = "on_exceed",
+                  .help = "the path of a packet that has no round left: optimal, the warned "
+                          "one; suboptimal, the other one; least_bad, the one of the two with the "
+                          "smaller delay and expected "
+                          "pause. Where all are warned the last two take the least bad",
+                  .source = "reference B.9"}),
           key<S>(&S::rebase_on_return,
                  {.name = "rebase_on_return",
                   .help = "a packet that comes back is the scheme's to choose for again",
@@ -376,9 +379,17 @@ const Section& section_of<RlbConfig>() {
                        {.name = "failure_detector", .help = "paths that do not work"}),
           key<S>(&S::all_warned,
                  {.name = "all_warned",
-                  .help = "when all paths are warned: least_bad, the least severe; base, the "
-                          "scheme's; wait_once, a round in the loop first",
+                  .help =
+                      "when all paths are warned: least_bad, the least severe; base, the scheme's; "
+                      "wait_once, a round in the loop first; score, the smallest delay and "
+                      "expected pause, which is "
+                      "warning.life for the severest warning and less for milder ones",
                   .source = "reference B.8"}),
+          key<S>(&S::reroute_credit,
+                 {.name = "reroute_credit",
+                  .help = "to the delay of a path is added what was moved to it since it was "
+                          "measured last, by the rate of its port",
+                  .source = "reference B.12"}),
           key<S>(&S::reaction,
                  {.name = "reaction",
                   .max = 1,

@@ -58,8 +58,8 @@ struct GuardConfig {
 };
 
 enum class RoundLimit : uint8_t { most, rounds, packets };
-enum class OnExceed : uint8_t { optimal, suboptimal };
-enum class AllWarned : uint8_t { least_bad, base, wait_once };
+enum class OnExceed : uint8_t { optimal, suboptimal, least_bad };
+enum class AllWarned : uint8_t { least_bad, base, wait_once, score };
 
 struct RecirculationConfig {
   bool enabled = true;
@@ -101,6 +101,7 @@ struct RlbConfig {
   RecirculationConfig recirculation;
   FailureDetectorConfig failure_detector;
   AllWarned all_warned = AllWarned::least_bad;
+  bool reroute_credit = false;  // delays grow by what was just moved to the path
   double reaction = 1.0;  // chance that a flow heeds the mildest warning; the severest all heed
 
   bool enabled() const { return preset != RlbPreset::off; }
@@ -108,7 +109,8 @@ struct RlbConfig {
   bool decides_like(const RlbConfig& other) const {
     return enabled() == other.enabled() && guard == other.guard &&
            granularity == other.granularity && recirculation == other.recirculation &&
-           all_warned == other.all_warned && reaction == other.reaction;
+           all_warned == other.all_warned && reroute_credit == other.reroute_credit &&
+           warning.life == other.warning.life && reaction == other.reaction;
   }
   bool operator==(const RlbConfig&) const = default;
 };

@@ -1,5 +1,5 @@
 // PathTable: what a leaf has measured of its paths: one record a (path set, member), of 32 octets,
-// and 12 octets more of what its selectors did with the path.
+// and 16 octets more of what its selectors did with the path.
 //
 // Delays are of the metric the table was made for: round trips, or one way where all switches share
 // a clock; both begin when a packet joins the queue of its port. "Arrived before T" is a proof:
@@ -9,7 +9,7 @@
 // Owner: a record has one writer, the shard that owns the member's port; every shard reads, stale
 // by a poll. PathUse and failed() are written by whoever decides, and judges, on any shard. Times
 // in records are of that world's clock, the short ones in microseconds modulo 2^32: a sample must
-// be forgotten (forget) within 71 minutes. Bounds: 44 octets a member and 8 a set, taken at
+// be forgotten (forget) within 71 minutes. Bounds: 48 octets a member and 8 a set, taken at
 // construction. Cost: a few loads and stores each. Source: reference 1.3, 1.7, B.6.
 #pragma once
 
@@ -96,10 +96,17 @@ enum class PathFailure : uint8_t {
 struct PathUse {
   std::atomic<uint32_t> weighed{0};  // packets for which it was the other path, since last asked
   std::atomic<uint32_t> forced{0};   // of these, that a limit forced off their warned one
+  std::atomic<uint32_t> moved{0};    // octets that RLB moved to it since it was measured last
   std::atomic<PathFailure> failure{PathFailure::none};
 
   void weigh() { weighed.fetch_add(1, std::memory_order_relaxed); }
   void force() { forced.fetch_add(1, std::memory_order_relaxed); }
+  // Shards that move packets at the same time may forget some of them.
+  void move(uint32_t octets) {
+    const uint32_t before = moved.load(std::memory_order_relaxed);
+    moved.store(before + octets, std::memory_order_relaxed);
+  }
+  void measured() { moved.store(0, std::memory_order_relaxed); }
 };
 
 class PathTable {
@@ -129,6 +136,7 @@ class PathTable {
   PathUse& use(size_t set, MemberIndex member) const {
     return uses_[record_of_[first_[set] + member]];
   }
+  PathUse& use_of(const PathRecord& record) const { return uses_[&record - records_.get()]; }
   const Parameters& parameters() const { return parameters_; }
   // What an idle path is expected to take, in the metric of delay().
   Duration base_delay() const {

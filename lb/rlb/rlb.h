@@ -9,12 +9,14 @@
 // packet goes round and is looked at again, as long as limits allow (waiting.h). Commit says what
 // was used, so that a flowlet stays where it was moved. Where a flow's earlier packets are
 // concerned the order guard has the last word (order_guard.h). Owner: the selector's shard. Bounds:
-// no memory but the scheme's and the guard's. Cost: a load and a branch while nothing is warned.
-// Source: reference B.8, B.11; RLB paper, section 3.4.
+// no memory but the scheme's, the guard's and a rate a port. Cost: a load and a branch while
+// nothing is warned. Source: reference B.8, B.11; RLB paper, section 3.4.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "lb/members.h"
 #include "lb/parameters.h"
@@ -32,6 +34,8 @@ struct RlbPolicy {
   bool rebase_on_return = false;
   config::OnExceed on_exceed{};
   config::AllWarned all_warned{};
+  bool credit = false;     // for what was moved to a path
+  Duration longest_pause;  // that the severest warning tells of
   uint64_t seed = 0;
   uint64_t least_heed = 0;  // of 2^32: flows that heed the mildest warning
 
@@ -40,6 +44,8 @@ struct RlbPolicy {
             .rebase_on_return = rlb.recirculation.rebase_on_return,
             .on_exceed = rlb.recirculation.on_exceed,
             .all_warned = rlb.all_warned,
+            .credit = rlb.reroute_credit,
+            .longest_pause = rlb.warning.life,
             .seed = seed,
             .least_heed = static_cast<uint64_t>(rlb.reaction * static_cast<double>(kAll))};
   }
@@ -49,14 +55,16 @@ struct RlbPolicy {
   }
   // Not all at once: the milder the warning, the fewer flows.
   bool heeds(const Packet& packet, uint8_t severity) const {
-    constexpr uint64_t kSeverest = 63;
     if (least_heed >= kAll) [[likely]]
       return true;
     const uint64_t share = least_heed + (kAll - least_heed) * severity / kSeverest;
     return mix64(packet.order_hash ^ seed) >> 32 < share;
   }
 
+  Duration expected_pause(uint8_t severity) const { return longest_pause * severity / kSeverest; }
+
  private:
+  static constexpr int kSeverest = 63;
   static constexpr uint64_t kAll = uint64_t{1} << 32;
 };
 
@@ -74,7 +82,9 @@ struct Rlb {
     Around(const SelectorInit& init, const Parameters&, const Inner& inner)
         : scheme_(init, inner),
           guard_(init.rlb->guard, init.rlb->granularity),
-          policy_(RlbPolicy::of(*init.rlb, seed_of(init.seed, init.switch_id))) {}
+          policy_(RlbPolicy::of(*init.rlb, seed_of(init.seed, init.switch_id))) {
+      for (const PortLine& line : init.lines) lines_.push_back(LineRate(line.rate));
+    }
 
     void prepare(const PathView& view, std::span<Packet* const> burst) {
       if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
@@ -121,6 +131,8 @@ struct Rlb {
       if (!guard_.awake()) [[likely]]
         return;
       if (decision_ != Decision::direct) view.report(decision_);
+      if (policy_.credit && member != base_ && view.paths() != nullptr)
+        view.paths()->use(set, member).move(packet.wire_len);
       if (guard_.watches(view)) guard_.note(view, packet, set, trace_, base_, member);
     }
 
@@ -177,11 +189,37 @@ struct Rlb {
         const MemberIndex other = scheme_.alternative(view, packet, set, tried);
         tried |= bit_of(other);
         if (!contains(warned, other)) return weigh(view, packet, set, member, other);
-        if (warnings.severity(set, other, packet.queue) <
-            warnings.severity(set, best, packet.queue))
-          best = other;
+        if (is_less_bad(view, packet, set, other, best)) best = other;
       }
       return without_escape(view, packet, set, member, best);
+    }
+
+    // Of two that are warned.
+    bool is_less_bad(const PathView& view, const Packet& packet, uint16_t set, MemberIndex a,
+                     MemberIndex b) const {
+      if (policy_.all_warned == config::AllWarned::score)
+        return score(view, packet, set, a) < score(view, packet, set, b);
+      const WarningTable& warnings = *view.warnings();
+      return warnings.severity(set, a, packet.queue) < warnings.severity(set, b, packet.queue);
+    }
+
+    // What the packet may take by the member, as far as is known.
+    Duration score(const PathView& view, const Packet& packet, uint16_t set,
+                   MemberIndex member) const {
+      const Duration pause =
+          policy_.expected_pause(view.warnings()->severity(set, member, packet.queue));
+      const PathTable* paths = view.paths();
+      if (paths == nullptr) return pause;
+      return delay(view, set, member).value_or(paths->least_delay(set, member)) + pause;
+    }
+
+    // As measured, and for what has been moved there since.
+    std::optional<Duration> delay(const PathView& view, uint16_t set, MemberIndex member) const {
+      auto delay = view.paths()->delay(set, member, view.now());
+      if (!delay || !policy_.credit) return delay;
+      const uint32_t moved = view.paths()->use(set, member).moved.load(std::memory_order_relaxed);
+      const PortId port = view.set(set).members[member].port;
+      return *delay + lines_[port.index()].time_of(Bytes(moved));
     }
 
     // To `other`, or to wait for `member`.
@@ -189,8 +227,8 @@ struct Rlb {
                       MemberIndex other) {
       decision_ = Decision::rerouted;
       if (view.loop() == nullptr || view.paths() == nullptr) return other;
-      const auto here = view.paths()->delay(set, member, view.now());
-      const auto there = view.paths()->delay(set, other, view.now());
+      const auto here = delay(view, set, member);
+      const auto there = delay(view, set, other);
       if (!here || !there) return other;
       const Duration round = view.loop()->round(view.now());
       if (*there - *here <= round) return other;
@@ -201,16 +239,33 @@ struct Rlb {
       if (policy_.pays_off(trip_, round) && waits(view, packet, set, member)) return kWait;
       use.force();
       decision_ = Decision::forced;
-      return policy_.on_exceed == config::OnExceed::optimal ? member : other;
+      switch (policy_.on_exceed) {
+        case config::OnExceed::optimal:
+          return member;
+        case config::OnExceed::suboptimal:
+          return other;
+        case config::OnExceed::least_bad:
+          break;
+      }
+      const bool stays = score(view, packet, set, member) < score(view, packet, set, other);
+      return stays ? member : other;
     }
 
     MemberIndex without_escape(const PathView& view, const Packet& packet, uint16_t set,
                                MemberIndex member, MemberIndex best) {
       decision_ = Decision::all_warned;
-      if (policy_.all_warned == config::AllWarned::least_bad) return best;
-      const bool once = policy_.all_warned == config::AllWarned::wait_once && trip_.rounds == 0;
-      if (once && view.loop() != nullptr && waits(view, packet, set, member)) return kWait;
-      return member;
+      switch (policy_.all_warned) {
+        case config::AllWarned::least_bad:
+        case config::AllWarned::score:
+          return best;
+        case config::AllWarned::base:
+          return member;
+        case config::AllWarned::wait_once:
+          break;
+      }
+      const bool once = trip_.rounds == 0 && view.loop() != nullptr;
+      if (once && waits(view, packet, set, member)) return kWait;
+      return policy_.on_exceed == config::OnExceed::optimal ? member : best;
     }
 
     bool waits(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
@@ -225,6 +280,7 @@ struct Rlb {
     Scheme scheme_;
     OrderGuard guard_;
     RlbPolicy policy_;
+    std::vector<LineRate> lines_;  // by port
     // Of the last propose() with the guard awake:
     Decision decision_ = Decision::direct;
     MemberIndex base_ = 0;  // the scheme's choice

@@ -343,6 +343,7 @@ bool PathService::take_echo(lb::PathRecord& record, PortId port, const PathRepor
   }
   const uint32_t delay = plan_->one_way ? one_way : age - hold;
   record.take_delay(Duration::nanoseconds(delay), report.heard_at, plan_->smoothing);
+  context_.paths->use_of(record).measured();
   record.take_echo(stamp, (report.hold_ns & kDeviated) == 0);
   context_.count(port, PortCounter::path_samples);
   return true;

@@ -241,6 +241,16 @@ TEST(PathService, ASilentPathIsSuspectedAndForgotten) {
   expect_about(rig.delay(0, 0), path_time(kProbe));
 }
 
+TEST(PathService, AMeasuredPathHasNoCreditForWhatWasMovedBefore) {
+  PathFabric rig({});
+  rig.run_for(100_us);
+  lb::PathUse& use = rig.leaf(0).paths()->use(0, 1);
+  use.move(5'000);
+  EXPECT_EQ(use.moved, 5'000u);
+  rig.run_for(100_us);
+  EXPECT_EQ(use.moved, 0u);
+}
+
 TEST(PathService, MarksAndLoadOfThePathAreTold) {
   PathFabric rig({.service = with(config::ShimUse::every), .spines = 1});
   for (int i = 0; i < 800; ++i) {

@@ -195,6 +195,71 @@ TEST(Waiting, WhenAllAreWarnedAPacketMayWaitOnce) {
   EXPECT_EQ(rig.selector->again(rig.view(), rig.packet, 0, trip), rig.home);
 }
 
+// The loop is full: a severest warning stands for 24 us of pause, one of 20 for a third of that.
+TEST(Waiting, WhenALimitIsHitTheLeastBadHasTheSmallerDelayAndPause) {
+  struct Case {
+    config::OnExceed on_exceed;
+    Duration there;
+    bool stays;
+  };
+  using enum config::OnExceed;
+  for (const Case& one : {Case{optimal, 12_us, true}, Case{suboptimal, 30_us, false},
+                          Case{least_bad, 17_us, false}, Case{least_bad, 18_us, true}}) {
+    config::RlbConfig rlb{.preset = config::RlbPreset::standard};
+    rlb.recirculation.on_exceed = one.on_exceed;
+    Rig rig(rlb);
+    rig.delays(10_us, one.there);
+    rig.warn(rig.home, 20);
+    rig.loop.most = 0;
+    EXPECT_EQ(rig.select() == rig.home, one.stays) << one.there.ns();
+  }
+}
+
+TEST(Waiting, AfterTheOneRoundTheLeastBadIsTakenUnlessTheOptimalIsAskedFor) {
+  for (const auto on_exceed : {config::OnExceed::optimal, config::OnExceed::suboptimal}) {
+    config::RlbConfig once{.preset = config::RlbPreset::standard};
+    once.all_warned = config::AllWarned::wait_once;
+    once.recirculation.on_exceed = on_exceed;
+    Rig rig(once, 2);
+    rig.warn(rig.home, 40);
+    rig.warn(rig.other, 5);
+    ASSERT_EQ(rig.select(), kWait);
+    Trip trip = rig.entered();
+    const bool optimal = on_exceed == config::OnExceed::optimal;
+    EXPECT_EQ(rig.selector->again(rig.view(), rig.packet, 0, trip), optimal ? rig.home : rig.other);
+  }
+}
+
+TEST(Waiting, WhereAllAreWarnedTheScoreWeighsDelayAndPause) {
+  for (const bool score : {false, true}) {
+    config::RlbConfig rlb{.preset = config::RlbPreset::standard};
+    if (score) rlb.all_warned = config::AllWarned::score;
+    Rig rig(rlb, 2);
+    rig.delays(10_us, 40_us);
+    rig.warn(rig.home, 40);  // 15 us of pause
+    rig.warn(rig.other, 5);
+    EXPECT_EQ(rig.select(), score ? rig.home : rig.other);
+    rig.delays(10_us, 15_us);
+    EXPECT_EQ(rig.select(), rig.other);
+  }
+}
+
+// What was moved to the other path takes 0.2 us a packet of 40 Gb/s, until it is measured.
+TEST(Waiting, WhatWasMovedToAPathCountsUntilItIsMeasured) {
+  for (const bool credit : {false, true}) {
+    config::RlbConfig rlb{.preset = config::RlbPreset::standard};
+    rlb.reroute_credit = credit;
+    Rig rig(rlb, 2);
+    rig.delays(10_us, 10'500_ns);
+    rig.warn(rig.home);
+    int moved = 0;
+    while (moved < 100 && rig.select() != kWait) ++moved;
+    EXPECT_EQ(moved, credit ? 3 : 100) << "more than a round of 1 us is 10.5 us and 3 packets";
+    rig.paths.measured().use(0, rig.other).measured();
+    EXPECT_EQ(rig.select(), rig.other);
+  }
+}
+
 TEST(Waiting, RoceRepliesNeverWait) {
   Rig rig;
   rig.delays(10_us, 15_us);
