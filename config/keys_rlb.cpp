@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 2> kGranularities = {"packet", "unit"};
 
 constexpr std::array<std::string_view, 3> kRoundLimits = {"most", "rounds", "packets"};
 constexpr std::array<std::string_view, 3> kOnExceed = {"optimal", "suboptimal", "least_bad"};
+constexpr std::array<std::string_view, 2> kReleases = {"flush", "loop"};
 constexpr std::array<std::string_view, 4> kAllWarned = {"least_bad", "base", "wait_once", "score"};
 
 constexpr std::array<std::string_view, 3> kDetectors = {"off", "paper", "guarded"};
@@ -88,6 +89,10 @@ std::span<const std::string_view> choices_of<RoundLimit>() {
 template <>
 std::span<const std::string_view> choices_of<OnExceed>() {
   return kOnExceed;
+}
+template <>
+std::span<const std::string_view> choices_of<FollowRelease>() {
+  return kReleases;
 }
 template <>
 std::span<const std::string_view> choices_of<AllWarned>() {
@@ -269,6 +274,10 @@ const Section& section_of<RecirculationConfig>() {
                  {.name = "followers",
                   .max = 4'096,
                   .help = "packets that wait behind one of their flow; one more and all leave",
+                  .source = "reference B.10"}),
+          key<S>(&S::follow_release,
+                 {.name = "follow_release",
+                  .help = "flush: they leave with it; loop: each goes round, as in hardware",
                   .source = "reference B.10"}),
           key<S>(&S::on_exceed,
                  {.name = "on_exceed",

@@ -59,6 +59,7 @@ struct GuardConfig {
 
 enum class RoundLimit : uint8_t { most, rounds, packets };
 enum class OnExceed : uint8_t { optimal, suboptimal, least_bad };
+enum class FollowRelease : uint8_t { flush, loop };
 enum class AllWarned : uint8_t { least_bad, base, wait_once, score };
 
 struct RecirculationConfig {
@@ -67,11 +68,12 @@ struct RecirculationConfig {
   std::optional<BitRate>
       rate;  // of the loop; nullopt: of the fastest fabric port, 100 Gb/s at most
   RoundLimit limit = RoundLimit::rounds;
-  int64_t most_rounds = 8;                    // of a packet
-  bool cumulative = true;                     // the rounds together cost less than the other path
-  std::optional<Bytes> cap;                   // nullopt: four loops' worth, between limits
-  Bytes port_cap = Bytes::kib(64);            // of what one ingress port may have in it
-  int64_t followers = 64;                     // of a flow
+  int64_t most_rounds = 8;          // of a packet
+  bool cumulative = true;           // the rounds together cost less than the other path
+  std::optional<Bytes> cap;         // nullopt: four loops' worth, between limits
+  Bytes port_cap = Bytes::kib(64);  // of what one ingress port may have in it
+  int64_t followers = 64;           // of a flow
+  FollowRelease follow_release = FollowRelease::flush;
   OnExceed on_exceed = OnExceed::suboptimal;  // what is taken when there is no round left
   bool rebase_on_return = false;              // the scheme is asked again
   bool operator==(const RecirculationConfig&) const = default;

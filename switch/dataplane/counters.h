@@ -55,6 +55,8 @@ namespace eddy {
   X(rlb_suspended_packets, "packets left on a warned path: the receiver is the bottleneck")  \
   X(rlb_waiting_packets, "packets that RLB sent round to wait for their path")               \
   X(rlb_followed_packets, "packets that waited behind one of their flow")                    \
+  X(rlb_round_bytes, "octets that went round, each round of theirs")                         \
+  X(rlb_idle_round_bytes, "of these, while the path that they waited for was not warned")    \
   X(rlb_forced_packets, "packets that would have waited, but a limit forbade it")            \
   X(rlb_rounds_1, "packets that left RLB's loop after one round")                            \
   X(rlb_rounds_2, "after two rounds")                                                        \

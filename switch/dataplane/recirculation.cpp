@@ -36,6 +36,8 @@ RecirculationPlan RecirculationPlan::of(const Snapshot& snapshot) {
   return {.config = rlb.recirculation,
           .enabled = rlb.enabled() && rlb.recirculation.enabled,
           .follows = rlb.guard.mode != config::GuardMode::off,
+          .loops = rlb.guard.mode != config::GuardMode::off &&
+                   rlb.recirculation.follow_release == config::FollowRelease::loop,
           .rate = LineRate(rate),
           .most_octets = rlb.recirculation.cap ? rlb.recirculation.cap->count() : most,
           .most_port_octets = rlb.recirculation.port_cap.count()};
@@ -93,8 +95,11 @@ void Recirculation::enter(Packet* packet, const lb::Trip& trip) {
   free_ = occupant.next;
   occupant.packet = packet;
   occupant.trip = trip;
+  occupant.order = ++entered_;
+  occupant.behind = false;
+  occupant.pinned = lb::kWait;
   if (plan_.follows) {
-    TripIndex& bucket = buckets_[bucket_of(*packet)];
+    TripIndex& bucket = buckets_[bucket_of(packet->order_hash)];
     occupant.next = bucket;
     bucket = place;
   }
@@ -118,6 +123,7 @@ void Recirculation::begin_round(TripIndex place) {
   busy_until_ = start + plan_.rate.time_of(Bytes(occupant.packet->wire_len));
   occupant.entered = context_.now;
   ++occupant.number;
+  count_round(occupant);
   const Round round{(busy_until_ + plan_.config.latency).ps(), place, occupant.number};
   const bool fits = ring_.send(round);
   ASSERT(fits);
@@ -135,7 +141,7 @@ void Recirculation::next_round() {
 
 Recirculation::TripIndex Recirculation::find(const Packet& packet) const {
   if (!plan_.follows) return kNone;
-  TripIndex place = buckets_[bucket_of(packet)];
+  TripIndex place = buckets_[bucket_of(packet.order_hash)];
   while (place != kNone && places_[place].packet->order_hash != packet.order_hash)
     place = places_[place].next;
   return place;
@@ -144,6 +150,7 @@ Recirculation::TripIndex Recirculation::find(const Packet& packet) const {
 lb::WaitingRoom::Company Recirculation::join(Packet* packet) {
   const TripIndex place = find(*packet);
   if (place == kNone) return {};
+  if (plan_.loops) return join_loop(packet);
   Occupant& occupant = places_[place];
   const auto most = static_cast<uint32_t>(plan_.config.followers);
   if (occupant.followers.count() >= most || !has_room(*packet)) {
@@ -172,6 +179,11 @@ void Recirculation::come_back(TripIndex place) {
   Occupant& occupant = places_[place];
   occupant.trip.spent += context_.now - occupant.entered;
   if (context_.live[occupant.trip.set] == 0) return drop_all(place, DropReason::no_live_path);
+  if (occupant.pinned != lb::kWait) return leave_behind(place);
+  if (occupant.behind) {
+    ++occupant.trip.rounds;
+    return begin_round(place);
+  }
   const lb::PathView view = context_.view();
   const lb::MemberIndex member =
       context_.selector->again(view, *occupant.packet, occupant.trip.set, occupant.trip);
@@ -180,21 +192,101 @@ void Recirculation::come_back(TripIndex place) {
   leave(place, member);
 }
 
-// At once, with all that follow; returns the member that they took.
+// At once, with all of its flow; returns the member that they took.
 lb::MemberIndex Recirculation::let_out(TripIndex place) {
+  if (plan_.loops) place = first_of_flow(places_[place].packet->order_hash);
   Occupant& occupant = places_[place];
-  occupant.trip.spent += context_.now - occupant.entered;
+  const uint64_t flow = occupant.packet->order_hash;
   if (context_.live[occupant.trip.set] == 0) {
     drop_all(place, DropReason::no_live_path);
     return lb::kWait;
   }
+  lb::MemberIndex member = occupant.pinned;
+  if (member == lb::kWait || !lb::contains(context_.live[occupant.trip.set], member))
+    member = choose_now(place);
+  else
+    leave_behind(place);
+  if (plan_.loops)
+    for (place = first_of_flow(flow); place != kNone; place = first_of_flow(flow)) {
+      places_[place].pinned = member;
+      leave_behind(place);
+    }
+  flush();
+  return member;
+}
+
+// The selector chooses, but not the loop.
+lb::MemberIndex Recirculation::choose_now(TripIndex place) {
+  Occupant& occupant = places_[place];
+  occupant.trip.spent += context_.now - occupant.entered;
   const lb::PathView view = context_.view_without_loop();
   const lb::MemberIndex member =
       context_.selector->again(view, *occupant.packet, occupant.trip.set, occupant.trip);
   forwarder_->count_decisions(view, occupant.packet->ingress_port);
   leave(place, member);
-  flush();
   return member;
+}
+
+Recirculation::TripIndex Recirculation::first_of_flow(uint64_t flow) const {
+  TripIndex first = kNone;
+  for (TripIndex place = buckets_[bucket_of(flow)]; place != kNone; place = places_[place].next)
+    if (places_[place].packet->order_hash == flow &&
+        (first == kNone || places_[place].order < places_[first].order))
+      first = place;
+  return first;
+}
+
+lb::WaitingRoom::Company Recirculation::join_loop(Packet* packet) {
+  const TripIndex first = first_of_flow(packet->order_hash);
+  int64_t others = 0;
+  for (TripIndex at = buckets_[bucket_of(packet->order_hash)]; at != kNone; at = places_[at].next)
+    others += places_[at].packet->order_hash == packet->order_hash ? 1 : 0;
+  if (others > plan_.config.followers || free_ == kNone || !has_room(*packet) ||
+      ring_.count() + 1 >= kRing) {
+    context_.count(packet->ingress_port, PortCounter::rlb_forced_packets);
+    return {.member = let_out(first)};
+  }
+  const Occupant& leader = places_[first];
+  lb::Trip trip = leader.trip;
+  trip.spent = Duration{};
+  trip.rounds = 1;
+  if (leader.pinned != lb::kWait) trip.member = leader.pinned;
+  const TripIndex place = free_;
+  const lb::MemberIndex pinned = leader.pinned;
+  enter(packet, trip);
+  places_[place].behind = true;
+  places_[place].pinned = pinned;
+  context_.count(packet->ingress_port, PortCounter::rlb_followed_packets);
+  return {.waits = true};
+}
+
+// What is left of the packet's flow goes where those before it went.
+void Recirculation::pin_flow(const Packet& packet, lb::MemberIndex member) {
+  for (TripIndex at = buckets_[bucket_of(packet.order_hash)]; at != kNone; at = places_[at].next)
+    if (places_[at].packet->order_hash == packet.order_hash) {
+      places_[at].pinned = member;
+      places_[at].trip.member = member;
+    }
+}
+
+void Recirculation::leave_behind(TripIndex place) {
+  const Occupant& occupant = places_[place];
+  const PortId port = occupant.packet->ingress_port;
+  const lb::PathView view = context_.view_without_loop();
+  context_.selector->follow(view, *occupant.packet, occupant.trip.set, occupant.pinned);
+  forwarder_->count_decisions(view, port);
+  leave(place, occupant.pinned);
+}
+
+// A round that nothing is warned for is what following in a loop costs.
+void Recirculation::count_round(const Occupant& occupant) {
+  const Packet& packet = *occupant.packet;
+  const PortId port = packet.ingress_port;
+  context_.count(port, PortCounter::rlb_round_bytes, packet.wire_len);
+  if (context_.warnings == nullptr ||
+      !lb::contains(context_.warnings->warned(occupant.trip.set, packet.queue),
+                    occupant.trip.member))
+    context_.count(port, PortCounter::rlb_idle_round_bytes, packet.wire_len);
 }
 
 void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
@@ -203,6 +295,7 @@ void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
   failures_.left_loop(trip.set, trip.member, trip.rounds);
   PacketFifo flow = vacate(place);
   const PortId port = flow.head()->ingress_port;
+  if (plan_.loops) pin_flow(*flow.head(), member);
   context_.count(port, rounds_counter(trip.rounds));
   send(flow.pop());  // chosen for already
   if (flow.empty()) return;
@@ -219,7 +312,7 @@ void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
 PacketFifo Recirculation::vacate(TripIndex place) {
   Occupant& occupant = places_[place];
   if (plan_.follows) {
-    TripIndex* link = &buckets_[bucket_of(*occupant.packet)];
+    TripIndex* link = &buckets_[bucket_of(occupant.packet->order_hash)];
     while (*link != place) link = &places_[*link].next;
     *link = occupant.next;
   }
@@ -259,14 +352,14 @@ void Recirculation::adopt(const Snapshot& now) {
   for (size_t place = 0; place < kTrips && occupants_ != 0; ++place) {
     Occupant& occupant = places_[place];
     if (occupant.packet == nullptr) continue;
+    occupant.pinned = lb::kWait;  // a member of what was
     const auto set = forwarder_->set_of(occupant.packet);
-    if (set) {
+    if (set)
       occupant.trip.set = *set;
-      (void)let_out(static_cast<TripIndex>(place));
-    } else {
+    else
       drop_all(static_cast<TripIndex>(place), DropReason::no_route);
-    }
   }
+  release_all();
   plan_ = RecirculationPlan::of(now);
   rounds_made_ = 0;
   std::ranges::fill(limits_, Limit{});

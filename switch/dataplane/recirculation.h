@@ -4,11 +4,14 @@
 // A packet that goes round is in an rte_ring until its round is over; then the selector looks at it
 // again, before any fresh packet. What came behind it of its flow waits beside the ring and leaves
 // right after it, by the same path: one round holds one packet a flow, however many follow. Their
-// octets stay charged to their ingress PG. When the loop, the share of an ingress port, or the
-// followers of a flow are at their limit, the flow leaves at once, in order; when a path of its set
-// appears or goes, or a new snapshot comes, all do. Owner: the shard. Bounds: kTrips rounds and the
-// plan's octets; memory is taken at construction. Cost: nothing while it is empty; a packet that
-// goes round about two look-ups a round. Source: reference B.7, B.9, B.10; docs/adr/0010.
+// octets stay charged to their ingress PG. Or, as a switch of hardware would (follow_release:
+// loop), what came behind goes round itself, leaves by that path when it is back, and each packet
+// that comes meanwhile joins: a flow may then stay in the loop without any warning. When the loop,
+// the share of an ingress port, or the followers of a flow are at their limit, the flow leaves at
+// once, in order; when a path of its set appears or goes, or a new snapshot comes, all do. Owner:
+// the shard. Bounds: kTrips rounds and the plan's octets; memory is taken at construction. Cost:
+// nothing while it is empty; a packet that goes round about two look-ups a round. Source: reference
+// B.7, B.9, B.10; docs/adr/0010.
 #pragma once
 
 #include <array>
@@ -38,6 +41,7 @@ struct RecirculationPlan {
   config::RecirculationConfig config;
   bool enabled = false;
   bool follows = true;  // a flow's packets wait behind each other
+  bool loops = false;   // each by rounds of its own
   LineRate rate;
   int64_t most_octets = 0;       // in the loop
   int64_t most_port_octets = 0;  // of them, of one ingress port
@@ -84,10 +88,13 @@ class Recirculation final : public lb::WaitingRoom {
   struct Occupant {
     Packet* packet = nullptr;  // null: the place is free
     lb::Trip trip;
-    Instant entered;         // this round
-    PacketFifo followers;    // of its flow
-    uint32_t number = 0;     // of its rounds
-    TripIndex next = kNone;  // free places, or places in a bucket
+    Instant entered;                     // this round
+    PacketFifo followers;                // of its flow
+    uint32_t number = 0;                 // of its rounds
+    uint64_t order = 0;                  // of entering
+    bool behind = false;                 // loops: others of its flow came first
+    lb::MemberIndex pinned = lb::kWait;  // loops: by which they left
+    TripIndex next = kNone;              // free places, or places in a bucket
   };
   struct Round {  // in the ring
     int64_t due_ps;
@@ -99,12 +106,19 @@ class Recirculation final : public lb::WaitingRoom {
     uint32_t rounds = 0;
   };
 
-  size_t bucket_of(const Packet& packet) const { return packet.order_hash >> 20 & (kBuckets - 1); }
+  static size_t bucket_of(uint64_t flow) { return flow >> 20 & (kBuckets - 1); }
   TripIndex find(const Packet& packet) const;
   void begin_round(TripIndex place);
   void next_round();
   void come_back(TripIndex place);
   lb::MemberIndex let_out(TripIndex place);
+  lb::MemberIndex choose_now(TripIndex place);
+  // Loops: the occupant of the packet's flow that entered first; kNone: there is none.
+  TripIndex first_of_flow(uint64_t flow) const;
+  Company join_loop(Packet* packet);
+  void pin_flow(const Packet& packet, lb::MemberIndex member);
+  void leave_behind(TripIndex place);
+  void count_round(const Occupant& occupant);
   // The occupant and its followers leave by `member`.
   void leave(TripIndex place, lb::MemberIndex member);
   PacketFifo vacate(TripIndex place);
@@ -127,6 +141,7 @@ class Recirculation final : public lb::WaitingRoom {
   std::vector<Occupant> places_;
   std::vector<TripIndex> buckets_;  // occupants by flow
   TripIndex free_ = 0;
+  uint64_t entered_ = 0;  // packets so far
   SpscRing<Round, kRing> ring_;
   std::optional<Round> front_;  // taken out, not due yet
   std::array<Packet*, kBurst> leaving_;

@@ -151,6 +151,56 @@ TEST(Recirculation, WhatComesBehindAWaitingPacketLeavesBehindIt) {
 }
 
 // That a packet waits is no choice of a path: no scheme's memory and no guard's may hear of it.
+// A packet each half round: of a flow that is flushed those that come later go straight on; in the
+// loop each finds one before it, long after the warning.
+TEST(Recirculation, InALoopAFlowKeepsItselfInside) {
+  for (const bool loops : {false, true}) {
+    config::SwitchConfig config = leaf();
+    if (loops) config.rlb.recirculation.follow_release = config::FollowRelease::loop;
+    Rig rig(config);
+    rig.warn_both();
+    for (uint8_t number = 1; number <= 40; ++number) {
+      if (number == 4) {
+        rig.warn(2, 0);
+        rig.warn(3, 0);
+      }
+      rig.up(1, number, 500);
+      rig.run_for(600_ns);
+    }
+    if (!loops) {
+      EXPECT_EQ(rig.object().balance().held, 0u);
+      EXPECT_EQ(rig.counted(PortCounter::rlb_idle_round_bytes), 0u);
+      EXPECT_LT(rig.counted(PortCounter::rlb_followed_packets), 4u);
+    } else {
+      EXPECT_GT(rig.object().balance().held, 0u);
+      EXPECT_EQ(rig.counted(PortCounter::rlb_followed_packets), 39u);
+      EXPECT_GE(rig.counted(PortCounter::rlb_idle_round_bytes), 36u * 500);
+      EXPECT_LT(rig.counted(PortCounter::rlb_idle_round_bytes),
+                rig.counted(PortCounter::rlb_round_bytes));
+    }
+    rig.run_for(10_us);
+    EXPECT_EQ(rig.out().size(), 40u);
+    EXPECT_TRUE(rig.in_order());
+    EXPECT_EQ(leftovers(rig.object()), "");
+  }
+}
+
+TEST(Recirculation, ALoopLetsAFlowOutInOrderWhenItIsFullOrALinkChanges) {
+  config::SwitchConfig config = leaf();
+  config.rlb.recirculation.follow_release = config::FollowRelease::loop;
+  config.rlb.recirculation.followers = 3;
+  Rig rig(config);
+  rig.warn_both();
+  for (uint8_t number = 1; number <= 5; ++number) rig.up(1, number, 500);
+  EXPECT_EQ(rig.counted(PortCounter::rlb_forced_packets), 1u);
+  for (uint8_t number = 1; number <= 3; ++number) rig.up(2, number, 500);
+  rig.fabric.set_link(rig.node, PortId(3), false);
+  rig.run_for(5_us);
+  EXPECT_EQ(rig.out().size(), 8u);
+  EXPECT_TRUE(rig.in_order());
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
 TEST(Recirculation, WaitsWithEverySchemeAndGuard) {
   for (const lb::SchemeInfo& scheme : lb::schemes()) {
     for (const auto mode : {config::GuardMode::follow, config::GuardMode::strict}) {
