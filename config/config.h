@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "config/path_service.h"
+#include "config/resequence.h"
 #include "config/rlb.h"
 #include "net/addresses.h"
 #include "net/ids.h"
@@ -196,6 +197,7 @@ struct SwitchConfig {
   DreConfig dre;
   RlbConfig rlb;
   PathServiceConfig path_service;
+  ResequenceConfig resequence;
   ControlConfig control;
 
   Duration effective_poll_gap() const {

@@ -163,6 +163,7 @@ SwitchConfig scaled(const SwitchConfig& config) {
   out.dre.period = stretched(out.dre.period, config.time_dilation);
   scale_rlb(out.rlb, config.time_dilation);
   scale_path_service(out.path_service, config.time_dilation);
+  stretch_given(out.resequence.wait, config.time_dilation);
   out.control.neighbor_age = stretched(out.control.neighbor_age, config.time_dilation);
   out.time_dilation = 1;
   return out;
@@ -176,6 +177,7 @@ Experiment scaled(const Experiment& experiment) {
   stretch(factor, out.switches.dre.period);
   scale_rlb(out.switches.rlb, factor);
   scale_path_service(out.switches.path_service, factor);
+  stretch_given(out.switches.resequence.wait, factor);
   scale_host(out.host, factor);
   scale_parameters(out.load_balancer.parameters, factor);
   for (TrafficConfig& traffic : out.traffic) {

@@ -67,6 +67,7 @@ struct FabricSwitchConfig {
   DreConfig dre;
   RlbConfig rlb;
   PathServiceConfig path_service{.common_clock = true};
+  ResequenceConfig resequence;
   bool allow_overcommit =
       false;  // run a lossless configuration that does not fit its buffer, with a warning
   Duration poll_gap = 1_ns;                        // headroom's share for the poll loop

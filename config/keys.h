@@ -187,6 +187,8 @@ const Section& section_of<GuardConfig>();
 template <>
 const Section& section_of<RecirculationConfig>();
 template <>
+const Section& section_of<ResequenceConfig>();
+template <>
 const Section& section_of<RlbConfig>();
 template <>
 const Section& section_of<ControlConfig>();

@@ -297,6 +297,8 @@ const Section& experiment_section() {
                        {.name = "rlb", .help = "keep packets off paths that PFC will stop"}),
           key<S>([](auto& d) -> auto& { return d.experiment.switches.path_service; },
                  {.name = "path_service", .help = "what is measured of paths"}),
+          key<S>([](auto& d) -> auto& { return d.experiment.switches.resequence; },
+                 {.name = "resequence", .help = "flows are put back in order before their host"}),
           list<S>(
               [](auto& d) -> auto& { return d.experiment.traffic; },
               {.name = "traffic", .help = "the flows"}, type_of<TrafficConfig>({})),

@@ -418,6 +418,8 @@ const Section& document_section() {
                        {.name = "rlb", .help = "keep packets off paths that PFC will stop"}),
           key<S>([](auto& d) -> auto& { return d.config.path_service; },
                  {.name = "path_service", .help = "what is measured of paths"}),
+          key<S>([](auto& d) -> auto& { return d.config.resequence; },
+                 {.name = "resequence", .help = "flows are put back in order before their host"}),
           key<S>([](auto& d) -> auto& { return d.config.control; },
                  {.name = "control", .help = "the slow side"}),
       },

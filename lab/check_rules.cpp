@@ -102,6 +102,8 @@ class Deduction {
     if (!experiment_.host.pfc_honour) no_lossless("host.pfc_honour: false");
   }
   void judge_scheme() {
+    if (experiment_.switches.resequence.enabled)
+      return no_order("switches.resequence sorts by sequence number, also what is sent again");
     const config::RlbConfig& rlb = experiment_.switches.rlb;
     if (rlb.enabled()) {
       const auto scope = rlb.guard.scope.value_or(config::GuardScope::all);

@@ -138,6 +138,12 @@ void Assembly::add_switch(size_t index) {
   config.dre = experiment_.switches.dre;
   config.rlb = experiment_.switches.rlb;
   config.path_service = experiment_.switches.path_service;
+  config.resequence = experiment_.switches.resequence;
+  const config::TopologyConfig& shape = experiment_.topology;
+  const bool one_path_a_port =
+      shape.kind == config::TopologyKind::leaf_spine && shape.parallel_links == 1;
+  if (config.resequence.loss_proof == config::LossProof::automatic && one_path_a_port)
+    config.resequence.loss_proof = config::LossProof::ports;
   if (!config.path_service.base_rtt) config.path_service.base_rtt = base_rtt();
   config.control.lldp = false;
   config.ports.reserve(hosts_of_[index].size() + cables_of_[index].size());

@@ -24,6 +24,7 @@
 #include "switch/dataplane/ingress_buffer.h"
 #include "switch/dataplane/neighbors.h"
 #include "switch/dataplane/path_service.h"
+#include "switch/dataplane/resequencer.h"
 #include "switch/dataplane/rewrite.h"
 #include "switch/dataplane/shard_context.h"
 #include "switch/dataplane/switch.h"
@@ -46,9 +47,17 @@ class Adjacency {
   };
   Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services);
 
-  // A packet with its egress port. Takes it: on the way to the line, held for an answer, or dropped
-  // and counted.
+  void connect(Resequencer& resequencer) { resequencer_ = &resequencer; }
+
+  // A packet with its egress port. Takes it: on the way to the line, held for an answer or for what
+  // is to go before it, or dropped and counted.
   void deliver(Packet* packet) {
+    const bool to_host = context_.settings(packet->egress_port).role == config::PortRole::host;
+    if (to_host && resequencer_->watches(*packet)) return resequencer_->take(packet);
+    deliver_now(packet);
+  }
+  // Whatever is to go before it.
+  void deliver_now(Packet* packet) {
     const PortId port = packet->egress_port;
     const bool to_fabric = context_.settings(port).role == config::PortRole::fabric;
     if (!to_fabric) return deliver_to_host(packet);
@@ -104,6 +113,7 @@ class Adjacency {
   IcmpResponder& icmp_;
   const FabricPeers& peers_;
   PathService& paths_;
+  Resequencer* resequencer_ = nullptr;
   NeighborTable neighbors_;
   uint64_t waiting_ = 0;       // packets that neighbors hold back
   Deadlines neighbor_timers_;  // by entry: next request, ageing, failure

@@ -71,6 +71,10 @@ namespace eddy {
   X(guard_forced_moves, "times a flow was moved, order or not, because its path is gone")    \
   X(guard_placeless_packets, "packets of flows for which the guard's table has no place")    \
   X(guard_replaced_flows, "flows forgotten for another's sake, nothing being on the way")    \
+  X(resequence_held_packets, "packets held for an earlier one of their flow")                \
+  X(resequence_missed_flows, "times what was missing did not come, and the rest went on")    \
+  X(resequence_forced_flows, "times there was no room to wait, and the rest went on")        \
+  X(resequence_placeless_packets, "packets of flows for which the table has no place")       \
   X(shim_tx_packets, "packets given a shim on their way to another leaf")                    \
   X(path_requests, "stamps sent to measure a path of the port")                              \
   X(path_probes, "of these, in frames of our own on idle paths")                             \

@@ -109,8 +109,9 @@ enum class Timers : uint8_t {
   warnings,
   paths,
   recirculation,
+  resequencer,
 };
-inline constexpr size_t kTimers = static_cast<size_t>(Timers::recirculation) + 1;
+inline constexpr size_t kTimers = static_cast<size_t>(Timers::resequencer) + 1;
 
 // Ordered by use, a line each: what every poll reads; what a departing frame needs; what an
 // arriving one needs besides; and the rest.

@@ -24,12 +24,15 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       paths_(context_, {buffer_, egress_, peers_, failures_}),
       adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_}),
       recirculation_(context_, {buffer_, predictor_, failures_}, ports),
+      resequencer_(context_),
       forwarder_(context_, buffer_, {adjacency_, icmp_, paths_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
       ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, paths_}),
       links_up_(ports) {
   icmp_.connect(forwarder_);
   recirculation_.connect(forwarder_);
+  adjacency_.connect(resequencer_);
+  resequencer_.connect(adjacency_);
   context_.loop = &recirculation_;
 }
 
@@ -105,6 +108,7 @@ void ShardImpl::adopt_snapshot() {
     if (context_.owns(PortId(port))) settle_port(PortId(port));
   forwarder_.refresh_live();
   recirculation_.adopt(*latest);
+  resequencer_.adopt(*latest);
   context_.event(EventKind::snapshot_adopted, PortId::none(), latest->generation);
 }
 
@@ -200,6 +204,7 @@ void ShardImpl::carry_out(Command& command) {
     case Command::Kind::drain:
       pause_.resume_all();
       recirculation_.release_all();
+      resequencer_.release_all();
       command.next = std::exchange(draining_, &command);
       return;
   }
@@ -248,6 +253,7 @@ void ShardImpl::on_timers() {
   follow_links({});  // and paths
   peers_.on_timers();
   adjacency_.on_timers();
+  resequencer_.on_timers();
   recirculation_.on_timers();  // last: what comes back goes before what is fresh
 }
 
@@ -267,7 +273,8 @@ bool ShardImpl::mail_waits() const {
 }
 
 uint64_t ShardImpl::held() const {
-  return egress_.held() + adjacency_.held() + forwarder_.held() + recirculation_.held();
+  return egress_.held() + adjacency_.held() + forwarder_.held() + recirculation_.held() +
+         resequencer_.held();
 }
 
 }  // namespace eddy

@@ -19,6 +19,7 @@
 #include "switch/dataplane/path_service.h"
 #include "switch/dataplane/pause_control.h"
 #include "switch/dataplane/recirculation.h"
+#include "switch/dataplane/resequencer.h"
 #include "switch/dataplane/shard.h"
 #include "switch/dataplane/shard_context.h"
 #include "switch/dataplane/switch.h"
@@ -78,6 +79,7 @@ class ShardImpl final : public Shard {
   PathService paths_;
   Adjacency adjacency_;
   Recirculation recirculation_;
+  Resequencer resequencer_;
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;

@@ -278,6 +278,16 @@ std::shared_ptr<PathJudges> judges_of(const Snapshot& now, size_t shard, const S
   return std::make_shared<PathJudges>(now.path_sets);
 }
 
+// Whatever else changes: a flow does not begin anew.
+std::shared_ptr<FlowOrders> orders_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
+  const config::ResequenceConfig& config = now.config.resequence;
+  if (!config.enabled) return nullptr;
+  if (previous != nullptr && previous->schemes[shard].orders != nullptr &&
+      previous->config.resequence.flows == config.flows)
+    return previous->schemes[shard].orders;
+  return std::make_shared<FlowOrders>(static_cast<size_t>(config.flows));
+}
+
 Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
   const SwitchConfig& config = snapshot.config;
   const std::vector<lb::PortLine> lines = lines_of(config);
@@ -303,6 +313,7 @@ Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previou
     scheme.flows = flows_of(snapshot, i, previous);
     scheme.echoes = echoes_of(snapshot, i, previous);
     scheme.judges = judges_of(snapshot, i, previous);
+    scheme.orders = orders_of(snapshot, i, previous);
     snapshot.schemes.push_back(std::move(scheme));
   }
   return {};

@@ -32,6 +32,7 @@
 #include "pfc/watchdog.h"
 #include "pfc/wred.h"
 #include "switch/dataplane/failure_detector.h"
+#include "switch/dataplane/flow_orders.h"
 #include "switch/dataplane/path_echoes.h"
 #include "switch/dataplane/path_plan.h"
 #include "switch/dataplane/routes.h"
@@ -119,6 +120,7 @@ struct ShardScheme {
   std::shared_ptr<lb::FlowPaths> flows;        // null: no path to choose, or RLB is off
   std::shared_ptr<PathEchoes> echoes;          // null: no path is measured
   std::shared_ptr<PathJudges> judges;          // null: no path is judged
+  std::shared_ptr<FlowOrders> orders;          // null: nothing is put in order
   // By path set: members whose port is up, without failed ones where there are others.
   std::unique_ptr<std::vector<lb::MemberMask>> live;
 };

@@ -96,6 +96,17 @@ class Maker {
                          chance(3) ? one_of(kActions) : config::WatchdogAction::drop};
     lab_.experiment.load_balancer.scheme = some_scheme();
     draw_rlb();
+    choose_order();
+  }
+
+  // In every third lab; no draw, so that the others stay as they were.
+  void choose_order() {
+    config::ResequenceConfig& resequence = lab_.experiment.switches.resequence;
+    const uint64_t choice = lb::mix64(lab_.seed);
+    resequence.enabled = choice % 3 == 0;
+    if ((choice >> 8 & 3) == 0) resequence.wait = 50_us;
+    if ((choice >> 16 & 3) == 0) resequence.packets = 5;
+    if ((choice >> 24 & 3) == 0) resequence.cap = 20_KiB;
   }
 
   std::string some_scheme() {
