@@ -86,7 +86,7 @@ struct FailureDetectorConfig {
   DetectorMode mode = DetectorMode::guarded;
   Duration window = 100_us;          // a path is suspicious in one or it is not
   int64_t unanswered = 4;            // stamps in a row that make a window suspicious
-  Duration silence = 1_ms;           // and so long must they have gone without an answer
+  Duration silence = 5_ms;           // and so long must they have gone without an answer
   int64_t forced_percent = 80;       // of decisions that a limit forced onto the path
   int64_t decisions = 64;            // that such a share is made of, at least
   Duration exclusion = 10_ms;        // the first one of a path

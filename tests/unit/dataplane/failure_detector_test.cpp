@@ -21,6 +21,7 @@ struct Rig : PathFabric {
             .spines = 3,
             .change = [](config::SwitchConfig& leaf) {
               leaf.rlb = config::rlb_preset(config::RlbPreset::standard);
+              leaf.rlb.failure_detector.silence = 1_ms;
               leaf.rlb.failure_detector.exclusion = 2_ms;
               leaf.load_balancer.scheme = "spray";
               leaf.rlb.guard.mode = config::GuardMode::off;
@@ -185,6 +186,7 @@ TEST(FailureDetector, AFlowThatTheStrictGuardHoldsLeavesAnExcludedPath) {
   PathFabric::Setup setup = Rig::setup(1);
   setup.change = [](config::SwitchConfig& leaf) {
     leaf.rlb = config::rlb_preset(config::RlbPreset::standard);
+    leaf.rlb.failure_detector.silence = 1_ms;
     leaf.load_balancer.scheme = "ecmp";
   };
   Rig rig(1, &setup);
