@@ -10,7 +10,7 @@
 // was used, so that a flowlet stays where it was moved. Where a flow's earlier packets are
 // concerned the order guard has the last word (order_guard.h). Owner: the selector's shard. Bounds:
 // no memory but the scheme's, the guard's and a rate a port. Cost: a load and a branch while
-// nothing is warned. Source: reference B.8, B.11; RLB paper, section 3.4.
+// nothing is warned and no flow is watched. Source: reference B.8, B.11; RLB paper, section 3.4.
 #pragma once
 
 #include <array>

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "net/roce.h"
+#include "switch/dataplane/snapshot.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -310,6 +311,16 @@ TEST(Resequencer, AReloadKeepsWhatWaitsUnlessItsKeysChange) {
   rig.down(kUplink, 15);
   EXPECT_EQ(rig.got(), (Numbers{10, 12, 20, 15}));
   EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+TEST(Resequencer, ASwitchWithoutHostsRemembersNoFlows) {
+  config::SwitchConfig spine = leaf_spine({.leaves = 2, .spines = 2}).spines[0];
+  spine.resequence.enabled = true;
+  for (const bool hosts : {false, true}) {
+    auto built = Snapshot::build(hosts ? leaf() : spine, {.shards = 1}, nullptr);
+    ASSERT_TRUE(built.ok());
+    EXPECT_EQ((*built)->schemes[0].orders != nullptr, hosts);
+  }
 }
 
 TEST(Resequencer, WorksAtTheShardOfTheHostsPort) {
