@@ -281,9 +281,8 @@ std::shared_ptr<PathJudges> judges_of(const Snapshot& now, size_t shard, const S
 // Whatever else changes: a flow does not begin anew.
 std::shared_ptr<FlowOrders> orders_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
   const config::ResequenceConfig& wanted = now.config.resequence;
-  const bool has_hosts = std::ranges::any_of(now.ports, [](const PortSettings& port) {
-    return port.role == config::PortRole::host;
-  });
+  const bool has_hosts = std::ranges::any_of(
+      now.ports, [](const PortSettings& port) { return port.role == config::PortRole::host; });
   if (!wanted.enabled || !has_hosts) return nullptr;
   if (previous != nullptr && previous->schemes[shard].orders != nullptr &&
       previous->config.resequence.flows == wanted.flows)
