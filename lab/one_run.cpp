@@ -2,60 +2,28 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "config/set_key.h"
-#include "lab/eddy_commit.h"
-#include "lab/fabric_paths.h"
 #include "lab/hpcc_files.h"
 #include "lab/pfc_log.h"
 #include "lab/results.h"
+#include "lab/run_identity.h"
 #include "lab/timeline.h"
 #include "lab/timeline_figure.h"
 #include "lab/topology.h"
 #include "lab/traffic_files.h"
 #include "lab/watcher_pair.h"
-#include "net/fnv.h"
 
 namespace eddy::lab {
 namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::string> text_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return Result<std::string>::failure(file.string() + ": cannot be read");
-  return text.str();
-}
-
 Problems located(const OneRun& one, const Problems& problems) {
   Problems out;
   for (const std::string& problem : problems) out.push_back(one.loaded.locate(one.run, problem));
   return out;
-}
-
-// Bandwidth times delay of the first host's longest way. Fabrics that are built are symmetrical.
-int64_t bandwidth_delay(const config::Experiment& experiment, const Topology& topology) {
-  const FabricPaths paths(topology);
-  const Bytes packet(experiment.host.mtu);
-  int64_t longest = 0;
-  for (uint32_t to = 1; to < topology.hosts.size(); ++to)
-    if (paths.path(0, to).links > 0)
-      longest = std::max(longest, paths.base_rtt(0, to, packet).ns());
-  constexpr double kBitsAnOctet = 8;
-  constexpr double kNanosecondsASecond = 1e9;
-  return static_cast<int64_t>(static_cast<double>(experiment.topology.host_rate.bps()) *
-                              static_cast<double>(longest) / kNanosecondsASecond / kBitsAnOctet);
-}
-
-std::optional<std::string> preset_name(const config::RlbConfig& rlb) {
-  if (!rlb.enabled()) return std::nullopt;
-  return std::string(config::kRlbPresetNames[static_cast<size_t>(rlb.preset)]);
 }
 
 // What watches the run for its files beside the results.
@@ -96,8 +64,6 @@ Problems write_timeline(const OneRun& one, const TimelineData& data) {
 }
 
 Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
-  const Result<uint64_t> hash = config_hash(one.loaded, one.run);
-  if (!hash) return hash.problems();
   Result<Topology> topology = build_topology(one.run.experiment);
   if (!topology) return located(one, topology.problems());
   Observers observers(one.run.experiment.run.time_dilation);
@@ -122,21 +88,13 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
   if (observers.timeline)
     if (Problems problems = write_timeline(one, observers.timeline->take()); !problems.empty())
       return problems;
-  RunRecord record{.identity = {.experiment = one.run.experiment.id,
-                                .title = one.run.experiment.title,
-                                .size = one.loaded.size,
-                                .variant = one.run.variant,
-                                .commit = kEddyCommit,
-                                .config_hash = hash.value(),
-                                .config = config::print_experiment(one.run.experiment),
-                                .rlb = preset_name(one.run.experiment.switches.rlb),
-                                .bdp_bytes = bandwidth_delay(one.run.experiment, *topology),
-                                .expect = one.loaded.expect,
-                                .replay = one.replay},
+  Result<RunIdentity> identity = identify(one.loaded, one.run, *topology);
+  if (!identity) return identity.problems();
+  identity->replay = one.replay;
+  return RunRecord{.identity = std::move(*identity),
                    .result = std::move(*result),
                    .topology = std::move(*topology),
                    .pfc_text = observers.pfc.text()};
-  return record;
 }
 
 Problems write_hpcc(const fs::path& folder, const RunRecord& record) {
@@ -146,31 +104,6 @@ Problems write_hpcc(const fs::path& folder, const RunRecord& record) {
 }
 
 }  // namespace
-
-Result<uint64_t> config_hash(const config::LoadedExperiment& loaded,
-                             const config::ExperimentRun& run) {
-  config::Experiment experiment = run.experiment;
-  experiment.run.seeds.clear();
-  experiment.title.clear();
-  experiment.source.clear();
-  Fnv64 hash;
-  if (!experiment.topology.file.empty()) {
-    const Result<std::string> text = text_of(experiment.topology.file);
-    if (!text) return text.problems();
-    hash.add(text.value());
-    experiment.topology.file = "";  // wherever it is
-  }
-  hash.add(config::print_experiment(experiment));
-  const TrafficFiles read(loaded.folder);
-  for (const config::TrafficConfig& item : experiment.traffic)
-    for (const std::string& name : {item.cdf, item.file})
-      if (!name.empty()) {
-        const Result<NamedText> file = read(name);
-        if (!file) return file.problems();
-        hash.add(file.value().text);
-      }
-  return hash.value();
-}
 
 Result<OneRunEnd> run_one(const OneRun& one, const OneRunOptions& options) {
   const Result<RunRecord> record = execute(one, options);

@@ -22,10 +22,6 @@ struct OneRun {
   std::filesystem::path folder;
 };
 
-// Of a configuration without its seeds and with the contents of the files that it names.
-Result<uint64_t> config_hash(const config::LoadedExperiment& loaded,
-                             const config::ExperimentRun& run);
-
 struct OneRunOptions {
   bool check = false;
   bool hpcc = false;

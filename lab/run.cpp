@@ -1,24 +1,20 @@
 #include "lab/run.h"
-#include "lab/pages.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <ctime>
 
 #include "lab/checker.h"
 #include "lab/fabric_paths.h"
+#include "lab/flow_results.h"
 #include "lab/pages.h"
 #include "lab/watcher_pair.h"
-#include "lab/wire_cost.h"
 
 namespace eddy::lab {
 namespace {
-
-constexpr uint32_t kSwitchSeedPurpose = 0x7377;
 
 double cpu_now() {
   timespec now{};
@@ -61,23 +57,11 @@ class Execution {
   void note_progress();
   void sample();
   void collect();
-  void collect_flows();
   void collect_counters();
   void collect_waits();
   void collect_links();
-  void collect_pauses();
-  void collect_order();
-  void collect_ooo_ratio();
-  Bytes header_octets() const {
-    const bool ipv6 = !topology_.hosts.empty() && !topology_.hosts.front().address.is_v4();
-    return Bytes(WireCost(experiment_.host.mtu, ipv6).a_packet);
-  }
+  PauseScope pause_scope() const;
   Duration undilated(Duration time) const { return time / dilation_; }
-  bool measured(const Flow& flow) const {
-    const Instant from = Instant() + experiment_.run.warmup;
-    return experiment_.traffic[flow.traffic].measured && flow.start >= from &&
-           flow.start < from + experiment_.run.duration;
-  }
   Instant limit() const {
     return Instant() + experiment_.run.warmup + experiment_.run.duration + experiment_.run.drain;
   }
@@ -100,9 +84,7 @@ Problems Execution::prepare() {
   auto topology = build_topology(experiment_);
   if (!topology) return topology.problems();
   topology_ = std::move(*topology);
-  for (size_t i = 0; i < topology_.switches.size(); ++i)
-    topology_.switches[i].seed =
-        RandomStream(options_.seed, static_cast<uint32_t>(i), kSwitchSeedPurpose).next64();
+  seed_switches(topology_, options_.seed);
   auto trace = make_traffic(experiment_, topology_, options_.seed, options_.read);
   if (!trace) return trace.problems();
   trace_ = std::move(*trace);
@@ -111,7 +93,7 @@ Problems Execution::prepare() {
   reserve_heap(memory_needed());
   paths_ = std::make_unique<FabricPaths>(topology_);
   const config::RunConfig& run = experiment_.run;
-  const Bytes packet = header_octets() + Bytes(experiment_.host.mtu);
+  const Bytes packet = header_octets(experiment_, topology_) + Bytes(experiment_.host.mtu);
   auto world = World::create(topology_, trace_.flows,
                              [&](uint32_t source, uint32_t destination) {
                                return paths_->base_rtt(source, destination, packet);
@@ -208,6 +190,7 @@ void Execution::sample() {
 }
 
 void Execution::collect() {
+  result_.time_dilation = dilation_;
   result_.scheme = experiment_.load_balancer.scheme;
   result_.seed = options_.seed;
   result_.trace_digest = trace_.digest();
@@ -215,11 +198,19 @@ void Execution::collect() {
   result_.warnings = topology_.warnings;
   result_.warnings.insert(result_.warnings.end(), trace_.warnings.begin(), trace_.warnings.end());
   result_.simulated = undilated(world_->now().since_zero());
-  collect_flows();
   collect_counters();
   collect_links();
-  collect_pauses();
-  collect_order();
+  std::vector<const host::Nic*> nics;
+  for (size_t i = 0; i < world_->host_count(); ++i) nics.push_back(&world_->nic(i));
+  const FlowAccount account{.experiment = experiment_,
+                            .dilation = dilation_,
+                            .topology = topology_,
+                            .paths = *paths_,
+                            .book = world_->book(),
+                            .nics = nics,
+                            .now = world_->now()};
+  add_flow_results(account, result_);
+  add_nic_results(account, pause_scope(), result_);
   const WorldCounts counts = world_->counts();
   result_.packet_hops = counts.packet_hops;
   result_.events = counts.events;
@@ -230,46 +221,6 @@ void Execution::collect() {
   if (counts.blank_missing != 0)
     result_.warnings.push_back("the packet pool was empty " + std::to_string(counts.blank_missing) +
                                " times when a host wanted to send; give run.packets");
-}
-
-void Execution::collect_flows() {
-  const Instant now = world_->now();
-  std::vector<double> fct;
-  std::vector<double> slowdown;
-  const FabricPaths::Packets packets{Bytes(experiment_.host.mtu), header_octets()};
-  int64_t delivered = 0;
-  for (size_t i = 0; i < trace_.flows.size(); ++i) {
-    FlowResult flow;
-    flow.flow = trace_.flows[i];
-    if (flow.flow.start > now) break;  // interrupted before it began
-    const FlowRecord& record = world_->records()[i];
-    const auto age = [&](Instant done) {
-      return undilated((done == Instant::never() ? now : done) - flow.flow.start);
-    };
-    flow.measured = measured(flow.flow);
-    flow.finished =
-        record.sender_done != Instant::never() && record.receiver_done != Instant::never();
-    flow.fct = age(record.sender_done);
-    flow.receiver_fct = age(record.receiver_done);
-    flow.ideal = undilated(
-        paths_->ideal_fct(flow.flow.source, flow.flow.destination, flow.flow.size, packets));
-    flow.slowdown =
-        std::max(1.0, static_cast<double>(flow.fct.ps()) / static_cast<double>(flow.ideal.ps()));
-    flow.sent = world_->send_outcome(i);
-    flow.received = world_->receive_outcome(i);
-    delivered += static_cast<int64_t>(flow.received.delivered_bytes);
-    if (flow.measured && !flow.finished) ++result_.unfinished;
-    if (flow.measured && flow.finished) {
-      fct.push_back(static_cast<double>(flow.fct.ps()) * 1e-6);
-      slowdown.push_back(flow.slowdown);
-    }
-    flow.flow.start = Instant() + undilated(flow.flow.start.since_zero());
-    result_.flows.push_back(flow);
-  }
-  result_.fct_us = statistics(fct);
-  result_.slowdown = statistics(slowdown);
-  const double ns = static_cast<double>(std::max<int64_t>(1, result_.simulated.ns()));
-  result_.goodput_gbps = static_cast<double>(delivered) * 8 / ns;
 }
 
 template <class Array>
@@ -295,13 +246,6 @@ void Execution::collect_counters() {
       for (const auto& [reason, count] : drops) sums["drops_" + reason] += count;
     }
   }
-  for (size_t i = 0; i < world_->host_count(); ++i)
-    for (size_t k = 0; k < static_cast<size_t>(host::NicCounter::kCount); ++k)
-      sums["nic_" + std::string(host::nic_counter_infos()[k].name)] +=
-          world_->nic(i).counter(static_cast<host::NicCounter>(k));
-  result_.lossless_drops = sums["lossless_dropped_packets"];
-  result_.prediction_lead =
-      undilated(Duration::picoseconds(static_cast<int64_t>(sums["pfc_prediction_lead_ps"])));
   collect_waits();
 }
 
@@ -331,61 +275,17 @@ void Execution::collect_links() {
     }
 }
 
-void Execution::collect_pauses() {
-  size_t ports = world_->host_count();
-  uint64_t pausing = 0;
+// Ports, and priority groups that pause their senders now.
+PauseScope Execution::pause_scope() const {
+  PauseScope scope;
   for (size_t i = 0; i < world_->switch_count(); ++i) {
-    Switch& at = world_->switch_at(i);
-    ports += at.port_count();
+    const Switch& at = world_->switch_at(i);
+    scope.switch_ports += at.port_count();
     for (size_t port = 0; port < at.port_count(); ++port)
       for (size_t pg = 0; pg < kPriorities; ++pg)
-        pausing += at.pg_status(PortId(port), PriorityGroupId(pg)).pausing ? 1 : 0;
+        scope.pausing += at.pg_status(PortId(port), PriorityGroupId(pg)).pausing ? 1 : 0;
   }
-  result_.pfc_frames = result_.counters["pfc_tx_xoff"];
-  result_.pfc_events = result_.counters["pfc_tx_xon"] + pausing;
-  Duration paused =
-      Duration::picoseconds(static_cast<int64_t>(result_.counters["pfc_rx_paused_ps"]));
-  for (size_t i = 0; i < world_->host_count(); ++i)
-    paused += world_->nic(i).paused_time(experiment_.host.priority, world_->now());
-  result_.pfc_paused_us = static_cast<double>(undilated(paused).ps()) * 1e-6;
-  const double seconds = static_cast<double>(std::max<int64_t>(1, result_.simulated.ps())) * 1e-12;
-  const double switch_ports = static_cast<double>(ports - world_->host_count());
-  result_.pfc_pause_rate =
-      static_cast<double>(result_.pfc_events) / seconds / std::max(1.0, switch_ports);
-  result_.pfc_paused_fraction = result_.pfc_paused_us * 1e-6 / seconds / static_cast<double>(ports);
-}
-
-void Execution::collect_order() {
-  result_.ood_histogram.assign(host::Nic::kOodBuckets, 0);
-  uint64_t out_of_order = 0;
-  for (size_t i = 0; i < world_->host_count(); ++i) {
-    const auto histogram = world_->nic(i).ood_histogram();
-    for (size_t k = 0; k < histogram.size(); ++k) {
-      result_.ood_histogram[k] += histogram[k];
-      out_of_order += k == 0 ? 0 : histogram[k];
-    }
-  }
-  collect_ooo_ratio();
-  uint64_t seen = 0;
-  for (size_t k = 1; k < result_.ood_histogram.size() && out_of_order != 0; ++k) {
-    seen += result_.ood_histogram[k];
-    if (seen * 100 < out_of_order * 99) continue;
-    result_.ood_p99 = static_cast<double>(k);
-    break;
-  }
-}
-
-void Execution::collect_ooo_ratio() {
-  uint64_t received = 0;
-  uint64_t out_of_order = 0;
-  for (const FlowResult& flow : result_.flows) {
-    result_.ood_max = std::max<uint64_t>(result_.ood_max, flow.received.max_ood);
-    if (!flow.measured) continue;
-    received += flow.received.received_packets;
-    out_of_order += flow.received.out_of_order_packets;
-  }
-  if (received != 0)
-    result_.ooo_ratio = static_cast<double>(out_of_order) / static_cast<double>(received);
+  return scope;
 }
 
 Result<RunResult> Execution::run() {
@@ -404,25 +304,6 @@ Result<RunResult> Execution::run() {
 }
 
 }  // namespace
-
-Statistics statistics(std::vector<double>& values) {
-  Statistics result;
-  result.count = values.size();
-  if (values.empty()) return result;
-  std::sort(values.begin(), values.end());
-  for (const double value : values) result.mean += value;
-  result.mean /= static_cast<double>(values.size());
-  const auto rank = [&](double share) {
-    const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
-    return values[std::clamp<size_t>(at, 1, values.size()) - 1];
-  };
-  result.p50 = rank(0.5);
-  result.p95 = rank(0.95);
-  result.p99 = rank(0.99);
-  result.p999 = rank(0.999);
-  result.max = values.back();
-  return result;
-}
 
 Result<RunResult> run_experiment(const config::Experiment& experiment, const RunOptions& options) {
   return Execution(experiment, options).run();

@@ -67,6 +67,8 @@ struct LinkSent {
 };
 
 struct RunResult {
+  bool real = false;  // on real processes and links, not in virtual time
+  int64_t time_dilation = 1;
   std::string scheme;
   uint64_t seed = 0;
   uint64_t trace_digest = 0;

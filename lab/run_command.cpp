@@ -18,6 +18,7 @@
 #include "lab/one_run.h"
 #include "lab/progress.h"
 #include "lab/results.h"
+#include "lab/run_identity.h"
 #include "lab/sweep.h"
 #include "lab/timeline.h"
 

@@ -25,7 +25,7 @@ void World::run_until(Instant end) {
 }
 
 bool World::run_to_completion(Instant limit) {
-  while (flows_ended_ < flows_.size()) {
+  while (!book_.all_ended()) {
     const Instant at = std::min(queue_->next(), wakes_->next());
     if (at > limit || at == Instant::never() || stopped_) return false;
     advance(at);
@@ -140,16 +140,12 @@ void World::deliver(size_t host, Packet* packet) {
 
 // All flows that start now; then the next start is waited for.
 void World::start_flows() {
-  const auto pairs = static_cast<size_t>(options_.host.queue_pairs);
-  for (; next_flow_ < flows_.size() && flows_[next_flow_].start <= now_; ++next_flow_) {
-    const Flow& flow = flows_[next_flow_];
-    for (size_t i = next_flow_ * pairs; i < (next_flow_ + 1) * pairs; ++i)
-      if (queue_pairs_[i].sender != host::kNoQp)
-        hosts_[flow.source].nic->start(queue_pairs_[i].sender, now_);
-    touch(static_cast<uint32_t>(first_host_ + flow.source));
-  }
-  if (next_flow_ < flows_.size())
-    queue_->push_odd({flows_[next_flow_].start, nullptr, 0, kFlowStart});
+  book_.start_due(now_, [this](uint32_t host, uint32_t qpn, Instant) {
+    hosts_[host].nic->start(qpn, now_);
+    touch(static_cast<uint32_t>(first_host_ + host));
+  });
+  if (book_.next_start() != Instant::never())
+    queue_->push_odd({book_.next_start(), nullptr, 0, kFlowStart});
 }
 
 void World::wake(uint32_t node) {
@@ -223,7 +219,7 @@ void World::turn_host(uint32_t index) {
   if (std::exchange(host.due, false)) nic.on_timers(now_);
   if (!host.line_busy) transmit(host);
   if (!nic.completions().empty()) [[unlikely]] {
-    for (const host::Completion& completion : nic.completions()) finish(completion);
+    for (const host::Completion& completion : nic.completions()) book_.finish(completion);
     nic.clear_completions();
   }
   const Instant deadline =
@@ -244,15 +240,6 @@ void World::transmit(HostNode& host) {
   host.line_busy = true;
   blank->sent_at = now_ + host.rate.time_of(Bytes(blank->wire_len + host.line_overhead));
   send(host.line, blank, true);
-}
-
-void World::finish(const host::Completion& completion) {
-  const uint32_t flow = queue_pairs_[completion.flow].flow;
-  FlowRecord& record = records_[flow];
-  Instant& done =
-      completion.end == host::Completion::End::sender ? record.sender_done : record.receiver_done;
-  done = done == Instant::never() ? completion.at : std::max(done, completion.at);
-  if (--ends_left_[flow] == 0) ++flows_ended_;
 }
 
 void World::at(Instant when, std::function<void(World&)> action) {

@@ -22,6 +22,7 @@
 #include "config/experiment.h"
 #include "host/nic.h"
 #include "lab/event_queue.h"
+#include "lab/flow_book.h"
 #include "lab/packet_pool.h"
 #include "lab/switch_node.h"
 #include "lab/topology.h"
@@ -88,11 +89,6 @@ class Intake {
   virtual size_t held() const = 0;  // frames
 };
 
-struct FlowRecord {
-  Instant sender_done = Instant::never();
-  Instant receiver_done = Instant::never();
-};
-
 struct WorldCounts {
   uint64_t events = 0;
   uint64_t packet_hops = 0;  // frames delivered over one line
@@ -105,7 +101,7 @@ struct WorldCounts {
 class World final : private Wires {
  public:
   // `rtt_of` tells the base RTT between two hosts. All that memory must hold is taken here.
-  using RttOf = std::function<Duration(uint32_t source, uint32_t destination)>;
+  using RttOf = FlowBook::RttOf;
   static Result<std::unique_ptr<World>> create(const Topology& topology,
                                                std::span<const Flow> flows, const RttOf& rtt_of,
                                                const WorldOptions& options);
@@ -129,11 +125,12 @@ class World final : private Wires {
   bool idle() const { return queue_->empty() && wakes_->next() == Instant::never(); }
 
   Instant now() const { return now_; }
-  size_t flows_ended() const { return flows_ended_; }  // sender and receiver
-  std::span<const FlowRecord> records() const { return records_; }
-  std::span<const Flow> flows() const { return flows_; }
-  host::SendOutcome send_outcome(size_t flow) const;  // summed over its queue pairs
-  host::ReceiveOutcome receive_outcome(size_t flow) const;
+  const FlowBook& book() const { return book_; }
+  size_t flows_ended() const { return book_.ended(); }  // sender and receiver
+  std::span<const FlowRecord> records() const { return book_.records(); }
+  std::span<const Flow> flows() const { return book_.flows(); }
+  host::SendOutcome send_outcome(size_t flow) const { return book_.send_outcome(flow); }
+  host::ReceiveOutcome receive_outcome(size_t flow) const { return book_.receive_outcome(flow); }
 
   size_t switch_count() const { return switches_.size(); }
   size_t host_count() const { return hosts_.size(); }
@@ -176,16 +173,6 @@ class World final : private Wires {
     Instant wake_at = Instant::never();
     uint32_t line = 0;
   };
-  struct QueuePair {  // of a flow's part
-    uint32_t flow = 0;
-    uint32_t sender = 0;
-    uint32_t receiver = 0;
-  };
-  struct Part {  // of a flow, for one queue pair
-    uint32_t number = 0;
-    uint32_t index = 0;
-    uint32_t count = 0;
-  };
 
   World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options);
   Problems build(const Topology& topology, const RttOf& rtt_of);
@@ -194,8 +181,6 @@ class World final : private Wires {
   void add_hosts(const Topology& topology);
   static size_t events_needed(const Topology& topology);
   void open_flows(const RttOf& rtt_of);
-  void open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
-                 QueuePair& pair);
   void reserve_lanes();
   void join(uint32_t line, uint32_t other);
 
@@ -211,7 +196,6 @@ class World final : private Wires {
   void take_turns();
   void turn_switch(uint32_t node);
   void turn_host(uint32_t node);
-  void finish(const host::Completion& completion);
   void transmit(HostNode& host);
   void touch(uint32_t node);
   void take_part(uint32_t node) {
@@ -247,17 +231,12 @@ class World final : private Wires {
   std::vector<Intake*> intakes_;      // those that are set
 
   std::vector<IpAddress> addresses_;  // of hosts
-  std::vector<Flow> flows_;
-  std::vector<FlowRecord> records_;
-  std::vector<uint16_t> ends_left_;     // of each flow: sides times queue pairs that go on
-  std::vector<QueuePair> queue_pairs_;  // queue_pairs of each flow, in flow order
+  FlowBook book_;
   std::vector<std::function<void(World&)>> actions_;
   std::vector<uint32_t> spare_actions_;  // places in actions_ that are free
   Watcher* watcher_ = nullptr;
   bool stopped_ = false;
   RandomStream jitter_;
-  size_t next_flow_ = 0;
-  size_t flows_ended_ = 0;
   WorldCounts counts_;
 };
 

@@ -64,8 +64,7 @@ size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
 
 World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
     : options_(options),
-      flows_(flows.begin(), flows.end()),
-      records_(flows.size()),
+      book_(flows, options.host.queue_pairs),
       jitter_(options.seed, 0, kJitterPurpose) {
   const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology);
   pool_ = std::make_unique<PacketPool>(packets);
@@ -94,7 +93,8 @@ Problems World::build(const Topology& topology, const RttOf& rtt_of) {
   reserve_lanes();
   open_flows(rtt_of);
   for (uint32_t node = 0; node < switches_.size(); ++node) turn_switch(node);
-  if (!flows_.empty()) queue_->push_odd({flows_.front().start, nullptr, 0, kFlowStart});
+  if (book_.next_start() != Instant::never())
+    queue_->push_odd({book_.next_start(), nullptr, 0, kFlowStart});
   return problems;
 }
 
@@ -178,13 +178,7 @@ void World::add_lines(const Topology& topology) {
 }
 
 void World::add_hosts(const Topology& topology) {
-  const auto pairs = static_cast<size_t>(options_.host.queue_pairs);
-  std::vector<size_t> senders(topology.hosts.size());
-  std::vector<size_t> receivers(topology.hosts.size());
-  for (const Flow& flow : flows_) {
-    senders[flow.source] += pairs;
-    receivers[flow.destination] += pairs;
-  }
+  const std::vector<FlowBook::Needs> needs = book_.needs(topology.hosts.size());
   hosts_.resize(topology.hosts.size());
   for (const Topology::Host& host : topology.hosts) addresses_.push_back(host.address);
   for (size_t i = 0; i < hosts_.size(); ++i) {
@@ -197,56 +191,18 @@ void World::add_hosts(const Topology& topology) {
         .address = from.address,
         .speed = from.rate,
         .line_overhead = WireCost::kLineOverhead,
-        .senders = senders[i],
-        .receivers = receivers[i]});
+        .senders = needs[i].senders,
+        .receivers = needs[i].receivers});
     host.rate = LineRate(from.rate);
     host.line_overhead = WireCost::kLineOverhead;
     host.line = line_of_host(i);
   }
 }
 
-// A part of a flow for each queue pair, the first ones one octet longer where it does not divide.
 void World::open_flows(const RttOf& rtt_of) {
-  const auto pairs = static_cast<uint32_t>(options_.host.queue_pairs);
-  queue_pairs_.reserve(flows_.size() * pairs);
-  ends_left_.reserve(flows_.size());
-  std::vector<uint32_t> opened(hosts_.size());
-  for (uint32_t i = 0; i < flows_.size(); ++i) {
-    const Flow& flow = flows_[i];
-    const Duration rtt = rtt_of(flow.source, flow.destination);
-    const auto parts = static_cast<uint32_t>(std::min<int64_t>(pairs, flow.size.count()));
-    ends_left_.push_back(static_cast<uint16_t>(2 * parts));
-    for (uint32_t part = 0; part < pairs; ++part) {
-      QueuePair pair{i, host::kNoQp, host::kNoQp};
-      const auto number = static_cast<uint32_t>(queue_pairs_.size());
-      if (part < parts) open_part(flow, {number, part, parts}, rtt, opened[flow.source]++, pair);
-      queue_pairs_.push_back(pair);
-    }
-  }
-}
-
-void World::open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
-                      QueuePair& pair) {
-  const int64_t size = flow.size.count() / part.count +
-                       (part.index < static_cast<uint64_t>(flow.size.count() % part.count) ? 1 : 0);
-  constexpr uint16_t kFirstPort = 49'152;
-  constexpr uint16_t kPorts = 16'384;
-  const auto source_port =
-      static_cast<uint16_t>(kFirstPort + (flow.source_port - kFirstPort + part.index) % kPorts);
-  host::Nic& source = *hosts_[flow.source].nic;
-  host::Nic& destination = *hosts_[flow.destination].nic;
-  pair.receiver = destination.expect({.flow = part.number,
-                                      .size = Bytes(size),
-                                      .source = addresses_[flow.source],
-                                      .source_qpn = source_qpn,
-                                      .source_port = source_port});
-  pair.sender = source.open({.flow = part.number,
-                             .size = Bytes(size),
-                             .destination = addresses_[flow.destination],
-                             .destination_qpn = pair.receiver,
-                             .source_port = source_port,
-                             .base_rtt = rtt});
-  ASSERT(pair.sender == source_qpn);
+  std::vector<host::Nic*> nics;
+  for (const HostNode& host : hosts_) nics.push_back(host.nic.get());
+  book_.open(nics, addresses_, rtt_of);
 }
 
 // Lanes for what most frames are: full data packets, ACKs, CNPs and PFC at each rate, and each

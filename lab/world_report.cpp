@@ -46,43 +46,9 @@ size_t World::frames_in_intakes() const {
   return frames;
 }
 
-host::SendOutcome World::send_outcome(size_t flow) const {
-  const auto pairs = static_cast<size_t>(options_.host.queue_pairs);
-  host::SendOutcome sum;
-  for (size_t i = flow * pairs; i < (flow + 1) * pairs; ++i) {
-    if (queue_pairs_[i].sender == host::kNoQp) continue;
-    const host::SendOutcome one =
-        hosts_[flows_[flow].source].nic->outcome_of_sender(queue_pairs_[i].sender);
-    sum.sent_packets += one.sent_packets;
-    sum.retransmitted_packets += one.retransmitted_packets;
-    sum.retransmitted_bytes += one.retransmitted_bytes;
-    sum.naks += one.naks;
-    sum.timeouts += one.timeouts;
-    sum.cnps += one.cnps;
-  }
-  return sum;
-}
-
-host::ReceiveOutcome World::receive_outcome(size_t flow) const {
-  const auto pairs = static_cast<size_t>(options_.host.queue_pairs);
-  host::ReceiveOutcome sum;
-  for (size_t i = flow * pairs; i < (flow + 1) * pairs; ++i) {
-    if (queue_pairs_[i].receiver == host::kNoQp) continue;
-    const host::ReceiveOutcome one =
-        hosts_[flows_[flow].destination].nic->outcome_of_receiver(queue_pairs_[i].receiver);
-    sum.delivered_bytes += one.delivered_bytes;
-    sum.received_packets += one.received_packets;
-    sum.out_of_order_packets += one.out_of_order_packets;
-    sum.duplicate_packets += one.duplicate_packets;
-    sum.ecn_marked_packets += one.ecn_marked_packets;
-    sum.max_ood = std::max(sum.max_ood, one.max_ood);
-  }
-  return sum;
-}
-
 uint64_t World::digest() const {
   Fnv64 digest;
-  for (const FlowRecord& record : records_) {
+  for (const FlowRecord& record : book_.records()) {
     digest.add(static_cast<uint64_t>(record.sender_done.ps()));
     digest.add(static_cast<uint64_t>(record.receiver_done.ps()));
   }

@@ -36,8 +36,11 @@ MAY_INCLUDE = {
     "switch/dpdk": ("net", "lb", "pfc", "host", "config", "switch/dataplane", "switch/dpdk"),
     "switch": ("net", "lb", "pfc", "host", "config", "switch"),
     "lab": ("net", "lb", "pfc", "host", "config", "switch/dataplane", "lab"),
+    # The one place where the lab and real ports meet; nobody includes it.
+    "testbed": ("net", "lb", "pfc", "host", "config", "switch/dataplane", "switch/control", "switch/dpdk",
+                "lab", "testbed"),
 }
-FOLDERS = ("net", "lb", "pfc", "host", "config", "switch", "lab", "tests", "bench")
+FOLDERS = ("net", "lb", "pfc", "host", "config", "switch", "lab", "testbed", "tests", "bench")
 
 # What a pure folder may not say: (pattern on code without comments and strings, why).
 BANNED_IN_PURE = (

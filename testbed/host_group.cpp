@@ -1,0 +1,90 @@
+#include "testbed/host_group.h"
+
+#include <algorithm>
+
+#include "lab/flow_results.h"
+#include "lab/wire_cost.h"
+#include "switch/dataplane/snapshot.h"
+
+namespace eddy::testbed {
+
+HostGroup::HostGroup(const HostGroupOptions& options, std::span<HostWire* const> wires)
+    : book_(options.flows, options.experiment.host.queue_pairs) {
+  const lab::Topology& topology = options.topology;
+  const auto needs = book_.needs(topology.hosts.size());
+  std::vector<host::Nic*> nics;
+  std::vector<IpAddress> addresses;
+  for (size_t i = 0; i < topology.hosts.size(); ++i) {
+    const lab::Topology::Host& host = topology.hosts[i];
+    const host::NicOptions nic{
+        .config = options.experiment.host,
+        .mac = host.mac,
+        .gateway = port_mac(topology.switches[host.switch_index], host.port.index()),
+        .address = host.address,
+        .speed = host.rate,
+        .line_overhead = lab::WireCost::kLineOverhead,
+        .senders = needs[i].senders,
+        .receivers = needs[i].receivers};
+    ports_.push_back(std::make_unique<HostPort>(
+        HostPortOptions{.nic = nic,
+                        .delay = host.delay,
+                        .catch_up = options.catch_up,
+                        .in_flight = frames_in_flight(host, options.catch_up)},
+        *wires[i]));
+    nics.push_back(&ports_.back()->nic());
+    addresses.push_back(host.address);
+  }
+  const Bytes packet =
+      lab::header_octets(options.experiment, topology) + Bytes(options.experiment.host.mtu);
+  book_.open(nics, addresses, [&](uint32_t source, uint32_t destination) {
+    return options.paths.base_rtt(source, destination, packet);
+  });
+}
+
+HostPort::Turn HostGroup::poll(Instant now) {
+  book_.start_due(
+      now, [this](uint32_t host, uint32_t qpn, Instant at) { ports_[host]->start(qpn, at); });
+  HostPort::Turn turn;
+  for (const auto& port : ports_) {
+    const HostPort::Turn one = port->poll(now);
+    turn.received += one.received;
+    turn.transmitted += one.transmitted;
+    host::Nic& nic = port->nic();
+    if (nic.completions().empty()) continue;
+    for (const host::Completion& completion : nic.completions()) book_.finish(completion);
+    nic.clear_completions();
+  }
+  publish(turn);
+  return turn;
+}
+
+void HostGroup::publish(const HostPort::Turn& turn) {
+  const auto add = [](std::atomic<uint64_t>& sum, size_t more) {
+    sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  };
+  if (turn.received != 0) add(progress_.received, turn.received);
+  if (turn.transmitted != 0) add(progress_.transmitted, turn.transmitted);
+  progress_.flows_started.store(book_.started(), std::memory_order_relaxed);
+  progress_.flows_ended.store(book_.ended(), std::memory_order_relaxed);
+}
+
+Instant HostGroup::next_deadline() const {
+  Instant next = book_.next_start();
+  for (const auto& port : ports_) next = std::min(next, port->next_deadline());
+  return next;
+}
+
+std::vector<const host::Nic*> HostGroup::nics() const {
+  std::vector<const host::Nic*> nics;
+  for (const auto& port : ports_) nics.push_back(&port->nic());
+  return nics;
+}
+
+size_t frames_in_flight(const lab::Topology::Host& host, Duration catch_up) {
+  constexpr int64_t kSmallest = 60 + lab::WireCost::kLineOverhead;
+  constexpr int64_t kBursts = 2 * HostWire::kBurst;
+  const Bytes octets = bytes_in(host.delay + catch_up, host.rate);
+  return static_cast<size_t>(octets.count() / kSmallest + kBursts);
+}
+
+}  // namespace eddy::testbed
