@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "config/document.h"
 #include "config/experiment_load.h"
 #include "lab/experiment_files.h"
 #include "lab/fabric_paths.h"
 #include "lab/figures.h"
+#include "lab/flow_results.h"
+#include "lab/real_switch.h"
 #include "lab/report.h"
 #include "lab/results.h"
 #include "lab/run_command.h"
@@ -25,6 +28,9 @@ struct Arguments {
   std::string experiment;          // topology, config
   std::string size = "full";
   std::vector<std::string> sets;
+  std::string switch_name;  // config: one switch of the fabric, for eddyd
+  std::string sockets = "/run/eddy";
+  uint64_t seed = 1;
   std::string shown;  // show
   std::vector<std::string> variants;
   bool figures = false;
@@ -110,9 +116,46 @@ int topology_command(const Arguments& arguments) {
   return kDone;
 }
 
+// The run that --variant names; where there is one alone, that.
+Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
+                                                const std::vector<std::string>& variants) {
+  using Chosen = Result<const config::ExperimentRun*>;
+  if (variants.empty() && loaded.runs.size() == 1) return Chosen(&loaded.runs.front());
+  std::vector<std::string> known;
+  for (const config::ExperimentRun& run : loaded.runs) {
+    if (variants.size() == 1 && variants.front() == run.variant) return Chosen(&run);
+    known.push_back(run.variant);
+  }
+  return Chosen::failure("--variant: " +
+                         no_such_variant(variants.empty() ? "" : variants.front(), known));
+}
+
+// One switch of the fabric, as eddyd takes it.
+int switch_config_command(const Arguments& arguments, const config::LoadedExperiment& loaded) {
+  const auto run = chosen_run(loaded, arguments.variants);
+  if (!run) return complain(kUsage, run.problems());
+  const config::Experiment& experiment = run.value()->experiment;
+  Result<Topology> topology = unscaled_topology(experiment);
+  if (!topology) return complain(kUsage, topology.problems());
+  if (const Problems problems = check_real(experiment, *topology); !problems.empty())
+    return complain(kUsage, problems);
+  seed_switches(*topology, arguments.seed);
+  const auto found =
+      std::ranges::find(topology->switches, arguments.switch_name, &config::SwitchConfig::name);
+  if (found == topology->switches.end())
+    return complain(kUsage,
+                    {"no switch " + arguments.switch_name + "; they are " +
+                     topology->switches.front().name + " to " + topology->switches.back().name});
+  const auto index = static_cast<size_t>(found - topology->switches.begin());
+  std::cout << config::print_config(
+      real_switch(experiment, *topology, index, {.sockets = arguments.sockets}));
+  return kDone;
+}
+
 int config_command(const Arguments& arguments) {
   const auto loaded = load(arguments);
   if (!loaded) return complain(kUsage, loaded.problems());
+  if (!arguments.switch_name.empty()) return switch_config_command(arguments, loaded.value());
   for (const config::ExperimentRun& run : loaded.value().runs) {
     if (loaded.value().runs.size() > 1) std::cout << "--- # " << run.variant << "\n";
     std::cout << config::print_experiment(run.experiment);
@@ -177,6 +220,15 @@ void declare_run(CLI::App& app, RunArguments& run) {
   command->add_option("--report-fd", run.report_fd)->group("");
 }
 
+void declare_switch(CLI::App* command, Arguments& arguments) {
+  command->add_option("switch", arguments.switch_name,
+                      "print this switch of the fabric alone, as a configuration of eddyd");
+  add_variants(command, arguments.variants);
+  command->add_option("--seed", arguments.seed, "of the switch's random choices");
+  command->add_option("--sockets", arguments.sockets,
+                      "folder of memif sockets; default: /run/eddy");
+}
+
 void declare(CLI::App& app, Arguments& arguments) {
   app.require_subcommand(1);
   declare_run(app, arguments.run);
@@ -191,6 +243,7 @@ void declare(CLI::App& app, Arguments& arguments) {
     command->add_option("experiment", arguments.experiment, "ID or file")->required();
     command->add_option("--size", arguments.size, "ci, reduced or full")->check(kSizes);
     add_sets(command, arguments.sets);
+    if (std::string_view(name) == "config") declare_switch(command, arguments);
   }
   CLI::App* show = app.add_subcommand("show", "results as tables, by variant over seeds");
   show->add_option("result", arguments.shown, "OUT/EXPERIMENT/SIZE, or a result.json")->required();

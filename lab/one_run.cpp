@@ -64,7 +64,7 @@ Problems write_timeline(const OneRun& one, const TimelineData& data) {
 }
 
 Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
-  Result<Topology> topology = build_topology(one.run.experiment);
+  Result<Topology> topology = build_topology(config::scaled(one.run.experiment));
   if (!topology) return located(one, topology.problems());
   Observers observers(one.run.experiment.run.time_dilation);
   if (!options.timeline.empty())

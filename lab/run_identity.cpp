@@ -33,6 +33,7 @@ int64_t bandwidth_delay(const config::Experiment& experiment, const Topology& to
       longest = std::max(longest, paths.base_rtt(0, to, packet).ns());
   constexpr double kBitsAnOctet = 8;
   constexpr double kNanosecondsASecond = 1e9;
+  longest /= experiment.run.time_dilation;
   return static_cast<int64_t>(static_cast<double>(experiment.topology.host_rate.bps()) *
                               static_cast<double>(longest) / kNanosecondsASecond / kBitsAnOctet);
 }

@@ -13,7 +13,7 @@ namespace eddy::lab {
 Result<uint64_t> config_hash(const config::LoadedExperiment& loaded,
                              const config::ExperimentRun& run);
 
-// All but RunIdentity::replay. `topology` is that of the experiment as loaded.
+// All but RunIdentity::replay. `topology` is that of the scaled experiment.
 Result<RunIdentity> identify(const config::LoadedExperiment& loaded,
                              const config::ExperimentRun& run, const Topology& topology);
 

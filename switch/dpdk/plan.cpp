@@ -7,25 +7,12 @@
 
 #include "net/ids.h"
 #include "pfc/buffer_plan.h"
-#include "switch/dpdk/devargs.h"
 
 namespace eddy {
 namespace {
 
 constexpr unsigned kWorkerCache = 512;  // a full mempool cache, with its flush margin
 constexpr unsigned kTables = 16;        // MiB: FIB, telemetry, what drivers allocate
-
-// Packets that a driver keeps for its rings, beyond those the switch holds.
-unsigned held_by(const DeviceArgs& device) {
-  const std::string driver = device.driver();
-  constexpr unsigned kRing = 1'024;
-  if (driver == "net_tap") return kRing;
-  if (driver == "net_af_xdp") return 4 * kRing;  // fill, receive, transmit, completion
-  if (driver.starts_with("net_virtio") || driver.starts_with("net_vhost")) return 2 * kRing;
-  if (device.is_pci()) return 2 * kRing;
-  if (driver == "net_ring") return kRing;
-  return kBurst;  // copies in and out
-}
 
 // All ports share one pool, so the longest frame of any must suit each.
 Problems check_buffers(const config::SwitchConfig& config, int buffer_size) {
@@ -43,6 +30,17 @@ Problems check_buffers(const config::SwitchConfig& config, int buffer_size) {
 
 }  // namespace
 
+unsigned packets_held_by(const DeviceArgs& device) {
+  const std::string driver = device.driver();
+  constexpr unsigned kRing = 1'024;
+  if (driver == "net_tap") return kRing;
+  if (driver == "net_af_xdp") return 4 * kRing;  // fill, receive, transmit, completion
+  if (driver.starts_with("net_virtio") || driver.starts_with("net_vhost")) return 2 * kRing;
+  if (device.is_pci()) return 2 * kRing;
+  if (driver == "net_ring") return kRing;
+  return kBurst;  // copies in and out
+}
+
 Result<DaemonPlan> plan_daemon(const config::SwitchConfig& config) {
   if (config.ports.size() > RTE_MAX_ETHPORTS)
     return Result<DaemonPlan>::failure(std::to_string(config.ports.size()) +
@@ -54,7 +52,7 @@ Result<DaemonPlan> plan_daemon(const config::SwitchConfig& config) {
   size_t in_rings = static_cast<size_t>(config.workers) * kWorkerCache;
   for (const config::PortConfig& port : config.ports) {
     const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(port.device), port.mtu);
-    in_rings += held_by(device);
+    in_rings += packets_held_by(device);
     plan.pools.buffer_size = std::max(plan.pools.buffer_size, buffer_size_of(device, port.mtu));
     plan.pci = plan.pci || device.is_pci();
   }

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "net/result.h"
+#include "switch/dpdk/devargs.h"
 #include "switch/dpdk/pools.h"
 
 namespace eddy {
@@ -19,5 +20,8 @@ struct DaemonPlan {
 
 // `config` as scaled. Refuses more ports than DPDK was built for, and a buffer that does not fit.
 Result<DaemonPlan> plan_daemon(const config::SwitchConfig& config);
+
+// Packets that a driver keeps for its rings, beyond those that its user holds.
+unsigned packets_held_by(const DeviceArgs& device);
 
 }  // namespace eddy

@@ -16,7 +16,14 @@ namespace eddy::test {
 
 class TestWire final : public testbed::HostWire {
  public:
-  explicit TestWire(PacketPool& pool) : pool_(pool) {}
+  explicit TestWire(PacketPool& pool) : pool_(pool) {
+    std::vector<Packet*> all;
+    while (Packet* packet = pool.get()) all.push_back(packet);
+    for (Packet* packet : all) {
+      std::memset(packet->mbuf()->buf_addr, 0, packet->mbuf()->buf_len);
+      pool.put(packet);
+    }
+  }
   void join(TestWire& peer) { peer_ = &peer, peer.peer_ = this; }
 
   size_t room = SIZE_MAX;                  // frames that transmit() still takes

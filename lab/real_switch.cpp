@@ -1,0 +1,86 @@
+#include "lab/real_switch.h"
+
+#include <algorithm>
+
+namespace eddy::lab {
+namespace {
+
+constexpr size_t kPortsOfAProcess = 32;  // RTE_MAX_ETHPORTS of Debian's DPDK
+constexpr uint8_t kHostLength = 32;
+
+std::string memif(size_t number, bool server, const std::filesystem::path& socket) {
+  return "net_memif" + std::to_string(number) + ",role=" + (server ? "server" : "client") +
+         ",id=0,socket=" + socket.string() + ",socket-abstract=no";
+}
+
+void add_routes(const Topology& topology, size_t index, config::SwitchConfig& config) {
+  for (const Topology::Host& host : topology.hosts) {
+    config::RouteConfig& route =
+        config.routes.emplace_back(config::RouteConfig{{host.address, kHostLength}, {}, {}});
+    if (host.switch_index == index)
+      route.port = config.ports[host.port.index()].name;
+    else
+      route.leaf = topology.switches[host.switch_index].leaf;
+  }
+}
+
+}  // namespace
+
+std::filesystem::path host_socket(const std::filesystem::path& sockets, const std::string& host) {
+  return sockets / (host + ".memif");
+}
+
+Result<Topology> unscaled_topology(const config::Experiment& experiment) {
+  config::Experiment own = experiment;
+  own.switches.poll_gap = experiment.switches.poll_gap / experiment.run.time_dilation;
+  return build_topology(own);
+}
+
+config::SwitchConfig real_switch(const config::Experiment& experiment, const Topology& topology,
+                                 size_t index, const RealPlace& place) {
+  config::SwitchConfig config = topology.switches[index];
+  config.name = place.prefix + config.name;
+  config.time_dilation = experiment.run.time_dilation;
+  config.poll_gap = experiment.switches.poll_gap;
+  config.seed &= INT64_MAX;  // as much as a configuration file can say
+  config.idle = place.idle;
+  config.control.socket = place.control.string();
+  for (const Topology::Host& host : topology.hosts)
+    if (host.switch_index == index)
+      config.ports[host.port.index()].device =
+          memif(host.port.index(), true, host_socket(place.sockets, host.name));
+  for (const Topology::Link& link : topology.links)
+    for (const Topology::End* end : {&link.a, &link.b}) {
+      if (end->switch_index != index) continue;
+      config::PortConfig& port = config.ports[end->port.index()];
+      port.device =
+          memif(end->port.index(), end == &link.b, place.sockets / (link.name + ".memif"));
+      port.admin_up = link.up;
+    }
+  add_routes(topology, index, config);
+  return config;
+}
+
+Problems check_real(const config::Experiment& experiment, const Topology& topology) {
+  Problems problems;
+  if (!experiment.faults.empty())
+    problems.emplace_back(
+        "faults: real switches have none of the lab's faults; give an experiment "
+        "without, or --set faults=[]");
+  for (size_t i = 0; i < experiment.traffic.size(); ++i)
+    if (!experiment.traffic[i].paths.empty())
+      problems.push_back("traffic." + std::to_string(i) +
+                         ".paths: routes of real switches lead to a leaf by all of its paths");
+  for (const config::SwitchConfig& each : topology.switches)
+    if (each.ports.size() > kPortsOfAProcess)
+      problems.push_back("switch " + each.name + ": " + std::to_string(each.ports.size()) +
+                         " ports, a real eddyd has at most " + std::to_string(kPortsOfAProcess) +
+                         "; a smaller --size would fit");
+  if (topology.hosts.size() > kPortsOfAProcess)
+    problems.push_back(std::to_string(topology.hosts.size()) +
+                       " hosts: eddyhost has a port for each and at most " +
+                       std::to_string(kPortsOfAProcess) + "; a smaller --size would fit");
+  return problems;
+}
+
+}  // namespace eddy::lab

@@ -1,0 +1,191 @@
+// eddyhost: the hosts of an experiment on real ports. Exit codes: 0 done, 1 failed or refused, 2
+// the command line or the experiment's file is wrong, 130 interrupted.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lab/experiment_files.h"
+#include "lab/results.h"
+#include "net/quantity.h"
+#include "switch/control/words.h"
+#include "testbed/host_daemon.h"
+
+namespace eddy::testbed {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::string experiment;
+  std::string size = "full";
+  uint64_t seed = 1;
+  std::vector<std::string> sets;
+  std::string variant;
+  std::vector<std::string> ports;
+  std::vector<std::string> switches;
+  std::string out = "results/real";
+  std::string name = "eddyhost";
+  std::string idle = "adaptive";
+  std::string wait = "30s";
+  std::string patience = "10s";
+  int64_t time_dilation = 0;
+  uint64_t memory_mib = 0;
+  bool quiet = false;
+  std::vector<std::string> eal;
+};
+
+int complain(int code, const Problems& problems) {
+  for (const std::string& problem : problems)
+    std::fprintf(stderr, "eddyhost: %s\n", problem.c_str());
+  return code;
+}
+
+// SOCKET, or NAME=SOCKET; a name without a socket has its default one.
+SwitchSocket socket_of(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return {text, control::default_socket_path(text)};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
+                                                const std::string& variant) {
+  using Chosen = Result<const config::ExperimentRun*>;
+  std::vector<std::string> known;
+  for (const config::ExperimentRun& run : loaded.runs) {
+    if (run.variant == variant) return Chosen(&run);
+    known.push_back(run.variant);
+  }
+  if (variant.empty() && loaded.runs.size() == 1) return Chosen(&loaded.runs.front());
+  return Chosen::failure("--variant: " + lab::no_such_variant(variant, known));
+}
+
+Result<Duration> duration_of(const char* option, const std::string& text) {
+  Result<Duration> time = parse_duration(text);
+  if (time) return time;
+  return Result<Duration>::failure(fmt::format("{}: {}", option, time.problems().front()));
+}
+
+std::string replay_of(const Arguments& arguments) {
+  std::string text = "eddyhost " + arguments.experiment + " --size " + arguments.size;
+  for (const std::string& set : arguments.sets) text += fmt::format(" --set '{}'", set);
+  if (!arguments.variant.empty()) text += fmt::format(" --variant '{}'", arguments.variant);
+  text += fmt::format(" --seed {}", arguments.seed);
+  for (const std::string& port : arguments.ports) text += fmt::format(" --port '{}'", port);
+  return text;
+}
+
+int run(Arguments& arguments) {
+  const Result<fs::path> file = lab::experiment_file(arguments.experiment);
+  if (!file) return complain(kUsage, file.problems());
+  if (arguments.time_dilation > 0)
+    arguments.sets.push_back(fmt::format("run.time_dilation={}", arguments.time_dilation));
+  const Result<config::LoadedExperiment> loaded =
+      config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
+  if (!loaded) return complain(kUsage, loaded.problems());
+  const auto chosen = chosen_run(loaded.value(), arguments.variant);
+  if (!chosen) return complain(kUsage, chosen.problems());
+  const auto wait = duration_of("--wait", arguments.wait);
+  if (!wait) return complain(kUsage, wait.problems());
+  const auto patience = duration_of("--patience", arguments.patience);
+  if (!patience) return complain(kUsage, patience.problems());
+  const config::ExperimentRun& one = *chosen.value();
+  const fs::path folder = fs::path(arguments.out) / one.experiment.id / arguments.size;
+  HostDaemonOptions options{.name = arguments.name, .loaded = loaded.value(), .run = one};
+  options.seed = arguments.seed;
+  options.ports = arguments.ports;
+  for (const std::string& text : arguments.switches) options.switches.push_back(socket_of(text));
+  options.folder = lab::run_folder(folder, one.variant, arguments.seed);
+  options.replay = replay_of(arguments);
+  if (arguments.idle == "busy") options.idle = config::IdlePolicy::busy;
+  options.wait = wait.value();
+  options.patience = patience.value();
+  options.memory_limit = arguments.memory_mib << 20;
+  options.quiet = arguments.quiet;
+  options.eal_arguments = arguments.eal;
+  const int code = run_host_daemon(options);
+  std::error_code error;
+  if (!fs::exists(options.folder / "run.json", error)) return code;
+  const auto merged = lab::write_merged(folder);
+  if (!merged) return complain(kFailed, merged.problems());
+  if (!arguments.quiet)
+    std::printf("%s; eddylab show %s\n", (options.folder / "run.json").c_str(), folder.c_str());
+  return code;
+}
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.footer(
+      "Arguments after -- go to DPDK's EAL. One process has one port a host, at most 32.\n"
+      "Exit codes: 0 done, 1 failed or refused, 2 bad usage or experiment, 130 interrupted\n"
+      "(with what there is, marked so).");
+  app.add_option("experiment", arguments.experiment, "ID (eddylab list) or file")->required();
+  app.add_option("--size", arguments.size, "ci, reduced or full")
+      ->check(CLI::IsMember({"ci", "reduced", "full"}))
+      ->capture_default_str();
+  app.add_option("--seed", arguments.seed, "of traffic and of every random choice")
+      ->capture_default_str();
+  app.add_option("--set", arguments.sets, "KEY=VALUE over the file, such as traffic.0.load=0.6")
+      ->allow_extra_args(false);
+  app.add_option("--variant", arguments.variant, "which, where the experiment has several");
+  app.add_option("--time-dilation", arguments.time_dilation,
+                 "divides rates and multiplies times; default: the experiment's")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--port", arguments.ports,
+                 "HOST=DEVICE as eddyd has it; HOST * for all others, {host} and {n} in DEVICE are "
+                 "the host's name and number")
+      ->allow_extra_args(false);
+  app.add_option(
+         "--switch", arguments.switches,
+         "NAME or NAME=SOCKET of a running eddyd: its ports are waited for, its counters are "
+         "in the results")
+      ->allow_extra_args(false);
+  app.add_option("--out", arguments.out, "folder of results")->capture_default_str();
+  app.add_option("--name", arguments.name, "of this process, for DPDK's files")
+      ->capture_default_str();
+  app.add_option("--idle", arguments.idle, "busy or adaptive")
+      ->check(CLI::IsMember({"busy", "adaptive"}))
+      ->capture_default_str();
+  app.add_option("--wait", arguments.wait, "how long ports and switches may take to come up")
+      ->capture_default_str();
+  app.add_option("--patience", arguments.patience,
+                 "without any frame for so long while flows are running, the run ends")
+      ->capture_default_str();
+  app.add_option("--memory", arguments.memory_mib, "MiB that it may take; default: what is free");
+  app.add_flag("--quiet", arguments.quiet, "only say what fails");
+}
+
+// Everything behind "--" is EAL's, untouched.
+std::vector<std::string> split_off_eal(int& argc, char** argv) {
+  std::vector<std::string> eal;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    eal.assign(argv + i + 1, argv + argc);
+    argc = i;
+  }
+  return eal;
+}
+
+}  // namespace
+}  // namespace eddy::testbed
+
+int main(int argc, char** argv) {
+  eddy::testbed::Arguments arguments;
+  arguments.eal = eddy::testbed::split_off_eal(argc, argv);
+  CLI::App app("The RoCEv2 hosts of an experiment on real ports.", "eddyhost");
+  eddy::testbed::declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? eddy::testbed::kDone : eddy::testbed::kUsage;
+  }
+  try {
+    return eddy::testbed::run(arguments);
+  } catch (const std::exception& error) {  // a result.json of other types than ours
+    std::fprintf(stderr, "eddyhost: %s\n", error.what());
+    return eddy::testbed::kFailed;
+  }
+}

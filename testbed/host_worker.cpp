@@ -1,0 +1,73 @@
+#include "testbed/host_worker.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace eddy::testbed {
+namespace {
+
+void sleep_for(Duration time) {
+  const timespec t{time.ns() / 1'000'000'000, time.ns() % 1'000'000'000};
+  nanosleep(&t, nullptr);
+}
+
+}  // namespace
+
+HostWorker::HostWorker(HostGroup& group, std::span<DpdkWire> wires, const Bell& bell,
+                       const TscClock& clock, Idler idler)
+    : group_(group), wires_(wires), bell_(bell), clock_(clock), idler_(idler) {}
+
+void HostWorker::run() {
+  prctl(PR_SET_TIMERSLACK, 1UL);  // ns; the default of 50 us would be longer than the sleeps
+  running_.store(true, std::memory_order_release);
+  uint64_t heard = 0;
+  last_ = now();
+  uint64_t turn_began = TscClock::cycles();
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const Instant now = std::max(time_of(clock_.at(turn_began)), last_);
+    if (last_ >= Instant()) gaps_.add(now - last_);
+    last_ = now;
+    const uint64_t rung = bell_.rung.load(std::memory_order_acquire);
+    if (rung != heard) {
+      heard = rung;
+      for (DpdkWire& wire : wires_) wire.adopt();
+    }
+    const HostPort::Turn turn = group_.poll(now);
+    const bool idle = turn.received == 0 && turn.transmitted == 0;
+    rest(now, idle);
+    const uint64_t turn_ended = TscClock::cycles();
+    (idle ? counts_.idle_cycles : counts_.busy_cycles) += turn_ended - turn_began;
+    ++counts_.polls;
+    turn_began = turn_ended;
+    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  running_.store(false, std::memory_order_release);
+}
+
+void HostWorker::rest(Instant now, bool idle) {
+  if (!idle) return idler_.worked();
+  const IdleStep step = idler_.idle(now, group_.next_deadline());
+  switch (step.kind) {
+    case IdleStep::Kind::poll:
+      return;
+    case IdleStep::Kind::yield:
+      sched_yield();
+      return;
+    case IdleStep::Kind::sleep:
+      sleep_for(step.sleep);
+      return;
+  }
+}
+
+// Adding nothing reads with a full barrier: turns that begin later see what this thread wrote
+// before.
+void HostWorker::wait_for_turn() {
+  const uint64_t turn = turns_.fetch_add(0, std::memory_order_seq_cst);
+  while (running_.load(std::memory_order_acquire) && turns_.load(std::memory_order_acquire) == turn)
+    sleep_for(Duration::microseconds(20));
+}
+
+}  // namespace eddy::testbed
