@@ -14,15 +14,18 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib import display, watch  # noqa: E402
 from lib.demo_report import Report  # noqa: E402
+from lib.demo_roce import Roce  # noqa: E402
 from lib.demo_stories import Everyday, Throttled  # noqa: E402
 from lib.fabric import Fabric  # noqa: E402
 from lib.netns import Trouble, World, close_state, owner_lives  # noqa: E402
-from lib.traffic import Traffic, ping_mesh  # noqa: E402
+from lib.rlb_report import side_by_side  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 STATES = Path("/run/eddy")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RLB_PRESETS = ("default", "paper", "paper_star", "off")
+COMPARE = "compare"  # --rlb alone: without and with, one after the other
+COMPARED_SCHEME = "drill"
 
 
 def parse_arguments():
@@ -31,13 +34,16 @@ def parse_arguments():
         description="Brings up two leaves, two spines (four eddyd joined by memif) and four hosts in "
         "network namespaces, sends ping, TCP and UDP across, shows what the switches see, and takes "
         "everything down again. Needs root.")
-    parser.add_argument("--scheme", default="letflow", metavar="NAME",
-                        help="path selection on the leaves (default: letflow)")
-    parser.add_argument("--rlb", nargs="?", const="default", metavar="PRESET", choices=RLB_PRESETS,
-                        help="slows one path down and shows how RLB keeps packets off it: "
-                        f"{', '.join(RLB_PRESETS)} (off: the same without RLB, to compare)")
+    parser.add_argument("--scheme", metavar="NAME",
+                        help="path selection on the leaves (default: letflow; with --rlb drill)")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--rlb", nargs="?", const=COMPARE, metavar="PRESET", choices=(*RLB_PRESETS, COMPARE),
+                      help="slows one path down, without RLB and then with it, and shows both side by side; "
+                      f"with a preset that alone: {', '.join(RLB_PRESETS)} (off: without RLB)")
+    kind.add_argument("--roce", action="store_true",
+                      help="RoCEv2 hosts that obey PFC (eddyhost) and an incast: nothing may be lost")
     parser.add_argument("--seconds", type=int, default=20, metavar="N",
-                        help="how long the traffic runs, 4 (with --rlb 10) to 3600 (default: 20)")
+                        help="how long the traffic runs, 4 (with --rlb 10, for each) to 3600 (default: 20)")
     parser.add_argument("--hosts", default="af_packet", choices=("af_packet", "af_xdp"),
                         help="how the hosts' veth pairs are attached (default: af_packet)")
     parser.add_argument("--keep", action="store_true",
@@ -50,7 +56,8 @@ def parse_arguments():
         parser.error(f"--name {arguments.name}: valid are 1 to 10 of a to z and 0 to 9")
     if arguments.down:
         return arguments
-    shortest = story_of(arguments).shortest
+    arguments.scheme = arguments.scheme or (COMPARED_SCHEME if arguments.rlb else "letflow")
+    shortest = Throttled.shortest if arguments.rlb else Everyday.shortest
     if not shortest <= arguments.seconds <= 3600:
         parser.error(f"--seconds {arguments.seconds}: valid is {shortest} to 3600")
     lines = (ROOT / "lb" / "schemes.txt").read_text(encoding="utf-8").splitlines()
@@ -60,7 +67,9 @@ def parse_arguments():
     return arguments
 
 
-def story_of(arguments):
+def story_of(arguments, world, binaries):
+    if arguments.roce:
+        return Roce(arguments, world, binaries)
     return Throttled(arguments) if arguments.rlb else Everyday(arguments)
 
 
@@ -101,7 +110,7 @@ def build(screen):
     subprocess.run([ROOT / "scripts" / "setup"], check=True)
     began = time.monotonic()
     for command in (("cmake", "--preset", "release"),
-                    ("cmake", "--build", "--preset", "release", "--target", "eddyd", "eddyctl")):
+                    ("cmake", "--build", "--preset", "release", "--target", "eddyd", "eddyctl", "eddyhost")):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
             raise Trouble(f"'{' '.join(command)}' failed:\n{done.stdout}{done.stderr}")
@@ -110,54 +119,68 @@ def build(screen):
     return ROOT / "build" / "release" / "bin"
 
 
-def run_traffic(world, fabric, story, report, screen, seconds):
+def run_traffic(fabric, story, report, screen, seconds):
     """Runs the flows, shows a table once a second; returns their results."""
-    traffic = Traffic(world, story.flows(fabric, seconds))
-    traffic.start()
+    story.start(fabric, seconds)
     first = last = watch.sample_fabric(fabric.switches)
     began = time.monotonic()
     for second in range(1, seconds + 1):
-        traffic.tick(time.monotonic() - began, seconds)
         said = story.tick(fabric, time.monotonic() - began, seconds)
         if said:
             screen.say("", *said)
         time.sleep(max(0.0, began + second - time.monotonic()))
         fabric.check_alive()
         now = watch.sample_fabric(fabric.switches)
-        screen.refresh(report.live(second, seconds, traffic.running(), last, now))
+        screen.refresh(report.live(second, seconds, story.running(), last, now))
         last = now
-    results = traffic.finish()
+    results = story.finish(fabric)
     story.tick(fabric, seconds, seconds)
     report.totals(first, watch.sample_fabric(fabric.switches))
     return results
 
 
 def demo(arguments, screen):
+    """Returns the exit status."""
     binaries = build(screen)
     make_room(screen, arguments.name)
+    if arguments.rlb != COMPARE:
+        return 1 if one_demo(arguments, screen, binaries)[0] else 0
+    failed, told = False, []
+    for number, preset in enumerate(("off", "default"), 1):
+        with_rlb = "alone" if preset == "off" else "with RLB"
+        screen.say("", screen.paint(f"{number} of 2: {arguments.scheme} {with_rlb}", "bold"))
+        last = argparse.Namespace(**vars(arguments) | {"rlb": preset, "keep": arguments.keep and number == 2})
+        failures, story = one_demo(last, screen, binaries)
+        failed = failed or bool(failures)
+        told.append((f"{arguments.scheme} {with_rlb}", story))
+    screen.say("", screen.paint("Side by side", "bold"), *side_by_side(told))
+    return 1 if failed else 0
+
+
+def one_demo(arguments, screen, binaries):
+    """Returns what failed, and the story."""
     world = World(f"eddy-{arguments.name}", outlive=arguments.keep,
                   state_path=state_path(arguments.name))
     kept = False
     try:
         names = "" if arguments.name == "demo" else f"{arguments.name}-"
-        story = story_of(arguments)
+        story = story_of(arguments, world, binaries)
         plan = story.plan(names)
         began = time.monotonic()
         fabric = Fabric(world, plan, binaries)
         fabric.start()
         screen.say(f"Two leaves, two spines and four hosts are up ({time.monotonic() - began:.1f} s).",
-                   f"Hosts on {arguments.hosts}, memif between the switches, scheme {arguments.scheme}.")
+                   f"Hosts on {plan.host_ports}, memif between the switches, scheme {arguments.scheme}.")
         screen.say(*story.traffic)
         report = Report(screen, plan)
-        report.pings(ping_mesh(world, fabric.hosts))
-        report.flows(run_traffic(world, fabric, story, report, screen,
-                                 arguments.seconds))
+        report.pings(story.pings(world, fabric.hosts))
+        report.flows(run_traffic(fabric, story, report, screen, arguments.seconds))
         failures = report.summary(story)
         if arguments.keep:
             world.save(kept=True)
             kept = True
             say_how_to_look(screen, fabric, binaries, arguments.name)
-        return 1 if failures else 0
+        return failures, story
     finally:
         if not kept:
             for number in ENDINGS:
@@ -171,9 +194,10 @@ def say_how_to_look(screen, fabric, binaries, name):
     screen.say(
         "", "The fabric stays up. To look at it:",
         f"  {eddyctl} --name {leaf.name} show ports        (and queues, pfc, paths, drops, ...)",
-        f"  ip netns exec {fabric.hosts[0].namespace} ping {fabric.hosts[2].ipv4}",
-        f"  ip netns exec {fabric.hosts[0].namespace} iperf3 -c {fabric.hosts[2].ipv4}"
-        f"        (after iperf3 -s in {fabric.hosts[2].namespace})",
+        *(() if not fabric.hosts else (
+            f"  ip netns exec {fabric.hosts[0].namespace} ping {fabric.hosts[2].ipv4}",
+            f"  ip netns exec {fabric.hosts[0].namespace} iperf3 -c {fabric.hosts[2].ipv4}"
+            f"        (after iperf3 -s in {fabric.hosts[2].namespace})")),
         f"  dpdk-telemetry.py -f eddy-{leaf.name}",
         f"  less {leaf.process.log}        (and the configuration beside it, {leaf.path.name})",
         f"To take it down: scripts/demo --down{named(name)}")

@@ -42,13 +42,13 @@ class Report:
         """Prints the summary with what the story says of itself; returns the failures."""
         say = self._screen.say
         say("", self._screen.paint("Summary", "bold"))
-        say(*self._ping_lines(), *self._flow_lines(), *self._switch_lines())
+        say(*(self._ping_lines() if self._pings else ()), *(self._flow_lines() if self._flows else ()),
+            *self._switch_lines())
         failures = story.verdict(self._screen) + self.failures()
         if failures:
             say(*(self._screen.paint("FAILED", "red", "bold") + f": {line}" for line in failures))
         else:
-            say(self._screen.paint("OK", "green", "bold") + ": every host reached every other, every "
-                "flow ran, nothing lossless was lost.")
+            say(self._screen.paint("OK", "green", "bold") + f": {story.good}")
         return failures
 
     def failures(self):

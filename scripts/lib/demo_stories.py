@@ -1,16 +1,39 @@
 """What happens in a demo: the fabric's plan, its traffic, what is done to it while that runs, and the verdict.
 
-A story has `traffic` (lines that say what runs), plan(), flows(), tick() once a second, and verdict().
+A story has `traffic` (lines that say what runs), `good` (what is said when all went well), plan(), pings(), start(),
+tick() once a second, running(), finish() and verdict().
 """
 
 from .fabric import Plan
 from .rlb_report import RlbWatch
-from .traffic import Flow
+from .traffic import Flow, Traffic, ping_mesh
 
 LOSSLESS_DSCP = 3  # SONiC's maps: DSCP 3 -> traffic class 3 -> lossless priority group 3
 
 
-class Everyday:
+class KernelHosts:
+    """What stories share whose hosts are Linux's."""
+
+    good = "every host reached every other, every flow ran, nothing lossless was lost."
+
+    def pings(self, world, hosts):
+        return ping_mesh(world, hosts)
+
+    def start(self, fabric, seconds):
+        self._flows = Traffic(fabric.world, self.flows(fabric, seconds))
+        self._flows.start()
+
+    def drive(self, elapsed, seconds):
+        self._flows.tick(elapsed, seconds)
+
+    def running(self):
+        return self._flows.running()
+
+    def finish(self, _fabric):
+        return self._flows.finish()
+
+
+class Everyday(KernelHosts):
     """Background TCP and UDP both ways all the time; an incast in the lossless class in the middle."""
 
     shortest = 4  # seconds
@@ -38,15 +61,16 @@ class Everyday:
             Flow("incast-2", h2, h3, **incast),
         ]
 
-    def tick(self, _fabric, _elapsed, _seconds):
+    def tick(self, _fabric, elapsed, seconds):
         """Nothing is done to the fabric."""
+        self.drive(elapsed, seconds)
         return []
 
     def verdict(self, _screen):
         return []
 
 
-class Throttled:
+class Throttled(KernelHosts):
     """Steady UDP of the lossless class; one spine's way to a leaf is slowed down and mended again, and
     the way around it has little to spare meanwhile: when PFC nears there, too, packets wait a round. Then
     an incast that only the receiver's own leaf can foresee. With RLB on every switch, or without.
@@ -81,6 +105,7 @@ class Throttled:
         self._arguments = arguments
         self._watch = RlbWatch(arguments.rlb)
         self._slow = False
+        self._results = []
 
     def plan(self, names):
         preset = self._arguments.rlb
@@ -105,6 +130,7 @@ class Throttled:
 
     def tick(self, fabric, elapsed, seconds):
         """Slows spine1 down and mends it when the time has come; returns the lines that say so."""
+        self.drive(elapsed, seconds)
         self._watch.look(fabric.switches)
         slow = self.SLOW_FROM * seconds <= elapsed < self.SLOW_TO * seconds
         if slow == self._slow:
@@ -116,6 +142,18 @@ class Throttled:
             spine.config["ports"]["leaf2"]["shaper"] = rate if slow else "none"
             spine.reload()
         return [f"spine1 to leaf2: {f'throttled to {self.SLOW}' if slow else 'full speed again'}"]
+
+    def finish(self, fabric):
+        self._results = super().finish(fabric)
+        return self._results
+
+    def watch(self):
+        return self._watch
+
+    def delivered(self):
+        """Of the packets that the flows sent, those that arrived: 0 to 1."""
+        sent = sum(each.sent_packets for each in self._results)
+        return 1 - sum(each.lost_packets for each in self._results) / max(1, sent)
 
     def verdict(self, screen):
         screen.say(*self._watch.lines())

@@ -12,13 +12,17 @@ from pathlib import Path
 from .netns import Trouble, run, wait_for
 from .traffic import Host
 
-HOST_PORTS = ("af_packet", "af_xdp", "tap")
+HOST_PORTS = ("af_packet", "af_xdp", "tap", "memif")  # memif: the hosts are eddyhost's, see Plan
 TAP_HOST = 1  # the one host on a tap, where hosts are on taps: see Fabric
 
 
 @dataclass
 class Plan:
-    """Leaves 1..n with `hosts_per_leaf` hosts each, every leaf joined to every spine."""
+    """Leaves 1..n with `hosts_per_leaf` hosts each, every leaf joined to every spine.
+
+    Hosts on memif are those of the lab's fabric of the same shape, at most two a leaf: their addresses, and
+    the leaves' MACs, are the lab's.
+    """
 
     leaves: int = 2
     spines: int = 2
@@ -43,6 +47,10 @@ class Plan:
         """The kind of port that host `number` is on."""
         return "af_packet" if self.host_ports == "tap" and number != TAP_HOST else self.host_ports
 
+    def real_hosts(self):
+        """Whether they are in namespaces, and not eddyhost's."""
+        return self.host_ports != "memif"
+
     def host_numbers(self, leaf):
         first = (leaf - 1) * self.hosts_per_leaf + 1
         return range(first, first + self.hosts_per_leaf)
@@ -56,16 +64,29 @@ def host_ipv6(number, last):
     return f"fd00:0:0:{number}::{last}"
 
 
+def host_socket(sockets, number):
+    return Path(sockets) / f"h{number}.memif"
+
+
+def lab_network(leaf, place):
+    """The two addresses of a link to the lab's host at place 1 or 2 of a leaf: 10.0.LEAF.PLACE, and ours."""
+    return (f"10.0.{leaf}.0/31", f"10.0.{leaf}.0/31") if place == 1 else (
+        f"10.0.{leaf}.2/31", f"10.0.{leaf}.3/31")
+
+
 def leaf_config(plan, leaf, sockets):
     """The configuration of leaf `leaf` as nested dicts, in the order in which it is written."""
     ports, routes = {}, []
-    for number in plan.host_numbers(leaf):
+    for place, number in enumerate(plan.host_numbers(leaf), 1):
+        device = (host_device(plan.host_port(number), number) if plan.real_hosts() else
+                  f"net_memif{100 + number},role=server,id=0,socket={host_socket(sockets, number)}")
         ports[f"h{number}"] = {
-            "device": host_device(plan.host_port(number), number),
+            "device": device,
             "role": "host",
             "speed": plan.host_speed,
             "pgs": f"{{3: {plan.host_pg}}}",
-            "addresses": [f"{host_ipv4(number, 1)}/24", f"{host_ipv6(number, 1)}/64"],
+            "addresses": [f"{host_ipv4(number, 1)}/24", f"{host_ipv6(number, 1)}/64"]
+                         if plan.real_hosts() else [lab_network(leaf, place)[1]],
         }
     for spine in range(1, plan.spines + 1):
         ports[f"spine{spine}"] = fabric_port(plan, sockets, leaf, spine, "client", spine)
@@ -94,7 +115,8 @@ def switch_config(plan, identity, ports, leaves, routes):
     config = {
         "switch": identity | {
             "name": plan.names + identity["name"],
-            "mac": f"02:ed:00:00:{identity['id']:02x}:00",
+            "mac": f"02:ed:00:00:{identity['id']:02x}:00" if plan.real_hosts() else
+                   f"02:ed:00:{identity['id']:02x}:00:00",
             "workers": plan.workers,
             "idle": plan.idle,
             "poll_gap": plan.poll_gap,
@@ -116,7 +138,10 @@ def switch_config(plan, identity, ports, leaves, routes):
 
 def routes_to(plan, leaf):
     prefixes = []
-    for number in plan.host_numbers(leaf):
+    for place, number in enumerate(plan.host_numbers(leaf), 1):
+        if not plan.real_hosts():
+            prefixes.append(lab_network(leaf, place)[0])
+            continue
         prefixes += [f"{host_ipv4(number, 0)}/24", f"{host_ipv6(number, '')}/64"]
     return [{"prefix": prefix, "leaf": leaf} for prefix in prefixes]
 
@@ -222,14 +247,15 @@ class Switch:
         if done.returncode:
             raise Trouble(f"{self.name} refused its new configuration: {done.stdout}{done.stderr}")
 
-    def ports_up(self):
-        """Whether it answers and every port is up."""
+    def ports_up(self, hosts=True):
+        """Whether it answers and every port is up; without `hosts`, every fabric port."""
         self.check_alive()
         try:
             rows = self.show("ports")["rows"]
         except Trouble:
             return False
-        return len(rows) == len(self.config["ports"]) and all(r["oper"] == "up" for r in rows)
+        return len(rows) == len(self.config["ports"]) and all(
+            r["oper"] == "up" for r in rows if hosts or r["role"] == "fabric")
 
 
 class Fabric:
@@ -248,7 +274,7 @@ class Fabric:
         self.switches = []
         for leaf in range(1, plan.leaves + 1):
             self._add_switch(leaf_config(plan, leaf, world.directory), f"leaf{leaf}", binaries)
-            for number in plan.host_numbers(leaf):
+            for number in plan.host_numbers(leaf) if plan.real_hosts() else ():
                 self.hosts.append(self._make_host(self.switches[-1].namespace, number))
         for spine in range(1, plan.spines + 1):
             self._add_switch(spine_config(plan, spine, world.directory), f"spine{spine}", binaries)
@@ -282,11 +308,13 @@ class Fabric:
         run(*ip, "-6", "route", "add", "default", "via", host_ipv6(number, 1))
 
     def start(self, seconds=20):
-        """Starts every eddyd and waits until every port of every switch is up."""
+        """Starts every eddyd and waits until every port of every switch is up, but for those of hosts
+        that are eddyhost's."""
         for switch in self.switches:
             switch.start()
         for switch in self.switches:
-            wait_for(switch.ports_up, seconds, f"every port of {switch.name} up")
+            wait_for(lambda s=switch: s.ports_up(self.plan.real_hosts()), seconds,
+                     f"every port of {switch.name} up")
         if self.plan.host_ports == "tap":
             self._set_up_host(self.host(f"h{TAP_HOST}").namespace, f"h{TAP_HOST}", TAP_HOST)
 

@@ -1,6 +1,6 @@
 """What RLB did in a running fabric, from the switches' own events and counters, and whether it held."""
 
-from .display import number
+from .display import number, table
 
 MESSAGES = (("pfc_predicted", "pauses foreseen"), ("cnm_tx_packets", "CNMs sent"),
             ("cnm_relayed_packets", "passed on"), ("cnm_rx_packets", "received"))
@@ -54,10 +54,7 @@ class RlbWatch:
 
     def lines(self):
         lines = [f"  RLB     {self._preset}"]
-        ends = [begin for _, begin in self._acts[1:]] + [self._sums()]
-        for (name, begin), end in zip(self._acts, ends):
-            grown = {counter: end[counter] - begin[counter] for counter in end
-                     if end[counter] is not None}
+        for name, grown in self.acts():
             lines.append(f"   {name}: {grown['pfc_tx_xoff']} pauses sent")
             if self._preset != "off":
                 lines += [f"          {_list(grown, MESSAGES)}", f"          {_list(grown, WARNINGS)}",
@@ -81,6 +78,13 @@ class RlbWatch:
             return "sent PFC without having warned"
         return f"warned {(self._paused[key] - warned) / 1e6:.1f} ms before its first PFC"
 
+    def acts(self):
+        """(name, {counter: count}) of each act; what this fabric does not count is absent."""
+        ends = [begin for _, begin in self._acts[1:]] + [self._sums()]
+        return [(name, {counter: end[counter] - begin[counter] for counter in end
+                        if end[counter] is not None})
+                for (name, begin), end in zip(self._acts, ends)]
+
     def failures(self):
         """What RLB should have done and has not; nothing is asked of a fabric without it."""
         if self._preset == "off":
@@ -100,3 +104,20 @@ class RlbWatch:
 
 def _list(counts, words):
     return ", ".join(f"{number(counts[counter])} {word}" for counter, word in words if counter in counts)
+
+
+COMPARED = (("pfc_tx_xoff", "pauses sent between switches"), ("cnm_tx_packets", "CNMs sent"),
+            ("cnm_relayed_packets", "CNMs passed on"), ("path_warnings_begun", "path warnings begun"),
+            ("rlb_rerouted_packets", "packets rerouted"), ("rlb_waiting_packets", "packets recirculated"))
+
+
+def side_by_side(told):
+    """Lines that compare runs: [(name, story)], the stories with watch() and delivered()."""
+    acts = [story.watch().acts() for _, story in told]
+    rows = []
+    for number_of_act, (act, _) in enumerate(acts[0]):
+        rows.append((act, *("" for _ in told)))
+        for counter, what in COMPARED:
+            rows.append((f"  {what}", *(number(each[number_of_act][1].get(counter, 0)) for each in acts)))
+    rows.append(("of all UDP packets delivered", *(f"{100 * story.delivered():.1f} %" for _, story in told)))
+    return table(("", *(name for name, _ in told)), rows, left=1)

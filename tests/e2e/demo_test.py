@@ -64,26 +64,36 @@ class Demo(unittest.TestCase):
         self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
         self.assert_nothing_left()
 
-    def test_rlb_keeps_packets_off_a_throttled_path(self):
-        status, text = self.demo("--rlb", "--seconds", "10", "--scheme", "letflow")
+    def test_rlb_beside_the_same_without_it(self):
+        status, text = self.demo("--rlb", "--seconds", "10")
         self.assertEqual(status, 0, text)
-        for part in ("spine1 to leaf2: throttled to 10Mbps", "spine1 to leaf2: full speed again",
-                     "recirculated",
-                     "while spine1 was slow", "CNMs sent", "passed on", "rerouted", "\nOK: "):
+        for part in ("1 of 2: drill alone", "2 of 2: drill with RLB", "spine1 to leaf2: throttled to 10Mbps",
+                     "spine1 to leaf2: full speed again", "CNMs sent", "passed on", "\nOK: "):
             self.assertIn(part, text)
-        slow = text[text.index("while spine1 was slow"):text.index("afterwards, with the incast")]
+        alone, with_rlb, beside = (text[text.index(a):text.index(b)] if b else text[text.index(a):] for a, b in (
+            ("1 of 2", "2 of 2"), ("2 of 2", "Side by side"), ("Side by side", None)))
+        self.assertNotIn("CNMs", alone)
+        pauses = re.search(r"while spine1 was slow: (\d+) pauses sent", alone)
+        self.assertGreater(int(pauses.group(1)), 10, text)
+        self.assertIn("spine1 to leaf1: sent PFC without having warned", alone)
+        slow = with_rlb[with_rlb.index("while spine1 was slow"):with_rlb.index("afterwards, with the incast")]
         self.assertNotIn(" 0 rerouted", slow)
         self.assertNotIn(" 0 recirculated", slow)
+        self.assertRegex(beside, r"packets rerouted +0 +[1-9]")
         self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
         self.assert_nothing_left()
 
-    def test_without_rlb_the_throttled_path_pauses_its_senders(self):
-        status, text = self.demo("--rlb", "off", "--seconds", "10")
+    def test_roce_hosts_obey_pfc_and_nothing_is_lost(self):
+        status, text = self.demo("--roce", "--seconds", "4")
         self.assertEqual(status, 0, text)
-        self.assertNotIn("CNMs", text)
-        pauses = re.search(r"while spine1 was slow: (\d+) pauses sent", text)
-        self.assertGreater(int(pauses.group(1)), 10, text)
-        self.assertIn("spine1 to leaf1: sent PFC without having warned", text)
+        for part in ("4 s of 4", "Hosts on memif", "drops   none", "flows ended", "from leaf2 to h4",
+                     "not one packet was lost", "\nOK: "):
+            self.assertIn(part, text)
+        sent, read = re.search(r"switches sent (\d+) frames to hosts, which read (\d+)", text).groups()
+        self.assertGreater(int(sent), 0)
+        self.assertGreater(int(read), 0)
+        self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
+        self.assert_nothing_left()
 
     def test_ctrl_c_takes_everything_down(self):
         process = self.start("--seconds", "30")
@@ -133,7 +143,8 @@ class Demo(unittest.TestCase):
     def test_wrong_options_are_refused_before_anything_is_built(self):
         for words, valid in ((("--scheme", "nonsense"), "letflow"), (("--seconds", "0"), "4 to 3600"),
                              (("--rlb", "--seconds", "5"), "10 to 3600"), (("--rlb", "x"), "paper_star"),
-                             (("--hosts", "carrier_pigeon"), "af_xdp"), (("--nonsense",), "--keep")):
+                             (("--hosts", "carrier_pigeon"), "af_xdp"), (("--nonsense",), "--keep"),
+                             (("--roce", "--rlb"), "not allowed with")):
             status, text = self.demo(*words)
             self.assertEqual(status, 2, words)
             self.assertIn(valid, text)
