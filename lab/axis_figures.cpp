@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "lab/report.h"
+#include "lab/results.h"
 #include "lab/student.h"
 
 namespace eddy::lab {
@@ -91,14 +92,16 @@ Estimate estimate_of(const VariantRuns& variant, const Metric& metric) {
   return estimate(values);
 }
 
-Chart chart_of(const std::vector<VariantRuns>& variants, const std::string& axis,
-               const Metric& metric) {
+NamedChart chart_of(const std::vector<VariantRuns>& variants, const std::string& axis,
+                    const Metric& metric) {
+  std::vector<std::vector<size_t>> members;
   Chart chart{.title = std::string(metric.label),
               .x = {.label = axis},
               .y = {.label = std::string(metric.label)},
               .series = {},
               .note = "means over seeds with their 95 % confidence intervals"};
-  for (const VariantRuns& variant : variants) {
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const VariantRuns& variant = variants[i];
     const auto place = place_of(variant.name, axis);
     const Estimate found = estimate_of(variant, metric);
     if (!place || found.count == 0) continue;
@@ -107,11 +110,15 @@ Chart chart_of(const std::vector<VariantRuns>& variants, const std::string& axis
       const size_t colour = chart.series.size();
       series = chart.series.insert(
           series, Series{.name = place->series, .points = {}, .colour = colour, .dots = true});
+      members.emplace_back();
     }
+    members[series->colour].push_back(i);
     series->points.push_back({place->at, found.mean, found.half_width});
   }
   for (Series& series : chart.series) std::ranges::sort(series.points, {}, &Series::Point::x);
-  return chart;
+  return {.file = fmt::format("{}_by_{}.svg", metric.key, in_file_name(axis)),
+          .chart = std::move(chart),
+          .variants = std::move(members)};
 }
 
 }  // namespace
@@ -121,9 +128,7 @@ std::vector<NamedChart> axis_charts(const Json& result) {
   const std::string axis = axis_of(variants);
   std::vector<NamedChart> charts;
   if (axis.empty()) return charts;
-  for (const Metric& metric : kMetrics)
-    charts.push_back(
-        {fmt::format("{}_by_{}.svg", metric.key, axis), chart_of(variants, axis, metric)});
+  for (const Metric& metric : kMetrics) charts.push_back(chart_of(variants, axis, metric));
   return charts;
 }
 

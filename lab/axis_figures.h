@@ -16,6 +16,7 @@ namespace eddy::lab {
 struct NamedChart {
   std::string file;
   Chart chart;
+  std::vector<std::vector<size_t>> variants{};  // of each series: numbers of by_variant()
 };
 // Empty: the experiment has no such axis.
 std::vector<NamedChart> axis_charts(const Json& result);

@@ -69,9 +69,8 @@ std::vector<double> changes(const Claim& claim, const std::vector<VariantRuns>& 
   return found;
 }
 
-std::string claims_table(const Json& expect, const std::vector<VariantRuns>& variants) {
-  std::vector<std::vector<std::string>> rows = {
-      {"claim", "of", "against", "claimed %", "ours %", "seeds", "the claim"}};
+TextRows claims_rows(const Json& expect, const std::vector<VariantRuns>& variants) {
+  TextRows rows = {{"claim", "of", "against", "claimed %", "ours %", "seeds", "the claim"}};
   for (const Json& text : expect) {
     const std::optional<Claim> claim = parse_claim(text.get<std::string>());
     if (!claim) continue;
@@ -84,7 +83,7 @@ std::string claims_table(const Json& expect, const std::vector<VariantRuns>& var
                     fmt::format("{:+.0f}{}", ours.mean, interval), std::to_string(ours.count),
                     verdict(claim->change, ours.mean)});
   }
-  return rows.size() == 1 ? "" : aligned(rows);
+  return rows;
 }
 
 }  // namespace eddy::lab

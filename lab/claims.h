@@ -27,7 +27,7 @@ std::optional<Claim> parse_claim(std::string_view text);
 // In percent, one value a seed that both variants have.
 std::vector<double> changes(const Claim& claim, const std::vector<VariantRuns>& variants);
 
-// A line for each claim of which both variants have run; empty: there is none.
-std::string claims_table(const Json& expect, const std::vector<VariantRuns>& variants);
+// A head, and a row for each claim of which both variants have run.
+TextRows claims_rows(const Json& expect, const std::vector<VariantRuns>& variants);
 
 }  // namespace eddy::lab

@@ -11,6 +11,7 @@
 #include "lab/fabric_paths.h"
 #include "lab/figures.h"
 #include "lab/flow_results.h"
+#include "lab/page/command.h"
 #include "lab/real_switch.h"
 #include "lab/report.h"
 #include "lab/results.h"
@@ -37,6 +38,8 @@ struct Arguments {
   std::string figures_to;
   bool json = false;
   std::string schema = "experiment";
+  ReportArguments report;
+  CompareArguments compare;
 };
 
 const CLI::IsMember kSizes({"ci", "reduced", "full"});
@@ -253,6 +256,8 @@ void declare(CLI::App& app, Arguments& arguments) {
                               "also write figures as SVG; default: beside the results")
                  ->expected(0, 1);
   show->callback([to, &arguments] { arguments.figures = to->count() > 0; });
+  declare_report(app, arguments.report);
+  declare_compare(app, arguments.compare);
   app.add_subcommand("schema", "JSON Schemas, and the tables of docs/lab.md")
       ->add_option("of", arguments.schema, "experiment, result or tables")
       ->check(CLI::IsMember({"experiment", "result", "tables"}));
@@ -266,6 +271,8 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "topology") return topology_command(arguments);
   if (command == "config") return config_command(arguments);
   if (command == "show") return show_command(arguments);
+  if (command == "report") return report_command(arguments.report);
+  if (command == "compare") return compare_command(arguments.compare);
   return schema_command(arguments);
 }
 

@@ -24,6 +24,7 @@ Result<std::vector<std::filesystem::path>> write_figures(const std::filesystem::
 struct VariantData {
   std::string name;
   std::vector<StoredRun> runs;
+  std::vector<const Json*> values{};  // of each run; empty: not needed
 };
 Chart fct_chart(const std::vector<VariantData>& variants);
 Chart slowdown_chart(const std::vector<VariantData>& variants);

@@ -54,6 +54,11 @@ class Database {
     check(code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code);
     return code == SQLITE_ROW;
   }
+  int64_t integer(int column) const { return sqlite3_column_int64(statement(), column); }
+  std::string text(int column) const {
+    const auto* found = reinterpret_cast<const char*>(sqlite3_column_text(statement(), column));
+    return found == nullptr ? "" : found;
+  }
   bool ok() const { return problems_.empty(); }
   const Problems& problems() const { return problems_; }
 
@@ -147,6 +152,36 @@ void add_links(Database& database, const RunRecord& run) {
   }
 }
 
+void read_flow_rows(Database& database, StoredRun& run) {
+  enum Column { kSize, kFct, kSlowdown };
+  database.prepare("SELECT size, fct_ns, slowdown FROM flows WHERE measured AND finished");
+  while (database.next())
+    run.flows.push_back({.size = database.integer(kSize),
+                         .fct_ns = database.integer(kFct),
+                         .slowdown = sqlite3_column_double(database.statement(), kSlowdown)});
+}
+
+void read_samples(Database& database, StoredRun& run) {
+  enum Column { kAt, kQueue, kBuffer, kPaused };
+  database.prepare(
+      "SELECT at_ns, max_queue_bytes, max_buffer_bytes, paused_queues FROM samples ORDER BY at_ns");
+  while (database.next())
+    run.samples.push_back({.at_ns = database.integer(kAt),
+                           .max_queue_bytes = database.integer(kQueue),
+                           .max_buffer_bytes = database.integer(kBuffer),
+                           .paused_queues = database.integer(kPaused)});
+}
+
+void read_links(Database& database, StoredRun& run) {
+  enum Column { kLink, kFrom, kBytes, kPaused };
+  database.prepare("SELECT link, sender, bytes, paused_ns FROM links ORDER BY rowid");
+  while (database.next())
+    run.links.push_back({.link = database.text(kLink),
+                         .sender = database.text(kFrom),
+                         .bytes = database.integer(kBytes),
+                         .paused_ns = database.integer(kPaused)});
+}
+
 }  // namespace
 
 Problems write_flows(const fs::path& file, const RunRecord& run) {
@@ -172,15 +207,9 @@ Problems write_flows(const fs::path& file, const RunRecord& run) {
 Result<StoredRun> read_flows(const fs::path& file) {
   StoredRun run;
   Database database(file, SQLITE_OPEN_READONLY);
-  database.prepare("SELECT size, fct_ns, slowdown FROM flows WHERE measured AND finished");
-  while (database.next())
-    run.flows.push_back({.size = sqlite3_column_int64(database.statement(), 0),
-                         .fct_ns = sqlite3_column_int64(database.statement(), 1),
-                         .slowdown = sqlite3_column_double(database.statement(), 2)});
-  database.prepare("SELECT at_ns, max_queue_bytes FROM samples ORDER BY at_ns");
-  while (database.next())
-    run.samples.push_back({.at_ns = sqlite3_column_int64(database.statement(), 0),
-                           .max_queue_bytes = sqlite3_column_int64(database.statement(), 1)});
+  read_flow_rows(database, run);
+  read_samples(database, run);
+  read_links(database, run);
   if (!database.ok()) return database.problems();
   return run;
 }

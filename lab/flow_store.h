@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "lab/run_record.h"
@@ -26,10 +27,20 @@ struct StoredFlow {
 struct StoredSample {
   int64_t at_ns = 0;
   int64_t max_queue_bytes = 0;
+  int64_t max_buffer_bytes = 0;
+  int64_t paused_queues = 0;
+};
+// What one end of a link sent in the whole run.
+struct StoredLink {
+  std::string link;
+  std::string sender;
+  int64_t bytes = 0;
+  int64_t paused_ns = 0;
 };
 struct StoredRun {
   std::vector<StoredFlow> flows;  // measured and finished
   std::vector<StoredSample> samples;
+  std::vector<StoredLink> links;
 };
 Result<StoredRun> read_flows(const std::filesystem::path& file);
 

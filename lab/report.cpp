@@ -33,52 +33,15 @@ constexpr std::array<Column, 10> kColumns = {{{"FCT mean us", "fct_mean_us"},
 
 constexpr double kHundred = 100;
 
-std::string number(double value) {
-  const double size = std::abs(value);
-  constexpr double kTen = 10;
-  if (value == std::floor(value) && size < 1e15) return fmt::format("{:.0f}", value);
-  if (size >= kHundred) return fmt::format("{:.0f}", value);
-  if (size >= kTen) return fmt::format("{:.1f}", value);
-  return size >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3g}", value);
-}
-
 // "12.3 +-0.4"; without the interval when all are the same; "-": no run has a number; ">=": a value
 // is `counted_to`, which stands for all above it.
 std::string cell(const std::vector<double>& values, double counted_to = 0) {
   const Estimate found = estimate(values);
   if (found.count == 0) return "-";
   const bool at_end = counted_to > 0 && std::ranges::max(values) >= counted_to;
-  std::string out = (at_end ? ">=" : "") + number(found.mean);
-  if (found.half_width > 0) out += " +-" + number(found.half_width);
+  std::string out = (at_end ? ">=" : "") + short_number(found.mean);
+  if (found.half_width > 0) out += " +-" + short_number(found.half_width);
   return out;
-}
-
-std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
-                              double scale) {
-  std::vector<double> values;
-  for (const Json* run : runs) {
-    const auto found = run->find(std::string(key));
-    if (found != run->end() && found->is_number()) values.push_back(found->get<double>() * scale);
-  }
-  return values;
-}
-
-std::string shown(const std::string& variant) {
-  return variant.empty() ? "(only)" : variant;
-}
-
-std::string main_table(const std::vector<VariantRuns>& variants) {
-  std::vector<std::vector<std::string>> rows(1);
-  rows[0] = {"variant", "seeds", "flows"};
-  for (const Column& column : kColumns) rows[0].emplace_back(column.head);
-  for (const VariantRuns& variant : variants) {
-    std::vector<std::string>& row = rows.emplace_back();
-    row = {shown(variant.name), std::to_string(variant.runs.size()),
-           number(estimate(values_of(variant.runs, "flows", 1)).mean)};
-    for (const Column& column : kColumns)
-      row.push_back(cell(values_of(variant.runs, column.key, column.scale), column.counted_to));
-  }
-  return aligned(rows);
 }
 
 // The bins of all runs of a variant that have this name.
@@ -110,21 +73,6 @@ std::vector<std::string> bin_names(const std::vector<VariantRuns>& variants) {
   return names;
 }
 
-std::string bin_table(const std::vector<VariantRuns>& variants) {
-  std::vector<std::vector<std::string>> rows = {
-      {"variant", "flow size", "flows", "unfinished", "slowdown p50", "p95", "p99"}};
-  for (const VariantRuns& variant : variants)
-    for (const std::string& name : bin_names(variants)) {
-      const std::vector<const Json*> bins = bins_named(variant, name);
-      if (bins.empty()) continue;
-      rows.push_back(
-          {shown(variant.name), name, number(estimate(values_of(bins, "flows", 1)).mean),
-           cell(values_of(bins, "unfinished", 1)), cell(values_of(bins, "slowdown_p50", 1)),
-           cell(values_of(bins, "slowdown_p95", 1)), cell(values_of(bins, "slowdown_p99", 1))});
-    }
-  return aligned(rows);
-}
-
 struct RlbColumn {
   std::string_view head;
   std::string_view counter;
@@ -145,51 +93,6 @@ std::vector<double> counters_of(const std::vector<const Json*>& runs, std::strin
     if (const Json all = run->value("counters", Json::object()); all.contains(name))
       values.push_back(all.at(std::string(name)).get<double>());
   return values;
-}
-
-// How well PFC was predicted, and what came of it, of the variants with RLB; empty: none.
-std::string rlb_table(const std::vector<VariantRuns>& variants) {
-  std::vector<std::vector<std::string>> rows = {
-      {"variant", "precision %", "recall %", "lead us", "wait p99 us"}};
-  for (const RlbColumn& column : kRlbColumns) rows[0].emplace_back(column.head);
-  for (const VariantRuns& variant : variants) {
-    if (!variant.runs.front()->contains("rlb") || variant.runs.front()->at("rlb").is_null())
-      continue;
-    std::vector<std::string>& row = rows.emplace_back();
-    row = {shown(variant.name), cell(values_of(variant.runs, "rlb_precision", kHundred)),
-           cell(values_of(variant.runs, "rlb_recall", kHundred)),
-           cell(values_of(variant.runs, "rlb_lead_us", 1)),
-           cell(values_of(variant.runs, "rlb_wait_p99_ns", 0.001))};
-    for (const RlbColumn& column : kRlbColumns)
-      row.push_back(cell(counters_of(variant.runs, column.counter)));
-  }
-  return rows.size() == 1 ? "" : aligned(rows);
-}
-
-// What a reader of the tables must know.
-std::string remarks(const Json& result, const std::vector<VariantRuns>& variants) {
-  std::string out;
-  size_t censored = 0;
-  size_t interrupted = 0;
-  for (const Json& run : result.at("runs")) {
-    censored += run.value("censored", false) ? 1 : 0;
-    interrupted += run.value("interrupted", false) ? 1 : 0;
-  }
-  if (interrupted > 0) out += fmt::format("{} runs were interrupted.\n", interrupted);
-  if (censored > 0)
-    out += fmt::format(
-        "{} runs are censored: flows were unfinished at their end, and no mean or "
-        "percentile holds them.\n",
-        censored);
-  if (result.value("commit", "") == "mixed") out += "The runs are of different commits.\n";
-  const Json hashes = result.value("config_hashes", Json::object());
-  for (const auto& [variant, hash] : hashes.items())
-    if (hash == "mixed")
-      out += fmt::format("The seeds of \"{}\" had different configurations.\n", variant);
-  const auto same = [&](const VariantRuns& v) { return v.runs.size() == variants[0].runs.size(); };
-  if (!variants.empty() && !std::ranges::all_of(variants, same))
-    out += "The variants have different numbers of seeds.\n";
-  return out;
 }
 
 }  // namespace
@@ -222,23 +125,126 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
+TextRows main_rows(const std::vector<VariantRuns>& variants) {
+  TextRows rows(1);
+  rows[0] = {"variant", "seeds", "flows"};
+  for (const Column& column : kColumns) rows[0].emplace_back(column.head);
+  for (const VariantRuns& variant : variants) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {shown(variant.name), std::to_string(variant.runs.size()),
+           short_number(estimate(values_of(variant.runs, "flows", 1)).mean)};
+    for (const Column& column : kColumns)
+      row.push_back(cell(values_of(variant.runs, column.key, column.scale), column.counted_to));
+  }
+  return rows;
+}
+
+TextRows bin_rows(const std::vector<VariantRuns>& variants) {
+  TextRows rows = {{"variant", "flow size", "flows", "unfinished", "slowdown p50", "p95", "p99"}};
+  for (const VariantRuns& variant : variants)
+    for (const std::string& name : bin_names(variants)) {
+      const std::vector<const Json*> bins = bins_named(variant, name);
+      if (bins.empty()) continue;
+      rows.push_back(
+          {shown(variant.name), name, short_number(estimate(values_of(bins, "flows", 1)).mean),
+           cell(values_of(bins, "unfinished", 1)), cell(values_of(bins, "slowdown_p50", 1)),
+           cell(values_of(bins, "slowdown_p95", 1)), cell(values_of(bins, "slowdown_p99", 1))});
+    }
+  return rows;
+}
+
+TextRows rlb_rows(const std::vector<VariantRuns>& variants) {
+  TextRows rows = {{"variant", "precision %", "recall %", "lead us", "wait p99 us"}};
+  for (const RlbColumn& column : kRlbColumns) rows[0].emplace_back(column.head);
+  for (const VariantRuns& variant : variants) {
+    if (!variant.runs.front()->contains("rlb") || variant.runs.front()->at("rlb").is_null())
+      continue;
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {shown(variant.name), cell(values_of(variant.runs, "rlb_precision", kHundred)),
+           cell(values_of(variant.runs, "rlb_recall", kHundred)),
+           cell(values_of(variant.runs, "rlb_lead_us", 1)),
+           cell(values_of(variant.runs, "rlb_wait_p99_ns", 0.001))};
+    for (const RlbColumn& column : kRlbColumns)
+      row.push_back(cell(counters_of(variant.runs, column.counter)));
+  }
+  return rows;
+}
+
+std::vector<MainKey> main_keys() {
+  std::vector<MainKey> keys;
+  for (const Column& column : kColumns)
+    keys.push_back({std::string(column.head), std::string(column.key), column.scale});
+  return keys;
+}
+
+std::vector<std::string> remarks(const Json& result, const std::vector<VariantRuns>& variants) {
+  std::vector<std::string> out;
+  size_t censored = 0;
+  size_t interrupted = 0;
+  size_t violated = 0;
+  for (const Json& run : result.at("runs")) {
+    censored += run.value("censored", false) ? 1 : 0;
+    interrupted += run.value("interrupted", false) ? 1 : 0;
+    violated += run.value("violations", Json::array()).empty() ? 0 : 1;
+  }
+  if (interrupted > 0) out.push_back(fmt::format("{} runs were interrupted.", interrupted));
+  if (censored > 0)
+    out.push_back(
+        fmt::format("{} runs are censored: flows were unfinished at their end, and no mean or "
+                    "percentile holds them.",
+                    censored));
+  if (violated > 0) out.push_back(fmt::format("{} runs violated an invariant.", violated));
+  if (result.value("commit", "") == "mixed") out.emplace_back("The runs are of different commits.");
+  const Json hashes = result.value("config_hashes", Json::object());
+  for (const auto& [variant, hash] : hashes.items())
+    if (hash == "mixed")
+      out.push_back(fmt::format("The seeds of \"{}\" had different configurations.", variant));
+  const auto same = [&](const VariantRuns& v) { return v.runs.size() == variants[0].runs.size(); };
+  if (!variants.empty() && !std::ranges::all_of(variants, same))
+    out.emplace_back("The variants have different numbers of seeds.");
+  return out;
+}
+
+std::string shown(const std::string& variant) {
+  return variant.empty() ? "(only)" : variant;
+}
+
+std::string short_number(double value) {
+  const double size = std::abs(value);
+  constexpr double kTen = 10;
+  if (value == std::floor(value) && size < 1e15) return fmt::format("{:.0f}", value);
+  if (size >= kHundred) return fmt::format("{:.0f}", value);
+  if (size >= kTen) return fmt::format("{:.1f}", value);
+  return size >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3g}", value);
+}
+
+std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
+                              double scale) {
+  std::vector<double> values;
+  for (const Json* run : runs) {
+    const auto found = run->find(std::string(key));
+    if (found != run->end() && found->is_number()) values.push_back(found->get<double>() * scale);
+  }
+  return values;
+}
+
 std::string report(const Json& result) {
   const std::vector<VariantRuns> variants = by_variant(result);
   std::string out = fmt::format("{} ({}): {}\n", result.value("experiment", ""),
                                 result.value("size", ""), result.value("title", ""));
   out += "Means over seeds +- half of the 95 % confidence interval.\n\n";
-  out += main_table(variants);
-  out += "\nSlowdown by flow size\n\n" + bin_table(variants);
-  if (const std::string rlb = rlb_table(variants); !rlb.empty()) out += "\nRLB\n\n" + rlb;
+  out += aligned(main_rows(variants));
+  out += "\nSlowdown by flow size\n\n" + aligned(bin_rows(variants));
+  if (const TextRows rlb = rlb_rows(variants); rlb.size() > 1) out += "\nRLB\n\n" + aligned(rlb);
   const Json expected = result.value("expect", Json::array());
-  if (const std::string claims = claims_table(expected, variants); !claims.empty())
-    out += "\nClaimed and found, the change within a seed\n\n" + claims;
+  if (const TextRows claims = claims_rows(expected, variants); claims.size() > 1)
+    out += "\nClaimed and found, the change within a seed\n\n" + aligned(claims);
   std::string words;
   for (const Json& text : expected)
     if (!parse_claim(text.get<std::string>())) words += "  " + text.get<std::string>() + "\n";
   if (!words.empty()) out += "\nExpected\n\n" + words;
-  const std::string said = remarks(result, variants);
-  return said.empty() ? out : out + "\n" + said;
+  for (const std::string& said : remarks(result, variants)) out += "\n" + said;
+  return out.ends_with('\n') ? out : out + "\n";
 }
 
 }  // namespace eddy::lab

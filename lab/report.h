@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/result_keys.h"
@@ -19,9 +20,32 @@ struct VariantRuns {
 // In the order of the result. The result must outlive it.
 std::vector<VariantRuns> by_variant(const Json& result);
 
+using TextRows = std::vector<std::vector<std::string>>;
+// Columns between two blanks; the first one to the left, the others to the right.
+std::string aligned(const TextRows& rows);
+
 std::string report(const Json& result);
 
-// Columns between two blanks; the first one to the left, the others to the right.
-std::string aligned(const std::vector<std::vector<std::string>>& rows);
+// The tables of the report: the first row is the head, the first column the variant.
+TextRows main_rows(const std::vector<VariantRuns>& variants);
+TextRows bin_rows(const std::vector<VariantRuns>& variants);
+TextRows rlb_rows(const std::vector<VariantRuns>& variants);  // the head alone: nobody has RLB
+// The keys that the columns of main_rows are made from.
+struct MainKey {
+  std::string head;
+  std::string key;
+  double scale = 1;
+};
+std::vector<MainKey> main_keys();
+// What a reader of the tables must know; empty: nothing.
+std::vector<std::string> remarks(const Json& result, const std::vector<VariantRuns>& variants);
+
+// A variant's name in a table.
+std::string shown(const std::string& variant);
+// As few digits as are worth reading.
+std::string short_number(double value);
+// The values of a key in runs that have a number there, times `scale`.
+std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
+                              double scale = 1);
 
 }  // namespace eddy::lab

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "lab/flow_store.h"
+#include "lab/run_check.h"
 #include "net/fnv.h"
 
 namespace eddy::lab {
@@ -119,6 +120,19 @@ void add_runs(Json& result, Json runs) {
   result["runs"] = std::move(runs);
 }
 
+// A run.json of our version and types.
+Result<Json> read_run(const fs::path& path, bool& is_other_version) {
+  Result<Json> file = read_json(path);
+  if (!file) return file;
+  if (const std::string said = other_version(path.string(), file.value()); !said.empty()) {
+    is_other_version = true;
+    return Result<Json>::failure(said);
+  }
+  if (Problems problems = check_run_file(path.string(), file.value()); !problems.empty())
+    return problems;
+  return file;
+}
+
 }  // namespace
 
 std::string variant_folder(std::string_view variant) {
@@ -177,27 +191,38 @@ std::optional<FoundRun> find_run(const fs::path& folder) {
       .whole = !run.value("interrupted", false) && run.value("violations", Json::array()).empty()};
 }
 
-Result<Json> merge_runs(const fs::path& size_folder) {
-  Json result;
+ReadableRuns readable_runs(const fs::path& size_folder) {
+  ReadableRuns out;
   Json runs = Json::array();
-  Problems problems;
   for (const fs::path& path : run_files(size_folder)) {
-    const Result<Json> file = read_json(path);
+    const Result<Json> file = read_run(path, out.other_version);
     if (!file) {
-      problems.insert(problems.end(), file.problems().begin(), file.problems().end());
-    } else if (!has_version(file.value()) || !file.value().contains("run")) {
-      problems.push_back(fmt::format("{}: this is no run of schema version {}", path.string(),
-                                     kResultSchemaVersion));
-    } else {
-      if (result.is_null()) result = header_of(file.value());
-      runs.push_back(file.value().at("run"));
+      out.problems.insert(out.problems.end(), file.problems().begin(), file.problems().end());
+      continue;
     }
+    const Json& run = file.value().at("run");
+    const auto [first, is_new] = out.folders.emplace(
+        std::pair(run.at("variant").get<std::string>(), run.at("seed").get<uint64_t>()),
+        path.parent_path());
+    if (!is_new) {
+      out.problems.push_back(fmt::format("{}: the same variant and seed as {}", path.string(),
+                                         first->second.string()));
+      continue;
+    }
+    if (out.result.is_null()) out.result = header_of(file.value());
+    runs.push_back(run);
   }
-  if (!problems.empty()) return problems;
-  if (runs.empty()) return Result<Json>::failure(size_folder.string() + ": no finished run in it");
   sort_runs(runs);
-  add_runs(result, std::move(runs));
-  return result;
+  if (!out.result.is_null()) add_runs(out.result, std::move(runs));
+  return out;
+}
+
+Result<Json> merge_runs(const fs::path& size_folder) {
+  ReadableRuns found = readable_runs(size_folder);
+  if (!found.problems.empty()) return found.problems;
+  if (found.result.is_null())
+    return Result<Json>::failure(size_folder.string() + ": no finished run in it");
+  return std::move(found.result);
 }
 
 Result<Json> write_merged(const fs::path& size_folder) {
@@ -216,10 +241,10 @@ Result<Json> read_result(const fs::path& path) {
   if (fs::is_directory(path, error)) return merge_runs(path);
   Result<Json> file = read_json(path);
   if (!file) return file;
-  if (!has_version(file.value()) || !file.value().contains("runs") ||
-      !file.value().at("runs").is_array())
-    return Result<Json>::failure(fmt::format("{}: this is no result of schema version {}",
-                                             path.string(), kResultSchemaVersion));
+  if (const std::string said = other_version(path.string(), file.value()); !said.empty())
+    return Result<Json>::failure(said);
+  if (!file->contains("runs") || !file->at("runs").is_array())
+    return Result<Json>::failure(path.string() + ": there are no runs in it");
   return file;
 }
 
@@ -242,6 +267,14 @@ Result<Json> only_variants(const Json& result, const std::vector<std::string>& n
   Json out = result;
   add_runs(out, std::move(chosen));
   return out;
+}
+
+std::string in_file_name(std::string_view text) {
+  constexpr std::string_view kKept =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=._+-";
+  std::string out;
+  for (const char c : text) out += kKept.find(c) == std::string_view::npos ? '_' : c;
+  return out.empty() || out.front() == '.' ? "_" + out : out;
 }
 
 std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants) {

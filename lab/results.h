@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lab/result_keys.h"
@@ -35,6 +37,16 @@ struct FoundRun {
 // nullopt: there is no whole run.
 std::optional<FoundRun> find_run(const std::filesystem::path& folder);
 
+// What there is below the folder of an experiment's size: the runs that can be read, merged, and
+// what keeps the others from it.
+struct ReadableRuns {
+  Json result;  // null: no run can be read
+  std::map<std::pair<std::string, uint64_t>, std::filesystem::path> folders;  // by variant and seed
+  Problems problems;
+  bool other_version = false;  // a run is of a schema version that this program does not know
+};
+ReadableRuns readable_runs(const std::filesystem::path& size_folder);
+
 // Of all whole runs below the folder of an experiment's size, by variant and seed.
 Result<Json> merge_runs(const std::filesystem::path& size_folder);
 // Writes it to result.json there.
@@ -46,6 +58,10 @@ Result<Json> read_result(const std::filesystem::path& path);
 Result<Json> only_variants(const Json& result, const std::vector<std::string>& names);
 // What is said of a name that none of the variants has.
 std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants);
+
+// `text` as part of a file's name: letters, digits and "=._+-" stay. Different texts
+// may have the same name.
+std::string in_file_name(std::string_view text);
 
 // Replaces a file at once.
 [[nodiscard]] Problems write_text(const std::filesystem::path& file, std::string_view text);

@@ -1,5 +1,6 @@
 #include "lab/student.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -16,6 +17,24 @@ double student_t_975(size_t degrees) {
   const auto n = static_cast<double>(degrees);
   const double z3 = kZ * kZ * kZ;
   return kZ + (z3 + kZ) / (4 * n) + (5 * z3 * kZ * kZ + 16 * z3 + 3 * kZ) / (96 * n * n);
+}
+
+double student_p(double t, size_t degrees) {
+  const auto n = static_cast<double>(degrees);
+  const double angle = std::atan(std::abs(t) / std::sqrt(n));
+  const double cos2 = std::cos(angle) * std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  // The series ends after degrees / 2 terms: the probability of a value within +-t.
+  double term = odd ? std::cos(angle) : 1;
+  double sum = degrees == 1 ? 0 : term;
+  for (size_t k = odd ? 3 : 2; k < degrees; k += 2) {
+    const auto i = static_cast<double>(k);
+    term *= cos2 * (i - 1) / i;
+    sum += term;
+  }
+  constexpr double kTwoOverPi = 0.63661977236758134;
+  const double inside = odd ? kTwoOverPi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
+  return std::max(0.0, 1 - inside);
 }
 
 Estimate estimate(std::span<const double> values) {

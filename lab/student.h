@@ -1,6 +1,7 @@
 // Means with confidence intervals over a few seeds.
 //
-// Cost: constant a value. Source: Student's t distribution, two-sided.
+// Cost: constant a value, linear in the degrees of freedom for a probability. Source: Student's t
+// distribution; Abramowitz and Stegun, 26.7.3 and 26.7.4.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,9 @@ namespace eddy::lab {
 
 // The 97.5th percentile of Student's t; degrees >= 1.
 double student_t_975(size_t degrees);
+
+// How probable a value as far from 0 as `t`, or further, is by chance: two-sided; degrees >= 1.
+double student_p(double t, size_t degrees);
 
 struct Estimate {
   size_t count = 0;

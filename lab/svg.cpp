@@ -13,6 +13,7 @@ namespace {
 // Okabe and Ito's palette; its yellow, pale on white, is last and darkened.
 constexpr std::array<std::string_view, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                       "#56b4e9", "#e69f00", "#000000", "#a89200"};
+constexpr std::array<std::string_view, 3> kDashes = {"8 4", "3 3", "9 3 2 3"};
 constexpr double kWidth = 860;
 constexpr double kHeight = 480;
 constexpr double kLeft = 76;
@@ -24,6 +25,8 @@ constexpr double kLegendSample = 26;
 constexpr double kLetter = 7.4;  // width of a letter of the legend, roughly
 constexpr size_t kLongestName = 34;
 constexpr int kTicksWanted = 8;
+constexpr double kMarkEvery = 110;
+constexpr double kMarkShift = 13;
 
 // One axis in pixels.
 struct Scale {
@@ -118,17 +121,22 @@ Range range_of(const Chart& chart, const Axis& axis, double Series::Point::*memb
 }
 
 std::string shortened(const std::string& name) {
-  return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 3) + "...";
+  if (name.size() <= kLongestName) return name;
+  size_t kept = kLongestName - 3;
+  constexpr int kFirstTwoBits = 0xc0;
+  constexpr int kContinued = 0x80;  // an octet in the middle of a character of UTF-8
+  while (kept > 0 && (name[kept] & kFirstTwoBits) == kContinued) --kept;
+  return name.substr(0, kept) + "...";
 }
 
 std::string style_of(const Series& series) {
-  std::string style =
-      fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"",
-                  kColours[series.colour % kColours.size()], series.thin ? "1.2" : "2");
+  std::string style = fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"",
+                                  svg_colour(series.colour), series.thin ? "1.2" : "2");
   if (series.thin)
     style += " stroke-dasharray=\"2 3\"";
   else if (series.colour >= kColours.size())
-    style += " stroke-dasharray=\"8 4\"";
+    style += fmt::format(" stroke-dasharray=\"{}\"",
+                         kDashes[(series.colour / kColours.size() - 1) % kDashes.size()]);
   return style;
 }
 
@@ -200,15 +208,18 @@ class Drawing {
   void add_series(const Series& series) {
     std::string points;
     std::string dots;
+    // Marks tell curves apart without their colours; those of one curve beside those of another.
+    double next_mark = x_.from + kMarkShift * static_cast<double>(series.colour % kColours.size());
     for (const Series::Point& point : series.points) {
       if (!x_.shows(point.x) || !y_.shows(point.y)) continue;
       const double x = x_.pixel(point.x);
       const double y = y_.pixel(point.y);
       points += fmt::format("{}{:.1f},{:.1f}", points.empty() ? "" : " ", x, y);
-      if (point.error > 0) dots += error_bar(x, point, kColours[series.colour % kColours.size()]);
-      if (series.dots)
-        dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\" fill=\"{}\"/>\n", x, y,
-                            kColours[series.colour % kColours.size()]);
+      if (point.error > 0) dots += error_bar(x, point, svg_colour(series.colour));
+      if (series.dots || (!series.thin && x >= next_mark)) {
+        dots += svg_marker(x, y, series.colour);
+        next_mark = x + kMarkEvery;
+      }
     }
     if (!points.empty())
       out_ += fmt::format("<polyline points=\"{}\" {} stroke-linejoin=\"round\"/>\n", points,
@@ -234,6 +245,7 @@ class Drawing {
     for (const Series& series : chart_.series) {
       if (series.name.empty()) continue;
       out_ += svg_line(x, y, x + kLegendSample, y, style_of(series));
+      if (!series.thin) out_ += svg_marker(x + kLegendSample / 2, y, series.colour);
       out_ += svg_text(x + kLegendSample + 8, y + 4, "", shortened(series.name));
       y += kLegendLine;
     }
@@ -250,6 +262,26 @@ class Drawing {
 };
 
 }  // namespace
+
+std::string_view svg_colour(size_t index) {
+  return kColours[index % kColours.size()];
+}
+
+std::string svg_marker(double x, double y, size_t index) {
+  // Around the point, about 7 pixels wide.
+  static constexpr std::array<std::string_view, 8> kShapes = {
+      "m-3.2,0a3.2,3.2 0 1 0 6.4,0a3.2,3.2 0 1 0 -6.4,0z",
+      "m-3,-3h6v6h-6z",
+      "m0,-3.8l3.6,6.6h-7.2z",
+      "m0,-4l4,4l-4,4l-4,-4z",
+      "m0,3.8l3.6,-6.6h-7.2z",
+      "m-3.4,-3.4l6.8,6.8m0,-6.8l-6.8,6.8",
+      "m-4,0h8m-4,-4v8",
+      "m-4,-1.4h8v2.8h-8z"};
+  return fmt::format(
+      "<path d=\"M{:.1f},{:.1f}{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.2\"/>\n", x, y,
+      kShapes[index % kShapes.size()], svg_colour(index), svg_colour(index));
+}
 
 std::vector<Tick> ticks(double low, double high, bool logarithmic) {
   return logarithmic ? logarithmic_ticks(low, high) : linear_ticks(low, high);

@@ -2,8 +2,8 @@
 //
 // Sizes are in CSS pixels. The same chart gives the same text on every machine. Values that an axis
 // cannot show (not finite; not positive on a logarithmic one) are left out. Eight colours that
-// colour-blind readers can tell apart, then the same ones dashed. Owner: the caller. Cost: linear
-// in the points.
+// colour-blind readers can tell apart, each with a mark of its own, then the same ones dashed.
+// Owner: the caller. Cost: linear in the points.
 #pragma once
 
 #include <string>
@@ -45,6 +45,10 @@ std::string svg_text(double x, double y, std::string_view extra, std::string_vie
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style);
 // The page's opening tag, its title and a white ground.
 std::string svg_head(double width, double height, std::string_view title);
+
+// Of the series with this number: its colour, and its mark around a point.
+std::string_view svg_colour(size_t index);
+std::string svg_marker(double x, double y, size_t index);
 
 // `text` for the inside of an element or an attribute.
 std::string svg_escaped(std::string_view text);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "net/cnm.h"
 #include "net/ethernet.h"
@@ -26,6 +27,10 @@ const Topology::Link* link_between(const Topology& topology, size_t from, size_t
     if (there || back) return &link;
   }
   return nullptr;
+}
+
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump();
 }
 
 }  // namespace
@@ -216,9 +221,9 @@ std::string timeline_json(const TimelineData& data) {
   std::string out = fmt::format("{{\n \"from_ns\": {},\n \"to_ns\": {},\n \"hops\": [",
                                 data.from.since_zero().ns(), data.to.since_zero().ns());
   for (size_t i = 0; i < data.hops.size(); ++i)
-    out +=
-        fmt::format("{}\n  {{\"from\": \"{}\", \"to\": \"{}\", \"delay_ns\": {}}}",
-                    i == 0 ? "" : ",", data.hops[i].from, data.hops[i].to, data.hops[i].delay.ns());
+    out += fmt::format("{}\n  {{\"from\": {}, \"to\": {}, \"delay_ns\": {}}}", i == 0 ? "" : ",",
+                       json_text(data.hops[i].from), json_text(data.hops[i].to),
+                       data.hops[i].delay.ns());
   out += "\n ],\n \"kinds\": {";
   for (size_t i = 0; i < static_cast<size_t>(TimelineKind::kCount); ++i)
     out +=

@@ -35,16 +35,21 @@ double micros(Instant at) {
 
 using Records = std::vector<const TimelineRecord*>;
 
-// The moments that a reader is led to, in the order of cause and effect.
-struct Moment {
-  std::string_view says;
-  std::optional<Instant> at;
-};
+std::optional<Instant> first_of(const TimelineData& data, TimelineKind kind, uint32_t hop,
+                                int64_t least = 1) {
+  for (const TimelineRecord& record : data.records)
+    if (record.kind == kind && record.hop == hop && record.value >= least) return record.at;
+  return std::nullopt;
+}
+
+uint32_t last_hop(const TimelineData& data) {
+  return static_cast<uint32_t>(data.hops.size() - 1);
+}
 
 class Drawing {
  public:
   Drawing(const TimelineData& data, std::string_view title)
-      : data_(data), title_(title), last_(static_cast<uint32_t>(data.hops.size() - 1)) {
+      : data_(data), title_(title), last_(last_hop(data)) {
     messages_top_ = kTop + kPanel + kGap;
     const double lanes = kLane * static_cast<double>(data.hops.size());
     rates_top_ = messages_top_ + lanes + kGap + 14;
@@ -73,32 +78,16 @@ class Drawing {
       if (record.kind == kind && record.hop == hop) found.push_back(&record);
     return found;
   }
-  std::optional<Instant> first(TimelineKind kind, uint32_t hop, int64_t least = 1) const {
-    for (const TimelineRecord& record : data_.records)
-      if (record.kind == kind && record.hop == hop && record.value >= least) return record.at;
-    return std::nullopt;
-  }
-
-  std::vector<Moment> moments() const {
-    const Duration delay = data_.hops[last_].delay;
-    std::optional<Instant> pause = first(TimelineKind::pfc, last_);
-    if (pause) pause = *pause - delay;
-    const auto told = last_ == 0 ? TimelineKind::cnm : TimelineKind::cnm_relayed;
-    return {{"PFC is predicted", first(TimelineKind::predicted, last_)},
-            {"the source leaf knows", first(told, 0)},
-            {"packets take other paths", first(TimelineKind::rerouted, 0)},
-            {"PFC is sent", pause}};
-  }
-
   // Numbered lines through all panels, explained on top.
   void add_moments() {
     double x = kLeft;
     double free = 0;  // to the right of the last number
     int number = 1;
-    for (const Moment& moment : moments()) {
+    for (const TimelineMoment& moment : moments_of(data_)) {
       const std::string label = fmt::format("{} {}", number, moment.says);
       const std::string when =
-          moment.at ? fmt::format("{:+.1f} us", micros(*moment.at) - micros(zero())) : "never";
+          moment.at ? fmt::format("{:+.1f} us", micros(*moment.at) - micros(zero_of(data_)))
+                    : "never";
       out_ += svg_text(x, 46, "font-weight=\"bold\"", label);
       out_ += svg_text(x, 62, "fill=\"#666\"", when);
       if (moment.at) {
@@ -115,12 +104,9 @@ class Drawing {
     }
   }
 
-  // Of the axis: the prediction, if there is one.
-  Instant zero() const { return first(TimelineKind::predicted, last_).value_or(data_.from); }
-
   void add_times() {
-    const double low = micros(data_.from) - micros(zero());
-    const double high = micros(data_.to) - micros(zero());
+    const double low = micros(data_.from) - micros(zero_of(data_));
+    const double high = micros(data_.to) - micros(zero_of(data_));
     for (const Tick& tick : ticks(low, high, false)) {
       if (tick.at < low || tick.at > high) continue;
       const double x = kLeft + (tick.at - low) / (high - low) * (kWidth - kLeft - kRight);
@@ -301,6 +287,21 @@ class Drawing {
 };
 
 }  // namespace
+
+std::vector<TimelineMoment> moments_of(const TimelineData& data) {
+  const uint32_t last = last_hop(data);
+  std::optional<Instant> pause = first_of(data, TimelineKind::pfc, last);
+  if (pause) pause = *pause - data.hops[last].delay;
+  const auto told = last == 0 ? TimelineKind::cnm : TimelineKind::cnm_relayed;
+  return {{"PFC is predicted", first_of(data, TimelineKind::predicted, last)},
+          {"the source leaf knows", first_of(data, told, 0)},
+          {"packets take other paths", first_of(data, TimelineKind::rerouted, 0)},
+          {"PFC is sent", pause}};
+}
+
+Instant zero_of(const TimelineData& data) {
+  return first_of(data, TimelineKind::predicted, last_hop(data)).value_or(data.from);
+}
 
 std::string draw_timeline(const TimelineData& data, std::string_view title) {
   return Drawing(data, title).write();

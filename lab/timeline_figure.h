@@ -5,12 +5,23 @@
 // Cost: linear in the records.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lab/timeline.h"
 
 namespace eddy::lab {
+
+// The moments that a reader is led to, in the order of cause and effect.
+struct TimelineMoment {
+  std::string_view says;
+  std::optional<Instant> at;  // none: it did not come to it
+};
+std::vector<TimelineMoment> moments_of(const TimelineData& data);
+// Where the axis of time begins to count: the prediction, if there is one.
+Instant zero_of(const TimelineData& data);
 
 std::string draw_timeline(const TimelineData& data, std::string_view title);
 

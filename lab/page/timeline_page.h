@@ -1,0 +1,17 @@
+// A timeline for the page: panels on one axis of time, each of levels or of events.
+//
+// Times are in microseconds from the first prediction, levels in KiB. What is too much for a page
+// is thinned: of a level's records in an interval the least and the most stay. Owner: the caller.
+// Cost: linear in the records.
+#pragma once
+
+#include "lab/page/source.h"
+
+namespace eddy::lab {
+
+Json timeline_page(const TimelineData& data);
+
+// The option that records it again: --timeline leaf1:spine1:leaf2@...
+std::string timeline_option(const TimelineData& data);
+
+}  // namespace eddy::lab

@@ -1,0 +1,20 @@
+// Whether a run.json has the types that lab/result_keys.h declares, before anything reads it.
+//
+// Files of results are input: cut short, edited, of another program. A key that is not
+// there is no problem; one of another type is. Control plane only. Cost: linear in the file.
+#pragma once
+
+#include <string>
+
+#include "lab/result_keys.h"
+#include "net/result.h"
+
+namespace eddy::lab {
+
+// Each problem begins with `name`, the file's.
+Problems check_run_file(const std::string& name, const Json& file);
+
+// What is said of a file of another schema version; empty: it has ours.
+std::string other_version(const std::string& name, const Json& file);
+
+}  // namespace eddy::lab
