@@ -11,15 +11,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import readme_numbers  # noqa: E402
-from lib import bench_lab, bench_memory, bench_ovs, bench_results  # noqa: E402
+from lib import bench_lab, bench_memory, bench_ovs, bench_report, bench_results  # noqa: E402
 from lib.bench_instructions import instructions  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("pipeline", "ovs", "memory", "instructions", "lab")
+PARTS = ("pipeline", "ovs", "memory", "instructions", "lab", "report")
 TARGETS = {"pipeline": ("pipeline_bench",), "instructions": ("pipeline_bench",),
            "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl"),
-           "lab": ("lab_bench", "eddylab")}
+           "lab": ("lab_bench", "eddylab"), "report": ("eddylab",)}
 HEADLINES = re.compile(
     r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.|lab\.")
 PIPELINE_RUNS = 5  # processes: where code and data lie in memory differs between them
@@ -33,7 +33,8 @@ def parse_arguments():
         "  ovs           eddyd, OVS-DPDK and testpmd side by side on net_pcap (root)\n"
         "  memory        resident memory of a 4-port demo switch (root)\n"
         "  instructions  instructions a packet by function, under callgrind\n"
-        "  lab           packet hops a second of the virtual-time fabric, a sweep on two cores")
+        "  lab           packet hops a second of the virtual-time fabric, a sweep on two cores\n"
+        "  report        a report of 100 runs: made, and opened in a browser")
     parser.add_argument("part", nargs="?", default="all", choices=("all", *PARTS))
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
                         help="interleaved rounds a start of ovs, a second a process (default: 3)")
@@ -107,6 +108,8 @@ def measure(part, arguments, binaries):
         return bench_memory.measure(binaries, say)
     if part == "lab":
         return bench_lab.measure(binaries, say)
+    if part == "report":
+        return bench_report.measure(binaries, say)
     return instructions(binaries, ROOT / "build" / "release", print)
 
 
