@@ -11,17 +11,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import readme_numbers  # noqa: E402
-from lib import bench_lab, bench_memory, bench_ovs, bench_report, bench_results  # noqa: E402
+from lib import (  # noqa: E402
+    bench_hosts, bench_lab, bench_memory, bench_ovs, bench_report, bench_results)
 from lib.bench_instructions import instructions  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("pipeline", "ovs", "memory", "instructions", "lab", "report")
+PARTS = ("pipeline", "ovs", "memory", "hosts", "instructions", "lab", "report")
 TARGETS = {"pipeline": ("pipeline_bench",), "instructions": ("pipeline_bench",),
            "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl"),
-           "lab": ("lab_bench", "eddylab"), "report": ("eddylab",)}
+           "hosts": ("eddyd", "eddyctl", "eddylab", "eddyhost"), "lab": ("lab_bench", "eddylab"),
+           "report": ("eddylab",)}
 HEADLINES = re.compile(
-    r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.|lab\.")
+    r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.|hosts\.|lab\.")
 PIPELINE_RUNS = 5  # processes: where code and data lie in memory differs between them
 
 
@@ -32,6 +34,7 @@ def parse_arguments():
         "  pipeline      cycles a packet of the switch object, in process\n"
         "  ovs           eddyd, OVS-DPDK and testpmd side by side on net_pcap (root)\n"
         "  memory        resident memory of a 4-port demo switch (root)\n"
+        "  hosts         eddyhost and eddyd on a core each: 1,024-byte RoCEv2 WRITEs over memif (root)\n"
         "  instructions  instructions a packet by function, under callgrind\n"
         "  lab           packet hops a second of the virtual-time fabric, a sweep on two cores\n"
         "  report        a report of 100 runs: made, and opened in a browser")
@@ -106,6 +109,8 @@ def measure(part, arguments, binaries):
         return bench_ovs.compare(binaries, tsc_hz(binaries, scratch), arguments.rounds, say)
     if part == "memory":
         return bench_memory.measure(binaries, say)
+    if part == "hosts":
+        return bench_hosts.measure(binaries, say)
     if part == "lab":
         return bench_lab.measure(binaries, say)
     if part == "report":
