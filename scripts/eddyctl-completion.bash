@@ -19,9 +19,9 @@ _eddyctl() {
     --name) choices=$(eddyctl list 2>/dev/null) ;;
     --via) choices="auto telemetry socket" ;;
     --socket) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
-    reload | list | counters) choices="" ;;
+    reload | top | list | counters) choices="" ;;
     *)
-      choices="show clear set reload list counters --name --socket --json --all --port --leaf --top --watch --via --markdown"
+      choices="show clear set reload top list counters --name --socket --json --all --port --leaf --top --watch --via --markdown"
       [[ "${COMP_WORDS[COMP_CWORD-2]}" == port ]] && choices="tx"
       ;;
   esac

@@ -18,6 +18,7 @@
 #include "switch/control/client.h"
 #include "switch/control/counter_docs.h"
 #include "switch/control/table.h"
+#include "switch/control/top.h"
 #include "switch/control/words.h"
 
 namespace eddy::control {
@@ -60,6 +61,7 @@ std::string footer() {
   return out +
          "  set port P tx on|off start or stop transmission of a port\n"
          "  reload               apply the configuration file again, all or nothing\n"
+         "  top                  ports, queues, PFC, drops, paths, workers, live; h for its keys\n"
          "  list                 names of the running switches\n"
          "  counters             every counter and its meaning\n";
 }
@@ -97,8 +99,8 @@ size_t length_of(const std::string& command) {
 }
 
 Result<Action> parse_words(const std::vector<std::string>& words) {
-  static constexpr Word kCommands[] = {{"show", ""},   {"clear", ""}, {"set", ""},
-                                       {"reload", ""}, {"list", ""},  {"counters", ""}};
+  static constexpr Word kCommands[] = {{"show", ""}, {"clear", ""}, {"set", ""},     {"reload", ""},
+                                       {"top", ""},  {"list", ""},  {"counters", ""}};
   const Result<std::string> command = word_at(words, 0, kCommands);
   if (!command.ok()) return command.problems();
   if (words.size() > length_of(command.value()))
@@ -228,6 +230,16 @@ int change(const Arguments& arguments, const Json& request) {
   return kDone;
 }
 
+int top(const Arguments& arguments) {
+  if (arguments.json)
+    return fail(kUsage, {"top is for people; for programs: eddyctl --json show REPORT"});
+  constexpr int kMillisecondsASecond = 1'000;
+  const int interval = std::max(1, arguments.watch_s) * kMillisecondsASecond;
+  const Problems problems =
+      run_top([&](Report report) { return read_report(arguments, report); }, interval);
+  return problems.empty() ? kDone : fail(kRefused, problems);
+}
+
 int run(Arguments& arguments) {
   const Result<Action> action = parse_words(arguments.words);
   if (!action.ok()) return fail(kUsage, action.problems());
@@ -242,6 +254,7 @@ int run(Arguments& arguments) {
   }
   if (Problems problems = choose_switch(arguments); !problems.empty())
     return fail(kRefused, problems);
+  if (command == "top") return top(arguments);
   if (action.value().report) return show(arguments, *action.value().report);
   return change(arguments, action.value().request);
 }
@@ -257,7 +270,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--leaf", arguments.options.leaf, "only rows of this destination leaf");
   app.add_option("--top", arguments.options.top, "at most so many rows (flows: 50 unless said)")
       ->check(CLI::Range(uint64_t{1}, kMostTop));
-  app.add_option("--watch", arguments.watch_s, "repeat every N seconds")
+  app.add_option("--watch", arguments.watch_s,
+                 "repeat every N seconds; top: every second unless said")
       ->check(CLI::Range(1, 3600));
   app.add_flag("--markdown", arguments.markdown, "counters: as docs/counters.md");
   app.add_option("--via", arguments.via, "how to read: auto, telemetry or socket")

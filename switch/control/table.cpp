@@ -240,16 +240,15 @@ std::string cell_text(const Column& column, const Json& row) {
 
 using Cells = std::vector<std::string>;
 
-std::string line_of(std::span<const Column> columns, const Cells& cells,
-                    const std::vector<size_t>& widths) {
-  std::string line;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    const std::string space(widths[i] - cells[i].size(), ' ');
-    if (i > 0) line += "  ";
-    line += columns[i].kind == Kind::text ? cells[i] + space : space + cells[i];
+void pad(std::span<const Column> columns, std::vector<Cells>& lines) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    size_t width = 0;
+    for (const Cells& cells : lines) width = std::max(width, cells[i].size());
+    for (Cells& cells : lines) {
+      const std::string space(width - cells[i].size(), ' ');
+      cells[i] = columns[i].kind == Kind::text ? cells[i] + space : space + cells[i];
+    }
   }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
 }
 
 // value * 10 / unit, rounded, as "N.N"
@@ -323,22 +322,36 @@ std::string nothing_of(Report report) {
 }  // namespace
 
 std::string render_table(const Json& report) {
+  if (!parse_report(report.value("report", ""))) return report.dump(2) + "\n";
+  const TableCells table = table_cells(report);
+  std::string text;
+  for (const Cells& cells : table.lines) {
+    if (table.lines.size() == 1) break;
+    std::string line;
+    for (const std::string& cell : cells) line += (line.empty() ? "" : "  ") + cell;
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text + table.below;
+}
+
+TableCells table_cells(const Json& report) {
+  TableCells table;
   const auto name = parse_report(report.value("report", ""));
-  if (!name) return report.dump(2) + "\n";
+  if (!name) return table;
   const std::span<const Column> columns = columns_of(*name);
-  std::vector<Cells> lines(1);
-  for (const Column& column : columns) lines[0].push_back(column.title);
+  table.lines.emplace_back();
+  for (const Column& column : columns) {
+    table.keys.emplace_back(column.key);
+    table.lines[0].emplace_back(column.title);
+  }
   for (const Json& row : report.at("rows")) {
-    Cells& cells = lines.emplace_back();
+    Cells& cells = table.lines.emplace_back();
     for (const Column& column : columns) cells.push_back(cell_text(column, row));
   }
-  if (lines.size() == 1) return nothing_of(*name) + whole_of(*name, report);
-  std::vector<size_t> widths(columns.size());
-  for (const Cells& cells : lines)
-    for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
-  std::string text;
-  for (const Cells& cells : lines) text += line_of(columns, cells, widths);
-  return text + whole_of(*name, report);
+  pad(columns, table.lines);
+  table.below = (table.lines.size() == 1 ? nothing_of(*name) : "") + whole_of(*name, report);
+  return table;
 }
 
 std::string grouped(uint64_t n) {

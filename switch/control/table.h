@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "switch/control/json.h"
 
@@ -10,6 +11,14 @@ namespace eddy::control {
 
 // One report (docs/control.md) as lines of text, each with its newline.
 std::string render_table(const Json& report);
+
+// The same in pieces, for who arranges them otherwise.
+struct TableCells {
+  std::vector<std::string> keys;                // of the columns, as in the report's rows
+  std::vector<std::vector<std::string>> lines;  // the heads, then the rows; padded to equal widths
+  std::string below;  // lines about the whole switch, or that there are no rows
+};
+TableCells table_cells(const Json& report);
 
 // "1,234,567"
 std::string grouped(uint64_t n);
