@@ -7,8 +7,11 @@
 namespace eddy::config {
 namespace {
 
+// Beyond any run, and far from where adding two of them would overflow.
+constexpr Duration kEndless = Duration::seconds(1'000'000);
+
 Duration stretched(Duration d, int64_t factor) {
-  return d * factor;
+  return d > kEndless / factor ? kEndless : d * factor;
 }
 BitRate slowed(BitRate rate, int64_t factor) {
   return BitRate::bits_per_second(rate.bps() / factor);

@@ -229,7 +229,7 @@ const Section& section_of<RunConfig>() {
                                      .help = "between samples of the queues"}),
           key<S>(&S::time_dilation, {.name = "time_dilation",
                                      .min = 1,
-                                     .max = 1'000,
+                                     .max = 10'000,
                                      .help = "divides every rate and multiplies every time"}),
       },
       RunConfig{});

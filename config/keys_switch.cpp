@@ -338,7 +338,7 @@ const Section& section_of<SwitchConfig>() {
           key<S>(&S::time_dilation, {.name = "time_dilation",
                                      .key_class = restart,
                                      .min = 1,
-                                     .max = 1'000,
+                                     .max = 10'000,
                                      .help = "divides every rate and multiplies every time"}),
           key<S>(&S::workers, {.name = "workers",
                                .key_class = restart,

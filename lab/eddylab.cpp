@@ -12,7 +12,8 @@
 #include "lab/figures.h"
 #include "lab/flow_results.h"
 #include "lab/page/command.h"
-#include "lab/real_switch.h"
+#include "lab/real/command.h"
+#include "lab/real/switch_config.h"
 #include "lab/report.h"
 #include "lab/results.h"
 #include "lab/run_command.h"
@@ -25,6 +26,9 @@ namespace fs = std::filesystem;
 
 struct Arguments {
   RunArguments run;
+  bool really = false;  // run
+  RealArguments real;   // run --real, up
+  std::vector<std::string> down;
   std::vector<std::string> files;  // validate
   std::string experiment;          // topology, config
   std::string size = "full";
@@ -200,7 +204,30 @@ void add_variants(CLI::App* command, std::vector<std::string>& variants) {
       ->allow_extra_args(false);
 }
 
-void declare_run(CLI::App& app, RunArguments& run) {
+void add_dilation(CLI::App* command, RealArguments& real) {
+  command
+      ->add_option("--time-dilation", real.time_dilation,
+                   "rates are divided by it, times multiplied; default: the experiment's, or what "
+                   "this machine needs")
+      ->check(CLI::Range(1, 10'000));
+  command->add_option("--name", real.name, "of the fabric; default: the experiment's ID");
+}
+
+void declare_real(CLI::App& app, Arguments& arguments) {
+  RealArguments& real = arguments.real;
+  CLI::App* up = app.add_subcommand("up", "bring an experiment's switches up as eddyd processes");
+  up->add_option("experiment", real.experiment, "ID or file")->required();
+  up->add_option("--size", real.size, "ci, reduced or full")->check(kSizes);
+  up->add_option("--seed", real.seeds, "of the switches' random choices");
+  add_sets(up, real.sets);
+  add_variants(up, real.variants);
+  add_dilation(up, real);
+  app.add_subcommand("down", "take down what up or run --real has left")
+      ->add_option("names", arguments.down, "of fabrics; default: all");
+}
+
+void declare_run(CLI::App& app, Arguments& arguments) {
+  RunArguments& run = arguments.run;
   CLI::App* command = app.add_subcommand("run", "run an experiment: every variant, every seed");
   command->add_option("experiment", run.experiment, "ID (eddylab list) or file")->required();
   command->add_option("--size", run.size, "ci, reduced or full")->check(kSizes);
@@ -219,6 +246,13 @@ void declare_run(CLI::App& app, RunArguments& run) {
   auto* progress = command->add_flag("--progress", run.progress,
                                      "say how far the runs are, also where there is no terminal");
   command->add_flag("--quiet", run.quiet, "only say what fails")->excludes(progress);
+  auto* real = command->add_flag("--real", arguments.really,
+                                 "as eddyd and eddyhost processes instead of in virtual time");
+  for (const char* virtual_only : {"--check", "--hpcc", "--timeline", "--jobs"})
+    real->excludes(command->get_option(virtual_only));
+  add_dilation(command, arguments.real);
+  command->get_option("--time-dilation")->needs(real);
+  command->get_option("--name")->needs(real);
   command->add_option("--memory", run.memory_mib, "MiB that a run may take; default: what is free");
   command->add_option("--report-fd", run.report_fd)->group("");
 }
@@ -234,7 +268,8 @@ void declare_switch(CLI::App* command, Arguments& arguments) {
 
 void declare(CLI::App& app, Arguments& arguments) {
   app.require_subcommand(1);
-  declare_run(app, arguments.run);
+  declare_run(app, arguments);
+  declare_real(app, arguments);
   app.add_subcommand("list", "the experiments there are");
   app.add_subcommand("validate", "check files of experiments: all that is wrong")
       ->add_option("files", arguments.files, "IDs or files")
@@ -263,9 +298,27 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"experiment", "result", "tables"}));
 }
 
+// `run --real` has the words of `run`.
+RealArguments real_of(const Arguments& arguments) {
+  const RunArguments& run = arguments.run;
+  RealArguments real = arguments.real;
+  real.experiment = run.experiment;
+  real.size = run.size;
+  real.seeds = run.seeds;
+  real.sets = run.sets;
+  real.variants = run.variants;
+  if (run.out != RunArguments{}.out) real.out = run.out;
+  real.resume = run.resume;
+  real.quiet = run.quiet;
+  return real;
+}
+
 int dispatch(const CLI::App& app, const Arguments& arguments) {
   const std::string command = app.get_subcommands().front()->get_name();
-  if (command == "run") return run_command(arguments.run);
+  if (command == "run")
+    return arguments.really ? run_real_command(real_of(arguments)) : run_command(arguments.run);
+  if (command == "up") return up_command(arguments.real);
+  if (command == "down") return down_command(arguments.down);
   if (command == "list") return list_command();
   if (command == "validate") return validate_command(arguments);
   if (command == "topology") return topology_command(arguments);

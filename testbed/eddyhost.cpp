@@ -133,7 +133,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--variant", arguments.variant, "which, where the experiment has several");
   app.add_option("--time-dilation", arguments.time_dilation,
                  "divides rates and multiplies times; default: the experiment's")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(CLI::Range(1, 10'000));
   app.add_option("--port", arguments.ports,
                  "HOST=DEVICE as eddyd has it; HOST * for all others, {host} and {n} in DEVICE are "
                  "the host's name and number")

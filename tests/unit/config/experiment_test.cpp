@@ -222,7 +222,7 @@ const Mistake kMistakes[] = {
     {"ExpectIsMap", "expect: {fct: 3}\n", {}, {"f.yaml:1:9: expect: this is a map of keys, write a list of texts"}},
     {"SetWithoutValue", "id: x\n", {.sets = {"run.seeds"}}, {"--set run.seeds: write key.path=value, such as traffic.0.load=0.6"}},
     {"SetUnknownKey", "id: x\n", {.sets = {"run.sed=4"}}, {"--set run.sed=4: unknown key 'sed', did you mean 'seeds'?"}},
-    {"SetOutOfRange", "id: x\n", {.sets = {"run.time_dilation=0"}}, {"--set run.time_dilation=0: run.time_dilation: '0' is out of range, valid is 1 to 1000"}},
+    {"SetOutOfRange", "id: x\n", {.sets = {"run.time_dilation=0"}}, {"--set run.time_dilation=0: run.time_dilation: '0' is out of range, valid is 1 to 10000"}},
     {"SetNoSuchEntry", "traffic: [{cdf: solar}]\n", {.sets = {"traffic.3.load=0.1", "traffic.x.load=0.1"}},
      {"--set traffic.3.load=0.1: traffic has 1 entries, '3' is none of them; 1 would add one",
       "--set traffic.x.load=0.1: traffic has 1 entries, 'x' is none of them; 1 would add one"}},
@@ -357,6 +357,16 @@ run: {time_dilation: 100, warmup: 1ms, poll_period: 1us}
   EXPECT_EQ(slow.run.time_dilation, 1);
   experiment.run.time_dilation = 1;
   EXPECT_TRUE(scaled(experiment) == experiment);
+}
+
+// The longest time that a file may give, with the largest factor, is still a time.
+TEST(Experiment, ScaledTimesDoNotOverflow) {
+  SwitchConfig config = default_switch("s");
+  config.time_dilation = 10'000;
+  config.control.neighbor_age = Duration::seconds(7'200);
+  const Duration age = scaled(config).control.neighbor_age;
+  EXPECT_GT(age, Duration::seconds(86'400));
+  EXPECT_GT(Instant() + age + age, Instant() + age);
 }
 
 std::string text_of(const fs::path& path) {

@@ -1,4 +1,4 @@
-#include "lab/real_switch.h"
+#include "lab/real/switch_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

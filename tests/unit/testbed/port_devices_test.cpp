@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lab/real_switch.h"
+#include "lab/real/switch_config.h"
 #include "testbed/host_daemon.h"
 
 namespace eddy::testbed {
