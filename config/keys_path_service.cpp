@@ -48,7 +48,7 @@ const Section& section_of<PathServiceConfig>() {
           key<S>(&S::sample, {.name = "sample",
                               .max = kLongest,
                               .absent = "auto",
-                              .help = "a path in use is measured so often; auto: base_rtt",
+                              .help = "a path in use is measured so often; auto: four base_rtt",
                               .source = "RLB paper"}),
           key<S>(&S::echo, {.name = "echo",
                             .max = kLongest,

@@ -24,7 +24,7 @@ struct PathServiceConfig {
   DelayMetric delay = DelayMetric::one_way;
   bool common_clock = false;         // all leaves of the fabric share one
   std::optional<Duration> base_rtt;  // host to host, idle; nullopt: eight cables and a poll
-  std::optional<Duration> sample;    // between stamps on a path; nullopt: base_rtt
+  std::optional<Duration> sample;    // between stamps on a path; nullopt: four base_rtt
   std::optional<Duration> echo;      // a stamp waits for a packet back; nullopt: half of base_rtt
   std::optional<Duration> probe;     // idle paths; nullopt: eight base_rtt; 0: never
   int smoothing = 4;                 // t += (sample - t) / smoothing

@@ -117,6 +117,7 @@ class PathTable {
     bool one_way = false;  // delays are one way, else round trips
     uint8_t smoothing = 4;
     uint8_t measured_queues = 0;  // bit = queue that stamps wait in
+    bool measures(QueueId queue) const { return (measured_queues >> queue.index() & 1) != 0; }
     bool operator==(const Parameters&) const = default;
   };
   static constexpr int64_t kStaleAfter = 16;  // base round trips
@@ -157,7 +158,10 @@ class PathTable {
   }
   // What this switch gave to the path before has arrived; Instant{}: nothing is proven.
   Instant arrived_before(size_t set, MemberIndex member, QueueId queue) const {
-    if ((parameters_.measured_queues >> queue.index() & 1) == 0) return Instant{};
+    return parameters_.measures(queue) ? arrived_before(set, member) : Instant{};
+  }
+  // The same of packets in queues that are measured.
+  Instant arrived_before(size_t set, MemberIndex member) const {
     const Instant stamp = at(set, member).arrived_before();
     return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
   }

@@ -47,20 +47,10 @@ class SelectorOf final : public Selector {
   void select(const PathView& view, std::span<Packet* const> burst,
               std::span<const uint16_t> set_of) override {
     if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
-    for (size_t i = 0; i < burst.size(); ++i) {
-      Packet& packet = *burst[i];
-      if constexpr (MayWait<Scheme>)
-        if (view.loop() != nullptr && view.loop()->occupied() && joins(view, packet, set_of[i], i))
-            [[unlikely]]
-          continue;
-      const MemberIndex member = choose(view, packet, set_of[i]);
-      if constexpr (MayWait<Scheme>)
-        if (member == kWait) [[unlikely]] {
-          send_round(view, packet, i);
-          continue;
-        }
-      take(view, packet, set_of[i], member);
-    }
+    if constexpr (MayWait<Scheme>)
+      if (scheme_.rests() && (view.loop() == nullptr || !view.loop()->occupied()))
+        return select_by(scheme_.inner(), view, burst, set_of);
+    select_by(scheme_, view, burst, set_of);
   }
 
   MemberIndex again(const PathView& view, Packet& packet, uint16_t set, Trip& trip) override {
@@ -96,6 +86,25 @@ class SelectorOf final : public Selector {
   }
 
  private:
+  template <class S>
+  void select_by(S& scheme, const PathView& view, std::span<Packet* const> burst,
+                 std::span<const uint16_t> set_of) {
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      if constexpr (MayWait<S>)
+        if (view.loop() != nullptr && view.loop()->occupied() && joins(view, packet, set_of[i], i))
+            [[unlikely]]
+          continue;
+      const MemberIndex member = choose(scheme, view, packet, set_of[i]);
+      if constexpr (MayWait<S>)
+        if (member == kWait) [[unlikely]] {
+          send_round(view, packet, i);
+          continue;
+        }
+      take(view, packet, set_of[i], member);
+    }
+  }
+
   static void take(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) {
     const PathMember& chosen = view.set(set).members[member];
     packet.member = member;
@@ -120,14 +129,15 @@ class SelectorOf final : public Selector {
     return company.waits || company.member != kWait;
   }
 
-  MemberIndex choose(const PathView& view, const Packet& packet, uint16_t set) {
+  template <class S>
+  MemberIndex choose(S& scheme, const PathView& view, const Packet& packet, uint16_t set) {
     if (packet.has(kPacketRoceControl)) [[unlikely]]
       return control_.pick(set, packet.balance_hash, view.live(set));
-    const MemberIndex member = scheme_.propose(view, packet, set);
-    if constexpr (MayWait<Scheme>)
+    const MemberIndex member = scheme.propose(view, packet, set);
+    if constexpr (MayWait<S>)
       if (member == kWait) [[unlikely]]
         return member;
-    scheme_.commit(view, packet, set, member);
+    scheme.commit(view, packet, set, member);
     return member;
   }
 

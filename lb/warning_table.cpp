@@ -152,8 +152,9 @@ Instant WarningTable::warned_until(size_t set, MemberIndex member) const {
 bool WarningTable::is_last_hop(size_t set, QueueId queue, MemberIndex member,
                                MemberMask live) const {
   const MemberMask mask = warned(set, queue) & live;
+  if (2 * count_of(mask) <= count_of(live)) return false;
   const Entry* entry = worst(set, member, queue);
-  if (entry == nullptr || 2 * count_of(mask) <= count_of(live)) return false;
+  if (entry == nullptr) return false;
   uint32_t alike = 0;
   for (MemberMask left = mask; left != 0; left &= left - 1) {
     const Entry* other = worst(set, first_of(left), queue);

@@ -85,31 +85,25 @@ class FlowPaths {
     return &line.paths[static_cast<size_t>(std::countr_zero(static_cast<unsigned>(ways)))];
   }
 
-  // There is a place for a flow that is not known: a free one, or that of a flow which is over:
-  // bool over(const FlowPath&).
+  // Where a flow that is not known could be kept: a free place, or that of a flow which is over,
+  // bool over(const FlowPath&). Null: nowhere.
   template <class Over>
-  bool has_room(uint64_t key, Over&& over) const {
-    const Line& line = lines_[index_of(key)];
-    for (size_t way = 0; way < kWays; ++way)
-      if (line.keys[way] == 0 || over(line.paths[way])) return true;
-    return false;
-  }
-  // Takes that place. Null: there is none.
-  template <class Over>
-  FlowPath* place(uint64_t key, Over&& over) {
+  FlowPath* room(uint64_t key, Over&& over) {
     Line& line = lines_[index_of(key)];
-    for (size_t way = 0; way < kWays; ++way) {
-      const bool used = line.keys[way] != 0;
-      if (used && !over(line.paths[way])) continue;
-      flows_ += used ? 0 : 1;
-      replaced_ += used ? 1 : 0;
-      line.keys[way] = key | kInUse;
-      return &line.paths[way];
-    }
+    for (size_t way = 0; way < kWays; ++way)
+      if (line.keys[way] == 0 || over(line.paths[way])) return &line.paths[way];
     return nullptr;
   }
-  size_t flows() const { return flows_; }          // in the table
-  uint64_t replaced() const { return replaced_; }  // flows that made room, ever
+  // The flow takes the room that it was given. True: another flow was forgotten.
+  bool settle(uint64_t key, FlowPath* room) {
+    Line& line = lines_[index_of(key)];
+    uint64_t& place = line.keys[static_cast<size_t>(room - line.paths.data())];
+    const bool used = place != 0;
+    flows_ += used ? 0 : 1;
+    place = key | kInUse;
+    return used;
+  }
+  size_t flows() const { return flows_; }  // in the table
 
   // visit(key, path) for each flow of the places [from, from + count), which are whole lines; for
   // reports, not for packets.
@@ -135,7 +129,6 @@ class FlowPaths {
 
   std::vector<Line> lines_;
   size_t flows_ = 0;
-  uint64_t replaced_ = 0;
 };
 
 }  // namespace eddy::lb

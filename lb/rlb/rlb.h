@@ -54,9 +54,8 @@ struct RlbPolicy {
     return !cumulative || trip.spent + round <= trip.allowance;
   }
   // Not all at once: the milder the warning, the fewer flows.
+  bool heeds_all() const { return least_heed >= kAll; }
   bool heeds(const Packet& packet, uint8_t severity) const {
-    if (least_heed >= kAll) [[likely]]
-      return true;
     const uint64_t share = least_heed + (kAll - least_heed) * severity / kSeverest;
     return mix64(packet.order_hash ^ seed) >> 32 < share;
   }
@@ -92,12 +91,20 @@ struct Rlb {
         for (const Packet* packet : burst) view.flows()->prefetch(packet->order_hash);
     }
 
+    // Since prepare(): this wrapper has nothing to say of any packet, and the scheme decides.
+    bool rests() const { return !guard_.awake(); }
+    Scheme& inner() { return scheme_; }
+
     MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
       const MemberIndex base = scheme_.propose(view, packet, set);
       if (!guard_.awake()) [[likely]]
         return base;
+      base_ = base;
+      free_ = guard_.is_brief() ? guard_.entry_if_free(view, packet, set, base) : nullptr;
+      if (free_ != nullptr) [[likely]]
+        return base;
       trip_ = {};
-      return decide(view, packet, set, base);
+      return decide(view, packet, set);
     }
 
     // Of a packet that is back from the loop.
@@ -106,7 +113,9 @@ struct Rlb {
       const MemberIndex base = asks ? scheme_.propose(view, packet, set) : trip.member;
       if (!guard_.awake()) return base;
       trip_ = trip;
-      const MemberIndex member = decide(view, packet, set, base);
+      base_ = base;
+      free_ = nullptr;
+      const MemberIndex member = decide(view, packet, set);
       trip = trip_;
       return member;
     }
@@ -115,6 +124,7 @@ struct Rlb {
     // The packet goes right behind one of its flow.
     void follow(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
       base_ = member;
+      free_ = nullptr;
       decision_ = Decision::direct;
       if (guard_.awake() && guard_.watches(view)) trace_ = guard_.trace(view, packet, set, member);
       commit(view, packet, set, member);
@@ -130,10 +140,9 @@ struct Rlb {
       scheme_.commit(view, packet, set, member);
       if (!guard_.awake()) [[likely]]
         return;
-      if (decision_ != Decision::direct) view.report(decision_);
-      if (policy_.credit && member != base_ && view.paths() != nullptr)
-        view.paths()->use(set, member).move(packet.wire_len);
-      if (guard_.watches(view)) guard_.note(view, packet, set, trace_, base_, member);
+      if (free_ != nullptr) [[likely]]
+        return guard_.note_free(view, packet, set, free_, base_, member);
+      note(view, packet, set, member);
     }
 
     FlowTableUse flow_table(Instant now, size_t from, size_t count) requires KeepsFlows<Scheme> {
@@ -141,8 +150,15 @@ struct Rlb {
     }
 
    private:
-    MemberIndex decide(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base) {
-      base_ = base;
+    [[gnu::noinline]] void note(const PathView& view, const Packet& packet, uint16_t set,
+                                MemberIndex member) {
+      if (decision_ != Decision::direct) view.report(decision_);
+      if (policy_.credit && member != base_ && view.paths() != nullptr)
+        view.paths()->use(set, member).move(packet.wire_len);
+      if (guard_.watches(view)) guard_.note(view, packet, set, trace_, base_, member);
+    }
+
+    [[gnu::noinline]] MemberIndex decide(const PathView& view, const Packet& packet, uint16_t set) {
       decision_ = Decision::direct;
       return guard_.watches(view) ? guarded(view, packet, set) : unguarded(view, packet, set);
     }
@@ -163,15 +179,18 @@ struct Rlb {
       stays = stays || !guard_.allows(view, set, trace_, base_, member);
       if (!stays) return member;
       decision_ = Decision::direct;
-      if (!trace_.placeless) view.report(GuardEvent::stayed);
+      if (!trace_.placeless()) view.report(GuardEvent::stayed);
       return trace_.member;
     }
 
     bool is_warned(const PathView& view, const Packet& packet, uint16_t set,
                    MemberIndex member) const {
-      const WarningTable* warnings = view.warnings();
-      return warnings != nullptr && contains(warnings->warned(set, packet.queue), member) &&
-             policy_.heeds(packet, warnings->severity(set, member, packet.queue));
+      if (!guard_.warned()) [[likely]]
+        return false;
+      const WarningTable& warnings = *view.warnings();
+      if (!contains(warnings.warned(set, packet.queue), member)) return false;
+      return policy_.heeds_all() ||
+             policy_.heeds(packet, warnings.severity(set, member, packet.queue));
     }
 
     // The member to take instead of one that is warned, or kWait.
@@ -184,12 +203,13 @@ struct Rlb {
         decision_ = Decision::suspended;
         return member;
       }
+      const bool escapes = (live & ~warned) != 0;
       MemberIndex best = member;
       for (MemberMask tried = bit_of(member); tried != live;) {
         const MemberIndex other = scheme_.alternative(view, packet, set, tried);
         tried |= bit_of(other);
         if (!contains(warned, other)) return weigh(view, packet, set, member, other);
-        if (is_less_bad(view, packet, set, other, best)) best = other;
+        if (!escapes && is_less_bad(view, packet, set, other, best)) best = other;
       }
       return without_escape(view, packet, set, member, best);
     }
@@ -283,7 +303,8 @@ struct Rlb {
     std::vector<LineRate> lines_;  // by port
     // Of the last propose() with the guard awake:
     Decision decision_ = Decision::direct;
-    MemberIndex base_ = 0;  // the scheme's choice
+    MemberIndex base_ = 0;      // the scheme's choice
+    FlowPath* free_ = nullptr;  // of a flow that may follow it, without more ado
     FlowTrace trace_;
     Trip trip_;  // the packet's, so far
   };

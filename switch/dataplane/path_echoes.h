@@ -7,7 +7,6 @@
 // few loads; the place of a path is looked for from where its id hashes to. Source: reference 1.7.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -47,7 +46,6 @@ class PathEchoes {
       places += groups_.back().size;
     }
     heard_ = std::make_unique<HeardPath[]>(places);
-    asked_ns_.resize(places);
   }
 
   struct Place {
@@ -92,13 +90,13 @@ class PathEchoes {
     }
   }
 
-  // When this shard knows a path of ours to have been stamped last, or earlier than it was.
-  uint32_t& asked_ns(size_t set, size_t member) {
-    const Group& group = groups_[set];
-    return asked_ns_[group.first + (member & (group.size - 1))];
+  // Our own paths: a stamp is due on the member, as far as this shard knows.
+  bool stamp_is_due(size_t set, size_t member) const {
+    return (groups_[set].stamps_due >> member & 1) != 0;
   }
-
-  void set_all_asked(uint32_t at_ns) { std::ranges::fill(asked_ns_, at_ns); }
+  void set_stamps_due(size_t set) { groups_[set].stamps_due = ~uint64_t{0}; }
+  void stamped(size_t set, size_t member) { groups_[set].stamps_due &= ~(uint64_t{1} << member); }
+  size_t sets() const { return groups_.size(); }
 
   // By set: when the oldest waiting stamp must be echoed.
   Deadlines& due() { return due_; }
@@ -108,12 +106,12 @@ class PathEchoes {
     uint32_t first;
     uint32_t size;  // 1..64
     uint64_t waiting = 0;
+    uint64_t stamps_due = ~uint64_t{0};
     uint8_t turn = 0;
     uint8_t used = 0;  // places; one that is used stays so
   };
   std::vector<Group> groups_;  // by set
   std::unique_ptr<HeardPath[]> heard_;
-  std::vector<uint32_t> asked_ns_;  // by set and member
   Deadlines due_;
 };
 

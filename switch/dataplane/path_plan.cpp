@@ -5,8 +5,9 @@
 namespace eddy {
 namespace {
 
-constexpr int64_t kCables = 8;      // of two tiers, from host to host and back
-constexpr int64_t kProbeAfter = 8;  // base round trips
+constexpr int64_t kCables = 8;       // of two tiers, from host to host and back
+constexpr int64_t kSampleAfter = 4;  // base round trips
+constexpr int64_t kProbeAfter = 8;   // base round trips
 constexpr size_t kHopByHop = 0xff;
 
 lb::ShimNeed need_of(const config::SwitchConfig& config) {
@@ -67,9 +68,11 @@ PathPlan PathPlan::of(const config::SwitchConfig& config, std::span<const lb::Pa
   plan.need = need_of(config);
   plan.one_way = service.common_clock && service.delay == config::DelayMetric::one_way;
   plan.base_rtt = base_rtt_of(config);
-  plan.sample = service.sample.value_or(plan.base_rtt);
+  plan.sample = service.sample.value_or(plan.base_rtt * kSampleAfter);
   plan.echo = service.echo.value_or(plan.base_rtt / 2);
   plan.probe = service.probe.value_or(plan.base_rtt * kProbeAfter);
+  // One that is in use is stamped in time by its packets.
+  plan.rest = std::clamp(plan.sample + plan.sample / 2, plan.probe / 2, plan.probe);
   plan.proof_lag = shards == 1 ? Duration{} : plan.base_rtt / 4;
   plan.smoothing = service.smoothing;
   plan.measured = measured_class(config);

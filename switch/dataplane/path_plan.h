@@ -37,6 +37,7 @@ struct PathPlan {
   Duration sample;
   Duration echo;
   Duration probe;      // 0: none
+  Duration rest;       // a path that was not stamped for so long is probed when it is looked at
   Duration proof_lag;  // by how much a stamp may outrun packets on their way between shards
   int smoothing = 4;
   MeasuredClass measured;

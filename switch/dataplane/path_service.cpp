@@ -53,7 +53,12 @@ void PathService::adopt(const Snapshot& now) {
   always_ = every_ || plan_->pins;
   sample_ns_ = wire_ns(plan_->sample);
   measured_queue_ = plan_->measured.queue;
+  due_every_ns_ = 0;
   note_time();
+  if (echoes_ != nullptr && echoes_->sets() != 0 && sample_ns_ != 0)
+    due_every_ns_ = std::max(sample_ns_ / static_cast<uint32_t>(echoes_->sets()), uint32_t{1});
+  due_since_ns_ = now_ns_;
+  next_due_set_ = 0;
   if (measured_ != now.paths.get()) start_measuring();
   measured_ = now.paths.get();
   if (next_set_ >= now.path_sets.size()) next_set_ = 0;
@@ -66,12 +71,11 @@ void PathService::start_measuring() {
   next_set_ = context_.snapshot->leaf.index() % std::max<size_t>(context_.path_sets.size(), 1);
   next_look_ = context_.now;
   if (context_.paths == nullptr) return;
-  echoes_->set_all_asked(now_ns_ - sample_ns_);
   for (size_t set = 0; set < context_.path_sets.size(); ++set)
     for (lb::MemberIndex i = 0; i < context_.path_sets[set].count; ++i) {
       if (!context_.owns(context_.path_sets[set].members[i].port)) continue;
       lb::PathRecord& record = context_.paths->at(set, i);
-      record.requested_ns.store(now_ns_ - sample_ns_, std::memory_order_relaxed);
+      record.requested_ns.store(now_ns_ - sample_ns_ / 2, std::memory_order_relaxed);
       record.take_echo(context_.now, /*proves=*/false);
     }
 }
@@ -80,6 +84,7 @@ void PathService::start_measuring() {
 // reads next.
 void PathService::note_time() {
   now_ns_ = wire_ns(context_.now);
+  if (due_every_ns_ != 0 && now_ns_ - due_since_ns_ >= due_every_ns_) make_due();
   given_before_ = context_.now;
   if (context_.sole) return;
   asked_ = false;
@@ -89,6 +94,16 @@ void PathService::note_time() {
     given_before_ =
         std::min(given_before_,
                  Instant::at(Duration::picoseconds(shard.at_ps.load(std::memory_order_acquire))));
+}
+
+// One set after the other, each once a sample time: stamps of all would come in one burst.
+void PathService::make_due() {
+  const uint32_t turns = (now_ns_ - due_since_ns_) / due_every_ns_;
+  due_since_ns_ += turns * due_every_ns_;
+  for (size_t i = std::min<size_t>(turns, echoes_->sets()); i != 0; --i) {
+    echoes_->set_stamps_due(next_due_set_);
+    if (++next_due_set_ == echoes_->sets()) next_due_set_ = 0;
+  }
 }
 
 // A stamp may prove something: nothing that was selected long before it is still between shards.
@@ -112,13 +127,13 @@ bool PathService::may_stamp(const lb::PathRecord& record) {
   return now_ns_ - record.requested_ns.load(std::memory_order_relaxed) >= 2 * sample_ns_;
 }
 
-// By the path's record, which all shards write to.
+// By the path's record, which all shards write to: another may have been faster.
 bool PathService::is_due(const Packet& packet, size_t set) {
-  if (context_.paths == nullptr || packet.queue != measured_queue_) return false;
-  uint32_t& asked = echoes_->asked_ns(set, packet.member);
-  if (now_ns_ - asked < sample_ns_) return false;
-  asked = context_.paths->at(set, packet.member).requested_ns.load(std::memory_order_relaxed);
-  return now_ns_ - asked >= sample_ns_;
+  if (context_.paths == nullptr || !may_be_due(packet, set)) return false;
+  const auto& asked = context_.paths->at(set, packet.member).requested_ns;
+  if (now_ns_ - asked.load(std::memory_order_relaxed) >= sample_ns_ / 2) return true;
+  echoes_->stamped(set, packet.member);
+  return false;
 }
 
 // A packet that a stamp may be due for, an echo waits for, or that gets a shim anyway.
@@ -139,6 +154,7 @@ void PathService::add_shim(Packet& packet, uint16_t set, bool due) {
   uint8_t flags = keeps_up() ? kShimPinned : 0;
   if (due) {
     flags |= kShimRttRequest | kShimSampled;
+    if (sample_ns_ != 0) echoes_->stamped(set, packet.member);
     request(packet.egress_port, context_.paths->at(set, packet.member));
   }
   const Telling told = echoes_ == nullptr ? Telling{} : tell(set);
@@ -499,7 +515,7 @@ void PathService::look_after(size_t set) {
     const uint32_t last = record.requested_ns.load(std::memory_order_relaxed);
     services_.failures.look(set, i);
     const bool probed = plan_->probe > Duration{} || services_.failures.wants_answer(set, i);
-    if (probed && now_ns_ - last >= wire_ns(plan_->probe / 2)) probe(set, i);
+    if (probed && now_ns_ - last >= wire_ns(plan_->rest)) probe(set, i);
   }
 }
 

@@ -89,11 +89,11 @@ class PathService {
  private:
   // As far as this shard knows; others stamp the same path.
   bool may_be_due(const Packet& packet, size_t set) const {
-    return packet.queue == measured_queue_ &&
-           now_ns_ - echoes_->asked_ns(set, packet.member) >= sample_ns_;
+    return packet.queue == measured_queue_ && echoes_->stamp_is_due(set, packet.member);
   }
   bool is_due(const Packet& packet, size_t set);
   void note_time();
+  void make_due();
   void add_shim(Packet& packet, uint16_t set, bool due);
   void pass(Packet& packet);
   bool may_stamp(const lb::PathRecord& record);
@@ -138,6 +138,9 @@ class PathService {
   bool always_ = false;  // every_, or some set is pinned
   uint32_t now_ns_ = 0;  // modulo 2^32
   uint32_t sample_ns_ = 0;
+  uint32_t due_every_ns_ = 0;  // the stamps of one set; 0: of every packet
+  uint32_t due_since_ns_ = 0;  // those of the set before next_due_set_
+  size_t next_due_set_ = 0;
   QueueId measured_queue_;
   bool woke_ = false;     // others, before the next look
   bool asked_ = false;    // in this poll, other shards where they are

@@ -90,8 +90,10 @@ TEST(PathService, ASampleGoesByAPacketAndItsShimIsGoneAtTheHost) {
 }
 
 TEST(PathService, APathIsStampedOnceASampleTime) {
-  PathFabric rig({.service = with(config::ShimUse::sampled), .spines = 1});
-  rig.run_for(10_us);
+  config::PathServiceConfig service = with(config::ShimUse::sampled);
+  service.sample = PathFabric::kBaseRtt;
+  PathFabric rig({.service = service, .spines = 1});
+  rig.run_for(PathFabric::kBaseRtt);
   for (int i = 0; i < 40; ++i) {  // 40 us
     rig.send(0);
     rig.run_for(1_us);

@@ -227,7 +227,7 @@ TEST(OrderGuard, AFullTableForgetsNobodyAndTheRestGoByTheirHash) {
   for (int round = 0; round < 3; ++round)
     for (uint64_t flow = 0; flow < first.size(); ++flow)
       ASSERT_EQ(rig.send(flow), first[flow]) << flow;
-  EXPECT_EQ(rig.flows.replaced(), 0u);
+  EXPECT_EQ(rig.seen(GuardEvent::replaced), 0u);
 }
 
 // What has arrived makes room, and a flow that had no place may have sent until just now.
@@ -241,7 +241,7 @@ TEST(OrderGuard, AFlowThatGetsAPlaceLateStaysUntilItsEarlierPacketsHaveArrived) 
   const Instant before_last = rig.now - 1_us;
   for (MemberIndex m = 0; m < kMembers; ++m) rig.paths.drained(0, m, before_last);
   for (uint64_t flow = 900; flow < first.size(); ++flow) ASSERT_EQ(rig.send(flow), first[flow]);
-  EXPECT_GT(rig.flows.replaced(), 0u);
+  EXPECT_GT(rig.seen(GuardEvent::replaced), 0u);
   EXPECT_LT(rig.seen(GuardEvent::placeless) - placeless, 100u);
 }
 
