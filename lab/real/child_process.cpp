@@ -134,7 +134,10 @@ Result<std::string> output_of(const std::vector<std::string>& words, Duration ti
   close(ends[0]);
   if (pid < 0) return Result<std::string>::failure(words.front() + ": cannot be started");
   int status = 0;
-  if (waitpid(pid, &status, WNOHANG) == 0) {
+  pid_t gone = 0;
+  while ((gone = waitpid(pid, &status, WNOHANG)) == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (gone == 0) {
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
   }

@@ -78,7 +78,7 @@ TEST(ChildProcess, ItDoesNotOutliveItsParent) {
     close(ends[0]);
     // It keeps the pipe's end, so the pipe ends when both are gone.
     auto child = ChildProcess::start(
-        {.words = {"/bin/sh", "-c", "echo ready; sleep 1000"}, .log = directory.file("log")});
+        {.words = {"/bin/sh", "-c", "exec sleep 1000"}, .log = directory.file("log")});
     raise(SIGKILL);
   }
   close(ends[1]);
