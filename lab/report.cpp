@@ -172,6 +172,7 @@ TextRows rlb_rows(const std::vector<VariantRuns>& variants) {
 
 std::vector<MainKey> main_keys() {
   std::vector<MainKey> keys;
+  keys.reserve(kColumns.size());
   for (const Column& column : kColumns)
     keys.push_back({std::string(column.head), std::string(column.key), column.scale});
   return keys;

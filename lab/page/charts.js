@@ -240,6 +240,31 @@ const charts = (() => {
     return {svg};
   }
 
+  // Two marks a row: what is claimed, and what was found with its interval.
+  function pairs(spec, width) {
+    const row = 44;
+    const left = 16;
+    const height = 12 + row * spec.rows.length + 44;
+    const values = spec.rows.flatMap((each) => [each.claimed, each.found - each.error, each.found + each.error]);
+    const ends = rounded([Math.min(0, ...values), Math.max(0, ...values)], false);
+    const x = scale(...ends, false, left, width - 20);
+    const bottom = 12 + row * spec.rows.length;
+    const svg = frame(width, height, spec.title);
+    for (const tick of linearTicks(...ends, Math.max(4, Math.round((width - left) / 80)))) {
+      svg.append(node("line", {x1: x.pixel(tick.at), x2: x.pixel(tick.at), y1: 8, y2: bottom, class: tick.at === 0 ? "axis" : "grid"}));
+      svg.append(text(x.pixel(tick.at), bottom + 17, "middle", tick.label));
+    }
+    svg.append(text((left + width - 20) / 2, height - 6, "middle", spec.y.label, {class: "faint"}));
+    spec.rows.forEach((each, i) => {
+      const at = 12 + row * i + 30;
+      svg.append(text(left, at - 14, "start", cut(each.name, Math.floor((width - left - 20) / 6.6))));
+      svg.append(node("path", {d: `M${x.pixel(each.found - each.error)},${at}H${x.pixel(each.found + each.error)}M${x.pixel(each.found - each.error)},${at - 4}v8M${x.pixel(each.found + each.error)},${at - 4}v8`,
+        class: colour(0), stroke: "currentColor", "stroke-width": 2}));
+      svg.append(mark(x.pixel(each.found), at, 0), mark(x.pixel(each.claimed), at, 1));
+    });
+    return {svg};
+  }
+
   function events(spec, width, zoom) {
     const row = 24;
     const letters = Math.max(4, ...spec.lanes.map((lane) => lane.name.length));
@@ -271,5 +296,5 @@ const charts = (() => {
     return {svg, x, top: 16, bottom};
   }
 
-  return {lines, dots, events, sample, number, node};
+  return {lines, dots, pairs, events, sample, number, node};
 })();

@@ -10,6 +10,7 @@
 #include "lab/page/timeline_page.h"
 #include "lab/page/words.h"
 #include "lab/page_assets.h"
+#include "lab/student.h"
 #include "lab/svg.h"
 #include "lab/sweep.h"
 #include "net/fnv.h"
@@ -132,8 +133,21 @@ Json claims_of(const PageSource& source) {
   for (size_t i = 1; i < found.size(); ++i)
     rows.push_back({{"v", variant_number(source, found[i][1])}, {"s", ""}, {"t", found[i]}});
   Json words = Json::array();
-  for (const Json& text : expect)
-    if (!parse_claim(text.get<std::string>())) words.push_back(text);
+  Json pairs = Json::array();
+  for (const Json& text : expect) {
+    const auto claim = parse_claim(text.get<std::string>());
+    if (!claim) {
+      words.push_back(text);
+      continue;
+    }
+    const Estimate ours = estimate(changes(*claim, source.variants));
+    if (ours.count == 0) continue;
+    pairs.push_back({{"name", fmt::format("{} of [{}] against [{}]", claim->key, claim->variant,
+                                          claim->baseline)},
+                     {"claimed", claim->change},
+                     {"found", rounded(ours.mean)},
+                     {"error", rounded(ours.half_width)}});
+  }
   return {{"table",
            {{"id", "claims"},
             {"title", "Claimed and found"},
@@ -142,6 +156,7 @@ Json claims_of(const PageSource& source) {
              "claimed by the experiment's source"},
             {"head", found.front()},
             {"rows", rows}}},
+          {"pairs", pairs},
           {"words", words}};
 }
 

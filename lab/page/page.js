@@ -2,7 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const MOST_AT_FIRST = 12;  // variants that are shown without being asked for
-  const state = {seed: "all", off: new Set(), text: ""};  // off: "result/variant"
+  const state = {seed: "all", off: new Set(), text: "", chosen: false};  // off: "result/variant"; chosen: by the reader
   const redraw = [];  // what is made anew when the choice changes
   const resized = [];  // what is drawn anew when the width changes
   let names = 0;
@@ -54,6 +54,7 @@
   }
 
   function choose(keys, on) {
+    state.chosen = true;
     for (const each of keys) if (on) state.off.delete(each); else state.off.add(each);
   }
 
@@ -63,7 +64,10 @@
     const all = [...found.values()].flat();
     for (const [scheme, keys] of found) {
       const button = el("button", {type: "button", textContent: scheme || "(none)", on: {click: () => { choose(keys, keys.some((each) => state.off.has(each))); changed(); }}});
-      redraw.push(() => button.setAttribute("aria-pressed", String(keys.every((each) => !state.off.has(each)))));
+      redraw.push(() => {
+        const on = keys.filter((each) => !state.off.has(each)).length;
+        button.setAttribute("aria-pressed", on === 0 ? "false" : on === keys.length ? "true" : "mixed");
+      });
       buttons.push(button);
     }
     if (all.length > 1) {
@@ -91,7 +95,7 @@
   }
 
   function toolbar() {
-    const search = el("input", {type: "search", id: "find", placeholder: "part of a name", on: {input: (event) => { state.text = event.target.value.toLowerCase(); changed(); }}});
+    const search = el("input", {type: "search", id: "find", placeholder: "part of a name", on: {input: (event) => { state.text = event.target.value.toLowerCase(); state.chosen = true; changed(); }}});
     document.getElementById("toolbar").append(schemeButtons(), el("label", {}, "Variants with", search));
     for (const more of [seedSelect(), themeSelect()]) if (more) document.getElementById("toolbar").append(more);
     document.getElementById("toolbar").append(el("span", {id: "status", role: "status", className: "faint"}));
@@ -193,10 +197,18 @@
     if (result.claims.table.rows.length > 0) {
       const made = table(result.claims.table, () => true);
       made.fill();
-      out.push(el("h3", {textContent: result.claims.table.title}), region(result.claims.table.title, made.element, true));
+      out.push(el("h3", {textContent: result.claims.table.title}), region(result.claims.table.title, made.element, true), claimsFigure(result));
     }
     if (result.claims.words.length > 0) out.push(el("h3", {textContent: "Expected, in words"}), list("words", result.claims.words));
     return out;
+  }
+
+  function claimsFigure(result) {
+    const spec = {kind: "pairs", title: "Claimed and found", y: {label: "change [%]"}, rows: result.claims.pairs};
+    const host = el("div", {className: "chart", role: "img"});
+    const legend = el("ul", {className: "legend"});
+    redraw.push(chart(host, legend, () => spec, newGroup(() => [0, 1, false])).draw);
+    return el("figure", {id: newId("claims"), className: "claims"}, host, legend, el("div", {className: "under"}, commands(result.sweeps.slice(0, 4))));
   }
 
   // --- figures
@@ -243,9 +255,9 @@
       width = paper || Math.round(host.clientWidth) || width;
       if (width === 0) return;
       const current = spec();
-      const empty = current.kind === "events" ? current.lanes.length === 0 : current.curves.length === 0;
+      const empty = (current.lanes || current.rows || current.curves).length === 0;
       if (empty) { drawn = null; host.replaceChildren(el("p", {className: "none", textContent: "Nothing to show: choose variants above."})); legend.replaceChildren(); return; }
-      drawn = current.kind === "dots" ? charts.dots(current, width) : current.kind === "events" ? charts.events(current, width, group.zoom) : charts.lines(current, width, group.zoom);
+      drawn = current.kind === "dots" ? charts.dots(current, width) : current.kind === "pairs" ? charts.pairs(current, width) : current.kind === "events" ? charts.events(current, width, group.zoom) : charts.lines(current, width, group.zoom);
       cursor = charts.node("line", {class: "cursor", visibility: "hidden"});
       drawn.svg.append(cursor);
       host.replaceChildren(drawn.svg);
@@ -255,13 +267,16 @@
     }
     function label(current) {
       const axes = current.kind === "lines" ? `${current.y.label} over ${current.x.label}. ` : "";
-      const of = current.kind === "events" ? `${current.lanes.length} lanes` : `${current.curves.length} curves`;
+      const of = `${(current.lanes || current.rows || current.curves).length} ${current.lanes ? "lanes" : current.rows ? "rows" : "curves"}`;
       const keys = drawn.x ? " Arrow keys move a cursor, plus and minus zoom, 0 shows all." : "";
       return `${current.title}. ${axes}${of}.${keys} The data are in a table below.`;
     }
     const values = [];
     function fillLegend(current) {
       values.length = 0;
+      if (current.kind === "pairs")
+        legend.replaceChildren(...["found, with its 95 % interval", "claimed"].map((name, i) => el("li", {}, charts.sample(i), el("span", {textContent: name}))));
+      if (current.kind === "pairs") return;
       if (current.kind === "events" || current.kind === "dots") { legend.replaceChildren(); return; }
       legend.replaceChildren(...current.curves.filter((curve) => !curve.part).map((curve) => {
         const at = el("span", {className: "at"});
@@ -387,9 +402,12 @@
     return el("details", {}, el("summary", {textContent: "How to make this figure"}), el("pre", {}, el("code", {textContent: texts.join("\n")})));
   }
 
+  // A curve of many variants is shown while one of them is, and at first.
+  const isVisible = (r, curve) => curve.m.some((variant) => shows(r, variant)) || (curve.m.length > 1 && !state.chosen);
+
   function visibleCurves(r, result, figure) {
     const scope = figure.curves.some((curve) => curve.s === scopeOf(r)) || figure.curves.some((curve) => curve.s !== "all") ? scopeOf(r) : "all";
-    return figure.curves.filter((curve) => curve.s === scope && curve.m.some((variant) => shows(r, variant))).map((curve) => ({...curve, style: curve.v, thin: Boolean(curve.part),
+    return figure.curves.filter((curve) => curve.s === scope && isVisible(r, curve)).map((curve) => ({...curve, style: curve.v, thin: Boolean(curve.part),
       name: (curve.name ?? result.variants[curve.m[0]].name) + (curve.part ? ` (${curve.part})` : "")}));
   }
 

@@ -16,6 +16,7 @@ Problems write_pdf(const std::filesystem::path& svg, const std::filesystem::path
       "rsvg-convert", "--format=pdf", "--output", std::filesystem::absolute(pdf).string(),
       std::filesystem::absolute(svg).string()};  // absolute: no name looks like an option
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::vector<char*> environment;

@@ -46,6 +46,7 @@ LinkCurve by_rank(const VariantData& variant, Chart chart, Value value) {
     for (const StoredLink& link : variant.runs[i].links)
       sums[{link.link, link.sender}] += value(link, *variant.values[i]);
   std::vector<LinkEnd> ends;
+  ends.reserve(sums.size());
   for (const auto& [key, sum] : sums) ends.push_back({key.first + " from " + key.second, sum});
   std::ranges::stable_sort(ends, std::ranges::greater(), &LinkEnd::sum);
   LinkCurve curve{.chart = std::move(chart), .names = {}};

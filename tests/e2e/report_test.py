@@ -114,9 +114,10 @@ class Pages(Base):
             self.assertGreater(self.see(f"document.querySelectorAll('[id^={figure}] svg path').length"), 3)
         self.assertIn("Timeline: leaf1 to spine1 to leaf2", self.see("document.body.innerText"))
         self.assertIn("-10", self.rows("Claimed and found")[0][3])
+        self.assertEqual(self.see("document.querySelectorAll('[id^=claims] svg path').length"), 5, "a row, and the legend")
         self.assertEqual(self.see("document.querySelectorAll('figure pre').length"), len(curves))
         self.assertIn(f"eddylab report {self.result} --figures",
-                      self.see("document.querySelector('figure pre').textContent"))
+                      self.see("document.querySelector('[id^=fct_cdf] pre').textContent"))
 
     def test_hostile_text_stays_text(self):
         self.assertIn(HOSTILE, self.see("document.body.innerText"))
@@ -124,7 +125,7 @@ class Pages(Base):
         self.assertEqual(self.see("document.scripts.length"), 2)
         self.assertEqual(self.see("typeof window.hacked"), "undefined")
         self.assertIn(HOSTILE, [row[0] for row in self.rows("Summary")])
-        self.assertIn(HOSTILE, self.see("document.querySelector('.legend').textContent"))
+        self.assertIn(HOSTILE, self.see("document.querySelector('[id^=fct_cdf] .legend').textContent"))
 
     def test_no_script_but_its_own_would_run(self):
         self.see("""document.body.insertAdjacentHTML('beforeend', '<img src="data:," onerror="window.hacked=1">')""")
@@ -144,7 +145,7 @@ class Pages(Base):
         self.assertEqual(self.see("document.querySelector('button[aria-pressed=false]').textContent"), "ecmp")
         self.assertIn("3 of 4 variants", self.see("document.getElementById('status').textContent"))
         self.see("[...document.querySelectorAll('button')].find(b => b.textContent === 'None').click()")
-        self.assertIn("Nothing to show", self.see("document.querySelector('figure').innerText"))
+        self.assertIn("Nothing to show", self.see("document.querySelector('[id^=fct_cdf]').innerText"))
         self.see("[...document.querySelectorAll('button')].find(b => b.textContent === 'All').click()")
         self.assertEqual(self.see(CURVES)["fct_cdf"], 4)
 
@@ -253,7 +254,7 @@ class Pages(Base):
     def test_a_phone_need_not_scroll_sideways(self):
         self.browser.screen(360, 740, mobile=True)
         self.assertLessEqual(self.see("document.documentElement.scrollWidth"), 360)
-        self.assertLessEqual(self.see("document.querySelector('figure svg').getBoundingClientRect().right"), 360)
+        self.assertLessEqual(self.see("document.querySelector('[id^=fct_cdf] svg').getBoundingClientRect().right"), 360)
 
     def test_paper_has_no_buttons(self):
         pdf = self.browser.pdf()
@@ -261,6 +262,34 @@ class Pages(Base):
         self.browser.print_media()
         self.assertEqual(self.see("getComputedStyle(document.getElementById('toolbar')).display"), "none")
         self.assertEqual(self.see("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+
+
+class ManyVariants(Base):
+    """More than a figure can tell apart, with an axis of numbers."""
+
+    def test_figures_begin_with_a_few(self):
+        many = self.folder / "many"
+        for scheme in ("ecmp", "letflow"):
+            for load in range(1, 8):
+                to = many / f"{scheme}-{load}" / "seed1"
+                shutil.copytree(self.result / f"scheme={scheme}" / "seed1", to)
+                run = json.loads((to / "run.json").read_text())
+                run["run"]["variant"] = f"scheme={scheme} load=0.{load}"
+                (to / "run.json").write_text(json.dumps(run))
+        page = self.folder / "many.html"
+        eddylab("report", many, "--out", page)
+        with Browser() as browser:
+            browser.open(page)
+            curves = browser.evaluate(CURVES)
+            self.assertEqual((curves["fct_cdf"], curves["fct_mean_us_by_load"]), (8, 2))
+            self.assertIn("first 8 of 14 variants", browser.evaluate("document.body.innerText"))
+            self.assertEqual(browser.evaluate("document.querySelector('[aria-pressed=mixed]').textContent"), "letflow")
+            browser.evaluate("[...document.querySelectorAll('button')].find(b => b.textContent === 'ecmp').click()")
+            curves = browser.evaluate(CURVES)
+            self.assertEqual((curves["fct_cdf"], curves["fct_mean_us_by_load"]), (1, 1))
+            browser.evaluate("[...document.querySelectorAll('button')].find(b => b.textContent === 'All').click()")
+            self.assertEqual(browser.evaluate(CURVES)["fct_cdf"], 14)
+            self.assertEqual(browser.complaints(), [])
 
 
 def contrast(one, other):

@@ -35,7 +35,7 @@ class PageTest : public testing::Test {
   }
 
   fs::path write(const RunRecord& run) {
-    const fs::path folder = run_folder(folder_, run.identity.variant, run.result.seed);
+    fs::path folder = run_folder(folder_, run.identity.variant, run.result.seed);
     EXPECT_EQ(write_run(folder, run), Problems{});
     return folder;
   }
@@ -249,10 +249,11 @@ TEST_F(PageTest, ATimelineIsReadBack) {
 }
 
 TEST_F(PageTest, ABrokenTimelineIsAProblem) {
-  for (const char* text : {"", "[]", "{\"from_ns\": 9e99}",
-                           "{\"from_ns\": 0, \"to_ns\": 1, \"hops\": [], \"records\": []}",
-                           "{\"from_ns\": 0, \"to_ns\": 1, \"hops\": [{\"from\": \"a\", \"to\": "
-                           "\"b\", \"delay_ns\": 1}], \"records\": [[1, 9, \"cnm\", 1]]}"}) {
+  constexpr const char* kNoHops = R"({"from_ns": 0, "to_ns": 1, "hops": [], "records": []})";
+  constexpr const char* kOtherHop =
+      R"({"from_ns": 0, "to_ns": 1, "hops": [{"from": "a", "to": "b", "delay_ns": 1}],
+          "records": [[1, 9, "cnm", 1]]})";
+  for (const char* text : {"", "[]", "{\"from_ns\": 9e99}", kNoHops, kOtherHop}) {
     std::ofstream(folder_ / "timeline.json") << text;
     EXPECT_FALSE(read_timeline(folder_ / "timeline.json").ok()) << text;
   }
