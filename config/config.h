@@ -177,6 +177,12 @@ struct ControlConfig {
   bool operator==(const ControlConfig&) const = default;
 };
 
+struct TelemetryConfig {
+  std::string prometheus;  // address:port that answers /metrics; empty = none
+  bool remote = false;     // it may be another than loopback
+  bool operator==(const TelemetryConfig&) const = default;
+};
+
 struct SwitchConfig {
   std::string name = "switch";
   SwitchId id{1};
@@ -199,6 +205,7 @@ struct SwitchConfig {
   PathServiceConfig path_service;
   ResequenceConfig resequence;
   ControlConfig control;
+  TelemetryConfig telemetry;
 
   Duration effective_poll_gap() const {
     if (poll_gap > Duration{}) return poll_gap;

@@ -193,6 +193,8 @@ const Section& section_of<RlbConfig>();
 template <>
 const Section& section_of<ControlConfig>();
 template <>
+const Section& section_of<TelemetryConfig>();
+template <>
 const Section& section_of<SwitchConfig>();
 
 }  // namespace eddy::config

@@ -306,6 +306,28 @@ const Section& section_of<ControlConfig>() {
 }
 
 template <>
+const Section& section_of<TelemetryConfig>() {
+  using S = TelemetryConfig;
+  static const Section section = make_section(
+      "telemetry", "Numbers for programs that collect them.",
+      {
+          key<S>(&S::prometheus,
+                 {.name = "prometheus",
+                  .key_class = restart,
+                  .max = 64,
+                  .absent = "none",
+                  .pattern = R"(^([0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\]):[0-9]{1,5}$)",
+                  .pattern_says = "an address and a port, such as 127.0.0.1:9477 or [::1]:9477",
+                  .help = "where /metrics answers Prometheus over HTTP"}),
+          key<S>(&S::remote, {.name = "remote",
+                              .key_class = restart,
+                              .help = "let that be an address which other machines can reach"}),
+      },
+      TelemetryConfig{});
+  return section;
+}
+
+template <>
 const Section& section_of<SwitchConfig>() {
   using S = SwitchConfig;
   static const Section section = make_section(
@@ -422,6 +444,8 @@ const Section& document_section() {
                  {.name = "resequence", .help = "flows are put back in order before their host"}),
           key<S>([](auto& d) -> auto& { return d.config.control; },
                  {.name = "control", .help = "the slow side"}),
+          key<S>([](auto& d) -> auto& { return d.config.telemetry; },
+                 {.name = "telemetry", .help = "numbers for programs that collect them"}),
       },
       default_document());
   return section;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
@@ -36,6 +37,7 @@ class Validator {
     check_neighbors();
     check_scheme();
     check_dre();
+    check_telemetry();
     return std::move(findings_);
   }
 
@@ -55,6 +57,7 @@ class Validator {
   void check_neighbors();
   void check_scheme();
   void check_dre();
+  void check_telemetry();
 
   void problem(std::string path, std::string text) {
     findings_.problems.push_back({std::move(path), std::move(text)});
@@ -345,6 +348,36 @@ void Validator::check_dre() {
 }
 
 // A headroom given by hand that is below what the formula asks for.
+// 127.0.0.0/8 or ::1.
+bool is_loopback(const IpAddress& address) {
+  constexpr uint32_t kLoopbackNet = 127;
+  constexpr int kNetShift = 24;
+  return address.is_v4() ? address.v4().value >> kNetShift == kLoopbackNet
+                         : to_string(address) == "::1";
+}
+
+void Validator::check_telemetry() {
+  const std::string path = "telemetry.prometheus";
+  const std::string& text = config_.telemetry.prometheus;
+  if (text.empty()) return;
+  const size_t colon = text.rfind(':');
+  std::string host = text.substr(0, colon);
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  const std::optional<IpAddress> address = parse_ip(host);
+  constexpr int kLastPort = 65'535;
+  const int port = colon == std::string::npos ? 0 : std::atoi(text.c_str() + colon + 1);
+  if (!address)
+    return problem(path,
+                   fmt::format("{}: '{}' is no address, valid is 127.0.0.1:9477", path, host));
+  if (port < 1 || port > kLastPort)
+    return problem(path, fmt::format("{}: port {}, valid is 1 to {}", path, port, kLastPort));
+  if (!is_loopback(*address) && !config_.telemetry.remote)
+    problem(path,
+            fmt::format("{}: other machines can reach {}; valid is loopback (127.0.0.0/8, ::1), or "
+                        "telemetry.remote: true beside it",
+                        path, host));
+}
+
 void warn_of_short_headroom(const SwitchConfig& config, const PortConfig& port,
                             Findings& findings) {
   const Bytes needed =

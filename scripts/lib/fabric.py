@@ -42,6 +42,7 @@ class Plan:
     kmax: str = "96KiB"
     rlb: dict = field(default_factory=dict)  # the section of that name; empty: off
     host_pg: str = "lossy"  # profile of the lossless class on host ports
+    prometheus: str = ""  # address:port of /metrics, in each switch's namespace
 
     def host_port(self, number):
         """The kind of port that host `number` is on."""
@@ -133,7 +134,8 @@ def switch_config(plan, identity, ports, leaves, routes):
         "leaves": leaves,
         "routes": routes,
     }
-    return config | ({"rlb": plan.rlb} if plan.rlb else {})
+    telemetry = {"telemetry": {"prometheus": plan.prometheus}} if plan.prometheus else {}
+    return config | ({"rlb": plan.rlb} if plan.rlb else {}) | telemetry
 
 
 def routes_to(plan, leaf):

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "switch/control/log.h"
+#include "switch/control/metrics.h"
+#include "switch/control/metrics_server.h"
 #include "switch/control/operations.h"
 #include "switch/control/socket_server.h"
 #include "switch/control/telemetry.h"
@@ -41,13 +43,16 @@ struct Control::State {
   std::string answer(std::string_view line);
   void run();
   void reload_and_log();
+  Problems serve_metrics();
 
   const std::string socket_path;
   const bool telemetry;
+  const std::string metrics_address;
   Log log;
   std::mutex mutex;  // guards operations
   Operations operations;
   std::unique_ptr<SocketServer> server;
+  std::unique_ptr<MetricsServer> metrics;
   std::thread thread;
   std::atomic<bool> stopping{false};
   std::atomic<bool> reload_requested{false};
@@ -57,6 +62,7 @@ struct Control::State {
 Control::State::State(Switch& object, Backend& backend, ControlOptions given)
     : socket_path(socket_path_of(given)),
       telemetry(given.telemetry),
+      metrics_address(given.running.telemetry.prometheus),
       log(given.log_format,
           [&object](PortId port) {
             const auto& ports = object.config().ports;
@@ -79,6 +85,7 @@ Problems Control::start() {
   const auto answer = [state = state_.get()](std::string_view line) { return state->answer(line); };
   auto server = SocketServer::open(state_->socket_path, answer, refusal, {});
   if (!server.ok()) return server.problems();
+  if (Problems problems = state_->serve_metrics(); !problems.empty()) return problems;
   if (state_->telemetry) {
     Problems problems = set_telemetry_source([this](Report report, const ReportOptions& options) {
       const std::lock_guard lock(state_->mutex);
@@ -94,6 +101,7 @@ Problems Control::start() {
 void Control::stop() {
   if (state_->server == nullptr) return;
   if (state_->telemetry) (void)set_telemetry_source({});
+  state_->metrics.reset();
   state_->stopping = true;
   state_->server->wake();
   state_->thread.join();
@@ -104,6 +112,17 @@ void Control::stop() {
 void Control::request_reload() {
   state_->reload_requested = true;
   if (state_->server != nullptr) state_->server->wake();
+}
+
+Problems Control::State::serve_metrics() {
+  if (metrics_address.empty()) return {};
+  auto made = MetricsServer::open(metrics_address, [this] {
+    const std::lock_guard lock(mutex);
+    return operations.metrics(monotonic_ns());
+  });
+  if (!made.ok()) return made.problems();
+  metrics = std::move(*made);
+  return {};
 }
 
 Json Control::handle(const Json& request) {

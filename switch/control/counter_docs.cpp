@@ -48,7 +48,8 @@ std::string counters_markdown() {
       "use\n"
       "these names. Nothing is reset in the data plane: `eddyctl clear counters` keeps a baseline\n"
       "that reports subtract. Every packet ends in exactly one of `tx_packets`,\n"
-      "`consumed_packets`, one drop reason, or is still held.\n";
+      "`consumed_packets`, one drop reason, or is still held. In Prometheus `rx_packets` is\n"
+      "`eddy_rx_packets_total` ([monitoring](monitoring/README.md)).\n";
   for (const Section& section : sections()) {
     const bool drops = section.title == "Drop reasons";
     out += "\n## " + std::string(section.title) + "\n\nLabels: " + std::string(section.labels) +

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/load.h"
+#include "switch/control/metrics.h"
 #include "switch/control/reload.h"
 #include "switch/control/report_rows.h"
 #include "switch/control/scheme_rows.h"
@@ -158,6 +159,14 @@ Json Operations::show(Report report, const ReportOptions& options, int64_t now_n
                           .generation = generation_,
                           .started_at_ns = started_at_ns_};
   return make_report(report, input, options);
+}
+
+std::vector<prometheus::MetricFamily> Operations::metrics(int64_t now_ns) {
+  const Sample now = take(now_ns);
+  return metrics_of({.config = object_.config(),
+                     .now = now,
+                     .generation = generation_,
+                     .started_at_ns = started_at_ns_});
 }
 
 // By the configuration in force: a row of another one is of no leaf of this.

@@ -21,6 +21,10 @@
 #include "switch/control/shard_commands.h"
 #include "switch/dataplane/switch.h"
 
+namespace prometheus {
+struct MetricFamily;
+}
+
 namespace eddy::control {
 
 class Operations {
@@ -38,6 +42,8 @@ class Operations {
   Json handle(const Json& request, int64_t now_ns);
   // The report, or {"error": ...}.
   Json show(Report report, const ReportOptions& options, int64_t now_ns);
+  // What Prometheus collects, of a sample as show() takes one.
+  std::vector<prometheus::MetricFamily> metrics(int64_t now_ns);
   // {"generation", "changes", "restarted"}
   Result<Json> reload();
 

@@ -91,6 +91,41 @@ class Running(OnFabric):
         self.assertIn("ports", done.stdout + done.stderr)
 
 
+class Scraped(OnFabric):
+    """Prometheus asks, and hears what eddyctl hears."""
+
+    plan = {"leaves": 1, "spines": 0, "prometheus": "127.0.0.1:9477"}
+
+    def metrics(self):
+        ask = "import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())"
+        text = self.world.run(self.fabric.switches[0].namespace, "python3", "-c", ask,
+                              "http://127.0.0.1:9477/metrics").stdout
+        return dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+
+    def test_counters_are_those_of_eddyctl(self):
+        self.assert_mesh(self.fabric.hosts, versions=(4,))
+        switch = self.fabric.switches[0]
+        before = {row["port"]: row for row in switch.show("ports")["rows"]}
+        scraped = self.metrics()
+        after = {row["port"]: row for row in switch.show("ports")["rows"]}
+        for port, row in before.items():
+            label = f'{{switch="{switch.name}",port="{port}"}}'
+            packets = float(scraped["eddy_rx_packets_total" + label])
+            self.assertGreater(packets, 0)
+            self.assertTrue(row["rx_packets"] <= packets <= after[port]["rx_packets"])
+            self.assertEqual(scraped["eddy_port_up" + label], "1")
+        polls = f'eddy_worker_polls_total{{switch="{switch.name}",worker="0"}}'
+        self.assertGreater(float(self.metrics()[polls]), float(scraped[polls]))
+
+    def test_sigterm_ends_it_and_the_address_is_free_again(self):
+        switch = self.fabric.switches[0]
+        switch.process.popen.terminate()
+        self.assertEqual(switch.process.wait(30), 0, switch.process.output())
+        switch.start()
+        wait_for(switch.ports_up, 10, "ports up after the restart")
+        self.assertTrue(self.metrics())
+
+
 class Ending(OnFabric):
     """What a switch does with SIGTERM and after."""
 

@@ -236,6 +236,24 @@ const Mistake kInOneKey[] = {
      "control: {socket: eddy.sock}\n"
      "ports: {p0: {device: d0}}\n",
      {"f.yaml:1:19: control.socket: 'eddy.sock' is not valid, write a path that starts with /"}},
+    {"PrometheusEverywhere",
+     "telemetry: {prometheus: 9477}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:25: telemetry.prometheus: '9477' is not valid, write an address and a port, such as 127.0.0.1:9477 or "
+      "[::1]:9477"}},
+    {"PrometheusForOtherMachines",
+     "telemetry: {prometheus: 0.0.0.0:9477}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:25: telemetry.prometheus: other machines can reach 0.0.0.0; valid is loopback (127.0.0.0/8, ::1), or "
+      "telemetry.remote: true beside it"}},
+    {"PrometheusNoPort",
+     "telemetry: {prometheus: '[::1]:70000'}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:25: telemetry.prometheus: port 70000, valid is 1 to 65535"}},
+    {"PrometheusNoAddress",
+     "telemetry: {prometheus: '127.0.0.300:1'}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:25: telemetry.prometheus: '127.0.0.300' is no address, valid is 127.0.0.1:9477"}},
 };
 // clang-format on
 

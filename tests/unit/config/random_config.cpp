@@ -225,6 +225,8 @@ SwitchConfig Generator::make() {
   config.control.icmp_errors_per_second = small(0, 1'000'000);
   config.control.neighbor_age = time(1_s, 7'200_s);
   config.control.lldp = coin();
+  if (coin()) config.telemetry.prometheus = "127.0.0.1:" + std::to_string(between(1, 65'535));
+  config.telemetry.remote = coin();
   return config;
 }
 
