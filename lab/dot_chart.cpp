@@ -16,7 +16,7 @@ constexpr double kBottom = 46;
 constexpr double kRow = 24;
 constexpr double kRight = 32;
 constexpr double kLetter = 7.4;  // width of a letter, roughly
-constexpr double kLongestName = 320;
+constexpr double kLongestName = 440;
 
 }  // namespace
 

@@ -46,6 +46,8 @@ Problems write_figures_of(const PageSource& source, const std::vector<PageFigure
     if (Problems problems = write_figure(to / in_file_name(figure.id), draw_figure(figure, source));
         !problems.empty())
       return problems;
+  if (const std::string claims = draw_claims(source); !claims.empty())
+    if (Problems problems = write_figure(to / "claims", claims); !problems.empty()) return problems;
   for (const SourceTimeline& timeline : source.timelines) {
     const std::string name =
         shown(source.variants[timeline.variant].name) + ", seed " + std::to_string(timeline.seed);

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "lab/axis_figures.h"
+#include "lab/claims.h"
 #include "lab/dot_chart.h"
 #include "lab/page/run_charts.h"
-#include "lab/student.h"
 
 namespace eddy::lab {
 namespace {
@@ -157,6 +157,31 @@ std::string draw_figure(const PageFigure& figure, const PageSource& source) {
     dots.rows.push_back({shown(curve.series.name), point.y, point.error, curve.series.colour});
   }
   return figure.kind == FigureKind::dots ? draw_dots(dots) : draw(chart);
+}
+
+std::vector<FoundClaim> found_claims(const PageSource& source) {
+  std::vector<FoundClaim> out;
+  for (const Json& text : source.result.value("expect", Json::array())) {
+    const auto claim = parse_claim(text.get<std::string>());
+    if (!claim) continue;
+    const Estimate found = estimate(changes(*claim, source.variants));
+    if (found.count > 0)
+      out.push_back({claim->key + " of [" + claim->variant + "]", "[" + claim->baseline + "]",
+                     claim->change, found});
+  }
+  return out;
+}
+
+std::string draw_claims(const PageSource& source) {
+  DotChart chart{.title = "Claimed and found - " + source.result.value("experiment", ""),
+                 .label = "change [%]",
+                 .rows = {},
+                 .note = "the change within a seed, mean over seeds with its 95 % interval"};
+  for (const FoundClaim& claim : found_claims(source)) {
+    chart.rows.push_back({claim.of, claim.found.mean, claim.found.half_width, 0});
+    chart.rows.push_back({"claimed, against " + claim.against, claim.claimed, 0, 1});
+  }
+  return chart.rows.empty() ? "" : draw_dots(chart);
 }
 
 }  // namespace eddy::lab

@@ -11,6 +11,7 @@
 
 #include "lab/figures.h"
 #include "lab/page/source.h"
+#include "lab/student.h"
 #include "lab/svg.h"
 
 namespace eddy::lab {
@@ -39,5 +40,16 @@ std::vector<PageFigure> page_figures(PageSource& source);
 
 // The figure of all seeds together, for a paper.
 std::string draw_figure(const PageFigure& figure, const PageSource& source);
+
+// What is claimed in numbers and could be looked at, beside what was found.
+struct FoundClaim {
+  std::string of;       // "fct_p99_us of [scheme=drill rlb=default]"
+  std::string against;  // "[scheme=drill rlb=off]"
+  double claimed = 0;   // in percent, as what follows
+  Estimate found;
+};
+std::vector<FoundClaim> found_claims(const PageSource& source);
+// For a paper; empty: nothing is claimed.
+std::string draw_claims(const PageSource& source);
 
 }  // namespace eddy::lab

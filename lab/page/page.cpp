@@ -10,7 +10,6 @@
 #include "lab/page/timeline_page.h"
 #include "lab/page/words.h"
 #include "lab/page_assets.h"
-#include "lab/student.h"
 #include "lab/svg.h"
 #include "lab/sweep.h"
 #include "net/fnv.h"
@@ -134,20 +133,13 @@ Json claims_of(const PageSource& source) {
     rows.push_back({{"v", variant_number(source, found[i][1])}, {"s", ""}, {"t", found[i]}});
   Json words = Json::array();
   Json pairs = Json::array();
-  for (const Json& text : expect) {
-    const auto claim = parse_claim(text.get<std::string>());
-    if (!claim) {
-      words.push_back(text);
-      continue;
-    }
-    const Estimate ours = estimate(changes(*claim, source.variants));
-    if (ours.count == 0) continue;
-    pairs.push_back({{"name", fmt::format("{} of [{}] against [{}]", claim->key, claim->variant,
-                                          claim->baseline)},
-                     {"claimed", claim->change},
-                     {"found", rounded(ours.mean)},
-                     {"error", rounded(ours.half_width)}});
-  }
+  for (const Json& text : expect)
+    if (!parse_claim(text.get<std::string>())) words.push_back(text);
+  for (const FoundClaim& claim : found_claims(source))
+    pairs.push_back({{"name", claim.of + " against " + claim.against},
+                     {"claimed", claim.claimed},
+                     {"found", rounded(claim.found.mean)},
+                     {"error", rounded(claim.found.half_width)}});
   return {{"table",
            {{"id", "claims"},
             {"title", "Claimed and found"},

@@ -130,7 +130,8 @@
   function table(spec, pick, cell) {
     const sort = {column: -1, up: true};
     const body = el("tbody");
-    const heads = spec.head.map((head, column) => el("th", {scope: "col", "aria-sort": "none"},
+    const words = spec.head.map((head, column) => spec.rows.length > 0 && spec.rows.every((row) => isWords(row.t[column]) || row.t[column] === "-"));
+    const heads = spec.head.map((head, column) => el("th", {scope: "col", "aria-sort": "none", className: words[column] ? "left" : ""},
       el("button", {type: "button", textContent: head || "\u2217", on: {click: () => {
         sort.up = sort.column === column ? !sort.up : true;
         sort.column = column;
@@ -141,7 +142,7 @@
       body.replaceChildren(...sorted(spec.rows.filter(pick), sort).map((row) => {
         const made = el("tr", {}, ...row.t.map((text, column) => {
           const content = cell ? cell(row, column, text) : null;
-          return el("td", {className: isWords(text) && text.length > 24 ? "text" : ""}, content || pretty(text));
+          return el("td", {className: isWords(text) && text.length > 40 ? "text" : words[column] ? "left" : ""}, content || pretty(text));
         }));
         if (row.significant) made.className = "sure";
         return made;
@@ -208,7 +209,7 @@
     const host = el("div", {className: "chart", role: "img"});
     const legend = el("ul", {className: "legend"});
     redraw.push(chart(host, legend, () => spec, newGroup(() => [0, 1, false])).draw);
-    return el("figure", {id: newId("claims"), className: "claims"}, host, legend, el("div", {className: "under"}, commands(result.sweeps.slice(0, 4))));
+    return el("figure", {id: newId("claims"), className: "claims"}, host, legend, el("div", {className: "under"}, commands([...result.sweeps.slice(0, 4), `${result.figures_command}   # claims.svg, claims.pdf`])));
   }
 
   // --- figures

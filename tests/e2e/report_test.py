@@ -307,7 +307,7 @@ class Files(Base):
         to = self.folder / "figures"
         eddylab("report", self.result, "--out", self.folder / "f.html", "--figures", to)
         names = sorted(file.stem for file in to.glob("*.svg"))
-        self.assertTrue({"fct_cdf", "fct_p99", "link_load", "timeline_scheme=ecmp__seed_1"} <= set(names), names)
+        self.assertTrue({"fct_cdf", "fct_p99", "link_load", "claims", "timeline_scheme=ecmp__seed_1"} <= set(names), names)
         self.assertEqual(names, sorted(file.stem for file in to.glob("*.pdf")))
         for file in to.glob("*.svg"):
             xml.fromstring(file.read_text())
