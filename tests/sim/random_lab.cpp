@@ -16,6 +16,11 @@
 namespace eddy::test {
 namespace {
 
+static_assert(static_cast<int>(config::DetectorMode::guarded) == 2 &&
+              static_cast<int>(config::OnExceed::least_bad) == 2 &&
+              static_cast<int>(config::FollowRelease::loop) == 1 &&
+              static_cast<int>(config::AllWarned::score) == 3);  // choose_escapes() takes any
+
 using namespace eddy::literals;
 using config::FaultConfig;
 using config::FaultType;
@@ -97,6 +102,7 @@ class Maker {
     lab_.experiment.load_balancer.scheme = some_scheme();
     draw_rlb();
     choose_order();
+    choose_escapes();
   }
 
   // In every third lab; no draw, so that the others stay as they were.
@@ -107,6 +113,24 @@ class Maker {
     if ((choice >> 8 & 3) == 0) resequence.wait = 50_us;
     if ((choice >> 16 & 3) == 0) resequence.packets = 5;
     if ((choice >> 24 & 3) == 0) resequence.cap = 20_KiB;
+  }
+
+  // What RLB does where nothing is simple; no draw, either. In every other lab as the preset says.
+  void choose_escapes() {
+    config::RlbConfig& rlb = lab_.experiment.switches.rlb;
+    const uint64_t choice = lb::mix64(~lab_.seed);
+    const auto pick = [&](int at, uint64_t of) { return (choice >> at & 0xff) % of; };
+    if (!rlb.enabled() || pick(0, 2) == 0) return;
+    rlb.failure_detector.mode = static_cast<config::DetectorMode>(pick(8, 3));
+    if (pick(16, 2) == 0) rlb.failure_detector.silence = 200_us;
+    rlb.failure_detector.exclusion = 100_us * static_cast<int64_t>(1 + pick(16, 20));
+    rlb.recirculation.on_exceed = static_cast<config::OnExceed>(pick(24, 3));
+    rlb.recirculation.follow_release = static_cast<config::FollowRelease>(pick(32, 2));
+    rlb.recirculation.rebase_on_return = pick(32, 3) == 0;
+    rlb.all_warned = static_cast<config::AllWarned>(pick(40, 4));
+    rlb.reroute_credit = pick(48, 2) == 0;
+    if (pick(56, 3) == 0) rlb.guard.scope = config::GuardScope::moves;
+    if (pick(56, 4) == 1) rlb.guard.flows = 64;
   }
 
   std::string some_scheme() {
