@@ -24,10 +24,12 @@ namespace {
 
 constexpr size_t kHosts = 2;
 constexpr size_t kUplinks = 4;
-constexpr size_t kPolls = 320;        // a sample
-constexpr uint32_t kWarnEvery = 256;  // polls: warnings live for longer
-constexpr size_t kSentAt = 16;        // in the shim: when the frame was sent,
-constexpr size_t kEchoedAt = 20;      // and the stamp that it echoes
+constexpr size_t kPolls = 320;          // a sample
+constexpr uint32_t kFlows = 10'000;     // at this load most pause for longer than a flowlet's gap,
+constexpr uint32_t kSteadyFlows = 500;  // and of so few hardly one does
+constexpr uint32_t kWarnEvery = 256;    // polls: warnings live for longer
+constexpr size_t kSentAt = 16;          // in the shim: when the frame was sent,
+constexpr size_t kEchoedAt = 20;        // and the stamp that it echoes
 constexpr size_t kFeedbackPathAt = 8;
 constexpr size_t kSourceAt = 2;
 
@@ -146,9 +148,9 @@ class FabricIo final : public Io {
 
 class Leaf {
  public:
-  Leaf(const config::RlbConfig& rlb, size_t warned_uplinks)
+  Leaf(const config::RlbConfig& rlb, size_t warned_uplinks, uint32_t flows = kFlows)
       : config_(leaf(rlb)),
-        io_(replay_of(spec(), config_), warned_uplinks),
+        io_(replay_of(spec(flows), config_), warned_uplinks),
         object_(make_switch(config_, 1)) {
     for (size_t port = 0; port < config_.ports.size(); ++port) io_.raise_link(PortId(port));
     (void)run(2'000);
@@ -179,9 +181,11 @@ class Leaf {
   }
 
  private:
-  static Case spec() { return {.name = "overhead", .hosts = kHosts, .uplinks = kUplinks}; }
+  static Case spec(uint32_t flows) {
+    return {.name = "overhead", .flows = flows, .hosts = kHosts, .uplinks = kUplinks};
+  }
   static config::SwitchConfig leaf(const config::RlbConfig& rlb) {
-    config::SwitchConfig config = config_of(spec());
+    config::SwitchConfig config = config_of(spec(kFlows));
     config.rlb = rlb;
     return config;
   }
@@ -206,12 +210,16 @@ struct Leaves {
   Leaf unguarded{kUnguarded, 0};
   Leaf idle{kStandard, 0};
   Leaf warned{kStandard, kUplinks / 2};
+  Leaf bare_steady{kOff, 0, kSteadyFlows};
+  Leaf steady{kStandard, 0, kSteadyFlows};
 
   void check() const {
     bare.expect(PortCounter::shim_tx_packets, false);
     unguarded.expect(PortCounter::path_samples, true);
     idle.expect(PortCounter::path_samples, true);
     idle.expect(PortCounter::path_warnings_begun, false);
+    idle.expect(PortCounter::guard_moved_flows, true);
+    steady.expect(PortCounter::path_samples, true);
     warned.expect(PortCounter::path_samples, true);
     warned.expect(PortCounter::rlb_rerouted_packets, true);
     warned.expect(PortCounter::path_warnings_expired, false);
@@ -222,21 +230,22 @@ struct Leaves {
 
 std::vector<Result> measure_overhead(int rounds) {
   Leaves leaves;
-  std::vector<double> unguarded, idle, warned;
-  const auto sample = [&](Leaf& leaf, std::vector<double>& samples) {
+  std::vector<double> unguarded, idle, warned, steady;
+  const auto sample = [&](Leaf& bare, Leaf& leaf, std::vector<double>& samples) {
     samples.push_back(undisturbed([&] {
-      const double bare = leaves.bare.run();
-      return leaf.run() - bare;
+      const double without = bare.run();
+      return leaf.run() - without;
     }));
   };
   for (int round = 0; round < rounds; ++round) {
-    sample(leaves.unguarded, unguarded);
-    sample(leaves.idle, idle);
-    sample(leaves.warned, warned);
+    sample(leaves.bare, leaves.unguarded, unguarded);
+    sample(leaves.bare, leaves.idle, idle);
+    sample(leaves.bare, leaves.warned, warned);
+    sample(leaves.bare_steady, leaves.steady, steady);
   }
   leaves.check();
   return {summarize("rlb.overhead.idle", idle), summarize("rlb.overhead.unguarded", unguarded),
-          summarize("rlb.overhead.warned", warned)};
+          summarize("rlb.overhead.warned", warned), summarize("rlb.overhead.steady", steady)};
 }
 
 bool run_overhead(const std::string& name, size_t polls) {
@@ -244,12 +253,15 @@ bool run_overhead(const std::string& name, size_t polls) {
     const char* name;
     const config::RlbConfig& rlb;
     size_t warned;
+    uint32_t flows = kFlows;
   };
   for (const Named& leaf :
        {Named{"rlb.bare", kOff, 0}, Named{"rlb.unguarded", kUnguarded, 0},
-        Named{"rlb.idle", kStandard, 0}, Named{"rlb.warned", kStandard, kUplinks / 2}})
+        Named{"rlb.idle", kStandard, 0}, Named{"rlb.warned", kStandard, kUplinks / 2},
+        Named{"rlb.bare_steady", kOff, 0, kSteadyFlows},
+        Named{"rlb.steady", kStandard, 0, kSteadyFlows}})
     if (name == leaf.name) {
-      (void)Leaf(leaf.rlb, leaf.warned).run(polls);
+      (void)Leaf(leaf.rlb, leaf.warned, leaf.flows).run(polls);
       return true;
     }
   return false;

@@ -31,9 +31,11 @@ def instructions(binaries, directory, show):
     hop = {name: (cross.get(name, 0) - stay.get(name, 0)) / 2 for name in stay | cross}
     show(f"worker.hop: {sum(hop.values()):.1f} instructions a packet more than without the hop")
     show_table(hop, show)
-    bare = sum(per_packet(binaries, directory, "rlb.bare").values())
-    rlb = {name: sum(per_packet(binaries, directory, f"rlb.{name}").values()) - bare
-           for name in ("idle", "unguarded", "warned")}
+    bare = {name: sum(per_packet(binaries, directory, f"rlb.{name}").values())
+            for name in ("bare", "bare_steady")}
+    rlb = {name: sum(per_packet(binaries, directory, f"rlb.{name}").values()) - bare[beside]
+           for name, beside in (("idle", "bare"), ("unguarded", "bare"), ("warned", "bare"),
+                                ("steady", "bare_steady"))}
     for name, count in rlb.items():
         show(f"rlb.overhead.{name}: {count:.1f} instructions a packet more than without RLB")
     singles = [single(binaries, directory, name, show) for name in SINGLE]
