@@ -29,6 +29,7 @@ struct Codec;
   };
 EDDY_CODEC(bool, boolean)
 EDDY_CODEC(int64_t, integer)
+EDDY_CODEC(uint64_t, integer)
 EDDY_CODEC(double, real)
 EDDY_CODEC(std::string, text)
 EDDY_CODEC(Duration, duration)

@@ -110,7 +110,7 @@ int topology_command(const Arguments& arguments) {
     const auto& topology = run.experiment.topology;
     if (std::find(shown.begin(), shown.end(), topology) != shown.end()) continue;
     shown.push_back(topology);
-    const Result<Topology> built = build_topology(run.experiment);
+    const Result<Topology> built = unscaled_topology(run.experiment);
     if (!built) {
       Problems problems;
       for (const std::string& problem : built.problems())

@@ -92,6 +92,7 @@ class HostDaemon {
   Problems plan_memory();
   Problems open_ports();
   void launch();
+  void add_switch_gap(std::vector<std::string>& warnings) const;
   std::string what_is_down();
   std::string trouble();
   std::string link_trouble(Instant now);
@@ -364,6 +365,17 @@ void HostDaemon::run() {
   launched_ = false;
 }
 
+// Of the last second of the run.
+void HostDaemon::add_switch_gap(std::vector<std::string>& warnings) const {
+  const auto gap = switches_->poll_gap();
+  if (!gap || gap.value().p999 <= poll_gap()) return;
+  warnings.push_back(
+      fmt::format("switches were polled every {} us at times (p99.9; the longest {} us, "
+                  "at {}), {} us are allowed",
+                  gap.value().p999.ns() / 1'000, gap.value().longest.ns() / 1'000,
+                  gap.value().where, poll_gap().ns() / 1'000));
+}
+
 Problems HostDaemon::write() {
   const Instant ended_at = std::max(worker_->ended_at(), Instant());
   RealRun run{.experiment = experiment_,
@@ -384,12 +396,14 @@ Problems HostDaemon::write() {
         fmt::format("hosts were polled every {} us at worst (p99.9), {} us are "
                     "allowed",
                     gap.ns() / 1'000, poll_gap().ns() / 1'000));
+  add_switch_gap(run.warnings);
   lab::RunResult result = real_result(run, *switches_);
   result.polls = worker_->counts().polls;
   const double cycles_a_second =
       1e12 / static_cast<double>(clock_.scale().to_time(1'000'000).ps()) * 1e6;
   result.counters["host_busy_cycles"] = worker_->counts().busy_cycles;
   result.counters["host_poll_gap_p999_ns"] = static_cast<uint64_t>(gap.ns());
+  result.counters["host_poll_gap_max_ns"] = static_cast<uint64_t>(worker_->gaps().longest().ns());
   result.counters["host_poll_gap_p50_ns"] =
       static_cast<uint64_t>(worker_->gaps().quantile(500).ns());
   result.counters["host_cycles_per_second"] = static_cast<uint64_t>(cycles_a_second);

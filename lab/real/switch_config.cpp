@@ -42,7 +42,6 @@ config::SwitchConfig real_switch(const config::Experiment& experiment, const Top
   config.name = place.prefix + config.name;
   config.time_dilation = experiment.run.time_dilation;
   config.poll_gap = experiment.switches.poll_gap;
-  config.seed &= INT64_MAX;  // as much as a configuration file can say
   config.idle = place.idle;
   config.control.socket = place.control.string();
   for (const Topology::Host& host : topology.hosts)

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "config/experiment_load.h"
+#include "lab/real/switch_config.h"
 #include "lab/topology.h"
 #include "lab/traffic.h"
 #include "lab/traffic_files.h"
@@ -39,7 +40,7 @@ TEST_P(Experiments, HaveAFabricAndFlows) {
   const auto loaded = config::load_experiment(GetParam().path, {.size = GetParam().size});
   ASSERT_TRUE(loaded.ok()) << loaded.problems().front();
   const config::Experiment& experiment = loaded.value().runs.front().experiment;
-  const auto topology = build_topology(experiment);
+  const auto topology = unscaled_topology(experiment);
   ASSERT_TRUE(topology.ok()) << topology.problems().front();
   const auto trace = make_traffic(experiment, topology.value(), experiment.run.seeds.front(),
                                   TrafficFiles(loaded.value().folder));
