@@ -11,6 +11,7 @@ from .fabric import Plan, host_socket
 from .netns import Trouble, wait_for
 
 DILATION = 400  # the experiment's 40 Gb/s are the demo's 100 Mb/s
+POLL_GAP = "100ms"  # headroom for that: the machine may be busy with other things
 LONGEST_DRAIN = 15  # seconds until all flows have ended
 ID = "demo-roce"
 WORKLOAD = Path(__file__).resolve().parents[2] / "config" / "workloads" / "web_search.csv"
@@ -37,7 +38,7 @@ class Roce:
     def plan(self, names):
         slow = {"gap": "40ms"} if self._arguments.scheme == "letflow" else {}  # 100 us at 40 Gb/s
         return Plan(host_ports="memif", scheme=self._arguments.scheme, parameters=slow, names=names,
-                    host_pg="lossless", buffer="6MiB")
+                    host_pg="lossless", buffer="24MiB", poll_gap=POLL_GAP)
 
     def pings(self, _world, _hosts):
         """Nobody in these hosts answers ping; that a switch finds them says enough."""
@@ -139,7 +140,8 @@ def experiment(seconds, scheme):
     return f"""id: {ID}
 title: RoCEv2 incast across the demo's fabric
 topology: {{kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, host_delay: 100ns}}
-switches: {{poll_gap: 20ms}}
+buffer: {{size: 24MiB}}
+switches: {{poll_gap: {POLL_GAP}}}
 load_balancer: {{scheme: {scheme}}}
 host: {{window: false}}
 traffic:

@@ -14,13 +14,13 @@ EXPERIMENT = """
 id: hosts
 title: Two leaves, four hosts
 topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2}
-buffer: {size: 4MiB}
-switches: {poll_gap: 20ms}
+buffer: {size: 16MiB}
+switches: {poll_gap: 200ms}
 wred:
   default: {kmin: 5kB, kmax: 200kB, pmax: 0.01}
 traffic:
   - {type: incast, degree: 2, size: 200kB, period: 500us}
-run: {seeds: [1], warmup: 0us, duration: 2ms, drain: 40ms, time_dilation: 400}
+run: {seeds: [1], warmup: 0us, duration: 2ms, drain: 40ms, time_dilation: 1000}
 sizes: {ci: {}}
 """
 SWITCHES = ("leaf1", "leaf2", "spine1")
@@ -43,6 +43,8 @@ class Eddyhost(EndToEnd):
         for process in self.switches.values():
             if process.wait(5) is None:
                 process.kill()
+        for name in self.switches:  # one that was killed leaves it
+            Path(f"/run/eddy/{self.names}{name}.sock").unlink(missing_ok=True)
 
     def start_switches(self):
         for name in SWITCHES:
@@ -80,7 +82,7 @@ class Eddyhost(EndToEnd):
         self.assertEqual(done.returncode, 0, done.stderr)
         real = self.result()
         self.assertTrue(real["real"])
-        self.assertEqual(real["time_dilation"], 400)
+        self.assertEqual(real["time_dilation"], 1000)
         self.assertEqual((real["flows"], real["unfinished"], real["lossless_drops"]), (8, 0, 0), real)
         self.assertFalse(real["interrupted"] or real["censored"])
         self.assertEqual(real["counters"]["rx_packets"], 3 * real["counters"]["nic_rx_packets"])
@@ -121,7 +123,7 @@ class Eddyhost(EndToEnd):
     def test_a_peer_that_does_not_answer_ends_the_run(self):
         self.file.write_text(EXPERIMENT.replace("duration: 2ms", "duration: 400ms"), encoding="utf-8")
         self.start_switches()
-        process = self.begin("--set", "host.rto=500us", "--patience", "1s")
+        process = self.begin("--set", "host.rto=200us", "--patience", "1s")
         self.switches["spine1"].popen.send_signal(signal.SIGSTOP)
         self.switches["leaf1"].popen.send_signal(signal.SIGSTOP)
         self.switches["leaf2"].popen.send_signal(signal.SIGSTOP)
@@ -158,7 +160,7 @@ class Eddyhost(EndToEnd):
     def test_wrong_words_are_refused(self):
         for words, valid in ((("--port", "leaf9.host1=net_null0"), "they are leaf1.host1 to leaf2.host2"),
                              (("--port", "leaf1.host1"), "write HOST=DEVICE"),
-                             (("--set", "topology.hosts_per_leaf=20", "--set", "buffer.size=64MiB"), "has room for 32"),
+                             (("--set", "topology.hosts_per_leaf=20", "--set", "buffer.size=256MiB"), "has room for 32"),
                              (("--set", "traffic.0.size=5"), "hosts.yaml"),
                              (("--wait", "soon"), "--wait"),
                              (("--variant", "x"), "no variant")):
