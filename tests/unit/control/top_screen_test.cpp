@@ -8,9 +8,7 @@
 namespace eddy::control {
 namespace {
 
-using testing::Each;
 using testing::HasSubstr;
-using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
