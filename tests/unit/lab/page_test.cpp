@@ -201,7 +201,9 @@ TEST_F(PageTest, CurvesAreBounded) {
   run.result.ood_histogram.assign(1'024, 1);
   write(run);
   const std::string html = page().html;
-  for (const Json& figure : data_of(html).at("results").at(0).at("figures"))
+  const Json figures = data_of(html).at("results").at(0).at("figures");
+  EXPECT_GE(figures.size(), 3u);
+  for (const Json& figure : figures)
     for (const Json& curve : figure.at("curves")) EXPECT_LE(curve.at("x").size(), 401u);
   constexpr size_t kMostOctets = 200'000;
   EXPECT_LT(html.size(), kMostOctets);
