@@ -47,6 +47,7 @@ struct Files {
     _exit(kCannotStart);
   }
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   execv(arguments.front(), arguments.data());
