@@ -30,8 +30,9 @@ double frames_a_second(const config::Experiment& experiment, const Topology& top
   double frames = 0;
   std::map<uint32_t, double> to;  // seconds that a destination's line is busy
   for (const Flow& flow : trace.flows) {
-    const double packets = static_cast<double>(flow.size.count() / experiment.host.mtu + 1) *
-                           (1 + 1.0 / std::max(1, experiment.host.ack_every));
+    const int64_t data = flow.size.count() / experiment.host.mtu + 1;
+    const double packets =
+        static_cast<double>(data) * (1 + 1.0 / std::max(1, experiment.host.ack_every));
     frames += packets * (paths.path(flow.source, flow.destination).links + 1);
     to[flow.destination] += static_cast<double>(flow.size.count()) * 8 /
                             static_cast<double>(topology.hosts[flow.destination].rate.bps());
@@ -114,8 +115,9 @@ int64_t dilation_for_gap(const Topology& unscaled, int mtu, Duration gap) {
   Duration longest;
   for (uint32_t to = 1; to < unscaled.hosts.size(); ++to)
     if (paths.path(0, to).links > 0) longest = std::max(longest, paths.base_rtt(0, to, Bytes(mtu)));
-  if (longest <= Duration{}) return 1;
-  return (gap.ps() + longest.ps() - 1) / longest.ps();
+  const int64_t round_trip = longest.ps();
+  if (round_trip <= 0) return 1;
+  return (gap.ps() + round_trip - 1) / round_trip;
 }
 
 }  // namespace eddy::lab
