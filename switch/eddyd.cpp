@@ -8,6 +8,7 @@
 #include "config/load.h"
 #include "net/quantity.h"
 #include "switch/daemon.h"
+#include "switch/dpdk/eal.h"
 #include "switch/pcap_daemon.h"
 
 namespace {
@@ -68,22 +69,11 @@ int run(const Request& request) {
   return eddy::run_daemon(options);
 }
 
-// Everything behind "--" is EAL's, untouched.
-std::vector<std::string> split_off_eal(int& argc, char** argv) {
-  std::vector<std::string> eal;
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) != "--") continue;
-    eal.assign(argv + i + 1, argv + argc);
-    argc = i;
-  }
-  return eal;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   Request request;
-  request.eal = split_off_eal(argc, argv);
+  request.eal = eddy::split_off_eal(argc, argv);
   CLI::App app("Eddy, a lossless Ethernet switch on DPDK ports", "eddyd");
   app.footer(
       "Arguments after -- go to DPDK's EAL. Exit codes: 0 ended on request, 1 failed,\n"

@@ -13,6 +13,7 @@
 #include "lab/results.h"
 #include "net/quantity.h"
 #include "switch/control/words.h"
+#include "switch/dpdk/eal.h"
 #include "testbed/host_daemon.h"
 
 namespace eddy::testbed {
@@ -158,23 +159,12 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--quiet", arguments.quiet, "only say what fails");
 }
 
-// Everything behind "--" is EAL's, untouched.
-std::vector<std::string> split_off_eal(int& argc, char** argv) {
-  std::vector<std::string> eal;
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) != "--") continue;
-    eal.assign(argv + i + 1, argv + argc);
-    argc = i;
-  }
-  return eal;
-}
-
 }  // namespace
 }  // namespace eddy::testbed
 
 int main(int argc, char** argv) {
   eddy::testbed::Arguments arguments;
-  arguments.eal = eddy::testbed::split_off_eal(argc, argv);
+  arguments.eal = eddy::split_off_eal(argc, argv);
   CLI::App app("The RoCEv2 hosts of an experiment on real ports.", "eddyhost");
   eddy::testbed::declare(app, arguments);
   try {

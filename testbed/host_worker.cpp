@@ -1,27 +1,16 @@
 #include "testbed/host_worker.h"
 
-#include <sched.h>
-#include <sys/prctl.h>
-
 #include <algorithm>
-#include <ctime>
+
+#include "switch/dpdk/resting.h"
 
 namespace eddy::testbed {
-namespace {
-
-void sleep_for(Duration time) {
-  const timespec t{time.ns() / 1'000'000'000, time.ns() % 1'000'000'000};
-  nanosleep(&t, nullptr);
-}
-
-}  // namespace
-
 HostWorker::HostWorker(HostGroup& group, std::span<DpdkWire> wires, const Bell& bell,
                        const TscClock& clock, Idler idler)
     : group_(group), wires_(wires), bell_(bell), clock_(clock), idler_(idler) {}
 
 void HostWorker::run() {
-  prctl(PR_SET_TIMERSLACK, 1UL);  // ns; the default of 50 us would be longer than the sleeps
+  allow_short_sleeps();
   running_.store(true, std::memory_order_release);
   uint64_t heard = 0;
   last_ = now();
@@ -49,17 +38,7 @@ void HostWorker::run() {
 
 void HostWorker::rest(Instant now, bool idle) {
   if (!idle) return idler_.worked();
-  const IdleStep step = idler_.idle(now, group_.next_deadline());
-  switch (step.kind) {
-    case IdleStep::Kind::poll:
-      return;
-    case IdleStep::Kind::yield:
-      sched_yield();
-      return;
-    case IdleStep::Kind::sleep:
-      sleep_for(step.sleep);
-      return;
-  }
+  carry_out(idler_.idle(now, group_.next_deadline()));
 }
 
 // Adding nothing reads with a full barrier: turns that begin later see what this thread wrote

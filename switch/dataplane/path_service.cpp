@@ -55,10 +55,7 @@ void PathService::adopt(const Snapshot& now) {
   measured_queue_ = plan_->measured.queue;
   due_every_ns_ = 0;
   note_time();
-  if (echoes_ != nullptr && echoes_->sets() != 0 && sample_ns_ != 0)
-    due_every_ns_ = std::max(sample_ns_ / static_cast<uint32_t>(echoes_->sets()), uint32_t{1});
-  due_since_ns_ = now_ns_;
-  next_due_set_ = 0;
+  plan_stamps();
   if (measured_ != now.paths.get()) start_measuring();
   measured_ = now.paths.get();
   if (next_set_ >= now.path_sets.size()) next_set_ = 0;
@@ -94,6 +91,16 @@ void PathService::note_time() {
     given_before_ =
         std::min(given_before_,
                  Instant::at(Duration::picoseconds(shard.at_ps.load(std::memory_order_acquire))));
+}
+
+// What was due may be due, whatever the last plan said: a path's record knows when it was stamped.
+void PathService::plan_stamps() {
+  next_due_set_ = 0;
+  due_since_ns_ = now_ns_;
+  if (echoes_ == nullptr || echoes_->sets() == 0) return;
+  for (size_t set = 0; set < echoes_->sets(); ++set) echoes_->set_stamps_due(set);
+  if (sample_ns_ == 0) return;
+  due_every_ns_ = std::max(sample_ns_ / static_cast<uint32_t>(echoes_->sets()), uint32_t{1});
 }
 
 // One set after the other, each once a sample time: stamps of all would come in one burst.

@@ -93,6 +93,7 @@ class PathService {
   }
   bool is_due(const Packet& packet, size_t set);
   void note_time();
+  void plan_stamps();
   void make_due();
   void add_shim(Packet& packet, uint16_t set, bool due);
   void pass(Packet& packet);

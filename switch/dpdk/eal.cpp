@@ -179,6 +179,16 @@ Result<EalCommandLine> eal_command_line(const EalRequest& request, const Machine
   return line;
 }
 
+std::vector<std::string> split_off_eal(int& argc, char** argv) {
+  std::vector<std::string> eal;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    eal.assign(argv + i + 1, argv + argc);
+    argc = i;
+  }
+  return eal;
+}
+
 Result<std::unique_ptr<Eal>> Eal::start(const EalRequest& request) {
   using Started = Result<std::unique_ptr<Eal>>;
   std::unique_ptr<Eal> eal(new Eal);

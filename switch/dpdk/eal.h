@@ -41,6 +41,9 @@ struct EalCommandLine {
 // The EAL command line for a request, or why there is none.
 Result<EalCommandLine> eal_command_line(const EalRequest& request, const Machine& machine);
 
+// Everything behind "--" is EAL's, untouched; argc then ends before it.
+std::vector<std::string> split_off_eal(int& argc, char** argv);
+
 class Eal {
  public:
   // Once a process.

@@ -1,12 +1,9 @@
 #include "switch/dpdk/worker.h"
 
-#include <sched.h>
-#include <sys/prctl.h>
-
 #include <algorithm>
-#include <ctime>
 
 #include "switch/dataplane/events.h"
+#include "switch/dpdk/resting.h"
 
 namespace eddy {
 namespace {
@@ -17,11 +14,6 @@ constexpr CounterInfo kInfos[] = {
     EDDY_WORKER_COUNTERS(EDDY_INFO_ENTRY)
 #undef EDDY_INFO_ENTRY
 };
-
-void sleep_for(Duration time) {
-  const timespec t{time.ns() / 1'000'000'000, time.ns() % 1'000'000'000};
-  nanosleep(&t, nullptr);
-}
 
 }  // namespace
 
@@ -34,7 +26,7 @@ Worker::Worker(Shard& shard, DpdkIo& io, const TscClock& clock, config::IdlePoli
     : shard_(shard), io_(io), clock_(clock), idler_(idle, poll_gap), allowed_gap_(poll_gap) {}
 
 void Worker::run() {
-  prctl(PR_SET_TIMERSLACK, 1UL);  // ns; the default of 50 us would be longer than the sleeps
+  allow_short_sleeps();
   running_.store(true, std::memory_order_release);
   Instant last = clock_.now();
   review_at_ = last + kReviewInterval;
@@ -56,18 +48,8 @@ void Worker::run() {
 
 void Worker::rest(Instant now, bool idle) {
   if (!idle) return idler_.worked();
-  const IdleStep step = idler_.idle(now, std::min(shard_.next_deadline(), io_.next_completion()));
-  switch (step.kind) {
-    case IdleStep::Kind::poll:
-      return;
-    case IdleStep::Kind::yield:
-      sched_yield();
-      return;
-    case IdleStep::Kind::sleep:
-      counters_[WorkerCounter::worker_sleeps].add(1);
-      sleep_for(step.sleep);
-      return;
-  }
+  const Instant wake_at = std::min(shard_.next_deadline(), io_.next_completion());
+  if (carry_out(idler_.idle(now, wake_at))) counters_[WorkerCounter::worker_sleeps].add(1);
 }
 
 void Worker::count(const PollStats& stats, uint64_t cycles) {
