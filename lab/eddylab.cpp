@@ -13,6 +13,7 @@
 #include "lab/flow_results.h"
 #include "lab/page/command.h"
 #include "lab/real/command.h"
+#include "lab/real/host_devices.h"
 #include "lab/real/switch_config.h"
 #include "lab/report.h"
 #include "lab/results.h"
@@ -35,6 +36,7 @@ struct Arguments {
   std::vector<std::string> sets;
   std::string switch_name;  // config: one switch of the fabric, for eddyd
   std::string sockets = "/run/eddy";
+  std::vector<std::string> ports;
   uint64_t seed = 1;
   std::string shown;  // show
   std::vector<std::string> variants;
@@ -154,8 +156,11 @@ int switch_config_command(const Arguments& arguments, const config::LoadedExperi
                     {"no switch " + arguments.switch_name + "; they are " +
                      topology->switches.front().name + " to " + topology->switches.back().name});
   const auto index = static_cast<size_t>(found - topology->switches.begin());
+  Result<HostDevices> devices = host_devices(*topology, arguments.ports);
+  if (!devices) return complain(kUsage, devices.problems());
   std::cout << config::print_config(
-      real_switch(experiment, *topology, index, {.sockets = arguments.sockets}));
+      real_switch(experiment, *topology, index,
+                  {.sockets = arguments.sockets, .host_devices = std::move(devices->by_host)}));
   return kDone;
 }
 
@@ -258,12 +263,18 @@ void declare_run(CLI::App& app, Arguments& arguments) {
 }
 
 void declare_switch(CLI::App* command, Arguments& arguments) {
-  command->add_option("switch", arguments.switch_name,
-                      "print this switch of the fabric alone, as a configuration of eddyd");
+  auto* name =
+      command->add_option("switch", arguments.switch_name,
+                          "print this switch of the fabric alone, as a configuration of eddyd");
   add_variants(command, arguments.variants);
-  command->add_option("--seed", arguments.seed, "of the switch's random choices");
-  command->add_option("--sockets", arguments.sockets,
-                      "folder of memif sockets; default: /run/eddy");
+  command->add_option("--seed", arguments.seed, "of the switch's random choices")->needs(name);
+  command->add_option("--sockets", arguments.sockets, "folder of memif sockets; default: /run/eddy")
+      ->needs(name);
+  command
+      ->add_option("--port", arguments.ports,
+                   "HOST=DEVICE for a port to a host, as for eddyhost; default: memif")
+      ->allow_extra_args(false)
+      ->needs(name);
 }
 
 void declare(CLI::App& app, Arguments& arguments) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/experiment_load.h"
+#include "lab/real/host_devices.h"
 #include "net/units.h"
 #include "testbed/switch_watch.h"
 
@@ -40,12 +41,8 @@ struct HostDaemonOptions {
 
 int run_host_daemon(const HostDaemonOptions& options);
 
-struct HostDevices {
-  std::vector<std::string> by_host;
-};
-// By `assignments` (HOST=DEVICE). In DEVICE {host} stands for the host's name and {n} for its
-// number, from 0.
-Result<HostDevices> devices_of(const lab::Topology& topology,
-                               const std::vector<std::string>& assignments);
+// Of every host, by `assignments` (HOST=DEVICE).
+Result<lab::HostDevices> devices_of(const lab::Topology& topology,
+                                    const std::vector<std::string>& assignments);
 
 }  // namespace eddy::testbed

@@ -13,6 +13,13 @@ std::string memif(size_t number, bool server, const std::filesystem::path& socke
          ",id=0,socket=" + socket.string() + ",socket-abstract=no";
 }
 
+std::string host_device(const Topology& topology, size_t host, const RealPlace& place) {
+  if (host < place.host_devices.size() && !place.host_devices[host].empty())
+    return place.host_devices[host];
+  const Topology::Host& it = topology.hosts[host];
+  return memif(it.port.index(), true, host_socket(place.sockets, it.name));
+}
+
 void add_routes(const Topology& topology, size_t index, config::SwitchConfig& config) {
   for (const Topology::Host& host : topology.hosts) {
     config::RouteConfig& route =
@@ -44,10 +51,9 @@ config::SwitchConfig real_switch(const config::Experiment& experiment, const Top
   config.poll_gap = experiment.switches.poll_gap;
   config.idle = place.idle;
   config.control.socket = place.control.string();
-  for (const Topology::Host& host : topology.hosts)
-    if (host.switch_index == index)
-      config.ports[host.port.index()].device =
-          memif(host.port.index(), true, host_socket(place.sockets, host.name));
+  for (size_t i = 0; i < topology.hosts.size(); ++i)
+    if (topology.hosts[i].switch_index == index)
+      config.ports[topology.hosts[i].port.index()].device = host_device(topology, i, place);
   for (const Topology::Link& link : topology.links)
     for (const Topology::End* end : {&link.a, &link.b}) {
       if (end->switch_index != index) continue;

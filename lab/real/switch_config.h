@@ -1,7 +1,8 @@
 // A switch of a fabric as an eddyd of its own: the world's configuration, with memif devices and
 // its own routes.
 //
-// A link's socket is DIRECTORY/LINK.memif, a host's DIRECTORY/HOST.memif; the switch is the server
+// A link's socket is DIRECTORY/LINK.memif, a host's, unless another device is given for it,
+// DIRECTORY/HOST.memif; the switch is the server
 // of its hosts and of the links that it is the upper end of, so that whoever is restarted finds its
 // way back. Plain values; control plane only. Source: docs/testbed.md.
 #pragma once
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "config/config.h"
 #include "config/experiment.h"
@@ -19,6 +21,8 @@ namespace eddy::lab {
 
 struct RealPlace {
   std::filesystem::path sockets;  // a folder
+  // Of the hosts' ports, by host; empty, as any of them may be: memif.
+  std::vector<std::string> host_devices;
   std::filesystem::path control;  // of the switch's control socket; empty: eddyd's default
   std::string prefix;             // begins the switch's name, which is unique on a machine
   config::IdlePolicy idle = config::IdlePolicy::adaptive;

@@ -41,8 +41,12 @@ int packet_ring_block(int slot) {
   return std::lcm(slot, kPage);
 }
 
-// An XDP frame starts this far into what an mbuf offers.
+// An XDP frame starts this far into what an mbuf offers. The kernel takes an element of the pool
+// for a chunk of its own, and has limits for that: not longer than a page, not shorter than half of
+// one.
 constexpr int kXdpHeadroom = 256;
+constexpr int kMbufAndHeaders = 64 + 128 + 64 + 128;  // pool header, mbuf, Packet, headroom
+constexpr int kShortestChunk = kPage / 2;
 
 int memif_buffer(int mtu) {
   return std::max(2'048, power_of_two(frame_size_of(mtu)));
@@ -131,7 +135,6 @@ DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
 }
 
 int longest_buffer_of(const DeviceArgs& device) {
-  constexpr int kMbufAndHeaders = 64 + 128 + 64 + 128;  // pool header, mbuf, Packet, headroom
   return device.driver() == "net_af_xdp" ? kPage - kMbufAndHeaders : kAnyBuffer;
 }
 
@@ -139,7 +142,8 @@ int buffer_size_of(const DeviceArgs& device, int mtu) {
   const std::string driver = device.driver();
   if (driver == "net_af_packet" || driver == "eth_af_packet")
     return number(device.find("framesz"), packet_ring_slot(mtu)) - kSlotHeaderDriver;
-  if (driver == "net_af_xdp") return frame_size_of(mtu) + kXdpHeadroom;
+  if (driver == "net_af_xdp")
+    return std::max(frame_size_of(mtu) + kXdpHeadroom, kShortestChunk - kMbufAndHeaders);
   return frame_size_of(mtu);
 }
 

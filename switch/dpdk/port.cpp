@@ -4,6 +4,7 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -80,6 +81,24 @@ Problems check_memif(const DeviceArgs& device) {
     return {"the directory of socket " + path.native() + " does not exist"};
   if (is_served(path)) return {"socket " + path.native() + " is served by another process"};
   return {};
+}
+
+// Whether a network interface is up and has its carrier (a veth: its peer is up as well); false
+// when it is gone.
+bool interface_runs(const std::string& name) {
+  ifreq request{};
+  if (name.size() >= sizeof(request.ifr_name)) return false;
+  std::memcpy(request.ifr_name, name.c_str(), name.size() + 1);
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const bool known = fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &request) == 0;
+  if (fd >= 0) close(fd);
+  constexpr unsigned kBoth = IFF_UP | IFF_RUNNING;
+  return known && (static_cast<unsigned short>(request.ifr_flags) & kBoth) == kBoth;
+}
+
+// These two say "up" from start to stop.
+bool driver_knows_no_link(const std::string& driver) {
+  return driver == "net_af_packet" || driver == "eth_af_packet" || driver == "net_af_xdp";
 }
 
 Problems check_interface(const DeviceArgs& device, Capability capability, const char* name) {
@@ -248,6 +267,8 @@ bool DpdkPort::out_of_sight() const {
 
 bool DpdkPort::link_up() const {
   if (out_of_sight()) return started_;
+  if (started_ && driver_knows_no_link(arguments_.driver()))
+    return interface_runs(std::string(arguments_.find("iface").value_or("")));
   rte_eth_link link{};
   return started_ && rte_eth_link_get_nowait(device_, &link) == 0 &&
          link.link_status == RTE_ETH_LINK_UP;

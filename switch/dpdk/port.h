@@ -44,7 +44,7 @@ class DpdkPort {
   Problems start();
   void stop();
   bool started() const { return started_; }
-  bool link_up() const;             // as the device says, without waiting
+  bool link_up() const;             // as the device or its interface says, without waiting
   uint64_t link_speed_bps() const;  // 0 = unknown
   PortLosses losses() const;
 

@@ -26,13 +26,17 @@ sizes: {ci: {}}
 SWITCHES = ("leaf1", "leaf2", "spine1")
 
 
-class Eddyhost(EndToEnd):
-    """Each test starts switches of its own; hosts stand on memif."""
+class WithSwitches(EndToEnd):
+    """Each test starts switches of its own; hosts stand on memif unless a class has other ports."""
+
+    experiment = EXPERIMENT
+    namespace = None  # of eddyhost
+    switch_ports = ()
 
     def setUp(self):
         self.directory = Path(run("mktemp", "-d", self.world.directory / "t.XXXXXX").stdout.strip())
         self.file = self.directory / "hosts.yaml"
-        self.file.write_text(EXPERIMENT, encoding="utf-8")
+        self.file.write_text(self.experiment, encoding="utf-8")
         self.names = f"h{os.getpid()}-{self._testMethodName[-6:]}-"
         self.switches = {}
 
@@ -49,32 +53,44 @@ class Eddyhost(EndToEnd):
     def start_switches(self):
         for name in SWITCHES:
             text = run(BINARIES / "eddylab", "config", self.file, name, "--size", "ci", "--sockets",
-                       self.directory).stdout
+                       self.directory, *self.switch_ports).stdout
             path = self.directory / f"{name}.yaml"
             path.write_text(text.replace(f"  name: {name}", f"  name: {self.names}{name}"), encoding="utf-8")
-            self.switches[name] = self.world.spawn(None, BINARIES / "eddyd", "--config", path,
+            self.switches[name] = self.world.spawn(self.namespace_of(name), BINARIES / "eddyd", "--config", path,
                                                    log=f"{self.names}{name}")
+
+    def namespace_of(self, switch):
+        del switch
+        return None  # ours
+
+    def host_ports(self):
+        return "--port", f"*=net_memif{{n}},socket={self.directory}/{{host}}.memif"
 
     def command(self, *words):
         switches = [f"--switch={name}=/run/eddy/{self.names}{name}.sock" for name in self.switches]
         return [str(w) for w in (
-            BINARIES / "eddyhost", self.file, "--size", "ci", "--name", f"{self.names}hosts", "--port",
-            f"*=net_memif{{n}},socket={self.directory}/{{host}}.memif", *switches,
-            *(() if "--out" in words else ("--out", self.directory)), *words)]
+            BINARIES / "eddyhost", self.file, "--size", "ci", "--name", f"{self.names}hosts", *self.host_ports(),
+            *switches, *(() if "--out" in words else ("--out", self.directory)), *words)]
 
     def eddyhost(self, *words, prefix=()):
-        return subprocess.run([*prefix, *self.command(*words)], capture_output=True, text=True, timeout=60,
+        inside = ("ip", "netns", "exec", self.namespace) if self.namespace else ()
+        return subprocess.run([*inside, *prefix, *self.command(*words)], capture_output=True, text=True, timeout=60,
                               check=False)
 
     def begin(self, *words):
         """Starts it and waits until traffic flows."""
-        process = self.world.spawn(None, *self.command(*words), log=f"{self.names}hosts")
+        process = self.world.spawn(self.namespace, *self.command(*words), log=f"{self.names}hosts")
+        self.addCleanup(process.kill)
         wait_for(lambda: "hosts are up" in process.output() or not process.alive(), 30, "traffic")
         self.assertTrue(process.alive(), process.output())
         return process
 
     def result(self):
         return json.loads((self.directory / "hosts/ci/only/seed1/run.json").read_text())["run"]
+
+
+class Eddyhost(WithSwitches):
+    """All that it does, over memif."""
 
     def test_every_flow_of_the_experiment_ends_and_is_written_as_eddylab_does(self):
         self.start_switches()
@@ -139,9 +155,11 @@ class Eddyhost(EndToEnd):
 
     def test_a_switch_that_does_not_answer_is_named(self):
         self.start_switches()
-        done = self.eddyhost("--wait", "2s", "--switch=spine9=/run/eddy/nobody.sock")
+        for host in ("leaf1.host1", "leaf1.host2", "leaf2.host1", "leaf2.host2"):
+            wait_for((self.directory / f"{host}.memif").exists, 30, f"the port of {host}")
+        done = self.eddyhost("--wait", "5s", "--switch=spine9=/run/eddy/nobody.sock")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("not up within 2 s: switch spine9: ", done.stderr)
+        self.assertIn("not up within 5 s: switch spine9: ", done.stderr)
 
     def test_a_full_disk_is_said(self):
         self.start_switches()
@@ -167,6 +185,71 @@ class Eddyhost(EndToEnd):
             done = self.eddyhost(*words)
             self.assertIn(done.returncode, (1, 2), words)
             self.assertIn(valid, done.stderr, words)
+
+
+# A port that pauses its peers, and ECN that does not come first.
+PAUSING = EXPERIMENT.replace("{size: 16MiB}", "{size: 16MiB, profiles: {lossless: {mode: static, xoff: 16KiB}}}").replace(
+    "kmin: 5kB", "kmin: 150kB")
+
+
+class OverVeth:
+    """Hosts in a namespace of their own, on veth pairs to those of their leaves."""
+
+    experiment = PAUSING
+    driver = ""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.namespace = cls.world.namespace("hosts")
+        leaves = {name: cls.world.namespace(name) for name in SWITCHES[:2]}
+        for leaf, namespace in leaves.items():
+            for host in (f"{leaf}.host1", f"{leaf}.host2"):
+                cls.world.veth((cls.namespace, host), (namespace, host))
+                for end in (cls.namespace, namespace):
+                    cls.world.run(end, "sysctl", "-qw", f"net/ipv6/conf/{host}/disable_ipv6=1")
+                    run("ip", "-n", end, "link", "set", host, "up")
+        cls.leaves = leaves
+        cls.switch_ports = cls.host_ports(cls)
+
+    def namespace_of(self, switch):
+        return self.leaves.get(switch)
+
+    def host_ports(self):
+        return "--port", f"*={self.driver}{{n}},iface={{host}}"
+
+    def test_every_flow_ends_and_pauses_lose_nothing(self):
+        self.start_switches()
+        done = self.eddyhost()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        real = self.result()
+        self.assertEqual((real["flows"], real["unfinished"], real["lossless_drops"]), (8, 0, 0), real)
+        counters = real["counters"]
+        self.assertEqual(counters["nic_rx_data_packets"], counters["nic_tx_data_packets"])
+        self.assertGreater(counters["nic_rx_pfc_packets"], 0, counters)
+        with sqlite3.connect(self.directory / "hosts/ci/only/seed1/flows.sqlite") as rows:
+            flows = rows.execute("SELECT delivered_bytes FROM flows WHERE finished").fetchall()
+        self.assertEqual(flows, [(100_000,)] * 8)
+
+    def test_a_link_that_goes_down_ends_the_run_with_what_there_is(self):
+        self.file.write_text(PAUSING.replace("duration: 2ms", "duration: 400ms"), encoding="utf-8")
+        self.start_switches()
+        process = self.begin()
+        run("ip", "-n", self.leaves["leaf2"], "link", "set", "leaf2.host2", "down")
+        try:
+            self.assertEqual(process.wait(30), 1, process.output())
+        finally:
+            run("ip", "-n", self.leaves["leaf2"], "link", "set", "leaf2.host2", "up")
+        self.assertRegex(process.output(), rf"port leaf2\.host2 \({self.driver}3,.*went away")
+        self.assertTrue(self.result()["interrupted"])
+
+
+class OverAfPacket(OverVeth, WithSwitches):
+    driver = "net_af_packet"
+
+
+class OverAfXdp(OverVeth, WithSwitches):
+    driver = "net_af_xdp"
 
 
 if __name__ == "__main__":

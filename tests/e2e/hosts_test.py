@@ -4,7 +4,7 @@ import unittest
 from pathlib import Path
 
 from support import (
-    Flow, OnFabric, give_back_hugepages, held_hugepages, main, reserve_hugepages, total_hugepages, wait_for)
+    Flow, OnFabric, give_back_hugepages, held_hugepages, main, reserve_hugepages, run, total_hugepages, wait_for)
 
 
 class TwoHosts:
@@ -37,7 +37,18 @@ class TwoHosts:
         self.assertIn(" 0% packet loss", done.stdout, done.stdout)
 
 
-class AfPacket(TwoHosts, OnFabric):
+class OnKernelInterface(TwoHosts):
+    """Ports whose drivers do not look at the carrier."""
+
+    def test_a_link_goes_down_and_comes_back(self):
+        leaf, h1 = self.fabric.switches[0], self.fabric.hosts[0]
+        for state in ("down", "up"):
+            run("ip", "-n", leaf.namespace, "link", "set", h1.name, state)
+            wait_for(lambda: leaf.show("ports")["rows"][0]["oper"] == state, 10, f"port {state}")
+        self.assert_mesh(self.fabric.hosts)
+
+
+class AfPacket(OnKernelInterface, OnFabric):
     plan = TwoHosts.plan | {"host_ports": "af_packet"}
 
 
@@ -101,7 +112,7 @@ class Hugepages(TwoHosts, OnFabric):
         self.assertGreater(held_hugepages(process.pid), 32)
 
 
-class AfXdp(TwoHosts, OnFabric):
+class AfXdp(OnKernelInterface, OnFabric):
     plan = TwoHosts.plan | {"host_ports": "af_xdp"}
 
 

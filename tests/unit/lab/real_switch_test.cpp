@@ -6,6 +6,7 @@
 #include "config/document.h"
 #include "config/load.h"
 #include "lab/flow_results.h"
+#include "lab/real/host_devices.h"
 
 namespace eddy::lab {
 namespace {
@@ -43,6 +44,23 @@ TEST(RealSwitch, EveryPortHasItsSocketWithOneServer) {
                                    "net_memif2,role=client,id=0,socket=/s/leaf2-spine1" + tail,
                                    "net_memif3,role=client,id=0,socket=/s/leaf2-spine2" + tail));
   EXPECT_EQ(spine.ports[1].device, "net_memif1,role=server,id=0,socket=/s/leaf2-spine2" + tail);
+}
+
+TEST(RealSwitch, AHostMayStandOnAnotherDevice) {
+  const config::Experiment experiment = small();
+  auto topology = unscaled_topology(experiment);
+  ASSERT_TRUE(topology.ok());
+  const auto devices = host_devices(*topology, {"leaf2.host1=net_af_packet7,iface=eth7",
+                                                "leaf1.host2=net_af_xdp{n},iface={host}"});
+  ASSERT_TRUE(devices.ok());
+  const RealPlace place{.sockets = "/s", .host_devices = devices.value().by_host};
+  const config::SwitchConfig leaf1 = real_switch(experiment, *topology, 0, place);
+  const config::SwitchConfig leaf2 = real_switch(experiment, *topology, 1, place);
+  EXPECT_THAT(leaf1.ports[0].device, HasSubstr("socket=/s/leaf1.host1.memif"));
+  EXPECT_EQ(leaf1.ports[1].device, "net_af_xdp1,iface=leaf1.host2");
+  EXPECT_EQ(leaf2.ports[0].device, "net_af_packet7,iface=eth7");
+  EXPECT_THAT(leaf2.ports[1].device, HasSubstr("socket=/s/leaf2.host2.memif"));
+  EXPECT_THAT(leaf2.ports[2].device, HasSubstr("socket=/s/leaf2-spine1.memif"));
 }
 
 TEST(RealSwitch, RoutesLeadToPortsOfOwnHostsAndToLeaves) {
