@@ -390,19 +390,15 @@ Problems HostDaemon::write() {
               .warnings = {}};
   if (!trouble_.empty()) run.warnings.push_back("partial: " + trouble_);
   if (interrupted_) run.warnings.emplace_back("partial: it was ended by a signal");
-  const Duration gap = worker_->gaps().quantile(999);
-  if (gap > poll_gap())
-    run.warnings.push_back(
-        fmt::format("hosts were polled every {} us at worst (p99.9), {} us are "
-                    "allowed",
-                    gap.ns() / 1'000, poll_gap().ns() / 1'000));
   add_switch_gap(run.warnings);
   lab::RunResult result = real_result(run, *switches_);
+  warn_of_gaps(worker_->gaps(), poll_gap(), result);
   result.polls = worker_->counts().polls;
   const double cycles_a_second =
       1e12 / static_cast<double>(clock_.scale().to_time(1'000'000).ps()) * 1e6;
   result.counters["host_busy_cycles"] = worker_->counts().busy_cycles;
-  result.counters["host_poll_gap_p999_ns"] = static_cast<uint64_t>(gap.ns());
+  result.counters["host_poll_gap_p999_ns"] =
+      static_cast<uint64_t>(worker_->gaps().quantile(999).ns());
   result.counters["host_poll_gap_max_ns"] = static_cast<uint64_t>(worker_->gaps().longest().ns());
   result.counters["host_poll_gap_p50_ns"] =
       static_cast<uint64_t>(worker_->gaps().quantile(500).ns());

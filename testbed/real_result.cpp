@@ -1,5 +1,6 @@
 #include "testbed/real_result.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -66,6 +67,16 @@ lab::RunResult real_result(const RealRun& run, const SwitchWatch& switches) {
   result.cpu_seconds = cpu_seconds();
   result.peak_rss_bytes = peak_rss();
   return result;
+}
+
+void warn_of_gaps(const PollGapHistogram& gaps, Duration allowed, lab::RunResult& result) {
+  const Duration often = gaps.quantile(999);
+  const bool explains_drops = result.lossless_drops > 0 && gaps.longest() > allowed;
+  if (often <= allowed && !explains_drops) return;
+  result.warnings.push_back(
+      fmt::format("hosts were polled every {} us at times (p99.9; the longest {} us), {} us are "
+                  "allowed: the machine was busy",
+                  often.ns() / 1'000, gaps.longest().ns() / 1'000, allowed.ns() / 1'000));
 }
 
 }  // namespace eddy::testbed

@@ -12,6 +12,7 @@
 #include "lab/fabric_paths.h"
 #include "lab/run.h"
 #include "lab/topology.h"
+#include "switch/dpdk/poll_gap.h"
 #include "testbed/host_group.h"
 #include "testbed/switch_watch.h"
 
@@ -32,5 +33,9 @@ struct RealRun {
 
 // Switches that do not answer any more become warnings: what the hosts know is kept.
 lab::RunResult real_result(const RealRun& run, const SwitchWatch& switches);
+
+// Adds a warning when hosts were polled less often than allowed, or were late once and there are
+// drops that one long gap explains: whoever was to be paused went on sending into full headroom.
+void warn_of_gaps(const PollGapHistogram& gaps, Duration allowed, lab::RunResult& result);
 
 }  // namespace eddy::testbed

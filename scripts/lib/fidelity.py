@@ -13,17 +13,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.netns import Trouble  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-EXPERIMENTS = ("fidelity-incast", "fidelity-permutation", "fidelity-web")
+EXPERIMENTS = ("fidelity-incast", "fidelity-permutation", "fidelity-web", "fidelity-resequence")
 POLL_GAP_NS = 20_000_000  # switches.poll_gap of the experiments
 ATTEMPTS = 8  # a machine that is too busy for a run may have time later; finished runs stay
 MEDIAN_WITHIN, P99_WITHIN = 0.10, 0.25
+RLB_COUNTERS = {"pfc_tx_xoff": "XOFF", "cnm_tx_packets": "CNMs sent", "cnm_rx_packets": "heard",
+                "cnm_relayed_packets": "relayed", "rlb_rerouted_packets": "packets rerouted",
+                "rlb_waiting_packets": "recirculated"}
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
         prog="scripts/fidelity",
         description="Runs the fidelity experiments in virtual time and with eddyd and eddyhost processes "
-        "(root), and compares flow completion times, PFC and CNPs. About 2 minutes a seed.")
+        "(root), and compares flow completion times, PFC, CNPs and CNMs. About 3 minutes a seed.")
     parser.add_argument("--seeds", default="1,2,3", metavar="LIST", help="of each (default: 1,2,3)")
     parser.add_argument("--jitter", default="4ms", metavar="TIME",
                         help="a second run in virtual time, whose switches are polled up to so much later "
@@ -82,12 +85,15 @@ def read(folder):
     found = {}
     for path in sorted(folder.glob("*/seed*/run.json")):
         run = json.loads(path.read_text(encoding="utf-8"))["run"]
-        row = found.setdefault(run["variant"], {"fct": [], "pfc": 0, "cnp": 0, "drops": 0, "ooo": [], "traces": []})
+        row = found.setdefault(run["variant"], {"fct": [], "pfc": 0, "cnp": 0, "drops": 0, "ooo": [], "traces": [],
+                                                "rlb": dict.fromkeys(RLB_COUNTERS, 0)})
         with sqlite3.connect(path.parent / "flows.sqlite") as flows:
             row["fct"] += [ns / 1000 for (ns,) in flows.execute("SELECT fct_ns FROM flows WHERE measured AND finished")]
         row["pfc"] += run["pfc_events"]
         row["cnp"] += run["counters"]["nic_rx_cnp_packets"]
         row["drops"] += run["lossless_drops"]
+        for key in RLB_COUNTERS:
+            row["rlb"][key] += run["counters"].get(key, 0)
         row["ooo"].append(run["ooo_ratio"])
         row["traces"].append((run["seed"], run["trace_digest"], run["flows"] - run["unfinished"]))
     return found
@@ -126,6 +132,19 @@ def table(rows):
             cells += [str(virtual[key]), str(real[key])]
         cells += [f"{100 * sum(w['ooo']) / len(w['ooo']):.0f} %" for w in (virtual, real)]
         lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def rlb_table(rows):
+    """What RLB did, of the variants in which it did anything."""
+    lines = ["| experiment | variant | | " + " | ".join(RLB_COUNTERS.values()) + " |",
+             "|---|---|---|" + "---:|" * len(RLB_COUNTERS)]
+    for experiment, variant, each in rows:
+        if not each["virtual"]["rlb"]["cnm_tx_packets"]:
+            continue
+        for world, name in (("virtual", "virtual"), ("jitter", "polled late"), ("real", "real")):
+            counts = " | ".join(str(each[world]["rlb"][key]) for key in RLB_COUNTERS)
+            lines.append(f"| {experiment.removeprefix('fidelity-')} | {variant} | {name} | {counts} |")
     return lines
 
 
@@ -236,7 +255,7 @@ def main():
         print(f"scripts/fidelity: {trouble}", file=sys.stderr)
         return 1
     lost = sum(each["real"]["drops"] for _, _, each in rows)
-    lines = [*table(rows), "", *jitter_table(rows, arguments.jitter), "", *verdicts(rows),
+    lines = [*table(rows), "", *rlb_table(rows), "", *jitter_table(rows, arguments.jitter), "", *verdicts(rows),
              f"* packets of the lossless class lost in real runs: {lost}"]
     print("\n".join(lines))
     if arguments.write:

@@ -1,5 +1,6 @@
 #include "switch/dpdk/eal.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <rte_config.h>
 #include <rte_eal.h>
@@ -13,6 +14,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -145,6 +148,25 @@ class StartLock {
   int fd_ = -1;
 };
 
+int print_warnings(int level, const char* format, va_list arguments) {
+  constexpr int kWarning = 0;  // LIBBPF_WARN, LIBXDP_WARN
+  return level == kWarning ? std::vfprintf(stderr, format, arguments) : 0;
+}
+
+// The libraries below net_af_xdp say on stderr what they try, a dozen lines a port. They are
+// there only if DPDK has loaded that driver.
+void quieten_bpf() {
+  for (const auto& [library, setter] : {std::pair{"libbpf.so.1", "libbpf_set_print"},
+                                        std::pair{"libxdp.so.1", "libxdp_set_print"}}) {
+    void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    using Printer = int (*)(int, const char*, va_list);
+    if (void* const found = dlsym(handle, setter); found != nullptr)
+      reinterpret_cast<Printer (*)(Printer)>(found)(print_warnings);
+    dlclose(handle);
+  }
+}
+
 }  // namespace
 
 Machine find_machine() {
@@ -201,6 +223,7 @@ Result<std::unique_ptr<Eal>> Eal::start(const EalRequest& request) {
   for (std::string& word : line->words) argv.push_back(word.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0)
     return Started::failure("EAL did not start: " + std::string(rte_strerror(rte_errno)));
+  if (!gives(request.extra, {"--log-level"})) quieten_bpf();
   eal->runtime_directory_ = rte_eal_get_runtime_dir();
   eal->file_prefix_ = fs::path(eal->runtime_directory_).filename();
   unsigned lcore = 0;
