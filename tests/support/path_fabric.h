@@ -1,7 +1,8 @@
-// Two leaves behind spines, joined, whose paths are measured; and ways to look at what they know.
+// Leaves behind spines, joined, whose paths are measured; and ways to look at what they know.
 //
 // Leaf l (from 0) has one host, port 0; its uplink to spine s (from 0) is port 1 + s, member s of
-// its set to the other leaf. Cables of the fabric take kCable one way. Owner: one test.
+// its sets. There are two leaves unless said, so that one set is there, to the other leaf. Cables
+// of the fabric take kCable one way. Owner: one test.
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@ struct PathFabric {
         .shim = config::ShimUse::sampled, .common_clock = true, .base_rtt = kBaseRtt};
     size_t shards = 1;
     size_t spines = 2;
+    size_t leaves = 2;
     std::function<void(config::SwitchConfig& leaf)> change;
   };
   explicit PathFabric(const Setup& setup) : shape(shape_of(setup)) {
@@ -37,7 +39,7 @@ struct PathFabric {
     }
   }
   static LeafSpine shape_of(const Setup& setup) {
-    LeafSpine shape = leaf_spine({.leaves = 2, .spines = setup.spines, .hosts = 1});
+    LeafSpine shape = leaf_spine({.leaves = setup.leaves, .spines = setup.spines, .hosts = 1});
     for (auto* switches : {&shape.leaves, &shape.spines})
       for (config::SwitchConfig& one : *switches) {
         one.path_service = setup.service;
@@ -50,9 +52,9 @@ struct PathFabric {
 
   Switch& leaf(size_t l) { return fabric.at(leaves[l]); }
   Switch& spine(size_t s) { return fabric.at(spines[s]); }
-  // Of a leaf's path over the spine.
-  const lb::PathRecord& record(size_t l, size_t s) {
-    return leaf(l).paths()->at(0, static_cast<lb::MemberIndex>(s));
+  // Of a leaf's path over the spine, in its set of that number.
+  const lb::PathRecord& record(size_t l, size_t s, size_t set = 0) {
+    return leaf(l).paths()->at(set, static_cast<lb::MemberIndex>(s));
   }
   std::optional<Duration> delay(size_t l, size_t s) {
     return leaf(l).paths()->delay(0, static_cast<lb::MemberIndex>(s), fabric.now());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "tests/support/path_fabric.h"
 
@@ -101,6 +102,35 @@ TEST(PathService, APathIsStampedOnceASampleTime) {
   EXPECT_EQ(rig.count(0, PortCounter::path_requests), 5u);
   EXPECT_EQ(rig.count(0, PortCounter::shim_tx_packets), 5u);
   EXPECT_EQ(rig.hosts[1]->received.size(), 36u) << "the last are still on their way";
+}
+
+// Plans come nearly three times a sample time: sets whose turn is later would wait for ever if each
+// plan began the turns anew.
+TEST(PathService, APlanThatComesSoonerThanTheNextStampStarvesNoSet) {
+  config::PathServiceConfig service = with(config::ShimUse::sampled);
+  service.sample = 8_us;
+  PathFabric rig({.service = service, .spines = 1, .leaves = 4});
+  config::SwitchConfig config = rig.shape.leaves[0];
+  std::vector<std::set<uint32_t>> stamped(3);  // at which instants, by set
+  for (int us = 0; us < 90; ++us) {
+    if (us % 3 == 0) {
+      config.buffer.wred["default"].kmin = Bytes(1'000 + us);
+      ASSERT_TRUE(rig.leaf(0).reconfigure(config).ok());
+    }
+    for (size_t set = 0; set < stamped.size(); ++set) {
+      UdpSpec packet = rig.packet(0);
+      packet.destination = host_ip(2 + set, 1);
+      packet.frame_len = 300;
+      rig.fabric.inject(rig.leaves[0], PortId(0), udp_frame(packet), 300);
+    }
+    rig.run_for(1_us);
+    for (size_t set = 0; set < stamped.size(); ++set)
+      stamped[set].insert(rig.record(0, 0, set).requested_ns);
+  }
+  for (const auto& instants : stamped) {
+    EXPECT_GE(instants.size(), 10u) << "once a sample time";
+    EXPECT_LE(instants.size(), 22u) << "twice";
+  }
 }
 
 TEST(PathService, EveryPacketHasAShimWhereThatIsAskedFor) {
