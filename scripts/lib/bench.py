@@ -12,15 +12,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import readme_numbers  # noqa: E402
 from lib import (  # noqa: E402
-    bench_hosts, bench_lab, bench_memory, bench_ovs, bench_report, bench_results)
+    bench_hosts, bench_lab, bench_memory, bench_ovs, bench_report, bench_results, bench_watching)
 from lib.bench_instructions import instructions  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("pipeline", "ovs", "memory", "hosts", "instructions", "lab", "report")
+PARTS = ("pipeline", "ovs", "memory", "hosts", "watching", "instructions", "lab", "report")
 TARGETS = {"pipeline": ("pipeline_bench",), "instructions": ("pipeline_bench",),
            "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl"),
-           "hosts": ("eddyd", "eddyctl", "eddylab", "eddyhost"), "lab": ("lab_bench", "eddylab"),
+           "hosts": ("eddyd", "eddyctl", "eddylab", "eddyhost"),
+           "watching": ("eddyd", "eddyctl", "eddylab", "eddyhost"), "lab": ("lab_bench", "eddylab"),
            "report": ("eddylab",)}
 HEADLINES = re.compile(
     r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.|hosts\.|lab\.")
@@ -35,6 +36,7 @@ def parse_arguments():
         "  ovs           eddyd, OVS-DPDK and testpmd side by side on net_pcap (root)\n"
         "  memory        resident memory of a 4-port demo switch (root)\n"
         "  hosts         eddyhost and eddyd on a core each: 1,024-byte RoCEv2 WRITEs over memif (root)\n"
+        "  watching      what eddyctl top and Prometheus cost the worker of a loaded eddyd (root)\n"
         "  instructions  instructions a packet by function, under callgrind\n"
         "  lab           packet hops a second of the virtual-time fabric, a sweep on two cores\n"
         "  report        a report of 100 runs: made, and opened in a browser")
@@ -111,6 +113,8 @@ def measure(part, arguments, binaries):
         return bench_memory.measure(binaries, say)
     if part == "hosts":
         return bench_hosts.measure(binaries, say)
+    if part == "watching":
+        return bench_watching.measure(binaries, say)
     if part == "lab":
         return bench_lab.measure(binaries, say)
     if part == "report":

@@ -14,6 +14,7 @@ from .bench_results import result
 from .netns import Trouble, World, run, wait_for
 
 RUNS = 3
+SWITCH = "bench-leaf1"
 EXPERIMENT = """
 id: bench-hosts
 title: eddyhost to itself, through one switch
@@ -22,7 +23,7 @@ buffer: {size: 32MiB}
 switches: {poll_gap: 50us}
 host: {congestion_control: none, bdp: 256KiB, ack_every: 16, rto: 100ms}
 traffic:
-  - {type: long_flow, size: 1GB, count: 8, sources: [leaf1.host1], destinations: [leaf1.host2]}
+  - {type: long_flow, size: %s, count: 8, sources: [leaf1.host1], destinations: [leaf1.host2]}
 run: {seeds: [1], warmup: 0us, duration: 1ms, drain: 60s}
 sizes: {ci: {}}
 """
@@ -43,14 +44,9 @@ def one_run(binaries):
     """Packets a second and cycles a packet, received and sent ones counted each, of both sides."""
     world = World("bench-hosts")
     try:
-        path = world.directory / "bench-hosts.yaml"
-        path.write_text(EXPERIMENT, encoding="utf-8")
+        path = write_experiment(world, "1GB")
         switch = start_switch(world, binaries, path)
-        hosts = world.spawn(
-            None, binaries / "eddyhost", path, "--size", "ci", "--idle", "busy", "--name", "bench-hosts",
-            "--port", f"*=net_memif{{n}},socket={world.directory}/{{host}}.memif", "--out", world.directory,
-            "--", f"--lcores=0@({cpus()}),1@{min(os.sched_getaffinity(0))}", log="eddyhost")
-        wait_for(lambda: "hosts are up" in hosts.output() or not hosts.alive(), 30, "eddyhost up")
+        hosts = start_hosts(world, binaries, path)
         for process in (switch, hosts):
             put_ahead(process)
         time.sleep(1.8)  # of it, the last second or so is in the switch's reports
@@ -70,20 +66,39 @@ def one_run(binaries):
         world.close()
 
 
-def start_switch(world, binaries, experiment):
-    """On the last core, where eddyd seats its first busy worker."""
+def write_experiment(world, size):
+    """The file of eight flows of `size` each, one after the other."""
+    path = world.directory / "bench-hosts.yaml"
+    path.write_text(EXPERIMENT % size, encoding="utf-8")
+    return path
+
+
+def start_hosts(world, binaries, experiment):
+    """On the first of our cores; returns when packets may flow."""
+    hosts = world.spawn(
+        None, binaries / "eddyhost", experiment, "--size", "ci", "--idle", "busy", "--name", "bench-hosts",
+        "--port", f"*=net_memif{{n}},socket={world.directory}/{{host}}.memif", "--out", world.directory,
+        "--", f"--lcores=0@({cpus()}),1@{min(os.sched_getaffinity(0))}", log="eddyhost")
+    wait_for(lambda: "hosts are up" in hosts.output() or not hosts.alive(), 30, "eddyhost up")
+    return hosts
+
+
+def start_switch(world, binaries, experiment, prometheus="none", eal=()):
+    """On the last core, where eddyd seats its first busy worker. `eal`: words for DPDK."""
     text = run(binaries / "eddylab", "config", experiment, "leaf1", "--size", "ci", "--sockets",
                world.directory).stdout
     path = world.directory / "leaf1.yaml"
-    path.write_text(text.replace("name: leaf1", "name: bench-leaf1").replace("idle: adaptive", "idle: busy"),
-                    encoding="utf-8")
-    return world.spawn(None, binaries / "eddyd", "--config", path, log="eddyd")
+    for old, new in (("name: leaf1", f"name: {SWITCH}"), ("idle: adaptive", "idle: busy"),
+                     ("prometheus: none", f"prometheus: {prometheus}")):
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    return world.spawn(None, binaries / "eddyd", "--config", path, "--", *eal, log="eddyd")
 
 
 def put_ahead(process):
     """Its polling threads before those of others on the same core."""
     for task in Path(f"/proc/{process.pid}/task").iterdir():
-        if "worker" in (task / "comm").read_text():
+        if "rte-worker" in (task / "comm").read_text():
             os.sched_setscheduler(int(task.name), os.SCHED_FIFO, os.sched_param(10))
 
 
@@ -92,5 +107,5 @@ def cpus():
 
 
 def ask(binaries, report, key):
-    rows = json.loads(run(binaries / "eddyctl", "--json", "--name", "bench-leaf1", "show", report).stdout)["rows"]
+    rows = json.loads(run(binaries / "eddyctl", "--json", "--name", SWITCH, "show", report).stdout)["rows"]
     return sum(row.get(key, 0) for row in rows)

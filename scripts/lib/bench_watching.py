@@ -1,0 +1,199 @@
+"""What it costs the worker of an eddyd that somebody watches: busy cycles a packet, beside nobody watching.
+
+The load is that of bench_hosts. Periods of each kind take turns, in another order each round. The worker has the
+last core to itself, ahead of others; eddyd's control, eddyhost and who watches share the first, so that what
+is left to see is what readers do to a worker from another core. Units: TSC cycles, packets received.
+"""
+
+import contextlib
+import functools
+import os
+import pty
+import re
+import socket
+import statistics
+import subprocess
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+from . import bench_hosts
+from .bench_results import result
+from .netns import Trouble, World, wait_for
+
+STARTS = 4  # processes: where their memory lies changes what a packet costs
+ROUNDS = 5  # of each start; eddyhost gives all of them a minute
+PERIOD = 2.0  # seconds
+EVERY = 1.0  # seconds between two readings: top's default, which is its fastest; of a scraper
+OFTEN = 0.01  # seconds: what cannot be overlooked, so that the others' numbers can be believed
+FLOW = "100GB"  # eight of them outlast any start
+SCREEN = b"\033[H"  # begins each picture of top
+
+
+def measure(binaries, say):
+    samples = {kind: [] for kind in WATCHERS}
+    for number in range(STARTS):
+        for kind, values in one_start(binaries).items():
+            samples[kind] += values
+        say(f"watching, start {number + 1} of {STARTS}: " + ", ".join(
+            f"{kind} {statistics.median(values[-ROUNDS:]):.4g}" for kind, values in samples.items()))
+    return rows_of(samples)
+
+
+def rows_of(samples):
+    """Of each kind its cycles; of each but `nobody` what it adds, round by round, in percent of nobody."""
+    rows = [result(f"watching.{kind}.cycles", values, "cycles/packet") for kind, values in samples.items()]
+    for kind in samples:
+        if kind != "nobody":
+            added = [100 * (value / bare - 1) for value, bare in zip(samples[kind], samples["nobody"])]
+            low, middle, high = statistics.quantiles(added, n=4, method="inclusive")
+            rows.append({"name": f"watching.{kind}.added", "value": middle, "unit": "%",
+                         "spread": (high - low) / 100})
+    return rows
+
+
+def one_start(binaries):
+    """Cycles a packet of each period, by kind."""
+    world = World("bench-watching")
+    cores = os.sched_getaffinity(0)
+    if len(cores) < 2:
+        raise Trouble("watching: two cores are needed, one for the worker and one for everybody else")
+    try:
+        path = bench_hosts.write_experiment(world, FLOW)
+        address = f"127.0.0.1:{free_port()}"
+        switch = bench_hosts.start_switch(world, binaries, path, address,
+                                          [f"--lcores=0@{min(cores)},1@{max(cores)}"])
+        os.sched_setaffinity(0, {min(cores)})  # and all that we start from here
+        hosts = bench_hosts.start_hosts(world, binaries, path)
+        put_us_ahead(switch)
+        for process in (switch, hosts):
+            bench_hosts.put_ahead(process)
+        url = f"http://{address}/metrics"
+        wait_for(lambda: worker_counts(url)[1] > 0 or not hosts.alive(), 30, "packets")
+        period(url, "nobody", binaries)  # buffers and caches as they will be
+        samples = {kind: [] for kind in WATCHERS}
+        kinds = list(WATCHERS)
+        for number in range(ROUNDS):
+            turn = number % len(kinds)
+            for kind in kinds[turn:] + kinds[:turn]:
+                samples[kind].append(period(url, kind, binaries))
+        if not hosts.alive():
+            raise Trouble(f"eddyhost ended: {hosts.output().strip()}")
+        return samples
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, cores)
+        world.close()
+
+
+def put_us_ahead(switch):
+    """Who watches, and eddyd's control, before eddyhost's polling thread on their core."""
+    for task in (0, *(int(task.name) for task in Path(f"/proc/{switch.pid}/task").iterdir())):
+        os.sched_setscheduler(task, os.SCHED_FIFO, os.sched_param(20))
+
+
+def period(url, kind, binaries):
+    """Busy cycles a packet while `kind` watches, from and to one reading of our own."""
+    with WATCHERS[kind](url, binaries) as seen:
+        cycles, packets = worker_counts(url)
+        time.sleep(PERIOD)
+        later_cycles, later_packets = worker_counts(url)
+    if min(seen, default=1) < 0.5:
+        raise Trouble(f"{kind}: {min(seen):.0%} of the readings that should have been")
+    if later_packets == packets:
+        raise Trouble("eddyhost sends nothing")
+    return (later_cycles - cycles) / (later_packets - packets)
+
+
+def worker_counts(url):
+    """(busy cycles, packets received) of the only worker, since its start."""
+    text = scrape(url)
+    return tuple(float(re.search(rf"^eddy_worker_{name}_total{{.*}} (\S+)$", text, re.MULTILINE)[1])
+                 for name in ("busy_cycles", "packets"))
+
+
+def scrape(url):
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.read().decode()
+    except OSError as error:
+        raise Trouble(f"{url}: {error}") from None
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+# Each watches while its context is open, and yields a list that then says of each reader how much it read: the share
+# of what it should have.
+
+
+@contextlib.contextmanager
+def nobody(_url, _binaries):
+    yield []
+
+
+@contextlib.contextmanager
+def top(_url, binaries):
+    """One as it comes, and one that was told the fastest interval and shows the longest report."""
+    words = (binaries / "eddyctl", "--name", bench_hosts.SWITCH, "top")
+    seen = []
+    with Screen(words) as first, Screen((*words, "--watch", "1"), keys=b"2") as second:
+        wait_for(lambda: first.pictures and second.pictures, 10, "eddyctl top")
+        before = first.pictures, second.pictures
+        yield seen
+        seen += [(first.pictures - before[0]) * EVERY / PERIOD, (second.pictures - before[1]) * EVERY / PERIOD]
+
+
+@contextlib.contextmanager
+def scraping(every, url, _binaries):
+    ended, seen, times = threading.Event(), [], []
+
+    def read():
+        while not ended.wait(every):
+            scrape(url)
+            times.append(time.monotonic())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        reader.join()
+    seen.append(len(times) * every / PERIOD)
+
+
+WATCHERS = {"nobody": nobody, "top": top, "prometheus": functools.partial(scraping, EVERY),
+            "prometheus_100": functools.partial(scraping, OFTEN)}
+
+
+class Screen:
+    """A command on a terminal of its own, whose pictures are read and counted."""
+
+    def __init__(self, words, keys=b""):
+        self.pictures = 0
+        self._master, terminal = pty.openpty()
+        self._process = subprocess.Popen([str(word) for word in words], stdin=terminal, stdout=terminal,
+                                         stderr=terminal, start_new_session=True)
+        os.close(terminal)
+        os.write(self._master, keys)
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self):
+        with contextlib.suppress(OSError):  # the terminal is gone
+            while said := os.read(self._master, 1 << 16):
+                self.pictures += said.count(SCREEN)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait()
+        self._reader.join()
+        os.close(self._master)
