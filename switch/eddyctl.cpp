@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -119,37 +120,57 @@ Result<Action> parse_words(const std::vector<std::string>& words) {
   return Action{{}, Json{{"command", command.value()}}};
 }
 
-// Names of the switches whose control or telemetry socket is served.
-std::vector<std::string> running_switches() {
-  std::set<std::string> names;
+// Switches by their sockets: whose control or telemetry socket is served, and what is wrong with
+// the control sockets that are there otherwise.
+struct Sockets {
+  std::set<std::string> running;
+  std::map<std::string, std::string> problems;  // by name
+};
+
+Sockets find_sockets() {
+  Sockets found;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(kSocketDirectory, ignored))
-    if (entry.path().extension() == ".sock" && is_served(entry.path(), SOCK_STREAM))
-      names.insert(entry.path().stem());
-  for (const auto& [name, socket] : telemetry_sockets(runtime_directory())) names.insert(name);
-  return {names.begin(), names.end()};
+  for (const auto& entry : std::filesystem::directory_iterator(kSocketDirectory, ignored)) {
+    if (entry.path().extension() != ".sock") continue;
+    const Problems problems = try_socket(entry.path(), SOCK_STREAM);
+    if (problems.empty()) found.running.insert(entry.path().stem());
+    if (!problems.empty()) found.problems[entry.path().stem()] = problems.front();
+  }
+  for (const auto& [name, socket] : telemetry_sockets(runtime_directory()))
+    found.running.insert(name);
+  return found;
 }
 
-std::string listed(const std::vector<std::string>& names) {
+std::string listed(const std::set<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
   return out;
 }
 
+// No name was given; the problem, or empty and the name is that of the only one that runs.
+Problems choose_only_one(Arguments& arguments, const Sockets& sockets) {
+  if (sockets.running.size() > 1)
+    return {"several switches run here, choose with --name: " + listed(sockets.running)};
+  if (sockets.running.empty()) {
+    Problems out{"no switch runs here (looked in " + std::string(kSocketDirectory) + " and " +
+                 runtime_directory() + ")"};
+    for (const auto& [name, problem] : sockets.problems) out.push_back(problem);
+    return out;
+  }
+  arguments.name = *sockets.running.begin();
+  return {};
+}
+
 // Fills in --name when there is one switch; the problem, or empty.
 Problems choose_switch(Arguments& arguments) {
   if (!arguments.socket.empty()) return {};
-  const std::vector<std::string> running = running_switches();
-  if (running.empty() && arguments.name.empty())
-    return {"no switch runs here (looked in " + std::string(kSocketDirectory) + " and " +
-            runtime_directory() + ")"};
-  if (arguments.name.empty() && running.size() > 1)
-    return {"several switches run here, choose with --name: " + listed(running)};
-  if (arguments.name.empty()) arguments.name = running.front();
-  const bool known = std::find(running.begin(), running.end(), arguments.name) != running.end();
-  if (known) return {};
+  const Sockets sockets = find_sockets();
+  if (arguments.name.empty()) return choose_only_one(arguments, sockets);
+  if (sockets.running.contains(arguments.name)) return {};
+  const auto problem = sockets.problems.find(arguments.name);
+  if (problem != sockets.problems.end()) return {problem->second};
   return {"no switch \"" + arguments.name + "\" runs here" +
-          (running.empty() ? "" : "; running: " + listed(running))};
+          (sockets.running.empty() ? "" : "; running: " + listed(sockets.running))};
 }
 
 std::string control_socket(const Arguments& arguments) {
@@ -249,7 +270,7 @@ int run(Arguments& arguments) {
     return kDone;
   }
   if (command == "list") {
-    for (const std::string& name : running_switches()) std::cout << name << "\n";
+    for (const std::string& name : find_sockets().running) std::cout << name << "\n";
     return kDone;
   }
   if (Problems problems = choose_switch(arguments); !problems.empty())

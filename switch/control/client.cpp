@@ -29,6 +29,15 @@ Problems system_problem(const std::string& path) {
   return problem(path, std::strerror(errno));
 }
 
+// Why nobody can be reached there, by errno of connect().
+Problems unreachable(const std::string& path) {
+  if (errno == ECONNREFUSED)
+    return problem(path, "nobody answers; a switch that was killed leaves its socket behind");
+  if (errno == ENOENT) return problem(path, "there is no such socket");
+  if (errno == EACCES) return problem(path, "only its owner and group may use it");
+  return system_problem(path);
+}
+
 Result<Fd> connect_to(const std::string& path, int type, int timeout_ms) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -39,7 +48,7 @@ Result<Fd> connect_to(const std::string& path, int type, int timeout_ms) {
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (::connect(fd.get(), generic, sizeof(address)) != 0) return system_problem(path);
+  if (::connect(fd.get(), generic, sizeof(address)) != 0) return unreachable(path);
   return fd;
 }
 
@@ -154,8 +163,9 @@ Result<Json> report_over_telemetry(const std::string& path, Report report,
   return report_value;
 }
 
-bool is_served(const std::string& path, int socket_type) {
-  return connect_to(path, socket_type, kReadTimeoutMs).ok();
+Problems try_socket(const std::string& path, int socket_type) {
+  const Result<Fd> fd = connect_to(path, socket_type, kReadTimeoutMs);
+  return fd.ok() ? Problems{} : fd.problems();
 }
 
 std::map<std::string, std::string> telemetry_sockets(const std::string& runtime_directory) {
@@ -164,7 +174,7 @@ std::map<std::string, std::string> telemetry_sockets(const std::string& runtime_
   for (const auto& entry : std::filesystem::directory_iterator(runtime_directory, ignored)) {
     const std::string name = switch_of_prefix(entry.path().filename().string());
     const std::string socket = entry.path() / kTelemetrySocket;
-    if (!name.empty() && is_served(socket, SOCK_SEQPACKET)) found[name] = socket;
+    if (!name.empty() && try_socket(socket, SOCK_SEQPACKET).empty()) found[name] = socket;
   }
   return found;
 }

@@ -25,8 +25,9 @@ Result<Json> request_over_socket(const std::string& path, const Json& request, i
 Result<Json> report_over_telemetry(const std::string& path, Report report,
                                    const ReportOptions& options, int timeout_ms);
 
-// Whether anything listens on the socket at `path`, of SOCK_STREAM or SOCK_SEQPACKET.
-bool is_served(const std::string& path, int socket_type);
+// What keeps us from the socket at `path`, of SOCK_STREAM or SOCK_SEQPACKET: a line that names it;
+// empty: somebody listens.
+Problems try_socket(const std::string& path, int socket_type);
 
 // Switch name -> telemetry socket, of every process whose telemetry answers.
 std::map<std::string, std::string> telemetry_sockets(const std::string& runtime_directory);

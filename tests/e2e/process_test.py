@@ -1,11 +1,13 @@
 """eddyd as a process: signals, reload, bad configurations and what it cannot have."""
 
+import contextlib
 import json
 import os
 import signal
 import socket
+import threading
 
-from support import BINARIES, Flow, OnFabric, Traffic, main, run, wait_for
+from support import BINARIES, EndToEnd, Flow, OnFabric, Traffic, main, run, wait_for
 
 RELOADS = 40
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
@@ -139,6 +141,98 @@ class Ending(OnFabric):
             switch.start()
             wait_for(switch.ports_up, 10, "ports up after the restart")
         self.assert_mesh(self.fabric.hosts, versions=(4,))
+
+
+class Killed(OnFabric):
+    """What a switch leaves behind that could not clean up."""
+
+    plan = {"leaves": 1, "spines": 1}
+
+    def test_its_socket_is_told_to_be_dead_and_the_next_start_takes_the_place(self):
+        leaf, spine = self.fabric.switches
+        path = f"/run/eddy/{spine.name}.sock"
+        spine.process.kill()
+        self.addCleanup(lambda: spine.process.alive() or os.unlink(path))
+        self.assertTrue(os.path.exists(path), "nothing is left")
+        for which in (("--name", spine.name), ("--socket", path)):
+            for words in (("show", "ports"), ("top",), ("reload",)):
+                done = run(BINARIES / "eddyctl", *which, *words, check=False)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, rf"^eddyctl: {path}: nobody answers.*\n$")
+        self.assertTrue(leaf.show("ports")["rows"])
+        spine.start()
+        wait_for(spine.ports_up, 10, "ports up after the restart")
+        wait_for(leaf.ports_up, 10, "the neighbor's ports up")
+
+
+class AmongSockets(EndToEnd):
+    """eddyctl in a /run/eddy of its own, which `folder` is, in a /run without telemetry."""
+
+    def setUp(self):
+        self.folder = self.world.directory / self.id().rsplit(".", 1)[-1]
+        self.folder.mkdir()
+
+    def socket(self, name, answer=None):
+        """A control socket: with `answer` one that is served, else one that was left behind."""
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(self.folder / f"{name}.sock"))
+        if answer is None:
+            listener.close()
+            return
+        listener.listen()
+        self.addCleanup(listener.close)
+        self.addCleanup(listener.shutdown, socket.SHUT_RDWR)
+        threading.Thread(target=self.serve, args=(listener, answer), daemon=True).start()
+
+    @staticmethod
+    def serve(listener, answer):
+        with contextlib.suppress(OSError):  # it is closed
+            while True:
+                client, _ = listener.accept()
+                with client:
+                    if client.recv(4096):
+                        client.sendall(json.dumps({"ok": True, "result": answer}).encode() + b"\n")
+
+    def eddyctl(self, *words, who=()):
+        script = 'mkdir /run/dpdk 2>&-; mount -t tmpfs none /run/dpdk; mount --bind "$0" /run/eddy && exec "$@"'
+        os.makedirs("/run/eddy", exist_ok=True)
+        return run("unshare", "--mount", "sh", "-c", script, self.folder, *who, BINARIES / "eddyctl", *words,
+                   check=False)
+
+    def test_the_one_that_lives_is_meant(self):
+        self.socket("live", {"report": "ports", "switch": "live", "rows": []})
+        self.socket("dead")
+        self.assertEqual(self.eddyctl("list").stdout, "live\n")
+        done = self.eddyctl("--json", "show", "ports")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(done.stdout)["switch"], "live")
+        done = self.eddyctl("--name", "other", "show", "ports")
+        self.assertEqual((done.returncode, done.stderr), (1, 'eddyctl: no switch "other" runs here; running: live\n'))
+
+    def test_two_that_live_are_a_choice_and_the_dead_is_not_in_it(self):
+        for name in ("a", "b"):
+            self.socket(name, {})
+        self.socket("dead")
+        done = self.eddyctl("show", "ports")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "eddyctl: several switches run here, choose with --name: a, b\n"))
+
+    def test_the_dead_alone_are_named(self):
+        self.socket("dead")
+        done = self.eddyctl("show", "ports")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^eddyctl: no switch runs here .*\n"
+                                      r"eddyctl: /run/eddy/dead.sock: nobody answers.*\n$")
+
+    def test_one_that_we_may_not_use_is_not_called_dead(self):
+        self.world.directory.chmod(0o755)
+        self.socket("live", {})
+        (self.folder / "live.sock").chmod(0o660)
+        for words in ((), ("--name", "live")):
+            done = self.eddyctl(*words, "show", "ports", who=NOBODY)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.splitlines()[-1],
+                             "eddyctl: /run/eddy/live.sock: only its owner and group may use it")
 
 
 class Refusing(OnFabric):
