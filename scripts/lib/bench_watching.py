@@ -69,15 +69,15 @@ def one_start(binaries):
         put_us_ahead(switch)
         for process in (switch, hosts):
             bench_hosts.put_ahead(process)
-        url = f"http://{address}/metrics"
-        wait_for(lambda: worker_counts(url)[1] > 0 or not hosts.alive(), 30, "packets")
-        period(url, "nobody", binaries)  # buffers and caches as they will be
+        worker = Worker(switch, f"http://{address}/metrics")
+        wait_for(lambda: worker.counts()[1] > 0 or not hosts.alive(), 30, "packets")
+        period(worker, "nobody", binaries)  # buffers and caches as they will be
         samples = {kind: [] for kind in WATCHERS}
         kinds = list(WATCHERS)
         for number in range(ROUNDS):
             turn = number % len(kinds)
             for kind in kinds[turn:] + kinds[:turn]:
-                samples[kind].append(period(url, kind, binaries))
+                samples[kind].append(period(worker, kind, binaries))
         if not hosts.alive():
             raise Trouble(f"eddyhost ended: {hosts.output().strip()}")
         return samples
@@ -93,24 +93,34 @@ def put_us_ahead(switch):
         os.sched_setscheduler(task, os.SCHED_FIFO, os.sched_param(20))
 
 
-def period(url, kind, binaries):
-    """Busy cycles a packet while `kind` watches, from and to one reading of our own."""
-    with WATCHERS[kind](url, binaries) as seen:
-        cycles, packets = worker_counts(url)
+class Worker:
+    """The only polling thread of the switch, and its counters."""
+
+    def __init__(self, switch, url):
+        self.url = url
+        self._stat = next(task / "schedstat" for task in Path(f"/proc/{switch.pid}/task").iterdir()
+                          if "rte-worker" in (task / "comm").read_text())
+
+    def counts(self):
+        """Since its start: busy cycles, packets received, seconds that it ran; and the time."""
+        text = scrape(self.url)
+        cycles, packets = (float(re.search(rf"^eddy_worker_{name}_total{{.*}} (\S+)$", text, re.MULTILINE)[1])
+                           for name in ("busy_cycles", "packets"))
+        return cycles, packets, int(self._stat.read_text().split()[0]) / 1e9, time.monotonic()
+
+
+def period(worker, kind, binaries):
+    """Busy cycles a packet while `kind` watches, from and to one reading of our own; less those in which others had
+    the core, of which the busy turns have had their share."""
+    with WATCHERS[kind](worker.url, binaries) as seen:
+        before = worker.counts()
         time.sleep(PERIOD)
-        later_cycles, later_packets = worker_counts(url)
+        cycles, packets, ran, took = (later - sooner for later, sooner in zip(worker.counts(), before))
     if min(seen, default=1) < 0.5:
         raise Trouble(f"{kind}: {min(seen):.0%} of the readings that should have been")
-    if later_packets == packets:
+    if packets == 0:
         raise Trouble("eddyhost sends nothing")
-    return (later_cycles - cycles) / (later_packets - packets)
-
-
-def worker_counts(url):
-    """(busy cycles, packets received) of the only worker, since its start."""
-    text = scrape(url)
-    return tuple(float(re.search(rf"^eddy_worker_{name}_total{{.*}} (\S+)$", text, re.MULTILINE)[1])
-                 for name in ("busy_cycles", "packets"))
+    return cycles / packets * ran / took
 
 
 def scrape(url):
