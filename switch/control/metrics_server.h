@@ -26,12 +26,14 @@ class MetricsServer {
 
   // `address`: telemetry.prometheus, "127.0.0.1:9477". Any thread of the server calls `source`.
   static Result<std::unique_ptr<MetricsServer>> open(const std::string& address, Source source);
-  // Returns when no request is being answered any more; civetweb looks every two seconds.
+  // Returns when no request is being answered any more: at once, but for a client that is in the
+  // middle of one (civetweb looks every two seconds).
   ~MetricsServer();
 
  private:
-  MetricsServer();
+  explicit MetricsServer(std::string address);
 
+  const std::string address_;
   std::shared_ptr<prometheus::Collectable> collectable_;
   std::unique_ptr<prometheus::Exposer> exposer_;
 };
