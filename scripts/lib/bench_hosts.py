@@ -24,7 +24,7 @@ switches: {poll_gap: 50us}
 host: {congestion_control: none, bdp: 256KiB, ack_every: 16, rto: 100ms}
 traffic:
   - {type: long_flow, size: %s, count: 8, sources: [leaf1.host1], destinations: [leaf1.host2]}
-run: {seeds: [1], warmup: 0us, duration: 1ms, drain: 60s}
+run: {seeds: [1], warmup: 0us, duration: 1ms, drain: %s}
 sizes: {ci: {}}
 """
 
@@ -44,7 +44,7 @@ def one_run(binaries):
     """Packets a second and cycles a packet, received and sent ones counted each, of both sides."""
     world = World("bench-hosts")
     try:
-        path = write_experiment(world, "1GB")
+        path = write_experiment(world, "1GB", 60)
         switch = start_switch(world, binaries, path)
         hosts = start_hosts(world, binaries, path)
         for process in (switch, hosts):
@@ -66,10 +66,10 @@ def one_run(binaries):
         world.close()
 
 
-def write_experiment(world, size):
-    """The file of eight flows of `size` each, one after the other."""
+def write_experiment(world, size, seconds):
+    """The file of eight flows of `size` each, one after the other, for which they have `seconds`."""
     path = world.directory / "bench-hosts.yaml"
-    path.write_text(EXPERIMENT % size, encoding="utf-8")
+    path.write_text(EXPERIMENT % (size, f"{seconds}s"), encoding="utf-8")
     return path
 
 
