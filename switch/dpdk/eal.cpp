@@ -57,12 +57,12 @@ std::string list_of(const std::vector<int>& cpus) {
   return out;
 }
 
-// lcore 0 is the control thread and floats over all CPUs. Polling workers of policy `busy` get a
-// CPU each, the last ones first, so that CPU 0 stays with the system; adaptive ones float too.
+// Polling workers of policy `busy` get a CPU each, the last ones first, so that CPU 0 stays with
+// the system; adaptive ones float over all. lcore 0, which is the control thread and those that it
+// starts, floats over the CPUs on which nobody polls all the time, if there are any.
 Result<std::string> lcores(const EalRequest& request, const Machine& machine,
                            EalCommandLine& line) {
   const std::string all = '(' + list_of(machine.cpus) + ')';
-  std::string out = "0@" + all;
   const auto cpus = static_cast<int>(machine.cpus.size());
   const bool busy = request.idle == config::IdlePolicy::busy;
   if (busy && request.workers > cpus)
@@ -74,6 +74,8 @@ Result<std::string> lcores(const EalRequest& request, const Machine& machine,
   if (!busy && request.workers > cpus)
     line.notes.push_back(std::to_string(request.workers) + " workers share " +
                          std::to_string(cpus) + " CPUs; idle: adaptive lets them");
+  const int polled = busy && request.workers < cpus ? request.workers : 0;
+  std::string out = "0@(" + list_of({machine.cpus.begin(), machine.cpus.end() - polled}) + ')';
   for (int worker = 0; worker < request.workers; ++worker) {
     const std::string place =
         busy ? std::to_string(machine.cpus[static_cast<size_t>(cpus - 1 - worker)]) : all;

@@ -59,6 +59,12 @@ TEST(EalArguments, BusyWorkersGetACpuEach) {
   EXPECT_THAT(line.value().words, Contains("--lcores=0@(4,5),1@5,2@4"));
 }
 
+TEST(EalArguments, ControlKeepsOffTheCpusOfBusyWorkers) {
+  const auto line = eal_command_line(request_of(1, config::IdlePolicy::busy), two_cpus());
+  ASSERT_TRUE(line.ok());
+  EXPECT_THAT(line.value().words, Contains("--lcores=0@(4),1@5"));
+}
+
 TEST(EalArguments, TwoBusyWorkersOnOneCpuAreRefused) {
   const auto line = eal_command_line(request_of(3, config::IdlePolicy::busy), two_cpus());
   ASSERT_FALSE(line.ok());
