@@ -59,10 +59,6 @@ Result<Json> read_json(const fs::path& file) {
   return value;
 }
 
-bool has_version(const Json& file) {
-  return file.is_object() && file.value("schema_version", Json()) == kResultSchemaVersion;
-}
-
 // One merges at a time, so that the last one sees all runs.
 class MergeLock {
  public:
@@ -182,8 +178,9 @@ Problems write_run(const fs::path& folder, const RunRecord& run) {
 std::optional<FoundRun> find_run(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(folder / kRunFile, error)) return {};
-  const Result<Json> file = read_json(folder / kRunFile);
-  if (!file || !has_version(file.value()) || !file.value().contains("run")) return {};
+  bool other_version = false;
+  const Result<Json> file = read_run(folder / kRunFile, other_version);
+  if (!file) return {};
   const Json& run = file.value().at("run");
   return FoundRun{
       .config_hash = run.value("config_hash", ""),
@@ -217,11 +214,27 @@ ReadableRuns readable_runs(const fs::path& size_folder) {
   return out;
 }
 
+std::string no_run_in(const fs::path& path) {
+  std::vector<std::string> below;
+  std::error_code error;
+  if (fs::exists(path / kRunFile, error))
+    return path.string() + ": this is the folder of one run; name the one two above it";
+  constexpr int kDeepest = 3;  // OUT/EXPERIMENT/SIZE/result.json
+  constexpr auto kOptions = fs::directory_options::skip_permission_denied;
+  for (auto at = fs::recursive_directory_iterator(path, kOptions, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (at.depth() >= kDeepest) at.disable_recursion_pending();
+    if (at->path().filename() == kResultFile) below.push_back(at->path().parent_path().string());
+  }
+  std::ranges::sort(below);
+  return path.string() + ": no finished run in it" +
+         (below.empty() ? "" : fmt::format("; there are some in {}", fmt::join(below, ", ")));
+}
+
 Result<Json> merge_runs(const fs::path& size_folder) {
   ReadableRuns found = readable_runs(size_folder);
   if (!found.problems.empty()) return found.problems;
-  if (found.result.is_null())
-    return Result<Json>::failure(size_folder.string() + ": no finished run in it");
+  if (found.result.is_null()) return Result<Json>::failure(no_run_in(size_folder));
   return std::move(found.result);
 }
 
@@ -243,8 +256,8 @@ Result<Json> read_result(const fs::path& path) {
   if (!file) return file;
   if (const std::string said = other_version(path.string(), file.value()); !said.empty())
     return Result<Json>::failure(said);
-  if (!file->contains("runs") || !file->at("runs").is_array())
-    return Result<Json>::failure(path.string() + ": there are no runs in it");
+  if (Problems problems = check_result_file(path.string(), file.value()); !problems.empty())
+    return problems;
   return file;
 }
 

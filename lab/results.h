@@ -34,7 +34,7 @@ struct FoundRun {
   std::string digest;
   bool whole = false;  // neither interrupted nor with violations
 };
-// nullopt: there is no whole run.
+// nullopt: there is no run, or none that can be read.
 std::optional<FoundRun> find_run(const std::filesystem::path& folder);
 
 // What there is below the folder of an experiment's size: the runs that can be read, merged, and
@@ -46,6 +46,9 @@ struct ReadableRuns {
   bool other_version = false;  // a run is of a schema version that this program does not know
 };
 ReadableRuns readable_runs(const std::filesystem::path& size_folder);
+
+// What is said of a path that is not the folder of an experiment's size: where to look instead.
+std::string no_run_in(const std::filesystem::path& path);
 
 // Of all whole runs below the folder of an experiment's size, by variant and seed.
 Result<Json> merge_runs(const std::filesystem::path& size_folder);

@@ -99,17 +99,32 @@ void check_run(Check& check, const Json& run) {
   check_bins(check, run);
 }
 
+// What a file has beside its runs, which `runs` names.
+void check_head(Check& check, const Json& file, std::string_view runs, JsonType type) {
+  if (!file.is_object()) return check.problem("this is no JSON object");
+  for (const char* key : {"experiment", "title", "size"})
+    check.present(file, key, JsonType::string);
+  check.present(file, "expect", JsonType::array);
+  check.present(file, runs, type);
+  if (check.ok()) check.all(file, "expect", JsonType::string);
+}
+
 }  // namespace
 
 Problems check_run_file(const std::string& name, const Json& file) {
   Check check(name);
-  if (!file.is_object()) return {name + ": this is no JSON object"};
-  for (const char* key : {"experiment", "title", "size"})
-    check.present(file, key, JsonType::string);
-  check.present(file, "expect", JsonType::array);
-  check.present(file, "run", JsonType::object);
-  if (check.ok()) check.all(file, "expect", JsonType::string);
+  check_head(check, file, "run", JsonType::object);
   if (check.ok()) check_run(check, file.at("run"));
+  return check.take();
+}
+
+Problems check_result_file(const std::string& name, const Json& file) {
+  Check check(name);
+  check_head(check, file, "runs", JsonType::array);
+  if (check.ok()) check.all(file, "runs", JsonType::object);
+  for (size_t i = 0; check.ok() && i < file.at("runs").size(); ++i)
+    check_run(check, file.at("runs")[i]);
+  if (check.ok() && file.at("runs").empty()) check.problem("there are no runs in it");
   return check.take();
 }
 

@@ -1,4 +1,5 @@
-// Whether a run.json has the types that lab/result_keys.h declares, before anything reads it.
+// Whether a run.json or a result.json has the types that lab/result_keys.h declares, before
+// anything reads it.
 //
 // Files of results are input: cut short, edited, of another program. A key that is not
 // there is no problem; one of another type is. Control plane only. Cost: linear in the file.
@@ -13,6 +14,9 @@ namespace eddy::lab {
 
 // Each problem begins with `name`, the file's.
 Problems check_run_file(const std::string& name, const Json& file);
+
+// The same of a result.json, whose runs are many.
+Problems check_result_file(const std::string& name, const Json& file);
 
 // What is said of a file of another schema version; empty: it has ours.
 std::string other_version(const std::string& name, const Json& file);

@@ -15,20 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders below that hold runs, for someone who named the one above them.
-std::string folders_of_runs(const fs::path& above) {
-  std::string found;
-  std::error_code error;
-  constexpr int kDeepest = 3;  // OUT/EXPERIMENT/SIZE/result.json
-  for (auto at = fs::recursive_directory_iterator(above, error);
-       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (at.depth() >= kDeepest) at.disable_recursion_pending();
-    if (at->path().filename() == "result.json")
-      found += (found.empty() ? "" : ", ") + at->path().parent_path().string();
-  }
-  return found;
-}
-
 void add(Problems& to, const Problems& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
@@ -69,13 +55,13 @@ Result<PageSource> read_source(const std::string& path) {
   if (!fs::exists(path, error))
     return Result<PageSource>::failure(path + ": there is no such file or folder");
   PageSource source;
-  source.folder = fs::is_directory(path, error) ? fs::path(path) : fs::path(path).parent_path();
+  source.folder = path;
+  if (!fs::is_directory(path, error))
+    source.folder = source.folder.has_parent_path() ? source.folder.parent_path() : ".";
   ReadableRuns found = readable_runs(source.folder);
   if (found.other_version) return found.problems;
   if (found.result.is_null()) {
-    const std::string below = folders_of_runs(source.folder);
-    found.problems.push_back(path + ": no finished run in it" +
-                             (below.empty() ? "" : "; there are some in " + below));
+    found.problems.push_back(no_run_in(path));
     return found.problems;
   }
   source.result = std::move(found.result);

@@ -67,6 +67,8 @@ TEST_F(ResultsTest, ATornRunFileIsNoRun) {
   EXPECT_FALSE(find_run(folder));
   std::ofstream(folder / "run.json") << "{\"schema_version\": 999, \"run\": {}}";
   EXPECT_FALSE(find_run(folder));
+  std::ofstream(folder / "run.json") << R"({"schema_version": 1, "run": 5})";
+  EXPECT_FALSE(find_run(folder));
 }
 
 TEST_F(ResultsTest, NothingTemporaryIsLeft) {
@@ -179,6 +181,31 @@ TEST_F(ResultsTest, WhatIsNoResultIsSaid) {
   EXPECT_THAT(read_result(folder_ / "x.json").problems().front(), HasSubstr("this is no JSON"));
   std::ofstream(folder_ / "x.json") << "[1]";
   EXPECT_THAT(read_result(folder_ / "x.json").problems().front(), HasSubstr("no result of schema"));
+  const Json head = {
+      {"schema_version", 1}, {"experiment", ""}, {"title", ""}, {"size", ""}, {"expect", {"x"}}};
+  const auto said = [&](const Json& runs) {
+    Json file = head;
+    file["runs"] = runs;
+    std::ofstream(folder_ / "x.json") << file;
+    return read_result(folder_ / "x.json").problems().front();
+  };
+  EXPECT_THAT(said(5), HasSubstr("key \"runs\" is number, valid is an array"));
+  EXPECT_THAT(said({1, 2}), HasSubstr("key \"runs\" holds number"));
+  EXPECT_THAT(said({{{"variant", 3}, {"seed", 1}}}), HasSubstr("key \"variant\" is number"));
+  EXPECT_THAT(said(Json::array()), HasSubstr("there are no runs in it"));
+}
+
+TEST_F(ResultsTest, WhoeverIsTooHighOrTooDeepIsToldWhereToLook) {
+  write(sample_run("a", 1));
+  for (const char* size : {"ci", "full"}) {
+    fs::create_directories(folder_ / "out" / "web" / size);
+    std::ofstream(folder_ / "out" / "web" / size / "result.json") << "{}";
+  }
+  const std::string below = (folder_ / "out" / "web").string();
+  EXPECT_THAT(read_result(folder_ / "out").problems().front(),
+              HasSubstr("there are some in " + below + "/ci, " + below + "/full"));
+  EXPECT_THAT(read_result(run_folder(folder_, "a", 1)).problems().front(),
+              HasSubstr("the folder of one run"));
 }
 
 TEST_F(ResultsTest, FlowsAreReadBack) {
