@@ -33,15 +33,22 @@ constexpr std::array<Column, 10> kColumns = {{{"FCT mean us", "fct_mean_us"},
 
 constexpr double kHundred = 100;
 
+Cell label(std::string text) {
+  return {CellKind::label, std::move(text), {}};
+}
+Cell mean(std::vector<double> values) {
+  std::string text = short_number(estimate(values).mean);
+  return {CellKind::mean, std::move(text), std::move(values)};
+}
 // "12.3 +-0.4"; without the interval when all are the same; "-": no run has a number; ">=": a value
 // is `counted_to`, which stands for all above it.
-std::string cell(const std::vector<double>& values, double counted_to = 0) {
+Cell cell(std::vector<double> values, double counted_to = 0) {
   const Estimate found = estimate(values);
-  if (found.count == 0) return "-";
+  if (found.count == 0) return {CellKind::estimate, "-", {}};
   const bool at_end = counted_to > 0 && std::ranges::max(values) >= counted_to;
   std::string out = (at_end ? ">=" : "") + short_number(found.mean);
   if (found.half_width > 0) out += " +-" + short_number(found.half_width);
-  return out;
+  return {CellKind::estimate, std::move(out), std::move(values)};
 }
 
 // The bins of all runs of a variant that have this name.
@@ -125,49 +132,60 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-TextRows main_rows(const std::vector<VariantRuns>& variants) {
-  TextRows rows(1);
-  rows[0] = {"variant", "seeds", "flows"};
-  for (const Column& column : kColumns) rows[0].emplace_back(column.head);
-  for (const VariantRuns& variant : variants) {
-    std::vector<std::string>& row = rows.emplace_back();
-    row = {shown(variant.name), std::to_string(variant.runs.size()),
-           short_number(estimate(values_of(variant.runs, "flows", 1)).mean)};
-    for (const Column& column : kColumns)
-      row.push_back(cell(values_of(variant.runs, column.key, column.scale), column.counted_to));
-  }
+TextRows texts(const CellTable& table) {
+  TextRows rows = {table.head};
+  for (const std::vector<Cell>& from : table.rows)
+    for (std::vector<std::string>& row = rows.emplace_back(); const Cell& each : from)
+      row.push_back(each.text);
   return rows;
 }
 
-TextRows bin_rows(const std::vector<VariantRuns>& variants) {
-  TextRows rows = {{"variant", "flow size", "flows", "unfinished", "slowdown p50", "p95", "p99"}};
+CellTable main_table(const std::vector<VariantRuns>& variants) {
+  CellTable table{.head = {"variant", "seeds", "flows"}, .rows = {}};
+  for (const Column& column : kColumns) table.head.emplace_back(column.head);
+  for (const VariantRuns& variant : variants) {
+    std::vector<Cell>& row = table.rows.emplace_back();
+    row = {label(shown(variant.name)),
+           {CellKind::count, std::to_string(variant.runs.size()), {}},
+           mean(values_of(variant.runs, "flows"))};
+    for (const Column& column : kColumns)
+      row.push_back(cell(values_of(variant.runs, column.key, column.scale), column.counted_to));
+  }
+  return table;
+}
+
+CellTable bin_table(const std::vector<VariantRuns>& variants) {
+  CellTable table{
+      .head = {"variant", "flow size", "flows", "unfinished", "slowdown p50", "p95", "p99"},
+      .rows = {}};
   for (const VariantRuns& variant : variants)
     for (const std::string& name : bin_names(variants)) {
       const std::vector<const Json*> bins = bins_named(variant, name);
       if (bins.empty()) continue;
-      rows.push_back(
-          {shown(variant.name), name, short_number(estimate(values_of(bins, "flows", 1)).mean),
-           cell(values_of(bins, "unfinished", 1)), cell(values_of(bins, "slowdown_p50", 1)),
-           cell(values_of(bins, "slowdown_p95", 1)), cell(values_of(bins, "slowdown_p99", 1))});
+      table.rows.push_back(
+          {label(shown(variant.name)), label(name), mean(values_of(bins, "flows")),
+           cell(values_of(bins, "unfinished")), cell(values_of(bins, "slowdown_p50")),
+           cell(values_of(bins, "slowdown_p95")), cell(values_of(bins, "slowdown_p99"))});
     }
-  return rows;
+  return table;
 }
 
-TextRows rlb_rows(const std::vector<VariantRuns>& variants) {
-  TextRows rows = {{"variant", "precision %", "recall %", "lead us", "wait p99 us"}};
-  for (const RlbColumn& column : kRlbColumns) rows[0].emplace_back(column.head);
+CellTable rlb_table(const std::vector<VariantRuns>& variants) {
+  CellTable table{.head = {"variant", "precision %", "recall %", "lead us", "wait p99 us"},
+                  .rows = {}};
+  for (const RlbColumn& column : kRlbColumns) table.head.emplace_back(column.head);
   for (const VariantRuns& variant : variants) {
     if (!variant.runs.front()->contains("rlb") || variant.runs.front()->at("rlb").is_null())
       continue;
-    std::vector<std::string>& row = rows.emplace_back();
-    row = {shown(variant.name), cell(values_of(variant.runs, "rlb_precision", kHundred)),
+    std::vector<Cell>& row = table.rows.emplace_back();
+    row = {label(shown(variant.name)), cell(values_of(variant.runs, "rlb_precision", kHundred)),
            cell(values_of(variant.runs, "rlb_recall", kHundred)),
-           cell(values_of(variant.runs, "rlb_lead_us", 1)),
+           cell(values_of(variant.runs, "rlb_lead_us")),
            cell(values_of(variant.runs, "rlb_wait_p99_ns", 0.001))};
     for (const RlbColumn& column : kRlbColumns)
       row.push_back(cell(counters_of(variant.runs, column.counter)));
   }
-  return rows;
+  return table;
 }
 
 std::vector<MainKey> main_keys() {
@@ -234,9 +252,10 @@ std::string report(const Json& result) {
   std::string out = fmt::format("{} ({}): {}\n", result.value("experiment", ""),
                                 result.value("size", ""), result.value("title", ""));
   out += "Means over seeds +- half of the 95 % confidence interval.\n\n";
-  out += aligned(main_rows(variants));
-  out += "\nSlowdown by flow size\n\n" + aligned(bin_rows(variants));
-  if (const TextRows rlb = rlb_rows(variants); rlb.size() > 1) out += "\nRLB\n\n" + aligned(rlb);
+  out += aligned(texts(main_table(variants)));
+  out += "\nSlowdown by flow size\n\n" + aligned(texts(bin_table(variants)));
+  if (const CellTable rlb = rlb_table(variants); !rlb.rows.empty())
+    out += "\nRLB\n\n" + aligned(texts(rlb));
   const Json expected = result.value("expect", Json::array());
   if (const TextRows claims = claims_rows(expected, variants); claims.size() > 1)
     out += "\nClaimed and found, the change within a seed\n\n" + aligned(claims);

@@ -4,6 +4,7 @@
 // caller. Cost: linear in the result. Source: reference D.5, E.0.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +27,29 @@ std::string aligned(const TextRows& rows);
 
 std::string report(const Json& result);
 
-// The tables of the report: the first row is the head, the first column the variant.
-TextRows main_rows(const std::vector<VariantRuns>& variants);
-TextRows bin_rows(const std::vector<VariantRuns>& variants);
-TextRows rlb_rows(const std::vector<VariantRuns>& variants);  // the head alone: nobody has RLB
-// The keys that the columns of main_rows are made from.
+enum class CellKind : uint8_t {
+  label,
+  count,     // of runs
+  mean,      // of `values`
+  estimate,  // of `values`, with half of its 95 % interval
+};
+struct Cell {
+  CellKind kind = CellKind::label;
+  std::string text;
+  std::vector<double> values;  // of the runs that have one; a label and a count have none
+};
+struct CellTable {
+  std::vector<std::string> head;
+  std::vector<std::vector<Cell>> rows;  // the first column is the variant
+};
+// With the head.
+TextRows texts(const CellTable& table);
+
+// The tables of the report.
+CellTable main_table(const std::vector<VariantRuns>& variants);
+CellTable bin_table(const std::vector<VariantRuns>& variants);
+CellTable rlb_table(const std::vector<VariantRuns>& variants);  // no rows: nobody has RLB
+// The keys that the columns of main_table are made from.
 struct MainKey {
   std::string head;
   std::string key;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "lab/claims.h"
 #include "lab/compare.h"
@@ -10,6 +11,7 @@
 #include "lab/page/timeline_page.h"
 #include "lab/page/words.h"
 #include "lab/page_assets.h"
+#include "lab/student.h"
 #include "lab/svg.h"
 #include "lab/sweep.h"
 #include "net/fnv.h"
@@ -21,18 +23,24 @@ std::string replay_of(const Json& run) {
   return run.value("replay", "");
 }
 
-// What is the same of the commands of all runs: the sweep. Each of them, where they differ.
+// What is the same of the commands of all runs, with their seeds: the sweep. Each of them, where
+// they differ.
 Json sweeps(const PageSource& source) {
-  std::vector<std::string> found;
+  std::vector<std::pair<std::string, std::set<uint64_t>>> found;  // in the order of the runs
   for (const Json& run : source.result.at("runs")) {
     std::string command = replay_of(run);
     const size_t variant = command.rfind(" --variant ");
     const size_t seed = command.rfind(" --seed ");
     command = command.substr(0, std::min(variant, seed));
-    if (!command.empty() && std::ranges::find(found, command) == found.end())
-      found.push_back(command);
+    if (command.empty()) continue;
+    auto same = std::ranges::find(found, command, [](const auto& each) { return each.first; });
+    if (same == found.end()) same = found.insert(found.end(), {command, {}});
+    same->second.insert(run.at("seed").get<uint64_t>());
   }
-  return found;
+  Json out = Json::array();
+  for (const auto& [command, seeds] : found)
+    out.push_back(fmt::format("{} --seed {}", command, fmt::join(seeds, ",")));
+  return out;
 }
 
 // What a run is marked with, beside its numbers.
@@ -86,17 +94,25 @@ int variant_number(const PageSource& source, const std::string& name) {
   return -1;
 }
 
-// [head, rows by scope]; a row begins with the number of its variant.
 struct Table {
   std::string id;
   std::string title;
   std::string note;
-  TextRows (*rows)(const std::vector<VariantRuns>& variants);
+  CellTable (*of)(const std::vector<VariantRuns>& variants);
 };
 
-void add_rows(Json& to, const PageSource& source, const TextRows& rows, const std::string& scope) {
-  for (size_t i = 1; i < rows.size(); ++i)
-    to.push_back({{"v", variant_number(source, rows[i].front())}, {"s", scope}, {"t", rows[i]}});
+std::string_view name_of(CellKind kind) {
+  switch (kind) {
+    case CellKind::label:
+      return "label";
+    case CellKind::count:
+      return "count";
+    case CellKind::mean:
+      return "mean";
+    case CellKind::estimate:
+      return "estimate";
+  }
+  return "";
 }
 
 std::string scope_name(std::optional<uint64_t> seed) {
@@ -110,19 +126,29 @@ std::vector<std::optional<uint64_t>> scopes_of(const PageSource& source) {
   return scopes;
 }
 
+// A row has its variant's number, the seeds it is of, its texts and, of one seed, its numbers.
+void add_rows(Json& rows, const PageSource& source, const CellTable& table,
+              std::optional<uint64_t> seed) {
+  for (const std::vector<Cell>& cells : table.rows) {
+    Json row = {{"v", variant_number(source, cells.front().text)}, {"s", scope_name(seed)}};
+    for (const Cell& cell : cells) {
+      row["t"].push_back(cell.text);
+      if (seed) row["n"].push_back(cell.values.empty() ? Json() : Json(cell.values.front()));
+    }
+    rows.push_back(std::move(row));
+  }
+}
+
 Json table_of(const PageSource& source, const Table& table) {
   Json rows = Json::array();
-  Json head;
-  for (const auto& seed : scopes_of(source)) {
-    const TextRows found = table.rows(of_seed(source, seed));
-    head = found.front();
-    add_rows(rows, source, found, scope_name(seed));
-  }
-  return {{"id", table.id},
-          {"title", table.title},
-          {"note", table.note},
-          {"head", head},
-          {"rows", rows}};
+  for (const auto& seed : scopes_of(source))
+    add_rows(rows, source, table.of(of_seed(source, seed)), seed);
+  const CellTable all = table.of(source.variants);
+  Json kinds = Json::array();
+  if (!all.rows.empty())
+    for (const Cell& cell : all.rows.front()) kinds.push_back(name_of(cell.kind));
+  return {{"id", table.id},   {"title", table.title},      {"note", table.note},
+          {"head", all.head}, {"kinds", std::move(kinds)}, {"rows", std::move(rows)}};
 }
 
 Json claims_of(const PageSource& source) {
@@ -154,9 +180,9 @@ Json claims_of(const PageSource& source) {
 
 Json tables_of(const PageSource& source) {
   const std::string note = "means over seeds with half of their 95 % confidence interval";
-  Json tables = {table_of(source, {"summary", "Summary", note, main_rows}),
-                 table_of(source, {"bins", "Slowdown by flow size", note, bin_rows})};
-  Json rlb = table_of(source, {"rlb", "RLB: what it foresaw and did", note, rlb_rows});
+  Json tables = {table_of(source, {"summary", "Summary", note, main_table}),
+                 table_of(source, {"bins", "Slowdown by flow size", note, bin_table})};
+  Json rlb = table_of(source, {"rlb", "RLB: what it foresaw and did", note, rlb_table});
   if (!rlb.at("rows").empty()) tables.push_back(std::move(rlb));
   return tables;
 }
@@ -217,6 +243,15 @@ Json glossary() {
   for (const MainKey& column : main_keys())
     for (const ResultKey& known : result_keys())
       if (known.name == column.key) out.push_back({column.head, known.help});
+  return out;
+}
+
+// The factors of a confidence interval, of two values and more.
+Json student_factors(const std::vector<PageSource>& sources) {
+  size_t most = 0;
+  for (const PageSource& source : sources) most = std::max(most, source.seeds.size());
+  Json out = Json::array();
+  for (size_t degrees = 1; degrees < most; ++degrees) out.push_back(student_t_975(degrees));
   return out;
 }
 
@@ -307,6 +342,7 @@ Page make_page(std::vector<PageSource>& sources, const std::string& command) {
   page.html = html_of(title, {{"title", title},
                               {"command", command},
                               {"glossary", glossary()},
+                              {"student", student_factors(sources)},
                               {"results", std::move(results)},
                               {"comparisons", std::move(comparisons)}});
   return page;

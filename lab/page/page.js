@@ -2,7 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const MOST_AT_FIRST = 12;  // variants that are shown without being asked for
-  const state = {seed: "all", off: new Set(), text: "", chosen: false};  // off: "result/variant"; chosen: by the reader
+  const state = {seedsOff: new Set(), off: new Set(), text: "", chosen: false};  // off: "result/variant"; chosen: by the reader
   const redraw = [];  // what is made anew when the choice changes
   const resized = [];  // what is drawn anew when the width changes
   let names = 0;
@@ -28,7 +28,13 @@
     if (state.off.has(key(result, variant))) return false;
     return data.results[result].variants[variant].name.toLowerCase().includes(state.text);
   }
-  const scopeOf = (result) => (data.results[result].seeds.length > 1 ? state.seed : "all");
+  const listOf = (seeds) => (seeds.length === 0 ? "no seed" : `seed${seeds.length > 1 ? "s" : ""} ${seeds.join(", ")}`);
+  // "all", or those of its seeds that are chosen. Whoever has one seed has no choice.
+  function scopeOf(r) {
+    const {seeds} = data.results[r];
+    const on = seeds.filter((seed) => !state.seedsOff.has(seed));
+    return seeds.length < 2 || on.length === seeds.length ? "all" : on;
+  }
 
   function changed() {
     for (const make of redraw) make();
@@ -39,8 +45,9 @@
     let all = 0;
     let on = 0;
     data.results.forEach((result, r) => result.variants.forEach((variant, v) => { all += 1; on += shows(r, v) ? 1 : 0; }));
-    const seeds = state.seed === "all" ? "all seeds" : "seed " + state.seed;
-    document.getElementById("status").textContent = `${on} of ${all} variants, ${seeds}`;
+    const seeds = severalSeeds();
+    const said = seeds.every((seed) => !state.seedsOff.has(seed)) ? "all seeds" : listOf(seeds.filter((seed) => !state.seedsOff.has(seed)));
+    document.getElementById("status").textContent = `${on} of ${all} variants, ${said}`;
   }
 
   function schemes() {
@@ -77,13 +84,21 @@
     return el("fieldset", {}, el("legend", {textContent: "Schemes"}), ...buttons);
   }
 
-  function seedSelect() {
+  // Of the results that have more than one.
+  function severalSeeds() {
     const seeds = [...new Set(data.results.flatMap((result) => (result.seeds.length > 1 ? result.seeds : [])))];
+    return seeds.sort((a, b) => Number(a) - Number(b));
+  }
+
+  function seedBoxes() {
+    const seeds = severalSeeds();
     if (seeds.length === 0) return null;
-    seeds.sort((a, b) => Number(a) - Number(b));
-    const select = el("select", {id: "seed", on: {change: (event) => { state.seed = event.target.value; changed(); }}},
-      el("option", {value: "all", textContent: "all together"}), ...seeds.map((seed) => el("option", {value: seed, textContent: seed})));
-    return el("label", {}, "Seed", select);
+    const put = (some, on) => { for (const seed of some) if (on) state.seedsOff.delete(seed); else state.seedsOff.add(seed); changed(); };
+    const boxes = seeds.map((seed) => el("input", {type: "checkbox", id: "seed-" + seed, on: {change: (event) => put([seed], event.target.checked)}}));
+    redraw.push(() => boxes.forEach((box, i) => { box.checked = !state.seedsOff.has(seeds[i]); }));
+    const button = (says, name, on) => el("button", {type: "button", textContent: says, "aria-label": name, on: {click: () => put(seeds, on)}});
+    return el("fieldset", {}, el("legend", {textContent: "Seeds"}), ...boxes.map((box, i) => el("label", {}, box, seeds[i])),
+      button("All", "All seeds", true), button("None", "No seed", false));
   }
 
   function themeSelect() {
@@ -97,7 +112,7 @@
   function toolbar() {
     const search = el("input", {type: "search", id: "find", placeholder: "part of a name", on: {input: (event) => { state.text = event.target.value.toLowerCase(); state.chosen = true; changed(); }}});
     document.getElementById("toolbar").append(schemeButtons(), el("label", {}, "Variants with", search));
-    for (const more of [seedSelect(), themeSelect()]) if (more) document.getElementById("toolbar").append(more);
+    for (const more of [seedBoxes(), themeSelect()]) if (more) document.getElementById("toolbar").append(more);
     document.getElementById("toolbar").append(el("span", {id: "status", role: "status", className: "faint"}));
     document.getElementById("toolbar").addEventListener("submit", (event) => event.preventDefault());
   }
@@ -126,11 +141,50 @@
     });
   }
 
-  // `cell` may replace what stands in a cell; `pick` says which rows are shown.
-  function table(spec, pick, cell) {
+  // As the C++ side does it: lab/student.cpp and short_number() of lab/report.cpp.
+  function estimate(values) {
+    let mean = 0;
+    for (const each of values) mean += each / values.length;
+    if (values.length < 2) return {mean, half: 0};
+    const squares = values.reduce((sum, each) => sum + (each - mean) * (each - mean), 0);
+    return {mean, half: data.student[values.length - 2] * Math.sqrt(squares / (values.length - 1) / values.length)};
+  }
+  function shortNumber(number) {
+    const size = Math.abs(number);
+    if (Number.isInteger(number) || size >= 100) return number.toFixed(0);
+    if (size >= 1) return number.toFixed(size >= 10 ? 1 : 2);
+    return size < 1e-4 ? number.toExponential(2) : String(Number(number.toPrecision(3)));
+  }
+
+  // One row for rows of several seeds that are alike in their labels.
+  function merged(kinds, rows) {
+    const texts = rows[0].t.map((text, i) => {
+      if (kinds[i] === "label") return text;
+      if (kinds[i] === "count") return String(rows.length);
+      const values = rows.map((row) => row.n[i]).filter((each) => each !== null);
+      if (values.length === 0) return "-";
+      const {mean, half} = estimate(values);
+      const atLeast = rows.some((row) => row.t[i].startsWith(">=")) ? ">=" : "";
+      return atLeast + shortNumber(mean) + (kinds[i] === "estimate" && half > 0 ? " +-" + shortNumber(half) : "");
+    });
+    return {v: rows[0].v, t: texts};
+  }
+
+  // The rows of a choice of seeds, in the order of those of all seeds.
+  function rowsOf(spec, scope) {
+    const all = spec.rows.filter((row) => row.s === "all");
+    if (scope === "all") return all;
+    const name = (row) => JSON.stringify([row.v, row.t.filter((text, i) => spec.kinds[i] === "label")]);
+    const found = new Map(all.map((row) => [name(row), []]));
+    for (const row of spec.rows) if (scope.includes(row.s)) found.get(name(row)).push(row);
+    return [...found.values()].filter((rows) => rows.length > 0).map((rows) => (rows.length > 1 ? merged(spec.kinds, rows) : rows[0]));
+  }
+
+  // `cell` may replace what stands in a cell; `rows` says which are shown now.
+  function table(spec, rows, cell) {
     const sort = {column: -1, up: true};
     const body = el("tbody");
-    const words = spec.head.map((head, column) => spec.rows.length > 0 && spec.rows.every((row) => isWords(row.t[column]) || row.t[column] === "-"));
+    const words = spec.head.map((head, column) => spec.rows.length > 0 && spec.rows.every((row) => isWords(row.t[column] ?? "") || row.t[column] === "-"));
     const heads = spec.head.map((head, column) => el("th", {scope: "col", "aria-sort": "none", className: words[column] ? "left" : ""},
       el("button", {type: "button", textContent: head || "\u2217", on: {click: () => {
         sort.up = sort.column === column ? !sort.up : true;
@@ -139,7 +193,7 @@
         fill();
       }}})));
     function fill() {
-      body.replaceChildren(...sorted(spec.rows.filter(pick), sort).map((row) => {
+      body.replaceChildren(...sorted(rows(), sort).map((row) => {
         const made = el("tr", {}, ...row.t.map((text, column) => {
           const content = cell ? cell(row, column, text) : null;
           return el("td", {className: isWords(text) && text.length > 40 ? "text" : words[column] ? "left" : ""}, content || pretty(text));
@@ -154,9 +208,11 @@
   // The summary is also what chooses: each variant has its box, its line and its mark.
   function summary(r, result) {
     const spec = {...result.tables.find((each) => each.id === "summary")};
-    spec.head = [...spec.head, "notes"];
-    spec.rows = spec.rows.map((row) => ({...row, t: [...row.t, notes(result.variants[row.v], row.s)]}));
-    const made = table(spec, (row) => row.s === scopeOf(r), (row, column, text) => {
+    const marked = result.variants.some((variant) => variant.runs.some((run) => run.marks.length > 0));
+    if (marked) spec.head = [...spec.head, "notes"];
+    const noted = (row) => (marked ? {...row, t: [...row.t, notes(result.variants[row.v], scopeOf(r))]} : row);
+    const rows = () => rowsOf(spec, scopeOf(r)).map(noted);
+    const made = table(spec, rows, (row, column, text) => {
       if (column !== 0) return null;
       const box = el("input", {type: "checkbox", checked: !state.off.has(key(r, row.v)), on: {change: (event) => {
         choose([key(r, row.v)], event.target.checked);
@@ -174,7 +230,7 @@
   }
 
   function notes(variant, scope) {
-    const runs = variant.runs.filter((run) => scope === "all" || run.seed === scope);
+    const runs = variant.runs.filter((run) => scope === "all" || scope.includes(run.seed));
     const marks = new Map();
     for (const run of runs) for (const each of run.marks) marks.set(each, (marks.get(each) || 0) + 1);
     return [...marks].map(([each, count]) => (runs.length > 1 ? `${each} (${count} of ${runs.length})` : each)).join(", ") || "-";
@@ -187,7 +243,7 @@
 
   function otherTables(r, result) {
     return result.tables.filter((spec) => spec.id !== "summary").flatMap((spec) => {
-      const made = table(spec, (row) => row.s === scopeOf(r) && shows(r, row.v));
+      const made = table(spec, () => rowsOf(spec, scopeOf(r)).filter((row) => shows(r, row.v)));
       redraw.push(made.fill);
       return [el("h3", {textContent: spec.title}), region(spec.title, made.element)];
     });
@@ -196,7 +252,7 @@
   function claims(result) {
     const out = [];
     if (result.claims.table.rows.length > 0) {
-      const made = table(result.claims.table, () => true);
+      const made = table(result.claims.table, () => result.claims.table.rows);
       made.fill();
       out.push(el("h3", {textContent: result.claims.table.title}), region(result.claims.table.title, made.element, true), claimsFigure(result));
     }
@@ -235,7 +291,7 @@
     const error = spec.curves.some((curve) => curve.e);
     const one = spec.kind === "dots";
     const head = ["series", ...(one ? [] : [spec.x.label]), spec.y.label, ...(error ? ["\u00b1, half of the 95 % interval"] : []), ...(named ? ["of"] : [])];
-    const rows = spec.curves.flatMap((curve) => curve.x.map((x, i) => [curve.name, ...(one ? [] : [String(x)]), String(curve.y[i]),
+    const rows = spec.curves.flatMap((curve) => curve.x.map((x, i) => [curve.name + (curve.seed ? ", seed " + curve.seed : ""), ...(one ? [] : [String(x)]), String(curve.y[i]),
       ...(error ? [curve.e ? String(curve.e[i]) : "-"] : []), ...(named ? [curve.n ? curve.n[i] : "-"] : [])]));
     return [head, rows];
   }
@@ -279,10 +335,12 @@
         legend.replaceChildren(...["found, with its 95 % interval", "claimed"].map((name, i) => el("li", {}, charts.sample(i), el("span", {textContent: name}))));
       if (current.kind === "pairs") return;
       if (current.kind === "events" || current.kind === "dots") { legend.replaceChildren(); return; }
-      legend.replaceChildren(...current.curves.filter((curve) => !curve.part).map((curve) => {
+      const named = new Map();  // the curves of a name: one, or one for each seed
+      for (const curve of current.curves) if (!curve.part) named.set(curve.name, [...(named.get(curve.name) || []), curve]);
+      legend.replaceChildren(...[...named].map(([name, curves]) => {
         const at = el("span", {className: "at"});
-        values.push({curve, at});
-        return el("li", {}, charts.sample(curve.style, curve.thin), el("span", {textContent: curve.name}), at);
+        values.push({name, curves, at});
+        return el("li", {}, charts.sample(curves[0].style, curves[0].thin), el("span", {textContent: name}), at);
       }));
     }
     function place() {
@@ -293,10 +351,8 @@
         const at = drawn.x.pixel(group.at);
         for (const [name, number] of [["x1", at], ["x2", at], ["y1", drawn.top], ["y2", drawn.bottom]]) cursor.setAttribute(name, number);
       }
-      for (const {curve, at} of values) {
-        const i = nearest(curve.x, group.at);
-        at.textContent = on ? `${charts.number(curve.x[i])}: ${charts.number(curve.y[i])}${curve.n ? ", " + curve.n[i] : ""}` : "";
-      }
+      const read = (curve) => { const i = nearest(curve.x, group.at); return `${charts.number(curve.x[i])}: ${charts.number(curve.y[i])}${curve.n ? ", " + curve.n[i] : ""}`; };
+      for (const {curves, at} of values) at.textContent = on ? curves.map(read).join("; ") : "";
     }
     group.draw.push(draw);
     group.place.push(place);
@@ -406,10 +462,32 @@
   // A curve of many variants is shown while one of them is, and at first.
   const isVisible = (r, curve) => curve.m.some((variant) => shows(r, variant)) || (curve.m.length > 1 && !state.chosen);
 
+  // Curves of all seeds alone: points of runs with different parameters.
+  const hasSeeds = (figure) => figure.curves.some((curve) => curve.s !== "all");
+
+  // Of several seeds, though not all: points are means again, and each seed has its curve.
+  function ofSeeds(figure, scope) {
+    const curves = figure.curves.filter((curve) => scope.includes(curve.s));
+    if (figure.kind !== "dots") return curves.map((curve) => ({...curve, seed: curve.s}));
+    return [...new Set(curves.map((curve) => curve.v))].map((v) => {
+      const of = curves.filter((curve) => curve.v === v);
+      const {mean, half} = estimate(of.map((curve) => curve.y[0]));
+      return {...of[0], y: [mean], e: [half]};
+    });
+  }
+
   function visibleCurves(r, result, figure) {
-    const scope = figure.curves.some((curve) => curve.s === scopeOf(r)) || figure.curves.some((curve) => curve.s !== "all") ? scopeOf(r) : "all";
-    return figure.curves.filter((curve) => curve.s === scope && isVisible(r, curve)).map((curve) => ({...curve, style: curve.v, thin: Boolean(curve.part),
+    const scope = hasSeeds(figure) ? scopeOf(r) : "all";
+    const curves = scope === "all" ? figure.curves.filter((curve) => curve.s === "all") : ofSeeds(figure, scope);
+    return curves.filter((curve) => isVisible(r, curve)).map((curve) => ({...curve, style: curve.v, thin: Boolean(curve.part),
       name: (curve.name ?? result.variants[curve.m[0]].name) + (curve.part ? ` (${curve.part})` : "")}));
+  }
+
+  function caption(r, figure) {
+    const scope = scopeOf(r);
+    if (scope === "all") return figure.note;
+    if (!hasSeeds(figure)) return figure.note + " (of all seeds)";
+    return `${figure.note} (here: ${listOf(scope)}${scope.length > 1 && figure.kind !== "dots" ? ", a curve each" : ""})`;
   }
 
   function figureOf(r, result, figure) {
@@ -423,11 +501,12 @@
     const made = chart(host, legend, spec, group);
     group.x = made.x;
     if (figure.kind === "lines") keyboard(host, group, () => {
-      live.textContent = made.values.slice(0, 8).map(({curve, at}) => `${curve.name} ${at.textContent}`).join("; ");
+      live.textContent = made.values.slice(0, 8).map(({name, at}) => `${name} ${at.textContent}`).join("; ");
     });
     const rows = lazy("Data as a table", () => { const [head, body] = curveRows(spec()); return dataTable(figure.title, head, body); });
-    redraw.push(() => { made.draw(); rows.fill(); });
-    return el("figure", {id: newId(figure.id)}, el("h4", {textContent: figure.title}), el("figcaption", {textContent: pretty(figure.note)}), host, live, legend, el("div", {className: "under"},
+    const says = el("figcaption");
+    redraw.push(() => { made.draw(); rows.fill(); says.textContent = pretty(caption(r, figure)); });
+    return el("figure", {id: newId(figure.id)}, el("h4", {textContent: figure.title}), says, host, live, legend, el("div", {className: "under"},
       figure.kind === "lines" ? zoomTools(group, figure.title) : null, rows.element,
       commands([...result.sweeps.slice(0, 4), `${result.figures_command}   # ${figure.id}.svg, ${figure.id}.pdf`])));
   }
@@ -466,7 +545,7 @@
       const live = el("p", {className: "hidden", "aria-live": "polite"});
       const made = chart(host, legend, () => spec, group);
       group.x = made.x;
-      keyboard(host, group, () => { live.textContent = `${charts.number(group.at)} us; ` + made.values.map(({curve, at}) => `${curve.name} ${at.textContent}`).join("; "); });
+      keyboard(host, group, () => { live.textContent = `${charts.number(group.at)} us; ` + made.values.map(({name, at}) => `${name} ${at.textContent}`).join("; "); });
       redraw.push(made.draw);
       out.push(el("div", {className: "panel"}, el("h4", {textContent: panel.title}), host, live, legend,
         lazy("Data as a table", () => { const [head, rows] = panelRows(spec); return dataTable(panel.title, head, rows); }).element));
@@ -506,7 +585,7 @@
     const id = `compare-${i + 1}`;
     document.getElementById("contents").append(el("li", {}, el("a", {href: "#" + id, textContent: `Comparison: ${found.after}`})));
     const sure = found.table.rows.filter((row) => row.significant).length;
-    const made = table(found.table, () => true);
+    const made = table(found.table, () => found.table.rows);
     made.fill();
     const paired = found.table.rows.length > 0;
     return el("section", {id, "aria-label": "Comparison"}, el("h2", {textContent: "Comparison"}),

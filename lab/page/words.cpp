@@ -49,6 +49,9 @@ std::string best_of(const PageSource& source) {
     return fmt::format("99 % of the measured flows were done within {} us.",
                        with_interval(best.found));
   const Standing& worst = found.back();
+  if (best.found.mean == worst.found.mean)
+    return fmt::format("99 % of the measured flows were done within {} us with every variant.",
+                       short_number(best.found.mean));
   return fmt::format(
       "99 % of the measured flows were done within {} us with [{}], the shortest, and {} us with "
       "[{}], the longest.",
@@ -76,6 +79,9 @@ std::string pauses_of(const PageSource& source) {
   if (found.back().found.mean == 0) return "PFC never paused anyone.";
   if (found.size() == 1)
     return fmt::format("PFC pauses begun in a run: {}.", with_interval(found.front().found));
+  if (found.front().found.mean == found.back().found.mean)
+    return fmt::format("PFC pauses begun in a run: {} with every variant.",
+                       short_number(found.front().found.mean));
   return fmt::format(
       "PFC pauses begun in a run: {} with [{}], the most, and {} with [{}], the fewest.",
       with_interval(found.back().found), found.back().name, with_interval(found.front().found),

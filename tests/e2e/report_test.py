@@ -41,18 +41,19 @@ CURVES = """Object.fromEntries([...document.querySelectorAll("figure")].map(figu
 TAB, ENTER, SPACE, RIGHT = ("Tab", "", 9), ("Enter", "\r", 13), (" ", " ", 32), ("ArrowRight", "", 39)
 
 
-def eddylab(*words, code=0):
-    done = subprocess.run([EDDYLAB, *map(str, words)], capture_output=True, text=True, timeout=PATIENCE,
-                          check=False)
+def eddylab(*words, code=0, folder=None):
+    done = subprocess.run([EDDYLAB.resolve(), *map(str, words)], capture_output=True, text=True, timeout=PATIENCE,
+                          check=False, cwd=folder)
     if done.returncode != code:
         raise AssertionError(f"{words}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done
 
 
-def sweep(folder, *words):
-    """A result of three schemes and two seeds; the first run has a timeline."""
+def sweep(folder, *words, experiment=EXPERIMENT):
+    """A result of three schemes and all seeds; the first run has a timeline."""
+    folder.mkdir(exist_ok=True)
     file = folder / "tiny.yaml"
-    file.write_text(EXPERIMENT)
+    file.write_text(experiment)
     where = ("--out", folder, "--quiet", *words)
     eddylab("run", file, "--variant", "scheme=ecmp", "--seed", 1, "--timeline", "leaf1:spine1:leaf2", *where)
     eddylab("run", file, *where)
@@ -152,8 +153,7 @@ class Pages(Base):
     def test_a_seed_has_its_own_numbers(self):
         result = json.loads((self.result / "result.json").read_text())
         run = next(run for run in result["runs"] if (run["variant"], run["seed"]) == ("scheme=ecmp", 2))
-        self.see("""(() => { const seed = document.getElementById('seed'); seed.value = '2';
-          seed.dispatchEvent(new Event('change')); })()""")
+        self.see("document.getElementById('seed-1').click()")
         rows = {row[0]: row for row in self.rows("Summary")}
         self.assertNotIn(HOSTILE, rows, "it has no seed 2")
         self.assertAlmostEqual(float(rows["scheme=ecmp"][4]), run["fct_p99_us"], delta=0.6)
@@ -162,6 +162,12 @@ class Pages(Base):
           const ecmp = data.results[0].variants.findIndex(variant => variant.name === 'scheme=ecmp');
           return Math.max(...figure.curves.find(curve => curve.s === '2' && curve.v === ecmp).x); })()""")
         self.assertAlmostEqual(largest, run["fct_max_us"], delta=0.01)
+        self.assertIn("(here: seed 2)", self.see("document.querySelector('[id^=fct_cdf] figcaption').textContent"))
+        self.see("document.querySelector('[aria-label=\"No seed\"]').click()")
+        self.assertEqual(self.rows("Summary"), [])
+        self.assertEqual(self.see("document.getElementById('status').textContent"), "4 of 4 variants, no seed")
+        self.see("document.querySelector('[aria-label=\"All seeds\"]').click()")
+        self.assertEqual(len(self.rows("Summary")), 4)
 
     def test_variants_are_found_by_name(self):
         self.see("document.getElementById('find').focus()")
@@ -264,6 +270,46 @@ class Pages(Base):
         self.assertEqual(self.see("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
 
 
+class SomeSeeds(Base):
+    """The numbers of two seeds of three are those of a result that has these two alone."""
+
+    TABLES = ("Summary", "Slowdown by flow size", "Data of 99th percentile of the flow completion time")
+
+    def test_means_are_over_the_chosen_seeds(self):
+        experiment = re.sub(r"- \{type: permutation.*\}", "- {type: poisson, name: web, cdf: web_search, load: 0.6}",
+                            EXPERIMENT).replace("seeds: [1, 2]", "seeds: [1, 2, 3]")
+        three = sweep(self.folder / "three", experiment=experiment)
+        two = self.folder / "two"
+        shutil.copytree(three, two, ignore=shutil.ignore_patterns("seed2", "result.json"))
+        with Browser() as browser:
+            expected = self.tables(browser, two, "")
+            found = self.tables(browser, three, "document.getElementById('seed-2').click()")
+            self.assertEqual(browser.evaluate(CURVES)["fct_cdf"], 3, "one entry a variant, of two curves")
+        self.assertGreater(len(expected), 30)
+        self.assertEqual(len(found), len(expected))
+        for ours, theirs in zip(found, expected):
+            self.assert_alike(ours, theirs)
+
+    def tables(self, browser, result, choose):
+        page = self.folder / "seeds.html"
+        eddylab("report", result, "--out", page)
+        browser.screen(1200, 900)
+        browser.open(page)
+        browser.evaluate(choose)
+        browser.evaluate("for (const each of document.querySelectorAll('[id^=fct_p99] details')) each.open = true")
+        browser.frames()
+        self.assertEqual(browser.complaints(), [])
+        return [cell for label in self.TABLES for cell in browser.evaluate(
+            f"[...document.querySelectorAll('[aria-label=\"{label}\"] tbody td')].map(cell => cell.textContent)")]
+
+    def assert_alike(self, ours, theirs):
+        """Halves may be rounded the other way."""
+        number = r"\d+\.?\d*(?:e[+-]?\d+)?"
+        self.assertEqual(re.sub(number, "#", ours), re.sub(number, "#", theirs))
+        for one, other in zip(re.findall(number, ours), re.findall(number, theirs)):
+            self.assertAlmostEqual(float(one), float(other), delta=0.011 * max(1, float(other)) if float(other) < 100 else 1)
+
+
 class ManyVariants(Base):
     """More than a figure can tell apart, with an axis of numbers."""
 
@@ -337,6 +383,11 @@ class Files(Base):
         self.assertIn("seed2/flows.sqlite: file is not a database", said)
         self.assertIn("scheme=letflow", page.read_text())
 
+    def test_a_result_is_named_from_where_it_lies(self):
+        page = self.folder / "here.html"
+        eddylab("report", "result.json", "--out", page, folder=self.result)
+        self.assertIn("scheme=letflow", page.read_text())
+
     def test_what_is_not_there_is_said(self):
         self.assertIn("no such file", eddylab("report", self.folder / "none", code=1).stderr)
         self.assertIn("there are some in", eddylab("report", self.folder, code=1).stderr)
@@ -346,7 +397,6 @@ class Files(Base):
         said = eddylab("compare", self.result, self.result).stdout
         self.assertIn("6 of 6 pairs are the same run", said)
         self.assertNotIn(" *\n", said)
-        (self.folder / "slow").mkdir()
         slow = sweep(self.folder / "slow", "--set", "topology.fabric_rate=2Gbps")
         rows = json.loads(eddylab("compare", self.result, slow, "--json").stdout)
         mean = next(row for row in rows["table"]["rows"] if row["t"][:2] == ["scheme=ecmp", "FCT mean us"])

@@ -69,7 +69,7 @@ TEST_F(PageTest, HasTheNumbersOfTheRuns) {
   const Json result = data_of(made.html).at("results").at(0);
   EXPECT_EQ(result.at("experiment"), "sample");
   EXPECT_EQ(result.at("seeds"), Json({"1", "2", "3"}));
-  EXPECT_EQ(result.at("sweeps"), Json({"eddylab run sample.yaml"}));
+  EXPECT_EQ(result.at("sweeps"), Json({"eddylab run sample.yaml --seed 1,2,3"}));
   const Json summary = result.at("tables").at(0);
   EXPECT_EQ(summary.at("head").at(3), "FCT mean us");
   // All seeds together, and each by itself.
@@ -77,6 +77,9 @@ TEST_F(PageTest, HasTheNumbersOfTheRuns) {
   EXPECT_EQ(summary.at("rows").at(0).at("t").at(3), "70 +-24.8");
   EXPECT_EQ(summary.at("rows").at(2).at("s"), "2");
   EXPECT_EQ(summary.at("rows").at(2).at("t").at(3), "70");
+  EXPECT_EQ(summary.at("rows").at(2).at("n").at(3), 70);
+  EXPECT_EQ(summary.at("kinds").at(1), "count");
+  EXPECT_EQ(summary.at("kinds").at(3), "estimate");
   EXPECT_THAT(result.at("remarks").dump(), HasSubstr("3 runs are censored"));
   EXPECT_EQ(result.at("variants").at(0).at("runs").at(1).at("marks"), Json({"censored"}));
 }
@@ -219,6 +222,15 @@ TEST_F(PageTest, WordsSayWhoWasBestAndWhatWasLost) {
   EXPECT_THAT(words, Contains(HasSubstr("[quick], the shortest, and 120 us with [slow]")));
   EXPECT_THAT(words, Contains(HasSubstr("dropped in 1 run:")));
   EXPECT_THAT(words, Contains(HasSubstr("2 runs of experiment sample (ci): 2 variants, 2 seeds")));
+}
+
+TEST_F(PageTest, WordsNameNobodyWhereAllAreAlike) {
+  write(sample_run("one", 1));
+  write(sample_run("other", 1));
+  auto found = sources();
+  const std::vector<std::string> words = summary_words(found.value().front());
+  EXPECT_THAT(words, Contains(HasSubstr("within 100 us with every variant.")));
+  EXPECT_THAT(words, Contains("PFC pauses begun in a run: 10 with every variant."));
 }
 
 TEST_F(PageTest, TwoResultsAreCompared) {
