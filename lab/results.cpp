@@ -294,6 +294,7 @@ std::string no_such_variant(std::string_view name, const std::vector<std::string
   std::string known;
   for (const std::string& each : variants)
     known += (known.empty() ? "" : ", ") + fmt::format("\"{}\"", each);
+  if (name.empty()) return "one has to be named; there are: " + known;
   return fmt::format("no variant \"{}\"; there are: {}", name, known);
 }
 

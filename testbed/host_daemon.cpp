@@ -390,6 +390,11 @@ Problems HostDaemon::write() {
               .warnings = {}};
   if (!trouble_.empty()) run.warnings.push_back("partial: " + trouble_);
   if (interrupted_) run.warnings.emplace_back("partial: it was ended by a signal");
+  size_t oversize = 0;
+  for (const DpdkWire& wire : wires_) oversize += wire.oversize();
+  if (oversize > 0)
+    run.warnings.push_back(
+        fmt::format("{} frames were longer than a host's buffers and dropped", oversize));
   add_switch_gap(run.warnings);
   lab::RunResult result = real_result(run, *switches_);
   warn_of_gaps(worker_->gaps(), poll_gap(), result);

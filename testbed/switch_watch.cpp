@@ -138,9 +138,9 @@ Result<lab::PauseScope> SwitchWatch::collect(int64_t dilation, lab::RunResult& r
   for (const SwitchSocket& socket : sockets_) {
     Result<Reports> one = read(socket);
     if (!one) return one.problems();
-    add_counters(*one, result, scope);
     reports[socket.name] = std::move(*one);
   }
+  for (const auto& [name, each] : reports) add_counters(each, result, scope);
   for (size_t i = 0; i < topology_.links.size(); ++i)
     for (const lab::Topology::End& end : {topology_.links[i].a, topology_.links[i].b}) {
       const config::SwitchConfig& at = topology_.switches[end.switch_index];

@@ -46,7 +46,8 @@ class SwitchWatch {
   Result<Gap> poll_gap() const;
 
   // Adds the counters of all switches by the names of the lab's results, and what went over links.
-  // Times in `result` are divided by `dilation`.
+  // Times in `result` are divided by `dilation`. Where one switch does not answer, nothing is
+  // added.
   Result<lab::PauseScope> collect(int64_t dilation, lab::RunResult& result) const;
 
  private:

@@ -76,8 +76,7 @@ void look_into(PageSource& source) {
   for (const Json& run : source.result.at("runs"))
     source.seeds.push_back(run.at("seed").get<uint64_t>());
   std::ranges::sort(source.seeds);
-  const auto same = std::ranges::unique(source.seeds);
-  source.seeds.erase(same.begin(), same.end());
+  source.seeds.erase(std::unique(source.seeds.begin(), source.seeds.end()), source.seeds.end());
   add_unfinished(source);
   add_timelines(source);
 }

@@ -296,7 +296,8 @@ int run_real_command(const RealArguments& arguments) {
     const int code = run_one_really(runner, arguments.resume);
     if (code == kInterrupted || interrupted.load(std::memory_order_relaxed)) return kInterrupted;
     worst = std::max(worst, code);
-    each.time_dilation = runner.run().experiment.run.time_dilation;  // runs can be compared
+    if (code == kDone)  // runs can be compared
+      each.time_dilation = runner.run().experiment.run.time_dilation;
   }
   return worst;
 }

@@ -120,6 +120,8 @@ Result<std::unique_ptr<RealFabric>> RealFabric::start(const config::Experiment& 
   if (Problems problems = claim(fs::path(kRealFolder) / name, name); !problems.empty())
     return problems;
   std::unique_ptr<RealFabric> fabric(new RealFabric(std::move(*topology), name));
+  if (Problems problems = fabric->save_state(); !problems.empty())
+    return problems;  // ours from now
   if (Problems problems = fabric->write_files(experiment); !problems.empty()) return problems;
   if (Problems problems = fabric->start_switches(); !problems.empty()) return problems;
   return fabric;
@@ -224,7 +226,9 @@ Result<Duration> RealFabric::poll_gap() {
         kAnswer);
     if (!said) return said.problems();
     const Json report = read_json(said.value());
-    if (!report.is_object()) continue;
+    if (!report.is_object())
+      return Result<Duration>::failure(fmt::format("eddyd {}: it does not say how it is polled: {}",
+                                                   topology_.switches[i].name, said.value()));
     for (const Json& row : report.value("rows", Json::array()))
       longest = std::max(
           longest,
