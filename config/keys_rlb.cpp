@@ -11,7 +11,6 @@ constexpr int64_t kMostRelays = 2;
 
 constexpr std::array<std::string_view, 3> kModes = {"static", "derivative", "combined"};
 
-constexpr std::array<std::string_view, 4> kGuardModes = {"off", "follow", "paced", "strict"};
 constexpr std::array<std::string_view, 2> kGuardScopes = {"moves", "all"};
 constexpr std::array<std::string_view, 2> kGranularities = {"packet", "unit"};
 
@@ -71,7 +70,7 @@ std::span<const std::string_view> choices_of<PredictorMode>() {
 
 template <>
 std::span<const std::string_view> choices_of<GuardMode>() {
-  return kGuardModes;
+  return kGuardModeNames;
 }
 template <>
 std::span<const std::string_view> choices_of<GuardScope>() {

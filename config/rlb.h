@@ -43,6 +43,8 @@ struct WarningConfig {
 };
 
 enum class GuardMode : uint8_t { off, follow, paced, strict };
+inline constexpr std::array<std::string_view, 4> kGuardModeNames = {"off", "follow", "paced",
+                                                                    "strict"};
 enum class GuardScope : uint8_t { moves, all };
 enum class Granularity : uint8_t { packet, unit };
 

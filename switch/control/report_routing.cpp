@@ -44,20 +44,6 @@ std::string hex(uint64_t value) {
   return text;
 }
 
-const char* to_string(config::GuardMode mode) {
-  switch (mode) {
-    case config::GuardMode::off:
-      return "off";
-    case config::GuardMode::follow:
-      return "follow";
-    case config::GuardMode::paced:
-      return "paced";
-    case config::GuardMode::strict:
-      return "strict";
-  }
-  return "";
-}
-
 uint64_t percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<uint64_t>(static_cast<unsigned __int128>(part) * 100 / whole);
 }
@@ -184,7 +170,7 @@ void put_flow_tables(Json& report, const ReportInput& input) {
   report["matching_flows"] = input.flows->matching;
   report["watched_flows"] = input.flows->watched;
   report["watched_places"] = input.flows->places;
-  report["guard"] = to_string(input.config.rlb.guard.mode);
+  report["guard"] = config::kGuardModeNames[static_cast<size_t>(input.config.rlb.guard.mode)];
   report["scheme"] = input.config.load_balancer.scheme;
   report["scheme_flows"] = input.flows->scheme_flows;
   report["scheme_places"] = input.flows->scheme_places;
