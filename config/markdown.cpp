@@ -68,7 +68,7 @@ lists are replaced. Another `load_balancer.scheme` starts from that scheme's def
 ## Files and names
 
 A workload (`cdf: web_search`) is `web_search.csv` in the first of these that has it: the experiment's folder,
-its `workloads`, the `workloads` beside it, `config/workloads` below the current folder. A name with a `.` or
+its `workloads`, the `workloads` beside it, `config/workloads` below the current folder or in the tree of the program. A name with a `.` or
 `/` is a path from the experiment's folder. Results name the file, its FNV-1a digest (64 bits) and its mean.
 
 Hosts are named `all`, `leaf2` (all of a leaf), `leaf1.host3`, `host12` (the twelfth of all), with ranges as in

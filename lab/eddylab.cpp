@@ -19,6 +19,7 @@
 #include "lab/results.h"
 #include "lab/run_command.h"
 #include "lab/topology.h"
+#include "net/version.h"
 
 namespace eddy::lab {
 namespace {
@@ -340,16 +341,30 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   return schema_command(arguments);
 }
 
+// CLI11 would say that a command is missing. Empty: there is one of this name, or none is named.
+std::string no_such_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || *argv[1] == '-') return {};
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == argv[1]) return {};
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  return "no command \"" + std::string(argv[1]) + "\"; they are " + known;
+}
+
 }  // namespace
 }  // namespace eddy::lab
 
 int main(int argc, char** argv) {
   CLI::App app("Experiments with the Eddy switch in virtual time.", "eddylab");
   eddy::lab::Arguments arguments;
+  app.set_version_flag("--version", eddy::version_line("eddylab"));
   eddy::lab::declare(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (const std::string said = eddy::lab::no_such_command(app, argc, argv); !said.empty())
+      return eddy::lab::complain(eddy::lab::kUsage, {said});
     return app.exit(error) == 0 ? eddy::lab::kDone : eddy::lab::kUsage;
   }
   try {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lab/build_tree.h"
+
 namespace eddy::lab {
 namespace {
 
@@ -11,21 +13,10 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = fs::path("config") / "experiments";
 
-std::vector<fs::path> folders() {
-  std::vector<fs::path> out = {kFolder};
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return out;
-  // TREE/build/PRESET/bin/eddylab
-  const fs::path tree = program.parent_path().parent_path().parent_path().parent_path();
-  out.push_back(tree / kFolder);
-  return out;
-}
-
 }  // namespace
 
 std::vector<fs::path> all_experiments() {
-  for (const fs::path& folder : folders()) {
+  for (const fs::path& folder : {kFolder, build_tree() / kFolder}) {
     std::vector<fs::path> files;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error))

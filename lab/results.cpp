@@ -185,7 +185,8 @@ std::optional<FoundRun> find_run(const fs::path& folder) {
   return FoundRun{
       .config_hash = run.value("config_hash", ""),
       .digest = run.value("digest", ""),
-      .whole = !run.value("interrupted", false) && run.value("violations", Json::array()).empty()};
+      .whole = !run.value("interrupted", false) && run.value("violations", Json::array()).empty(),
+      .time_dilation = run.value("time_dilation", int64_t{1})};
 }
 
 ReadableRuns readable_runs(const fs::path& size_folder) {

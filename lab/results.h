@@ -33,6 +33,7 @@ struct FoundRun {
   std::string config_hash;  // in hexadecimal
   std::string digest;
   bool whole = false;  // neither interrupted nor with violations
+  int64_t time_dilation = 1;
 };
 // nullopt: there is no run, or none that can be read.
 std::optional<FoundRun> find_run(const std::filesystem::path& folder);

@@ -248,8 +248,10 @@ void Sweep::item_ended(size_t index, const JobEnd& end) {
   }
   ++failed_;
   progress_.ended(index, "FAILED: " + end.how);
+  std::vector<std::string> again = replay("eddylab", items_[index]);
+  if (arguments_.out != RunArguments{}.out) again.insert(again.end(), {"--out", arguments_.out});
   progress_.say(fmt::format("eddylab: {}: {}\n{}  again: {}\n", name_of(items_[index]), end.how,
-                            end.errors, command_line(replay("eddylab", items_[index]))));
+                            end.errors, command_line(again)));
 }
 
 int Sweep::run_children() {

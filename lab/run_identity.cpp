@@ -5,10 +5,10 @@
 #include <optional>
 #include <sstream>
 
-#include "lab/eddy_commit.h"
 #include "lab/fabric_paths.h"
 #include "lab/traffic_files.h"
 #include "net/fnv.h"
+#include "net/version.h"
 
 namespace eddy::lab {
 namespace {
@@ -78,7 +78,7 @@ Result<RunIdentity> identify(const config::LoadedExperiment& loaded,
                      .title = run.experiment.title,
                      .size = loaded.size,
                      .variant = run.variant,
-                     .commit = kEddyCommit,
+                     .commit = build_commit(),
                      .config_hash = hash.value(),
                      .config = config::print_experiment(run.experiment),
                      .rlb = preset_name(run.experiment.switches.rlb),

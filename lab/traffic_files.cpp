@@ -4,10 +4,14 @@
 #include <fstream>
 #include <system_error>
 
+#include "lab/build_tree.h"
+
 namespace eddy::lab {
 namespace {
 
 namespace fs = std::filesystem;
+
+const fs::path kOurs = fs::path("config") / "workloads";
 
 Result<NamedText> read_file(const fs::path& path) {
   NamedText file{path.lexically_normal().string(), {}};
@@ -31,16 +35,21 @@ std::vector<fs::path> TrafficFiles::candidates(const std::string& name) const {
   if (name.find_first_of("./") != std::string::npos) return {folder_ / name};
   const std::string file = name + ".csv";
   return {folder_ / file, folder_ / "workloads" / file, folder_ / ".." / "workloads" / file,
-          fs::path("config") / "workloads" / file};
+          kOurs / file};
 }
 
 Result<NamedText> TrafficFiles::operator()(const std::string& name) const {
   std::string looked;
-  for (const fs::path& path : candidates(name)) {
+  const std::vector<fs::path> paths = candidates(name);
+  const bool is_path = paths.size() == 1;
+  for (const fs::path& path : paths) {
     std::error_code error;
     if (fs::is_regular_file(path, error)) return read_file(path);
     looked += (looked.empty() ? "" : ", ") + path.lexically_normal().string();
   }
+  const fs::path built_with = build_tree() / kOurs / (name + ".csv");
+  if (std::error_code error; !is_path && fs::is_regular_file(built_with, error))
+    return read_file(built_with);
   return Result<NamedText>::failure("no file for " + in_quotes(name) + ", looked for " + looked);
 }
 

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "net/version.h"
 #include "switch/control/client.h"
 #include "switch/control/counter_docs.h"
 #include "switch/control/table.h"
@@ -307,6 +308,7 @@ void declare(CLI::App& app, Arguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app("Looks at and changes a running Eddy switch.", "eddyctl");
   eddy::control::Arguments arguments;
+  app.set_version_flag("--version", eddy::version_line("eddyctl"));
   eddy::control::declare(app, arguments);
   try {
     app.parse(argc, argv);

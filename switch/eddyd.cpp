@@ -7,6 +7,7 @@
 #include "config/document.h"
 #include "config/load.h"
 #include "net/quantity.h"
+#include "net/version.h"
 #include "switch/daemon.h"
 #include "switch/dpdk/eal.h"
 #include "switch/pcap_daemon.h"
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Arguments after -- go to DPDK's EAL. Exit codes: 0 ended on request, 1 failed,\n"
       "2 bad configuration or usage.");
+  app.set_version_flag("--version", eddy::version_line("eddyd"));
   app.add_option("--config", request.config, "configuration file (YAML)");
   app.add_flag("--check", request.check, "check the configuration, say what it means, and end");
   app.add_flag("--print-config", request.print_config, "print the configuration in force, and end");

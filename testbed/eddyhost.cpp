@@ -12,6 +12,7 @@
 #include "lab/experiment_files.h"
 #include "lab/results.h"
 #include "net/quantity.h"
+#include "net/version.h"
 #include "switch/control/words.h"
 #include "switch/dpdk/eal.h"
 #include "testbed/host_daemon.h"
@@ -166,6 +167,7 @@ int main(int argc, char** argv) {
   eddy::testbed::Arguments arguments;
   arguments.eal = eddy::split_off_eal(argc, argv);
   CLI::App app("The RoCEv2 hosts of an experiment on real ports.", "eddyhost");
+  app.set_version_flag("--version", eddy::version_line("eddyhost"));
   eddy::testbed::declare(app, arguments);
   try {
     app.parse(argc, argv);

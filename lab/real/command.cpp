@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr Duration kUpTime = Duration::seconds(60);
 constexpr Duration kGapTime = Duration::milliseconds(1'300);  // workers report once a second
+constexpr Duration kEndTime = Duration::seconds(30);          // to write what there is
 constexpr Duration kTick = Duration::milliseconds(50);
 
 std::atomic<bool> interrupted{false};
@@ -85,6 +86,7 @@ class RealRunner {
     return run().experiment.id.substr(0, kLongest);
   }
   Problems choose(int64_t dilation);
+  int64_t ours_to_choose(const RealNeeds& needs) const;
   Problems check_dilation(const RealNeeds& needs) const;
   Problems check_gap(Duration gap, int64_t needed) const;
   void say(const std::string& text) const {
@@ -130,7 +132,8 @@ Problems RealRunner::plan() {
   const int64_t asked =
       arguments_.time_dilation > 0 ? arguments_.time_dilation : run().experiment.run.time_dilation;
   chosen_ = arguments_.time_dilation == 0 && asked == 1;
-  if (Problems problems = choose(chosen_ ? needs.value().dilation() : asked); !problems.empty())
+  if (Problems problems = choose(chosen_ ? ours_to_choose(needs.value()) : asked);
+      !problems.empty())
     return problems;
   say(fmt::format(
       "{} switches and eddyhost on {} cores, about {} MiB of {} free; time dilation {} "
@@ -139,6 +142,12 @@ Problems RealRunner::plan() {
       machine.free_memory >> 20, run().experiment.run.time_dilation, needs.value().for_load,
       needs.value().for_headroom, run().experiment.switches.poll_gap.ns() / 1'000'000));
   return check_dilation(needs.value());
+}
+
+// What is needed; where a run is resumed that is there, what that had, lest it be run again.
+int64_t RealRunner::ours_to_choose(const RealNeeds& needs) const {
+  const auto found = arguments_.resume ? find_run(folder()) : std::nullopt;
+  return std::max(needs.dilation(), found && found->whole ? found->time_dilation : 0);
 }
 
 Problems RealRunner::check_dilation(const RealNeeds& needs) const {
@@ -213,15 +222,17 @@ Result<int> RealRunner::run_hosts(RealFabric& fabric) {
   auto hosts = ChildProcess::start({.words = host_words(fabric), .log = {}, .own_network = true});
   if (!hosts) return hosts.problems();
   bool told = false;
-  for (;;) {
+  do {
     if (const auto status = hosts->wait(kTick)) return *status;
     const Problems dead = fabric.check_alive();
-    if (!told && (!dead.empty() || interrupted.load(std::memory_order_relaxed))) {
-      for (const std::string& problem : dead) say(problem);
-      hosts->signal(SIGTERM);  // keeps what there is
-      told = true;
-    }
-  }
+    for (const std::string& problem : dead) say(problem);
+    told = !dead.empty() || interrupted.load(std::memory_order_relaxed);
+  } while (!told);
+  hosts->signal(SIGTERM);  // keeps what there is
+  if (const auto status = hosts->wait(kEndTime)) return *status;
+  return Result<int>::failure(
+      fmt::format("eddyhost has not ended within {} s of SIGTERM and is killed",
+                  kEndTime / Duration::seconds(1)));
 }
 
 bool RealRunner::finished() const {

@@ -220,7 +220,8 @@ def figure(rows):
                f'<text x="{left + side / 2}" y="{height - 12}" text-anchor="middle">FCT in virtual time, us</text>'
                f'<text transform="translate(20,{20 + side / 2}) rotate(-90)" text-anchor="middle">FCT of real '
                'processes, us</text>')
-    colours = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f00")
+    colours = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f00", "#882255",
+               "#999999")
     for number, (experiment, variant, each) in enumerate(rows):
         colour = colours[number % len(colours)]
         label = f"{experiment.removeprefix('fidelity-')}, {variant.split('=')[-1]}"

@@ -325,7 +325,8 @@ class Mistakes(Eddylab):
                 self.assertNotEqual(self.call(*words, code=2).stderr, "")
 
     def test_what_would_be_valid_is_said(self):
-        for words, said in ((["run", "none"], "no experiment \"none\""),
+        for words, said in ((["walk"], "no command \"walk\"; they are run, up,"),
+                            (["run", "none"], "no experiment \"none\""),
                             (["run", "./none.yaml"], "none.yaml"),
                             (["run", self.file, "--seed", "1,x"], "\"x\" is no seed"),
                             (["run", self.file, "--variant", "x"], "\"scheme=ecmp\""),
@@ -334,6 +335,13 @@ class Mistakes(Eddylab):
             with self.subTest(words=words):
                 self.assertIn(said, self.call(*words, code=2).stderr)
         self.assertFalse((self.folder / "results").exists())
+
+    def test_every_program_says_its_version(self):
+        for name in ("eddyd", "eddyctl", "eddylab", "eddyhost"):
+            program = EDDYLAB.parent / name
+            if program.exists():  # not all are built everywhere
+                done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+                self.assertRegex(done.stdout, rf"^{name} \d+\.\d+\.\d+ \(commit [0-9a-z]+( with changes)?\)$")
 
     def test_what_is_no_result_is_said(self):
         (self.folder / "x.json").write_text("{}")

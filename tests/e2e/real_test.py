@@ -107,6 +107,11 @@ class Real(unittest.TestCase):
         self.assertIn("scheme=letflow", shown)
         again = self.eddylab(*self.command("run", "--real", *LETFLOW, "--out", self.directory / "out"))
         self.assertIn("this run is there already", again.stderr)
+        # Where the dilation is not given, what a run that is there has is as good as one of our choice.
+        words = self.command("run", "--real", *LETFLOW, "--out", self.directory / "out")
+        at = words.index("--time-dilation")
+        again = self.eddylab(*words[:at], *words[at + 2:])
+        self.assertIn("this run is there already", again.stderr)
 
     def test_up_stays_until_down(self):
         up = self.begin("up: ", "up", *LETFLOW)
