@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
       "control_telemetry_test", "--no-huge", "--no-pci", "--no-shconf", "-m", "16", "--lcores=0",
       "--log-level=*:error",    prefix};
   std::vector<char*> arguments;
+  arguments.reserve(words.size());
   for (std::string& word : words) arguments.push_back(word.data());
   if (rte_eal_init(static_cast<int>(arguments.size()), arguments.data()) < 0) return 1;
   const std::string runtime = rte_eal_get_runtime_dir();

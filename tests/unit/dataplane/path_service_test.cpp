@@ -293,8 +293,8 @@ TEST(PathService, MarksAndLoadOfThePathAreTold) {
     if (i % 4 == 0) rig.send(1);
   }
   const lb::PathRecord& record = rig.record(0, 0);
-  EXPECT_NEAR(record.marked, 65'535 / 2, 65'535 / 8);
-  EXPECT_NEAR(record.congestion, 255 * 82 / 100, 255 / 6) << "of the spine's port";
+  EXPECT_NEAR(record.marked, 65'535.0 / 2, 65'535.0 / 8);
+  EXPECT_NEAR(record.congestion, 255 * 0.82, 255.0 / 6) << "of the spine's port";
   EXPECT_EQ(rig.record(1, 0).marked, 0) << "not ECN-capable";
   EXPECT_LT(rig.record(1, 0).congestion, 255 / 3);
 }
