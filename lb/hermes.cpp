@@ -264,7 +264,8 @@ Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
       window_(ticks_of(parameters.loss_window)),
       penalty_(ticks_of(parameters.penalty)),
       size_(static_cast<uint32_t>(parameters.size.count()) / kUnit),
-      rates_({.period = Duration::picoseconds(int64_t{1} << (tick_shift_ + kTicksShift))}),
+      rates_({.period = Duration::picoseconds(static_cast<int64_t>(
+                  std::bit_floor(static_cast<uint64_t>(init.dre.period().ps()))))}),
       draws_(stream_of(init)),
       high_(parameters.high),
       notable_delay_(parameters.notable_delay),

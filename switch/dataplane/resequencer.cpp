@@ -32,17 +32,10 @@ bool is_request(uint8_t opcode) {
 
 // Of a message.
 bool is_first(uint8_t opcode) {
-  switch (static_cast<RoceOpcode>(opcode)) {
-    case RoceOpcode::send_middle:
-    case RoceOpcode::send_last:
-    case RoceOpcode::send_last_immediate:
-    case RoceOpcode::write_middle:
-    case RoceOpcode::write_last:
-    case RoceOpcode::write_last_immediate:
-      return false;
-    default:
-      return true;
-  }
+  using enum RoceOpcode;
+  const auto is = static_cast<RoceOpcode>(opcode);
+  return is != send_middle && is != send_last && is != send_last_immediate && is != write_middle &&
+         is != write_last && is != write_last_immediate;
 }
 
 }  // namespace
