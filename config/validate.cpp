@@ -11,6 +11,7 @@
 
 #include "config/codec.h"
 #include "lb/registry.h"
+#include "net/host_port.h"
 #include "net/quantity.h"
 #include "pfc/buffer_plan.h"
 #include "pfc/headroom.h"
@@ -347,7 +348,6 @@ void Validator::check_dre() {
                                      config_.dre.alpha, kLeast));
 }
 
-// A headroom given by hand that is below what the formula asks for.
 // 127.0.0.0/8 or ::1.
 bool is_loopback(const IpAddress& address) {
   constexpr uint32_t kLoopbackNet = 127;
@@ -360,12 +360,10 @@ void Validator::check_telemetry() {
   const std::string path = "telemetry.prometheus";
   const std::string& text = config_.telemetry.prometheus;
   if (text.empty()) return;
-  const size_t colon = text.rfind(':');
-  std::string host = text.substr(0, colon);
-  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  const auto [host, port_text] = split_host_port(text);
   const std::optional<IpAddress> address = parse_ip(host);
   constexpr int kLastPort = 65'535;
-  const int port = colon == std::string::npos ? 0 : std::atoi(text.c_str() + colon + 1);
+  const int port = std::atoi(port_text.c_str());
   if (!address)
     return problem(path,
                    fmt::format("{}: '{}' is no address, valid is 127.0.0.1:9477", path, host));
@@ -378,6 +376,7 @@ void Validator::check_telemetry() {
                         path, host));
 }
 
+// A headroom given by hand that is below what the formula asks for.
 void warn_of_short_headroom(const SwitchConfig& config, const PortConfig& port,
                             Findings& findings) {
   const Bytes needed =

@@ -13,6 +13,10 @@ namespace fs = std::filesystem;
 
 const fs::path kOurs = fs::path("config") / "workloads";
 
+bool is_path(const std::string& name) {
+  return name.find_first_of("./") != std::string::npos;
+}
+
 Result<NamedText> read_file(const fs::path& path) {
   NamedText file{path.lexically_normal().string(), {}};
   std::ifstream stream(path, std::ios::binary);
@@ -32,7 +36,7 @@ Result<NamedText> read_file(const fs::path& path) {
 }  // namespace
 
 std::vector<fs::path> TrafficFiles::candidates(const std::string& name) const {
-  if (name.find_first_of("./") != std::string::npos) return {folder_ / name};
+  if (is_path(name)) return {folder_ / name};
   const std::string file = name + ".csv";
   return {folder_ / file, folder_ / "workloads" / file, folder_ / ".." / "workloads" / file,
           kOurs / file};
@@ -40,15 +44,13 @@ std::vector<fs::path> TrafficFiles::candidates(const std::string& name) const {
 
 Result<NamedText> TrafficFiles::operator()(const std::string& name) const {
   std::string looked;
-  const std::vector<fs::path> paths = candidates(name);
-  const bool is_path = paths.size() == 1;
-  for (const fs::path& path : paths) {
+  for (const fs::path& path : candidates(name)) {
     std::error_code error;
     if (fs::is_regular_file(path, error)) return read_file(path);
     looked += (looked.empty() ? "" : ", ") + path.lexically_normal().string();
   }
   const fs::path built_with = build_tree() / kOurs / (name + ".csv");
-  if (std::error_code error; !is_path && fs::is_regular_file(built_with, error))
+  if (std::error_code error; !is_path(name) && fs::is_regular_file(built_with, error))
     return read_file(built_with);
   return Result<NamedText>::failure("no file for " + in_quotes(name) + ", looked for " + looked);
 }

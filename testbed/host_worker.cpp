@@ -5,6 +5,7 @@
 #include "switch/dpdk/resting.h"
 
 namespace eddy::testbed {
+
 HostWorker::HostWorker(HostGroup& group, std::span<DpdkWire> wires, const Bell& bell,
                        const TscClock& clock, Idler idler)
     : group_(group), wires_(wires), bell_(bell), clock_(clock), idler_(idler) {}

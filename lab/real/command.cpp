@@ -221,13 +221,12 @@ std::vector<std::string> RealRunner::host_words(const RealFabric& fabric) const 
 Result<int> RealRunner::run_hosts(RealFabric& fabric) {
   auto hosts = ChildProcess::start({.words = host_words(fabric), .log = {}, .own_network = true});
   if (!hosts) return hosts.problems();
-  bool told = false;
-  do {
+  Problems dead;
+  while (dead.empty() && !interrupted.load(std::memory_order_relaxed)) {
     if (const auto status = hosts->wait(kTick)) return *status;
-    const Problems dead = fabric.check_alive();
-    for (const std::string& problem : dead) say(problem);
-    told = !dead.empty() || interrupted.load(std::memory_order_relaxed);
-  } while (!told);
+    dead = fabric.check_alive();
+  }
+  for (const std::string& problem : dead) say(problem);
   hosts->signal(SIGTERM);  // keeps what there is
   if (const auto status = hosts->wait(kEndTime)) return *status;
   return Result<int>::failure(

@@ -13,8 +13,8 @@ namespace eddy::lab {
 namespace {
 
 // Frames that a core handles a second when a dozen processes take turns on it: received, looked
-// at, sent on. An estimate on the safe side: shared cores
-// are to keep their poll gaps, not to be full.
+// at, sent on. An estimate on the safe side: shared cores are to keep their poll gaps, not to be
+// full.
 constexpr double kFramesACoreAndSecond = 50'000;
 constexpr int64_t kMostDilation = 10'000;
 constexpr uint64_t kProcessMemory = uint64_t{110} << 20;  // rss.demo_switch without its pool

@@ -2,9 +2,9 @@
 // its own routes.
 //
 // A link's socket is DIRECTORY/LINK.memif, a host's, unless another device is given for it,
-// DIRECTORY/HOST.memif; the switch is the server
-// of its hosts and of the links that it is the upper end of, so that whoever is restarted finds its
-// way back. Plain values; control plane only. Source: docs/testbed.md.
+// DIRECTORY/HOST.memif; the switch is the server of its hosts and of the links that it is the upper
+// end of, so that whoever is restarted finds its way back. Plain values; control plane only.
+// Source: docs/testbed.md.
 #pragma once
 
 #include <cstddef>

@@ -15,6 +15,7 @@ from lib import (  # noqa: E402
     bench_hosts, bench_lab, bench_memory, bench_ovs, bench_report, bench_results, bench_watching)
 from lib.bench_instructions import instructions  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
+from lib.release import build_release  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("pipeline", "ovs", "memory", "hosts", "watching", "instructions", "lab", "report")
@@ -62,14 +63,7 @@ def say(line):
 def build(parts):
     """Preset release, and of it what `parts` need; returns the directory of the programs."""
     extra = ["--bench"] if "ovs" in parts else ["--check"] if {"instructions", "lab"} & set(parts) else []
-    subprocess.run([ROOT / "scripts" / "setup", *extra], check=True)
-    targets = sorted({target for part in parts for target in TARGETS[part]})
-    for command in (("cmake", "--preset", "release"),
-                    ("cmake", "--build", "--preset", "release", "--target", *targets)):
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Trouble(f"'{' '.join(command)}' failed:\n{done.stdout}{done.stderr}")
-    return ROOT / "build" / "release" / "bin"
+    return build_release(sorted({target for part in parts for target in TARGETS[part]}), extra)
 
 
 def run_pipeline(binaries, only, scratch):

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +17,7 @@ from lib.demo_roce import Roce  # noqa: E402
 from lib.demo_stories import Everyday, Throttled  # noqa: E402
 from lib.fabric import Fabric  # noqa: E402
 from lib.netns import Trouble, World, close_state, owner_lives  # noqa: E402
+from lib.release import build_release  # noqa: E402
 from lib.rlb_report import side_by_side  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,16 +107,11 @@ def build(screen):
     """The directory of the programs: $EDDY_BIN, or preset release, built if it has changed."""
     if "EDDY_BIN" in os.environ:
         return Path(os.environ["EDDY_BIN"])
-    subprocess.run([ROOT / "scripts" / "setup"], check=True)
     began = time.monotonic()
-    for command in (("cmake", "--preset", "release"),
-                    ("cmake", "--build", "--preset", "release", "--target", "eddyd", "eddyctl", "eddyhost")):
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Trouble(f"'{' '.join(command)}' failed:\n{done.stdout}{done.stderr}")
+    binaries = build_release(("eddyd", "eddyctl", "eddyhost"))
     if time.monotonic() - began > 5:
-        screen.say(f"Built release in {time.monotonic() - began:.0f} s.")
-    return ROOT / "build" / "release" / "bin"
+        screen.say(f"Installed and built in {time.monotonic() - began:.0f} s.")
+    return binaries
 
 
 def run_traffic(fabric, story, report, screen, seconds):
@@ -219,10 +214,6 @@ def main():
         return demo(arguments, screen)
     except Trouble as trouble:
         screen.say(screen.paint("FAILED", "red", "bold") + f": {trouble}")
-        return 1
-    except subprocess.CalledProcessError as failed:
-        screen.say(screen.paint("FAILED", "red", "bold") + f": {failed.cmd[0]} exited "
-                   f"{failed.returncode}")
         return 1
     except KeyboardInterrupt:
         screen.say("", "Interrupted; everything is taken down.")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.netns import Trouble  # noqa: E402
+from lib.release import build_release  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS = ("fidelity-incast", "fidelity-permutation", "fidelity-web", "fidelity-resequence")
@@ -36,16 +37,6 @@ def parse_arguments():
     parser.add_argument("--write", action="store_true",
                         help="put the table into docs/fidelity.md and the figure into docs/figures")
     return parser.parse_args()
-
-
-def build():
-    for command in (("cmake", "--preset", "release"),
-                    ("cmake", "--build", "--preset", "release", "--target", "eddylab", "eddyd", "eddyctl",
-                     "eddyhost")):
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Trouble(f"'{' '.join(command)}' failed:\n{done.stdout}{done.stderr}")
-    return ROOT / "build" / "release" / "bin" / "eddylab"
 
 
 def run_all(eddylab, arguments):
@@ -250,7 +241,8 @@ def write(lines):
 def main():
     arguments = parse_arguments()
     try:
-        run_all(build(), arguments)
+        binaries = build_release(("eddylab", "eddyd", "eddyctl", "eddyhost"))
+        run_all(binaries / "eddylab", arguments)
         rows = compare(arguments.out)
     except Trouble as trouble:
         print(f"scripts/fidelity: {trouble}", file=sys.stderr)

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "net/host_port.h"
 #include "switch/control/socket_server.h"
 
 namespace eddy::control {
@@ -23,14 +24,12 @@ constexpr auto kKnockInterval = std::chrono::milliseconds(2);
 
 // Connects to "127.0.0.1:9477" or "[::1]:9477", says nothing and leaves.
 void knock(const std::string& address) {
-  const size_t colon = address.rfind(':');
-  std::string host = address.substr(0, colon);
-  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  const auto [host, port] = split_host_port(address);
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), address.c_str() + colon + 1, &hints, &found) != 0) return;
+  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return;
   const Fd fd(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   (void)::connect(fd.get(), found->ai_addr, found->ai_addrlen);
   freeaddrinfo(found);

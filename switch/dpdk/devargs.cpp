@@ -88,6 +88,15 @@ bool DeviceArgs::is_pci() const {
          std::all_of(name_.begin(), name_.end(), hex_or_mark);
 }
 
+bool DeviceArgs::is_af_packet() const {
+  const std::string driver = this->driver();
+  return driver == "net_af_packet" || driver == "eth_af_packet";
+}
+
+bool DeviceArgs::is_af_xdp() const {
+  return driver() == "net_af_xdp";
+}
+
 std::optional<std::string_view> DeviceArgs::find(std::string_view key) const {
   for (const auto& [name, value] : arguments_)
     if (name == key) return value;
@@ -117,7 +126,7 @@ int frame_size_of(int mtu) {
 
 DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
   const std::string driver = device.driver();
-  if (driver == "net_af_packet" || driver == "eth_af_packet") {
+  if (device.is_af_packet()) {
     const int slot = number(device.find("framesz"), packet_ring_slot(mtu));
     device.set_default("framesz", std::to_string(slot));
     device.set_default("blocksz", std::to_string(packet_ring_block(slot)));
@@ -127,7 +136,7 @@ DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
     device.set_default("role", "client");
     device.set_default("socket-abstract", "no");  // a path works across network namespaces
     device.set_default("bsize", std::to_string(memif_buffer(mtu)));
-  } else if (driver == "net_af_xdp") {
+  } else if (device.is_af_xdp()) {
     device.set_default("start_queue", "0");
     device.set_default("queue_count", "1");
   }
@@ -135,14 +144,13 @@ DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
 }
 
 int longest_buffer_of(const DeviceArgs& device) {
-  return device.driver() == "net_af_xdp" ? kPage - kMbufAndHeaders : kAnyBuffer;
+  return device.is_af_xdp() ? kPage - kMbufAndHeaders : kAnyBuffer;
 }
 
 int buffer_size_of(const DeviceArgs& device, int mtu) {
-  const std::string driver = device.driver();
-  if (driver == "net_af_packet" || driver == "eth_af_packet")
+  if (device.is_af_packet())
     return number(device.find("framesz"), packet_ring_slot(mtu)) - kSlotHeaderDriver;
-  if (driver == "net_af_xdp")
+  if (device.is_af_xdp())
     return std::max(frame_size_of(mtu) + kXdpHeadroom, kShortestChunk - kMbufAndHeaders);
   return frame_size_of(mtu);
 }

@@ -19,6 +19,8 @@ class DeviceArgs {
   const std::string& name() const { return name_; }  // "net_memif0"
   std::string driver() const;                        // "net_memif": the name without its number
   bool is_pci() const;                               // "0000:01:00.0" or "01:00.0"
+  bool is_af_packet() const;                         // by either of its two names
+  bool is_af_xdp() const;
   std::optional<std::string_view> find(std::string_view key) const;
   void set_default(std::string_view key, std::string_view value);
   void remove(std::string_view key);

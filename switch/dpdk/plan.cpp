@@ -34,7 +34,7 @@ unsigned packets_held_by(const DeviceArgs& device) {
   const std::string driver = device.driver();
   constexpr unsigned kRing = 1'024;
   if (driver == "net_tap") return kRing;
-  if (driver == "net_af_xdp") return 4 * kRing;  // fill, receive, transmit, completion
+  if (device.is_af_xdp()) return 4 * kRing;  // fill, receive, transmit, completion
   if (driver.starts_with("net_virtio") || driver.starts_with("net_vhost")) return 2 * kRing;
   if (device.is_pci()) return 2 * kRing;
   if (driver == "net_ring") return kRing;

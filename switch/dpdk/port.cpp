@@ -89,16 +89,10 @@ bool interface_runs(const std::string& name) {
   ifreq request{};
   if (name.size() >= sizeof(request.ifr_name)) return false;
   std::memcpy(request.ifr_name, name.c_str(), name.size() + 1);
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  static const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);  // asked at every tick
   const bool known = fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &request) == 0;
-  if (fd >= 0) close(fd);
   constexpr unsigned kBoth = IFF_UP | IFF_RUNNING;
   return known && (static_cast<unsigned short>(request.ifr_flags) & kBoth) == kBoth;
-}
-
-// These two say "up" from start to stop.
-bool driver_knows_no_link(const std::string& driver) {
-  return driver == "net_af_packet" || driver == "eth_af_packet" || driver == "net_af_xdp";
 }
 
 Problems check_interface(const DeviceArgs& device, Capability capability, const char* name) {
@@ -112,9 +106,8 @@ Problems check_interface(const DeviceArgs& device, Capability capability, const 
 Problems check_device(const DeviceArgs& device) {
   const std::string driver = device.driver();
   if (driver == "net_memif") return check_memif(device);
-  if (driver == "net_af_packet" || driver == "eth_af_packet")
-    return check_interface(device, kNetRaw, "CAP_NET_RAW");
-  if (driver == "net_af_xdp") return check_interface(device, kNetAdmin, "CAP_NET_ADMIN");
+  if (device.is_af_packet()) return check_interface(device, kNetRaw, "CAP_NET_RAW");
+  if (device.is_af_xdp()) return check_interface(device, kNetAdmin, "CAP_NET_ADMIN");
   if (driver == "net_tap" && !has_capability(kNetAdmin))
     return {"needs the capability CAP_NET_ADMIN"};
   if (driver == "net_tap" && access("/dev/net/tun", R_OK | W_OK) != 0)
@@ -267,7 +260,7 @@ bool DpdkPort::out_of_sight() const {
 
 bool DpdkPort::link_up() const {
   if (out_of_sight()) return started_;
-  if (started_ && driver_knows_no_link(arguments_.driver()))
+  if (started_ && (arguments_.is_af_packet() || arguments_.is_af_xdp()))  // always say "up"
     return interface_runs(std::string(arguments_.find("iface").value_or("")));
   rte_eth_link link{};
   return started_ && rte_eth_link_get_nowait(device_, &link) == 0 &&

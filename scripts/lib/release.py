@@ -1,0 +1,20 @@
+"""The programs of preset release: what they need installed, and built if anything has changed."""
+
+import subprocess
+from pathlib import Path
+
+from .netns import Trouble
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def build_release(targets, setup=()):
+    """The directory of the programs. `setup`: more words for scripts/setup."""
+    if subprocess.run([ROOT / "scripts" / "setup", *setup], check=False).returncode:
+        raise Trouble("scripts/setup failed")
+    for command in (("cmake", "--preset", "release"),
+                    ("cmake", "--build", "--preset", "release", "--target", *targets)):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Trouble(f"'{' '.join(command)}' failed:\n{done.stdout}{done.stderr}")
+    return ROOT / "build" / "release" / "bin"
