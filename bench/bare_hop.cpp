@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "net/assert.h"
-#include "switch/dataplane/io.h"
-#include "switch/dataplane/spsc_ring.h"
+#include "switch/dataplane/state/io.h"
+#include "switch/dataplane/state/spsc_ring.h"
 
 namespace eddy::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include "bench/pipeline_cases.h"
 #include "bench/replay_io.h"
 #include "bench/undisturbed.h"
-#include "switch/dataplane/switch.h"
+#include "switch/dataplane/object/switch.h"
 
 namespace eddy::bench {
 namespace {

@@ -19,9 +19,9 @@
 
 #include "bench/report.h"
 #include "config/host.h"
-#include "lab/pages.h"
-#include "lab/topology.h"
-#include "lab/world.h"
+#include "lab/fabric/topology.h"
+#include "lab/world/huge_pages.h"
+#include "lab/world/world.h"
 
 namespace eddy::bench {
 namespace {

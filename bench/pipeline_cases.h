@@ -14,7 +14,7 @@
 #include "bench/replay_io.h"
 #include "config/config.h"
 #include "net/units.h"
-#include "switch/dataplane/switch.h"
+#include "switch/dataplane/object/switch.h"
 
 namespace eddy::bench {
 

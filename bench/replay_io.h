@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "net/ids.h"
-#include "switch/dataplane/io.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/state/io.h"
 #include "tests/support/frames.h"
 #include "tests/support/packet_pool.h"
 

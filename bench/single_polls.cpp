@@ -15,7 +15,7 @@
 #include "bench/replay_io.h"
 #include "bench/undisturbed.h"
 #include "net/protocols.h"
-#include "switch/dataplane/switch.h"
+#include "switch/dataplane/object/switch.h"
 #include "tests/support/frames.h"
 #include "tests/support/packet_pool.h"
 #include "tests/support/topologies.h"

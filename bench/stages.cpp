@@ -14,10 +14,10 @@
 #include "lb/path_view.h"
 #include "net/byte_order.h"
 #include "net/parse.h"
-#include "switch/dataplane/egress.h"
-#include "switch/dataplane/ingress.h"
-#include "switch/dataplane/ingress_buffer.h"
-#include "switch/dataplane/shard_context.h"
+#include "switch/dataplane/pipeline/ingress.h"
+#include "switch/dataplane/queues/egress.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/state/shard_context.h"
 
 namespace eddy::bench {
 namespace {

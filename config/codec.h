@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/keys.h"
+#include "config/keys/keys.h"
 
 namespace eddy::config {
 

@@ -6,7 +6,7 @@
 
 #include "config/codec.h"
 #include "config/document.h"
-#include "config/keys.h"
+#include "config/keys/keys.h"
 #include "net/quantity.h"
 #include "pfc/buffer_plan.h"
 

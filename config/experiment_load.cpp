@@ -6,7 +6,7 @@
 #include <set>
 
 #include "config/codec.h"
-#include "config/keys_experiment.h"
+#include "config/keys/experiment.h"
 #include "config/load_parts.h"
 #include "config/matrix.h"
 #include "config/overlay.h"

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <tuple>
 
-#include "config/keys.h"
+#include "config/keys/keys.h"
 #include "config/load_parts.h"
 #include "config/validate.h"
 

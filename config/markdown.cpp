@@ -7,15 +7,15 @@
 
 #include "config/document.h"
 #include "config/experiment_load.h"
-#include "config/keys.h"
-#include "config/keys_experiment.h"
+#include "config/keys/experiment.h"
+#include "config/keys/keys.h"
 #include "lb/registry.h"
 
 namespace eddy::config {
 namespace {
 
 constexpr std::string_view kIntroduction =
-    R"(<!-- Made from the table of keys in config/keys_*.cpp: ninja config_docs -->
+    R"(<!-- Made from the table of keys in config/keys/*.cpp: ninja config_docs -->
 # Configuration
 
 One YAML file describes one switch. `eddyd --config FILE --check` says what it means or what is
@@ -35,7 +35,7 @@ also in `config/eddyd.schema.json`. Annotated examples are in `config/examples/`
 )";
 
 constexpr std::string_view kExperiments =
-    R"(<!-- Made from the table of keys in config/keys_*.cpp: ninja config_docs -->
+    R"(<!-- Made from the table of keys in config/keys/*.cpp: ninja config_docs -->
 # Experiments
 
 One YAML file describes one experiment: a fabric, its hosts, the traffic, what goes wrong and how long it

@@ -8,8 +8,8 @@
 #include "config/diff.h"
 #include "config/document.h"
 #include "config/experiment_load.h"
-#include "config/keys.h"
-#include "config/keys_experiment.h"
+#include "config/keys/experiment.h"
+#include "config/keys/keys.h"
 #include "net/fnv.h"
 
 namespace eddy::config {

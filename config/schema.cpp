@@ -7,8 +7,8 @@
 
 #include "config/document.h"
 #include "config/experiment_load.h"
-#include "config/keys.h"
-#include "config/keys_experiment.h"
+#include "config/keys/experiment.h"
+#include "config/keys/keys.h"
 #include "lb/registry.h"
 #include "net/quantity.h"
 

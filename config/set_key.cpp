@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/keys.h"
+#include "config/keys/keys.h"
 
 namespace eddy::config {
 namespace {

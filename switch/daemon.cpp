@@ -14,8 +14,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "switch/control/control.h"
-#include "switch/dataplane/switch.h"
+#include "switch/control/serve/control.h"
+#include "switch/dataplane/object/switch.h"
 #include "switch/dpdk/clock.h"
 #include "switch/dpdk/driver_guard.h"
 #include "switch/dpdk/eal.h"

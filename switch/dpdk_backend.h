@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "switch/control/backend.h"
+#include "switch/control/report/backend.h"
 #include "switch/dpdk/port_manager.h"
 #include "switch/dpdk/worker.h"
 

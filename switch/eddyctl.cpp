@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "net/version.h"
-#include "switch/control/client.h"
-#include "switch/control/counter_docs.h"
-#include "switch/control/table.h"
-#include "switch/control/top.h"
-#include "switch/control/words.h"
+#include "switch/control/report/counter_docs.h"
+#include "switch/control/report/table.h"
+#include "switch/control/report/words.h"
+#include "switch/control/serve/client.h"
+#include "switch/control/top/top.h"
 
 namespace eddy::control {
 namespace {

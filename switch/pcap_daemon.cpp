@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "switch/control/run_record.h"
+#include "switch/control/report/event_record.h"
 #include "switch/daemon.h"
 #include "switch/dpdk/devargs.h"
 #include "switch/dpdk/pcap_run.h"

@@ -11,7 +11,7 @@ namespace eddy {
 
 struct PcapOptions {
   config::SwitchConfig config;  // as loaded, before scaled()
-  std::string events_path;      // events and counters, JSON lines (run_record.h); empty = none
+  std::string events_path;      // events and counters, JSON lines (event_record.h); empty = none
   Duration drain_time = Duration::milliseconds(10);  // after the last frame of the captures
 };
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "lab/experiment_files.h"
-#include "lab/results.h"
+#include "lab/results/results.h"
+#include "lab/run/experiment_files.h"
 #include "net/quantity.h"
 #include "net/version.h"
-#include "switch/control/words.h"
+#include "switch/control/report/words.h"
 #include "switch/dpdk/eal.h"
 #include "testbed/host_daemon.h"
 

@@ -16,9 +16,9 @@
 #include <memory>
 #include <optional>
 
-#include "lab/results.h"
-#include "lab/run_identity.h"
-#include "lab/traffic_files.h"
+#include "lab/results/results.h"
+#include "lab/run/run_identity.h"
+#include "lab/traffic/traffic_files.h"
 #include "switch/dpdk/clock.h"
 #include "switch/dpdk/driver_guard.h"
 #include "switch/dpdk/eal.h"

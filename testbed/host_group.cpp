@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "lab/flow_results.h"
-#include "lab/wire_cost.h"
-#include "switch/dataplane/snapshot.h"
+#include "lab/run/flow_results.h"
+#include "lab/traffic/wire_cost.h"
+#include "switch/dataplane/state/snapshot.h"
 
 namespace eddy::testbed {
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "config/experiment.h"
-#include "lab/fabric_paths.h"
-#include "lab/flow_book.h"
-#include "lab/topology.h"
+#include "lab/fabric/fabric_paths.h"
+#include "lab/fabric/topology.h"
+#include "lab/world/flow_book.h"
 #include "testbed/host_port.h"
 
 namespace eddy::testbed {

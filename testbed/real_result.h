@@ -1,7 +1,7 @@
 // What a real run amounts to, as the lab's RunResult: the same sums over the same NICs, and the
 // counters of the switches.
 //
-// Owner: the control thread, while nobody polls the group. Source: lab/flow_results.h.
+// Owner: the control thread, while nobody polls the group. Source: lab/run/flow_results.h.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "config/experiment.h"
-#include "lab/fabric_paths.h"
-#include "lab/run.h"
-#include "lab/topology.h"
+#include "lab/fabric/fabric_paths.h"
+#include "lab/fabric/topology.h"
+#include "lab/run/run.h"
 #include "switch/dpdk/poll_gap.h"
 #include "testbed/host_group.h"
 #include "testbed/switch_watch.h"

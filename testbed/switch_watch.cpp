@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "switch/control/client.h"
-#include "switch/dataplane/counters.h"
+#include "switch/control/serve/client.h"
+#include "switch/dataplane/state/counters.h"
 
 namespace eddy::testbed {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "lab/flow_results.h"
-#include "lab/run.h"
-#include "lab/topology.h"
+#include "lab/fabric/topology.h"
+#include "lab/run/flow_results.h"
+#include "lab/run/run.h"
 #include "net/result.h"
 #include "net/units.h"
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <functional>
 
-#include "lab/axis_figures.h"
-#include "lab/claims.h"
-#include "lab/dot_chart.h"
+#include "lab/figures/axis_figures.h"
+#include "lab/figures/dot_chart.h"
 #include "lab/page/run_charts.h"
+#include "lab/results/claims.h"
 
 namespace eddy::lab {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "lab/figures.h"
+#include "lab/figures/figures.h"
+#include "lab/figures/svg.h"
 #include "lab/page/source.h"
-#include "lab/student.h"
-#include "lab/svg.h"
+#include "lab/results/student.h"
 
 namespace eddy::lab {
 

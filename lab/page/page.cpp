@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <set>
 
-#include "lab/claims.h"
-#include "lab/compare.h"
+#include "lab/figures/svg.h"
 #include "lab/page/rounded.h"
 #include "lab/page/timeline_page.h"
 #include "lab/page/words.h"
 #include "lab/page_assets.h"
-#include "lab/student.h"
-#include "lab/svg.h"
-#include "lab/sweep.h"
+#include "lab/results/claims.h"
+#include "lab/results/compare.h"
+#include "lab/results/student.h"
+#include "lab/run/sweep.h"
 #include "net/fnv.h"
 
 namespace eddy::lab {

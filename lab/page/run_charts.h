@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lab/figures.h"
-#include "lab/svg.h"
+#include "lab/figures/figures.h"
+#include "lab/figures/svg.h"
 
 namespace eddy::lab {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "lab/results.h"
+#include "lab/results/results.h"
 
 namespace eddy::lab {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "lab/figures.h"
-#include "lab/report.h"
-#include "lab/timeline.h"
+#include "lab/figures/figures.h"
+#include "lab/figures/timeline.h"
+#include "lab/results/report.h"
 #include "net/result.h"
 
 namespace eddy::lab {

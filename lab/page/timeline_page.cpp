@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "lab/figures/timeline_figure.h"
 #include "lab/page/rounded.h"
-#include "lab/timeline_figure.h"
 
 namespace eddy::lab {
 namespace {

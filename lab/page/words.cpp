@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "lab/claims.h"
-#include "lab/student.h"
+#include "lab/results/claims.h"
+#include "lab/results/student.h"
 
 namespace eddy::lab {
 namespace {

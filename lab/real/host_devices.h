@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/topology.h"
+#include "lab/fabric/topology.h"
 #include "net/result.h"
 
 namespace eddy::lab {

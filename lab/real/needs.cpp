@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "lab/fabric_paths.h"
+#include "lab/fabric/fabric_paths.h"
 #include "lab/real/switch_config.h"
 
 namespace eddy::lab {

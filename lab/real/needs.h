@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "config/experiment.h"
-#include "lab/topology.h"
-#include "lab/traffic.h"
+#include "lab/fabric/topology.h"
+#include "lab/traffic/traffic.h"
 #include "net/result.h"
 #include "net/units.h"
 

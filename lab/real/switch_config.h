@@ -14,7 +14,7 @@
 
 #include "config/config.h"
 #include "config/experiment.h"
-#include "lab/topology.h"
+#include "lab/fabric/topology.h"
 #include "net/result.h"
 
 namespace eddy::lab {

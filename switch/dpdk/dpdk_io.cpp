@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "net/assert.h"
-#include "switch/dataplane/events.h"
+#include "switch/dataplane/state/events.h"
 
 namespace eddy {
 

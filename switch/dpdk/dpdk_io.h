@@ -15,8 +15,8 @@
 
 #include "net/ids.h"
 #include "net/units.h"
-#include "switch/dataplane/io.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/state/io.h"
 #include "switch/dpdk/completion_calendar.h"
 #include "switch/dpdk/port_cell.h"
 

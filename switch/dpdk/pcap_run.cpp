@@ -5,7 +5,7 @@
 
 #include "net/assert.h"
 #include "net/pcap.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
 
 namespace eddy {
 namespace {

@@ -18,8 +18,8 @@
 #include "net/ids.h"
 #include "net/result.h"
 #include "net/units.h"
-#include "switch/dataplane/io.h"
-#include "switch/dataplane/switch.h"
+#include "switch/dataplane/object/switch.h"
+#include "switch/dataplane/state/io.h"
 #include "switch/dpdk/completion_calendar.h"
 #include "switch/dpdk/heap_packets.h"
 

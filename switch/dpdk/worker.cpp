@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "switch/dataplane/events.h"
+#include "switch/dataplane/state/events.h"
 #include "switch/dpdk/resting.h"
 
 namespace eddy {

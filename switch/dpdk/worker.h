@@ -12,8 +12,8 @@
 
 #include "config/config.h"
 #include "net/units.h"
-#include "switch/dataplane/counters.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/state/counters.h"
 #include "switch/dpdk/clock.h"
 #include "switch/dpdk/dpdk_io.h"
 #include "switch/dpdk/idle.h"

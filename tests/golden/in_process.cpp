@@ -17,7 +17,7 @@
 #include "net/assert.h"
 #include "net/pcap.h"
 #include "net/quantity.h"
-#include "switch/control/run_record.h"
+#include "switch/control/report/event_record.h"
 #include "tests/support/fabric.h"
 #include "tests/support/topologies.h"
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "lb/registry.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
 #include "tests/sim/thread_io.h"
 #include "tests/support/one_switch.h"
 

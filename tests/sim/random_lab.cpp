@@ -5,10 +5,10 @@
 #include <cstdio>
 
 #include "config/set_key.h"
-#include "lab/checker.h"
-#include "lab/faults.h"
-#include "lab/topology.h"
-#include "lab/world.h"
+#include "lab/check/fabric_checker.h"
+#include "lab/fabric/topology.h"
+#include "lab/faults/faults.h"
+#include "lab/world/world.h"
 #include "lb/registry.h"
 #include "net/hash.h"
 #include "net/random.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "config/experiment.h"
-#include "lab/traffic.h"
+#include "lab/traffic/traffic.h"
 #include "net/result.h"
 
 namespace eddy::test {

@@ -17,7 +17,7 @@
 #include "net/assert.h"
 #include "net/pause_frame.h"
 #include "net/protocols.h"
-#include "switch/dataplane/io.h"
+#include "switch/dataplane/state/io.h"
 #include "tests/support/frames.h"
 #include "tests/support/packet_pool.h"
 

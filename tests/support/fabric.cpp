@@ -5,8 +5,8 @@
 
 #include "net/assert.h"
 #include "net/pause_frame.h"
-#include "switch/dataplane/io.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/state/io.h"
 
 namespace eddy::test {
 namespace {

@@ -17,7 +17,7 @@
 #include "config/config.h"
 #include "net/ids.h"
 #include "net/units.h"
-#include "switch/dataplane/switch.h"
+#include "switch/dataplane/object/switch.h"
 #include "tests/support/frames.h"
 #include "tests/support/packet_pool.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "net/pause_frame.h"
-#include "switch/dataplane/switch.h"
+#include "switch/dataplane/object/switch.h"
 #include "tests/support/fabric.h"
 #include "tests/support/topologies.h"
 

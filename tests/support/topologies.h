@@ -5,7 +5,7 @@
 
 #include "config/config.h"
 #include "net/addresses.h"
-#include "switch/dataplane/snapshot.h"
+#include "switch/dataplane/state/snapshot.h"
 
 namespace eddy::test {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "net/arp.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
 #include "tests/support/instructions.h"
 #include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"

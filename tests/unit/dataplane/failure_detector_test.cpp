@@ -1,5 +1,5 @@
 // Paths that fail silently are taken out of use and come back; paths that are paused are not.
-#include "switch/dataplane/failure_detector.h"
+#include "switch/dataplane/paths/failure_detector.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "switch/dataplane/packet_fifo.h"
+#include "switch/dataplane/state/packet_fifo.h"
 
 #include <gtest/gtest.h>
 

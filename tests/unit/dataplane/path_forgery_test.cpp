@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "net/shim.h"
-#include "switch/dataplane/path_service.h"
+#include "switch/dataplane/paths/path_service.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {

@@ -1,5 +1,5 @@
 // What leaves measure of the paths between them, in a fabric under one hand.
-#include "switch/dataplane/path_service.h"
+#include "switch/dataplane/paths/path_service.h"
 
 #include <gtest/gtest.h>
 

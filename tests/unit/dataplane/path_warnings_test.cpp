@@ -3,7 +3,7 @@
 
 #include "net/cnm.h"
 #include "net/ethernet.h"
-#include "switch/dataplane/path_warnings.h"
+#include "switch/dataplane/paths/path_warnings.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {

@@ -1,5 +1,5 @@
 // The loop in the switch: packets wait in it, in order, within limits, and always come out.
-#include "switch/dataplane/recirculation.h"
+#include "switch/dataplane/pipeline/recirculation.h"
 
 #include <gtest/gtest.h>
 

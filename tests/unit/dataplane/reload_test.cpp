@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lb/registry.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
 #include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 

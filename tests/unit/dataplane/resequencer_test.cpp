@@ -1,5 +1,5 @@
 // Packets that took different paths leave for their host in order, or after a bounded wait.
-#include "switch/dataplane/resequencer.h"
+#include "switch/dataplane/queues/resequencer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "net/roce.h"
-#include "switch/dataplane/snapshot.h"
+#include "switch/dataplane/state/snapshot.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {

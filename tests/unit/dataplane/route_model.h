@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "net/random.h"
-#include "switch/dataplane/routes.h"
+#include "switch/dataplane/state/routes.h"
 
 namespace eddy::test {
 

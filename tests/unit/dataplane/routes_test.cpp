@@ -2,7 +2,7 @@
 // switch: loopbacks, a fabric's shared table.
 #include <gtest/gtest.h>
 
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
 #include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 #include "tests/unit/dataplane/route_model.h"

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
 #include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 

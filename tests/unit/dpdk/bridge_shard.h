@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "switch/dataplane/events.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/state/events.h"
 
 namespace eddy::testing_support {
 

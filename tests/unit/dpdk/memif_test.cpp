@@ -18,8 +18,8 @@
 #include <string>
 #include <thread>
 
-#include "switch/dataplane/events.h"
-#include "switch/dataplane/shard.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/state/events.h"
 #include "switch/dpdk/driver_guard.h"
 #include "switch/dpdk/port_manager.h"
 #include "switch/dpdk/worker.h"

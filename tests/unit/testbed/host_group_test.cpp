@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/flow_results.h"
-#include "lab/traffic.h"
+#include "lab/run/flow_results.h"
+#include "lab/traffic/traffic.h"
 #include "net/ethernet.h"
 #include "tests/unit/testbed/test_wire.h"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "switch/control/socket_server.h"
+#include "switch/control/serve/socket_server.h"
 #include "tests/support/temp_directory.h"
 
 namespace eddy::testbed {

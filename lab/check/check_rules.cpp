@@ -1,0 +1,165 @@
+#include "lab/check/check_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "lb/registry.h"
+
+namespace eddy::lab {
+namespace {
+
+using config::FaultConfig;
+using config::FaultType;
+
+// Why the fault ends the promise that lossless groups lose nothing; empty if it does not.
+std::string_view ends_lossless(const FaultConfig& fault) {
+  switch (fault.type) {
+    case FaultType::link_flap:
+      return "a link that comes back has forgotten its pauses";
+    case FaultType::pfc_loss:
+    case FaultType::pfc_delay:
+      return "pauses are lost or late";
+    case FaultType::pause_storm:
+      return "a spoofed pause cuts a true one short";
+    case FaultType::switch_stall:
+    case FaultType::pool_exhaustion:
+      return "pauses cannot be sent in time";
+    case FaultType::reconfigure: {
+      // What may change while packets are held: thresholds, shares and the choice of paths.
+      constexpr std::array<std::string_view, 7> kHarmless = {
+          "load_balancer.", "rlb.", ".weight", ".xoff", ".xon_offset", ".dynamic_th", ".wred."};
+      for (const auto& [key, value] : fault.set)
+        if (std::ranges::none_of(kHarmless, [&key = key](std::string_view part) {
+              return key.find(part) != std::string::npos;
+            }))
+          return "the headroom may no longer fit";
+      return {};
+    }
+    case FaultType::slow_link:
+    case FaultType::black_hole:
+    case FaultType::random_drop:
+    case FaultType::corruption:
+    case FaultType::pfc_duplicate:
+    case FaultType::cnm_loss:
+    case FaultType::cnm_duplicate:
+    case FaultType::slow_receiver:
+      return {};
+  }
+  return {};
+}
+
+bool moves_flows(const FaultConfig& fault) {
+  return fault.type == FaultType::link_flap || fault.type == FaultType::reconfigure;
+}
+
+bool changes_rlb(const FaultConfig& fault) {
+  return fault.type == FaultType::reconfigure &&
+         std::ranges::any_of(fault.set, [](const auto& item) {
+           return item.first.find("rlb.") != std::string::npos;
+         });
+}
+
+class Deduction {
+ public:
+  explicit Deduction(const config::Experiment& experiment) : experiment_(experiment) {}
+
+  CheckRules run() {
+    judge_switches();
+    judge_hosts();
+    judge_scheme();
+    for (size_t i = 0; i < experiment_.faults.size(); ++i) judge_fault(i);
+    judge_watchdog();
+    judge_loop();
+    return std::move(rules_);
+  }
+
+ private:
+  void no_lossless(const std::string& why) {
+    rules_.lossless = false;
+    rules_.exempt.push_back("lossless: " + why);
+  }
+  void no_order(const std::string& why) {
+    rules_.in_order = false;
+    rules_.exempt.push_back("order: " + why);
+  }
+
+  void judge_switches() {
+    const config::FabricSwitchConfig& switches = experiment_.switches;
+    if (!switches.pfc || !switches.pfc_port.tx || switches.pfc_port.rx != config::PfcRx::honour)
+      no_lossless("PFC is not sent and obeyed everywhere");
+    if (switches.allow_overcommit) no_lossless("switches.allow_overcommit");
+    for (const auto& [name, profile] : switches.buffer.profiles)
+      if (profile.lossless && profile.headroom)
+        no_lossless("switches.buffer.profiles." + name + ".headroom is not by formula");
+    if (switches.watchdog.enabled && switches.watchdog.action == config::WatchdogAction::forward)
+      no_lossless("switches.watchdog.action: forward sends against pauses");
+    if (experiment_.run.poll_model == config::PollModel::busy_poll &&
+        switches.poll_gap < experiment_.run.poll_period + experiment_.run.poll_jitter)
+      no_lossless("switches.poll_gap is below run.poll_period and run.poll_jitter");
+  }
+  void judge_hosts() {
+    if (!experiment_.host.pfc_honour) no_lossless("host.pfc_honour: false");
+  }
+  void judge_scheme() {
+    if (experiment_.switches.resequence.enabled)
+      return no_order("switches.resequence sorts by sequence number, also what is sent again");
+    const config::RlbConfig& rlb = experiment_.switches.rlb;
+    if (rlb.enabled()) {
+      const auto scope = rlb.guard.scope.value_or(config::GuardScope::all);
+      if (rlb.guard.mode != config::GuardMode::strict || scope != config::GuardScope::all)
+        no_order("RLB's guard lets flows move before their old paths are drained");
+      return;
+    }
+    const lb::SchemeInfo* scheme = lb::find_scheme(experiment_.load_balancer.scheme);
+    if (scheme == nullptr || !scheme->promises_order)
+      return no_order(experiment_.load_balancer.scheme + " does not promise it");
+    if (std::ranges::any_of(scheme->parameters,
+                            [](const lb::ParameterInfo& info) { return info.name == "gap"; }))
+      no_order(experiment_.load_balancer.scheme + " moves flows in gaps");
+  }
+  void judge_fault(size_t index) {
+    const FaultConfig& fault = experiment_.faults[index];
+    const std::string name = "faults." + std::to_string(index);
+    if (const std::string_view why = ends_lossless(fault); !why.empty())
+      no_lossless(name + ": " + std::string(why));
+    if (moves_flows(fault)) no_order(name + " moves flows");
+    stalls_ |= fault.type == FaultType::switch_stall || fault.type == FaultType::reconfigure;
+  }
+  void judge_watchdog() {
+    const config::WatchdogConfig& watchdog = experiment_.switches.watchdog;
+    if (!watchdog.enabled || watchdog.detect != config::WatchdogDetect::stalled) return;
+    if (stalls_) return rules_.exempt.push_back("watchdog: a switch stalls or is reconfigured");
+    // It looks once an interval, and the first look may come an interval after the pause.
+    rules_.longest_stall = watchdog.detection_time + watchdog.poll_interval * 2 +
+                           experiment_.run.poll_period + experiment_.run.poll_jitter;
+  }
+
+  void judge_loop() {
+    const config::RlbConfig& rlb = experiment_.switches.rlb;
+    const config::RecirculationConfig& loop = rlb.recirculation;
+    if (!rlb.enabled() || !loop.enabled)
+      rules_.loop = CheckRules::Loop{};
+    else
+      rules_.loop = {.octets = loop.cap ? loop.cap->count() : 0,
+                     .port_octets = loop.port_cap.count(),
+                     .rounds = loop.most_rounds};
+    for (size_t i = 0; i < experiment_.faults.size(); ++i)
+      if (changes_rlb(experiment_.faults[i])) {
+        rules_.loop.reset();
+        rules_.exempt.push_back("loop: faults." + std::to_string(i) + " changes rlb");
+      }
+  }
+
+  const config::Experiment& experiment_;
+  CheckRules rules_;
+  bool stalls_ = false;
+};
+
+}  // namespace
+
+CheckRules CheckRules::of(const config::Experiment& experiment) {
+  return Deduction(experiment).run();
+}
+
+}  // namespace eddy::lab

@@ -1,0 +1,251 @@
+#include "lab/check/fabric_checker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/parse.h"
+#include "net/pause_frame.h"
+#include "net/quantity.h"
+#include "net/roce.h"
+
+namespace eddy::lab {
+namespace {
+
+std::string text(uint64_t n) {
+  return std::to_string(n);
+}
+
+std::string text_of(const Balance& balance) {
+  return "rx " + text(balance.rx) + " + originated " + text(balance.originated) + ", tx " +
+         text(balance.tx) + " + consumed " + text(balance.consumed) + " + dropped " +
+         text(balance.dropped) + " + held " + text(balance.held);
+}
+
+// The order key of a RoCEv2 data packet; 0 for any other frame.
+uint64_t data_key(const Packet& packet) {
+  ParsedFrame frame;
+  if (parse_frame(packet.data(), packet.data_len(), packet.wire_len, frame) != ParseVerdict::ok)
+    return 0;
+  if ((frame.flags & kPacketRoce) == 0) return 0;
+  const auto opcode = static_cast<RoceOpcode>(frame.bth_opcode);
+  const bool data = opcode >= RoceOpcode::write_first && opcode <= RoceOpcode::write_only_immediate;
+  return data ? frame.order_hash : 0;
+}
+
+}  // namespace
+
+Checker::Checker(World& world, const Topology& topology, const CheckRules& rules,
+                 std::string replay)
+    : world_(world),
+      topology_(topology),
+      rules_(rules),
+      replay_(std::move(replay)),
+      nodes_(world.switch_count()),
+      in_flight_(world.lines().size()) {
+  world_.set_watcher(this);
+}
+
+Checker::~Checker() {
+  world_.set_watcher(nullptr);
+}
+
+void Checker::on_frame(uint32_t index, Step step, const Packet& packet) {
+  const Line& line = world_.lines()[index];
+  const bool enters = step == Step::entered;
+  if (!enters && in_flight_[index] == 0)
+    return fail(name_of(line.to), "a frame left line " + text(index) + " that had not entered it");
+  in_flight_[index] += enters ? 1 : uint64_t{0} - 1;
+  all_in_flight_ += enters ? 1 : uint64_t{0} - 1;
+  if (line.entered != line.delivered + line.lost + in_flight_[index])
+    fail(name_of(line.from), "line " + text(index) + ": entered " + text(line.entered) +
+                                 ", delivered " + text(line.delivered) + " + lost " +
+                                 text(line.lost) + " + in flight " + text(in_flight_[index]));
+  if (enters && !is_switch(line.from) && rules_.in_order) note_sent(packet);
+  if (step != Step::delivered) return;
+  if (!is_switch(line.to)) return rules_.in_order ? check_order(index, packet) : void();
+  ++nodes_[line.to].holds;  // it may wait for the switch's turn
+  ++all_held_;
+  watch_pauses(index, packet);
+}
+
+void Checker::on_turn(uint32_t node) {
+  if (!is_switch(node) || nodes_[node].touched) return;
+  nodes_[node].touched = true;
+  touched_.push_back(node);
+}
+
+void Checker::on_instant() {
+  for (const uint32_t node : touched_) {
+    nodes_[node].touched = false;
+    check_switch(node);
+  }
+  touched_.clear();
+  check_pool();
+}
+
+void Checker::check_switch(uint32_t node) {
+  Node& state = nodes_[node];
+  Switch& object = world_.switch_at(node);
+  const Balance balance = object.balance();
+  ++checks_;
+  if (!balance.holds()) fail(name_of(node), "conservation: " + text_of(balance));
+  const uint64_t holds = balance.held + world_.switch_node(node).io->waiting();
+  all_held_ += holds - state.holds;
+  state.holds = holds;
+  if (balance.dropped != state.dropped) check_lossless(node);
+  state.dropped = balance.dropped;
+  if (!state.paused.empty()) check_paused(node);
+  if (rules_.loop) check_loop(node);
+  if (state.turns++ % kSumsEvery == 0) check_sums(node);
+}
+
+void Checker::check_pool() {
+  const uint64_t known = all_held_ + all_in_flight_ + world_.frames_in_intakes();
+  if (world_.pool().used() == known) return;
+  fail("packets", "in use " + text(world_.pool().used()) + ", held " + text(all_held_) +
+                      " + on lines " + text(all_in_flight_) + " + in intakes " +
+                      text(world_.frames_in_intakes()));
+}
+
+// What the groups hold is the pool's use; what is not headroom fills the reserved octets first.
+void Checker::check_sums(uint32_t node) {
+  if (world_.switch_node(node).stalled_until > world_.now()) return;
+  Switch& object = world_.switch_at(node);
+  const config::SwitchConfig& config = object.config();
+  int64_t shared = 0;
+  int64_t headroom = 0;
+  for (size_t port = 0; port < config.ports.size(); ++port) {
+    for (size_t pg = 0; pg < kPriorities; ++pg) {
+      const PgStatus status = object.pg_status(PortId(port), PriorityGroupId(pg));
+      if (status.used == 0 && status.headroom == 0) continue;
+      const auto& profile = config.buffer.profiles.at(config.ports[port].pg_profiles[pg]);
+      shared += std::max<int64_t>(status.used - status.headroom - profile.reserved.count(), 0);
+      headroom += status.headroom;
+    }
+  }
+  const BufferStatus buffer = object.buffer_status();
+  if (shared == buffer.shared_used && headroom == buffer.headroom_used) return;
+  fail(name_of(node), "buffer: groups hold " + std::to_string(shared) + " shared and " +
+                          std::to_string(headroom) + " headroom octets, the pool has " +
+                          std::to_string(buffer.shared_used) + " and " +
+                          std::to_string(buffer.headroom_used));
+}
+
+void Checker::check_lossless(uint32_t node) {
+  if (!rules_.lossless) return;
+  Switch& object = world_.switch_at(node);
+  for (size_t port = 0; port < object.port_count(); ++port) {
+    const PortCounters& counters = object.counters(ShardId(0))[PortId(port)];
+    if (const uint64_t lost = counters.drops.read(DropReason::headroom_full); lost != 0)
+      return fail(name_of(node), "port " + object.config().ports[port].name + ": " + text(lost) +
+                                     " packets lost in a lossless group");
+  }
+}
+
+void Checker::check_loop(uint32_t node) {
+  const LoopUse use = world_.switch_at(node).loop_use(ShardId(0));
+  const int64_t most = rules_.loop->octets != 0 ? rules_.loop->octets : use.most_octets;
+  const auto above = [&](const char* what, int64_t is, int64_t cap) {
+    if (is > cap)
+      fail(name_of(node), "loop: " + std::string(what) + " " + std::to_string(is) + ", " +
+                              std::to_string(cap) + " at most");
+  };
+  above("octets held", use.octets, most);
+  above("octets held of one port", use.port_octets, rules_.loop->port_octets);
+  above("rounds of a packet", use.rounds, rules_.loop->rounds);
+}
+
+void Checker::watch_pauses(uint32_t index, const Packet& packet) {
+  if (rules_.longest_stall <= Duration{}) return;
+  PauseFrame pause;
+  if (decode({packet.data(), packet.data_len()}, pause) != CodecVerdict::ok) return;
+  const Line& line = world_.lines()[index];
+  std::vector<PausedQueue>& paused = nodes_[line.to].paused;
+  const config::PortConfig& port = topology_.switches[line.to].ports[line.to_port.index()];
+  for (size_t i = 0; i < kPriorities; ++i) {
+    if ((pause.enabled >> i & 1) == 0 || pause.quanta[i] == 0) continue;
+    const QueueId queue = port.maps.pfc_to_queue[i];
+    const bool known = std::ranges::any_of(paused, [&](const PausedQueue& each) {
+      return each.port == line.to_port && each.queue == queue;
+    });
+    if (!known) paused.push_back({line.to_port, queue, 0, world_.now()});
+  }
+}
+
+void Checker::check_paused(uint32_t node) {
+  Switch& object = world_.switch_at(node);
+  std::erase_if(nodes_[node].paused, [&](PausedQueue& each) {
+    const QueueStatus status = object.queue_status(each.port, each.queue);
+    if (!status.paused) return true;
+    const uint64_t sent = object.counters(ShardId(0))[each.port].queue[each.queue.index()].read(
+        QueueCounter::queue_tx_packets);
+    if (status.used == 0 || status.storm || sent != each.sent) each.since = world_.now();
+    each.sent = sent;
+    if (world_.now() - each.since > rules_.longest_stall)
+      fail(name_of(node), "port " + object.config().ports[each.port.index()].name + ", queue " +
+                              text(each.queue.index()) + ": paused for " +
+                              to_string(world_.now() - each.since) +
+                              " with packets, and the watchdog does not act");
+    return false;
+  });
+}
+
+void Checker::note_sent(const Packet& packet) {
+  const uint64_t key = data_key(packet);
+  if (key != 0) sent_[&packet] = {key, ++flows_[key].sent};
+}
+
+// A packet is known by where it is in memory, which no switch changes.
+void Checker::check_order(uint32_t index, const Packet& packet) {
+  const uint64_t key = data_key(packet);
+  const auto found = sent_.find(&packet);
+  if (key == 0 || found == sent_.end() || found->second.flow != key) return;
+  FlowOrder& flow = flows_[key];
+  const uint64_t number = found->second.number;
+  if (number < flow.arrived)
+    fail(name_of(world_.lines()[index].to),
+         "data packet " + text(number) + " of a queue pair arrived after " + text(flow.arrived));
+  flow.arrived = std::max(flow.arrived, number);
+  sent_.erase(found);
+}
+
+void Checker::finish() {
+  if (!problems_.empty()) return;
+  for (uint32_t node = 0; node < nodes_.size(); ++node) {
+    check_switch(node);
+    check_sums(node);
+  }
+  check_pool();
+  const size_t flows = world_.flows().size();
+  const bool idle = world_.idle();
+  if (idle && world_.flows_ended() != flows)
+    fail("flows", text(flows - world_.flows_ended()) + " of " + text(flows) +
+                      " will never end: nothing is left to happen");
+  if (idle && world_.pool().used() != 0)
+    fail("packets", text(world_.pool().used()) + " are in use and nothing is left to happen");
+  if (world_.pool().used() != 0) return;
+  for (uint32_t node = 0; node < nodes_.size(); ++node) check_empty(node);
+}
+
+// No packet is anywhere.
+void Checker::check_empty(uint32_t node) {
+  const BufferStatus buffer = world_.switch_at(node).buffer_status();
+  if (buffer.shared_used == 0 && buffer.headroom_used == 0) return;
+  fail(name_of(node), "it holds nothing and its buffer has " + std::to_string(buffer.shared_used) +
+                          " shared and " + std::to_string(buffer.headroom_used) +
+                          " headroom octets in use");
+}
+
+std::string Checker::name_of(uint32_t node) const {
+  return is_switch(node) ? topology_.switches[node].name
+                         : topology_.hosts[node - nodes_.size()].name;
+}
+
+void Checker::fail(const std::string& place, const std::string& what) {
+  if (!problems_.empty()) return;
+  problems_.push_back(to_string(world_.now().since_zero()) + " " + place + ": " + what +
+                      "; again: " + replay_);
+  world_.stop();
+}
+
+}  // namespace eddy::lab

@@ -1,0 +1,52 @@
+// LineFault: what one fault does to the frames of its lines: it loses, damages, doubles or delays
+// them with a probability.
+//
+// black_hole, random_drop and corruption leave PFC frames and CNMs alone, which are what pfc_loss,
+// cnm_loss and their like are for. Corruption flips one bit that somebody must notice: in the
+// IPv4 header, whose checksum every node verifies, and, where NICs verify the ICRC, in all behind
+// it that the ICRC covers too. A frame that is no IPv4 packet passes those three, except that a
+// black hole of a fraction of pairs takes probes and echoes of that fraction of pairs of leaves.
+// Draws come from a stream of (seed, number of the fault), one a frame concerned, in the order of
+// time. Owner: Faults. Cost: parsing a frame. Source: reference E.1, D.1; 802.1Q clause 36.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "config/experiment.h"
+#include "lab/fabric/topology.h"
+#include "lab/faults/fault_plan.h"
+#include "lab/world/world.h"
+#include "net/random.h"
+
+namespace eddy::lab {
+
+class LineFault {
+ public:
+  // `icrc_check`: the NICs verify the ICRC.
+  LineFault(const FaultPlan& plan, const Topology& topology, uint64_t seed, bool icrc_check);
+
+  LineFilter::Verdict judge(Packet& packet);
+
+  uint64_t hits() const { return hits_; }  // frames lost, damaged, doubled or delayed
+
+ private:
+  bool concerns(const Packet& packet) const;
+  bool chosen_leaves(const Packet& packet) const;
+  bool chosen_pair(const uint8_t* ip) const;
+  void flip_bit(Packet& packet);
+
+  config::FaultType type_;
+  uint64_t threshold_;  // of a 32-bit draw
+  Duration delay_;
+  bool icrc_check_;
+  uint64_t seed_;
+  uint64_t pair_threshold_;
+  std::unordered_set<uint64_t> pairs_;
+  std::unordered_map<uint32_t, uint32_t> host_of_;  // black_hole: by IPv4 address
+  RandomStream random_;
+  uint64_t hits_ = 0;
+};
+
+}  // namespace eddy::lab

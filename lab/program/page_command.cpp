@@ -1,0 +1,132 @@
+#include "lab/program/page_command.h"
+
+#include <filesystem>
+#include <iostream>
+
+#include "lab/figures/timeline_figure.h"
+#include "lab/page/page.h"
+#include "lab/page/pdf.h"
+#include "lab/program/run_command.h"
+#include "lab/results/compare.h"
+#include "lab/results/results.h"
+#include "lab/run/sweep.h"
+
+namespace eddy::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string command_of(const ReportArguments& arguments) {
+  std::vector<std::string> words = {"eddylab", "report"};
+  words.insert(words.end(), arguments.folders.begin(), arguments.folders.end());
+  words.insert(words.end(), {"--out", arguments.out});
+  if (!arguments.figures.empty()) words.insert(words.end(), {"--figures", arguments.figures});
+  return command_line(words);
+}
+
+// NAME.svg and NAME.pdf.
+Problems write_figure(const fs::path& name, const std::string& svg) {
+  fs::path file = name;
+  file += ".svg";
+  if (Problems problems = write_text(file, svg); !problems.empty()) return problems;
+  std::cerr << file.string() << "\n";
+  fs::path pdf = name;
+  pdf += ".pdf";
+  if (Problems problems = write_pdf(file, pdf); !problems.empty()) return problems;
+  std::cerr << pdf.string() << "\n";
+  return {};
+}
+
+Problems write_figures_of(const PageSource& source, const std::vector<PageFigure>& figures,
+                          const fs::path& to) {
+  std::error_code error;
+  fs::create_directories(to, error);
+  if (error) return {to.string() + ": " + error.message()};
+  for (const PageFigure& figure : figures)
+    if (Problems problems = write_figure(to / in_file_name(figure.id), draw_figure(figure, source));
+        !problems.empty())
+      return problems;
+  if (const std::string claims = draw_claims(source); !claims.empty())
+    if (Problems problems = write_figure(to / "claims", claims); !problems.empty()) return problems;
+  for (const SourceTimeline& timeline : source.timelines) {
+    const std::string name =
+        shown(source.variants[timeline.variant].name) + ", seed " + std::to_string(timeline.seed);
+    const fs::path file = to / in_file_name("timeline_" + name);
+    if (Problems problems = write_figure(file, draw_timeline(timeline.data, name));
+        !problems.empty())
+      return problems;
+  }
+  return {};
+}
+
+// Of several results each has a folder of its own, numbered as on the command line.
+Problems write_all_figures(const std::vector<PageSource>& sources, const Page& page,
+                           const fs::path& to) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const std::string name =
+        std::to_string(i + 1) + "-" + sources[i].result.value("experiment", "");
+    const fs::path folder = sources.size() == 1 ? to : to / in_file_name(name);
+    if (Problems problems = write_figures_of(sources[i], page.figures[i], folder);
+        !problems.empty())
+      return problems;
+  }
+  return {};
+}
+
+}  // namespace
+
+void declare_report(CLI::App& app, ReportArguments& arguments) {
+  CLI::App* command = app.add_subcommand("report", "results as one HTML page");
+  command
+      ->add_option("results", arguments.folders, "OUT/EXPERIMENT/SIZE; the first is compared with")
+      ->required();
+  command->add_option("--out", arguments.out, "the page; default: report.html")
+      ->allow_extra_args(false);
+  command->add_option("--figures", arguments.figures,
+                      "also each figure as SVG and PDF, in a folder");
+}
+
+void declare_compare(CLI::App& app, CompareArguments& arguments) {
+  CLI::App* command = app.add_subcommand(
+      "compare", "what changed from one result to another, and whether it is chance");
+  command->add_option("before", arguments.before, "OUT/EXPERIMENT/SIZE, or a result.json")
+      ->required();
+  command->add_option("after", arguments.after, "another one")->required();
+  command->add_flag("--json", arguments.json, "the rows as JSON");
+}
+
+int report_command(const ReportArguments& arguments) {
+  Result<std::vector<PageSource>> sources = read_sources(arguments.folders);
+  if (!sources) return complain(kFailed, sources.problems());
+  const Page page = make_page(sources.value(), command_of(arguments));
+  Problems problems = write_text(arguments.out, page.html);
+  if (problems.empty()) std::cerr << arguments.out << "\n";
+  if (problems.empty() && !arguments.figures.empty())
+    problems = write_all_figures(sources.value(), page, arguments.figures);
+  problems.insert(problems.begin(), page.problems.begin(), page.problems.end());
+  return problems.empty() ? kDone : complain(kFailed, problems);
+}
+
+int compare_command(const CompareArguments& arguments) {
+  const Result<Json> before = read_result(arguments.before);
+  const Result<Json> after = read_result(arguments.after);
+  Problems problems;
+  for (const auto* each : {&before, &after})
+    if (!*each) problems.insert(problems.end(), each->problems().begin(), each->problems().end());
+  if (!problems.empty()) return complain(kFailed, problems);
+  const Comparison found = compare(before.value(), after.value());
+  if (found.rows.empty()) {
+    problems = {"no run of " + arguments.before + " can be paired with one of " + arguments.after +
+                ": pairs have the same variant and seed"};
+    problems.insert(problems.end(), found.remarks.begin(), found.remarks.end());
+    return complain(kFailed, problems);
+  }
+  constexpr int kIndent = 1;
+  if (arguments.json)
+    std::cout << comparison_json(found, arguments.before, arguments.after).dump(kIndent) << "\n";
+  else
+    std::cout << compared_text(found);
+  return kDone;
+}
+
+}  // namespace eddy::lab

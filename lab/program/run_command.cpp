@@ -1,0 +1,332 @@
+#include "lab/program/run_command.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include "config/experiment_load.h"
+#include "lab/figures/timeline.h"
+#include "lab/program/one_run.h"
+#include "lab/results/results.h"
+#include "lab/run/experiment_files.h"
+#include "lab/run/jobs.h"
+#include "lab/run/progress.h"
+#include "lab/run/run_identity.h"
+#include "lab/run/sweep.h"
+
+namespace eddy::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<bool> interrupted{false};
+void note_interrupt(int) {
+  interrupted.store(true, std::memory_order_relaxed);
+}
+
+void watch_signals() {
+  std::signal(SIGINT, note_interrupt);
+  std::signal(SIGTERM, note_interrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+ItemProgress item_progress(const Progress& at) {
+  constexpr double kPicosecondsAMillisecond = 1e9;
+  const double of_flows =
+      at.flows == 0 ? 1 : static_cast<double>(at.flows_ended) / static_cast<double>(at.flows);
+  return {.share = of_flows,
+          .simulated_ms = static_cast<double>(at.now.ps()) / kPicosecondsAMillisecond,
+          .flows_ended = at.flows_ended,
+          .flows = at.flows,
+          .packet_hops = at.packet_hops};
+}
+
+std::string said_of(const OneRunEnd& end) {
+  constexpr double kMillion = 1e6;
+  std::string out =
+      fmt::format("{:.3g} M hops in {:.1f} s of CPU, digest {:016x}",
+                  static_cast<double>(end.packet_hops) / kMillion, end.cpu_seconds, end.digest);
+  if (end.unfinished > 0) out += fmt::format(", {} flows unfinished", end.unfinished);
+  if (end.interrupted) out += ", interrupted";
+  return out;
+}
+
+class Sweep {
+ public:
+  Sweep(const RunArguments& arguments, config::LoadedExperiment loaded)
+      : arguments_(arguments),
+        loaded_(std::move(loaded)),
+        folder_(fs::path(arguments.out) / loaded_.runs.front().experiment.id / loaded_.size),
+        progress_(std::cerr, style(), now_seconds) {}
+
+  int run();
+
+ private:
+  ProgressStyle style() const {
+    if (arguments_.quiet || arguments_.report_fd >= 0) return ProgressStyle::quiet;
+    if (isatty(STDERR_FILENO) != 0) return ProgressStyle::screen;
+    return arguments_.progress ? ProgressStyle::lines : ProgressStyle::brief;
+  }
+  Problems choose_items();
+  Problems choose_variants(std::vector<size_t>& chosen) const;
+  Problems leave_out_finished();
+  int run_here(const WorkItem& item);
+  int run_children();
+  void item_ended(size_t index, const JobEnd& end);
+  int finish(int code);
+
+  const config::ExperimentRun& run_of(const WorkItem& item) const {
+    return loaded_.runs[item.variant];
+  }
+  fs::path folder_of(const WorkItem& item) const {
+    return run_folder(folder_, run_of(item).variant, item.seed);
+  }
+  std::string name_of(const WorkItem& item) const {
+    const std::string& variant = run_of(item).variant;
+    return fmt::format("{}{}seed {}", variant, variant.empty() ? "" : ", ", item.seed);
+  }
+  std::vector<std::string> replay(const std::string& program, const WorkItem& item) const;
+  std::vector<std::string> child(const std::string& program, const WorkItem& item) const;
+  void report(std::string_view line) const;
+
+  const RunArguments& arguments_;
+  const config::LoadedExperiment loaded_;
+  const fs::path folder_;
+  SweepProgress progress_;
+  std::vector<WorkItem> items_;
+  std::vector<std::string> reports_;  // the last thing that each child said of its end
+  size_t failed_ = 0;
+  bool interrupted_ = false;
+};
+
+Problems Sweep::choose_variants(std::vector<size_t>& chosen) const {
+  Problems problems;
+  std::vector<std::string> known;
+  for (const config::ExperimentRun& run : loaded_.runs) known.push_back(run.variant);
+  for (const std::string& name : arguments_.variants) {
+    const auto found = std::ranges::find(known, name);
+    if (found == known.end())
+      problems.push_back(no_such_variant(name, known));
+    else
+      chosen.push_back(static_cast<size_t>(found - known.begin()));
+  }
+  return problems;
+}
+
+Problems Sweep::choose_items() {
+  std::vector<size_t> variants;
+  if (Problems problems = choose_variants(variants); !problems.empty()) return problems;
+  Result<std::vector<uint64_t>> seeds = loaded_.runs.front().experiment.run.seeds;
+  if (!arguments_.seeds.empty()) seeds = parse_seeds(arguments_.seeds);
+  if (!seeds) return {"--seed: " + seeds.problems().front()};
+  std::vector<WorkItem> all = work_items(loaded_.runs.size(), seeds.value());
+  if (!variants.empty())
+    std::erase_if(all, [&](const WorkItem& item) {
+      return std::ranges::find(variants, item.variant) == variants.end();
+    });
+  // A child does what it is told: the split is its parent's.
+  Result<Rank> rank = Rank{};
+  if (arguments_.report_fd < 0)
+    rank = rank_of([](const char* name) -> std::optional<std::string> {
+      const char* value = std::getenv(name);
+      return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    });
+  if (!rank) return rank.problems();
+  items_ = share_of(all, rank.value());
+  if (!rank.value().from.empty() && !arguments_.quiet)
+    progress_.say(fmt::format("process {} of {} ({}): {} of {} runs\n", rank.value().index + 1,
+                              rank.value().count, rank.value().from, items_.size(), all.size()));
+  return {};
+}
+
+// Refuses to mix results of different configurations.
+Problems Sweep::leave_out_finished() {
+  Problems problems;
+  const size_t before = items_.size();
+  std::erase_if(items_, [&](const WorkItem& item) {
+    const std::optional<FoundRun> found = find_run(folder_of(item));
+    const Result<uint64_t> hash = config_hash(loaded_, run_of(item));
+    if (!hash) problems.push_back(hash.problems().front());
+    if (!found || !hash || !found->whole) return false;
+    const std::string now = fmt::format("{:016x}", hash.value());
+    if (found->config_hash != now)
+      problems.push_back(fmt::format(
+          "{}: made from another configuration ({}, now {}); --fresh runs it again, --out DIR "
+          "keeps both",
+          folder_of(item).string(), found->config_hash, now));
+    return true;
+  });
+  if (problems.empty() && items_.size() < before && !arguments_.quiet)
+    progress_.say(fmt::format("{} of {} runs are there already (--fresh runs them again)\n",
+                              before - items_.size(), before));
+  std::ranges::sort(problems);
+  problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
+  return problems;
+}
+
+std::vector<std::string> Sweep::replay(const std::string& program, const WorkItem& item) const {
+  std::vector<std::string> words = {program, "run", loaded_.file, "--size", loaded_.size};
+  for (const std::string& set : loaded_.sets) words.insert(words.end(), {"--set", set});
+  if (!run_of(item).variant.empty()) words.insert(words.end(), {"--variant", run_of(item).variant});
+  words.insert(words.end(), {"--seed", std::to_string(item.seed)});
+  if (arguments_.check) words.emplace_back("--check");
+  return words;
+}
+
+std::vector<std::string> Sweep::child(const std::string& program, const WorkItem& item) const {
+  std::vector<std::string> words = replay(program, item);
+  words.insert(words.end(), {"--out", arguments_.out, "--fresh"});
+  if (arguments_.hpcc) words.emplace_back("--hpcc");
+  if (!arguments_.timeline.empty()) words.insert(words.end(), {"--timeline", arguments_.timeline});
+  uint64_t mib = arguments_.memory_mib;
+  if (mib == 0 && arguments_.jobs > 1) {  // or each would count on all of it
+    constexpr uint64_t kMib = 1 << 20;
+    mib = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
+          static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / arguments_.jobs / kMib;
+  }
+  if (mib > 0) words.insert(words.end(), {"--memory", std::to_string(mib)});
+  return words;
+}
+
+void Sweep::report(std::string_view line) const {
+  const std::string text = std::string(line) + "\n";
+  // Who reads it may be gone; the run goes on.
+  [[maybe_unused]] const ssize_t ignored = write(arguments_.report_fd, text.data(), text.size());
+}
+
+int Sweep::run_here(const WorkItem& item) {
+  watch_signals();
+  progress_.started(0, name_of(item));
+  const OneRunOptions options{.check = arguments_.check,
+                              .hpcc = arguments_.hpcc,
+                              .timeline = arguments_.timeline,
+                              .memory_limit = arguments_.memory_mib << 20,
+                              .progress =
+                                  [this](const Progress& at) {
+                                    if (arguments_.report_fd >= 0)
+                                      report(to_line(item_progress(at)));
+                                    progress_.reported(0, item_progress(at));
+                                  },
+                              .interrupt = &interrupted};
+  const Result<OneRunEnd> end = run_one({.loaded = loaded_,
+                                         .run = run_of(item),
+                                         .seed = item.seed,
+                                         .replay = command_line(replay("eddylab", item)),
+                                         .folder = folder_of(item)},
+                                        options);
+  if (!end) {
+    progress_.ended(0, "failed");
+    return complain(kFailed, end.problems());
+  }
+  if (!end.value().violations.empty()) {
+    progress_.ended(0, "an invariant does not hold");
+    return complain(kFailed, end.value().violations);
+  }
+  if (arguments_.report_fd >= 0) report("ended " + said_of(end.value()));
+  progress_.ended(0, said_of(end.value()));
+  return end.value().interrupted ? kInterrupted : kDone;
+}
+
+void Sweep::item_ended(size_t index, const JobEnd& end) {
+  const bool stopped = end.exit_code == kInterrupted;
+  interrupted_ |= stopped;
+  if (end.exit_code == kDone || stopped) {
+    progress_.ended(index, reports_[index]);
+    return;
+  }
+  ++failed_;
+  progress_.ended(index, "FAILED: " + end.how);
+  std::vector<std::string> again = replay("eddylab", items_[index]);
+  if (arguments_.out != RunArguments{}.out) again.insert(again.end(), {"--out", arguments_.out});
+  progress_.say(fmt::format("eddylab: {}: {}\n{}  again: {}\n", name_of(items_[index]), end.how,
+                            end.errors, command_line(again)));
+}
+
+int Sweep::run_children() {
+  std::error_code error;
+  const std::string program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return complain(kFailed, {"/proc/self/exe: " + error.message()});
+  std::vector<std::vector<std::string>> commands;
+  for (const WorkItem& item : items_) commands.push_back(child(program, item));
+  reports_.assign(items_.size(), "done");
+  const JobEvents events{.started = [this](size_t i) { progress_.started(i, name_of(items_[i])); },
+                         .reported =
+                             [this](size_t i, std::string_view line) {
+                               constexpr std::string_view kEnded = "ended ";
+                               ItemProgress at;
+                               if (line.starts_with(kEnded))
+                                 reports_[i] = line.substr(kEnded.size());
+                               if (from_line(line, at)) progress_.reported(i, at);
+                             },
+                         .ended = [this](size_t i, const JobEnd& end) { item_ended(i, end); }};
+  const bool whole = run_jobs(commands, {.at_once = arguments_.jobs}, events);
+  if (!whole || interrupted_) return kInterrupted;
+  return failed_ == 0 ? kDone : kFailed;
+}
+
+// Merges what there is, also after failures.
+int Sweep::finish(int code) {
+  if (failed_ > 0) std::cerr << "eddylab: " << failed_ << " runs failed\n";
+  if (code == kInterrupted)
+    std::cerr << "eddylab: interrupted; the same command goes on from here\n";
+  std::error_code error;
+  if (!fs::exists(folder_, error)) return code;
+  const Result<Json> merged = write_merged(folder_);
+  if (!merged) return code == kDone ? complain(kFailed, merged.problems()) : code;
+  if (!arguments_.quiet)
+    std::cout << merged.value().at("runs").size() << " runs in "
+              << (folder_ / "result.json").string() << "; eddylab show " << folder_.string()
+              << "\n";
+  return code;
+}
+
+int Sweep::run() {
+  if (Problems problems = choose_items(); !problems.empty()) return complain(kUsage, problems);
+  const bool alone = items_.size() == 1;
+  if (arguments_.resume)
+    if (Problems problems = leave_out_finished(); !problems.empty())
+      return complain(kFailed, problems);
+  progress_.expect(items_.size());
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) progress_.set_width(size.ws_col);
+  if (arguments_.report_fd >= 0) return items_.empty() ? kDone : run_here(items_.front());
+  if (items_.empty()) return finish(kDone);
+  return finish(alone ? run_here(items_.front()) : run_children());
+}
+
+}  // namespace
+
+int complain(int code, const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) std::cerr << "eddylab: " << problem << "\n";
+  return code;
+}
+
+int run_command(const RunArguments& arguments) {
+  if (arguments.report_fd >= 0) watch_signals();  // its parent may be interrupted at once
+  const Result<fs::path> file = experiment_file(arguments.experiment);
+  if (!file) return complain(kUsage, file.problems());
+  Result<config::LoadedExperiment> loaded =
+      config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
+  if (!loaded) return complain(kUsage, loaded.problems());
+  if (!arguments.timeline.empty())
+    if (const auto spec = parse_timeline(arguments.timeline); !spec)
+      return complain(kUsage, spec.problems());
+  if (arguments.report_fd < 0 && !arguments.quiet)
+    for (const std::string& warning : loaded.value().warnings)
+      std::cerr << "eddylab: " << warning << "\n";
+  return Sweep(arguments, std::move(*loaded)).run();
+}
+
+}  // namespace eddy::lab

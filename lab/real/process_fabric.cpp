@@ -1,0 +1,273 @@
+#include "lab/real/process_fabric.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "config/document.h"
+#include "lab/real/switch_config.h"
+#include "lab/run/flow_results.h"
+
+namespace eddy::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr Duration kAnswer = Duration::seconds(5);
+constexpr Duration kEnd = Duration::seconds(5);  // from SIGTERM on
+constexpr auto kStep = std::chrono::milliseconds(50);
+
+std::string last_line(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  for (std::string next; std::getline(stream, next);)
+    if (!next.empty()) line = next;
+  return line.empty() ? "it said nothing" : line;
+}
+
+Json read_json(const std::string& text) {
+  return Json::parse(text, nullptr, false);
+}
+
+Json read_state(const fs::path& folder) {
+  std::ifstream stream(folder / "state.json");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return read_json(text.str());
+}
+
+struct Known {
+  pid_t pid = 0;
+  uint64_t started = 0;
+  bool lives() const { return process_start(pid) == started; }
+};
+Known known_of(const Json& pair) {
+  return {pair.at(0).get<pid_t>(), pair.at(1).get<uint64_t>()};
+}
+Json state_of(pid_t pid) {
+  return Json::array({pid, process_start(pid).value_or(0)});
+}
+
+bool name_ok(const std::string& name) {
+  constexpr size_t kLongest = 20;
+  return !name.empty() && name.size() <= kLongest &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+}
+
+// Ends what is left of a fabric whose owner is gone.
+void clear_remains(const fs::path& folder) {
+  const Json state = read_state(folder);
+  std::vector<Known> left;
+  if (state.is_object())
+    for (const Json& pair : state.value("processes", Json::array())) left.push_back(known_of(pair));
+  for (const int number : {SIGTERM, SIGKILL}) {
+    std::erase_if(left, [](const Known& each) { return !each.lives(); });
+    for (const Known& each : left) kill(each.pid, number);
+    for (auto waited = std::chrono::milliseconds(0);
+         waited.count() < kEnd.ns() / 1'000'000 && std::ranges::any_of(left, &Known::lives);
+         waited += kStep)
+      std::this_thread::sleep_for(kStep);
+  }
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+// Makes the folder; refuses one that somebody uses.
+Problems claim(const fs::path& folder, const std::string& name) {
+  const Json state = read_state(folder);
+  if (state.is_object() && known_of(state.at("owner")).lives())
+    return {
+        fmt::format("a fabric named {} is up already (process {}); eddylab down {} ends it, "
+                    "--name gives another name",
+                    name, known_of(state.at("owner")).pid, name)};
+  clear_remains(folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return {folder.string() + ": " + error.message()};
+  return {};
+}
+
+}  // namespace
+
+fs::path program_beside(const std::string& name) {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path() / name;
+}
+
+RealFabric::RealFabric(Topology topology, std::string name)
+    : topology_(std::move(topology)),
+      name_(std::move(name)),
+      folder_(fs::path(kRealFolder) / name_) {}
+
+Result<std::unique_ptr<RealFabric>> RealFabric::start(const config::Experiment& experiment,
+                                                      uint64_t seed, const std::string& name) {
+  using Started = Result<std::unique_ptr<RealFabric>>;
+  if (geteuid() != 0) return Started::failure("real switches need root, for network namespaces");
+  if (!name_ok(name))
+    return Started::failure("--name " + name + ": valid are 1 to 20 of a to z, 0 to 9 and -");
+  Result<Topology> topology = unscaled_topology(experiment);
+  if (!topology) return topology.problems();
+  if (Problems problems = check_real(experiment, *topology); !problems.empty()) return problems;
+  seed_switches(*topology, seed);
+  if (Problems problems = claim(fs::path(kRealFolder) / name, name); !problems.empty())
+    return problems;
+  std::unique_ptr<RealFabric> fabric(new RealFabric(std::move(*topology), name));
+  if (Problems problems = fabric->save_state(); !problems.empty())
+    return problems;  // ours from now
+  if (Problems problems = fabric->write_files(experiment); !problems.empty()) return problems;
+  if (Problems problems = fabric->start_switches(); !problems.empty()) return problems;
+  return fabric;
+}
+
+RealFabric::~RealFabric() {
+  for (const ChildProcess& each : switches_) each.signal(SIGTERM);
+  for (ChildProcess& each : switches_) each.wait(kEnd);
+  switches_.clear();  // kills who does not end
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+fs::path RealFabric::control_of(size_t index) const {
+  return folder_ / (topology_.switches[index].name + ".sock");
+}
+
+Problems RealFabric::write_files(const config::Experiment& experiment) {
+  for (size_t i = 0; i < topology_.switches.size(); ++i) {
+    const RealPlace place{.sockets = folder_, .control = control_of(i), .prefix = name_ + "-"};
+    const fs::path file = folder_ / (topology_.switches[i].name + ".yaml");
+    std::ofstream stream(file);
+    stream << config::print_config(real_switch(experiment, topology_, i, place));
+    if (!stream.flush()) return {file.string() + ": cannot be written"};
+  }
+  return {};
+}
+
+Problems RealFabric::start_switches() {
+  const std::string program = program_beside("eddyd");
+  if (access(program.c_str(), X_OK) != 0)
+    return {program + ": there is no such program; it is built with eddylab"};
+  for (const config::SwitchConfig& each : topology_.switches) {
+    const fs::path file = folder_ / (each.name + ".yaml");
+    Result<ChildProcess> child = ChildProcess::start({.words = {program, "--config", file},
+                                                      .log = folder_ / (each.name + ".log"),
+                                                      .own_network = true});
+    if (!child) return child.problems();
+    switches_.push_back(std::move(*child));
+  }
+  return save_state();
+}
+
+Problems RealFabric::save_state() const {
+  Json state = {{"owner", state_of(getpid())}, {"processes", Json::array()}};
+  for (const ChildProcess& each : switches_) state["processes"].push_back(state_of(each.pid()));
+  std::ofstream stream(folder_ / "state.json");
+  stream << state.dump() << "\n";
+  if (!stream.flush()) return {(folder_ / "state.json").string() + ": cannot be written"};
+  return {};
+}
+
+Problems RealFabric::check_alive() {
+  for (size_t i = 0; i < switches_.size(); ++i)
+    if (const auto status = switches_[i].ended()) {
+      const std::string& name = topology_.switches[i].name;
+      return {fmt::format("eddyd {} ended ({}): {}", name, *status,
+                          last_line(folder_ / (name + ".log")))};
+    }
+  return {};
+}
+
+bool RealFabric::fabric_ports_up(size_t index) const {
+  const Result<std::string> said = output_of(
+      {program_beside("eddyctl"), "--json", "--socket", control_of(index), "show", "ports"},
+      kAnswer);
+  if (!said) return false;
+  const Json report = read_json(said.value());
+  if (!report.is_object()) return false;
+  const Json rows = report.value("rows", Json::array());
+  return rows.size() == topology_.switches[index].ports.size() &&
+         std::ranges::all_of(rows, [](const Json& row) {
+           return row.value("role", "") == "host" || row.value("admin", "") == "down" ||
+                  row.value("oper", "") == "up";
+         });
+}
+
+Result<bool> RealFabric::wait_until_up(Duration time, const std::atomic<bool>& interrupt) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(time.ns());
+  for (size_t up = 0; up < switches_.size();) {
+    if (interrupt.load(std::memory_order_relaxed)) return false;
+    if (Problems problems = check_alive(); !problems.empty()) return problems;
+    if (fabric_ports_up(up)) {
+      ++up;
+      continue;
+    }
+    if (std::chrono::steady_clock::now() > until)
+      return Result<bool>::failure(
+          fmt::format("eddyd {}: its ports are not up within {} s: {}", topology_.switches[up].name,
+                      time / Duration::seconds(1),
+                      last_line(folder_ / (topology_.switches[up].name + ".log"))));
+    std::this_thread::sleep_for(kStep);
+  }
+  return true;
+}
+
+Result<Duration> RealFabric::poll_gap() {
+  Duration longest;
+  for (size_t i = 0; i < switches_.size(); ++i) {
+    const Result<std::string> said = output_of(
+        {program_beside("eddyctl"), "--json", "--socket", control_of(i), "show", "workers"},
+        kAnswer);
+    if (!said) return said.problems();
+    const Json report = read_json(said.value());
+    if (!report.is_object())
+      return Result<Duration>::failure(fmt::format("eddyd {}: it does not say how it is polled: {}",
+                                                   topology_.switches[i].name, said.value()));
+    for (const Json& row : report.value("rows", Json::array()))
+      longest = std::max(
+          longest,
+          Duration::nanoseconds(static_cast<int64_t>(row.value("poll_gap_p999_ns", uint64_t{0}))));
+  }
+  return longest;
+}
+
+Problems take_down(const std::string& name) {
+  const fs::path folder = fs::path(kRealFolder) / name;
+  std::error_code error;
+  if (!name_ok(name) || !fs::exists(folder, error)) {
+    std::string there;
+    for (const std::string& each : real_fabrics()) there += (there.empty() ? "" : ", ") + each;
+    return {fmt::format("no fabric named {} is up{}", name,
+                        there.empty() ? "" : "; there are: " + there)};
+  }
+  const Json state = read_state(folder);
+  if (state.is_object()) {
+    const Known owner = known_of(state.at("owner"));
+    if (owner.lives()) kill(owner.pid, SIGTERM);
+    for (auto waited = std::chrono::milliseconds(0);
+         waited.count() < 3 * kEnd.ns() / 1'000'000 && owner.lives(); waited += kStep)
+      std::this_thread::sleep_for(kStep);
+    if (owner.lives())
+      return {
+          fmt::format("process {} does not end; what it has is in {}", owner.pid, folder.string())};
+  }
+  clear_remains(folder);
+  return {};
+}
+
+std::vector<std::string> real_fabrics() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(kRealFolder, error))
+    names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace eddy::lab

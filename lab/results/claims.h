@@ -1,0 +1,33 @@
+// Claims: what an experiment's `expect` says in numbers, beside what came out.
+//
+// "fct_p99_us of [scheme=drill rlb=default] against [scheme=drill rlb=off]: -72 %" claims that a
+// key of the first variant's runs is so much less than the second's; other texts are no claims.
+// Ours is the mean over seeds of the change within a seed, as variants of a seed have the same
+// flows. Owner: the caller. Cost: linear in claims and runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/results/report.h"
+#include "lab/results/result_keys.h"
+
+namespace eddy::lab {
+
+struct Claim {
+  std::string key;  // of a run in result.json
+  std::string variant;
+  std::string baseline;
+  double change = 0;  // in percent
+};
+std::optional<Claim> parse_claim(std::string_view text);
+
+// In percent, one value a seed that both variants have.
+std::vector<double> changes(const Claim& claim, const std::vector<VariantRuns>& variants);
+
+// A head, and a row for each claim of which both variants have run.
+TextRows claims_rows(const Json& expect, const std::vector<VariantRuns>& variants);
+
+}  // namespace eddy::lab

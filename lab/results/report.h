@@ -1,0 +1,70 @@
+// What a result.json says, for a terminal: plain tables by variant, over seeds.
+//
+// Values are means over the seeds with the half width of their 95 % confidence interval. Owner: the
+// caller. Cost: linear in the result. Source: reference D.5, E.0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/results/result_keys.h"
+
+namespace eddy::lab {
+
+// The runs of one variant in a result, in the order of their seeds.
+struct VariantRuns {
+  std::string name;
+  std::vector<const Json*> runs;
+};
+// In the order of the result. The result must outlive it.
+std::vector<VariantRuns> by_variant(const Json& result);
+
+using TextRows = std::vector<std::vector<std::string>>;
+// Columns between two blanks; the first one to the left, the others to the right.
+std::string aligned(const TextRows& rows);
+
+std::string report(const Json& result);
+
+enum class CellKind : uint8_t {
+  label,
+  count,     // of runs
+  mean,      // of `values`
+  estimate,  // of `values`, with half of its 95 % interval
+};
+struct Cell {
+  CellKind kind = CellKind::label;
+  std::string text;
+  std::vector<double> values;  // of the runs that have one; a label and a count have none
+};
+struct CellTable {
+  std::vector<std::string> head;
+  std::vector<std::vector<Cell>> rows;  // the first column is the variant
+};
+// With the head.
+TextRows texts(const CellTable& table);
+
+// The tables of the report.
+CellTable main_table(const std::vector<VariantRuns>& variants);
+CellTable bin_table(const std::vector<VariantRuns>& variants);
+CellTable rlb_table(const std::vector<VariantRuns>& variants);  // no rows: nobody has RLB
+// The keys that the columns of main_table are made from.
+struct MainKey {
+  std::string head;
+  std::string key;
+  double scale = 1;
+};
+std::vector<MainKey> main_keys();
+// What a reader of the tables must know; empty: nothing.
+std::vector<std::string> remarks(const Json& result, const std::vector<VariantRuns>& variants);
+
+// A variant's name in a table.
+std::string shown(const std::string& variant);
+// As few digits as are worth reading.
+std::string short_number(double value);
+// The values of a key in runs that have a number there, times `scale`.
+std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
+                              double scale = 1);
+
+}  // namespace eddy::lab

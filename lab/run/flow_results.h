@@ -1,0 +1,45 @@
+// What a run's flows and NICs amount to, for RunResult: FCTs, slowdowns, order, pauses.
+//
+// The same sums for a world in virtual time and for a real one. Times handed in are scaled, those
+// in results are the experiment's own. Pure functions. Cost: linear in flows and hosts. Source:
+// reference D.5, D.6.
+#pragma once
+
+#include <span>
+
+#include "config/experiment.h"
+#include "lab/fabric/fabric_paths.h"
+#include "lab/fabric/topology.h"
+#include "lab/run/run.h"
+#include "lab/world/flow_book.h"
+
+namespace eddy::lab {
+
+struct FlowAccount {
+  const config::Experiment& experiment;  // scaled
+  int64_t dilation = 1;
+  const Topology& topology;  // of the scaled experiment
+  const FabricPaths& paths;
+  const FlowBook& book;
+  std::span<const host::Nic* const> nics;  // by host
+  Instant now;                             // the end of the run
+};
+
+// Flows that had started, their percentiles and the goodput. RunResult::simulated is known.
+void add_flow_results(const FlowAccount& account, RunResult& result);
+
+struct PauseScope {
+  size_t switch_ports = 0;
+  uint64_t pausing = 0;  // priority groups that pause their senders at the end
+};
+// Counters of NICs, order of arrival and, of counters that are there already, the sums of pauses
+// and losses. After add_flow_results().
+void add_nic_results(const FlowAccount& account, const PauseScope& scope, RunResult& result);
+
+// What a packet costs on the line beside its payload.
+Bytes header_octets(const config::Experiment& experiment, const Topology& topology);
+
+// Each switch's own seed, from the run's.
+void seed_switches(Topology& topology, uint64_t seed);
+
+}  // namespace eddy::lab

@@ -1,0 +1,172 @@
+#include "lab/traffic/traffic.h"
+
+#include <algorithm>
+
+#include "lab/fabric/host_names.h"
+#include "lab/traffic/exponential.h"
+#include "lab/traffic/traffic_item.h"
+#include "net/fnv.h"
+
+namespace eddy::lab {
+namespace {
+
+constexpr uint16_t kFirstPort = 49'152;
+
+using config::TrafficType;
+
+// A list of selectors as hosts; none: all of them.
+std::vector<uint32_t> resolve(TrafficItem& item, const HostNames& names, const char* key,
+                              const std::vector<std::string>& selectors) {
+  std::vector<uint32_t> all;
+  if (selectors.empty()) return names.find("all").value();
+  for (size_t i = 0; i < selectors.size(); ++i) {
+    auto found = names.find(selectors[i]);
+    if (!found) {
+      item.problem("." + std::string(key) + "." + std::to_string(i), found.problems().front());
+      continue;
+    }
+    for (const uint32_t host : found.value())
+      if (std::ranges::find(all, host) == all.end()) all.push_back(host);
+  }
+  return all;
+}
+
+void add_flows(TrafficItem& item, const ReadTrafficFile& read) {
+  switch (item.config().type) {
+    case TrafficType::poisson:
+      return add_poisson(item, read);
+    case TrafficType::burst:
+      return add_burst(item);
+    case TrafficType::incast:
+      return add_incast(item);
+    case TrafficType::permutation:
+      return add_permutation(item);
+    case TrafficType::all_to_all:
+      return add_all_to_all(item);
+    case TrafficType::long_flow:
+      return add_long_flows(item);
+    case TrafficType::trace:
+      return add_trace(item, read);
+  }
+}
+
+void make_item(TrafficItem& item, const HostNames& names, const ReadTrafficFile& read) {
+  item.sources = resolve(item, names, "sources", item.config().sources);
+  item.destinations = resolve(item, names, "destinations", item.config().destinations);
+  if (!item.problems.empty()) return;
+  add_flows(item, read);
+  if (item.problems.empty() && item.flows.empty()) item.warning("", "no flow starts");
+  item.summary.flows = item.flows.size();
+  for (const Flow& flow : item.flows) item.summary.bytes += flow.size;
+}
+
+// Keeps the first `most` flows; the summaries say what is left.
+void limit_flows(Trace& trace, size_t most) {
+  if (most == 0 || trace.flows.size() <= most) return;
+  for (size_t i = most; i < trace.flows.size(); ++i) {
+    TrafficSummary& item = trace.items[trace.flows[i].traffic];
+    --item.flows;
+    item.bytes -= trace.flows[i].size;
+  }
+  trace.flows.resize(most);
+}
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+TrafficItem::TrafficItem(const Run& run, uint16_t index)
+    : run_(run),
+      config_(run.experiment.traffic[index]),
+      index_(index),
+      limit_(run.max_flows > 0 ? std::min(run.max_flows, kMaxFlows) : kMaxFlows),
+      ports_(stream(TrafficDraw::port)) {
+  const config::RunConfig& times = run.experiment.run;
+  const Instant last = Instant::at(times.warmup + times.duration);
+  const bool stops = config_.stop > Duration{};
+  end_ = stops ? std::min(last, Instant::at(config_.stop)) : last;
+  summary.name = config_.name;
+}
+
+WireCost TrafficItem::wire_cost() const {
+  const bool ipv6 = !run_.topology.hosts.empty() && !run_.topology.hosts.front().address.is_v4();
+  return {run_.experiment.host.mtu, ipv6};
+}
+
+void TrafficItem::add(const Flow& flow) {
+  if (full()) return;
+  flows.push_back(flow);
+  Flow& added = flows.back();
+  added.traffic = index_;
+  added.source_port = static_cast<uint16_t>(kFirstPort + ports_.below(65'536 - kFirstPort));
+}
+
+bool TrafficItem::fits(__int128 flows) {
+  const bool fit = run_.max_flows > 0 || flows <= kMaxFlows;
+  if (!fit)
+    problem("", "more than " + std::to_string(kMaxFlows) +
+                    " flows, lower the load or run.duration, or set run.max_flows");
+  return fit;
+}
+
+int64_t TrafficItem::periods() const {
+  if (begin() >= end_) return 0;
+  if (config_.period <= Duration{}) return 1;
+  const int64_t until_end = (end_ - begin() - Duration::picoseconds(1)) / config_.period + 1;
+  return config_.repeat > 0 ? std::min<int64_t>(config_.repeat, until_end) : until_end;
+}
+
+int64_t mean_gap_q16(int64_t mean_wire_q16, BitRate rate) {
+  constexpr __int128 kBitPicoseconds = __int128{8} * 1'000'000'000'000;  // of an octet at 1 b/s
+  const __int128 gap = kBitPicoseconds * mean_wire_q16 / rate.bps();
+  return static_cast<int64_t>(std::clamp<__int128>(gap, 1, INT64_MAX));
+}
+
+Instant PoissonClock::next() {
+  constexpr int kExponentialBits = 32;
+  const __int128 gap = static_cast<__int128>(exponential_q32(stream_.next64())) * mean_gap_;
+  now_q16_ += gap >> kExponentialBits;
+  const __int128 ps = std::min<__int128>(now_q16_ >> 16, INT64_MAX);
+  return Instant::at(Duration::picoseconds(static_cast<int64_t>(ps)));
+}
+
+uint64_t Trace::digest() const {
+  Fnv64 digest;
+  for (const Flow& flow : flows) {
+    digest.add(uint64_t{flow.source} << 32 | flow.destination);
+    digest.add(static_cast<uint64_t>(flow.size.count()));
+    digest.add(static_cast<uint64_t>(flow.start.ps()));
+    digest.add(uint64_t{flow.request} << 32 | uint64_t{flow.traffic} << 16 | flow.source_port);
+  }
+  return digest.value();
+}
+
+Result<Trace> make_traffic(const config::Experiment& experiment, const Topology& topology,
+                           uint64_t seed, const ReadTrafficFile& read) {
+  Trace trace;
+  Problems problems = config::traffic_problems(experiment);
+  if (!problems.empty()) return problems;
+  const HostNames names(topology);
+  const TrafficItem::Run run{experiment, topology, seed, experiment.run.max_flows};
+  for (size_t i = 0; i < experiment.traffic.size(); ++i) {
+    TrafficItem item(run, static_cast<uint16_t>(i));
+    make_item(item, names, read);
+    append(problems, item.problems);
+    append(trace.warnings, item.warnings);
+    append(trace.flows, item.flows);
+    trace.items.push_back(std::move(item.summary));
+  }
+  if (!problems.empty()) return problems;
+  if (trace.flows.size() > kMaxFlows)
+    return Result<Trace>::failure("traffic: " + std::to_string(trace.flows.size()) +
+                                  " flows, at most " + std::to_string(kMaxFlows));
+  if (experiment.traffic.empty()) trace.warnings.push_back("traffic: there is none");
+  std::ranges::stable_sort(trace.flows, {}, &Flow::start);
+  limit_flows(trace, experiment.run.max_flows);
+  return trace;
+}
+
+}  // namespace eddy::lab

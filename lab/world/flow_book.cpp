@@ -1,0 +1,108 @@
+#include "lab/world/flow_book.h"
+
+#include <algorithm>
+
+#include "net/assert.h"
+
+namespace eddy::lab {
+
+FlowBook::FlowBook(std::span<const Flow> flows, int queue_pairs)
+    : pairs_(static_cast<size_t>(queue_pairs)),
+      flows_(flows.begin(), flows.end()),
+      records_(flows.size()) {}
+
+std::vector<FlowBook::Needs> FlowBook::needs(size_t hosts) const {
+  std::vector<Needs> needs(hosts);
+  for (const Flow& flow : flows_) {
+    needs[flow.source].senders += pairs_;
+    needs[flow.destination].receivers += pairs_;
+  }
+  return needs;
+}
+
+// A part of a flow for each queue pair, the first ones one octet longer where it does not divide.
+void FlowBook::open(std::span<host::Nic* const> nics, std::span<const IpAddress> addresses,
+                    const RttOf& rtt_of) {
+  nics_.assign(nics.begin(), nics.end());
+  addresses_.assign(addresses.begin(), addresses.end());
+  queue_pairs_.reserve(flows_.size() * pairs_);
+  ends_left_.reserve(flows_.size());
+  std::vector<uint32_t> opened(nics_.size());
+  for (uint32_t i = 0; i < flows_.size(); ++i) {
+    const Flow& flow = flows_[i];
+    const Duration rtt = rtt_of(flow.source, flow.destination);
+    const auto parts =
+        static_cast<uint32_t>(std::min(static_cast<int64_t>(pairs_), flow.size.count()));
+    ends_left_.push_back(static_cast<uint16_t>(2 * parts));
+    for (uint32_t part = 0; part < pairs_; ++part) {
+      QueuePair pair{i, host::kNoQp, host::kNoQp};
+      const auto number = static_cast<uint32_t>(queue_pairs_.size());
+      if (part < parts) open_part(flow, {number, part, parts}, rtt, opened[flow.source]++, pair);
+      queue_pairs_.push_back(pair);
+    }
+  }
+}
+
+void FlowBook::open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
+                         QueuePair& pair) {
+  const int64_t size = flow.size.count() / part.count +
+                       (part.index < static_cast<uint64_t>(flow.size.count() % part.count) ? 1 : 0);
+  constexpr uint16_t kFirstPort = 49'152;
+  constexpr uint16_t kPorts = 16'384;
+  const auto source_port =
+      static_cast<uint16_t>(kFirstPort + (flow.source_port - kFirstPort + part.index) % kPorts);
+  pair.receiver = nics_[flow.destination]->expect({.flow = part.number,
+                                                   .size = Bytes(size),
+                                                   .source = addresses_[flow.source],
+                                                   .source_qpn = source_qpn,
+                                                   .source_port = source_port});
+  pair.sender = nics_[flow.source]->open({.flow = part.number,
+                                          .size = Bytes(size),
+                                          .destination = addresses_[flow.destination],
+                                          .destination_qpn = pair.receiver,
+                                          .source_port = source_port,
+                                          .base_rtt = rtt});
+  ASSERT(pair.sender == source_qpn);
+}
+
+void FlowBook::finish(const host::Completion& completion) {
+  const uint32_t flow = queue_pairs_[completion.flow].flow;
+  FlowRecord& record = records_[flow];
+  Instant& done =
+      completion.end == host::Completion::End::sender ? record.sender_done : record.receiver_done;
+  done = done == Instant::never() ? completion.at : std::max(done, completion.at);
+  if (--ends_left_[flow] == 0) ++ended_;
+}
+
+host::SendOutcome FlowBook::send_outcome(size_t flow) const {
+  host::SendOutcome sum;
+  for (const QueuePair& pair : pairs_of(flow)) {
+    if (pair.sender == host::kNoQp) continue;
+    const host::SendOutcome& one = nics_[flows_[flow].source]->outcome_of_sender(pair.sender);
+    sum.sent_packets += one.sent_packets;
+    sum.retransmitted_packets += one.retransmitted_packets;
+    sum.retransmitted_bytes += one.retransmitted_bytes;
+    sum.naks += one.naks;
+    sum.timeouts += one.timeouts;
+    sum.cnps += one.cnps;
+  }
+  return sum;
+}
+
+host::ReceiveOutcome FlowBook::receive_outcome(size_t flow) const {
+  host::ReceiveOutcome sum;
+  for (const QueuePair& pair : pairs_of(flow)) {
+    if (pair.receiver == host::kNoQp) continue;
+    const host::ReceiveOutcome& one =
+        nics_[flows_[flow].destination]->outcome_of_receiver(pair.receiver);
+    sum.delivered_bytes += one.delivered_bytes;
+    sum.received_packets += one.received_packets;
+    sum.out_of_order_packets += one.out_of_order_packets;
+    sum.duplicate_packets += one.duplicate_packets;
+    sum.ecn_marked_packets += one.ecn_marked_packets;
+    sum.max_ood = std::max(sum.max_ood, one.max_ood);
+  }
+  return sum;
+}
+
+}  // namespace eddy::lab

@@ -1,0 +1,95 @@
+// FlowBook: the flows of a run at the NICs that carry them: their queue pairs, when each starts,
+// and which have ended.
+//
+// A flow is spread over queue_pairs parts, one a sending and a receiving QP. QPs are numbered by
+// the order of the flows alone, so whoever makes a book of the same flows finds the same numbers.
+// Flows are in the order of their starts. Times are those of the flows. Owner: the world that has
+// the NICs, which outlive the book. Bounds: what open() takes. Cost: a look-up a part and end.
+// Source: reference D.5, D.6.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "host/nic.h"
+#include "lab/traffic/traffic.h"
+#include "net/addresses.h"
+#include "net/units.h"
+
+namespace eddy::lab {
+
+struct FlowRecord {
+  Instant sender_done = Instant::never();
+  Instant receiver_done = Instant::never();
+};
+
+class FlowBook {
+ public:
+  // The base RTT between two hosts.
+  using RttOf = std::function<Duration(uint32_t source, uint32_t destination)>;
+
+  FlowBook(std::span<const Flow> flows, int queue_pairs);
+
+  struct Needs {  // QPs of a host's NIC
+    size_t senders = 0;
+    size_t receivers = 0;
+  };
+  std::vector<Needs> needs(size_t hosts) const;
+  // Opens every QP; nics and addresses by host.
+  void open(std::span<host::Nic* const> nics, std::span<const IpAddress> addresses,
+            const RttOf& rtt_of);
+
+  // Calls start(host, qpn, flow's start) for each sending QP of flows that start by `now`.
+  template <class Start>
+  void start_due(Instant now, Start start) {
+    for (; next_start() <= now; ++next_flow_) {
+      const Flow& flow = flows_[next_flow_];
+      for (const QueuePair& pair : pairs_of(next_flow_))
+        if (pair.sender != host::kNoQp) start(flow.source, pair.sender, flow.start);
+    }
+  }
+  Instant next_start() const {
+    return next_flow_ < flows_.size() ? flows_[next_flow_].start : Instant::never();
+  }
+  void finish(const host::Completion& completion);
+
+  std::span<const Flow> flows() const { return flows_; }
+  std::span<const FlowRecord> records() const { return records_; }
+  size_t started() const { return next_flow_; }
+  size_t ended() const { return ended_; }  // at sender and receiver
+  bool all_ended() const { return ended_ == flows_.size(); }
+  host::SendOutcome send_outcome(size_t flow) const;  // summed over its queue pairs
+  host::ReceiveOutcome receive_outcome(size_t flow) const;
+
+ private:
+  struct QueuePair {  // of a flow's part
+    uint32_t flow = 0;
+    uint32_t sender = 0;
+    uint32_t receiver = 0;
+  };
+  struct Part {  // of a flow, for one queue pair
+    uint32_t number = 0;
+    uint32_t index = 0;
+    uint32_t count = 0;
+  };
+
+  std::span<const QueuePair> pairs_of(size_t flow) const {
+    return std::span(queue_pairs_).subspan(flow * pairs_, pairs_);
+  }
+  void open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
+                 QueuePair& pair);
+
+  size_t pairs_;  // of a flow
+  std::vector<Flow> flows_;
+  std::vector<FlowRecord> records_;
+  std::vector<uint16_t> ends_left_;     // of each flow: sides times queue pairs that go on
+  std::vector<QueuePair> queue_pairs_;  // queue_pairs of each flow, in flow order
+  std::vector<host::Nic*> nics_;
+  std::vector<IpAddress> addresses_;
+  size_t next_flow_ = 0;
+  size_t ended_ = 0;
+};
+
+}  // namespace eddy::lab

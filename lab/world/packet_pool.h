@@ -1,0 +1,79 @@
+// PacketPool: a fixed number of header-only packets in plain memory: mbuf, Packet and room for the
+// headers, without an EAL.
+//
+// A packet's payload is virtual: wire_len counts it, data_len ends before it. Memory is reserved at
+// construction and touched only when first used; the last returned is the first given. Owner: one
+// world. Bounds: `count` packets of kStride octets. Cost: a few instructions. Source: architecture,
+// sections 4 and 6.
+#pragma once
+
+#include <rte_mbuf_core.h>
+#include <rte_prefetch.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lab/world/huge_pages.h"
+#include "net/packet.h"
+
+namespace eddy::lab {
+
+class PacketPool {
+ public:
+  static constexpr size_t kHeadroom = 64;   // for headers that switches put in front
+  static constexpr size_t kDataRoom = 128;  // Ethernet, IPv6, UDP, BTH and RETH need 98
+  static constexpr size_t kStride = sizeof(rte_mbuf) + sizeof(Packet) + kHeadroom + kDataRoom;
+  static_assert(kStride <= 384 && kStride % RTE_CACHE_LINE_SIZE == 0);
+
+  explicit PacketPool(size_t count) : count_(count), limit_(count), memory_(count * kStride) {}
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
+
+  // Empty (data_len 0); null when all are in use.
+  Packet* get() {
+    Packet* packet = free_;
+    if (packet == nullptr) [[unlikely]]
+      return fresh();
+    free_ = packet->next;
+    ++used_;
+    rte_mbuf* mbuf = packet->mbuf();
+    mbuf->data_off = kHeadroom;
+    mbuf->data_len = 0;
+    return packet;
+  }
+  void put(Packet* packet) {
+    packet->next = free_;
+    free_ = packet;
+    --used_;
+  }
+
+  // While on, only packets that come back can be given out: there are no more than those in use now
+  // (a fault). Off: all that were kept back are there again.
+  void withhold(bool on);
+
+  // The lines of a packet that a switch or a NIC reads.
+  static void prefetch(const Packet* packet) {
+    rte_prefetch0(packet->mbuf());
+    rte_prefetch0(packet);
+    rte_prefetch0(reinterpret_cast<const uint8_t*>(packet + 1) + kHeadroom);
+  }
+  // Frame and metadata of `from` into `to`; both keep their places.
+  static void copy(const Packet& from, Packet& to);
+
+  size_t used() const { return used_; }
+  size_t capacity() const { return count_; }
+  size_t most_used() const { return touched_; }  // how many were ever in use at once
+
+ private:
+  Packet* fresh();
+
+  size_t count_;
+  size_t limit_;  // of touched_
+  size_t touched_ = 0;
+  size_t used_ = 0;
+  Pages memory_;
+  Packet* free_ = nullptr;
+  Packet* withheld_ = nullptr;
+};
+
+}  // namespace eddy::lab

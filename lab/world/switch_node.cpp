@@ -1,0 +1,89 @@
+#include "lab/world/switch_node.h"
+
+#include "net/hash.h"
+
+namespace eddy::lab {
+
+SwitchIo::SwitchIo(const Setup& setup) : setup_(setup), backlog_(setup.ports) {
+  constexpr size_t kUsual = 64;
+  arrived_.reserve(std::max(setup.ports, kUsual) * 2);
+  left_.reserve(arrived_.capacity());
+  completed_.reserve(setup.ports * 2);
+  links_.reserve(setup.ports * 2);
+}
+
+// By a seeded order of the ports, each port's frames as they came. What a burst limit leaves for
+// the next poll is set aside and is that port's backlog.
+void SwitchIo::sort(Instant now) {
+  const uint64_t salt = hash_pair(setup_.seed, static_cast<uint64_t>(now.ps()));
+  constexpr uint64_t kPlace = 0xffff;  // low bits keep the order of arrival
+  for (size_t i = 0; i < arrived_.size(); ++i)
+    arrived_[i].order =
+        (hash_pair(salt, arrived_[i].port.index()) & ~kPlace) | std::min(i, size_t{kPlace});
+  std::sort(arrived_.begin(), arrived_.end(),
+            [](const Arrival& a, const Arrival& b) { return a.order < b.order; });
+  if (setup_.burst == 0) {
+    ties_ += arrived_.size() - 1;
+    return;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < arrived_.size();) {
+    const size_t run = run_length(i);
+    for (size_t k = 0; k < run; ++k) {
+      const Arrival& arrival = arrived_[i + k];
+      if (k < setup_.burst) {
+        arrived_[kept++] = arrival;
+      } else {
+        left_.push_back(arrival);
+        backlog_[arrival.port.index()] += Bytes(arrival.packet->wire_len);
+      }
+    }
+    i += run;
+  }
+  arrived_.resize(kept);
+}
+
+void SwitchIo::end() {
+  arrived_.clear();
+  completed_.clear();
+  links_.clear();
+  read_ = 0;
+  if (left_.empty()) return;
+  for (const Arrival& arrival : left_) backlog_[arrival.port.index()] = Bytes(0);
+  arrived_.swap(left_);
+}
+
+size_t SwitchIo::run_length(size_t from) const {
+  size_t to = from + 1;
+  while (to < arrived_.size() && arrived_[to].port == arrived_[from].port) ++to;
+  return to - from;
+}
+
+Received SwitchIo::receive(std::span<Packet*> out) {
+  Received received;
+  if (read_ == arrived_.size()) return received;
+  received.port = arrived_[read_].port;
+  const size_t count = std::min(run_length(read_), out.size());
+  for (size_t i = 0; i < count; ++i) out[i] = arrived_[read_ + i].packet;
+  received.count = static_cast<uint16_t>(count);
+  received.backlog = backlog_[received.port.index()];
+  read_ += count;
+  received.last = read_ == arrived_.size();
+  return received;
+}
+
+uint16_t SwitchIo::transmit(PortId port, std::span<Packet* const> packets, Instant /*done*/) {
+  const auto line = static_cast<uint32_t>(setup_.first_line + port.index());
+  for (size_t i = 0; i < packets.size(); ++i)
+    setup_.wires->send(line, packets[i], i + 1 == packets.size());
+  return static_cast<uint16_t>(packets.size());
+}
+
+Packet* SwitchIo::allocate() {
+  if (starved_) return nullptr;
+  Packet* packet = setup_.pool->get();
+  pool_was_empty_ |= packet == nullptr;
+  return packet;
+}
+
+}  // namespace eddy::lab

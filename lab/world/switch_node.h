@@ -1,0 +1,104 @@
+// SwitchNode: a Switch object in the virtual-time world, and the Io through which its one shard
+// sees links and packets.
+//
+// Frames that arrive at one instant on several ports reach the shard in a seeded order that changes
+// with the instant, so that no port is favoured; such ties are counted. With a burst limit
+// (busy_poll) at most that many frames a port are read in a poll, the rest count as its backlog.
+// Owner: the world. Cost: a few instructions a packet; sorting only when more than one waits.
+// Source: architecture, section 3.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lab/world/packet_pool.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/units.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/object/switch.h"
+#include "switch/dataplane/state/io.h"
+
+namespace eddy::lab {
+
+// Where a switch puts frames that leave; the world.
+class Wires {
+ public:
+  virtual ~Wires() = default;
+  // The frame's last bit leaves at `packet.sent_at`; with `last` the line reports itself free then.
+  virtual void send(uint32_t line, Packet* packet, bool last) = 0;
+};
+
+class SwitchIo final : public Io {
+ public:
+  struct Setup {
+    Wires* wires = nullptr;
+    PacketPool* pool = nullptr;
+    uint32_t first_line = 0;  // line of port p = first_line + p
+    size_t ports = 0;
+    size_t burst = 0;  // frames a port and poll; 0 = all
+    uint64_t seed = 0;
+  };
+  explicit SwitchIo(const Setup& setup);
+
+  void arrive(PortId port, Packet* packet) { arrived_.push_back({0, port, packet}); }
+  void complete(PortId port) { completed_.push_back(port); }
+  void change_link(PortId port, bool up) { links_.push_back({port, up}); }
+  // Before each poll: puts what has arrived in order.
+  void begin(Instant now) {
+    if (arrived_.size() > 1) [[unlikely]]
+      sort(now);
+  }
+  // After each poll: what was read is gone.
+  void end();
+
+  size_t waiting() const { return arrived_.size(); }
+  uint64_t ties() const { return ties_; }
+  bool pool_was_empty() const { return pool_was_empty_; }
+  // While set, the shard gets no packets of its own (a fault).
+  void starve(bool on) { starved_ = on; }
+
+  Received receive(std::span<Packet*> out) override;
+  News news() override {
+    return {.completions = completed_, .link_changes = links_, .packets = !arrived_.empty()};
+  }
+  uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
+  Packet* allocate() override;
+  void free(std::span<Packet* const> packets) override {
+    for (Packet* packet : packets) setup_.pool->put(packet);
+  }
+
+ private:
+  struct Arrival {
+    uint64_t order;
+    PortId port;
+    Packet* packet;
+  };
+  void sort(Instant now);
+  size_t run_length(size_t from) const;  // arrivals of one port, from here on
+
+  Setup setup_;
+  std::vector<Arrival> arrived_;
+  std::vector<Arrival> left_;  // scratch of end()
+  size_t read_ = 0;            // arrivals handed to the shard or skipped in this poll
+  std::vector<PortId> completed_;
+  std::vector<LinkChange> links_;
+  std::vector<Bytes> backlog_;  // by port, with a burst limit
+  uint64_t ties_ = 0;
+  bool starved_ = false;
+  bool pool_was_empty_ = false;
+};
+
+struct SwitchNode {
+  std::unique_ptr<Switch> object;
+  Shard* shard = nullptr;
+  std::unique_ptr<SwitchIo> io;
+  Instant wake_at = Instant::never();
+  Instant stalled_until;  // a fault: not polled before
+  Duration grid_offset;   // busy_poll
+};
+
+}  // namespace eddy::lab

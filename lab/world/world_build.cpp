@@ -1,0 +1,227 @@
+// How a World is made: switches, lines, hosts, flows, memory.
+#include <algorithm>
+
+#include "lab/traffic/wire_cost.h"
+#include "lab/world/world.h"
+#include "net/assert.h"
+#include "net/protocols.h"
+#include "net/roce.h"
+#include "switch/dataplane/state/snapshot.h"
+
+namespace eddy::lab {
+namespace {
+
+constexpr size_t kSmallestFrame = 60;  // without FCS
+constexpr size_t kPlannedEvents =
+    65'536;  // flow starts and actions; a packet has one event at most
+constexpr uint32_t kJitterPurpose = 0x6a697474;
+
+size_t in_flight(BitRate rate, Duration delay) {
+  const Duration frame = LineRate(rate).time_of(Bytes(kSmallestFrame + WireCost::kLineOverhead));
+  return static_cast<size_t>(delay / frame) + 2;
+}
+
+Bytes frame_length(const RocePacket& packet) {
+  return Bytes(static_cast<int64_t>(kEthernetHeader + roce_packet_length(packet)));
+}
+
+}  // namespace
+
+size_t World::packets_needed(const Topology& topology) {
+  size_t packets = 0;
+  for (const Topology::Link& link : topology.links) packets += 2 * in_flight(link.rate, link.delay);
+  for (const Topology::Host& host : topology.hosts) packets += 2 * in_flight(host.rate, host.delay);
+  for (const config::SwitchConfig& each : topology.switches)
+    packets += static_cast<size_t>(each.buffer.size.count()) / kSmallestFrame;
+  return packets + topology.hosts.size();
+}
+
+// A line has at most what flies, and one frame that is leaving.
+size_t World::events_needed(const Topology& topology) {
+  size_t events = kPlannedEvents;
+  for (const Topology::Link& link : topology.links) events += 2 * in_flight(link.rate, link.delay);
+  for (const Topology::Host& host : topology.hosts) events += 2 * in_flight(host.rate, host.delay);
+  return events;
+}
+
+size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
+  // memory.switch.Nports of pipeline_bench: 141 KiB and 7 KiB a port; and a flowlet table of 64 Ki.
+  constexpr size_t kSwitch = (141 + 512) << 10;
+  constexpr size_t kPort = 7 << 10;
+  constexpr size_t kHost = 100'000;
+  constexpr size_t kQueuePair = 1'024;  // both ends, its record and its flow
+  size_t octets = queue_pairs * kQueuePair + topology.hosts.size() * kHost;
+  for (const config::SwitchConfig& each : topology.switches)
+    octets += kSwitch + each.ports.size() * kPort;
+  // Packets in the fabric: of what can fly, and of full frames in the buffers, one in sixteen.
+  constexpr size_t kShare = 16;
+  constexpr size_t kFrame = 1'024;
+  size_t packets = 0;
+  for (const config::SwitchConfig& each : topology.switches)
+    packets += static_cast<size_t>(each.buffer.size.count()) / kShare / kFrame;
+  return octets + (packets + events_needed(topology) / kShare) * PacketPool::kStride;
+}
+
+World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
+    : options_(options),
+      book_(flows, options.host.queue_pairs),
+      jitter_(options.seed, 0, kJitterPurpose) {
+  const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology);
+  pool_ = std::make_unique<PacketPool>(packets);
+  const size_t nodes = topology.switches.size() + topology.hosts.size();
+  wakes_ = std::make_unique<Deadlines>(nodes);
+  is_touched_.assign(nodes, 0);
+  touched_.reserve(nodes);
+}
+
+World::~World() = default;
+
+Result<std::unique_ptr<World>> World::create(const Topology& topology, std::span<const Flow> flows,
+                                             const RttOf& rtt_of, const WorldOptions& options) {
+  std::unique_ptr<World> world(new World(topology, flows, options));
+  Problems problems = world->build(topology, rtt_of);
+  if (!problems.empty()) return problems;
+  return world;
+}
+
+Problems World::build(const Topology& topology, const RttOf& rtt_of) {
+  Problems problems = add_switches(topology);
+  if (!problems.empty()) return problems;
+  add_lines(topology);
+  add_hosts(topology);
+  queue_ = std::make_unique<EventQueue>(events_needed(topology));
+  reserve_lanes();
+  open_flows(rtt_of);
+  for (uint32_t node = 0; node < switches_.size(); ++node) turn_switch(node);
+  if (book_.next_start() != Instant::never())
+    queue_->push_odd({book_.next_start(), nullptr, 0, kFlowStart});
+  return problems;
+}
+
+Problems World::add_switches(const Topology& topology) {
+  Problems problems;
+  switches_.resize(topology.switches.size());
+  first_host_ = static_cast<uint32_t>(switches_.size());
+  for (size_t i = 0; i < switches_.size(); ++i) {
+    const config::SwitchConfig& config = topology.switches[i];
+    auto made = Switch::create(config, {.shards = 1, .shared_routes = topology.routes});
+    if (!made) {
+      for (const std::string& problem : made.problems())
+        problems.push_back(config.name + ": " + problem);
+      continue;
+    }
+    SwitchNode& node = switches_[i];
+    node.object = std::move(*made);
+    node.shard = &node.object->shard(ShardId(0));
+    first_line_.push_back(static_cast<uint32_t>(lines_.size()));
+    lines_.resize(lines_.size() + config.ports.size());
+    node.io = std::make_unique<SwitchIo>(
+        SwitchIo::Setup{.wires = this,
+                        .pool = pool_.get(),
+                        .first_line = first_line_.back(),
+                        .ports = config.ports.size(),
+                        .burst = options_.poll_model == config::PollModel::busy_poll
+                                     ? static_cast<size_t>(options_.poll_burst)
+                                     : 0,
+                        .seed = options_.seed + (i << 32)});
+    if (options_.poll_model == config::PollModel::busy_poll)
+      node.grid_offset = Duration::picoseconds(static_cast<int64_t>(
+          RandomStream(options_.seed, static_cast<uint32_t>(i + 1), kJitterPurpose).next64() %
+          static_cast<uint64_t>(options_.poll_period.ps())));
+  }
+  return problems;
+}
+
+void World::join(uint32_t line, uint32_t other) {
+  reverse_[line] = other;
+  reverse_[other] = line;
+  for (const auto& [a, b] : {std::pair{line, other}, std::pair{other, line}}) {
+    lines_[a].to = lines_[b].from;
+    lines_[a].to_port = lines_[b].from_port;
+  }
+}
+
+// Every switch port has a line, joined or not; then every host.
+void World::add_lines(const Topology& topology) {
+  const size_t ports = lines_.size();
+  lines_.resize(ports + topology.hosts.size());
+  reverse_.resize(lines_.size());
+  filters_.resize(lines_.size());
+  for (uint32_t node = 0; node < switches_.size(); ++node) {
+    for (size_t port = 0; port < topology.switches[node].ports.size(); ++port) {
+      Line& line = lines_[first_line_[node] + port];
+      line.from = node;
+      line.from_port = PortId(port);
+      line.up = false;  // until it is joined
+    }
+  }
+  for (size_t i = 0; i < topology.hosts.size(); ++i)
+    lines_[ports + i].from = static_cast<uint32_t>(switches_.size() + i);
+  const auto lay = [&](uint32_t a, uint32_t b, BitRate rate, Duration delay, bool up) {
+    join(a, b);
+    for (const uint32_t line : {a, b}) {
+      lines_[line].delay = delay;
+      lines_[line].rate = LineRate(rate);
+      lines_[line].up = up;
+      if (up && is_switch(lines_[line].from))
+        switches_[lines_[line].from].io->change_link(lines_[line].from_port, true);
+    }
+  };
+  for (const Topology::Link& link : topology.links)
+    lay(line_of(link.a.switch_index, link.a.port), line_of(link.b.switch_index, link.b.port),
+        link.rate, link.delay, link.up);
+  for (size_t i = 0; i < topology.hosts.size(); ++i) {
+    const Topology::Host& host = topology.hosts[i];
+    lay(line_of(host.switch_index, host.port), static_cast<uint32_t>(ports + i), host.rate,
+        host.delay, true);
+  }
+}
+
+void World::add_hosts(const Topology& topology) {
+  const std::vector<FlowBook::Needs> needs = book_.needs(topology.hosts.size());
+  hosts_.resize(topology.hosts.size());
+  for (const Topology::Host& host : topology.hosts) addresses_.push_back(host.address);
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    const Topology::Host& from = topology.hosts[i];
+    HostNode& host = hosts_[i];
+    host.nic = std::make_unique<host::Nic>(host::NicOptions{
+        .config = options_.host,
+        .mac = from.mac,
+        .gateway = port_mac(topology.switches[from.switch_index], from.port.index()),
+        .address = from.address,
+        .speed = from.rate,
+        .line_overhead = WireCost::kLineOverhead,
+        .senders = needs[i].senders,
+        .receivers = needs[i].receivers});
+    host.rate = LineRate(from.rate);
+    host.line_overhead = WireCost::kLineOverhead;
+    host.line = line_of_host(i);
+  }
+}
+
+void World::open_flows(const RttOf& rtt_of) {
+  std::vector<host::Nic*> nics;
+  for (const HostNode& host : hosts_) nics.push_back(host.nic.get());
+  book_.open(nics, addresses_, rtt_of);
+}
+
+// Lanes for what most frames are: full data packets, ACKs, CNPs and PFC at each rate, and each
+// link's propagation.
+void World::reserve_lanes() {
+  RocePacket data;
+  data.addresses.source = data.addresses.destination =
+      addresses_.empty() ? IpAddress{} : addresses_[0];
+  data.bth.opcode = RoceOpcode::write_middle;
+  data.payload_len = static_cast<uint32_t>(options_.host.mtu);
+  const Bytes lengths[] = {frame_length(data), frame_length(make_ack(data.addresses, 0, 0, {})),
+                           frame_length(make_cnp(data.addresses, 0)), Bytes(kSmallestFrame)};
+  for (const Line& line : lines_)
+    if (line.up) queue_->reserve_lane(line.delay);
+  for (const Line& line : lines_) {
+    if (!line.up) continue;
+    for (const Bytes length : lengths)
+      queue_->reserve_lane(line.rate.time_of(length + Bytes(WireCost::kLineOverhead)));
+  }
+}
+
+}  // namespace eddy::lab

@@ -1,0 +1,284 @@
+// Reports of counters and buffers: one row a port, queue, priority group, priority or drop reason.
+#include <algorithm>
+#include <array>
+
+#include "switch/control/report/report_rows.h"
+
+namespace eddy::control {
+namespace {
+
+constexpr size_t value_of(auto counter) {
+  return static_cast<size_t>(counter);
+}
+
+// Calls visit(PortReader) for the ports asked for, in the order of their ids.
+template <class Visit>
+void for_each_port(const ReportInput& input, const ReportOptions& options, Visit visit) {
+  const size_t count = std::min(input.config.ports.size(), input.now.numbers.size());
+  for (size_t p = 0; p < count; ++p)
+    if (!options.port || *options.port == input.config.ports[p].name) visit(PortReader(input, p));
+}
+
+template <class Visit>
+void for_each_priority(const ReportInput& input, const ReportOptions& options, Visit visit) {
+  for_each_port(input, options, [&](const PortReader& port) {
+    for (size_t i = 0; i < kPriorities; ++i) visit(port, i);
+  });
+}
+
+template <size_t kCount>
+void put_counters(Json& row, std::span<const CounterInfo> infos, const Values<kCount>& values) {
+  for (size_t i = 0; i < kCount; ++i) row[std::string(infos[i].name)] = values[i];
+}
+
+template <size_t kCount>
+bool any(const Values<kCount>& values) {
+  return std::any_of(values.begin(), values.end(), [](uint64_t v) { return v != 0; });
+}
+
+uint64_t octets(int64_t n) {
+  return n > 0 ? static_cast<uint64_t>(n) : 0;
+}
+
+void put_rates(Json& row, const PortReader& port) {
+  const PortNumbers& delta = port.since_earlier();
+  put_rate(row, "rx_bps", port.rate(delta[PortCounter::rx_bytes] * 8));
+  put_rate(row, "tx_bps", port.rate(delta[PortCounter::tx_bytes] * 8));
+  put_rate(row, "rx_pps", port.rate(delta[PortCounter::rx_packets]));
+  put_rate(row, "tx_pps", port.rate(delta[PortCounter::tx_packets]));
+  put_rate(row, "dropped_pps", port.rate(delta.total_drops()));
+}
+
+uint64_t sum_of(const PortReader& port, PfcCounter which) {
+  uint64_t sum = 0;
+  for (const auto& values : port.since_baseline().pfc) sum += values[value_of(which)];
+  return sum;
+}
+
+uint64_t sum_of(const PortReader& port, QueueCounter which) {
+  uint64_t sum = 0;
+  for (const auto& values : port.since_baseline().queue) sum += values[value_of(which)];
+  return sum;
+}
+
+const char* to_string(config::PortRole role) {
+  return role == config::PortRole::host ? "host" : "fabric";
+}
+
+// A fabric port is no path before the MAC of its peer is known.
+const char* oper_text(const config::PortConfig& config, const PortState& state) {
+  if (state.up) return "up";
+  const bool waits = config.role == config::PortRole::fabric && config.admin_up;
+  return waits && state.device.link_up ? "no_peer" : "down";
+}
+
+const char* to_string(config::PfcRx rx) {
+  switch (rx) {
+    case config::PfcRx::honour:
+      return "honour";
+    case config::PfcRx::clamp:
+      return "clamp";
+    case config::PfcRx::ignore:
+      return "ignore";
+  }
+  return "";
+}
+
+bool is_lossless(const ReportInput& input, const config::PortConfig& port, size_t pg) {
+  const auto profile = input.config.buffer.profiles.find(port.pg_profiles[pg]);
+  return profile != input.config.buffer.profiles.end() && profile->second.lossless;
+}
+
+}  // namespace
+
+Json port_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for_each_port(input, options, [&](const PortReader& port) {
+    const config::PortConfig& config = port.config();
+    const PortState& state = port.state();
+    uint64_t queued = 0;
+    for (const uint32_t bytes : state.queued_bytes) queued += bytes;
+    Json row;
+    row["port"] = config.name;
+    row["role"] = to_string(config.role);
+    row["admin"] = up_down(config.admin_up);
+    row["oper"] = oper_text(config, state);
+    row["tx"] = on_off(state.tx_on);
+    row["speed_bps"] = static_cast<uint64_t>(config.speed.bps());
+    row["mtu"] = static_cast<uint64_t>(config.mtu);
+    row["worker"] = static_cast<uint64_t>(config.worker);
+    row["device"] = state.device.device;
+    row["driver"] = state.device.driver;
+    row["device_pfc"] = state.device.pfc;
+    put_rates(row, port);
+    row["queued_bytes"] = queued;
+    row["dropped_packets"] = port.since_baseline().total_drops();
+    row["pfc_tx_xoff"] = sum_of(port, PfcCounter::pfc_tx_xoff);
+    row["pfc_rx_xoff"] = sum_of(port, PfcCounter::pfc_rx_xoff);
+    row["ecn_marked_packets"] = sum_of(port, QueueCounter::ecn_marked_packets);
+    put_counters(row, port_counter_infos(), port.since_baseline().port);
+    rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+Json queue_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for_each_priority(input, options, [&](const PortReader& port, size_t queue) {
+    const auto& counters = port.since_baseline().queue[queue];
+    const auto& delta = port.since_earlier().queue[queue];
+    const QueueStatus& status = port.state().queues[queue];
+    const uint64_t used = std::max<uint64_t>(octets(status.used), port.state().queued_bytes[queue]);
+    if (!options.all && !any(counters) && used == 0 && !status.paused) return;
+    const config::QueueConfig& config = port.config().queues[queue];
+    Json row;
+    row["port"] = port.config().name;
+    row["queue"] = queue;
+    row["scheduler"] = config.scheduler == config::SchedulerType::strict ? "strict" : "dwrr";
+    row["weight"] = static_cast<uint64_t>(config.weight);
+    row["wred"] = config.wred.value_or("none");
+    row["used_bytes"] = used;
+    row["user_watermark_bytes"] = octets(status.user_watermark);
+    row["persistent_watermark_bytes"] = octets(status.persistent_watermark);
+    row["paused"] = yes_no(status.paused);
+    row["storm"] = yes_no(status.storm);
+    put_rate(row, "tx_bps", port.rate(delta[value_of(QueueCounter::queue_tx_bytes)] * 8));
+    put_rate(row, "tx_pps", port.rate(delta[value_of(QueueCounter::queue_tx_packets)]));
+    put_counters(row, queue_counter_infos(), counters);
+    rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+Json pg_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for_each_priority(input, options, [&](const PortReader& port, size_t pg) {
+    const auto& counters = port.since_baseline().pg[pg];
+    const PgStatus& status = port.state().pgs[pg];
+    const bool lossless = is_lossless(input, port.config(), pg);
+    if (!options.all && !any(counters) && status.used == 0 && !status.pausing) return;
+    Json row;
+    row["port"] = port.config().name;
+    row["pg"] = pg;
+    row["profile"] = port.config().pg_profiles[pg];
+    row["lossless"] = yes_no(lossless);
+    row["used_bytes"] = octets(status.used);
+    row["headroom_bytes"] = octets(status.headroom);
+    row["xoff_bytes"] = octets(status.xoff);
+    row["user_watermark_bytes"] = octets(status.user_watermark);
+    row["persistent_watermark_bytes"] = octets(status.persistent_watermark);
+    row["pausing"] = yes_no(status.pausing);
+    const auto& delta = port.since_earlier().pg[pg];
+    put_rate(row, "rx_bps", port.rate(delta[value_of(PgCounter::pg_rx_bytes)] * 8));
+    put_counters(row, pg_counter_infos(), counters);
+    rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+Json pfc_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for_each_priority(input, options, [&](const PortReader& port, size_t priority) {
+    const auto& counters = port.since_baseline().pfc[priority];
+    const config::PfcPortConfig& pfc = port.config().pfc;
+    const size_t queue = port.config().maps.pfc_to_queue[priority].index();
+    const QueueStatus& status = port.state().queues[queue];
+    if (!options.all && !any(counters) && !status.paused) return;
+    const auto& delta = port.since_earlier().pfc[priority];
+    Json row;
+    row["port"] = port.config().name;
+    row["prio"] = priority;
+    row["pfc_tx"] = on_off(pfc.tx);
+    row["pfc_rx"] = to_string(pfc.rx);
+    row["paused"] = yes_no(status.paused);
+    row["storm"] = yes_no(status.storm);
+    put_rate(row, "pfc_tx_xoff_pps", port.rate(delta[value_of(PfcCounter::pfc_tx_xoff)]));
+    put_rate(row, "pfc_rx_xoff_pps", port.rate(delta[value_of(PfcCounter::pfc_rx_xoff)]));
+    put_counters(row, pfc_counter_infos(), counters);
+    rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+Json buffer_rows(const ReportInput& input, const ReportOptions&) {
+  const BufferStatus& buffer = input.now.buffer;
+  Json row;
+  row["pool"] = "shared";
+  row["cell_bytes"] = static_cast<uint64_t>(input.config.buffer.cell_bytes);
+  row["size_bytes"] = octets(buffer.size);
+  row["reserved_bytes"] = octets(buffer.reserved);
+  row["shared_size_bytes"] = octets(buffer.shared_size);
+  row["shared_used_bytes"] = octets(buffer.shared_used);
+  row["headroom_used_bytes"] = octets(buffer.headroom_used);
+  Json rows = Json::array();
+  rows.push_back(std::move(row));
+  return rows;
+}
+
+Json watermark_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  const auto add = [&](const PortReader& port, const char* kind, size_t index, const auto& status) {
+    if (!options.all && status.persistent_watermark == 0 && status.user_watermark == 0) return;
+    Json row;
+    row["port"] = port.config().name;
+    row[kind] = index;
+    row["used_bytes"] = octets(status.used);
+    row["user_watermark_bytes"] = octets(status.user_watermark);
+    row["persistent_watermark_bytes"] = octets(status.persistent_watermark);
+    rows.push_back(std::move(row));
+  };
+  for_each_port(input, options, [&](const PortReader& port) {
+    for (size_t i = 0; i < kPriorities; ++i) add(port, "pg", i, port.state().pgs[i]);
+    for (size_t i = 0; i < kPriorities; ++i) add(port, "queue", i, port.state().queues[i]);
+  });
+  return rows;
+}
+
+// The port counters of the predictor, the warnings, RLB and its order guard.
+Json rlb_rows(const ReportInput& input, const ReportOptions& options) {
+  constexpr auto kFirst = static_cast<size_t>(PortCounter::pfc_predicted);
+  constexpr auto kLast = static_cast<size_t>(PortCounter::guard_replaced_flows);
+  Json rows = Json::array();
+  for_each_port(input, options, [&](const PortReader& port) {
+    const auto& counters = port.since_baseline().port;
+    Json row;
+    row["port"] = port.config().name;
+    bool quiet = true;
+    for (size_t i = kFirst; i <= kLast; ++i) {
+      row[std::string(port_counter_infos()[i].name)] = counters[i];
+      quiet = quiet && counters[i] == 0;
+    }
+    if (options.all || !quiet) rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
+// How long packets were in RLB's loop, to within a quarter; absent: none was.
+void put_waits(Json& report, const ReportInput& input) {
+  Values<DelayHistogram::kSteps> waits = input.now.waits;
+  for (size_t i = 0; input.waits_baseline != nullptr && i < waits.size(); ++i)
+    waits[i] -= std::min(waits[i], (*input.waits_baseline)[i]);
+  if (!any(waits)) return;
+  report["rlb_wait_p50_ns"] = static_cast<uint64_t>(percentile(waits, 50).ns());
+  report["rlb_wait_p99_ns"] = static_cast<uint64_t>(percentile(waits, 99).ns());
+}
+
+Json drop_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for_each_port(input, options, [&](const PortReader& port) {
+    for (size_t i = 0; i < kDropReasons; ++i) {
+      const uint64_t packets = port.since_baseline().drops[i];
+      if (!options.all && packets == 0) continue;
+      Json row;
+      row["port"] = port.config().name;
+      row["reason"] = std::string(drop_reason_infos()[i].name);
+      row["dropped_packets"] = packets;
+      put_rate(row, "dropped_pps", port.rate(port.since_earlier().drops[i]));
+      row["help"] = std::string(drop_reason_infos()[i].help);
+      rows.push_back(std::move(row));
+    }
+  });
+  return rows;
+}
+
+}  // namespace eddy::control

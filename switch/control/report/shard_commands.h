@@ -1,0 +1,59 @@
+// ShardCommands: requests from control to shards, carried out inside their polls, awaited here.
+//
+// A worker that does not answer in time leaves its command alive here until it does, so that it
+// never writes to freed memory. Owner: control, under its mutex. Bounds: kWaitRounds waits a call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "net/result.h"
+#include "switch/dataplane/object/switch.h"
+
+namespace eddy::control {
+
+// Of all workers.
+struct FlowSurvey {
+  std::vector<FlowRow> rows;   // those wanted, the least idle first
+  uint64_t matching = 0;       // how many were wanted; more than `rows` where those are cut
+  uint64_t watched = 0;        // flows that the order guards know
+  uint64_t places = 0;         // that their tables have
+  uint64_t scheme_flows = 0;   // flows or flowlets in the schemes' own tables
+  uint64_t scheme_places = 0;  // that those have
+};
+
+class ShardCommands {
+ public:
+  // `wait` is called between looks at a command.
+  ShardCommands(Switch& object, std::function<void()> wait);
+
+  // Empty = done.
+  Problems set_port_tx(PortId port, ShardId owner, bool on);
+  Problems clear_watermarks();
+  Result<std::vector<NeighborRow>> neighbors();
+  // As the first worker sees them.
+  Result<std::vector<PathRow>> paths();
+  // The first `most` of the rows that `wants` lets through. A command a FlowScan::kPlaces places.
+  using WantsFlow = std::function<bool(const FlowRow&)>;
+  Result<FlowSurvey> flows(const WantsFlow& wants, size_t most);
+
+ private:
+  struct Pending {
+    Command command;
+    std::vector<NeighborRow> rows;
+    std::vector<PathRow> path_rows;
+    std::vector<FlowRow> flow_rows;
+  };
+  // One worker's.
+  Problems add_flows(ShardId shard, const WantsFlow& wants, size_t most, FlowSurvey& survey);
+  // Posts it to the shard and waits.
+  Problems run(ShardId shard, std::unique_ptr<Pending>& pending, std::string_view what);
+
+  Switch& object_;
+  std::function<void()> wait_;
+  std::vector<std::unique_ptr<Pending>> late_;  // given up waiting for
+};
+
+}  // namespace eddy::control

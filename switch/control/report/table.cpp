@@ -1,0 +1,392 @@
+#include "switch/control/report/table.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "switch/control/report/words.h"
+
+namespace eddy::control {
+namespace {
+
+enum class Kind : uint8_t { text, number, count, bytes, rate, picoseconds, nanoseconds, percent };
+
+struct Column {
+  const char* key;
+  const char* title;
+  Kind kind = Kind::text;
+};
+
+constexpr Column kPorts[] = {{"port", "Port"},
+                             {"role", "Role"},
+                             {"admin", "Admin"},
+                             {"oper", "Oper"},
+                             {"tx", "Tx"},
+                             {"speed_bps", "Speed", Kind::rate},
+                             {"rx_bps", "Rx rate", Kind::rate},
+                             {"tx_bps", "Tx rate", Kind::rate},
+                             {"rx_packets", "Rx packets", Kind::count},
+                             {"tx_packets", "Tx packets", Kind::count},
+                             {"queued_bytes", "Queued", Kind::bytes},
+                             {"dropped_packets", "Dropped", Kind::count},
+                             {"ecn_marked_packets", "ECN", Kind::count},
+                             {"pfc_tx_xoff", "PFC sent", Kind::count},
+                             {"pfc_rx_xoff", "PFC rcvd", Kind::count}};
+constexpr Column kQueues[] = {{"port", "Port"},
+                              {"queue", "Queue", Kind::number},
+                              {"scheduler", "Sched"},
+                              {"weight", "Weight", Kind::number},
+                              {"used_bytes", "Used", Kind::bytes},
+                              {"user_watermark_bytes", "Watermark", Kind::bytes},
+                              {"paused", "Paused"},
+                              {"storm", "Storm"},
+                              {"tx_bps", "Tx rate", Kind::rate},
+                              {"queue_tx_packets", "Tx packets", Kind::count},
+                              {"queue_dropped_packets", "Dropped", Kind::count},
+                              {"ecn_marked_packets", "ECN", Kind::count}};
+constexpr Column kPgs[] = {{"port", "Port"},
+                           {"pg", "PG", Kind::number},
+                           {"profile", "Profile"},
+                           {"lossless", "Lossless"},
+                           {"used_bytes", "Used", Kind::bytes},
+                           {"headroom_bytes", "Headroom", Kind::bytes},
+                           {"xoff_bytes", "Xoff", Kind::bytes},
+                           {"user_watermark_bytes", "Watermark", Kind::bytes},
+                           {"pausing", "Pausing"},
+                           {"rx_bps", "Rx rate", Kind::rate},
+                           {"pg_rx_packets", "Rx packets", Kind::count},
+                           {"pg_dropped_packets", "Dropped", Kind::count}};
+constexpr Column kPfc[] = {{"port", "Port"},
+                           {"prio", "Prio", Kind::number},
+                           {"pfc_tx", "Tx"},
+                           {"pfc_rx", "Rx"},
+                           {"paused", "Paused"},
+                           {"pfc_tx_xoff", "Xoff sent", Kind::count},
+                           {"pfc_tx_xon", "Xon sent", Kind::count},
+                           {"pfc_rx_xoff", "Xoff rcvd", Kind::count},
+                           {"pfc_rx_xon", "Xon rcvd", Kind::count},
+                           {"pfc_rx_paused_ps", "Paused for", Kind::picoseconds},
+                           {"pfcwd_storms", "Storms", Kind::count},
+                           {"pfcwd_restored", "Restored", Kind::count},
+                           {"pfcwd_dropped_packets", "Wd dropped", Kind::count}};
+constexpr Column kRlb[] = {{"port", "Port"},
+                           {"pfc_predicted", "Predicted", Kind::count},
+                           {"pfc_predictions_right", "Right", Kind::count},
+                           {"cnm_tx_packets", "CNM tx", Kind::count},
+                           {"cnm_rx_packets", "CNM rx", Kind::count},
+                           {"cnm_relayed_packets", "Relayed", Kind::count},
+                           {"path_warnings_begun", "Warned", Kind::count},
+                           {"path_warnings_cleared", "Cleared", Kind::count},
+                           {"path_warnings_expired", "Expired", Kind::count},
+                           {"rlb_rerouted_packets", "Rerouted", Kind::count},
+                           {"rlb_waiting_packets", "Waited", Kind::count},
+                           {"rlb_followed_packets", "Followed", Kind::count},
+                           {"rlb_forced_packets", "Forced", Kind::count},
+                           {"rlb_all_warned_packets", "All warned", Kind::count},
+                           {"rlb_suspended_packets", "Suspended", Kind::count},
+                           {"guard_stayed_packets", "Stayed", Kind::count},
+                           {"guard_moved_flows", "Moved", Kind::count}};
+constexpr Column kBuffers[] = {{"pool", "Pool"},
+                               {"cell_bytes", "Cell", Kind::bytes},
+                               {"size_bytes", "Size", Kind::bytes},
+                               {"reserved_bytes", "Reserved", Kind::bytes},
+                               {"shared_size_bytes", "Shared", Kind::bytes},
+                               {"shared_used_bytes", "Shared used", Kind::bytes},
+                               {"headroom_used_bytes", "Headroom used", Kind::bytes}};
+constexpr Column kWatermarks[] = {{"port", "Port"},
+                                  {"pg", "PG", Kind::number},
+                                  {"queue", "Queue", Kind::number},
+                                  {"used_bytes", "Used", Kind::bytes},
+                                  {"user_watermark_bytes", "User", Kind::bytes},
+                                  {"persistent_watermark_bytes", "Persistent", Kind::bytes}};
+constexpr Column kDrops[] = {{"port", "Port"},
+                             {"reason", "Reason"},
+                             {"dropped_packets", "Packets", Kind::count},
+                             {"dropped_pps", "A second", Kind::count},
+                             {"help", "Meaning"}};
+constexpr Column kPaths[] = {{"leaf", "Leaf", Kind::number},
+                             {"member", "Member", Kind::number},
+                             {"port", "Port"},
+                             {"path", "Path"},
+                             {"weight", "Weight", Kind::number},
+                             {"live", "Live"},
+                             {"delay_ns", "Delay", Kind::nanoseconds},
+                             {"least_delay_ns", "Least", Kind::nanoseconds},
+                             {"age_ns", "Age", Kind::nanoseconds},
+                             {"ecn_percent", "ECN", Kind::percent},
+                             {"utilisation_percent", "Load", Kind::percent},
+                             {"warned", "Warned"},
+                             {"paused", "Paused"},
+                             {"failed", "Failed"},
+                             {"queued_bytes", "Queued", Kind::bytes},
+                             {"dre_bytes", "DRE", Kind::bytes},
+                             {"tx_bps", "Tx rate", Kind::rate},
+                             {"tx_packets", "Tx packets", Kind::count},
+                             {"why", "Why"}};
+constexpr Column kFlows[] = {{"flow", "Flow"},
+                             {"worker", "Worker", Kind::number},
+                             {"leaf", "Leaf", Kind::number},
+                             {"member", "Member", Kind::number},
+                             {"port", "Port"},
+                             {"path", "Path"},
+                             {"wanted_member", "Wanted", Kind::number},
+                             {"wanted_port", "Wanted port"},
+                             {"moved", "Moved"},
+                             {"proven", "Proven"},
+                             {"idle_ns", "Idle", Kind::nanoseconds}};
+constexpr Column kSchemes[] = {
+    {"scheme", "Scheme"},   {"active", "Active"}, {"parameter", "Parameter"}, {"value", "Value"},
+    {"default", "Default"}, {"range", "Valid"},   {"help", "Meaning"}};
+constexpr Column kWorkers[] = {{"worker", "Worker", Kind::number},
+                               {"lcore", "Lcore", Kind::number},
+                               {"cpu", "CPU", Kind::number},
+                               {"ports", "Ports"},
+                               {"busy_percent", "Busy", Kind::percent},
+                               {"packets", "Packets", Kind::count},
+                               {"polls", "Polls", Kind::count},
+                               {"empty_polls", "Empty", Kind::count},
+                               {"poll_gap_p999_ns", "Gap p99.9", Kind::nanoseconds},
+                               {"poll_gap_max_ns", "Gap max", Kind::nanoseconds},
+                               {"poll_gap_limit_ns", "Limit", Kind::nanoseconds}};
+constexpr Column kNeighbors[] = {{"address", "Address"},
+                                 {"mac", "MAC"},
+                                 {"port", "Port"},
+                                 {"type", "Type"},
+                                 {"age_ns", "Age", Kind::nanoseconds}};
+constexpr Column kRoutes[] = {{"prefix", "Prefix"},
+                              {"type", "Type"},
+                              {"port", "Port"},
+                              {"leaf", "Leaf", Kind::number},
+                              {"live_paths", "Live paths", Kind::number},
+                              {"live", "Live"}};
+constexpr Column kEvents[] = {{"number", "No", Kind::number},
+                              {"at_ns", "At", Kind::nanoseconds},
+                              {"event", "Event"},
+                              {"port", "Port"},
+                              {"prio", "Prio", Kind::number},
+                              {"path", "Path"},
+                              {"value", "Value", Kind::count},
+                              {"suppressed", "Suppressed", Kind::count},
+                              {"help", "Meaning"}};
+
+std::span<const Column> columns_of(Report report) {
+  switch (report) {
+    case Report::ports:
+      return kPorts;
+    case Report::queues:
+      return kQueues;
+    case Report::pgs:
+      return kPgs;
+    case Report::pfc:
+      return kPfc;
+    case Report::buffers:
+      return kBuffers;
+    case Report::watermarks:
+      return kWatermarks;
+    case Report::drops:
+      return kDrops;
+    case Report::rlb:
+      return kRlb;
+    case Report::paths:
+      return kPaths;
+    case Report::flows:
+      return kFlows;
+    case Report::schemes:
+      return kSchemes;
+    case Report::workers:
+      return kWorkers;
+    case Report::neighbors:
+      return kNeighbors;
+    case Report::routes:
+      return kRoutes;
+    case Report::events:
+      return kEvents;
+  }
+  return {};
+}
+
+constexpr uint64_t kPicosecondsANanosecond = 1'000;
+
+std::string number_text(Kind kind, uint64_t n) {
+  switch (kind) {
+    case Kind::text:
+    case Kind::number:
+      return std::to_string(n);
+    case Kind::count:
+      return grouped(n);
+    case Kind::bytes:
+      return bytes_text(n);
+    case Kind::rate:
+      return rate_text(n);
+    case Kind::picoseconds:
+      return duration_text(n);
+    case Kind::nanoseconds:
+      return duration_text(n * kPicosecondsANanosecond);
+    case Kind::percent:
+      return std::to_string(n) + " %";
+  }
+  return "";
+}
+
+std::string cell_text(const Column& column, const Json& row) {
+  const auto found = row.find(column.key);
+  if (found == row.end()) return "-";
+  if (found->is_string()) return found->get<std::string>();
+  if (found->is_number_integer()) return number_text(column.kind, found->get<uint64_t>());
+  return found->dump();
+}
+
+using Cells = std::vector<std::string>;
+
+void pad(std::span<const Column> columns, std::vector<Cells>& lines) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    size_t width = 0;
+    for (const Cells& cells : lines) width = std::max(width, cells[i].size());
+    for (Cells& cells : lines) {
+      const std::string space(width - cells[i].size(), ' ');
+      cells[i] = columns[i].kind == Kind::text ? cells[i] + space : space + cells[i];
+    }
+  }
+}
+
+// value * 10 / unit, rounded, as "N.N"
+std::string one_decimal(uint64_t value, uint64_t unit) {
+  const auto tenths =
+      static_cast<uint64_t>((static_cast<unsigned __int128>(value) * 10 + unit / 2) / unit);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
+struct Unit {
+  uint64_t size;
+  const char* name;
+};
+
+// The largest unit not above the value; whole numbers of the smallest.
+std::string with_unit(uint64_t value, std::span<const Unit> units) {
+  for (size_t i = units.size(); i-- > 1;)
+    if (value >= units[i].size) return one_decimal(value, units[i].size) + " " + units[i].name;
+  return std::to_string(value / units[0].size) + " " + units[0].name;
+}
+
+uint64_t number_of(const Json& report, const char* key) {
+  return report.value(key, uint64_t{0});
+}
+
+std::string flows_text(const Json& report) {
+  const auto of = [&](const char* key) { return grouped(number_of(report, key)); };
+  if (number_of(report, "watched_places") == 0)
+    return "no flow is watched: RLB is off, or there is no path to choose\n";
+  std::string text = "guard " + report.value("guard", "") + ": " +
+                     std::to_string(report.at("rows").size()) + " of " + of("matching_flows") +
+                     " flows shown; " + of("watched_flows") + " of " + of("watched_places") +
+                     " places taken, " + of("guard_replaced_flows") + " flows replaced, " +
+                     of("guard_placeless_packets") + " packets without a place\n";
+  if (number_of(report, "scheme_places") != 0)
+    text += report.value("scheme", "") + ": " + of("scheme_flows") + " of " + of("scheme_places") +
+            " entries in use\n";
+  return text;
+}
+
+// "1: 6,042, 2: 18, 8+: 4"
+std::string rounds_text(const Json& rows) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t rounds = 1; rounds <= kMost; ++rounds) {
+    uint64_t packets = 0;
+    for (const Json& row : rows)
+      packets += number_of(row, ("rlb_rounds_" + std::to_string(rounds)).c_str());
+    if (packets != 0)
+      text += (text.empty() ? "" : ", ") + std::to_string(rounds) + (rounds == kMost ? "+" : "") +
+              ": " + grouped(packets);
+  }
+  return text;
+}
+
+// Below the rows: what is of the whole switch.
+std::string whole_of(Report report, const Json& value) {
+  if (report == Report::flows) return flows_text(value);
+  if (report != Report::rlb || !value.contains("rlb_wait_p50_ns")) return "";
+  const auto time = [&](const char* key) {
+    return duration_text(number_of(value, key) * kPicosecondsANanosecond);
+  };
+  return "waited in the loop: p50 " + time("rlb_wait_p50_ns") + ", p99 " + time("rlb_wait_p99_ns") +
+         "; by rounds: " + rounds_text(value.at("rows")) + "\n";
+}
+
+std::string nothing_of(Report report) {
+  return report == Report::flows ? "" : "nothing to show (--all shows every row)\n";
+}
+
+}  // namespace
+
+std::string render_table(const Json& report) {
+  if (!parse_report(report.value("report", ""))) return report.dump(2) + "\n";
+  const TableCells table = table_cells(report);
+  std::string text;
+  for (const Cells& cells : table.lines) {
+    if (table.lines.size() == 1) break;
+    std::string line;
+    for (const std::string& cell : cells) line += (line.empty() ? "" : "  ") + cell;
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text + table.below;
+}
+
+TableCells table_cells(const Json& report) {
+  TableCells table;
+  const auto name = parse_report(report.value("report", ""));
+  if (!name) return table;
+  const std::span<const Column> columns = columns_of(*name);
+  table.lines.emplace_back();
+  for (const Column& column : columns) {
+    table.keys.emplace_back(column.key);
+    table.lines[0].emplace_back(column.title);
+  }
+  for (const Json& row : report.at("rows")) {
+    Cells& cells = table.lines.emplace_back();
+    for (const Column& column : columns) cells.push_back(cell_text(column, row));
+  }
+  pad(columns, table.lines);
+  table.below = (table.lines.size() == 1 ? nothing_of(*name) : "") + whole_of(*name, report);
+  return table;
+}
+
+std::string grouped(uint64_t n) {
+  std::string text = std::to_string(n);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string bytes_text(uint64_t octets) {
+  static constexpr Unit kUnits[] = {
+      {1, "B"}, {1ull << 10, "KiB"}, {1ull << 20, "MiB"}, {1ull << 30, "GiB"}, {1ull << 40, "TiB"}};
+  return with_unit(octets, kUnits);
+}
+
+std::string rate_text(uint64_t bits_per_second) {
+  static constexpr Unit kUnits[] = {
+      {1, "b/s"}, {1'000, "kb/s"}, {1'000'000, "Mb/s"}, {1'000'000'000, "Gb/s"}};
+  return with_unit(bits_per_second, kUnits);
+}
+
+std::string duration_text(uint64_t picoseconds) {
+  static constexpr Unit kUnits[] = {
+      {1, "ps"}, {1'000, "ns"}, {1'000'000, "us"}, {1'000'000'000, "ms"}, {1'000'000'000'000, "s"}};
+  static constexpr uint64_t kSecond = 1'000'000'000'000, kMinute = 60, kHour = 3'600, kDay = 86'400;
+  const uint64_t seconds = picoseconds / kSecond;
+  const auto pair = [&](uint64_t big, const char* big_name, uint64_t small,
+                        const char* small_name) {
+    return std::to_string(seconds / big) + big_name + " " + std::to_string(seconds % big / small) +
+           small_name;
+  };
+  if (picoseconds == 0) return "0 s";
+  if (seconds < 2 * kMinute) return with_unit(picoseconds, kUnits);
+  if (seconds < kHour) return pair(kMinute, "m", 1, "s");
+  if (seconds < kDay) return pair(kHour, "h", kMinute, "m");
+  return pair(kDay, "d", kHour, "h");
+}
+
+}  // namespace eddy::control

@@ -1,0 +1,67 @@
+#include "switch/control/report/words.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace eddy::control {
+namespace {
+
+#define EDDY_REPORT_WORD(name, help) Word{#name, help},
+constexpr Word kReports[] = {EDDY_REPORTS(EDDY_REPORT_WORD)};
+#undef EDDY_REPORT_WORD
+
+constexpr Word kClear[] = {
+    {"counters", "counters start again from zero, for every reader of this switch"},
+    {"watermarks", "user watermarks start again from the present use"},
+};
+
+}  // namespace
+
+std::span<const Word> report_words() {
+  return kReports;
+}
+std::span<const Word> clear_words() {
+  return kClear;
+}
+
+std::optional<Report> parse_report(std::string_view word) {
+  for (size_t i = 0; i < std::size(kReports); ++i)
+    if (kReports[i].name == word) return static_cast<Report>(i);
+  return std::nullopt;
+}
+
+std::string_view to_string(Report report) {
+  return kReports[static_cast<size_t>(report)].name;
+}
+
+std::string join_words(std::span<const Word> words) {
+  std::string out;
+  for (const Word& word : words) {
+    if (!out.empty()) out += ", ";
+    out += word.name;
+  }
+  return out;
+}
+
+std::string default_socket_path(std::string_view switch_name) {
+  return std::string(kSocketDirectory) + "/" + std::string(switch_name) + ".sock";
+}
+
+std::string runtime_directory() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  std::string base = variable("RUNTIME_DIRECTORY");
+  if (base.empty()) base = getuid() == 0 ? "/var/run" : variable("XDG_RUNTIME_DIR");
+  if (base.empty()) base = "/tmp";
+  return base + "/dpdk";
+}
+
+std::string switch_of_prefix(std::string_view file_prefix) {
+  if (!file_prefix.starts_with(kFilePrefix)) return "";
+  return std::string(file_prefix.substr(kFilePrefix.size()));
+}
+
+}  // namespace eddy::control

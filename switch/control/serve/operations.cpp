@@ -1,0 +1,268 @@
+#include "switch/control/serve/operations.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "config/load.h"
+#include "switch/control/report/metrics.h"
+#include "switch/control/report/report_rows.h"
+#include "switch/control/report/scheme_rows.h"
+#include "switch/control/serve/reload.h"
+
+namespace eddy::control {
+namespace {
+
+constexpr size_t kSamplesKept = 3;
+constexpr size_t kFlowsShown = 50;  // unless asked for more
+constexpr int64_t kShortestRateNs = 500'000'000;
+constexpr const char* kCommands = "show, clear, reload, set";
+
+Result<Json> refused(std::string problem) {
+  return Result<Json>::failure(std::move(problem));
+}
+
+// A member that is a string, or empty.
+std::string text_of(const Json& request, const char* key) {
+  const auto found = request.find(key);
+  return found != request.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string unknown(const std::string& what, const std::string& word, const std::string& valid) {
+  return what + (word.empty() ? " missing" : " \"" + word + "\" unknown") + "; valid are " + valid;
+}
+
+std::string port_names(const config::SwitchConfig& config) {
+  std::string names;
+  for (const config::PortConfig& port : config.ports)
+    names += (names.empty() ? "" : ", ") + port.name;
+  return names.empty() ? "none: the switch has no ports" : names;
+}
+
+// What is wrong with the options, or empty.
+std::string problem_of(Report report, const ReportOptions& options,
+                       const config::SwitchConfig& config) {
+  if (options.top && (*options.top == 0 || *options.top > kMostTop))
+    return "top " + std::to_string(*options.top) + ": valid are 1 to " + std::to_string(kMostTop);
+  if (!options.leaf) return "";
+  if (report != Report::paths && report != Report::flows && report != Report::routes)
+    return "show " + std::string(to_string(report)) +
+           " cannot be asked by leaf; paths, flows and routes can";
+  std::string valid;
+  for (const config::LeafConfig& leaf : config.leaves) {
+    if (leaf.id.index() == *options.leaf) return "";
+    valid += (valid.empty() ? "" : ", ") + std::to_string(leaf.id.index());
+  }
+  return unknown("leaf", std::to_string(*options.leaf),
+                 valid.empty() ? "none: the switch has no paths to leaves" : valid);
+}
+
+Json problems_as_json(const Problems& problems) {
+  Json out = Json::array();
+  for (const std::string& problem : problems) out.push_back(problem);
+  return out;
+}
+
+}  // namespace
+
+Operations::Operations(Switch& object, Backend& backend, Setup setup)
+    : object_(object),
+      backend_(backend),
+      config_path_(std::move(setup.config_path)),
+      running_(std::move(setup.running)),
+      commands_(object, std::move(setup.wait_for_shards)),
+      events_(std::move(setup.event_sink)),
+      started_at_ns_(setup.now_ns) {}
+
+Json Operations::handle(const Json& request, int64_t now_ns) {
+  Json answer;
+  // Only a scalar comes back: a deeply nested value would be copied and written recursively.
+  if (request.is_object() && request.contains("id") && request["id"].is_primitive())
+    answer["id"] = request["id"];
+  Result<Json> result = dispatch(request, now_ns);
+  answer["ok"] = result.ok();
+  if (result.ok())
+    answer["result"] = std::move(*result);
+  else
+    answer["problems"] = problems_as_json(result.problems());
+  return answer;
+}
+
+Result<Json> Operations::dispatch(const Json& request, int64_t now_ns) {
+  if (!request.is_object()) return refused("a request is one JSON object on one line");
+  const std::string command = text_of(request, "command");
+  if (command == "show") return answer_show(request, now_ns);
+  if (command == "clear") return answer_clear(request, now_ns);
+  if (command == "set") return answer_set(request);
+  if (command == "reload") return reload();
+  return refused(unknown("command", command, kCommands));
+}
+
+Result<Json> Operations::answer_show(const Json& request, int64_t now_ns) {
+  const std::string word = text_of(request, "report");
+  const auto report = parse_report(word);
+  if (!report) return refused(unknown("report", word, join_words(report_words())));
+  ReportOptions options;
+  const auto all = request.find("all");
+  options.all = all != request.end() && all->is_boolean() && all->get<bool>();
+  if (request.contains("port")) options.port = text_of(request, "port");
+  for (const auto& [key, into] : {std::pair("leaf", &options.leaf), {"top", &options.top}}) {
+    if (!request.contains(key)) continue;
+    const Json& value = request[key];
+    if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<int64_t>() < 0))
+      return refused(std::string(key) + " is no whole number");
+    *into = value.get<uint64_t>();
+  }
+  Json value = show(*report, options, now_ns);
+  if (value.contains("error")) return refused(text_of(value, "error"));
+  return value;
+}
+
+Json Operations::show(Report report, const ReportOptions& options, int64_t now_ns) {
+  const config::SwitchConfig& config = object_.config();
+  if (options.port && port_position(config, *options.port) == config.ports.size())
+    return Json{{"error", unknown("port", *options.port, port_names(config))}};
+  if (const std::string wrong = problem_of(report, options, config); !wrong.empty())
+    return Json{{"error", wrong}};
+  std::vector<NeighborRow> neighbors;
+  if (report == Report::neighbors) {
+    Result<std::vector<NeighborRow>> rows = commands_.neighbors();
+    if (!rows.ok()) return Json{{"error", rows.problems().front()}};
+    neighbors = std::move(*rows);
+  }
+  std::vector<PathRow> paths;
+  if (report == Report::paths) {
+    Result<std::vector<PathRow>> rows = commands_.paths();
+    if (!rows.ok()) return Json{{"error", rows.problems().front()}};
+    paths = std::move(*rows);
+  }
+  FlowSurvey flows;
+  if (report == Report::flows) {
+    Result<FlowSurvey> survey = survey_flows(options);
+    if (!survey.ok()) return Json{{"error", survey.problems().front()}};
+    flows = std::move(*survey);
+  }
+  if (report == Report::events) drain_events(now_ns);
+  std::vector<SchemeParameterRow> schemes;
+  if (report == Report::schemes) schemes = scheme_parameter_rows();
+  const Sample now = take(now_ns);
+  const ReportInput input{.config = config,
+                          .now = now,
+                          .earlier = earlier(now_ns),
+                          .baseline = baseline_,
+                          .waits_baseline = &waits_baseline_,
+                          .neighbors = neighbors,
+                          .paths = paths,
+                          .flows = &flows,
+                          .schemes = schemes,
+                          .events = events_.kept(),
+                          .generation = generation_,
+                          .started_at_ns = started_at_ns_};
+  return make_report(report, input, options);
+}
+
+std::vector<prometheus::MetricFamily> Operations::metrics(int64_t now_ns) {
+  const Sample now = take(now_ns);
+  return metrics_of({.config = object_.config(),
+                     .now = now,
+                     .generation = generation_,
+                     .started_at_ns = started_at_ns_});
+}
+
+// By the configuration in force: a row of another one is of no leaf of this.
+Result<FlowSurvey> Operations::survey_flows(const ReportOptions& options) {
+  const auto& leaves = object_.config().leaves;
+  const auto wants = [&](const FlowRow& row) {
+    if (options.leaf && (row.leaf.is_none() || row.leaf.index() != *options.leaf)) return false;
+    if (!options.port) return true;
+    const config::PathConfig* path = path_of(leaves, row, row.member);
+    return path != nullptr && path->port == *options.port;
+  };
+  return commands_.flows(wants, options.top.value_or(kFlowsShown));
+}
+
+Result<Json> Operations::answer_clear(const Json& request, int64_t now_ns) {
+  const std::string what = text_of(request, "what");
+  if (what == "counters") {
+    Sample now = take(now_ns);
+    baseline_ = std::move(now.numbers);
+    waits_baseline_ = now.waits;
+    return Json{{"cleared", what}};
+  }
+  if (what != "watermarks") return refused(unknown("what", what, join_words(clear_words())));
+  Problems problems = commands_.clear_watermarks();
+  if (!problems.empty()) return problems;
+  return Json{{"cleared", what}};
+}
+
+Result<Json> Operations::answer_set(const Json& request) {
+  const config::SwitchConfig& config = object_.config();
+  const std::string name = text_of(request, "port");
+  const size_t port = port_position(config, name);
+  if (port == config.ports.size()) return refused(unknown("port", name, port_names(config)));
+  const std::string tx = text_of(request, "tx");
+  if (tx != "on" && tx != "off") return refused(unknown("tx", tx, "on, off"));
+  const ShardId owner(static_cast<size_t>(config.ports[port].worker));
+  Problems problems = commands_.set_port_tx(PortId(port), owner, tx == "on");
+  if (!problems.empty()) return problems;
+  if (tx == "on")
+    tx_off_.erase(port);
+  else
+    tx_off_.insert(port);
+  return Json{{"port", name}, {"tx", tx}};
+}
+
+Result<Json> Operations::reload() {
+  Result<config::LoadedConfig> loaded = config::load_file(config_path_);
+  if (!loaded.ok()) return loaded.problems();
+  ReloadPlan plan = plan_reload(running_, *loaded, backend_);
+  if (!plan.problems.empty()) return std::move(plan.problems);
+  Json restarted = Json::array();
+  if (!plan.changes.empty()) {
+    const config::SwitchConfig scaled = config::scaled(loaded->config);
+    Result<uint64_t> generation = object_.reconfigure(scaled);
+    if (!generation.ok()) return generation.problems();
+    generation_ = *generation;
+    running_ = loaded->config;
+    Problems problems;
+    for (const PortId port : plan.restarts) {
+      const config::PortConfig& config = scaled.ports[port.index()];
+      for (const std::string& problem : backend_.restart_port(port, config))
+        problems.push_back("generation " + std::to_string(generation_) + " is in force, but port " +
+                           config.name + " does not run: " + problem);
+      restarted.push_back(config.name);
+    }
+    if (!problems.empty()) return problems;
+  }
+  return Json{{"generation", generation_},
+              {"changes", changes_as_json(plan.changes)},
+              {"restarted", std::move(restarted)}};
+}
+
+void Operations::sample(int64_t now_ns) {
+  samples_.push_back(take(now_ns));
+  if (samples_.size() > kSamplesKept) samples_.pop_front();
+}
+
+void Operations::drain_events(int64_t now_ns) {
+  Event event;
+  for (size_t s = 0; s < object_.shard_count(); ++s)
+    while (object_.events(ShardId(s)).pop(event)) events_.add(event, now_ns);
+  events_.flush(now_ns);
+}
+
+Sample Operations::take(int64_t now_ns) {
+  Sample sample = take_sample(object_, backend_, now_ns);
+  for (const size_t port : tx_off_)
+    if (port < sample.ports.size()) sample.ports[port].tx_on = false;
+  return sample;
+}
+
+const Sample* Operations::earlier(int64_t now_ns) const {
+  const auto old_enough = std::find_if(samples_.rbegin(), samples_.rend(), [&](const Sample& s) {
+    return now_ns - s.at_ns >= kShortestRateNs;
+  });
+  return old_enough == samples_.rend() ? nullptr : &*old_enough;
+}
+
+}  // namespace eddy::control

@@ -1,0 +1,78 @@
+// Operations: what the control protocol does, without socket, thread or clock. Control locks and
+// calls it.
+//
+// It keeps what the data plane does not: the last samples (rates), the baseline of the counters,
+// the log of events, the configuration as loaded. Units: now_ns is control's monotonic clock. Owner
+// and thread: one at a time. Source: docs/control.md.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "net/result.h"
+#include "switch/control/report/backend.h"
+#include "switch/control/report/event_log.h"
+#include "switch/control/report/json.h"
+#include "switch/control/report/report.h"
+#include "switch/control/report/shard_commands.h"
+#include "switch/dataplane/object/switch.h"
+
+namespace prometheus {
+struct MetricFamily;
+}
+
+namespace eddy::control {
+
+class Operations {
+ public:
+  struct Setup {
+    std::string config_path;
+    config::SwitchConfig running;  // as loaded, before scaled()
+    std::function<void()> wait_for_shards;
+    EventLog::Sink event_sink;
+    int64_t now_ns = 0;
+  };
+  Operations(Switch& object, Backend& backend, Setup setup);
+
+  // A request and its answer, both as in docs/control.md. Never throws; bad requests are answered.
+  Json handle(const Json& request, int64_t now_ns);
+  // The report, or {"error": ...}.
+  Json show(Report report, const ReportOptions& options, int64_t now_ns);
+  // What Prometheus collects, of a sample as show() takes one.
+  std::vector<prometheus::MetricFamily> metrics(int64_t now_ns);
+  // {"generation", "changes", "restarted"}
+  Result<Json> reload();
+
+  // Keeps a sample for rates; once a second.
+  void sample(int64_t now_ns);
+  void drain_events(int64_t now_ns);
+  void reclaim() { object_.reclaim(); }
+
+ private:
+  Result<Json> dispatch(const Json& request, int64_t now_ns);
+  Result<Json> answer_show(const Json& request, int64_t now_ns);
+  Result<FlowSurvey> survey_flows(const ReportOptions& options);
+  Result<Json> answer_clear(const Json& request, int64_t now_ns);
+  Result<Json> answer_set(const Json& request);
+  Sample take(int64_t now_ns);
+  const Sample* earlier(int64_t now_ns) const;
+
+  Switch& object_;
+  Backend& backend_;
+  std::string config_path_;
+  config::SwitchConfig running_;
+  ShardCommands commands_;
+  EventLog events_;
+  int64_t started_at_ns_;
+  uint64_t generation_ = 1;
+  std::deque<Sample> samples_;  // ascending, at most kSamplesKept
+  std::vector<PortNumbers> baseline_;
+  Values<DelayHistogram::kSteps> waits_baseline_{};
+  std::set<size_t> tx_off_;  // ports stopped by `set port P tx off`
+};
+
+}  // namespace eddy::control

@@ -1,0 +1,30 @@
+// Reload: what a new configuration file would change in a running switch, and whether it may.
+//
+// All or nothing: a plan with problems is refused whole, with every problem. Keys classed `hot` go
+// in with the next snapshot, `port` keys restart that port only, `restart` keys are refused. Pure
+// but for Backend::check_port(). Source: architecture, sections 6 and 8.
+#pragma once
+
+#include <vector>
+
+#include "config/config.h"
+#include "config/diff.h"
+#include "config/load.h"
+#include "net/result.h"
+#include "switch/control/report/backend.h"
+#include "switch/control/report/json.h"
+
+namespace eddy::control {
+
+struct ReloadPlan {
+  std::vector<config::Change> changes;
+  std::vector<PortId> restarts;  // ports with a changed key classed `port`, ascending
+  Problems problems;             // why it is refused; empty = go
+};
+
+ReloadPlan plan_reload(const config::SwitchConfig& running, const config::LoadedConfig& next,
+                       Backend& backend);
+// [{"key", "class", "before", "after"}, ...]
+Json changes_as_json(const std::vector<config::Change>& changes);
+
+}  // namespace eddy::control

@@ -1,0 +1,212 @@
+#include "switch/control/top/top.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "switch/control/report/table.h"
+#include "switch/control/top/top_screen.h"
+
+namespace eddy::control {
+namespace {
+
+constexpr std::string_view kEnter = "\033[?1049h\033[?25l";  // other screen, no cursor
+constexpr std::string_view kLeave = "\033[?25h\033[?1049l";
+
+void send(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t sent = write(STDOUT_FILENO, text.data(), text.size());
+    if (sent < 0 && errno != EINTR) return;
+    if (sent > 0) text.remove_prefix(static_cast<size_t>(sent));
+  }
+}
+
+// The terminal as we want it, for as long as it lives: keys come one by one, unseen.
+class Terminal {
+ public:
+  Terminal() {
+    tcgetattr(STDIN_FILENO, &before_);
+    enter();
+  }
+  ~Terminal() { leave(); }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void enter() const {
+    termios ours = before_;
+    ours.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    tcsetattr(STDIN_FILENO, TCSANOW, &ours);
+    send(kEnter);
+  }
+  void leave() const {
+    send(kLeave);
+    tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  }
+
+ private:
+  termios before_{};
+};
+
+// Signals as a file, blocked otherwise.
+class Signals {
+ public:
+  Signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP}) sigaddset(&set, signal);
+    sigprocmask(SIG_BLOCK, &set, &before_);
+    fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  }
+  ~Signals() {
+    close(fd_);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  int fd() const { return fd_; }
+  int next() const {  // 0: none
+    signalfd_siginfo info{};
+    return read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))
+               ? static_cast<int>(info.ssi_signo)
+               : 0;
+  }
+
+ private:
+  int fd_ = -1;
+  sigset_t before_{};
+};
+
+ScreenSize screen_size() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
+    return {};
+  return {.rows = size.ws_row, .columns = size.ws_col};
+}
+
+// Takes the first key off `bytes`: a letter, or an escape sequence of arrows and the like.
+std::string take_key(std::string& bytes) {
+  size_t length = 1;
+  if (bytes.starts_with("\033[") || bytes.starts_with("\033O")) {
+    length = 2;
+    while (length < bytes.size() && (bytes[length] < '@' || bytes[length] > '~')) ++length;
+    ++length;
+  }
+  std::string key = bytes.substr(0, length);
+  bytes.erase(0, length);
+  if (key.starts_with("\033O")) key[1] = '[';  // as some terminals send arrows
+  return key;
+}
+
+class Top {
+ public:
+  Top(const ReadReport& read, int interval_ms) : read_(read), interval_(interval_ms) {}
+
+  Problems run() {
+    if (!refresh()) return {problem_};
+    const Signals signals;
+    const Terminal terminal;
+    while (!state_.ended) {
+      draw();
+      wait(signals, terminal);
+    }
+    return {};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // What was there stays where it cannot be read.
+  bool refresh() {
+    const Result<Json> answer = read_(top_views()[state_.view]);
+    read_at_ = Clock::now();
+    shown_ = state_.view;
+    problem_ = answer.ok() ? "" : answer.problems().front();
+    if (answer.ok()) report_ = answer.value();
+    return answer.ok();
+  }
+
+  void draw() const {
+    const Screen screen = top_screen(state_, report_, problem_, screen_size());
+    std::string out = "\033[H";
+    for (size_t i = 0; i < screen.lines.size(); ++i) {
+      const bool stands_out = i == screen.heads;
+      out += (stands_out ? "\033[7m" : "") + screen.lines[i] + (stands_out ? "\033[0m" : "") +
+             "\033[K" + (i + 1 < screen.lines.size() ? "\r\n" : "");
+    }
+    send(out + "\033[J");
+  }
+
+  // Until a key, a signal, or the time for the next reading.
+  void wait(const Signals& signals, const Terminal& terminal) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(read_at_ + interval_ - Clock::now())
+            .count();
+    std::array<pollfd, 2> waits{{{STDIN_FILENO, POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
+    poll(waits.data(), waits.size(),
+         state_.paused ? -1 : static_cast<int>(std::max<int64_t>(left, 0)));
+    for (int signal = signals.next(); signal != 0; signal = signals.next())
+      handle(signal, terminal);
+    if (waits[0].revents != 0) take_keys();
+    const bool other_view = shown_ != state_.view;
+    if (other_view || (!state_.paused && Clock::now() >= read_at_ + interval_)) refresh();
+  }
+
+  void handle(int signal, const Terminal& terminal) {
+    if (signal == SIGWINCH) return;  // it is drawn anew in any case
+    if (signal != SIGTSTP) {
+      state_.ended = true;
+      return;
+    }
+    terminal.leave();
+    raise(SIGSTOP);
+    terminal.enter();
+  }
+
+  void take_keys() {
+    std::array<char, 256> buffer{};
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got <= 0) {  // the terminal is gone
+      state_.ended = true;
+      return;
+    }
+    std::string bytes(buffer.data(), static_cast<size_t>(got));
+    while (!bytes.empty()) press(state_, take_key(bytes), report_);
+  }
+
+  const ReadReport& read_;
+  const std::chrono::milliseconds interval_;
+  TopState state_;
+  Json report_ = Json::object();
+  std::string problem_;
+  size_t shown_ = 0;  // view of report_
+  Clock::time_point read_at_;
+};
+
+// Without a terminal: every view once, whole.
+Problems print_all(const ReadReport& read) {
+  for (const Report view : top_views()) {
+    const Result<Json> report = read(view);
+    if (!report.ok()) return report.problems();
+    std::cout << to_string(view) << "\n" << render_table(report.value()) << "\n";
+  }
+  return {};
+}
+
+}  // namespace
+
+Problems run_top(const ReadReport& read, int interval_ms) {
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return print_all(read);
+  return Top(read, interval_ms).run();
+}
+
+}  // namespace eddy::control

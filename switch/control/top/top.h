@@ -1,0 +1,22 @@
+// `eddyctl top`: reads reports again and again and shows them on a terminal.
+//
+// On anything but a terminal it prints every view once, as text. The terminal gets its own settings
+// back however the program ends, but for SIGKILL. Thread: the caller's, which it keeps; it owns
+// stdin, stdout and the signals that concern a terminal meanwhile.
+#pragma once
+
+#include <functional>
+
+#include "net/result.h"
+#include "switch/control/report/json.h"
+#include "switch/control/report/words.h"
+
+namespace eddy::control {
+
+using ReadReport = std::function<Result<Json>(Report)>;
+
+// `interval_ms`: between two readings. The problems that kept it from starting; empty: it has
+// ended.
+[[nodiscard]] Problems run_top(const ReadReport& read, int interval_ms);
+
+}  // namespace eddy::control

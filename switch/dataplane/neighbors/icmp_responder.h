@@ -1,0 +1,49 @@
+// IcmpResponder: what the switch answers on its own addresses and to packets that it cannot send
+// on: echo replies, destination unreachable, time exceeded, packet too big; ICMP and ICMPv6. Errors
+// are policed by a token bucket.
+//
+// Answers are routed like any packet of ours, so that they also reach hosts behind another leaf.
+// Owner: the shard. Source: RFC 792, RFC 1812 section 4.3, RFC 4443.
+#pragma once
+
+#include <cstdint>
+
+#include "net/icmp.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/units.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class Forwarder;
+
+class IcmpResponder {
+ public:
+  IcmpResponder(ShardContext& context, IngressBuffer& buffer)
+      : context_(context), buffer_(buffer) {}
+  void connect(Forwarder& forwarder) { forwarder_ = &forwarder; }  // once, before use
+
+  // A packet to one of our addresses. Takes it.
+  void local(Packet* packet);
+  // An error to the sender of a packet that the caller then drops. Silent where the RFCs want
+  // silence, counted where the rate is exceeded. `mtu` only with packet_too_big.
+  void error(const Packet& about, IcmpErrorReason reason, uint32_t mtu = 0);
+
+ private:
+  static constexpr int64_t kBurstErrors = 10;  // answered at once after a quiet time
+
+  bool within_rate();
+  void answer_echo(Packet* packet);
+  void route(Packet* packet, PortId port);
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  Forwarder* forwarder_ = nullptr;
+  // Token bucket as a virtual time: when the next error would be due at the plain rate. Full in the
+  // beginning.
+  Instant next_error_ = Instant() - Duration::seconds(kBurstErrors);
+};
+
+}  // namespace eddy

@@ -1,0 +1,70 @@
+#include "switch/dataplane/neighbors/neighbors.h"
+
+#include <bit>
+#include <cstring>
+
+#include "net/assert.h"
+
+namespace eddy {
+
+NeighborTable::NeighborTable(size_t capacity)
+    : entries_(capacity), slots_(std::bit_ceil(capacity * 2), kEmpty) {
+  ASSERT(capacity > 0 && capacity < kEmpty);
+  for (size_t i = capacity; i-- > 0;) free_.push_back(static_cast<uint16_t>(i));
+}
+
+Neighbor* NeighborTable::find(PortId port, const IpAddress& address) {
+  const uint16_t index = slots_[slot_of(port, address)];
+  return index == kEmpty ? nullptr : &entries_[index];
+}
+
+Neighbor* NeighborTable::insert(PortId port, const IpAddress& address) {
+  if (free_.empty()) return nullptr;
+  const size_t slot = slot_of(port, address);
+  ASSERT(slots_[slot] == kEmpty);
+  const uint16_t index = free_.back();
+  free_.pop_back();
+  slots_[slot] = index;
+  entries_[index] = Neighbor{};
+  entries_[index].address = address;
+  entries_[index].port = port;
+  return &entries_[index];
+}
+
+// Open addressing without tombstones: what follows in the run moves up into the gap.
+void NeighborTable::erase(Neighbor* neighbor) {
+  ASSERT(neighbor->waiting.empty());
+  const size_t mask = slots_.size() - 1;
+  size_t gap = slot_of(neighbor->port, neighbor->address);
+  free_.push_back(slots_[gap]);
+  neighbor->state = NeighborState::free;
+  slots_[gap] = kEmpty;
+  for (size_t next = (gap + 1) & mask; slots_[next] != kEmpty; next = (next + 1) & mask) {
+    const Neighbor& moved = entries_[slots_[next]];
+    const size_t home = home_of(moved.port, moved.address);
+    if (((next - home) & mask) < ((next - gap) & mask)) continue;
+    slots_[gap] = slots_[next];
+    slots_[next] = kEmpty;
+    gap = next;
+  }
+}
+
+size_t NeighborTable::home_of(PortId port, const IpAddress& address) const {
+  uint64_t words[2];
+  std::memcpy(words, address.octets().data(), sizeof words);
+  uint64_t hash = (words[0] ^ std::rotl(words[1], 23) ^ port.index()) * 0x9e3779b97f4a7c15u;
+  hash ^= hash >> 32;
+  return hash & (slots_.size() - 1);
+}
+
+size_t NeighborTable::slot_of(PortId port, const IpAddress& address) const {
+  size_t slot = home_of(port, address);
+  while (slots_[slot] != kEmpty) {
+    const Neighbor& there = entries_[slots_[slot]];
+    if (there.address == address && there.port == port) break;
+    slot = (slot + 1) & (slots_.size() - 1);
+  }
+  return slot;
+}
+
+}  // namespace eddy

@@ -1,0 +1,38 @@
+// Shard: the part of a Switch that one worker polls: its ports' ingress, queues, pauses and timers.
+//
+// poll(io, now) takes what `io` has and answers through `io`. Time never goes back between polls of
+// one shard. next_deadline() knows every timer; the world polls at the latest then, and whenever io
+// has something. Thread: one at a time. Cost of a poll: the packets and due timers in it. Source:
+// architecture, sections 3 and 4.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "net/ids.h"
+#include "net/units.h"
+#include "switch/dataplane/state/counters.h"
+#include "switch/dataplane/state/io.h"
+
+namespace eddy {
+
+struct PollStats {
+  uint32_t received = 0;
+  uint32_t transmitted = 0;
+  uint32_t messages = 0;  // from other shards and control
+  bool idle() const { return received + transmitted + messages == 0; }
+};
+
+class Shard {
+ public:
+  virtual ~Shard() = default;
+  virtual PollStats poll(Io& io, Instant now) = 0;
+  // The earliest time at which a poll has work of its own; never() when only io can bring any. Mail
+  // counts as now.
+  virtual Instant next_deadline() const = 0;
+  // Worlds count what only they see (rx_missed_packets, rx_nombuf_packets). Thread: the shard's.
+  virtual Counters& counters() = 0;
+  virtual void push_event(const struct Event& event) = 0;
+};
+
+}  // namespace eddy

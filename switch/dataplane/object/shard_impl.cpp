@@ -1,0 +1,280 @@
+#include "switch/dataplane/object/shard_impl.h"
+
+#include <rte_prefetch.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "net/assert.h"
+#include "switch/dataplane/object/flow_scan.h"
+
+namespace eddy {
+
+ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
+    : context_(common, id, ports),
+      pause_sender_(ports, context_.due_of(Timers::pause_sender)),
+      predictor_(ports, context_.due_of(Timers::predictor)),
+      buffer_(context_, pause_sender_, predictor_, ports),
+      egress_(context_, buffer_, ports),
+      icmp_(context_, buffer_),
+      peers_(context_, buffer_, egress_, ports),
+      warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
+      failures_(context_, ports),
+      paths_(context_, {buffer_, egress_, peers_, failures_}),
+      adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_}),
+      recirculation_(context_, {buffer_, predictor_, failures_}, ports),
+      resequencer_(context_),
+      forwarder_(context_, buffer_, {adjacency_, icmp_, paths_}),
+      pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
+      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, paths_}),
+      links_up_(ports) {
+  icmp_.connect(forwarder_);
+  recirculation_.connect(forwarder_);
+  adjacency_.connect(resequencer_);
+  resequencer_.connect(adjacency_);
+  context_.loop = &recirculation_;
+}
+
+PollStats ShardImpl::poll(Io& io, Instant now) {
+  ASSERT(now >= context_.now);
+  context_.io = &io;
+  context_.now = now;
+  context_.stats = {};
+  const News news = io.news();
+  follow_control();
+  buffer_.begin_poll();
+  paths_.begin_poll();
+  read_mail();
+  follow_links(news.link_changes);
+  if (next_timer_ <= now) [[unlikely]]
+    on_timers();
+  for (const PortId port : news.completions) egress_.line_free(port);
+  if (news.packets) ingress_.run();
+  forwarder_.forward_originated();
+  send();
+  if (pause_sender_.owes(now) || egress_.ready() || predictor_.owes()) [[unlikely]]
+    send();  // XON for what has just left
+  context_.flush_freed();
+  if (draining_ != nullptr) [[unlikely]]
+    finish_drain();
+  next_timer_ = *std::min_element(context_.due.begin(), context_.due.end());
+  return context_.stats;
+}
+
+inline void ShardImpl::send() {
+  pause_.send_frames();
+  warnings_.send_frames();
+  egress_.service();
+  buffer_.flush();
+}
+
+Instant ShardImpl::next_deadline() const {
+  if (mail_waits() || buffer_.credits_wait() || predictor_.owes() ||
+      context_.common.changes.newest.load(std::memory_order_relaxed) != adopted_)
+    return context_.now;
+  return std::max(next_timer_, context_.now);
+}
+
+// Between polls the shard looks into no snapshot, so this is where it lets go of the last one: of
+// that which was in force before a grace period that it can see has begun.
+inline void ShardImpl::follow_control() {
+  const Changes& changes = context_.common.changes;
+  const uint64_t grace = changes.grace.load(std::memory_order_acquire);
+  if (grace != grace_passed_) [[unlikely]] {
+    grace_passed_ = grace;
+    rte_rcu_qsbr_quiescent(context_.common.readers.get(),
+                           static_cast<unsigned>(context_.id.index()));
+  }
+  if (changes.newest.load(std::memory_order_acquire) != adopted_) [[unlikely]]
+    adopt_snapshot();
+}
+
+// The last snapshot may be gone and its memory be this one's: only generations tell them apart.
+void ShardImpl::adopt_snapshot() {
+  const Snapshot* latest = context_.common.changes.snapshot.load(std::memory_order_acquire);
+  context_.obey(latest);
+  adopted_ = latest->generation;
+  next_timer_ = context_.now;  // of what this poll sets, some may be due at once
+  buffer_.adopt(*latest);
+  egress_.adopt(*latest);
+  warnings_.adopt(*latest);
+  failures_.adopt(*latest);
+  paths_.adopt(*latest);
+  pause_.adopt(*latest);
+  peers_.adopt(*latest);
+  adjacency_.adopt(*latest);
+  for (size_t port = 0; port < latest->ports.size(); ++port)
+    if (context_.owns(PortId(port))) settle_port(PortId(port));
+  forwarder_.refresh_live();
+  recirculation_.adopt(*latest);
+  resequencer_.adopt(*latest);
+  context_.event(EventKind::snapshot_adopted, PortId::none(), latest->generation);
+}
+
+// What control has posted is counted, so that its mailbox need not be looked into.
+inline void ShardImpl::read_mail() {
+  CommonState& common = context_.common;
+  if (!context_.sole) {
+    for (size_t from = 0; from < common.shards; ++from) {
+      if (from == context_.id.index()) continue;
+      read(common.mail(from, context_.id));
+      take_credits(common.credits(ShardId(from), context_.id));
+      take_packets(common.lane(ShardId(from), context_.id));
+    }
+  }
+  const uint16_t posted =
+      common.changes.commands[context_.id.index()].load(std::memory_order_acquire);
+  if (posted == commands_read_) [[likely]]
+    return;
+  commands_read_ = posted;
+  read(common.mail(common.control(), context_.id));
+}
+
+void ShardImpl::read(Mailbox& mail) {
+  while (!mail.empty()) {
+    next_timer_ = context_.now;  // of what this poll sets, some may be due at once
+    const size_t count = mail.receive(messages_);
+    context_.stats.messages += static_cast<uint32_t>(count);
+    for (size_t i = 0; i < count; ++i) take_message(messages_[i]);
+  }
+}
+
+inline void ShardImpl::take_credits(CreditLane& lane) {
+  while (!lane.empty()) {
+    std::array<Credit, kBurst> credits;
+    const size_t count = lane.receive(credits);
+    context_.stats.messages += static_cast<uint32_t>(count);
+    for (size_t i = 0; i < count; ++i) buffer_.take_credit(credits[i]);
+  }
+}
+
+// The lines of a packet are in another core's cache: they are asked for long before they are
+// needed.
+void ShardImpl::take_packets(PacketLane& lane) {
+  constexpr size_t kPacketsAhead = 16;
+  constexpr size_t kFramesAhead = 8;
+  while (!lane.empty()) {
+    std::array<Packet*, kBurst + kPacketsAhead> burst;
+    const size_t count = lane.receive({burst.data(), kBurst});
+    ++context_.stats.messages;
+    std::fill_n(&burst[count], kPacketsAhead, burst[0]);  // so that looking ahead needs no end
+    for (size_t i = 0; i < kPacketsAhead; ++i) rte_prefetch0(burst[i]);
+    for (size_t i = 0; i < count; ++i) {
+      rte_prefetch0(burst[i + kPacketsAhead]);
+      rte_prefetch0(burst[i + kFramesAhead]->data());
+      adjacency_.deliver(burst[i]);
+    }
+  }
+}
+
+void ShardImpl::take_message(const Message& message) {
+  switch (message.kind) {
+    case Message::Kind::warning:
+      return warnings_.take(message.warning);
+    case Message::Kind::path:
+      return paths_.take(message.path);
+    case Message::Kind::wake:
+      return;
+    case Message::Kind::frame:
+      return warnings_.place(message.frame);
+    case Message::Kind::command:
+      return carry_out(*message.command);
+  }
+}
+
+void ShardImpl::carry_out(Command& command) {
+  switch (command.kind) {
+    case Command::Kind::set_port_tx:
+      egress_.set_tx_enabled(command.port, command.on);
+      break;
+    case Command::Kind::clear_watermarks:
+      egress_.clear_watermarks();
+      buffer_.clear_watermarks();
+      break;
+    case Command::Kind::dump_neighbors:
+      command.row_count = adjacency_.dump(command.rows);
+      break;
+    case Command::Kind::dump_paths:
+      command.row_count = paths_.dump(command.path_rows);
+      break;
+    case Command::Kind::scan_flows:
+      scan_flows(context_, command.flows);
+      break;
+    case Command::Kind::drain:
+      pause_.resume_all();
+      recirculation_.release_all();
+      resequencer_.release_all();
+      command.next = std::exchange(draining_, &command);
+      return;
+  }
+  command.done.store(true, std::memory_order_release);
+}
+
+void ShardImpl::finish_drain() {
+  if (held() != 0) return;
+  while (draining_ != nullptr) {  // whoever asked may free it as soon as it is done
+    Command& command = *std::exchange(draining_, draining_->next);
+    command.done.store(true, std::memory_order_release);
+  }
+}
+
+inline void ShardImpl::follow_links(std::span<const LinkChange> changes) {
+  for (const LinkChange& change : changes) change_link(change);
+  const uint32_t generation = context_.common.changes.links.load(std::memory_order_acquire);
+  if (generation == links_seen_) [[likely]]
+    return;
+  links_seen_ = generation;
+  forwarder_.refresh_live();
+  recirculation_.release_all();
+}
+
+void ShardImpl::change_link(const LinkChange& change) {
+  links_up_[change.port.index()] = change.up;
+  next_timer_ = context_.now;  // of what this poll sets, some may be due at once
+  settle_port(change.port);
+}
+
+void ShardImpl::settle_port(PortId port) {
+  const bool up = links_up_[port.index()] && context_.settings(port).admin_up;
+  if (egress_.up(port) == up) return;
+  egress_.set_up(port, up);
+  pause_.link_changed(port, up);
+  peers_.link_changed(port, up);
+  if (!up) adjacency_.link_down(port);
+  context_.event(up ? EventKind::link_up : EventKind::link_down, port);
+}
+
+void ShardImpl::on_timers() {
+  egress_.on_timers();
+  pause_.on_timers();
+  warnings_.on_timers();
+  paths_.on_timers();
+  follow_links({});  // and paths
+  peers_.on_timers();
+  adjacency_.on_timers();
+  resequencer_.on_timers();
+  recirculation_.on_timers();  // last: what comes back goes before what is fresh
+}
+
+bool ShardImpl::mail_waits() const {
+  CommonState& common = context_.common;
+  if (common.changes.commands[context_.id.index()].load(std::memory_order_relaxed) !=
+      commands_read_)
+    return true;
+  for (size_t from = 0; !context_.sole && from < common.shards; ++from) {
+    if (from == context_.id.index()) continue;
+    if (!common.mail(from, context_.id).empty() ||
+        !common.credits(ShardId(from), context_.id).empty() ||
+        !common.lane(ShardId(from), context_.id).empty())
+      return true;
+  }
+  return false;
+}
+
+uint64_t ShardImpl::held() const {
+  return egress_.held() + adjacency_.held() + forwarder_.held() + recirculation_.held() +
+         resequencer_.held();
+}
+
+}  // namespace eddy

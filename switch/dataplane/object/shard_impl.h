@@ -1,0 +1,90 @@
+// ShardImpl: the parts of a shard, put together, and the order in which a poll runs them.
+//
+// Owner: the worker. Source: architecture, section 4; docs/packet_walk.md has the table.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "net/ids.h"
+#include "pfc/pause_sender.h"
+#include "switch/dataplane/neighbors/adjacency.h"
+#include "switch/dataplane/neighbors/icmp_responder.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/object/switch.h"
+#include "switch/dataplane/paths/fabric_peers.h"
+#include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/pipeline/forwarder.h"
+#include "switch/dataplane/pipeline/ingress.h"
+#include "switch/dataplane/pipeline/pause_control.h"
+#include "switch/dataplane/pipeline/recirculation.h"
+#include "switch/dataplane/queues/egress.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/queues/resequencer.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class ShardImpl final : public Shard {
+ public:
+  ShardImpl(CommonState& common, ShardId id, size_t ports);
+
+  PollStats poll(Io& io, Instant now) override;
+  Instant next_deadline() const override;
+  Counters& counters() override { return context_.counters; }
+  void push_event(const Event& event) override { context_.events.push(event); }
+
+  const Counters& counters() const { return context_.counters; }
+  EventRing& events() { return context_.events; }
+  const pfc::BufferPool& pool() const { return buffer_.pool(); }
+  const DelayHistogram& waits() const { return recirculation_.delays(); }
+  LoopUse loop_use() const { return recirculation_.use(); }
+  uint64_t held() const;
+
+ private:
+  void follow_control();
+  void adopt_snapshot();
+  void read_mail();
+  void read(Mailbox& mail);
+  void take_credits(CreditLane& lane);
+  void take_packets(PacketLane& lane);
+  void take_message(const Message& message);
+  void carry_out(Command& command);
+  void follow_links(std::span<const LinkChange> changes);
+  void change_link(const LinkChange& change);
+  // Brings the port up while its link is up and its configuration wants it up.
+  void settle_port(PortId port);
+  void on_timers();
+  void send();
+  void finish_drain();
+  bool mail_waits() const;
+
+  // The first line, of every poll: what of CommonState::changes this shard has followed.
+  uint64_t adopted_ = 0;       // generation of the snapshot that the parts below obey
+  uint64_t grace_passed_ = 0;  // rte_rcu_qsbr's token
+  uint32_t links_seen_ = 0;    // that the live masks reflect
+  uint16_t commands_read_ = 0;
+  Command* draining_ = nullptr;  // those that wait for the shard to be empty, by Command::next
+  Instant next_timer_;           // the earliest of ShardContext::due after the last poll, or before
+  ShardContext context_;
+  pfc::PauseSender pause_sender_;
+  pfc::Predictor predictor_;
+  IngressBuffer buffer_;
+  Egress egress_;
+  IcmpResponder icmp_;
+  FabricPeers peers_;
+  PathWarnings warnings_;
+  FailureDetector failures_;
+  PathService paths_;
+  Adjacency adjacency_;
+  Recirculation recirculation_;
+  Resequencer resequencer_;
+  Forwarder forwarder_;
+  PauseControl pause_;
+  Ingress ingress_;
+  std::array<Message, kBurst> messages_;  // being read
+  std::vector<bool> links_up_;            // by port, as the world says
+};
+
+}  // namespace eddy

@@ -1,0 +1,196 @@
+#include "switch/dataplane/object/switch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/assert.h"
+#include "switch/dataplane/object/shard_impl.h"
+#include "switch/dataplane/state/shard_context.h"
+#include "switch/dataplane/state/snapshot.h"
+
+namespace eddy {
+namespace {
+
+int64_t read(const std::atomic<int64_t>& value) {
+  return value.load(std::memory_order_relaxed);
+}
+
+// Keys that only a restart can change, as far as the object itself depends on them.
+Problems restart_needed(const config::SwitchConfig& before, const config::SwitchConfig& now) {
+  Problems problems;
+  if (before.ports.size() != now.ports.size()) problems.push_back("ports: their number changed");
+  for (size_t i = 0; i < std::min(before.ports.size(), now.ports.size()); ++i) {
+    if (before.ports[i].name != now.ports[i].name)
+      problems.push_back("ports: " + before.ports[i].name + " became " + now.ports[i].name);
+    if (before.ports[i].worker != now.ports[i].worker)
+      problems.push_back("ports." + now.ports[i].name + ".worker changed");
+  }
+  return problems;
+}
+
+}  // namespace
+
+struct Switch::State {
+  State(SwitchOptions given, size_t ports)
+      : options(std::move(given)), common(options.shards, ports) {}
+
+  struct Retired {
+    std::unique_ptr<Snapshot> snapshot;
+    uint64_t token;  // of rte_rcu_qsbr: free when all shards have passed it
+  };
+
+  SwitchOptions options;
+  CommonState common;
+  std::vector<std::unique_ptr<ShardImpl>> shards;
+  std::unique_ptr<Snapshot> snapshot;
+  std::vector<Retired> retired;
+};
+
+Switch::Switch(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Switch::~Switch() = default;
+
+Result<std::unique_ptr<Switch>> Switch::create(const config::SwitchConfig& config,
+                                               const SwitchOptions& options) {
+  if (options.shards < 1 || options.shards > kMaxShards)
+    return Problems{"workers: " + std::to_string(options.shards) + " is not in 1..16"};
+  if (config.ports.size() > kMaxPorts)
+    return Problems{"ports: " + std::to_string(config.ports.size()) + " is more than 256"};
+  auto snapshot = Snapshot::build(config, options, nullptr);
+  if (!snapshot) return snapshot.problems();
+  const size_t ports = config.ports.size();
+  auto state = std::make_unique<State>(options, ports);
+  state->snapshot = std::move(*snapshot);
+  state->snapshot->generation = 1;
+  state->common.publish(*state->snapshot);
+  for (size_t i = 0; i < options.shards; ++i)
+    state->shards.push_back(std::make_unique<ShardImpl>(state->common, ShardId(i), ports));
+  return std::unique_ptr<Switch>(new Switch(std::move(state)));
+}
+
+size_t Switch::shard_count() const {
+  return state_->shards.size();
+}
+Shard& Switch::shard(ShardId id) {
+  return *state_->shards[id.index()];
+}
+
+Result<uint64_t> Switch::reconfigure(const config::SwitchConfig& config) {
+  Problems problems = restart_needed(state_->snapshot->config, config);
+  if (!problems.empty()) return problems;
+  auto next = Snapshot::build(config, state_->options, state_->snapshot.get());
+  if (!next) return next.problems();
+  (*next)->generation = state_->snapshot->generation + 1;
+  state_->common.publish(**next);
+  const uint64_t token = rte_rcu_qsbr_start(state_->common.readers.get());
+  state_->common.changes.grace.store(token, std::memory_order_release);
+  state_->retired.push_back({std::exchange(state_->snapshot, std::move(*next)), token});
+  return state_->snapshot->generation;
+}
+
+size_t Switch::reclaim() {
+  rte_rcu_qsbr* readers = state_->common.readers.get();
+  std::erase_if(state_->retired, [readers](const State::Retired& retired) {
+    return rte_rcu_qsbr_check(readers, retired.token, /*wait=*/false) == 1;
+  });
+  return state_->retired.size();
+}
+
+bool Switch::post(ShardId shard, Command& command) {
+  command.done.store(false, std::memory_order_relaxed);
+  CommonState& common = state_->common;
+  if (!common.mail(common.control(), shard)
+           .send({.kind = Message::Kind::command, .command = &command}))
+    return false;
+  std::atomic<uint16_t>& posted = common.changes.commands[shard.index()];
+  const unsigned count = posted.load(std::memory_order_relaxed) + 1u;
+  posted.store(static_cast<uint16_t>(count), std::memory_order_release);
+  return true;
+}
+
+size_t Switch::port_count() const {
+  return state_->common.signals.size();
+}
+const config::SwitchConfig& Switch::config() const {
+  return state_->snapshot->config;
+}
+
+const Counters& Switch::counters(ShardId shard) const {
+  return std::as_const(*state_->shards[shard.index()]).counters();
+}
+const DelayHistogram& Switch::waits(ShardId shard) const {
+  return state_->shards[shard.index()]->waits();
+}
+EventRing& Switch::events(ShardId shard) {
+  return state_->shards[shard.index()]->events();
+}
+const lb::PortSignals& Switch::signals(PortId port) const {
+  return state_->common.signals[port.index()];
+}
+
+const lb::PathTable* Switch::paths() const {
+  return state_->snapshot->paths.get();
+}
+std::span<const lb::PathSet> Switch::path_sets() const {
+  return state_->snapshot->path_sets;
+}
+
+PgStatus Switch::pg_status(PortId port, PriorityGroupId pg) const {
+  const pfc::PgBuffer& buffer = state_->common.pg(port, pg);
+  const PortSettings& settings = state_->snapshot->ports[port.index()];
+  const int64_t shared_free =
+      std::max<int64_t>(buffer_status().shared_size - buffer_status().shared_used, 0);
+  return {.used = read(buffer.used),
+          .headroom = read(buffer.headroom_used),
+          .xoff = settings.classes->pgs[pg.index()].threshold(shared_free),
+          .user_watermark = read(buffer.user_watermark),
+          .persistent_watermark = read(buffer.persistent_watermark),
+          .pausing = buffer.pausing.load(std::memory_order_relaxed)};
+}
+
+QueueStatus Switch::queue_status(PortId port, QueueId queue) const {
+  const lb::PortSignals& signals = state_->common.signals[port.index()];
+  const EgressQueue& gauge = state_->common.queue(port, queue);
+  return {.used = signals.queued_bytes[queue.index()].load(std::memory_order_relaxed),
+          .user_watermark = read(gauge.user_watermark),
+          .persistent_watermark = read(gauge.persistent_watermark),
+          .paused = signals.paused(queue),
+          .storm = gauge.storm.load(std::memory_order_relaxed)};
+}
+
+BufferStatus Switch::buffer_status() const {
+  const Snapshot& snapshot = *state_->snapshot;
+  BufferStatus status{.size = snapshot.config.buffer.size.count(),
+                      .reserved = snapshot.set_aside.count(),
+                      .shared_size = snapshot.shared_size.count()};
+  for (const pfc::PoolUse& use : state_->common.pool_use) {
+    status.shared_used += read(use.shared);
+    status.headroom_used += read(use.headroom);
+  }
+  return status;
+}
+
+LoopUse Switch::loop_use(ShardId shard) const {
+  return state_->shards[shard.index()]->loop_use();
+}
+
+Balance Switch::balance() const {
+  Balance balance;
+  for (const auto& shard : state_->shards) {
+    const Counters& counters = std::as_const(*shard).counters();
+    for (size_t port = 0; port < counters.port_count(); ++port) {
+      const PortCounters& at = counters[PortId(port)];
+      balance.rx += at.port.read(PortCounter::rx_packets);
+      balance.originated += at.port.read(PortCounter::originated_packets);
+      balance.tx += at.port.read(PortCounter::tx_packets);
+      balance.consumed += at.port.read(PortCounter::consumed_packets);
+      for (size_t reason = 0; reason < kDropReasons; ++reason)
+        balance.dropped += at.drops.read(reason);
+    }
+    balance.held += shard->held();
+  }
+  for (const auto& lane : state_->common.lanes)
+    if (lane != nullptr) balance.held += lane->count();
+  return balance;
+}
+
+}  // namespace eddy

@@ -1,0 +1,297 @@
+#include "switch/dataplane/paths/path_warnings.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "net/ethernet.h"
+#include "net/hash.h"
+#include "switch/dataplane/queues/own_frame.h"
+
+namespace eddy {
+namespace {
+
+constexpr uint8_t kCnmPcp = 7;  // never paused
+
+uint32_t folded(uint64_t hash) {
+  return static_cast<uint32_t>(hash ^ hash >> 32);
+}
+
+uint32_t source_of(const CongestionPointId& id) {
+  uint64_t bridge = 0;
+  for (const uint8_t octet : id.bridge.octets) bridge = bridge << 8 | octet;
+  return folded(hash_pair(bridge, id.port));
+}
+
+uint32_t origin_of(const CongestionPointId& id) {
+  return source_of({id.bridge, UINT16_MAX});
+}
+
+// Of our own ports' real pauses: no congestion point hashes to less than this but by accident.
+uint32_t source_of_pause(PortId port) {
+  return static_cast<uint32_t>(port.index()) + 1;
+}
+
+uint32_t saturated_ns(Duration time) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(time.ns(), 0, UINT32_MAX));
+}
+
+}  // namespace
+
+PathWarnings::PathWarnings(ShardContext& context, const Services& services, size_t ports)
+    : context_(context),
+      services_(services),
+      plans_(ports),
+      paused_(ports),
+      budget_used_to_(ports) {}
+
+void PathWarnings::cnm(Packet* packet) {
+  const PortId port = packet->ingress_port;
+  if (!may_hear(port)) {
+    context_.count(port, PortCounter::cnm_storm_packets);
+    context_.count(port, PortCounter::consumed_packets);
+    return context_.free(packet);
+  }
+  Cnm message;
+  const ConstOctets payload{packet->data() + packet->l2_len, packet->data_len() - packet->l2_len};
+  if (decode(payload, message) != CodecVerdict::ok)
+    return services_.buffer.drop(packet, DropReason::control_malformed);
+  context_.count(port, PortCounter::cnm_rx_packets);
+  if (enabled_) hear(port, message);
+  context_.count(port, PortCounter::consumed_packets);
+  context_.free(packet);
+}
+
+// A burst has one port's frames.
+bool PathWarnings::may_hear(PortId port) {
+  if (reading_.at != context_.now || reading_.port != port) reading_ = {context_.now, port, 0};
+  return reading_.count++ < kMostHeard;
+}
+
+void PathWarnings::hear(PortId port, const Cnm& message) {
+  const CnmWarning& warning = message.warning;
+  const config::SwitchConfig& self = context_.snapshot->config;
+  if (!message.has_warning) return context_.count(port, PortCounter::cnm_foreign_packets);
+  if (message.congestion_point.bridge == self.mac)
+    return context_.count(port, PortCounter::cnm_forged_packets);
+  const uint32_t source = source_of(message.congestion_point);
+  const bool relayed = (warning.flags & kCnmRelayed) != 0;
+  const size_t queue = context_.plans(port).pause_rx.pfc_to_queue[message.priority.index()].index();
+  const Duration life = std::min(Duration::nanoseconds(warning.expiry_ns), longest_life());
+  const lb::WarningMark mark{.port = port,
+                             .leaf = relayed ? warning.destination_leaf : LeafId::none(),
+                             .queues = static_cast<uint8_t>(1u << queue),
+                             .severity = message.feedback,
+                             .sequence = warning.sequence,
+                             .source = source,
+                             .origin = origin_of(message.congestion_point),
+                             .expiry = context_.now + life};
+  const lb::MarkEffect effect = apply(mark);
+  if (effect == lb::MarkEffect::stale) return context_.count(port, PortCounter::cnm_stale_packets);
+  if (effect == lb::MarkEffect::ignored) context_.count(port, PortCounter::cnm_ignored_packets);
+  tell_other_shards(mark);
+  if (warning.hops_left != 0) relay(port, message, source);
+}
+
+lb::MarkEffect PathWarnings::apply(const lb::WarningMark& mark) {
+  if (context_.warnings == nullptr) return lb::MarkEffect::ignored;
+  const lb::MarkEffect effect = context_.warnings->mark(mark);
+  follow_table();
+  if (!context_.owns(mark.port)) return effect;  // its shard counts
+  const auto priority = Priority(static_cast<size_t>(std::countr_zero(mark.queues)) % kPriorities);
+  if (effect == lb::MarkEffect::begun) {
+    context_.count(mark.port, PortCounter::path_warnings_begun);
+    context_.event(EventKind::path_warned, mark.port, mark.severity, priority);
+  } else if (effect == lb::MarkEffect::cleared) {
+    context_.count(mark.port, PortCounter::path_warnings_cleared);
+    context_.event(EventKind::path_warned, mark.port, 0, priority);
+  }
+  return effect;
+}
+
+// A mark that finds a mailbox full is lost; the next refresh brings it again.
+void PathWarnings::tell_other_shards(const lb::WarningMark& mark) {
+  const CommonState& common = context_.common;
+  for (size_t to = 0; to < common.shards; ++to)
+    if (to != context_.id.index())
+      (void)context_.common.mail(context_.id.index(), ShardId(to))
+          .send({.kind = Message::Kind::warning, .warning = mark});
+}
+
+void PathWarnings::relay(PortId from, const Cnm& message, uint32_t source) {
+  if (is_repeated(source, message.warning.sequence)) return;
+  Cnm onward = message;
+  onward.warning.hops_left =
+      static_cast<uint8_t>(std::min(message.warning.hops_left, kMostHops) - 1);
+  onward.warning.flags |= kCnmRelayed;
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    const PortId to(i);
+    if (to == from || context_.settings(to).role == config::PortRole::host || !fed(from, to))
+      continue;
+    if (!take_budget(to))
+      context_.count(to, PortCounter::cnm_over_budget);
+    else if (send(to, onward))
+      context_.count(to, PortCounter::cnm_relayed_packets);
+  }
+}
+
+bool PathWarnings::is_repeated(uint32_t source, uint32_t sequence) {
+  Heard& heard = heard_[source % kHeard];
+  const bool known = heard.source == source && context_.now - heard.at < longest_life();
+  if (known && static_cast<int32_t>(sequence - heard.sequence) <= 0) return true;
+  heard = {source, sequence, context_.now};
+  return false;
+}
+
+bool PathWarnings::fed(PortId egress, PortId ingress) const {
+  const Duration ago = context_.common.feeds.since(egress, ingress, context_.now);
+  return ago <= config_.contribution;
+}
+
+// A bucket that holds kRelayBurst messages and fills by one each kRelayGap.
+bool PathWarnings::take_budget(PortId port) {
+  Instant& used_to = budget_used_to_[port.index()];
+  const Instant next = std::max(used_to, context_.now - kRelayGap * kRelayBurst) + kRelayGap;
+  if (next > context_.now) return false;
+  used_to = next;
+  return true;
+}
+
+void PathWarnings::send_owed() {
+  services_.predictor.flush([this](const pfc::PfcWarning& warning) {
+    const PortId port = warning.port;
+    if (warning.begins) {
+      const Priority priority = context_.settings(port).classes->pg_to_pfc[warning.pg.index()];
+      context_.count(port, PortCounter::pfc_predicted);
+      context_.event(EventKind::pfc_predicted, port, warning.severity, priority);
+    }
+    if (warning.missed) context_.count(port, PortCounter::pfc_predictions_wrong);
+    const pfc::PredictorPlan& plan = plans_[port.index()];
+    const bool clears = warning.severity == pfc::Predictor::kClear;
+    if (!plan.notifies || (clears && !plan.sends_clear)) return;
+    if (send(port, message_of(warning))) context_.count(port, PortCounter::cnm_tx_packets);
+  });
+}
+
+Cnm PathWarnings::message_of(const pfc::PfcWarning& warning) const {
+  const config::SwitchConfig& self = context_.snapshot->config;
+  Cnm message;
+  message.feedback = warning.severity;
+  message.congestion_point = {self.mac, static_cast<uint16_t>(warning.port.index())};
+  message.queue_offset = cnm_quantity(warning.level.xoff - warning.level.queue);
+  message.queue_delta = cnm_quantity(warning.growth);
+  message.priority = context_.settings(warning.port).classes->pg_to_pfc[warning.pg.index()];
+  message.encapsulated_destination = services_.peers.mac(warning.port);
+  message.warning = {.predicting_switch = self.id,
+                     .destination_leaf = context_.snapshot->leaf,
+                     .hops_left = static_cast<uint8_t>(config_.relays),
+                     .sequence = warning.sequence,
+                     .time_to_pfc_ns = saturated_ns(warning.time_to_xoff),
+                     .expiry_ns = saturated_ns(config_.life),
+                     .queue_bytes = static_cast<uint32_t>(warning.level.queue)};
+  return message;
+}
+
+// The destination is filled in where it is known.
+bool PathWarnings::send(PortId port, const Cnm& message) {
+  const bool own = context_.owns(port);
+  if (own && (!services_.egress.up(port) || !services_.peers.known(port))) return false;
+  Packet* packet = new_frame(context_);
+  if (packet == nullptr) {
+    context_.count(port, PortCounter::no_control_buffer);
+    return false;
+  }
+  const EthernetHeader header{.source = context_.settings(port).mac,
+                              .ethertype = kEtherTypeCnm,
+                              .tag_count = 1,
+                              .tags = {VlanTag{.pcp = kCnmPcp}}};
+  const Octets space = frame_space(*packet);
+  size_t length = encode(header, space);
+  length += encode(message, space.subspan(length));
+  set_frame_length(*packet, pad_frame(space, length));
+  packet->egress_port = port;
+  if (own) {
+    place(packet);
+    return true;
+  }
+  if (context_.common.mail(context_.id.index(), context_.settings(port).owner)
+          .send({.kind = Message::Kind::frame, .frame = packet}))
+    return true;
+  context_.count(port, PortCounter::no_control_buffer);
+  context_.free(packet);
+  return false;
+}
+
+void PathWarnings::place(Packet* packet) {
+  const PortId port = packet->egress_port;
+  store_mac(packet->data(), services_.peers.mac(port));
+  services_.egress.originate(port, packet);
+}
+
+void PathWarnings::paused(PortId port, uint8_t queues) {
+  const uint8_t before = std::exchange(paused_[port.index()], queues);
+  if (!enabled_ || before == queues) return;
+  const uint32_t source = source_of_pause(port);
+  const auto freed = static_cast<uint8_t>(before & ~queues);
+  const Duration hold = context_.snapshot->config.ports[port.index()].cable_delay * 2;
+  lb::WarningMark mark{
+      .port = port, .severity = pfc::Predictor::kPfcSent, .source = source, .origin = source};
+  if (queues == 0) {
+    mark.queues = freed;
+    mark.expiry = context_.now + hold;
+  } else {
+    mark.queues = queues;
+    mark.expiry = Instant::never();
+  }
+  mark.sequence = ++pause_sequence_;
+  (void)apply(mark);
+  tell_other_shards(mark);
+}
+
+void PathWarnings::pfc_sent(PortId port, uint8_t xoff, uint8_t xon) {
+  const PortSettings& settings = context_.settings(port);
+  for (size_t pg = 0; pg < kPriorities; ++pg) {
+    if (!services_.predictor.watches(port, PriorityGroupId(pg))) continue;
+    const size_t priority = settings.classes->pg_to_pfc[pg].index();
+    if (((xoff | xon) >> priority & 1) != 0)
+      count(port, services_.predictor.pfc_sent(port, PriorityGroupId(pg),
+                                               (xoff >> priority & 1) != 0, context_.now));
+  }
+}
+
+void PathWarnings::count(PortId port, const pfc::PauseForesight& pause) {
+  if (!pause.begins) return;
+  context_.count(port, pause.foreseen ? PortCounter::pfc_foreseen : PortCounter::pfc_unforeseen);
+  if (!pause.first) return;
+  context_.count(port, PortCounter::pfc_predictions_right);
+  context_.counters[port].port[PortCounter::pfc_prediction_lead_ps].add(
+      static_cast<uint64_t>(pause.lead.ps()));
+}
+
+void PathWarnings::on_timers() {
+  services_.predictor.on_timers(context_.now, [this](PortId port, PriorityGroupId pg) {
+    return services_.buffer.level(port, pg);
+  });
+  if (context_.warnings == nullptr) return;
+  while (const auto port = context_.warnings->expire_one(context_.now))
+    if (context_.owns(*port)) context_.count(*port, PortCounter::path_warnings_expired);
+  follow_table();
+}
+
+void PathWarnings::follow_table() {
+  *context_.due_of(Timers::warnings) =
+      context_.warnings == nullptr ? Instant::never() : context_.warnings->next_expiry();
+}
+
+void PathWarnings::adopt(const Snapshot& now) {
+  enabled_ = now.config.rlb.enabled();
+  config_ = now.config.rlb.warning;
+  for (size_t i = 0; i < now.ports.size(); ++i) {
+    if (!context_.owns(PortId(i)) || plans_[i] == now.plans[i].predictor) continue;
+    plans_[i] = now.plans[i].predictor;
+    services_.predictor.configure(PortId(i), plans_[i]);
+  }
+  follow_table();
+}
+
+}  // namespace eddy

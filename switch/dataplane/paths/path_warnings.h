@@ -1,0 +1,112 @@
+// PathWarnings: tells the switches upstream that a port is about to send PFC, hears what the
+// switches downstream tell, and passes it on to those that can choose another path.
+//
+// Told: what the predictor owes, as an 802.1Qau CNM to the peer of a fabric port. Heard: a CNM that
+// comes straight from its congestion point concerns the port it came by, for whatever leaf lies
+// behind; one that was relayed concerns that port for the congestion point's leaf. Passed on: to
+// the fabric ports that fed the port it came by lately, once a (congestion point, sequence), while
+// hops are left and the budget of the port allows. A real pause counts as the severest warning and
+// outlasts it by two cable delays. What a message may claim is clamped: life, hops, severity.
+// A storm costs little: of a port a poll reads kMostHeard, which its peer's own budget keeps to.
+// Owner: the shard; every shard has a table of its own and learns of marks by mail. Bounds: one CNM
+// a watched PG and refresh out, one a port and 2 us passed on. Cost: nothing a packet, but a store
+// that says which port feeds which. Source: reference B.3 to B.5, B.12.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lb/warning_table.h"
+#include "net/cnm.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "pfc/predictor.h"
+#include "switch/dataplane/paths/fabric_peers.h"
+#include "switch/dataplane/queues/egress.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+// CnmWarning::flags
+inline constexpr uint8_t kCnmRelayed = 1 << 0;
+
+class PathWarnings {
+ public:
+  // A message is believed for so long, or for kTrust times what this switch's own live, if longer.
+  static constexpr Duration kLongestLife = Duration::milliseconds(1);
+  static constexpr int64_t kTrust = 4;
+  static constexpr uint8_t kMostHops = 3;
+  static constexpr Duration kRelayGap = Duration::microseconds(2);  // a port, on average
+  static constexpr int kRelayBurst = 8;
+  static constexpr uint32_t kMostHeard = 2;  // of a port, by a poll: what a storm may cost
+
+  struct Services {
+    IngressBuffer& buffer;
+    Egress& egress;
+    FabricPeers& peers;
+    pfc::Predictor& predictor;
+  };
+  PathWarnings(ShardContext& context, const Services& services, size_t ports);
+
+  // A CNM from a fabric port. Takes it.
+  void cnm(Packet* packet);
+  // The queues of the port that its peer pauses now.
+  void paused(PortId port, uint8_t queues);
+  // PFC for the priorities (masks) has been sent to the port's peer.
+  void pfc_sent(PortId port, uint8_t xoff, uint8_t xon);
+  // Gives the ports the CNMs that they owe.
+  void send_frames() {
+    if (services_.predictor.owes()) [[unlikely]]
+      send_owed();
+  }
+  // What another shard heard.
+  void take(const lb::WarningMark& mark) { (void)apply(mark); }
+  // A frame that this or another shard made for its egress_port. Takes it.
+  void place(Packet* packet);
+  void adopt(const Snapshot& now);
+  void on_timers();
+
+ private:
+  struct Heard {  // of a congestion point, to pass each message on once
+    uint32_t source = 0;
+    uint32_t sequence = 0;
+    Instant at;
+  };
+  static constexpr size_t kHeard = 256;
+
+  void send_owed();
+  void count(PortId port, const pfc::PauseForesight& pause);
+  Cnm message_of(const pfc::PfcWarning& warning) const;
+  Duration longest_life() const { return std::max(kLongestLife, config_.life * kTrust); }
+  bool may_hear(PortId port);
+  void hear(PortId port, const Cnm& message);
+  lb::MarkEffect apply(const lb::WarningMark& mark);
+  void tell_other_shards(const lb::WarningMark& mark);
+  void relay(PortId from, const Cnm& message, uint32_t source);
+  bool is_repeated(uint32_t source, uint32_t sequence);
+  bool fed(PortId egress, PortId ingress) const;
+  bool take_budget(PortId port);
+  // False: not sent, and counted where that is a lack.
+  bool send(PortId port, const Cnm& message);
+  void follow_table();
+
+  ShardContext& context_;
+  Services services_;
+  config::WarningConfig config_;
+  bool enabled_ = false;
+  uint32_t pause_sequence_ = 0;
+  std::vector<pfc::PredictorPlan> plans_;  // in force, by port
+  std::vector<uint8_t> paused_;            // queues, by port
+  std::vector<Instant> budget_used_to_;    // by port
+  std::array<Heard, kHeard> heard_{};
+  struct {
+    Instant at;
+    PortId port = PortId::none();
+    uint32_t count = 0;
+  } reading_;  // in this poll, from this port
+};
+
+}  // namespace eddy

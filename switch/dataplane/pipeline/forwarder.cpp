@@ -1,0 +1,232 @@
+#include "switch/dataplane/pipeline/forwarder.h"
+
+#include <algorithm>
+
+#include "net/byte_order.h"
+#include "net/protocols.h"
+#include "switch/dataplane/neighbors/adjacency.h"
+#include "switch/dataplane/neighbors/icmp_responder.h"
+#include "switch/dataplane/paths/path_service.h"
+
+namespace eddy {
+namespace {
+
+constexpr uint32_t kIpv4DestinationOffset = 16;
+constexpr uint32_t kIpv6DestinationOffset = 24;
+
+}  // namespace
+
+Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services)
+    : context_(context),
+      buffer_(buffer),
+      adjacency_(services.adjacency),
+      icmp_(services.icmp),
+      paths_(services.paths),
+      outgoing_(context.sole ? 0 : context.common.shards) {}
+
+void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
+  look_up(packets);
+  const NextHop* next_hops = context_.next_hops;
+  const lb::MemberMask* live = context_.live;
+  Choice choice;
+  std::array<Packet*, kBurst> direct;
+  size_t direct_count = 0;
+  for (Packet* packet : packets) {
+    const NextHop& next_hop = next_hops[packet->next_hop];
+    const bool to_set = next_hop.kind == NextHop::Kind::path_set && live[next_hop.set] != 0;
+    const bool leads_on = to_set || next_hop.kind == NextHop::Kind::port;
+    if (!leads_on || packet->has(kPacketLastHop)) [[unlikely]] {
+      turn_away(packet, next_hop);
+      continue;
+    }
+    if (!packet->has(kPacketOriginated) &&
+        !buffer_.admit(packet, backlog, to_set ? context_.shim_reserve : 0)) [[unlikely]]
+      continue;
+    if (to_set && packet->has(kPacketShim) && paths_.steer(*packet, next_hop.set)) [[unlikely]] {
+      direct[direct_count++] = packet;
+    } else if (to_set) {
+      choice.packets[choice.count] = packet;
+      choice.sets[choice.count++] = next_hop.set;
+    } else {
+      packet->egress_port = next_hop.port;
+      direct[direct_count++] = packet;
+    }
+  }
+  if (choice.count != 0) choose(choice);
+  std::copy_n(direct.begin(), direct_count, choice.packets.begin() + choice.count);
+  hand_over({choice.packets.data(), choice.count + direct_count});
+  if (!context_.sole) send_outgoing();
+}
+
+void Forwarder::relay(Packet* packet, uint16_t set) {
+  if (context_.live[set] == 0) return buffer_.drop(packet, DropReason::no_live_path);
+  if (!buffer_.admit(packet, 0)) return;
+  Choice alone{.packets = {packet}, .sets = {set}, .count = 1};
+  if (!paths_.steer(*packet, set)) choose(alone);
+  hand_over({&packet, 1});
+  if (!context_.sole) send_outgoing();
+}
+
+void Forwarder::forward_all_originated() {
+  while (!originated_.empty()) {
+    std::array<Packet*, kBurst> burst;
+    size_t count = 0;
+    while (count < kBurst && !originated_.empty()) burst[count++] = originated_.pop();
+    forward({burst.data(), count}, 0);
+  }
+}
+
+inline void Forwarder::look_up(std::span<Packet* const> packets) {
+  const RouteTable& routes = *context_.routes;
+  if (routes.uses_fib4()) return look_up_in_fib(packets);
+  for (Packet* packet : packets) {
+    const uint8_t* network = packet->data() + packet->l2_len;
+    packet->next_hop = packet->has(kPacketIpv6)
+                           ? routes.lookup6(network + kIpv6DestinationOffset)
+                           : routes.find4(load_be32(network + kIpv4DestinationOffset));
+  }
+}
+
+void Forwarder::look_up_in_fib(std::span<Packet* const> packets) {
+  const RouteTable& routes = *context_.routes;
+  std::array<uint32_t, kBurst> keys;
+  std::array<uint16_t, kBurst> targets;
+  std::array<Packet*, kBurst> v4;
+  size_t count = 0;
+  for (Packet* packet : packets) {
+    const uint8_t* network = packet->data() + packet->l2_len;
+    if (packet->has(kPacketIpv6)) {
+      packet->next_hop = routes.lookup6(network + kIpv6DestinationOffset);
+    } else {
+      keys[count] = load_be32(network + kIpv4DestinationOffset);
+      v4[count++] = packet;
+    }
+  }
+  routes.lookup({keys.data(), count}, targets.data());
+  for (size_t i = 0; i < count; ++i) v4[i]->next_hop = targets[i];
+}
+
+// For a service of ours; or not to be sent on: answered where that is due, dropped and counted.
+void Forwarder::turn_away(Packet* packet, const NextHop& next_hop) {
+  if (next_hop.kind == NextHop::Kind::local) return icmp_.local(packet);
+  if (next_hop.kind == NextHop::Kind::none) {
+    icmp_.error(*packet, IcmpErrorReason::no_route);
+    return buffer_.drop(packet, DropReason::no_route);
+  }
+  if (packet->has(kPacketLastHop)) {
+    icmp_.error(*packet, IcmpErrorReason::time_exceeded);
+    return buffer_.drop(packet, DropReason::ttl_expired);
+  }
+  icmp_.error(*packet, IcmpErrorReason::no_route);
+  buffer_.drop(packet, DropReason::no_live_path);
+}
+
+inline void Forwarder::choose(Choice& choice) {
+  const lb::PathView view = context_.view();
+  const std::span<Packet* const> packets(choice.packets.data(), choice.count);
+  const PortId port = packets[0]->ingress_port;  // a burst comes in by one
+  context_.selector->select(view, packets, {choice.sets.data(), choice.count});
+  if (view.ties() != 0) context_.count(port, PortCounter::selector_ties_total, view.ties());
+  if (context_.warnings != nullptr) count_decisions(view, port);
+  if (view.away() == 0) [[likely]]
+    return;
+  size_t left = 0;
+  for (size_t i = 0; i < choice.count; ++i) {
+    choice.packets[left] = choice.packets[i];
+    left += (view.away() >> i & 1) == 0 ? 1 : 0;
+  }
+  choice.count = left;
+}
+
+void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
+  constexpr std::array<PortCounter, lb::kDecisions> kCounters = {
+      PortCounter::rlb_rerouted_packets,  // direct is the rest
+      PortCounter::rlb_rerouted_packets,  PortCounter::rlb_all_warned_packets,
+      PortCounter::rlb_suspended_packets, PortCounter::rlb_waiting_packets,
+      PortCounter::rlb_forced_packets};
+  for (size_t i = 1; i < lb::kDecisions; ++i) {
+    const uint32_t packets = view.decisions(static_cast<lb::Decision>(i));
+    if (packets != 0) context_.count(port, kCounters[i], packets);
+  }
+  constexpr std::array<PortCounter, lb::kGuardEvents> kGuardCounters = {
+      PortCounter::guard_moved_flows, PortCounter::guard_stayed_packets,
+      PortCounter::guard_forced_moves, PortCounter::guard_placeless_packets,
+      PortCounter::guard_replaced_flows};
+  for (size_t i = 0; i < lb::kGuardEvents; ++i) {
+    const uint32_t events = view.guarded(static_cast<lb::GuardEvent>(i));
+    if (events != 0) context_.count(port, kGuardCounters[i], events);
+  }
+}
+
+void Forwarder::send_on(std::span<Packet* const> packets) {
+  hand_over(packets);
+  if (!context_.sole) send_outgoing();
+}
+
+std::optional<uint16_t> Forwarder::set_of(Packet* packet) {
+  look_up({&packet, 1});
+  const NextHop& next_hop = context_.next_hops[packet->next_hop];
+  if (next_hop.kind != NextHop::Kind::path_set) return std::nullopt;
+  return next_hop.set;
+}
+
+inline void Forwarder::hand_over(std::span<Packet* const> packets) {
+  for (Packet* packet : packets) {
+    if (turns_back(packet) || !fits_mtu(packet)) [[unlikely]]
+      continue;
+    if (context_.feeds != nullptr)
+      context_.feeds->note(packet->egress_port, packet->ingress_port, context_.now);
+    const ShardId owner = context_.settings(packet->egress_port).owner;
+    if (owner == context_.id) {
+      adjacency_.deliver(packet);
+    } else {
+      Outgoing& to = outgoing_[owner.index()];
+      to.packets[to.count++] = packet;
+    }
+  }
+}
+
+// A fabric link never gets back what it brought: two switches would play ball with it until the TTL
+// ends that.
+inline bool Forwarder::turns_back(Packet* packet) {
+  if (packet->egress_port != packet->ingress_port || packet->has(kPacketOriginated)) return false;
+  if (context_.settings(packet->egress_port).role == config::PortRole::host) return false;
+  buffer_.drop(packet, DropReason::same_port);
+  return true;
+}
+
+inline bool Forwarder::fits_mtu(Packet* packet) {
+  const PortSettings& egress = context_.settings(packet->egress_port);
+  if (packet->wire_len - packet->l2_len <= egress.max_l3_len) return true;
+  icmp_.error(*packet, IcmpErrorReason::packet_too_big, egress.max_l3_len);
+  buffer_.drop(packet, DropReason::mtu_exceeded);
+  return false;
+}
+
+void Forwarder::send_outgoing() {
+  for (size_t shard = 0; shard < outgoing_.size(); ++shard) {
+    Outgoing& to = outgoing_[shard];
+    if (to.count == 0) continue;
+    const std::span<Packet* const> packets(to.packets.data(), to.count);
+    const size_t sent = context_.common.lane(context_.id, ShardId(shard)).send(packets);
+    for (Packet* packet : packets.subspan(sent)) buffer_.drop(packet, DropReason::mailbox_full);
+    to.count = 0;
+  }
+}
+
+void Forwarder::refresh_live() {
+  const Snapshot& snapshot = *context_.snapshot;
+  std::vector<lb::MemberMask>& live = *snapshot.schemes[context_.id.index()].live;
+  for (size_t set = 0; set < snapshot.path_sets.size(); ++set) {
+    lb::MemberMask mask = 0;
+    for (size_t member = 0; member < snapshot.path_sets[set].count; ++member) {
+      const PortId port = snapshot.path_sets[set].members[member].port;
+      if (context_.common.signals[port.index()].up.load(std::memory_order_acquire) != 0)
+        mask |= lb::MemberMask{1} << member;
+    }
+    const lb::MemberMask failed = snapshot.paths ? snapshot.paths->failed(set) : 0;
+    live[set] = (mask & ~failed) != 0 ? mask & ~failed : mask;
+  }
+}
+
+}  // namespace eddy

@@ -1,0 +1,89 @@
+// Forwarder: from a parsed, classified IP packet to its egress port: route, admit, select, hand
+// over.
+//
+// Works on bursts so that the route lookup and the selector are one call each. Packets for a port
+// of another shard leave by its lane, a burst at a time. Frames of our own enter here, too
+// (uncharged), through originate(). Owner: the shard. Source: architecture, section 4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/state/packet_fifo.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class Adjacency;
+class IcmpResponder;
+class PathService;
+
+class Forwarder {
+ public:
+  struct Services {
+    Adjacency& adjacency;
+    IcmpResponder& icmp;
+    PathService& paths;
+  };
+  Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services);
+
+  // IP packets of one ingress port, at most kBurst; `backlog` as IngressBuffer::admit.
+  void forward(std::span<Packet* const> packets, int64_t backlog);
+  // A control frame of another leaf that goes on by the set.
+  void relay(Packet* packet, uint16_t set);
+  // A packet of our own with its network header at l2_len; routed with the next
+  // forward_originated().
+  void originate(Packet* packet) { originated_.push(packet); }
+  void forward_originated() {
+    if (!originated_.empty()) forward_all_originated();
+  }
+
+  // Packets whose egress port is chosen, on to their queues; at most kBurst.
+  void send_on(std::span<Packet* const> packets);
+  // The path set that leads to the packet's destination now; nullopt: none.
+  std::optional<uint16_t> set_of(Packet* packet);
+  // What a selector made of packets from the port.
+  void count_decisions(const lb::PathView& view, PortId port);
+
+  // What may be chosen of each path set; after a link change, a new snapshot, or when a path was
+  // excluded or let back in.
+  void refresh_live();
+  uint64_t held() const { return originated_.count(); }
+
+ private:
+  struct Choice {  // packets that go to a path set
+    std::array<Packet*, kBurst> packets;
+    std::array<uint16_t, kBurst> sets;
+    size_t count = 0;
+  };
+
+  void forward_all_originated();
+  void look_up(std::span<Packet* const> packets);
+  void look_up_in_fib(std::span<Packet* const> packets);
+  void turn_away(Packet* packet, const NextHop& next_hop);
+  void choose(Choice& choice);
+  void hand_over(std::span<Packet* const> packets);
+  void send_outgoing();
+  bool turns_back(Packet* packet);
+  bool fits_mtu(Packet* packet);
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  Adjacency& adjacency_;
+  IcmpResponder& icmp_;
+  PathService& paths_;
+  PacketFifo originated_;
+  struct Outgoing {
+    std::array<Packet*, kBurst> packets;
+    size_t count = 0;
+  };
+  std::vector<Outgoing> outgoing_;  // by shard that owns the egress port; of one forward()
+};
+
+}  // namespace eddy

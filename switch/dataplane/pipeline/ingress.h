@@ -1,0 +1,77 @@
+// Ingress: reads bursts, sends control frames to whom they concern, parses and classifies the rest.
+//
+// What is not IP to forward ends here: consumed by a service of the switch, or dropped and counted
+// by its verdict. Owner: the shard. Cost: the parser and two table look-ups a packet. Source:
+// architecture, section 4; reference C.8.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "net/packet.h"
+#include "net/parse.h"
+#include "switch/dataplane/neighbors/adjacency.h"
+#include "switch/dataplane/paths/fabric_peers.h"
+#include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/paths/path_warnings.h"
+#include "switch/dataplane/pipeline/forwarder.h"
+#include "switch/dataplane/pipeline/pause_control.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class Ingress {
+ public:
+  // What parser and classifier found, to the packet.
+  static void fill(Packet* packet, const ParsedFrame& frame, const ClassOf& class_of) {
+    packet->order_hash = frame.order_hash;
+    packet->balance_hash = frame.balance_hash;
+    packet->flags = static_cast<uint16_t>(frame.flags | (frame.ttl <= 1 ? kPacketLastHop : 0));
+    packet->payload_len = frame.payload_len;
+    packet->l2_len = frame.l2_len;
+    packet->l3_len = frame.l3_len;
+    packet->traffic_class = class_of.traffic_class;
+    packet->pg = class_of.pg;
+    packet->queue = class_of.queue;
+  }
+
+  struct Services {
+    PauseControl& pause;
+    Adjacency& adjacency;
+    FabricPeers& peers;
+    Forwarder& forwarder;
+    PathWarnings& warnings;
+    PathService& paths;
+  };
+  Ingress(ShardContext& context, IngressBuffer& buffer, const Services& services)
+      : context_(context), buffer_(buffer), services_(services) {}
+
+  // Everything that the world has.
+  void run();
+
+ private:
+  struct Source {  // of the burst in hand
+    const PortSettings& settings;
+    uint8_t discarded_pgs;
+  };
+  void process(const Received& received, std::span<Packet* const> packets);
+  // True: an IP packet to forward, its Packet line filled in.
+  bool accept(Packet* packet, const Source& source);
+  bool accept_ip(Packet* packet, const ParsedFrame& frame, const Source& source);
+  bool accept_slowly(Packet* packet, const Source& source);
+  bool accept_unusual(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
+  void serve(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
+  bool refuse(Packet* packet, DropReason reason);
+  void relay(std::span<Packet* const> before, int64_t backlog);
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  Services services_;
+  struct Relay {  // a control frame that goes on, once what came before it has
+    Packet* packet = nullptr;
+    uint16_t set = 0;
+  } relay_;
+};
+
+}  // namespace eddy

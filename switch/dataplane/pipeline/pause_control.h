@@ -1,0 +1,57 @@
+// PauseControl: PFC in both directions for the ports of a shard, and the watchdog over it.
+//
+// Received: PFC and PAUSE stop and free egress queues (pfc::PauseReceiver) with their timers. Sent:
+// what the ingress buffer marked (pfc::PauseSender) becomes frames ahead of all queues. The
+// watchdog turns a storm into discarding or forwarding. Every change is counted and told as an
+// event. Owner: the shard. Source: reference C.1, C.3, C.5, C.6.
+#pragma once
+
+#include <cstdint>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "pfc/pause_receiver.h"
+#include "pfc/pause_sender.h"
+#include "pfc/watchdog.h"
+#include "switch/dataplane/paths/path_warnings.h"
+#include "switch/dataplane/queues/egress.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class PauseControl {
+ public:
+  PauseControl(ShardContext& context, IngressBuffer& buffer, Egress& egress,
+               pfc::PauseSender& sender, PathWarnings& warnings, size_t ports);
+
+  // A MAC control frame. Takes it.
+  void mac_control(Packet* packet);
+  // Gives the ports their due PFC frames.
+  void send_frames() {
+    if (sender_.owes(context_.now)) [[unlikely]]
+      send_owed();
+  }
+  void link_changed(PortId port, bool up);
+  void adopt(const Snapshot& now);
+  void on_timers();
+  void resume_all() { sender_.resume_all(); }
+
+ private:
+  void apply(const pfc::PauseChange& change);
+  void count(const pfc::PauseChange& change);
+  void on_verdict(const pfc::WatchdogVerdict& verdict);
+  void follow(PortId port);
+  void send_owed();
+  bool send_frame(const pfc::PauseFrame& frame);
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  Egress& egress_;
+  pfc::PauseSender& sender_;
+  PathWarnings& warnings_;
+  pfc::PauseReceiver receiver_;
+  pfc::Watchdog watchdog_;
+};
+
+}  // namespace eddy

@@ -1,0 +1,368 @@
+#include "switch/dataplane/pipeline/recirculation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/assert.h"
+#include "switch/dataplane/pipeline/forwarder.h"
+
+namespace eddy {
+namespace {
+
+constexpr Duration kLeastInterval = Duration::microseconds(1);  // in which a limit holds
+constexpr BitRate kFastest = BitRate::gbps(100);
+
+PortCounter rounds_counter(uint32_t rounds) {
+  constexpr auto kFirst = static_cast<uint32_t>(PortCounter::rlb_rounds_1);
+  constexpr auto kLast = static_cast<uint32_t>(PortCounter::rlb_rounds_8);
+  return static_cast<PortCounter>(std::min(kFirst + std::max(rounds, 1u) - 1, kLast));
+}
+
+BitRate line_rate(const config::SwitchConfig& config) {
+  BitRate fastest = BitRate::mbps(1);
+  for (const config::PortConfig& port : config.ports)
+    if (port.role == config::PortRole::fabric) fastest = std::max(fastest, port.speed);
+  return std::min(fastest, kFastest);
+}
+
+}  // namespace
+
+RecirculationPlan RecirculationPlan::of(const Snapshot& snapshot) {
+  const config::RlbConfig& rlb = snapshot.config.rlb;
+  const BitRate rate = rlb.recirculation.rate.value_or(line_rate(snapshot.config));
+  const int64_t in_flight = bytes_in(rlb.recirculation.latency * 4, rate).count();
+  const int64_t most =
+      std::min(snapshot.shared_size.count() / 4, std::max(in_flight, Recirculation::kLeastCap));
+  return {.config = rlb.recirculation,
+          .enabled = rlb.enabled() && rlb.recirculation.enabled,
+          .follows = rlb.guard.mode != config::GuardMode::off,
+          .loops = rlb.guard.mode != config::GuardMode::off &&
+                   rlb.recirculation.follow_release == config::FollowRelease::loop,
+          .rate = LineRate(rate),
+          .most_octets = rlb.recirculation.cap ? rlb.recirculation.cap->count() : most,
+          .most_port_octets = rlb.recirculation.port_cap.count()};
+}
+
+Recirculation::Recirculation(ShardContext& context, const Services& services, size_t ports)
+    : context_(context),
+      buffer_(services.buffer),
+      predictor_(services.predictor),
+      failures_(services.failures),
+      port_octets_(ports),
+      limits_(ports * kPriorities),
+      places_(kTrips),
+      buckets_(kBuckets, kNone) {
+  for (size_t i = 0; i < kTrips; ++i)
+    places_[i].next = i + 1 < kTrips ? static_cast<TripIndex>(i + 1) : kNone;
+}
+
+bool Recirculation::has_room(const Packet& packet) const {
+  return octets_ + packet.wire_len <= plan_.most_octets &&
+         port_octets_[packet.ingress_port.index()] + packet.wire_len <= plan_.most_port_octets;
+}
+
+uint32_t Recirculation::rounds_left(const Packet& packet, Instant now) {
+  const bool inside = find(packet) != kNone;
+  if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return 0;
+  if (!inside && (free_ == kNone || !has_room(packet))) return 0;
+  const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
+  if (plan_.config.limit == config::RoundLimit::most) return most;
+  Limit& limit = limits_[packet.ingress_port.index() * kPriorities + packet.pg.index()];
+  if (now >= limit.until) {
+    limit.rounds = std::min(measured_limit(packet, now), most);
+    limit.until = now + std::max(round(now), kLeastInterval);
+  }
+  return limit.rounds;
+}
+
+uint32_t Recirculation::measured_limit(const Packet& packet, Instant now) const {
+  const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
+  const PortId port = packet.ingress_port;
+  if (!context_.owns(port)) return most;
+  const pfc::PgLevel level = buffer_.level(port, packet.pg);
+  const lb::Crowding crowding{level.queue, level.xoff, predictor_.slope(port, packet.pg)};
+  if (plan_.config.limit == config::RoundLimit::rounds)
+    return lb::rounds_that_fit(crowding, round(now), most);
+  const uint32_t fit = lb::packets_that_fit(crowding, round(now), packet.wire_len);
+  const int64_t held = port_octets_[port.index()] / packet.wire_len;
+  return fit > held ? most : 0;
+}
+
+void Recirculation::enter(Packet* packet, const lb::Trip& trip) {
+  const TripIndex place = free_;
+  ASSERT(place != kNone);
+  Occupant& occupant = places_[place];
+  free_ = occupant.next;
+  occupant.packet = packet;
+  occupant.trip = trip;
+  occupant.order = ++entered_;
+  occupant.behind = false;
+  occupant.pinned = lb::kWait;
+  if (plan_.follows) {
+    TripIndex& bucket = buckets_[bucket_of(packet->order_hash)];
+    occupant.next = bucket;
+    bucket = place;
+  }
+  ++occupants_;
+  octets_ += packet->wire_len;
+  port_octets_[packet->ingress_port.index()] += packet->wire_len;
+  begin_round(place);
+}
+
+LoopUse Recirculation::use() const {
+  return {.octets = octets_,
+          .most_octets = plan_.most_octets,
+          .port_octets = std::ranges::max(port_octets_),
+          .rounds = rounds_made_};
+}
+
+void Recirculation::begin_round(TripIndex place) {
+  Occupant& occupant = places_[place];
+  rounds_made_ = std::max<uint32_t>(rounds_made_, occupant.trip.rounds);
+  const Instant start = std::max(busy_until_, context_.now);
+  busy_until_ = start + plan_.rate.time_of(Bytes(occupant.packet->wire_len));
+  occupant.entered = context_.now;
+  ++occupant.number;
+  count_round(occupant);
+  const Round round{(busy_until_ + plan_.config.latency).ps(), place, occupant.number};
+  const bool fits = ring_.send(round);
+  ASSERT(fits);
+  if (!front_) next_round();
+}
+
+// The ring's head, outside of it, where it can be looked at.
+void Recirculation::next_round() {
+  Round round;
+  front_.reset();
+  if (ring_.receive({&round, 1}) == 1) front_ = round;
+  *context_.due_of(Timers::recirculation) =
+      front_ ? Instant::at(Duration::picoseconds(front_->due_ps)) : Instant::never();
+}
+
+Recirculation::TripIndex Recirculation::find(const Packet& packet) const {
+  if (!plan_.follows) return kNone;
+  TripIndex place = buckets_[bucket_of(packet.order_hash)];
+  while (place != kNone && places_[place].packet->order_hash != packet.order_hash)
+    place = places_[place].next;
+  return place;
+}
+
+lb::WaitingRoom::Company Recirculation::join(Packet* packet) {
+  const TripIndex place = find(*packet);
+  if (place == kNone) return {};
+  if (plan_.loops) return join_loop(packet);
+  Occupant& occupant = places_[place];
+  const auto most = static_cast<uint32_t>(plan_.config.followers);
+  if (occupant.followers.count() >= most || !has_room(*packet)) {
+    context_.count(packet->ingress_port, PortCounter::rlb_forced_packets);
+    return {.member = let_out(place)};
+  }
+  occupant.followers.push(packet);
+  ++occupants_;
+  octets_ += packet->wire_len;
+  port_octets_[packet->ingress_port.index()] += packet->wire_len;
+  context_.count(packet->ingress_port, PortCounter::rlb_followed_packets);
+  return {.waits = true};
+}
+
+void Recirculation::on_timers() {
+  while (front_ && front_->due_ps <= context_.now.ps()) {
+    const Round round = *front_;
+    next_round();
+    if (places_[round.place].packet != nullptr && places_[round.place].number == round.number)
+      come_back(static_cast<TripIndex>(round.place));
+  }
+  flush();
+}
+
+void Recirculation::come_back(TripIndex place) {
+  Occupant& occupant = places_[place];
+  occupant.trip.spent += context_.now - occupant.entered;
+  if (context_.live[occupant.trip.set] == 0) return drop_all(place, DropReason::no_live_path);
+  if (occupant.pinned != lb::kWait) return leave_behind(place);
+  if (occupant.behind) {
+    ++occupant.trip.rounds;
+    return begin_round(place);
+  }
+  const lb::PathView view = context_.view();
+  const lb::MemberIndex member =
+      context_.selector->again(view, *occupant.packet, occupant.trip.set, occupant.trip);
+  forwarder_->count_decisions(view, occupant.packet->ingress_port);
+  if (member == lb::kWait) return begin_round(place);
+  leave(place, member);
+}
+
+// At once, with all of its flow; returns the member that they took.
+lb::MemberIndex Recirculation::let_out(TripIndex place) {
+  if (plan_.loops) place = first_of_flow(places_[place].packet->order_hash);
+  Occupant& occupant = places_[place];
+  const uint64_t flow = occupant.packet->order_hash;
+  if (context_.live[occupant.trip.set] == 0) {
+    drop_all(place, DropReason::no_live_path);
+    return lb::kWait;
+  }
+  lb::MemberIndex member = occupant.pinned;
+  if (member == lb::kWait || !lb::contains(context_.live[occupant.trip.set], member))
+    member = choose_now(place);
+  else
+    leave_behind(place);
+  if (plan_.loops)
+    for (place = first_of_flow(flow); place != kNone; place = first_of_flow(flow)) {
+      places_[place].pinned = member;
+      leave_behind(place);
+    }
+  flush();
+  return member;
+}
+
+// The selector chooses, but not the loop.
+lb::MemberIndex Recirculation::choose_now(TripIndex place) {
+  Occupant& occupant = places_[place];
+  occupant.trip.spent += context_.now - occupant.entered;
+  const lb::PathView view = context_.view_without_loop();
+  const lb::MemberIndex member =
+      context_.selector->again(view, *occupant.packet, occupant.trip.set, occupant.trip);
+  forwarder_->count_decisions(view, occupant.packet->ingress_port);
+  leave(place, member);
+  return member;
+}
+
+Recirculation::TripIndex Recirculation::first_of_flow(uint64_t flow) const {
+  TripIndex first = kNone;
+  for (TripIndex place = buckets_[bucket_of(flow)]; place != kNone; place = places_[place].next)
+    if (places_[place].packet->order_hash == flow &&
+        (first == kNone || places_[place].order < places_[first].order))
+      first = place;
+  return first;
+}
+
+lb::WaitingRoom::Company Recirculation::join_loop(Packet* packet) {
+  const TripIndex first = first_of_flow(packet->order_hash);
+  int64_t others = 0;
+  for (TripIndex at = buckets_[bucket_of(packet->order_hash)]; at != kNone; at = places_[at].next)
+    others += places_[at].packet->order_hash == packet->order_hash ? 1 : 0;
+  if (others > plan_.config.followers || free_ == kNone || !has_room(*packet) ||
+      ring_.count() + 1 >= kRing) {
+    context_.count(packet->ingress_port, PortCounter::rlb_forced_packets);
+    return {.member = let_out(first)};
+  }
+  const Occupant& leader = places_[first];
+  lb::Trip trip = leader.trip;
+  trip.spent = Duration{};
+  trip.rounds = 1;
+  if (leader.pinned != lb::kWait) trip.member = leader.pinned;
+  const TripIndex place = free_;
+  const lb::MemberIndex pinned = leader.pinned;
+  enter(packet, trip);
+  places_[place].behind = true;
+  places_[place].pinned = pinned;
+  context_.count(packet->ingress_port, PortCounter::rlb_followed_packets);
+  return {.waits = true};
+}
+
+// What is left of the packet's flow goes where those before it went.
+void Recirculation::pin_flow(const Packet& packet, lb::MemberIndex member) {
+  for (TripIndex at = buckets_[bucket_of(packet.order_hash)]; at != kNone; at = places_[at].next)
+    if (places_[at].packet->order_hash == packet.order_hash) {
+      places_[at].pinned = member;
+      places_[at].trip.member = member;
+    }
+}
+
+void Recirculation::leave_behind(TripIndex place) {
+  const Occupant& occupant = places_[place];
+  const PortId port = occupant.packet->ingress_port;
+  const lb::PathView view = context_.view_without_loop();
+  context_.selector->follow(view, *occupant.packet, occupant.trip.set, occupant.pinned);
+  forwarder_->count_decisions(view, port);
+  leave(place, occupant.pinned);
+}
+
+// A round that nothing is warned for is what following in a loop costs.
+void Recirculation::count_round(const Occupant& occupant) {
+  const Packet& packet = *occupant.packet;
+  const PortId port = packet.ingress_port;
+  context_.count(port, PortCounter::rlb_round_bytes, packet.wire_len);
+  if (context_.warnings == nullptr ||
+      !lb::contains(context_.warnings->warned(occupant.trip.set, packet.queue),
+                    occupant.trip.member))
+    context_.count(port, PortCounter::rlb_idle_round_bytes, packet.wire_len);
+}
+
+void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
+  const lb::Trip trip = places_[place].trip;
+  delays_.add(trip.spent);
+  failures_.left_loop(trip.set, trip.member, trip.rounds);
+  PacketFifo flow = vacate(place);
+  const PortId port = flow.head()->ingress_port;
+  if (plan_.loops) pin_flow(*flow.head(), member);
+  context_.count(port, rounds_counter(trip.rounds));
+  send(flow.pop());  // chosen for already
+  if (flow.empty()) return;
+  const lb::PathView view = context_.view_without_loop();
+  while (!flow.empty()) {
+    Packet* packet = flow.pop();
+    context_.selector->follow(view, *packet, trip.set, member);
+    send(packet);
+  }
+  forwarder_->count_decisions(view, port);
+}
+
+// All packets of the place, in order; it is free then.
+PacketFifo Recirculation::vacate(TripIndex place) {
+  Occupant& occupant = places_[place];
+  if (plan_.follows) {
+    TripIndex* link = &buckets_[bucket_of(occupant.packet->order_hash)];
+    while (*link != place) link = &places_[*link].next;
+    *link = occupant.next;
+  }
+  PacketFifo flow = std::exchange(occupant.followers, {});
+  flow.push_front(std::exchange(occupant.packet, nullptr));
+  occupant.next = std::exchange(free_, place);
+  for (const Packet* packet = flow.head(); packet != nullptr; packet = packet->next) {
+    octets_ -= packet->wire_len;
+    port_octets_[packet->ingress_port.index()] -= packet->wire_len;
+  }
+  occupants_ -= flow.count();
+  return flow;
+}
+
+void Recirculation::drop_all(TripIndex place, DropReason reason) {
+  PacketFifo flow = vacate(place);
+  while (!flow.empty()) buffer_.drop(flow.pop(), reason);
+}
+
+void Recirculation::send(Packet* packet) {
+  leaving_[leaving_count_++] = packet;
+  if (leaving_count_ == leaving_.size()) flush();
+}
+
+void Recirculation::flush() {
+  if (leaving_count_ == 0) return;
+  forwarder_->send_on({leaving_.data(), std::exchange(leaving_count_, 0)});
+}
+
+void Recirculation::release_all() {
+  for (size_t place = 0; place < kTrips && occupants_ != 0; ++place)
+    if (places_[place].packet != nullptr) (void)let_out(static_cast<TripIndex>(place));
+}
+
+// Targets are numbered anew by each snapshot.
+void Recirculation::adopt(const Snapshot& now) {
+  for (size_t place = 0; place < kTrips && occupants_ != 0; ++place) {
+    Occupant& occupant = places_[place];
+    if (occupant.packet == nullptr) continue;
+    occupant.pinned = lb::kWait;  // a member of what was
+    const auto set = forwarder_->set_of(occupant.packet);
+    if (set)
+      occupant.trip.set = *set;
+    else
+      drop_all(static_cast<TripIndex>(place), DropReason::no_route);
+  }
+  release_all();
+  plan_ = RecirculationPlan::of(now);
+  rounds_made_ = 0;
+  std::ranges::fill(limits_, Limit{});
+}
+
+}  // namespace eddy

@@ -1,0 +1,153 @@
+// Recirculation: the loop in which packets wait for a warned path, by rounds of fixed latency at a
+// limited rate.
+//
+// A packet that goes round is in an rte_ring until its round is over; then the selector looks at it
+// again, before any fresh packet. What came behind it of its flow waits beside the ring and leaves
+// right after it, by the same path: one round holds one packet a flow, however many follow. Their
+// octets stay charged to their ingress PG. Or, as a switch of hardware would (follow_release:
+// loop), what came behind goes round itself, leaves by that path when it is back, and each packet
+// that comes meanwhile joins: a flow may then stay in the loop without any warning. When the loop,
+// the share of an ingress port, or the followers of a flow are at their limit, the flow leaves at
+// once, in order; when a path of its set appears or goes, or a new snapshot comes, all do. Owner:
+// the shard. Bounds: kTrips rounds and the plan's octets; memory is taken at construction. Cost:
+// nothing while it is empty; a packet that goes round about two look-ups a round. Source: reference
+// B.7, B.9, B.10; docs/adr/0010.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/rlb.h"
+#include "lb/rlb/waiting.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "pfc/predictor.h"
+#include "switch/dataplane/paths/failure_detector.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/state/delay_histogram.h"
+#include "switch/dataplane/state/packet_fifo.h"
+#include "switch/dataplane/state/shard_context.h"
+#include "switch/dataplane/state/spsc_ring.h"
+
+namespace eddy {
+
+class Forwarder;
+
+// Of a snapshot.
+struct RecirculationPlan {
+  config::RecirculationConfig config;
+  bool enabled = false;
+  bool follows = true;  // a flow's packets wait behind each other
+  bool loops = false;   // each by rounds of its own
+  LineRate rate;
+  int64_t most_octets = 0;       // in the loop
+  int64_t most_port_octets = 0;  // of them, of one ingress port
+
+  static RecirculationPlan of(const Snapshot& snapshot);
+};
+
+class Recirculation final : public lb::WaitingRoom {
+ public:
+  static constexpr size_t kTrips = 256;
+  static constexpr int64_t kLeastCap = 128 * 1'024;
+
+  struct Services {
+    IngressBuffer& buffer;
+    pfc::Predictor& predictor;
+    FailureDetector& failures;
+  };
+  Recirculation(ShardContext& context, const Services& services, size_t ports);
+  void connect(Forwarder& forwarder) { forwarder_ = &forwarder; }
+
+  Duration round(Instant now) const override {
+    return plan_.config.latency + std::max(busy_until_ - now, Duration{});
+  }
+  uint32_t rounds_left(const Packet& packet, Instant now) override;
+  void enter(Packet* packet, const lb::Trip& trip) override;
+  Company join(Packet* packet) override;
+
+  void on_timers();
+  // Everything leaves, in order.
+  void release_all();
+  // So it does, by the routes of the new snapshot, which is in force.
+  void adopt(const Snapshot& now);
+  uint64_t held() const { return occupants_; }
+  int64_t octets() const { return octets_; }
+  const DelayHistogram& delays() const { return delays_; }
+  LoopUse use() const;
+
+ private:
+  static constexpr unsigned kRing = 4 * kTrips;
+  using TripIndex = uint16_t;
+  static constexpr TripIndex kNone = UINT16_MAX;
+  static constexpr size_t kBuckets = 256;
+
+  struct Occupant {
+    Packet* packet = nullptr;  // null: the place is free
+    lb::Trip trip;
+    Instant entered;                     // this round
+    PacketFifo followers;                // of its flow
+    uint32_t number = 0;                 // of its rounds
+    uint64_t order = 0;                  // of entering
+    bool behind = false;                 // loops: others of its flow came first
+    lb::MemberIndex pinned = lb::kWait;  // loops: by which they left
+    TripIndex next = kNone;              // free places, or places in a bucket
+  };
+  struct Round {  // in the ring
+    int64_t due_ps;
+    uint32_t place;
+    uint32_t number;  // of the round; another: the place has a new occupant
+  };
+  struct Limit {  // of an ingress (port, PG)
+    Instant until;
+    uint32_t rounds = 0;
+  };
+
+  static size_t bucket_of(uint64_t flow) { return flow >> 20 & (kBuckets - 1); }
+  TripIndex find(const Packet& packet) const;
+  void begin_round(TripIndex place);
+  void next_round();
+  void come_back(TripIndex place);
+  lb::MemberIndex let_out(TripIndex place);
+  lb::MemberIndex choose_now(TripIndex place);
+  // Loops: the occupant of the packet's flow that entered first; kNone: there is none.
+  TripIndex first_of_flow(uint64_t flow) const;
+  Company join_loop(Packet* packet);
+  void pin_flow(const Packet& packet, lb::MemberIndex member);
+  void leave_behind(TripIndex place);
+  void count_round(const Occupant& occupant);
+  // The occupant and its followers leave by `member`.
+  void leave(TripIndex place, lb::MemberIndex member);
+  PacketFifo vacate(TripIndex place);
+  void drop_all(TripIndex place, DropReason reason);
+  void send(Packet* packet);
+  void flush();
+  bool has_room(const Packet& packet) const;
+  uint32_t measured_limit(const Packet& packet, Instant now) const;
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  pfc::Predictor& predictor_;
+  FailureDetector& failures_;
+  Forwarder* forwarder_ = nullptr;
+  RecirculationPlan plan_;
+  Instant busy_until_;  // the loop's line
+  int64_t octets_ = 0;
+  std::vector<int64_t> port_octets_;
+  std::vector<Limit> limits_;  // by (port, PG)
+  std::vector<Occupant> places_;
+  std::vector<TripIndex> buckets_;  // occupants by flow
+  TripIndex free_ = 0;
+  uint64_t entered_ = 0;  // packets so far
+  SpscRing<Round, kRing> ring_;
+  std::optional<Round> front_;  // taken out, not due yet
+  std::array<Packet*, kBurst> leaving_;
+  size_t leaving_count_ = 0;
+  DelayHistogram delays_;
+  uint32_t rounds_made_ = 0;  // by a packet, the most since the snapshot came
+};
+
+}  // namespace eddy

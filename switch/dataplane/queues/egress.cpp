@@ -1,0 +1,380 @@
+#include "switch/dataplane/queues/egress.h"
+
+#include <rte_prefetch.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "net/ip.h"
+
+namespace eddy {
+namespace {
+
+constexpr uint32_t kMarkingStream = 0x45434e;  // "ECN"
+
+template <class T>
+void store(std::atomic<T>& value, T to) {
+  value.store(to, std::memory_order_relaxed);
+}
+
+// Each shard of each switch draws its own marks.
+RandomStream marking_stream(const ShardContext& context) {
+  const config::SwitchConfig& config = context.common.changes.snapshot.load()->config;
+  const auto entity = static_cast<uint32_t>(config.id.index() << 8 | context.id.index());
+  return {config.seed, entity, kMarkingStream};
+}
+
+void raise(std::atomic<int64_t>& watermark, int64_t level) {
+  if (level > watermark.load(std::memory_order_relaxed)) store(watermark, level);
+}
+
+void raise_watermarks(EgressQueue& queue, int64_t level) {
+  if (level <= queue.user_watermark.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  store(queue.user_watermark, level);
+  raise(queue.persistent_watermark, level);
+}
+
+void take_octets(std::atomic<uint32_t>& queued, uint32_t octets) {
+  store(queued, queued.load(std::memory_order_relaxed) - octets);
+}
+
+}  // namespace
+
+Egress::Egress(ShardContext& context, IngressBuffer& buffer, size_t ports)
+    : context_(context),
+      buffer_(buffer),
+      ports_(ports),
+      timers_(ports, context.due_of(Timers::egress)),
+      marking_(marking_stream(context)) {}
+
+void Egress::enqueue(Packet* packet) {
+  const PortId id = packet->egress_port;
+  Port& port = ports_[id.index()];
+  const size_t q = packet->queue.index();
+  const QueueSettings& settings = port.queues[q];
+  std::atomic<uint32_t>& queued = context_.signals(id).queued_bytes[q];
+  const uint32_t found = queued.load(std::memory_order_relaxed);
+  if (!port.up || (port.stops.discarding >> q & 1) != 0) [[unlikely]]
+    return discard(packet, port.up);
+  if (!settings.lossless &&
+      !buffer_.pool().admit_queue(found, packet->wire_len, settings.lossy_limit)) [[unlikely]] {
+    context_.counters[id].queue[q][QueueCounter::queue_dropped_packets].add(1);
+    return buffer_.drop(packet, DropReason::queue_full);
+  }
+  if (settings.ecn && packet->has(kPacketEct) &&
+      settings.wred.marks(found, [this] { return marking_.next(); })) {
+    mark_ce(packet->data() + packet->l2_len);
+    packet->set(kPacketCe);
+    context_.counters[id].queue[q][QueueCounter::ecn_marked_packets].add(1);
+  }
+  EgressQueue& queue = context_.queue(id, q);
+  if (queue.fifo.empty()) queue.progress_at = context_.now;
+  queue.fifo.push(packet);
+  port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
+  store(queued, found + packet->wire_len);
+  raise_watermarks(queue, int64_t{found} + packet->wire_len);
+  if (port.free_at <= context_.now) ready_.insert(id);  // else its completion does
+}
+
+// The port is down, or the watchdog empties the queue.
+void Egress::discard(Packet* packet, bool up) {
+  if (!up) return buffer_.drop(packet, DropReason::egress_down);
+  context_.counters[packet->egress_port]
+      .pfc[packet->queue.index()][PfcCounter::pfcwd_dropped_packets]
+      .add(1);
+  buffer_.drop(packet, DropReason::watchdog);
+}
+
+void Egress::originate(PortId id, Packet* packet) {
+  Port& port = ports_[id.index()];
+  context_.count(id, PortCounter::originated_packets);
+  packet->ingress_port = id;
+  packet->egress_port = id;
+  packet->charged_bytes = 0;
+  if (!port.up) return buffer_.drop(packet, DropReason::egress_down);
+  port.own.push(packet);
+  port.own_waiting = true;
+  ready_.insert(id);
+}
+
+void Egress::originate_behind(PortId id, Packet* packet) {
+  context_.count(id, PortCounter::originated_packets);
+  packet->ingress_port = id;
+  packet->egress_port = id;
+  packet->charged_bytes = 0;
+  enqueue(packet);
+}
+
+void Egress::service_port(PortId id) {
+  Port& port = ports_[id.index()];
+  const Instant now = context_.now;
+  if (port.free_at > now) return;  // once more at its completion
+  if (port.line_busy) {
+    settle(id, port.on_line);
+    port.line_busy = false;
+  }
+  if (!port.up || port.refused_until > now) [[unlikely]]
+    return;
+  const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
+  if (start == now) return serve<1>(id, port, start);  // and the line is busy again
+  serve<kMostFrames>(id, port, start);
+}
+
+template <size_t kMost>
+inline void Egress::serve(PortId id, Port& port, Instant start) {
+  Packets<kMost> packets;
+  Burst<kMost> burst;
+  do {
+    if (!gather(id, port, packets, burst, start)) return;
+    const size_t frames = burst.frames();
+    const uint32_t last_len = packets[frames - 1]->wire_len;
+    const size_t sent = context_.io->transmit(id, {packets.data(), frames}, port.free_at);
+    if (sent < frames) [[unlikely]] {
+      put_back(id, port, packets, burst, sent);
+      if (sent == 0) return;
+    }
+    account(id, port, burst, last_len);
+    start = port.free_at;
+  } while (kMost > 1 && burst.count == kMost && start <= context_.now);
+}
+
+// Takes from the queues what starts at or before now, as the line and the scheduler have it; false:
+// there is nothing.
+template <size_t kMost>
+inline bool Egress::gather(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst,
+                           Instant start) {
+  burst.count = 0;
+  burst.run_count = 0;
+  do {
+    const Turn turn = next_turn(id, port, burst.before[burst.run_count], start);
+    port.idle = turn.queue == kNoQueue;
+    if (port.idle) break;
+    start = take(id, port, packets, burst, turn, start);
+    port.free_at = start;
+    if (kMost == 1) return true;
+  } while (start <= context_.now && burst.count < kMost);
+  return burst.count != 0;
+}
+
+// Takes the queue's head; and what follows it there as long as nothing else could come in between.
+// Returns when the line is free again.
+template <size_t kMost>
+inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst,
+                            Turn turn, Instant start) {
+  const Instant now = context_.now;
+  const LineRate line = port.line;
+  const int64_t overhead = port.line_overhead;
+  PacketFifo& fifo = fifo_of(id, port, turn.queue);
+  const size_t before = kMost == 1 ? 0 : burst.count;
+  size_t count = before;
+  uint32_t octets = 0;
+  do {
+    Packet* packet = fifo.pop();
+    rte_prefetch0(packet->ahead);
+    const Bytes on_line(packet->wire_len + overhead);
+    if (port.limited != 0 && turn.queue != kOwn) [[unlikely]]
+      port.rates.sent(QueueId(turn.queue), on_line, start);
+    start = start + line.time_of(on_line);
+    packet->sent_at = start;
+    octets += packet->wire_len;
+    packets[count] = packet;
+    burst.charges[count] = Charge::of(*packet);
+    ++count;
+  } while (kMost > 1 && turn.alone && start <= now && count < kMost && !fifo.empty());
+  burst.runs[kMost == 1 ? 0 : burst.run_count] = {turn.queue, turn.scheduled,
+                                                  static_cast<uint16_t>(count - before), octets};
+  burst.count = count;
+  ++burst.run_count;
+  if (turn.queue == kOwn) [[unlikely]] {
+    port.own_waiting = !fifo.empty();
+    return start;
+  }
+  if (fifo.empty()) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << turn.queue));
+  return start;
+}
+
+// `before`: where the scheduler is to go back to if the device refuses.
+inline Egress::Turn Egress::next_turn(PortId id, Port& port, pfc::Scheduler::State& before,
+                                      Instant start) {
+  if (port.own_waiting) [[unlikely]]
+    return {.queue = kOwn};
+  if (port.waiting == 0 || !port.tx_enabled) return {};
+  const bool alone = (port.waiting & (port.waiting - 1)) == 0;
+  if (alone && (port.waiting & (port.stops.stopped | port.limited)) == 0) [[likely]]
+    return {.queue = static_cast<uint8_t>(std::countr_zero(port.waiting)), .alone = true};
+  return contended_turn(id, port, before, start);
+}
+
+Egress::Turn Egress::contended_turn(PortId id, Port& port, pfc::Scheduler::State& before,
+                                    Instant start) {
+  const uint8_t over_rate = port.limited != 0 ? port.rates.stopped(start) : uint8_t{0};
+  const auto head_len = [this, id](QueueId q) {
+    return int64_t{context_.queue(id, q.index()).fifo.head()->wire_len};
+  };
+  before = port.scheduler.state();
+  const auto queue = port.scheduler.pick(port.waiting, port.stops.stopped | over_rate, head_len);
+  if (queue) {
+    port.scheduler.sent(*queue, head_len(*queue));
+    return {.queue = static_cast<uint8_t>(queue->index()), .scheduled = true};
+  }
+  if (over_rate != 0)  // somebody has to come back when the bucket allows
+    timers_.set(static_cast<Deadlines::Id>(id.index()),
+                port.rates.next_eligible(port.waiting & ~port.stops.stopped));
+  return {};
+}
+
+// Counts what was sent, and settles it but for a last frame that is still on the line.
+template <size_t kMost>
+inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, uint32_t last_len) {
+  lb::PortSignals& signals = context_.signals(id);
+  PortCounters& counters = context_.counters[id];
+  const size_t frames = burst.frames();
+  port.line_busy = kMost == 1 || port.free_at > context_.now;
+  const size_t gone = port.line_busy ? frames - 1 : frames;
+  for (size_t i = 0; i < gone; ++i) buffer_.release(burst.charges[i]);
+  uint32_t all_octets = 0;
+  for (size_t i = 0; i < burst.turns(); ++i) {
+    const Run& run = burst.runs[i];
+    const bool stays = port.line_busy && i + 1 == burst.turns();
+    all_octets += run.octets;
+    if (stays) port.on_line = {burst.charges[gone], last_len, run.queue};
+    if (run.queue == kOwn) [[unlikely]]
+      continue;
+    context_.queue(id, run.queue).progress_at = context_.now;
+    const uint32_t gone_octets = run.octets - (stays ? last_len : 0);
+    if (kMost > 1 && gone_octets != 0) take_octets(signals.queued_bytes[run.queue], gone_octets);
+    counters.queue[run.queue][QueueCounter::queue_tx_packets].add(run.packets);
+    counters.queue[run.queue][QueueCounter::queue_tx_bytes].add(run.octets);
+    if ((port.stops.forwarding >> run.queue & 1) != 0) [[unlikely]]
+      counters.pfc[run.queue][PfcCounter::pfcwd_forwarded_packets].add(run.packets);
+  }
+  counters.port[PortCounter::tx_packets].add(frames);
+  counters.port[PortCounter::tx_bytes].add(all_octets);
+  context_.dre->add(signals, all_octets, context_.now);
+  context_.stats.transmitted += static_cast<uint32_t>(frames);
+}
+
+// What the device refused goes back to the heads of its queues, in order, and is tried again soon;
+// the burst keeps what it took.
+template <size_t kMost>
+void Egress::put_back(PortId id, Port& port, const Packets<kMost>& packets, Burst<kMost>& burst,
+                      size_t sent) {
+  context_.count(id, PortCounter::tx_refused_packets, burst.count - sent);
+  while (burst.count > sent) {
+    Run& run = burst.runs[burst.run_count - 1];
+    Packet* packet = packets[--burst.count];
+    fifo_of(id, port, run.queue).push_front(packet);
+    run.octets -= packet->wire_len;
+    if (run.queue == kOwn) {
+      port.own_waiting = true;
+    } else {
+      port.waiting = static_cast<uint8_t>(port.waiting | 1u << run.queue);
+      if (run.scheduled) port.scheduler.restore(burst.before[burst.run_count - 1]);
+      port.rates.refused(QueueId(run.queue), Bytes(packet->wire_len + port.line_overhead));
+    }
+    if (--run.packets == 0) --burst.run_count;
+  }
+  port.free_at = context_.now;
+  port.idle = true;
+  port.refused_until = context_.now + kRetry;
+  timers_.set(static_cast<Deadlines::Id>(id.index()), port.refused_until);
+}
+
+inline void Egress::settle(PortId id, const Departure& departure) {
+  if (departure.queue != kOwn)
+    take_octets(context_.signals(id).queued_bytes[departure.queue], departure.wire_len);
+  buffer_.release(departure.charge);
+}
+
+void Egress::set_up(PortId id, bool up) {
+  Port& port = ports_[id.index()];
+  port.up = up;
+  port.free_at = context_.now;
+  port.idle = true;
+  port.refused_until = context_.now;
+  if (up) return;
+  if (port.line_busy) settle(id, port.on_line);
+  port.line_busy = false;
+  for (uint8_t queue = 0; queue <= kOwn; ++queue) drop_queue(id, queue, DropReason::egress_down);
+}
+
+void Egress::drop_queue(PortId id, uint8_t queue, DropReason reason) {
+  Port& port = ports_[id.index()];
+  PacketFifo& fifo = fifo_of(id, port, queue);
+  while (!fifo.empty()) {
+    Packet* packet = fifo.pop();
+    if (queue != kOwn) take_octets(context_.signals(id).queued_bytes[queue], packet->wire_len);
+    buffer_.drop(packet, reason);
+  }
+  if (queue == kOwn)
+    port.own_waiting = false;
+  else
+    port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << queue));
+}
+
+void Egress::set_stopped(PortId id, const QueueStops& stops) {
+  Port& port = ports_[id.index()];
+  port.stops = stops;
+  ready_.insert(id);
+  for (uint8_t q = 0; q < kPriorities; ++q) {
+    const uint32_t count = context_.queue(id, q).fifo.count();
+    if ((stops.discarding >> q & 1) == 0 || count == 0) continue;
+    context_.counters[id].pfc[q][PfcCounter::pfcwd_dropped_packets].add(count);
+    drop_queue(id, q, DropReason::watchdog);
+  }
+}
+
+void Egress::set_tx_enabled(PortId id, bool enabled) {
+  ports_[id.index()].tx_enabled = enabled;
+  ready_.insert(id);
+}
+
+void Egress::on_timers() {
+  while (const auto id = timers_.pop_due(context_.now)) ready_.insert(PortId(*id));
+}
+
+pfc::QueueProgress Egress::progress(PortId id, QueueId queue) const {
+  const EgressQueue& state = context_.queue(id, queue.index());
+  return {!state.fifo.empty(), state.progress_at};
+}
+
+void Egress::adopt(const Snapshot& now) {
+  max_lateness_ = std::max(kMinLateness, now.config.effective_poll_gap());
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    if (now.ports[i].owner != context_.id) continue;
+    Port& port = ports_[i];
+    port.queues = now.ports[i].classes->queues.data();
+    port.line = now.ports[i].line;
+    port.line_overhead = now.ports[i].line_overhead;
+    port.scheduler.configure(now.plans[i].scheduler);
+    port.rates.configure(now.plans[i].scheduler);
+    port.limited = port.rates.limited();
+    if (now.config.dre != dre_) now.dre.restart(context_.signals(PortId(i)), context_.now);
+    ready_.insert(PortId(i));
+  }
+  dre_ = now.config.dre;
+}
+
+void Egress::clear_watermarks() {
+  for (size_t port = 0; port < ports_.size(); ++port) {
+    for (size_t q = 0; q < kPriorities; ++q) {
+      if (!context_.owns(PortId(port))) continue;
+      store(
+          context_.queue(PortId(port), q).user_watermark,
+          int64_t{context_.signals(PortId(port)).queued_bytes[q].load(std::memory_order_relaxed)});
+    }
+  }
+}
+
+uint64_t Egress::held() const {
+  uint64_t packets = 0;
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    packets += ports_[i].own.count();
+    if (ports_[i].queues == nullptr) continue;
+    for (size_t q = 0; q < kPriorities; ++q) packets += context_.queue(PortId(i), q).fifo.count();
+  }
+  return packets;
+}
+
+}  // namespace eddy

@@ -1,0 +1,177 @@
+// Egress: the queues of the ports a shard owns, their scheduler, and the virtual line at the
+// configured speed.
+//
+// A frame starts when the line is free, its queue is neither paused nor shaped, and the scheduler
+// says so; it leaves at start + (wire_len + overhead) / speed. A poll that comes late sends what
+// the line would have sent meanwhile, over at most 20 us or poll_gap. Frames of our own (PFC, ARP,
+// ...) go first and are never paused. At most one frame a port is still on the line after a poll:
+// its octets stay queued and charged until the world reports the line free. Owner: the shard.
+// Bounds: queues are unbounded lists; the buffer bounds what is in them. Cost of service(): the
+// ports that have something to do. Source: architecture, sections 3 and 4; reference C.5, C.7, C.9.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "net/deadlines.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/random.h"
+#include "net/units.h"
+#include "pfc/scheduler.h"
+#include "pfc/watchdog.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/state/packet_fifo.h"
+#include "switch/dataplane/state/port_set.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class Egress {
+ public:
+  static constexpr Duration kMinLateness = Duration::microseconds(20);
+  static constexpr Duration kRetry = Duration::microseconds(5);  // after a device refused frames
+
+  Egress(ShardContext& context, IngressBuffer& buffer, size_t ports);
+
+  // A packet whose frame is ready for the line. Takes it: queued, or dropped and counted.
+  void enqueue(Packet* packet);
+  // A frame of our own, ahead of every queue. Takes and counts it.
+  void originate(PortId port, Packet* packet);
+  // The same, but in Packet::queue, behind what waits there.
+  void originate_behind(PortId port, Packet* packet);
+  // The world says that the line may be free.
+  void line_free(PortId port) { ready_.insert(port); }
+  // Starts all that may start now.
+  void service() {
+    if (!ready_.empty()) ready_.take_all([this](PortId port) { service_port(port); });
+  }
+  bool ready() const { return !ready_.empty(); }
+
+  void set_up(PortId port, bool up);
+  // Queues as masks: those that may not start a frame, those that send against a pause, and those
+  // whose packets are discarded (what is there now, and what comes).
+  struct QueueStops {
+    uint8_t stopped = 0;
+    uint8_t forwarding = 0;
+    uint8_t discarding = 0;
+  };
+  void set_stopped(PortId port, const QueueStops& stops);
+  void set_tx_enabled(PortId port, bool enabled);
+  void adopt(const Snapshot& now);
+
+  void on_timers();
+
+  bool up(PortId port) const { return ports_[port.index()].up; }
+  // What the watchdog judges by.
+  pfc::QueueProgress progress(PortId port, QueueId queue) const;
+  void clear_watermarks();
+  uint64_t held() const;  // packets in queues, what is on the line excluded
+
+ private:
+  static constexpr uint8_t kOwn = kPriorities;  // in place of a queue: the FIFO of our own frames
+
+  static constexpr size_t kMostFrames = 64;  // given to the device at once
+
+  static constexpr uint8_t kNoQueue = kPriorities + 1;
+
+  // The frame on the line: what is released when its last bit has left.
+  struct Departure {
+    Charge charge;
+    uint32_t wire_len;
+    uint8_t queue;
+  };
+  // What starts and ends a frame is the first line; a queue's own line is in CommonState.
+  struct alignas(64) Port {
+    Instant free_at;                        // of the line
+    Instant refused_until;                  // the device was full: no new try before
+    const QueueSettings* queues = nullptr;  // of the snapshot in force; null: another shard's port
+    LineRate line;
+    int32_t line_overhead = 0;
+    Departure on_line;    // line_busy: a frame whose last bit has not left
+    uint8_t waiting = 0;  // bit = queue with packets
+    uint8_t limited = 0;  // bit = queue with a rate: QueueRates::limited()
+    QueueStops stops;
+    bool own_waiting = false;
+    bool up = false;
+    bool tx_enabled = true;
+    bool idle = true;  // nothing could start when last looked: no lateness to catch up
+    bool line_busy = false;
+
+    alignas(64) PacketFifo own;
+    pfc::Scheduler scheduler;
+    pfc::QueueRates rates;
+  };
+  static_assert(offsetof(Port, own) == 64);
+  // The queue to serve next; `alone`: nothing else on the port can start before it is empty.
+  struct Turn {
+    uint8_t queue = kNoQueue;
+    bool alone = false;
+    bool scheduled = false;  // Burst::before has what to go back to if the device refuses
+  };
+  // The frames that one turn brought into a burst.
+  struct Run {
+    uint8_t queue;
+    bool scheduled;
+    uint16_t packets;
+    uint32_t octets;
+  };
+  // What a visit to a port sends, at most kMost frames. Filled by gather() up to the counts; the
+  // rest is not even initialised.
+  template <size_t kMost>
+  using Packets = std::array<Packet*, kMost>;
+  template <size_t kMost>
+  struct Burst {
+    Burst() {}
+    // Once gather() has found something; of one frame there is no need to count.
+    size_t frames() const { return kMost == 1 ? 1 : count; }
+    size_t turns() const { return kMost == 1 ? 1 : run_count; }
+
+    size_t count = 0;
+    size_t run_count = 0;
+    union {
+      std::array<Charge, kMost> charges;  // of the packets
+    };
+    union {
+      std::array<Run, kMost> runs;
+    };
+    union {
+      std::array<pfc::Scheduler::State, kMost> before;  // of the runs that are scheduled
+    };
+  };
+
+  void service_port(PortId id);
+  template <size_t kMost>
+  void serve(PortId id, Port& port, Instant start);
+  template <size_t kMost>
+  bool gather(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst, Instant start);
+  Turn next_turn(PortId id, Port& port, pfc::Scheduler::State& before, Instant start);
+  Turn contended_turn(PortId id, Port& port, pfc::Scheduler::State& before, Instant start);
+  template <size_t kMost>
+  Instant take(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst, Turn turn,
+               Instant start);
+  template <size_t kMost>
+  void put_back(PortId id, Port& port, const Packets<kMost>& packets, Burst<kMost>& burst,
+                size_t sent);
+  template <size_t kMost>
+  void account(PortId id, Port& port, const Burst<kMost>& burst, uint32_t last_len);
+  void settle(PortId id, const Departure& departure);
+  void drop_queue(PortId id, uint8_t queue, DropReason reason);
+  void discard(Packet* packet, bool up);
+  PacketFifo& fifo_of(PortId id, Port& port, uint8_t queue) {
+    return queue == kOwn ? port.own : context_.queue(id, queue).fifo;
+  }
+
+  ShardContext& context_;
+  IngressBuffer& buffer_;
+  std::vector<Port> ports_;
+  Duration max_lateness_ = kMinLateness;  // of the line: the poll gap, if that is longer
+  config::DreConfig dre_;                 // in force
+  PortSet ready_;
+  Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
+  RandomStream marking_;
+};
+
+}  // namespace eddy

@@ -1,0 +1,128 @@
+// IngressBuffer: charges packets to their ingress (port, PG), gives the charge back to the byte,
+// and tells the pause sender when a PG crosses XOFF or XON. Also where every drop is counted.
+//
+// What a poll releases is summed by (port, PG) and settled at its end: on the shard that owns the
+// ingress port at once, on another as a credit. Credits that find their lane full stay in the sums
+// and go with a later poll. Owner: the shard. Cost: a release is an addition and a branch
+// that is taken once a (port, PG) and poll. Source: reference C.2.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "pfc/buffer_pool.h"
+#include "pfc/pause_sender.h"
+#include "pfc/predictor.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+// What a packet owes its ingress PG; kept when the packet itself is gone.
+struct Charge {
+  PortId port;
+  PriorityGroupId pg;
+  uint32_t bytes;
+  static Charge of(const Packet& packet) {
+    return {packet.ingress_port, packet.pg, packet.charged_bytes};
+  }
+};
+
+class IngressBuffer {
+ public:
+  IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, pfc::Predictor& predictor,
+                size_t ports);
+
+  void begin_poll() { pool_.begin_poll(); }
+  // What is readable on the port and not read yet; a PG does not resume into it.
+  void note_backlog(PortId port, Bytes backlog) { arrivals_[port.index()].backlog = backlog; }
+  // PGs of the port whose arriving packets are discarded during a storm, as a mask.
+  void set_discarding(PortId port, uint8_t pgs) { arrivals_[port.index()].discarding = pgs; }
+  uint8_t discarding(PortId port) const { return arrivals_[port.index()].discarding; }
+  // `backlog` octets are readable on the port and not read yet; the packet may grow by `reserve`
+  // octets. False: dropped and counted.
+  [[nodiscard]] bool admit(Packet* packet, int64_t backlog, uint32_t reserve = 0) {
+    const PortId port = packet->ingress_port;
+    const PriorityGroupId pg = packet->pg;
+    if (port != admitted_.port || pg != admitted_.pg) [[unlikely]]
+      start_admitted_run(port, pg);
+    const int64_t charge = cell_.charge_of(packet->wire_len + reserve);
+    const pfc::Admission admission =
+        pool_.admit(*admitted_.buffer, *admitted_.buffer->limits, charge, backlog);
+    if (admission.xoff_edge) [[unlikely]]
+      pause_sender_.mark(port, pg, true);
+    if (admission.verdict != pfc::AdmitVerdict::accepted) [[unlikely]] {
+      refuse(packet, admission.verdict);
+      return false;
+    }
+    packet->charged_bytes = static_cast<uint32_t>(charge);
+    ++admitted_.packets;
+    admitted_.bytes += packet->wire_len;
+    return true;
+  }
+  void release(const Charge& charge) {
+    if (charge.bytes == 0) return;
+    const size_t index = index_of(charge.port, charge.pg);
+    if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
+    released_[index] += charge.bytes;
+  }
+  // Counts what was admitted and settles what was released.
+  void flush() {
+    if (admitted_.packets != 0) end_admitted_run();
+    if (unsettled_count_ != 0) settle();
+  }
+  void take_credit(const Credit& credit) { give_back(credit.port, credit.pg, credit.bytes); }
+  // Between polls: other shards are owed credits that their lanes had no room for.
+  bool credits_wait() const { return unsettled_count_ != 0; }
+
+  void drop(Packet* packet, DropReason reason);
+
+  void adopt(const Snapshot& now);
+  void clear_watermarks();
+  // What a PG holds beside its headroom, and where it pauses its sender now.
+  pfc::PgLevel level(PortId port, PriorityGroupId pg) const;
+  pfc::BufferPool& pool() { return pool_; }
+  const pfc::BufferPool& pool() const { return pool_; }
+
+ private:
+  // Packets of one (port, PG) admitted in a row, not counted yet.
+  struct AdmittedRun {
+    PortId port = PortId::none();
+    PriorityGroupId pg;
+    pfc::PgBuffer* buffer = nullptr;
+    uint64_t packets = 0;
+    uint64_t bytes = 0;
+  };
+  void sample(PortId port, PriorityGroupId pg) {
+    if (predictor_.watches(port, pg)) predictor_.sample(port, pg, level(port, pg), context_.now);
+  }
+  void start_admitted_run(PortId port, PriorityGroupId pg);
+  void end_admitted_run();
+  void settle();
+  bool send_credit(PortId port, PriorityGroupId pg, int64_t bytes);
+  void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
+  void refuse(Packet* packet, pfc::AdmitVerdict verdict);
+  static size_t index_of(PortId port, PriorityGroupId pg) {
+    return port.index() * kPriorities + pg.index();
+  }
+
+  ShardContext& context_;
+  pfc::PauseSender& pause_sender_;
+  pfc::Predictor& predictor_;
+  bool predicts_ = false;  // PGs are watched
+  pfc::BufferPool pool_;
+  pfc::CellSize cell_;
+  AdmittedRun admitted_;
+  size_t unsettled_count_ = 0;
+  struct Arrivals {      // of a port
+    Bytes backlog;       // as of its last burst
+    uint8_t discarding;  // PGs
+  };
+  std::vector<int64_t> released_;      // and not settled yet, by (port, PG)
+  std::vector<uint16_t> unsettled_;    // the first unsettled_count_: those that are not zero
+  std::vector<Arrivals> arrivals_;     // by port
+  std::vector<pfc::PgLimits> limits_;  // in force, by (port, PG): the last snapshot may be gone
+};
+
+}  // namespace eddy

@@ -1,0 +1,36 @@
+// Frames of our own: an empty packet from the world's reserved pool, and its octets.
+//
+// Owner: the shard. A frame gets its length, then goes to Egress::originate or
+// Forwarder::originate.
+#pragma once
+
+#include "net/codec.h"
+#include "net/packet.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+// Null when the reserved pool is empty.
+inline Packet* new_frame(ShardContext& context) {
+  Packet* packet = context.io->allocate();
+  if (packet == nullptr) return nullptr;
+  packet->flags = kPacketOriginated;
+  packet->charged_bytes = 0;
+  packet->arrived_at = context.now;
+  return packet;
+}
+
+// Where the frame is written, from its first octet.
+inline Octets frame_space(Packet& packet) {
+  const rte_mbuf* mbuf = packet.mbuf();
+  return {packet.data(), static_cast<size_t>(mbuf->buf_len - mbuf->data_off)};
+}
+
+inline void set_frame_length(Packet& packet, size_t length) {
+  rte_mbuf* mbuf = packet.mbuf();
+  mbuf->data_len = static_cast<uint16_t>(length);
+  mbuf->pkt_len = static_cast<uint32_t>(length);
+  packet.wire_len = static_cast<uint32_t>(length);
+}
+
+}  // namespace eddy

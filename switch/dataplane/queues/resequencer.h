@@ -1,0 +1,85 @@
+// Resequencer: puts RoCEv2 requests of a flow back in order before they leave by a host port.
+//
+// At the leaf of the receiver, where all paths of a flow meet again: a packet that is ahead of the
+// sequence number due is held until what is missing has come, `wait` is over, or there is no room.
+// Then what is held leaves in order, and the NIC sees the gap as if nobody had been here. So a
+// scheme may spread the packets of a flow and a go-back-N receiver need not know. Watched are RC
+// requests (SEND, WRITE, READ request, atomics) that came by a fabric port; a flow that is not
+// known begins with the first packet of a message. A sender that goes back to a packet that was
+// missed, or after a silence, is followed there. Responses of READs are not watched.
+// What is held stays charged to its ingress PG. Owner: the shard of the egress port. Bounds: a
+// table of flows, packets a flow, octets in all; PFC bounds them, too. Cost: a load and a branch
+// where it is off; a line a packet where it is on. Source: docs/adr/0012; InfiniBand 9.2, 9.7.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/units.h"
+#include "switch/dataplane/state/flow_orders.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class Adjacency;
+struct Snapshot;
+
+// Of a snapshot.
+struct ResequencePlan {
+  bool enabled = false;
+  bool proves_loss = false;  // each fabric port brings a flow in order
+  Duration wait;
+  int64_t most_packets = 0;  // of a flow
+  int64_t most_octets = 0;   // of the shard
+
+  static ResequencePlan of(const Snapshot& snapshot);
+  bool operator==(const ResequencePlan&) const = default;
+};
+
+class Resequencer {
+ public:
+  explicit Resequencer(ShardContext& context) : context_(context) {}
+  void connect(Adjacency& adjacency) { adjacency_ = &adjacency; }
+
+  bool watches(const Packet& packet) const {
+    constexpr uint16_t kKind = kPacketRoce | kPacketRoceControl | kPacketOriginated;
+    return plan_.enabled && (packet.flags & kKind) == kPacketRoce;
+  }
+  // A packet that is watched, on its way to a host: passes it on, with what has waited for it, or
+  // holds it.
+  void take(Packet* packet);
+
+  void on_timers();
+  // Everything leaves, in order.
+  void release_all();
+  void adopt(const Snapshot& now);
+  uint64_t held() const { return held_; }
+  int64_t octets() const { return octets_; }
+
+ private:
+  void hold(FlowOrder& flow, Packet* packet, uint32_t psn);
+  void give_up_what_is_lost(FlowOrder& flow);
+  void insert(FlowOrder& flow, Packet* packet, uint32_t psn);
+  Packet* pop(FlowOrder& flow);
+  // What is due now.
+  void release_due(FlowOrder& flow);
+  // All, whatever is missing.
+  void release_whole(FlowOrder& flow);
+  void pass(Packet* packet);
+  void begin_wait(FlowOrder& flow);
+  void end_wait(FlowOrder& flow);
+  void follow_timer();
+
+  ShardContext& context_;
+  Adjacency* adjacency_ = nullptr;
+  ResequencePlan plan_;
+  std::shared_ptr<FlowOrders> flows_;  // of the snapshot
+  uint32_t first_ = FlowOrder::kNone;  // flows that wait, the longest first
+  uint32_t last_ = FlowOrder::kNone;
+  uint64_t held_ = 0;
+  int64_t octets_ = 0;
+};
+
+}  // namespace eddy

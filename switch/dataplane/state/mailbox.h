@@ -1,0 +1,57 @@
+// What goes from one shard to another: packets and buffer credits, a ring each, and by mail what is
+// rare. And from control to a shard: commands by mail.
+//
+// Pointers, not a chain through Packet::next: the receiver can then fetch the lines of a whole
+// burst at once, where a chain would make it wait for the other core once a packet. Credits cross
+// as one sum a (port, PG) and poll, in few octets: each line of a ring is a line to wait for.
+// Source: architecture, sections 4 and 6.
+#pragma once
+
+#include <cstdint>
+
+#include "lb/warning_table.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "switch/dataplane/state/spsc_ring.h"
+
+namespace eddy {
+
+struct Command;
+
+// What another leaf tells of a path of ours, as it came.
+struct PathReport {
+  Instant heard_at;
+  uint32_t stamp_ns;
+  uint32_t hold_ns;
+  uint32_t sent_ns;
+  LeafId leaf;  // who tells
+  PathId path;
+  uint8_t flags;  // ShimFlag
+  uint8_t congestion;
+  uint8_t packets;
+  uint8_t marked;
+};
+
+struct Message {
+  // wake: nothing but a poll is wanted.
+  enum class Kind : uint8_t { command, warning, frame, path, wake };
+  Kind kind{};
+  Command* command = nullptr;  // command
+  lb::WarningMark warning;     // warning
+  Packet* frame = nullptr;     // frame: of ours, complete but for its destination, for egress_port
+  PathReport path{};           // path
+};
+
+// Octets that an ingress PG gets back.
+struct Credit {
+  int64_t bytes;
+  PortId port;
+  PriorityGroupId pg;
+};
+
+using Mailbox = SpscRing<Message, 2048>;
+using CreditLane = SpscRing<Credit, 2048>;
+// egress_port is set in each packet.
+using PacketLane = SpscRing<Packet*, 16'384>;
+
+}  // namespace eddy

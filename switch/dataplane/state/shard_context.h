@@ -1,0 +1,202 @@
+// What the parts of one shard share: the poll in progress, the snapshot in force, counters, events
+// and the state that the switch's shards have in common. No logic beyond counting.
+//
+// Owner: the shard; `common` is reached by all shards, each line of it with one writer
+// (docs/adr/0003).
+#pragma once
+
+#include <rte_rcu_qsbr.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lb/path_view.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/units.h"
+#include "pfc/buffer_pool.h"
+#include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/state/counters.h"
+#include "switch/dataplane/state/events.h"
+#include "switch/dataplane/state/io.h"
+#include "switch/dataplane/state/mailbox.h"
+#include "switch/dataplane/state/packet_fifo.h"
+#include "switch/dataplane/state/port_feeds.h"
+#include "switch/dataplane/state/snapshot.h"
+
+namespace eddy {
+
+// An egress queue, in one line. Writer: the port's shard, to whom all is private but the atomics;
+// its octets are in PortSignals.
+struct alignas(64) EgressQueue {
+  PacketFifo fifo;
+  Instant progress_at;                     // last packet sent, or became non-empty
+  std::atomic<int64_t> user_watermark{0};  // octets
+  std::atomic<int64_t> persistent_watermark{0};
+  std::atomic<bool> storm{false};  // the watchdog acts on it
+};
+static_assert(sizeof(EgressQueue) == 64);
+
+// What others have changed, rarely: the one line that a shard looks at in every poll. Writers:
+// control, but `links`: the shard of the link or the path.
+struct alignas(64) Changes {
+  std::atomic<const Snapshot*> snapshot{nullptr};
+  std::atomic<uint64_t> newest{0};  // its generation
+  std::atomic<uint64_t> grace{0};   // rte_rcu_qsbr's token to be passed
+  std::atomic<uint32_t> links{0};   // changes of PortSignals::up and PathTable::failed()
+  std::array<std::atomic<uint16_t>, kMaxShards> commands{};  // posted to each shard
+};
+static_assert(sizeof(Changes) == 64);
+
+// How far a shard has got: what it selected in polls before this instant is with the shards of the
+// egress ports, or in their lanes. Written while paths are measured.
+struct alignas(64) GivenTo {
+  std::atomic<int64_t> at_ps{0};
+};
+
+// State that shards share. Sized at construction, never moved.
+struct CommonState {
+  CommonState(size_t shard_count, size_t port_count);
+
+  Mailbox& mail(size_t from, ShardId to) { return *mailboxes[from * shards + to.index()]; }
+  PacketLane& lane(ShardId from, ShardId to) { return *lanes[from.index() * shards + to.index()]; }
+  CreditLane& credits(ShardId from, ShardId to) {
+    return *credit_lanes[from.index() * shards + to.index()];
+  }
+  size_t control() const { return shards; }  // as a sender of mail
+  void publish(const Snapshot& now) {        // control
+    changes.snapshot.store(&now, std::memory_order_release);
+    changes.newest.store(now.generation, std::memory_order_release);
+  }
+  pfc::PgBuffer& pg(PortId port, PriorityGroupId pg) {
+    return pg_buffers[port.index() * kPriorities + pg.index()];
+  }
+  EgressQueue& queue(PortId port, QueueId queue) {
+    return queues[port.index() * kPriorities + queue.index()];
+  }
+
+  Changes changes;
+  size_t shards;
+  std::vector<lb::PortSignals> signals;
+  std::vector<pfc::PgBuffer> pg_buffers;
+  std::vector<pfc::PoolUse> pool_use;  // by shard
+  std::vector<EgressQueue> queues;
+  PortFeeds feeds;
+  std::vector<GivenTo> given;  // by shard
+  std::vector<std::unique_ptr<Mailbox>>
+      mailboxes;  // [sender][receiver]; the last sender is control; null to oneself
+  std::vector<std::unique_ptr<PacketLane>> lanes;         // [sender][receiver]; null to oneself
+  std::vector<std::unique_ptr<CreditLane>> credit_lanes;  // likewise
+  struct FreeAligned {
+    void operator()(void* memory) const;
+  };
+  std::unique_ptr<rte_rcu_qsbr, FreeAligned> readers;
+};
+
+// Whose next deadlines stand in ShardContext::due.
+enum class Timers : uint8_t {
+  egress,
+  pause_sender,
+  pause_receiver,
+  watchdog,
+  peers,
+  neighbors,
+  predictor,
+  warnings,
+  paths,
+  recirculation,
+  resequencer,
+};
+inline constexpr size_t kTimers = static_cast<size_t>(Timers::resequencer) + 1;
+
+// Ordered by use, a line each: what every poll reads; what a departing frame needs; what an
+// arriving one needs besides; and the rest.
+struct alignas(64) ShardContext {
+  ShardContext(CommonState& common_state, ShardId self, size_t ports);
+
+  // Takes a snapshot into use.
+  void obey(const Snapshot* latest);
+  const PortSettings& settings(PortId port) const { return ports_[port.index()]; }
+  const PortPlans& plans(PortId port) const { return snapshot->plans[port.index()]; }
+  lb::PortSignals& signals(PortId port) { return signals_[port.index()]; }
+  pfc::PgBuffer& pg(PortId port, PriorityGroupId pg) {
+    return pgs_[port.index() * kPriorities + pg.index()];
+  }
+  EgressQueue& queue(PortId port, size_t queue) {
+    return queues_[port.index() * kPriorities + queue];
+  }
+  // For the selector, now.
+  lb::PathView view() { return {now, path_sets, live, signals_, aids}; }
+  lb::PathView view_without_loop() {
+    lb::PathAids fewer = aids;
+    fewer.loop = nullptr;
+    return {now, path_sets, live, signals_, fewer};
+  }
+  bool owns(PortId port) const { return sole || settings(port).owner == id; }
+  void event(EventKind kind, PortId port, uint64_t value = 0, Priority priority = {}) {
+    events.push({now, value, port, priority, kind});
+  }
+  void count(PortId port, PortCounter which, uint64_t n = 1) { counters[port].port[which].add(n); }
+  // Where a part's next deadline is kept.
+  Instant* due_of(Timers timers) { return &due[static_cast<size_t>(timers)]; }
+
+  // Gives a packet back to the world, in bursts. The caller has counted it and released its charge.
+  void free(Packet* packet) {
+    freed_[freed_count_++] = packet;
+    if (freed_count_ == freed_.size()) flush_freed();
+  }
+  void flush_freed() {
+    if (freed_count_ == 0) return;
+    io->free({freed_.data(), freed_count_});
+    freed_count_ = 0;
+  }
+
+  static constexpr size_t kEventCapacity = 4096;
+
+  Io* io = nullptr;  // during a poll
+  Instant now;
+  std::array<Instant, kTimers> due;
+
+  CommonState& common;
+  PollStats stats;
+
+ private:
+  uint32_t freed_count_ = 0;
+
+ public:
+  const ShardId id;
+  const bool sole;  // the only shard: everything is its own
+
+ private:
+  const PortSettings* ports_ = nullptr;  // of the snapshot
+  lb::PortSignals* signals_;
+  pfc::PgBuffer* pgs_;
+  EgressQueue* queues_;
+
+ public:
+  Counters counters;
+  const Snapshot* snapshot = nullptr;
+  const lb::Dre* dre = nullptr;  // of the snapshot, as are those that follow
+  const RouteTable* routes = nullptr;
+  const NextHop* next_hops = nullptr;
+  const lb::MemberMask* live = nullptr;  // by path set
+  lb::Selector* selector = nullptr;
+  std::span<const lb::PathSet> path_sets;
+  lb::WaitingRoom* loop = nullptr;       // the shard's
+  lb::PathAids aids;                     // what of this the selector may lean on
+  lb::WarningTable* warnings = nullptr;  // null: RLB is off
+  PortFeeds* feeds = nullptr;            // null: RLB is off
+  lb::PathTable* paths = nullptr;        // null: no path is measured
+  uint32_t shim_reserve = 0;             // octets that a packet to another leaf may yet grow by
+  bool dressing = false;                 // packets to other leaves may get a shim
+  EventRing events;
+
+ private:
+  std::array<Packet*, 2 * kBurst> freed_{};
+};
+
+}  // namespace eddy

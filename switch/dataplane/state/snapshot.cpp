@@ -1,0 +1,384 @@
+#include "switch/dataplane/state/snapshot.h"
+
+#include <algorithm>
+
+#include "lb/registry.h"
+
+namespace eddy {
+namespace {
+
+using config::SwitchConfig;
+
+std::optional<PortId> find_port(const SwitchConfig& config, const std::string& name) {
+  for (size_t i = 0; i < config.ports.size(); ++i)
+    if (config.ports[i].name == name) return PortId(i);
+  return std::nullopt;
+}
+
+ClassOf class_of(const config::QosMaps& maps, TrafficClass tc) {
+  return {tc, maps.tc_to_pg[tc.index()], maps.tc_to_queue[tc.index()]};
+}
+
+// Queues that lossless PGs feed, on whatever port: packets are classified where they arrive.
+uint8_t lossless_queues(const pfc::BufferPlan& plan) {
+  uint8_t queues = 0;
+  for (const pfc::PortBufferPlan& port : plan.ports)
+    queues = static_cast<uint8_t>(queues | port.lossless_queues);
+  return queues;
+}
+
+QueueSettings queue_settings(const SwitchConfig& config, const config::PortConfig& port,
+                             bool lossless, size_t queue) {
+  const config::QueueConfig& from = port.queues[queue];
+  QueueSettings settings;
+  settings.lossless = lossless;
+  settings.lossy_limit = pfc::PowerOfTwo(from.dynamic_th);
+  if (from.wred) {
+    const config::WredProfile& profile = config.buffer.wred.at(*from.wred);
+    settings.ecn = profile.ecn;
+    settings.wred = pfc::WredCurve::of(profile);
+  }
+  return settings;
+}
+
+PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::BufferPlan& buffer) {
+  const config::PortConfig& port = config.ports[index];
+  const uint8_t lossless = lossless_queues(buffer);
+  PortClasses classes;
+  classes.pgs = buffer.ports[index].pgs;
+  for (size_t i = 0; i < classes.by_dscp.size(); ++i)
+    classes.by_dscp[i] = class_of(port.maps, port.maps.dscp_to_tc[i]);
+  for (size_t i = 0; i < kPriorities; ++i) {
+    classes.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
+    classes.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
+    classes.queues[i] = queue_settings(config, port, (lossless >> i & 1) != 0, i);
+  }
+  return classes;
+}
+
+const PortClasses* shared(Snapshot& snapshot, const PortClasses& classes) {
+  for (const auto& known : snapshot.classes)
+    if (*known == classes) return known.get();
+  return snapshot.classes.emplace_back(std::make_unique<PortClasses>(classes)).get();
+}
+
+PortSettings port_settings(const SwitchConfig& config, size_t index, const PortClasses* classes,
+                           uint8_t lossless_pgs) {
+  const config::PortConfig& port = config.ports[index];
+  PortSettings settings;
+  settings.classes = classes;
+  settings.line = LineRate(port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed);
+  settings.line_overhead = port.line_overhead;
+  settings.max_l3_len = static_cast<uint32_t>(port.mtu);
+  settings.mac = port_mac(config, index);
+  settings.role = port.role;
+  settings.admin_up = port.admin_up;
+  settings.owner = ShardId(static_cast<size_t>(port.worker));
+  settings.pcp_trusted = port.maps.trust_pcp;
+  settings.lossless_pgs = lossless_pgs;
+  return settings;
+}
+
+PortPlans port_plans(const SwitchConfig& config, size_t index, const pfc::PortBufferPlan& buffer) {
+  const config::PortConfig& port = config.ports[index];
+  return {.peer_mac = port.peer_mac,
+          .lldp = config.control.lldp,
+          .scheduler = pfc::SchedulerPlan::of(port),
+          .pause_tx = pfc::PauseTxPlan::of(port),
+          .pause_rx = pfc::PauseRxPlan::of(port, buffer.lossless_priorities),
+          .watchdog = pfc::WatchdogPlan::of(port, buffer.lossless_queues),
+          .predictor = pfc::PredictorPlan::of(config.rlb, port, buffer.lossless_pgs)};
+}
+
+void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
+  const SwitchConfig& config = snapshot.config;
+  for (size_t i = 0; i < config.ports.size(); ++i) {
+    const PortClasses* classes = shared(snapshot, port_classes(config, i, buffer));
+    snapshot.ports.push_back(port_settings(config, i, classes, buffer.ports[i].lossless_pgs));
+    snapshot.plans.push_back(port_plans(config, i, buffer.ports[i]));
+  }
+}
+
+std::vector<OwnAddress> addresses_of(const SwitchConfig& config) {
+  std::vector<OwnAddress> own;
+  for (size_t i = 0; i < config.ports.size(); ++i)
+    for (const IpPrefix& address : config.ports[i].addresses) own.push_back({address, PortId(i)});
+  for (const IpAddress& address : config.loopbacks)
+    own.push_back({{address, static_cast<uint8_t>(address.is_v4() ? 32 : 128)}, PortId::none()});
+  return own;
+}
+
+std::vector<FixedNeighbor> fixed_neighbors(const SwitchConfig& config) {
+  std::vector<FixedNeighbor> neighbors;
+  for (const config::NeighborConfig& neighbor : config.neighbors)
+    neighbors.push_back({neighbor.address, neighbor.mac, *find_port(config, neighbor.port)});
+  return neighbors;
+}
+
+// What this switch's own configuration says: gateway addresses, their subnets, and the routes.
+std::vector<Route> routes_of(const SwitchConfig& config, std::span<const OwnAddress> own) {
+  std::vector<Route> routes;
+  for (const OwnAddress& address : own) {
+    const IpAddress& ip = address.prefix.address;
+    const auto host_length = static_cast<uint8_t>(ip.is_v4() ? 32 : 128);
+    if (address.prefix.length != host_length)
+      routes.push_back({address.prefix.network(), {config.leaf, address.port, false}});
+    routes.push_back({{ip, host_length}, {config.leaf, address.port, true}});
+  }
+  for (const config::RouteConfig& route : config.routes) {
+    RouteTarget target{config.leaf, PortId::none(), false};
+    if (route.leaf) target.leaf = *route.leaf;
+    if (route.port) target.port = *find_port(config, *route.port);
+    routes.push_back({route.prefix, target});
+  }
+  return routes;
+}
+
+std::vector<lb::PathSet> path_sets_of(const SwitchConfig& config) {
+  std::vector<lb::PathSet> sets;
+  for (const config::LeafConfig& leaf : config.leaves) {
+    lb::PathSet set;
+    set.leaf = leaf.id;
+    for (const config::PathConfig& path : leaf.paths) {
+      const PathId by_position(static_cast<size_t>(set.count) << 8 | 0xff);
+      set.members[set.count++] = {*find_port(config, path.port), path.path_id.value_or(by_position),
+                                  static_cast<uint16_t>(path.weight)};
+    }
+    sets.push_back(set);
+  }
+  return sets;
+}
+
+NextHop next_hop_of(const RouteTarget& target, const Snapshot& snapshot) {
+  if (target == RouteTarget{}) return {};
+  if (target.leaf == snapshot.leaf) {
+    if (target.local) return {NextHop::Kind::local, 0, target.port};
+    if (!target.port.is_none()) return {NextHop::Kind::port, 0, target.port};
+    return {};
+  }
+  const LeafId by = target.via.is_none() ? target.leaf : target.via;
+  for (size_t i = 0; i < snapshot.path_sets.size(); ++i)
+    if (snapshot.path_sets[i].leaf == by)
+      return {NextHop::Kind::path_set, static_cast<uint16_t>(i), PortId::none()};
+  return {};
+}
+
+bool same_members(const lb::PathSet& a, const lb::PathSet& b) {
+  for (size_t i = 0; i < a.count; ++i) {
+    const lb::PathMember& x = a.members[i];
+    const lb::PathMember& y = b.members[i];
+    if (x.port != y.port || x.path != y.path || x.weight != y.weight) return false;
+  }
+  return true;
+}
+
+bool same_sets(const std::vector<lb::PathSet>& a, const std::vector<lb::PathSet>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const lb::PathSet& x, const lb::PathSet& y) {
+                      return x.leaf == y.leaf && x.count == y.count && same_members(x, y);
+                    });
+}
+
+lb::PortLine line_of(const config::BufferConfig& buffer, const config::PortConfig& port) {
+  lb::PortLine line{port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed, {}};
+  for (const config::QueueConfig& queue : port.queues) {
+    const config::WredProfile* profile = queue.wred ? &buffer.wred.at(*queue.wred) : nullptr;
+    if (profile == nullptr || !profile->ecn) continue;
+    if (line.marking.count() == 0 || profile->kmin < line.marking) line.marking = profile->kmin;
+  }
+  return line;
+}
+
+std::vector<lb::PortLine> lines_of(const SwitchConfig& config) {
+  std::vector<lb::PortLine> lines;
+  for (const config::PortConfig& port : config.ports) lines.push_back(line_of(config.buffer, port));
+  return lines;
+}
+
+bool can_lend(const Snapshot* previous, const Snapshot& now) {
+  if (previous == nullptr) return false;
+  const config::LoadBalancerConfig& before = previous->config.load_balancer;
+  const config::LoadBalancerConfig& after = now.config.load_balancer;
+  return before.scheme == after.scheme && before.parameters == after.parameters &&
+         previous->config.seed == now.config.seed &&
+         previous->config.rlb.decides_like(now.config.rlb) &&
+         previous->config.dre == now.config.dre &&
+         lines_of(previous->config) == lines_of(now.config) &&
+         same_sets(previous->path_sets, now.path_sets);
+}
+
+// A table is as good for new path sets as for old ones only while they are the same.
+std::shared_ptr<lb::WarningTable> warnings_of(const Snapshot& now, size_t shard,
+                                              const Snapshot* previous) {
+  if (!now.config.rlb.enabled()) return nullptr;
+  if (previous != nullptr && previous->schemes[shard].warnings != nullptr &&
+      same_sets(previous->path_sets, now.path_sets))
+    return previous->schemes[shard].warnings;
+  return std::make_shared<lb::WarningTable>(now.path_sets, now.config.ports.size());
+}
+
+// As long as flows are told apart by the same path sets, what is known of them outlives the scheme.
+std::shared_ptr<lb::FlowPaths> flows_of(const Snapshot& now, size_t shard,
+                                        const Snapshot* previous) {
+  const config::RlbConfig& rlb = now.config.rlb;
+  const bool chooses =
+      std::ranges::any_of(now.path_sets, [](const lb::PathSet& set) { return set.count > 1; });
+  if (!rlb.enabled() || !chooses) return nullptr;
+  if (previous != nullptr && previous->schemes[shard].flows != nullptr &&
+      previous->config.rlb.guard.flows == rlb.guard.flows &&
+      same_sets(previous->path_sets, now.path_sets))
+    return previous->schemes[shard].flows;
+  return std::make_shared<lb::FlowPaths>(static_cast<size_t>(rlb.guard.flows));
+}
+
+// Where each set leads: what its id says, or the routes that go by it.
+std::vector<LeafId> leaves_behind(const Snapshot& snapshot) {
+  std::vector<LeafId> leaves;
+  for (const lb::PathSet& set : snapshot.path_sets) leaves.push_back(set.leaf);
+  for (size_t i = 0; i < snapshot.routes->target_count(); ++i) {
+    const RouteTarget& target = snapshot.routes->target(static_cast<uint16_t>(i));
+    if (target.via.is_none()) continue;
+    const auto set = std::ranges::find(snapshot.path_sets, target.via, &lb::PathSet::leaf);
+    if (set != snapshot.path_sets.end())
+      leaves[static_cast<size_t>(set - snapshot.path_sets.begin())] = target.leaf;
+  }
+  return leaves;
+}
+
+bool same_measurement(const Snapshot* previous, const Snapshot& now) {
+  return previous != nullptr && previous->path_plan == now.path_plan &&
+         previous->paths != nullptr && same_sets(previous->path_sets, now.path_sets);
+}
+
+void plan_paths(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
+  const std::vector<LeafId> leaves = leaves_behind(snapshot);
+  snapshot.path_plan = PathPlan::of(snapshot.config, snapshot.path_sets, leaves, shards);
+  for (const lb::PortLine& line : lines_of(snapshot.config))
+    snapshot.path_plan.capacities.push_back(snapshot.dre.capacity(line.rate));
+  if (snapshot.path_plan.need == lb::ShimNeed::none) return;
+  if (same_measurement(previous, snapshot))
+    snapshot.paths = previous->paths;
+  else
+    snapshot.paths = std::make_shared<lb::PathTable>(snapshot.path_sets,
+                                                     snapshot.path_plan.table_parameters(), leaves);
+}
+
+// What has been heard of others' paths and waits to be echoed.
+std::shared_ptr<PathEchoes> echoes_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
+  if (now.paths == nullptr) return nullptr;
+  if (same_measurement(previous, now)) return previous->schemes[shard].echoes;
+  return std::make_shared<PathEchoes>(now.path_sets);
+}
+
+// What is held against paths lasts as long as what is measured of them.
+std::shared_ptr<PathJudges> judges_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
+  if (now.paths == nullptr || now.path_plan.detector.mode != config::DetectorMode::guarded)
+    return nullptr;
+  if (same_measurement(previous, now)) return previous->schemes[shard].judges;
+  return std::make_shared<PathJudges>(now.path_sets);
+}
+
+// Whatever else changes: a flow does not begin anew.
+std::shared_ptr<FlowOrders> orders_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
+  const config::ResequenceConfig& wanted = now.config.resequence;
+  const bool has_hosts = std::ranges::any_of(
+      now.ports, [](const PortSettings& port) { return port.role == config::PortRole::host; });
+  if (!wanted.enabled || !has_hosts) return nullptr;
+  if (previous != nullptr && previous->schemes[shard].orders != nullptr &&
+      previous->config.resequence.flows == wanted.flows)
+    return previous->schemes[shard].orders;
+  return std::make_shared<FlowOrders>(static_cast<size_t>(wanted.flows));
+}
+
+Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
+  const SwitchConfig& config = snapshot.config;
+  const std::vector<lb::PortLine> lines = lines_of(config);
+  for (size_t i = 0; i < shards; ++i) {
+    ShardScheme scheme;
+    scheme.live = std::make_unique<std::vector<lb::MemberMask>>(snapshot.path_sets.size());
+    if (can_lend(previous, snapshot)) {
+      scheme.selector = previous->schemes[i].selector;
+    } else {
+      const lb::SelectorInit init{snapshot.path_sets,
+                                  config.seed,
+                                  config.id,
+                                  ShardId(i),
+                                  config.load_balancer.parameters,
+                                  config.rlb.enabled() ? &config.rlb : nullptr,
+                                  lines,
+                                  snapshot.dre};
+      auto made = lb::make_selector(config.load_balancer.scheme, init);
+      if (!made) return made.problems();
+      scheme.selector = std::move(*made);
+    }
+    scheme.warnings = warnings_of(snapshot, i, previous);
+    scheme.flows = flows_of(snapshot, i, previous);
+    scheme.echoes = echoes_of(snapshot, i, previous);
+    scheme.judges = judges_of(snapshot, i, previous);
+    scheme.orders = orders_of(snapshot, i, previous);
+    snapshot.schemes.push_back(std::move(scheme));
+  }
+  return {};
+}
+
+}  // namespace
+
+MacAddress port_mac(const SwitchConfig& config, size_t port) {
+  if (config.ports[port].mac) return *config.ports[port].mac;
+  MacAddress mac = config.mac;
+  mac.octets[4] = static_cast<uint8_t>(mac.octets[4] ^ ((port + 1) >> 8));
+  mac.octets[5] = static_cast<uint8_t>(mac.octets[5] ^ (port + 1));
+  return mac;
+}
+
+const OwnAddress* Snapshot::own_address_on(PortId port, bool v4) const {
+  const OwnAddress* fallback = nullptr;
+  for (const OwnAddress& own : own_addresses) {
+    if (own.prefix.address.is_v4() != v4) continue;
+    if (own.port == port) return &own;
+    if (fallback == nullptr || own.port.is_none()) fallback = &own;
+  }
+  return fallback;
+}
+
+bool Snapshot::owns(const IpAddress& address) const {
+  return std::any_of(own_addresses.begin(), own_addresses.end(),
+                     [&](const OwnAddress& own) { return own.prefix.address == address; });
+}
+
+Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
+                                                  const SwitchOptions& options,
+                                                  const Snapshot* previous) {
+  if (config.neighbors.size() > kMaxFixedNeighbors)
+    return Problems{"neighbors: " + std::to_string(config.neighbors.size()) + " are more than " +
+                    std::to_string(kMaxFixedNeighbors)};
+  auto plan = pfc::plan_buffer(config);
+  if (!plan) return plan.problems();
+  auto snapshot = std::make_unique<Snapshot>();
+  snapshot->config = config;
+  snapshot->cell = pfc::CellSize(config.buffer.cell_bytes);
+  snapshot->shared_size = plan->shared;
+  snapshot->set_aside = plan->reserved;
+  snapshot->headroom_pool = plan->headroom_pool;
+  snapshot->leaf = config.leaf;
+  snapshot->dre = lb::Dre(lb::Dre::of(config.dre));
+  add_ports(*snapshot, *plan);
+  snapshot->own_addresses = addresses_of(config);
+  snapshot->neighbors = fixed_neighbors(config);
+  snapshot->routes = options.shared_routes;
+  if (!snapshot->routes) {
+    auto table = RouteTable::build(routes_of(config, snapshot->own_addresses), options.routes);
+    if (!table) return table.problems();
+    snapshot->routes = *table;
+  }
+  snapshot->path_sets = path_sets_of(config);
+  for (size_t i = 0; i < snapshot->routes->target_count(); ++i)
+    snapshot->next_hops.push_back(
+        next_hop_of(snapshot->routes->target(static_cast<uint16_t>(i)), *snapshot));
+  plan_paths(*snapshot, options.shards, previous);
+  Problems problems = make_schemes(*snapshot, options.shards, previous);
+  if (!problems.empty()) return problems;
+  return Result<std::unique_ptr<Snapshot>>(std::move(snapshot));
+}
+
+}  // namespace eddy

@@ -1,0 +1,161 @@
+// Snapshot: a configuration compiled for the data plane. Immutable, but for the per-shard scheme
+// state it carries.
+//
+// Control builds one (it may allocate), publishes it, and frees it when every shard has moved on. A
+// shard loads the pointer once a poll. Indices: ports by PortId, targets by Packet::next_hop.
+// Source: architecture, section 6.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "config/config.h"
+#include "lb/dre.h"
+#include "lb/path_set.h"
+#include "lb/path_table.h"
+#include "lb/selector.h"
+#include "lb/warning_table.h"
+#include "net/addresses.h"
+#include "net/ids.h"
+#include "net/result.h"
+#include "net/units.h"
+#include "pfc/buffer_plan.h"
+#include "pfc/buffer_pool.h"
+#include "pfc/pause_receiver.h"
+#include "pfc/pause_sender.h"
+#include "pfc/predictor.h"
+#include "pfc/scheduler.h"
+#include "pfc/watchdog.h"
+#include "pfc/wred.h"
+#include "switch/dataplane/object/switch.h"
+#include "switch/dataplane/paths/failure_detector.h"
+#include "switch/dataplane/state/flow_orders.h"
+#include "switch/dataplane/state/path_echoes.h"
+#include "switch/dataplane/state/path_plan.h"
+#include "switch/dataplane/state/routes.h"
+
+namespace eddy {
+
+struct ClassOf {  // what classification yields
+  TrafficClass traffic_class;
+  PriorityGroupId pg;
+  QueueId queue;
+  bool operator==(const ClassOf&) const = default;
+};
+
+struct QueueSettings {
+  pfc::WredCurve wred;
+  bool ecn = false;
+  bool lossless = false;        // fed by a lossless PG of any port: never dropped here
+  pfc::PowerOfTwo lossy_limit;  // of the free shared pool
+  bool operator==(const QueueSettings&) const = default;
+};
+
+// How a port treats each class of traffic. Ports that are alike share one, and its cache lines.
+struct PortClasses {
+  std::array<pfc::PgLimits, kPriorities> pgs{};
+  std::array<QueueSettings, kPriorities> queues{};
+  std::array<ClassOf, 64> by_dscp{};
+  std::array<ClassOf, 8> by_pcp{};
+  std::array<Priority, kPriorities> pg_to_pfc{};
+  bool operator==(const PortClasses&) const = default;
+};
+
+// What every packet of a port asks for: one line.
+struct alignas(64) PortSettings {
+  const PortClasses* classes = nullptr;
+  LineRate line;              // shaper, or speed
+  int32_t line_overhead = 0;  // octets a frame costs on the line beyond wire_len
+  uint32_t max_l3_len = 0;    // MTU
+  MacAddress mac;
+  config::PortRole role{};
+  bool admin_up = true;
+  ShardId owner;
+  bool pcp_trusted = true;
+  uint8_t lossless_pgs = 0;  // bit = PG
+};
+static_assert(sizeof(PortSettings) == 64);
+
+// What only its timers, PFC and LLDP ask for.
+struct PortPlans {
+  std::optional<MacAddress> peer_mac;
+  bool lldp = true;
+  pfc::SchedulerPlan scheduler;
+  pfc::PauseTxPlan pause_tx;
+  pfc::PauseRxPlan pause_rx;
+  pfc::WatchdogPlan watchdog;
+  pfc::PredictorPlan predictor;
+};
+
+// Where a packet goes on this switch: a route's target, resolved.
+struct NextHop {
+  enum class Kind : uint8_t { none, local, port, path_set };
+  Kind kind = Kind::none;
+  uint16_t set = 0;  // index into path_sets
+  PortId port;
+};
+
+struct OwnAddress {
+  IpPrefix prefix;  // the address with its subnet's length
+  PortId port;      // none: the switch's own (loopback)
+};
+
+inline constexpr size_t kMaxFixedNeighbors = 512;  // half of what a shard's table holds
+
+struct FixedNeighbor {
+  IpAddress address;
+  MacAddress mac;
+  PortId port;
+};
+
+// What a shard changes while it runs; made by control, then the shard's alone. The selector is
+// handed on to the next snapshot when scheme and path sets stay the same.
+struct ShardScheme {
+  std::shared_ptr<lb::Selector> selector;
+  std::shared_ptr<lb::WarningTable> warnings;  // null: RLB is off
+  std::shared_ptr<lb::FlowPaths> flows;        // null: no path to choose, or RLB is off
+  std::shared_ptr<PathEchoes> echoes;          // null: no path is measured
+  std::shared_ptr<PathJudges> judges;          // null: no path is judged
+  std::shared_ptr<FlowOrders> orders;          // null: nothing is put in order
+  // By path set: members whose port is up, without failed ones where there are others.
+  std::unique_ptr<std::vector<lb::MemberMask>> live;
+};
+
+struct Snapshot {
+  uint64_t generation = 0;
+  config::SwitchConfig config;
+  pfc::CellSize cell;
+  Bytes shared_size;
+  Bytes set_aside;      // reserved octets and headroom of all PGs
+  Bytes headroom_pool;  // what the headroom of all PGs may take together
+  LeafId leaf;
+  lb::Dre dre{lb::Dre::Parameters{}};
+  std::vector<PortSettings> ports;
+  std::vector<PortPlans> plans;                       // by port
+  std::vector<std::unique_ptr<PortClasses>> classes;  // all different
+  std::shared_ptr<const RouteTable> routes;
+  std::vector<NextHop> next_hops;  // by route target
+  std::vector<lb::PathSet> path_sets;
+  PathPlan path_plan;
+  std::shared_ptr<lb::PathTable> paths;  // of all shards; null: no path is measured
+  std::vector<OwnAddress> own_addresses;
+  std::vector<FixedNeighbor> neighbors;
+  std::vector<ShardScheme> schemes;  // by shard
+
+  const OwnAddress* own_address_on(PortId port, bool v4) const;
+  bool owns(const IpAddress& address) const;
+
+  // `previous` lends the scheme state where nothing that it depends on has changed.
+  static Result<std::unique_ptr<Snapshot>> build(const config::SwitchConfig& config,
+                                                 const SwitchOptions& options,
+                                                 const Snapshot* previous);
+};
+
+// The MAC of a port: configured, or the switch's with the port's number in its last two octets.
+MacAddress port_mac(const config::SwitchConfig& config, size_t port);
+
+}  // namespace eddy

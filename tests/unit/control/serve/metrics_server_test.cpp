@@ -1,0 +1,150 @@
+// /metrics of a switch under a manual clock, over HTTP on loopback, and promtool's word on it.
+#include "switch/control/serve/metrics_server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "switch/control/report/metrics.h"
+#include "switch/control/serve/client.h"
+#include "switch/control/serve/control.h"
+#include "tests/unit/control/report/live_switch.h"
+
+namespace eddy::control {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+int loopback_socket(uint16_t port, int (*with)(int, const sockaddr*, socklen_t)) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (with(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+// One that was free a moment ago.
+uint16_t free_port() {
+  const int fd = loopback_socket(0, bind);
+  sockaddr_in address{};
+  socklen_t length = sizeof(address);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+// The whole answer, head and body.
+std::string get(uint16_t port, const std::string& path) {
+  const int fd = loopback_socket(port, connect);
+  if (fd < 0) return "";
+  const std::string request = "GET " + path + " HTTP/1.0\r\n\r\n";
+  EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char buffer[4'096];
+  for (ssize_t got = 0; (got = read(fd, buffer, sizeof(buffer))) > 0;)
+    answer.append(buffer, static_cast<size_t>(got));
+  close(fd);
+  return answer;
+}
+
+std::string body_of(const std::string& answer) {
+  return answer.substr(answer.find("\r\n\r\n") + 4);
+}
+
+struct Served {
+  explicit Served(LiveSwitch& live, uint16_t at)
+      : port(at), control(live.object(), live.backend, options(live, at)) {}
+  static ControlOptions options(const LiveSwitch& live, uint16_t at) {
+    ControlOptions options;
+    options.config_path = live.path();
+    options.running = live.config;
+    options.running.telemetry.prometheus = "127.0.0.1:" + std::to_string(at);
+    options.socket_path = live.directory.file("control" + std::to_string(at) + ".sock");
+    options.telemetry = false;
+    return options;
+  }
+  uint16_t port;
+  Control control;
+};
+
+// On a port that nobody took between its choice and its use.
+std::unique_ptr<Served> serve(LiveSwitch& live) {
+  constexpr int kTries = 10;
+  for (int i = 0; i < kTries; ++i) {
+    auto served = std::make_unique<Served>(live, free_port());
+    if (served->control.start().empty()) return served;
+  }
+  return nullptr;
+}
+
+TEST(MetricsServer, AnswersWithTheNumbersOfTheReports) {
+  LiveSwitch live;
+  live.send(5);
+  live.run(Duration::microseconds(100));
+  const std::unique_ptr<Served> served = serve(live);
+  ASSERT_NE(served, nullptr);
+  const std::string answer = get(served->port, "/metrics");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answer, HasSubstr("# HELP eddy_rx_packets_total frames received\n"));
+  EXPECT_THAT(answer, HasSubstr("# TYPE eddy_rx_packets_total counter\n"));
+  const Json ports = served->control.handle({{"command", "show"}, {"report", "ports"}});
+  EXPECT_GE(ports.at("result").at("rows").at(0).at("rx_packets"), 5);
+  for (const Json& row : ports.at("result").at("rows"))
+    EXPECT_THAT(answer, HasSubstr("eddy_rx_packets_total{switch=\"leaf1\",port=\"" +
+                                  row.at("port").get<std::string>() + "\"} " +
+                                  row.at("rx_packets").dump() + "\n"));
+  EXPECT_THAT(get(served->port, "/else"), HasSubstr(" 404 "));
+  served->control.stop();
+  EXPECT_EQ(get(served->port, "/metrics"), "");
+}
+
+TEST(MetricsServer, PromtoolHasNothingToSay) {
+  LiveSwitch live;
+  const std::unique_ptr<Served> served = serve(live);
+  ASSERT_NE(served, nullptr);
+  const std::string file = live.directory.file("metrics.txt");
+  std::ofstream(file) << body_of(get(served->port, "/metrics"));
+  const std::string command = "promtool check metrics <" + file + " 2>&1";
+  FILE* promtool = popen(command.c_str(), "r");
+  ASSERT_NE(promtool, nullptr);
+  std::string said;
+  char line[512];
+  while (fgets(line, sizeof(line), promtool) != nullptr) said += line;
+  EXPECT_EQ(pclose(promtool), 0) << said;
+  EXPECT_EQ(said, "");
+}
+
+TEST(MetricsServer, APortThatIsTakenIsAProblem) {
+  LiveSwitch live;
+  const uint16_t port = free_port();
+  const int taken = loopback_socket(port, bind);
+  ASSERT_EQ(listen(taken, 1), 0);
+  Served served(live, port);
+  EXPECT_THAT(served.control.start(),
+              testing::ElementsAre(HasSubstr("cannot listen on 127.0.0.1:")));
+  close(taken);
+}
+
+TEST(MetricsServer, AClientThatSaysNothingKeepsNobodyWaiting) {
+  LiveSwitch live;
+  const std::unique_ptr<Served> served = serve(live);
+  ASSERT_NE(served, nullptr);
+  const int silent = loopback_socket(served->port, connect);
+  ASSERT_GE(silent, 0);
+  EXPECT_THAT(get(served->port, "/metrics"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(served->control.handle({{"command", "show"}, {"report", "ports"}}).at("ok"), true);
+  close(silent);
+}
+
+}  // namespace
+}  // namespace eddy::control

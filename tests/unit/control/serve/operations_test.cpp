@@ -1,0 +1,145 @@
+#include "switch/control/serve/operations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/control/report/live_switch.h"
+
+namespace eddy::control {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace eddy::literals;
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+std::string first_problem(const Json& answer) {
+  return answer.at("ok") == false ? answer.at("problems").at(0).get<std::string>() : "";
+}
+
+TEST(Operations, BadRequestsSayWhatWouldBeValid) {
+  LiveSwitch live;
+  EXPECT_THAT(first_problem(live.ask(Json::array())), HasSubstr("one JSON object"));
+  EXPECT_THAT(first_problem(live.ask({{"command", "fly"}})), HasSubstr("show, clear, reload, set"));
+  EXPECT_THAT(first_problem(live.ask({{"command", 7}})), HasSubstr("command missing"));
+  EXPECT_THAT(first_problem(live.ask({{"command", "show"}, {"report", "prots"}})),
+              HasSubstr("ports, queues"));
+  EXPECT_THAT(
+      first_problem(live.ask({{"command", "show"}, {"report", "ports"}, {"port", "host9"}})),
+      HasSubstr("host1, host2"));
+  EXPECT_THAT(first_problem(live.ask({{"command", "clear"}})), HasSubstr("counters, watermarks"));
+  EXPECT_THAT(first_problem(live.ask({{"command", "set"}, {"port", "host1"}, {"tx", "up"}})),
+              HasSubstr("on, off"));
+}
+
+TEST(Operations, LeavesAndRowLimitsThatCannotBeAreRefused) {
+  LiveSwitch live;
+  const auto refused = [&](const char* report, const char* key, const Json& value) {
+    return first_problem(live.ask({{"command", "show"}, {"report", report}, {key, value}}));
+  };
+  EXPECT_THAT(refused("flows", "leaf", 9), HasSubstr("leaf \"9\" unknown; valid are none"));
+  EXPECT_THAT(refused("ports", "leaf", 9), HasSubstr("show ports cannot be asked by leaf"));
+  EXPECT_THAT(refused("flows", "leaf", "two"), HasSubstr("leaf is no whole number"));
+  EXPECT_THAT(refused("flows", "leaf", -2), HasSubstr("leaf is no whole number"));
+  EXPECT_THAT(refused("flows", "top", 0), HasSubstr("valid are 1 to 100000"));
+  EXPECT_THAT(refused("ports", "top", 100'001), HasSubstr("valid are 1 to 100000"));
+  EXPECT_EQ(refused("ports", "top", 1), "");
+}
+
+TEST(Operations, EveryReportIsAnswered) {
+  LiveSwitch live;
+  for (const Word& word : report_words())
+    EXPECT_TRUE(live.ask({{"command", "show"}, {"report", std::string(word.name)}}).at("ok"))
+        << word.name;
+}
+
+TEST(Operations, OnlyAScalarIdComesBack) {
+  LiveSwitch live;
+  EXPECT_EQ(live.ask({{"command", "x"}, {"id", 5}}).at("id"), 5);
+  Json deep = Json::parse(std::string(30'000, '[') + std::string(30'000, ']'));
+  Json request{{"command", "x"}};
+  request["id"] = std::move(deep);
+  EXPECT_FALSE(live.ask(request).contains("id"));
+}
+
+TEST(Operations, CountersAndRatesFollowTheTraffic) {
+  LiveSwitch live;
+  live.operations->sample(0);
+  live.send(10);
+  live.run(1_ms);
+  const Json port = live.rows("ports", kSecond).at(0);
+  EXPECT_EQ(port.at("rx_packets"), 10u);
+  EXPECT_EQ(port.at("rx_pps"), 10u);
+  EXPECT_EQ(port.at("oper"), "up");
+  EXPECT_EQ(live.rows("ports", kSecond).at(1).at("tx_packets"), 10u);
+}
+
+TEST(Operations, ClearCountersMovesTheBaselineAndNothingElse) {
+  LiveSwitch live;
+  live.send(10);
+  live.run(1_ms);
+  EXPECT_TRUE(live.ask({{"command", "clear"}, {"what", "counters"}}).at("ok"));
+  EXPECT_EQ(live.rows("ports").at(0).at("rx_packets"), 0u);
+  EXPECT_EQ(live.object().counters(ShardId(0))[PortId(0)].port.read(PortCounter::rx_packets), 10u);
+  live.send(3);
+  live.run(1_ms);
+  EXPECT_EQ(live.rows("ports").at(0).at("rx_packets"), 3u);
+}
+
+TEST(Operations, ClearWatermarksLeavesThePersistentOnes) {
+  LiveSwitch live;
+  live.send(10);
+  live.run(1_ms);
+  const Json before = live.rows("pgs").at(3);
+  ASSERT_GT(before.at("user_watermark_bytes"), 0u);
+  EXPECT_TRUE(live.ask({{"command", "clear"}, {"what", "watermarks"}}).at("ok"));
+  const Json after = live.rows("pgs").at(3);
+  EXPECT_EQ(after.at("user_watermark_bytes"), 0u);
+  EXPECT_EQ(after.at("persistent_watermark_bytes"), before.at("persistent_watermark_bytes"));
+}
+
+TEST(Operations, SetPortTxOffHoldsPacketsUntilOn) {
+  LiveSwitch live;
+  EXPECT_TRUE(live.ask({{"command", "set"}, {"port", "host2"}, {"tx", "off"}}).at("ok"));
+  live.send(5);
+  live.run(1_ms);
+  EXPECT_EQ(live.rows("ports").at(1).at("tx"), "off");
+  EXPECT_EQ(live.hosts[1]->received_count, 0u);
+  EXPECT_GT(live.rows("ports").at(1).at("queued_bytes"), 0u);
+  EXPECT_TRUE(live.ask({{"command", "set"}, {"port", "host2"}, {"tx", "on"}}).at("ok"));
+  live.run(1_ms);
+  EXPECT_EQ(live.hosts[1]->received_count, 5u);
+}
+
+TEST(Operations, NeighborsOfAllShardsAreListedInOrder) {
+  LiveSwitch live(2);
+  const Json rows = live.rows("neighbors");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at("address"), "10.1.1.2");
+  EXPECT_EQ(rows[0].at("port"), "host1");
+  EXPECT_EQ(rows[1].at("address"), "10.1.2.2");
+  EXPECT_EQ(rows[1].at("type"), "static");
+}
+
+TEST(Operations, AShardThatDoesNotAnswerIsAProblemNotAHang) {
+  LiveSwitch live;
+  Operations deaf(live.object(), live.backend,
+                  {live.path(), live.config, [] {}, [](const LoggedEvent&) {}, 0});
+  EXPECT_THAT(first_problem(deaf.handle({{"command", "clear"}, {"what", "watermarks"}}, 0)),
+              HasSubstr("worker 0 does not answer"));
+  live.fabric.poll(live.node);  // the late command finds its memory still there
+  EXPECT_TRUE(live.ask({{"command", "clear"}, {"what", "watermarks"}}).at("ok"));
+}
+
+TEST(Operations, EventsAreLoggedAndKept) {
+  LiveSwitch live;
+  live.operations->drain_events(0);
+  const auto links = std::count_if(live.said.begin(), live.said.end(), [](const LoggedEvent& e) {
+    return e.event.kind == EventKind::link_up;
+  });
+  EXPECT_EQ(links, 2);
+  EXPECT_EQ(live.rows("events").size(), live.said.size());
+}
+
+}  // namespace
+}  // namespace eddy::control

@@ -1,0 +1,250 @@
+// The checker sees each kind of violation, says where and when, and stops the run.
+#include "lab/check/fabric_checker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "tests/unit/lab/check/checked_fabric.h"
+
+namespace eddy::test {
+namespace {
+
+using config::FaultType;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+lab::CheckRules strict() {
+  return lab::CheckRules::of(plain_experiment(1, 1, 1));
+}
+
+TEST(Checker, PassesARunAndLooksAtEverySwitchThatTookPart) {
+  CheckedFabric fabric(plain_experiment(2, 2, 2), {flow_of(0, 2, 100_KiB), flow_of(3, 1, 100_KiB)});
+  fabric.complete();
+  EXPECT_GT(fabric.checker->checks(), 100u);
+}
+
+TEST(Checker, FindsAPacketThatNobodyHolds) {
+  CheckedFabric fabric(plain_experiment(2, 1, 1), {flow_of(0, 1, 100_KiB)});
+  fabric.world->run_until(Instant() + 10_us);
+  ASSERT_NE(fabric.world->pool().get(), nullptr);
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_TRUE(fabric.world->stopped());
+  EXPECT_THAT(fabric.checker->problems(),
+              ElementsAre(AllOf(HasSubstr(" packets: in use "), HasSubstr("again: this test"))));
+}
+
+TEST(Checker, FindsALineThatMiscounts) {
+  CheckedFabric fabric(plain_experiment(2, 1, 1), {flow_of(0, 1, 100_KiB)});
+  fabric.world->run_until(Instant() + 10_us);
+  ++fabric.world->lines()[fabric.world->line_of_host(0)].lost;
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_THAT(fabric.checker->problems(),
+              ElementsAre(AllOf(HasSubstr("leaf1.host1: line "), HasSubstr("entered"))));
+}
+
+TEST(Checker, FindsAFrameThatNeverEnteredItsLine) {
+  CheckedFabric fabric(plain_experiment(2, 1, 1), {flow_of(0, 1, 100_KiB)});
+  fabric.world->run_until(Instant() + 10_us);
+  fabric.checker.reset();
+  fabric.checker = std::make_unique<lab::Checker>(*fabric.world, fabric.topology, strict(), "late");
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_THAT(fabric.checker->problems(), ElementsAre(HasSubstr("that had not entered it")));
+}
+
+// Senders of every kind: what they send again is no excuse.
+class CheckerOfSenders
+    : public testing::TestWithParam<std::tuple<config::Recovery, config::CongestionControl>> {
+ protected:
+  static config::Experiment experiment(int leaves, int spines, int hosts) {
+    config::Experiment made = plain_experiment(leaves, spines, hosts);
+    std::tie(made.host.recovery, made.host.congestion_control) = GetParam();
+    return made;
+  }
+};
+
+TEST_P(CheckerOfSenders, FindsALosslessDrop) {
+  config::Experiment experiment = CheckerOfSenders::experiment(1, 1, 4);
+  experiment.host.window = false;
+  experiment.host.bdp = 1_MiB;  // what IRN has in flight at most
+  experiment.host.dctcp.initial_window = 1_MiB;
+  experiment.switches.buffer = config::default_switch("").buffer;
+  experiment.faults = {{.type = FaultType::pfc_loss, .hosts = {"all"}, .probability = 1}};
+  const std::vector<lab::Flow> flows = {flow_of(0, 3, 1_MiB), flow_of(1, 3, 1_MiB),
+                                        flow_of(2, 3, 1_MiB)};
+  CheckedFabric fabric(experiment, flows, strict());
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_THAT(fabric.checker->problems(),
+              ElementsAre(AllOf(HasSubstr(" leaf1: port host"),
+                                HasSubstr("1 packets lost in a lossless group"))));
+  // With PFC nothing is lost, and all is well.
+  experiment.faults.clear();
+  CheckedFabric(experiment, flows, strict()).complete();
+}
+
+TEST_P(CheckerOfSenders, FindsAPacketThatWasOvertaken) {
+  config::Experiment experiment = CheckerOfSenders::experiment(2, 2, 2);
+  experiment.load_balancer.scheme = "spray";
+  experiment.faults = {{.type = FaultType::slow_link, .links = {"leaf1-spine1"}, .rate = 1_Gbps}};
+  CheckedFabric fabric(experiment, {flow_of(0, 2, 100_KiB)}, strict());
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_THAT(fabric.checker->problems(),
+              ElementsAre(AllOf(HasSubstr(" leaf2.host1: data packet "), HasSubstr(" after "))));
+}
+
+// On one path what is lost is sent again behind what is under way: later packets of another PSN
+// order, and none of them overtaken.
+TEST_P(CheckerOfSenders, TakesWhatIsSentAgainForInOrder) {
+  config::Experiment experiment = CheckerOfSenders::experiment(2, 1, 2);
+  experiment.faults = {
+      {.type = FaultType::random_drop, .links = {"leaf1-spine1"}, .probability = 0.02}};
+  CheckedFabric fabric(experiment, {flow_of(0, 2, 300_KiB)}, strict());
+  fabric.complete();
+  EXPECT_GT(fabric.lost_on_lines(), 0u);
+  EXPECT_GT(fabric.world->receive_outcome(0).out_of_order_packets, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CheckerOfSenders,
+                         testing::Combine(testing::Values(config::Recovery::go_back_n,
+                                                          config::Recovery::irn),
+                                          testing::Values(config::CongestionControl::none,
+                                                          config::CongestionControl::dcqcn,
+                                                          config::CongestionControl::dctcp)));
+
+TEST(Checker, FindsAPausedQueueThatTheWatchdogForgot) {
+  config::Experiment experiment = plain_experiment(2, 1, 1);
+  lab::CheckRules rules = strict();
+  rules.longest_stall = 2_ms;
+  experiment.switches.watchdog.enabled = false;
+  experiment.faults = {
+      {.type = FaultType::pause_storm, .hosts = {"leaf2.host1"}, .period = 200_us}};
+  CheckedFabric fabric(experiment, {flow_of(0, 1, 100_KiB)}, rules);
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_THAT(fabric.checker->problems(),
+              ElementsAre(AllOf(HasSubstr(" leaf2: port host1, queue 3: paused for"),
+                                HasSubstr("watchdog does not act"))));
+  EXPECT_LE(fabric.world->now(), Instant() + 3_ms);
+}
+
+// Both ways to leaf 2 are slow, so that both spines warn leaf 1, and its packets wait a round.
+config::Experiment with_waiting() {
+  config::Experiment experiment = plain_experiment(2, 2, 4);
+  experiment.switches.rlb = config::rlb_preset(config::RlbPreset::standard);
+  experiment.switches.rlb.all_warned = config::AllWarned::wait_once;
+  experiment.switches.rlb.guard.mode = config::GuardMode::follow;
+  experiment.faults = {
+      {.type = FaultType::slow_link, .links = {"leaf2-spine1", "leaf2-spine2"}, .rate = 5_Gbps}};
+  return experiment;
+}
+std::vector<lab::Flow> across() {
+  std::vector<lab::Flow> flows;
+  for (uint32_t host = 0; host < 4; ++host) flows.push_back(flow_of(host, 4 + host, 1_MiB));
+  return flows;
+}
+
+TEST(Checker, FindsALoopAboveItsCaps) {
+  const config::Experiment experiment = with_waiting();
+  CheckedFabric sound(experiment, across());
+  sound.complete();
+  const lab::CheckRules rules = lab::CheckRules::of(experiment);
+  ASSERT_TRUE(rules.loop.has_value());
+  EXPECT_EQ(rules.loop->rounds, 8);
+  EXPECT_EQ(rules.loop->port_octets, 65'536);
+  const auto found = [&](auto tighten) {
+    lab::CheckRules tight = rules;
+    tighten(*tight.loop);
+    CheckedFabric fabric(experiment, across(), tight);
+    EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+    return fabric.checker->problems();
+  };
+  EXPECT_THAT(found([](auto& loop) { loop.rounds = 0; }),
+              ElementsAre(HasSubstr("leaf1: loop: rounds of a packet 1, 0 at most")));
+  EXPECT_THAT(found([](auto& loop) { loop.port_octets = 1'000; }),
+              ElementsAre(HasSubstr("leaf1: loop: octets held of one port ")));
+  EXPECT_THAT(
+      found([](auto& loop) { loop.octets = 1'000; }),
+      ElementsAre(AllOf(HasSubstr("leaf1: loop: octets held "), HasSubstr("1000 at most"))));
+}
+
+TEST(CheckRules, TheLoopIsExemptWhereRlbIsReconfigured) {
+  config::Experiment experiment = with_waiting();
+  experiment.faults = {{.type = FaultType::reconfigure, .set = {{"rlb.guard.mode", "off"}}}};
+  const lab::CheckRules rules = lab::CheckRules::of(experiment);
+  EXPECT_FALSE(rules.loop.has_value());
+  EXPECT_THAT(rules.exempt, testing::Contains("loop: faults.0 changes rlb"));
+}
+
+TEST(CheckRules, SayWhatAnExperimentDoesNotPromiseAndWhy) {
+  config::Experiment experiment = plain_experiment(2, 2, 2);
+  EXPECT_TRUE(strict().lossless);
+  EXPECT_TRUE(strict().in_order);
+  EXPECT_GT(strict().longest_stall, 400_ms);
+  EXPECT_THAT(strict().exempt, ElementsAre());
+
+  experiment.load_balancer.scheme = "drill";
+  experiment.switches.allow_overcommit = true;
+  experiment.host.pfc_honour = false;
+  experiment.run.poll_model = config::PollModel::busy_poll;
+  experiment.faults = {{.type = FaultType::random_drop},
+                       {.type = FaultType::pfc_loss},
+                       {.type = FaultType::switch_stall},
+                       {.type = FaultType::reconfigure, .set = {{"load_balancer.scheme", "ecmp"}}},
+                       {.type = FaultType::reconfigure, .set = {{"buffer.size", "1MiB"}}}};
+  const lab::CheckRules rules = lab::CheckRules::of(experiment);
+  EXPECT_FALSE(rules.lossless);
+  EXPECT_FALSE(rules.in_order);
+  EXPECT_EQ(rules.longest_stall, Duration{});
+  EXPECT_THAT(
+      rules.exempt,
+      ElementsAre("lossless: switches.allow_overcommit",
+                  "lossless: switches.poll_gap is below run.poll_period and run.poll_jitter",
+                  "lossless: host.pfc_honour: false", "order: drill does not promise it",
+                  "lossless: faults.1: pauses are lost or late",
+                  "lossless: faults.2: pauses cannot be sent in time",
+                  "order: faults.3 moves flows",
+                  "lossless: faults.4: the headroom may no longer fit",
+                  "order: faults.4 moves flows", "watchdog: a switch stalls or is reconfigured"));
+}
+
+struct Broken {
+  const char* name;
+  void (*change)(config::Experiment& experiment);
+  bool lossless;
+  bool in_order;
+  const char* exempt;
+};
+void PrintTo(const Broken& broken, std::ostream* out) {
+  *out << broken.name;
+}
+class BrokenPromises : public testing::TestWithParam<Broken> {};
+TEST_P(BrokenPromises, AreNamed) {
+  config::Experiment experiment = plain_experiment(2, 2, 2);
+  GetParam().change(experiment);
+  const lab::CheckRules rules = lab::CheckRules::of(experiment);
+  EXPECT_EQ(rules.lossless, GetParam().lossless);
+  EXPECT_EQ(rules.in_order, GetParam().in_order);
+  EXPECT_THAT(rules.exempt, ElementsAre(GetParam().exempt));
+}
+
+using E = config::Experiment;
+// clang-format off
+const Broken kBroken[] = {
+    {"NoPfc", [](E& e) { e.switches.pfc = false; }, false, true, "lossless: PFC is not sent and obeyed everywhere"},
+    {"PfcNotSent", [](E& e) { e.switches.pfc_port.tx = false; }, false, true, "lossless: PFC is not sent and obeyed everywhere"},
+    {"PfcClamped", [](E& e) { e.switches.pfc_port.rx = config::PfcRx::clamp; }, false, true, "lossless: PFC is not sent and obeyed everywhere"},
+    {"Headroom", [](E& e) {
+       config::BufferProfile& profile = e.switches.buffer.profiles["lossless"];
+       profile.lossless = true;
+       profile.headroom = Bytes(10'000);
+     }, false, true, "lossless: switches.buffer.profiles.lossless.headroom is not by formula"},
+    {"WatchdogForwards", [](E& e) { e.switches.watchdog.action = config::WatchdogAction::forward; }, false, true, "lossless: switches.watchdog.action: forward sends against pauses"},
+    {"Gaps", [](E& e) { e.load_balancer.scheme = "letflow"; }, true, false, "order: letflow moves flows in gaps"},
+    {"Storm", [](E& e) { e.faults = {{.type = FaultType::pause_storm}}; }, false, true, "lossless: faults.0: a spoofed pause cuts a true one short"},
+};
+// clang-format on
+INSTANTIATE_TEST_SUITE_P(All, BrokenPromises, testing::ValuesIn(kBroken));
+
+}  // namespace
+}  // namespace eddy::test

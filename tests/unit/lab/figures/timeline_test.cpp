@@ -1,0 +1,123 @@
+// The timeline of one path: what it is asked for, what it records, and that it changes nothing.
+#include "lab/figures/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "config/experiment_load.h"
+#include "lab/figures/timeline_figure.h"
+#include "lab/run/run.h"
+#include "lab/traffic/traffic_files.h"
+
+namespace eddy::lab {
+namespace {
+
+using namespace eddy::literals;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(TimelineSpec, IsAPathAndASpan) {
+  const auto spec = parse_timeline("leaf1:spine2:leaf3@1.5ms-1800us");
+  ASSERT_TRUE(spec.ok());
+  EXPECT_THAT(spec.value().switches, ElementsAre("leaf1", "spine2", "leaf3"));
+  EXPECT_EQ(spec.value().from, 1500_us);
+  EXPECT_EQ(spec.value().to, 1800_us);
+  const auto whole = parse_timeline("spine1:leaf2");
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(whole.value().to, Duration::max());
+  for (const char* wrong : {"leaf1", "", "a:b@", "a:b@1ms", "a:b@2ms-1ms", "a:b@1-2"})
+    EXPECT_FALSE(parse_timeline(wrong).ok()) << wrong;
+}
+
+// The picture's own experiment.
+class ATimeline : public testing::Test {
+ protected:
+  static Result<RunResult> run(const config::LoadedExperiment& loaded, Timeline* timeline) {
+    config::Experiment experiment = loaded.runs.front().experiment;
+    experiment.traffic[0].size = Bytes(3'000'000);
+    RunOptions options{.read = TrafficFiles(loaded.folder)};
+    if (timeline != nullptr)
+      options.built = [timeline](World& world, const Topology&) {
+        timeline->attach(world);
+        return timeline;
+      };
+    return run_experiment(experiment, options);
+  }
+};
+
+TEST_F(ATimeline, RecordsCauseBeforeEffectAndChangesNothing) {
+  const auto loaded = config::load_experiment(
+      std::filesystem::path(EDDY_SOURCE_DIR "/config/experiments/rlb-timeline.yaml"),
+      {.size = "ci"});
+  ASSERT_TRUE(loaded.ok()) << loaded.problems().front();
+  const config::Experiment& experiment = loaded.value().runs.front().experiment;
+  const auto topology = build_topology(experiment);
+  ASSERT_TRUE(topology.ok());
+  const auto spec = parse_timeline("leaf1:spine1:leaf2@1340us-1600us");
+  auto timeline = Timeline::create(spec.value(), topology.value(), experiment);
+  ASSERT_TRUE(timeline.ok());
+  const auto watched = run(loaded.value(), &*timeline);
+  const auto alone = run(loaded.value(), nullptr);
+  ASSERT_TRUE(watched.ok() && alone.ok());
+  EXPECT_EQ(watched.value().digest, alone.value().digest);
+
+  const TimelineData data = timeline->take();
+  std::array<Instant, static_cast<size_t>(TimelineKind::kCount)> first;
+  first.fill(Instant::never());
+  Instant before;
+  for (const TimelineRecord& record : data.records) {
+    EXPECT_GE(record.at, before);
+    before = record.at;
+    Instant& of_kind = first[static_cast<size_t>(record.kind)];
+    if (record.value > 0) of_kind = std::min(of_kind, record.at);
+  }
+  const auto at = [&](TimelineKind kind) { return first[static_cast<size_t>(kind)]; };
+  using enum TimelineKind;
+  EXPECT_GT(at(cnm) - at(predicted), 2_us);  // the link, and 88 octets on the line
+  EXPECT_LT(at(cnm) - at(predicted), 2'050_ns);
+  EXPECT_GT(at(cnm_relayed), at(cnm) + 2_us);
+  EXPECT_LE(at(warned), at(cnm_relayed));
+  EXPECT_GT(at(rerouted), at(cnm_relayed));
+  EXPECT_GT(at(pfc), at(rerouted));
+  EXPECT_NE(at(pfc), Instant::never());
+  EXPECT_GE(data.records.front().at, Instant() + 1340_us);
+  EXPECT_LE(before, Instant() + 1600_us);
+
+  const std::string csv = timeline_csv(data);
+  EXPECT_EQ(static_cast<size_t>(std::ranges::count(csv, '\n')), data.records.size() + 1);
+  EXPECT_THAT(timeline_json(data),
+              AllOf(HasSubstr("\"from_ns\": 1340000"), HasSubstr("\"pg_bytes\"")));
+  EXPECT_THAT(
+      draw_timeline(data, "A <title>"),
+      AllOf(HasSubstr("A &lt;title&gt;"), HasSubstr("What leaf2 holds of what came from spine1"),
+            HasSubstr("+0.0 us"), HasSubstr("</svg>")));
+}
+
+TEST(Timeline, NamesThatAreNotThereAreNamed) {
+  config::Experiment experiment;
+  const auto topology = build_topology(experiment);
+  ASSERT_TRUE(topology.ok());
+  for (const auto& [path, says] : {std::pair{"leaf1:spin1", "no switch 'spin1'"},
+                                   std::pair{"leaf1:leaf2", "no link joins 'leaf1' and 'leaf2'"}}) {
+    const auto spec = parse_timeline(path);
+    const auto made = Timeline::create(spec.value(), topology.value(), experiment);
+    ASSERT_FALSE(made.ok()) << path;
+    EXPECT_THAT(made.problems().front(), HasSubstr(says));
+  }
+}
+
+// Without anything in the span there is a figure all the same.
+TEST(TimelineFigure, OfNothing) {
+  const TimelineData data{.hops = {{"a", "b", 2_us}},
+                          .from = Instant::at(1_us),
+                          .to = Instant::at(9_us),
+                          .records = {}};
+  EXPECT_THAT(draw_timeline(data, "t"), AllOf(HasSubstr("never"), HasSubstr("What a does")));
+}
+
+}  // namespace
+}  // namespace eddy::lab

@@ -1,0 +1,32 @@
+#include "lab/traffic/traffic_files.h"
+
+#include <gtest/gtest.h>
+
+namespace eddy::lab {
+namespace {
+
+TEST(TrafficFiles, FindsAWorkloadBesideTheExperiments) {
+  const auto file = TrafficFiles("config/examples")("solar");
+  ASSERT_TRUE(file.ok()) << file.problems().front();
+  EXPECT_EQ(file.value().name, "config/workloads/solar.csv");
+  EXPECT_NE(file.value().text.find("size_bytes"), std::string::npos);
+}
+
+TEST(TrafficFiles, FindsAWorkloadFromTheTopOfTheTree) {
+  EXPECT_TRUE(TrafficFiles("/nonexistent")("web_search").ok());
+}
+
+TEST(TrafficFiles, APathIsRelativeToTheExperiment) {
+  EXPECT_TRUE(TrafficFiles("config/examples")("../workloads/solar.csv").ok());
+  EXPECT_FALSE(TrafficFiles("config/examples")("solar.csv").ok());
+}
+
+TEST(TrafficFiles, SaysWhereItHasLooked) {
+  EXPECT_EQ(TrafficFiles("config/examples")("websearch").problems().front(),
+            "no file for 'websearch', looked for config/examples/websearch.csv, "
+            "config/examples/workloads/websearch.csv, config/workloads/websearch.csv, "
+            "config/workloads/websearch.csv");
+}
+
+}  // namespace
+}  // namespace eddy::lab

@@ -1,0 +1,162 @@
+#include "lab/world/world.h"
+
+#include <gtest/gtest.h>
+
+#include "lab/fabric/topology.h"
+#include "tests/conformance/allocations.h"
+
+namespace eddy::lab {
+namespace {
+
+using namespace eddy::literals;
+
+constexpr int64_t kOverhead = 24;
+constexpr int64_t kPayload = 1'024;
+constexpr int64_t kMiddle = 58 + kPayload;  // without FCS
+constexpr int64_t kFirst = kMiddle + 16;
+constexpr int64_t kAck = 62;
+
+config::Experiment one_switch(int hosts) {
+  config::Experiment experiment;
+  experiment.topology.leaves = 1;
+  experiment.topology.spines = 1;
+  experiment.topology.hosts_per_leaf = hosts;
+  experiment.host.congestion_control = config::CongestionControl::none;
+  experiment.host.window = false;
+  return experiment;
+}
+
+Flow flow(uint32_t source, uint32_t destination, Bytes size, Instant start = {}) {
+  return {.source = source,
+          .destination = destination,
+          .size = size,
+          .start = start,
+          .source_port = static_cast<uint16_t>(50'000 + source)};
+}
+
+struct Fabric {
+  Fabric(const config::Experiment& experiment, std::vector<Flow> flows, WorldOptions options = {}) {
+    auto topology = build_topology(experiment);
+    for (const std::string& problem : topology ? Problems{} : topology.problems())
+      ADD_FAILURE() << problem;
+    options.host = experiment.host;
+    auto made = World::create(
+        *topology, flows, [](uint32_t, uint32_t) { return 20_us; }, options);
+    for (const std::string& problem : made ? Problems{} : made.problems()) ADD_FAILURE() << problem;
+    world = std::move(*made);
+  }
+  std::unique_ptr<World> world;
+};
+
+Duration line_time(int64_t octets, BitRate rate = 40_Gbps) {
+  return LineRate(rate).time_of(Bytes(octets + kOverhead));
+}
+
+// By hand: ten packets leave the sender back to back; the last crosses the switch's line too, then
+// its ACK crosses both lines back. 2 us of propagation on each of four crossings.
+TEST(World, OneFlowOverOneSwitchTakesWhatTheLinesTake) {
+  Fabric fabric(one_switch(2), {flow(0, 1, Bytes(10 * kPayload))});
+  ASSERT_TRUE(fabric.world->run_to_completion(Instant() + 1_ms));
+  const Duration sending = line_time(kFirst) + line_time(kMiddle) * 9;
+  const Duration data = line_time(kFirst) + 2_us + sending + 2_us;
+  const Duration ack = line_time(kAck) * 2 + 4_us;
+  EXPECT_EQ(fabric.world->records()[0].receiver_done, Instant() + data);
+  EXPECT_EQ(fabric.world->records()[0].sender_done, Instant() + data + ack);
+  EXPECT_EQ(fabric.world->send_outcome(0).sent_packets, 10u);
+  EXPECT_EQ(fabric.world->receive_outcome(0).delivered_bytes, 10u * kPayload);
+  EXPECT_EQ(fabric.world->receive_outcome(0).out_of_order_packets, 0u);
+  EXPECT_EQ(fabric.world->counts().packet_hops, 10u * 4);
+}
+
+TEST(World, NothingIsLeftWhenAllIsDone) {
+  Fabric fabric(one_switch(3), {flow(0, 2, 100_KiB), flow(1, 2, 100_KiB)});
+  ASSERT_TRUE(fabric.world->run_to_completion(Instant() + 1_ms));
+  EXPECT_EQ(fabric.world->frames_in_flight(), 0u);
+  EXPECT_EQ(fabric.world->pool().used(), 0u);
+  const Balance balance = fabric.world->switch_at(0).balance();
+  EXPECT_TRUE(balance.holds());
+  EXPECT_EQ(balance.held, 0u);
+}
+
+TEST(World, SameSeedSameDigest) {
+  const std::vector<Flow> flows = {flow(0, 3, 1_MiB), flow(1, 3, 1_MiB), flow(2, 3, 1_MiB)};
+  config::Experiment experiment = one_switch(4);
+  Fabric a(experiment, flows);
+  Fabric b(experiment, flows);
+  ASSERT_TRUE(a.world->run_to_completion(Instant() + 10_ms));
+  ASSERT_TRUE(b.world->run_to_completion(Instant() + 10_ms));
+  EXPECT_EQ(a.world->digest(), b.world->digest());
+  EXPECT_GT(a.world->counts().ties, 0u);
+  Fabric c(experiment, flows, {.seed = 2});
+  ASSERT_TRUE(c.world->run_to_completion(Instant() + 10_ms));
+  EXPECT_NE(a.world->digest(), c.world->digest());
+}
+
+// Lossless: 15 senders at line rate finish at the rate of the one line, and nothing is lost.
+TEST(World, IncastOfFifteenFinishesAtTheBottlenecksRate) {
+  std::vector<Flow> flows;
+  constexpr int64_t kPackets = 1'000;
+  for (uint32_t i = 0; i < 15; ++i) flows.push_back(flow(i, 15, Bytes(kPackets * kPayload)));
+  config::Experiment experiment = one_switch(16);
+  Fabric fabric(experiment, flows);
+  ASSERT_TRUE(fabric.world->run_to_completion(Instant() + 100_ms));
+  Duration last;
+  for (const FlowRecord& record : fabric.world->records())
+    last = std::max(last, record.receiver_done.since_zero());
+  const Duration line = (line_time(kMiddle) * (kPackets - 1) + line_time(kFirst)) * 15;
+  EXPECT_GE(last, line);
+  EXPECT_LE(last, line + 10_us);
+  EXPECT_EQ(fabric.world->switch_at(0).balance().dropped, 0u);
+  uint64_t pauses = 0;
+  for (size_t i = 0; i < 15; ++i)
+    pauses += fabric.world->nic(i).counter(host::NicCounter::rx_pfc_packets);
+  EXPECT_GT(pauses, 0u);
+}
+
+TEST(World, BusyPollingAddsAtMostItsPeriodAtTheSwitch) {
+  WorldOptions options;
+  options.poll_model = config::PollModel::busy_poll;
+  options.poll_period = 1_us;
+  Fabric exact(one_switch(2), {flow(0, 1, Bytes(kPayload))});
+  Fabric busy(one_switch(2), {flow(0, 1, Bytes(kPayload))}, options);
+  ASSERT_TRUE(exact.world->run_to_completion(Instant() + 1_ms));
+  ASSERT_TRUE(busy.world->run_to_completion(Instant() + 1_ms));
+  const Duration later =
+      busy.world->records()[0].receiver_done - exact.world->records()[0].receiver_done;
+  EXPECT_GT(later, 0_ps);
+  EXPECT_LE(later, 1_us);
+}
+
+// Two flows into one host, from the same instant: over 20 ms DCQCN gives each half of the line, to
+// within a tenth.
+TEST(World, TwoFlowsShareALinkFairlyUnderDcqcn) {
+  config::Experiment experiment = one_switch(3);
+  experiment.host.congestion_control = config::CongestionControl::dcqcn;
+  experiment.host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::paper, 40_Gbps);
+  config::WredProfile& wred = experiment.switches.buffer.wred["default"];
+  wred = {.ecn = true, .kmin = Bytes(5'000), .kmax = Bytes(200'000), .pmax = 0.01};
+  const Bytes endless(int64_t{1} << 40);
+  Fabric fabric(experiment, {flow(0, 2, endless), flow(1, 2, endless)});
+  fabric.world->run_until(Instant() + 20_ms);
+  const auto a = static_cast<double>(fabric.world->receive_outcome(0).delivered_bytes);
+  const auto b = static_cast<double>(fabric.world->receive_outcome(1).delivered_bytes);
+  EXPECT_NEAR(a / (a + b), 0.5, 0.05);
+  EXPECT_LE((a + b) * 8 / 20e-3, 40e9);
+}
+
+// An incast with PFC, marks, cuts and ties, from its first event to its last.
+TEST(World, AllocatesNothingWhileItRuns) {
+  config::Experiment experiment = one_switch(8);
+  experiment.host.congestion_control = config::CongestionControl::dcqcn;
+  std::vector<Flow> flows;
+  for (uint32_t i = 0; i < 7; ++i) flows.push_back(flow(i, 7, 2_MiB));
+  Fabric fabric(experiment, flows);
+  const uint64_t before = test::allocations();
+  const bool done = fabric.world->run_to_completion(Instant() + 50_ms);
+  EXPECT_EQ(test::allocations(), before);
+  EXPECT_TRUE(done);
+  EXPECT_GT(fabric.world->counts().ties, 0u);
+}
+
+}  // namespace
+}  // namespace eddy::lab
