@@ -227,8 +227,11 @@ void Checker::finish() {
   for (uint32_t node = 0; node < nodes_.size(); ++node) check_empty(node);
 }
 
-// No packet is anywhere.
+// No packet is anywhere. A switch that does not know yet that its line is free still has the octets
+// of the last frame there: by its own polling grid it may hear of that after the peer has taken the
+// frame.
 void Checker::check_empty(uint32_t node) {
+  if (world_.switch_node(node).io->has_unread_news()) return;
   const BufferStatus buffer = world_.switch_at(node).buffer_status();
   if (buffer.shared_used == 0 && buffer.headroom_used == 0) return;
   fail(name_of(node), "it holds nothing and its buffer has " + std::to_string(buffer.shared_used) +

@@ -56,6 +56,8 @@ class SwitchIo final : public Io {
   void end();
 
   size_t waiting() const { return arrived_.size(); }
+  // Lines have become free, or links have changed, and the shard has not been polled since.
+  bool has_unread_news() const { return !completed_.empty() || !links_.empty(); }
   uint64_t ties() const { return ties_; }
   bool pool_was_empty() const { return pool_was_empty_; }
   // While set, the shard gets no packets of its own (a fault).

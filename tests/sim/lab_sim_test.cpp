@@ -28,7 +28,7 @@ TEST(RandomLabs, KeepTheInvariantsAndRepeatThemselves) {
   size_t flows = 0, ended = 0;
   std::set<config::FaultType> faults;
   for (uint64_t seed = only != 0 ? only : 1; seed <= last; ++seed) {
-    const RandomLabResult result = run_random_lab(seed);
+    const LabResult result = run_random_lab(seed);
     EXPECT_THAT(result.problems, testing::IsEmpty());
     flows += result.flows;
     ended += result.flows_ended;

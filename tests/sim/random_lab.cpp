@@ -1,16 +1,11 @@
 #include "tests/sim/random_lab.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
-#include "config/set_key.h"
-#include "lab/check/fabric_checker.h"
+#include "config/config.h"
 #include "lab/fabric/topology.h"
-#include "lab/faults/faults.h"
-#include "lab/world/world.h"
+#include "lb/members.h"
 #include "lb/registry.h"
-#include "net/hash.h"
 #include "net/random.h"
 
 namespace eddy::test {
@@ -26,14 +21,12 @@ using config::FaultConfig;
 using config::FaultType;
 
 constexpr uint32_t kEntity = 0, kPurpose = 0x6c616273;  // "labs"
-constexpr Instant kLimit = Instant() + 60_ms;
-constexpr Duration kSettling = 3_ms;
 
 class Maker {
  public:
   explicit Maker(uint64_t seed) : random_(seed, kEntity, kPurpose) { lab_.seed = seed; }
 
-  RandomLab run() {
+  Lab run() {
     draw_topology();
     draw_switches();
     draw_hosts();
@@ -284,72 +277,19 @@ class Maker {
   }
 
   RandomStream random_;
-  RandomLab lab_;
+  Lab lab_;
   lab::Topology topology_;
 };
 
-uint64_t paths_failed(const Switch& object) {
-  uint64_t total = 0;
-  for (size_t shard = 0; shard < object.shard_count(); ++shard)
-    for (size_t port = 0; port < object.port_count(); ++port)
-      total += object.counters(ShardId(shard))[PortId(port)].port.read(PortCounter::paths_failed);
-  return total;
-}
-
 }  // namespace
 
-RandomLab make_random_lab(uint64_t seed) {
+Lab make_random_lab(uint64_t seed) {
   return Maker(seed).run();
 }
 
-RandomLabResult run_random_lab(uint64_t seed) {
-  const RandomLab made = make_random_lab(seed);
-  const config::Experiment& experiment = made.experiment;
-  RandomLabResult result{.flows = made.flows.size()};
-  auto topology = lab::build_topology(experiment);
-  if (!topology) return {.problems = topology.problems()};
-  auto world = lab::World::create(*topology, made.flows, [](uint32_t, uint32_t) { return 20_us; },
-                                  {.host = experiment.host,
-                                   .seed = seed,
-                                   .poll_model = experiment.run.poll_model,
-                                   .poll_period = experiment.run.poll_period,
-                                   .poll_jitter = experiment.run.poll_jitter,
-                                   .poll_burst = experiment.run.poll_burst});
-  if (!world) return {.problems = world.problems()};
-  lab::World& fabric = **world;
-  const auto set_key = [](config::SwitchConfig& config, const std::string& key,
-                          const std::string& value) { return config::set_key(config, key, value); };
-  auto faults = lab::Faults::install(experiment, *topology, fabric, seed, set_key);
-  if (!faults) return {.problems = faults.problems()};
-  lab::Checker checker(fabric, *topology, lab::CheckRules::of(experiment),
-                       "build/dev/bin/lab_sim " + std::to_string(seed));
-  fabric.run_to_completion(kLimit);
-  fabric.run_until(fabric.now() + kSettling);
-  checker.finish();
-  result.problems = checker.problems();
-  for (const std::string& problem : (*faults)->problems()) result.problems.push_back(problem);
-  result.flows_ended = fabric.flows_ended();
-  result.packet_hops = fabric.counts().packet_hops;
-  result.checks = checker.checks();
-  for (uint32_t i = 0; i < fabric.switch_count(); ++i)
-    result.paths_failed += paths_failed(fabric.switch_at(i));
-  result.digest = fabric.digest();
-  for (const lab::FaultReport& report : (*faults)->report()) {
-    if (report.begun != 0) result.faults.push_back(report.type);
-    result.digest =
-        hash_pair(result.digest, report.begun ^ report.frames << 16 ^ report.lost << 32);
-  }
-  return result;
-}
-
-std::string digest_line(uint64_t seed, const RandomLabResult& result) {
-  std::array<char, 96> line{};
-  std::snprintf(line.data(), line.size(), "%llu %016llx: %zu of %zu flows, %llu hops",
-                static_cast<unsigned long long>(seed),
-                static_cast<unsigned long long>(result.digest), result.flows_ended, result.flows,
-                static_cast<unsigned long long>(result.packet_hops));
-  const std::string failed = ", paths failed " + std::to_string(result.paths_failed) + " times";
-  return line.data() + (result.paths_failed != 0 ? failed : "");
+LabResult run_random_lab(uint64_t seed) {
+  return run_lab(make_random_lab(seed),
+                 {.replay = "build/dev/bin/lab_sim " + std::to_string(seed)});
 }
 
 }  // namespace eddy::test

@@ -8,34 +8,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "config/experiment.h"
-#include "lab/traffic/traffic.h"
-#include "net/result.h"
+#include "tests/sim/lab.h"
 
 namespace eddy::test {
 
-struct RandomLabResult {
-  uint64_t digest = 0;
-  uint64_t packet_hops = 0;
-  uint64_t checks = 0;
-  size_t flows = 0;
-  size_t flows_ended = 0;
-  std::vector<config::FaultType> faults;  // that began
-  uint64_t paths_failed = 0;              // times a failure detector excluded one
-  Problems problems;                      // empty: every invariant held
-};
-
-struct RandomLab {
-  config::Experiment experiment;
-  std::vector<lab::Flow> flows;
-  uint64_t seed = 0;
-};
-RandomLab make_random_lab(uint64_t seed);
-RandomLabResult run_random_lab(uint64_t seed);
-// "7 0123456789abcdef: 12 of 12 flows, 3456 hops"
-std::string digest_line(uint64_t seed, const RandomLabResult& result);
+Lab make_random_lab(uint64_t seed);
+LabResult run_random_lab(uint64_t seed);
 
 }  // namespace eddy::test

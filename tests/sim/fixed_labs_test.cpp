@@ -1,0 +1,69 @@
+// Labs that are written out in tests/sim/labs, and what the checker says of each today.
+//
+// Those with a known fault are expected to fail in just that way: whoever mends the fault turns the
+// expectation round.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "tests/sim/lab_file.h"
+
+namespace eddy::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::filesystem::path kFolder = EDDY_SOURCE_DIR "/tests/sim/labs";
+
+struct FixedLab {
+  const char* name;
+  const char* place;  // where the checker finds what; null: every invariant holds
+  const char* what;
+  uint64_t most_turns = kMostTurns;
+};
+
+constexpr FixedLab kLabs[] = {
+    {"probe_on_the_line", nullptr, nullptr},
+    {"xon_into_backlog", " leaf5: port host1: ", " packets lost in a lossless group"},
+    // Sound, it would end well below so many turns; each one takes longer than the one before.
+    {"xon_into_endless_backlog", "still running after ", " turns", 60'000},
+    {"slow_receiver_bursts", " spine1: port leaf3: ", " packets lost in a lossless group"},
+    {"forced_past_the_loop", " leaf1.host1: data packet ", " of a queue pair arrived after "},
+};
+
+class FixedLabs : public testing::TestWithParam<FixedLab> {};
+
+TEST_P(FixedLabs, EndAsTheyAreKnownTo) {
+  const FixedLab& known = GetParam();
+  const auto lab = read_lab(kFolder / (std::string(known.name) + ".yaml"));
+  ASSERT_TRUE(lab.ok()) << lab.problems().front();
+  const LabResult result =
+      run_lab(lab.value(), {.replay = known.name, .most_turns = known.most_turns});
+  if (known.place == nullptr) {
+    EXPECT_THAT(result.problems, IsEmpty());
+    EXPECT_EQ(result.flows_ended, result.flows);
+  } else {
+    EXPECT_THAT(result.problems, ElementsAre(AllOf(HasSubstr(known.place), HasSubstr(known.what))))
+        << "a known fault is gone or has changed: if it is mended, this lab has none any more";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FixedLabs, testing::ValuesIn(kLabs),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(FixedLabs, AreAllInTheList) {
+  std::set<std::string> files, names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    if (entry.path().extension() == ".yaml") files.insert(entry.path().stem());
+  for (const FixedLab& known : kLabs) names.insert(known.name);
+  EXPECT_EQ(files, names);
+}
+
+}  // namespace
+}  // namespace eddy::test

@@ -1,0 +1,120 @@
+#include "tests/sim/lab.h"
+
+#include <array>
+#include <cstdio>
+
+#include "config/set_key.h"
+#include "lab/check/fabric_checker.h"
+#include "lab/fabric/topology.h"
+#include "lab/faults/faults.h"
+#include "lab/world/watcher_pair.h"
+#include "lab/world/world.h"
+#include "net/hash.h"
+
+namespace eddy::test {
+namespace {
+
+using namespace eddy::literals;
+
+constexpr Instant kLabLimit = Instant() + 60_ms;
+constexpr Duration kSettling = 3_ms;
+
+// Stops a world that takes more turns than it may.
+class TurnLimit final : public lab::Watcher {
+ public:
+  TurnLimit(lab::World& world, uint64_t most) : world_(world), most_(most) {}
+
+  uint64_t turns() const { return turns_; }
+  bool reached() const { return turns_ > most_; }
+
+  void on_frame(uint32_t, Step, const Packet&) override {}
+  void on_turn(uint32_t) override {
+    ++turns_;
+    if (reached()) world_.stop();
+  }
+  void on_instant() override {}
+
+ private:
+  lab::World& world_;
+  uint64_t most_;
+  uint64_t turns_ = 0;
+};
+
+uint64_t paths_failed(const Switch& object) {
+  uint64_t total = 0;
+  for (size_t shard = 0; shard < object.shard_count(); ++shard)
+    for (size_t port = 0; port < object.port_count(); ++port)
+      total += object.counters(ShardId(shard))[PortId(port)].port.read(PortCounter::paths_failed);
+  return total;
+}
+
+Result<std::unique_ptr<lab::World>> make_world(const Lab& lab, const lab::Topology& topology) {
+  const config::RunConfig& run = lab.experiment.run;
+  return lab::World::create(topology, lab.flows, [](uint32_t, uint32_t) { return 20_us; },
+                            {.host = lab.experiment.host,
+                             .seed = lab.seed,
+                             .poll_model = run.poll_model,
+                             .poll_period = run.poll_period,
+                             .poll_jitter = run.poll_jitter,
+                             .poll_burst = run.poll_burst});
+}
+
+void collect(lab::World& world, LabResult& result) {
+  result.flows_ended = world.flows_ended();
+  result.packet_hops = world.counts().packet_hops;
+  for (uint32_t i = 0; i < world.switch_count(); ++i)
+    result.paths_failed += paths_failed(world.switch_at(i));
+  result.digest = world.digest();
+}
+
+void collect(const lab::Faults& faults, LabResult& result) {
+  for (const std::string& problem : faults.problems()) result.problems.push_back(problem);
+  for (const lab::FaultReport& report : faults.report()) {
+    if (report.begun != 0) result.faults.push_back(report.type);
+    result.digest =
+        hash_pair(result.digest, report.begun ^ report.frames << 16 ^ report.lost << 32);
+  }
+}
+
+}  // namespace
+
+LabResult run_lab(const Lab& lab, const LabOptions& options) {
+  LabResult result{.flows = lab.flows.size()};
+  auto topology = lab::build_topology(lab.experiment);
+  if (!topology) return {.problems = topology.problems()};
+  auto made = make_world(lab, *topology);
+  if (!made) return {.problems = made.problems()};
+  lab::World& world = **made;
+  const auto set_key = [](config::SwitchConfig& config, const std::string& key,
+                          const std::string& value) { return config::set_key(config, key, value); };
+  auto faults = lab::Faults::install(lab.experiment, *topology, world, lab.seed, set_key);
+  if (!faults) return {.problems = faults.problems()};
+  lab::Checker checker(world, *topology, lab::CheckRules::of(lab.experiment), options.replay);
+  TurnLimit limit(world, options.most_turns);
+  lab::WatcherPair both(checker, limit);
+  world.set_watcher(&both);
+  world.run_to_completion(kLabLimit);
+  world.run_until(world.now() + kSettling);
+  if (!limit.reached()) checker.finish();
+  result.problems = checker.problems();
+  if (limit.reached())
+    result.problems.push_back("still running after " + std::to_string(options.most_turns) +
+                              " turns; again: " + options.replay);
+  result.checks = checker.checks();
+  result.turns = limit.turns();
+  collect(world, result);
+  collect(**faults, result);
+  return result;
+}
+
+std::string digest_line(uint64_t seed, const LabResult& result) {
+  std::array<char, 96> line{};
+  std::snprintf(line.data(), line.size(), "%llu %016llx: %zu of %zu flows, %llu hops",
+                static_cast<unsigned long long>(seed),
+                static_cast<unsigned long long>(result.digest), result.flows_ended, result.flows,
+                static_cast<unsigned long long>(result.packet_hops));
+  const std::string failed = ", paths failed " + std::to_string(result.paths_failed) + " times";
+  return line.data() + (result.paths_failed != 0 ? failed : "");
+}
+
+}  // namespace eddy::test

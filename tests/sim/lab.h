@@ -1,0 +1,49 @@
+// A whole lab as tests run it: an experiment with its flows, in the lab's world under the checker.
+//
+// Owner: one test. Bounds: the run ends with its last flow, at 60 ms of virtual time, or after
+// LabOptions::most_turns. Cost: some ten milliseconds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/experiment.h"
+#include "lab/traffic/traffic.h"
+#include "net/result.h"
+#include "net/units.h"
+
+namespace eddy::test {
+
+struct Lab {
+  config::Experiment experiment;
+  std::vector<lab::Flow> flows;
+  uint64_t seed = 0;
+};
+
+// Turns of switches and hosts after which a lab counts as one that does not end: random labs take
+// up to 200,000.
+inline constexpr uint64_t kMostTurns = 1'000'000;
+
+struct LabOptions {
+  std::string replay;  // the command that runs the same again
+  uint64_t most_turns = kMostTurns;
+};
+
+struct LabResult {
+  uint64_t digest = 0;
+  uint64_t packet_hops = 0;
+  uint64_t checks = 0;
+  uint64_t turns = 0;
+  size_t flows = 0;
+  size_t flows_ended = 0;
+  std::vector<config::FaultType> faults;  // that began
+  uint64_t paths_failed = 0;              // times a failure detector excluded one
+  Problems problems;                      // empty: every invariant held
+};
+
+LabResult run_lab(const Lab& lab, const LabOptions& options);
+// "7 0123456789abcdef: 12 of 12 flows, 3456 hops"
+std::string digest_line(uint64_t seed, const LabResult& result);
+
+}  // namespace eddy::test
