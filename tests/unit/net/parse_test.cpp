@@ -70,6 +70,24 @@ TEST(ParseFrame, StepsOverExtensionHeaders) {
   EXPECT_EQ(out.order_hash, parsed(sample("udp_ipv6")).order_hash);
 }
 
+// The length of an authentication header counts units of 4 octets, less 2; that of a fragment
+// header is reserved; all others count units of 8, less 1.
+TEST(ParseFrame, MeasuresEachExtensionHeaderInItsOwnUnit) {
+  Frame chain = from_hex(
+      "33 00 000000000000"                                     // hop by hop: 8 octets
+      "2b 04 0000 00000100 00000001 000000000000000000000000"  // authentication: 24
+      "2c 01 0000 000000000000000000000000"                    // routing: 16
+      "87 07 0000 00000007"                                    // an atomic fragment: 8
+      "11 02 0000 0000000000000000000000000000000000000000");  // mobility: 24
+  const Frame udp = test::udp_datagram(2000, Frame(16, 0));
+  chain.insert(chain.end(), udp.begin(), udp.end());
+  const ParsedFrame out = parsed(test::ipv6_frame(kProtocolHopByHop, chain));
+  EXPECT_EQ(out.l3_len, 40 + 8 + 24 + 16 + 8 + 24);
+  EXPECT_EQ(out.l4_protocol, kProtocolUdp);
+  EXPECT_EQ(out.destination_port, 2000);
+  EXPECT_EQ(out.payload_len, 16);
+}
+
 TEST(ParseFrame, StepsOverADataShim) {
   const ParsedFrame out = parsed(sample("udp_ipv4_shim"));
   const ParsedFrame plain = parsed(sample("udp_ipv4"));
@@ -451,6 +469,21 @@ TEST(FlowHash, IsNotSymmetric) {
   Frame back = sample("udp_ipv4");
   std::swap_ranges(back.begin() + 26, back.begin() + 30, back.begin() + 30);
   EXPECT_NE(parsed(back).order_hash, parsed(sample("udp_ipv4")).order_hash);
+  Frame back6 = sample("udp_ipv6");
+  std::swap_ranges(back6.begin() + 22, back6.begin() + 38, back6.begin() + 38);
+  EXPECT_NE(parsed(back6).order_hash, parsed(sample("udp_ipv6")).order_hash);
+}
+
+// Every digest and every path that a flow takes hangs on these values, so they are held as numbers,
+// computed apart from the code: addresses in the order of the wire, source first, then protocol and
+// ports, or the queue pair.
+TEST(FlowHash, ValuesStayWhatSeedsReproduce) {
+  EXPECT_EQ(hash_pair(1, 2), 0xf463b5496cbaa43eu);
+  EXPECT_EQ(parsed(sample("udp_ipv4")).order_hash, 0xc7ec77bd89847e12u);
+  EXPECT_EQ(parsed(sample("udp_ipv4")).balance_hash, 0xc7ec77bdu);
+  EXPECT_EQ(parsed(sample("udp_ipv6")).order_hash, 0xc53a64eec23e015eu);
+  EXPECT_EQ(parsed(sample("roce_write_ipv4")).order_hash, 0x33ec494af949b200u);
+  EXPECT_EQ(parsed(sample("roce_write_ipv4")).balance_hash, 0xc9cdd83du);
 }
 
 }  // namespace
