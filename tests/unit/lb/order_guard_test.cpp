@@ -174,6 +174,26 @@ TEST(OrderGuard, ScopeMovesTakesAFlowForOldUntilThePathIsProvenEmpty) {
   EXPECT_NE(rig.send(alike), home) << "nothing from before the warning is on the way";
 }
 
+// What was given strictly before the proof's instant has arrived; a flow that is not known may have
+// been given a packet at the very instant in which the watch began.
+TEST(OrderGuard, AProofOfTheInstantInWhichTheWatchBeganProvesNothingOfIt) {
+  config::RlbConfig rlb = guarded(GuardMode::strict);
+  rlb.guard.scope = GuardScope::moves;
+  Rig rig(rlb);
+  const MemberIndex home = rig.send(1);
+  std::vector<uint64_t> alike;  // flows whose hash picks the same member
+  Rig bare(rlb);
+  for (uint64_t flow = 2; alike.size() < 2; ++flow)
+    if (bare.send(flow) == home) alike.push_back(flow);
+  rig.warn(home);
+  rig.send(1);
+  const Instant began = rig.now;
+  rig.paths.drained(0, home, began);
+  EXPECT_EQ(rig.send(alike[0]), home);
+  rig.paths.drained(0, home, began + 2_ps);
+  EXPECT_NE(rig.send(alike[1]), home);
+}
+
 TEST(OrderGuard, ScopeMovesForgetsWhenAllHasBeenQuietForAWhile) {
   config::RlbConfig rlb = guarded(GuardMode::strict);
   rlb.guard.scope = GuardScope::moves;
