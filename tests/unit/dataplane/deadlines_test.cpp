@@ -234,6 +234,22 @@ TEST(Line, CatchesUpOverAtMostItsLateness) {
   EXPECT_EQ(rig.io.sent.size(), 13u + 25u) << "20 us hold 24.4 frames";
 }
 
+// A switch that may be polled as rarely as poll_gap catches up over as much.
+TEST(Line, CatchesUpOverThePollGapWhereThatIsLonger) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.poll_gap = 100_us;
+  Rig rig(config);
+  for (int i = 0; i < 300; ++i) rig.send(0);
+  rig.poll(Instant());
+  ASSERT_EQ(rig.io.sent.size(), 1u);
+  rig.poll(Instant::at(1_ms));
+  EXPECT_EQ(rig.io.sent.size(), 1u + 123u) << "100 us hold 122.07 frames";
+  config.poll_gap = 50_us;
+  ASSERT_TRUE(rig.object->reconfigure(config).ok());
+  rig.poll(Instant::at(2_ms));
+  EXPECT_EQ(rig.io.sent.size(), 124u + 62u) << "50 us hold 61.04";
+}
+
 config::SwitchConfig many_ports(size_t ports) {
   config::SwitchConfig config = hosts_switch(ports, 1_Gbps);
   config.buffer.size = Bytes::mib(512);

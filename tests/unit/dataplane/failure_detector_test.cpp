@@ -156,6 +156,26 @@ TEST(FailureDetector, WhereNoPathAnswersNoneIsExcludedAndTheLastNeverIs) {
   EXPECT_LE(rig.until_failed(0b010, 2_ms), 200_us);
 }
 
+// Paths that are excluded may be better than they look; no path at all cannot be.
+TEST(FailureDetector, ExcludedPathsAreUsedAgainWhenTheLinkOfTheLastOneGoesDown) {
+  Rig rig;
+  rig.black_hole(0);
+  rig.black_hole(1);
+  rig.until_failed(0b011, 3_ms);
+  ASSERT_EQ(rig.failed(), 0b011u);
+  rig.fabric.set_link(rig.leaves[0], PortId(3), false);
+  const auto share = rig.shares(90);
+  EXPECT_EQ(rig.failed(), 0b011u);
+  EXPECT_GE(share[0], 20u);
+  EXPECT_GE(share[1], 20u);
+  EXPECT_EQ(share[2], 0u);
+  EXPECT_EQ(drops(rig.leaf(0), DropReason::no_live_path), 0u);
+  rig.fabric.set_link(rig.leaves[0], PortId(3), true);
+  rig.run_for(1_us);
+  const auto after = rig.shares(90);
+  EXPECT_GE(after[2], 86u) << "but for probes";
+}
+
 TEST(FailureDetector, OffExcludesNothing) {
   PathFabric::Setup setup = Rig::setup(1);
   setup.change = [](config::SwitchConfig& leaf) {

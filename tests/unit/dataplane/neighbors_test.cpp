@@ -260,6 +260,47 @@ TEST(Arp, AnswersForItsGatewayAndLearnsWhoAsked) {
             1);
 }
 
+// Addresses that may not be learned on port 1, by senders that ask for its gateway, which else is
+// how a neighbor gets into the table: the gateway itself, another port's, and one of another
+// subnet.
+TEST(Arp, ClaimsOnAddressesOfTheSwitchOrOfOtherSubnetsAreNotBelieved) {
+  OneSwitch rig(a_switch());
+  (void)take_events(rig.object());
+  const MacAddress us = port_mac(rig.config, 1);
+  const Ipv4Address gateway = ip("10.1.2.1").v4();
+  for (const char* claimed : {"10.1.2.1", "10.1.1.1", "10.1.3.2", "0.0.0.0"})
+    for (const ArpOperation operation : {ArpOperation::request, ArpOperation::reply}) {
+      rig.inject(1, arp_frame({operation, kMac, ip(claimed).v4(), us, gateway}, us));
+      rig.run_for(1_us);
+    }
+  for (const char* claimed : {"fd00:2::1", "fd00:1::1", "fd00:3::2"}) {
+    rig.inject(1, nd_frame({.source = ip(claimed).v6(),
+                            .destination = ip("fd00:2::1").v6(),
+                            .target = ip("fd00:2::1").v6(),
+                            .has_link_address = true,
+                            .link_address = kMac},
+                           us, kMac));
+    rig.inject(1, nd_frame({.kind = NdKind::advertisement,
+                            .source = ip(claimed).v6(),
+                            .destination = ip("fd00:2::1").v6(),
+                            .target = ip(claimed).v6(),
+                            .override_cached = true,
+                            .has_link_address = true,
+                            .link_address = kMac},
+                           us, kMac));
+    rig.run_for(1_us);
+  }
+  EXPECT_TRUE(only(take_events(rig.object()), EventKind::neighbor_learned).empty());
+  std::array<NeighborRow, 8> rows;
+  Command dump{.kind = Command::Kind::dump_neighbors, .rows = rows};
+  rig.object().post(ShardId(0), dump);
+  rig.fabric.poll(rig.node);
+  EXPECT_EQ(dump.row_count, 2u) << "the configured ones";
+  rig.inject(1, arp_frame({ArpOperation::request, kMac, ip("10.1.2.2").v4(), {}, gateway}, us));
+  EXPECT_EQ(only(take_events(rig.object()), EventKind::neighbor_learned).size(), 1u)
+      << "who asks by an address of the subnet is learned";
+}
+
 TEST(Arp, KeepsQuietAboutOtherAddressesAndVlans) {
   OneSwitch rig(a_switch());
   const ArpMessage question{ArpOperation::request,

@@ -120,6 +120,21 @@ TEST(PathWarnings, EachMessageIsPassedOnOnceAndOldFeedsAreForgotten) {
   EXPECT_EQ(cnms(rig, 0).size(), 2u);
 }
 
+// Sequence numbers go on after 2^32 - 1: what comes behind the wrap is newer, what came before is
+// not.
+TEST(PathWarnings, TheSequencesOfASourceMayWrap) {
+  OneSwitch rig(spine());
+  cross(rig, 0, 1);
+  rig.run_for(10_us);
+  for (const uint32_t sequence : {0xffff'fffeu, 0xffff'ffffu, 0u, 0xffff'ffffu, 2u, 1u}) {
+    rig.inject(1, frame_of(warning(sequence)));
+    rig.run_for(3_us);
+  }
+  std::vector<uint32_t> relayed;
+  for (const SeenCnm& seen : cnms(rig, 0)) relayed.push_back(seen.message.warning.sequence);
+  EXPECT_EQ(relayed, (std::vector<uint32_t>{0xffff'fffe, 0xffff'ffff, 0, 2}));
+}
+
 TEST(PathWarnings, WithoutHopsLeftOrOfThisSwitchItStaysHere) {
   OneSwitch rig(spine());
   cross(rig, 0, 1);

@@ -250,13 +250,45 @@ TEST(Recirculation, TheLoopAndAPortsShareOfItAreBounded) {
     recirculation.latency = 50_us;
     Rig rig(config);
     rig.warn_both();
-    for (uint16_t flow = 0; flow < 30; ++flow) rig.up(flow, 1);
-    rig.run_for(10_us);
-    EXPECT_EQ(rig.object().balance().held, 10u) << of_port;
-    EXPECT_EQ(rig.out().size(), 20u);
-    rig.run_for(100_us);
-    EXPECT_EQ(rig.out().size(), 30u);
-    EXPECT_EQ(leftovers(rig.object()), "");
+    for (size_t times = 1; times <= 3; ++times) {  // what leaves gives its share back
+      for (uint16_t flow = 0; flow < 30; ++flow) rig.up(flow, static_cast<uint8_t>(times));
+      rig.run_for(10_us);
+      EXPECT_EQ(rig.object().balance().held, 10u) << of_port << ", time " << times;
+      EXPECT_EQ(rig.object().loop_use(ShardId(0)).octets, 10'000);
+      EXPECT_EQ(rig.object().loop_use(ShardId(0)).port_octets, 10'000);
+      rig.run_for(100_us);
+      EXPECT_EQ(rig.out().size(), 30u * times);
+      EXPECT_EQ(rig.object().loop_use(ShardId(0)).octets, 0);
+      EXPECT_EQ(rig.object().loop_use(ShardId(0)).port_octets, 0);
+      EXPECT_EQ(leftovers(rig.object()), "");
+    }
+  }
+}
+
+// What follows a waiting packet takes as much of the loop, and of its port's share, as one that
+// goes round, and gives it back when its flow is let out.
+TEST(Recirculation, FollowersCountAgainstTheLoopAndThePortsShare) {
+  for (const bool of_port : {false, true}) {
+    config::SwitchConfig config = leaf();
+    auto& recirculation = config.rlb.recirculation;
+    (of_port ? recirculation.port_cap : recirculation.cap.emplace()) = Bytes(5'000);
+    recirculation.latency = 50_us;
+    Rig rig(config);
+    rig.warn_both();
+    uint8_t number = 0;
+    for (uint64_t times = 1; times <= 3; ++times) {
+      for (int i = 0; i < 5; ++i) rig.up(1, ++number);
+      rig.run_for(10_us);
+      EXPECT_EQ(rig.object().balance().held, 5u) << of_port << ", time " << times;
+      EXPECT_EQ(rig.object().loop_use(ShardId(0)).port_octets, 5'000);
+      rig.up(1, ++number);
+      rig.run_for(10_us);
+      EXPECT_EQ(rig.counted(PortCounter::rlb_forced_packets), times);
+      EXPECT_EQ(rig.object().loop_use(ShardId(0)).port_octets, 0);
+      EXPECT_EQ(leftovers(rig.object()), "");
+    }
+    EXPECT_EQ(rig.out().size(), 18u);
+    EXPECT_TRUE(rig.in_order());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <string_view>
 
 #include "net/roce.h"
 #include "switch/dataplane/state/snapshot.h"
@@ -183,6 +184,39 @@ TEST(Resequencer, ASenderThatGoesBackIsFollowed) {
   rig.down(kUplink, 13);
   rig.down(kOther, 12);
   EXPECT_EQ(rig.got(), (Numbers{10, 12, 11, 12, 13}));
+}
+
+// Also while the flow never falls silent: what was given up for lost, by the timer, at a limit or
+// because every path has overtaken it, is where the sender goes back to; it is watched from there
+// on. A copy that comes later still is a duplicate and takes nothing back.
+TEST(Resequencer, WhatWasGivenUpIsGoneBackToOnce) {
+  for (const std::string_view why : {"timer", "limit", "proof"}) {
+    config::SwitchConfig config = leaf();
+    if (why == "limit") config.resequence.packets = 16;
+    if (why == "proof") config.resequence.loss_proof = config::LossProof::ports;
+    Rig rig(config);
+    rig.first(kUplink, 10);
+    Numbers all = {10};
+    for (uint32_t psn = 12; psn < 28; ++psn) rig.down(psn < 20 ? kUplink : kOther, psn);
+    if (why == "limit") rig.down(kUplink, 28);
+    if (why == "timer") {
+      rig.run_for(kWait - 10_us);
+      rig.down(kUplink, 28);  // it goes on all the time
+    }
+    rig.run_for(25_us);
+    for (uint32_t psn = 12; psn < (why == "proof" ? 28 : 29); ++psn) all.push_back(psn);
+    ASSERT_EQ(rig.got(), all) << why;
+    rig.down(kUplink, 11);
+    rig.down(kUplink, 13);
+    rig.down(kOther, 12);
+    for (const uint32_t psn : {11, 12, 13}) all.push_back(psn);
+    EXPECT_EQ(rig.got(), all) << why << ": 13 waits for 12";
+    rig.down(kOther, 11);
+    rig.down(kUplink, 14);
+    for (const uint32_t psn : {11, 14}) all.push_back(psn);
+    EXPECT_EQ(rig.got(), all) << why << ": 14 was due";
+    EXPECT_EQ(leftovers(rig.object()), "") << why;
+  }
 }
 
 TEST(Resequencer, SoIsOneThatBeginsAgainAfterASilence) {

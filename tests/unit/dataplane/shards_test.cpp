@@ -59,7 +59,7 @@ TEST(Shards, DeliverWhatOneDoesInTheSameOrder) {
 
 // A world of two shards under one hand.
 struct TwoShards {
-  TwoShards() : config(hosts_switch(2)) {
+  explicit TwoShards(const config::SwitchConfig& with = hosts_switch(2)) : config(with) {
     spread_over_workers(config, 2);
     auto made = Switch::create(config, {.shards = 2});
     EXPECT_TRUE(made.ok());
@@ -96,6 +96,35 @@ TEST(Shards, CreditsComeBackByMessageAndMailIsADeadline) {
   EXPECT_EQ(used(), 10 * 256) << "shard 0 has not read its mail";
   EXPECT_LE(world.object->shard(ShardId(0)).next_deadline(), Instant::at(1_us));
   world.poll(0, Instant::at(22_us));
+  EXPECT_EQ(leftovers(*world.object), "");
+}
+
+// A shard whose peer does not poll owes it more credits than their lane has room for: one a poll.
+// The rest stays owed and comes when there is room again.
+TEST(Shards, CreditsThatFindTheirLaneFullAreOwedAndComeLater) {
+  constexpr int kLane = 2'047;
+  constexpr int kPackets = kLane + 53;
+  config::SwitchConfig config = hosts_switch(2);
+  config.buffer.size = Bytes::mib(64);
+  TwoShards world(config);
+  UdpSpec spec = between(world.config, 0, 1, kLossyDscp);
+  for (int i = 0; i < kPackets; ++i) world.io[0].arrive(PortId(0), udp_frame(spec));
+  Instant now = Instant::at(1_us);
+  world.poll(0, now);
+  const auto used = [&] { return world.object->pg_status(PortId(0), PriorityGroupId(0)).used; };
+  ASSERT_EQ(used(), kPackets * 256);
+  for (int i = 0; i <= kPackets; ++i) {  // each ends one packet and starts the next
+    now = now + 800_ps * (64 + 24);
+    world.poll(1, now);
+  }
+  ASSERT_EQ(world.io[1].sent.size(), static_cast<size_t>(kPackets));
+  EXPECT_LE(world.object->shard(ShardId(1)).next_deadline(), now) << "it still owes";
+  EXPECT_EQ(used(), kPackets * 256);
+  world.poll(0, now);
+  EXPECT_EQ(used(), (kPackets - kLane) * 256);
+  world.poll(1, now);
+  EXPECT_GT(world.object->shard(ShardId(1)).next_deadline(), now) << "it owes nothing any more";
+  world.poll(0, now);
   EXPECT_EQ(leftovers(*world.object), "");
 }
 
