@@ -4,7 +4,7 @@
 // was in flight at the last update is acknowledged) alpha becomes (1 - g) alpha + g F, F being the
 // fraction of packets acknowledged by marked ACKs; a window with a mark then shrinks by alpha / 2,
 // one without grows by an MTU. Owner: one QP. Cost: a few instructions an ACK. Source: DCTCP,
-// SIGCOMM 2010, section 3.3.
+// section 3.3.
 #pragma once
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 // counts as lost and is sent again once, lowest first, before new ones; after a timeout the lowest
 // unacknowledged one counts as lost, too. The recovery ends when all that had been sent at its
 // start is acknowledged; what is lost a second time waits for a timeout. Owner: one Nic. Bounds: a
-// bit a packet of the window. Cost: a word or two a packet. Source: IRN, SIGCOMM 2018, section 3.1;
-// reference D.2.
+// bit a packet of the window. Cost: a word or two a packet. Source: IRN, section 3.1; reference
+// D.2.
 #pragma once
 
 #include <algorithm>

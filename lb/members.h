@@ -1,8 +1,9 @@
 // Sets of members as 64-bit masks: counting, the n-th member, and hash mixing for picking among
 // them.
 //
-// Cost: a few instructions each; no state. Source: mix64 is the finaliser of SplitMix64 (Steele et
-// al., OOPSLA'14; constants of Stafford's variant 13): every input bit reaches every output bit.
+// Cost: a few instructions each; no state. Source: mix64 is the last step of SplitMix's
+// 64-bit generator (with the constants of Stafford's variant 13): every input bit reaches every
+// output bit.
 #pragma once
 
 #include <immintrin.h>

@@ -5,8 +5,7 @@
 // object. Eight at a time: a lane of a vector is a block; its four words are the low halves of the
 // same lane of four vectors, so that one multiplication gives both halves of a product. Two groups
 // of four lanes run side by side to hide its latency. Needs AVX2; RandomStream::fill() has the
-// other way. Cost: about 2.6 cycles a word (one after the other: 6.9). Source: Salmon et al.,
-// SC'11.
+// other way. Cost: about 2.6 cycles a word (one after the other: 6.9). Source: Philox.
 #pragma once
 
 #include <cstdint>

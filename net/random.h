@@ -3,7 +3,7 @@
 // Two streams that differ in any of the three are independent, so adding a consumer never shifts
 // another's draws. Philox4x32-10: key = seed, counter = (block, entity, purpose). A stream is a
 // 48-byte value with one owner; copying it copies its future. Period 2^66 words. Cost: a block of 4
-// words is about 30 cycles, next() otherwise a load. Source: Salmon et al., SC'11.
+// words is about 30 cycles, next() otherwise a load. Source: Philox.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 // head packet, so no deficit reaches quantum + one packet. Masks: bit i is queue i. Owner: the
 // shard of the port. Cost: a few cycles while the queue whose turn it is can go on; else one step a
 // queue passed, and a turn round all queues for each quantum that the head packet exceeds.
-// Source: reference C.9; Shreedhar and Varghese 1995; SAI scheduler profiles.
+// Source: reference C.9; DRR; scheduler profiles of SAI.
 #pragma once
 
 #include <algorithm>

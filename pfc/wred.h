@@ -4,7 +4,7 @@
 // probabilities in 2^-32 (certainty is 2^32, which no random word reaches). The queue is measured
 // as the packet finds it, before it is added; whether the packet is ECN-capable is the caller's
 // matter. Immutable. Cost: two compares below kmin, a multiplication between. Error of the fixed
-// point: under 2^-30 for kmax - kmin up to 4 GiB. Source: reference C.7; RED, Floyd and Jacobson.
+// point: under 2^-30 for kmax - kmin up to 4 GiB. Source: reference C.7; RED.
 #pragma once
 
 #include <cstdint>

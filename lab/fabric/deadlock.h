@@ -3,7 +3,8 @@
 // A channel is a cable in one direction; it waits for another when some frame arrives by the first
 // and goes on by the second. Up/down routing has no cycle; shortest ways in other graphs, and
 // dragonfly's with one lossless priority, may. Control plane only. Cost: linear in leaves x path
-// sets, and in the dependencies found. Source: reference A.16 (deadlock), A.17; Dally and Seitz.
+// sets, and in the dependencies found. Source: reference A.16 (deadlock), A.17;
+// "Channel dependency" in docs/papers.md.
 #pragma once
 
 #include <string>

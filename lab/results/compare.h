@@ -6,7 +6,7 @@
 // test, two-sided; where all differences are the same and not 0, the sign test. p values are
 // corrected by Holm's procedure for all rows that were tested, and a row is significant where the
 // corrected one is below kSignificant. Units as in lab/results/result_keys.h. Owner: the caller.
-// Cost: linear in the runs. Source: Student 1908; Holm 1979.
+// Cost: linear in the runs. Source: Student; Holm (docs/papers.md).
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Means with confidence intervals over a few seeds.
 //
-// Cost: constant a value, linear in the degrees of freedom for a probability. Source: Student's t
-// distribution; Abramowitz and Stegun, 26.7.3 and 26.7.4.
+// Cost: constant a value, linear in the degrees of freedom for a probability. Source: Student;
+// Handbook, 26.7.3 and 26.7.4 (docs/papers.md).
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 //
 // log2 bit by bit: x in [1, 2) is squared; where the square reaches 2 the next bit of the logarithm
 // is 1 and the square is halved. 32 such steps on 64-bit mantissas leave an error below 2^-31.
-// Cost: 32 multiplications, about 100 cycles. Source: Turner, "A fast binary logarithm algorithm",
-// IEEE Signal Processing Magazine, 2010.
+// Cost: 32 multiplications, about 100 cycles. Source: "Binary logarithm" in
+// docs/papers.md.
 #pragma once
 
 #include <bit>

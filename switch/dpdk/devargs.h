@@ -1,7 +1,7 @@
 // Device strings of the configuration ("net_memif0,role=client,socket=/run/eddy/a.sock",
 // "0000:01:00.0"): taken apart, and completed with what Eddy wants where the user said nothing.
 //
-// Pure text; control plane. Source: dpdk-notes, "Virtual ports".
+// Pure text; control plane. Source: docs/dpdk_notes.md, "Virtual ports".
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 // port is a PCI device; the file prefix is `eddy-<switch>`, so that many switches share a
 // machine and telemetry finds each. Memory without hugepages is reserved, not committed: only what
 // is touched becomes resident. Thread: the one that becomes DPDK's main lcore. Units: MiB where
-// named so. Source: dpdk-notes, "Build" and "Memory".
+// named so. Source: docs/dpdk_notes.md, "Build" and "Memory".
 #pragma once
 
 #include <memory>

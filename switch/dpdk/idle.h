@@ -4,8 +4,8 @@
 // `busy` always polls again. `adaptive` is for shared cores: a few polls at once, then yields, then
 // sleeps that double from kShortestSleep up to the longest that poll_gap allows, never past the
 // next deadline. Pure: decides, does not act. Owner: one worker. Cost: a few compares an idle poll.
-// Source: dpdk-notes, "Sharing cores" (measured: 83 us round trip through ten processes on two
-// cores, 0.05 to 0.12 CPUs when idle).
+// Source: docs/dpdk_notes.md, "Sharing cores" (measured: 83 us round trip through ten processes on
+// two cores, 0.05 to 0.12 CPUs when idle).
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // Each mbuf carries a Packet line in its private area and one buffer that holds the longest frame.
 // Objects are placed without regard for DMA contiguity where memory is virtual anyway, or they
 // would all fall into the same cache sets. Threads: made by control; used by every worker. Cost:
-// see rte_mempool. Source: dpdk-notes, "Memory"; architecture, section 6.
+// see rte_mempool. Source: docs/dpdk_notes.md, "Memory"; architecture, section 6.
 #pragma once
 
 #include <rte_mempool.h>

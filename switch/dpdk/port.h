@@ -3,8 +3,8 @@
 //
 // One receive and one transmit queue, promiscuous. Everything here is for the control thread; the
 // worker only calls rte_eth_rx_burst and rte_eth_tx_burst on device(), and never while the port is
-// stopped (port_cell.h). Problems name the port, the device and what to do. Source: dpdk-notes,
-// "Virtual ports" and "NICs and PFC".
+// stopped (port_cell.h). Problems name the port, the device and what to do. Source:
+// docs/dpdk_notes.md, "Virtual ports" and "NICs and PFC".
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Resting: does what an Idler decides, and how long a thread that polls may sleep at least.
 //
 // Thread: the polling one; sleep_for() anyone's. Cost: a system call, only where something is to be
-// waited for. Source: dpdk-notes, "Sharing cores".
+// waited for. Source: docs/dpdk_notes.md, "Sharing cores".
 #pragma once
 
 #include "net/units.h"
