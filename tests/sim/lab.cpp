@@ -10,6 +10,7 @@
 #include "lab/world/watcher_pair.h"
 #include "lab/world/world.h"
 #include "net/hash.h"
+#include "net/quantity.h"
 
 namespace eddy::test {
 namespace {
@@ -19,25 +20,37 @@ using namespace eddy::literals;
 constexpr Instant kLabLimit = Instant() + 60_ms;
 constexpr Duration kSettling = 3_ms;
 
-// Stops a world that takes more turns than it may.
-class TurnLimit final : public lab::Watcher {
+// Stops a world that will not end by itself.
+class Bounds final : public lab::Watcher {
  public:
-  TurnLimit(lab::World& world, uint64_t most) : world_(world), most_(most) {}
+  Bounds(lab::World& world, const LabOptions& options) : world_(world), options_(options) {}
 
   uint64_t turns() const { return turns_; }
-  bool reached() const { return turns_ > most_; }
+  const std::string& problem() const { return problem_; }  // empty: they hold
 
   void on_frame(uint32_t, Step, const Packet&) override {}
-  void on_turn(uint32_t) override {
-    ++turns_;
-    if (reached()) world_.stop();
+  void on_turn(uint32_t node) override {
+    if (++turns_ > options_.most_turns)
+      stop("still running after " + std::to_string(options_.most_turns) + " turns");
+    if (node < world_.switch_count() &&
+        world_.switch_node(node).io->waiting() > options_.most_unread)
+      stop(world_.switch_at(node).config().name + ": more than " +
+           std::to_string(options_.most_unread) + " frames are unread");
   }
   void on_instant() override {}
 
  private:
+  void stop(const std::string& problem) {
+    if (problem_.empty())
+      problem_ =
+          to_string(world_.now().since_zero()) + " " + problem + "; again: " + options_.replay;
+    world_.stop();
+  }
+
   lab::World& world_;
-  uint64_t most_;
+  const LabOptions& options_;
   uint64_t turns_ = 0;
+  std::string problem_;
 };
 
 uint64_t paths_failed(const Switch& object) {
@@ -90,18 +103,16 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   auto faults = lab::Faults::install(lab.experiment, *topology, world, lab.seed, set_key);
   if (!faults) return {.problems = faults.problems()};
   lab::Checker checker(world, *topology, lab::CheckRules::of(lab.experiment), options.replay);
-  TurnLimit limit(world, options.most_turns);
-  lab::WatcherPair both(checker, limit);
+  Bounds bounds(world, options);
+  lab::WatcherPair both(checker, bounds);
   world.set_watcher(&both);
   world.run_to_completion(kLabLimit);
   world.run_until(world.now() + kSettling);
-  if (!limit.reached()) checker.finish();
+  if (bounds.problem().empty()) checker.finish();
   result.problems = checker.problems();
-  if (limit.reached())
-    result.problems.push_back("still running after " + std::to_string(options.most_turns) +
-                              " turns; again: " + options.replay);
+  if (!bounds.problem().empty()) result.problems.push_back(bounds.problem());
   result.checks = checker.checks();
-  result.turns = limit.turns();
+  result.turns = bounds.turns();
   collect(world, result);
   collect(**faults, result);
   return result;
