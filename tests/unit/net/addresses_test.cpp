@@ -13,9 +13,12 @@ TEST(MacAddress, ReadsAndPrintsColonHex) {
   const auto mac = parse_mac("02:00:00:aB:CD:0f");
   ASSERT_TRUE(mac);
   EXPECT_EQ(to_string(*mac), "02:00:00:ab:cd:0f");
+  EXPECT_EQ(to_string(parse_mac("09:90:Af:fA:0F:F0").value()), "09:90:af:fa:0f:f0");
   for (const char* bad : {"", "02:00:00:00:00", "02:00:00:00:00:0", "02-00-00-00-00-01",
-                          "02:00:00:00:00:0g", "02:00:00:00:00:001", "02:00:00:00:00:01:"})
+                          "02:00:00:00:00:001", "02:00:00:00:00:01:"})
     EXPECT_FALSE(parse_mac(bad)) << bad;
+  for (const char digit : {'/', ':', '@', 'G', '`', 'g'})  // those around the digits
+    EXPECT_FALSE(parse_mac(std::string("02:00:00:00:00:0") + digit)) << digit;
 }
 
 TEST(IpAddress, ReadsAndPrintsIpv4) {

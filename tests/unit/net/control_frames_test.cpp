@@ -259,6 +259,7 @@ TEST(Shim, HasAVerdictForEveryFault) {
   }
   ShimControl notify;
   notify.shim.kind = ShimKind::notify;
+  EXPECT_EQ(after<ShimControl>(encoded(notify), 32, 0), CodecVerdict::bad_value);
   EXPECT_EQ(after<ShimControl>(encoded(notify), 32, 4), CodecVerdict::bad_value);
 }
 
@@ -270,6 +271,15 @@ TEST(Lldp, DecodeIsTheInverseOfEncode) {
     ASSERT_TRUE(survives(
         LldpFrame{draw.unicast_mac(), draw.unicast_mac(), port, draw.any<uint16_t>(), name}));
   }
+}
+
+// Chassis by MAC, port by interface name, 120 s, system name, end; padded.
+TEST(Lldp, IsTheGoldenFrame) {
+  Frame golden = from_hex(
+      "0180c200000e 020000000001 88cc 0207 04 020000000002 0404 05 657468 0602 0078 0a02 6869 "
+      "0000");
+  golden.resize(60);
+  EXPECT_EQ(encoded(LldpFrame{kMac, {{2, 0, 0, 0, 0, 2}}, "eth", 120, "hi"}), golden);
 }
 
 TEST(Lldp, LongestFrameFitsItsLimit) {
@@ -291,6 +301,13 @@ TEST(Lldp, ReadsOtherVendors) {
   EXPECT_TRUE(frame.chassis.is_zero());
   EXPECT_EQ(frame.port, "");
   EXPECT_EQ(frame.ttl_seconds, 120);
+  // A port by alias, by name and by local number has a name; by any other kind it has none.
+  for (int subtype = 1; subtype <= 8; ++subtype) {
+    Frame named = lldp("0204 07616263 0404 00657468 0602 0078 0000");
+    named[14 + 6 + 2] = static_cast<uint8_t>(subtype);
+    ASSERT_EQ(decode(named, frame), CodecVerdict::ok);
+    EXPECT_EQ(frame.port, subtype == 1 || subtype == 5 || subtype == 7 ? "eth" : "") << subtype;
+  }
   const Frame ended = lldp("0204 07616263 0407 03020000000003 0602 0078 0a02 6869 0000 ffff");
   ASSERT_EQ(decode(ended, frame), CodecVerdict::ok);
   EXPECT_EQ(frame.system_name, "hi");
@@ -316,6 +333,11 @@ TEST(Lldp, HasAVerdictForEveryFault) {
   for (const char* tlvs : bad)
     EXPECT_EQ(verdict<LldpFrame>(lldp(tlvs)), CodecVerdict::bad_option) << tlvs;
   EXPECT_EQ(verdict<LldpFrame>(lldp("0207 04020000000001 04")), CodecVerdict::truncated);
+  EXPECT_EQ(verdict<LldpFrame>(lldp("0207 04020000000001 0402 0561")), CodecVerdict::truncated)
+      << "no TTL and no end";
+  EXPECT_EQ(verdict<LldpFrame>(lldp("0207 04020000000001 0402 0561 0602 0078 0a")),
+            CodecVerdict::truncated)
+      << "half a header at the end";
 }
 
 Frame pcap_of(const std::vector<PcapRecord>& records) {

@@ -32,6 +32,43 @@ TEST(Quantity, RatesAreBitsPerSecond) {
   EXPECT_EQ(parse_bit_rate("1.6Tbps").value(), 1'600_Gbps);
 }
 
+TEST(Quantity, EachUnitHasItsScale) {
+  const std::pair<const char*, int64_t> times[] = {
+      {"7ps", 7},
+      {"7ns", 7'000},
+      {"7us", 7'000'000},
+      {"7ms", 7'000'000'000},
+      {"7s", 7'000'000'000'000},
+      {"7min", 420'000'000'000'000},
+      {"7h", 25'200'000'000'000'000},
+  };
+  for (const auto& [text, ps] : times) EXPECT_EQ(parse_duration(text).value().ps(), ps) << text;
+  const std::pair<const char*, int64_t> sizes[] = {
+      {"7B", 7},           {"7kB", 7'000},         {"7KiB", 7'168},         {"7MB", 7'000'000},
+      {"7MiB", 7'340'032}, {"7GB", 7'000'000'000}, {"7GiB", 7'516'192'768},
+  };
+  for (const auto& [text, octets] : sizes)
+    EXPECT_EQ(parse_bytes(text).value().count(), octets) << text;
+  const std::pair<const char*, int64_t> rates[] = {
+      {"7bps", 7},
+      {"7kbps", 7'000},
+      {"7Mbps", 7'000'000},
+      {"7Gbps", 7'000'000'000},
+      {"7Tbps", 7'000'000'000'000},
+  };
+  for (const auto& [text, bps] : rates) EXPECT_EQ(parse_bit_rate(text).value().bps(), bps) << text;
+}
+
+// The largest value there is, and the next.
+TEST(Quantity, ReachesItsLimitAndNotBeyond) {
+  EXPECT_EQ(parse_duration("9223372036854775807ps").value(), Duration::max());
+  EXPECT_FALSE(parse_duration("9223372036854775808ps"));
+  EXPECT_EQ(parse_duration("9223372036854775.807ns").value(), Duration::max());
+  EXPECT_FALSE(parse_duration("9223372036854775.808ns"));
+  EXPECT_FALSE(parse_bytes("0.000000000931322574615478515625GiB"))
+      << "an octet, but by more digits than are read";
+}
+
 TEST(Quantity, NumbersWithoutUnit) {
   EXPECT_EQ(parse_integer("-3").value(), -3);
   EXPECT_DOUBLE_EQ(parse_decimal("0.2").value(), 0.2);

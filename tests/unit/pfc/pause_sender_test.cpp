@@ -203,8 +203,8 @@ TEST(PauseSender, GroupsOfOnePriorityResumeTogether) {
 
 TEST(PauseSender, ResumesAllAtShutdown) {
   Sender s;
-  s.mark(3, true, 1);
-  s.mark(4, true, 2);
+  s.mark(3, true, 0);
+  s.mark(4, true, Sender::kPorts - 1);
   (void)s.flush(0_us);
   s.sender.resume_all();
   const auto frames = s.flush(1_us);
