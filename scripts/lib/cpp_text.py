@@ -30,6 +30,11 @@ def without_comments_and_strings(text):
     return _TOKENS.sub(replace, text)
 
 
+def without_comments(text):
+    """Code and strings."""
+    return _TOKENS.sub(lambda m: _blank(m.group(0)) if m.lastgroup == "comment" else m.group(0), text)
+
+
 def comments_only(text):
     """The comments at their places, all else blank."""
     out, end = [], 0
