@@ -138,6 +138,10 @@ def outside_fences(text):
     return re.sub(r"(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
 
 
+def without_code_spans(text):
+    return re.sub(r"`[^`\n]*`", lambda m: " " * len(m.group(0)), outside_fences(text))
+
+
 def anchor_of(heading, seen):
     """The anchor that GitHub and its like give to a heading."""
     plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
@@ -223,7 +227,7 @@ def check_files(tree, path, text):
 
 
 def check_links(tree, path, text):
-    body = re.sub(r"`[^`\n]*`", lambda m: " " * len(m.group(0)), outside_fences(text.raw))
+    body = without_code_spans(text.raw)
     for match in LINK.finditer(body):
         target = match.group(1)
         if re.match(r"[a-z]+:", target):
@@ -273,6 +277,8 @@ def check_spelling(tree, path, text):
     if not path.endswith((".md", *CPP)):
         return
     prose = prose_of(path, text, strings=False)
+    if path.endswith(".md"):
+        prose = Text(without_code_spans(text.raw))
     code = set()
     if path.endswith(CPP):
         code.update(re.findall(r"\w+", cpp_text.without_comments_and_strings(text.raw)))

@@ -125,6 +125,7 @@ class Papers(Rules):
     def test_one_spelling(self):
         self.assert_found("net/a.h", "// LetFlow, and the scheme letflow.\n")
         self.assert_found("docs/a.md", "Letflow\n", "docs/a.md:1: 'Letflow': docs/papers.md spells it 'LetFlow'")
+        self.assert_found("docs/a.md", "`Letflow::select`\n")
         self.assert_found("net/a.cpp", "class Letflow;  // Letflow the class\n")
 
     def test_tags_of_the_reference(self):
