@@ -1,11 +1,12 @@
-// BucketTable: hash -> member through a fixed number of buckets a path set (resilient hashing).
+// BucketTable: from a hash to a member, through a fixed number of buckets for each path set
+// (resilient hashing).
 //
-// A bucket's home member never changes. While it is dead, its keys go through a fixed sequence of
-// other buckets to the first live member found, so only the keys of a dead member move, and they
-// come back with it; a second death moves only what stood on the second. Octets: sets x buckets.
-// Owner: the selector. Bounds: rounding gives a member less than one bucket more or less than its
-// share. Cost: a hash and one load; when the home is dead, up to 8 more of each. Source: reference
-// A.1, A.2.
+// Each bucket belongs to one member, and that never changes. While that member is dead, the keys of
+// the bucket go through a fixed sequence of other buckets to the first one whose member is live. So
+// only the keys of a dead member move, and they come back with it; when a second member dies, only
+// what stood on it moves. Octets: sets x buckets. Owner: the selector. Bounds: rounding gives a
+// member less than one bucket more or less than its share. Cost: a hash and one load; while the
+// member is dead, up to 8 more of each. Source: reference A.1, A.2.
 #pragma once
 
 #include <cstdint>

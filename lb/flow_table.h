@@ -1,10 +1,12 @@
-// FlowTable: bounded state per flow, 4-way set-associative, the least recently used way replaced.
+// FlowTable: bounded state for each flow, in a 4-way set-associative table in which the least
+// recently used way is replaced.
 //
-// Keyed by the order hash: its high half finds the set, and of the rest a Tag keeps all bits but
-// one; what is equal in both is taken for one flow. With 16 octets a way (a State of 8, or a Tag of
-// 4 and a State of 12) a set of ways is one cache line. Recency is the order of the ways, so there
-// are no stamps and no ageing. Owner: the selector. Cost: one line; touch() moves up to 4 ways.
-// Source: architecture, section 5 (bounded tables); reference 1.7.
+// It is keyed by the order hash. The high half of the hash finds the set, and a Tag keeps all but
+// one bit of the rest; two flows that agree in both are treated as one flow. With 16 octets for
+// each way (a State of 8, or a Tag of 4 and a State of 12) a set of ways is one cache line. The
+// order of the ways is the order of their last use, so there are no stamps and no ageing. Owner:
+// the selector. Cost: one line; touch() moves up to 4 ways. Source: architecture, section 5
+// (bounded tables); reference 1.7.
 #pragma once
 
 #include <rte_prefetch.h>

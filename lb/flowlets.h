@@ -1,12 +1,14 @@
 // FlowletTable: which member each flowlet uses, for every scheme that moves a flow only where it
 // pauses.
 //
-// Direct-indexed entries of 8 octets; flows that share one are one to it. Mode `agebit` is the
-// one-bit ageing of hardware without its scan: an entry last used in epoch e = floor((t - phase) /
-// gap) is dead from epoch e + 2 on, so the gap that ends a flowlet lies in (gap, 2 gap]. Mode
-// `exact` ends it after `gap`. Stamps are epochs or picoseconds modulo 2^48, so that an exact entry
-// unused for 281 s can look alive: its flow then keeps an old path. Owner: one selector, at its
-// shard. Cost: a line a packet; set_time() divides once a burst. Source: reference A.5.
+// The table is indexed directly by a hash of the flow and has entries of 8 octets; two flows that
+// fall into one entry are treated as one flow. A flowlet ends when its flow has been silent for
+// long enough. Mode `exact` ends it after `gap`. Mode `agebit` does what hardware does with one bit
+// of age for each entry, without scanning the table: an entry last used in epoch e = floor((t -
+// phase) / gap) is dead from epoch e + 2 on, so the silence that ends a flowlet lies between gap
+// and 2 gap. Stamps are epochs or picoseconds modulo 2^48. So an exact entry that was unused for
+// 281 s can look alive, and its flow then keeps an old path. Owner: one selector, at its shard.
+// Cost: a cache line for each packet; set_time() divides once a burst. Source: reference A.5.
 #pragma once
 
 #include <rte_prefetch.h>

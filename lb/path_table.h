@@ -1,16 +1,17 @@
-// PathTable: what a leaf has measured of its paths: one record a (path set, member), of 32 octets,
-// and 16 octets more of what its selectors did with the path.
+// PathTable: what a leaf has measured of its paths. For each (path set, member) it has a record of
+// 32 octets, and 16 octets more that say what selectors did with the path.
 //
 // Delays are of the metric the table was made for: round trips, or one way where all switches share
-// a clock; both begin when a packet joins the queue of its port. "Arrived before T" is a proof:
+// a clock. Both begin when a packet joins the queue of its port. "Arrived before T" is a proof:
 // whatever this switch gave to the path strictly before T, in one of measured_queues(), has reached
-// the destination leaf. Its source is the echo of a stamp that waited behind those packets in the
-// same queue; while the last echo proves nothing, nothing is proven.
-// Owner: a record has one writer, the shard that owns the member's port; every shard reads, stale
-// by a poll. PathUse and failed() are written by whoever decides, and judges, on any shard. Times
-// in records are of that world's clock, the short ones in microseconds modulo 2^32: a sample must
-// be forgotten (forget) within 71 minutes. Bounds: 48 octets a member and 8 a set, taken at
-// construction. Cost: a few loads and stores each. Source: reference 1.3, 1.7, B.6.
+// the destination leaf. It is known from the echo of a stamp that waited behind those packets in
+// the same queue. While the last echo proves nothing, nothing is proven.
+// Owner: a record has one writer, the shard that owns the member's port; every shard reads it, and
+// what it reads is old by one poll at most. PathUse and failed() are written on any shard, by
+// whoever decides and judges. Times in records are of that world's clock, the short ones in
+// microseconds modulo 2^32: a sample must be forgotten (forget) within 71 minutes. Bounds: 48
+// octets for each member and 8 for each set, taken at construction. Cost: a few loads and stores
+// each. Source: reference 1.3, 1.7, B.6.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,10 @@
-// TurnList: for each path set a short cyclic list of its members, each as often as its weight asks.
+// TurnList: for each path set a short cyclic list of its members, in which each stands as often as
+// its weight asks.
 //
-// What round robin walks and a weighted draw picks from. Equal shares give a list of one slot a
-// member; weights are reduced by their common divisor, and to about 256 slots where that is not
-// enough, at least one each. Immutable. Octets: slots of all sets. Cost: one or two loads. Source:
-// reference A.3, A.4.
+// Round robin walks this list, and a weighted draw picks from it. Equal weights give a list with
+// one slot for each member. Other weights are reduced by their common divisor, and to about 256
+// slots where that is not enough, at least one for each member. Immutable. Octets: slots of all
+// sets. Cost: one or two loads. Source: reference A.3, A.4.
 #pragma once
 
 #include <cstdint>

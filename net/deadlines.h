@@ -1,11 +1,11 @@
-// Deadlines: rare timers, each known by a small number (a port, a port x queue), at most one
-// pending each.
+// Deadlines: timers that are few and rare. Each is known by a small number (a port, or a port and a
+// queue) and has at most one time at which it is due.
 //
-// An indexed binary min-heap; ties come out by id, so order never depends on history. Owner: one
-// shard, who may say where the earliest deadline is to be kept: several heaps' in one cache line
-// tell in one look whether anything is due. Bounds: `capacity` ids, all memory taken at
-// construction. Cost: next() and has_due() one load; set, cancel and pop O(log pending). Source:
-// architecture, section 3.
+// An indexed binary min-heap; timers that are due at one time come out by their numbers, so the
+// order never depends on history. Owner: one shard, which may say where the earliest deadline is to
+// be kept: if several heaps keep theirs in one cache line, one look tells whether anything is due.
+// Bounds: `capacity` ids, all memory taken at construction. Cost: next() and has_due() are one
+// load; set, cancel and pop O(log pending). Source: architecture, section 3.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
-// FNV-1a of 64 bits: which file, which trace. Not for hostile input, nor for tables.
+// FNV-1a of 64 bits: a short name for a file or a trace, to tell whether two are the same. Not for
+// hostile input, nor for tables.
 //
-// Octet by octet, integers as 8 octets, the lowest first: the same everywhere. Source: Fowler, Noll
-// and Vo.
+// It goes octet by octet; integers are 8 octets, the lowest first, so that the value is the same
+// everywhere. Source: Fowler, Noll and Vo.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // ICMP and ICMPv6: messages, the echo reply made in place, and error messages for packets that
 // cannot be forwarded.
 //
-// A message is what follows the IP header; the two families differ in type numbers and in the
-// pseudo-header under ICMPv6's checksum. Whether an error may be sent now (rate) is the caller's.
+// A message is what follows the IP header. The two families differ in type numbers and in the
+// pseudo-header under ICMPv6's checksum. Limiting the rate of error messages is left to the caller.
 // Source: RFC 792, 1812 (4.3.2), 4443.
 #pragma once
 

@@ -1,16 +1,18 @@
 // Which paths seem to have failed: the judges, as pure functions of what is seen and when.
 //
-// PathJudge, one a path (guarded): the path is suspicious in a window if it has not answered for
-// long although several stamps asked, while another path to that leaf did; or if nearly all packets
-// that could have taken it were forced onto it, which is slow although nothing is known to wait on
-// it. While it is warned of PFC, or paused, silence means nothing and is not counted. After two
-// suspicious windows in a row it is excluded, each time twice as long as the last one, and comes
-// back with the first answer after that; at once where no other path answers any more.
-// LoopJudge, one a shard (paper): where packets come out of the loop with N_rc rounds behind them
-// on average, the port that the most rounds were made for is suspicious; twice in a row, it failed.
-// Owner: the shard that looks. Bounds: 48 octets a path, 4 a port. Cost: PathJudge once a look at
-// the path, a few compares; LoopJudge an addition for each packet that leaves the loop.
-// Source: reference B.9; RLB paper, algorithm 2.
+// PathJudge, one for each path (mode guarded), looks at a path in windows of time. The path is
+// suspicious in a window if it has not answered for long although several stamps asked, while
+// another path to the same leaf did answer. It is also suspicious if nearly all packets that could
+// have taken it were forced onto it, and it is slow although nothing is known to wait on it. While
+// the path is warned of PFC, or paused, its silence means nothing and is not counted. After two
+// suspicious windows in a row it is excluded, each time for twice as long as the last time. It
+// comes back with the first answer after that, or at once where no other path answers any more.
+// LoopJudge, one for each shard (mode paper), does what the paper prints: where packets come out of
+// the loop with N_rc rounds behind them on average, the port that the most rounds were made for is
+// suspicious; twice in a row, and it has failed. Owner: the shard that looks. Bounds: 48 octets for
+// each path, 4 for each port. Cost: PathJudge makes a few compares at each look at the path;
+// LoopJudge an addition for each packet that leaves the loop. Source: reference B.9; RLB paper,
+// algorithm 2.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,14 @@
 // FlowPaths: for each flow that may still have packets on the way, the path that they took and when
 // the last one was given to it.
 //
-// 4-way set-associative, bounded, 16 octets a flow. Keyed by the order hash (63 bits of it; equal
-// keys are taken for one flow). A flow of which the caller can say that nothing is on the way any
-// more makes room for another; one that may have some never does, so that no flow changes its path
-// because it was forgotten: the newcomer gets no place. Times are kept in steps of 4.096 ns and
-// modulo 5 hours: a flow that comes back after half of that is taken for one that has just sent.
-// Owner: one shard. Bounds: all memory is taken at construction. Cost: one line; find() a vector
-// compare. Source: reference B.1, B.10, B.16.
+// A bounded, 4-way set-associative table with 16 octets for each flow. It is keyed by 63 bits of
+// the order hash; flows with equal keys are treated as one flow. A flow makes room for another only
+// if the caller can say that none of its packets is on the way any more. A flow that may have some
+// is never removed, so that no flow changes its path because it was forgotten; if all places are
+// taken by such flows, the newcomer gets no place. Times are kept in steps of 4.096 ns and modulo 5
+// hours: a flow that comes back after half of that is taken for one that has just sent. Owner: one
+// shard. Bounds: all memory is taken at construction. Cost: one line; find() is a vector compare.
+// Source: reference B.1, B.10, B.16.
 #pragma once
 
 #include <immintrin.h>

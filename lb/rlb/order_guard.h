@@ -1,15 +1,18 @@
 // OrderGuard: whether a flow may take another path than its earlier packets took.
 //
-// `off` and `follow`: always. `paced`: when the packet would arrive behind the earlier ones by the
-// delays measured, or the flow has paused. `strict`: when everything given to the old path until
-// the flow's last packet is proven to have arrived (PathTable::arrived_before). Scope `moves`: only
-// changes that RLB makes are guarded; flows are watched while something is warned and a while
-// after, and of a flow seen for the first time the last packet came, at the latest, when the watch
-// began. Scope `all`: changes that the scheme makes are guarded, too, and flows are watched always.
-// A flow without a place in the table is on the scheme's path (`moves`) or on the one that its hash
-// picks (`all`). A path that is down is left by force.
+// A packet that arrives before an earlier one of its flow costs a RoCEv2 sender a window of
+// retransmissions. The modes differ in when a flow may leave its path. `off` and `follow`: always.
+// `paced`: when the packet would arrive behind the earlier ones by the delays measured, or when the
+// flow has paused. `strict`: when everything that was given to the old path until the flow's last
+// packet is proven to have arrived (PathTable::arrived_before).
+// The scopes differ in whose changes are guarded. `moves`: only those that RLB makes. Flows are
+// then watched only while something is warned and for a while after; of a flow that is seen for the
+// first time it is assumed that its last packet came just before the watch began. `all`: those that
+// the scheme makes, too, and flows are watched always. A flow for which the table has no place
+// stays on the scheme's path (`moves`) or on the one that its hash picks (`all`). A path that is
+// down is left by force.
 // Owner: the selector; flows are in PathView::flows(). Bounds: no memory of its own. Cost: a load
-// and a branch while nothing is watched, else a line a packet. Source: reference B.10, B.11;
+// and a branch while nothing is watched, else a line for each packet. Source: reference B.10, B.11;
 // architecture, section 11; docs/adr/0009.
 #pragma once
 

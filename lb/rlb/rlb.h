@@ -1,16 +1,18 @@
 // RLB as a wrapper around any scheme: a packet that the scheme would send into a path that is
 // warned of PFC goes another way.
 //
-// Per packet, by Algorithm 1 with its gaps closed: the scheme's choice, unless it is warned; else
-// the first of the scheme's alternatives that is not; if all are warned, the least severe, earlier
-// ones first. Each member is asked about at most once. Where more than half of the paths to a leaf
-// are warned by one switch, its own receiver is the bottleneck and no other path helps: then the
-// scheme decides alone. Where the other path is slower by more than a round in the loop takes, the
-// packet goes round and is looked at again, as long as limits allow (waiting.h). Commit says what
-// was used, so that a flowlet stays where it was moved. Where a flow's earlier packets are
-// concerned the order guard has the last word (order_guard.h). Owner: the selector's shard. Bounds:
-// no memory but the scheme's, the guard's and a rate a port. Cost: a load and a branch while
-// nothing is warned and no flow is watched. Source: reference B.8, B.11; RLB paper, section 3.4.
+// For each packet it follows Algorithm 1 of the RLB paper with its gaps closed. It takes the
+// scheme's choice, unless that is warned; else the first of the scheme's alternatives that is not
+// warned; and if all are warned, the least severe, the earlier one of equals. Each member is asked
+// about at most once. Where one switch warns of more than half of the paths to a leaf, the
+// bottleneck is behind that switch and no other path helps: then the scheme decides alone. Where
+// the other path is slower by more than a round in the loop takes, the packet goes round the loop
+// and is looked at again, as long as the limits allow (waiting.h). commit() tells the scheme what
+// was used, so that a flowlet stays where it was moved. Whether a flow may leave the path of its
+// earlier packets is the order guard's decision (order_guard.h). Owner: the selector's shard.
+// Bounds: no memory but the scheme's, the guard's and a rate for each port. Cost: a load and a
+// branch while nothing is warned and no flow is watched. Source: reference B.8, B.11; RLB paper,
+// section 3.4.
 #pragma once
 
 #include <array>

@@ -1,9 +1,10 @@
-// Waiting: a packet whose path is warned may go round a loop and be looked at again, when another
-// path is slower by more than that takes. What RLB and the loop say to each other, and the limits.
+// Waiting: a packet whose path is warned may go round a loop and be looked at again, when the path
+// that it would take instead is slower by more than a round takes. Here is what RLB and the loop
+// say to each other, and the limits.
 //
 // The loop belongs to the data plane (switch/dataplane/pipeline/recirculation.h), which hands it to
-// the selector through PathView; the selector fills in a Trip and reads it when the packet is back.
-// Pure functions beside that. Owner: the shard. Cost: a call for each packet that is worth holding
+// the selector through PathView. The selector fills in a Trip and reads it when the packet is back.
+// The rest are pure functions. Owner: the shard. Cost: a call for each packet that is worth holding
 // back, none for others. Source: reference B.7 to B.10; RLB paper, section 3.4.
 #pragma once
 
