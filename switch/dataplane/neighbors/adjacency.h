@@ -1,11 +1,11 @@
-// Adjacency: the last step before the queue: who is next on the line, and the frame rewritten for
-// them.
+// Adjacency: the last step before the queue. It finds the MAC address of the next node on the line
+// and rewrites the frame for it.
 //
-// Host ports resolve the destination by ARP or ND and hold a few packets meanwhile; fabric ports
-// are point to point and have one peer (fabric_peers.h). Rewriting strips tags (and the shim where
-// the packet leaves the fabric), sets both MACs and counts the TTL down. Owner: the shard that owns
-// the egress port. Cost: one table look-up a packet on host ports. Source: RFC 826, RFC 4861 (one
-// state machine for both, intervals below).
+// On a host port it resolves the destination by ARP or ND, and holds a few packets until the answer
+// comes. A fabric port is a point-to-point link with one peer (fabric_peers.h). Rewriting strips
+// tags (and the shim where the packet leaves the fabric), sets both MACs and counts the TTL down.
+// Owner: the shard that owns the egress port. Cost: one table look-up for each packet on host
+// ports. Source: RFC 826, RFC 4861 (one state machine for both, intervals below).
 #pragma once
 
 #include <cstdint>

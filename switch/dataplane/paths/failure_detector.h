@@ -1,13 +1,13 @@
 // FailureDetector: takes paths out of use that seem to have failed, and lets them back in.
 //
-// It gathers what the judges (lb/rlb/failure_detector.h) ask for and carries out what they say: a
-// bit in PathTable::failed(), which every shard takes out of what its selectors may choose from as
-// it does with a port that went down (CommonState::changes.links), an event and a counter. The last
-// path that is left to a leaf stays in use. Guarded: each path is judged by the shard of its port,
-// when PathService looks at it; paper: each shard judges by the packets that leave its own loop.
-// Owner: the shard. Bounds: the judges', made by control. Cost: none on the packet path but an
-// addition for each packet that leaves the loop (paper); a few loads for each look at a path.
-// Source: reference B.9; docs/adr/0011.
+// It gathers what the judges (lb/rlb/failure_detector.h) ask for and carries out what they decide:
+// a bit in PathTable::failed(), an event and a counter. Every shard then leaves the path out of
+// what its selectors may choose from, as it does with a port that went down
+// (CommonState::changes.links). The last path to a leaf stays in use. In mode guarded each path is
+// judged by the shard of its port, when PathService looks at it. In mode paper each shard judges by
+// the packets that leave its own loop. Owner: the shard. Bounds: the judges', made by control.
+// Cost: on the packet path nothing, but in mode paper an addition for each packet that leaves the
+// loop; a few loads for each look at a path. Source: reference B.9; docs/adr/0011.
 #pragma once
 
 #include <cstdint>

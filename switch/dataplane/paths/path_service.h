@@ -1,20 +1,21 @@
 // PathService: measures the paths between leaves by the shim (net/shim.h): delay, ECN marks,
 // utilisation, and what has arrived.
 //
-// Source leaf: gives packets to other leaves a shim, some of them a stamp, at most one a path and
-// sample time; probes idle paths in the class that is measured. Destination leaf: notes what a shim
-// says, and echoes a stamp by the next packet to its leaf or, after `echo`, by a frame of its own.
-// Transit: counts the hop, notes the utilisation of the port, obeys a pinned path's second choice,
-// and takes the mark "kept its way" off where it had a choice of its own.
-// Delays are there and back without the time that the echo waited, or one way where the clock is
-// common; they begin when the packet joins its queue. What is heard is checked: a stamp that this
+// A source leaf gives packets to other leaves a shim, and some of them a stamp, at most one for
+// each path and sample time. It probes idle paths in the class that is measured. A destination leaf
+// notes what a shim says. It echoes a stamp by the next packet to its leaf or, after `echo`, by a
+// frame of its own. A switch on the way counts the hop, notes the utilisation of its port, and
+// obeys a pinned path's second choice; where it chose by itself it takes the mark "has kept to its
+// path" off.
+// Delays are round trips without the time that the echo waited, or one way where the clock is
+// common. They begin when the packet joins its queue. What is heard is checked: a stamp that this
 // switch did not send or has seen answered, a wait longer than the time that passed, an unknown
-// leaf or path are counted and change nothing. A stamp proves the arrival of what went before it in
-// its queue because between shards it is no younger than what the others have handed over
-// (proof_lag). Owner: the shard; a path's record is written by the shard of its port, which hears
-// of others' echoes by mail. Bounds: what PathTable and PathEchoes hold; one probe a path and probe
-// time. Cost: of a packet that gets no shim a few loads; of one that does about its 32 octets.
-// Source: reference 1.4, 1.6 to 1.8, B.6.
+// leaf or path are counted and change nothing. A stamp proves that what went before it in its queue
+// has arrived. With several shards it proves only what the others had handed over a while before
+// (proof_lag). Owner: the shard. The record of a path is written by the shard of its port, which
+// hears by mail of echoes that come in elsewhere. Bounds: what PathTable and PathEchoes hold; one
+// probe for each path and probe time. Cost: a few loads for a packet that gets no shim, and for one
+// that does about its 32 octets. Source: reference 1.4, 1.6 to 1.8, B.6.
 #pragma once
 
 #include <cstdint>

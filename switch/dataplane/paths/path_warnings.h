@@ -1,16 +1,18 @@
 // PathWarnings: tells the switches upstream that a port is about to send PFC, hears what the
 // switches downstream tell, and passes it on to those that can choose another path.
 //
-// Told: what the predictor owes, as an 802.1Qau CNM to the peer of a fabric port. Heard: a CNM that
-// comes straight from its congestion point concerns the port it came by, for whatever leaf lies
-// behind; one that was relayed concerns that port for the congestion point's leaf. Passed on: to
-// the fabric ports that fed the port it came by lately, once a (congestion point, sequence), while
-// hops are left and the budget of the port allows. A real pause counts as the severest warning and
-// outlasts it by two cable delays. What a message may claim is clamped: life, hops, severity.
-// A storm costs little: of a port a poll reads kMostHeard, which its peer's own budget keeps to.
-// Owner: the shard; every shard has a table of its own and learns of marks by mail. Bounds: one CNM
-// a watched PG and refresh out, one a port and 2 us passed on. Cost: nothing a packet, but a store
-// that says which port feeds which. Source: reference B.3 to B.5, B.12.
+// It tells what the predictor owes, as an 802.1Qau CNM to the peer of a fabric port. It hears two
+// kinds of CNM. One that comes straight from its congestion point concerns the port by which it
+// came, for whatever leaf lies behind that port. One that was relayed concerns the same port, but
+// only for the congestion point's leaf. It passes a message on to the fabric ports that lately fed
+// the port by which it came: once for each (congestion point, sequence), while hops are left and
+// the budget of the port allows. A real pause counts as the severest warning and outlasts the pause
+// by two cable delays. What a message may claim is limited: life, hops, severity.
+// A storm of messages costs little, because a poll reads at most kMostHeard of each port; a peer
+// that keeps to its own budget sends no more. Owner: the shard; every shard has a table of its own
+// and learns of marks by mail. Bounds: one CNM goes out for each watched PG and refresh, and one is
+// passed on by each port in 2 us. Cost: nothing for a packet, but a store that says which port
+// feeds which. Source: reference B.3 to B.5, B.12.
 #pragma once
 
 #include <algorithm>

@@ -1,17 +1,17 @@
 // Recirculation: the loop in which packets wait for a warned path, by rounds of fixed latency at a
 // limited rate.
 //
-// A packet that goes round is in an rte_ring until its round is over; then the selector looks at it
-// again, before any fresh packet. What came behind it of its flow waits beside the ring and leaves
-// right after it, by the same path: one round holds one packet a flow, however many follow. Their
-// octets stay charged to their ingress PG. Or, as a switch of hardware would (follow_release:
-// loop), what came behind goes round itself, leaves by that path when it is back, and each packet
-// that comes meanwhile joins: a flow may then stay in the loop without any warning. When the loop,
-// the share of an ingress port, or the followers of a flow are at their limit, the flow leaves at
-// once, in order; when a path of its set appears or goes, or a new snapshot comes, all do. Owner:
-// the shard. Bounds: kTrips rounds and the plan's octets; memory is taken at construction. Cost:
-// nothing while it is empty; a packet that goes round about two look-ups a round. Source: reference
-// B.7, B.9, B.10; docs/adr/0010.
+// A packet that goes round is in an rte_ring until its round is over. Then the selector looks at it
+// again, before any fresh packet. Later packets of its flow wait beside the ring and leave right
+// after it, by the same path; so a round holds one packet of each flow, however many follow it.
+// Their octets stay charged to their ingress PG. With follow_release: loop the later packets go
+// round themselves, as in a hardware switch: each leaves by that path when it is back, and each
+// packet that comes meanwhile joins them, so that a flow may stay in the loop although no path is
+// warned any more. When the loop, the share of an ingress port, or the followers of a flow are at
+// their limit, the flow leaves at once, in order. All flows leave when a path of their set appears
+// or goes, or when a new snapshot comes. Owner: the shard. Bounds: kTrips rounds and the plan's
+// octets; memory is taken at construction. Cost: nothing while it is empty; about two look-ups a
+// round for a packet that goes round. Source: reference B.7, B.9, B.10; docs/adr/0010.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Frames of our own: an empty packet from the world's reserved pool, and its octets.
+// Frames that the switch makes itself (PFC, CNM, ARP, ICMP, ...): an empty packet from the pool
+// that the world keeps back for them, and its octets.
 //
 // Owner: the shard. A frame gets its length, then goes to Egress::originate or
 // Forwarder::originate.

@@ -1,15 +1,17 @@
 // Resequencer: puts RoCEv2 requests of a flow back in order before they leave by a host port.
 //
-// At the leaf of the receiver, where all paths of a flow meet again: a packet that is ahead of the
-// sequence number due is held until what is missing has come, `wait` is over, or there is no room.
-// Then what is held leaves in order, and the NIC sees the gap as if nobody had been here. So a
-// scheme may spread the packets of a flow and a go-back-N receiver need not know. Watched are RC
-// requests (SEND, WRITE, READ request, atomics) that came by a fabric port; a flow that is not
-// known begins with the first packet of a message. A sender that goes back to a packet that was
-// missed, or after a silence, is followed there. Responses of READs are not watched.
+// It works at the leaf of the receiver, where all paths of a flow meet again. A packet that is
+// ahead of the sequence number due is held until what is missing has come, `wait` is over, or there
+// is no room. Then what is held leaves in order; if something is still missing, the NIC sees the
+// gap as it would have without a resequencer. So a scheme may spread the packets of a flow over
+// paths, and a go-back-N receiver need not know. Watched are RC requests (SEND, WRITE, READ
+// request, atomics) that came by a fabric port; responses of READs are not. A flow that is not
+// known begins with the first packet of a message. If the sender goes back, to a packet that was
+// given up or after a silence, the sequence number due goes back with it.
 // What is held stays charged to its ingress PG. Owner: the shard of the egress port. Bounds: a
-// table of flows, packets a flow, octets in all; PFC bounds them, too. Cost: a load and a branch
-// where it is off; a line a packet where it is on. Source: docs/adr/0012; InfiniBand 9.2, 9.7.
+// table of flows, packets of a flow, octets in all; PFC bounds them, too. Cost: a load and a branch
+// where it is off; a line for each packet where it is on. Source: docs/adr/0012; InfiniBand 9.2,
+// 9.7.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Rewrites of a routed frame that need the Packet line: headers between Ethernet and IP taken off,
-// TTL counted down.
+// Rewrites of a routed frame that need the Packet line: taking off the headers between Ethernet and
+// IP, and counting the TTL down.
 #pragma once
 
 #include "net/ip.h"

@@ -1,10 +1,10 @@
-// What goes from one shard to another: packets and buffer credits, a ring each, and by mail what is
-// rare. And from control to a shard: commands by mail.
+// What goes from one shard to another: packets and buffer credits, each by a ring of their own, and
+// by mail what is rare. And what goes from control to a shard: commands by mail.
 //
-// Pointers, not a chain through Packet::next: the receiver can then fetch the lines of a whole
-// burst at once, where a chain would make it wait for the other core once a packet. Credits cross
-// as one sum a (port, PG) and poll, in few octets: each line of a ring is a line to wait for.
-// Source: architecture, sections 4 and 6.
+// Packets cross as pointers in a ring, not as a chain through Packet::next. So the receiver can
+// fetch the lines of a whole burst at once; along a chain it would wait for the other core once for
+// each packet. Credits cross as one sum for each (port, PG) and poll, in few octets, since the
+// receiver waits for each line of a ring that was written. Source: architecture, sections 4 and 6.
 #pragma once
 
 #include <cstdint>

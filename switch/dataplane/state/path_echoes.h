@@ -1,10 +1,11 @@
-// PathEchoes: what a destination leaf has heard of the paths that end here, by source leaf, until
-// it has told the source: stamps to echo, utilisation, packets and ECN marks.
+// PathEchoes: what a destination leaf has heard of the paths that end here, by source leaf, and has
+// not told the source yet: stamps to echo, utilisation, packets and ECN marks.
 //
-// A source leaf's paths share as many places as our own set to it has members, rounded up to a
-// power of two; a path that finds none takes another's. Times are nanoseconds modulo 2^32.
-// Owner: one shard, made by control. Bounds: 24 octets a path and a deadline a set. Cost: a
-// few loads; the place of a path is looked for from where its id hashes to. Source: reference 1.7.
+// The paths from one source leaf share as many places as our own set to that leaf has members,
+// rounded up to a power of two. A path that finds no place takes another path's. Times are
+// nanoseconds modulo 2^32. Owner: one shard; made by control. Bounds: 24 octets for each path and a
+// deadline for each set. Cost: a few loads; the place of a path is looked for from where its id
+// hashes to. Source: reference 1.7.
 #pragma once
 
 #include <array>
