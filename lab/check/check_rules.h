@@ -1,12 +1,12 @@
-// CheckRules: what an experiment promises, and why it does not promise the rest.
+// CheckRules: which invariants hold in an experiment and are checked, and why the others are not.
 //
-// Conservation, buffer accounts and the end of all flows are always promised. Lossless groups lose
-// nothing while headroom is by formula and every pause frame arrives in time: what breaks that is
-// listed in the source, by key and by fault. A flow's packets stay in order under a scheme that
-// keeps a flow's path for good, while the links and the configuration stay as they are; schemes
-// that move flows in gaps promise it per table entry only, which no one outside can see. RLB's loop
-// keeps to its caps while RLB is not reconfigured. Owner: the caller. Source: reference C.4, C.6;
-// architecture, sections 4 and 5.
+// Conservation, buffer accounts and the end of all flows are always checked. Lossless groups lose
+// nothing as long as headroom is by formula and every pause frame arrives in time; the source lists
+// the keys and faults that break this. A flow's packets stay in order under a scheme that keeps a
+// flow's path for good, as long as the links and the configuration stay as they are. Schemes that
+// move flows in gaps promise order for each entry of their table only, which nobody outside can
+// see, so it is not checked. RLB's loop keeps to its caps as long as RLB is not reconfigured.
+// Owner: the caller. Source: reference C.4, C.6; architecture, sections 4 and 5.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // FabricPlan: a fabric before its switches are configured: which switches there are, which cable
 // joins whom, where the hosts hang, and by what rule packets are routed.
 //
-// What every kind of topology comes down to; numbers are positions in the vectors. Owner: the
-// builder that makes it. Source: reference A.16, A.17, E.0.
+// Every kind of topology is turned into such a plan first. Numbers are positions in the vectors.
+// Owner: the builder that makes it. Source: reference A.16, A.17, E.0.
 #pragma once
 
 #include <cstdint>

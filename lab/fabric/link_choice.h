@@ -1,8 +1,9 @@
-// Applies what an experiment says of single links to a plan: degraded ones get another rate, failed
-// ones are down, and paths that begin with weighted ones have their weight, at both ends.
+// Applies what an experiment says of single links to a plan: `degraded` links get another rate,
+// `failed` ones are down, and the paths that begin with `weighted` ones get their weight, at both
+// ends.
 //
 // A fraction means so many of the fabric's links, rounded to the nearest whole number, all distinct
-// and drawn uniformly from the topology's seed; a degraded link is drawn among those that are up.
+// and drawn uniformly from the topology's seed. A degraded link is drawn among those that are up.
 // Source: reference E.1 (20 % of 144 links are 29).
 #pragma once
 

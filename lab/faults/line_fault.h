@@ -1,13 +1,14 @@
 // LineFault: what one fault does to the frames of its lines: it loses, damages, doubles or delays
 // them with a probability.
 //
-// black_hole, random_drop and corruption leave PFC frames and CNMs alone, which are what pfc_loss,
-// cnm_loss and their like are for. Corruption flips one bit that somebody must notice: in the
-// IPv4 header, whose checksum every node verifies, and, where NICs verify the ICRC, in all behind
-// it that the ICRC covers too. A frame that is no IPv4 packet passes those three, except that a
-// black hole of a fraction of pairs takes probes and echoes of that fraction of pairs of leaves.
-// Draws come from a stream of (seed, number of the fault), one a frame concerned, in the order of
-// time. Owner: Faults. Cost: parsing a frame. Source: reference E.1, D.1; 802.1Q clause 36.
+// black_hole, random_drop and corruption leave PFC frames and CNMs alone; pfc_loss, cnm_loss and
+// their like are for those. Corruption flips one bit whose change must be noticed: in the IPv4
+// header, whose checksum every node verifies, and, where NICs verify the ICRC, also in everything
+// behind it that the ICRC covers. A frame that is no IPv4 packet is spared by these three, with one
+// exception: a black hole of a fraction of pairs also takes probes and echoes of that fraction of
+// pairs of leaves. Draws come from a stream of (seed, number of the fault), one for each frame
+// concerned, in the order of time. Owner: Faults. Cost: parsing a frame. Source: reference E.1,
+// D.1; 802.1Q clause 36.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
 // Timeline: what happens along one path of a run between two instants, for a figure and for files.
 //
-// A path is switches joined by links; a single link is a path, too. Recorded of each hop, when it
-// changes: at its sender the queue towards the next switch, whether that is paused or warned of,
-// and what RLB decided there; at its receiver what the ingress priority group holds and where it
-// sends PFC; on the way forward each frame's octets, on the way back CNMs (of congestion points on
-// the path only) and PFC, when they arrive. It changes nothing, and so not the run's digest. Times
-// are the experiment's own. Owner: one run. Bounds: memory for the records of the span. Cost: a
-// look at the path's switches at each of their turns within the span. Source: architecture,
-// section 8.
+// A path is switches joined by links; a single link is a path, too. For each hop it records every
+// change. At the sender: the queue towards the next switch, whether that queue is paused or warned
+// of, and what RLB decided. At the receiver: what the ingress priority group holds and where it
+// sends PFC. On the way forward: the octets of each frame. On the way back: CNMs (of congestion
+// points on the path only) and PFC, when they arrive. Recording changes nothing in the run, and so
+// not its digest. Times are the experiment's own. Owner: one run. Bounds: memory for the records of
+// the span. Cost: a look at the path's switches at each of their turns within the span. Source:
+// architecture, section 8.
 #pragma once
 
 #include <array>

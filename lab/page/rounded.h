@@ -1,4 +1,4 @@
-// Numbers of a page: as many digits as a figure can show, so that the page stays small.
+// Numbers for a page, cut to as many digits as a figure can show, so that the page stays small.
 //
 // Cost: constant.
 #pragma once

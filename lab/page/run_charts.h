@@ -1,4 +1,5 @@
-// Charts of a variant that eddylab show has no file of: order, pauses over time, load of links.
+// Charts that only the page has and `eddylab show --figures` does not write: order of packets,
+// pauses over time, load of links; each of one variant.
 //
 // Units are in the axes' labels; curves have at most kMostPoints points. Owner: the caller. Cost:
 // linear in what the runs hold.

@@ -1,8 +1,8 @@
 // A timeline for the page: panels on one axis of time, each of levels or of events.
 //
-// Times are in microseconds from the first prediction, levels in KiB. What is too much for a page
-// is thinned: of a level's records in an interval the least and the most stay. Owner: the caller.
-// Cost: linear in the records.
+// Times are in microseconds from the first prediction, levels in KiB. A timeline with more records
+// than a page can hold is thinned: of a level's records in an interval the least and the greatest
+// stay. Owner: the caller. Cost: linear in the records.
 #pragma once
 
 #include "lab/page/source.h"

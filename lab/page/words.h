@@ -1,4 +1,5 @@
-// A result in sentences: what was run, who did best, what was lost, which claims hold.
+// The sentences at the top of a page: what was run, which variant did best, what was lost, which
+// claims hold.
 //
 // Numbers are means over seeds with half of their 95 % interval. Owner: the caller. Cost: linear in
 // the runs.

@@ -1,10 +1,10 @@
 // What it takes to run an experiment for real on this machine: processes, memory, and by how much
 // time has to be stretched.
 //
-// Dilation has three reasons: what the traffic asks of the processor, headroom that the buffer has
-// to hold at the time between polls, and that time itself, which must not be long beside a round
-// trip. Units in the types. Pure functions of their arguments; control plane. Cost: a topology a
-// try. Source: docs/testbed.md.
+// Time is stretched for three reasons: the processor has to handle all frames of the traffic; the
+// buffer has to hold the headroom for what arrives between two polls; and the time between two
+// polls must not be longer than a round trip of the fabric. Units in the types. Pure functions of
+// their arguments; control plane. Cost: building a topology for each try. Source: docs/testbed.md.
 #pragma once
 
 #include <cstdint>

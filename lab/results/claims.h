@@ -1,9 +1,9 @@
 // Claims: what an experiment's `expect` says in numbers, beside what came out.
 //
-// "fct_p99_us of [scheme=drill rlb=default] against [scheme=drill rlb=off]: -72 %" claims that a
-// key of the first variant's runs is so much less than the second's; other texts are no claims.
-// Ours is the mean over seeds of the change within a seed, as variants of a seed have the same
-// flows. Owner: the caller. Cost: linear in claims and runs.
+// "fct_p99_us of [scheme=drill rlb=default] against [scheme=drill rlb=off]: -72 %" claims by how
+// much a key of the first variant's runs differs from that of the second's. A text of another form
+// is no claim. What came out is the mean over seeds of the change within a seed, since variants of
+// a seed have the same flows. Owner: the caller. Cost: linear in claims and runs.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // Whether a run.json or a result.json has the types that lab/results/result_keys.h declares, before
 // anything reads it.
 //
-// Files of results are input: cut short, edited, of another program. A key that is not
-// there is no problem; one of another type is. Control plane only. Cost: linear in the file.
+// Files of results are input, and may be cut short, edited, or of another program. A key that is
+// missing is no problem; a key of another type is. Control plane only. Cost: linear in the file.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What a run is called by: experiment, variant, configuration and the program's commit.
+// What identifies a run: its experiment, its variant, the hash of its configuration, and the
+// program's commit.
 //
 // Owner: the caller. Cost: reads the files that the experiment's traffic and topology name.
 #pragma once

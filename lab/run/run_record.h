@@ -1,4 +1,4 @@
-// One finished run with what it is called by: what its files are written from.
+// One finished run with what identifies it: all that its files are written from.
 //
 // Plain values. Owner: the program. Source: reference E.0.
 #pragma once
