@@ -107,7 +107,8 @@ void Loader::parse_sets() {
   }
 }
 
-// Overlays what the chosen size changes.
+// Overlays what the chosen size changes. A file without a `full` of its own is at full size as it
+// stands.
 void Loader::apply_size(Node& root) {
   const Node sizes = take(root, "sizes");
   std::vector<std::string_view> given;

@@ -178,6 +178,7 @@ std::string print_config(const SwitchConfig& config) {
 std::string print_experiment(const Experiment& experiment) {
   const ExperimentDocument document = experiment_document(experiment);
   Value value = print_section(experiment_section(), &document);
+  // What stands for several variants or sizes; this is one of them.
   constexpr std::array<std::string_view, 3> kOuter = {"sizes", "matrix", "expect"};
   std::erase_if(value.members, [&](const Value::Member& member) {
     return std::ranges::find(kOuter, member.key) != kOuter.end();

@@ -55,7 +55,7 @@ class SelectorOf final : public Selector {
 
   MemberIndex again(const PathView& view, Packet& packet, uint16_t set, Trip& trip) override {
     Packet* const burst[] = {&packet};
-    if constexpr (!MayWait<Scheme>) {
+    if constexpr (!MayWait<Scheme>) {  // without RLB it is chosen for as a fresh one
       select(view, burst, {&set, 1});
       return packet.member;
     } else {

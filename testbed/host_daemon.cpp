@@ -334,6 +334,7 @@ std::string HostDaemon::trouble() {
       patience / Duration::seconds(1));
 }
 
+// A link that was down for kDownTooLong without a break; empty: there is none.
 std::string HostDaemon::link_trouble(Instant now) {
   for (size_t i = 0; i < down_since_.size(); ++i) {
     const bool up = ports_->cell(PortId(i)).usable.load(std::memory_order_relaxed);

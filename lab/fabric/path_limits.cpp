@@ -77,8 +77,8 @@ bool PathLimits::check_names(size_t item) {
 void PathLimits::claim(size_t item, uint32_t host, const std::vector<size_t>& sources) {
   std::vector<std::string> paths = experiment_.traffic[item].paths;
   std::ranges::sort(paths);
-  const auto [use, added] = uses_.try_emplace(host, Use{item, paths});
-  if (!added && use->second.paths != paths) {
+  const auto [use, is_first] = uses_.try_emplace(host, Use{item, paths});
+  if (!is_first && use->second.paths != paths) {
     if (told_.try_emplace({use->second.item, item}, true).second)
       problems_.push_back(item_key(item) + ".paths: " + joined(paths) + " to " +
                           topology_.hosts[host].name + ", but " + item_key(use->second.item) +

@@ -37,13 +37,15 @@ class PathLimits {
   const Problems& problems() const { return problems_; }
 
  private:
-  struct Use {  // of a host
-    size_t item = 0;
+  struct Use {                       // of a host
+    size_t item = 0;                 // the first traffic item that sends to it
     std::vector<std::string> paths;  // sorted
   };
 
   void read_item(size_t item);
   bool check_names(size_t item);
+  // The traffic item sends from these switches to the host, by the paths that it names. All items
+  // that send to a host must name the same.
   void claim(size_t item, uint32_t host, const std::vector<size_t>& sources);
   Set& set_for(size_t item, size_t leaf);
   std::vector<bool> barred_beside(const std::vector<std::string>& names) const;

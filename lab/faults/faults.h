@@ -101,6 +101,7 @@ class Faults {
   void stall(const Fault& fault);
   void starve(const Fault& fault);
   void reconfigure(uint32_t index);
+  // Puts what the fault changes of the switch with this index into its configuration.
   Problems edit(uint32_t index, const Fault& fault, config::SwitchConfig& config) const;
   BitRate host_rate(uint32_t host) const;
   BitRate drain_of(uint32_t host) const;

@@ -38,7 +38,8 @@ class RealFabric {
   Problems check_alive();
 
   const std::filesystem::path& folder() const { return folder_; }
-  const Topology& topology() const { return topology_; }  // unscaled
+  // At the experiment's own rates and delays, without time_dilation.
+  const Topology& topology() const { return topology_; }
   std::filesystem::path control_of(size_t index) const;
   size_t process_count() const { return switches_.size(); }
 

@@ -60,8 +60,9 @@ void add_row(Comparison& out, const std::string& variant, const std::vector<Pair
   out.rows.push_back(std::move(row));
 }
 
-// Holm: the i-th smallest of n is multiplied by n - i, and none falls below one before it.
-void correct(Comparison& comparison) {
+// Holm's procedure: of n p values the i-th smallest, from 0, is multiplied by n - i, and none falls
+// below one that is smaller before the correction.
+void correct_p_values(Comparison& comparison) {
   std::vector<ComparedRow*> tested;
   for (ComparedRow& row : comparison.rows)
     if (row.p) tested.push_back(&row);
@@ -83,9 +84,9 @@ std::string only_in(const std::set<std::string>& names, std::string_view which) 
 
 struct PairCounts {
   size_t pairs = 0;
-  size_t other_flows = 0;
-  size_t same_run = 0;
-  size_t single = 0;  // runs that only one of the two has
+  size_t other_flows = 0;  // pairs whose runs had different flows
+  size_t same_run = 0;     // pairs whose runs are the same, event for event
+  size_t single = 0;       // runs that only one of the two results has
 };
 
 void add_remarks(Comparison& out, const Json& before, const Json& after, const PairCounts& counts) {
@@ -151,7 +152,7 @@ Comparison compare(const Json& before, const Json& after) {
     counts.single += variant.runs.size() + other->runs.size() - 2 * pairs.size();
     for (const MainKey& column : main_keys()) add_row(out, variant.name, pairs, column);
   }
-  correct(out);
+  correct_p_values(out);
   add_remarks(out, before, after, counts);
   for (const std::string& said : {only_in(only_first, "first"), only_in(only_second, "second")})
     if (!said.empty()) out.remarks.push_back(said);

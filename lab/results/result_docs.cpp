@@ -34,6 +34,7 @@ bool bin_nullable(const BinKey& key) {
   return key.type == JsonType::number || key.name == "to_bytes";
 }
 
+// The schema of an object that has all of these properties and no others.
 Json object_of(Json properties) {
   Json required = Json::array();
   for (const auto& [name, ignored] : properties.items()) required.push_back(name);

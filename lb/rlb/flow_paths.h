@@ -75,7 +75,7 @@ class FlowPaths {
   size_t capacity() const { return lines_.size() * kWays; }
   void prefetch(uint64_t key) const { rte_prefetch0(&lines_[index_of(key)]); }
 
-  // Null when the flow is not known.
+  // Null when the flow is not known. The four keys of a line are compared at once.
   FlowPath* find(uint64_t key) {
     Line& line = lines_[index_of(key)];
     const auto* keys = reinterpret_cast<const __m256i*>(line.keys.data());

@@ -41,7 +41,7 @@ spdlog::level::level_enum level_of(EventKind kind) {
   return spdlog::level::info;
 }
 
-// The members of an object, without its braces: the pattern opens and closes the line.
+// The members of an object, without its braces: the logger's pattern opens and closes the line.
 std::string inner(const Json& object) {
   const std::string text = object.dump();
   return text.substr(1, text.size() - 2);

@@ -69,7 +69,8 @@ void IcmpResponder::route(Packet* packet, PortId port) {
   forwarder_->originate(packet);
 }
 
-// The bucket holds kBurstErrors tokens and gains one every 1 / icmp_errors_per_second.
+// Takes a token, if there is one: the bucket holds kBurstErrors tokens and gains one every
+// 1 / icmp_errors_per_second. Tokens up to next_error_ are taken.
 bool IcmpResponder::within_rate() {
   const int64_t rate = context_.snapshot->config.control.icmp_errors_per_second;
   if (rate <= 0) return false;

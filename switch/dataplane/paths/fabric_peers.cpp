@@ -27,6 +27,7 @@ bool FabricPeers::learns(PortId port) const {
   return speaks_lldp(port) && !context_.plans(port).peer_mac;
 }
 
+// A time to live of 0 says that the peer is about to leave (802.1AB).
 void FabricPeers::lldp(Packet* packet) {
   const PortId port = packet->ingress_port;
   LldpFrame message;
@@ -34,11 +35,11 @@ void FabricPeers::lldp(Packet* packet) {
     return buffer_.drop(packet, DropReason::control_malformed);
   if (learns(port)) {
     const bool is_new = message.source != mac(port);
-    const bool leaves = message.ttl_seconds == 0;
-    use(port, leaves ? MacAddress{} : message.source);
-    timers_.set(expiry(port),
-                leaves ? Instant::never() : context_.now + Duration::seconds(message.ttl_seconds));
-    if (is_new && !leaves) advertise(port);
+    const bool says_goodbye = message.ttl_seconds == 0;
+    use(port, says_goodbye ? MacAddress{} : message.source);
+    timers_.set(expiry(port), says_goodbye ? Instant::never()
+                                           : context_.now + Duration::seconds(message.ttl_seconds));
+    if (is_new && !says_goodbye) advertise(port);
   }
   context_.count(port, PortCounter::consumed_packets);
   context_.free(packet);

@@ -44,6 +44,7 @@ class FabricPeers {
   void advertise(PortId port);
   void use(PortId port, const MacAddress& mac);
   bool speaks_lldp(PortId port) const;
+  // The MAC of the port's peer is learned by LLDP and not configured.
   bool learns(PortId port) const;
   // Tells all shards whether the port may carry packets.
   void publish_usable(PortId port);

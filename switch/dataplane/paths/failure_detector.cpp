@@ -39,6 +39,7 @@ void FailureDetector::judge(size_t set, lb::MemberIndex member) {
   lb::PathJudge& judge = judges_->at(set, member);
   lb::PathRecord& record = context_.paths->at(set, member);
   const lb::PathUse& use = context_.paths->use(set, member);
+  // Most paths, most times: nothing is held against the path, and nothing has happened on it.
   if (judge.rests() && record.suspicion.load(std::memory_order_relaxed) == 0 &&
       use.weighed.load(std::memory_order_relaxed) == 0)
     return judge.rest(context_.now);
