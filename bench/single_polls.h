@@ -2,8 +2,9 @@
 // virtual time polls its switches. And what memory a switch takes, of which such a world has
 // hundreds.
 //
-//   poll.one_packet         a 1,086-octet RoCEv2 frame received from a host, sent up by ecmp at
-//   once poll.completion         then, the line being free, a poll that hears of nothing else
+//   poll.one_packet         a 1,086-octet RoCEv2 frame is received from a host and sent up by ecmp
+//                           at once
+//   poll.completion         then the line is free, and a poll hears of nothing else
 //   poll.*.N                the same for N such switches of 16 ports that take turns: what is
 //                           touched has gone from the nearer caches by the next turn
 //   memory.switch.Nports    resident octets of a switch object of N ports, ready to work

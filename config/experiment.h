@@ -97,8 +97,9 @@ enum class LoadReference : uint8_t { core, host };
 //   incast        a destination, uniform, asks `degree` random sources for size / degree each
 //   permutation   every source sends `count` flows to one other source and receives from one other
 //   all_to_all    `count` flows from every source to every destination
-//   long_flow     `count` flows from the i-th source to the i-th destination; the shorter list
-//   repeats trace         the flows of a file
+//   long_flow     `count` flows from the i-th source to the i-th destination, where the shorter
+//                 of the two lists repeats
+//   trace         the flows of a file
 struct TrafficConfig {
   TrafficType type = TrafficType::poisson;
   std::string name;               // label in results; empty = the type

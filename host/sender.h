@@ -1,13 +1,14 @@
 // Senders: the sending QPs of a NIC: what each may send next, and whose turn it is.
 //
-// A QP that has something to send is in the ready FIFO, or waits for its pacing time, or is idle
-// until an ACK opens its window. One packet a turn, round robin. The next packet of a paced QP may
-// start (wire_len + line_overhead) x 8 / rate after the start of its last; a rate that changes
-// meanwhile counts for the whole gap; at line rate the line itself paces. The window counts payload
-// in whole packets, at least one; one that moves is at least ack_every packets. Timers are armed
-// lazily: an ACK only notes the time, and the timer looks again when it goes off. Owner: one Nic.
-// Bounds: the QPs given at construction. Cost: a record of three cache lines a packet; timers a
-// heap operation once an RTO, pacing one a paced packet. Source: reference D.2, D.4.
+// A QP is in one of three states: it is in the FIFO of those that are ready, or it waits for its
+// pacing time, or it is idle until an ACK opens its window. Ready QPs take turns, one packet each
+// (round robin). The next packet of a paced QP may start (wire_len + line_overhead) x 8 / rate
+// after the start of its last; a rate that changes meanwhile counts for the whole gap. At line rate
+// the line itself paces. The window counts payload in whole packets, at least one; a window that
+// changes is at least ack_every packets. Timers are armed lazily: an ACK only notes the time, and
+// the timer looks again when it goes off. Owner: one Nic. Bounds: the QPs given at construction.
+// Cost: a record of three cache lines for each packet; timers a heap operation once in an RTO,
+// pacing one for each paced packet. Source: reference D.2, D.4.
 #pragma once
 
 #include <algorithm>

@@ -1,17 +1,19 @@
-// Ingress accounting of the shared packet buffer: priority groups (PGs) fill their reserved octets,
-// then the shared pool up to a threshold (XOFF there), then, if lossless, their headroom.
+// Ingress accounting of the shared packet buffer. A priority group (PG) fills its reserved octets
+// first, then the shared pool up to its threshold, where it pauses its sender (XOFF), and then, if
+// it is lossless, its headroom.
 //
 // Units: octets, already rounded to cells by the caller (round_to_cells). The threshold of a PG is
 // `xoff` (static, reserved included) or reserved + 2^dynamic_th * free shared pool (dynamic); it is
-// compared with all that the PG holds. A packet is placed by the threshold before it, XOFF is
-// judged by the state after it: the packet that crosses the threshold is still shared if the pool
-// has room, headroom is what comes later. A PG that had to use headroom for want of shared room
-// pauses too, so no PG has headroom in use without having paused. Owner: each PG has one shard; a
-// shard's BufferPool is its own, and of the common PoolUse lines it writes one. Other threads may
-// read all atomics (relaxed, stale by a poll); with one shard everything is exact. Bounds: shared
-// use exceeds the shared size by no more than what other shards took within one poll; headroom
-// never exceeds its limit. Cost: admit and release together about 9 cycles, inline; no loop but
-// begin_poll's over the shards. Source: reference C.2, C.3; SAI buffer model.
+// compared with all that the PG holds. Where a packet is placed depends on what the PG held before
+// it, and XOFF on what it holds after it. So the packet that crosses the threshold is still shared,
+// if the pool has room, and headroom takes what comes later. A PG that had to use headroom because
+// the shared pool was full pauses its sender, too; so no PG has headroom in use without having
+// paused. Owner: each PG has one shard. A shard's BufferPool is its own, and of the common PoolUse
+// lines it writes one. Other threads may read all atomics (relaxed, old by one poll at most); with
+// one shard everything is exact. Bounds: shared use exceeds the shared size by no more than what
+// other shards took within one poll; headroom never exceeds its limit. Cost: admit and release
+// together about 9 cycles, inline; no loop but begin_poll's over the shards. Source: reference C.2,
+// C.3; SAI buffer model.
 #pragma once
 
 #include <algorithm>

@@ -1,14 +1,15 @@
 // PauseReceiver: the pauses that peers have laid on the egress queues of one shard's ports.
 //
-// A PFC frame pauses the priorities it enables for their quanta, timed at the configured port speed
-// from the moment of the poll that reads it; time 0 resumes at once. A legacy PAUSE does so for all
-// eight. Symmetric PFC heeds only the lossless priorities, asymmetric all; PfcRx::ignore heeds
-// none; PfcRx::clamp allows each priority `budget` of pause in each window of `window` (the first
-// starts with its first pause) and ends a pause that would take more. A queue is paused while any
-// priority mapped to it is. Ends of pauses are deadlines; pause time is accounted to the picosecond
-// of the protocol, however late a poll comes. Owner: one shard; paused_queues() may be read by any
-// thread. Bounds: `ports` port states, taken at construction. Cost: paused_queues() is one load; a
-// frame about 70 cycles; expire() one compare when nothing is due. Source: reference C.1, C.5.
+// A PFC frame pauses the priorities that it enables for their quanta. The time is counted at the
+// configured port speed from the poll that reads the frame; time 0 resumes at once. A legacy PAUSE
+// does so for all eight priorities. Symmetric PFC obeys pauses of the lossless priorities only,
+// asymmetric PFC of all. PfcRx::ignore obeys none. PfcRx::clamp allows each priority `budget` of
+// pause in each window of `window`, the first of which starts with its first pause, and ends a
+// pause that would take more. A queue is paused while any priority mapped to it is. Ends of pauses
+// are deadlines. Pause time is accounted by the protocol to the picosecond, however late a poll
+// comes. Owner: one shard; paused_queues() may be read by any thread. Bounds: `ports` port states,
+// taken at construction. Cost: paused_queues() is one load; a frame about 70 cycles; expire() one
+// compare when nothing is due. Source: reference C.1, C.5.
 #pragma once
 
 #include <array>

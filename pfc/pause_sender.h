@@ -1,14 +1,14 @@
 // PauseSender: which PFC frames the ports of one shard owe their peers, and when.
 //
-// The buffer reports a priority group above XOFF or below XON by mark(); flush() turns all that
-// changed on a port into one frame, so several priorities share it. An XOFF is refreshed before it
-// runs out at the peer: every min(half the pause time, refresh_limit), but no two XOFFs of a PG
-// leave within 1 us unless its state changed; XON goes once (a lost one is covered by expiry).
-// Several PGs may pause one priority: it resumes when the last of them does. A frame that could not
-// be sent stays owed and is tried at every flush, with a deadline 1 us on. Pause times are counted
-// at the configured port speed. Owner: one shard. Bounds: `ports` port states, taken at
-// construction. Cost: flush is two loads when nothing is owed; a mark a few cycles. Source:
-// reference C.1, C.3; 802.1Q 36.
+// The buffer reports by mark() that a priority group has crossed XOFF or XON. flush() turns all
+// that changed on a port into one frame, so several priorities share it. An XOFF is sent again
+// before it runs out at the peer: every min(half the pause time, refresh_limit). Two XOFFs of a PG
+// leave at least 1 us apart, unless its state changed in between. An XON is sent once; if it is
+// lost, the peer's pause runs out by itself. Several PGs may pause one priority: it resumes when
+// the last of them does. A frame that could not be sent stays owed; it is tried again at every
+// flush, and 1 us later at the latest. Pause times are counted at the configured port speed. Owner:
+// one shard. Bounds: `ports` port states, taken at construction. Cost: flush is two loads when
+// nothing is owed; a mark a few cycles. Source: reference C.1, C.3; 802.1Q 36.
 #pragma once
 
 #include <array>

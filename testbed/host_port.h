@@ -1,16 +1,16 @@
 // HostPort: a host's NIC on a real port: the line at the host's speed, the link's delay, and ARP.
 //
-// The NIC is the same object as in virtual time. What it would have done since the last poll it
-// does in order, timer by timer and frame by frame, each at its own time, so that a late poll costs
-// no throughput: the line catches up over at most `catch_up` of lateness. Only what arrives is
-// late: it is read when the poll comes. A frame is handed to the wire when its last bit would have
-// arrived at the other end, serialisation and delay included; one that was received waits for the
-// delay, too. Frames on real wires are whole: data_len is wire_len, the payload is zero and comes
-// with the buffer (HostWire::blanks), so that only headers are written. Whoever asks for the host's
-// IPv4 address by ARP is answered. Units in the types; time is an argument and never goes back.
-// Owner and thread: one. Bounds: in_flight frames in each direction; when they are out, the wire is
-// not read, or the line waits. Cost: that of the NIC, and two ring steps a frame. Source:
-// architecture, sections 2 to 4.
+// The NIC is the same object as in virtual time. At each poll it catches up: what it would have
+// done since the last poll it does in order, timer by timer and frame by frame, each at its own
+// time. So a late poll costs no throughput, as long as it is late by no more than `catch_up`.
+// Frames that arrive cannot catch up: they are read when the poll comes. A frame is handed to the
+// wire when its last bit would have arrived at the other end, serialisation and delay included. A
+// frame that was received waits for the link's delay, too. Frames on real wires are complete:
+// data_len is wire_len, the payload is zero and comes with the buffer (HostWire::blanks), so that
+// only headers are written. ARP requests for the host's IPv4 address are answered. Units in the
+// types; time is an argument and never goes back. Owner and thread: one. Bounds: in_flight frames
+// in each direction; when they are used up, the wire is not read, or the line waits. Cost: that of
+// the NIC, and two ring steps for each frame. Source: architecture, sections 2 to 4.
 #pragma once
 
 #include <array>
