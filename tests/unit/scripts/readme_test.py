@@ -1,4 +1,4 @@
-"""What README.md and CONTRIBUTING.md say is so: links lead somewhere, the configuration loads."""
+"""What README.md, CONTRIBUTING.md and CITATION.cff say is so: links lead somewhere, the configuration loads."""
 
 import os
 import re
@@ -21,6 +21,11 @@ class Pages(unittest.TestCase):
             for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
                 if not target.startswith("https://"):
                     self.assertTrue((ROOT / target).exists(), f"{page}: {target}")
+
+    def test_the_citation_has_the_version_of_the_build(self):
+        (built,) = re.findall(r"project\(eddy VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
+        (cited,) = re.findall(r"(?m)^version: (\S+)$", (ROOT / "CITATION.cff").read_text())
+        self.assertEqual(cited, built)
 
     def test_every_scheme_is_named(self):
         lines = (ROOT / "lb" / "schemes.txt").read_text().splitlines()
