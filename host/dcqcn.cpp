@@ -64,6 +64,9 @@ void ReactionPoint::count_octets(const config::DcqcnConfig& config, BitRate line
   }
 }
 
+// One increase event; `events` counts those of its kind, timer or byte counter. Fast recovery,
+// until either kind has had F events, only halves the way to the target; then the target rises,
+// too.
 void ReactionPoint::increase(const config::DcqcnConfig& config, BitRate line, uint16_t& events) {
   const int fewer = std::min(timer_events_, byte_events_);
   const int more = std::max(timer_events_, byte_events_);

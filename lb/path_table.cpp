@@ -48,6 +48,7 @@ void PathRecord::take_congestion(uint8_t utilisation, Instant now) {
 PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters,
                      std::span<const LeafId> leaves)
     : parameters_(parameters) {
+  // Sets to the same leaf share the records of the paths that they have in common.
   std::map<std::tuple<size_t, PortId, PathId>, uint32_t> known;
   for (size_t i = 0; i < sets.size(); ++i) {
     const size_t to = leaves.empty() ? i : leaves[i].index();

@@ -54,7 +54,7 @@ MarkEffect WarningTable::mark(const WarningMark& mark) {
     const uint8_t before = entry.warned_queues();
     const MarkEffect one = mark_entry(entry_of(place), mark);
     follow(place, static_cast<uint8_t>(before ^ entry.warned_queues()));
-    if (changes(one) || !changes(effect)) effect = one;
+    if (changes(one) || !changes(effect)) effect = one;  // what changed something is told
   }
   return effect;
 }

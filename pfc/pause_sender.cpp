@@ -57,7 +57,7 @@ void PauseSender::decide(PortId port) {
   state.wanted = wanted;
   const bool owing = state.up && state.wanted != state.sent;
   set_owing(port, owing);
-  refreshes_.set(id_of(port), owing ? Instant() : state.refresh_at);
+  refreshes_.set(id_of(port), owing ? Instant() : state.refresh_at);  // Instant(): at once
 }
 
 void PauseSender::note_due_refreshes(Instant now) {

@@ -9,7 +9,7 @@ PathVerdict PathJudge::look(const config::FailureDetectorConfig& config, const P
   if (seen.unanswered == 0) silent_since_ = seen.now;
   weighed_ += seen.weighed;
   forced_ += seen.forced;
-  if (seen.excused_until > silent_since_) {
+  if (seen.excused_until > silent_since_) {  // PFC may explain the silence: it counts from then on
     silent_since_ = std::min(seen.excused_until, seen.now);
     streak_ = 0;
     return PathVerdict::excused;
@@ -69,7 +69,8 @@ std::optional<PortId> LoopJudge::left(Instant now, PortId port, uint32_t rounds,
   return failed;
 }
 
-// A window in which nothing left the loop lies between two that are not in a row.
+// Ends a window. A port has failed if it was the suspect of the window right before this one, too;
+// two windows are not in a row if nothing left the loop for a window's time between them.
 std::optional<PortId> LoopJudge::close(Instant now, Duration window, uint32_t threshold) {
   const bool high = packets_ != 0 && all_rounds_ >= uint64_t{packets_} * threshold;
   const auto most = std::ranges::max_element(rounds_);

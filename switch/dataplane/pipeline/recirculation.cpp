@@ -192,7 +192,8 @@ void Recirculation::come_back(TripIndex place) {
   leave(place, member);
 }
 
-// At once, with all of its flow; returns the member that they took.
+// At once, with all of its flow; returns the member that they took. With follow_release: loop each
+// packet of a flow has a place of its own, and the first one leads.
 lb::MemberIndex Recirculation::let_out(TripIndex place) {
   if (plan_.loops) place = first_of_flow(places_[place].packet->order_hash);
   Occupant& occupant = places_[place];
