@@ -6,6 +6,7 @@
 #include "lb/registry.h"
 #include "net/cnm.h"
 #include "net/ethernet.h"
+#include "tests/support/counted.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -30,11 +31,12 @@ struct Rig : OneSwitch {
       : OneSwitch(with, shards) {
     run_for(1_us);
   }
-  // Of the peer behind the uplink, for all that goes there.
-  void warn(size_t uplink, uint8_t severity = 20) {
+  // Of the peer behind the uplink, or of `origin`, for all that goes there.
+  void warn(size_t uplink, uint8_t severity = 20, size_t origin = 0) {
+    const auto last = static_cast<uint8_t>(origin != 0 ? origin : uplink);
     Cnm message;
     message.feedback = severity;
-    message.congestion_point = {{{0x02, 0xed, 9, 9, 9, static_cast<uint8_t>(uplink)}}, 7};
+    message.congestion_point = {{{0x02, 0xed, 9, 9, 9, last}}, static_cast<uint16_t>(uplink)};
     message.priority = kLossless;
     message.warning = {.predicting_switch = SwitchId(40),
                        .destination_leaf = LeafId::none(),
@@ -363,6 +365,58 @@ TEST(Recirculation, AnIngressGroupThatIsFullLetsNothingWait) {
   EXPECT_LT(waited, 45u) << "none while 6 packets are held";
   rig.run_for(200_us);
   EXPECT_EQ(rig.out().size(), 60u);
+}
+
+// Twenty flows with both uplinks as they come, one warned, both warned by switches of their own,
+// and both by the one that is the bottleneck whichever way is taken.
+TEST(Decisions, AreCountedEachByItsName) {
+  config::SwitchConfig config = leaf();
+  config.rlb.all_warned = config::AllWarned::least_bad;
+  config.rlb.guard.mode = config::GuardMode::off;
+  config.rlb.recirculation.enabled = false;
+  constexpr uint64_t kFlows = 20;
+  const auto decide = [&](std::initializer_list<size_t> warned, size_t origin) {
+    Rig rig(config);
+    for (const size_t uplink : warned) rig.warn(uplink, 20, origin);
+    for (uint16_t flow = 0; flow < kFlows; ++flow) rig.up(flow, 1);
+    rig.run_for(50_us);
+    uint64_t by_first = 0;
+    for (const Rig::Out& packet : rig.out()) by_first += packet.port == kFirstUplink ? 1 : 0;
+    return std::pair(by_first, only(counted(rig.object()), {"rlb_", "guard_"}));
+  };
+  const auto [usual, nothing] = decide({}, 0);
+  ASSERT_GT(usual, 0u);
+  ASSERT_LT(usual, kFlows);
+  EXPECT_EQ(nothing, Counted{});
+  EXPECT_EQ(decide({2}, 0), std::pair(uint64_t{0}, Counted{{"0.rlb_rerouted_packets", usual}}));
+  EXPECT_EQ(decide({2, 3}, 0), std::pair(usual, Counted{{"0.rlb_all_warned_packets", kFlows}}));
+  EXPECT_EQ(decide({2, 3}, 99), std::pair(usual, Counted{{"0.rlb_suspended_packets", kFlows}}));
+}
+
+// A flow whose path is warned stays, as nothing is proven; after the guard's age it moves.
+TEST(Decisions, OfTheGuardAreCountedEachByItsName) {
+  config::SwitchConfig config = leaf();
+  config.rlb.guard.mode = config::GuardMode::strict;
+  config.rlb.recirculation.enabled = false;
+  Rig rig(config);
+  rig.up(1, 1);
+  rig.run_for(5_us);
+  ASSERT_EQ(rig.out().size(), 1u);
+  const size_t home = rig.out()[0].port;
+  rig.warn(home);
+  for (uint8_t number = 2; number <= 6; ++number) rig.up(1, number);
+  rig.run_for(10_us);
+  EXPECT_EQ(only(counted(rig.object()), {"rlb_", "guard_"}),
+            (Counted{{"0.guard_stayed_packets", 5}}));
+  rig.run_for(config.rlb.guard.age + 1_us);
+  rig.warn(home);
+  rig.up(1, 7);
+  rig.run_for(10_us);
+  EXPECT_EQ(only(counted(rig.object()), {"rlb_", "guard_"}),
+            (Counted{{"0.guard_stayed_packets", 5},
+                     {"0.guard_moved_flows", 1},
+                     {"0.rlb_rerouted_packets", 1}}));
+  EXPECT_NE(rig.out().back().port, home);
 }
 
 TEST(Recirculation, DelaysAreCountedWithinAQuarter) {

@@ -1,0 +1,107 @@
+// What a switch counts, all of it: by port, priority group, queue, priority and reason, with
+// numbers that follow from what was sent.
+#include "switch/dataplane/state/counters.h"
+
+#include <gtest/gtest.h>
+
+#include "net/icmp.h"
+#include "tests/support/counted.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::test {
+namespace {
+
+constexpr uint64_t kPfcFrame = 60;
+
+TEST(Counters, APacketCountsAtItsPortsGroupAndQueue) {
+  OneSwitch rig(hosts_switch(3));
+  for (int i = 0; i < 3; ++i) rig.send(0, 1, kLosslessDscp, 1000);
+  for (int i = 0; i < 2; ++i) rig.send(0, 2, kLossyDscp, 700);
+  rig.send(2, 1, kOtherLosslessDscp, 500);
+  rig.run_for(100_us);
+  const Counted expected = {
+      {"0.rx_packets", 5},           {"0.rx_bytes", 4'400},       {"0/3.pg_rx_packets", 3},
+      {"0/3.pg_rx_bytes", 3'000},    {"0/0.pg_rx_packets", 2},    {"0/0.pg_rx_bytes", 1'400},
+      {"1.tx_packets", 4},           {"1.tx_bytes", 3'500},       {"1/3.queue_tx_packets", 3},
+      {"1/3.queue_tx_bytes", 3'000}, {"1/4.queue_tx_packets", 1}, {"1/4.queue_tx_bytes", 500},
+      {"2.tx_packets", 2},           {"2.tx_bytes", 1'400},       {"2/0.queue_tx_packets", 2},
+      {"2/0.queue_tx_bytes", 1'400}, {"2.rx_packets", 1},         {"2.rx_bytes", 500},
+      {"2/4.pg_rx_packets", 1},      {"2/4.pg_rx_bytes", 500},
+  };
+  EXPECT_EQ(counted(rig.object()), expected);
+}
+
+// Three frames are on the way to a host that has stopped their priority; the fourth crosses XOFF.
+TEST(Counters, PausesCountByPriorityInBothDirections) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.buffer.cell_bytes = 1;
+  config.buffer.profiles["lossless"].xoff = 3'500_B;
+  config.buffer.profiles["lossless"].xon_offset = 1'000_B;
+  OneSwitch rig(config);
+  rig.inject(1, pause_frame(bit(kLossless), 1'000));  // 51.2 us at 10 Gb/s
+  for (int i = 0; i < 4; ++i) rig.send(0, 1, kLosslessDscp, 1000);
+  rig.run_for(10_us);
+  rig.inject(1, pause_frame(bit(kLossless), 0));
+  rig.run_for(50_us);
+  const Counted expected = {
+      {"0.rx_packets", 4},
+      {"0.rx_bytes", 4'000},
+      {"0/3.pg_rx_packets", 4},
+      {"0/3.pg_rx_bytes", 4'000},
+      {"0/3.pfc_tx_xoff", 1},
+      {"0/3.pfc_tx_xon", 1},
+      {"0.originated_packets", 2},
+      {"0.tx_packets", 2},
+      {"0.tx_bytes", 2 * kPfcFrame},
+      {"1.rx_packets", 2},
+      {"1.rx_bytes", 2 * kPfcFrame},
+      {"1.consumed_packets", 2},
+      {"1/3.pfc_rx_xoff", 1},
+      {"1/3.pfc_rx_xon", 1},
+      {"1/3.pfc_rx_paused_ps", 10'000'000},
+      {"1.tx_packets", 4},
+      {"1.tx_bytes", 4'000},
+      {"1/3.queue_tx_packets", 4},
+      {"1/3.queue_tx_bytes", 4'000},
+  };
+  EXPECT_EQ(counted(rig.object()), expected);
+}
+
+// What a full lossless group, a full lossy one and a full lossy queue lose, of 1,000 octets each.
+TEST(Counters, LossesCountAtTheGroupOrQueueThatRefused) {
+  struct Case {
+    uint8_t dscp;
+    const char* reason;
+    const char* counter;
+    bool lossless;
+  };
+  for (const Case& each :
+       {Case{kLosslessDscp, "0.drops.headroom_full", "0/3.pg_dropped_packets", true},
+        Case{0, "0.drops.pg_shared_full", "0/0.pg_dropped_packets", false},
+        Case{kLossyDscp, "0.drops.queue_full", "1/0.queue_dropped_packets", false}}) {
+    config::SwitchConfig config = hosts_switch(2);
+    if (each.dscp == kLossyDscp) config.ports[1].queues[0].dynamic_th = -8;
+    OneSwitch rig(config);
+    Command stop{.kind = Command::Kind::set_port_tx, .port = PortId(1), .on = false};
+    ASSERT_TRUE(rig.object().post(ShardId(0), stop));
+    constexpr uint64_t kSent = 2'000;
+    for (uint64_t i = 0; i < kSent; ++i) rig.send(0, 1, each.dscp, 1000);
+    const Counted all = counted(rig.object());
+    const uint64_t lost = rig.object().balance().dropped;
+    ASSERT_GT(lost, 0u) << each.reason;
+    ASSERT_LT(lost, kSent) << each.reason;
+    const std::string group = each.dscp == kLosslessDscp ? "0/3." : "0/0.";
+    const bool by_queue = each.dscp == kLossyDscp;  // which the group has let in
+    Counted expected = {{each.reason, lost},
+                        {each.counter, lost},
+                        {group + "pg_rx_packets", by_queue ? kSent : kSent - lost},
+                        {group + "pg_rx_bytes", (by_queue ? kSent : kSent - lost) * 1'000}};
+    if (each.lossless) expected[group + "lossless_dropped_packets"] = lost;
+    EXPECT_EQ(only(all, {"drops.", "pg_", "lossless_", "queue_"}), expected);
+    EXPECT_EQ(only(take_events(rig.object()), EventKind::lossless_drop).size(),
+              each.lossless ? lost : 0);
+  }
+}
+
+}  // namespace
+}  // namespace eddy::test
