@@ -195,9 +195,14 @@ TEST_F(Hostile, StrangersAreNotForUs) {
   one.ack(0, 0, at(0_us));
   one.cnp(12, at(0_us));
   std::vector<uint8_t> frame = one.headers_of(one.data_packet(qpn, 0));
-  frame[5] ^= 1;  // another MAC
-  one.receive_octets(frame, 1'098, at(0_us));
-  frame[5] ^= 1;
+  for (size_t bit = 0; bit < 48; ++bit) {  // another MAC
+    std::vector<uint8_t> other = frame;
+    other[bit / 8] ^= static_cast<uint8_t>(1U << bit % 8);
+    one.receive_octets(other, 1'098, at(0_us));
+  }
+  std::vector<uint8_t> to_nobody = frame;
+  std::fill_n(to_nobody.begin(), 6, uint8_t{0});
+  one.receive_octets(to_nobody, 1'098, at(0_us));
   for (size_t octet : {29, 33}) {  // another source, another destination
     std::vector<uint8_t> other = frame;
     other[octet] ^= 4;
@@ -205,7 +210,7 @@ TEST_F(Hostile, StrangersAreNotForUs) {
     store_be16(&other[24], internet_checksum(ConstOctets(other).subspan(14, 20)));
     one.receive_octets(other, 1'098, at(0_us));
   }
-  EXPECT_EQ(one.count(NicCounter::not_for_us_packets), 7u);
+  EXPECT_EQ(one.count(NicCounter::not_for_us_packets), 4u + 48 + 1 + 2);
   EXPECT_EQ(one.count(NicCounter::rx_data_packets), 0u);
 }
 

@@ -59,7 +59,28 @@ TEST(Deadlines, AgreesWithASortedMapUnderRandomOperations) {
       deadlines.set(id, at(when));
       model[id] = when;
     }
+    int64_t earliest = INT64_MAX;
+    for (const auto& [i, t] : model) earliest = std::min(earliest, t);
+    ASSERT_EQ(deadlines.next(), model.empty() ? Instant::never() : at(earliest)) << "step " << step;
+    const auto known = model.find(id);
+    ASSERT_EQ(deadlines.pending(id), known != model.end()) << "step " << step;
+    ASSERT_EQ(deadlines.at(id), known == model.end() ? Instant::never() : at(known->second));
   }
+}
+
+TEST(Deadlines, TellTheEarliestWhereTheirUserAsked) {
+  Instant next;
+  Deadlines deadlines(2, &next);
+  EXPECT_EQ(next, Instant::never());
+  deadlines.set(0, at(7));
+  deadlines.set(1, at(5));
+  EXPECT_EQ(next, at(5));
+  EXPECT_EQ(deadlines.pop_due(at(5)), 1u);
+  EXPECT_EQ(next, at(7));
+  deadlines.set(0, at(9));
+  EXPECT_EQ(next, at(9));
+  deadlines.cancel(0);
+  EXPECT_EQ(next, Instant::never());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace {
 
 using namespace eddy::literals;
 using testing::HasSubstr;
+using testing::Not;
 
 HeadroomInput hardware(BitRate rate, Bytes frame) {
   HeadroomInput input;
@@ -146,8 +147,31 @@ TEST(BufferPlan, ThePapersLeafFitsTwelveMebibytesButNotNine) {
   EXPECT_THAT(text, HasSubstr("buffer.size is 9437184 octets"));
   EXPECT_THAT(text, HasSubstr("port port31 PG 3"));
   EXPECT_THAT(text, HasSubstr("would fit: buffer.size 10440KiB, or xoff 222KiB"));
+  EXPECT_THAT(text, Not(HasSubstr("or headroom"))) << "the thresholds alone do not fit";
   config.buffer.profiles["lossless"].xoff = 222_KiB;
   EXPECT_TRUE(plan_buffer(config).ok());
+}
+
+// All that would make it fit is said, each to the octet; and does make it fit.
+TEST(BufferPlan, SaysWhatWouldFitAndThatFits) {
+  config::SwitchConfig config = switch_of(2);
+  config::BufferProfile& lossless = config.buffer.profiles["lossless"];
+  lossless.xoff = 40'000_B;
+  lossless.headroom = 30'000_B;
+  config.buffer.size = 120'000_B;
+  const auto refused = plan_buffer(config);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.problems()[0],
+              HasSubstr("would fit: buffer.size 137KiB, or xoff 30000B in every lossless PG, or "
+                        "headroom 20000B in every lossless PG (auto: shorter poll_gap or cable, "
+                        "lower speed or MTU), or fewer lossless PGs"));
+  for (const int what : {0, 1, 2}) {
+    config::SwitchConfig fits = config;
+    if (what == 0) fits.buffer.size = 137_KiB;
+    if (what == 1) fits.buffer.profiles["lossless"].xoff = 30'000_B;
+    if (what == 2) fits.buffer.profiles["lossless"].headroom = 20'000_B;
+    EXPECT_TRUE(plan_buffer(fits).ok()) << what;
+  }
 }
 
 TEST(BufferPlan, AnOvercommittedOneSaysWhatDoesNotFitAndRuns) {

@@ -66,6 +66,17 @@ TEST(PredictorPlan, FollowsSpeedAndDelay) {
   EXPECT_EQ(PredictorPlan::of(config::RlbConfig{}, host, 0x18).watched, 0);
 }
 
+// The paper's has a threshold, and is calm two frames below it.
+TEST(PredictorPlan, OfThePaperIsCalmTwoFramesBelowItsThreshold) {
+  config::RlbConfig rlb = config::rlb_preset(config::RlbPreset::paper);
+  config::PortConfig port = port_40g();
+  port.mtu = 1'500;
+  EXPECT_EQ(PredictorPlan::of(rlb, port, 0x08).threshold, 98'304);
+  EXPECT_EQ(PredictorPlan::of(rlb, port, 0x08).clear, 95'304);
+  rlb.predictor.threshold = 2'000_B;
+  EXPECT_EQ(PredictorPlan::of(rlb, port, 0x08).clear, 0) << "never below nothing";
+}
+
 // Golden vector I-7.
 TEST(Predictor, IsQuietWhileXoffIsFar) {
   Rig rig;
