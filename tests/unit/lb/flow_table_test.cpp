@@ -1,0 +1,70 @@
+// The table that schemes keep flows in: four ways, and the flow that was away longest gives way.
+#include "lb/flow_table.h"
+
+#include <gtest/gtest.h>
+
+namespace eddy::lb {
+namespace {
+
+// Keys of one set of ways differ below bit 32; bit 0 is not told apart.
+constexpr uint64_t key(uint32_t number, uint32_t set = 0) {
+  return uint64_t{set} << 63 | (uint64_t{number} << 1);
+}
+
+constexpr int64_t kUnknown = -1;
+int64_t value(const FlowTable<int64_t>& table, uint64_t of) {
+  const int64_t* found = table.find(of);
+  return found == nullptr ? kUnknown : *found;
+}
+
+TEST(FlowTable, KnowsWhatWasTouchedAndNothingElse) {
+  FlowTable<int64_t> table(8);
+  EXPECT_EQ(table.capacity(), 8u);
+  EXPECT_EQ(value(table, key(1)), kUnknown);
+  table.touch(key(1)) = 11;
+  table.touch(key(1, 1)) = 21;
+  EXPECT_EQ(value(table, key(1)), 11);
+  EXPECT_EQ(value(table, key(1, 1)), 21);
+  EXPECT_EQ(value(table, key(2)), kUnknown);
+  EXPECT_EQ(value(table, 0), kUnknown) << "a way that is free is no flow of key 0";
+  EXPECT_EQ(table.touch(key(2)), 0) << "as made";
+}
+
+TEST(FlowTable, ANewFlowReplacesTheOneTouchedLongestAgo) {
+  FlowTable<int64_t> table(8);
+  for (uint32_t flow = 1; flow <= 4; ++flow) table.touch(key(flow)) = flow;
+  table.touch(key(9, 1)) = 90;
+  table.touch(key(1));
+  table.touch(key(3));
+  EXPECT_EQ(value(table, key(2)), 2) << "looking is no touching";
+  table.touch(key(5)) = 5;
+  EXPECT_EQ(value(table, key(2)), kUnknown);
+  table.touch(key(6)) = 6;
+  EXPECT_EQ(value(table, key(4)), kUnknown);
+  for (const uint32_t flow : {1u, 3u, 5u, 6u}) EXPECT_EQ(value(table, key(flow)), flow);
+  EXPECT_EQ(value(table, key(9, 1)), 90) << "of the other set of ways";
+}
+
+TEST(FlowTable, CountsTheFlowsOfASlice) {
+  FlowTable<int64_t> table(9);  // rounded up to whole sets of ways
+  EXPECT_EQ(table.capacity(), 12u);
+  FlowTable<int64_t> two(8);
+  for (uint32_t flow = 1; flow <= 3; ++flow) two.touch(key(flow));
+  two.touch(key(1, 1));
+  EXPECT_EQ(two.used(0, 8), 4u);
+  EXPECT_EQ(two.used(0, 4), 3u);
+  EXPECT_EQ(two.used(4, 4), 1u);
+  EXPECT_EQ(two.used(4, 400), 1u);
+  EXPECT_EQ(two.used(8, 4), 0u);
+}
+
+TEST(FlowTable, AShorterTagTellsFlowsApartByItsBits) {
+  FlowTable<std::array<uint32_t, 3>, uint32_t> table(4);
+  table.touch(key(5))[0] = 55;
+  ASSERT_NE(table.find(key(5)), nullptr);
+  EXPECT_EQ((*table.find(key(5)))[0], 55u);
+  EXPECT_EQ(table.find(key(6)), nullptr);
+}
+
+}  // namespace
+}  // namespace eddy::lb
