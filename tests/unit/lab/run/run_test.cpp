@@ -62,6 +62,23 @@ TEST(Run, LoadThatIsNotMeasuredIsInNoStatisticOfFlows) {
   EXPECT_LT(some.fct_us.max, all.fct_us.max);  // the two that share a receiver take longer
 }
 
+// A host pauses its leaf from the start to the end, so what two others send to it stops all the way
+// back to them: leaf 2 pauses the spine, the spine leaf 1, and leaf 1 both senders. Nobody resumes.
+TEST(Run, PausesThatAreInForceAtTheEndHaveBegun) {
+  config::Experiment experiment = three_flows();
+  experiment.traffic.pop_back();
+  for (config::TrafficConfig& item : experiment.traffic) item.size = Bytes::mib(64);
+  experiment.host.congestion_control = config::CongestionControl::none;
+  experiment.host.window = false;
+  experiment.run.drain = 4_ms;
+  experiment.faults = {{.type = FaultType::pause_storm, .hosts = {"leaf2.host1"}, .period = 50_us}};
+  const RunResult result = run(experiment);
+  EXPECT_EQ(result.unfinished, 2u);
+  EXPECT_EQ(result.counters.at("pfc_tx_xon"), 0u);
+  EXPECT_EQ(result.pfc_events, 4u);
+  EXPECT_GT(result.pfc_paused_us, 2 * 3'000) << "the senders alone, most of the time";
+}
+
 TEST(Run, FaultsAreDoneAndReported) {
   config::Experiment experiment = three_flows();
   const RunResult sound = run(experiment);
