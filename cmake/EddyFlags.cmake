@@ -10,7 +10,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 find_program(EDDY_CCACHE ccache)
 if(EDDY_CCACHE)
   # Paths below the top are hashed as relative ones, so that clones share what was compiled.
-  set(eddy_launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${EDDY_CCACHE})
+  set(eddy_launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${EDDY_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${eddy_launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${eddy_launcher})
 endif()
@@ -27,7 +28,9 @@ add_library(eddy_flags INTERFACE)
 target_include_directories(eddy_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_include_directories(eddy_flags SYSTEM INTERFACE ${DPDK_INCLUDE_DIRS})
 target_compile_options(eddy_flags INTERFACE
-  -march=${EDDY_MARCH} -include rte_config.h ${eddy_dpdk_cflags}
+  -march=${EDDY_MARCH} ${eddy_dpdk_cflags}
+  # g++ takes precompiled headers only where nothing is included before them, so they bring this one themselves.
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:EDDY_PRECOMPILED>>>:SHELL:-include rte_config.h>
   -Wall -Wextra -Werror -Wno-missing-field-initializers -ffp-contract=off
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>)
 if(EDDY_SANITIZE)
@@ -41,6 +44,11 @@ endif()
 if(EDDY_FUZZ)
   target_compile_options(eddy_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+
+# With the first, ccache knows a precompiled header by its contents. The second keeps g++ from collecting garbage
+# below 1 GiB, which takes a tenth of its time.
+target_compile_options(eddy_flags INTERFACE
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1048576>)
 
 # Linking DPDK: data structures only (pure folders) are found in the same shared libraries.
 add_library(eddy_rte INTERFACE)

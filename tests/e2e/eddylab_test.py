@@ -100,7 +100,7 @@ class Sweeps(Eddylab):
 
     def test_the_result_is_as_its_schema_says(self):
         self.run_all("out", "--seed", 3)
-        schema = json.loads((ROOT / "lab" / "result.schema.json").read_text())
+        schema = json.loads((ROOT / "lab" / "results" / "result.schema.json").read_text())
         result = self.result("out")
         jsonschema.Draft202012Validator.check_schema(schema)
         jsonschema.validate(result, schema)

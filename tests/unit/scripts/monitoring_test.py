@@ -22,7 +22,7 @@ def known_metrics():
                           check=True).stdout
     counters = re.findall(r"^  ([a-z0-9_]+) ", said, re.M)
     names = {f"eddy_{re.sub('_ps$', '_seconds', re.sub('_total$', '', name))}_total" for name in counters}
-    source = (ROOT / "switch" / "control" / "metrics.cpp").read_text()
+    source = (ROOT / "switch" / "control" / "report" / "metrics.cpp").read_text()
     return names | set(re.findall(r'"(eddy_[a-z0-9_]+)"', source))
 
 

@@ -245,7 +245,8 @@ TEST(HpccFiles, FctTextHasTheFlowsThatEndedInTheOrderOfTheirEnds) {
 
 // `eddylab schema result` and `eddylab schema tables` bring them up to date.
 TEST(ResultDocs, TheSchemaInTheTreeIsThatOfTheList) {
-  EXPECT_EQ(text_of(fs::path(EDDY_SOURCE_DIR) / "lab" / "result.schema.json"), result_schema());
+  EXPECT_EQ(text_of(fs::path(EDDY_SOURCE_DIR) / "lab" / "results" / "result.schema.json"),
+            result_schema());
 }
 TEST(ResultDocs, TheTablesInTheDocumentsAreThoseOfTheList) {
   EXPECT_THAT(text_of(fs::path(EDDY_SOURCE_DIR) / "docs" / "lab.md"), HasSubstr(result_markdown()));

@@ -1,0 +1,53 @@
+# eddy_precompiled(TARGET... KIND base|text|program|test|text_test): headers of other projects that most sources of a
+# target include, parsed once for all targets of a kind.
+#   base       the standard library, DPDK's data structures, Random123
+#   text       and fmt, JSON, files
+#   program    and CLI11
+#   test, text_test   base or text, and GoogleTest
+# Our own headers are not among them, so that a change of one costs only who includes it. Every header still compiles
+# alone: scripts/check headers and tidy compile without this. -DEDDY_PRECOMPILED=OFF builds without it.
+option(EDDY_PRECOMPILED "parse the headers of other projects once" ON)
+
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(GTest REQUIRED)
+
+set(eddy_base_headers <algorithm> <array> <atomic> <bit> <concepts> <cstddef> <cstdint> <cstring> <functional> <map>
+  <memory> <numeric> <optional> <set> <span> <string> <string_view> <tuple> <type_traits> <unordered_map> <utility>
+  <variant> <vector> <Random123/philox.h> <rte_mbuf.h> <rte_ring.h>)
+set(eddy_text_headers ${eddy_base_headers} <charconv> <chrono> <filesystem> <fstream> <iostream> <sstream> <fmt/format.h>
+  <nlohmann/json.hpp>)
+set(eddy_gtest_headers <gmock/gmock.h> <gtest/gtest.h>)
+
+function(eddy_precompiled_kind kind)
+  cmake_parse_arguments(ARG "" "" "HEADERS;LIBS" ${ARGN})
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled/${kind}.cpp CONTENT "// Carries the headers of kind ${kind}.\n")
+  add_library(eddy_precompiled_${kind} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled/${kind}.cpp)
+  add_library(eddy_precompiled_${kind}_libs INTERFACE)
+  target_link_libraries(eddy_precompiled_${kind}_libs INTERFACE ${ARG_LIBS})
+  target_link_libraries(eddy_precompiled_${kind} PRIVATE eddy_flags ${ARG_LIBS})
+  target_precompile_headers(eddy_precompiled_${kind} PRIVATE <rte_config.h> ${ARG_HEADERS})
+  set_target_properties(eddy_precompiled_${kind} PROPERTIES EDDY_PRECOMPILED ON)
+endfunction()
+
+if(EDDY_PRECOMPILED)
+  eddy_precompiled_kind(base HEADERS ${eddy_base_headers})
+  eddy_precompiled_kind(text HEADERS ${eddy_text_headers} LIBS fmt::fmt nlohmann_json::nlohmann_json)
+  eddy_precompiled_kind(program HEADERS ${eddy_text_headers} <CLI/CLI.hpp>
+    LIBS fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
+  eddy_precompiled_kind(test HEADERS ${eddy_base_headers} ${eddy_gtest_headers} LIBS GTest::gtest GTest::gmock)
+  eddy_precompiled_kind(text_test HEADERS ${eddy_text_headers} ${eddy_gtest_headers}
+    LIBS fmt::fmt nlohmann_json::nlohmann_json GTest::gtest GTest::gmock)
+endif()
+
+function(eddy_precompiled)
+  cmake_parse_arguments(ARG "" "KIND" "" ${ARGN})
+  if(EDDY_PRECOMPILED)
+    foreach(target IN LISTS ARG_UNPARSED_ARGUMENTS)
+      target_precompile_headers(${target} REUSE_FROM eddy_precompiled_${ARG_KIND})
+      set_target_properties(${target} PROPERTIES EDDY_PRECOMPILED ON)
+      target_link_libraries(${target} PRIVATE eddy_precompiled_${ARG_KIND}_libs)  # for the definitions in its headers
+    endforeach()
+  endif()
+endfunction()

@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""Builds preset dev as far as the tests that are asked for need it, and runs them. Called by scripts/test.
+
+Without arguments every test runs, label by label; then a table says how many CPU minutes compiling and each
+label took, and the run fails over tests/cpu_budget.txt. Arguments go to ctest. build/dev/tests.txt, which CMake
+writes, says for each test or binary of tests its label, its targets and its sources.
+"""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "dev"
+BUDGET = ROOT / "tests" / "cpu_budget.txt"
+COMPILING = "compile"
+A_TEST = re.compile(r"^\s*(?:TYPED_)?TEST(_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)", re.M)
+# How ctest chooses: option -> (what it is matched with, whether a match takes the test).
+CHOICES = {"-R": ("name", True), "--tests-regex": ("name", True),
+           "-E": ("name", False), "--exclude-regex": ("name", False),
+           "-L": ("label", True), "--label-regex": ("label", True),
+           "-LE": ("label", False), "--label-exclude": ("label", False)}
+
+
+@dataclass
+class Registered:
+    """A line of tests.txt: a single test, or a binary whose tests GoogleTest knows."""
+
+    name: str
+    label: str
+    targets: list
+    sources: list
+
+    def names(self):
+        """The names that ctest has for its tests, as far as the sources tell."""
+        found = []
+        for source in self.sources:
+            for kind, suite, test in A_TEST.findall((ROOT / source).read_text(encoding="utf-8")):
+                found.append((f"{suite}.{test}", kind == "_P"))
+        return found or [(self.name, False)]
+
+
+def registered(text):
+    rows = []
+    for line in text.splitlines():
+        name, label, targets, sources = line.split("|")
+        rows.append(Registered(name, label, targets.split(), sources.split()))
+    return rows
+
+
+def may_match(pattern, name, parametrised):
+    """Whether the name of a test matches. A parametrised one has words before and after its own that only the
+    binary knows; it may match unless the pattern names another suite or test."""
+    if re.search(pattern, name):
+        return True
+    named = re.search(r"(\w+)\\?\.(\w+)", pattern)
+    suite, test = name.split(".") if parametrised else ("", "")
+    return parametrised and (named is None or (suite.endswith(named[1]) and test.startswith(named[2])))
+
+
+def needed_targets(rows, arguments):
+    """What to build for these arguments of ctest; None: everything."""
+    wanted = [(CHOICES[word], value) for word, value in zip(arguments, arguments[1:]) if word in CHOICES]
+    if not wanted:
+        return None
+    targets = set()
+    for row in rows:
+        for name, parametrised in row.names():
+            values = {"name": name, "label": row.label}
+            if all(may_match(pattern, values[of], parametrised and of == "name") == takes
+                   for (of, takes), pattern in wanted):
+                targets.update(row.targets)
+                break
+    return sorted(targets)
+
+
+def cpu_minutes():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) / 60
+
+
+def budget():
+    rows = [line.split() for line in BUDGET.read_text(encoding="utf-8").splitlines()]
+    return {row[0]: float(row[1]) for row in rows if row and not row[0].startswith("#")}
+
+
+def configure():
+    done = subprocess.run(["cmake", "--preset", "dev"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stdout + done.stderr)
+
+
+def build(targets):
+    if targets == []:
+        return
+    words = [] if targets is None else ["--target", *targets]
+    if subprocess.run(["cmake", "--build", "--preset", "dev", *words], cwd=ROOT, check=False).returncode:
+        sys.exit(1)
+
+
+def ctest(words, report):
+    """Runs ctest; returns its status and how many tests passed, failed and were skipped."""
+    report.unlink(missing_ok=True)
+    command = ["ctest", "--preset", "dev", "--no-tests=error", "-j", str(len(os.sched_getaffinity(0))),
+               "--output-junit", str(report), *words]
+    status = subprocess.run(command, cwd=ROOT, check=False).returncode
+    if not report.exists():
+        return status, Counter()
+    suite = ElementTree.parse(report).getroot()
+    count = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "disabled", "skipped")}
+    skipped = count["disabled"] + count["skipped"]
+    return status, Counter(passed=count["tests"] - count["failures"] - skipped,
+                           failed=count["failures"], skipped=skipped)
+
+
+def over_budget(spent, allowed):
+    """Prints the table; the labels that took more than they may, or that nobody has allowed anything."""
+    over = [label for label, minutes in spent.items() if minutes > allowed.get(label, 0)]
+    print(f"{'CPU minutes':14}{'spent':>8}{'budget':>8}")
+    for label, minutes in spent.items():
+        print(f"{label:14}{minutes:8.2f}{allowed.get(label, 0):8.2f}{'  OVER' if label in over else ''}")
+    return over
+
+
+def run_all(rows, words, spent):
+    """Every label, one after another."""
+    status, counts = 0, Counter()
+    for label in dict.fromkeys(row.label for row in rows):
+        before = cpu_minutes()
+        print(f"== {label}", flush=True)
+        failed, counted = ctest(["-L", f"^{label}$", *words], BUILD / f"tests_{label}.xml")
+        status, counts = status or failed, counts + counted
+        spent[label] = cpu_minutes() - before
+    over = over_budget(spent, budget())
+    if over:
+        print(f"scripts/test: over the budget of {BUDGET.relative_to(ROOT)}: {', '.join(over)}")
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return status or (1 if over else 0)
+
+
+def main():
+    arguments = sys.argv[1:]
+    configure()
+    rows = registered((BUILD / "tests.txt").read_text(encoding="utf-8"))
+    targets = needed_targets(rows, arguments)
+    began = cpu_minutes()
+    build(targets)
+    spent = {COMPILING: cpu_minutes() - began}
+    if targets is None:
+        return run_all(rows, arguments, spent)
+    return ctest(arguments, BUILD / "tests_chosen.xml")[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""What scripts/test builds for which arguments, and how it judges the CPU minutes."""
+
+import contextlib
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "scripts"))
+from lib import run_tests  # noqa: E402
+
+TESTS = """\
+alpha_test|unit|alpha_test|alpha.cpp
+beta_test|sim|beta_test|beta.cpp
+golden.drill|golden|eddyd eddyctl|
+"""
+ALPHA = "TEST(Letflow, KeepsOrder) {}\nTEST_F(Queue, Empty) {}\n"
+BETA = "TEST_P(EveryScheme, ChoosesLiveMembers) {}\n"
+
+
+class Targets(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for name, text in (("alpha.cpp", ALPHA), ("beta.cpp", BETA)):
+            (Path(folder.name) / name).write_text(text, encoding="utf-8")
+        root = run_tests.ROOT
+        self.addCleanup(setattr, run_tests, "ROOT", root)
+        run_tests.ROOT = Path(folder.name)
+        self.rows = run_tests.registered(TESTS)
+
+    def needed(self, *arguments):
+        return run_tests.needed_targets(self.rows, list(arguments))
+
+    def test_without_a_choice_everything_is_built(self):
+        self.assertIsNone(self.needed())
+        self.assertIsNone(self.needed("-j", "1"))
+
+    def test_a_name_takes_the_binary_that_has_it(self):
+        self.assertEqual(self.needed("-R", r"Queue\.Empty"), ["alpha_test"])
+        self.assertEqual(self.needed("-R", "^golden"), ["beta_test", "eddyctl", "eddyd"])
+
+    def test_words_that_only_the_binary_knows_may_be_a_parameters(self):
+        self.assertEqual(self.needed("-R", "Letflow"), ["alpha_test", "beta_test"])
+        self.assertEqual(self.needed("-R", "All/EveryScheme.ChoosesLiveMembers/drill"), ["beta_test"])
+
+    def test_labels_choose_and_exclude(self):
+        self.assertEqual(self.needed("-L", "golden"), ["eddyctl", "eddyd"])
+        self.assertEqual(self.needed("-LE", "golden|sim"), ["alpha_test"])
+        self.assertEqual(self.needed("-L", "unit", "-E", "Letflow|Queue"), [])
+
+
+class Budget(unittest.TestCase):
+    def test_a_label_over_its_budget_or_without_one_is_named(self):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            over = run_tests.over_budget({"unit": 1.5, "sim": 1.0, "new": 0.1}, {"unit": 1.4, "sim": 1.0})
+        self.assertEqual(over, ["unit", "new"])
+        self.assertEqual(out.getvalue().count("OVER"), 2)
+
+    def test_every_label_of_the_tree_has_a_budget(self):
+        labels = {"compile", "unit", "conformance", "sim", "golden", "fuzz", "programs", "e2e", "bench"}
+        self.assertEqual(set(run_tests.budget()), labels)
+
+
+if __name__ == "__main__":
+    unittest.main()
