@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "net/icmp.h"
+#include "switch/dataplane/object/shard.h"
+#include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -223,6 +225,39 @@ TEST(IcmpPolice, NoErrorAboutAnError) {
   rig.inject(0, error);
   EXPECT_EQ(drops(rig.object(), DropReason::ttl_expired), 2u);
   EXPECT_TRUE(rig.seen(0).empty());
+}
+
+// Its type would stand behind its end, where the buffer still has what an earlier frame left: the
+// type of a neighbor solicitation.
+TEST(Icmp, AnIcmpv6PacketWithoutATypeIsNoNeighborDiscovery) {
+  constexpr size_t kType = kEthernetHeader + kIpv6Header;
+  const config::SwitchConfig config = a_switch();
+  auto made = Switch::create(config, {.shards = 1});
+  ASSERT_TRUE(made.ok());
+  Switch& object = **made;
+  PacketPool pool(1, 256);  // so that each frame gets the buffer of the last
+  ManualIo io(pool);
+  io.links = {{PortId(0), true}, {PortId(1), true}};
+  const auto forward = [&](const Frame& frame, Instant now) {
+    io.complete(now);
+    io.arrive(PortId(0), frame);
+    object.shard(ShardId(0)).poll(io, now);
+  };
+  Frame frame = udp_frame({.destination_mac = port_mac(config, 0),
+                           .source = ip(kV6.host),
+                           .destination = ip(kV6.peer),
+                           .source_port = 135 << 8,
+                           .frame_len = 100});
+  ASSERT_EQ(frame[kType], 135);
+  forward(frame, Instant::at(1_us));
+  ASSERT_EQ(io.sent.size(), 1u);
+  frame.resize(kType);
+  store_be16(&frame[kEthernetHeader + 4], 0);  // nothing behind the header
+  frame[kEthernetHeader + 6] = kProtocolIcmpv6;
+  forward(frame, Instant::at(10_us));
+  EXPECT_EQ(io.sent.size(), 2u);
+  EXPECT_EQ(count(object, 0, PortCounter::consumed_packets), 0u);
+  EXPECT_EQ(object.balance().dropped, 0u);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // PFC is predicted, told upstream, heard, and passed on to the switches that can choose.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "net/cnm.h"
 #include "net/ethernet.h"
 #include "switch/dataplane/paths/path_warnings.h"
@@ -336,6 +338,37 @@ TEST(PathWarnings, APredictionWithoutPfcIsCountedAsWrong) {
   EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_predictions_wrong), 1u);
   EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_predictions_right), 0u);
   EXPECT_EQ(count(rig.object(), 2, kLossless, PfcCounter::pfc_tx_xoff), 0u);
+}
+
+// Where warnings are not taken back they just expire; but they are told all the same.
+TEST(PathWarnings, TheEndOfAWarningIsToldOnlyWhereThatIsWanted) {
+  for (const bool clear : {true, false}) {
+    config::SwitchConfig config = leaf();
+    config.rlb.warning.clear = clear;
+    OneSwitch rig(config);
+    rig.inject(0, pause_frame(bit(kLossless), 0xffff));
+    rig.run_for(1_us);
+    UdpSpec spec{.destination_mac = port_mac(config, 2),
+                 .source_mac = host_mac(9, 9),
+                 .source = host_ip(2, 1),
+                 .destination = host_ip(1, 1),
+                 .dscp = kLosslessDscp};
+    spec.frame_len = 1000;
+    spec.readable_len = 128;
+    while (count(rig.object(), 2, PortCounter::pfc_predicted) == 0) {
+      rig.inject(2, udp_frame(spec), 1000);
+      rig.run_for(820_ns);
+    }
+    rig.inject(0, pause_frame(bit(kLossless), 0));
+    rig.run_for(1_ms);
+    const auto told = cnms(rig, 2);
+    const auto clears = static_cast<size_t>(std::ranges::count_if(
+        told, [](const SeenCnm& seen) { return seen.message.feedback == kCnmClear; }));
+    EXPECT_GT(told.size(), clears);
+    EXPECT_EQ(clears, clear ? 2u : 0u) << "twice, in case that one is lost";
+    EXPECT_EQ(count(rig.object(), 2, PortCounter::cnm_tx_packets), told.size());
+    EXPECT_EQ(count(rig.object(), 2, PortCounter::pfc_predictions_wrong), 1u);
+  }
 }
 
 TEST(PathWarnings, ThePauseItselfWarnsOfThePortAndOutlastsItByTwoCableDelays) {

@@ -19,10 +19,10 @@ config::SwitchConfig watched(config::WatchdogAction action,
   return config;
 }
 
-// The peer of port 1 pauses priority 3 again and again, every 200 us from now to `end`.
-void storm_until(OneSwitch& rig, Instant end) {
+// The peer of port 1 pauses the priority again and again, every 200 us from now to `end`.
+void storm_until(OneSwitch& rig, Instant end, Priority priority = kLossless) {
   while (rig.fabric.now() < end) {
-    rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+    rig.inject(1, pause_frame(bit(priority), kLongestPause));
     rig.fabric.run_until(std::min(end, rig.fabric.now() + 200_us));
   }
 }
@@ -158,19 +158,28 @@ TEST(Watchdog, ARefusedTryIsNoProgress) {
   }
 }
 
-TEST(Watchdog, TurnedOffInAStormLetsGoAtOnce) {
-  OneSwitch rig(watched(config::WatchdogAction::drop));
-  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
-  rig.send(0, 1, kLosslessDscp);
-  storm_until(rig, Instant::at(2_ms));
-  config::SwitchConfig calm = rig.config;
-  calm.ports[1].watchdog.enabled = false;
-  ASSERT_TRUE(rig.object().reconfigure(calm).ok());
-  rig.fabric.poll(rig.node);
-  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_restored), 1u);
-  rig.send(1, 0, kLosslessDscp);
-  rig.run_for(10_us);
-  EXPECT_EQ(rig.seen(0).size(), 1u);
+TEST(Watchdog, TurnedOffInAStormLetsGoAtOnceWhicheverThePriority) {
+  for (const Priority priority : {kLossless, Priority(7)}) {
+    config::SwitchConfig config = watched(config::WatchdogAction::drop);
+    for (config::PortConfig& port : config.ports) {
+      port.pg_profiles[7] = "lossless";
+      port.maps.dscp_to_tc[7] = TrafficClass(7);
+    }
+    OneSwitch rig(config);
+    const auto dscp = static_cast<uint8_t>(priority.index());
+    rig.inject(1, pause_frame(bit(priority), kLongestPause));
+    rig.send(0, 1, dscp);
+    storm_until(rig, Instant::at(2_ms), priority);
+    ASSERT_EQ(count(rig.object(), 1, priority, PfcCounter::pfcwd_storms), 1u);
+    config.ports[1].watchdog.enabled = false;
+    ASSERT_TRUE(rig.object().reconfigure(config).ok());
+    rig.fabric.poll(rig.node);
+    EXPECT_EQ(count(rig.object(), 1, priority, PfcCounter::pfcwd_restored), 1u);
+    EXPECT_FALSE(rig.object().queue_status(PortId(1), QueueId(priority.index())).storm);
+    rig.send(1, 0, dscp);
+    rig.run_for(10_us);
+    EXPECT_EQ(rig.seen(0).size(), 1u);
+  }
 }
 
 }  // namespace
