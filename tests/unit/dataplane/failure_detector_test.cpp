@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <tuple>
+
 #include "tests/support/path_fabric.h"
 
 namespace eddy::test {
@@ -174,6 +177,40 @@ TEST(FailureDetector, ExcludedPathsAreUsedAgainWhenTheLinkOfTheLastOneGoesDown) 
   rig.run_for(1_us);
   const auto after = rig.shares(90);
   EXPECT_GE(after[2], 86u) << "but for probes";
+}
+
+// A path that is excluded, one that is paused, which warns of it by itself, and one that is
+// neither; then the excluded one again, when it is all that is left.
+TEST(FailureDetector, RowsSayWhyAPathIsNotUsed) {
+  Rig rig;
+  const auto rows = [&rig] {
+    std::array<PathRow, 3> rows;
+    Command dump{.kind = Command::Kind::dump_paths, .path_rows = rows};
+    EXPECT_TRUE(rig.leaf(0).post(ShardId(0), dump));
+    rig.fabric.poll(rig.leaves[0]);
+    EXPECT_EQ(dump.row_count, 3u);
+    return rows;
+  };
+  rig.black_hole(1);
+  rig.until_failed(0b010, 3_ms);
+  ASSERT_EQ(rig.failed(), 0b010u);
+  rig.fabric.inject(rig.leaves[0], PortId(3), pause_frame(bit(kLossless), 0xffff));
+  const auto some = rows();
+  const auto facts = [](const PathRow& row) {
+    return std::tuple(row.live, row.failed, row.last, row.failure, row.paused, row.warned,
+                      row.severity);
+  };
+  using lb::PathFailure;
+  EXPECT_EQ(facts(some[0]), std::tuple(true, false, false, PathFailure::none, 0, 0, 0));
+  EXPECT_EQ(facts(some[1]), std::tuple(true, true, false, PathFailure::silent, 0, 0, 0));
+  EXPECT_EQ(facts(some[2]),
+            std::tuple(true, false, false, PathFailure::none, bit(kLossless), bit(kLossless), 63));
+  rig.fabric.set_link(rig.leaves[0], PortId(1), false);
+  rig.fabric.set_link(rig.leaves[0], PortId(3), false);
+  const auto none = rows();
+  EXPECT_FALSE(none[0].live || none[0].last);
+  EXPECT_TRUE(none[1].live && none[1].failed && none[1].last);
+  EXPECT_EQ(none[2].paused, 0) << "gone with the link";
 }
 
 TEST(FailureDetector, OffExcludesNothing) {

@@ -324,6 +324,48 @@ TEST(PathService, WhatAShimAddsIsChargedAndGivenBack) {
   EXPECT_EQ(leftovers(rig.object()), "");
 }
 
+std::vector<PathRow> rows_of(PathFabric& rig, size_t l) {
+  std::vector<PathRow> rows(8);
+  Command dump{.kind = Command::Kind::dump_paths, .path_rows = rows};
+  EXPECT_TRUE(rig.leaf(l).post(ShardId(0), dump));
+  rig.fabric.poll(rig.leaves[l]);
+  EXPECT_TRUE(dump.done.load());
+  rows.resize(dump.row_count);
+  return rows;
+}
+
+TEST(PathService, ARowTellsWhatIsKnownOfAPath) {
+  PathFabric rig({.service = with(config::ShimUse::sampled, 40_us), .leaves = 3});
+  const std::vector<PathRow> unknown = rows_of(rig, 0);
+  ASSERT_EQ(unknown.size(), 4u) << "two sets of two members";
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(unknown[i].leaf, LeafId(2 + i / 2));
+    EXPECT_EQ(unknown[i].member, i % 2);
+    EXPECT_TRUE(unknown[i].live);
+    EXPECT_FALSE(unknown[i].measured || unknown[i].failed || unknown[i].last);
+    EXPECT_EQ(unknown[i].delay, Duration{});
+    EXPECT_EQ(unknown[i].least_delay, Duration{});
+    EXPECT_EQ(unknown[i].age, Duration{});
+  }
+  rig.run_for(100_us);
+  rig.fabric.set_link(rig.spines[1], PortId(1), false);  // to leaf 2, beyond what leaf 1 sees
+  rig.run_for(100_us);
+  const std::vector<PathRow> known = rows_of(rig, 0);
+  EXPECT_TRUE(known[0].measured);
+  EXPECT_EQ(known[0].delay, rig.delay(0, 0));
+  EXPECT_EQ(known[0].least_delay, rig.leaf(0).paths()->least_delay(0, 0));
+  EXPECT_LE(known[0].age, 45_us);
+  EXPECT_EQ(known[0].age, rig.record(0, 0).age(rig.fabric.now()));
+  EXPECT_EQ(known[0].unanswered, 0);
+  EXPECT_EQ(known[1].unanswered, rig.record(0, 1).suspicion) << "silent now";
+  EXPECT_GT(known[1].unanswered, 0);
+  EXPECT_GT(known[1].least_delay, Duration{}) << "as it was";
+  EXPECT_EQ(known[3].unanswered, 0) << "the same spine, another leaf";
+  rig.fabric.set_link(rig.leaves[0], PortId(1), false);
+  const std::vector<PathRow> down = rows_of(rig, 0);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(down[i].live, i % 2 == 1) << i;
+}
+
 // An aggregation switch: port 0 down to leaf 1, ports 1 to 3 up, each leading to leaf 2.
 config::SwitchConfig aggregation() {
   config::SwitchConfig config = bare_switch("agg", 9);
