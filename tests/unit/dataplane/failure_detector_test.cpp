@@ -112,6 +112,18 @@ TEST(FailureDetector, APathThatIsWholeAgainIsUsedAgainAndAnotherFailureCostsTwic
   EXPECT_EQ(rig.events(EventKind::path_returned).size(), 3u);
 }
 
+// One other path that answers is enough, whichever of the two it is.
+TEST(FailureDetector, OfTwoPathsEachIsJudgedByTheOther) {
+  for (const size_t silent : {0u, 1u}) {
+    PathFabric::Setup setup = Rig::setup(1);
+    setup.spines = 2;
+    Rig rig(1, &setup);
+    rig.black_hole(silent);
+    rig.until_failed(lb::bit_of(static_cast<lb::MemberIndex>(silent)), 3_ms);
+    EXPECT_EQ(rig.failed(), 1u << silent);
+  }
+}
+
 TEST(FailureDetector, ItStaysOutUntilItAnswers) {
   Rig rig;
   rig.black_hole(1);

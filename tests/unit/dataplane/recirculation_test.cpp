@@ -6,7 +6,9 @@
 #include "lb/registry.h"
 #include "net/cnm.h"
 #include "net/ethernet.h"
+#include "switch/dataplane/object/shard.h"
 #include "tests/support/counted.h"
+#include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -26,6 +28,32 @@ config::SwitchConfig leaf() {
   return config;
 }
 
+struct Warned {
+  uint8_t severity = 20;
+  uint32_t sequence = 0;
+  size_t origin = 0;  // the switch that warns; 0: the peer
+};
+Frame warning_frame(const config::SwitchConfig& config, size_t uplink, const Warned& warned) {
+  const auto last = static_cast<uint8_t>(warned.origin != 0 ? warned.origin : uplink);
+  Cnm message;
+  message.feedback = warned.severity;
+  message.congestion_point = {{{0x02, 0xed, 9, 9, 9, last}}, static_cast<uint16_t>(uplink)};
+  message.priority = kLossless;
+  message.warning = {.predicting_switch = SwitchId(40),
+                     .destination_leaf = LeafId::none(),
+                     .sequence = warned.sequence,
+                     .expiry_ns = 900'000};
+  const EthernetHeader header{.destination = port_mac(config, uplink),
+                              .source = host_mac(9, 9),
+                              .ethertype = kEtherTypeCnm,
+                              .tag_count = 1,
+                              .tags = {VlanTag{.pcp = 7}}};
+  Frame frame(128);
+  const size_t length = encode(header, frame);
+  frame.resize(length + encode(message, Octets(frame).subspan(length)));
+  return frame;
+}
+
 struct Rig : OneSwitch {
   explicit Rig(const config::SwitchConfig& with = leaf(), size_t shards = 1)
       : OneSwitch(with, shards) {
@@ -33,24 +61,7 @@ struct Rig : OneSwitch {
   }
   // Of the peer behind the uplink, or of `origin`, for all that goes there.
   void warn(size_t uplink, uint8_t severity = 20, size_t origin = 0) {
-    const auto last = static_cast<uint8_t>(origin != 0 ? origin : uplink);
-    Cnm message;
-    message.feedback = severity;
-    message.congestion_point = {{{0x02, 0xed, 9, 9, 9, last}}, static_cast<uint16_t>(uplink)};
-    message.priority = kLossless;
-    message.warning = {.predicting_switch = SwitchId(40),
-                       .destination_leaf = LeafId::none(),
-                       .sequence = ++sequence,
-                       .expiry_ns = 900'000};
-    const EthernetHeader header{.destination = port_mac(config, uplink),
-                                .source = host_mac(9, 9),
-                                .ethertype = kEtherTypeCnm,
-                                .tag_count = 1,
-                                .tags = {VlanTag{.pcp = 7}}};
-    Frame frame(128);
-    const size_t length = encode(header, frame);
-    frame.resize(length + encode(message, Octets(frame).subspan(length)));
-    inject(uplink, frame);
+    inject(uplink, warning_frame(config, uplink, {severity, ++sequence, origin}));
   }
   void warn_both(uint8_t severity = 20) {
     warn(2, severity);
@@ -292,6 +303,63 @@ TEST(Recirculation, FollowersCountAgainstTheLoopAndThePortsShare) {
     EXPECT_EQ(rig.out().size(), 18u);
     EXPECT_TRUE(rig.in_order());
   }
+}
+
+// A quarter of the shared buffer at most; else what four rounds carry, and 128 KiB at least.
+TEST(Recirculation, WithoutACapTheLoopHasItsShareOfTheBuffer) {
+  const auto most = [](const config::SwitchConfig& config, bool of_buffer) {
+    Rig rig(config);
+    const int64_t share = rig.object().buffer_status().shared_size / 4;
+    const int64_t octets = rig.object().loop_use(ShardId(0)).most_octets;
+    EXPECT_EQ(octets == share, of_buffer) << octets << " of " << share;
+    return octets;
+  };
+  config::SwitchConfig config = leaf();
+  config.buffer.size = 64_MiB;
+  EXPECT_EQ(most(config, false), 128 * 1'024);
+  config.rlb.recirculation.latency = 50_us;
+  EXPECT_EQ(most(config, false), 250'000) << "200 us at 10 Gb/s";
+  config.rlb.recirculation.latency = 100_ms;
+  most(config, true);
+  config.rlb.recirculation.cap = Bytes(7'000);
+  EXPECT_EQ(most(config, false), 7'000);
+}
+
+// Of a burst the first and the last are of a queue that nobody warns of.
+TEST(Recirculation, OfABurstTheRestGoesOnWhileOneWaits) {
+  const config::SwitchConfig config = leaf();
+  auto made = Switch::create(config, {.shards = 1});
+  ASSERT_TRUE(made.ok());
+  Switch& object = **made;
+  PacketPool pool(64, 256);
+  ManualIo io(pool);
+  for (size_t i = 0; i < config.ports.size(); ++i) io.links.push_back({PortId(i), true});
+  Instant now;
+  const auto poll = [&](Duration later) {
+    now = now + later;
+    io.complete(now);
+    object.shard(ShardId(0)).poll(io, now);
+  };
+  for (const size_t uplink : {2u, 3u})
+    io.arrive(PortId(uplink), warning_frame(config, uplink, {.sequence = 1}));
+  poll(1_us);
+  UdpSpec spec{.destination_mac = port_mac(config, kHost),
+               .source_mac = host_mac(1, 1),
+               .source = host_ip(1, 1),
+               .destination = host_ip(2, 1)};
+  for (const uint8_t dscp : {kOtherLosslessDscp, kLosslessDscp, kOtherLosslessDscp}) {
+    spec.dscp = dscp;
+    ++spec.source_port;
+    io.arrive(PortId(kHost), udp_frame(spec));
+  }
+  poll(1_us);
+  poll(900_ns);
+  EXPECT_EQ(io.sent.size(), 2u);
+  EXPECT_EQ(object.balance().held, 1u);
+  EXPECT_TRUE(object.balance().holds());
+  for (int i = 0; i < 5; ++i) poll(1_us);
+  EXPECT_EQ(io.sent.size(), 3u);
+  EXPECT_EQ(leftovers(object), "");
 }
 
 TEST(Recirculation, TheLoopCarriesNoMoreThanItsRate) {
