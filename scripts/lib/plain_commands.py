@@ -9,7 +9,7 @@ import shlex
 import sys
 from pathlib import Path
 
-DROPPED = ("-Winvalid-pch", "-fpch-preprocess")
+DROPPED = ("-Winvalid-pch", "-fpch-preprocess", "--param=ggc-min-heapsize=1048576")
 
 
 def plain(words):
