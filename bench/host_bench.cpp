@@ -5,7 +5,7 @@
 // build/release/bin/host_bench --benchmark_filter=/none) and divide the inclusive counts of the
 // four functions here that are never inlined by their calls (callgrind_annotate --inclusive=yes).
 #include <benchmark/benchmark.h>
-#include <x86intrin.h>
+#include <rte_cycles.h>
 
 #include <algorithm>
 #include <array>
@@ -65,9 +65,9 @@ struct Pair {
 
   template <class Step>
   void burst(uint64_t& least, Step&& step) {
-    const uint64_t start = __rdtsc();
+    const uint64_t start = rte_rdtsc();
     for (Packet* packet : packets) step(*packet);
-    least = std::min(least, static_cast<uint64_t>(__rdtsc() - start));
+    least = std::min(least, static_cast<uint64_t>(rte_rdtsc() - start));
     now = now + 6_us;
   }
 

@@ -4,7 +4,7 @@
 // disturbs least. The baseline is an empty loop over the same
 // data.
 #include <benchmark/benchmark.h>
-#include <x86intrin.h>
+#include <rte_cycles.h>
 
 #include <algorithm>
 #include <array>
@@ -44,10 +44,10 @@ void measure(benchmark::State& state, Body&& body) {
   const Batch batch;
   uint64_t least = UINT64_MAX;
   for (auto _ : state) {
-    const uint64_t start = __rdtsc();
+    const uint64_t start = rte_rdtsc();
     for (size_t i = 0; i < kPackets; ++i) body(batch.pg[i], batch.charge[i]);
     benchmark::ClobberMemory();
-    least = std::min(least, static_cast<uint64_t>(__rdtsc() - start));
+    least = std::min(least, static_cast<uint64_t>(rte_rdtsc() - start));
   }
   state.counters["cycles"] = static_cast<double>(least) / kPackets;
 }

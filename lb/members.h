@@ -1,12 +1,14 @@
 // Sets of members as 64-bit masks: counting, the n-th member, and hash mixing for picking among
 // them.
 //
-// Cost: a few instructions each; no state. Source: mix64 is the last step of SplitMix's
-// 64-bit generator (with the constants of Stafford's variant 13): every input bit reaches every
-// output bit.
+// Cost: a few instructions each; without BMI2, nth_of() takes some twenty. No state. Source: mix64
+// is the last step of SplitMix's 64-bit generator (with the constants of Stafford's variant 13):
+// every input bit reaches every output bit.
 #pragma once
 
+#ifdef __BMI2__
 #include <immintrin.h>
+#endif
 
 #include <bit>
 #include <cstdint>
@@ -45,9 +47,25 @@ constexpr MemberIndex first_of(MemberMask mask) {
   return static_cast<MemberIndex>(std::countr_zero(mask));
 }
 
+// What nth_of() does, by halves: whether the member is among the lower 32, then 16 and so on.
+constexpr MemberIndex nth_of_portable(MemberMask mask, uint32_t n) {
+  MemberIndex below = 0;  // the member is not among the first of these
+  for (int width = 32; width > 0; width /= 2) {
+    const uint32_t lower = count_of(mask >> below & ((MemberMask{1} << width) - 1));
+    if (n < lower) continue;
+    n -= lower;
+    below = static_cast<MemberIndex>(below + width);
+  }
+  return below;
+}
+
 // The n-th member of the mask, n < count_of(mask).
 inline MemberIndex nth_of(MemberMask mask, uint32_t n) {
+#ifdef __BMI2__
   return first_of(_pdep_u64(MemberMask{1} << n, mask));
+#else
+  return nth_of_portable(mask, n);
+#endif
 }
 
 // A member of the mask, uniform in 32 random bits; the mask is not empty.

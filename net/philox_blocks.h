@@ -2,10 +2,11 @@
 //
 // The words are those of Random123's Philox4x32, which a test holds them against; its header is not
 // included here because it brings <iostream>, whose initialiser is a writable global in every
-// object. Eight at a time: a lane of a vector is a block; its four words are the low halves of the
-// same lane of four vectors, so that one multiplication gives both halves of a product. Two groups
-// of four lanes run side by side to hide its latency. Needs AVX2; RandomStream::fill() has the
-// other way. Cost: about 2.6 cycles a word (one after the other: 6.9). Source: Philox.
+// object. Eight at a time, with AVX2: a lane of a vector is a block; its four words are the low
+// halves of the same lane of four vectors, so that one multiplication gives both halves of a
+// product. Two groups of four lanes run side by side to hide its latency. Processors without AVX2
+// take philox_blocks_portable(), which is always compiled and gives the same words. Cost: about 2.6
+// cycles a word (one after the other: 6.9). Source: Philox.
 #pragma once
 
 #include <cstdint>
@@ -51,11 +52,17 @@ inline void philox_block(const PhiloxKey& key, uint64_t block, uint32_t* out) {
   out[3] = d;
 }
 
-#ifdef __AVX2__
 inline constexpr int kPhiloxLanes = 4;
 inline constexpr int kPhiloxGroups = 2;
 inline constexpr int kPhiloxWords = kPhiloxBlockWords * kPhiloxLanes * kPhiloxGroups;
 
+// What philox_blocks() does, block after block.
+inline void philox_blocks_portable(const PhiloxKey& key, uint64_t block, uint32_t* out) {
+  for (int i = 0; i < kPhiloxLanes * kPhiloxGroups; ++i)
+    philox_block(key, block + static_cast<uint64_t>(i), out + i * kPhiloxBlockWords);
+}
+
+#ifdef __AVX2__
 struct PhiloxGroup {
   __m256i a, b, c, d;
 
@@ -106,7 +113,10 @@ inline void philox_blocks(const PhiloxKey& key, uint64_t block, uint32_t* out) {
   first.store(out);
   second.store(out + kPhiloxBlockWords * kPhiloxLanes);
 }
-
+#else
+inline void philox_blocks(const PhiloxKey& key, uint64_t block, uint32_t* out) {
+  philox_blocks_portable(key, block, out);
+}
 #endif
 
 }  // namespace eddy::detail

@@ -26,11 +26,9 @@ class RandomStream {
   // The next words, all at once; for streams read ahead.
   void fill(std::span<uint32_t> out) {
     size_t done = 0;
-#ifdef __AVX2__
     for (; used_ == kBlockWords && out.size() - done >= detail::kPhiloxWords;
          done += detail::kPhiloxWords, block_ += detail::kPhiloxWords / kBlockWords)
       detail::philox_blocks({seed_, entity_, purpose_}, block_, out.data() + done);
-#endif
     for (; done < out.size(); ++done) out[done] = next();
   }
 

@@ -7,11 +7,13 @@
 // is never removed, so that no flow changes its path because it was forgotten; if all places are
 // taken by such flows, the newcomer gets no place. Times are kept in steps of 4.096 ns and modulo 5
 // hours: a flow that comes back after half of that is taken for one that has just sent. Owner: one
-// shard. Bounds: all memory is taken at construction. Cost: one line; find() is a vector compare.
-// Source: reference B.1, B.10, B.16.
+// shard. Bounds: all memory is taken at construction. Cost: one line; find() is a vector compare
+// where there is AVX2. Source: reference B.1, B.10, B.16.
 #pragma once
 
+#ifdef __AVX2__
 #include <immintrin.h>
+#endif
 #include <rte_prefetch.h>
 
 #include <algorithm>
@@ -66,9 +68,31 @@ class FlowPath {
 };
 static_assert(sizeof(FlowPath) == 8 && kMaxPaths == 64);
 
+// The keys of one line of the table, and which of them (bit 0 for the first) equal one: compared
+// all at once where the processor can.
+inline constexpr size_t kFlowPathWays = 4;
+using FlowPathKeys = std::array<uint64_t, kFlowPathWays>;
+inline unsigned ways_of_portable(const FlowPathKeys& keys, uint64_t key) {
+  unsigned ways = 0;
+  for (size_t way = 0; way < kFlowPathWays; ++way)
+    ways |= static_cast<unsigned>(keys[way] == key) << way;
+  return ways;
+}
+#ifdef __AVX2__
+inline unsigned ways_of(const FlowPathKeys& keys, uint64_t key) {
+  const __m256i line = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys.data()));
+  const __m256i same = _mm256_cmpeq_epi64(line, _mm256_set1_epi64x(static_cast<int64_t>(key)));
+  return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(same)));
+}
+#else
+inline unsigned ways_of(const FlowPathKeys& keys, uint64_t key) {
+  return ways_of_portable(keys, key);
+}
+#endif
+
 class FlowPaths {
  public:
-  static constexpr size_t kWays = 4;
+  static constexpr size_t kWays = kFlowPathWays;
 
   explicit FlowPaths(size_t flows) : lines_((flows + kWays - 1) / kWays) {}
 
@@ -78,12 +102,9 @@ class FlowPaths {
   // Null when the flow is not known. The four keys of a line are compared at once.
   FlowPath* find(uint64_t key) {
     Line& line = lines_[index_of(key)];
-    const auto* keys = reinterpret_cast<const __m256i*>(line.keys.data());
-    const __m256i wanted = _mm256_set1_epi64x(static_cast<int64_t>(key | kInUse));
-    const __m256i same = _mm256_cmpeq_epi64(_mm256_load_si256(keys), wanted);
-    const int ways = _mm256_movemask_pd(_mm256_castsi256_pd(same));
+    const unsigned ways = ways_of(line.keys, key | kInUse);
     if (ways == 0) return nullptr;
-    return &line.paths[static_cast<size_t>(std::countr_zero(static_cast<unsigned>(ways)))];
+    return &line.paths[static_cast<size_t>(std::countr_zero(ways))];
   }
 
   // Where a flow that is not known could be kept: a free place, or that of a flow which is over,
@@ -119,7 +140,7 @@ class FlowPaths {
  private:
   static constexpr uint64_t kInUse = 1;  // bit of every key present
   struct alignas(64) Line {
-    std::array<uint64_t, kWays> keys{};
+    FlowPathKeys keys{};
     std::array<FlowPath, kWays> paths{};
   };
   static_assert(sizeof(Line) == 64);

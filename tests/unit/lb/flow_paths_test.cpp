@@ -77,6 +77,21 @@ TEST(FlowPaths, FindsWhatItWasGivenAndNothingElse) {
   EXPECT_EQ(table.flows(), 64u);
 }
 
+// On a processor with AVX2 this holds the two ways against each other.
+TEST(FlowPaths, AKeyIsFoundInItsPlacesOnEveryProcessor) {
+  RandomStream random(4, 5, 6);
+  for (int i = 0; i < 1'000; ++i) {
+    FlowPathKeys keys;
+    for (uint64_t& key : keys) key = random.next64();
+    const uint64_t wanted = random.next64();
+    const unsigned places = random.below(1 << kFlowPathWays);
+    for (size_t way = 0; way < kFlowPathWays; ++way)
+      if ((places >> way & 1) != 0) keys[way] = wanted;
+    ASSERT_EQ(ways_of_portable(keys, wanted), places);
+    ASSERT_EQ(ways_of(keys, wanted), places);
+  }
+}
+
 TEST(FlowPaths, OnlyAFlowThatIsOverMakesRoom) {
   FlowPaths table(4);
   for (uint64_t key = 2; key <= 8; key += 2)
