@@ -140,6 +140,8 @@ Problems Daemon::start_switch(const DaemonPlan& plan) {
       config_, {.shards = static_cast<size_t>(config_.workers), .routes = RouteEngine::automatic});
   if (!made) return made.problems();
   switch_ = std::move(*made);
+  if (const std::string warning = guard_drivers(config_.ports, running_dpdk()); !warning.empty())
+    spdlog::warn("{}", warning);
   auto ports = PortManager::open(config_, *pools_, [this] { eventfd_write(wake_.get(), 1); });
   if (!ports) return ports.problems();
   ports_ = std::move(*ports);

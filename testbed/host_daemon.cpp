@@ -234,6 +234,9 @@ Problems HostDaemon::start() {
 }
 
 Problems HostDaemon::open_ports() {
+  if (const std::string warning = guard_drivers(ports_config_.ports, running_dpdk());
+      !warning.empty())
+    std::fprintf(stderr, "eddyhost: warning: %s\n", warning.c_str());
   auto ports = PortManager::open(ports_config_, *receive_pools_, [] {});
   if (!ports) return ports.problems();
   ports_ = std::move(*ports);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "switch/dpdk/driver_guard.h"
 #include "tests/unit/dpdk/eal_environment.h"
 
 namespace eddy::testing_support {
@@ -24,6 +25,7 @@ class EalEnvironment : public testing::Environment {
     std::array<char*, words.size()> argv{};
     for (size_t i = 0; i < words.size(); ++i) argv[i] = words[i].data();
     ASSERT_GE(rte_eal_init(static_cast<int>(argv.size()), argv.data()), 0);
+    ASSERT_EQ(guard_drivers({}, running_dpdk()), "");
     auto made = PacketPools::create("test", {.data_packets = 2'047, .buffer_size = 1'700});
     ASSERT_TRUE(made.ok()) << made.problems().front();
     shared_pools.emplace(std::move(*made));

@@ -86,6 +86,7 @@ class Node {
     config::SwitchConfig config = config::default_switch("node");
     config.ports.push_back(config::default_port("link"));
     config.ports[0].device = device;
+    EXPECT_EQ(guard_drivers(config.ports, running_dpdk()), "");
     auto ports = PortManager::open(config, node->pools_, [] {});
     if (!ports) return nullptr;
     node->run(std::move(*ports));
