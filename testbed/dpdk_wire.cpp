@@ -11,9 +11,8 @@
 namespace eddy::testbed {
 
 void DpdkWire::adopt() {
-  usable_ = cell_.usable.load(std::memory_order_acquire);
+  usable_ = cell_.adopt();
   device_ = cell_.device.load(std::memory_order_relaxed);
-  cell_.in_use.store(usable_, std::memory_order_release);
 }
 
 size_t DpdkWire::receive(std::span<Packet*> out) {

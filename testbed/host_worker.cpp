@@ -12,7 +12,7 @@ HostWorker::HostWorker(HostGroup& group, std::span<DpdkWire> wires, const Bell& 
 
 void HostWorker::run() {
   allow_short_sleeps();
-  running_.store(true, std::memory_order_release);
+  polls_.start();
   uint64_t heard = 0;
   last_ = now();
   uint64_t turn_began = TscClock::cycles();
@@ -32,22 +32,14 @@ void HostWorker::run() {
     (idle ? counts_.idle_cycles : counts_.busy_cycles) += turn_ended - turn_began;
     ++counts_.polls;
     turn_began = turn_ended;
-    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    polls_.end_turn();
   }
-  running_.store(false, std::memory_order_release);
+  polls_.stop();
 }
 
 void HostWorker::rest(Instant now, bool idle) {
   if (!idle) return idler_.worked();
   carry_out(idler_.idle(now, group_.next_deadline()));
-}
-
-// Adding nothing reads with a full barrier: turns that begin later see what this thread wrote
-// before.
-void HostWorker::wait_for_turn() {
-  const uint64_t turn = turns_.fetch_add(0, std::memory_order_seq_cst);
-  while (running_.load(std::memory_order_acquire) && turns_.load(std::memory_order_acquire) == turn)
-    sleep_for(Duration::microseconds(20));
 }
 
 }  // namespace eddy::testbed

@@ -14,6 +14,7 @@
 #include "switch/dpdk/clock.h"
 #include "switch/dpdk/idle.h"
 #include "switch/dpdk/poll_gap.h"
+#include "switch/dpdk/poll_turns.h"
 #include "switch/dpdk/port_cell.h"
 #include "testbed/dpdk_wire.h"
 #include "testbed/host_group.h"
@@ -35,7 +36,7 @@ class HostWorker {
   void release() { zero_ps_.store(clock_.at(TscClock::cycles()).ps(), std::memory_order_release); }
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   // Returns when no driver call that began before is under way.
-  void wait_for_turn();
+  void wait_for_turn() const { polls_.wait(); }
 
   // The run's time; negative before release().
   Instant now() const { return time_of(clock_.at(TscClock::cycles())); }
@@ -60,8 +61,7 @@ class HostWorker {
   Idler idler_;
   std::atomic<int64_t> zero_ps_{kNotYet};
   std::atomic<bool> stop_{false};
-  std::atomic<bool> running_{false};
-  std::atomic<uint64_t> turns_{0};
+  PollTurns polls_;
   Instant last_;
   HostWorkerCounts counts_;
   PollGapHistogram gaps_;

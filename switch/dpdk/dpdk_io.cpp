@@ -41,12 +41,11 @@ void DpdkIo::adopt_news() {
   usable_.clear();
   for (size_t i = 0; i < ports_.size(); ++i) {
     PortState& state = ports_[i];
-    const bool usable = state.port.cell->usable.load(std::memory_order_acquire);
+    const bool usable = state.port.cell->adopt();
     if (usable != state.usable) changes_[change_count_++] = {state.port.id, usable};
     state.usable = usable;
     state.device = state.port.cell->device.load(std::memory_order_relaxed);
     state.knows_backlog = usable && rte_eth_rx_queue_count(state.device, 0) >= 0;
-    state.port.cell->in_use.store(usable, std::memory_order_release);
     if (usable) usable_.push_back(static_cast<uint16_t>(i));
     count_losses(state);
   }

@@ -2,7 +2,10 @@
 //
 // Control writes what the device says (usable or not, frames lost in it) and rings the worker's
 // bell; the worker adopts it at its next poll and answers in `in_use`. A device is stopped, started
-// or unplugged only while the worker has answered false. Threads: each field names its writer.
+// or unplugged only while the worker has answered false. The worker says that it goes in before it
+// looks whether it may, and control takes the permission back before it looks whether somebody is
+// in, all in one order for everybody: so they cannot miss each other. Threads: each field and each
+// function names its own.
 #pragma once
 
 #include <atomic>
@@ -16,6 +19,23 @@ struct alignas(64) PortCell {
   std::atomic<uint64_t> missed{0};     // control: total frames lost by the device (imissed)
   std::atomic<uint64_t> no_buffer{0};  // control: total frames lost for lack of an mbuf
   alignas(64) std::atomic<bool> in_use{false};  // worker: may be inside the driver for this port
+
+  // Worker: whether the port may be used from now on.
+  bool adopt() {
+    announce();
+    return settle();
+  }
+  // The two steps of adopt().
+  void announce() { in_use.store(true, std::memory_order_seq_cst); }
+  bool settle() {
+    const bool may = usable.load(std::memory_order_seq_cst);
+    if (!may) in_use.store(false, std::memory_order_release);
+    return may;
+  }
+  // Control, before it asks released().
+  void take_back() { usable.store(false, std::memory_order_seq_cst); }
+  // Control: after take_back(), that the worker is out of the driver and stays out.
+  bool released() const { return !in_use.load(std::memory_order_seq_cst); }
 };
 
 // One a worker: control adds 1 (release) after it changed any of the worker's cells.

@@ -87,14 +87,17 @@ void PortManager::follow_links() {
     if (!entry->port) continue;
     const bool up = entry->config.admin_up && entry->port->link_up();
     if (entry->cell.usable.load(std::memory_order_relaxed) == up) continue;
-    entry->cell.usable.store(up, std::memory_order_release);
+    if (up)
+      entry->cell.usable.store(true, std::memory_order_release);
+    else
+      entry->cell.take_back();
     news.push_back(bells_[static_cast<size_t>(entry->config.worker)].get());
   }
   for (Bell* bell : news) bell->ring();
 }
 
 void PortManager::reconnect(Entry& entry, Instant now) {
-  if (now < entry.next_attempt || entry.cell.in_use.load(std::memory_order_acquire)) return;
+  if (now < entry.next_attempt || !entry.cell.released()) return;
   entry.port->stop();
   const bool refused = !entry.port->start().empty();
   entry.next_attempt = now + (refused ? kReconnectInterval : kHandshakeTime);
@@ -170,10 +173,10 @@ Problems PortManager::replace(Entry& entry, const config::PortConfig& config) {
 }
 
 bool PortManager::take_from_worker(Entry& entry) {
-  entry.cell.usable.store(false, std::memory_order_release);
+  entry.cell.take_back();
   bells_[static_cast<size_t>(entry.config.worker)]->ring();
   for (int i = 0; i < kUnusedTries; ++i) {
-    if (!entry.cell.in_use.load(std::memory_order_acquire)) return true;
+    if (entry.cell.released()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return false;

@@ -27,7 +27,7 @@ Worker::Worker(Shard& shard, DpdkIo& io, const TscClock& clock, config::IdlePoli
 
 void Worker::run() {
   allow_short_sleeps();
-  running_.store(true, std::memory_order_release);
+  polls_.start();
   Instant last = clock_.now();
   review_at_ = last + kReviewInterval;
   uint64_t turn_began = TscClock::cycles();
@@ -43,7 +43,7 @@ void Worker::run() {
     turn_began = turn_ended;
     if (now >= review_at_) review_gaps(now);
   }
-  running_.store(false, std::memory_order_release);
+  polls_.stop();
 }
 
 void Worker::rest(Instant now, bool idle) {
@@ -63,7 +63,7 @@ void Worker::count(const PollStats& stats, uint64_t cycles) {
     counters_[WorkerCounter::worker_messages].add(stats.messages);
   }
   counters_[WorkerCounter::worker_polls].add(1);
-  turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  polls_.end_turn();
 }
 
 void Worker::review_gaps(Instant now) {
@@ -79,14 +79,6 @@ void Worker::review_gaps(Instant now) {
                        .kind = EventKind::poll_gap_exceeded});
   }
   gaps_.clear();
-}
-
-// Adding nothing reads with a full barrier: turns that begin later see what this thread wrote
-// before.
-void Worker::wait_for_turn() {
-  const uint64_t turn = turns_.fetch_add(0, std::memory_order_seq_cst);
-  while (running() && turns_.load(std::memory_order_acquire) == turn)
-    sleep_for(Duration::microseconds(20));
 }
 
 }  // namespace eddy

@@ -18,6 +18,7 @@
 #include "switch/dpdk/dpdk_io.h"
 #include "switch/dpdk/idle.h"
 #include "switch/dpdk/poll_gap.h"
+#include "switch/dpdk/poll_turns.h"
 
 namespace eddy {
 
@@ -55,12 +56,12 @@ class Worker {
 
   void run();
   void stop() { stop_.store(true, std::memory_order_relaxed); }
-  bool running() const { return running_.load(std::memory_order_acquire); }
+  bool running() const { return polls_.running(); }
 
   const CounterArray<WorkerCounter, kWorkerCounters>& counters() const { return counters_; }
   const PollGapReport& poll_gap() const { return gap_report_; }
   // Waits until no driver call that began before this call is still under way. Another thread's.
-  void wait_for_turn();
+  void wait_for_turn() const { polls_.wait(); }
 
  private:
   void count(const PollStats& stats, uint64_t cycles);
@@ -77,8 +78,7 @@ class Worker {
   CounterArray<WorkerCounter, kWorkerCounters> counters_;
   PollGapReport gap_report_;
   alignas(64) std::atomic<bool> stop_{false};
-  std::atomic<bool> running_{false};
-  std::atomic<uint64_t> turns_{0};  // that have ended, for wait_for_turn()
+  PollTurns polls_;
 };
 
 }  // namespace eddy
