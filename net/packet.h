@@ -33,7 +33,7 @@ enum PacketFlag : uint16_t {
   kPacketShimControl = 1 << 11,  // paths: a control frame between leaves, no IP behind the shim
 };
 
-struct alignas(RTE_CACHE_LINE_SIZE) Packet {
+struct alignas(64) Packet {
   Packet* next;        // whichever FIFO holds the packet
   Instant arrived_at;  // ingress: time of the poll that received it
   union {

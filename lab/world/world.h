@@ -45,7 +45,7 @@ struct WorldOptions {
 };
 
 // One direction of a link: from the port that sends to the port that receives.
-struct alignas(RTE_CACHE_LINE_SIZE) Line {
+struct alignas(64) Line {
   uint32_t from = 0;  // node
   uint32_t to = 0;
   PortId from_port;

@@ -1,5 +1,7 @@
 #include "switch/dpdk/devargs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -11,7 +13,6 @@ namespace {
 
 constexpr int kFrameHeaders = 14 + 2 * 4 + 32;  // Ethernet, two tags, the shim at its longest
 constexpr int kPacketRingFrames = 1'024;        // of af_packet's rings: 12 ms of 1,500 B at 1 Gb/s
-constexpr int kPage = 4'096;
 
 int number(std::optional<std::string_view> text, int otherwise) {
   int value = otherwise;
@@ -36,17 +37,17 @@ int packet_ring_slot(int mtu) {
   return wanted <= kSmallSlot ? kSmallSlot : std::max(2'048, power_of_two(wanted));
 }
 
-// Slots must fill a block, and a block whole pages.
-int packet_ring_block(int slot) {
-  return std::lcm(slot, kPage);
-}
-
 // An XDP frame starts this far into what an mbuf offers. The kernel takes an element of the pool
-// for a chunk of its own, and has limits for that: not longer than a page, not shorter than half of
-// one.
+// for a chunk of its own, and has limits for that: not longer than a page, not shorter than 2,048
+// octets.
 constexpr int kXdpHeadroom = 256;
-constexpr int kMbufAndHeaders = 64 + 128 + 64 + 128;  // pool header, mbuf, Packet, headroom
-constexpr int kShortestChunk = kPage / 2;
+// The pool's header, the mbuf, its Packet, and the headroom.
+constexpr int kMbufAndHeaders = RTE_CACHE_LINE_SIZE + 128 + 64 + RTE_PKTMBUF_HEADROOM;
+constexpr int kShortestChunk = 2'048;
+
+int page_size() {
+  return static_cast<int>(sysconf(_SC_PAGESIZE));
+}
 
 int memif_buffer(int mtu) {
   return std::max(2'048, power_of_two(frame_size_of(mtu)));
@@ -120,6 +121,11 @@ std::string DeviceArgs::to_string() const {
   return out;
 }
 
+// Slots must fill a block, and a block whole pages.
+int packet_ring_block(int slot, int page) {
+  return std::lcm(slot, page);
+}
+
 int frame_size_of(int mtu) {
   return mtu + kFrameHeaders;
 }
@@ -129,7 +135,7 @@ DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
   if (device.is_af_packet()) {
     const int slot = number(device.find("framesz"), packet_ring_slot(mtu));
     device.set_default("framesz", std::to_string(slot));
-    device.set_default("blocksz", std::to_string(packet_ring_block(slot)));
+    device.set_default("blocksz", std::to_string(packet_ring_block(slot, page_size())));
     device.set_default("framecnt", std::to_string(kPacketRingFrames));
     device.set_default("qdisc_bypass", "1");
   } else if (driver == "net_memif") {
@@ -144,7 +150,7 @@ DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
 }
 
 int longest_buffer_of(const DeviceArgs& device) {
-  return device.is_af_xdp() ? kPage - kMbufAndHeaders : kAnyBuffer;
+  return device.is_af_xdp() ? page_size() - kMbufAndHeaders : kAnyBuffer;
 }
 
 int buffer_size_of(const DeviceArgs& device, int mtu) {

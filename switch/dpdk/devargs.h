@@ -1,7 +1,8 @@
 // Device strings of the configuration ("net_memif0,role=client,socket=/run/eddy/a.sock",
 // "0000:01:00.0"): taken apart, and completed with what Eddy wants where the user said nothing.
 //
-// Pure text; control plane. Source: docs/dpdk_notes.md, "Virtual ports".
+// Text, and the size of the machine's pages; control plane. Source: docs/dpdk_notes.md, "Virtual
+// ports".
 #pragma once
 
 #include <optional>
@@ -33,6 +34,10 @@ class DeviceArgs {
 
 // Octets of a frame on the line for a layer-3 MTU: Ethernet header, two tags, the shim.
 int frame_size_of(int mtu);
+
+// Octets of a block of af_packet's rings for slots of that size, on a kernel with such pages: 4,096
+// octets on x86, 4,096 to 65,536 on AArch64.
+int packet_ring_block(int slot, int page);
 
 // Adds the defaults of the device's driver for frames up to `mtu`.
 DeviceArgs with_driver_defaults(DeviceArgs device, int mtu);

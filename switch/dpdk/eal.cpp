@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 
 namespace eddy {
@@ -28,7 +29,6 @@ namespace fs = std::filesystem;
 constexpr Bytes kEalSlack = Bytes::mib(32);     // EAL's own, drivers', telemetry's
 constexpr Bytes kPlainSlack = Bytes::mib(192);  // address space only; untouched pages cost nothing
 constexpr std::string_view kPrefix = "eddy-";
-constexpr std::string_view kHugepages = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages";
 
 bool gives(const std::vector<std::string>& arguments,
            std::initializer_list<std::string_view> options) {
@@ -178,11 +178,23 @@ Machine find_machine() {
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
       if (CPU_ISSET(cpu, &set)) machine.cpus.push_back(cpu);
-  int64_t pages = 0;
-  if (std::ifstream(std::string(kHugepages)) >> pages)
-    machine.free_hugepages = Bytes::mib(2) * pages;
-  machine.may_use_hugepages = pages > 0 && huge_memory_works();
+  std::ifstream meminfo("/proc/meminfo");
+  machine.free_hugepages = free_hugepages_in(meminfo);
+  machine.may_use_hugepages = machine.free_hugepages > Bytes(0) && huge_memory_works();
   return machine;
+}
+
+Bytes free_hugepages_in(std::istream& meminfo) {
+  int64_t pages = 0;
+  int64_t size_kib = 0;
+  for (std::string line; std::getline(meminfo, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    if (name == "HugePages_Free:") words >> pages;
+    if (name == "Hugepagesize:") words >> size_kib;
+  }
+  return Bytes(pages * size_kib * 1'024);
 }
 
 Result<EalCommandLine> eal_command_line(const EalRequest& request, const Machine& machine) {

@@ -7,6 +7,7 @@
 // named so. Source: docs/dpdk_notes.md, "Build" and "Memory".
 #pragma once
 
+#include <istream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ struct Machine {
   bool may_use_hugepages = false;  // memfd with huge pages works here
 };
 Machine find_machine();
+// From what /proc/meminfo says. The default size is 2 MiB on x86; on AArch64 it depends on the size
+// of the kernel's pages and may be 512 MiB.
+Bytes free_hugepages_in(std::istream& meminfo);
 
 struct EalCommandLine {
   std::vector<std::string> words;

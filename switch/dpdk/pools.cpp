@@ -15,7 +15,9 @@ namespace {
 constexpr unsigned kCache = 256;  // mbufs a worker keeps to itself
 constexpr unsigned kControlCache = 32;
 constexpr int kControlBuffer = 1'600;  // a frame of our own: 1,500 octets and its headers
-constexpr int kObjectHeader = 64 + 8;  // rte_mempool's own, before and between objects
+// rte_mempool's own: a header, a cookie, and what it fills up to the next line. DPDK's line is 128
+// octets on AArch64, whatever the processor's is.
+constexpr int kObjectHeader = 2 * RTE_CACHE_LINE_SIZE + 8;
 
 uint16_t data_room_of(int buffer_size) {
   return static_cast<uint16_t>(
@@ -24,7 +26,7 @@ uint16_t data_room_of(int buffer_size) {
 
 Bytes memory_of(unsigned packets, int buffer_size) {
   const int64_t object = static_cast<int64_t>(sizeof(rte_mbuf) + sizeof(Packet)) +
-                         data_room_of(buffer_size) + kObjectHeader + 64;
+                         data_room_of(buffer_size) + kObjectHeader;
   return Bytes(packets * object + std::bit_ceil(packets + 1) * static_cast<int64_t>(sizeof(void*)));
 }
 

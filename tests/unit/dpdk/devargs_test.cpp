@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace eddy {
 namespace {
 
@@ -32,6 +34,18 @@ TEST(DriverDefaults, AfPacketRingsHoldTheLongestFrame) {
   EXPECT_EQ(jumbo.find("blocksz"), "8192");
   EXPECT_EQ(buffer_size_of(small, 1'500), 1'760);
   EXPECT_GE(buffer_size_of(jumbo, 4'096), frame_size_of(4'096));
+}
+
+// The kernel refuses a block that is not a whole number of its pages.
+TEST(DriverDefaults, AfPacketBlocksAreWholePagesOfAnySize) {
+  for (const int page : {4'096, 16'384, 65'536}) {
+    for (const int slot : {1'792, 2'048, 8'192, 131'072}) {
+      const int block = packet_ring_block(slot, page);
+      EXPECT_EQ(block % page, 0) << page << ' ' << slot;
+      EXPECT_EQ(block % slot, 0) << page << ' ' << slot;
+      EXPECT_LE(block, 7 * std::max(page, slot)) << page << ' ' << slot;
+    }
+  }
 }
 
 TEST(DriverDefaults, TheUsersWordWins) {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "switch/dpdk/eal.h"
 
 namespace eddy {
@@ -45,6 +47,17 @@ TEST(EalArguments, FreeHugepagesAreUsedWhenTheySuffice) {
   EXPECT_THAT(eal_command_line(request, machine).value().words, Contains("--in-memory"));
   machine.free_hugepages = 94_MiB;
   EXPECT_THAT(eal_command_line(request, machine).value().words, Contains("--no-huge"));
+}
+
+TEST(EalArguments, FreeHugepagesAreThoseOfTheDefaultSize) {
+  std::istringstream x86(
+      "MemFree:        23000000 kB\nHugePages_Total:     200\nHugePages_Free:       48\n"
+      "HugePages_Rsvd:        0\nHugepagesize:       2048 kB\nHugetlb:          409600 kB\n");
+  EXPECT_EQ(free_hugepages_in(x86), 96_MiB);
+  std::istringstream large_pages("HugePages_Free:        3\nHugepagesize:     524288 kB\n");
+  EXPECT_EQ(free_hugepages_in(large_pages), 1536_MiB);
+  std::istringstream none("MemFree:        23000000 kB\n");
+  EXPECT_EQ(free_hugepages_in(none), Bytes(0));
 }
 
 TEST(EalArguments, PciIsProbedOnlyWhenAsked) {
