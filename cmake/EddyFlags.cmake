@@ -1,5 +1,10 @@
 # Compiler flags shared by every target, and DPDK without its own -march.
-set(EDDY_MARCH "x86-64-v3" CACHE STRING "the one -march of all targets")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(eddy_march armv8-a+crc)  # what Debian's DPDK is built for: every 64-bit server and SmartNIC has it
+else()
+  set(eddy_march x86-64-v3)
+endif()
+set(EDDY_MARCH ${eddy_march} CACHE STRING "the one -march of all targets")
 set(EDDY_SANITIZE "" CACHE STRING "comma-separated sanitizers")
 option(EDDY_FUZZ "build libFuzzer targets (clang only)" OFF)
 
