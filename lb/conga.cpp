@@ -70,7 +70,8 @@ class Conga {
     if (standing.foreign) [[unlikely]]
       return by_hash(packet, view.live(set));
     const MemberMask least = least_of(view, packet.queue, set).members;
-    view.report_tie(!standing.keeps & (count_of(least) > 1));
+    const bool several = count_of(least) > 1;
+    view.report_tie(!standing.keeps & several);
     const MemberIndex last = standing.flowlet.member();
     const bool stays = standing.keeps | (standing.flowlet.drawn_by(set) & contains(least, last));
     // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
