@@ -42,7 +42,22 @@ Checker::Checker(World& world, const Topology& topology, const CheckRules& rules
       replay_(std::move(replay)),
       nodes_(world.switch_count()),
       in_flight_(world.lines().size()) {
+  take_over();
   world_.set_watcher(this);
+}
+
+// What is under way already: a switch may have probed a path when it was made.
+void Checker::take_over() {
+  for (size_t i = 0; i < in_flight_.size(); ++i) {
+    const Line& line = world_.lines()[i];
+    in_flight_[i] = line.entered - line.delivered - line.lost;
+    all_in_flight_ += in_flight_[i];
+  }
+  for (uint32_t node = 0; node < nodes_.size(); ++node) {
+    Node& state = nodes_[node];
+    state.holds = world_.switch_at(node).balance().held + world_.switch_node(node).io->waiting();
+    all_held_ += state.holds;
+  }
 }
 
 Checker::~Checker() {

@@ -25,8 +25,8 @@ namespace eddy::lab {
 
 class Checker final : public Watcher {
  public:
-  // Watches `world` from now on; nothing may have been sent. `replay` is the line that runs the
-  // same again.
+  // Watches `world` from now on. What is under way already is counted, but its order is not known.
+  // `replay` is the line that runs the same again.
   Checker(World& world, const Topology& topology, const CheckRules& rules, std::string replay);
   ~Checker() override;
   Checker(const Checker&) = delete;
@@ -68,6 +68,7 @@ class Checker final : public Watcher {
     uint64_t arrived = 0;  // the highest number
   };
 
+  void take_over();
   void check_switch(uint32_t node);
   void check_sums(uint32_t node);
   void check_lossless(uint32_t node);
