@@ -6,6 +6,7 @@ else()
 endif()
 set(EDDY_MARCH ${eddy_march} CACHE STRING "the one -march of all targets")
 set(EDDY_SANITIZE "" CACHE STRING "comma-separated sanitizers")
+option(EDDY_FAULT_SITES "fault sites in the code, for tests (net/fault_sites.h)" OFF)
 option(EDDY_FUZZ "build libFuzzer targets (clang only)" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
@@ -44,6 +45,11 @@ if(EDDY_SANITIZE)
   if(EDDY_SANITIZE MATCHES thread)
     target_compile_definitions(eddy_flags INTERFACE RTE_USE_C11_MEM_MODEL)
   endif()
+endif()
+
+# Everywhere or nowhere: classes have another layout with them.
+if(EDDY_FAULT_SITES)
+  target_compile_definitions(eddy_flags INTERFACE EDDY_FAULT_SITES)
 endif()
 
 if(EDDY_FUZZ)

@@ -72,7 +72,9 @@ inline void World::touch(uint32_t node) {
 void World::send(uint32_t index, Packet* packet, bool last) {
   ++lines_[index].entered;
   tell(index, Watcher::Step::entered, *packet);
-  const Instant at = std::max(packet->sent_at, now_);
+  const bool by_switch = is_switch(lines_[index].from);
+  const Instant sent_at = by_switch ? of_world(packet->sent_at) : packet->sent_at;
+  const Instant at = std::max(sent_at, now_);
   queue_->push({at, packet, index, last ? kSentLast : kSent}, at - now_);
 }
 
@@ -192,10 +194,10 @@ void World::take_turns() {
 
 void World::turn_switch(uint32_t index) {
   SwitchNode& node = switches_[index];
-  if (node.stalled_until > now_) [[unlikely]]
+  if (node.stalled_until > now_ || is_put_off(index)) [[unlikely]]
     return wake_at(index, node.wake_at, node.stalled_until);
   poll(index);
-  Instant deadline = node.io->waiting() != 0 ? now_ : node.shard->next_deadline();
+  Instant deadline = deadline_of(index);
   if (deadline == node.wake_at) [[likely]]
     return;
   if (options_.poll_model == config::PollModel::busy_poll && deadline != Instant::never())
@@ -204,10 +206,28 @@ void World::turn_switch(uint32_t index) {
   wakes_->set(index, deadline);
 }
 
+// A fault site: the switch is polled within `latest`, and then for sure.
+inline bool World::is_put_off(uint32_t index) {
+  SwitchNode& node = switches_[index];
+  if (node.stalled_until == now_ || !sites_.fires(FaultSite::poll_late)) return false;
+  node.stalled_until = now_ + options_.latest / 2;
+  return true;
+}
+
+inline Instant World::deadline_of(uint32_t index) {
+  SwitchNode& node = switches_[index];
+  if (node.io->waiting() != 0) return now_;
+  const Instant deadline = of_world(node.shard->next_deadline());
+  if (deadline <= now_ || deadline == Instant::never()) return deadline;
+  if (!sites_.fires(FaultSite::timers_together)) return deadline;
+  const int64_t step = (options_.latest / 2).ps() + 1;
+  return Instant::at(Duration::picoseconds((deadline.ps() + step - 1) / step * step));
+}
+
 void World::poll(size_t index) {
   SwitchNode& node = switches_[index];
   node.io->begin(now_);
-  node.shard->poll(*node.io, now_);
+  node.shard->poll(*node.io, of_switches(now_));
   node.io->end();
   ++counts_.polls;
 }

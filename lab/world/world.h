@@ -28,6 +28,7 @@
 #include "lab/world/packet_pool.h"
 #include "lab/world/switch_node.h"
 #include "net/deadlines.h"
+#include "net/fault_sites.h"
 #include "net/random.h"
 #include "net/result.h"
 #include "net/units.h"
@@ -42,6 +43,11 @@ struct WorldOptions {
   Duration poll_jitter{};
   int poll_burst = 32;
   size_t packets = 0;  // 0 = packets_needed()
+  // In builds with fault sites: of all switches and of the world. Their clocks show this much more
+  // than the world's, and a site delays no poll by more than `latest`.
+  FaultSites* sites = nullptr;
+  Duration clock_ahead{};
+  Duration latest{};
 };
 
 // One direction of a link: from the port that sends to the port that receives.
@@ -195,6 +201,13 @@ class World final : private Wires {
   void start_flows();
   void take_turns();
   void turn_switch(uint32_t node);
+  bool is_put_off(uint32_t node);
+  Instant deadline_of(uint32_t node);
+  // By the clocks of the switches, which the world's own is compared to.
+  Instant of_switches(Instant at) const { return kHasFaultSites ? at + options_.clock_ahead : at; }
+  Instant of_world(Instant at) const {
+    return kHasFaultSites && at != Instant::never() ? at - options_.clock_ahead : at;
+  }
   void turn_host(uint32_t node);
   void transmit(HostNode& host);
   void touch(uint32_t node);
@@ -215,6 +228,7 @@ class World final : private Wires {
   HostNode& host_at(uint32_t node) { return hosts_[node - first_host_]; }
 
   WorldOptions options_;
+  [[no_unique_address]] FaultProbe sites_;
   Instant now_;
   std::vector<Line> lines_;
   std::vector<uint32_t> reverse_;

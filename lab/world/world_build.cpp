@@ -64,6 +64,7 @@ size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
 
 World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
     : options_(options),
+      sites_(options.sites),
       book_(flows, options.host.queue_pairs),
       jitter_(options.seed, 0, kJitterPurpose) {
   const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology);
@@ -104,7 +105,8 @@ Problems World::add_switches(const Topology& topology) {
   first_host_ = static_cast<uint32_t>(switches_.size());
   for (size_t i = 0; i < switches_.size(); ++i) {
     const config::SwitchConfig& config = topology.switches[i];
-    auto made = Switch::create(config, {.shards = 1, .shared_routes = topology.routes});
+    auto made =
+        Switch::create(config, {.shards = 1, .shared_routes = topology.routes, .sites = sites_});
     if (!made) {
       for (const std::string& problem : made.problems())
         problems.push_back(config.name + ": " + problem);

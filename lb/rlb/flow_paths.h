@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "lb/members.h"
+#include "net/fault_sites.h"
 #include "net/units.h"
 
 namespace eddy::lb {
@@ -94,7 +95,8 @@ class FlowPaths {
  public:
   static constexpr size_t kWays = kFlowPathWays;
 
-  explicit FlowPaths(size_t flows) : lines_((flows + kWays - 1) / kWays) {}
+  explicit FlowPaths(size_t flows, FaultProbe sites = {})
+      : lines_((flows + kWays - 1) / kWays), sites_(sites) {}
 
   size_t capacity() const { return lines_.size() * kWays; }
   void prefetch(uint64_t key) const { rte_prefetch0(&lines_[index_of(key)]); }
@@ -111,6 +113,7 @@ class FlowPaths {
   // bool over(const FlowPath&). Null: nowhere.
   template <class Over>
   FlowPath* room(uint64_t key, Over&& over) {
+    if (sites_.fires(FaultSite::guard_table_full)) return nullptr;
     Line& line = lines_[index_of(key)];
     for (size_t way = 0; way < kWays; ++way)
       if (line.keys[way] == 0 || over(line.paths[way])) return &line.paths[way];
@@ -151,6 +154,7 @@ class FlowPaths {
 
   std::vector<Line> lines_;
   size_t flows_ = 0;
+  [[no_unique_address]] FaultProbe sites_;
 };
 
 }  // namespace eddy::lb

@@ -2,6 +2,8 @@
 // and a seed gives the same run twice. EDDY_SEEDS=N runs N seeds, EDDY_SEED=n that one alone.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 
 #include "tests/sim/random_fabric.h"
@@ -36,6 +38,34 @@ TEST(RandomFabrics, KeepTheInvariantsAndRepeatThemselves) {
     ASSERT_EQ(repeated.digest, result.digest) << again;
   }
   EXPECT_GT(delivered, 0u);
+}
+
+// Shards that find each other's lanes and mailboxes full, devices that refuse, no buffers: what is
+// lost is counted, and nothing is left behind.
+TEST(RandomFabrics, KeepTheInvariantsWhereFaultSitesFire) {
+  std::array<FaultSites::Use, kFaultSites> uses{};
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomFabric fabric(seed, /*sites=*/true);
+    const SimResult result = fabric.run();
+    ASSERT_EQ(result.trouble, "");
+    ASSERT_TRUE(fabric.may_lose() || result.lossless_lost == 0);
+    for (size_t i = 0; i < kFaultSites; ++i) {
+      const auto site = static_cast<FaultSite>(i);
+      if (!fabric.sites().on(site)) continue;
+      uses[i].reached += fabric.sites().use(site).reached;
+      uses[i].fired += fabric.sites().use(site).fired;
+    }
+  }
+  for (const FaultSite site :
+       {FaultSite::packet_lane_full, FaultSite::credit_lane_full, FaultSite::mailbox_full,
+        FaultSite::pool_empty, FaultSite::device_full}) {
+    const FaultSites::Use& use = uses[static_cast<size_t>(site)];
+    std::printf(
+        "%-20s reached %8llu, fired %8llu\n", kFaultSiteNames[static_cast<size_t>(site)].data(),
+        static_cast<unsigned long long>(use.reached), static_cast<unsigned long long>(use.fired));
+    EXPECT_EQ(use.fired > 0, kHasFaultSites) << kFaultSiteNames[static_cast<size_t>(site)];
+  }
 }
 
 }  // namespace

@@ -61,15 +61,33 @@ uint64_t paths_failed(const Switch& object) {
   return total;
 }
 
-Result<std::unique_ptr<lab::World>> make_world(const Lab& lab, const lab::Topology& topology) {
+// What the lab promises while its fault sites do what they stand for.
+lab::CheckRules rules_of(const Lab& lab, const FaultSites& sites) {
+  lab::CheckRules rules = lab::CheckRules::of(lab.experiment);
+  for (const FaultSite site : {FaultSite::pool_empty, FaultSite::device_full}) {
+    if (!kHasFaultSites || !sites.on(site)) continue;
+    rules.lossless = false;
+    rules.exempt.push_back("lossless: pauses cannot be sent in time where a fault site is on");
+  }
+  if (rules.longest_stall > Duration{}) rules.longest_stall += lab.latest * 2;
+  return rules;
+}
+
+Result<std::unique_ptr<lab::World>> make_world(const Lab& lab, const lab::Topology& topology,
+                                               FaultSites& sites) {
   const config::RunConfig& run = lab.experiment.run;
+  const bool wraps = FaultProbe(&sites).fires(FaultSite::clock_wraps);
+  const Duration ahead = wraps ? lab.clock_ahead : Duration{};
   return lab::World::create(topology, lab.flows, [](uint32_t, uint32_t) { return 20_us; },
                             {.host = lab.experiment.host,
                              .seed = lab.seed,
                              .poll_model = run.poll_model,
                              .poll_period = run.poll_period,
                              .poll_jitter = run.poll_jitter,
-                             .poll_burst = run.poll_burst});
+                             .poll_burst = run.poll_burst,
+                             .sites = &sites,
+                             .clock_ahead = ahead,
+                             .latest = lab.latest});
 }
 
 void collect(lab::World& world, LabResult& result) {
@@ -95,14 +113,15 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   LabResult result{.flows = lab.flows.size()};
   auto topology = lab::build_topology(lab.experiment);
   if (!topology) return {.problems = topology.problems()};
-  auto made = make_world(lab, *topology);
+  FaultSites sites(lab.seed, lab.sites);
+  auto made = make_world(lab, *topology, sites);
   if (!made) return {.problems = made.problems()};
   lab::World& world = **made;
   const auto set_key = [](config::SwitchConfig& config, const std::string& key,
                           const std::string& value) { return config::set_key(config, key, value); };
   auto faults = lab::Faults::install(lab.experiment, *topology, world, lab.seed, set_key);
   if (!faults) return {.problems = faults.problems()};
-  lab::Checker checker(world, *topology, lab::CheckRules::of(lab.experiment), options.replay);
+  lab::Checker checker(world, *topology, rules_of(lab, sites), options.replay);
   Bounds bounds(world, options);
   lab::WatcherPair both(checker, bounds);
   world.set_watcher(&both);
@@ -113,6 +132,10 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   if (!bounds.problem().empty()) result.problems.push_back(bounds.problem());
   result.checks = checker.checks();
   result.turns = bounds.turns();
+  for (size_t site = 0; site < kFaultSites; ++site) {
+    result.sites_on[site] = sites.on(static_cast<FaultSite>(site));
+    result.sites[site] = sites.use(static_cast<FaultSite>(site));
+  }
   collect(world, result);
   collect(**faults, result);
   return result;

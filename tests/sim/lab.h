@@ -4,12 +4,14 @@
 // bound of LabOptions. Cost: some ten milliseconds.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "config/experiment.h"
 #include "lab/traffic/traffic.h"
+#include "net/fault_sites.h"
 #include "net/result.h"
 #include "net/units.h"
 
@@ -19,6 +21,10 @@ struct Lab {
   config::Experiment experiment;
   std::vector<lab::Flow> flows;
   uint64_t seed = 0;
+  // Fault sites in the code (net/fault_sites.h), in builds that have them.
+  FaultSites::Odds sites{};
+  Duration clock_ahead{};  // clock_wraps: what the switches' clocks show at first
+  Duration latest{};       // poll_late, timers_together: no poll is later
 };
 
 struct LabOptions {
@@ -37,7 +43,9 @@ struct LabResult {
   size_t flows_ended = 0;
   std::vector<config::FaultType> faults;  // that began
   uint64_t paths_failed = 0;              // times a failure detector excluded one
-  Problems problems;                      // empty: every invariant held
+  std::array<bool, kFaultSites> sites_on{};
+  std::array<FaultSites::Use, kFaultSites> sites{};
+  Problems problems;  // empty: every invariant held
 };
 
 LabResult run_lab(const Lab& lab, const LabOptions& options);

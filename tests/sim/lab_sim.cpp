@@ -1,11 +1,14 @@
 // Runs labs and prints a line for each: its digest and what it was, or the violation.
 //
-//   lab_sim SEED...              random labs
-//   lab_sim --from A --to B      all from A to B
-//   lab_sim --lab FILE.yaml...   labs that are written out (lab_file.h)
+//   lab_sim SEED...                  random labs
+//   lab_sim --from A --to B          all from A to B
+//   lab_sim --lab FILE.yaml...       labs that are written out (lab_file.h)
 //   lab_sim --write FILE.yaml SEED   writes a random lab out
 //
+// `--generator 2` before the rest draws more (random_lab.h); then a table says at the end in how
+// many labs each fault site was reached and on, and how often it was reached and fired.
 // Exits 1 when an invariant did not hold.
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -27,8 +30,10 @@ uint64_t number(const std::string& word) {
 }
 
 int usage() {
-  std::fputs("usage: lab_sim SEED... | --from A --to B | --lab FILE... | --write FILE SEED\n",
-             stderr);
+  std::fputs(
+      "usage: lab_sim [--generator 1|2] SEED... | --from A --to B | --write FILE SEED\n"
+      "       lab_sim --lab FILE...\n",
+      stderr);
   return 2;
 }
 
@@ -55,17 +60,54 @@ int run_files(const Words& files) {
   return failed;
 }
 
-int run_seeds(const std::vector<uint64_t>& seeds) {
+// By site: in how many labs it was reached and in how many it was on, and how often.
+class Coverage {
+ public:
+  void add(const LabResult& result) {
+    for (size_t i = 0; i < kFaultSites; ++i) {
+      labs_[i] += result.sites[i].reached != 0 ? 1 : 0;
+      on_[i] += result.sites_on[i] ? 1 : 0;
+      uses_[i].reached += result.sites[i].reached;
+      uses_[i].fired += result.sites[i].fired;
+    }
+  }
+  void print() const {
+    std::printf("%-20s %8s %8s %10s %10s\n", "fault site", "labs", "on", "reached", "fired");
+    for (size_t i = 0; i < kFaultSites; ++i)
+      std::printf("%-20s %8llu %8llu %10llu %10llu\n", kFaultSiteNames[i].data(), wide(labs_[i]),
+                  wide(on_[i]), wide(uses_[i].reached), wide(uses_[i].fired));
+  }
+
+ private:
+  static unsigned long long wide(uint64_t n) { return n; }
+  std::array<uint64_t, kFaultSites> labs_{};
+  std::array<uint64_t, kFaultSites> on_{};
+  std::array<FaultSites::Use, kFaultSites> uses_{};
+};
+
+int run_seeds(const std::vector<uint64_t>& seeds, Generator generator) {
   int failed = 0;
-  for (const uint64_t seed : seeds) failed |= print(seed, run_random_lab(seed));
+  Coverage coverage;
+  for (const uint64_t seed : seeds) {
+    const LabResult result = run_random_lab(seed, generator);
+    failed |= print(seed, result);
+    coverage.add(result);
+  }
+  if (generator == Generator::second) coverage.print();
   return failed;
 }
 
-int run(const Words& words) {
+int run(Words words) {
+  auto generator = Generator::first;
+  if (words.size() > 2 && words[0] == "--generator") {
+    if (words[1] != "1" && words[1] != "2") return usage();
+    generator = static_cast<Generator>(number(words[1]));
+    words.erase(words.begin(), words.begin() + 2);
+  }
   if (words.size() >= 2 && words[0] == "--lab") return run_files({words.begin() + 1, words.end()});
   if (words.size() == 3 && words[0] == "--write")
-    return refuse(write_lab(make_random_lab(number(words[2])), words[1],
-                            "Random lab " + words[2] + " of generator 1, written out."));
+    return refuse(write_lab(make_random_lab(number(words[2]), generator), words[1],
+                            "Random lab " + words[2] + ", written out."));
   std::vector<uint64_t> seeds;
   if (words.size() == 4 && words[0] == "--from" && words[2] == "--to") {
     for (uint64_t seed = number(words[1]); seed <= number(words[3]); ++seed) seeds.push_back(seed);
@@ -75,7 +117,7 @@ int run(const Words& words) {
       seeds.push_back(number(word));
     }
   }
-  return seeds.empty() ? usage() : run_seeds(seeds);
+  return seeds.empty() ? usage() : run_seeds(seeds, generator);
 }
 
 }  // namespace

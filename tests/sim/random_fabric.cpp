@@ -16,9 +16,20 @@ T one_of(RandomStream& random, const T (&values)[kCount]) {
   return values[random.below(kCount)];
 }
 
+// Idle paths are not probed, so that the fabric comes to rest.
+void add_rlb(config::SwitchConfig& config) {
+  config.rlb = config::rlb_preset(config::RlbPreset::standard);
+  config.rlb.failure_detector.mode = config::DetectorMode::off;
+  config.path_service.probe = 0_us;
+}
+
 }  // namespace
 
-RandomFabric::RandomFabric(uint64_t seed) : seed_(seed), random_(seed, kEntity, kPurpose) {
+RandomFabric::RandomFabric(uint64_t seed, bool sites)
+    : seed_(seed),
+      random_(seed, kEntity, kPurpose),
+      sites_(seed, sites ? FaultSites::draw(seed) : FaultSites::Odds{}) {
+  if (sites) fabric_.sites = &sites_;
   const auto schemes = lb::schemes();
   spec_ = leaf_spine(
       {.leaves = 2,
@@ -30,6 +41,7 @@ RandomFabric::RandomFabric(uint64_t seed) : seed_(seed), random_(seed, kEntity, 
   for (auto* group : {&spec_.leaves, &spec_.spines}) {
     for (config::SwitchConfig& config : *group) {
       config = random_switch(config);
+      if (sites && seed % 4 < 2) add_rlb(config);
       configs_.push_back(&config);
       nodes_.push_back(fabric_.add_switch(config, static_cast<size_t>(config.workers)));
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "net/fault_sites.h"
 #include "net/random.h"
 #include "tests/support/one_switch.h"
 
@@ -25,11 +26,17 @@ struct SimResult {
 
 class RandomFabric {
  public:
-  explicit RandomFabric(uint64_t seed);
+  // `sites`: fault sites in the code are on, as drawn from the seed, and RLB in every other fabric.
+  explicit RandomFabric(uint64_t seed, bool sites = false);
   SimResult run();
+  const FaultSites& sites() const { return sites_; }
   // Links fail, devices refuse frames, spoofed pauses cut true ones short, watchdogs send against
   // pauses: headroom cannot promise anything.
   bool harsh() const { return seed_ % 2 == 0; }
+  // Fault sites that are on keep pauses from being sent.
+  bool may_lose() const {
+    return harsh() || sites_.on(FaultSite::pool_empty) || sites_.on(FaultSite::device_full);
+  }
 
  private:
   config::SwitchConfig random_switch(config::SwitchConfig config);
@@ -50,6 +57,7 @@ class RandomFabric {
 
   uint64_t seed_;
   RandomStream random_;
+  FaultSites sites_;
   LeafSpine spec_;
   Fabric fabric_{8192, 256};
   std::vector<size_t> nodes_;

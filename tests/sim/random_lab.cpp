@@ -7,6 +7,7 @@
 #include "lb/members.h"
 #include "lb/registry.h"
 #include "net/random.h"
+#include "tests/sim/second_draws.h"
 
 namespace eddy::test {
 namespace {
@@ -283,13 +284,16 @@ class Maker {
 
 }  // namespace
 
-Lab make_random_lab(uint64_t seed) {
-  return Maker(seed).run();
+Lab make_random_lab(uint64_t seed, Generator generator) {
+  Lab lab = Maker(seed).run();
+  if (generator == Generator::second) draw_more(lab);
+  return lab;
 }
 
-LabResult run_random_lab(uint64_t seed) {
-  return run_lab(make_random_lab(seed),
-                 {.replay = "build/dev/bin/lab_sim " + std::to_string(seed)});
+LabResult run_random_lab(uint64_t seed, Generator generator) {
+  const std::string option = generator == Generator::second ? "--generator 2 " : "";
+  return run_lab(make_random_lab(seed, generator),
+                 {.replay = "build/dev/bin/lab_sim " + option + std::to_string(seed)});
 }
 
 }  // namespace eddy::test

@@ -95,7 +95,8 @@ Fabric::~Fabric() = default;
 
 size_t Fabric::add_switch(const config::SwitchConfig& config, size_t shards,
                           std::shared_ptr<const RouteTable> routes) {
-  auto made = Switch::create(config, {.shards = shards, .shared_routes = std::move(routes)});
+  auto made = Switch::create(
+      config, {.shards = shards, .shared_routes = std::move(routes), .sites = FaultProbe(sites)});
   if (!made)
     for (const std::string& problem : made.problems())
       std::fprintf(stderr, "%s\n", problem.c_str());

@@ -99,6 +99,7 @@ class Fabric {
   // Polls every shard of a node once, now.
   void poll(size_t node);
   bool check_balance = true;
+  FaultSites* sites = nullptr;  // of switches that are added from now on
   std::function<void()> after_event;
 
  private:

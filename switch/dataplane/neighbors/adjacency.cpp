@@ -65,7 +65,7 @@ void Adjacency::deliver_to_host(Packet* packet) {
 void Adjacency::resolve(Packet* packet, Neighbor* neighbor, const IpAddress& next) {
   if (!egress_.up(packet->egress_port)) return buffer_.drop(packet, DropReason::egress_down);
   if (neighbor == nullptr) {
-    neighbor = neighbors_.insert(packet->egress_port, next);
+    neighbor = insert_learned(packet->egress_port, next);
     if (neighbor == nullptr) return buffer_.drop(packet, DropReason::neighbor_queue_full);
     neighbor->state = NeighborState::incomplete;
     ask(*neighbor);
@@ -74,6 +74,11 @@ void Adjacency::resolve(Packet* packet, Neighbor* neighbor, const IpAddress& nex
     return buffer_.drop(packet, DropReason::neighbor_queue_full);
   neighbor->waiting.push(packet);
   ++waiting_;
+}
+
+Neighbor* Adjacency::insert_learned(PortId port, const IpAddress& address) {
+  if (context_.fires(FaultSite::neighbor_table_full)) return nullptr;
+  return neighbors_.insert(port, address);
 }
 
 void Adjacency::consume(Packet* packet) {
@@ -157,7 +162,7 @@ void Adjacency::learn(PortId port, const IpAddress& address, const MacAddress& m
   if (mac.is_multicast() || mac.is_zero() || !on_subnet(*context_.snapshot, port, address)) return;
   if (context_.snapshot->owns(address)) return;
   Neighbor* neighbor = neighbors_.find(port, address);
-  if (neighbor == nullptr && may_insert) neighbor = neighbors_.insert(port, address);
+  if (neighbor == nullptr && may_insert) neighbor = insert_learned(port, address);
   if (neighbor == nullptr || neighbor->state == NeighborState::fixed) return;
   confirm(*neighbor, mac);
 }

@@ -97,6 +97,8 @@ class Adjacency {
   void ask_by_arp(const Neighbor& neighbor, Ipv4Address own);
   void ask_by_nd(const Neighbor& neighbor, const Ipv6Address& own);
   void advance(Neighbor& neighbor);
+  // Null: the table is full.
+  Neighbor* insert_learned(PortId port, const IpAddress& address);
   Neighbor* insert_fixed(PortId port, const IpAddress& address);
   void fix(Neighbor& neighbor, const MacAddress& mac);
   void give_up(Neighbor& neighbor, DropReason reason);

@@ -32,7 +32,7 @@ Problems restart_needed(const config::SwitchConfig& before, const config::Switch
 
 struct Switch::State {
   State(SwitchOptions given, size_t ports)
-      : options(std::move(given)), common(options.shards, ports) {}
+      : options(std::move(given)), common(options.shards, ports, options.sites) {}
 
   struct Retired {
     std::unique_ptr<Snapshot> snapshot;

@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "lb/path_view.h"
 #include "net/addresses.h"
+#include "net/fault_sites.h"
 #include "net/ids.h"
 #include "net/result.h"
 #include "net/units.h"
@@ -34,7 +35,8 @@ struct SwitchOptions {
   size_t shards = 1;                         // 1..16
   RouteEngine routes = RouteEngine::ranges;  // automatic and fib need an EAL
   std::shared_ptr<const RouteTable>
-      shared_routes;  // a fabric's common table; null = from the configuration
+      shared_routes;                       // a fabric's common table; null = from the configuration
+  [[no_unique_address]] FaultProbe sites;  // of all shards
 };
 
 struct NeighborRow {

@@ -123,8 +123,7 @@ void PathService::wake_others() {
   if (std::exchange(asked_, true)) return;
   CommonState& common = context_.common;
   for (size_t to = 0; to < common.shards; ++to)
-    if (to != context_.id.index())
-      (void)common.mail(context_.id.index(), ShardId(to)).send({.kind = Message::Kind::wake});
+    if (to != context_.id.index()) (void)context_.tell(ShardId(to), {.kind = Message::Kind::wake});
 }
 
 // Whether to stamp now; a stamp that proves nothing is put off for as long as one is good for.
@@ -320,8 +319,7 @@ void PathService::hear(PortId port, const Shim& shim) {
     return context_.count(port, PortCounter::path_reports_unknown);
   const PortId out = context_.path_sets[set].members[*member].port;
   if (context_.owns(out)) return apply(context_.paths->at(set, *member), out, report);
-  (void)context_.common.mail(context_.id.index(), context_.settings(out).owner)
-      .send({.kind = Message::Kind::path, .path = report});
+  (void)context_.tell(context_.settings(out).owner, {.kind = Message::Kind::path, .path = report});
 }
 
 void PathService::take(const PathReport& report) {

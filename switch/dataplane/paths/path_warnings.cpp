@@ -114,8 +114,7 @@ void PathWarnings::tell_other_shards(const lb::WarningMark& mark) {
   const CommonState& common = context_.common;
   for (size_t to = 0; to < common.shards; ++to)
     if (to != context_.id.index())
-      (void)context_.common.mail(context_.id.index(), ShardId(to))
-          .send({.kind = Message::Kind::warning, .warning = mark});
+      (void)context_.tell(ShardId(to), {.kind = Message::Kind::warning, .warning = mark});
 }
 
 void PathWarnings::relay(PortId from, const Cnm& message, uint32_t source) {
@@ -214,8 +213,7 @@ bool PathWarnings::send(PortId port, const Cnm& message) {
     place(packet);
     return true;
   }
-  if (context_.common.mail(context_.id.index(), context_.settings(port).owner)
-          .send({.kind = Message::Kind::frame, .frame = packet}))
+  if (context_.tell(context_.settings(port).owner, {.kind = Message::Kind::frame, .frame = packet}))
     return true;
   context_.count(port, PortCounter::no_control_buffer);
   context_.free(packet);

@@ -65,6 +65,7 @@ uint32_t Recirculation::rounds_left(const Packet& packet, Instant now) {
   const bool inside = find(packet) != kNone;
   if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return 0;
   if (!inside && (free_ == kNone || !has_room(packet))) return 0;
+  if (!inside && context_.fires(FaultSite::loop_full)) return 0;
   const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
   if (plan_.config.limit == config::RoundLimit::most) return most;
   Limit& limit = limits_[packet.ingress_port.index() * kPriorities + packet.pg.index()];

@@ -129,7 +129,9 @@ inline void Egress::serve(PortId id, Port& port, Instant start) {
     if (!gather(id, port, packets, burst, start)) return;
     const size_t frames = burst.frames();
     const uint32_t last_len = packets[frames - 1]->wire_len;
-    const size_t sent = context_.io->transmit(id, {packets.data(), frames}, port.free_at);
+    const size_t given = context_.fires(FaultSite::device_full) ? frames / 2 : frames;
+    const bool none = kHasFaultSites && given == 0;
+    const size_t sent = none ? 0 : context_.io->transmit(id, {packets.data(), given}, port.free_at);
     if (sent < frames) [[unlikely]] {
       put_back(id, port, packets, burst, sent);
       if (sent == 0) return;

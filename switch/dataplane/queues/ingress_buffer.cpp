@@ -81,6 +81,7 @@ pfc::PgLevel IngressBuffer::level(PortId port, PriorityGroupId pg) const {
 }
 
 bool IngressBuffer::send_credit(PortId port, PriorityGroupId pg, int64_t bytes) {
+  if (context_.fires(FaultSite::credit_lane_full)) return false;
   return context_.common.credits(context_.id, context_.settings(port).owner)
       .send(Credit{.bytes = bytes, .port = port, .pg = pg});
 }

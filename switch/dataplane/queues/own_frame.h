@@ -13,6 +13,7 @@ namespace eddy {
 
 // Null when the reserved pool is empty.
 inline Packet* new_frame(ShardContext& context) {
+  if (context.fires(FaultSite::pool_empty)) return nullptr;
   Packet* packet = context.io->allocate();
   if (packet == nullptr) return nullptr;
   packet->flags = kPacketOriginated;

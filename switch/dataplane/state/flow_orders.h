@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lb/members.h"
+#include "net/fault_sites.h"
 #include "net/packet.h"
 #include "net/units.h"
 
@@ -47,7 +48,8 @@ class FlowOrders {
  public:
   static constexpr size_t kProbes = 4;
 
-  explicit FlowOrders(size_t flows) : places_(flows + kProbes - 1) {}
+  explicit FlowOrders(size_t flows, FaultProbe sites = {})
+      : places_(flows + kProbes - 1), sites_(sites) {}
 
   FlowOrder& at(uint32_t place) { return places_[place]; }
   uint32_t place_of(const FlowOrder& flow) const {
@@ -59,6 +61,7 @@ class FlowOrders {
     for (size_t i = 0; i < kProbes; ++i)
       if (home[i].key == (key | kInUse)) [[likely]]
         return &home[i];
+    if (sites_.fires(FaultSite::order_table_full)) return nullptr;
     for (size_t i = 0; i < kProbes; ++i) {
       const bool over = home[i].held == 0 && now - home[i].last > age;
       if (home[i].key != 0 && !over) continue;
@@ -76,6 +79,7 @@ class FlowOrders {
   }
 
   std::vector<FlowOrder> places_;
+  [[no_unique_address]] FaultProbe sites_;
 };
 
 }  // namespace eddy

@@ -11,14 +11,15 @@ void CommonState::FreeAligned::operator()(void* memory) const {
   std::free(memory);
 }
 
-CommonState::CommonState(size_t shard_count, size_t port_count)
+CommonState::CommonState(size_t shard_count, size_t port_count, FaultProbe fault_sites)
     : shards(shard_count),
       signals(port_count),
       pg_buffers(port_count * kPriorities),
       pool_use(shard_count),
       queues(port_count * kPriorities),
       feeds(port_count),
-      given(shard_count) {
+      given(shard_count),
+      sites(fault_sites) {
   for (size_t from = 0; from <= shards; ++from)
     for (size_t to = 0; to < shards; ++to)
       mailboxes.push_back(from == to ? nullptr : std::make_unique<Mailbox>());

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lb/path_view.h"
+#include "net/fault_sites.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/units.h"
@@ -60,7 +61,7 @@ struct alignas(64) GivenTo {
 
 // State that shards share. Sized at construction, never moved.
 struct CommonState {
-  CommonState(size_t shard_count, size_t port_count);
+  CommonState(size_t shard_count, size_t port_count, FaultProbe fault_sites = {});
 
   Mailbox& mail(size_t from, ShardId to) { return *mailboxes[from * shards + to.index()]; }
   PacketLane& lane(ShardId from, ShardId to) { return *lanes[from.index() * shards + to.index()]; }
@@ -95,6 +96,7 @@ struct CommonState {
     void operator()(void* memory) const;
   };
   std::unique_ptr<rte_rcu_qsbr, FreeAligned> readers;
+  [[no_unique_address]] FaultProbe sites;
 };
 
 // Whose next deadlines stand in ShardContext::due.
@@ -136,11 +138,17 @@ struct alignas(64) ShardContext {
     fewer.loop = nullptr;
     return {now, path_sets, live, signals_, fewer};
   }
+  // What the site stands for happens now.
+  bool fires(FaultSite site) const { return common.sites.fires(site); }
   bool owns(PortId port) const { return sole || settings(port).owner == id; }
   void event(EventKind kind, PortId port, uint64_t value = 0, Priority priority = {}) {
     events.push({now, value, port, priority, kind});
   }
   void count(PortId port, PortCounter which, uint64_t n = 1) { counters[port].port[which].add(n); }
+  // By mail; false: the mailbox is full, nothing is sent.
+  [[nodiscard]] bool tell(ShardId to, const Message& message) {
+    return !fires(FaultSite::mailbox_full) && common.mail(id.index(), to).send(message);
+  }
   // Where a part's next deadline is kept.
   Instant* due_of(Timers timers) { return &due[static_cast<size_t>(timers)]; }
 

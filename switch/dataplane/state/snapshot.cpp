@@ -218,8 +218,8 @@ std::shared_ptr<lb::WarningTable> warnings_of(const Snapshot& now, size_t shard,
 }
 
 // As long as flows are told apart by the same path sets, what is known of them outlives the scheme.
-std::shared_ptr<lb::FlowPaths> flows_of(const Snapshot& now, size_t shard,
-                                        const Snapshot* previous) {
+std::shared_ptr<lb::FlowPaths> flows_of(const Snapshot& now, size_t shard, const Snapshot* previous,
+                                        FaultProbe sites) {
   const config::RlbConfig& rlb = now.config.rlb;
   const bool chooses =
       std::ranges::any_of(now.path_sets, [](const lb::PathSet& set) { return set.count > 1; });
@@ -228,7 +228,7 @@ std::shared_ptr<lb::FlowPaths> flows_of(const Snapshot& now, size_t shard,
       previous->config.rlb.guard.flows == rlb.guard.flows &&
       same_sets(previous->path_sets, now.path_sets))
     return previous->schemes[shard].flows;
-  return std::make_shared<lb::FlowPaths>(static_cast<size_t>(rlb.guard.flows));
+  return std::make_shared<lb::FlowPaths>(static_cast<size_t>(rlb.guard.flows), sites);
 }
 
 // Where each set leads: what its id says, or the routes that go by it.
@@ -279,7 +279,8 @@ std::shared_ptr<PathJudges> judges_of(const Snapshot& now, size_t shard, const S
 }
 
 // Whatever else changes: a flow does not begin anew.
-std::shared_ptr<FlowOrders> orders_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
+std::shared_ptr<FlowOrders> orders_of(const Snapshot& now, size_t shard, const Snapshot* previous,
+                                      FaultProbe sites) {
   const config::ResequenceConfig& wanted = now.config.resequence;
   const bool has_hosts = std::ranges::any_of(
       now.ports, [](const PortSettings& port) { return port.role == config::PortRole::host; });
@@ -287,13 +288,13 @@ std::shared_ptr<FlowOrders> orders_of(const Snapshot& now, size_t shard, const S
   if (previous != nullptr && previous->schemes[shard].orders != nullptr &&
       previous->config.resequence.flows == wanted.flows)
     return previous->schemes[shard].orders;
-  return std::make_shared<FlowOrders>(static_cast<size_t>(wanted.flows));
+  return std::make_shared<FlowOrders>(static_cast<size_t>(wanted.flows), sites);
 }
 
-Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
+Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Snapshot* previous) {
   const SwitchConfig& config = snapshot.config;
   const std::vector<lb::PortLine> lines = lines_of(config);
-  for (size_t i = 0; i < shards; ++i) {
+  for (size_t i = 0; i < options.shards; ++i) {
     ShardScheme scheme;
     scheme.live = std::make_unique<std::vector<lb::MemberMask>>(snapshot.path_sets.size());
     if (can_lend(previous, snapshot)) {
@@ -312,10 +313,10 @@ Problems make_schemes(Snapshot& snapshot, size_t shards, const Snapshot* previou
       scheme.selector = std::move(*made);
     }
     scheme.warnings = warnings_of(snapshot, i, previous);
-    scheme.flows = flows_of(snapshot, i, previous);
+    scheme.flows = flows_of(snapshot, i, previous, options.sites);
     scheme.echoes = echoes_of(snapshot, i, previous);
     scheme.judges = judges_of(snapshot, i, previous);
-    scheme.orders = orders_of(snapshot, i, previous);
+    scheme.orders = orders_of(snapshot, i, previous, options.sites);
     snapshot.schemes.push_back(std::move(scheme));
   }
   return {};
@@ -376,7 +377,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
     snapshot->next_hops.push_back(
         next_hop_of(snapshot->routes->target(static_cast<uint16_t>(i)), *snapshot));
   plan_paths(*snapshot, options.shards, previous);
-  Problems problems = make_schemes(*snapshot, options.shards, previous);
+  Problems problems = make_schemes(*snapshot, options, previous);
   if (!problems.empty()) return problems;
   return Result<std::unique_ptr<Snapshot>>(std::move(snapshot));
 }

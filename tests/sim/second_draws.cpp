@@ -1,0 +1,200 @@
+#include "tests/sim/second_draws.h"
+
+#include <algorithm>
+#include <span>
+
+#include "lb/registry.h"
+#include "net/random.h"
+
+namespace eddy::test {
+namespace {
+
+using namespace eddy::literals;
+
+constexpr uint32_t kPurpose = 0x6d6f7265;  // "more"
+enum class Group : uint32_t { bursts, tables, scheme, paths, rlb, hosts, switches, traffic, sites };
+
+class Drawer {
+ public:
+  Drawer(const Lab& lab, Group group) : random_(lab.seed, static_cast<uint32_t>(group), kPurpose) {}
+
+  bool chance(uint32_t of) { return random_.below(of) == 0; }
+  int between(int low, int high) {
+    return low + static_cast<int>(random_.below(static_cast<uint32_t>(high - low + 1)));
+  }
+  template <class T, size_t kCount>
+  T one_of(const T (&values)[kCount]) {
+    return values[random_.below(kCount)];
+  }
+
+ private:
+  RandomStream random_;
+};
+
+// Parameters belong to a scheme: where a fault brings another one they would be refused.
+std::span<const lb::ParameterInfo> parameters_of(const Lab& lab) {
+  for (const config::FaultConfig& fault : lab.experiment.faults)
+    if (fault.set.contains("load_balancer.scheme")) return {};
+  return lb::find_scheme(lab.experiment.load_balancer.scheme)->parameters;
+}
+
+// A switch that reads few frames a port and poll: what is unread counts towards XOFF.
+void draw_bursts(Lab& lab) {
+  Drawer draw(lab, Group::bursts);
+  config::RunConfig& run = lab.experiment.run;
+  if (!draw.chance(2)) return;
+  if (run.poll_model == config::PollModel::exact) {
+    run.poll_model = config::PollModel::busy_poll;
+    run.poll_period = 1_ns * draw.between(100, 2'000);
+    run.poll_jitter = draw.chance(2) ? run.poll_period / 4 : 0_ns;
+  }
+  run.poll_burst = draw.between(1, 4);
+  lab.experiment.switches.poll_gap = (run.poll_period + run.poll_jitter) * 2;
+}
+
+// More queue pairs than a table has places for: newcomers get none, or others are forgotten.
+void draw_tables(Lab& lab) {
+  Drawer draw(lab, Group::tables);
+  if (!draw.chance(2)) return;
+  constexpr int kPairs[] = {4, 16, 64};
+  config::FabricSwitchConfig& switches = lab.experiment.switches;
+  lab.experiment.host.queue_pairs = draw.one_of(kPairs);
+  if (draw.chance(2)) switches.rlb.guard.flows = draw.between(1, 16) * 4;
+  if (draw.chance(2)) switches.resequence.flows = draw.between(1, 64);
+  for (const lb::ParameterInfo& info : parameters_of(lab))
+    if (info.name == "flows" || info.name == "entries")
+      lab.experiment.load_balancer.parameters[std::string(info.name)] =
+          lb::value_text(info, info.min);
+}
+
+// The scheme's own parameters: one of four is near an end of its range, or any choice.
+void draw_scheme(Lab& lab) {
+  Drawer draw(lab, Group::scheme);
+  for (const lb::ParameterInfo& info : parameters_of(lab)) {
+    if (!draw.chance(4)) continue;
+    const bool named = info.kind == lb::ParameterKind::choice;
+    const int64_t span = std::min<int64_t>(info.max - info.min, info.fallback - info.min);
+    const int64_t value = named ? draw.between(0, static_cast<int>(info.choices.size()) - 1)
+                                : info.min + span / draw.between(1, 100);
+    lab.experiment.load_balancer.parameters[std::string(info.name)] = lb::value_text(info, value);
+  }
+}
+
+// Fabrics whose links differ, and what leaves measure of them.
+void draw_paths(Lab& lab) {
+  Drawer draw(lab, Group::paths);
+  config::TopologyConfig& topology = lab.experiment.topology;
+  constexpr BitRate kSlow[] = {5_Gbps, 10_Gbps};
+  constexpr double kFractions[] = {0.25, 0.5};
+  if (draw.chance(3))
+    topology.degraded = {{.fraction = draw.one_of(kFractions), .rate = draw.one_of(kSlow)}};
+  if (draw.chance(3))
+    topology.weighted = {{.fraction = draw.one_of(kFractions), .weight = draw.between(2, 5)}};
+  if (topology.kind == config::TopologyKind::fat_tree && draw.chance(3))
+    topology.oversubscription = 2;
+  config::PathServiceConfig& service = lab.experiment.switches.path_service;
+  if (draw.chance(3)) service.shim = config::ShimUse::every;
+  if (draw.chance(3)) service.delay = config::DelayMetric::round_trip;
+  if (draw.chance(4)) service.common_clock = false;
+  if (draw.chance(3)) service.probe = draw.chance(2) ? 0_us : 1_us * draw.between(10, 200);
+  if (draw.chance(4)) service.smoothing = draw.between(1, 16);
+}
+
+void draw_rlb(Lab& lab) {
+  Drawer draw(lab, Group::rlb);
+  config::RlbConfig& rlb = lab.experiment.switches.rlb;
+  if (!rlb.enabled()) return;
+  constexpr config::PredictorMode kModes[] = {config::PredictorMode::fixed,
+                                              config::PredictorMode::derivative,
+                                              config::PredictorMode::combined};
+  constexpr config::RoundLimit kLimits[] = {config::RoundLimit::most, config::RoundLimit::rounds,
+                                            config::RoundLimit::packets};
+  if (draw.chance(2)) rlb.predictor.mode = draw.one_of(kModes);
+  if (draw.chance(2)) rlb.predictor.threshold = Bytes::kib(draw.between(2, 60));
+  if (draw.chance(3)) rlb.warning.life = 1_us * draw.between(10, 200);
+  config::RecirculationConfig& loop = rlb.recirculation;
+  if (draw.chance(3)) loop.limit = draw.one_of(kLimits);
+  if (draw.chance(3)) loop.most_rounds = draw.between(1, 16);
+  if (draw.chance(3)) loop.cap = Bytes::kib(draw.between(16, 128));
+  if (draw.chance(3)) loop.port_cap = Bytes::kib(draw.between(5, 64));
+  if (draw.chance(3)) loop.followers = draw.between(1, 8);
+  if (draw.chance(4)) loop.latency = 1_ns * draw.between(200, 5'000);
+  if (draw.chance(4)) rlb.reaction = 0.5;
+}
+
+void draw_hosts(Lab& lab) {
+  Drawer draw(lab, Group::hosts);
+  config::HostConfig& host = lab.experiment.host;
+  constexpr int kMtus[] = {256, 512, 1'024, 2'048, 4'096};
+  if (draw.chance(3)) host.mtu = draw.one_of(kMtus);
+  if (draw.chance(4)) host.nak_cuts_rate = true;
+  if (draw.chance(4)) host.variable_window = true;
+  if (draw.chance(4)) host.reorder_timeout = draw.chance(2) ? 0_us : 50_us;
+  if (draw.chance(4)) host.irn = {.rto_low = 50_us, .rto_high = 150_us, .rto_low_packets = 1};
+  if (draw.chance(4))
+    host.dcqcn =
+        config::dcqcn_preset(config::DcqcnPreset::vendor, lab.experiment.topology.host_rate);
+}
+
+void draw_switches(Lab& lab) {
+  Drawer draw(lab, Group::switches);
+  config::FabricSwitchConfig& switches = lab.experiment.switches;
+  if (draw.chance(4)) switches.lossless = {Priority(3), Priority(4)};
+  if (draw.chance(4)) switches.pfc_port.quanta = static_cast<uint16_t>(draw.between(200, 65'535));
+  if (draw.chance(4)) switches.buffer.profiles["lossless"].xon_offset = Bytes::kib(0);
+  if (draw.chance(4)) switches.dre = {.period = 1_us * draw.between(5, 50), .alpha = 0.5, .q = 6};
+}
+
+// A crowd that begins at one instant, as an incast does: requests of one to three packets.
+void draw_traffic(Lab& lab) {
+  Drawer draw(lab, Group::traffic);
+  if (!draw.chance(3) || lab.flows.empty()) return;
+  const Instant start = lab.flows[lab.flows.size() / 2].start;
+  std::vector<lab::Flow> crowd;
+  for (const lab::Flow& flow : lab.flows)
+    for (int i = draw.between(0, 4); i > 0; --i) {
+      crowd.push_back(flow);
+      crowd.back().start = start;
+      crowd.back().size = Bytes(draw.between(1, lab.experiment.host.mtu * 3));
+      crowd.back().source_port = static_cast<uint16_t>(draw.between(49'152, 65'535));
+    }
+  lab.flows.insert(lab.flows.end(), crowd.begin(), crowd.end());
+  std::ranges::stable_sort(lab.flows, {}, &lab::Flow::start);
+}
+
+// In every other lab. Clocks wrap where 32 bits of nanoseconds do, and where flowlets' stamps of 48
+// bits of picoseconds do, once or twice a run.
+void draw_sites(Lab& lab) {
+  Drawer draw(lab, Group::sites);
+  if (!draw.chance(2)) return;
+  lab.sites = FaultSites::draw(lab.seed);
+  const auto on = [&](FaultSite site) -> uint16_t& { return lab.sites[static_cast<size_t>(site)]; };
+  if (on(FaultSite::clock_wraps) != 0) {
+    constexpr int64_t kEnds[] = {(int64_t{1} << 32) * 1'000, (int64_t{1} << 31) * 1'000,
+                                 int64_t{1} << 48};
+    on(FaultSite::clock_wraps) = FaultSites::kAlways;
+    lab.clock_ahead = Duration::picoseconds(draw.one_of(kEnds)) - 1_ns * draw.between(0, 1'000'000);
+  }
+  if (on(FaultSite::poll_late) == 0 && on(FaultSite::timers_together) == 0) return;
+  config::RunConfig& run = lab.experiment.run;
+  lab.latest = 1_ns * draw.between(100, 3'000);
+  const Duration period =
+      run.poll_model == config::PollModel::busy_poll ? run.poll_period + run.poll_jitter : 0_ns;
+  lab.experiment.switches.poll_gap = (period + lab.latest) * 2;
+}
+
+}  // namespace
+
+void draw_more(Lab& lab) {
+  draw_bursts(lab);
+  draw_tables(lab);
+  draw_scheme(lab);
+  draw_paths(lab);
+  draw_rlb(lab);
+  draw_hosts(lab);
+  draw_switches(lab);
+  draw_traffic(lab);
+  draw_sites(lab);
+}
+
+}  // namespace eddy::test
