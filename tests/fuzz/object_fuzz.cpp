@@ -1,13 +1,18 @@
-// One input, one script for a switch of two shards: frames (any octets, or good ones spoilt), time,
-// links, devices that refuse, pools that are empty, reloads. After every poll the conservation law
-// must hold; in the end, with all links down, nothing may be held, charged or leaked.
+// One input, one script for a switch of two shards: frames (any octets, or good ones spoilt), what
+// other switches of a fabric send (warnings, stamps, RoCEv2 by several paths), time, links, devices
+// that refuse, pools that are empty, fault sites, reloads to every scheme, to RLB and to
+// resequencing. After every poll the conservation law must hold; in the end, with all links down,
+// nothing may be held, charged or leaked.
 #include <array>
 #include <cstdint>
 #include <memory>
 
+#include "lb/registry.h"
 #include "net/arp.h"
+#include "net/cnm.h"
 #include "net/lldp.h"
 #include "net/nd.h"
+#include "net/roce.h"
 #include "net/shim.h"
 #include "switch/dataplane/object/shard.h"
 #include "tests/support/manual_io.h"
@@ -62,6 +67,29 @@ config::SwitchConfig variant(uint8_t n) {
   if ((n & 32) != 0) config.neighbors.push_back({ip("10.1.2.2"), host_mac(1, 2), "host2"});
   if ((n & 64) != 0) config.routes.pop_back();
   config.ports[0].pfc.tx = (n & 128) == 0;
+  return config;
+}
+
+// The same with what fabrics use: any scheme, RLB in any preset and guard, measured paths,
+// resequencing.
+config::SwitchConfig fabric_variant(uint8_t n, uint8_t m, uint8_t scheme) {
+  config::SwitchConfig config = variant(n);
+  const auto schemes = lb::schemes();
+  config.load_balancer.scheme = schemes[scheme % schemes.size()].name;
+  config.rlb = config::rlb_preset(static_cast<config::RlbPreset>(m & 3));
+  if (config.rlb.enabled()) {
+    config.rlb.guard.mode = static_cast<config::GuardMode>(m >> 2 & 3);
+    config.rlb.guard.flows = 8;
+    config.rlb.all_warned = static_cast<config::AllWarned>(m >> 4 & 3);
+    config.rlb.recirculation.on_exceed = static_cast<config::OnExceed>((m >> 6) % 3);
+    config.rlb.recirculation.follow_release = static_cast<config::FollowRelease>(scheme >> 7);
+    config.rlb.predictor.threshold = Bytes::kib(2);
+    config.rlb.failure_detector.mode = static_cast<config::DetectorMode>((scheme >> 5 & 3) % 3);
+  }
+  config.path_service.shim =
+      (scheme & 16) != 0 ? config::ShimUse::every : config::ShimUse::automatic;
+  config.path_service.common_clock = (m & 128) == 0;
+  config.resequence = {.enabled = (n & 4) != 0, .flows = 8, .packets = 5};
   return config;
 }
 
@@ -147,10 +175,78 @@ Frame good_frame(size_t port, uint8_t n) {
   }
 }
 
+// RoCEv2 of flow `n & 7` to a host here or, with bit 3, to another leaf.
+RocePacket roce_packet(uint8_t n, uint8_t psn) {
+  constexpr RoceOpcode kOpcodes[] = {RoceOpcode::write_first,  RoceOpcode::write_middle,
+                                     RoceOpcode::write_last,   RoceOpcode::send_only,
+                                     RoceOpcode::read_request, RoceOpcode::acknowledge};
+  const bool leaves = (n & 8) != 0;
+  RocePacket packet;
+  packet.addresses = {ip(leaves ? "10.1.1.2" : "10.2.1.2"), ip(leaves ? "10.2.1.2" : "10.1.1.2")};
+  packet.dscp = kLosslessDscp;
+  packet.source_port = static_cast<uint16_t>(50'000 + (n & 7));
+  packet.bth.opcode = kOpcodes[(n >> 4) % std::size(kOpcodes)];
+  packet.bth.destination_qpn = n & 7u;
+  packet.bth.psn = psn;
+  packet.payload_len = 64;
+  return packet;
+}
+
+Frame roce_frame(size_t port, uint8_t n, uint8_t psn, const Shim* shim) {
+  static const config::SwitchConfig config = base_config();
+  const RocePacket packet = roce_packet(n, psn);
+  Frame frame(14 + kShimHeader + roce_packet_length(packet));
+  const uint16_t type = shim == nullptr ? kEtherTypeIpv4 : kEtherTypeShim;
+  size_t at = encode(EthernetHeader{port_mac(config, port), kSpineMac, type}, frame);
+  if (shim != nullptr) at += encode(*shim, Octets(frame).subspan(at));
+  (void)encode_headers(packet, Octets(frame).subspan(at));
+  frame.resize(at + roce_packet_length(packet));
+  return frame;
+}
+
+// As from leaf 2, by a path that there is or (now and then) is not; times are the script's.
+Shim stamp(Script& script, ShimKind kind) {
+  const uint8_t flags = script.next();
+  const uint8_t path = script.next();
+  return {.kind = kind,
+          .flags = flags,
+          .source_leaf = LeafId(2),
+          .destination_leaf = LeafId((path & 0x80) != 0 ? 3 : 1),
+          .path = PathId(static_cast<size_t>(path & 3) << 8 | 0xff),
+          .feedback_path = PathId(static_cast<size_t>(path >> 2 & 3) << 8 | 0xff),
+          .congestion = path,
+          .feedback_congestion = flags,
+          .sent_ns = script.next() * 1'000u,
+          .echoed_ns = script.next() * 1'000u,
+          .hold_ns = script.next() * 100u,
+          .feedback_packets = 8,
+          .feedback_marked = static_cast<uint8_t>(flags & 7),
+          .inner_ethertype = kind == ShimKind::data ? kEtherTypeIpv4 : uint16_t{0}};
+}
+
+Frame warning_frame(Script& script) {
+  const uint8_t n = script.next();
+  const Cnm message{.feedback = static_cast<uint8_t>(n & 63),
+                    .congestion_point = {kSpineMac, static_cast<uint16_t>(n >> 6)},
+                    .priority = Priority((n & 64) != 0 ? 4 : 3),
+                    .warning = {.predicting_switch = SwitchId(101 + (n >> 7)),
+                                .destination_leaf = (n & 32) != 0 ? kCnmAllLeaves : LeafId(2),
+                                .hops_left = static_cast<uint8_t>(n & 3),
+                                .sequence = script.next(),
+                                .time_to_pfc_ns = script.next() * 100u,
+                                .expiry_ns = script.next() * 1'000u}};
+  Frame frame(14 + 4 + kCnmMessage);
+  const EthernetHeader header{
+      .source = kSpineMac, .ethertype = kEtherTypeCnm, .tag_count = 1, .tags = {VlanTag{.pcp = 7}}};
+  const size_t at = encode(header, frame);
+  frame.resize(at + encode(message, Octets(frame).subspan(at)));
+  return frame;
+}
+
 class World {
  public:
   World() {
-    auto made = Switch::create(variant(0), {.shards = kShards});
+    auto made = Switch::create(variant(0), {.shards = kShards, .sites = FaultProbe(&sites_)});
     ASSERT(made.ok());
     object_ = std::move(*made);
     for (ManualIo& io : io_) io.keep_sent = false;
@@ -169,9 +265,10 @@ class World {
       io.control_pool_empty = false;
       io.backlog = Bytes(0);
     }
+    sites_ = FaultSites(0, {});
     poll_all();
     for (size_t port = 0; port < kPorts; ++port) set_link(port, false);
-    now_ = now_ + 1_ms;
+    now_ = now_ + 100_ms;  // what waits for a sequence number waits no longer
     for (int i = 0; i < 4; ++i) poll_all();
     ASSERT(object_->balance().held == 0);
     for (size_t i = 0; i < kPorts * kPriorities; ++i) {
@@ -225,6 +322,12 @@ class World {
         return reload(script.next());
       case 13:
         return order(port, op);
+      case 14:
+        return fabric_frame(script, port);
+      case 15:
+        if ((op & 0x40) != 0) return reload_fabric(script);
+        if ((op & 0x80) != 0) return upset(script);
+        [[fallthrough]];
       default:
         return poll(port % kShards);
     }
@@ -244,6 +347,41 @@ class World {
       frame[at] = script.next();
     }
     for (int i = how & 0x1f; i >= 0; --i) arrive(port, frame, (which >> 4) * 256);
+  }
+  // What a spine or a host sends in a fabric with RLB and measured paths; sound but for its times.
+  void fabric_frame(Script& script, size_t port) {
+    const uint8_t which = script.next();
+    const uint8_t flow = script.next();
+    const uint8_t psn = script.next();
+    const Shim shim = stamp(script, kKinds[which % std::size(kKinds)]);
+    switch (which >> 5) {
+      case 0:
+        return arrive(port, warning_frame(script), 0);
+      case 1:
+        return arrive(port, control_frame(shim), 0);
+      case 2:
+      case 3:
+        return arrive(port, roce_frame(port, flow, psn, nullptr), 0);
+      case 4: {
+        Shim data = shim;
+        data.kind = ShimKind::data;
+        data.inner_ethertype = kEtherTypeIpv4;
+        return arrive(port, roce_frame(port, flow, psn, &data), 0);
+      }
+      default:  // a run of one flow
+        for (int i = which & 15; i >= 0; --i)
+          arrive(port, roce_frame(port, flow, static_cast<uint8_t>(psn + i), nullptr), 512);
+    }
+  }
+  static Frame control_frame(const Shim& shim) {
+    Frame frame(64 + kShimControlLimit);
+    size_t at = encode(EthernetHeader{{}, kSpineMac, kEtherTypeShim}, frame);
+    ShimControl control{.shim = shim};
+    if (control.shim.kind == ShimKind::data) control.shim.kind = ShimKind::probe;
+    control.shim.inner_ethertype = 0;
+    at += encode(control, Octets(frame).subspan(at));
+    frame.resize(pad_frame(frame, at));
+    return frame;
   }
   void arrive(size_t port, std::span<const uint8_t> frame, size_t beyond) {
     if (pool().available() <= 64) return;  // what a device without buffers does
@@ -268,10 +406,22 @@ class World {
     poll_all();
   }
 
-  void reload(uint8_t n) {
-    const auto done = object_->reconfigure(variant(n));
+  void reload(uint8_t n) { reload(variant(n)); }
+  void reload_fabric(Script& script) {
+    const uint8_t n = script.next();
+    const uint8_t m = script.next();
+    reload(fabric_variant(n, m, script.next()));
+  }
+  void reload(const config::SwitchConfig& config) {
+    const auto done = object_->reconfigure(config);
     ASSERT(done.ok());
     (void)object_->reclaim();
+  }
+  // From here on a fault site of the code fires now and then, or never again.
+  void upset(Script& script) {
+    const uint8_t n = script.next();
+    odds_[(n & 15) % kFaultSites] = static_cast<uint16_t>((n >> 4) * 64);
+    sites_ = FaultSites(n, odds_);
   }
 
   void order(size_t port, uint8_t op) {
@@ -294,6 +444,11 @@ class World {
     for (size_t shard = 0; shard < kShards; ++shard) poll(shard);
   }
 
+  static constexpr ShimKind kKinds[] = {ShimKind::data,        ShimKind::feedback, ShimKind::probe,
+                                        ShimKind::probe_reply, ShimKind::notify,   ShimKind::clear,
+                                        ShimKind::flowcut_ack};
+  FaultSites::Odds odds_{};
+  FaultSites sites_{0, odds_};
   std::array<ManualIo, kShards> io_{ManualIo(pool()), ManualIo(pool())};
   std::unique_ptr<Switch> object_;
   Instant now_;
