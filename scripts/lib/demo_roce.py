@@ -52,7 +52,7 @@ class Roce:
         switches = [f"--switch={switch.short}=/run/eddy/{switch.name}.sock" for switch in fabric.switches]
         sockets = [f"--port=leaf{leaf}.host{place}=net_memif{number},socket={host_socket(directory, number)}"
                    for leaf, place, number in places(fabric.plan)]
-        self._eddyhost = self._world.spawn(
+        self._eddyhost = self._world.spawn_poller(
             None, self._binaries / "eddyhost", path, "--size", "ci", "--name",
             f"{fabric.plan.names}hosts", "--out", directory, *sockets, *switches, log="eddyhost")
         wait_for(lambda: "hosts are up" in self._eddyhost.output() or not self._eddyhost.alive(), 40,

@@ -217,7 +217,7 @@ class Switch:
     def start(self):
         if self.process:
             self._world.forget(self.process)
-        self.process = self._world.spawn(self.namespace, self._binaries / "eddyd", "--config",
+        self.process = self._world.spawn_poller(self.namespace, self._binaries / "eddyd", "--config",
                                          self.path, log=self.name, append=True)
 
     def check_alive(self):
@@ -241,6 +241,18 @@ class Switch:
             self.check_alive()
             said = (done.stderr or done.stdout).strip().split("\n")[-1]
             raise Trouble(f"eddyctl show {report} of {self.name}: {said}") from None
+
+    def poll_gaps(self):
+        """A line on how long its workers stayed away from their ports, for who looks for a cause."""
+        try:
+            workers, events = self.show("workers")["rows"], self.show("events")["rows"]
+        except Trouble as trouble:
+            return f"{self.name}: poll gaps are not known: {trouble}"
+        late = [row.get("value", 0) for row in events if row["event"] == "poll_gap_exceeded"]
+        limit = max(row["poll_gap_limit_ns"] for row in workers)
+        worst = max([row["poll_gap_max_ns"] for row in workers] + late)
+        return (f"{self.name}: longest poll gap seen {worst / 1e6:.1f} ms, planned for {limit / 1e6:.1f} ms, "
+                f"beyond it in {len(late)} seconds of those that its log of events still has")
 
     def reload(self):
         """Applies `config` as it is now to the running switch."""

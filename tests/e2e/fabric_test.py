@@ -5,8 +5,8 @@ import time
 
 from support import ROOT, Flow, OnFabric, main, wait_for
 
-HEALED_WITHIN = 2.0  # seconds, from the restart of a switch to every pair talking again
-PROBES = 100  # of each pair, 50 ms apart
+HEALED_WITHIN = 8.0  # seconds, generous for a busy machine, from the restart of a switch to every pair talking again
+PROBES = 240  # of each pair, 50 ms apart
 _REPLY = re.compile(r"^\[(\d+\.\d+)\] .*icmp_seq=(\d+) ", re.MULTILINE)
 
 
@@ -93,7 +93,7 @@ class Healing(OnFabric):
         switch.start()
         outages = {}
         for pair, ping in pings:
-            self.assertIsNotNone(ping.wait(10), f"ping {pair} does not end")
+            self.assertIsNotNone(ping.wait(30), f"ping {pair} does not end")
             outages[pair] = self.healed_after(pair, ping.output(), restarted)
             self.world.forget(ping)
         return outages

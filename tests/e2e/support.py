@@ -34,6 +34,7 @@ class EndToEnd(unittest.TestCase):
         super().run(result)
         if len(result.failures) + len(result.errors) > before:
             show_logs(self.world)
+            show_poll_gaps(getattr(self, "fabric", None))
 
     def assert_flows(self, results):
         for result in results:
@@ -72,6 +73,11 @@ def show_logs(world):
         lines = log.read_text(errors="replace").strip().split("\n")[-15:]
         if lines != [""]:
             print(f"--- {log.name}", *lines, sep="\n", file=sys.stderr)
+
+
+def show_poll_gaps(fabric):
+    for switch in fabric.switches if fabric else ():
+        print(switch.poll_gaps(), file=sys.stderr)
 
 
 def main():
