@@ -14,11 +14,13 @@ import os
 import shlex
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 from .netns import Trouble
 
 MUTANT_FLAGS = ("-O0", "-g0", "-w", "-D_GLIBCXX_ASSERTIONS")
+NOT_FOR_MUTANTS = ("-Werror", "-Winvalid-pch")
 
 
 def run(command, cwd, what):
@@ -38,7 +40,8 @@ class Build:
         run(("ninja", f"-j{jobs}", *targets), self.directory, f"building {' '.join(targets)}")
         self.commands = self._commands()
         self.uses = self._uses()
-        self.objects, self.links = {}, {}
+        self.objects, self.links, self.precompiled = {}, {}, {}
+        self.one_at_a_time = threading.Lock()
         for target in targets:
             self._read_target(target)
         self.linker = ("-fuse-ld=lld",) if shutil.which("ld.lld") else ()
@@ -77,6 +80,28 @@ class Build:
             raise Trouble(f"{target} is not linked by one command")
         self.links[target] = shlex.split(parts[0])
 
+    def with_own_precompiled(self, words):
+        """The words with precompiled headers that were made with the flags of mutants: those of the build have others."""
+        places = [at for at, word in enumerate(words) if word == "-include" and words[at + 1].endswith("cmake_pch.hxx")]
+        for at in places:
+            with self.one_at_a_time:
+                if words[at + 1] not in self.precompiled:
+                    self.precompiled[words[at + 1]] = self._precompile(Path(words[at + 1]), words[:at] + words[at + 2:])
+            words[at + 1] = str(self.precompiled[words[at + 1]])
+        return words
+
+    def _precompile(self, header, words):
+        folder = self.root / "build" / "mutate" / "precompiled" / str(len(self.precompiled))
+        folder.mkdir(parents=True, exist_ok=True)
+        copy = folder / header.name
+        shutil.copy(header, copy)
+        words = list(words)
+        words[words.index("-o") + 1] = f"{copy}.gch"
+        words[words.index("-c") + 1] = str(copy)
+        words[words.index("-c")] = "-xc++-header"
+        run(words, self.directory, f"precompiling {header}")
+        return copy
+
     def touched(self, target, path):
         """The objects of a program that know this file: libraries before tests."""
         found = [name for name in self.objects[target] if path in self.uses.get(name, ())]
@@ -109,7 +134,7 @@ class Variant:
         words[words.index("-o") + 1] = str(output)
         words[words.index("-c") + 1] = str(self._source(Path(source)))
         words = [words[0], "-I", str(self.folder / "tree"), *words[1:], *MUTANT_FLAGS]
-        words.remove("-Werror")
+        words = self.build.with_own_precompiled([word for word in words if word not in NOT_FOR_MUTANTS])
         done = subprocess.run(words, cwd=self.build.directory, capture_output=True, text=True, check=False)
         return output if done.returncode == 0 else None
 

@@ -175,6 +175,9 @@ TEST_P(ExperimentMistakes, AreReportedWithTheirPlace) {
 // clang-format off
 const Mistake kMistakes[] = {
     {"NotYaml", "topology: {leaves: [}\n", {}, {"f.yaml:1:21: not YAML: illegal flow end"}},
+    {"DuplicateKeyAndMore", "id: a\nid: b\nhost: {mtu: 1000}\n", {},
+     {"f.yaml:2:1: duplicate key \"id\", it already stands in line 1",
+      "f.yaml:3:13: host.mtu: 1000 is none of 256, 512, 1024, 2048 and 4096"}},
     {"UnknownKey", "topolgy: {}\n", {}, {"f.yaml:1:1: unknown key 'topolgy', did you mean 'topology'?"}},
     {"WithoutUnit", "topology: {host_rate: 40}\n", {},
      {"f.yaml:1:23: topology.host_rate: '40' has no unit: a rate is a number with one of bps kbps Mbps Gbps Tbps, such as 100Gbps"}},

@@ -166,6 +166,39 @@ routes: 0, static neighbors: 0
 )");
 }
 
+TEST(Describe, SaysHowASchemeIsSetAndWhichPathsLeadToALeaf) {
+  const std::string text = describe(loaded(R"(
+switch: {leaf: 4}
+ports:
+  p0: {device: d0, addresses: [10.0.0.1/24], pfc: {asymmetric: true}, pgs: {0: lossless}}
+  p1: {device: d1, role: fabric}
+  p2: {device: d2, role: fabric}
+leaves: {7: [p1, {port: p2, weight: 3}]}
+load_balancer: {scheme: letflow, gap: 70us}
+)"));
+  for (const char* line :
+       {"load balancer: letflow, entries 65536, gap 70us, ", "    address 10.0.0.1/24\n",
+        "    PFC: tx on, rx honour, asymmetric\n    PG 0: lossless (lossless): pauses priority 0 ",
+        "\nleaf 7: by p1, p2 x 3\nroutes: 0, "})
+    EXPECT_THAT(text, testing::HasSubstr(line));
+}
+
+// A reader sees the levels of keys by two blanks each.
+TEST(Print, IndentsByTwo) {
+  SwitchConfig config = default_switch("s");
+  config.ports = {default_port("p0")};
+  config.ports[0].device = "d0";
+  EXPECT_THAT(print_config(config), testing::HasSubstr("\nports:\n  p0:\n    device: d0\n"));
+}
+
+// Some readers of YAML take these words for truth values, whatever their case.
+TEST(Print, QuotesWordsThatAreNoTextToOthers) {
+  for (const char* word : {"no", "On", "TRUE", "null", "y"})
+    EXPECT_THAT(print_config(default_switch(word)),
+                testing::HasSubstr("name: \"" + std::string(word) + "\"\n"));
+  EXPECT_THAT(print_config(default_switch("nope")), testing::HasSubstr("name: nope\n"));
+}
+
 TEST(Scaling, StretchesTheTimesOfAScheme) {
   SwitchConfig config = default_switch("s");
   config.time_dilation = 10;
