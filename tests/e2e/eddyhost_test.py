@@ -56,7 +56,7 @@ class WithSwitches(EndToEnd):
                        self.directory, *self.switch_ports).stdout
             path = self.directory / f"{name}.yaml"
             path.write_text(text.replace(f"  name: {name}", f"  name: {self.names}{name}"), encoding="utf-8")
-            self.switches[name] = self.world.spawn(self.namespace_of(name), BINARIES / "eddyd", "--config", path,
+            self.switches[name] = self.world.spawn_poller(self.namespace_of(name), BINARIES / "eddyd", "--config", path,
                                                    log=f"{self.names}{name}")
 
     def namespace_of(self, switch):

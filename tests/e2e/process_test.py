@@ -26,7 +26,7 @@ class Running(OnFabric):
         return self.switch.show("ports")["generation"]
 
     def test_a_second_one_of_the_same_name_is_refused(self):
-        second = self.world.spawn(self.fabric.switches[0].namespace, BINARIES / "eddyd", "--config",
+        second = self.world.spawn_poller(self.fabric.switches[0].namespace, BINARIES / "eddyd", "--config",
                                   self.switch.path, log="second")
         self.assertNotIn(second.wait(10), (None, 0), second.output())
         self.assertIn(self.switch.name, second.output().strip().split("\n")[-1])
