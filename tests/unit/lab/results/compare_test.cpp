@@ -69,6 +69,12 @@ TEST(Compare, DifferencesAreWithinASeed) {
   EXPECT_THAT(compared_text(found), HasSubstr("+10 +-0.878"));
 }
 
+TEST(Compare, TheTextEndsWithWhatElseIsToBeKnown) {
+  const Comparison found = compare(shifted("a", {0, 0, 0}), shifted("a", {10, 11, 9, 10}));
+  EXPECT_THAT(compared_text(found),
+              testing::EndsWith("\n1 runs have no other of their seed to be paired with.\n"));
+}
+
 TEST(Compare, NoiseIsNotSignificant) {
   const Comparison found =
       compare(shifted("a", {0, 0, 0, 0, 0}), shifted("a", {10, -11, 9, -10, 3}));

@@ -50,6 +50,9 @@ TEST(Sweep, RankComesFromMpirunOrSlurm) {
                   {"SLURM_PROCID", "0"},
                   {"SLURM_NTASKS", "1"}}),
             std::pair(1u, 4u));
+  EXPECT_EQ(rank({{"SLURM_ARRAY_TASK_ID", "0"}, {"SLURM_ARRAY_TASK_COUNT", "2"}}),
+            std::pair(0u, 2u))
+      << "an array whose least index is not told begins at 0";
 }
 
 // Outside of srun there is one process, though the job has many tasks: it must run everything.
