@@ -105,7 +105,7 @@ void idle_poll(benchmark::State& state) {
   Instant now;
   measure(state, [&](size_t pg, int64_t) {
     now = now + 1_ns;
-    sender.flush(now, [](const PauseFrame&) { return true; });
+    sender.flush(now, [](const OwedPause&) { return true; });
     receiver.expire(now, [](const PauseChange&) {});
     benchmark::DoNotOptimize(receiver.paused_queues(PortId(pg % 32)));
   });

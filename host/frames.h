@@ -30,11 +30,6 @@ inline constexpr uint32_t kCnpReserved = 16;
 inline constexpr size_t kTemplateOctets = 96;
 using HeaderTemplate = std::array<uint8_t, kTemplateOctets>;
 
-// The signed distance of a PSN from a sequence number, in -2^23 .. 2^23 - 1.
-inline int64_t psn_distance(uint32_t psn, uint64_t from) {
-  return static_cast<int32_t>((psn - static_cast<uint32_t>(from)) << 8) >> 8;
-}
-
 // A received frame that has been found to be whole and of our kind: a view of its octets. A field
 // may be asked for only when the frame's opcode has it.
 struct Received {

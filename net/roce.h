@@ -42,6 +42,14 @@ inline constexpr uint32_t kPsnMask = 0xffffff;
 inline constexpr uint8_t kCnpDscp = 48;
 inline constexpr uint8_t kRoceTtl = 64;
 
+// How far a PSN is ahead of a sequence number whose last 24 bits are one: -2^23 .. 2^23 - 1.
+constexpr int32_t psn_distance(uint32_t psn, uint64_t from) {
+  return static_cast<int32_t>((psn - static_cast<uint32_t>(from)) << 8) >> 8;
+}
+constexpr uint32_t psn_after(uint32_t psn) {
+  return (psn + 1) & kPsnMask;
+}
+
 struct Bth {
   RoceOpcode opcode = RoceOpcode::send_only;
   bool solicited = false;

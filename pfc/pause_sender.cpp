@@ -65,9 +65,9 @@ void PauseSender::note_due_refreshes(Instant now) {
 }
 
 // State changes, and if a refresh is due all pauses that stand: they then stay in step.
-PauseFrame PauseSender::owed(PortId port, Instant now) const {
+OwedPause PauseSender::owed(PortId port, Instant now) const {
   const Port& state = ports_[port.index()];
-  PauseFrame frame{port, static_cast<uint8_t>(state.wanted ^ state.sent), {}};
+  OwedPause frame{port, static_cast<uint8_t>(state.wanted ^ state.sent), {}};
   const bool refresh = state.refresh_at <= now;
   for (size_t i = 0; i < kPriorities; ++i) {
     if ((state.wanted >> i & 1) == 0) continue;
@@ -79,7 +79,7 @@ PauseFrame PauseSender::owed(PortId port, Instant now) const {
   return frame;
 }
 
-void PauseSender::sent(const PauseFrame& frame, Instant now) {
+void PauseSender::sent(const OwedPause& frame, Instant now) {
   Port& state = ports_[frame.port.index()];
   state.sent = state.wanted;
   Instant oldest = Instant::never();

@@ -26,9 +26,9 @@ struct PortConfig;
 
 namespace eddy::pfc {
 
-// The body of one PFC frame: bit i of `enable` says that times[i] (quanta of 512 bit times; 0 =
-// resume) is valid.
-struct PauseFrame {
+// What a port owes its peer, the body of one PFC frame: bit i of `enable` says that times[i] (quanta
+// of 512 bit times; 0 = resume) is valid.
+struct OwedPause {
   PortId port;
   uint8_t enable = 0;
   std::array<uint16_t, kPriorities> times{};
@@ -71,7 +71,7 @@ class PauseSender {
 
   // Whether flush() has anything to do.
   bool owes(Instant now) const { return owing_count_ != 0 || refreshes_.has_due(now); }
-  // Calls bool send(const PauseFrame&) once for each port that owes a frame, in port order; false
+  // Calls bool send(const OwedPause&) once for each port that owes a frame, in port order; false
   // means not sent, and the frame stays owed.
   template <class Send>
   void flush(Instant now, Send&& send) {
@@ -81,7 +81,7 @@ class PauseSender {
     for (size_t word = 0; word < owing_.size(); ++word) {
       for (uint64_t bits = owing_[word]; bits != 0; bits &= bits - 1) {
         const PortId port(word * 64 + static_cast<size_t>(std::countr_zero(bits)));
-        const PauseFrame frame = owed(port, now);
+        const OwedPause frame = owed(port, now);
         if (frame.enable == 0 || send(frame))
           sent(frame, now);
         else
@@ -108,8 +108,8 @@ class PauseSender {
 
   static Deadlines::Id id_of(PortId port) { return static_cast<Deadlines::Id>(port.index()); }
   void note_due_refreshes(Instant now);
-  PauseFrame owed(PortId port, Instant now) const;
-  void sent(const PauseFrame& frame, Instant now);
+  OwedPause owed(PortId port, Instant now) const;
+  void sent(const OwedPause& frame, Instant now);
   void decide(PortId port);
   void set_owing(PortId port, bool on);
 

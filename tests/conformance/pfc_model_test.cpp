@@ -219,7 +219,7 @@ TEST(PfcModel, ThePeerIsPausedWhereTheBufferSaysSo) {
   int refreshes = 0;
   const auto poll = [&] {
     peers.expire(now, [](const PauseChange&) {});
-    sender.flush(now, [&](const PauseFrame& frame) {
+    sender.flush(now, [&](const OwedPause& frame) {
       if (congested) return false;
       const uint8_t before = peers.paused_priorities(frame.port);
       refreshes += (before & frame.xoff()) != 0;

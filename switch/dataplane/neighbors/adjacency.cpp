@@ -51,6 +51,7 @@ Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Service
       icmp_(services.icmp),
       peers_(services.peers),
       paths_(services.paths),
+      resequencer_(services.resequencer),
       neighbors_(kNeighbors),
       neighbor_timers_(kNeighbors, context.due_of(Timers::neighbors)) {}
 

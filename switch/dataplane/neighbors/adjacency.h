@@ -20,13 +20,13 @@
 #include "net/packet.h"
 #include "net/units.h"
 #include "switch/dataplane/neighbors/neighbors.h"
-#include "switch/dataplane/object/switch.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/path_service.h"
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/queues/resequencer.h"
 #include "switch/dataplane/queues/rewrite.h"
+#include "switch/dataplane/state/command.h"
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy {
@@ -44,26 +44,20 @@ class Adjacency {
     IcmpResponder& icmp;
     const FabricPeers& peers;
     PathService& paths;
+    Resequencer& resequencer;
   };
   Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services);
-
-  void connect(Resequencer& resequencer) { resequencer_ = &resequencer; }
 
   // A packet with its egress port. Takes it: on the way to the line, held for an answer or for what
   // is to go before it, or dropped and counted.
   void deliver(Packet* packet) {
     const bool to_host = context_.settings(packet->egress_port).role == config::PortRole::host;
-    if (to_host && resequencer_->watches(*packet)) return resequencer_->take(packet);
+    if (to_host && resequencer_.watches(*packet)) return deliver_in_order(packet);
     deliver_now(packet);
   }
-  // Whatever is to go before it.
-  void deliver_now(Packet* packet) {
-    const PortId port = packet->egress_port;
-    const bool to_fabric = context_.settings(port).role == config::PortRole::fabric;
-    if (!to_fabric) return deliver_to_host(packet);
-    if (!peers_.known(port)) [[unlikely]]
-      return buffer_.drop(packet, DropReason::neighbor_unresolved);
-    send(packet, peers_.mac(port));
+  // What the resequencer has let go: after each of its calls that may have.
+  void deliver_due() {
+    while (!resequencer_.due().empty()) deliver_now(resequencer_.due().pop());
   }
 
   // Frames for us: each is read, answered where that is due, and consumed or dropped.
@@ -78,6 +72,20 @@ class Adjacency {
   uint64_t held() const { return waiting_; }
 
  private:
+  void deliver_in_order(Packet* packet) {
+    if (resequencer_.take(packet)) [[likely]]
+      deliver_now(packet);
+    deliver_due();
+  }
+  // Whatever is to go before it.
+  void deliver_now(Packet* packet) {
+    const PortId port = packet->egress_port;
+    const bool to_fabric = context_.settings(port).role == config::PortRole::fabric;
+    if (!to_fabric) return deliver_to_host(packet);
+    if (!peers_.known(port)) [[unlikely]]
+      return buffer_.drop(packet, DropReason::neighbor_unresolved);
+    send(packet, peers_.mac(port));
+  }
   void send(Packet* packet, const MacAddress& next) {
     const PortSettings& egress = context_.settings(packet->egress_port);
     const bool to_fabric = egress.role == config::PortRole::fabric;
@@ -115,7 +123,7 @@ class Adjacency {
   IcmpResponder& icmp_;
   const FabricPeers& peers_;
   PathService& paths_;
-  Resequencer* resequencer_ = nullptr;
+  Resequencer& resequencer_;
   NeighborTable neighbors_;
   uint64_t waiting_ = 0;       // packets that neighbors hold back
   Deadlines neighbor_timers_;  // by entry: next request, ageing, failure

@@ -4,7 +4,6 @@
 
 #include "net/ethernet.h"
 #include "net/protocols.h"
-#include "switch/dataplane/pipeline/forwarder.h"
 #include "switch/dataplane/queues/own_frame.h"
 
 namespace eddy {
@@ -66,7 +65,7 @@ void IcmpResponder::route(Packet* packet, PortId port) {
   packet->traffic_class = best_effort.traffic_class;
   packet->pg = best_effort.pg;
   packet->queue = best_effort.queue;
-  forwarder_->originate(packet);
+  originator_->originate(packet);
 }
 
 // Takes a token, if there is one: the bucket holds kBurstErrors tokens and gains one every

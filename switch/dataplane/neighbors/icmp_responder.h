@@ -17,13 +17,21 @@
 
 namespace eddy {
 
-class Forwarder;
+// Who routes packets of our own: each has its network header at l2_len and its class, and is
+// uncharged.
+class PacketOriginator {
+ public:
+  virtual void originate(Packet* packet) = 0;
+
+ protected:
+  ~PacketOriginator() = default;
+};
 
 class IcmpResponder {
  public:
   IcmpResponder(ShardContext& context, IngressBuffer& buffer)
       : context_(context), buffer_(buffer) {}
-  void connect(Forwarder& forwarder) { forwarder_ = &forwarder; }  // once, before use
+  void connect(PacketOriginator& originator) { originator_ = &originator; }  // once, before use
 
   // A packet to one of our addresses. Takes it.
   void local(Packet* packet);
@@ -40,7 +48,7 @@ class IcmpResponder {
 
   ShardContext& context_;
   IngressBuffer& buffer_;
-  Forwarder* forwarder_ = nullptr;
+  PacketOriginator* originator_ = nullptr;
   // Token bucket as a virtual time: when the next error would be due at the plain rate. Full in the
   // beginning.
   Instant next_error_ = Instant() - Duration::seconds(kBurstErrors);

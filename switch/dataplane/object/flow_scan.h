@@ -4,7 +4,7 @@
 // two bursts. Bounds and cost: FlowScan::kPlaces places, 64 KiB, whatever the tables' size.
 #pragma once
 
-#include "switch/dataplane/object/switch.h"
+#include "switch/dataplane/state/command.h"
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy {

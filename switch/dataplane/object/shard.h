@@ -16,13 +16,6 @@
 
 namespace eddy {
 
-struct PollStats {
-  uint32_t received = 0;
-  uint32_t transmitted = 0;
-  uint32_t messages = 0;  // from other shards and control
-  bool idle() const { return received + transmitted + messages == 0; }
-};
-
 class Shard {
  public:
   virtual ~Shard() = default;

@@ -22,17 +22,15 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
       failures_(context_, ports),
       paths_(context_, {buffer_, egress_, peers_, failures_}),
-      adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_}),
-      recirculation_(context_, {buffer_, predictor_, failures_}, ports),
       resequencer_(context_),
+      adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_, resequencer_}),
+      recirculation_(context_, {buffer_, predictor_, failures_}, ports),
       forwarder_(context_, buffer_, {adjacency_, icmp_, paths_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
       ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, paths_}),
       links_up_(ports) {
   icmp_.connect(forwarder_);
   recirculation_.connect(forwarder_);
-  adjacency_.connect(resequencer_);
-  resequencer_.connect(adjacency_);
   context_.loop = &recirculation_;
 }
 
@@ -109,6 +107,7 @@ void ShardImpl::adopt_snapshot() {
   forwarder_.refresh_live();
   recirculation_.adopt(*latest);
   resequencer_.adopt(*latest);
+  adjacency_.deliver_due();
   context_.event(EventKind::snapshot_adopted, PortId::none(), latest->generation);
 }
 
@@ -205,6 +204,7 @@ void ShardImpl::carry_out(Command& command) {
       pause_.resume_all();
       recirculation_.release_all();
       resequencer_.release_all();
+      adjacency_.deliver_due();
       command.next = std::exchange(draining_, &command);
       return;
   }
@@ -254,6 +254,7 @@ void ShardImpl::on_timers() {
   peers_.on_timers();
   adjacency_.on_timers();
   resequencer_.on_timers();
+  adjacency_.deliver_due();
   recirculation_.on_timers();  // last: what comes back goes before what is fresh
 }
 

@@ -12,7 +12,6 @@
 #include "switch/dataplane/neighbors/adjacency.h"
 #include "switch/dataplane/neighbors/icmp_responder.h"
 #include "switch/dataplane/object/shard.h"
-#include "switch/dataplane/object/switch.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/path_service.h"
 #include "switch/dataplane/pipeline/forwarder.h"
@@ -22,7 +21,10 @@
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/queues/resequencer.h"
+#include "switch/dataplane/state/command.h"
+#include "switch/dataplane/state/delay_histogram.h"
 #include "switch/dataplane/state/shard_context.h"
+#include "switch/dataplane/state/status.h"
 
 namespace eddy {
 
@@ -77,9 +79,9 @@ class ShardImpl final : public Shard {
   PathWarnings warnings_;
   FailureDetector failures_;
   PathService paths_;
+  Resequencer resequencer_;
   Adjacency adjacency_;
   Recirculation recirculation_;
-  Resequencer resequencer_;
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;

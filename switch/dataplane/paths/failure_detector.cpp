@@ -7,15 +7,6 @@
 
 namespace eddy {
 
-PathJudges::PathJudges(std::span<const lb::PathSet> sets) {
-  size_t count = 0;
-  for (const lb::PathSet& set : sets) {
-    first_.push_back(count);
-    count += set.count;
-  }
-  judges_.resize(count);
-}
-
 FailureDetector::FailureDetector(ShardContext& context, size_t ports)
     : context_(context), loop_(ports) {}
 

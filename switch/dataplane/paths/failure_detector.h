@@ -1,6 +1,6 @@
 // FailureDetector: takes paths out of use that seem to have failed, and lets them back in.
 //
-// It gathers what the judges (lb/rlb/failure_detector.h) ask for and carries out what they decide:
+// It gathers what the judges (lb/rlb/path_judge.h) ask for and carries out what they decide:
 // a bit in PathTable::failed(), an event and a counter. Every shard then leaves the path out of
 // what its selectors may choose from, as it does with a port that went down
 // (CommonState::changes.links). The last path to a leaf stays in use. In mode guarded each path is
@@ -11,14 +11,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
 
-#include "lb/path_set.h"
 #include "lb/path_table.h"
-#include "lb/rlb/failure_detector.h"
+#include "lb/rlb/path_judge.h"
 #include "net/ids.h"
+#include "switch/dataplane/state/path_judges.h"
 #include "switch/dataplane/state/path_plan.h"
 
 namespace eddy {
@@ -26,17 +23,6 @@ namespace eddy {
 enum class EventKind : uint8_t;
 struct ShardContext;
 struct Snapshot;
-
-// Of each member of each path set, in order.
-class PathJudges {
- public:
-  explicit PathJudges(std::span<const lb::PathSet> sets);
-  lb::PathJudge& at(size_t set, lb::MemberIndex member) { return judges_[first_[set] + member]; }
-
- private:
-  std::vector<size_t> first_;
-  std::vector<lb::PathJudge> judges_;
-};
 
 class FailureDetector {
  public:

@@ -5,7 +5,6 @@
 #include "net/byte_order.h"
 #include "net/protocols.h"
 #include "switch/dataplane/neighbors/adjacency.h"
-#include "switch/dataplane/neighbors/icmp_responder.h"
 #include "switch/dataplane/paths/path_service.h"
 
 namespace eddy {

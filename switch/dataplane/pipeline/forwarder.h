@@ -14,6 +14,7 @@
 
 #include "net/ids.h"
 #include "net/packet.h"
+#include "switch/dataplane/neighbors/icmp_responder.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/packet_fifo.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -21,10 +22,9 @@
 namespace eddy {
 
 class Adjacency;
-class IcmpResponder;
 class PathService;
 
-class Forwarder {
+class Forwarder final : public PacketOriginator {
  public:
   struct Services {
     Adjacency& adjacency;
@@ -39,7 +39,7 @@ class Forwarder {
   void relay(Packet* packet, uint16_t set);
   // A packet of our own with its network header at l2_len; routed with the next
   // forward_originated().
-  void originate(Packet* packet) { originated_.push(packet); }
+  void originate(Packet* packet) override { originated_.push(packet); }
   void forward_originated() {
     if (!originated_.empty()) forward_all_originated();
   }

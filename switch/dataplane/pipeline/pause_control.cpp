@@ -106,10 +106,10 @@ void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
 }
 
 void PauseControl::send_owed() {
-  sender_.flush(context_.now, [this](const pfc::PauseFrame& frame) { return send_frame(frame); });
+  sender_.flush(context_.now, [this](const pfc::OwedPause& frame) { return send_frame(frame); });
 }
 
-bool PauseControl::send_frame(const pfc::PauseFrame& pause) {
+bool PauseControl::send_frame(const pfc::OwedPause& pause) {
   Packet* packet = new_frame(context_);
   if (packet == nullptr) {
     context_.count(pause.port, PortCounter::no_control_buffer);

@@ -43,7 +43,7 @@ class PauseControl {
   void on_verdict(const pfc::WatchdogVerdict& verdict);
   void follow(PortId port);
   void send_owed();
-  bool send_frame(const pfc::PauseFrame& frame);
+  bool send_frame(const pfc::OwedPause& frame);
 
   ShardContext& context_;
   IngressBuffer& buffer_;

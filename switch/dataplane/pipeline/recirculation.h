@@ -30,6 +30,7 @@
 #include "switch/dataplane/state/delay_histogram.h"
 #include "switch/dataplane/state/packet_fifo.h"
 #include "switch/dataplane/state/shard_context.h"
+#include "switch/dataplane/state/status.h"
 #include "switch/dataplane/state/spsc_ring.h"
 
 namespace eddy {

@@ -6,13 +6,11 @@
 #include "net/byte_order.h"
 #include "net/protocols.h"
 #include "net/roce.h"
-#include "switch/dataplane/neighbors/adjacency.h"
 #include "switch/dataplane/state/snapshot.h"
 
 namespace eddy {
 namespace {
 
-constexpr int64_t kPatience = 64;                           // base round trips
 constexpr uint16_t kLossCheck = 16;                         // packets held between looks for it
 constexpr Duration kLeastAge = Duration::milliseconds(10);  // of a flow that makes room
 constexpr uint8_t kRequests = 0x15;                         // opcodes below are RC requests,
@@ -40,39 +38,36 @@ bool is_first(uint8_t opcode) {
 
 }  // namespace
 
-ResequencePlan ResequencePlan::of(const Snapshot& snapshot) {
-  const config::ResequenceConfig& config = snapshot.config.resequence;
-  return {.enabled = config.enabled,
-          .proves_loss = config.loss_proof == config::LossProof::ports,
-          .wait = config.wait.value_or(snapshot.path_plan.base_rtt * kPatience),
-          .most_packets = config.packets,
-          .most_octets = config.cap.value_or(snapshot.shared_size / 2).count()};
-}
-
-void Resequencer::take(Packet* packet) {
+bool Resequencer::take(Packet* packet) {
   const uint8_t opcode = bth_of(*packet)[0];
   const bool crossed = context_.settings(packet->ingress_port).role == config::PortRole::fabric;
-  if (!crossed || !is_request(opcode)) return pass(packet);
+  if (!crossed || !is_request(opcode)) return true;
   const Instant now = context_.now;
   FlowOrder* flow = flows_->find_or_place(packet->order_hash, now, std::max(plan_.wait, kLeastAge));
   if (flow == nullptr) {
     context_.count(packet->egress_port, PortCounter::resequence_placeless_packets);
-    return pass(packet);
+    return true;
   }
   const uint32_t psn = psn_of(*packet);
   const bool silent = now - flow->last > plan_.wait;
   flow->last = now;
-  if (!flow->known && !is_first(opcode)) return hold(*flow, packet, psn);
-  const int32_t ahead = flow->known ? psn_ahead(psn, flow->expected) : 0;
-  if (ahead > 0 && !flow->skips) return hold(*flow, packet, psn);
-  if (ahead < 0 && psn != flow->missed && !silent) return pass(packet);
+  if (!flow->known && !is_first(opcode)) {
+    hold(*flow, packet, psn);
+    return false;
+  }
+  const int32_t ahead = flow->known ? psn_distance(psn, flow->expected) : 0;
+  if (ahead > 0 && !flow->skips) {
+    hold(*flow, packet, psn);
+    return false;
+  }
+  if (ahead < 0 && psn != flow->missed && !silent) return true;
   flow->known = true;
   flow->expected = psn_after(psn);
   flow->missed = FlowOrder::kNone;
   flow->skips = static_cast<RoceOpcode>(opcode) == RoceOpcode::read_request;
-  pass(packet);
   if (flow->head != nullptr) [[unlikely]]
     release_due(*flow);
+  return true;
 }
 
 void Resequencer::hold(FlowOrder& flow, Packet* packet, uint32_t psn) {
@@ -112,12 +107,12 @@ void Resequencer::insert(FlowOrder& flow, Packet* packet, uint32_t psn) {
   packet->next = nullptr;
   if (flow.head == nullptr) {
     flow.head = flow.tail = packet;
-  } else if (psn_ahead(psn, psn_of(*flow.tail)) >= 0) {
+  } else if (psn_distance(psn, psn_of(*flow.tail)) >= 0) {
     flow.tail->next = packet;
     flow.tail = packet;
   } else {
     Packet** link = &flow.head;
-    while (psn_ahead(psn, psn_of(**link)) >= 0) link = &(*link)->next;
+    while (psn_distance(psn, psn_of(**link)) >= 0) link = &(*link)->next;
     packet->next = *link;
     *link = packet;
   }
@@ -136,14 +131,14 @@ void Resequencer::release_due(FlowOrder& flow) {
   end_wait(flow);
   while (flow.head != nullptr) {
     const uint32_t psn = psn_of(*flow.head);
-    const int32_t ahead = psn_ahead(psn, flow.expected);
+    const int32_t ahead = psn_distance(psn, flow.expected);
     if (ahead > 0 && !flow.skips) return begin_wait(flow);
     const bool reads = static_cast<RoceOpcode>(bth_of(*flow.head)[0]) == RoceOpcode::read_request;
     if (ahead >= 0) {
       flow.expected = psn_after(psn);
       flow.skips = reads;
     }
-    pass(pop(flow));
+    due_.push(pop(flow));
   }
 }
 
@@ -154,12 +149,8 @@ void Resequencer::release_whole(FlowOrder& flow) {
   flow.skips = false;
   while (flow.head != nullptr) {
     flow.expected = psn_after(psn_of(*flow.head));
-    pass(pop(flow));
+    due_.push(pop(flow));
   }
-}
-
-void Resequencer::pass(Packet* packet) {
-  adjacency_->deliver_now(packet);
 }
 
 void Resequencer::begin_wait(FlowOrder& flow) {
@@ -197,7 +188,7 @@ void Resequencer::release_all() {
 
 // Flows are remembered by what remembers them; a new table knows none.
 void Resequencer::adopt(const Snapshot& now) {
-  const ResequencePlan plan = ResequencePlan::of(now);
+  const ResequencePlan& plan = now.resequence;
   const std::shared_ptr<FlowOrders>& flows = now.schemes[context_.id.index()].orders;
   if (flows_ != flows || plan != plan_) release_all();
   plan_ = plan;

@@ -21,43 +21,32 @@
 #include "net/packet.h"
 #include "net/units.h"
 #include "switch/dataplane/state/flow_orders.h"
+#include "switch/dataplane/state/packet_fifo.h"
+#include "switch/dataplane/state/resequence_plan.h"
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy {
 
-class Adjacency;
-struct Snapshot;
-
-// Of a snapshot.
-struct ResequencePlan {
-  bool enabled = false;
-  bool proves_loss = false;  // each fabric port brings a flow in order
-  Duration wait;
-  int64_t most_packets = 0;  // of a flow
-  int64_t most_octets = 0;   // of the shard
-
-  static ResequencePlan of(const Snapshot& snapshot);
-  bool operator==(const ResequencePlan&) const = default;
-};
-
 class Resequencer {
  public:
   explicit Resequencer(ShardContext& context) : context_(context) {}
-  void connect(Adjacency& adjacency) { adjacency_ = &adjacency; }
 
   bool watches(const Packet& packet) const {
     constexpr uint16_t kKind = kPacketRoce | kPacketRoceControl | kPacketOriginated;
     return plan_.enabled && (packet.flags & kKind) == kPacketRoce;
   }
-  // A packet that is watched, on its way to a host: passes it on, with what has waited for it, or
-  // holds it.
-  void take(Packet* packet);
+  // A packet that is watched, on its way to a host. True: it goes on at once, and what has waited
+  // for it follows by due(). False: it is held, or has become due() together with others.
+  [[nodiscard]] bool take(Packet* packet);
+  // What has been held and goes on now, in order. Whoever calls anything below, or take(), empties
+  // it.
+  PacketFifo& due() { return due_; }
 
   void on_timers();
-  // Everything leaves, in order.
+  // Everything becomes due.
   void release_all();
   void adopt(const Snapshot& now);
-  uint64_t held() const { return held_; }
+  uint64_t held() const { return held_ + due_.count(); }
   int64_t octets() const { return octets_; }
 
  private:
@@ -65,23 +54,22 @@ class Resequencer {
   void give_up_what_is_lost(FlowOrder& flow);
   void insert(FlowOrder& flow, Packet* packet, uint32_t psn);
   Packet* pop(FlowOrder& flow);
-  // What is due now.
+  // What is next in order.
   void release_due(FlowOrder& flow);
   // All, whatever is missing.
   void release_whole(FlowOrder& flow);
-  void pass(Packet* packet);
   void begin_wait(FlowOrder& flow);
   void end_wait(FlowOrder& flow);
   void follow_timer();
 
   ShardContext& context_;
-  Adjacency* adjacency_ = nullptr;
   ResequencePlan plan_;
   std::shared_ptr<FlowOrders> flows_;  // of the snapshot
   uint32_t first_ = FlowOrder::kNone;  // flows that wait, the longest first
   uint32_t last_ = FlowOrder::kNone;
-  uint64_t held_ = 0;
+  uint64_t held_ = 0;  // by flows
   int64_t octets_ = 0;
+  PacketFifo due_;
 };
 
 }  // namespace eddy

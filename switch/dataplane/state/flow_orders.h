@@ -18,14 +18,6 @@
 
 namespace eddy {
 
-// By how much `psn` is ahead of `from`: -2^23 .. 2^23 - 1.
-constexpr int32_t psn_ahead(uint32_t psn, uint32_t from) {
-  return static_cast<int32_t>((psn - from) << 8) >> 8;
-}
-constexpr uint32_t psn_after(uint32_t psn) {
-  return (psn + 1) & 0xffffff;
-}
-
 struct alignas(64) FlowOrder {
   static constexpr uint32_t kNone = UINT32_MAX;
 

@@ -37,6 +37,14 @@ struct News {
   bool packets = true;                       // false: receive() would bring none
 };
 
+// What a poll did.
+struct PollStats {
+  uint32_t received = 0;
+  uint32_t transmitted = 0;
+  uint32_t messages = 0;  // from other shards and control
+  bool idle() const { return received + transmitted + messages == 0; }
+};
+
 class Io {
  public:
   virtual ~Io() = default;

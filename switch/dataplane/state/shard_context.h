@@ -20,7 +20,6 @@
 #include "net/packet.h"
 #include "net/units.h"
 #include "pfc/buffer_pool.h"
-#include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/state/counters.h"
 #include "switch/dataplane/state/events.h"
 #include "switch/dataplane/state/io.h"

@@ -377,6 +377,8 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
     snapshot->next_hops.push_back(
         next_hop_of(snapshot->routes->target(static_cast<uint16_t>(i)), *snapshot));
   plan_paths(*snapshot, options.shards, previous);
+  snapshot->resequence =
+      ResequencePlan::of(config.resequence, snapshot->path_plan.base_rtt, snapshot->shared_size);
   Problems problems = make_schemes(*snapshot, options, previous);
   if (!problems.empty()) return problems;
   return Result<std::unique_ptr<Snapshot>>(std::move(snapshot));

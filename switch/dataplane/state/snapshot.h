@@ -31,11 +31,12 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "pfc/wred.h"
-#include "switch/dataplane/object/switch.h"
-#include "switch/dataplane/paths/failure_detector.h"
 #include "switch/dataplane/state/flow_orders.h"
+#include "switch/dataplane/state/options.h"
 #include "switch/dataplane/state/path_echoes.h"
+#include "switch/dataplane/state/path_judges.h"
 #include "switch/dataplane/state/path_plan.h"
+#include "switch/dataplane/state/resequence_plan.h"
 #include "switch/dataplane/state/routes.h"
 
 namespace eddy {
@@ -141,6 +142,7 @@ struct Snapshot {
   std::vector<NextHop> next_hops;  // by route target
   std::vector<lb::PathSet> path_sets;
   PathPlan path_plan;
+  ResequencePlan resequence;
   std::shared_ptr<lb::PathTable> paths;  // of all shards; null: no path is measured
   std::vector<OwnAddress> own_addresses;
   std::vector<FixedNeighbor> neighbors;

@@ -19,9 +19,9 @@ struct Sender {
   explicit Sender(const config::PortConfig& config = config::default_port("p")) : sender(kPorts) {
     for (size_t i = 0; i < kPorts; ++i) sender.configure(PortId(i), PauseTxPlan::of(config));
   }
-  std::vector<PauseFrame> flush(Duration now, bool works = true) {
-    std::vector<PauseFrame> frames;
-    sender.flush(at(now), [&](const PauseFrame& frame) {
+  std::vector<OwedPause> flush(Duration now, bool works = true) {
+    std::vector<OwedPause> frames;
+    sender.flush(at(now), [&](const OwedPause& frame) {
       frames.push_back(frame);
       return works;
     });

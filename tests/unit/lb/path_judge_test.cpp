@@ -1,4 +1,4 @@
-#include "lb/rlb/failure_detector.h"
+#include "lb/rlb/path_judge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,94 @@
+// Command: a request from control to a shard, and the rows that it is answered with.
+//
+// Owner: whoever posts it (Switch::post), until `done`. The shard writes rows into memory that the
+// caller brought; it allocates none.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lb/path_table.h"
+#include "net/addresses.h"
+#include "net/ids.h"
+#include "net/units.h"
+
+namespace eddy {
+
+struct NeighborRow {
+  IpAddress address;
+  MacAddress mac;
+  PortId port;
+  Duration age;  // since last confirmed
+  bool is_static = false;
+};
+
+// A member of a path set, as the shard that is asked sees it.
+struct PathRow {
+  LeafId leaf;            // the set's
+  uint8_t member = 0;     // of the set
+  bool live = false;      // its port is up
+  bool measured = false;  // lately: `delay` and `age` say something
+  bool failed = false;    // excluded by a detector
+  bool last = false;      // but used, for want of another
+  lb::PathFailure failure{};
+  Duration delay;          // smoothed, in the metric of the configuration
+  Duration least_delay;    // ever measured; 0: never
+  Duration age;            // since the last sample
+  uint16_t marked = 0;     // of its packets, 65535: all
+  uint8_t congestion = 0;  // most utilised link, 255: full
+  uint8_t unanswered = 0;  // requests in a row
+  uint8_t warned = 0;      // queues
+  uint8_t severity = 0;    // of the worst warning, 1 to 63
+  uint8_t paused = 0;      // queues
+};
+
+// A flow that RLB's order guard watches, as its shard knows it.
+struct FlowRow {
+  uint64_t flow = 0;     // its order hash, but for bit 0
+  LeafId leaf;           // where it goes; none: there are too many path sets to tell
+  uint16_t set = 0;      // the path set to it
+  uint8_t member = 0;    // that its last packet took
+  uint8_t wanted = 0;    // that the scheme wanted for it
+  bool guarded = false;  // arrivals on its path are proven (PathTable::arrived_before)
+  uint16_t worker = 0;   // whose flow it is; control's to say
+  Duration idle;         // since its last packet
+};
+
+// A slice of a shard's tables of flows: at most kPlaces places from `next` on are looked at.
+struct FlowScan {
+  static constexpr size_t kPlaces = 4'096;
+  std::span<FlowRow> rows;   // in: kPlaces of them; the watched flows of the slice
+  size_t next = 0;           // in: where to begin; out: where to go on
+  bool more = false;         // out: there is more, from `next` on
+  size_t row_count = 0;      // out, as what follows
+  size_t places = 0;         // in the table of the order guard; 0: RLB is off
+  size_t watched = 0;        // flows in it
+  size_t scheme_places = 0;  // in the scheme's own table; 0: it keeps none
+  size_t scheme_flows = 0;   // flows or flowlets in it, of the slice
+};
+
+// A request from control to a shard, carried out inside its next poll. The caller owns it until
+// done.
+struct Command {
+  enum class Kind : uint8_t {
+    set_port_tx,
+    clear_watermarks,
+    dump_neighbors,
+    dump_paths,
+    scan_flows,
+    drain,
+  };
+  Kind kind{};
+  PortId port;
+  bool on = false;               // set_port_tx
+  std::span<NeighborRow> rows;   // dump_neighbors: filled from the front
+  std::span<PathRow> path_rows;  // dump_paths: the same, all members of all sets in order
+  FlowScan flows;                // scan_flows
+  size_t row_count = 0;
+  Command* next = nullptr;        // the shard's, while it waits
+  std::atomic<bool> done{false};  // set last, with release
+};
+
+}  // namespace eddy
