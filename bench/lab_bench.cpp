@@ -19,7 +19,7 @@
 
 #include "bench/report.h"
 #include "config/host.h"
-#include "lab/fabric/topology.h"
+#include "lab/fabric/build_topology.h"
 #include "lab/world/huge_pages.h"
 #include "lab/world/world.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "config/codec.h"
 #include "config/document.h"
+#include "config/keys/codec.h"
 #include "config/keys/keys.h"
 #include "net/quantity.h"
 #include "pfc/buffer_plan.h"

@@ -4,21 +4,13 @@
 // section 6.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "config/config.h"
+#include "config/keys/key_class.h"
 
 namespace eddy::config {
-
-enum class KeyClass : uint8_t {
-  hot,      // applied to the running switch, no packet is lost
-  port,     // the port is stopped and started again
-  restart,  // only a restart of the process applies it; a reload is refused
-};
-std::string_view to_string(KeyClass key_class);
 
 struct Change {
   std::string key;  // "ports.host1.speed"

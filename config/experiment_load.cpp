@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "config/codec.h"
 #include "config/keys/experiment.h"
+#include "config/keys/hint.h"
 #include "config/load_parts.h"
 #include "config/matrix.h"
 #include "config/overlay.h"

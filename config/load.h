@@ -7,27 +7,16 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/config.h"
-#include "config/yaml_tree.h"
+#include "config/keys/positions.h"
+#include "config/purpose.h"
 #include "net/result.h"
 
 namespace eddy::config {
-
-// Where each key that the file gives stands, by path: "ports.host1.speed", "routes.0.prefix".
-class Positions {
- public:
-  void record(const std::string& path, Position at) { places_.insert_or_assign(path, at); }
-  // Of the path, or of the nearest key above it that the file gives.
-  Position find(std::string_view path) const;
-
- private:
-  std::map<std::string, Position, std::less<>> places_;
-};
 
 struct LoadedConfig {
   SwitchConfig config;
@@ -38,13 +27,6 @@ struct LoadedConfig {
   // "file:line:column: text" at a key's place, for what is found out later.
   std::string message(std::string_view path, std::string_view text) const;
 };
-
-// What the configuration is for decides what it must have.
-enum class Purpose : uint8_t {
-  daemon,  // a real eddyd: every port has a device, at most kDaemonPorts ports
-  object,  // a switch object in one process
-};
-inline constexpr size_t kDaemonPorts = 32;  // RTE_MAX_ETHPORTS of Debian's DPDK
 
 Result<LoadedConfig> load_file(const std::filesystem::path& path,
                                Purpose purpose = Purpose::daemon);

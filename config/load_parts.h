@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "config/load.h"
+#include "config/keys/positions.h"
 #include "config/validate.h"
+#include "net/result.h"
 
 namespace eddy::config {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/yaml_tree.h"
+#include "config/keys/yaml_tree.h"
 
 namespace eddy::config {
 

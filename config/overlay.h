@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "config/yaml_tree.h"
+#include "config/keys/yaml_tree.h"
 
 namespace eddy::config {
 

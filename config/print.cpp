@@ -194,11 +194,6 @@ uint64_t experiment_digest(const Experiment& experiment) {
   return digest.value();
 }
 
-std::string_view to_string(KeyClass key_class) {
-  constexpr std::array<std::string_view, 3> kNames = {"hot", "port", "restart"};
-  return kNames[static_cast<size_t>(key_class)];
-}
-
 std::vector<Change> diff(const SwitchConfig& before, const SwitchConfig& after) {
   const auto document = [](const SwitchConfig& config) {
     Value value = document_value(config);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/diff.h"
 #include "config/keys/keys.h"
 
 namespace eddy::config {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "config/codec.h"
+#include "config/keys/hint.h"
 #include "lb/registry.h"
 #include "net/host_port.h"
 #include "net/quantity.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/config.h"
-#include "config/load.h"
+#include "config/purpose.h"
 
 namespace eddy::config {
 

@@ -6,6 +6,7 @@
 // Source: reference D.5, D.6.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "net/addresses.h"
@@ -44,6 +45,10 @@ struct SendOutcome {
   uint32_t timeouts = 0;
   uint32_t cnps = 0;
 };
+
+// Of a NIC's histogram of out-of-order distances: bucket i counts OOD = i packets, the last one all
+// from there on.
+inline constexpr size_t kOodBuckets = 1'024;
 
 struct ReceiveOutcome {
   uint64_t delivered_bytes = 0;       // payload, each octet once; may lie behind a gap

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "host/flow.h"
-#include "host/nic.h"
+#include "host/nic_options.h"
 #include "net/assert.h"
 #include "net/byte_order.h"
 #include "net/packet.h"

@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/nic.h"
+#include "host/flow.h"
+#include "host/nic_counters.h"
 
 namespace eddy::host {
 

@@ -137,11 +137,4 @@ BitRate Nic::rate_of(uint32_t qpn, Instant now) const {
   return state_->senders.rate(qpn, now);
 }
 
-std::span<const NicCounterInfo> nic_counter_infos() {
-#define EDDY_NIC_ENTRY(name, help) {#name, help},
-  static constexpr NicCounterInfo kInfos[] = {EDDY_NIC_COUNTERS(EDDY_NIC_ENTRY)};
-#undef EDDY_NIC_ENTRY
-  return kInfos;
-}
-
 }  // namespace eddy::host

@@ -12,65 +12,18 @@
 // and 3.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 
-#include "config/host.h"
 #include "host/flow.h"
-#include "net/addresses.h"
+#include "host/nic_counters.h"
+#include "host/nic_options.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/units.h"
 
 namespace eddy::host {
-
-struct NicOptions {
-  config::HostConfig config;
-  MacAddress mac;
-  MacAddress gateway;  // next hop of all frames
-  IpAddress address;
-  BitRate speed;
-  int line_overhead = 24;  // octets a frame costs on the line beyond wire_len: FCS, preamble, gap
-  size_t senders = 0;      // sending QPs that start() may open
-  size_t receivers = 0;
-  size_t control_backlog = 4'096;  // ACK, NAK and CNP waiting; more are dropped and counted
-  size_t reorder_packets = 2'048;  // IRN, reorder buffer: packets a QP may hold behind a gap
-};
-
-// name, help
-#define EDDY_NIC_COUNTERS(X)                                                             \
-  X(rx_packets, "frames received")                                                       \
-  X(rx_bytes, "octets received, without FCS")                                            \
-  X(tx_packets, "frames given to the line")                                              \
-  X(tx_bytes, "octets given to the line, without FCS")                                   \
-  X(rx_data_packets, "RoCEv2 data packets received")                                     \
-  X(rx_ack_packets, "ACKs received")                                                     \
-  X(rx_nak_packets, "NAKs received")                                                     \
-  X(rx_cnp_packets, "congestion notifications received")                                 \
-  X(rx_pfc_packets, "PFC frames received")                                               \
-  X(tx_data_packets, "RoCEv2 data packets sent, retransmissions included")               \
-  X(tx_ack_packets, "ACKs sent")                                                         \
-  X(tx_nak_packets, "NAKs sent")                                                         \
-  X(tx_cnp_packets, "congestion notifications sent")                                     \
-  X(retransmitted_packets, "data packets sent again")                                    \
-  X(timeouts, "retransmission timeouts")                                                 \
-  X(control_backlog_drops, "ACKs, NAKs and CNPs not sent: too many waited for the line") \
-  X(malformed_packets, "not a frame that we speak, or its ICRC is wrong")                \
-  X(not_for_us_packets, "another MAC or address, an unknown QP or one of another peer")  \
-  X(invalid_ack_packets, "ACK of a PSN that was never sent, or a NAK of another kind")
-
-#define EDDY_NIC_ENTRY(name, help) name,
-enum class NicCounter : uint8_t { EDDY_NIC_COUNTERS(EDDY_NIC_ENTRY) kCount };
-#undef EDDY_NIC_ENTRY
-
-struct NicCounterInfo {
-  std::string_view name;
-  std::string_view help;
-};
-std::span<const NicCounterInfo> nic_counter_infos();
 
 class Nic {
  public:
@@ -104,7 +57,7 @@ class Nic {
   uint64_t counter(NicCounter which) const;
   // Out-of-order distances of received data packets: bucket i counts OOD = i packets, bucket 0
   // those in order and duplicates, the last one all from there on.
-  static constexpr size_t kOodBuckets = 1'024;
+  static constexpr size_t kOodBuckets = host::kOodBuckets;
   std::span<const uint64_t> ood_histogram() const;
   bool paused(Priority priority, Instant now) const;
   Duration paused_time(Priority priority, Instant now) const;  // in all

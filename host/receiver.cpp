@@ -24,7 +24,7 @@ Receivers::Receivers(const NicOptions& options, const Framer& framer, Ledger& le
       held_(if_used(selective_ || reorders_, options.receivers), options.reorder_packets),
       gap_timers_(if_used(reorders_, options.receivers)),
       ring_(options.control_backlog),
-      ood_histogram_(Nic::kOodBuckets) {}
+      ood_histogram_(kOodBuckets) {}
 
 uint32_t Receivers::expect(const ReceiveSpec& spec) {
   ASSERT(opened_ < queue_pairs_.size() && spec.size.count() > 0);
@@ -84,7 +84,7 @@ void Receivers::on_data(const Received& received, Instant now) {
   ++outcome.received_packets;
   if (framer_.marked(received)) on_mark(qpn, qp, now);
   const auto ood = static_cast<uint64_t>(std::max<int64_t>(distance, 0));
-  ++ood_histogram_[std::min(ood, Nic::kOodBuckets - 1)];
+  ++ood_histogram_[std::min(ood, kOodBuckets - 1)];
   if (distance == 0) return accept(qpn, qp, received, now);
   if (distance < 0) {
     ++outcome.duplicate_packets;

@@ -16,7 +16,7 @@
 #include "host/flow.h"
 #include "host/frames.h"
 #include "host/ledger.h"
-#include "host/nic.h"
+#include "host/nic_options.h"
 #include "host/sequence_sets.h"
 #include "net/deadlines.h"
 #include "net/units.h"

@@ -20,7 +20,7 @@
 #include "host/flow.h"
 #include "host/frames.h"
 #include "host/ledger.h"
-#include "host/nic.h"
+#include "host/nic_options.h"
 #include "host/selective_repeat.h"
 #include "net/deadlines.h"
 #include "net/units.h"

@@ -1,4 +1,4 @@
-// Parameters of schemes and wrappers: declared once beside the struct they fill; the YAML loader,
+// Parameters of schemes: declared once beside the struct they fill; the YAML loader,
 // the documentation and the parser all read that declaration.
 //
 //   struct Parameters { Duration gap = 50_us; };
@@ -45,7 +45,7 @@ std::string value_text(const ParameterInfo& info, int64_t value);
 std::string valid_text(const ParameterInfo& info);
 // The value in the base unit, or what is wrong with it and what would be valid.
 Result<int64_t> parse_value(const ParameterInfo& info, std::string_view text);
-// Unknown names, bad units, values out of range. `owner` is the scheme or wrapper, for the
+// Unknown names, bad units, values out of range. `owner` is the scheme, for the
 // messages.
 Problems check_parameters(std::string_view owner, std::span<const ParameterInfo> declared,
                           const ParameterMap& given);

@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <span>
 
+#include "lb/flow_paths.h"
 #include "lb/path_set.h"
 #include "lb/path_table.h"
-#include "lb/rlb/flow_paths.h"
-#include "lb/rlb/waiting.h"
+#include "lb/waiting.h"
 #include "lb/warning_table.h"
 #include "net/ids.h"
 #include "net/units.h"

@@ -1,8 +1,7 @@
 #include "lb/registry.h"
 
-#include "lb/rlb/rlb.h"
-
 #include <algorithm>
+#include <string>
 
 namespace eddy::lb {
 namespace {
@@ -25,16 +24,13 @@ const SchemeInfo* find_scheme(std::string_view name) {
 Result<std::unique_ptr<Selector>> make_selector(std::string_view scheme, const SelectorInit& init) {
   const SchemeInfo* info = find_scheme(scheme);
   if (info == nullptr) return Problems{unknown_scheme(scheme)};
-  if (init.rlb == nullptr) return info->make(init, {});
-  const auto wrapper = std::ranges::find(info->wrappers, Rlb::kName, &WrapperInfo::name);
-  return wrapper->make(init, {});
+  return init.rlb == nullptr ? info->make(init) : info->make_with_rlb(init);
 }
 
 ShimNeed shim_need(std::string_view scheme, bool rlb) {
   const SchemeInfo* info = find_scheme(scheme);
   if (info == nullptr) return ShimNeed::none;
-  if (!rlb) return info->needs;
-  return std::ranges::find(info->wrappers, Rlb::kName, &WrapperInfo::name)->needs;
+  return rlb ? info->needs_with_rlb : info->needs;
 }
 
 Problems check_parameters(std::string_view scheme, const ParameterMap& parameters) {

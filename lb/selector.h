@@ -64,6 +64,8 @@ concept KeepsFlows = requires(S scheme, Instant now, size_t from, size_t count) 
 template <class S>
 concept MayWait = requires(S scheme, const PathView& view, const Packet& packet, uint16_t set,
                            MemberIndex member, Trip trip) {
+  { scheme.rests() } -> std::same_as<bool>;
+  scheme.inner();
   { scheme.trip() } -> std::same_as<const Trip&>;
   { scheme.again(view, packet, set, trip) } -> std::same_as<MemberIndex>;
   { scheme.follow(view, packet, set, member) } -> std::same_as<void>;

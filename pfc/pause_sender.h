@@ -26,8 +26,8 @@ struct PortConfig;
 
 namespace eddy::pfc {
 
-// What a port owes its peer, the body of one PFC frame: bit i of `enable` says that times[i] (quanta
-// of 512 bit times; 0 = resume) is valid.
+// What a port owes its peer, the body of one PFC frame: bit i of `enable` says that times[i]
+// (quanta of 512 bit times; 0 = resume) is valid.
 struct OwedPause {
   PortId port;
   uint8_t enable = 0;

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Checks what docs and compilers cannot: which folder may include which, which words are banned
-where, and the lengths of files, functions and parameter lists.
+"""Checks what docs and compilers cannot: which folder and which room in it may include which, that
+includes go round in no circle, which words are banned where, and the lengths of files, functions,
+parameter lists and folders.
 
   scripts/check_layers.py                  every C++ file that git knows or could know
   scripts/check_layers.py --root DIR       another tree
@@ -24,8 +25,13 @@ MAX_PARAMETERS = 6
 
 PURE = ("net", "lb", "pfc", "host", "switch/dataplane")
 # config/ holds plain structs, which everyone may read, and a YAML side, which mains and tests link.
-PLAIN_CONFIG = ("config/config.h", "config/host.h", "config/experiment.h", "config/rlb.h")
+# The plain side's units, headers and sources, stand below lb and pfc and use net only.
+PLAIN_CONFIG = ("config/config", "config/host", "config/experiment", "config/rlb", "config/path_service",
+                "config/resequence", "config/defaults", "config/host_defaults")
+PLAIN_ROOM = "config (plain)"
+MAX_FOLDER_UNITS = 32
 MAY_INCLUDE = {
+    PLAIN_ROOM: ("net",),
     "net": ("net",),
     "lb": ("net", "lb"),
     "pfc": ("net", "pfc"),
@@ -41,6 +47,47 @@ MAY_INCLUDE = {
                 "lab", "testbed"),
 }
 FOLDERS = ("net", "lb", "pfc", "host", "config", "switch", "lab", "testbed", "tests", "bench")
+
+# The rooms of a folder, each with those that it may use beside itself. A room that is not in its
+# folder's table may use none and be used by none.
+ROOMS = {
+    "config": {
+        "keys": (),
+        ".": ("keys",),
+    },
+    "lb": {
+        ".": (),
+        "rlb": (".",),
+        "schemes": (".", "rlb"),
+    },
+    "switch/dataplane": {
+        "state": (),
+        "queues": ("state",),
+        "paths": ("state", "queues"),
+        "neighbors": ("state", "queues", "paths"),
+        "pipeline": ("state", "queues", "paths", "neighbors"),
+        "object": ("state", "queues", "paths", "neighbors", "pipeline"),
+    },
+    "switch/control": {
+        "report": (),
+        "serve": ("report",),
+        "top": ("report",),
+    },
+    "lab": {
+        "fabric": (),
+        "traffic": ("fabric",),
+        "world": ("fabric", "traffic"),
+        "faults": ("fabric", "traffic", "world"),
+        "check": ("fabric", "traffic", "world", "faults"),
+        "run": ("fabric", "traffic", "world", "faults", "check"),
+        "results": ("fabric", "traffic", "world", "faults", "check", "run"),
+        "figures": ("fabric", "traffic", "world", "faults", "check", "run", "results"),
+        "page": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures"),
+        "real": ("fabric", "traffic", "world", "faults", "check", "run", "results"),
+        "program": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures", "page",
+                    "real"),
+    },
+}
 
 # What a pure folder may not say: (pattern on code without comments and strings, why).
 BANNED_IN_PURE = (
@@ -113,8 +160,15 @@ class Findings:
         return [f"{path}:{line}: {what}" for path, line, what in sorted(set(self.rows))]
 
 
+def unit_of(path):
+    """A header and its source are one unit, called as both are."""
+    return path.removesuffix(".cpp").removesuffix(".h")
+
+
 def folder_of(path):
     """The layer a file belongs to: the longest name in MAY_INCLUDE that its path begins with."""
+    if unit_of(path) in PLAIN_CONFIG:
+        return PLAIN_ROOM
     parts = Path(path).parts
     for depth in (2, 1):
         name = "/".join(parts[:depth])
@@ -124,12 +178,98 @@ def folder_of(path):
 
 
 def allowed(layer, target):
-    if layer not in MAY_INCLUDE or target in PLAIN_CONFIG:
+    if layer not in MAY_INCLUDE:
         return True
+    if unit_of(target) in PLAIN_CONFIG:
+        return layer != "net"
     names = MAY_INCLUDE[layer]
     if layer == "switch":  # the mains: everything of the switch
         return any(target == n or target.startswith(n + "/") for n in names)
     return folder_of(target) in names
+
+
+def room_of(path):
+    """(folder, room) of a file in a folder that has rooms; (None, None) of any other."""
+    if unit_of(path) in PLAIN_CONFIG:
+        return None, None
+    for folder in ROOMS:
+        if path.startswith(folder + "/"):
+            parts = path[len(folder) + 1:].split("/")
+            return folder, parts[0] if len(parts) > 1 else "."
+    return None, None
+
+
+def check_room(path, number, target, findings):
+    folder, room = room_of(path)
+    other_folder, other = room_of(target)
+    if folder is None or folder != other_folder or room == other:
+        return
+    if other not in ROOMS[folder].get(room, ()):
+        findings.add(path, number, f'room {room} of {folder} may not include "{target}"')
+
+
+def circles(arrows):
+    """The groups of nodes that can all reach each other; `arrows`: node -> the nodes it needs."""
+    number, low, open_nodes, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = low[node] = len(number)
+        open_nodes.append(node)
+        for other in sorted(arrows.get(node, ())):
+            if other not in number:
+                visit(other)
+            if other in open_nodes:
+                low[node] = min(low[node], low[other])
+        if low[node] == number[node]:
+            group = open_nodes[open_nodes.index(node):]
+            del open_nodes[len(open_nodes) - len(group):]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 4 * len(arrows) + 1000))
+    for node in sorted(arrows):
+        if node not in number:
+            visit(node)
+    return found
+
+
+def check_circles(texts, name_of, kind, findings):
+    """No circle of includes between what name_of() gives for paths; `texts`: path -> content."""
+    names = {name_of(path) for path in texts}
+    arrows, places = {}, {}
+    for path, text in texts.items():
+        for number, line in enumerate(text.split("\n"), 1):
+            match = INCLUDE.match(line)
+            if not match or match.group(1) != '"':
+                continue
+            here, there = name_of(path), name_of(match.group(2))
+            if there in names and there != here:
+                arrows.setdefault(here, set()).add(there)
+                places.setdefault((here, there), (path, number))
+    for group in circles(arrows):
+        path, number = min(place for (here, there), place in places.items()
+                           if here in group and there in group)
+        findings.add(path, number, f"{kind} that need each other: {', '.join(group)}")
+
+
+def folder_name(path):
+    return PLAIN_ROOM if unit_of(path) in PLAIN_CONFIG else str(Path(path).parent)
+
+
+def check_folder_sizes(paths, findings):
+    units = {}
+    for path in paths:
+        units.setdefault(str(Path(path).parent), set()).add(unit_of(path))
+    for folder, inside in units.items():
+        if len(inside) > MAX_FOLDER_UNITS:
+            findings.add(folder, 1, f"folder has {len(inside)} units, over {MAX_FOLDER_UNITS}")
+
+
+def check_tree(texts, findings):
+    """What no file shows alone."""
+    check_circles(texts, unit_of, "units", findings)
+    check_circles(texts, folder_name, "folders", findings)
+    check_folder_sizes(texts, findings)
 
 
 def check_includes(path, text, findings):
@@ -144,6 +284,8 @@ def check_includes(path, text, findings):
                 findings.add(path, number, f'"{target}": include by the path from the top')
         elif quoted and not allowed(layer, target):
             findings.add(path, number, f'layer {layer} may not include "{target}"')
+        elif quoted:
+            check_room(path, number, target, findings)
         if layer in PURE and not quoted and target in BANNED_HEADERS_IN_PURE:
             findings.add(path, number, f"<{target}> is banned in pure code")
 
@@ -242,6 +384,7 @@ def main():
         return 2
     for path in files:
         check_file(arguments.root, path, findings)
+    check_tree({path: (arguments.root / path).read_text(encoding="utf-8") for path in files}, findings)
     if arguments.objects:
         check_objects(arguments.objects, findings)
     for line in findings.lines():

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 
+#include "lab/fabric/build_topology.h"
 #include "lab/results/results.h"
 #include "lab/run/run_identity.h"
 #include "lab/traffic/traffic_files.h"

@@ -12,6 +12,7 @@
 #include "lab/fabric/fabric_paths.h"
 #include "lab/fabric/topology.h"
 #include "lab/run/run.h"
+#include "lab/traffic/traffic.h"
 #include "switch/dpdk/poll_gap.h"
 #include "testbed/host_group.h"
 #include "testbed/switch_watch.h"

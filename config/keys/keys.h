@@ -14,8 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#include "config/diff.h"
-#include "config/load.h"
+#include "config/config.h"
+#include "config/keys/key_class.h"
+#include "config/keys/positions.h"
+#include "config/keys/yaml_tree.h"
 
 namespace eddy::config {
 
@@ -136,6 +138,10 @@ struct Section {
   Value defaults;  // every key as printed from the struct's defaults
 };
 
+// The section that a lone word stands for: its first key has the word as value.
+Node expand_short_form(const Section& section, const Node& word);
+// A problem unless the node is of the kind; null counts as an empty list or map.
+bool expect_kind(Reader& reader, const Node& node, Node::Kind kind, const Type& type);
 void read_section(const Section& section, Reader& reader, const Node& node, void* object);
 // Without the keys that do not apply to the object.
 Value print_section(const Section& section, const void* object);

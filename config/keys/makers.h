@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/codec.h"
+#include "config/keys/codec.h"
 #include "config/keys/keys.h"
 
 namespace eddy::config {
@@ -38,10 +38,6 @@ inline constexpr std::string_view kNamePattern = "^[A-Za-z0-9_/-]{1,32}$";
 inline constexpr std::string_view kNameSays = "up to 32 letters, digits, '_', '/' and '-'";
 inline constexpr int64_t kLongestText = 1'024;
 
-// The section that a lone word stands for: its first key has the word as value.
-Node expand_short_form(const Section& section, const Node& word);
-// A problem unless the node is of the kind; null counts as an empty list or map.
-bool expect_kind(Reader& reader, const Node& node, Node::Kind kind, const Type& type);
 // The index that a mapping's key names, when it is one below `count`.
 std::optional<size_t> read_index(Reader& reader, const Node::Member& member, size_t first,
                                  size_t last);

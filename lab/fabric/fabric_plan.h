@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "config/experiment.h"
-#include "net/result.h"
 #include "net/units.h"
 
 namespace eddy::lab {
@@ -55,9 +54,6 @@ struct FabricPlan {
   void add_hosts(size_t at, int count, const config::TopologyConfig& config);
   void add_cable(size_t a, size_t b, const config::TopologyConfig& config);
 };
-
-// The plan of an experiment's fabric, before cables degrade or fail.
-[[nodiscard]] Result<FabricPlan> plan_fabric(const config::TopologyConfig& config);
 
 // "leaf1-spine2", and ".2" behind the second of parallel cables. Once all cables are there.
 void name_cables(FabricPlan& plan);

@@ -15,10 +15,8 @@
 #include <vector>
 
 #include "config/config.h"
-#include "config/experiment.h"
 #include "net/addresses.h"
 #include "net/ids.h"
-#include "net/result.h"
 #include "net/units.h"
 #include "switch/dataplane/state/routes.h"
 
@@ -56,10 +54,5 @@ struct Topology {
   std::shared_ptr<const RouteTable> routes;  // one for all switches; null: each switch's own routes
   std::vector<std::string> warnings;         // usable all the same
 };
-
-// The fabric of an experiment. A host sends to the MAC of its switch port (port_mac). Problems
-// begin with the key at fault ("topology.failed.0.links.1: ..."), or with file:line:column where
-// they are in a topology file.
-[[nodiscard]] Result<Topology> build_topology(const config::Experiment& experiment);
 
 }  // namespace eddy::lab

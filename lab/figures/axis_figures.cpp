@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "lab/results/report.h"
+#include "lab/results/result_tables.h"
 #include "lab/results/results.h"
 #include "lab/results/student.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "lab/results/report.h"
+#include "lab/results/result_tables.h"
 #include "lab/results/results.h"
 
 namespace eddy::lab {

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "lab/figures/svg.h"
+#include "lab/page/page_assets.h"
 #include "lab/page/rounded.h"
 #include "lab/page/timeline_page.h"
 #include "lab/page/words.h"
-#include "lab/page_assets.h"
 #include "lab/results/claims.h"
 #include "lab/results/compare.h"
 #include "lab/results/student.h"

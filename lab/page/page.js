@@ -141,7 +141,7 @@
     });
   }
 
-  // As the C++ side does it: lab/results/student.cpp and short_number() of lab/results/report.cpp.
+  // As the C++ side does it: lab/results/student.cpp and short_number() of lab/results/variants.cpp.
   function estimate(values) {
     let mean = 0;
     for (const each of values) mean += each / values.length;

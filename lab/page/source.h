@@ -13,7 +13,7 @@
 
 #include "lab/figures/figures.h"
 #include "lab/figures/timeline.h"
-#include "lab/results/report.h"
+#include "lab/results/result_tables.h"
 #include "net/result.h"
 
 namespace eddy::lab {

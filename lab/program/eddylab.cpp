@@ -15,7 +15,7 @@
 #include "lab/program/run_command.h"
 #include "lab/real/host_devices.h"
 #include "lab/real/switch_config.h"
-#include "lab/results/report.h"
+#include "lab/results/result_tables.h"
 #include "lab/results/results.h"
 #include "lab/run/experiment_files.h"
 #include "lab/run/flow_results.h"
@@ -183,7 +183,8 @@ int show_command(const Arguments& arguments) {
   const Result<Json> result = only_variants(all.value(), arguments.variants);
   if (!result) return complain(kUsage, result.problems());
   constexpr int kIndent = 1;
-  std::cout << (arguments.json ? result.value().dump(kIndent) + "\n" : report(result.value()));
+  std::cout << (arguments.json ? result.value().dump(kIndent) + "\n"
+                               : text_of_result(result.value()));
   if (!arguments.figures) return kDone;
   const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
   const fs::path to = arguments.figures_to.empty() ? folder : fs::path(arguments.figures_to);

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "config/set_key.h"
-#include "lab/fabric/topology.h"
+#include "lab/fabric/build_topology.h"
 #include "lab/figures/timeline.h"
 #include "lab/figures/timeline_figure.h"
 #include "lab/results/hpcc_files.h"

@@ -1,4 +1,5 @@
 #include "lab/real/switch_config.h"
+#include "lab/fabric/build_topology.h"
 
 #include <algorithm>
 

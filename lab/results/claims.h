@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/results/report.h"
 #include "lab/results/result_keys.h"
+#include "lab/results/variants.h"
 
 namespace eddy::lab {
 

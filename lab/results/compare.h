@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/results/report.h"
+#include "lab/results/result_tables.h"
 #include "lab/results/student.h"
 
 namespace eddy::lab {

@@ -1,7 +1,6 @@
 #include "lab/run/flow_results.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "lab/traffic/wire_cost.h"
 #include "net/random.h"
@@ -136,25 +135,6 @@ void add_nic_results(const FlowAccount& account, const PauseScope& scope, RunRes
       account.dilation;
   add_pauses(account, scope, result);
   add_order(account, result);
-}
-
-Statistics statistics(std::vector<double>& values) {
-  Statistics result;
-  result.count = values.size();
-  if (values.empty()) return result;
-  std::sort(values.begin(), values.end());
-  for (const double value : values) result.mean += value;
-  result.mean /= static_cast<double>(values.size());
-  const auto rank = [&](double share) {
-    const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
-    return values[std::clamp<size_t>(at, 1, values.size()) - 1];
-  };
-  result.p50 = rank(0.5);
-  result.p95 = rank(0.95);
-  result.p99 = rank(0.99);
-  result.p999 = rank(0.999);
-  result.max = values.back();
-  return result;
 }
 
 }  // namespace eddy::lab

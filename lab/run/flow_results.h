@@ -10,7 +10,7 @@
 #include "config/experiment.h"
 #include "lab/fabric/fabric_paths.h"
 #include "lab/fabric/topology.h"
-#include "lab/run/run.h"
+#include "lab/run/run_result.h"
 #include "lab/world/flow_book.h"
 
 namespace eddy::lab {

@@ -8,8 +8,10 @@
 #include <ctime>
 
 #include "lab/check/fabric_checker.h"
+#include "lab/fabric/build_topology.h"
 #include "lab/fabric/fabric_paths.h"
 #include "lab/run/flow_results.h"
+#include "lab/traffic/traffic.h"
 #include "lab/world/huge_pages.h"
 #include "lab/world/watcher_pair.h"
 

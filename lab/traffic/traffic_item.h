@@ -11,7 +11,7 @@
 
 #include "config/experiment.h"
 #include "lab/fabric/topology.h"
-#include "lab/traffic/traffic.h"
+#include "lab/traffic/flow.h"
 #include "lab/traffic/wire_cost.h"
 #include "net/random.h"
 

@@ -20,9 +20,9 @@
 #include <cstdint>
 
 #include "config/rlb.h"
+#include "lb/flow_paths.h"
 #include "lb/members.h"
 #include "lb/path_view.h"
-#include "lb/rlb/flow_paths.h"
 #include "net/packet.h"
 
 namespace eddy::lb {

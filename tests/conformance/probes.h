@@ -1,18 +1,17 @@
-// Wrappers that only tests have: they stand where RLB will stand, and check the protocol of
+// Probes, which only tests have: they stand around a scheme as RLB does, and check the protocol of
 // propose, alternative and commit from inside.
 #pragma once
 
-#include <array>
 #include <vector>
 
-#include "lb/scheme.h"
+#include "lb/schemes/scheme.h"
 
 namespace eddy::lb {
 
 // What a probe saw, one entry a commit. Reserve before a run: selectors must not allocate.
 struct Seen {
   MemberIndex proposed;   // by the scheme
-  MemberIndex committed;  // what the wrapper said was used
+  MemberIndex committed;  // what the probe said was used
   bool steady;            // asked again, the scheme answered the same
 };
 inline std::vector<Seen> seen;
@@ -20,8 +19,8 @@ inline std::vector<Seen> seen;
 template <PathScheme Scheme>
 class ProbeBase {
  public:
-  template <class Own, class Inner>
-  ProbeBase(const SelectorInit& init, const Own&, const Inner& inner) : scheme_(init, inner) {}
+  template <class Parameters>
+  ProbeBase(const SelectorInit& init, const Parameters& of_scheme) : scheme_(init, of_scheme) {}
 
   void prepare(const PathView& view, std::span<Packet* const> burst) {
     if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
@@ -42,57 +41,47 @@ class ProbeBase {
 };
 
 // Takes the scheme's alternative whenever there is one.
-struct SecondChoice {
-  static constexpr std::string_view kName = "second_choice";
-  static constexpr std::string_view kSummary = "takes the alternative to what the scheme proposes";
-  struct Parameters {};
-  static constexpr auto parameters() { return std::array<Declared<Parameters>, 0>{}; }
-
-  template <PathScheme Scheme>
-  class Around : public ProbeBase<Scheme> {
-   public:
-    using ProbeBase<Scheme>::ProbeBase;
-    MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
-      this->proposed_ = this->scheme_.propose(view, packet, set);
-      if (count_of(view.live(set)) == 1) return this->proposed_;
-      return this->scheme_.alternative(view, packet, set, bit_of(this->proposed_));
-    }
-  };
+template <PathScheme Scheme>
+class SecondChoice : public ProbeBase<Scheme> {
+ public:
+  using ProbeBase<Scheme>::ProbeBase;
+  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
+    this->proposed_ = this->scheme_.propose(view, packet, set);
+    if (count_of(view.live(set)) == 1) return this->proposed_;
+    return this->scheme_.alternative(view, packet, set, bit_of(this->proposed_));
+  }
 };
 
 // Asks for everything several times and then takes what was proposed.
-struct AskAgain {
-  static constexpr std::string_view kName = "ask_again";
-  static constexpr std::string_view kSummary = "asks several times before it commits";
-  struct Parameters {};
-  static constexpr auto parameters() { return std::array<Declared<Parameters>, 0>{}; }
-
-  template <PathScheme Scheme>
-  class Around : public ProbeBase<Scheme> {
-   public:
-    using ProbeBase<Scheme>::ProbeBase;
-    MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
-      Scheme& scheme = this->scheme_;
-      const MemberIndex first = scheme.propose(view, packet, set);
-      bool steady = true;
-      if (const MemberMask tried = bit_of(first); tried != view.live(set)) {
-        const MemberIndex second = scheme.alternative(view, packet, set, tried);
-        steady = scheme.alternative(view, packet, set, tried) == second && second != first;
-      }
-      this->steady_ = steady && scheme.propose(view, packet, set) == first;
-      this->proposed_ = first;
-      return first;
+template <PathScheme Scheme>
+class AskAgain : public ProbeBase<Scheme> {
+ public:
+  using ProbeBase<Scheme>::ProbeBase;
+  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
+    Scheme& scheme = this->scheme_;
+    const MemberIndex first = scheme.propose(view, packet, set);
+    bool steady = true;
+    if (const MemberMask tried = bit_of(first); tried != view.live(set)) {
+      const MemberIndex second = scheme.alternative(view, packet, set, tried);
+      steady = scheme.alternative(view, packet, set, tried) == second && second != first;
     }
-  };
+    this->steady_ = steady && scheme.propose(view, packet, set) == first;
+    this->proposed_ = first;
+    return first;
+  }
 };
 
-// The registered schemes with these wrappers.
-std::span<const SchemeInfo> probed_schemes();
+// The registered schemes, each inside the probe; `make` makes it.
+std::span<const SchemeInfo> second_choice_schemes();
+std::span<const SchemeInfo> ask_again_schemes();
 
 }  // namespace eddy::lb
 
-#define EDDY_PROBED_SCHEME(name, Type)                                                      \
-  ::eddy::lb::SchemeInfo name##_probed() {                                                  \
-    using Probes = ::eddy::lb::WrapperList<::eddy::lb::SecondChoice, ::eddy::lb::AskAgain>; \
-    return ::eddy::lb::describe<Type, Probes>(#name);                                       \
+#define EDDY_PROBED_SCHEME(name, Type)                                                           \
+  ::eddy::lb::SchemeInfo name##_second_choice() {                                                \
+    return {.name = #name,                                                                       \
+            .make = &::eddy::lb::detail::make<::eddy::lb::SecondChoice<Type>, Type>};            \
+  }                                                                                              \
+  ::eddy::lb::SchemeInfo name##_ask_again() {                                                    \
+    return {.name = #name, .make = &::eddy::lb::detail::make<::eddy::lb::AskAgain<Type>, Type>}; \
   }

@@ -139,20 +139,20 @@ class SchemeConformance : public testing::TestWithParam<Variant> {
   std::unique_ptr<Selector> bare(const Paths& paths, test::Entity entity = {}) const {
     return test::make(GetParam().scheme, paths, GetParam().parameters, entity);
   }
-  std::unique_ptr<Selector> wrapped(std::string_view wrapper, const Paths& paths) const {
+  // In a probe.
+  std::unique_ptr<Selector> probed(std::span<const SchemeInfo> in_probe, const Paths& paths) const {
     const ParameterMap& parameters = GetParam().parameters;
-    for (const SchemeInfo& scheme : probed_schemes())
-      for (const WrapperInfo& each : scheme.wrappers)
-        if (scheme.name == GetParam().scheme && each.name == wrapper)
-          return std::move(each.make({.sets = paths.sets(),
-                                      .seed = 1,
-                                      .switch_id = SwitchId(1),
-                                      .shard = ShardId(0),
-                                      .parameters = parameters,
-                                      .lines = paths.lines(),
-                                      .dre = paths.dre()},
-                                     {})
-                               .value());
+    for (const SchemeInfo& scheme : in_probe)
+      if (scheme.name == GetParam().scheme)
+        return std::move(scheme
+                             .make({.sets = paths.sets(),
+                                    .seed = 1,
+                                    .switch_id = SwitchId(1),
+                                    .shard = ShardId(0),
+                                    .parameters = parameters,
+                                    .lines = paths.lines(),
+                                    .dre = paths.dre()})
+                             .value());
     return nullptr;
   }
 };
@@ -196,7 +196,7 @@ TEST_P(SchemeConformance, SameSeedSameChoices) {
 
 TEST_P(SchemeConformance, ProposingHasNoLastingEffect) {
   const Paths paths = six_sets();
-  const auto again = wrapped("ask_again", paths);
+  const auto again = probed(ask_again_schemes(), paths);
   seen.clear();
   EXPECT_EQ(transcript(*again, six_sets()), transcript(*bare(paths), six_sets()));
   EXPECT_EQ(seen.size(), kBursts * kBurst);
@@ -205,7 +205,7 @@ TEST_P(SchemeConformance, ProposingHasNoLastingEffect) {
 
 TEST_P(SchemeConformance, AWrapperMayTakeTheSecondChoice) {
   Paths paths = six_sets();
-  const auto selector = wrapped("second_choice", paths);
+  const auto selector = probed(second_choice_schemes(), paths);
   Script script(kSeed);
   Burst burst;
   for (int round = 0; round < kBursts; ++round) {

@@ -5,7 +5,7 @@
 
 #include "config/set_key.h"
 #include "lab/check/fabric_checker.h"
-#include "lab/fabric/topology.h"
+#include "lab/fabric/build_topology.h"
 #include "lab/faults/faults.h"
 #include "lab/world/watcher_pair.h"
 #include "lab/world/world.h"

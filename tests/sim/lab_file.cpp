@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "config/experiment_load.h"
+#include "lab/fabric/build_topology.h"
 #include "lab/fabric/text_table.h"
-#include "lab/fabric/topology.h"
 #include "net/quantity.h"
 
 namespace eddy::test {

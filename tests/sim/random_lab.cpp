@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/config.h"
-#include "lab/fabric/topology.h"
+#include "lab/fabric/build_topology.h"
 #include "lb/members.h"
 #include "lb/registry.h"
 #include "net/random.h"

@@ -3,7 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "switch/control/report/report.h"
+#include "switch/control/report/json.h"
+#include "switch/control/report/report_input.h"
+#include "switch/control/report/report_options.h"
 
 namespace eddy::control {
 

@@ -16,14 +16,13 @@
 #include "net/result.h"
 #include "switch/control/report/backend.h"
 #include "switch/control/report/json.h"
+#include "switch/control/serve/log_format.h"
 
 namespace eddy {
 class Switch;
 }
 
 namespace eddy::control {
-
-enum class LogFormat : uint8_t { console, json };
 
 struct ControlOptions {
   std::string config_path;       // what reload() reads

@@ -17,6 +17,7 @@
 #include "net/ids.h"
 #include "net/result.h"
 #include "net/units.h"
+#include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/state/command.h"
 #include "switch/dataplane/state/counters.h"
 #include "switch/dataplane/state/delay_histogram.h"
@@ -25,8 +26,6 @@
 #include "switch/dataplane/state/status.h"
 
 namespace eddy {
-
-class Shard;
 
 class Switch {
  public:

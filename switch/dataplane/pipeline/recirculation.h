@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "config/rlb.h"
-#include "lb/rlb/waiting.h"
+#include "lb/waiting.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "pfc/predictor.h"
@@ -30,8 +30,8 @@
 #include "switch/dataplane/state/delay_histogram.h"
 #include "switch/dataplane/state/packet_fifo.h"
 #include "switch/dataplane/state/shard_context.h"
-#include "switch/dataplane/state/status.h"
 #include "switch/dataplane/state/spsc_ring.h"
+#include "switch/dataplane/state/status.h"
 
 namespace eddy {
 

@@ -1,5 +1,5 @@
 // The guard's table: what it remembers of a flow, and that it forgets only those that are over.
-#include "lb/rlb/flow_paths.h"
+#include "lb/flow_paths.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@ list(APPEND CMAKE_MODULE_PATH ${MODULES})
 include(EddySchemes)
 
 file(WRITE lb/schemes.txt "# a comment\n\nhedera\n")
-foreach(piece lb/hedera.cpp tests/unit/lb/hedera_test.cpp)
+foreach(piece lb/schemes/hedera.cpp tests/unit/lb/hedera_test.cpp)
   file(WRITE ${piece} "")
 endforeach()
 if(NOT MISSING STREQUAL none)

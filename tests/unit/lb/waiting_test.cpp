@@ -1,5 +1,5 @@
 // When a packet waits for its path, for how long, and what ends it: Algorithm 1 and its limits.
-#include "lb/rlb/waiting.h"
+#include "lb/waiting.h"
 
 #include <gtest/gtest.h>
 

@@ -45,6 +45,86 @@ class Includes(unittest.TestCase):
         self.assertEqual(findings_of("switch/dpdk/a.cpp", "#include <chrono>\n"), [])
 
 
+def findings_of_tree(texts):
+    findings = check_layers.Findings()
+    check_layers.check_tree(texts, findings)
+    return findings.lines()
+
+
+class Rooms(unittest.TestCase):
+    def test_an_arrow_between_rooms_may_not_run_up(self):
+        up = '#include "switch/dataplane/queues/egress.h"\n'
+        self.assertEqual(findings_of("switch/dataplane/state/a.cpp", up),
+                         ['switch/dataplane/state/a.cpp:1: room state of switch/dataplane may not include '
+                          '"switch/dataplane/queues/egress.h"'])
+        self.assertEqual(findings_of("switch/dataplane/paths/a.cpp", up), [])
+        self.assertEqual(findings_of("switch/dataplane/queues/a.cpp", up), [])
+
+    def test_every_room_may_use_those_before_it_and_none_behind(self):
+        for folder, rooms in check_layers.ROOMS.items():
+            before = []
+            for room, may_use in rooms.items():
+                self.assertLessEqual(set(may_use), set(before), f"{folder}: {room}")
+                before.append(room)
+
+    def test_real_and_page_do_not_know_each_other(self):
+        self.assertEqual(len(findings_of("lab/real/a.cpp", '#include "lab/page/page.h"\n')), 1)
+        self.assertEqual(len(findings_of("lab/page/a.cpp", '#include "lab/real/needs.h"\n')), 1)
+
+    def test_a_room_that_nobody_named_is_found(self):
+        self.assertEqual(len(findings_of("lab/attic/a.cpp", '#include "lab/run/run.h"\n')), 1)
+
+    def test_schemes_stand_above_rlb_and_rlb_above_what_both_use(self):
+        self.assertEqual(findings_of("lb/schemes/a.cpp", '#include "lb/rlb/rlb.h"\n'), [])
+        self.assertEqual(findings_of("lb/rlb/a.cpp", '#include "lb/path_view.h"\n'), [])
+        self.assertEqual(len(findings_of("lb/a.cpp", '#include "lb/rlb/rlb.h"\n')), 1)
+
+    def test_plain_config_is_below_all_and_uses_net_only(self):
+        self.assertEqual(findings_of("lb/a.cpp", '#include "config/resequence.h"\n'), [])
+        self.assertEqual(findings_of("config/keys/a.cpp", '#include "config/path_service.h"\n'), [])
+        self.assertEqual(len(findings_of("config/keys/a.cpp", '#include "config/load.h"\n')), 1)
+        self.assertEqual(len(findings_of("config/defaults.cpp", '#include "lb/dre.h"\n')), 1)
+        self.assertEqual(len(findings_of("config/rlb.h", HEADER + '#include "config/load.h"\n')), 1)
+        self.assertEqual(len(findings_of("net/a.cpp", '#include "config/config.h"\n')), 1)
+
+
+class Circles(unittest.TestCase):
+    def test_units_that_need_each_other(self):
+        texts = {"net/a.h": '#include "net/b.h"\n', "net/b.cpp": 'int b;\n#include "net/c.h"\n',
+                 "net/b.h": "", "net/c.h": '#include "net/a.h"\n', "net/d.h": '#include "net/a.h"\n'}
+        self.assertEqual(findings_of_tree(texts),
+                         ["net/a.h:1: units that need each other: net/a, net/b, net/c"])
+
+    def test_a_source_and_its_own_header_are_one_unit(self):
+        texts = {"net/a.h": "", "net/a.cpp": '#include "net/a.h"\n#include "net/b.h"\n', "net/b.h": ""}
+        self.assertEqual(findings_of_tree(texts), [])
+
+    def test_folders_that_need_each_other(self):
+        texts = {"lab/x/a.h": '#include "lab/y/a.h"\n', "lab/y/a.h": "",
+                 "lab/y/b.h": '#include "lab/x/b.h"\n', "lab/x/b.h": ""}
+        self.assertEqual(findings_of_tree(texts),
+                         ["lab/x/a.h:1: folders that need each other: lab/x, lab/y"])
+
+    def test_plain_config_and_its_yaml_side_are_two_folders(self):
+        texts = {"config/config.h": "", "pfc/a.h": '#include "config/config.h"\n',
+                 "config/validate.cpp": '#include "pfc/a.h"\n'}
+        self.assertEqual(findings_of_tree(texts), [])
+        texts["pfc/a.h"] += '#include "config/validate.h"\n'
+        texts["config/validate.h"] = ""
+        self.assertEqual(len(findings_of_tree(texts)), 2)  # of units, and of folders
+
+    def test_two_circles_are_two_findings(self):
+        texts = {f"net/{a}.h": f'#include "net/{b}.h"\n' for a, b in ("ab", "ba", "cd", "dc", "ec")}
+        self.assertEqual(len(findings_of_tree(texts)), 2)
+
+    def test_a_folder_holds_32_units(self):
+        texts = {f"net/a{i}.h": "" for i in range(32)}
+        texts["net/a0.cpp"] = ""
+        self.assertEqual(findings_of_tree(texts), [])
+        texts["net/b.cpp"] = ""
+        self.assertEqual(findings_of_tree(texts), ["net:1: folder has 33 units, over 32"])
+
+
 class Words(unittest.TestCase):
     def test_every_pure_rule_fires_once_with_its_line(self):
         for word in ("rte_eal_init", "rte_eth_rx_burst", "rte_rdtsc", "rte_get_tsc_cycles",

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lab/fabric/build_topology.h"
 #include "lab/run/flow_results.h"
 #include "lab/traffic/traffic.h"
 #include "net/ethernet.h"

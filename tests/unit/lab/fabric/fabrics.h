@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/fabric/topology.h"
+#include "lab/fabric/build_topology.h"
 #include "switch/dataplane/object/switch.h"
 #include "switch/dataplane/state/snapshot.h"
 #include "tests/support/fabric.h"

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lab/fabric/build_topology.h"
 #include "net/quantity.h"
 #include "tests/unit/lab/check/checked_fabric.h"
 

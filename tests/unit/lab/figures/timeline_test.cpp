@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "config/experiment_load.h"
+#include "lab/fabric/build_topology.h"
 #include "lab/figures/timeline_figure.h"
 #include "lab/run/run.h"
 #include "lab/traffic/traffic_files.h"

@@ -5,6 +5,7 @@
 
 #include "config/document.h"
 #include "config/load.h"
+#include "lab/fabric/build_topology.h"
 #include "lab/real/host_devices.h"
 #include "lab/run/flow_results.h"
 

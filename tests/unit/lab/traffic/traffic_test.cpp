@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "lab/fabric/build_topology.h"
 #include "lab/fabric/fabric_file.h"
 #include "lab/traffic/traffic_files.h"
 #include "lab/traffic/traffic_item.h"

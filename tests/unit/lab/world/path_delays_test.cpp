@@ -1,7 +1,7 @@
 // What leaves measure of their paths in the lab: right on an idle fabric, in two tiers and three.
 #include <gtest/gtest.h>
 
-#include "lab/fabric/topology.h"
+#include "lab/fabric/build_topology.h"
 #include "lab/world/world.h"
 #include "tests/unit/lab/fabric/fabrics.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/fabric/topology.h"
+#include "lab/fabric/build_topology.h"
 #include "tests/conformance/allocations.h"
 
 namespace eddy::lab {

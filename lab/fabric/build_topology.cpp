@@ -1,4 +1,4 @@
-#include "lab/fabric/topology.h"
+#include "lab/fabric/build_topology.h"
 
 #include <algorithm>
 #include <map>
@@ -11,6 +11,7 @@
 #include "lab/fabric/link_choice.h"
 #include "lab/fabric/path_limits.h"
 #include "lab/fabric/path_sets.h"
+#include "lab/fabric/plan_fabric.h"
 #include "pfc/buffer_plan.h"
 #include "switch/dataplane/state/snapshot.h"
 

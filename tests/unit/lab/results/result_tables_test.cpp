@@ -1,4 +1,4 @@
-#include "lab/results/report.h"
+#include "lab/results/result_tables.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Student, IntervalOfFiveValues) {
 
 TEST(Report, MeansOverSeedsWithTheirIntervals) {
   const std::string text =
-      report(result_of({sample_run("a", 1), sample_run("a", 2), sample_run("a", 3)}));
+      text_of_result(result_of({sample_run("a", 1), sample_run("a", 2), sample_run("a", 3)}));
   EXPECT_THAT(text, HasSubstr("sample (ci): A sample"));
   // FCT means are 60, 70 and 80 us: half width 4.3027 * 10 / sqrt(3).
   EXPECT_THAT(text, HasSubstr("70 +-24.8"));
@@ -75,11 +75,11 @@ TEST(Report, VariantsWithRlbHaveATableOfIt) {
   RunRecord without = sample_run("without", 1);
   EXPECT_TRUE(run_values(without).at("rlb_precision").is_null());
   EXPECT_TRUE(run_values(without).at("rlb_wait_p50_ns").is_null());
-  const std::string text = report(result_of({run, without}));
+  const std::string text = text_of_result(result_of({run, without}));
   const std::string table = text.substr(text.find("RLB\n"));
   EXPECT_THAT(table, AllOf(HasSubstr("75"), HasSubstr("90"), HasSubstr("4711"), HasSubstr("8.19")));
   EXPECT_THAT(table, Not(HasSubstr("without")));
-  EXPECT_THAT(report(result_of({without})), Not(HasSubstr("RLB")));
+  EXPECT_THAT(text_of_result(result_of({without})), Not(HasSubstr("RLB")));
 }
 
 TEST(Claims, AreTextsOfOneShape) {
@@ -104,7 +104,7 @@ TEST(Claims, AreComparedWithinASeed) {
   result["expect"] = {"fct_mean_us of [a] against [b]: -80 %",
                       "fct_mean_us of [b] against [a]: -80 %",
                       "fct_mean_us of [b] against [c]: -80 %", "In words."};
-  const std::string text = report(result);
+  const std::string text = text_of_result(result);
   EXPECT_THAT(text, HasSubstr("-50"));
   EXPECT_THAT(text, HasSubstr("half of it or more"));
   EXPECT_THAT(text, HasSubstr("+100"));
@@ -132,7 +132,7 @@ TEST(AxisFigures, AreDrawnWhereTheMatrixHasAnAxisOfNumbers) {
 }
 
 TEST(Report, OneSeedHasNoInterval) {
-  const std::string text = report(result_of({sample_run("", 1)}));
+  const std::string text = text_of_result(result_of({sample_run("", 1)}));
   EXPECT_THAT(text, HasSubstr("(only)"));
   EXPECT_THAT(text, Not(HasSubstr("60 +-")));
 }
@@ -140,7 +140,7 @@ TEST(Report, OneSeedHasNoInterval) {
 TEST(Report, WhatNoRunHasIsADash) {
   RunRecord run = sample_run("a", 1);
   run.result.fct_us = {};
-  EXPECT_THAT(report(result_of({run})), HasSubstr("  -  "));
+  EXPECT_THAT(text_of_result(result_of({run})), HasSubstr("  -  "));
 }
 
 TEST(Report, ADistanceInTheLastBucketIsALowerBound) {
@@ -148,20 +148,22 @@ TEST(Report, ADistanceInTheLastBucketIsALowerBound) {
   run.result.ood_p99 = host::Nic::kOodBuckets - 2;
   RunRecord other = sample_run("a", 2);
   other.result.ood_p99 = run.result.ood_p99;
-  EXPECT_THAT(report(result_of({run, other})), AllOf(HasSubstr(" 1022 "), Not(HasSubstr(">=1"))));
+  EXPECT_THAT(text_of_result(result_of({run, other})),
+              AllOf(HasSubstr(" 1022 "), Not(HasSubstr(">=1"))));
   other.result.ood_p99 = host::Nic::kOodBuckets - 1;
-  EXPECT_THAT(report(result_of({other, other})), HasSubstr(" >=1023 "));
-  EXPECT_THAT(report(result_of({run, other})), HasSubstr(" >=1022 +-"));
+  EXPECT_THAT(text_of_result(result_of({other, other})), HasSubstr(" >=1023 "));
+  EXPECT_THAT(text_of_result(result_of({run, other})), HasSubstr(" >=1022 +-"));
 }
 
 TEST(Report, VariantsWithDifferentNumbersOfSeedsAreTold) {
-  EXPECT_THAT(report(result_of({sample_run("a", 1), sample_run("a", 2), sample_run("b", 1)})),
-              HasSubstr("different numbers of seeds"));
+  EXPECT_THAT(
+      text_of_result(result_of({sample_run("a", 1), sample_run("a", 2), sample_run("b", 1)})),
+      HasSubstr("different numbers of seeds"));
 }
 
 TEST(Report, AResultThatLacksMostThingsIsShownAllTheSame) {
   const Json result = {{"runs", {{{"variant", "x"}}}}};
-  EXPECT_THAT(report(result), HasSubstr("x"));
+  EXPECT_THAT(text_of_result(result), HasSubstr("x"));
 }
 
 TEST(Aligned, ColumnsLineUp) {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "lb/scheme.h"
+#include "lb/schemes/scheme.h"
 
 namespace eddy::lb {
 

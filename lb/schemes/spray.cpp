@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lb/draws.h"
-#include "lb/scheme.h"
+#include "lb/schemes/scheme.h"
 #include "lb/turns.h"
 
 namespace eddy::lb {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lb/draws.h"
-#include "lb/scheme.h"
+#include "lb/schemes/scheme.h"
 
 namespace eddy::lb {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "lb/draws.h"
 #include "lb/flow_table.h"
-#include "lb/scheme.h"
+#include "lb/schemes/scheme.h"
 #include "lb/turns.h"
 
 namespace eddy::lb {

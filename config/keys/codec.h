@@ -116,11 +116,4 @@ std::string format_word(const T& value, const Type& type) {
   return absent ? std::string(type.absent) : Codec<T>::format(value);
 }
 
-// The candidate that `text` is probably a slip of; empty when none is near.
-std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates);
-// ", did you mean 'x'?" or ", valid are x, y and z".
-std::string hint(std::string_view text, std::span<const std::string_view> candidates);
-// "a, b or c"
-std::string join(std::span<const std::string_view> words, std::string_view last);
-
 }  // namespace eddy::config

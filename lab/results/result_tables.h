@@ -10,22 +10,9 @@
 #include <vector>
 
 #include "lab/results/result_keys.h"
+#include "lab/results/variants.h"
 
 namespace eddy::lab {
-
-// The runs of one variant in a result, in the order of their seeds.
-struct VariantRuns {
-  std::string name;
-  std::vector<const Json*> runs;
-};
-// In the order of the result. The result must outlive it.
-std::vector<VariantRuns> by_variant(const Json& result);
-
-using TextRows = std::vector<std::vector<std::string>>;
-// Columns between two blanks; the first one to the left, the others to the right.
-std::string aligned(const TextRows& rows);
-
-std::string report(const Json& result);
 
 enum class CellKind : uint8_t {
   label,
@@ -45,7 +32,10 @@ struct CellTable {
 // With the head.
 TextRows texts(const CellTable& table);
 
-// The tables of the report.
+// What is said of a result: its tables, the claims and the remarks.
+std::string text_of_result(const Json& result);
+
+// The tables.
 CellTable main_table(const std::vector<VariantRuns>& variants);
 CellTable bin_table(const std::vector<VariantRuns>& variants);
 CellTable rlb_table(const std::vector<VariantRuns>& variants);  // no rows: nobody has RLB
@@ -58,13 +48,5 @@ struct MainKey {
 std::vector<MainKey> main_keys();
 // What a reader of the tables must know; empty: nothing.
 std::vector<std::string> remarks(const Json& result, const std::vector<VariantRuns>& variants);
-
-// A variant's name in a table.
-std::string shown(const std::string& variant);
-// As few digits as are worth reading.
-std::string short_number(double value);
-// The values of a key in runs that have a number there, times `scale`.
-std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
-                              double scale = 1);
 
 }  // namespace eddy::lab

@@ -1,10 +1,9 @@
-#include "lab/results/report.h"
+#include "lab/results/result_tables.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "host/nic.h"
 #include "lab/results/claims.h"
@@ -104,34 +103,6 @@ std::vector<double> counters_of(const std::vector<const Json*>& runs, std::strin
 
 }  // namespace
 
-std::vector<VariantRuns> by_variant(const Json& result) {
-  std::vector<VariantRuns> variants;
-  for (const Json& run : result.at("runs")) {
-    const std::string name = run.value("variant", "");
-    auto found = std::ranges::find(variants, name, &VariantRuns::name);
-    if (found == variants.end()) found = variants.insert(variants.end(), {name, {}});
-    found->runs.push_back(&run);
-  }
-  return variants;
-}
-
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i)
-      line += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
-                     : fmt::format("  {:>{}}", row[i], widths[i]);
-    out += line + "\n";
-  }
-  return out;
-}
-
 TextRows texts(const CellTable& table) {
   TextRows rows = {table.head};
   for (const std::vector<Cell>& from : table.rows)
@@ -224,30 +195,7 @@ std::vector<std::string> remarks(const Json& result, const std::vector<VariantRu
   return out;
 }
 
-std::string shown(const std::string& variant) {
-  return variant.empty() ? "(only)" : variant;
-}
-
-std::string short_number(double value) {
-  const double size = std::abs(value);
-  constexpr double kTen = 10;
-  if (value == std::floor(value) && size < 1e15) return fmt::format("{:.0f}", value);
-  if (size >= kHundred) return fmt::format("{:.0f}", value);
-  if (size >= kTen) return fmt::format("{:.1f}", value);
-  return size >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3g}", value);
-}
-
-std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
-                              double scale) {
-  std::vector<double> values;
-  for (const Json* run : runs) {
-    const auto found = run->find(std::string(key));
-    if (found != run->end() && found->is_number()) values.push_back(found->get<double>() * scale);
-  }
-  return values;
-}
-
-std::string report(const Json& result) {
+std::string text_of_result(const Json& result) {
   const std::vector<VariantRuns> variants = by_variant(result);
   std::string out = fmt::format("{} ({}): {}\n", result.value("experiment", ""),
                                 result.value("size", ""), result.value("title", ""));

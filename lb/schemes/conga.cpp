@@ -17,7 +17,7 @@
 #include "lb/draws.h"
 #include "lb/dre.h"
 #include "lb/flowlets.h"
-#include "lb/scheme.h"
+#include "lb/schemes/scheme.h"
 
 namespace eddy::lb {
 namespace {

@@ -20,7 +20,7 @@
 #include "lb/draws.h"
 #include "lb/dre.h"
 #include "lb/flow_table.h"
-#include "lb/scheme.h"
+#include "lb/schemes/scheme.h"
 #include "net/byte_order.h"
 #include "net/protocols.h"
 

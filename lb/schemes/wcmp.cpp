@@ -1,7 +1,7 @@
 // WCMP: ECMP with buckets in proportion to the members' static weights. A weight below half a
 // bucket's share may get none, and then only carries what dead members leave. Source: reference
 // A.2.
-#include "lb/bucket_scheme.h"
+#include "lb/schemes/bucket_scheme.h"
 
 namespace eddy::lb {
 namespace {

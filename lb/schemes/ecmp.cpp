@@ -1,5 +1,5 @@
 // ECMP: a flow's hash picks its path, all members alike; oblivious to load. Source: reference A.1.
-#include "lb/bucket_scheme.h"
+#include "lb/schemes/bucket_scheme.h"
 
 namespace eddy::lb {
 namespace {

@@ -1,4 +1,4 @@
-#include "config/yaml_tree.h"
+#include "config/keys/yaml_tree.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>

@@ -1,4 +1,5 @@
-// What lb/<name>.cpp builds on: the loop that drives a scheme, and its entry in the registry.
+// What lb/schemes/<name>.cpp builds on: the loop that drives a scheme, and its entry in the
+// registry.
 //
 // A scheme S is a class that satisfies PathScheme and has
 //   S::Parameters, S::parameters() (lb/parameters.h), S::kSummary, S::kPromisesOrder,
@@ -13,14 +14,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <memory>
 #include <utility>
 
 #include "lb/buckets.h"
 #include "lb/registry.h"
-#include "lb/wrappers.h"
+#include "lb/rlb/rlb.h"
 #include "net/random.h"
 
 namespace eddy::lb {
@@ -33,13 +33,13 @@ inline RandomStream stream_of(const SelectorInit& init) {
 }
 
 // RoCE ACK, NAK and CNP are flows of their own that every scheme sends by ECMP (reference 1.5):
-// here, so that neither schemes nor wrappers ever see them.
+// here, so that neither schemes nor RLB ever see them.
 template <PathScheme Scheme>
 class SelectorOf final : public Selector {
  public:
-  template <class... Args>
-  explicit SelectorOf(const SelectorInit& init, const Args&... args)
-      : scheme_(init, args...),
+  template <class Parameters>
+  SelectorOf(const SelectorInit& init, const Parameters& parameters)
+      : scheme_(init, parameters),
         control_(init.sets, {.buckets = kEcmpBuckets,
                              .share = BucketShare::equal,
                              .seed = seed_of(init.seed, init.switch_id)}) {}
@@ -147,60 +147,41 @@ class SelectorOf final : public Selector {
 
 namespace detail {
 
-template <class Scheme>
-Result<std::unique_ptr<Selector>> make_bare(const SelectorInit& init, const ParameterMap&) {
+// A selector of S: the scheme, or it with something around it.
+template <class S, class Scheme>
+Result<std::unique_ptr<Selector>> make(const SelectorInit& init) {
   const auto parameters = parse_parameters<Scheme>("the scheme", init.parameters);
   if (!parameters) return parameters.problems();
-  return std::unique_ptr<Selector>(std::make_unique<SelectorOf<Scheme>>(init, parameters.value()));
+  return std::unique_ptr<Selector>(std::make_unique<SelectorOf<S>>(init, parameters.value()));
 }
 
-template <class Wrapper, class Scheme>
-Result<std::unique_ptr<Selector>> make_wrapped(const SelectorInit& init,
-                                               const ParameterMap& wrapper_parameters) {
-  using Wrapped = typename Wrapper::template Around<Scheme>;
-  const auto own = parse_parameters<Wrapper>(Wrapper::kName, wrapper_parameters);
-  if (!own) return own.problems();
-  const auto inner = parse_parameters<Scheme>("the scheme", init.parameters);
-  if (!inner) return inner.problems();
-  return std::unique_ptr<Selector>(
-      std::make_unique<SelectorOf<Wrapped>>(init, own.value(), inner.value()));
-}
-
-// What a scheme or wrapper declares as kNeeds, or none.
-template <class S>
+// What a scheme declares as kNeeds, or none.
+template <class Scheme>
 constexpr ShimNeed need_of() {
-  if constexpr (requires { S::kNeeds; })
-    return S::kNeeds;
+  if constexpr (requires { Scheme::kNeeds; })
+    return Scheme::kNeeds;
   else
     return ShimNeed::none;
 }
 
-template <class Scheme, class List>
-struct Wrapped;
-template <class Scheme, class... W>
-struct Wrapped<Scheme, WrapperList<W...>> {
-  static constexpr std::array<WrapperInfo, sizeof...(W)> kInfos = {
-      WrapperInfo{W::kName, W::kSummary, kParameterInfos<W>,
-                  std::max(need_of<W>(), need_of<Scheme>()), &make_wrapped<W, Scheme>}...};
-};
-
 }  // namespace detail
 
-template <class Scheme, class List>
+template <class Scheme>
 SchemeInfo describe(std::string_view name) {
-  return {name,
-          Scheme::kSummary,
-          kParameterInfos<Scheme>,
-          Scheme::kPromisesOrder,
-          detail::need_of<Scheme>(),
-          &detail::make_bare<Scheme>,
-          detail::Wrapped<Scheme, List>::kInfos};
+  return {.name = name,
+          .summary = Scheme::kSummary,
+          .parameters = kParameterInfos<Scheme>,
+          .promises_order = Scheme::kPromisesOrder,
+          .needs = detail::need_of<Scheme>(),
+          .needs_with_rlb = std::max(Rlb<Scheme>::kNeeds, detail::need_of<Scheme>()),
+          .make = &detail::make<Scheme, Scheme>,
+          .make_with_rlb = &detail::make<Rlb<Scheme>, Scheme>};
 }
 
 }  // namespace eddy::lb
 
 // Defines the function that the generated registry calls for the scheme `name`.
-#define EDDY_SCHEME(name, Type)                                     \
-  ::eddy::lb::SchemeInfo name##_scheme() {                          \
-    return ::eddy::lb::describe<Type, ::eddy::lb::Wrappers>(#name); \
+#define EDDY_SCHEME(name, Type)               \
+  ::eddy::lb::SchemeInfo name##_scheme() {    \
+    return ::eddy::lb::describe<Type>(#name); \
   }

@@ -5,7 +5,7 @@
 
 #include "lb/draws.h"
 #include "lb/flowlets.h"
-#include "lb/scheme.h"
+#include "lb/schemes/scheme.h"
 #include "lb/turns.h"
 
 namespace eddy::lb {

@@ -1,0 +1,25 @@
+// NicOptions: what a NIC is made from.
+#pragma once
+
+#include <cstddef>
+
+#include "config/host.h"
+#include "net/addresses.h"
+#include "net/units.h"
+
+namespace eddy::host {
+
+struct NicOptions {
+  config::HostConfig config;
+  MacAddress mac;
+  MacAddress gateway;  // next hop of all frames
+  IpAddress address;
+  BitRate speed;
+  int line_overhead = 24;  // octets a frame costs on the line beyond wire_len: FCS, preamble, gap
+  size_t senders = 0;      // sending QPs that start() may open
+  size_t receivers = 0;
+  size_t control_backlog = 4'096;  // ACK, NAK and CNP waiting; more are dropped and counted
+  size_t reorder_packets = 2'048;  // IRN, reorder buffer: packets a QP may hold behind a gap
+};
+
+}  // namespace eddy::host
