@@ -1,95 +1,8 @@
-#include <algorithm>
+#include <utility>
 
 #include "config/config.h"
-#include "config/experiment.h"
-#include "net/quantity.h"
 
 namespace eddy::config {
-namespace {
-
-// Beyond any run, and far from where adding two of them would overflow.
-constexpr Duration kEndless = Duration::seconds(1'000'000);
-
-Duration stretched(Duration d, int64_t factor) {
-  return d > kEndless / factor ? kEndless : d * factor;
-}
-BitRate slowed(BitRate rate, int64_t factor) {
-  return BitRate::bits_per_second(rate.bps() / factor);
-}
-
-template <class... T>
-void stretch(int64_t factor, T&... times) {
-  ((times = stretched(times, factor)), ...);
-}
-template <class... T>
-void slow(int64_t factor, T&... rates) {
-  ((rates = slowed(rates, factor)), ...);
-}
-void scale_pfc(PfcPortConfig& pfc, WatchdogConfig& watchdog, int64_t factor) {
-  stretch(factor, pfc.refresh_limit, pfc.pause_budget, pfc.budget_window);
-  stretch(factor, watchdog.detection_time, watchdog.restoration_time, watchdog.poll_interval);
-}
-
-void scale_port(PortConfig& port, int64_t factor) {
-  slow(factor, port.speed, port.shaper);
-  stretch(factor, port.cable_delay);
-  scale_pfc(port.pfc, port.watchdog, factor);
-  for (QueueConfig& queue : port.queues)
-    if (queue.max_rate) queue.max_rate = slowed(*queue.max_rate, factor);
-}
-
-// A scheme's parameters are words; those with a unit of time are times.
-void scale_parameters(std::map<std::string, std::string>& parameters, int64_t factor) {
-  for (auto& [name, text] : parameters)
-    if (const auto time = parse_duration(text)) text = to_string(stretched(time.value(), factor));
-}
-
-void scale_rlb(RlbConfig& rlb, int64_t factor) {
-  PredictorConfig& predictor = rlb.predictor;
-  stretch(factor, predictor.interval, predictor.reaction);
-  if (predictor.horizon) predictor.horizon = stretched(*predictor.horizon, factor);
-  WarningConfig& warning = rlb.warning;
-  stretch(factor, warning.refresh, warning.life, warning.dwell, warning.contribution);
-  stretch(factor, rlb.recirculation.latency);
-  if (rlb.recirculation.rate) rlb.recirculation.rate = slowed(*rlb.recirculation.rate, factor);
-  FailureDetectorConfig& detector = rlb.failure_detector;
-  stretch(factor, detector.window, detector.silence, detector.exclusion,
-          detector.longest_exclusion);
-  GuardConfig& guard = rlb.guard;
-  stretch(factor, guard.margin, guard.pause, guard.age, guard.linger);
-}
-
-void stretch_given(std::optional<Duration>& time, int64_t factor) {
-  if (time) time = stretched(*time, factor);
-}
-
-void scale_path_service(PathServiceConfig& service, int64_t factor) {
-  stretch_given(service.base_rtt, factor);
-  stretch_given(service.sample, factor);
-  stretch_given(service.echo, factor);
-  stretch_given(service.probe, factor);
-}
-
-void slow_given(std::optional<BitRate>& rate, int64_t factor) {
-  if (rate) rate = slowed(*rate, factor);
-}
-
-void scale_topology(TopologyConfig& topology, int64_t factor) {
-  slow(factor, topology.host_rate, topology.fabric_rate);
-  stretch(factor, topology.host_delay, topology.fabric_delay);
-  for (LinkChoice& choice : topology.degraded) slow_given(choice.rate, factor);
-}
-
-void scale_host(HostConfig& host, int64_t factor) {
-  DcqcnConfig& dcqcn = host.dcqcn;
-  stretch(factor, dcqcn.alpha_timer, dcqcn.decrease_interval, dcqcn.cnp_interval,
-          dcqcn.increase_timer);
-  slow(factor, dcqcn.additive_increase, dcqcn.hyper_increase, dcqcn.min_rate);
-  stretch(factor, host.irn.rto_low, host.irn.rto_high);
-  stretch(factor, host.rto, host.nak_timer, host.reorder_timeout);
-}
-
-}  // namespace
 
 RlbConfig rlb_preset(RlbPreset preset) {
   RlbConfig rlb;
@@ -157,44 +70,6 @@ SwitchConfig default_switch(std::string name) {
   config.buffer.profiles["lossy"] = lossy;
   config.buffer.wred["default"] = WredProfile{};
   return config;
-}
-
-SwitchConfig scaled(const SwitchConfig& config) {
-  SwitchConfig out = config;
-  for (PortConfig& port : out.ports) scale_port(port, config.time_dilation);
-  scale_parameters(out.load_balancer.parameters, config.time_dilation);
-  out.dre.period = stretched(out.dre.period, config.time_dilation);
-  scale_rlb(out.rlb, config.time_dilation);
-  scale_path_service(out.path_service, config.time_dilation);
-  stretch_given(out.resequence.wait, config.time_dilation);
-  out.control.neighbor_age = stretched(out.control.neighbor_age, config.time_dilation);
-  out.time_dilation = 1;
-  return out;
-}
-
-Experiment scaled(const Experiment& experiment) {
-  Experiment out = experiment;
-  const int64_t factor = experiment.run.time_dilation;
-  scale_topology(out.topology, factor);
-  scale_pfc(out.switches.pfc_port, out.switches.watchdog, factor);
-  stretch(factor, out.switches.dre.period);
-  scale_rlb(out.switches.rlb, factor);
-  scale_path_service(out.switches.path_service, factor);
-  stretch_given(out.switches.resequence.wait, factor);
-  scale_host(out.host, factor);
-  scale_parameters(out.load_balancer.parameters, factor);
-  for (TrafficConfig& traffic : out.traffic) {
-    stretch(factor, traffic.start, traffic.stop, traffic.period);
-    slow_given(traffic.rate, factor);
-  }
-  for (FaultConfig& fault : out.faults) {
-    stretch(factor, fault.start, fault.duration, fault.period, fault.delay);
-    slow_given(fault.rate, factor);
-    scale_parameters(fault.set, factor);
-  }
-  stretch(factor, out.run.warmup, out.run.duration, out.run.drain, out.run.sample_period);
-  out.run.time_dilation = 1;
-  return out;
 }
 
 }  // namespace eddy::config

@@ -98,7 +98,8 @@ Key outer_key(std::string_view name, const Type& type, std::string_view help) {
   return {{.name = name, .help = help},
           type,
           [](Reader&, const Node&, void*) {},
-          [](const void*) { return Value{.kind = Value::Kind::map}; }};
+          [](const void*) { return Value{.kind = Value::Kind::map}; },
+          [](void*, int64_t) {}};
 }
 
 Key sizes_key() {
@@ -168,6 +169,7 @@ const Section& section_of<FabricSwitchConfig>() {
           key<S>(&S::poll_gap, {.name = "poll_gap",
                                 .min = 1,
                                 .max = kSecond,
+                                .machine_time = true,
                                 .help = "the poll loop's share of the headroom"}),
           list<S>(&S::lossless,
                   {.name = "lossless",
@@ -212,9 +214,14 @@ const Section& section_of<RunConfig>() {
           key<S>(&S::poll_model,
                  {.name = "poll_model",
                   .help = "exact: a switch sees a packet at once; busy_poll: at its next poll"}),
-          key<S>(&S::poll_period,
-                 {.name = "poll_period", .min = 1, .max = kSecond, .help = "busy_poll"}),
-          key<S>(&S::poll_jitter, {.name = "poll_jitter", .max = kSecond, .help = "busy_poll"}),
+          key<S>(&S::poll_period, {.name = "poll_period",
+                                   .min = 1,
+                                   .max = kSecond,
+                                   .machine_time = true,
+                                   .help = "busy_poll"}),
+          key<S>(
+              &S::poll_jitter,
+              {.name = "poll_jitter", .max = kSecond, .machine_time = true, .help = "busy_poll"}),
           key<S>(&S::poll_burst, {.name = "poll_burst",
                                   .min = 1,
                                   .max = kBurst,

@@ -188,6 +188,11 @@ void read_section(const Section& section, Reader& reader, const Node& node, void
   report_inapplicable(section, reader, node, object);
 }
 
+void dilate_section(const Section& section, void* object, int64_t factor) {
+  for (const Key& key : section.keys)
+    if (!key.info.machine_time) key.dilate(object, factor);
+}
+
 Value print_section(const Section& section, const void* object) {
   Value value = print_all_keys(section, object);
   for (const Key& key : section.keys)

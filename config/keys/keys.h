@@ -115,6 +115,7 @@ struct KeyInfo {
   int64_t max = std::numeric_limits<int64_t>::max();
   std::string_view absent;
   bool required = false;
+  bool machine_time = false;      // a time or rate of the machine's own: time_dilation leaves it
   std::string_view pattern;       // text: a regular expression
   std::string_view pattern_says;  // the same in words
   std::string_view default_says;  // when the default depends on where the section stands
@@ -129,6 +130,7 @@ struct Key {
   Type type;
   std::function<void(Reader&, const Node&, void*)> read;
   std::function<Value(const void*)> print;
+  std::function<void(void*, int64_t)> dilate;  // by time_dilation; every key has one
 };
 
 struct Section {
@@ -143,6 +145,8 @@ Node expand_short_form(const Section& section, const Node& word);
 // A problem unless the node is of the kind; null counts as an empty list or map.
 bool expect_kind(Reader& reader, const Node& node, Node::Kind kind, const Type& type);
 void read_section(const Section& section, Reader& reader, const Node& node, void* object);
+// Every time and rate in it, but those of machine_time.
+void dilate_section(const Section& section, void* object, int64_t factor);
 // Without the keys that do not apply to the object.
 Value print_section(const Section& section, const void* object);
 Value print_all_keys(const Section& section, const void* object);

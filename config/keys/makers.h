@@ -1,5 +1,5 @@
-// Makes Keys from members: reading, printing and the Type all follow from the member's C++ type.
-// Private to the YAML side; included by the tables only.
+// Makes Keys from members: reading, printing, dilation and the Type all follow from the member's
+// C++ type. Private to the YAML side; included by the tables only.
 //
 // `member` is a pointer to member or an accessor `T& (S&)` that also takes `const S&`.
 #pragma once
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "config/keys/codec.h"
+#include "config/keys/dilation.h"
 #include "config/keys/keys.h"
 
 namespace eddy::config {
@@ -83,6 +84,17 @@ Value print_value(const T& value, const Type& type) {
     return print_section(*type.section, &value);
 }
 
+template <class T>
+void dilate_value(T& value, const Type& type, int64_t factor) {
+  if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, BitRate>) {
+    value = dilated(value, factor);
+  } else if constexpr (IsOptional<T>::value) {
+    if (value) dilate_value(*value, type, factor);
+  } else if constexpr (!HasCodec<T>) {
+    dilate_section(*type.section, &value, factor);
+  }
+}
+
 template <class S, class M>
 Key typed_key(M member, const KeyInfo& info, const Type& type) {
   return {info, type,
@@ -91,6 +103,9 @@ Key typed_key(M member, const KeyInfo& info, const Type& type) {
           },
           [=](const void* object) {
             return print_value(std::invoke(member, *static_cast<const S*>(object)), type);
+          },
+          [=](void* object, int64_t factor) {
+            dilate_value(std::invoke(member, *static_cast<S*>(object)), type, factor);
           }};
 }
 
@@ -129,7 +144,11 @@ Key list(M member, const KeyInfo& info, const Type& element) {
     }
     return value;
   };
-  return {info, type, read, print};
+  const auto dilate = [=](void* object, int64_t factor) {
+    for (auto& item : std::invoke(member, *static_cast<S*>(object)))
+      dilate_value(item, element, factor);
+  };
+  return {info, type, read, print, dilate};
 }
 
 // An array by number, as a sparse map over what it held before.
@@ -160,7 +179,11 @@ Key indexed(M member, const KeyInfo& info) {
     }
     return value;
   };
-  return {info, type, read, print};
+  const auto dilate = [=](void* object, int64_t factor) {
+    for (auto& item : std::invoke(member, *static_cast<S*>(object)))
+      dilate_value(item, element, factor);
+  };
+  return {info, type, read, print, dilate};
 }
 
 // Sections by name; a name that exists already is changed, not replaced.
@@ -186,7 +209,11 @@ Key named(M member, const KeyInfo& info) {
       value.members.push_back({name, print_value(entry, element)});
     return value;
   };
-  return {info, type, read, print};
+  const auto dilate = [=](void* object, int64_t factor) {
+    for (auto& [name, entry] : std::invoke(member, *static_cast<S*>(object)))
+      dilate_value(entry, element, factor);
+  };
+  return {info, type, read, print, dilate};
 }
 
 template <class T>

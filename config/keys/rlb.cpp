@@ -54,7 +54,7 @@ Key preset_key() {
     plain.read(reader, node, &chosen);
     *static_cast<RlbConfig*>(object) = rlb_preset(chosen.preset);
   };
-  return {info, plain.type, read, plain.print};
+  return {info, plain.type, read, plain.print, plain.dilate};
 }
 
 }  // namespace

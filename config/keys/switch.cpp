@@ -46,10 +46,15 @@ Key ports_key() {
       value.members.push_back({each.name, print_value(each, element)});
     return value;
   };
+  const auto dilate = [=](void* object, int64_t factor) {
+    for (PortConfig& each : static_cast<Document*>(object)->config.ports)
+      dilate_value(each, element, factor);
+  };
   return {{.name = "ports", .help = "the ports, by name; adding or removing one needs a restart"},
           type,
           read,
-          print};
+          print,
+          dilate};
 }
 
 Key leaves_key() {
@@ -77,8 +82,15 @@ Key leaves_key() {
       value.members.push_back({Codec<LeafId>::format(leaf.id), paths.print(&leaf)});
     return value;
   };
-  return {
-      {.name = "leaves", .help = "how to reach other leaves: leaf id -> paths"}, type, read, print};
+  const auto dilate = [=](void* object, int64_t factor) {
+    for (LeafConfig& leaf : static_cast<Document*>(object)->config.leaves)
+      paths.dilate(&leaf, factor);
+  };
+  return {{.name = "leaves", .help = "how to reach other leaves: leaf id -> paths"},
+          type,
+          read,
+          print,
+          dilate};
 }
 
 }  // namespace
@@ -374,6 +386,7 @@ const Section& section_of<SwitchConfig>() {
                                 .min = kMicrosecond,
                                 .max = kSecond,
                                 .absent = "auto",
+                                .machine_time = true,
                                 .help = "longest time between two polls of a port, for headroom; "
                                         "auto: 10us busy, 1ms adaptive"}),
       },
@@ -400,7 +413,10 @@ Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of) {
     for (const auto& [name, text] : in.parameters) value.members.push_back({name, {.word = text}});
     return value;
   };
-  return {{.name = "load_balancer", .help = "how a path is chosen"}, type, read, print};
+  const auto dilate = [=](void* object, int64_t factor) {
+    dilate_words(of(object).parameters, factor);
+  };
+  return {{.name = "load_balancer", .help = "how a path is chosen"}, type, read, print, dilate};
 }
 
 Document default_document() {

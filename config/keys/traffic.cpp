@@ -198,13 +198,17 @@ Key changes_key() {
       value.members.push_back({name, {.text = true, .word = text}});
     return value;
   };
+  const auto dilate = [](void* object, int64_t factor) {
+    dilate_words(static_cast<S*>(object)->set, factor);
+  };
   return {{.name = "set",
            .help = "keys and their new values",
            .applies = is<S, FaultType::reconfigure>,
            .applies_says = "type: reconfigure"},
           type,
           read,
-          print};
+          print,
+          dilate};
 }
 
 }  // namespace
