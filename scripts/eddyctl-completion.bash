@@ -17,11 +17,10 @@ _eddyctl() {
       ;;
     tx) choices="on off" ;;
     --name) choices=$(eddyctl list 2>/dev/null) ;;
-    --via) choices="auto telemetry socket" ;;
     --socket) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     reload | top | list | counters) choices="" ;;
     *)
-      choices="show clear set reload top list counters --name --socket --json --all --port --leaf --top --watch --via --markdown"
+      choices="show clear set reload top list counters --name --socket --json --all --port --leaf --top --watch --markdown"
       [[ "${COMP_WORDS[COMP_CWORD-2]}" == port ]] && choices="tx"
       ;;
   esac

@@ -1,6 +1,5 @@
-// eddyctl: looks at and changes a running switch. Reads over DPDK's telemetry socket, changes over
-// the switch's control socket. Exit codes: 0 done, 1 the switch refused or cannot be reached,
-// 2 the command line is wrong.
+// eddyctl: looks at and changes a running switch over its control socket. Exit codes: 0 done, 1 the
+// switch refused or cannot be reached, 2 the command line is wrong.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include "net/version.h"
 #include "switch/control/report/counter_docs.h"
+#include "switch/control/report/report_options.h"
 #include "switch/control/report/table.h"
 #include "switch/control/report/words.h"
 #include "switch/control/serve/client.h"
@@ -36,7 +36,6 @@ struct Arguments {
   bool json = false;
   bool markdown = false;
   int watch_s = 0;
-  std::string via;  // auto, telemetry, socket
   ReportOptions options;
   std::vector<std::string> words;
 };
@@ -186,18 +185,6 @@ Result<Json> over_socket(const Arguments& arguments, const Json& request, int ti
 }
 
 Result<Json> read_report(const Arguments& arguments, Report report) {
-  if (arguments.via != "socket" && arguments.socket.empty()) {
-    const auto sockets = telemetry_sockets(runtime_directory());
-    const auto found = sockets.find(arguments.name);
-    if (found != sockets.end()) {
-      Result<Json> value =
-          report_over_telemetry(found->second, report, arguments.options, kReadTimeoutMs);
-      if (value.ok() || arguments.via == "telemetry") return value;
-    }
-    // Without telemetry, or with too many readers on it, the control socket answers the same.
-    if (arguments.via == "telemetry")
-      return Result<Json>::failure(arguments.name + ": no telemetry socket answers");
-  }
   Json request{{"command", "show"}, {"report", std::string(to_string(report))}};
   request["all"] = arguments.options.all;
   if (arguments.options.port) request["port"] = *arguments.options.port;
@@ -296,9 +283,6 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "repeat every N seconds; top: every second unless said")
       ->check(CLI::Range(1, 3600));
   app.add_flag("--markdown", arguments.markdown, "counters: as docs/counters.md");
-  app.add_option("--via", arguments.via, "how to read: auto, telemetry or socket")
-      ->check(CLI::IsMember({"auto", "telemetry", "socket"}))
-      ->default_val("auto");
   app.add_option("words", arguments.words, "the command, as below");
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/results/chosen_runs.h"
 #include "lab/results/results.h"
 #include "lab/run/experiment_files.h"
 #include "net/quantity.h"
@@ -54,18 +55,6 @@ SwitchSocket socket_of(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
-                                                const std::string& variant) {
-  using Chosen = Result<const config::ExperimentRun*>;
-  std::vector<std::string> known;
-  for (const config::ExperimentRun& run : loaded.runs) {
-    if (run.variant == variant) return Chosen(&run);
-    known.push_back(run.variant);
-  }
-  if (variant.empty() && loaded.runs.size() == 1) return Chosen(&loaded.runs.front());
-  return Chosen::failure("--variant: " + lab::no_such_variant(variant, known));
-}
-
 Result<Duration> duration_of(const char* option, const std::string& text) {
   Result<Duration> time = parse_duration(text);
   if (time) return time;
@@ -89,7 +78,9 @@ int run(Arguments& arguments) {
   const Result<config::LoadedExperiment> loaded =
       config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
   if (!loaded) return complain(kUsage, loaded.problems());
-  const auto chosen = chosen_run(loaded.value(), arguments.variant);
+  std::vector<std::string> variants;
+  if (!arguments.variant.empty()) variants.push_back(arguments.variant);
+  const auto chosen = lab::chosen_run(loaded.value(), variants);
   if (!chosen) return complain(kUsage, chosen.problems());
   const auto wait = duration_of("--wait", arguments.wait);
   if (!wait) return complain(kUsage, wait.problems());

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "config/experiment.h"
 #include "lab/fabric/topology.h"
 #include "net/units.h"
 

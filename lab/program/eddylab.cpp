@@ -15,6 +15,7 @@
 #include "lab/program/run_command.h"
 #include "lab/real/host_devices.h"
 #include "lab/real/switch_config.h"
+#include "lab/results/chosen_runs.h"
 #include "lab/results/result_tables.h"
 #include "lab/results/results.h"
 #include "lab/run/experiment_files.h"
@@ -124,20 +125,6 @@ int topology_command(const Arguments& arguments) {
     std::cout << describe_topology(run.experiment, built.value());
   }
   return kDone;
-}
-
-// The run that --variant names; where there is one alone, that.
-Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
-                                                const std::vector<std::string>& variants) {
-  using Chosen = Result<const config::ExperimentRun*>;
-  if (variants.empty() && loaded.runs.size() == 1) return Chosen(&loaded.runs.front());
-  std::vector<std::string> known;
-  for (const config::ExperimentRun& run : loaded.runs) {
-    if (variants.size() == 1 && variants.front() == run.variant) return Chosen(&run);
-    known.push_back(run.variant);
-  }
-  return Chosen::failure("--variant: " +
-                         no_such_variant(variants.empty() ? "" : variants.front(), known));
 }
 
 // One switch of the fabric, as eddyd takes it.

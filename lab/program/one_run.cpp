@@ -82,6 +82,7 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                                           .progress = options.progress,
                                           .interrupt = options.interrupt,
                                           .read = TrafficFiles(one.loaded.folder),
+                                          .topology = &*topology,
                                           .built = built,
                                           .memory_limit = options.memory_limit});
   if (!result) return located(one, result.problems());

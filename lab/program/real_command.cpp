@@ -12,6 +12,7 @@
 #include "lab/real/needs.h"
 #include "lab/real/process_fabric.h"
 #include "lab/real/switch_config.h"
+#include "lab/results/chosen_runs.h"
 #include "lab/results/results.h"
 #include "lab/run/experiment_files.h"
 #include "lab/run/run_identity.h"
@@ -247,31 +248,6 @@ Result<config::LoadedExperiment> load(const RealArguments& arguments) {
   return config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
 }
 
-struct Chosen {
-  std::vector<WorkItem> items;
-};
-Result<Chosen> chosen(const RealArguments& arguments, const config::LoadedExperiment& loaded) {
-  std::vector<uint64_t> seeds = loaded.runs.front().experiment.run.seeds;
-  if (!arguments.seeds.empty()) {
-    const auto given = parse_seeds(arguments.seeds);
-    if (!given) return Problems{"--seed: " + given.problems().front()};
-    seeds = given.value();
-  }
-  std::vector<std::string> known;
-  for (const config::ExperimentRun& run : loaded.runs) known.push_back(run.variant);
-  Problems problems;
-  for (const std::string& name : arguments.variants)
-    if (std::ranges::find(known, name) == known.end())
-      problems.push_back(no_such_variant(name, known));
-  if (!problems.empty()) return problems;
-  Chosen out{work_items(loaded.runs.size(), seeds)};
-  if (!arguments.variants.empty())
-    std::erase_if(out.items, [&](const WorkItem& item) {
-      return std::ranges::find(arguments.variants, known[item.variant]) == arguments.variants.end();
-    });
-  return out;
-}
-
 // One run: an exit code.
 int run_one_really(RealRunner& runner, bool resume) {
   if (const Problems problems = runner.plan(); !problems.empty())
@@ -293,11 +269,11 @@ int run_real_command(const RealArguments& arguments) {
   watch_signals();
   const auto loaded = load(arguments);
   if (!loaded) return complain(kUsage, loaded.problems());
-  const Result<Chosen> items = chosen(arguments, loaded.value());
+  const auto items = chosen_items(loaded.value(), arguments.variants, arguments.seeds);
   if (!items) return complain(kUsage, items.problems());
   int worst = kDone;
   RealArguments each = arguments;
-  for (const WorkItem& item : items.value().items) {
+  for (const WorkItem& item : items.value()) {
     RealRunner runner(each, loaded.value(), item.variant, item.seed);
     const std::string& variant = runner.run().variant;
     if (!arguments.quiet)
@@ -316,14 +292,12 @@ int up_command(const RealArguments& arguments) {
   watch_signals();
   const auto loaded = load(arguments);
   if (!loaded) return complain(kUsage, loaded.problems());
-  const Result<Chosen> items = chosen(arguments, loaded.value());
+  const auto items = chosen_items(loaded.value(), arguments.variants, arguments.seeds);
   if (!items) return complain(kUsage, items.problems());
-  if (arguments.variants.empty() && loaded.value().runs.size() > 1) {
-    std::vector<std::string> known;
-    for (const config::ExperimentRun& run : loaded.value().runs) known.push_back(run.variant);
-    return complain(kUsage, {"--variant: " + no_such_variant("", known)});
-  }
-  const WorkItem first = items.value().items.front();
+  if (arguments.variants.empty())
+    if (const auto only = chosen_run(loaded.value(), {}); !only)
+      return complain(kUsage, only.problems());
+  const WorkItem first = items.value().front();
   RealRunner runner(arguments, loaded.value(), first.variant, first.seed);
   if (const Problems problems = runner.plan(); !problems.empty())
     return complain(kFailed, problems);

@@ -15,6 +15,7 @@
 #include "config/experiment_load.h"
 #include "lab/figures/timeline.h"
 #include "lab/program/one_run.h"
+#include "lab/results/chosen_runs.h"
 #include "lab/results/results.h"
 #include "lab/run/experiment_files.h"
 #include "lab/run/jobs.h"
@@ -80,7 +81,6 @@ class Sweep {
     return arguments_.progress ? ProgressStyle::lines : ProgressStyle::brief;
   }
   Problems choose_items();
-  Problems choose_variants(std::vector<size_t>& chosen) const;
   Problems leave_out_finished();
   int run_here(const WorkItem& item);
   int run_children();
@@ -111,31 +111,9 @@ class Sweep {
   bool interrupted_ = false;
 };
 
-Problems Sweep::choose_variants(std::vector<size_t>& chosen) const {
-  Problems problems;
-  std::vector<std::string> known;
-  for (const config::ExperimentRun& run : loaded_.runs) known.push_back(run.variant);
-  for (const std::string& name : arguments_.variants) {
-    const auto found = std::ranges::find(known, name);
-    if (found == known.end())
-      problems.push_back(no_such_variant(name, known));
-    else
-      chosen.push_back(static_cast<size_t>(found - known.begin()));
-  }
-  return problems;
-}
-
 Problems Sweep::choose_items() {
-  std::vector<size_t> variants;
-  if (Problems problems = choose_variants(variants); !problems.empty()) return problems;
-  Result<std::vector<uint64_t>> seeds = loaded_.runs.front().experiment.run.seeds;
-  if (!arguments_.seeds.empty()) seeds = parse_seeds(arguments_.seeds);
-  if (!seeds) return {"--seed: " + seeds.problems().front()};
-  std::vector<WorkItem> all = work_items(loaded_.runs.size(), seeds.value());
-  if (!variants.empty())
-    std::erase_if(all, [&](const WorkItem& item) {
-      return std::ranges::find(variants, item.variant) == variants.end();
-    });
+  const auto all = chosen_items(loaded_, arguments_.variants, arguments_.seeds);
+  if (!all) return all.problems();
   // A child does what it is told: the split is its parent's.
   Result<Rank> rank = Rank{};
   if (arguments_.report_fd < 0)
@@ -144,10 +122,11 @@ Problems Sweep::choose_items() {
       return value == nullptr ? std::nullopt : std::optional<std::string>(value);
     });
   if (!rank) return rank.problems();
-  items_ = share_of(all, rank.value());
+  items_ = share_of(all.value(), rank.value());
   if (!rank.value().from.empty() && !arguments_.quiet)
     progress_.say(fmt::format("process {} of {} ({}): {} of {} runs\n", rank.value().index + 1,
-                              rank.value().count, rank.value().from, items_.size(), all.size()));
+                              rank.value().count, rank.value().from, items_.size(),
+                              all.value().size()));
   return {};
 }
 

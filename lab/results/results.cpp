@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "lab/results/chosen_runs.h"
 #include "lab/results/flow_store.h"
 #include "lab/results/run_check.h"
 #include "net/fnv.h"
@@ -289,14 +290,6 @@ std::string in_file_name(std::string_view text) {
   std::string out;
   for (const char c : text) out += kKept.find(c) == std::string_view::npos ? '_' : c;
   return out.empty() || out.front() == '.' ? "_" + out : out;
-}
-
-std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants) {
-  std::string known;
-  for (const std::string& each : variants)
-    known += (known.empty() ? "" : ", ") + fmt::format("\"{}\"", each);
-  if (name.empty()) return "one has to be named; there are: " + known;
-  return fmt::format("no variant \"{}\"; there are: {}", name, known);
 }
 
 }  // namespace eddy::lab

@@ -60,8 +60,6 @@ Result<Json> read_result(const std::filesystem::path& path);
 
 // A result with the runs of these variants alone; all of them when none is named.
 Result<Json> only_variants(const Json& result, const std::vector<std::string>& names);
-// What is said of a name that none of the variants has; empty: nobody has named one.
-std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants);
 
 // `text` as part of a file's name: letters, digits and "=._+-" stay. Different texts
 // may have the same name.

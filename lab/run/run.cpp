@@ -51,6 +51,7 @@ class Execution {
   Result<RunResult> run();
 
  private:
+  Problems take_topology();
   Problems prepare();
   size_t memory_needed() const;
   Problems refuse_what_does_not_fit() const;
@@ -82,10 +83,19 @@ class Execution {
   double next_progress_ = 0;
 };
 
-Problems Execution::prepare() {
+Problems Execution::take_topology() {
+  if (options_.topology != nullptr) {
+    topology_ = *options_.topology;
+    return {};
+  }
   auto topology = build_topology(experiment_);
   if (!topology) return topology.problems();
   topology_ = std::move(*topology);
+  return {};
+}
+
+Problems Execution::prepare() {
+  if (Problems problems = take_topology(); !problems.empty()) return problems;
   seed_switches(topology_, options_.seed);
   auto trace = make_traffic(experiment_, topology_, options_.seed, options_.read);
   if (!trace) return trace.problems();

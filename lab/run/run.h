@@ -39,6 +39,8 @@ struct RunOptions {
   std::function<void(const Progress&)> progress;  // about every 0.2 s of CPU time
   const std::atomic<bool>* interrupt = nullptr;   // ends the run early with what it has
   ReadTrafficFile read;
+  // Of the scaled experiment; null: it is built for the run.
+  const Topology* topology = nullptr;
   // Before the first event; what it returns, if anything, watches the world, beside the checker.
   std::function<Watcher*(World&, const Topology&)> built;
   uint64_t memory_limit = 0;  // octets; 0 = what the machine has free

@@ -1,4 +1,5 @@
 #include "switch/dpdk/eal.h"
+#include "switch/dpdk/served.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -105,20 +106,6 @@ fs::path runtime_base() {
   if (geteuid() == 0) return "/var/run/dpdk";
   const char* user = getenv("XDG_RUNTIME_DIR");
   return fs::path(user != nullptr ? user : "/tmp") / "dpdk";
-}
-
-// Whether a process answers telemetry at `path`.
-bool is_served(const fs::path& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string text = path;
-  if (text.size() >= sizeof(address.sun_path)) return false;
-  text.copy(address.sun_path, text.size());
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  const bool served =
-      fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
-  if (fd >= 0) close(fd);
-  return served;
 }
 
 // A switch of this name that runs is in the way; what one that was killed left behind is not.

@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "switch/dpdk/driver_thread.h"
+#include "switch/dpdk/served.h"
 
 namespace eddy {
 namespace {
@@ -40,19 +41,6 @@ std::string socket_of(const DeviceArgs& device) {
 bool is_memif_server(const DeviceArgs& device) {
   const auto role = device.find("role").value_or("client");
   return role == "server" || role == "master";
-}
-
-// Whether a process accepts connections on the Unix socket at `path`.
-bool is_served(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return false;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  const bool served =
-      fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
-  if (fd >= 0) close(fd);
-  return served;
 }
 
 // Server sockets of this process: several ports may share one path.

@@ -1,4 +1,4 @@
-// Clients of a running switch: one request over the control socket, one report over DPDK telemetry.
+// Clients of a running switch: one request over the control socket, and which switches there are.
 //
 // Used by eddyctl and tests. Every wait has an end: a switch that does not answer within the
 // timeout is a problem, not a hang. Thread: any; nothing is shared.
@@ -10,7 +10,6 @@
 
 #include "net/result.h"
 #include "switch/control/report/json.h"
-#include "switch/control/report/report_options.h"
 #include "switch/control/report/words.h"
 
 namespace eddy::control {
@@ -20,10 +19,6 @@ inline constexpr int kChangeTimeoutMs = 60'000;  // a reload may restart ports
 
 // Sends one line, returns the one-line answer: {"ok": true, "result": ...} or its problems.
 Result<Json> request_over_socket(const std::string& path, const Json& request, int timeout_ms);
-
-// All pages of /eddy/<report>, joined: the same value as the control socket's "result".
-Result<Json> report_over_telemetry(const std::string& path, Report report,
-                                   const ReportOptions& options, int timeout_ms);
 
 // What keeps us from the socket at `path`, of SOCK_STREAM or SOCK_SEQPACKET: a line that names it;
 // empty: somebody listens.

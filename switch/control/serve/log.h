@@ -10,6 +10,7 @@
 
 #include "net/ids.h"
 #include "switch/control/report/event_log.h"
+#include "switch/control/report/json.h"
 #include "switch/control/serve/log_format.h"
 
 namespace spdlog {

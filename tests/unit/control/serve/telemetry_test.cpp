@@ -1,4 +1,4 @@
-// The real telemetry of DPDK in this process, read by our own client.
+// The real telemetry of DPDK in this process, read as a collector reads it.
 #include "switch/control/serve/telemetry.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switch/control/serve/client.h"
+#include "tests/unit/control/serve/telemetry_reader.h"
 
 namespace eddy::control {
 namespace {
@@ -35,7 +36,7 @@ Json big_report(Report report, const ReportOptions& options) {
 
 TEST(Telemetry, ReportsOfManyPagesArriveWhole) {
   ASSERT_EQ(set_telemetry_source(big_report), Problems{});
-  const Result<Json> got = report_over_telemetry(socket_path(), Report::queues, {}, kReadTimeoutMs);
+  const Result<Json> got = report_over_telemetry(socket_path(), Report::queues, {});
   ASSERT_TRUE(got.ok()) << got.problems().front();
   EXPECT_EQ(got.value(), big_report(Report::queues, {}));
 }
@@ -49,8 +50,7 @@ TEST(Telemetry, OptionsReachTheSource) {
                              {"top", *options.top}}}}};
             }),
             Problems{});
-  const Result<Json> got =
-      report_over_telemetry(socket_path(), Report::drops, {true, "p7", 3, 8}, kReadTimeoutMs);
+  const Result<Json> got = report_over_telemetry(socket_path(), Report::drops, {true, "p7", 3, 8});
   ASSERT_TRUE(got.ok()) << got.problems().front();
   EXPECT_EQ(got.value().at("rows").dump(), R"([{"port":"p7","n":1,"leaf":3,"top":8}])");
 }
@@ -60,14 +60,14 @@ TEST(Telemetry, ErrorsOfTheSourceAreProblems) {
               return Json{{"error", "port \"x\" unknown"}};
             }),
             Problems{});
-  const Result<Json> got = report_over_telemetry(socket_path(), Report::ports, {}, kReadTimeoutMs);
+  const Result<Json> got = report_over_telemetry(socket_path(), Report::ports, {});
   ASSERT_FALSE(got.ok());
   EXPECT_NE(got.problems().front().find("port \"x\" unknown"), std::string::npos);
 }
 
 TEST(Telemetry, WithoutASourceItSaysSo) {
   ASSERT_EQ(set_telemetry_source({}), Problems{});
-  EXPECT_FALSE(report_over_telemetry(socket_path(), Report::ports, {}, kReadTimeoutMs).ok());
+  EXPECT_FALSE(report_over_telemetry(socket_path(), Report::ports, {}).ok());
 }
 
 TEST(Telemetry, SwitchesAreFoundByTheirFilePrefix) {

@@ -163,7 +163,6 @@ TEST_F(ResultsTest, SomeVariantsCanBeChosen) {
   EXPECT_EQ(some["title"], all["title"]);
   EXPECT_THAT(only_variants(all, {"a", "d"}).problems(),
               ElementsAre("no variant \"d\"; there are: \"a\", \"b\", \"c\""));
-  EXPECT_EQ(no_such_variant("", {"a", "b"}), "one has to be named; there are: \"a\", \"b\"");
 }
 
 TEST_F(ResultsTest, AFaultIsNamedByItsType) {
