@@ -75,13 +75,20 @@ class AskAgain : public ProbeBase<Scheme> {
 std::span<const SchemeInfo> second_choice_schemes();
 std::span<const SchemeInfo> ask_again_schemes();
 
+template <class Probe, class Scheme>
+SchemeInfo describe_probe(std::string_view name) {
+  SchemeInfo info;
+  info.name = name;
+  info.make = &detail::make<Probe, Scheme>;
+  return info;
+}
+
 }  // namespace eddy::lb
 
-#define EDDY_PROBED_SCHEME(name, Type)                                                           \
-  ::eddy::lb::SchemeInfo name##_second_choice() {                                                \
-    return {.name = #name,                                                                       \
-            .make = &::eddy::lb::detail::make<::eddy::lb::SecondChoice<Type>, Type>};            \
-  }                                                                                              \
-  ::eddy::lb::SchemeInfo name##_ask_again() {                                                    \
-    return {.name = #name, .make = &::eddy::lb::detail::make<::eddy::lb::AskAgain<Type>, Type>}; \
+#define EDDY_PROBED_SCHEME(name, Type)                                              \
+  ::eddy::lb::SchemeInfo name##_second_choice() {                                   \
+    return ::eddy::lb::describe_probe<::eddy::lb::SecondChoice<Type>, Type>(#name); \
+  }                                                                                 \
+  ::eddy::lb::SchemeInfo name##_ask_again() {                                       \
+    return ::eddy::lb::describe_probe<::eddy::lb::AskAgain<Type>, Type>(#name);     \
   }
