@@ -347,6 +347,19 @@ TEST(Resequencer, AReloadKeepsWhatWaitsUnlessItsKeysChange) {
   EXPECT_EQ(leftovers(rig.object()), "");
 }
 
+TEST(Resequencer, ADrainLetsWhatWaitsGoAtOnce) {
+  Rig rig;
+  rig.first(kUplink, 10);
+  rig.down(kUplink, 13);
+  rig.down(kUplink, 12);
+  Command drain{.kind = Command::Kind::drain};
+  ASSERT_TRUE(rig.object().post(ShardId(0), drain));
+  rig.fabric.poll(rig.node);
+  EXPECT_EQ(rig.got(), (Numbers{10, 12, 13})) << "before the wait is over";
+  EXPECT_TRUE(drain.done);
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
 TEST(Resequencer, ASwitchWithoutHostsRemembersNoFlows) {
   config::SwitchConfig spine = leaf_spine({.leaves = 2, .spines = 2}).spines[0];
   spine.resequence.enabled = true;
