@@ -73,7 +73,8 @@ class Conga {
     const bool several = count_of(least) > 1;
     view.report_tie(!standing.keeps & several);
     const MemberIndex last = standing.flowlet.member();
-    const bool stays = standing.keeps | (standing.flowlet.drawn_by(set) & contains(least, last));
+    const bool drawn = standing.flowlet.drawn_by(set);
+    const bool stays = standing.keeps | (drawn & contains(least, last));
     // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
     const auto keep = static_cast<MemberIndex>(-static_cast<int>(stays));
     return static_cast<MemberIndex>((last & keep) | (random_of(least, draws_.peek()) & ~keep));
