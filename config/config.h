@@ -140,7 +140,7 @@ struct RouteConfig {
 
 struct NeighborConfig {
   IpAddress address;
-  MacAddress mac;
+  MacAddress mac;  // zero: asked for by ARP or ND when the port comes up, and kept
   std::string port;
   bool operator==(const NeighborConfig&) const = default;
 };
@@ -172,7 +172,13 @@ struct DreConfig {
 struct ControlConfig {
   std::string socket;  // nullopt-like empty = /run/eddy/<name>.sock
   int icmp_errors_per_second = 100;
+  // What a port may ask of the slow side; the burst is a second's worth.
+  int neighbor_messages_per_second = 600;  // ARP and ND; and new neighbors of the port
+  int lldp_frames_per_second = 100;
+  int local_packets_per_second = 6'000;  // to addresses of the switch
   Duration neighbor_age = 300'000_ms;
+  int neighbors_per_port = 256;    // learned and asked for; configured ones are not counted
+  Bytes neighbor_queue = 256_KiB;  // of a worker; what waits for neighbors that have yet to answer
   bool lldp = true;
   bool operator==(const ControlConfig&) const = default;
 };

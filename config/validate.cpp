@@ -56,6 +56,7 @@ class Validator {
   void check_routes();
   void check_target(const RouteConfig& route, const std::string& at);
   void check_neighbors();
+  void check_can_be_asked(const std::string& at, const NeighborConfig& neighbor);
   void check_scheme();
   void check_dre();
   void check_telemetry();
@@ -316,7 +317,18 @@ void Validator::check_neighbors() {
       problem(at + ".address",
               fmt::format("{}.address: {} stands twice", at, to_string(neighbor.address)));
     expect_port(at + ".port", neighbor.port);
+    if (neighbor.mac.is_zero()) check_can_be_asked(at, neighbor);
   }
+}
+
+void Validator::check_can_be_asked(const std::string& at, const NeighborConfig& neighbor) {
+  const auto port = std::ranges::find(config_.ports, neighbor.port, &PortConfig::name);
+  if (port == config_.ports.end()) return;  // said already
+  const auto contains = [&](const IpPrefix& own) { return own.contains(neighbor.address); };
+  if (std::ranges::any_of(port->addresses, contains)) return;
+  problem(at + ".mac", fmt::format("{}.mac: auto asks from an address of port {}, and none has {} "
+                                   "in its subnet",
+                                   at, port->name, to_string(neighbor.address)));
 }
 
 void Validator::check_scheme() {

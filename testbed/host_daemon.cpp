@@ -253,7 +253,8 @@ Problems HostDaemon::open_ports() {
                        .topology = topology_,
                        .paths = *paths_,
                        .flows = trace_.flows,
-                       .catch_up = std::max(poll_gap(), Duration::microseconds(20))},
+                       .catch_up = std::max(poll_gap(), Duration::microseconds(20)),
+                       .ask_gateways = true},
       wires);
   clock_.calibrate();
   launch();
@@ -273,7 +274,8 @@ void HostDaemon::tick() {
   for (const std::string& note : ports_->take_notes()) say(note);
 }
 
-// Hosts whose ports are down, or, when all are up, ports of switches; empty: all are up.
+// Hosts whose ports are down, or, when all are up, ports of switches, or how many hosts wait for
+// their gateways; empty: all are up.
 std::string HostDaemon::what_is_down() {
   std::vector<std::string> down;
   for (size_t i = 0; i < ports_->port_count(); ++i)
@@ -288,6 +290,10 @@ std::string HostDaemon::what_is_down() {
     if (!switches) return switches.problems().front();
     for (const std::string& port : switches.value().ports) down.push_back("switch port " + port);
   }
+  const size_t hosts = topology_.hosts.size();
+  const size_t resolved = group_->progress().resolved.load(std::memory_order_relaxed);
+  if (down.empty() && resolved < hosts)
+    down.push_back(fmt::format("the switches answer ARP of {} of {} hosts", resolved, hosts));
   constexpr size_t kNamed = 3;
   if (down.size() > kNamed) {
     const size_t more = down.size() - kNamed;

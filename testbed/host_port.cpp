@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "net/arp.h"
 #include "net/assert.h"
 #include "net/byte_order.h"
 #include "net/ethernet.h"
@@ -37,6 +36,8 @@ HostPort::~HostPort() {
 
 HostPort::Turn HostPort::poll(Instant now) {
   Turn turn;
+  if (!resolved() && ask_at_ <= now) [[unlikely]]
+    ask_gateway(now);
   run_until(now);
   turn.received = receive(now);
   if (turn.received != 0) run_until(now);
@@ -154,30 +155,50 @@ inline void HostPort::take(Packet* frame, Instant now) {
 
 // Whether that was all there is to do about it.
 bool HostPort::take_arp(const Packet& frame, Instant now) {
-  ArpMessage asked;
+  ArpMessage heard;
   const ConstOctets octets(frame.data(), frame.data_len());
-  if (decode(octets.subspan(kEthernetHeader), asked) != CodecVerdict::ok) return false;
-  const bool ours = options_.nic.address.is_v4() && asked.target_ip == options_.nic.address.v4();
-  if (asked.operation != ArpOperation::request || !ours) return true;
+  if (decode(octets.subspan(kEthernetHeader), heard) != CodecVerdict::ok) return false;
+  if (heard.sender_ip == options_.gateway) resolved_ = true;
+  const bool ours = options_.nic.address.is_v4() && heard.target_ip == options_.nic.address.v4();
+  if (heard.operation == ArpOperation::request && ours) answer(heard, now);
+  return true;
+}
+
+void HostPort::answer(const ArpMessage& question, Instant now) {
   count(HostPortCounter::host_arp_requests);
-  Packet* reply = leaving_.room() != 0 ? blank() : nullptr;
-  if (reply == nullptr) return true;  // it will ask again
-  uint8_t* out = reply->data();
-  rewrite_macs(out, asked.sender_mac, options_.nic.mac);
-  store_be16(out + 12, kEtherTypeArp);
   const ArpMessage answer{.operation = ArpOperation::reply,
                           .sender_mac = options_.nic.mac,
-                          .sender_ip = asked.target_ip,
-                          .target_mac = asked.sender_mac,
-                          .target_ip = asked.sender_ip};
-  const size_t room = reply->mbuf()->buf_len - reply->mbuf()->data_off;
+                          .sender_ip = question.target_ip,
+                          .target_mac = question.sender_mac,
+                          .target_ip = question.sender_ip};
+  if (send_arp(question.sender_mac, answer, now)) count(HostPortCounter::host_arp_replies);
+}
+
+void HostPort::ask_gateway(Instant now) {
+  ask_at_ = now + kAskInterval;
+  if (!leaving_.empty()) return;  // the last question is still here: the wire takes nothing
+  const ArpMessage question{.operation = ArpOperation::request,
+                            .sender_mac = options_.nic.mac,
+                            .sender_ip = options_.nic.address.v4(),
+                            .target_mac = {},
+                            .target_ip = *options_.gateway};
+  if (send_arp(MacAddress::broadcast(), question, now)) count(HostPortCounter::host_arp_questions);
+}
+
+// False: there is no room or no buffer; whoever wants an answer asks again.
+bool HostPort::send_arp(const MacAddress& to, const ArpMessage& message, Instant now) {
+  Packet* frame = leaving_.room() != 0 ? blank() : nullptr;
+  if (frame == nullptr) return false;
+  uint8_t* out = frame->data();
+  rewrite_macs(out, to, options_.nic.mac);
+  store_be16(out + 12, kEtherTypeArp);
+  const size_t room = frame->mbuf()->buf_len - frame->mbuf()->data_off;
   const size_t length =
-      kEthernetHeader + encode(answer, Octets(out, room).subspan(kEthernetHeader));
-  reply->wire_len = static_cast<uint32_t>(pad_frame(Octets(out, room), length));
-  reply->mbuf()->data_len = static_cast<uint16_t>(reply->wire_len);
-  reply->mbuf()->pkt_len = reply->wire_len;
-  emit(reply, std::max(line_free_, now));
-  count(HostPortCounter::host_arp_replies);
+      kEthernetHeader + encode(message, Octets(out, room).subspan(kEthernetHeader));
+  frame->wire_len = static_cast<uint32_t>(pad_frame(Octets(out, room), length));
+  frame->mbuf()->data_len = static_cast<uint16_t>(frame->wire_len);
+  frame->mbuf()->pkt_len = frame->wire_len;
+  emit(frame, std::max(line_free_, now));
   return true;
 }
 
@@ -204,6 +225,7 @@ size_t HostPort::hand_over(Instant now) {
 Instant HostPort::next_deadline() const {
   Instant next = std::min({nic_.next_deadline(), leaving_.next(), arriving_.next()});
   if (may_send_) next = std::min(next, line_free_);
+  if (!resolved()) next = std::min(next, ask_at_);
   return std::max(next, retry_at_);
 }
 

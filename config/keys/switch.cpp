@@ -9,6 +9,7 @@ using enum KeyClass;
 constexpr int64_t kMicrosecond = 1'000'000;  // ps
 constexpr int64_t kSecond = 1'000'000 * kMicrosecond;
 constexpr int64_t kKib = 1'024;
+constexpr int64_t kMib = kKib * kKib;
 constexpr int64_t kGib = kKib * kKib * kKib;
 
 constexpr std::array<std::string_view, 2> kIdlePolicies = {"busy", "adaptive"};
@@ -222,10 +223,13 @@ template <>
 const Section& section_of<NeighborConfig>() {
   using S = NeighborConfig;
   static const Section section = make_section(
-      "neighbors", "A host that need not be asked for by ARP or ND.",
+      "neighbors", "A host that is known, or asked for, before there is traffic to it.",
       {
           key<S>(&S::address, {.name = "address", .required = true, .help = "its IP address"}),
-          key<S>(&S::mac, {.name = "mac", .required = true, .help = "its MAC address"}),
+          key<S>(&S::mac, {.name = "mac",
+                           .absent = "auto",
+                           .help = "its MAC address; auto: it is asked for by ARP or ND as soon as "
+                                   "the port is up, and never forgotten while it is up"}),
           key<S>(&S::port,
                  {.name = "port", .max = 32, .required = true, .help = "the port it is on"}),
       },
@@ -310,7 +314,38 @@ const Section& section_of<ControlConfig>() {
           key<S>(&S::neighbor_age, {.name = "neighbor_age",
                                     .min = kSecond,
                                     .max = 7'200 * kSecond,
-                                    .help = "a learned neighbor is forgotten after this"}),
+                                    .help = "a learned neighbor is asked again after this; one "
+                                            "that no longer answers is used for as long again"}),
+          key<S>(&S::neighbors_per_port,
+                 {.name = "neighbor_quota",
+                  .min = 1,
+                  .max = 512,
+                  .help = "learned neighbors of a port; a new one takes the place of the one that "
+                          "is missed least"}),
+          key<S>(&S::neighbor_queue,
+                 {.name = "neighbor_queue",
+                  .min = 64 * kKib,
+                  .max = 16 * kMib,
+                  .help = "what a worker holds for neighbors that have yet to answer, a quarter of "
+                          "it for each; it counts in no priority group"}),
+          key<S>(&S::neighbor_messages_per_second,
+                 {.name = "neighbor_rate",
+                  .min = 1,
+                  .max = 1'000'000,
+                  .help = "ARP and ND messages of a port that are read in a second, and new "
+                          "neighbors of a port",
+                  .source = "SONiC CoPP"}),
+          key<S>(&S::lldp_frames_per_second, {.name = "lldp_rate",
+                                              .min = 1,
+                                              .max = 1'000'000,
+                                              .help = "LLDP frames of a port read in a second",
+                                              .source = "SONiC CoPP"}),
+          key<S>(&S::local_packets_per_second,
+                 {.name = "local_rate",
+                  .min = 1,
+                  .max = 1'000'000,
+                  .help = "packets of a port to the switch itself, as pings, read in a second",
+                  .source = "SONiC CoPP, ip2me"}),
           key<S>(&S::lldp, {.name = "lldp", .help = "speak LLDP on fabric ports"}),
       },
       ControlConfig{});

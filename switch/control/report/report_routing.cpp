@@ -247,6 +247,7 @@ Json neighbor_rows(const ReportInput& input, const ReportOptions& options) {
     row["mac"] = to_string(neighbor.mac);
     row["port"] = name;
     row["type"] = neighbor.is_static ? "static" : "learned";
+    row["state"] = neighbor.lost ? "lost" : "reachable";
     if (!neighbor.is_static) row["age_ns"] = static_cast<uint64_t>(neighbor.age.ns());
     rows.push_back(std::move(row));
   }

@@ -150,11 +150,9 @@ constexpr Column kWorkers[] = {{"worker", "Worker", Kind::number},
                                {"poll_gap_p999_ns", "Gap p99.9", Kind::nanoseconds},
                                {"poll_gap_max_ns", "Gap max", Kind::nanoseconds},
                                {"poll_gap_limit_ns", "Limit", Kind::nanoseconds}};
-constexpr Column kNeighbors[] = {{"address", "Address"},
-                                 {"mac", "MAC"},
-                                 {"port", "Port"},
-                                 {"type", "Type"},
-                                 {"age_ns", "Age", Kind::nanoseconds}};
+constexpr Column kNeighbors[] = {{"address", "Address"}, {"mac", "MAC"},
+                                 {"port", "Port"},       {"type", "Type"},
+                                 {"state", "State"},     {"age_ns", "Age", Kind::nanoseconds}};
 constexpr Column kRoutes[] = {{"prefix", "Prefix"},
                               {"type", "Type"},
                               {"port", "Port"},

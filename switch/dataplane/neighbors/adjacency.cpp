@@ -1,33 +1,14 @@
 #include "switch/dataplane/neighbors/adjacency.h"
 
 #include <cstring>
+#include <utility>
 
-#include "net/arp.h"
-#include "net/ethernet.h"
 #include "net/icmp.h"
-#include "net/nd.h"
 #include "net/protocols.h"
 #include "switch/dataplane/neighbors/icmp_responder.h"
-#include "switch/dataplane/queues/own_frame.h"
-#include "switch/dataplane/queues/rewrite.h"
 
 namespace eddy {
 namespace {
-
-constexpr Ipv6Address kAllNodes = {{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
-
-bool is_usable(NeighborState state) {
-  return state == NeighborState::reachable || state == NeighborState::probing ||
-         state == NeighborState::fixed;
-}
-
-IpAddress destination_of(const Packet& packet) {
-  const uint8_t* network = packet.data() + packet.l2_len;
-  if (!packet.has(kPacketIpv6)) return Ipv4Address{load_be32(network + 16)};
-  Ipv6Address address;
-  std::memcpy(address.octets.data(), network + 24, address.octets.size());
-  return address;
-}
 
 // Our address on the port that a question names, if it is one.
 const OwnAddress* asked_address(const Snapshot& snapshot, PortId port, const IpAddress& target) {
@@ -44,7 +25,8 @@ bool on_subnet(const Snapshot& snapshot, PortId port, const IpAddress& address) 
 
 }  // namespace
 
-Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services)
+Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services,
+                     size_t ports)
     : context_(context),
       buffer_(buffer),
       egress_(services.egress),
@@ -52,34 +34,82 @@ Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Service
       peers_(services.peers),
       paths_(services.paths),
       resequencer_(services.resequencer),
-      neighbors_(kNeighbors),
+      messages_(context, services.egress),
+      neighbors_(kNeighbors, ports),
+      heard_(ports),
+      inserted_(ports),
       neighbor_timers_(kNeighbors, context.due_of(Timers::neighbors)) {}
 
-void Adjacency::deliver_to_host(Packet* packet) {
-  const IpAddress next = destination_of(*packet);
-  Neighbor* neighbor = neighbors_.find(packet->egress_port, next);
-  if (neighbor != nullptr && is_usable(neighbor->state)) [[likely]]
-    return send(packet, neighbor->mac);
-  resolve(packet, neighbor, next);
+IpAddress Adjacency::destination_of(const Packet& packet) {
+  const uint8_t* network = packet.data() + packet.l2_len;
+  if (!packet.has(kPacketIpv6)) return Ipv4Address{load_be32(network + 16)};
+  Ipv6Address address;
+  std::memcpy(address.octets.data(), network + 24, address.octets.size());
+  return address;
 }
 
 void Adjacency::resolve(Packet* packet, Neighbor* neighbor, const IpAddress& next) {
-  if (!egress_.up(packet->egress_port)) return buffer_.drop(packet, DropReason::egress_down);
+  const PortId port = packet->egress_port;
+  if (!egress_.up(port)) return buffer_.drop(packet, DropReason::egress_down);
   if (neighbor == nullptr) {
-    neighbor = insert_learned(packet->egress_port, next);
-    if (neighbor == nullptr) return buffer_.drop(packet, DropReason::neighbor_queue_full);
-    neighbor->state = NeighborState::incomplete;
-    ask(*neighbor);
+    neighbor = insert_learned(port, next, NeighborState::lost);
+    if (neighbor == nullptr) return buffer_.drop(packet, DropReason::neighbor_table_full);
+    turn(*neighbor, NeighborState::incomplete);
   }
-  if (neighbor->waiting.count() >= NeighborTable::kWaiting)
+  neighbor->wanted = true;
+  if (neighbor->state == NeighborState::incomplete) return hold(packet, *neighbor);
+  icmp_.error(*packet, IcmpErrorReason::host_unreachable);
+  buffer_.drop(packet, DropReason::neighbor_unresolved);
+}
+
+// From here on the packet counts in the budget of what waits, and in no priority group.
+void Adjacency::hold(Packet* packet, Neighbor& neighbor) {
+  const int64_t octets = context_.snapshot->cell.charge_of(packet->wire_len);
+  const int64_t budget = context_.snapshot->config.control.neighbor_queue.count();
+  if (neighbor.waiting.count() >= NeighborTable::kWaiting || neighbor.held + octets > budget / 4 ||
+      held_octets_ + octets > budget)
     return buffer_.drop(packet, DropReason::neighbor_queue_full);
-  neighbor->waiting.push(packet);
+  buffer_.release(Charge::of(*packet));
+  packet->charged_bytes = 0;
+  neighbor.held += octets;
+  held_octets_ += octets;
+  neighbor.waiting.push(packet);
   ++waiting_;
 }
 
-Neighbor* Adjacency::insert_learned(PortId port, const IpAddress& address) {
+Packet* Adjacency::take_held(Neighbor& neighbor) {
+  Packet* packet = neighbor.waiting.pop();
+  const int64_t octets = context_.snapshot->cell.charge_of(packet->wire_len);
+  neighbor.held -= octets;
+  held_octets_ -= octets;
+  --waiting_;
+  return packet;
+}
+
+void Adjacency::refuse_held(Neighbor& neighbor, DropReason reason) {
+  while (!neighbor.waiting.empty()) {
+    Packet* packet = take_held(neighbor);
+    icmp_.error(*packet, IcmpErrorReason::host_unreachable);
+    buffer_.drop(packet, reason);
+  }
+}
+
+Neighbor* Adjacency::insert_learned(PortId port, const IpAddress& address, NeighborState worth) {
   if (context_.fires(FaultSite::neighbor_table_full)) return nullptr;
+  const config::ControlConfig& control = context_.snapshot->config.control;
+  const int64_t rate = control.neighbor_messages_per_second;
+  if (!inserted_[port.index()].take(context_.now, rate, rate)) return nullptr;
+  const auto quota = static_cast<size_t>(control.neighbors_per_port);
+  if (neighbors_.learned(port) >= quota && !make_room(port, worth)) return nullptr;
+  if (neighbors_.full() && !make_room(neighbors_.most_learned(), worth)) return nullptr;
   return neighbors_.insert(port, address);
+}
+
+bool Adjacency::make_room(PortId port, NeighborState worth) {
+  Neighbor* least = neighbors_.least_missed(port, worth);
+  if (least == nullptr) return false;
+  forget(*least, DropReason::neighbor_table_full);
+  return true;
 }
 
 void Adjacency::consume(Packet* packet) {
@@ -87,35 +117,27 @@ void Adjacency::consume(Packet* packet) {
   context_.free(packet);
 }
 
+bool Adjacency::may_hear(PortId port) {
+  const int64_t rate = context_.snapshot->config.control.neighbor_messages_per_second;
+  return heard_[port.index()].take(context_.now, rate, rate);
+}
+
 void Adjacency::arp(Packet* packet) {
   const PortId port = packet->ingress_port;
+  if (!may_hear(port)) return buffer_.drop(packet, DropReason::control_policed);
   ArpMessage message;
   const ConstOctets payload{packet->data() + packet->l2_len, packet->data_len() - packet->l2_len};
   if (decode(payload, message) != CodecVerdict::ok)
     return buffer_.drop(packet, DropReason::control_malformed);
   const OwnAddress* own = asked_address(*context_.snapshot, port, message.target_ip);
   learn(port, message.sender_ip, message.sender_mac, own != nullptr);
-  if (own != nullptr && message.operation == ArpOperation::request) answer_request(port, message);
+  if (own != nullptr && message.operation == ArpOperation::request) messages_.answer(port, message);
   consume(packet);
-}
-
-void Adjacency::answer_request(PortId port, const ArpMessage& question) {
-  send_arp(port, question.sender_mac,
-           {ArpOperation::reply, context_.settings(port).mac, question.target_ip,
-            question.sender_mac, question.sender_ip});
-}
-
-void Adjacency::send_arp(PortId port, const MacAddress& to, const ArpMessage& message) {
-  Packet* frame = new_frame(context_);
-  if (frame == nullptr) return context_.count(port, PortCounter::no_control_buffer);
-  const EthernetHeader ethernet{to, context_.settings(port).mac, kEtherTypeArp};
-  const size_t header = encode(ethernet, frame_space(*frame));
-  set_frame_length(*frame, header + encode(message, frame_space(*frame).subspan(header)));
-  egress_.originate(port, frame);
 }
 
 void Adjacency::neighbor_discovery(Packet* packet) {
   const PortId port = packet->ingress_port;
+  if (!may_hear(port)) return buffer_.drop(packet, DropReason::control_policed);
   NdMessage message;
   const ConstOctets network{packet->data() + packet->l2_len, packet->data_len() - packet->l2_len};
   const CodecVerdict verdict = decode(network, message);
@@ -126,34 +148,8 @@ void Adjacency::neighbor_discovery(Packet* packet) {
   const OwnAddress* own = asked_address(*context_.snapshot, port, message.target);
   if (message.has_link_address) learn(port, who, message.link_address, own != nullptr);
   if (!message.has_link_address) message.link_address = load_mac(packet->data() + 6);
-  if (!advertised && own != nullptr) answer_solicitation(port, message);
+  if (!advertised && own != nullptr) messages_.answer(port, message);
   consume(packet);
-}
-
-void Adjacency::answer_solicitation(PortId port, const NdMessage& question) {
-  const bool probe =
-      question.source == Ipv6Address{};  // duplicate address detection: tell everybody
-  const Ipv6Address to = probe ? kAllNodes : question.source;
-  const MacAddress to_mac = probe ? multicast_mac(kAllNodes) : question.link_address;
-  NdMessage answer{.kind = NdKind::advertisement,
-                   .source = question.target,
-                   .destination = to,
-                   .target = question.target,
-                   .router = true,
-                   .solicited = !probe,
-                   .override_cached = true,
-                   .has_link_address = true,
-                   .link_address = context_.settings(port).mac};
-  send_nd(port, to_mac, answer);
-}
-
-void Adjacency::send_nd(PortId port, const MacAddress& to, const NdMessage& message) {
-  Packet* frame = new_frame(context_);
-  if (frame == nullptr) return context_.count(port, PortCounter::no_control_buffer);
-  const EthernetHeader ethernet{to, context_.settings(port).mac, kEtherTypeIpv6};
-  const size_t header = encode(ethernet, frame_space(*frame));
-  set_frame_length(*frame, header + encode(message, frame_space(*frame).subspan(header)));
-  egress_.originate(port, frame);
 }
 
 // `may_insert`: the sender asked for us, so we will need its address; others only confirm what is
@@ -163,77 +159,79 @@ void Adjacency::learn(PortId port, const IpAddress& address, const MacAddress& m
   if (mac.is_multicast() || mac.is_zero() || !on_subnet(*context_.snapshot, port, address)) return;
   if (context_.snapshot->owns(address)) return;
   Neighbor* neighbor = neighbors_.find(port, address);
-  if (neighbor == nullptr && may_insert) neighbor = insert_learned(port, address);
+  if (neighbor == nullptr && may_insert)
+    neighbor = insert_learned(port, address, NeighborState::reachable);
   if (neighbor == nullptr || neighbor->state == NeighborState::fixed) return;
   confirm(*neighbor, mac);
 }
 
 void Adjacency::confirm(Neighbor& neighbor, const MacAddress& mac) {
-  if (!is_usable(neighbor.state)) context_.event(EventKind::neighbor_learned, neighbor.port);
+  const bool answered = neighbor.state > NeighborState::lost;
+  if (!answered) context_.event(EventKind::neighbor_learned, neighbor.port);
   neighbor.mac = mac;
   neighbor.state = NeighborState::reachable;
-  neighbor.requests = 0;
-  neighbor.confirmed_at = context_.now;
+  neighbor.wanted = false;
+  neighbor.changed_at = context_.now;
   set_timer(neighbor, context_.now + context_.snapshot->config.control.neighbor_age);
-  waiting_ -= neighbor.waiting.count();
-  while (!neighbor.waiting.empty()) send(neighbor.waiting.pop(), mac);
+  while (!neighbor.waiting.empty()) send(take_held(neighbor), mac);
 }
 
+// Into a state in which it is asked.
+void Adjacency::turn(Neighbor& neighbor, NeighborState state) {
+  neighbor.state = state;
+  neighbor.requests = 0;
+  if (state != NeighborState::probing) neighbor.changed_at = context_.now;
+  ask(neighbor);
+}
+
+// Whoever answered of late is asked alone.
 void Adjacency::ask(Neighbor& neighbor) {
-  neighbor.requests = static_cast<uint8_t>(neighbor.requests + 1);
-  set_timer(neighbor, context_.now + kRequestInterval);
-  const OwnAddress* own =
-      context_.snapshot->own_address_on(neighbor.port, neighbor.address.is_v4());
-  if (own == nullptr) return;  // nothing to ask with; the neighbor stays unresolved and times out
-  if (neighbor.address.is_v4()) {
-    ask_by_arp(neighbor, own->prefix.address.v4());
-  } else {
-    ask_by_nd(neighbor, own->prefix.address.v6());
-  }
-}
-
-void Adjacency::ask_by_arp(const Neighbor& neighbor, Ipv4Address own) {
-  const MacAddress to = is_usable(neighbor.state) ? neighbor.mac : MacAddress::broadcast();
-  send_arp(neighbor.port, to,
-           {ArpOperation::request,
-            context_.settings(neighbor.port).mac,
-            own,
-            {},
-            neighbor.address.v4()});
-}
-
-void Adjacency::ask_by_nd(const Neighbor& neighbor, const Ipv6Address& own) {
-  const Ipv6Address target = neighbor.address.v6();
-  const bool known = is_usable(neighbor.state);
-  const Ipv6Address to = known ? target : solicited_node_address(target);
-  send_nd(neighbor.port, known ? neighbor.mac : multicast_mac(to),
-          {.kind = NdKind::solicitation,
-           .source = own,
-           .destination = to,
-           .target = target,
-           .has_link_address = true,
-           .link_address = context_.settings(neighbor.port).mac});
+  const bool answers = neighbor.state > NeighborState::lost;
+  messages_.ask(neighbor.port, neighbor.address, answers ? neighbor.mac : MacAddress{});
+  ++neighbor.requests;
+  const bool silent =
+      neighbor.state == NeighborState::failed || neighbor.state == NeighborState::lost;
+  set_timer(neighbor, context_.now + (silent ? kRetryInterval : kRequestInterval));
 }
 
 // A neighbor's timer is due: ask again, or take the lack of an answer for one.
 void Adjacency::advance(Neighbor& neighbor) {
-  if (neighbor.state == NeighborState::reachable) {
-    neighbor.state = NeighborState::probing;
-    neighbor.requests = 0;
+  const bool asked_enough = neighbor.requests >= kRequests;
+  switch (neighbor.state) {
+    case NeighborState::reachable:
+      return turn(neighbor, NeighborState::probing);
+    case NeighborState::probing:
+      if (!asked_enough) return ask(neighbor);
+      context_.event(EventKind::neighbor_lost, neighbor.port);
+      return turn(neighbor, NeighborState::lost);
+    case NeighborState::incomplete:
+      if (!asked_enough) return ask(neighbor);
+      return fail(neighbor);
+    case NeighborState::lost: {
+      const Duration age = context_.snapshot->config.control.neighbor_age;
+      const bool used = neighbor.kept || context_.now - neighbor.changed_at < age;
+      return used ? ask(neighbor) : forget(neighbor, DropReason::neighbor_unresolved);
+    }
+    case NeighborState::failed:
+      if (!neighbor.kept && !std::exchange(neighbor.wanted, false))
+        return forget(neighbor, DropReason::neighbor_unresolved);
+      return ask(neighbor);
+    case NeighborState::free:
+    case NeighborState::fixed:
+      break;  // no timers
   }
-  if (neighbor.requests < kRequests) return ask(neighbor);
-  if (neighbor.state == NeighborState::probing)
-    context_.event(EventKind::neighbor_lost, neighbor.port);
-  give_up(neighbor, DropReason::neighbor_unresolved);
 }
 
-void Adjacency::give_up(Neighbor& neighbor, DropReason reason) {
-  waiting_ -= neighbor.waiting.count();
-  while (!neighbor.waiting.empty()) {
-    Packet* packet = neighbor.waiting.pop();
-    icmp_.error(*packet, IcmpErrorReason::host_unreachable);
-    buffer_.drop(packet, reason);
-  }
+// What waits for it is refused now, and what comes at once, until it answers.
+void Adjacency::fail(Neighbor& neighbor) {
+  neighbor.state = NeighborState::failed;
+  neighbor.wanted = false;
+  set_timer(neighbor, context_.now + kRetryInterval);
+  refuse_held(neighbor, DropReason::neighbor_unresolved);
+}
+
+void Adjacency::forget(Neighbor& neighbor, DropReason reason) {
+  refuse_held(neighbor, reason);
   set_timer(neighbor, Instant::never());
   neighbors_.erase(&neighbor);
 }
@@ -248,44 +246,71 @@ void Adjacency::on_timers() {
     advance(neighbors_.entries()[*index]);
 }
 
-void Adjacency::link_down(PortId port) {
+void Adjacency::link_changed(PortId port, bool up) {
   for (Neighbor& neighbor : neighbors_.entries()) {
-    if (neighbor.port != port || neighbor.state == NeighborState::fixed) continue;
-    if (neighbor.state != NeighborState::free) give_up(neighbor, DropReason::egress_down);
+    if (neighbor.port != port || neighbor.state == NeighborState::free) continue;
+    if (neighbor.state == NeighborState::fixed) continue;
+    if (neighbor.kept && up) {
+      turn(neighbor, NeighborState::incomplete);
+    } else if (neighbor.kept) {
+      await_link(neighbor);
+    } else if (!up) {
+      forget(neighbor, DropReason::egress_down);
+    }
   }
 }
 
-// Configured neighbors replace learned ones; those no longer configured are forgotten.
+// A kept neighbor, until its port is up.
+void Adjacency::await_link(Neighbor& neighbor) {
+  neighbor.state = NeighborState::incomplete;
+  set_timer(neighbor, Instant::never());
+  refuse_held(neighbor, DropReason::egress_down);
+}
+
+// Those that are no longer configured are forgotten, or from now on as if learned.
 void Adjacency::adopt(const Snapshot& now) {
-  for (const FixedNeighbor& fixed : now.neighbors) {
-    if (!context_.owns(fixed.port)) continue;
-    Neighbor* neighbor = neighbors_.find(fixed.port, fixed.address);
-    if (neighbor == nullptr) neighbor = insert_fixed(fixed.port, fixed.address);
-    fix(*neighbor, fixed.mac);
-    neighbor->configured_by = now.generation;
+  for (const ConfiguredNeighbor& configured : now.neighbors)
+    if (context_.owns(configured.port)) adopt(configured, now.generation);
+  for (Neighbor& neighbor : neighbors_.entries()) {
+    const bool is_named = neighbor.configured_by == now.generation;
+    if (neighbor.state == NeighborState::free || !neighbor.kept || is_named) continue;
+    const bool answered =
+        neighbor.state == NeighborState::reachable || neighbor.state == NeighborState::probing;
+    if (answered) {
+      neighbors_.keep(neighbor, false);
+    } else {
+      forget(neighbor, DropReason::neighbor_unresolved);
+    }
   }
-  for (Neighbor& neighbor : neighbors_.entries())
-    if (neighbor.state == NeighborState::fixed && neighbor.configured_by != now.generation)
-      give_up(neighbor, DropReason::neighbor_unresolved);
+}
+
+void Adjacency::adopt(const ConfiguredNeighbor& configured, uint64_t generation) {
+  Neighbor* neighbor = neighbors_.find(configured.port, configured.address);
+  if (neighbor == nullptr) neighbor = insert_configured(configured.port, configured.address);
+  neighbors_.keep(*neighbor, true);
+  neighbor->configured_by = generation;
+  if (!configured.mac.is_zero()) return fix(*neighbor, configured.mac);
+  if (neighbor->state == NeighborState::fixed) {
+    turn(*neighbor, NeighborState::probing);
+  } else if (neighbor->state == NeighborState::free && egress_.up(configured.port)) {
+    turn(*neighbor, NeighborState::incomplete);
+  } else if (neighbor->state == NeighborState::free) {
+    await_link(*neighbor);
+  }
 }
 
 void Adjacency::fix(Neighbor& neighbor, const MacAddress& mac) {
-  const bool known = is_usable(neighbor.state);
-  if (known && neighbor.mac != mac) context_.event(EventKind::neighbor_learned, neighbor.port);
   if (neighbor.state == NeighborState::fixed && neighbor.mac == mac) return;
+  const bool moved = neighbor.state > NeighborState::lost && neighbor.mac != mac;
+  if (moved) context_.event(EventKind::neighbor_learned, neighbor.port);
   confirm(neighbor, mac);
   neighbor.state = NeighborState::fixed;
   set_timer(neighbor, Instant::never());
 }
 
-// Makes room where learned neighbors have filled the table; the fixed ones of two snapshots fit.
-Neighbor* Adjacency::insert_fixed(PortId port, const IpAddress& address) {
-  if (Neighbor* neighbor = neighbors_.insert(port, address)) return neighbor;
-  for (Neighbor& learned : neighbors_.entries()) {
-    if (learned.state == NeighborState::fixed) continue;
-    give_up(learned, DropReason::neighbor_unresolved);
-    break;
-  }
+// Makes room where learned neighbors have filled the table; those of two snapshots fit.
+Neighbor* Adjacency::insert_configured(PortId port, const IpAddress& address) {
+  if (neighbors_.full()) make_room(neighbors_.most_learned(), NeighborState::reachable);
   Neighbor* neighbor = neighbors_.insert(port, address);
   ASSERT(neighbor != nullptr);
   return neighbor;
@@ -294,10 +319,14 @@ Neighbor* Adjacency::insert_fixed(PortId port, const IpAddress& address) {
 size_t Adjacency::dump(std::span<NeighborRow> rows) const {
   size_t count = 0;
   for (const Neighbor& neighbor : neighbors_.entries()) {
-    if (!is_usable(neighbor.state) || count == rows.size()) continue;
+    if (!has_mac(neighbor.state) || count == rows.size()) continue;
     const bool fixed = neighbor.state == NeighborState::fixed;
-    rows[count++] = {neighbor.address, neighbor.mac, neighbor.port,
-                     fixed ? Duration{} : context_.now - neighbor.confirmed_at, fixed};
+    rows[count++] = {.address = neighbor.address,
+                     .mac = neighbor.mac,
+                     .port = neighbor.port,
+                     .age = fixed ? Duration{} : context_.now - neighbor.changed_at,
+                     .is_static = fixed,
+                     .lost = neighbor.state == NeighborState::lost};
   }
   return count;
 }

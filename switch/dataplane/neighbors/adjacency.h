@@ -2,14 +2,20 @@
 // and rewrites the frame for it.
 //
 // On a host port it resolves the destination by ARP or ND, and holds a few packets until the answer
-// comes. A fabric port is a point-to-point link with one peer (fabric_peers.h). Rewriting strips
-// tags (and the shim where the packet leaves the fabric), sets both MACs and counts the TTL down.
-// Owner: the shard that owns the egress port. Cost: one table look-up for each packet on host
-// ports. Source: RFC 826, RFC 4861 (one state machine for both, intervals below).
+// comes. What it holds is charged to a budget of its own and to no priority group: a host that does
+// not answer must not pause anybody. Neighbors configured without a MAC are asked for when their
+// port comes up. One that no longer answers is used for another age, since a slow host is no reason
+// to lose a packet. New neighbors and messages of a port are bounded by its rate and its quota, so
+// that one port cannot take the table from the others. A fabric port is a point-to-point link with
+// one peer (fabric_peers.h). Rewriting strips tags (and the shim where the packet leaves the
+// fabric), sets both MACs and counts the TTL down. Owner: the shard that owns the egress port.
+// Cost: one table look-up for each packet on host ports. Source: RFC 826, RFC 4861 (one state
+// machine for both, intervals below).
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "net/addresses.h"
 #include "net/arp.h"
@@ -18,7 +24,9 @@
 #include "net/ids.h"
 #include "net/nd.h"
 #include "net/packet.h"
+#include "net/rate_limit.h"
 #include "net/units.h"
+#include "switch/dataplane/neighbors/neighbor_messages.h"
 #include "switch/dataplane/neighbors/neighbors.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/path_service.h"
@@ -35,9 +43,10 @@ class IcmpResponder;
 
 class Adjacency {
  public:
-  static constexpr size_t kNeighbors = 2 * kMaxFixedNeighbors;
+  static constexpr size_t kNeighbors = 2 * kMaxConfiguredNeighbors;
   static constexpr Duration kRequestInterval = Duration::seconds(1);
   static constexpr uint8_t kRequests = 3;
+  static constexpr Duration kRetryInterval = Duration::seconds(5);  // failed and lost neighbors
 
   struct Services {
     Egress& egress;
@@ -46,7 +55,7 @@ class Adjacency {
     PathService& paths;
     Resequencer& resequencer;
   };
-  Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services);
+  Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services, size_t ports);
 
   // A packet with its egress port. Takes it: on the way to the line, held for an answer or for what
   // is to go before it, or dropped and counted.
@@ -64,7 +73,7 @@ class Adjacency {
   void arp(Packet* packet);
   void neighbor_discovery(Packet* packet);
 
-  void link_down(PortId port);
+  void link_changed(PortId port, bool up);
   void adopt(const Snapshot& now);
   void on_timers();
 
@@ -97,24 +106,36 @@ class Adjacency {
     rewrite_macs(frame, next, egress.mac);
     egress_.enqueue(packet);
   }
-  void deliver_to_host(Packet* packet);
+  void deliver_to_host(Packet* packet) {
+    const IpAddress next = destination_of(*packet);
+    Neighbor* neighbor = neighbors_.find(packet->egress_port, next);
+    if (neighbor == nullptr || !has_mac(neighbor->state)) [[unlikely]]
+      return resolve(packet, neighbor, next);
+    if (!neighbor->wanted) neighbor->wanted = true;
+    send(packet, neighbor->mac);
+  }
+  static IpAddress destination_of(const Packet& packet);
   void resolve(Packet* packet, Neighbor* neighbor, const IpAddress& next);
+  void hold(Packet* packet, Neighbor& neighbor);
+  Packet* take_held(Neighbor& neighbor);
+  void refuse_held(Neighbor& neighbor, DropReason reason);
+  bool may_hear(PortId port);
   void learn(PortId port, const IpAddress& address, const MacAddress& mac, bool may_insert);
   void confirm(Neighbor& neighbor, const MacAddress& mac);
+  void turn(Neighbor& neighbor, NeighborState state);
   void ask(Neighbor& neighbor);
-  void ask_by_arp(const Neighbor& neighbor, Ipv4Address own);
-  void ask_by_nd(const Neighbor& neighbor, const Ipv6Address& own);
   void advance(Neighbor& neighbor);
-  // Null: the table is full.
-  Neighbor* insert_learned(PortId port, const IpAddress& address);
-  Neighbor* insert_fixed(PortId port, const IpAddress& address);
-  void fix(Neighbor& neighbor, const MacAddress& mac);
-  void give_up(Neighbor& neighbor, DropReason reason);
+  void fail(Neighbor& neighbor);
+  void forget(Neighbor& neighbor, DropReason reason);
+  void await_link(Neighbor& neighbor);
   void set_timer(const Neighbor& neighbor, Instant at);
-  void answer_request(PortId port, const ArpMessage& question);
-  void answer_solicitation(PortId port, const NdMessage& question);
-  void send_arp(PortId port, const MacAddress& to, const ArpMessage& message);
-  void send_nd(PortId port, const MacAddress& to, const NdMessage& message);
+  // An entry, at the cost of none that is missed more than `worth`. Null: there is no room, or the
+  // port has had too many in this second.
+  Neighbor* insert_learned(PortId port, const IpAddress& address, NeighborState worth);
+  bool make_room(PortId port, NeighborState worth);
+  Neighbor* insert_configured(PortId port, const IpAddress& address);
+  void adopt(const ConfiguredNeighbor& configured, uint64_t generation);
+  void fix(Neighbor& neighbor, const MacAddress& mac);
   void consume(Packet* packet);
 
   ShardContext& context_;
@@ -124,9 +145,13 @@ class Adjacency {
   const FabricPeers& peers_;
   PathService& paths_;
   Resequencer& resequencer_;
+  NeighborMessages messages_;
   NeighborTable neighbors_;
-  uint64_t waiting_ = 0;       // packets that neighbors hold back
-  Deadlines neighbor_timers_;  // by entry: next request, ageing, failure
+  uint64_t waiting_ = 0;             // packets that neighbors hold back
+  int64_t held_octets_ = 0;          // of these, in whole cells
+  std::vector<RateLimit> heard_;     // ARP and ND messages, by port
+  std::vector<RateLimit> inserted_;  // new neighbors, by port
+  Deadlines neighbor_timers_;        // by entry: next request, ageing, failure
 };
 
 }  // namespace eddy

@@ -21,6 +21,9 @@ Octets ip_packet(Packet& packet) {
 }  // namespace
 
 void IcmpResponder::local(Packet* packet) {
+  const int64_t rate = context_.snapshot->config.control.local_packets_per_second;
+  if (!requests_[packet->ingress_port.index()].take(context_.now, rate, rate))
+    return buffer_.drop(packet, DropReason::control_policed);
   if (turn_into_echo_reply(ip_packet(*packet))) {
     context_.count(packet->ingress_port, PortCounter::consumed_packets);
     context_.count(packet->ingress_port, PortCounter::originated_packets);
@@ -38,7 +41,9 @@ void IcmpResponder::error(const Packet& about, IcmpErrorReason reason, uint32_t 
   const OwnAddress* own = context_.snapshot->own_address_on(about.ingress_port, v4);
   const ConstOctets offender{about.data() + about.l2_len, about.data_len() - about.l2_len};
   if (own == nullptr || !may_answer_with_error(offender)) return;
-  if (!within_rate()) return context_.count(about.ingress_port, PortCounter::icmp_policed_packets);
+  const int64_t rate = context_.snapshot->config.control.icmp_errors_per_second;
+  if (!errors_.take(context_.now, rate, kBurstErrors))
+    return context_.count(about.ingress_port, PortCounter::icmp_policed_packets);
   Packet* answer = new_frame(context_);
   if (answer == nullptr) return context_.count(about.ingress_port, PortCounter::no_control_buffer);
   const IcmpError what{reason, static_cast<uint16_t>(mtu), own->prefix.address};
@@ -66,18 +71,6 @@ void IcmpResponder::route(Packet* packet, PortId port) {
   packet->pg = best_effort.pg;
   packet->queue = best_effort.queue;
   originator_->originate(packet);
-}
-
-// Takes a token, if there is one: the bucket holds kBurstErrors tokens and gains one every
-// 1 / icmp_errors_per_second. Tokens up to next_error_ are taken.
-bool IcmpResponder::within_rate() {
-  const int64_t rate = context_.snapshot->config.control.icmp_errors_per_second;
-  if (rate <= 0) return false;
-  const Duration interval = Duration::seconds(1) / rate;
-  const Instant earliest = context_.now - interval * (kBurstErrors - 1);
-  if (next_error_ > context_.now) return false;
-  next_error_ = std::max(next_error_, earliest) + interval;
-  return true;
 }
 
 }  // namespace eddy

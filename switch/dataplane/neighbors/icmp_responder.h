@@ -1,17 +1,18 @@
 // IcmpResponder: what the switch answers on its own addresses and to packets that it cannot send
-// on: echo replies, destination unreachable, time exceeded, packet too big; ICMP and ICMPv6. Errors
-// are policed by a token bucket.
+// on: echo replies, destination unreachable, time exceeded, packet too big; ICMP and ICMPv6. Token
+// buckets police errors (one) and the requests that are answered (one a port).
 //
 // Answers are routed like any packet of ours, so that they also reach hosts behind another leaf.
 // Owner: the shard. Source: RFC 792, RFC 1812 section 4.3, RFC 4443.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "net/icmp.h"
 #include "net/ids.h"
 #include "net/packet.h"
-#include "net/units.h"
+#include "net/rate_limit.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/shard_context.h"
 
@@ -29,8 +30,8 @@ class PacketOriginator {
 
 class IcmpResponder {
  public:
-  IcmpResponder(ShardContext& context, IngressBuffer& buffer)
-      : context_(context), buffer_(buffer) {}
+  IcmpResponder(ShardContext& context, IngressBuffer& buffer, size_t ports)
+      : context_(context), buffer_(buffer), requests_(ports) {}
   void connect(PacketOriginator& originator) { originator_ = &originator; }  // once, before use
 
   // A packet to one of our addresses. Takes it.
@@ -42,16 +43,13 @@ class IcmpResponder {
  private:
   static constexpr int64_t kBurstErrors = 10;  // answered at once after a quiet time
 
-  bool within_rate();
-  void answer_echo(Packet* packet);
   void route(Packet* packet, PortId port);
 
   ShardContext& context_;
   IngressBuffer& buffer_;
   PacketOriginator* originator_ = nullptr;
-  // Token bucket as a virtual time: when the next error would be due at the plain rate. Full in the
-  // beginning.
-  Instant next_error_ = Instant() - Duration::seconds(kBurstErrors);
+  RateLimit errors_;
+  std::vector<RateLimit> requests_;  // to our addresses, by the port that they came in by
 };
 
 }  // namespace eddy

@@ -1,14 +1,16 @@
 #include "switch/dataplane/neighbors/neighbors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <tuple>
 
 #include "net/assert.h"
 
 namespace eddy {
 
-NeighborTable::NeighborTable(size_t capacity)
-    : entries_(capacity), slots_(std::bit_ceil(capacity * 2), kEmpty) {
+NeighborTable::NeighborTable(size_t capacity, size_t ports)
+    : entries_(capacity), slots_(std::bit_ceil(capacity * 2), kEmpty), learned_(ports) {
   ASSERT(capacity > 0 && capacity < kEmpty);
   for (size_t i = capacity; i-- > 0;) free_.push_back(static_cast<uint16_t>(i));
 }
@@ -28,7 +30,29 @@ Neighbor* NeighborTable::insert(PortId port, const IpAddress& address) {
   entries_[index] = Neighbor{};
   entries_[index].address = address;
   entries_[index].port = port;
+  ++learned_[port.index()];
   return &entries_[index];
+}
+
+void NeighborTable::keep(Neighbor& neighbor, bool kept) {
+  if (neighbor.kept == kept) return;
+  neighbor.kept = kept;
+  learned_[neighbor.port.index()] += kept ? -1 : 1;
+}
+
+PortId NeighborTable::most_learned() const {
+  return PortId(std::max_element(learned_.begin(), learned_.end()) - learned_.begin());
+}
+
+Neighbor* NeighborTable::least_missed(PortId port, NeighborState limit) {
+  const auto missed = [](const Neighbor& n) { return std::tuple(n.state, n.wanted, n.changed_at); };
+  Neighbor* least = nullptr;
+  for (Neighbor& each : entries_) {
+    if (each.state == NeighborState::free || each.port != port) continue;
+    if (each.kept || each.state > limit) continue;
+    if (least == nullptr || missed(each) < missed(*least)) least = &each;
+  }
+  return least;
 }
 
 // Open addressing without tombstones: what follows in the run moves up into the gap.
@@ -37,6 +61,7 @@ void NeighborTable::erase(Neighbor* neighbor) {
   const size_t mask = slots_.size() - 1;
   size_t gap = slot_of(neighbor->port, neighbor->address);
   free_.push_back(slots_[gap]);
+  if (!neighbor->kept) --learned_[neighbor->port.index()];
   neighbor->state = NeighborState::free;
   slots_[gap] = kEmpty;
   for (size_t next = (gap + 1) & mask; slots_[next] != kEmpty; next = (next + 1) & mask) {

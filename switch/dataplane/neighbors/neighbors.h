@@ -1,8 +1,9 @@
 // NeighborTable: who answers for an address on a port: MAC, state, and packets that wait for it.
 //
 // Local to the shard that owns the port, which alone sends and hears ARP and ND there. Bounded: a
-// full table refuses new entries. The resolution protocol is in adjacency.h; this is the memory.
-// Cost: find is a hash, a probe and a 16-octet compare. Source: RFC 826, RFC 4861.
+// full table refuses new entries until one of the others is erased; least_missed says which. The
+// resolution protocol is in adjacency.h; this is the memory. Cost: find is a hash, a probe and a
+// 16-octet compare; least_missed looks at every entry. Source: RFC 826, RFC 4861.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,19 @@
 
 namespace eddy {
 
+// In the order in which they are missed; what stands after `failed` but `incomplete` has a MAC.
 enum class NeighborState : uint8_t {
   free,
+  failed,      // did not answer; packets to it are dropped, and it is asked again now and then
   incomplete,  // asked, no answer yet; packets wait
+  lost,        // had answered and does no more; still used, asked again now and then
+  probing,     // aged; still used while asked again
   reachable,
-  probing,  // aged; still used while asked again
-  fixed,    // configured; never ages
+  fixed,  // configured with its MAC; never ages
 };
+constexpr bool has_mac(NeighborState state) {
+  return state >= NeighborState::lost;
+}
 
 struct Neighbor {
   IpAddress address;
@@ -30,8 +37,11 @@ struct Neighbor {
   PortId port;
   NeighborState state = NeighborState::free;
   uint8_t requests = 0;        // sent in the current attempt
-  Instant confirmed_at;        // last answer
-  uint64_t configured_by = 0;  // fixed: generation of the last snapshot that names it
+  bool wanted = false;         // packets went to it since it was last asked or confirmed
+  bool kept = false;           // configured: never forgotten while its port is up
+  Instant changed_at;          // last answer; before there was one: first question
+  uint64_t configured_by = 0;  // generation of the last snapshot that names it
+  int64_t held = 0;            // octets that wait, in whole cells
   PacketFifo waiting;
 };
 
@@ -39,12 +49,20 @@ class NeighborTable {
  public:
   static constexpr uint32_t kWaiting = 32;  // packets a neighbor may hold back while incomplete
 
-  explicit NeighborTable(size_t capacity);
+  NeighborTable(size_t capacity, size_t ports);
 
   Neighbor* find(PortId port, const IpAddress& address);
   // A free entry under this key, or null when the table is full. The key must not exist.
   Neighbor* insert(PortId port, const IpAddress& address);
   void erase(Neighbor* neighbor);  // waiting packets must be gone
+  bool full() const { return free_.empty(); }
+  // Entries of the port that are not kept.
+  size_t learned(PortId port) const { return learned_[port.index()]; }
+  PortId most_learned() const;  // the port with most of them
+  void keep(Neighbor& neighbor, bool kept);
+  // The entry of the port to do without: not kept, the one whose state is missed least, not wanted
+  // rather than wanted, changed longest ago. None above `limit`.
+  Neighbor* least_missed(PortId port, NeighborState limit);
   std::span<Neighbor> entries() { return entries_; }
   std::span<const Neighbor> entries() const { return entries_; }
 
@@ -56,7 +74,8 @@ class NeighborTable {
   static constexpr uint16_t kEmpty = 0xffff;
   std::vector<Neighbor> entries_;
   std::vector<uint16_t> free_;
-  std::vector<uint16_t> slots_;  // open addressing, power of two, at most half full
+  std::vector<uint16_t> slots_;    // open addressing, power of two, at most half full
+  std::vector<uint16_t> learned_;  // by port
 };
 
 }  // namespace eddy

@@ -17,13 +17,13 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       predictor_(ports, context_.due_of(Timers::predictor)),
       buffer_(context_, pause_sender_, predictor_, ports),
       egress_(context_, buffer_, ports),
-      icmp_(context_, buffer_),
+      icmp_(context_, buffer_, ports),
       peers_(context_, buffer_, egress_, ports),
       warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
       failures_(context_, ports),
       paths_(context_, {buffer_, egress_, peers_, failures_}),
       resequencer_(context_),
-      adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_, resequencer_}),
+      adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_, resequencer_}, ports),
       recirculation_(context_, {buffer_, predictor_, failures_}, ports),
       forwarder_(context_, buffer_, {adjacency_, icmp_, paths_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
@@ -241,7 +241,7 @@ void ShardImpl::settle_port(PortId port) {
   egress_.set_up(port, up);
   pause_.link_changed(port, up);
   peers_.link_changed(port, up);
-  if (!up) adjacency_.link_down(port);
+  adjacency_.link_changed(port, up);
   context_.event(up ? EventKind::link_up : EventKind::link_down, port);
 }
 

@@ -10,6 +10,7 @@ FabricPeers::FabricPeers(ShardContext& context, IngressBuffer& buffer, Egress& e
       buffer_(buffer),
       egress_(egress),
       macs_(ports),
+      heard_(ports),
       timers_(2 * ports, context.due_of(Timers::peers)) {}
 
 Deadlines::Id FabricPeers::next_advertisement(PortId port) const {
@@ -30,6 +31,9 @@ bool FabricPeers::learns(PortId port) const {
 // A time to live of 0 says that the peer is about to leave (802.1AB).
 void FabricPeers::lldp(Packet* packet) {
   const PortId port = packet->ingress_port;
+  const int64_t rate = context_.snapshot->config.control.lldp_frames_per_second;
+  if (!heard_[port.index()].take(context_.now, rate, rate))
+    return buffer_.drop(packet, DropReason::control_policed);
   LldpFrame message;
   if (decode({packet->data(), packet->data_len()}, message) != CodecVerdict::ok)
     return buffer_.drop(packet, DropReason::control_malformed);

@@ -15,6 +15,7 @@
 #include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/rate_limit.h"
 #include "net/units.h"
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
@@ -55,7 +56,8 @@ class FabricPeers {
   IngressBuffer& buffer_;
   Egress& egress_;
   std::vector<MacAddress> macs_;
-  Deadlines timers_;  // two a port
+  std::vector<RateLimit> heard_;  // LLDP frames, by port
+  Deadlines timers_;              // two a port
 };
 
 }  // namespace eddy

@@ -20,8 +20,9 @@ struct NeighborRow {
   IpAddress address;
   MacAddress mac;
   PortId port;
-  Duration age;  // since last confirmed
-  bool is_static = false;
+  Duration age;            // since last confirmed
+  bool is_static = false;  // configured with its MAC
+  bool lost = false;       // does not answer any more; its MAC is still used
 };
 
 // A member of a path set, as the shard that is asked sees it.

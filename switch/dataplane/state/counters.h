@@ -145,6 +145,7 @@ namespace eddy {
   X(shim_bad_version, "leaf-to-leaf shim of another version or kind")                       \
   X(control_malformed, "PFC, PAUSE, CNM, ARP, ND, ICMP or LLDP frame that does not decode") \
   X(mac_control_unknown, "MAC control frame of an unknown opcode")                          \
+  X(control_policed, "ARP, ND, LLDP or a packet to the switch itself, over its rate")       \
   X(control_on_host_port, "CNM, shim or feedback frame on a host port")                     \
   X(link_local, "link-local destination 01:80:c2:00:00:0x, never forwarded")                \
   X(vlan_not_served, "tagged for a VLAN; ports serve untagged and priority-tagged frames")  \
@@ -157,6 +158,7 @@ namespace eddy {
   X(no_live_path, "every path to the destination leaf is down")                             \
   X(neighbor_unresolved, "the next hop did not answer ARP or ND")                           \
   X(neighbor_queue_full, "too many packets wait for ARP or ND")                             \
+  X(neighbor_table_full, "no room for a new neighbor of the port, or too many in a second") \
   X(same_port, "would leave by the port it came from towards another switch")               \
   X(pg_shared_full, "priority group is over its share of the buffer")                       \
   X(headroom_full, "headroom of a lossless priority group is used up")                      \

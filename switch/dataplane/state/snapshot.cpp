@@ -108,8 +108,8 @@ std::vector<OwnAddress> addresses_of(const SwitchConfig& config) {
   return own;
 }
 
-std::vector<FixedNeighbor> fixed_neighbors(const SwitchConfig& config) {
-  std::vector<FixedNeighbor> neighbors;
+std::vector<ConfiguredNeighbor> configured_neighbors(const SwitchConfig& config) {
+  std::vector<ConfiguredNeighbor> neighbors;
   for (const config::NeighborConfig& neighbor : config.neighbors)
     neighbors.push_back({neighbor.address, neighbor.mac, *find_port(config, neighbor.port)});
   return neighbors;
@@ -350,9 +350,9 @@ bool Snapshot::owns(const IpAddress& address) const {
 Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
                                                   const SwitchOptions& options,
                                                   const Snapshot* previous) {
-  if (config.neighbors.size() > kMaxFixedNeighbors)
+  if (config.neighbors.size() > kMaxConfiguredNeighbors)
     return Problems{"neighbors: " + std::to_string(config.neighbors.size()) + " are more than " +
-                    std::to_string(kMaxFixedNeighbors)};
+                    std::to_string(kMaxConfiguredNeighbors)};
   auto plan = pfc::plan_buffer(config);
   if (!plan) return plan.problems();
   auto snapshot = std::make_unique<Snapshot>();
@@ -365,7 +365,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   snapshot->dre = lb::Dre(lb::Dre::of(config.dre));
   add_ports(*snapshot, *plan);
   snapshot->own_addresses = addresses_of(config);
-  snapshot->neighbors = fixed_neighbors(config);
+  snapshot->neighbors = configured_neighbors(config);
   snapshot->routes = options.shared_routes;
   if (!snapshot->routes) {
     auto table = RouteTable::build(routes_of(config, snapshot->own_addresses), options.routes);

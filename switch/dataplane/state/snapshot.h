@@ -105,11 +105,11 @@ struct OwnAddress {
   PortId port;      // none: the switch's own (loopback)
 };
 
-inline constexpr size_t kMaxFixedNeighbors = 512;  // half of what a shard's table holds
+inline constexpr size_t kMaxConfiguredNeighbors = 512;  // half of what a shard's table holds
 
-struct FixedNeighbor {
+struct ConfiguredNeighbor {
   IpAddress address;
-  MacAddress mac;
+  MacAddress mac;  // zero: it is to be asked for
   PortId port;
 };
 
@@ -145,7 +145,7 @@ struct Snapshot {
   ResequencePlan resequence;
   std::shared_ptr<lb::PathTable> paths;  // of all shards; null: no path is measured
   std::vector<OwnAddress> own_addresses;
-  std::vector<FixedNeighbor> neighbors;
+  std::vector<ConfiguredNeighbor> neighbors;
   std::vector<ShardScheme> schemes;  // by shard
 
   const OwnAddress* own_address_on(PortId port, bool v4) const;

@@ -219,7 +219,8 @@ const Mistake kInOneKey[] = {
     {"MissingKey",
      "neighbors: [{address: 10.0.0.1, port: p0}]\n"
      "ports: {p0: {device: d0}}\n",
-     {"f.yaml:1:13: neighbors.0: the key 'mac' is missing, it is a MAC address (02:00:00:00:00:01)"}},
+     {"f.yaml:1:13: neighbors.0.mac: auto asks from an address of port p0, and none has 10.0.0.1 in its "
+      "subnet"}},
     {"EmptyText",
      "switch: {name: \"\"}\n"
      "ports: {p0: {device: d0}}\n",

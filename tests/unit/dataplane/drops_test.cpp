@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "net/arp.h"
 #include "net/shim.h"
 #include "switch/dataplane/object/shard.h"
 #include "tests/support/manual_io.h"
@@ -20,6 +21,8 @@ config::SwitchConfig a_leaf() {
   config::SwitchConfig config = hosts_switch(2);
   add_host_port(config, 1, 3, 10_Gbps, /*fixed_neighbor=*/false);
   config.ports[kSilent].mtu = 1500;
+  config.control.neighbors_per_port = 2;
+  config.control.neighbor_messages_per_second = 4;
   for (const char* name : {"spine1", "spine2"}) {
     add_fabric_port(config, name, 10_Gbps);
     config.ports.back().peer_mac = MacAddress{{0x02, 0, 0, 0, 0, 9}};
@@ -183,6 +186,13 @@ const std::map<DropReason, Provoke> kProvocations = {
     {DropReason::shim_truncated, plain(kEtherTypeShim, 20)},
     {DropReason::shim_bad_version, plain(kEtherTypeShim, 60, set_octet(14, 0xff))},
     {DropReason::control_malformed, plain(kEtherTypeArp, 10)},
+    {DropReason::control_policed,
+     [](OneSwitch& rig) {
+       const ArpMessage question{
+           ArpOperation::request, host_mac(1, 1), host_ip(1, 1).v4(), {}, host_ip(1, 2).v4()};
+       const Edit ask = [&](Frame& frame) { encode(question, Octets(frame).subspan(14)); };
+       for (int i = 0; i < 5; ++i) plain(kEtherTypeArp, 28, ask)(rig);
+     }},
     {DropReason::mac_control_unknown, plain(kEtherTypeMacControl, 46,
                                             [](Frame& frame) {
                                               store_mac(frame.data(), kPauseDestination);
@@ -219,6 +229,10 @@ const std::map<DropReason, Provoke> kProvocations = {
     {DropReason::neighbor_queue_full,
      [](OneSwitch& rig) {
        for (int i = 0; i < 33; ++i) to("10.1.3.2")(rig);
+     }},
+    {DropReason::neighbor_table_full,
+     [](OneSwitch& rig) {
+       for (const char* host : {"10.1.3.2", "10.1.3.3", "10.1.3.4"}) to(host)(rig);
      }},
     {DropReason::same_port, from_spine_to_spine},
     {DropReason::pg_shared_full, pent_up(0, 200)},

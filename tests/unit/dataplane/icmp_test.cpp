@@ -132,6 +132,18 @@ TEST_P(Icmp, EchoOnItsLastHopIsAnswered) {  // how traceroute ends
   EXPECT_EQ(icmp_of(rig.seen(0)[0]).message.type, v4() ? kIcmpEchoReply : kIcmpv6EchoReply);
 }
 
+TEST_P(Icmp, PingsOfAPortBeyondARateAreNotAnswered) {
+  rig.config.control.local_packets_per_second = 5;
+  ASSERT_TRUE(rig.object().reconfigure(rig.config).ok());
+  for (int i = 0; i < 8; ++i) rig.inject(0, ping(GetParam().gateway, 8));
+  rig.run_for(1_ms);
+  EXPECT_EQ(rig.seen(0).size(), 5u);
+  EXPECT_EQ(drops(rig.object(), DropReason::control_policed), 3u);
+  rig.run_for(200_ms);
+  rig.inject(0, ping(GetParam().gateway, 8));
+  EXPECT_EQ(rig.seen(0).size(), 6u) << "a fifth of a second is worth one";
+}
+
 TEST_P(Icmp, TimeExceededComesFromTheGatewayAndQuotesThePacket) {
   UdpSpec spec = udp(GetParam().peer);
   spec.ttl = 1;

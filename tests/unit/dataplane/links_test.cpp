@@ -65,6 +65,18 @@ TEST(Peers, AFabricPortCarriesPacketsFromWhenItsPeerIsKnown) {
   EXPECT_EQ(rig.seen(2).size(), 1u) << "its peer is not known";
 }
 
+TEST(Peers, LldpBeyondARateIsNotRead) {
+  config::SwitchConfig config = a_leaf(false);
+  config.control.lldp_frames_per_second = 3;
+  OneSwitch rig(config);
+  for (uint8_t i = 0; i < 5; ++i) rig.inject(1, lldp(10, {{0x02, 0, 0, 0, 0, i}}));
+  EXPECT_EQ(drops(rig.object(), DropReason::control_policed), 2u);
+  rig.run_for(1_us);
+  rig.inject(0, to_leaf2(rig.config));
+  rig.run_for(1_us);
+  EXPECT_EQ(load_mac(rig.seen(1).back().frame.data()), (MacAddress{{0x02, 0, 0, 0, 0, 2}}));
+}
+
 TEST(Peers, AdvertiseOnceASecond) {
   OneSwitch rig(a_leaf(false));
   rig.fabric.run_until(Instant::at(10_s) - 1_ps);

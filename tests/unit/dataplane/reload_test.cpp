@@ -175,16 +175,20 @@ TEST(Reload, AChangedRateEstimatorStartsAnewAndAnUnchangedOneGoesOn) {
 }
 
 TEST(Reload, ConfiguredNeighborsFindRoomInAFullTable) {
-  config::SwitchConfig config = hosts_switch(1);
+  config::SwitchConfig config = hosts_switch(2);
   config.ports[0].addresses[0] = prefix("10.1.0.1/16");
+  config.ports[1].addresses[0] = prefix("10.2.0.1/16");
   config.neighbors.clear();
+  config.control.neighbors_per_port = 512;
+  config.control.neighbor_messages_per_second = 10'000;
   OneSwitch rig(config);
   UdpSpec spec = between(config, 0, 0);
-  for (uint32_t i = 0; i < 1100; ++i) {  // a scan of the subnet: all of them unresolved
-    spec.destination = Ipv4Address{0x0a010100 + i};
-    rig.inject(0, udp_frame(spec));
-  }
-  EXPECT_GT(drops(rig.object(), DropReason::neighbor_queue_full), 0u);
+  for (uint32_t i = 0; i < 600; ++i)  // a scan of both subnets: all of them unresolved
+    for (const uint32_t network : {0x0a010100u, 0x0a020100u}) {
+      spec.destination = Ipv4Address{network + i};
+      rig.inject(0, udp_frame(spec));
+    }
+  EXPECT_GT(drops(rig.object(), DropReason::neighbor_table_full), 0u);
   config.neighbors.push_back({ip("10.1.200.1"), host_mac(1, 1), config.ports[0].name});
   ASSERT_TRUE(rig.object().reconfigure(config).ok());
   rig.fabric.poll(rig.node);

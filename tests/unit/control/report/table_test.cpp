@@ -40,11 +40,15 @@ TEST(Table, Neighbors) {
   SampleSwitch s;
   s.neighbors = {
       {*parse_ip("10.1.0.7"), *parse_mac("02:00:00:00:00:07"), PortId(0), Duration::seconds(200)},
+      {*parse_ip("10.1.0.8"), *parse_mac("02:00:00:00:00:09"), PortId(0), Duration::seconds(1),
+       false,
+       /*lost=*/true},
       {*parse_ip("fd00::1"), *parse_mac("02:00:00:00:00:08"), PortId(1), {}, true}};
   EXPECT_EQ(render_table(make_report(Report::neighbors, s.input(), {})),
-            R"(Address   MAC                Port    Type        Age
-10.1.0.7  02:00:00:00:00:07  host1   learned  3m 20s
-fd00::1   02:00:00:00:00:08  spine1  static        -
+            R"(Address   MAC                Port    Type     State         Age
+10.1.0.7  02:00:00:00:00:07  host1   learned  reachable  3m 20s
+10.1.0.8  02:00:00:00:00:09  host1   learned  lost        1.0 s
+fd00::1   02:00:00:00:00:08  spine1  static   reachable       -
 )");
 }
 
