@@ -254,7 +254,7 @@ Problems HostDaemon::open_ports() {
                        .paths = *paths_,
                        .flows = trace_.flows,
                        .catch_up = std::max(poll_gap(), Duration::microseconds(20)),
-                       .ask_gateways = true},
+                       .announce = true},
       wires);
   clock_.calibrate();
   launch();
@@ -274,8 +274,8 @@ void HostDaemon::tick() {
   for (const std::string& note : ports_->take_notes()) say(note);
 }
 
-// Hosts whose ports are down, or, when all are up, ports of switches, or how many hosts wait for
-// their gateways; empty: all are up.
+// Hosts whose ports are down, or, when all are up, ports of switches, or how many hosts have
+// announced themselves; empty: all are up.
 std::string HostDaemon::what_is_down() {
   std::vector<std::string> down;
   for (size_t i = 0; i < ports_->port_count(); ++i)
@@ -291,9 +291,9 @@ std::string HostDaemon::what_is_down() {
     for (const std::string& port : switches.value().ports) down.push_back("switch port " + port);
   }
   const size_t hosts = topology_.hosts.size();
-  const size_t resolved = group_->progress().resolved.load(std::memory_order_relaxed);
-  if (down.empty() && resolved < hosts)
-    down.push_back(fmt::format("the switches answer ARP of {} of {} hosts", resolved, hosts));
+  const size_t announced = group_->progress().announced.load(std::memory_order_relaxed);
+  if (down.empty() && announced < hosts)
+    down.push_back(fmt::format("{} of {} hosts have announced themselves", announced, hosts));
   constexpr size_t kNamed = 3;
   if (down.size() > kNamed) {
     const size_t more = down.size() - kNamed;

@@ -8,20 +8,6 @@
 
 namespace eddy::testbed {
 
-namespace {
-
-// The IPv4 address of the host's port at its leaf.
-std::optional<Ipv4Address> gateway_of(const lab::Topology& topology,
-                                      const lab::Topology::Host& host) {
-  if (!host.address.is_v4()) return std::nullopt;
-  const config::SwitchConfig& leaf = topology.switches[host.switch_index];
-  for (const IpPrefix& own : leaf.ports[host.port.index()].addresses)
-    if (own.contains(host.address)) return own.address.v4();
-  return std::nullopt;
-}
-
-}  // namespace
-
 HostGroup::HostGroup(const HostGroupOptions& options, std::span<HostWire* const> wires)
     : book_(options.flows, options.experiment.host.queue_pairs) {
   const lab::Topology& topology = options.topology;
@@ -40,12 +26,11 @@ HostGroup::HostGroup(const HostGroupOptions& options, std::span<HostWire* const>
         .senders = needs[i].senders,
         .receivers = needs[i].receivers};
     ports_.push_back(std::make_unique<HostPort>(
-        HostPortOptions{
-            .nic = nic,
-            .delay = host.delay,
-            .catch_up = options.catch_up,
-            .in_flight = frames_in_flight(host, options.catch_up),
-            .gateway = options.ask_gateways ? gateway_of(topology, host) : std::nullopt},
+        HostPortOptions{.nic = nic,
+                        .delay = host.delay,
+                        .catch_up = options.catch_up,
+                        .in_flight = frames_in_flight(host, options.catch_up),
+                        .announce = options.announce},
         *wires[i]));
     nics.push_back(&ports_.back()->nic());
     addresses.push_back(host.address);
@@ -61,18 +46,18 @@ HostPort::Turn HostGroup::poll(Instant now) {
   book_.start_due(
       now, [this](uint32_t host, uint32_t qpn, Instant at) { ports_[host]->start(qpn, at); });
   HostPort::Turn turn;
-  size_t resolved = 0;
+  size_t announced = 0;
   for (const auto& port : ports_) {
     const HostPort::Turn one = port->poll(now);
     turn.received += one.received;
     turn.transmitted += one.transmitted;
-    resolved += port->resolved() ? 1 : 0;
+    announced += port->announced() ? 1 : 0;
     host::Nic& nic = port->nic();
     if (nic.completions().empty()) continue;
     for (const host::Completion& completion : nic.completions()) book_.finish(completion);
     nic.clear_completions();
   }
-  progress_.resolved.store(resolved, std::memory_order_relaxed);
+  progress_.announced.store(announced, std::memory_order_relaxed);
   publish(turn);
   return turn;
 }

@@ -25,7 +25,7 @@ struct HostGroupOptions {
   const lab::FabricPaths& paths;
   std::span<const lab::Flow> flows;
   Duration catch_up;
-  bool ask_gateways = false;  // there are switches that answer ARP
+  bool announce = false;  // hosts to their switches, by ARP
 };
 
 class HostGroup {
@@ -42,7 +42,7 @@ class HostGroup {
   struct Progress {
     std::atomic<size_t> flows_started{0};
     std::atomic<size_t> flows_ended{0};
-    std::atomic<size_t> resolved{0};  // hosts whose gateway has answered, or is not asked for
+    std::atomic<size_t> announced{0};  // hosts that have nothing to announce any more
     std::atomic<uint64_t> received{0};
     std::atomic<uint64_t> transmitted{0};
   };

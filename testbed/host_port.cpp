@@ -23,7 +23,9 @@ HostPort::HostPort(const HostPortOptions& options, HostWire& wire)
       nic_(options.nic),
       rate_(options.nic.speed),
       leaving_(options.in_flight),
-      arriving_(options.in_flight) {}
+      arriving_(options.in_flight) {
+  if (options.announce && options.nic.address.is_v4()) announcements_left_ = kAnnouncements;
+}
 
 HostPort::~HostPort() {
   for (DelayLine* line : {&leaving_, &arriving_})
@@ -36,8 +38,8 @@ HostPort::~HostPort() {
 
 HostPort::Turn HostPort::poll(Instant now) {
   Turn turn;
-  if (!resolved() && ask_at_ <= now) [[unlikely]]
-    ask_gateway(now);
+  if (!announced() && announce_at_ <= now) [[unlikely]]
+    announce(now);
   run_until(now);
   turn.received = receive(now);
   if (turn.received != 0) run_until(now);
@@ -158,7 +160,6 @@ bool HostPort::take_arp(const Packet& frame, Instant now) {
   ArpMessage heard;
   const ConstOctets octets(frame.data(), frame.data_len());
   if (decode(octets.subspan(kEthernetHeader), heard) != CodecVerdict::ok) return false;
-  if (heard.sender_ip == options_.gateway) resolved_ = true;
   const bool ours = options_.nic.address.is_v4() && heard.target_ip == options_.nic.address.v4();
   if (heard.operation == ArpOperation::request && ours) answer(heard, now);
   return true;
@@ -174,18 +175,27 @@ void HostPort::answer(const ArpMessage& question, Instant now) {
   if (send_arp(question.sender_mac, answer, now)) count(HostPortCounter::host_arp_replies);
 }
 
-void HostPort::ask_gateway(Instant now) {
-  ask_at_ = now + kAskInterval;
-  if (!leaving_.empty()) return;  // the last question is still here: the wire takes nothing
-  const ArpMessage question{.operation = ArpOperation::request,
-                            .sender_mac = options_.nic.mac,
-                            .sender_ip = options_.nic.address.v4(),
-                            .target_mac = {},
-                            .target_ip = *options_.gateway};
-  if (send_arp(MacAddress::broadcast(), question, now)) count(HostPortCounter::host_arp_questions);
+// While the wire takes nothing, the last announcement is still here and there is no need of
+// another.
+void HostPort::announce(Instant now) {
+  announce_at_ = now + kAnnouncementGap;
+  if (!leaving_.empty()) return;
+  if (announcements_left_ == 0) {
+    announcements_left_ = -1;
+    return;
+  }
+  const Ipv4Address own = options_.nic.address.v4();
+  const ArpMessage message{.operation = ArpOperation::request,
+                           .sender_mac = options_.nic.mac,
+                           .sender_ip = own,
+                           .target_mac = {},
+                           .target_ip = own};
+  if (!send_arp(MacAddress::broadcast(), message, now)) return;
+  --announcements_left_;
+  count(HostPortCounter::host_arp_announcements);
 }
 
-// False: there is no room or no buffer; whoever wants an answer asks again.
+// False: there is no room or no buffer; it is tried again, or asked for again.
 bool HostPort::send_arp(const MacAddress& to, const ArpMessage& message, Instant now) {
   Packet* frame = leaving_.room() != 0 ? blank() : nullptr;
   if (frame == nullptr) return false;
@@ -225,7 +235,7 @@ size_t HostPort::hand_over(Instant now) {
 Instant HostPort::next_deadline() const {
   Instant next = std::min({nic_.next_deadline(), leaving_.next(), arriving_.next()});
   if (may_send_) next = std::min(next, line_free_);
-  if (!resolved()) next = std::min(next, ask_at_);
+  if (!announced()) next = std::min(next, announce_at_);
   return std::max(next, retry_at_);
 }
 

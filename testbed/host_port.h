@@ -7,16 +7,15 @@
 // wire when its last bit would have arrived at the other end, serialisation and delay included. A
 // frame that was received waits for the link's delay, too. Frames on real wires are complete:
 // data_len is wire_len, the payload is zero and comes with the buffer (HostWire::blanks), so that
-// only headers are written. ARP requests for the host's IPv4 address are answered, and its gateway
-// is asked for until it answers, so that the switch knows the host before there is traffic. Units
-// in the types; time is an argument and never goes back. Owner and thread: one. Bounds: in_flight
+// only headers are written. ARP requests for the host's IPv4 address are answered, and a host
+// announces itself (RFC 5227), so that its switch knows it before there is traffic. Units in the
+// types; time is an argument and never goes back. Owner and thread: one. Bounds: in_flight
 // frames in each direction; when they are used up, the wire is not read, or the line waits. Cost:
 // that of the NIC, and two ring steps for each frame. Source: architecture, sections 2 to 4.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -33,14 +32,14 @@ struct HostPortOptions {
   Duration delay{};                                // of the link, one way
   Duration catch_up = Duration::microseconds(20);  // lateness that the line makes up for
   size_t in_flight = 1'024;                        // frames in each direction
-  std::optional<Ipv4Address> gateway{};            // to be asked for
+  bool announce = false;                           // the host's IPv4 address, by ARP
 };
 
 // name, help
 #define EDDY_HOST_PORT_COUNTERS(X)                                                   \
   X(host_arp_requests, "ARP requests for the host's address")                        \
   X(host_arp_replies, "ARP replies sent")                                            \
-  X(host_arp_questions, "ARP requests for the gateway sent")                         \
+  X(host_arp_announcements, "ARP announcements of the host's address")               \
   X(host_tx_refused, "times that the wire did not take a frame that had to leave")   \
   X(host_blank_missing, "times that there was no buffer for a frame that may leave") \
   X(host_tx_full, "times that as many frames as fit were on their way out")          \
@@ -73,8 +72,8 @@ class HostPort {
   // When poll() has something to do that is known now; never() when only the wire can bring it.
   Instant next_deadline() const;
 
-  // The gateway has answered, if it was to be asked for.
-  bool resolved() const { return !options_.gateway || resolved_; }
+  // All announcements that were to be sent have had their time to be heard.
+  bool announced() const { return announcements_left_ < 0; }
 
   host::Nic& nic() { return nic_; }
   const host::Nic& nic() const { return nic_; }
@@ -84,7 +83,8 @@ class HostPort {
   // Before any time that a poll may have.
   static constexpr Instant kLongAgo = Instant::at(Duration::picoseconds(INT64_MIN / 2));
   static constexpr Duration kRetry = Duration::microseconds(20);
-  static constexpr Duration kAskInterval = Duration::milliseconds(100);
+  static constexpr Duration kAnnouncementGap = Duration::milliseconds(100);
+  static constexpr int kAnnouncements = 3;
 
   void run_until(Instant now);
   bool send_one(Instant at);
@@ -94,7 +94,7 @@ class HostPort {
   void take(Packet* frame, Instant now);
   bool take_arp(const Packet& frame, Instant now);
   void answer(const ArpMessage& question, Instant now);
-  void ask_gateway(Instant now);
+  void announce(Instant now);
   bool send_arp(const MacAddress& to, const ArpMessage& message, Instant now);
   size_t receive(Instant now);
   size_t hand_over(Instant now);
@@ -108,8 +108,8 @@ class HostPort {
   Instant line_free_ = kLongAgo;  // when the last frame's last bit leaves
   bool may_send_ = true;          // the NIC may have a frame, as far as we know
   Instant retry_at_ = kLongAgo;   // the wire, or for a buffer
-  Instant ask_at_ = kLongAgo;     // the gateway, unless it is resolved
-  bool resolved_ = false;
+  int announcements_left_ = -1;   // -1: and the gap after the last is over
+  Instant announce_at_ = kLongAgo;
   DelayLine leaving_;
   DelayLine arriving_;
   std::array<Packet*, HostWire::kBurst> stock_{};  // blanks

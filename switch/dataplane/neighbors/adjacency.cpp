@@ -130,7 +130,8 @@ void Adjacency::arp(Packet* packet) {
   if (decode(payload, message) != CodecVerdict::ok)
     return buffer_.drop(packet, DropReason::control_malformed);
   const OwnAddress* own = asked_address(*context_.snapshot, port, message.target_ip);
-  learn(port, message.sender_ip, message.sender_mac, own != nullptr);
+  const bool announces = message.sender_ip == message.target_ip;  // RFC 5227
+  learn(port, message.sender_ip, message.sender_mac, own != nullptr || announces);
   if (own != nullptr && message.operation == ArpOperation::request) messages_.answer(port, message);
   consume(packet);
 }
@@ -146,14 +147,15 @@ void Adjacency::neighbor_discovery(Packet* packet) {
   const bool advertised = message.kind == NdKind::advertisement;
   const IpAddress who = advertised ? message.target : message.source;
   const OwnAddress* own = asked_address(*context_.snapshot, port, message.target);
-  if (message.has_link_address) learn(port, who, message.link_address, own != nullptr);
+  const bool announces = advertised && !message.solicited;  // RFC 4861, 7.2.6
+  if (message.has_link_address) learn(port, who, message.link_address, own != nullptr || announces);
   if (!message.has_link_address) message.link_address = load_mac(packet->data() + 6);
   if (!advertised && own != nullptr) messages_.answer(port, message);
   consume(packet);
 }
 
-// `may_insert`: the sender asked for us, so we will need its address; others only confirm what is
-// known.
+// `may_insert`: the sender asked for us or announces itself, so we will need its address; others
+// only confirm what is known.
 void Adjacency::learn(PortId port, const IpAddress& address, const MacAddress& mac,
                       bool may_insert) {
   if (mac.is_multicast() || mac.is_zero() || !on_subnet(*context_.snapshot, port, address)) return;

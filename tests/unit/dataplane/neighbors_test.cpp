@@ -371,6 +371,19 @@ TEST(Arp, ClaimsOnAddressesOfTheSwitchOrOfOtherSubnetsAreNotBelieved) {
       << "who asks by an address of the subnet is learned";
 }
 
+TEST(Arp, LearnsWhoAnnouncesItself) {
+  for (const char* target : {"10.1.2.2", "10.1.2.3"}) {
+    OneSwitch rig(a_switch());
+    (void)take_events(rig.object());
+    rig.inject(1, arp_frame({ArpOperation::request, kMac, ip("10.1.2.2").v4(), {}, ip(target).v4()},
+                            MacAddress::broadcast()));
+    const bool announces = target == std::string("10.1.2.2");
+    EXPECT_EQ(only(take_events(rig.object()), EventKind::neighbor_learned).size(),
+              announces ? 1u : 0u);
+    EXPECT_TRUE(rig.seen(1).empty()) << "nobody is asked for anything";
+  }
+}
+
 TEST(Arp, KeepsQuietAboutOtherAddressesAndVlans) {
   OneSwitch rig(a_switch());
   const ArpMessage question{ArpOperation::request,
@@ -411,6 +424,25 @@ TEST(Nd, AnswersForItsGatewayAlsoWithoutALinkAddressInTheQuestion) {
     EXPECT_EQ(answer.target, ip("fd00:2::1").v6());
     EXPECT_EQ(answer.link_address, us);
     EXPECT_TRUE(answer.solicited && answer.router);
+  }
+}
+
+TEST(Nd, LearnsWhoAnnouncesItself) {
+  for (const bool solicited : {true, false}) {
+    OneSwitch rig(a_switch());
+    (void)take_events(rig.object());
+    rig.inject(1, nd_frame({.kind = NdKind::advertisement,
+                            .source = ip("fd00:2::2").v6(),
+                            .destination = ip("ff02::1").v6(),
+                            .target = ip("fd00:2::2").v6(),
+                            .solicited = solicited,
+                            .override_cached = true,
+                            .has_link_address = true,
+                            .link_address = kMac},
+                           multicast_mac(ip("ff02::1").v6()), kMac));
+    EXPECT_EQ(only(take_events(rig.object()), EventKind::neighbor_learned).size(),
+              solicited ? 0u : 1u)
+        << "an answer that nobody waits for is none of our business";
   }
 }
 
