@@ -124,6 +124,17 @@ TEST(PathForgery, TimesThatCannotBeAreImpossible) {
   EXPECT_EQ(rig.count(PortCounter::path_samples), 1u) << "which does not spoil the true one";
 }
 
+// The other leaf may have held the stamp all the time, but for less than a nanosecond.
+TEST(PathForgery, AnEchoMayBeHeldForAsLongAsItsStampIsOld) {
+  Rig rig;
+  const uint32_t stamp = rig.stamp();
+  Shim echo = rig.echo_of(stamp);
+  echo.hold_ns = rig.now_ns() - stamp;
+  rig.hear(echo);
+  EXPECT_EQ(rig.count(PortCounter::path_reports_impossible), 0u);
+  EXPECT_EQ(rig.count(PortCounter::path_samples), 1u);
+}
+
 TEST(PathForgery, AnUnknownLeafOrPathIsCounted) {
   Rig rig;
   Shim echo = rig.echo_of(rig.stamp());

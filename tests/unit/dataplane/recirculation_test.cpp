@@ -198,6 +198,27 @@ TEST(Recirculation, InALoopAFlowKeepsItselfInside) {
   }
 }
 
+// Of so many flows some fall into one bucket of the loop.
+TEST(Recirculation, AFlowThatIsLetOutOfTheLoopTakesNoOtherAlong) {
+  config::SwitchConfig config = leaf();
+  config.rlb.recirculation.follow_release = config::FollowRelease::loop;
+  config.rlb.recirculation.latency = 100_us;
+  config.rlb.recirculation.followers = 1;
+  Rig rig(config);
+  rig.warn_both();
+  constexpr uint16_t kFlows = 60;
+  for (uint16_t flow = 0; flow < kFlows; ++flow) rig.up(flow, 1, 200);
+  for (uint16_t flow = 0; flow < kFlows; ++flow) {
+    for (const uint8_t number : {2, 3}) rig.up(flow, number, 200);  // one too many
+    EXPECT_EQ(rig.object().loop_use(ShardId(0)).octets, 200 * (kFlows - 1 - flow));
+  }
+  EXPECT_EQ(rig.counted(PortCounter::rlb_forced_packets), kFlows);
+  rig.run_for(200_us);
+  EXPECT_EQ(rig.out().size(), 3u * kFlows);
+  EXPECT_TRUE(rig.in_order());
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
 TEST(Recirculation, ALoopLetsAFlowOutInOrderWhenItIsFullOrALinkChanges) {
   config::SwitchConfig config = leaf();
   config.rlb.recirculation.follow_release = config::FollowRelease::loop;

@@ -198,6 +198,23 @@ TEST(Conga, APausedLineLooksIdleUnlessToldOtherwise) {
   }
 }
 
+// What was looked up for packets of a queue that PFC stops is not for those of another.
+TEST(Conga, APausedLineIsFullForItsQueueOnly) {
+  Paths paths({make_set(2)});
+  const auto conga = make("conga", paths, {{"paused_is_full", "true"}});
+  paths.port(0).paused_queues = 1 << 3;
+  paths.load(1, percent_of(6), kStart);
+  uint64_t flow = 0;
+  const auto send = [&](size_t queue) {
+    Packet packet = make_packet(++flow);
+    packet.queue = QueueId(queue);
+    return select_one(*conga, paths.measured_view(kStart), packet);
+  };
+  EXPECT_EQ(send(3), 1);
+  EXPECT_EQ(send(4), 0);
+  EXPECT_EQ(send(3), 1);
+}
+
 TEST(Conga, ADeadMembersFlowsMoveAndTheOthersStay) {
   Leaf leaf(8);
   std::vector<MemberIndex> before;

@@ -144,6 +144,15 @@ TEST(WarningTable, TheWorseOfTwoSourcesCountsAndOnlyItsOwnClears) {
   EXPECT_EQ(rig.table.severity(0, 1, kQueue), 63);
 }
 
+TEST(WarningTable, OfTwoSourcesThatAreEquallySevereTheLaterCounts) {
+  Rig rig;
+  rig.mark(warning(PortId(9), kLeaf5, 1, 10_us));
+  WarningMark other = warning(PortId(9), kLeaf5, 1, 20_us);
+  other.source = 78;
+  EXPECT_EQ(rig.mark(other), MarkEffect::refreshed);
+  EXPECT_EQ(rig.table.next_expiry(), Instant::at(20_us));
+}
+
 TEST(WarningTable, APathStaysWarnedWhileEitherEntryHolds) {
   Rig rig;
   rig.mark(warning(PortId(9), kLeaf5, 1, 10_us));
