@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 
@@ -117,7 +118,27 @@ TEST(TimelineFigure, OfNothing) {
                           .from = Instant::at(1_us),
                           .to = Instant::at(9_us),
                           .records = {}};
-  EXPECT_THAT(draw_timeline(data, "t"), AllOf(HasSubstr("never"), HasSubstr("What a does")));
+  EXPECT_THAT(draw_timeline(data, "t"),
+              AllOf(HasSubstr("never"), HasSubstr("What a does"), HasSubstr(">time [us]<")));
+}
+
+// The axes, the grid, the moments, the paths' lanes and the lines of the legend.
+TEST(TimelineFigure, ItsLinesAreUprightOrLevel) {
+  const TimelineData data{.hops = {{"a", "b", 2_us}, {"b", "c", 2_us}},
+                          .from = Instant::at(1_us),
+                          .to = Instant::at(9_us),
+                          .records = {{Instant::at(3_us), 1, TimelineKind::predicted, 1}}};
+  const std::string text = draw_timeline(data, "t");
+  size_t lines = 0;
+  for (size_t at = text.find("<line "); at != std::string::npos; at = text.find("<line ", at + 1)) {
+    double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+    ASSERT_EQ(std::sscanf(text.c_str() + at, R"(<line x1="%lf" y1="%lf" x2="%lf" y2="%lf")", &x1,
+                          &y1, &x2, &y2),
+              4);
+    EXPECT_TRUE(x1 == x2 || y1 == y2) << text.substr(at, text.find('>', at) + 1 - at);
+    ++lines;
+  }
+  EXPECT_GT(lines, 20u);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace eddy::lab {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace eddy::literals;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
@@ -82,6 +83,16 @@ TEST_F(PageTest, HasTheNumbersOfTheRuns) {
   EXPECT_EQ(summary.at("kinds").at(3), "estimate");
   EXPECT_THAT(result.at("remarks").dump(), HasSubstr("3 runs are censored"));
   EXPECT_EQ(result.at("variants").at(0).at("runs").at(1).at("marks"), Json({"censored"}));
+}
+
+// The page finds a row's variant by its number: its colour, and whether it is chosen.
+TEST_F(PageTest, RowsKnowTheirVariant) {
+  for (const char* name : {"a", "b"}) write(sample_run(name, 1));
+  const Json result = data_of(page().html).at("results").at(0);
+  EXPECT_EQ(result.at("variants").at(1).at("name"), "b");
+  const Json& rows = result.at("tables").at(0).at("rows");
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Json& row : rows) EXPECT_EQ(row.at("v"), row.at("t").at(0) == "a" ? 0 : 1);
 }
 
 TEST_F(PageTest, FiguresPoolSeedsAndShowEach) {
@@ -157,6 +168,9 @@ TEST_F(PageTest, ARunOfOtherTypesIsAProblem) {
   std::ofstream(file) << run;
   EXPECT_THAT(page().problems, ElementsAre(HasSubstr("\"bins\" holds number")));
   run["run"]["bins"] = Json::array();
+  run["run"]["seed"] = 0;
+  std::ofstream(file) << run;
+  EXPECT_THAT(page().problems, IsEmpty());
   run["run"]["seed"] = -1;
   std::ofstream(file) << run;
   EXPECT_THAT(page().problems, ElementsAre(HasSubstr("\"seed\" is negative")));
@@ -280,9 +294,25 @@ TEST(TimelinePage, ThinningKeepsTheLargest) {
   const Json page = timeline_page(timeline_of(50'000));
   EXPECT_EQ(page.at("thinned"), true);
   const Json& queue = page.at("panels").at(0).at("curves").at(1);
-  EXPECT_LE(queue.at("x").size(), 3'100u);
+  EXPECT_LE(queue.at("x").size(), 3'001u) << "and what holds to the end";
   EXPECT_THAT(queue.at("y").dump(), HasSubstr(",99.0,"));
   EXPECT_EQ(page.at("moments").at(0).at("at"), 0.0);  // the axis counts from the prediction
+}
+
+// A warning lasts to the next record of it, or to the end of what was recorded.
+TEST(TimelinePage, AWarningIsASpan) {
+  TimelineData data{.hops = {{"leaf1", "spine1", 1_us}, {"spine1", "leaf2", 1_us}},
+                    .from = Instant(),
+                    .to = Instant::at(9_us),
+                    .records = {}};
+  for (const int us : {1, 3, 5})
+    data.records.push_back({Instant::at(1_us * us), 0, TimelineKind::warned, us == 3 ? 0 : 20});
+  const Json page = timeline_page(data);
+  EXPECT_EQ(page.at("path"), "leaf1 to spine1 to leaf2");
+  const Json& lanes = page.at("panels").at(2).at("lanes");
+  ASSERT_EQ(lanes.size(), 1u) << lanes;
+  EXPECT_EQ(lanes.at(0).at("name"), "leaf1 holds a warning");
+  EXPECT_EQ(lanes.at(0).at("spans"), Json({{1.0, 3.0}, {5.0, 9.0}}));
 }
 
 TEST(TimelinePage, TheOptionRecordsItAgain) {

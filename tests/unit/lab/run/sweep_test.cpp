@@ -160,6 +160,7 @@ TEST(Progress, ALineIsReadBack) {
   EXPECT_DOUBLE_EQ(read.share, 0.25);
   EXPECT_DOUBLE_EQ(read.simulated_ms, 1.5);
   EXPECT_EQ(read.flows_ended, 3u);
+  EXPECT_EQ(read.flows, 12u);
   EXPECT_EQ(read.packet_hops, 99u);
   EXPECT_FALSE(from_line("progress 1", read));
   EXPECT_FALSE(from_line("other 1 2 3 4 5", read));
@@ -197,6 +198,7 @@ TEST(Progress, AScreenIsDrawnAgainInPlace) {
   SweepProgress progress(out, ProgressStyle::screen, [] { return 0.0; });
   progress.expect(1);
   progress.started(0, "a");
+  EXPECT_EQ(out.str(), "a: 0 %, 0 ms, 0 of 0 flows, 0 M hops\n0 of 1 done\n");
   out.str("");
   progress.reported(0, {.share = 0.5, .flows_ended = 1, .flows = 2});
   EXPECT_EQ(out.str(), "\033[2A\033[Ja: 50 %, 0 ms, 1 of 2 flows, 0 M hops\n0 of 1 done\n");
