@@ -27,12 +27,14 @@ PauseRxPlan PauseRxPlan::of(const config::PortConfig& port, uint8_t lossless) {
   plan.line = LineRate(port.speed);
   const bool heeds = port.pfc.rx != config::PfcRx::ignore;
   if (heeds) plan.heeded = port.pfc.asymmetric ? kAllPriorities : lossless;
-  if (heeds) plan.heeded_by_pause = kAllPriorities;
-  plan.clamp =
-      port.pfc.rx == config::PfcRx::clamp && port.pfc.pause_budget < port.pfc.budget_window;
+  const bool budgeted = heeds && port.pfc.pause_budget < port.pfc.budget_window;
+  plan.clamp = budgeted && port.pfc.rx == config::PfcRx::clamp;
+  plan.report = budgeted && !plan.clamp && port.role == config::PortRole::host;
   plan.budget = port.pfc.pause_budget;
   plan.window = port.pfc.budget_window;
   plan.pfc_to_queue = port.maps.pfc_to_queue;
+  for (size_t i = kPriorities; i-- > 0;)
+    plan.queue_to_pfc[plan.pfc_to_queue[i].index()] = Priority(i);
   return plan;
 }
 
@@ -48,23 +50,12 @@ PauseChange PauseReceiver::configure(PortId port, const PauseRxPlan& plan, Insta
     pause.window_end = now + plan.window;
     pause.charged_to = now;
     pause.spent = Duration{};
+    pause.report_at = plan.report ? now + plan.budget : Instant::never();
   }
-  const uint8_t heeded = plan.heeded | plan.heeded_by_pause;
   for (size_t i = 0; i < kPriorities; ++i)
-    if (has(state.paused, i) && !has(heeded, i)) end(state, i, now, change);
+    if (has(state.paused, i) && !has(plan.heeded, i)) end(state, i, now, change);
   publish(port, change);
   return change;
-}
-
-PauseChange PauseReceiver::on_pfc(PortId port, uint8_t enable,
-                                  const std::array<uint16_t, kPriorities>& times, Instant now) {
-  return apply(port, enable, ports_[port.index()].plan.heeded, times, now);
-}
-
-PauseChange PauseReceiver::on_pause(PortId port, uint16_t quanta, Instant now) {
-  std::array<uint16_t, kPriorities> times;
-  times.fill(quanta);
-  return apply(port, kAllPriorities, ports_[port.index()].plan.heeded_by_pause, times, now);
 }
 
 PauseChange PauseReceiver::on_link_down(PortId port, Instant now) {
@@ -98,8 +89,8 @@ PauseChange PauseReceiver::end_due(PortId port, Instant now) {
   return change;
 }
 
-PauseChange PauseReceiver::apply(PortId port, uint8_t enable, uint8_t heeded,
-                                 const std::array<uint16_t, kPriorities>& times, Instant now) {
+PauseChange PauseReceiver::on_pfc(PortId port, uint8_t enable,
+                                  const std::array<uint16_t, kPriorities>& times, Instant now) {
   PauseChange change{port};
   Port& state = ports_[port.index()];
   end_expired(state, now, change);
@@ -107,7 +98,7 @@ PauseChange PauseReceiver::apply(PortId port, uint8_t enable, uint8_t heeded,
     if (!has(enable, i)) continue;
     uint8_t& asked = times[i] != 0 ? change.xoff : change.xon;
     asked = with(asked, i);
-    if (!has(heeded, i)) continue;
+    if (!has(state.plan.heeded, i)) continue;
     if (times[i] != 0)
       pause(state, i, times[i], now, change);
     else if (has(state.paused, i))
@@ -122,8 +113,9 @@ void PauseReceiver::pause(Port& port, size_t priority, uint16_t quanta, Instant 
   Pause& pause = port.pauses[priority];
   const bool running = has(port.paused, priority);
   const Instant asked = now + port.plan.line.time_of_quanta(quanta);
-  const Instant until =
-      port.plan.clamp ? std::min(asked, clamped(port.plan, pause, running, now)) : asked;
+  const bool budgeted = port.plan.clamp || port.plan.report;
+  const Instant allowed = budgeted ? budget_end(port.plan, pause, running, now) : asked;
+  const Instant until = port.plan.clamp ? std::min(asked, allowed) : asked;
   if (until <= now) {  // the budget is used up
     change.over_budget = with(change.over_budget, priority);
     if (running) end(port, priority, now, change);
@@ -132,13 +124,17 @@ void PauseReceiver::pause(Port& port, size_t priority, uint16_t quanta, Instant 
   if (!running) pause.since = pause.charged_to = now;
   pause.until = until;
   pause.asked = asked;
+  pause.report_at = port.plan.report ? allowed : Instant::never();
   port.paused = with(port.paused, priority);
 }
 
 void PauseReceiver::end_expired(Port& port, Instant now, PauseChange& change) {
   for (size_t i = 0; i < kPriorities; ++i) {
-    const Pause& pause = port.pauses[i];
-    if (!has(port.paused, i) || pause.until > now) continue;
+    Pause& pause = port.pauses[i];
+    if (!has(port.paused, i)) continue;
+    if (pause.report_at <= now && exceeds(port.plan, pause, std::min(now, pause.until)))
+      change.over_budget = with(change.over_budget, i);
+    if (pause.until > now) continue;
     if (pause.until < pause.asked) change.over_budget = with(change.over_budget, i);
     end(port, i, pause.until, change);
   }
@@ -147,26 +143,39 @@ void PauseReceiver::end_expired(Port& port, Instant now, PauseChange& change) {
 void PauseReceiver::end(Port& port, size_t priority, Instant at, PauseChange& change) {
   Pause& pause = port.pauses[priority];
   pause.total += at - pause.since;
-  if (port.plan.clamp) charge(port.plan, pause, at);
+  if (port.plan.clamp || port.plan.report) charge(port.plan, pause, at);
   port.paused = without(port.paused, priority);
   change.ended = with(change.ended, priority);
 }
 
-// Accounts a running pause up to `to`. It was clamped below window_end + budget, so at most one
-// window ended since the last time.
+// Accounts a running pause up to `to`, of which only what lies in the window of that time counts.
 void PauseReceiver::charge(const PauseRxPlan& plan, Pause& pause, Instant to) {
   if (pause.window_end <= to) {
-    pause.charged_to = std::max(pause.charged_to, pause.window_end);
-    pause.window_end = pause.window_end + plan.window;
+    const int64_t ended = (to - pause.window_end) / plan.window;
+    const Instant begun = pause.window_end + plan.window * ended;
+    pause.charged_to = std::max(pause.charged_to, begun);
+    pause.window_end = begun + plan.window;
     pause.spent = Duration{};
   }
   pause.spent += to - pause.charged_to;
   pause.charged_to = to;
 }
 
+// A pause that was to be looked at: whether it has used up the budget of a window of which that was
+// not said yet. Sets when to look again.
+bool PauseReceiver::exceeds(const PauseRxPlan& plan, Pause& pause, Instant at) {
+  charge(plan, pause, at);
+  const bool news = pause.spent >= plan.budget && pause.reported != pause.window_end;
+  if (news) pause.reported = pause.window_end;
+  const bool said = pause.reported == pause.window_end;
+  pause.report_at = said ? pause.window_end + plan.budget : at + (plan.budget - pause.spent);
+  return news;
+}
+
 // How long a pause may last from `now` on, by the budget of this window and, if that is not used up
 // at its end, of the next.
-Instant PauseReceiver::clamped(const PauseRxPlan& plan, Pause& pause, bool running, Instant now) {
+Instant PauseReceiver::budget_end(const PauseRxPlan& plan, Pause& pause, bool running,
+                                  Instant now) {
   if (running) {
     charge(plan, pause, now);
   } else if (pause.window_end <= now) {
@@ -184,7 +193,7 @@ void PauseReceiver::publish(PortId port, PauseChange& change) {
   for (size_t i = 0; i < kPriorities; ++i) {
     if (!has(state.paused, i)) continue;
     queues = with(queues, state.plan.pfc_to_queue[i].index());
-    next = std::min(next, state.pauses[i].until);
+    next = std::min({next, state.pauses[i].until, state.pauses[i].report_at});
   }
   change.queues = state.queues.load(std::memory_order_relaxed) ^ queues;
   state.queues.store(queues, std::memory_order_relaxed);

@@ -1,15 +1,15 @@
 // PauseReceiver: the pauses that peers have laid on the egress queues of one shard's ports.
 //
 // A PFC frame pauses the priorities that it enables for their quanta. The time is counted at the
-// configured port speed from the poll that reads the frame; time 0 resumes at once. A legacy PAUSE
-// does so for all eight priorities. Symmetric PFC obeys pauses of the lossless priorities only,
-// asymmetric PFC of all. PfcRx::ignore obeys none. PfcRx::clamp allows each priority `budget` of
-// pause in each window of `window`, the first of which starts with its first pause, and ends a
-// pause that would take more. A queue is paused while any priority mapped to it is. Ends of pauses
-// are deadlines. Pause time is accounted by the protocol to the picosecond, however late a poll
-// comes. Owner: one shard; paused_queues() may be read by any thread. Bounds: `ports` port states,
-// taken at construction. Cost: paused_queues() is one load; a frame about 70 cycles; expire() one
-// compare when nothing is due. Source: reference C.1, C.5.
+// configured port speed from the poll that reads the frame; time 0 resumes at once. Symmetric PFC
+// obeys pauses of the lossless priorities only, asymmetric PFC of all. PfcRx::ignore obeys none.
+// Each priority has `budget` of pause in each window of `window`, the first of which starts with
+// its first pause: PfcRx::clamp ends a pause that would take more; a host port that is honoured
+// beyond it is reported, once a window. A queue is paused while any priority mapped to it is. Ends
+// of pauses are deadlines. Pause time is accounted by the protocol to the picosecond, however late
+// a poll comes. Owner: one shard; paused_queues() may be read by any thread. Bounds: `ports` port
+// states, taken at construction. Cost: paused_queues() is one load; a frame about 70 cycles;
+// expire() one compare when nothing is due. Source: reference C.1, C.5.
 #pragma once
 
 #include <array>
@@ -30,12 +30,13 @@ namespace eddy::pfc {
 // A port's side of the configuration.
 struct PauseRxPlan {
   LineRate line;
-  uint8_t heeded = 0;           // priorities whose PFC counts
-  uint8_t heeded_by_pause = 0;  // priorities that a legacy PAUSE stops
-  bool clamp = false;
+  uint8_t heeded = 0;   // priorities whose PFC counts
+  bool clamp = false;   // to the budget
+  bool report = false;  // what exceeds the budget
   Duration budget;
   Duration window;
   std::array<QueueId, kPriorities> pfc_to_queue{};
+  std::array<Priority, kPriorities> queue_to_pfc{};  // by queue: the lowest that pauses it
 
   // `lossless`: the priorities that are lossless on this port, as a mask.
   static PauseRxPlan of(const config::PortConfig& port, uint8_t lossless);
@@ -47,7 +48,7 @@ struct PauseChange {
   uint8_t xoff = 0;         // asked to pause, heeded or not
   uint8_t xon = 0;          // asked to resume
   uint8_t ended = 0;        // pauses that ended: their paused time is final
-  uint8_t over_budget = 0;  // pauses cut short or refused by the clamp
+  uint8_t over_budget = 0;  // pauses beyond the budget; clamp: cut short or refused
   uint8_t queues = 0;       // queues that became paused or free
 };
 
@@ -60,7 +61,6 @@ class PauseReceiver {
   PauseChange configure(PortId port, const PauseRxPlan& plan, Instant now);
   PauseChange on_pfc(PortId port, uint8_t enable, const std::array<uint16_t, kPriorities>& times,
                      Instant now);
-  PauseChange on_pause(PortId port, uint16_t quanta, Instant now);
   // The peer is gone, its pauses with it.
   PauseChange on_link_down(PortId port, Instant now);
 
@@ -90,9 +90,11 @@ class PauseReceiver {
     Instant asked;       // paused: its end as the peer asked for
     Duration total;      // of the pauses that have ended
     Duration taken;      // of paused_time, by take_paused_time
-    Instant window_end;  // clamp: of the current window
-    Duration spent;      // clamp: paused in the current window before `charged_to`
-    Instant charged_to;  // clamp: this pause is accounted up to here
+    Instant window_end;  // of the current window of the budget
+    Duration spent;      // paused in the current window before `charged_to`
+    Instant charged_to;  // this pause is accounted up to here
+    Instant report_at;   // paused: when to see whether it exceeds the budget; never(): not at all
+    Instant reported;    // end of the last window of which that was said
   };
   struct Port {
     PauseRxPlan plan;
@@ -102,13 +104,12 @@ class PauseReceiver {
   };
 
   PauseChange end_due(PortId port, Instant now);
-  PauseChange apply(PortId port, uint8_t enable, uint8_t heeded,
-                    const std::array<uint16_t, kPriorities>& times, Instant now);
   void pause(Port& port, size_t priority, uint16_t quanta, Instant now, PauseChange& change);
   void end(Port& port, size_t priority, Instant at, PauseChange& change);
   void end_expired(Port& port, Instant now, PauseChange& change);
   void charge(const PauseRxPlan& plan, Pause& pause, Instant to);
-  Instant clamped(const PauseRxPlan& plan, Pause& pause, bool running, Instant now);
+  Instant budget_end(const PauseRxPlan& plan, Pause& pause, bool running, Instant now);
+  bool exceeds(const PauseRxPlan& plan, Pause& pause, Instant at);
   void publish(PortId port, PauseChange& change);
 
   std::unique_ptr<Port[]> ports_;

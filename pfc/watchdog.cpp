@@ -10,13 +10,15 @@ namespace {
 
 // Detect `paused`: a queue may be free for this part of the detection time.
 constexpr int64_t kFreeShare = 100;
+constexpr uint8_t kAllQueues = 0xFF;  // asymmetric PFC stops them all
 
 }  // namespace
 
 WatchdogPlan WatchdogPlan::of(const config::PortConfig& port, uint8_t lossless) {
   const config::WatchdogConfig& config = port.watchdog;
   WatchdogPlan plan;
-  plan.watched = config.enabled ? lossless : 0;
+  const bool any = port.pfc.asymmetric && port.pfc.rx != config::PfcRx::ignore;
+  plan.watched = !config.enabled ? 0 : any ? kAllQueues : lossless;
   plan.detection = config.detection_time;
   plan.restoration = config.restoration_time;
   plan.interval = config.poll_interval;
@@ -88,6 +90,8 @@ bool Watchdog::look(PortId port, QueueId queue, const QueueProgress& progress, I
 
 bool Watchdog::begins(const WatchdogPlan& plan, Queue& queue, const QueueProgress& progress,
                       Instant now) {
+  // Without frames that renew it a pause ends by itself, which takes 336 ms on a slow line.
+  if (now - queue.last_frame >= plan.detection) return false;
   switch (plan.detect) {
     case config::WatchdogDetect::stalled:
       return stalled(plan, queue, progress, now);

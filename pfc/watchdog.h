@@ -5,7 +5,8 @@
 // frames for a detection time; it is looked at every poll_interval. `stalled`: a storm when the
 // queue is paused, was watched, held packets and sent none for detection_time. `paused`: when it
 // was paused for more than 99 % of detection_time, whatever it held. Either fires between
-// detection_time and detection_time + one poll_interval after the cause. A storm ends at the first
+// detection_time and detection_time + one poll_interval after the cause, while pause frames go
+// on arriving. A storm ends at the first
 // look that finds no pause frame within restoration_time. What a storm does is the configured
 // action: drop | forward | alert, read by the data plane as masks; it also keeps the exact
 // counters. Owner: one shard; the masks may be read by any thread. Bounds: `ports` x 8 states,

@@ -190,7 +190,7 @@ const Section& section_of<PfcPortConfig>() {
           key<S>(&S::budget_window, {.name = "budget_window",
                                      .min = kMicrosecond,
                                      .max = 10 * kSecond,
-                                     .help = "rx: clamp: the window of pause_budget"}),
+                                     .help = "the window of pause_budget"}),
       },
       PfcPortConfig{});
   return section;

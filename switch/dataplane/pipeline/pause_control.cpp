@@ -26,8 +26,7 @@ void PauseControl::mac_control(Packet* packet) {
     return buffer_.drop(packet, DropReason::mac_control_unknown);
   if (verdict != CodecVerdict::ok) return buffer_.drop(packet, DropReason::control_malformed);
   if (frame.legacy) {
-    context_.count(port, PortCounter::pause_rx_packets);
-    apply(receiver_.on_pause(port, frame.quanta[0], context_.now));
+    context_.count(port, PortCounter::pause_rx_packets);  // PFC is what ports of ours speak
   } else {
     apply(receiver_.on_pfc(port, frame.enabled, frame.quanta, context_.now));
   }
@@ -50,7 +49,8 @@ void PauseControl::apply(const pfc::PauseChange& change) {
   const uint8_t paused = receiver_.paused_queues(port);
   for (unsigned left = change.queues; left != 0; left &= left - 1) {
     const auto queue = static_cast<size_t>(std::countr_zero(left));
-    context_.event(EventKind::pfc_received, port, paused >> queue & 1, Priority(queue));
+    context_.event(EventKind::pfc_received, port, paused >> queue & 1,
+                   context_.plans(port).pause_rx.queue_to_pfc[queue]);
   }
   watchdog_.on_paused(port, paused, change.queues, context_.now);
   follow(port);
@@ -97,10 +97,11 @@ void PauseControl::follow(PortId port) {
 
 void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
   const size_t queue = verdict.queue.index();
-  auto& counters = context_.counters[verdict.port].pfc[queue];
+  const Priority priority = context_.plans(verdict.port).pause_rx.queue_to_pfc[queue];
+  auto& counters = context_.counters[verdict.port].pfc[priority.index()];
   counters[verdict.storm ? PfcCounter::pfcwd_storms : PfcCounter::pfcwd_restored].add(1);
   context_.event(verdict.storm ? EventKind::pfcwd_storm : EventKind::pfcwd_restored, verdict.port,
-                 0, Priority(queue));
+                 0, priority);
   context_.queue(verdict.port, queue).storm.store(verdict.storm, std::memory_order_relaxed);
   follow(verdict.port);
 }

@@ -81,7 +81,8 @@ void Egress::enqueue(Packet* packet) {
 void Egress::discard(Packet* packet, bool up) {
   if (!up) return buffer_.drop(packet, DropReason::egress_down);
   context_.counters[packet->egress_port]
-      .pfc[packet->queue.index()][PfcCounter::pfcwd_dropped_packets]
+      .pfc[priority_of(packet->egress_port, packet->queue.index())]
+          [PfcCounter::pfcwd_dropped_packets]
       .add(1);
   buffer_.drop(packet, DropReason::watchdog);
 }
@@ -249,7 +250,8 @@ inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, ui
     counters.queue[run.queue][QueueCounter::queue_tx_packets].add(run.packets);
     counters.queue[run.queue][QueueCounter::queue_tx_bytes].add(run.octets);
     if ((port.stops.forwarding >> run.queue & 1) != 0) [[unlikely]]
-      counters.pfc[run.queue][PfcCounter::pfcwd_forwarded_packets].add(run.packets);
+      counters.pfc[priority_of(id, run.queue)][PfcCounter::pfcwd_forwarded_packets].add(
+          run.packets);
   }
   counters.port[PortCounter::tx_packets].add(frames);
   counters.port[PortCounter::tx_bytes].add(all_octets);
@@ -322,7 +324,7 @@ void Egress::set_stopped(PortId id, const QueueStops& stops) {
   for (uint8_t q = 0; q < kPriorities; ++q) {
     const uint32_t count = context_.queue(id, q).fifo.count();
     if ((stops.discarding >> q & 1) == 0 || count == 0) continue;
-    context_.counters[id].pfc[q][PfcCounter::pfcwd_dropped_packets].add(count);
+    context_.counters[id].pfc[priority_of(id, q)][PfcCounter::pfcwd_dropped_packets].add(count);
     drop_queue(id, q, DropReason::watchdog);
   }
 }

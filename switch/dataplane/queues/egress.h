@@ -71,6 +71,10 @@ class Egress {
   uint64_t held() const;  // packets in queues, what is on the line excluded
 
  private:
+  // The priority under which what PFC and its watchdog do to a queue is counted.
+  size_t priority_of(PortId port, size_t queue) const {
+    return context_.plans(port).pause_rx.queue_to_pfc[queue].index();
+  }
   static constexpr uint8_t kOwn = kPriorities;  // in place of a queue: the FIFO of our own frames
 
   static constexpr size_t kMostFrames = 64;  // given to the device at once

@@ -26,9 +26,9 @@ namespace eddy {
   X(tx_bytes, "octets given to the line, without FCS")                                       \
   X(originated_packets, "frames made by the switch itself: PFC, ARP, ND, ICMP, LLDP, CNM")   \
   X(consumed_packets, "received frames used up by the switch itself")                        \
-  X(pause_rx_packets, "legacy PAUSE frames received")                                        \
+  X(pause_rx_packets, "PAUSE frames of 802.3 received: ports that speak PFC ignore them")    \
   X(tx_refused_packets, "frames that the device refused and that were kept for another try") \
-  X(pfc_budget_exceeded, "pauses cut short because a host port used up its pause budget")    \
+  X(pfc_budget_exceeded, "pauses beyond the port's pause budget; rx: clamp cuts them short") \
   X(icmp_policed_packets, "ICMP errors that were due but over the rate limit")               \
   X(no_control_buffer, "frames of our own not made for lack of a packet buffer")             \
   X(selector_ties_total, "packets from the port whose best paths were equally good")         \

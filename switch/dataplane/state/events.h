@@ -27,7 +27,7 @@ namespace eddy {
   X(path_warned, "paths behind the port are warned (value = severity) or clear (value 0)") \
   X(path_failed, "a path is taken out of use: it seems to have failed")                    \
   X(path_returned, "a path is used again")                                                 \
-  X(pfc_budget_exceeded, "a host port used up its pause budget")                           \
+  X(pfc_budget_exceeded, "a port is paused beyond its pause budget")                       \
   X(neighbor_learned, "neighbor resolved")                                                 \
   X(neighbor_lost, "neighbor aged out")                                                    \
   X(peer_learned, "fabric peer's MAC learned by LLDP")                                     \

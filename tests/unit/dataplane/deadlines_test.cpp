@@ -89,6 +89,7 @@ TEST(Deadline, OfTheWatchdog) {
   rig.send(kLosslessDscp);
   rig.poll(Instant::at(3_us));
   EXPECT_EQ(rig.deadline(), Instant::at(1_ms + 3_us));
+  rig.io.arrive(PortId(1), pause_frame(bit(kLossless), kLongestPause));
   rig.poll(rig.deadline());
   EXPECT_EQ(rig.deadline(), Instant::at(2_ms + 3_us));
   rig.poll(rig.deadline());

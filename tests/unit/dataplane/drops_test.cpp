@@ -131,7 +131,10 @@ Provoke pent_up(uint8_t dscp, int frames) {
 void storm(OneSwitch& rig) {
   rig.inject(kOther, pause_frame(bit(kLossless), kLongestPause));
   rig.send(kHost, kOther, kLosslessDscp);
-  rig.run_for(3_ms);
+  for (int i = 0; i < 6; ++i) {
+    rig.run_for(500_us);
+    rig.inject(kOther, pause_frame(bit(kLossless), kLongestPause));
+  }
 }
 
 void from_spine_to_spine(OneSwitch& rig) {

@@ -195,13 +195,29 @@ TEST(PauseObeyed, SymmetricHeedsLosslessPrioritiesOnlyAsymmetricAll) {
   EXPECT_EQ(sent_under(pfc, pause_frame(0xff, kLong)), (Sent{0, 0, 0}));
 }
 
-TEST(PauseObeyed, LegacyPauseStopsAllAndIsCounted) {
+// 802.1Q: a port speaks either PFC or PAUSE.
+TEST(PauseObeyed, PauseOfAllTrafficIsCountedAndNothingElse) {
   Frame frame(64);
   frame.resize(encode(PauseFrame::all_priorities(host_mac(1, 2), kLong), frame));
-  EXPECT_EQ(sent_under({}, frame), (Sent{0, 0, 0}));
+  EXPECT_EQ(sent_under({}, frame), (Sent{1, 1, 1}));
   OneSwitch rig(hosts_switch(1));
   rig.inject(0, frame);
   EXPECT_EQ(count(rig.object(), 0, PortCounter::pause_rx_packets), 1u);
+  EXPECT_EQ(count(rig.object(), 0, kLossless, PfcCounter::pfc_rx_xoff), 0u);
+}
+
+TEST(PauseObeyed, AHostThatIsHonouredBeyondItsBudgetIsAnEventAtOnce) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.ports[1].pfc.pause_budget = 1_ms;
+  config.ports[1].pfc.budget_window = 10_ms;
+  OneSwitch rig(config);
+  rig.inject(1, pause_frame(bit(kLossless), kLong));
+  rig.run_for(2_ms);
+  const auto events = only(take_events(rig.object()), EventKind::pfc_budget_exceeded);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].at, Instant::at(1_ms));
+  EXPECT_EQ(events[0].port, PortId(1));
+  EXPECT_EQ(count(rig.object(), 1, PortCounter::pfc_budget_exceeded), 1u);
 }
 
 TEST(PauseObeyed, IgnoreCountsButSends) {

@@ -158,6 +158,59 @@ TEST(Watchdog, ARefusedTryIsNoProgress) {
   }
 }
 
+// 65,535 quanta last 336 ms at 100 Mb/s: longer than a detection time.
+TEST(Watchdog, OneLongPauseIsNoStorm) {
+  for (const config::WatchdogDetect detect :
+       {config::WatchdogDetect::stalled, config::WatchdogDetect::paused}) {
+    config::SwitchConfig config = hosts_switch(2, 100_Mbps);
+    config.ports[1].watchdog.detect = detect;
+    OneSwitch rig(config);
+    rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+    for (int i = 0; i < 3; ++i) rig.send(0, 1, kLosslessDscp);
+    rig.run_for(1_s);
+    EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_storms), 0u);
+    EXPECT_EQ(rig.seen(1).size(), 3u);
+  }
+}
+
+// Under asymmetric PFC a peer can stop lossy queues, too, and would for ever.
+TEST(Watchdog, WatchesLossyQueuesThatAsymmetricPfcStops) {
+  config::SwitchConfig config = watched(config::WatchdogAction::drop);
+  config.ports[1].pfc.asymmetric = true;
+  OneSwitch rig(config);
+  rig.inject(1, pause_frame(bit(Priority(0)), kLongestPause));
+  rig.send(0, 1, kLossyDscp);
+  storm_until(rig, Instant::at(3_ms), Priority(0));
+  EXPECT_EQ(count(rig.object(), 1, Priority(0), PfcCounter::pfcwd_storms), 1u);
+  EXPECT_EQ(count(rig.object(), 1, Priority(0), PfcCounter::pfcwd_dropped_packets), 1u);
+}
+
+// Priority 3 stops queue 4 and the other way round: what happens to a queue is told under the
+// priority that stops it, in one row.
+TEST(Watchdog, AStormIsOneRowUnderItsPriorityWhateverTheMap) {
+  config::SwitchConfig config = watched(config::WatchdogAction::drop);
+  for (config::PortConfig& port : config.ports) {
+    port.maps.pfc_to_queue[3] = QueueId(4);
+    port.maps.pfc_to_queue[4] = QueueId(3);
+    port.maps.tc_to_queue[3] = QueueId(4);
+    port.maps.tc_to_queue[4] = QueueId(3);
+  }
+  OneSwitch rig(config);
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(3_ms));
+  rig.send(0, 1, kLosslessDscp);  // to the queue in the storm
+  rig.send(1, 0, kLosslessDscp);  // from the port in the storm
+  rig.run_for(10_us);
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_storms), 1u);
+  EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_dropped_packets), 3u);
+  for (const EventKind kind : {EventKind::pfc_received, EventKind::pfcwd_storm})
+    for (const Event& event : only(take_events(rig.object()), kind))
+      EXPECT_EQ(event.priority, kLossless);
+  for (const PfcCounter which : {PfcCounter::pfcwd_storms, PfcCounter::pfcwd_dropped_packets})
+    EXPECT_EQ(count(rig.object(), 1, Priority(4), which), 0u);
+}
+
 TEST(Watchdog, TurnedOffInAStormLetsGoAtOnceWhicheverThePriority) {
   for (const Priority priority : {kLossless, Priority(7)}) {
     config::SwitchConfig config = watched(config::WatchdogAction::drop);

@@ -41,6 +41,7 @@ struct Receiver {
 config::PortConfig port_at(BitRate speed) {
   config::PortConfig port = config::default_port("p");
   port.speed = speed;
+  port.role = config::PortRole::fabric;
   return port;
 }
 
@@ -121,24 +122,54 @@ TEST(PauseReceiver, AsymmetricHeedsAll) {
   EXPECT_EQ(r.queues(), 0xFF);
 }
 
-TEST(PauseReceiver, LegacyPauseStopsAllPriorities) {
-  Receiver r(port_at(10_Gbps));
-  (void)r.receiver.on_pause(kPort, 10, at(0_us));
-  EXPECT_EQ(r.queues(), 0xFF);
-  EXPECT_EQ(r.expire(512_ns).at(0).ended, 0xFF);
-  (void)r.receiver.on_pause(kPort, 10, at(1_us));
-  (void)r.receiver.on_pause(kPort, 0, at(1_us));
-  EXPECT_EQ(r.queues(), 0);
-}
-
 TEST(PauseReceiver, IgnoreHeedsNothingButReportsIt) {
   config::PortConfig port = port_at(10_Gbps);
   port.pfc.rx = config::PfcRx::ignore;
   Receiver r(port);
   EXPECT_EQ(r.pfc(0x18, 100, 0_us).xoff, 0x18);
-  (void)r.receiver.on_pause(kPort, 10, at(0_us));
   EXPECT_EQ(r.queues(), 0);
   EXPECT_EQ(r.receiver.next_deadline(), Instant::never());
+}
+
+// Honoured as long as it lasts, and reported as soon as it is longer than 10 ms in a window of 100.
+TEST(PauseReceiver, AHonouredHostThatExceedsItsBudgetIsReportedOnceAWindow) {
+  for (const config::PortRole role : {config::PortRole::host, config::PortRole::fabric}) {
+    config::PortConfig port = port_at(1_Gbps);
+    port.role = role;
+    port.pfc.pause_budget = 10_ms;
+    port.pfc.budget_window = 100_ms;
+    Receiver r(port);
+    std::vector<Duration> reports;
+    for (int64_t us = 0; us < 250'000; us += 500) {
+      const Duration now = Duration::microseconds(us);
+      for (const PauseChange& change : r.expire(now))
+        if (change.over_budget != 0) reports.push_back(now);
+      if (us % 20'000 == 0) (void)r.pfc(0x08, 65'535, now);
+      EXPECT_EQ(r.queues(), 0x08) << "it is obeyed all the time";
+    }
+    if (role == config::PortRole::host) {
+      EXPECT_EQ(reports, (std::vector<Duration>{10_ms, 110_ms, 210_ms}));
+    } else {
+      EXPECT_TRUE(reports.empty());
+    }
+  }
+}
+
+TEST(PauseReceiver, PausesThatTogetherExceedTheBudgetAreReportedToo) {
+  config::PortConfig port = port_at(1_Gbps);
+  port.role = config::PortRole::host;
+  port.pfc.pause_budget = 10_ms;
+  port.pfc.budget_window = 100_ms;
+  Receiver r(port);
+  std::vector<Duration> reports;
+  for (int64_t us = 0; us < 60'000; us += 100) {
+    const Duration now = Duration::microseconds(us);
+    for (const PauseChange& change : r.expire(now))
+      if (change.over_budget != 0) reports.push_back(now);
+    if (us % 10'000 == 0) (void)r.pfc(0x08, 65'535, now);
+    if (us % 10'000 == 4'000) (void)r.pfc(0x08, 0, now);
+  }
+  EXPECT_EQ(reports, (std::vector<Duration>{22_ms})) << "4 + 4 + 2 ms";
 }
 
 TEST(PauseReceiver, AQueueIsPausedWhileAnyOfItsPrioritiesIs) {
