@@ -53,6 +53,26 @@ TEST(Checker, FindsAFrameThatNeverEnteredItsLine) {
   EXPECT_THAT(fabric.checker->problems(), ElementsAre(HasSubstr("that had not entered it")));
 }
 
+// What cannot be read belongs to no queue pair, and has no order.
+TEST(Checker, BrokenFramesMayOvertakeEachOther) {
+  CheckedFabric fabric(plain_experiment(1, 1, 2), {});
+  using Step = lab::Watcher::Step;
+  const auto step = [&fabric](uint32_t index, Step which, const Packet* packet) {
+    lab::Line& line = fabric.world->lines()[index];
+    ++(which == Step::entered ? line.entered : line.delivered);
+    fabric.checker->on_frame(index, which, *packet);
+  };
+  const uint32_t up = fabric.world->line_of_host(0);
+  const uint32_t down = fabric.world->line_of(0, PortId(1));
+  Packet* const packets[] = {fabric.world->pool().get(), fabric.world->pool().get()};
+  for (const uint32_t line : {up, down}) {
+    for (const size_t i : {0u, 1u}) step(line, Step::entered, packets[i]);
+    for (const size_t i : {1u, 0u}) step(line, Step::delivered, packets[i]);
+  }
+  EXPECT_THAT(fabric.checker->problems(), ElementsAre());
+  for (Packet* packet : packets) fabric.world->pool().put(packet);
+}
+
 // A switch probes its paths as soon as it is made, which is before anyone can watch.
 TEST(Checker, TakesOverWhatIsUnderWay) {
   CheckedFabric fabric(plain_experiment(2, 1, 1), {flow_of(0, 1, 100_KiB)});

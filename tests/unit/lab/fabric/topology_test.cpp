@@ -248,5 +248,16 @@ TEST(Links, FailuresThatCutHostsOffAreRefused) {
                           "leaf1.host1 to leaf1.host2"));
 }
 
+TEST(Links, OfManyHostsThatAreCutOffSomeAreNamed) {
+  Experiment experiment = leaf_spine_of(9, 1, 1);
+  experiment.topology.failed = {{{"leaf1-spine1"}, 0, {}}};
+  const Problems problems = refused(experiment);
+  ASSERT_EQ(problems.size(), 9u);
+  EXPECT_EQ(problems[0],
+            "topology.failed: no path is left from leaf1.host1 to leaf2.host1, leaf3.host1, "
+            "leaf4.host1, leaf5.host1 and the hosts of 4 more switches");
+  EXPECT_THAT(problems[8], testing::EndsWith("from leaf9.host1 to leaf1.host1"));
+}
+
 }  // namespace
 }  // namespace eddy

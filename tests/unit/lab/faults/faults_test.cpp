@@ -319,6 +319,20 @@ TEST(Faults, OfTwoSlowReceiversAtOneHostTheSlowerOneHolds) {
   EXPECT_GE(fabric.fct(0), at_rate(kMebibyte, 2_Gbps));
 }
 
+TEST(Faults, ASlowReceiverIsFastAgainWhenTheFaultIsOver) {
+  config::Experiment experiment = one_way();
+  experiment.host.window = false;
+  experiment.faults = {{.type = FaultType::slow_receiver,
+                        .hosts = {"leaf2.host1"},
+                        .rate = 1_Gbps,
+                        .start = 50_us,
+                        .duration = 200_us}};
+  CheckedFabric fabric(experiment, one_flow());
+  fabric.complete();
+  EXPECT_GE(fabric.fct(0), 250_us);
+  EXPECT_LE(fabric.fct(0), 250_us + at_rate(kMebibyte * 11 / 10, 40_Gbps) + 100_us);
+}
+
 // Far from its switch, whose pauses it does not hear in time unless the buffer has room for them.
 TEST(Faults, ASlowReceiversBufferHoldsWhatComesAfterThePause) {
   config::Experiment experiment = one_way();

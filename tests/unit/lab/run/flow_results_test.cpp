@@ -87,6 +87,17 @@ TEST(FlowResults, TheRatioIsOfMeasuredFlowsAndTheMostOfAll) {
   EXPECT_EQ(account.result.ood_max, 17u);
 }
 
+// Ethernet, IP, UDP, BTH and ICRC, and what a frame takes on the line beside them.
+TEST(FlowResults, HeadersAreThoseOfTheHostsAddresses) {
+  const config::Experiment experiment;
+  Topology topology;
+  topology.hosts.resize(1);
+  topology.hosts[0].address = *parse_ip("10.0.0.1");
+  EXPECT_EQ(header_octets(experiment, topology), Bytes(14 + 20 + 8 + 12 + 4 + 24));
+  topology.hosts[0].address = *parse_ip("fd00::1");
+  EXPECT_EQ(header_octets(experiment, topology), Bytes(14 + 40 + 8 + 12 + 4 + 24));
+}
+
 // Two priority groups pause their senders when the run ends: they have begun to, and not resumed. A
 // host is paused from 10 us on for 5.12 us, of which 2 us have passed.
 TEST(FlowResults, PausesInForceAtTheEndCount) {

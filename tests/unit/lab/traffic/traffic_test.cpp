@@ -441,6 +441,9 @@ const Mistake kMistakes[] = {
     {"NoDegree", {.type = TrafficType::incast, .size = 1_MiB}, {"traffic.0: no degree, give the key 'degree', such as 15"}},
     {"DegreeTooLarge", {.type = TrafficType::incast, .size = 1_MiB, .degree = 5},
      {"traffic.0.degree: there are 4 senders for host leaf1.host1, at most that many can answer a request"}},
+    {"DegreeTooLargeForTheLast",
+     {.type = TrafficType::incast, .sources = {"leaf2"}, .destinations = {"leaf1.host1", "leaf2.host1"}, .size = 1_MiB, .degree = 4},
+     {"traffic.0.degree: there are 0 senders for host leaf2.host1, at most that many can answer a request"}},
     {"ShareBelowOneOctet", {.type = TrafficType::incast, .size = 3_B, .degree = 4},
      {"traffic.0.size: less than 1 octet for each of 'degree' senders"}},
     {"RateAndPeriod", {.type = TrafficType::incast, .size = 1_MiB, .degree = 2, .period = 1_ms, .rate = 1_Gbps},
@@ -488,6 +491,9 @@ TEST(Limits, MaxFlowsKeepsTheFirst) {
   EXPECT_TRUE(std::equal(first.flows.begin(), first.flows.end(), all.flows.begin()));
   EXPECT_EQ(first.items[0].flows + first.items[1].flows, 100u);
   EXPECT_EQ(first.items[1].bytes, 64_KiB * 56);
+  Bytes of_poisson;
+  for (const Flow& flow : flows_of(first, 0)) of_poisson += flow.size;
+  EXPECT_EQ(first.items[0].bytes, of_poisson);
 }
 
 TEST(Limits, MoreFlowsThanAnybodyHasMemoryForAreRefused) {

@@ -78,6 +78,19 @@ TEST(World, NothingIsLeftWhenAllIsDone) {
   EXPECT_EQ(balance.held, 0u);
 }
 
+TEST(World, WhatIsDueWhenARunEndsHappens) {
+  Fabric fabric(one_switch(2), {});
+  std::vector<Duration> happened;
+  for (const Duration at : {10_us, 20_us, 21_us})
+    fabric.world->at(Instant::at(at), [&, at](World& world) {
+      EXPECT_EQ(world.now(), Instant::at(at));
+      happened.push_back(at);
+    });
+  fabric.world->run_until(Instant::at(20_us));
+  EXPECT_EQ(happened, (std::vector<Duration>{10_us, 20_us}));
+  EXPECT_EQ(fabric.world->now(), Instant::at(20_us));
+}
+
 TEST(World, SameSeedSameDigest) {
   const std::vector<Flow> flows = {flow(0, 3, 1_MiB), flow(1, 3, 1_MiB), flow(2, 3, 1_MiB)};
   config::Experiment experiment = one_switch(4);
