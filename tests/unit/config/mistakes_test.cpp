@@ -384,6 +384,10 @@ const Mistake kAcrossKeys[] = {
      "load_balancer: {scheme: ecpm}\n"
      "ports: {p0: {device: d0}}\n",
      {"f.yaml:1:25: load_balancer.scheme: 'ecpm' is unknown, did you mean 'ecmp'?"}},
+    {"TwoSwappedPairs",
+     "load_balancer: {scheme: cepm}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:25: load_balancer.scheme: 'cepm' is unknown, did you mean 'ecmp'?"}},
     {"UnknownParameter",
      "load_balancer: {scheme: ecmp, bucket: 64}\n"
      "ports: {p0: {device: d0}}\n",
