@@ -142,6 +142,11 @@ void Validator::check_port(const PortConfig& port) {
             fmt::format("{}.watchdog.poll_interval: {} is more than detection_time {}", path,
                         to_string(port.watchdog.poll_interval),
                         to_string(port.watchdog.detection_time)));
+  if (port.watchdog.poll_interval > port.watchdog.restoration_time)
+    problem(path + ".watchdog.poll_interval",
+            fmt::format("{}.watchdog.poll_interval: {} is more than restoration_time {}", path,
+                        to_string(port.watchdog.poll_interval),
+                        to_string(port.watchdog.restoration_time)));
   check_priority_groups(port);
   check_queues(port);
 }
@@ -234,9 +239,9 @@ void Validator::check_profiles() {
                           to_string(profile.xon_offset), to_string(profile.xoff)));
   }
   for (const auto& [name, wred] : config_.buffer.wred)
-    if (wred.kmin >= wred.kmax)
+    if (wred.kmin > wred.kmax)  // equal: a step, as DCTCP's
       problem(fmt::format("wred.{}.kmin", name),
-              fmt::format("wred.{}.kmin: {} is not below kmax {}", name, to_string(wred.kmin),
+              fmt::format("wred.{}.kmin: {} is above kmax {}", name, to_string(wred.kmin),
                           to_string(wred.kmax)));
 }
 

@@ -265,7 +265,9 @@ int run(Arguments& arguments) {
     return fail(kRefused, problems);
   if (command == "top") return top(arguments);
   if (action.value().report) return show(arguments, *action.value().report);
-  return change(arguments, action.value().request);
+  Json request = action.value().request;
+  if (command == "clear" && arguments.options.port) request["port"] = *arguments.options.port;
+  return change(arguments, request);
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -275,7 +277,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->excludes(name);
   app.add_flag("--json", arguments.json, "for programs: one JSON value a line");
   app.add_flag("--all", arguments.options.all, "rows in which nothing has happened, too");
-  app.add_option("--port", arguments.options.port, "only rows of this port");
+  app.add_option("--port", arguments.options.port, "only rows of this port; clear: only this port");
   app.add_option("--leaf", arguments.options.leaf, "only rows of this destination leaf");
   app.add_option("--top", arguments.options.top, "at most so many rows (flows: 50 unless said)")
       ->check(CLI::Range(uint64_t{1}, kMostTop));

@@ -31,7 +31,7 @@ class ShardCommands {
 
   // Empty = done.
   Problems set_port_tx(PortId port, ShardId owner, bool on);
-  Problems clear_watermarks();
+  Problems clear_watermarks(PortId port);  // none: of every port
   Result<std::vector<NeighborRow>> neighbors();
   // As the first worker sees them.
   Result<std::vector<PathRow>> paths();

@@ -182,17 +182,34 @@ Result<FlowSurvey> Operations::survey_flows(const ReportOptions& options) {
 }
 
 Result<Json> Operations::answer_clear(const Json& request, int64_t now_ns) {
+  const config::SwitchConfig& config = object_.config();
   const std::string what = text_of(request, "what");
+  std::optional<PortId> only;
+  if (request.contains("port")) {
+    const std::string name = text_of(request, "port");
+    only = PortId(port_position(config, name));
+    if (only->index() == config.ports.size())
+      return refused(unknown("port", name, port_names(config)));
+  }
   if (what == "counters") {
-    Sample now = take(now_ns);
-    baseline_ = std::move(now.numbers);
-    waits_baseline_ = now.waits;
+    clear_counters(take(now_ns), only);
     return Json{{"cleared", what}};
   }
   if (what != "watermarks") return refused(unknown("what", what, join_words(clear_words())));
-  Problems problems = commands_.clear_watermarks();
+  Problems problems = commands_.clear_watermarks(only.value_or(PortId::none()));
   if (!problems.empty()) return problems;
   return Json{{"cleared", what}};
+}
+
+// Of one port, or all there is.
+void Operations::clear_counters(Sample now, std::optional<PortId> only) {
+  if (!only) {
+    baseline_ = std::move(now.numbers);
+    waits_baseline_ = now.waits;
+    return;
+  }
+  baseline_.resize(now.numbers.size());
+  baseline_[only->index()] = now.numbers[only->index()];
 }
 
 Result<Json> Operations::answer_set(const Json& request) {

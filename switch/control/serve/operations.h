@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -57,6 +58,7 @@ class Operations {
   Result<Json> answer_show(const Json& request, int64_t now_ns);
   Result<FlowSurvey> survey_flows(const ReportOptions& options);
   Result<Json> answer_clear(const Json& request, int64_t now_ns);
+  void clear_counters(Sample now, std::optional<PortId> only);
   Result<Json> answer_set(const Json& request);
   Sample take(int64_t now_ns);
   const Sample* earlier(int64_t now_ns) const;

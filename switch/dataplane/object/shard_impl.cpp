@@ -188,8 +188,7 @@ void ShardImpl::carry_out(Command& command) {
       egress_.set_tx_enabled(command.port, command.on);
       break;
     case Command::Kind::clear_watermarks:
-      egress_.clear_watermarks();
-      buffer_.clear_watermarks();
+      clear_watermarks(command.port);
       break;
     case Command::Kind::dump_neighbors:
       command.row_count = adjacency_.dump(command.rows);
@@ -209,6 +208,16 @@ void ShardImpl::carry_out(Command& command) {
       return;
   }
   command.done.store(true, std::memory_order_release);
+}
+
+// Of one port, or of all that are ours.
+void ShardImpl::clear_watermarks(PortId only) {
+  for (size_t i = 0; i < context_.snapshot->ports.size(); ++i) {
+    const PortId port(i);
+    if (!context_.owns(port) || (!only.is_none() && only != port)) continue;
+    egress_.clear_watermarks(port);
+    buffer_.clear_watermarks(port);
+  }
 }
 
 void ShardImpl::finish_drain() {

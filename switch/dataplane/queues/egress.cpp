@@ -360,15 +360,10 @@ void Egress::adopt(const Snapshot& now) {
   dre_ = now.config.dre;
 }
 
-void Egress::clear_watermarks() {
-  for (size_t port = 0; port < ports_.size(); ++port) {
-    for (size_t q = 0; q < kPriorities; ++q) {
-      if (!context_.owns(PortId(port))) continue;
-      store(
-          context_.queue(PortId(port), q).user_watermark,
-          int64_t{context_.signals(PortId(port)).queued_bytes[q].load(std::memory_order_relaxed)});
-    }
-  }
+void Egress::clear_watermarks(PortId id) {
+  const auto& queued = context_.signals(id).queued_bytes;
+  for (size_t q = 0; q < kPriorities; ++q)
+    store(context_.queue(id, q).user_watermark, int64_t{queued[q].load(std::memory_order_relaxed)});
 }
 
 uint64_t Egress::held() const {

@@ -67,8 +67,8 @@ class Egress {
   bool up(PortId port) const { return ports_[port.index()].up; }
   // What the watchdog judges by.
   pfc::QueueProgress progress(PortId port, QueueId queue) const;
-  void clear_watermarks();
-  uint64_t held() const;  // packets in queues, what is on the line excluded
+  void clear_watermarks(PortId port);  // ours
+  uint64_t held() const;               // packets in queues, what is on the line excluded
 
  private:
   // The priority under which what PFC and its watchdog do to a queue is counted.

@@ -102,12 +102,9 @@ void IngressBuffer::adopt(const Snapshot& now) {
   }
 }
 
-void IngressBuffer::clear_watermarks() {
-  for (size_t i = 0; i < context_.snapshot->ports.size() * kPriorities; ++i) {
-    const PortId port(i / kPriorities);
-    if (context_.owns(port))
-      context_.common.pg(port, PriorityGroupId(i % kPriorities)).clear_user_watermark();
-  }
+void IngressBuffer::clear_watermarks(PortId port) {
+  for (size_t pg = 0; pg < kPriorities; ++pg)
+    context_.common.pg(port, PriorityGroupId(pg)).clear_user_watermark();
 }
 
 }  // namespace eddy

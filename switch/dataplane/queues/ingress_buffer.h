@@ -79,7 +79,7 @@ class IngressBuffer {
   void drop(Packet* packet, DropReason reason);
 
   void adopt(const Snapshot& now);
-  void clear_watermarks();
+  void clear_watermarks(PortId port);  // ours
   // What a PG holds beside its headroom, and where it pauses its sender now.
   pfc::PgLevel level(PortId port, PriorityGroupId pg) const;
   pfc::BufferPool& pool() { return pool_; }

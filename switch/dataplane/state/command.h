@@ -82,7 +82,7 @@ struct Command {
     drain,
   };
   Kind kind{};
-  PortId port;
+  PortId port = PortId::none();  // clear_watermarks: none is every port
   bool on = false;               // set_port_tx
   std::span<NeighborRow> rows;   // dump_neighbors: filled from the front
   std::span<PathRow> path_rows;  // dump_paths: the same, all members of all sets in order

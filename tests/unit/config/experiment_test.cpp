@@ -199,7 +199,7 @@ const Mistake kMistakes[] = {
     {"Mtu", "host: {mtu: 1000}\n", {}, {"f.yaml:1:13: host.mtu: 1000 is none of 256, 512, 1024, 2048 and 4096"}},
     {"SeedTwice", "run: {seeds: [1, 2, 1]}\n", {}, {"f.yaml:1:7: run.seeds: a seed stands twice, that would be the same run"}},
     {"NoSeed", "run: {seeds: []}\n", {}, {"f.yaml:1:7: run.seeds: none, give at least one"}},
-    {"WredOrder", "wred: {default: {kmin: 1MiB}}\n", {}, {"f.yaml:1:24: wred.default.kmin: 1MiB is not below kmax 625KiB"}},
+    {"WredOrder", "wred: {default: {kmin: 1MiB}}\n", {}, {"f.yaml:1:24: wred.default.kmin: 1MiB is above kmax 625KiB"}},
     {"Dre", "dre: {period: 30us, alpha: 0.0001}\n", {}, {"f.yaml:1:28: dre.alpha: 0.0001 is out of range, valid is 0.001 to 1"}},
     {"Budget", "pfc: {pause_budget: 200ms}\n", {}, {"f.yaml:1:21: pfc.pause_budget: 200ms is more than budget_window 100ms"}},
     {"DilatedTooSlow", "topology: {host_rate: 100Mbps}\nrun: {time_dilation: 1000}\n", {},

@@ -97,7 +97,8 @@ const Mistake kInOneKey[] = {
     {"UnknownKeyWithoutNeighbour",
      "control: {xyzzy: 2}\n"
      "ports: {p0: {device: d0}}\n",
-     {"f.yaml:1:11: unknown key 'xyzzy', valid are socket, icmp_rate, neighbor_age and lldp"}},
+     {"f.yaml:1:11: unknown key 'xyzzy', valid are socket, icmp_rate, neighbor_age, neighbor_quota, "
+      "neighbor_queue, neighbor_rate, lldp_rate, local_rate and lldp"}},
     {"UnknownTopKey",
      "port:\n"
      "  p0: {}\n"
@@ -290,8 +291,11 @@ const Mistake kAcrossKeys[] = {
     {"BudgetAboveWindow",
      "ports: {p0: {device: d0, pfc: {pause_budget: 200ms}}}\n",
      {"f.yaml:1:46: ports.p0.pfc.pause_budget: 200ms is more than budget_window 100ms"}},
+    {"WatchdogPollsAfterTheRestoration",
+     "ports: {p0: {device: d0, watchdog: {poll_interval: 150ms, restoration_time: 100ms}}}\n",
+     {"f.yaml:1:52: ports.p0.watchdog.poll_interval: 150ms is more than restoration_time 100ms"}},
     {"WatchdogPollTooLong",
-     "ports: {p0: {device: d0, watchdog: {poll_interval: 300ms}}}\n",
+     "ports: {p0: {device: d0, watchdog: {poll_interval: 300ms, restoration_time: 1s}}}\n",
      {"f.yaml:1:52: ports.p0.watchdog.poll_interval: 300ms is more than detection_time 200ms"}},
     {"UnknownProfile",
      "ports: {p0: {device: d0, pgs: {3: losless}}}\n",
@@ -322,7 +326,7 @@ const Mistake kAcrossKeys[] = {
     {"WredOrder",
      "wred: {default: {kmin: 1MiB}}\n"
      "ports: {p0: {device: d0}}\n",
-     {"f.yaml:1:24: wred.default.kmin: 1MiB is not below kmax 625KiB"}},
+     {"f.yaml:1:24: wred.default.kmin: 1MiB is above kmax 625KiB"}},
     {"OwnLeaf",
      "switch: {leaf: 1}\n"
      "leaves: {1: [p0]}\n"

@@ -86,6 +86,25 @@ TEST(Operations, ClearCountersMovesTheBaselineAndNothingElse) {
   EXPECT_EQ(live.rows("ports").at(0).at("rx_packets"), 3u);
 }
 
+TEST(Operations, ClearsCanBeOfOnePort) {
+  LiveSwitch live;
+  live.send(10);
+  live.run(1_ms);
+  const std::string other = live.rows("ports").at(1).at("port");
+  const uint64_t received = live.rows("ports").at(0).at("rx_packets");
+  const uint64_t sent = live.rows("ports").at(1).at("tx_packets");
+  const uint64_t mark = live.rows("pgs").at(3).at("user_watermark_bytes");
+  ASSERT_TRUE(received > 0 && sent > 0 && mark > 0);
+  for (const char* what : {"counters", "watermarks"}) {
+    EXPECT_TRUE(live.ask({{"command", "clear"}, {"what", what}, {"port", other}}).at("ok"));
+    EXPECT_THAT(first_problem(live.ask({{"command", "clear"}, {"what", what}, {"port", "eth9"}})),
+                HasSubstr("eth9"));
+  }
+  EXPECT_EQ(live.rows("ports").at(0).at("rx_packets"), received);
+  EXPECT_EQ(live.rows("ports").at(1).at("tx_packets"), 0u);
+  EXPECT_EQ(live.rows("pgs").at(3).at("user_watermark_bytes"), mark);
+}
+
 TEST(Operations, ClearWatermarksLeavesThePersistentOnes) {
   LiveSwitch live;
   live.send(10);
