@@ -409,6 +409,22 @@ void warn_of_short_headroom(const SwitchConfig& config, const PortConfig& port,
   }
 }
 
+// Lossless groups with static thresholds may take what lossy ones would share with them.
+void warn_of_starved_lossy(const SwitchConfig& config, const pfc::BufferPlan& plan,
+                           Findings& findings) {
+  const auto is_lossy = [&](const std::string& profile) {
+    return !config.buffer.profiles.at(profile).lossless;
+  };
+  Bytes frames;  // one a port
+  for (const PortConfig& port : config.ports)
+    if (std::ranges::any_of(port.pg_profiles, is_lossy)) frames += Bytes(port.mtu);
+  if (plan.needed == Bytes(0) || !plan.shortfall.empty() || plan.lossy() >= frames) return;
+  findings.warnings.push_back(
+      {"buffer.size", fmt::format("buffer.size: while all lossless groups are full, {} are left "
+                                  "for lossy ones, less than a packet a port ({})",
+                                  to_string(plan.lossy()), to_string(frames))});
+}
+
 }  // namespace
 
 void complete_parameters(LoadBalancerConfig& chosen) {
@@ -435,6 +451,7 @@ Findings validate_buffer(const SwitchConfig& given) {
     return findings;
   }
   for (const PortConfig& port : config.ports) warn_of_short_headroom(config, port, findings);
+  warn_of_starved_lossy(config, plan.value(), findings);
   if (!plan.value().shortfall.empty())
     findings.warnings.push_back({"buffer.overcommit", plan.value().shortfall});
   return findings;

@@ -21,6 +21,7 @@ struct Demand {
   Bytes headroom;
   Bytes xoff;              // of lossless PGs with a static threshold
   std::string first_over;  // the PG that took the sum above the buffer
+  bool by_idle = false;    // headroom for the long poll_gap that idle: adaptive stands for
 
   Bytes set_aside() const { return reserved + headroom; }
   Bytes total() const { return reserved + headroom + xoff; }
@@ -76,6 +77,8 @@ std::string what_would_fit(const Demand& demand, Bytes size) {
   if (demand.lossless > 0 && for_headroom.count() >= demand.lossless)
     text += ", or headroom " + to_string(for_headroom / demand.lossless) +
             " in every lossless PG (auto: shorter poll_gap or cable, lower speed or MTU)";
+  if (demand.by_idle)
+    text += ", or switch.idle: busy, with which headroom is for a poll_gap of 10us and not of 1ms";
   return text + ", or fewer lossless PGs";
 }
 
@@ -131,6 +134,7 @@ Result<BufferPlan> plan_buffer(const config::SwitchConfig& config) {
   if (!problems.empty()) return problems;
   BufferPlan plan;
   Demand demand;
+  demand.by_idle = config.poll_gap == Duration{} && config.idle == config::IdlePolicy::adaptive;
   for (const config::PortConfig& port : config.ports)
     plan.ports.push_back(plan_port(config, port, demand));
   share_out(config.buffer, demand, plan, problems);

@@ -9,6 +9,7 @@
 // section 6.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,8 @@ struct BufferPlan {
   Bytes headroom_pool = BufferPool::kNoLimit;  // what the headroom of all PGs may take together
   Bytes shared;                                // the rest
   int cell_bytes = 1;
+  // What is left for lossy groups while every lossless one is at its XOFF and in its headroom.
+  Bytes lossy() const { return std::max(size - needed, Bytes(0)); }
   std::string shortfall;  // what does not fit, of an overcommitted buffer; else empty
 
   // The most packets a full buffer can hold, plus the `in_rings` that rings hold besides: with this

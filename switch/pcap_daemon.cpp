@@ -1,5 +1,7 @@
 #include "switch/pcap_daemon.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -82,15 +84,28 @@ Problems save(const PcapRun& run, const std::vector<Files>& files) {
   return {};
 }
 
+// Packets are in plain memory here, as many as the smallest of them fit into the buffer.
+Problems check_memory(size_t packets) {
+  const uint64_t needed = packets * HeapPackets::octets_of(kLongestFrame);
+  const uint64_t there = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
+                         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (needed <= there) return {};
+  return {"--clock pcap needs " + std::to_string(needed >> 20) + " MiB for the " +
+          std::to_string(packets) + " packets that the buffer can hold, " +
+          std::to_string(there >> 20) + " MiB are free; would fit: a larger buffer.cell or a " +
+          "smaller buffer.size"};
+}
+
 Problems run_all(const PcapOptions& options, const std::vector<Files>& files) {
   const config::SwitchConfig config = config::scaled(options.config);
   const auto plan = plan_daemon(config);
   if (!plan) return plan.problems();
+  const size_t packets = plan.value().pools.data_packets + plan.value().pools.control_packets;
+  if (const Problems problems = check_memory(packets); !problems.empty()) return problems;
   auto made = Switch::create(config, {.shards = 1});
   if (!made) return made.problems();
   const std::unique_ptr<Switch> object = std::move(*made);
-  PcapRun run(*object, plan.value().pools.data_packets + plan.value().pools.control_packets,
-              kLongestFrame);
+  PcapRun run(*object, packets, kLongestFrame);
   std::vector<std::vector<uint8_t>> captures;
   captures.reserve(files.size());
   Problems problems = feed(run, files, captures);

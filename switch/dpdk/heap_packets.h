@@ -18,9 +18,13 @@ namespace eddy {
 
 class HeapPackets {
  public:
+  // Of memory that a packet takes.
+  static size_t octets_of(size_t data_room) {
+    return RTE_ALIGN_CEIL(kOverhead + data_room, size_t{RTE_CACHE_LINE_SIZE});
+  }
   HeapPackets(size_t count, size_t data_room)
       : data_room_(data_room),
-        slot_(RTE_ALIGN_CEIL(kOverhead + data_room, size_t{RTE_CACHE_LINE_SIZE})),
+        slot_(octets_of(data_room)),
         memory_(static_cast<uint8_t*>(std::aligned_alloc(RTE_CACHE_LINE_SIZE, slot_ * count))) {
     ASSERT(memory_ != nullptr);
     free_.reserve(count);

@@ -550,6 +550,13 @@ std::vector<std::string> warnings_of(const std::string& text) {
   return loaded.ok() ? loaded.value().warnings : loaded.problems();
 }
 
+TEST(Buffer, WarnsWhenLossyGroupsAreLeftNothing) {
+  const std::string port = "ports: {p0: {device: d0, pgs: {3: lossless}}}\n";
+  EXPECT_THAT(warnings_of("buffer: {size: 640KiB}\n" + port),
+              ElementsAre(HasSubstr("0B are left for lossy ones, less than a packet a port")));
+  EXPECT_THAT(warnings_of("buffer: {size: 642KiB}\n" + port), IsEmpty());
+}
+
 TEST(Warnings, NameWhatWillNotWork) {
   EXPECT_THAT(
       warnings_of("ports: {p0: {device: d0, pgs: {3: lossless}, pfc: {tx: false}}}"),

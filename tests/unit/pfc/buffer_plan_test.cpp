@@ -152,6 +152,24 @@ TEST(BufferPlan, ThePapersLeafFitsTwelveMebibytesButNotNine) {
   EXPECT_TRUE(plan_buffer(config).ok());
 }
 
+// A plain configuration at 10 Gb/s: idle: adaptive stands for a poll_gap of 1 ms.
+TEST(BufferPlan, SaysThatBusyPollingNeedsLessHeadroom) {
+  config::SwitchConfig config = switch_of(16);
+  for (const Duration gap : {Duration{}, Duration::milliseconds(1)}) {
+    config.idle = config::IdlePolicy::adaptive;
+    config.poll_gap = gap;
+    const auto refused = plan_buffer(config);
+    ASSERT_FALSE(refused.ok());
+    if (gap == Duration{})
+      EXPECT_THAT(refused.problems()[0], HasSubstr("or switch.idle: busy"));
+    else
+      EXPECT_THAT(refused.problems()[0], Not(HasSubstr("idle: busy"))) << "it would change nothing";
+  }
+  config.idle = config::IdlePolicy::busy;
+  config.poll_gap = {};
+  EXPECT_TRUE(plan_buffer(config).ok());
+}
+
 // All that would make it fit is said, each to the octet; and does make it fit.
 TEST(BufferPlan, SaysWhatWouldFitAndThatFits) {
   config::SwitchConfig config = switch_of(2);
