@@ -225,8 +225,7 @@ const Section& section_of<PortConfig>() {
                            .key_class = port,
                            .min = 576,
                            .max = 9'216,
-                           .help = "largest layer-3 packet, in octets; more than packet "
-                                   "buffers were made for needs a restart"}),
+                           .help = "longest IP packet, octets; above all at start: restart"}),
           key<S>(&S::mac, {.name = "mac",
                            .key_class = port,
                            .absent = "auto",

@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "switch/dpdk/driver_thread.h"
+#include "switch/dpdk/packet_socket.h"
 #include "switch/dpdk/served.h"
 
 namespace eddy {
@@ -262,10 +263,14 @@ uint64_t DpdkPort::link_speed_bps() const {
   return uint64_t{link.link_speed} * 1'000'000;
 }
 
-PortLosses DpdkPort::losses() const {
+PortLosses DpdkPort::losses() {
   rte_eth_stats stats{};
   if (rte_eth_stats_get(device_, &stats) != 0) return {};
-  return {stats.imissed, stats.rx_nombuf};
+  if (arguments_.is_af_packet()) {
+    const std::string interface(arguments_.find("iface").value_or(""));
+    kernel_drops_ += take_packet_socket_drops(if_nametoindex(interface.c_str()));
+  }
+  return {stats.imissed + kernel_drops_, stats.rx_nombuf};
 }
 
 bool DpdkPort::must_reconnect() const {

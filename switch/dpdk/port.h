@@ -46,7 +46,7 @@ class DpdkPort {
   bool started() const { return started_; }
   bool link_up() const;             // as the device or its interface says, without waiting
   uint64_t link_speed_bps() const;  // 0 = unknown
-  PortLosses losses() const;
+  PortLosses losses();
 
   uint16_t device() const { return device_; }
   const DeviceArgs& arguments() const { return arguments_; }
@@ -70,6 +70,7 @@ class DpdkPort {
   bool started_ = false;
   bool watches_link_ = false;
   std::string pfc_;
+  uint64_t kernel_drops_ = 0;  // net_af_packet: of its ring
   std::function<void()> lsc_;
 };
 
