@@ -273,6 +273,10 @@ TEST_F(PageTest, ATimelineIsReadBack) {
   const auto read = read_timeline(folder_ / "timeline.json");
   ASSERT_TRUE(read.ok()) << read.problems().front();
   EXPECT_EQ(timeline_json(read.value()), timeline_json(written));
+  ASSERT_EQ(read.value().records.size(), 6u);
+  EXPECT_EQ(read.value().records[2].at, Instant::at(2_us));
+  EXPECT_EQ(read.value().records[2].value, 99 * 1'024);
+  EXPECT_EQ(read.value().records[5].kind, TimelineKind::predicted);
   EXPECT_EQ(read.value().hops[0].to, "spine\"1");
 }
 
