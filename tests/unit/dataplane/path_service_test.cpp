@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "switch/dataplane/object/shard.h"
+#include "tests/support/manual_io.h"
 #include "tests/support/path_fabric.h"
 
 namespace eddy::test {
@@ -255,6 +258,49 @@ TEST(PathService, ShardsMeasureWhatOneDoes) {
               one.count(0, PortCounter::path_samples) * 2);
     EXPECT_EQ(leftovers(rig.leaf(0)), "");
   }
+}
+
+// One shard chooses a path, another one sends the packet, by a configuration in which that member
+// of the set is another path: a shim would sample what the packet does not take.
+TEST(PathService, APacketOfAnOlderConfigurationGetsNoShim) {
+  config::SwitchConfig config =
+      PathFabric::shape_of({.service = with(config::ShimUse::every), .shards = 2}).leaves[0];
+  config.ports[2].worker = 1;  // both uplinks
+  auto made = Switch::create(config, {.shards = 2});
+  ASSERT_TRUE(made.ok());
+  Switch& object = **made;
+  PacketPool pool(64, 256);
+  ManualIo to_host(pool);
+  ManualIo to_spines(pool);
+  to_host.links = {{PortId(0), true}};
+  to_spines.links = {{PortId(1), true}, {PortId(2), true}};
+  Instant now;
+  const auto poll = [&](size_t shard, ManualIo& io) {
+    now = now + 1_us;
+    io.complete(now);
+    object.shard(ShardId(shard)).poll(io, now);
+  };
+  for (int i = 0; i < 3; ++i) {
+    poll(0, to_host);
+    poll(1, to_spines);
+  }
+  const auto ethertype_of_next = [&](bool reconfigures) {
+    to_host.arrive(PortId(0), udp_frame({.destination_mac = port_mac(config, 0),
+                                         .source = host_ip(1, 1),
+                                         .destination = host_ip(2, 1),
+                                         .dscp = kLosslessDscp,
+                                         .frame_len = 200}));
+    poll(0, to_host);
+    if (reconfigures) std::ranges::reverse(config.leaves[0].paths);
+    EXPECT_TRUE(object.reconfigure(config).ok());
+    to_spines.sent.clear();
+    poll(1, to_spines);
+    for (const Sent& sent : to_spines.sent)
+      if (sent.wire_len >= 200) return load_be16(sent.frame.data() + 12);
+    return uint16_t{0};
+  };
+  EXPECT_EQ(ethertype_of_next(false), kEtherTypeShim);
+  EXPECT_EQ(ethertype_of_next(true), kEtherTypeIpv4);
 }
 
 TEST(PathService, ASilentPathIsSuspectedAndForgotten) {

@@ -214,6 +214,21 @@ TEST_F(Hostile, StrangersAreNotForUs) {
   EXPECT_EQ(one.count(NicCounter::rx_data_packets), 0u);
 }
 
+// TCP, whatever its TTL, identification and checksum have in common with UDP's header.
+TEST_F(Hostile, WhatIsNoUdpIsNoData) {
+  std::vector<uint8_t> frame = one.headers_of(one.data_packet(qpn, 0));
+  for (const uint8_t ttl : {0, 17, 64})
+    for (uint32_t identification = 0; identification < 1 << 16; identification += 251) {
+      store_be16(&frame[18], static_cast<uint16_t>(identification));
+      frame[22] = ttl;
+      frame[23] = 6;
+      store_be16(&frame[24], 0);
+      store_be16(&frame[24], internet_checksum(ConstOctets(frame).subspan(14, 20)));
+      one.receive_octets(frame, 1'098, at(0_us));
+    }
+  EXPECT_EQ(one.count(NicCounter::rx_data_packets), 0u);
+}
+
 TEST_F(Hostile, EveryCutAndEveryFlippedBitIsSurvived) {
   one.send(4);
   one.transmit_data(at(0_us));
