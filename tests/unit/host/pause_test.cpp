@@ -57,11 +57,15 @@ TEST(NicPause, XonResumesAndANewTimeReplacesTheOld) {
 }
 
 TEST(NicPause, OthersPrioritiesAreNotOurs) {
-  OneNic one(plain_config());
-  one.send(3);
-  one.pause(Priority(4), 0xffff, at(0_us));
-  EXPECT_TRUE(one.transmit(at(0_us)).has_value());
-  EXPECT_EQ(one.nic.paused_time(Priority(4), at(2_us)), 2_us);
+  for (const Priority other : {Priority(0), Priority(4), Priority(7)}) {
+    OneNic one(plain_config());
+    one.send(3);
+    one.pause(other, 1'000, at(0_us));  // 5.12 us
+    EXPECT_TRUE(one.transmit(at(0_us)).has_value());
+    EXPECT_EQ(one.nic.paused_time(other, at(2_us)), 2_us);
+    one.pause(other, 1'000, at(20_us));
+    EXPECT_EQ(one.nic.paused_time(other, at(30_us)), 10'240_ns);
+  }
 }
 
 TEST(NicPause, ALegacyPauseStopsAll) {
