@@ -35,7 +35,7 @@ constexpr FixedLab kLabs[] = {
     {"xon_into_backlog", " leaf5: port host1: ", " packets lost in a lossless group"},
     {"xon_into_endless_backlog", ": more than 4000 frames are unread", ""},
     {"slow_receiver_bursts", " spine1: port leaf3: ", " packets lost in a lossless group"},
-    {"forced_past_the_loop", " leaf1.host1: data packet ", " of a queue pair arrived after "},
+    {"forced_past_the_loop", nullptr, nullptr},
 };
 
 class FixedLabs : public testing::TestWithParam<FixedLab> {};

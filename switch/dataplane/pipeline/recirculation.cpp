@@ -180,7 +180,8 @@ void Recirculation::come_back(TripIndex place) {
   Occupant& occupant = places_[place];
   occupant.trip.spent += context_.now - occupant.entered;
   if (context_.live[occupant.trip.set] == 0) return drop_all(place, DropReason::no_live_path);
-  if (occupant.pinned != lb::kWait) return leave_behind(place);
+  const bool pinned = occupant.pinned != lb::kWait;
+  if (pinned && first_of_flow(occupant.packet->order_hash) == place) return leave_behind(place);
   if (occupant.behind) {
     ++occupant.trip.rounds;
     return begin_round(place);

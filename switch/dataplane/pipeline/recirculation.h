@@ -5,13 +5,14 @@
 // again, before any fresh packet. Later packets of its flow wait beside the ring and leave right
 // after it, by the same path; so a round holds one packet of each flow, however many follow it.
 // Their octets stay charged to their ingress PG. With follow_release: loop the later packets go
-// round themselves, as in a hardware switch: each leaves by that path when it is back, and each
-// packet that comes meanwhile joins them, so that a flow may stay in the loop although no path is
-// warned any more. When the loop, the share of an ingress port, or the followers of a flow are at
-// their limit, the flow leaves at once, in order. All flows leave when a path of their set appears
-// or goes, or when a new snapshot comes. Owner: the shard. Bounds: kTrips rounds and the plan's
-// octets; memory is taken at construction. Cost: nothing while it is empty; about two look-ups a
-// round for a packet that goes round. Source: reference B.7, B.9, B.10; docs/adr/0010.
+// round themselves, as in a hardware switch: each leaves by that path when it is back and no
+// earlier one is inside, and each packet that comes meanwhile joins them, so that a flow may stay
+// in the loop although no path is warned any more. When the loop, the share of an ingress port, or
+// the followers of a flow are at their limit, the flow leaves at once, in order. All flows leave
+// when a path of their set appears or goes, or when a new snapshot comes. Owner: the shard. Bounds:
+// kTrips rounds and the plan's octets; memory is taken at construction. Cost: nothing while it is
+// empty; about two look-ups a round for a packet that goes round. Source: reference B.7, B.9, B.10;
+// docs/adr/0010.
 #pragma once
 
 #include <array>
