@@ -20,6 +20,16 @@ PgLimits PgLimits::of(const config::BufferProfile& profile, Bytes headroom) {
   return limits;
 }
 
+namespace {
+
+bool begins_pause(PgBuffer& pg) {
+  const bool edge = !PgBuffer::get(pg.pausing);
+  PgBuffer::set(pg.pausing, true);
+  return edge;
+}
+
+}  // namespace
+
 Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,
                                  int64_t extra_backlog) {
   const int64_t used = PgBuffer::get(pg.used);
@@ -38,13 +48,11 @@ Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t c
     add(mine_->headroom, charge);
     hold(pg, after, 0);
   } else {
-    return {AdmitVerdict::headroom_full, false};
+    return {AdmitVerdict::headroom_full, begins_pause(pg)};  // what follows it would be lost, too
   }
-  const bool above =
-      after + extra_backlog > threshold(limits) || PgBuffer::get(pg.headroom_used) > 0;
-  const bool edge = limits.lossless && above && !PgBuffer::get(pg.pausing);
-  if (edge) PgBuffer::set(pg.pausing, true);
-  return {AdmitVerdict::accepted, edge};
+  const bool above = after + extra_backlog > threshold(limits) ||
+                     PgBuffer::get(pg.headroom_used) > 0 || !has_room_after_xoff(limits);
+  return {AdmitVerdict::accepted, limits.lossless && above && begins_pause(pg)};
 }
 
 bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,
@@ -61,20 +69,28 @@ bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t char
   return falls_to_xon(pg, limits, extra_backlog);
 }
 
-// An empty PG always resumes: no release would come any more to do it later.
+// At its XON level or empty, with nothing unread that would take it above.
 bool BufferPool::falls_to_xon(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) {
   const int64_t xon = std::max<int64_t>(threshold(limits) - limits.xon_offset, 0);
   const int64_t used = PgBuffer::get(pg.used);
-  const bool low = used == 0 || used + extra_backlog <= xon;
-  const bool edge = PgBuffer::get(pg.pausing) && PgBuffer::get(pg.headroom_used) == 0 && low;
+  const bool low = used + extra_backlog <= xon || (used == 0 && extra_backlog == 0);
+  const bool edge = PgBuffer::get(pg.pausing) && PgBuffer::get(pg.headroom_used) == 0 && low &&
+                    has_room_after_xoff(limits);
   if (edge) PgBuffer::set(pg.pausing, false);
   return edge;
 }
 
-bool BufferPool::relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now) {
+// What may come after an XOFF fits. A PG has its headroom to itself, unless there is one pool.
+bool BufferPool::has_room_after_xoff(const PgLimits& limits) const {
+  const int64_t wanted = std::min(limits.headroom, headroom_pool_);
+  return std::min(limits.headroom, free_headroom()) + std::max<int64_t>(free_shared(), 0) >= wanted;
+}
+
+bool BufferPool::relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now,
+                         int64_t extra_backlog) {
   const int64_t outside = PgBuffer::get(pg.used) - PgBuffer::get(pg.headroom_used);
   add(mine_->shared, beyond(outside, now.reserved) - beyond(outside, before.reserved));
-  return falls_to_xon(pg, now, 0);
+  return falls_to_xon(pg, now, extra_backlog);
 }
 
 void BufferPool::sum_others() {

@@ -8,12 +8,14 @@
 // it, and XOFF on what it holds after it. So the packet that crosses the threshold is still shared,
 // if the pool has room, and headroom takes what comes later. A PG that had to use headroom because
 // the shared pool was full pauses its sender, too; so no PG has headroom in use without having
-// paused. Owner: each PG has one shard. A shard's BufferPool is its own, and of the common PoolUse
-// lines it writes one. Other threads may read all atomics (relaxed, old by one poll at most); with
-// one shard everything is exact. Bounds: shared use exceeds the shared size by no more than what
-// other shards took within one poll; headroom never exceeds its limit. Cost: admit and release
-// together about 9 cycles, inline; no loop but begin_poll's over the shards. Source: reference C.2,
-// C.3; SAI buffer model.
+// paused. Where the headroom of all PGs is one pool (an overcommitted buffer), a PG pauses its
+// sender as soon as its own headroom would no longer fit into what is left of that pool and of the
+// shared one, and resumes only when it fits again. Owner: each PG has one shard. A shard's
+// BufferPool is its own, and of the common PoolUse lines it writes one. Other threads may read all
+// atomics (relaxed, old by one poll at most); with one shard everything is exact. Bounds: shared
+// use exceeds the shared size by no more than what other shards took within one poll; headroom
+// never exceeds its limit. Cost: admit and release together about 9 cycles, inline; no loop but
+// begin_poll's over the shards. Source: reference C.2, C.3; SAI buffer model.
 #pragma once
 
 #include <algorithm>
@@ -44,6 +46,7 @@ class CellSize {
   explicit CellSize(int64_t cell_bytes)
       : bytes_(static_cast<uint32_t>(cell_bytes)),
         reciprocal_((uint64_t{1} << kShift) / bytes_ + 1) {}
+  int64_t bytes() const { return bytes_; }
   int64_t charge_of(uint32_t bytes) const {
     return static_cast<int64_t>(((bytes + bytes_ - 1) * reciprocal_ >> kShift) * bytes_);
   }
@@ -127,7 +130,8 @@ enum class AdmitVerdict : uint8_t {
 
 struct Admission {
   AdmitVerdict verdict = AdmitVerdict::accepted;
-  bool xoff_edge = false;  // this packet took the PG above its threshold: pause the sender
+  bool xoff_edge = false;  // pause the sender: this packet took the PG above its threshold, or to
+                           // where its headroom would not fit, or was refused
 };
 
 class BufferPool {
@@ -152,7 +156,7 @@ class BufferPool {
     const int64_t after = used + charge;
     const int64_t taken = beyond(after, limits.reserved) - beyond(used, limits.reserved);
     const int64_t left = free_shared() - taken;
-    const bool plain = left >= 0 && PgBuffer::get(pg.headroom_used) == 0 &&
+    const bool plain = left >= scarce_ && PgBuffer::get(pg.headroom_used) == 0 &&
                        after + extra_backlog <= limits.threshold(left);
     if (!plain) [[unlikely]]
       return admit_slow(pg, limits, charge, extra_backlog);
@@ -161,7 +165,8 @@ class BufferPool {
   }
 
   // Gives back what admit() charged. True: the PG fell to its XON level, send XON. What is still
-  // unread on the port counts as if it were held, until the PG is empty.
+  // unread on the port counts as if it were held. A PG that waits() afterwards gets no release that
+  // could resume it: the caller looks again, soon and until it resumes.
   [[nodiscard]] bool release(PgBuffer& pg, const PgLimits& limits, int64_t charge,
                              int64_t extra_backlog = 0) {
     const int64_t used = PgBuffer::get(pg.used);
@@ -171,6 +176,15 @@ class BufferPool {
     add(mine_->shared, beyond(after, limits.reserved) - beyond(used, limits.reserved));
     PgBuffer::set(pg.used, after);
     return false;
+  }
+
+  // Paused, and holding nothing: what is unread is of another class, or there is no room.
+  static bool waits(const PgBuffer& pg) {
+    return PgBuffer::get(pg.pausing) && PgBuffer::get(pg.used) == 0;
+  }
+  // True: it resumes, send XON.
+  [[nodiscard]] bool look_again(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) {
+    return falls_to_xon(pg, limits, extra_backlog);
   }
 
   // Egress: may a lossy queue that holds `queue_used` take `charge` more?
@@ -194,8 +208,10 @@ class BufferPool {
   void resize(Bytes shared_size, Bytes headroom_pool = kNoLimit) {
     shared_size_ = shared_size.count();
     headroom_pool_ = headroom_pool.count();
+    scarce_ = headroom_pool == kNoLimit ? 0 : headroom_pool_;
   }
-  [[nodiscard]] bool relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now);
+  [[nodiscard]] bool relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now,
+                             int64_t extra_backlog = 0);
 
  private:
   static int64_t beyond(int64_t used, int64_t reserved) {
@@ -219,12 +235,14 @@ class BufferPool {
   Admission admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
   bool release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
   bool falls_to_xon(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog);
+  bool has_room_after_xoff(const PgLimits& limits) const;
   void sum_others();
 
   std::span<PoolUse> use_;
   PoolUse* mine_;
   int64_t shared_size_;
   int64_t headroom_pool_ = kNoLimit.count();
+  int64_t scarce_ = 0;           // free shared octets below which the headroom pool counts
   int64_t others_ = 0;           // shared octets of the other shards at begin_poll
   int64_t others_headroom_ = 0;  // and their headroom
 };

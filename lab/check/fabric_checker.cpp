@@ -151,7 +151,9 @@ void Checker::check_lossless(uint32_t node) {
   Switch& object = world_.switch_at(node);
   for (size_t port = 0; port < object.port_count(); ++port) {
     const PortCounters& counters = object.counters(ShardId(0))[PortId(port)];
-    if (const uint64_t lost = counters.drops.read(DropReason::headroom_full); lost != 0)
+    uint64_t lost = 0;
+    for (const auto& pg : counters.pg) lost += pg.read(PgCounter::lossless_dropped_packets);
+    if (lost > counters.drops.read(DropReason::watchdog))  // which is there to discard
       return fail(name_of(node), "port " + object.config().ports[port].name + ": " + text(lost) +
                                      " packets lost in a lossless group");
   }

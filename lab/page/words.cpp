@@ -94,8 +94,9 @@ std::string losses_of(const PageSource& source) {
     if (const Json drops = run.value("lossless_drops", Json()); drops.is_number() && drops != 0)
       ++runs;
   if (runs == 0) return "Nothing lossless was dropped.";
-  return fmt::format("Lossless packets were dropped in {}: their configuration is not sound.",
-                     plural(runs, "run"));
+  return fmt::format(
+      "Lossless packets were dropped in {}: the configuration is not sound, or links failed.",
+      plural(runs, "run"));
 }
 
 std::string claims_of(const PageSource& source) {

@@ -148,7 +148,7 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"rlb_lead_us", T::number, "us", "from a right prediction to its pause, mean; null: there was none", mean_lead, true},
   {"rlb_wait_p50_ns", T::integer, "ns", "in the loop in all, of the packets that went round (counters rlb_rounds_1 and so on), not of those that waited behind them: median, rounded up by at most a quarter; null: none went round", [](R r) { return nanoseconds(r.result.wait_p50); }, true},
   {"rlb_wait_p99_ns", T::integer, "ns", "its 99th percentile", [](R r) { return nanoseconds(r.result.wait_p99); }, true},
-  {"lossless_drops", T::integer, "packets", "dropped although lossless; 0 in a sound configuration", [](R r) { return Json(r.result.lossless_drops); }},
+  {"lossless_drops", T::integer, "packets", "dropped although lossless, whatever the reason; 0 in a sound configuration whose links hold", [](R r) { return Json(r.result.lossless_drops); }},
   {"goodput_gbps", T::number, "Gb/s", "payload of all flows that was delivered, over simulated_us", [](R r) { return Json(r.result.goodput_gbps); }},
   {"queue_max_bytes", T::integer, "octets", "the longest egress queue in any sample; null: no samples", [](R r) { return largest_sample(r, &QueueSample::max_queue); }, true},
   {"buffer_max_bytes", T::integer, "octets", "the fullest shared buffer in any sample; null: no samples", [](R r) { return largest_sample(r, &QueueSample::max_buffer); }, true},

@@ -35,7 +35,9 @@ void SwitchIo::sort(Instant now) {
         arrived_[kept++] = arrival;
       } else {
         left_.push_back(arrival);
-        backlog_[arrival.port.index()] += Bytes(arrival.packet->wire_len);
+        Backlog& backlog = backlog_[arrival.port.index()];
+        backlog.octets += Bytes(arrival.packet->wire_len);
+        ++backlog.packets;
       }
     }
     i += run;
@@ -49,7 +51,7 @@ void SwitchIo::end() {
   links_.clear();
   read_ = 0;
   if (left_.empty()) return;
-  for (const Arrival& arrival : left_) backlog_[arrival.port.index()] = Bytes(0);
+  for (const Arrival& arrival : left_) backlog_[arrival.port.index()] = {};
   arrived_.swap(left_);
 }
 
@@ -66,7 +68,8 @@ Received SwitchIo::receive(std::span<Packet*> out) {
   const size_t count = std::min(run_length(read_), out.size());
   for (size_t i = 0; i < count; ++i) out[i] = arrived_[read_ + i].packet;
   received.count = static_cast<uint16_t>(count);
-  received.backlog = backlog_[received.port.index()];
+  received.backlog = backlog_[received.port.index()].octets;
+  received.backlog_packets = backlog_[received.port.index()].packets;
   read_ += count;
   received.last = read_ == arrived_.size();
   return received;

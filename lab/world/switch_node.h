@@ -88,7 +88,11 @@ class SwitchIo final : public Io {
   size_t read_ = 0;            // arrivals handed to the shard or skipped in this poll
   std::vector<PortId> completed_;
   std::vector<LinkChange> links_;
-  std::vector<Bytes> backlog_;  // by port, with a burst limit
+  struct Backlog {
+    Bytes octets;
+    uint32_t packets = 0;
+  };
+  std::vector<Backlog> backlog_;  // by port, with a burst limit
   uint64_t ties_ = 0;
   bool starved_ = false;
   bool pool_was_empty_ = false;

@@ -77,8 +77,9 @@ Received DpdkIo::receive(std::span<Packet*> out) {
     if (got == 0) continue;
     const uint16_t kept = accept(state, {mbufs.data(), got}, out.data());
     if (kept == 0) continue;
-    return {state.port.id, kept,
-            got == room && state.knows_backlog ? backlog_of(state, *out[0]) : Bytes(0)};
+    Received received{.port = state.port.id, .count = kept};
+    if (got == room && state.knows_backlog) note_backlog(state, {out.data(), kept}, received);
+    return received;
   }
   return {};
 }
@@ -104,10 +105,15 @@ uint16_t DpdkIo::accept(const PortState& state, std::span<rte_mbuf* const> mbufs
   return kept;
 }
 
-// Frames are counted by the driver, octets are not: the burst's first frame stands for the rest.
-Bytes DpdkIo::backlog_of(const PortState& state, const Packet& sample) const {
+// Frames are counted by the driver, octets are not: the burst's longest frame stands for the rest.
+void DpdkIo::note_backlog(const PortState& state, std::span<Packet* const> burst,
+                          Received& received) {
   const int waiting = rte_eth_rx_queue_count(state.device, 0);
-  return Bytes(waiting > 0 ? int64_t{waiting} * sample.wire_len : 0);
+  if (waiting <= 0) return;
+  uint32_t longest = 0;
+  for (const Packet* packet : burst) longest = std::max(longest, packet->wire_len);
+  received.backlog = Bytes(int64_t{waiting} * longest);
+  received.backlog_packets = static_cast<uint32_t>(waiting);
 }
 
 News DpdkIo::news() {

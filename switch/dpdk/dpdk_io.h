@@ -56,7 +56,8 @@ class DpdkIo final : public Io {
   void adopt_news();
   void count_losses(PortState& state);
   uint16_t accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out);
-  Bytes backlog_of(const PortState& state, const Packet& sample) const;
+  static void note_backlog(const PortState& state, std::span<Packet* const> burst,
+                           Received& received);
 
   std::vector<PortState> ports_;
   std::vector<uint16_t> usable_;                // indices into ports_

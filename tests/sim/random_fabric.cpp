@@ -134,7 +134,9 @@ SimResult RandomFabric::run() {
   for (const FabricHost* host : hosts_) result_.delivered += host->received_count;
   for (const size_t node : nodes_) {
     result_.dropped += fabric_.at(node).balance().dropped;
-    result_.lossless_lost += drops(fabric_.at(node), DropReason::headroom_full);
+    const Switch& object = fabric_.at(node);
+    const uint64_t meant = drops(object, DropReason::ttl_expired);  // some frames have no more
+    result_.lossless_lost += lossless_lost(object) - std::min(meant, lossless_lost(object));
   }
   return result_;
 }

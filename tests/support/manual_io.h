@@ -46,6 +46,7 @@ class ManualIo final : public Io {
       arrived.pop_front();
     }
     received.backlog = backlog;
+    received.backlog_packets = backlog_packets;
     return received;
   }
   News news() override {
@@ -97,6 +98,7 @@ class ManualIo final : public Io {
   std::function<void()> on_receive;  // in the middle of a poll
   size_t transmit_limit = SIZE_MAX;
   Bytes backlog{0};
+  uint32_t backlog_packets = 0;
   bool control_pool_empty = false;
   bool keep_sent = true;
   uint64_t calls = 0;

@@ -103,6 +103,15 @@ inline uint64_t drops(const Switch& object, DropReason reason) {
   return total;
 }
 
+// Of lossless priority groups, whatever the reason.
+inline uint64_t lossless_lost(const Switch& object) {
+  uint64_t total = 0;
+  for (size_t port = 0; port < object.port_count(); ++port)
+    for (size_t pg = 0; pg < kPriorities; ++pg)
+      total += count(object, port, PriorityGroupId(pg), PgCounter::lossless_dropped_packets);
+  return total;
+}
+
 // All events since the last call, shard by shard.
 inline std::vector<Event> take_events(Switch& object) {
   std::vector<Event> events;

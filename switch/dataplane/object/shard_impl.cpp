@@ -42,7 +42,7 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   const News news = io.news();
   follow_control();
   buffer_.begin_poll();
-  paths_.begin_poll();
+  paths_.begin_poll(/*all_given=*/context_.sole || forwarder_.send_kept());
   read_mail();
   follow_links(news.link_changes);
   if (next_timer_ <= now) [[unlikely]]
@@ -68,7 +68,7 @@ inline void ShardImpl::send() {
 }
 
 Instant ShardImpl::next_deadline() const {
-  if (mail_waits() || buffer_.credits_wait() || predictor_.owes() ||
+  if (mail_waits() || buffer_.credits_wait() || forwarder_.keeps() || predictor_.owes() ||
       context_.common.changes.newest.load(std::memory_order_relaxed) != adopted_)
     return context_.now;
   return std::max(next_timer_, context_.now);

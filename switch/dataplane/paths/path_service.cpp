@@ -54,7 +54,7 @@ void PathService::adopt(const Snapshot& now) {
   sample_ns_ = wire_ns(plan_->sample);
   measured_queue_ = plan_->measured.queue;
   due_every_ns_ = 0;
-  note_time();
+  note_time(/*all_given=*/false);  // begin_poll() knows
   plan_stamps();
   if (measured_ != now.paths.get()) start_measuring();
   measured_ = now.paths.get();
@@ -79,14 +79,15 @@ void PathService::start_measuring() {
 
 // What other shards selected in polls before their last one is in their lanes, which this poll
 // reads next.
-void PathService::note_time() {
+void PathService::note_time(bool all_given) {
   now_ns_ = wire_ns(context_.now);
   if (due_every_ns_ != 0 && now_ns_ - due_since_ns_ >= due_every_ns_) make_due();
   given_before_ = context_.now;
   if (context_.sole) return;
   asked_ = false;
   std::vector<GivenTo>& given = context_.common.given;
-  given[context_.id.index()].at_ps.store(context_.now.ps(), std::memory_order_release);
+  if (all_given)
+    given[context_.id.index()].at_ps.store(context_.now.ps(), std::memory_order_release);
   for (const GivenTo& shard : given)
     given_before_ =
         std::min(given_before_,

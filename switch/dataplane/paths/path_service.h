@@ -54,9 +54,10 @@ class PathService {
       : context_(context), services_(services) {}
 
   // Before the poll reads what other shards have sent.
-  void begin_poll() {
+  // `all_given`: what this shard selected in earlier polls is in its lanes.
+  void begin_poll(bool all_given) {
     if (context_.dressing) [[unlikely]]
-      note_time();
+      note_time(all_given);
   }
 
   // A packet on its way to a fabric port, with no tags: a shim if it is to have one, and what a
@@ -93,7 +94,7 @@ class PathService {
     return packet.queue == measured_queue_ && echoes_->stamp_is_due(set, packet.member);
   }
   bool is_due(const Packet& packet, size_t set);
-  void note_time();
+  void note_time(bool all_given);
   void plan_stamps();
   void make_due();
   void add_shim(Packet& packet, uint16_t set, bool due);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "net/assert.h"
 #include "net/byte_order.h"
 #include "net/protocols.h"
 #include "switch/dataplane/neighbors/adjacency.h"
@@ -206,13 +207,39 @@ void Forwarder::send_outgoing() {
   for (size_t shard = 0; shard < outgoing_.size(); ++shard) {
     Outgoing& to = outgoing_[shard];
     if (to.count == 0) continue;
-    const std::span<Packet* const> packets(to.packets.data(), to.count);
-    const bool full = context_.fires(FaultSite::packet_lane_full);
-    const auto given = full ? packets.first(packets.size() / 2) : packets;
-    const size_t sent = context_.common.lane(context_.id, ShardId(shard)).send(given);
-    for (Packet* packet : packets.subspan(sent)) buffer_.drop(packet, DropReason::mailbox_full);
+    send_to(ShardId(shard), {to.packets.data(), to.count});
     to.count = 0;
   }
+}
+
+void Forwarder::send_to(ShardId shard, std::span<Packet* const> packets) {
+  PacketFifo& kept = outgoing_[shard.index()].kept;
+  size_t sent = 0;
+  if (kept.empty()) [[likely]] {
+    const bool full = context_.fires(FaultSite::packet_lane_full);
+    const auto given = full ? packets.first(packets.size() / 2) : packets;
+    sent = context_.common.lane(context_.id, shard).send(given);
+  }
+  for (Packet* packet : packets.subspan(sent)) kept.push(packet);
+  kept_count_ += packets.size() - sent;
+}
+
+bool Forwarder::send_kept_on() {
+  for (size_t shard = 0; shard < outgoing_.size(); ++shard) {
+    PacketFifo& kept = outgoing_[shard].kept;
+    if (kept.empty()) continue;
+    PacketLane& lane = context_.common.lane(context_.id, ShardId(shard));
+    for (size_t room = lane.room(); room != 0 && !kept.empty();) {
+      std::array<Packet*, kBurst> burst;
+      size_t count = 0;
+      while (count < std::min(room, burst.size()) && !kept.empty()) burst[count++] = kept.pop();
+      const size_t sent = lane.send({burst.data(), count});
+      ASSERT(sent == count);  // nobody else sends by this lane
+      kept_count_ -= count;
+      room -= count;
+    }
+  }
+  return kept_count_ == 0;
 }
 
 void Forwarder::refresh_live() {

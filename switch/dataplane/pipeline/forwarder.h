@@ -2,8 +2,10 @@
 // over.
 //
 // Works on bursts so that the route lookup and the selector are one call each. Packets for a port
-// of another shard leave by its lane, a burst at a time. Frames of our own enter here, too
-// (uncharged), through originate(). Owner: the shard. Source: architecture, section 4.
+// of another shard leave by its lane, a burst at a time. What a lane has no room for is kept, in
+// order and charged to its ingress PG, and goes with later polls: no packet is lost between shards,
+// and the buffer bounds what is kept. Frames of our own enter here, too (uncharged), through
+// originate(). Owner: the shard. Source: architecture, section 4.
 #pragma once
 
 #include <array>
@@ -51,10 +53,16 @@ class Forwarder final : public PacketOriginator {
   // What a selector made of packets from the port.
   void count_decisions(const lb::PathView& view, PortId port);
 
+  // At the start of a poll: what was kept goes to other shards as far as there is room. True:
+  // nothing is left.
+  bool send_kept() { return kept_count_ == 0 || send_kept_on(); }
+  // Between polls: another shard's lane has had no room for some.
+  bool keeps() const { return kept_count_ != 0; }
+
   // What may be chosen of each path set; after a link change, a new snapshot, or when a path was
   // excluded or let back in.
   void refresh_live();
-  uint64_t held() const { return originated_.count(); }
+  uint64_t held() const { return originated_.count() + kept_count_; }
 
  private:
   struct Choice {  // packets that go to a path set
@@ -70,6 +78,8 @@ class Forwarder final : public PacketOriginator {
   void choose(Choice& choice);
   void hand_over(std::span<Packet* const> packets);
   void send_outgoing();
+  void send_to(ShardId shard, std::span<Packet* const> packets);
+  bool send_kept_on();
   bool turns_back(Packet* packet);
   bool fits_mtu(Packet* packet);
 
@@ -82,8 +92,10 @@ class Forwarder final : public PacketOriginator {
   struct Outgoing {
     std::array<Packet*, kBurst> packets;
     size_t count = 0;
+    PacketFifo kept;  // that came before
   };
   std::vector<Outgoing> outgoing_;  // by shard that owns the egress port; of one forward()
+  uint64_t kept_count_ = 0;         // by all of them
 };
 
 }  // namespace eddy

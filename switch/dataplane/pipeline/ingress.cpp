@@ -48,6 +48,7 @@ void Ingress::run() {
 
 inline void Ingress::process(const Received& received, std::span<Packet* const> packets) {
   const Source source{context_.settings(received.port), buffer_.discarding(received.port)};
+  const int64_t backlog = buffer_.note_backlog(received);
   for (size_t i = 0; i < std::min(kPrefetchAhead, packets.size()); ++i) prefetch(packets[i]);
   std::array<Packet*, kBurst> accepted;
   size_t count = 0;
@@ -56,21 +57,20 @@ inline void Ingress::process(const Received& received, std::span<Packet* const> 
     if (i + kPrefetchAhead < packets.size()) prefetch(packets[i + kPrefetchAhead]);
     Packet* packet = packets[i];
     packet->ingress_port = received.port;
-    packet->arrived_at = context_.now;
     packet->charged_bytes = 0;
+    packet->pg = PriorityGroupId::none();
     bytes += packet->wire_len;
     accepted[count] = packet;
     count += accept(packet, source) ? 1 : 0;
     if (relay_.packet != nullptr) [[unlikely]] {
-      relay({accepted.data(), count}, received.backlog.count());
+      relay({accepted.data(), count}, backlog);
       count = 0;
     }
   }
   context_.count(received.port, PortCounter::rx_packets, packets.size());
   context_.count(received.port, PortCounter::rx_bytes, bytes);
   context_.stats.received += static_cast<uint32_t>(packets.size());
-  buffer_.note_backlog(received.port, received.backlog);
-  if (count != 0) services_.forwarder.forward({accepted.data(), count}, received.backlog.count());
+  if (count != 0) services_.forwarder.forward({accepted.data(), count}, backlog);
 }
 
 inline bool Ingress::accept(Packet* packet, const Source& source) {

@@ -1,5 +1,7 @@
 #include "switch/dataplane/queues/ingress_buffer.h"
 
+#include <utility>
+
 namespace eddy {
 
 IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender,
@@ -10,6 +12,9 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
       pool_(context.common.pool_use, context.id, Bytes(0)),
       released_(ports * kPriorities),
       unsettled_(ports * kPriorities),
+      has_lost_(ports * kPriorities),
+      losing_(ports * kPriorities),
+      looks_(ports * kPriorities, context.due_of(Timers::ingress_buffer)),
       arrivals_(ports),
       limits_(ports * kPriorities) {}
 
@@ -35,19 +40,39 @@ void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
   auto& counters = context_.counters[port].pg[packet->pg.index()];
   counters[PgCounter::pg_dropped_packets].add(1);
   const bool lossless = verdict == pfc::AdmitVerdict::headroom_full;
-  if (lossless) {
-    counters[PgCounter::lossless_dropped_packets].add(1);
-    context_.event(EventKind::lossless_drop, port,
-                   counters.read(PgCounter::lossless_dropped_packets),
-                   context_.settings(port).classes->pg_to_pfc[packet->pg.index()]);
-  }
+  if (lossless) look_later(port, packet->pg, context_.pg(port, packet->pg));
   drop(packet, lossless ? DropReason::headroom_full : DropReason::pg_shared_full);
 }
 
 void IngressBuffer::drop(Packet* packet, DropReason reason) {
-  context_.counters[packet->ingress_port].drops[reason].add(1);
+  const PortId port = packet->ingress_port;
+  context_.counters[port].drops[reason].add(1);
+  // By what it was, not by why it ends. Frames of our own belong to no group.
+  const bool classified = !packet->pg.is_none() && !packet->has(kPacketOriginated);
+  if (classified && (context_.settings(port).lossless_pgs >> packet->pg.index() & 1) != 0)
+    count_loss(port, packet->pg);
   release(Charge::of(*packet));
   context_.free(packet);
+}
+
+void IngressBuffer::count_loss(PortId port, PriorityGroupId pg) {
+  context_.counters[port].pg[pg.index()][PgCounter::lossless_dropped_packets].add(1);
+  const size_t index = index_of(port, pg);
+  if (std::exchange(has_lost_[index], uint8_t{1}) == 0)
+    losing_[losing_count_++] = static_cast<uint16_t>(index);
+}
+
+// One event a PG and poll: a port that goes down may lose thousands of packets at once.
+void IngressBuffer::tell_losses() {
+  for (size_t i = 0; i < losing_count_; ++i) {
+    const PortId port(losing_[i] / kPriorities);
+    const size_t pg = losing_[i] % kPriorities;
+    has_lost_[losing_[i]] = 0;
+    context_.event(EventKind::lossless_drop, port,
+                   context_.counters[port].pg[pg].read(PgCounter::lossless_dropped_packets),
+                   context_.settings(port).classes->pg_to_pfc[pg]);
+  }
+  losing_count_ = 0;
 }
 
 void IngressBuffer::settle() {
@@ -69,9 +94,31 @@ void IngressBuffer::settle() {
 
 void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
   pfc::PgBuffer& buffer = context_.pg(port, pg);
-  if (pool_.release(buffer, *buffer.limits, bytes, arrivals_[port.index()].backlog.count()))
+  if (pool_.release(buffer, *buffer.limits, bytes, unread(port)))
     pause_sender_.mark(port, pg, false);
+  else
+    look_later(port, pg, buffer);
   if (predicts_) sample(port, pg);
+}
+
+// No release will come to resume the PG: it holds nothing.
+inline void IngressBuffer::look_later(PortId port, PriorityGroupId pg,
+                                      const pfc::PgBuffer& buffer) {
+  if (pfc::BufferPool::waits(buffer)) [[unlikely]]
+    looks_.set(static_cast<Deadlines::Id>(index_of(port, pg)), context_.now + kLook);
+}
+
+void IngressBuffer::look_again() {
+  while (const auto id = looks_.pop_due(context_.now)) {
+    const PortId port(*id / kPriorities);
+    const PriorityGroupId pg(*id % kPriorities);
+    pfc::PgBuffer& buffer = context_.pg(port, pg);
+    if (!pfc::BufferPool::waits(buffer)) continue;
+    if (pool_.look_again(buffer, *buffer.limits, unread(port)))
+      pause_sender_.mark(port, pg, false);
+    else
+      look_later(port, pg, buffer);
+  }
 }
 
 pfc::PgLevel IngressBuffer::level(PortId port, PriorityGroupId pg) const {
@@ -96,7 +143,10 @@ void IngressBuffer::adopt(const Snapshot& now) {
     if (!context_.owns(port)) continue;
     const pfc::PgLimits& limits = now.ports[port.index()].classes->pgs[pg.index()];
     pfc::PgBuffer& buffer = context_.pg(port, pg);
-    if (pool_.relimit(buffer, limits_[i], limits)) pause_sender_.mark(port, pg, false);
+    if (pool_.relimit(buffer, limits_[i], limits, unread(port)))
+      pause_sender_.mark(port, pg, false);
+    else
+      look_later(port, pg, buffer);
     buffer.limits = &limits;
     limits_[i] = limits;
   }

@@ -3,15 +3,20 @@
 //
 // What a poll releases is summed by (port, PG) and settled at its end: on the shard that owns the
 // ingress port at once, on another as a credit. Credits that find their lane full stay in the sums
-// and go with a later poll. Owner: the shard. Cost: a release is an addition and a branch
-// that is taken once a (port, PG) and poll. Source: reference C.2.
+// and go with a later poll. A PG that is paused and holds nothing is looked at again every kLook
+// until it resumes. Every packet that ends here without having been sent or used up goes through
+// drop(), which counts it by its reason and, if its class is lossless, as a lossless loss. Owner:
+// the shard. Cost: a release is an addition and a branch that is taken once a (port, PG) and poll.
+// Source: reference C.2, C.3.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/units.h"
 #include "pfc/buffer_pool.h"
 #include "pfc/pause_sender.h"
 #include "pfc/predictor.h"
@@ -34,14 +39,27 @@ class IngressBuffer {
   IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, pfc::Predictor& predictor,
                 size_t ports);
 
-  void begin_poll() { pool_.begin_poll(); }
-  // What is readable on the port and not read yet; a PG does not resume into it.
-  void note_backlog(PortId port, Bytes backlog) { arrivals_[port.index()].backlog = backlog; }
+  static constexpr Duration kLook = Duration::microseconds(1);
+
+  void begin_poll() {
+    ++poll_;
+    pool_.begin_poll();
+  }
+  // What is readable on the port and not read yet, as octets that it will be charged at most: a PG
+  // does not resume into it. It is good until the next poll has read, which comes upon the rest.
+  int64_t note_backlog(const Received& received) {
+    Arrivals& arrivals = arrivals_[received.port.index()];
+    arrivals.poll = poll_;
+    arrivals.backlog = received.backlog.count();
+    if (arrivals.backlog != 0) [[unlikely]]
+      arrivals.backlog += int64_t{received.backlog_packets} * most_rounding();
+    return arrivals.backlog;
+  }
   // PGs of the port whose arriving packets are discarded during a storm, as a mask.
   void set_discarding(PortId port, uint8_t pgs) { arrivals_[port.index()].discarding = pgs; }
   uint8_t discarding(PortId port) const { return arrivals_[port.index()].discarding; }
-  // `backlog` octets are readable on the port and not read yet; the packet may grow by `reserve`
-  // octets. False: dropped and counted.
+  // `backlog` as note_backlog() has it; the packet may grow by `reserve` octets. False: dropped and
+  // counted.
   [[nodiscard]] bool admit(Packet* packet, int64_t backlog, uint32_t reserve = 0) {
     const PortId port = packet->ingress_port;
     const PriorityGroupId pg = packet->pg;
@@ -67,15 +85,20 @@ class IngressBuffer {
     if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
     released_[index] += charge.bytes;
   }
-  // Counts what was admitted and settles what was released.
+  // Counts what was admitted and settles what was released; once a poll has read.
   void flush() {
     if (admitted_.packets != 0) end_admitted_run();
     if (unsettled_count_ != 0) settle();
+    if (looks_.has_due(context_.now)) [[unlikely]]
+      look_again();
+    if (losing_count_ != 0) [[unlikely]]
+      tell_losses();
   }
   void take_credit(const Credit& credit) { give_back(credit.port, credit.pg, credit.bytes); }
   // Between polls: other shards are owed credits that their lanes had no room for.
   bool credits_wait() const { return unsettled_count_ != 0; }
 
+  // Gives the packet back, with its charge.
   void drop(Packet* packet, DropReason reason);
 
   void adopt(const Snapshot& now);
@@ -103,6 +126,17 @@ class IngressBuffer {
   bool send_credit(PortId port, PriorityGroupId pg, int64_t bytes);
   void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
   void refuse(Packet* packet, pfc::AdmitVerdict verdict);
+  void look_later(PortId port, PriorityGroupId pg, const pfc::PgBuffer& buffer);
+  void look_again();
+  void count_loss(PortId port, PriorityGroupId pg);
+  void tell_losses();
+  // Readable on the port: what this poll found there, or the last one, if this one has not read.
+  int64_t unread(PortId port) const {
+    const Arrivals& arrivals = arrivals_[port.index()];
+    return poll_ - arrivals.poll <= 1 ? arrivals.backlog : 0;
+  }
+  // By how much a packet's charge may be above its length.
+  int64_t most_rounding() const { return cell_.bytes() - 1 + context_.shim_reserve; }
   static size_t index_of(PortId port, PriorityGroupId pg) {
     return port.index() * kPriorities + pg.index();
   }
@@ -115,12 +149,18 @@ class IngressBuffer {
   pfc::CellSize cell_;
   AdmittedRun admitted_;
   size_t unsettled_count_ = 0;
-  struct Arrivals {      // of a port
-    Bytes backlog;       // as of its last burst
-    uint8_t discarding;  // PGs
+  struct Arrivals {          // of a port
+    int64_t backlog = 0;     // as of its last burst
+    uint32_t poll = 0;       // that brought it
+    uint8_t discarding = 0;  // PGs
   };
-  std::vector<int64_t> released_;      // and not settled yet, by (port, PG)
-  std::vector<uint16_t> unsettled_;    // the first unsettled_count_: those that are not zero
+  std::vector<int64_t> released_;    // and not settled yet, by (port, PG)
+  std::vector<uint16_t> unsettled_;  // the first unsettled_count_: those that are not zero
+  size_t losing_count_ = 0;
+  std::vector<uint8_t> has_lost_;      // in this poll, by (port, PG)
+  std::vector<uint16_t> losing_;       // the first losing_count_: those that have
+  uint32_t poll_ = 0;                  // number of the poll
+  Deadlines looks_;                    // by (port, PG): paused, and holding nothing
   std::vector<Arrivals> arrivals_;     // by port
   std::vector<pfc::PgLimits> limits_;  // in force, by (port, PG): the last snapshot may be gone
 };

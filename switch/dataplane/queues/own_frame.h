@@ -18,7 +18,7 @@ inline Packet* new_frame(ShardContext& context) {
   if (packet == nullptr) return nullptr;
   packet->flags = kPacketOriginated;
   packet->charged_bytes = 0;
-  packet->arrived_at = context.now;
+  packet->pg = PriorityGroupId::none();
   return packet;
 }
 

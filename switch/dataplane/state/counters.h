@@ -118,7 +118,7 @@ namespace eddy {
   X(pg_rx_packets, "packets admitted to the priority group")  \
   X(pg_rx_bytes, "octets admitted to the priority group")     \
   X(pg_dropped_packets, "packets the priority group refused") \
-  X(lossless_dropped_packets, "packets lost in a lossless group: a configuration error")
+  X(lossless_dropped_packets, "packets of a lossless group dropped, whatever the reason")
 
 // Why a packet ended here. The first block mirrors ParseVerdict, in its order.
 #define EDDY_DROP_REASONS(X)                                                                \
@@ -165,7 +165,6 @@ namespace eddy {
   X(queue_full, "lossy egress queue is over its limit")                                     \
   X(egress_down, "the egress port went down with the packet queued")                        \
   X(watchdog, "discarded by the PFC watchdog during a storm")                               \
-  X(mailbox_full, "the ring to the worker of the egress port is full")                      \
   X(local_unserved, "addressed to the switch, no such service")
 
 #define EDDY_ENUM_ENTRY(name, help) name,

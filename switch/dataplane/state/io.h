@@ -19,9 +19,10 @@ namespace eddy {
 struct Received {
   PortId port;
   uint16_t count = 0;  // packets written; 0 ends the poll's reception
-  Bytes backlog{
-      0};  // readable but not yet read on this port, where the world knows it; counts towards XOFF
-  bool last = false;  // the world knows that this is all: the poll does not ask again
+  // Readable but not yet read on this port, where the world knows it: counts towards XOFF and XON.
+  Bytes backlog{0};
+  uint32_t backlog_packets = 0;  // that it is made of: each takes whole cells
+  bool last = false;             // the world knows that this is all: the poll does not ask again
 };
 
 struct LinkChange {

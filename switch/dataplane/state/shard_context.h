@@ -101,6 +101,7 @@ struct CommonState {
 // Whose next deadlines stand in ShardContext::due.
 enum class Timers : uint8_t {
   egress,
+  ingress_buffer,
   pause_sender,
   pause_receiver,
   watchdog,
@@ -169,7 +170,6 @@ struct alignas(64) ShardContext {
   std::array<Instant, kTimers> due;
 
   CommonState& common;
-  PollStats stats;
 
  private:
   uint32_t freed_count_ = 0;
@@ -177,6 +177,7 @@ struct alignas(64) ShardContext {
  public:
   const ShardId id;
   const bool sole;  // the only shard: everything is its own
+  PollStats stats;
 
  private:
   const PortSettings* ports_ = nullptr;  // of the snapshot

@@ -49,6 +49,8 @@ class SpscRing {
   bool empty() const {
     return __atomic_load_n(&ring_->prod.tail, __ATOMIC_RELAXED) == ring_->cons.tail;
   }
+  // For the sender: so many fit in.
+  size_t room() const { return rte_ring_free_count(ring_.get()); }
   size_t count() const { return rte_ring_count(ring_.get()); }
 
  private:

@@ -7,8 +7,6 @@
 
 #include "net/arp.h"
 #include "net/shim.h"
-#include "switch/dataplane/object/shard.h"
-#include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -149,7 +147,7 @@ void shim_from_host(OneSwitch& rig) {
   rig.inject(kHost, frame);
 }
 
-// In the order of the list. Reasons that only a world has: see kElsewhere.
+// In the order of the list.
 const std::map<DropReason, Provoke> kProvocations = {
     {DropReason::runt, spoilt(cut(13))},
     {DropReason::vlan_truncated, spoilt(cut(16), 1)},
@@ -250,16 +248,10 @@ const std::map<DropReason, Provoke> kProvocations = {
     {DropReason::local_unserved, to("10.1.1.1")},
 };
 
-// Not provoked here, and where instead.
-const std::map<DropReason, const char*> kElsewhere = {
-    {DropReason::mailbox_full, "MailboxFull below: needs a shard that is not polled"},
-};
-
 TEST(Drops, EveryReasonIsReachedAndCounted) {
   for (size_t i = 0; i < kDropReasons; ++i) {
     const auto reason = static_cast<DropReason>(i);
     const std::string name(drop_reason_infos()[i].name);
-    if (kElsewhere.contains(reason)) continue;
     ASSERT_TRUE(kProvocations.contains(reason)) << "nothing provokes " << name;
     OneSwitch rig(a_leaf());
     kProvocations.at(reason)(rig);
@@ -284,44 +276,105 @@ TEST(Drops, GiveTheirPacketsAndChargesBack) {
   }
 }
 
-// Shard 1 sleeps while packets for its port pile up in its lane.
-TEST(Drops, MailboxFull) {
-  config::SwitchConfig config = hosts_switch(2);
-  config.buffer.size = 64_MiB;
-  spread_over_workers(config, 2);
-  auto made = Switch::create(config, {.shards = 2});
-  ASSERT_TRUE(made.ok());
-  Switch& object = **made;
-  PacketPool pool(32'768, 128);
-  ManualIo io0(pool), io1(pool);
-  io0.links.push_back({PortId(0), true});
-  io1.links.push_back({PortId(1), true});
-  object.shard(ShardId(1)).poll(io1, Instant());
-  UdpSpec spec = between(config, 0, 1);
-  const Frame frame = udp_frame(spec);
-  constexpr uint64_t kFrames = 17'000;
-  for (uint64_t i = 0; i < kFrames; ++i) {
-    io0.arrive(PortId(0), frame);
-    object.shard(ShardId(0)).poll(io0, Instant());
+// Whether a packet that ends so is known to be of a lossless class where all classes are. Others
+// end before anybody looks for their class, or are of a protocol that has none.
+bool has_lost(DropReason reason) {
+  switch (reason) {
+    case DropReason::runt:
+    case DropReason::vlan_truncated:
+    case DropReason::vlan_too_many:
+    case DropReason::source_mac_multicast:
+    case DropReason::ipv4_truncated:
+    case DropReason::ipv4_bad_version:
+    case DropReason::ipv4_bad_ihl:
+    case DropReason::ipv4_bad_length:
+    case DropReason::ipv4_bad_checksum:
+    case DropReason::ipv6_truncated:
+    case DropReason::ipv6_bad_version:
+    case DropReason::ipv6_bad_length:
+    case DropReason::ipv6_bad_extension:
+    case DropReason::ip_bad_source:
+    case DropReason::udp_truncated:
+    case DropReason::udp_bad_length:
+    case DropReason::tcp_truncated:
+    case DropReason::tcp_bad_offset:
+    case DropReason::bth_truncated:
+    case DropReason::shim_truncated:
+    case DropReason::shim_bad_version:
+    case DropReason::control_malformed:
+    case DropReason::control_policed:
+    case DropReason::mac_control_unknown:
+    case DropReason::control_on_host_port:
+    case DropReason::link_local:
+    case DropReason::vlan_not_served:
+    case DropReason::unknown_ethertype:
+    case DropReason::port_disabled:
+    case DropReason::pg_shared_full:  // of lossy groups only, as
+    case DropReason::queue_full:      // of lossy queues
+      return false;
+    case DropReason::not_for_us:
+    case DropReason::mtu_exceeded:
+    case DropReason::ttl_expired:
+    case DropReason::no_route:
+    case DropReason::no_live_path:
+    case DropReason::neighbor_unresolved:
+    case DropReason::neighbor_queue_full:
+    case DropReason::neighbor_table_full:
+    case DropReason::same_port:
+    case DropReason::headroom_full:
+    case DropReason::egress_down:
+    case DropReason::watchdog:
+    case DropReason::local_unserved:
+      return true;
   }
-  const uint64_t lost = drops(object, DropReason::mailbox_full);
-  EXPECT_GT(lost, 0u);
-  EXPECT_LT(lost, kFrames);
-  EXPECT_TRUE(object.balance().holds());
-  EXPECT_EQ(object.balance().held, kFrames - lost);
-  Instant now;
-  while (object.balance().held != 0) {
-    now = now + 10_us;
-    io1.complete(now);
-    object.shard(ShardId(1)).poll(io1, now);
+  return true;
+}
+
+// Where every class is lossless, and where only those are that few provocations use.
+TEST(Drops, OfALosslessClassCountAsLossesWhateverTheReason) {
+  for (const bool all : {true, false}) {
+    config::SwitchConfig config = a_leaf();
+    if (all) {
+      config.buffer.size = 256_MiB;
+      for (config::PortConfig& port : config.ports) port.pg_profiles.fill("lossless");
+    }
+    for (const auto& [reason, provoke] : kProvocations) {
+      const std::string name(drop_reason_infos()[static_cast<size_t>(reason)].name);
+      if (all && (reason == DropReason::pg_shared_full || reason == DropReason::queue_full))
+        continue;
+      OneSwitch rig(config);
+      (void)take_events(rig.object());
+      provoke(rig);
+      const uint64_t lost = drops(rig.object(), reason);
+      ASSERT_GT(lost, 0u) << name;
+      const bool of_lossless = reason == DropReason::headroom_full ||
+                               reason == DropReason::watchdog || (all && has_lost(reason));
+      EXPECT_EQ(lossless_lost(rig.object()), of_lossless ? lost : 0) << name << " " << all;
+      const auto told = only(take_events(rig.object()), EventKind::lossless_drop);
+      EXPECT_EQ(told.empty(), !of_lossless) << name;
+      if (told.empty()) continue;
+      EXPECT_EQ(told.back().value, lost) << name;
+    }
   }
-  now = now + 10_us;
-  io1.complete(now);
-  object.shard(ShardId(1)).poll(io1, now);
-  object.shard(ShardId(0)).poll(io0, now);
-  EXPECT_EQ(io1.sent.size(), kFrames - lost);
-  EXPECT_EQ(leftovers(object), "");
-  EXPECT_EQ(pool.available(), 32'768u);
+}
+
+// However many a poll loses: one event a group, with their number.
+TEST(Drops, OfOnePollAreToldAtOnce) {
+  OneSwitch rig(a_leaf());
+  Command stop{.kind = Command::Kind::set_port_tx, .port = PortId(kOther), .on = false};
+  rig.object().post(ShardId(0), stop);
+  for (int i = 0; i < 20; ++i) {
+    rig.send(kHost, kOther, kLosslessDscp);
+    rig.send(kHost, kOther, kOtherLosslessDscp);
+    rig.send(kHost, kOther, kLossyDscp);
+  }
+  (void)take_events(rig.object());
+  rig.fabric.set_link(rig.node, PortId(kOther), false);
+  EXPECT_EQ(drops(rig.object(), DropReason::egress_down), 60u);
+  const auto told = only(take_events(rig.object()), EventKind::lossless_drop);
+  ASSERT_EQ(told.size(), 2u);
+  for (const Event& event : told) EXPECT_EQ(event.value, 20u);
+  EXPECT_NE(told[0].priority, told[1].priority);
 }
 
 }  // namespace

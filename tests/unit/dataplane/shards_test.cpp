@@ -5,6 +5,7 @@
 #include <map>
 
 #include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/queues/ingress_buffer.h"
 #include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 
@@ -271,6 +272,137 @@ TEST(Backlog, CountsTowardsXoff) {
     EXPECT_EQ(count(**made, 0, kLossless, PfcCounter::pfc_tx_xoff), backlog > 9'000 ? 1u : 0u)
         << backlog;
   }
+}
+
+// What is unread will take whole cells, each frame of it.
+TEST(Backlog, CountsInCells) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.buffer.cell_bytes = 256;
+  config.buffer.profiles["lossless"].xoff = 20'000_B;
+  for (const uint32_t frames : {30, 100}) {
+    auto made = Switch::create(config, {.shards = 1});
+    PacketPool pool(64, 256);
+    ManualIo io(pool);
+    io.links = {{PortId(0), true}, {PortId(1), true}};
+    io.backlog = 10'000_B;
+    io.backlog_packets = frames;  // at most 255 octets more for each
+    UdpSpec spec = between(config, 0, 1, kLosslessDscp);
+    io.arrive(PortId(0), udp_frame(spec));
+    (*made)->shard(ShardId(0)).poll(io, Instant());
+    EXPECT_EQ(count(**made, 0, kLossless, PfcCounter::pfc_tx_xoff), frames == 100 ? 1u : 0u);
+  }
+}
+
+// A group that is paused and holds nothing does not resume into frames that may be its own. When
+// they turn out to be another's, it resumes though nothing of its own comes or goes any more.
+TEST(Backlog, OfAnotherClassKeepsAnEmptyGroupPausedUntilItIsRead) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.buffer.cell_bytes = 1;
+  config.buffer.profiles["lossless"].xoff = 10'000_B;
+  auto made = Switch::create(config, {.shards = 1});
+  Switch& object = **made;
+  Shard& shard = object.shard(ShardId(0));
+  PacketPool pool(64, 256);
+  ManualIo io(pool);
+  io.links = {{PortId(0), true}, {PortId(1), true}};
+  const auto resumed = [&] { return count(object, 0, kLossless, PfcCounter::pfc_tx_xon); };
+  io.backlog = 50'000_B;
+  io.arrive(PortId(0), udp_frame(between(config, 0, 1, kLosslessDscp)));
+  Instant now;
+  shard.poll(io, now);
+  EXPECT_EQ(count(object, 0, kLossless, PfcCounter::pfc_tx_xoff), 1u);
+  for (int i = 0; i < 5; ++i) {
+    now = now + 1_us;
+    io.complete(now);
+    io.arrive(PortId(0), udp_frame(between(config, 0, 1, kLossyDscp)));
+    shard.poll(io, now);
+    ASSERT_EQ(object.pg_status(PortId(0), PriorityGroupId(3)).used, 0);
+    ASSERT_EQ(resumed(), 0u) << "it might be more of the same";
+    ASSERT_LE(shard.next_deadline(), now + IngressBuffer::kLook);
+  }
+  for (int i = 0; i < 5 && resumed() == 0; ++i) {
+    now = std::max(now, shard.next_deadline());
+    shard.poll(io, now);
+  }
+  EXPECT_EQ(resumed(), 1u);
+  EXPECT_LE(now, Instant::at(8_us));
+  io.complete(now + 1_us);
+  shard.poll(io, now + 1_us);
+  EXPECT_GT(shard.next_deadline(), now + 100_us) << "it looks no more";
+}
+
+// Other groups have used up the shared pool and the headroom pool of an overcommitted buffer: one
+// that holds nothing is refused and pauses its sender. It resumes when there is room.
+TEST(Headroom, ThatIsUsedUpPausesAnEmptyGroupUntilThereIsRoom) {
+  config::SwitchConfig config = hosts_switch(3);
+  config.buffer.size = 600'000_B;
+  config.buffer.overcommit = true;
+  config.buffer.profiles["lossless"].headroom = 200'000_B;
+  config.buffer.profiles["lossless"].reserved = 0_B;
+  OneSwitch rig(config);
+  Command stop{.kind = Command::Kind::set_port_tx, .port = PortId(2), .on = false};
+  Command go{.kind = Command::Kind::set_port_tx, .port = PortId(2), .on = true};
+  ASSERT_TRUE(rig.object().post(ShardId(0), stop));
+  for (int i = 0; i < 100; ++i)
+    for (const size_t from : {0, 1}) rig.send(from, 2, kOtherLosslessDscp, 9000);
+  const auto pauses = [&](PfcCounter which) { return count(rig.object(), 0, kLossless, which); };
+  EXPECT_EQ(pauses(PfcCounter::pfc_tx_xoff), 0u);
+  rig.send(0, 2, kLosslessDscp, 9000);
+  const auto group = [&] { return rig.object().pg_status(PortId(0), PriorityGroupId(3)); };
+  EXPECT_EQ(group().used, 0) << "it was refused";
+  rig.run_for(10_us);
+  EXPECT_EQ(pauses(PfcCounter::pfc_tx_xoff), 1u);
+  EXPECT_EQ(pauses(PfcCounter::pfc_tx_xon), 0u) << "there is no room yet";
+  EXPECT_TRUE(group().pausing);
+  ASSERT_TRUE(rig.object().post(ShardId(0), go));
+  rig.fabric.poll(rig.node);
+  rig.run_for(1_ms);
+  EXPECT_FALSE(group().pausing);
+  EXPECT_EQ(pauses(PfcCounter::pfc_tx_xon), 1u);
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+// Shard 1 sleeps while packets for its port pile up: more than their lane has room for. They wait
+// with the shard that has them, in order.
+TEST(Shards, PacketsThatFindTheirLaneFullWaitAndComeInOrder) {
+  constexpr uint16_t kFrames = 17'000;
+  config::SwitchConfig config = hosts_switch(2);
+  config.buffer.size = 64_MiB;
+  spread_over_workers(config, 2);
+  auto made = Switch::create(config, {.shards = 2});
+  ASSERT_TRUE(made.ok());
+  Switch& object = **made;
+  PacketPool pool(32'768, 128);
+  ManualIo io0(pool), io1(pool);
+  io0.links.push_back({PortId(0), true});
+  io1.links.push_back({PortId(1), true});
+  Instant now;
+  object.shard(ShardId(1)).poll(io1, now);
+  UdpSpec spec = between(config, 0, 1);
+  for (uint16_t i = 0; i < kFrames; ++i) {
+    spec.source_port = i;
+    io0.arrive(PortId(0), udp_frame(spec));
+    object.shard(ShardId(0)).poll(io0, now);
+  }
+  EXPECT_EQ(object.balance().dropped, 0u);
+  EXPECT_EQ(object.balance().held, kFrames);
+  EXPECT_TRUE(object.balance().holds());
+  EXPECT_LE(object.shard(ShardId(0)).next_deadline(), now) << "it has packets to send on";
+  while (object.balance().held != 0) {
+    now = now + 10_us;
+    io1.complete(now);
+    object.shard(ShardId(1)).poll(io1, now);
+    object.shard(ShardId(0)).poll(io0, now);
+  }
+  EXPECT_GT(object.shard(ShardId(0)).next_deadline(), now);
+  ASSERT_EQ(io1.sent.size(), kFrames);
+  for (uint16_t i = 0; i < kFrames; ++i) ASSERT_EQ(source_port(io1.sent[i].frame), i);
+  now = now + 10_us;
+  io1.complete(now);
+  object.shard(ShardId(1)).poll(io1, now);
+  object.shard(ShardId(0)).poll(io0, now);
+  EXPECT_EQ(leftovers(object), "");
+  EXPECT_EQ(pool.available(), 32'768u);
 }
 
 }  // namespace

@@ -61,9 +61,16 @@ TEST(BufferPool, HeadroomMayBeOnePoolForAll) {
   EXPECT_EQ(other.free_headroom(), 1'000);
   EXPECT_EQ(other.admit(pgs[2], limits, 1'001).verdict, AdmitVerdict::headroom_full);
   EXPECT_EQ(other.admit(pgs[2], limits, 1'000).verdict, AdmitVerdict::accepted);
-  EXPECT_TRUE(mine.release(pgs[0], limits, 1'500));
+  EXPECT_FALSE(mine.release(pgs[0], limits, 1'500)) << "what would come next would not fit";
   other.begin_poll();
   EXPECT_EQ(other.free_headroom(), 1'500);
+  EXPECT_FALSE(other.release(pgs[2], limits, 1'000));
+  EXPECT_TRUE(BufferPool::waits(pgs[0]));
+  mine.begin_poll();
+  EXPECT_FALSE(mine.look_again(pgs[0], limits, 0)) << "2,500 are left";
+  EXPECT_TRUE(mine.release(pgs[1], limits, 1'500));
+  EXPECT_TRUE(mine.look_again(pgs[0], limits, 0));
+  EXPECT_FALSE(BufferPool::waits(pgs[0]));
   mine.resize(0_B);
   EXPECT_EQ(mine.admit(pgs[0], limits, 3'000).verdict, AdmitVerdict::accepted);
   EXPECT_EQ(mine.admit(pgs[0], limits, 1).verdict, AdmitVerdict::headroom_full);
@@ -190,11 +197,79 @@ TEST(BufferPool, UnreadBacklogCountsTowardsXoffAndXon) {
   EXPECT_TRUE(s.pool.release(s.pg, limits, 500, 5'000));
 }
 
-TEST(BufferPool, AnEmptyGroupResumesWhateverIsUnread) {
+TEST(BufferPool, AnEmptyGroupDoesNotResumeIntoWhatIsUnread) {
   OneShard s(1_MiB);
   const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
   EXPECT_TRUE(s.pool.admit(s.pg, limits, 1'000, 50'000).xoff_edge);
-  EXPECT_TRUE(s.pool.release(s.pg, limits, 1'000, 50'000));  // no later release would
+  EXPECT_FALSE(BufferPool::waits(s.pg)) << "a release will come";
+  EXPECT_FALSE(s.pool.release(s.pg, limits, 1'000, 50'000));
+  EXPECT_TRUE(BufferPool::waits(s.pg));
+  EXPECT_FALSE(s.pool.look_again(s.pg, limits, 6'001));
+  EXPECT_TRUE(s.pool.look_again(s.pg, limits, 6'000));
+  EXPECT_FALSE(BufferPool::waits(s.pg));
+  EXPECT_FALSE(s.pool.look_again(s.pg, limits, 0)) << "once";
+}
+
+// Its threshold is below what must be between XOFF and XON: there is no level to fall to.
+TEST(BufferPool, AnEmptyGroupResumesWhenNothingIsUnread) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(2'000_B, 4'000_B), 3'000_B);
+  EXPECT_TRUE(s.pool.admit(s.pg, limits, 2'001).xoff_edge);
+  EXPECT_FALSE(s.pool.release(s.pg, limits, 2'001, 1));
+  EXPECT_FALSE(s.pool.look_again(s.pg, limits, 1));
+  EXPECT_TRUE(s.pool.look_again(s.pg, limits, 0));
+}
+
+// Both pools are used up by others, and the group holds exactly its reserve, or nothing: what comes
+// next is lost, and the sender hears of it.
+TEST(BufferPool, AGroupThatIsRefusedPausesItsSender) {
+  for (const Bytes reserved : {0_B, 1'000_B}) {
+    OneShard s(1'000_B);
+    PgBuffer other;
+    const PgLimits greedy = PgLimits::of(static_profile(2'000_B, 0_B, false), 0_B);
+    ASSERT_EQ(s.pool.admit(other, greedy, 1'000).verdict, AdmitVerdict::accepted);
+    config::BufferProfile profile = static_profile(9'000_B, 4'000_B);
+    profile.reserved = reserved;
+    const PgLimits limits = PgLimits::of(profile, 500_B);
+    if (reserved > 0_B) {
+      ASSERT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge);
+    }
+    const Admission refused = s.pool.admit(s.pg, limits, 501);
+    EXPECT_EQ(refused.verdict, AdmitVerdict::headroom_full);
+    EXPECT_TRUE(refused.xoff_edge);
+    EXPECT_EQ(BufferPool::waits(s.pg), reserved == 0_B);
+    EXPECT_FALSE(s.pool.admit(s.pg, limits, 501).xoff_edge) << "an edge";
+    const bool resumes =
+        reserved > 0_B ? s.pool.release(s.pg, limits, 1'000) : s.pool.look_again(s.pg, limits, 0);
+    EXPECT_TRUE(resumes);
+  }
+}
+
+// Others have used the shared pool and most of the headroom pool: a group pauses its sender while
+// it still fills its reserve, and nothing that comes within its headroom is lost.
+TEST(BufferPool, AGroupPausesBeforeThePoolsOfAllAreUsedUp) {
+  OneShard s(10'000_B);
+  s.pool.resize(10'000_B, 4'000_B);
+  PgBuffer lossy, crowded;
+  const PgLimits greedy = PgLimits::of(static_profile(9'000_B, 0_B, false), 0_B);
+  config::BufferProfile profile = static_profile(1'000_B, 0_B);
+  profile.reserved = 1'000_B;
+  const PgLimits limits = PgLimits::of(profile, 3'000_B);
+  ASSERT_EQ(s.pool.admit(lossy, greedy, 9'000).verdict, AdmitVerdict::accepted);
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 100).xoff_edge);
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(s.pool.admit(crowded, limits, 1'001).verdict, AdmitVerdict::accepted);
+  ASSERT_EQ(crowded.headroom_used.load(), 1'001);
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 100).xoff_edge) << "2,999 and 999 are left";
+  ASSERT_EQ(s.pool.admit(crowded, limits, 999).verdict, AdmitVerdict::accepted);
+  EXPECT_TRUE(s.pool.admit(s.pg, limits, 100).xoff_edge) << "2,000 and 999 are left";
+  EXPECT_EQ(s.used(), 300);
+  ASSERT_EQ(s.pool.admit(s.pg, limits, 700).verdict, AdmitVerdict::accepted);
+  EXPECT_FALSE(s.pool.release(s.pg, limits, 1'000)) << "nothing has changed";
+  EXPECT_TRUE(BufferPool::waits(s.pg));
+  EXPECT_FALSE(s.pool.look_again(s.pg, limits, 0));
+  EXPECT_FALSE(s.pool.release(crowded, limits, 1'000));
+  EXPECT_TRUE(s.pool.look_again(s.pg, limits, 0));
 }
 
 TEST(BufferPool, SmallFramesAreChargedByTheCell) {
