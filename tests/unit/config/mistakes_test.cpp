@@ -205,6 +205,10 @@ const Mistake kInOneKey[] = {
      "leaves: {2: [{port: p0, path_id: 7}]}\n"
      "ports: {p0: {device: d0, role: fabric}}\n",
      {"f.yaml:1:34: leaves.2.0.path_id: '7' is not first and second choice (3/1; 3/255 = hop by hop) or auto"}},
+    {"PathIdWithMoreBehindIt",
+     "leaves: {2: [{port: p0, path_id: 3/1x}]}\n"
+     "ports: {p0: {device: d0, role: fabric}}\n",
+     {"f.yaml:1:34: leaves.2.0.path_id: '3/1x' is not first and second choice (3/1; 3/255 = hop by hop) or auto"}},
     {"BadPortName",
      "ports: {\"p 0\": {device: d0}}\n",
      {"f.yaml:1:9: 'p 0' is not valid, write up to 32 letters, digits, '_', '/' and '-'"}},
