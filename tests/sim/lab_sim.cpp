@@ -7,11 +7,14 @@
 //
 // `--generator 2` before the rest draws more (random_lab.h); then a table says at the end in how
 // many labs each fault site was reached and on, and how often it was reached and fired.
+// `--rlb PRESET` before the rest runs the labs with RLB just as that preset says.
 // Exits 1 when an invariant did not hold.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,7 @@ uint64_t number(const std::string& word) {
 int usage() {
   std::fputs(
       "usage: lab_sim [--generator 1|2] SEED... | --from A --to B | --write FILE SEED\n"
+      "       lab_sim --rlb PRESET SEED... | --from A --to B\n"
       "       lab_sim --lab FILE...\n",
       stderr);
   return 2;
@@ -85,28 +89,46 @@ class Coverage {
   std::array<FaultSites::Use, kFaultSites> uses_{};
 };
 
-int run_seeds(const std::vector<uint64_t>& seeds, Generator generator) {
+struct Choice {
+  Generator generator = Generator::first;
+  std::optional<config::RlbPreset> preset;
+};
+
+// From the words before the rest, which it takes away; nullopt: they make no sense.
+std::optional<Choice> take_choice(Words& words) {
+  Choice choice;
+  if (words.size() <= 2 || (words[0] != "--generator" && words[0] != "--rlb")) return choice;
+  if (words[0] == "--rlb") {
+    const auto name = std::ranges::find(config::kRlbPresetNames, words[1]);
+    if (name == config::kRlbPresetNames.end()) return std::nullopt;
+    choice.preset = static_cast<config::RlbPreset>(name - config::kRlbPresetNames.begin());
+  } else {
+    if (words[1] != "1" && words[1] != "2") return std::nullopt;
+    choice.generator = static_cast<Generator>(number(words[1]));
+  }
+  words.erase(words.begin(), words.begin() + 2);
+  return choice;
+}
+
+int run_seeds(const std::vector<uint64_t>& seeds, const Choice& choice) {
   int failed = 0;
   Coverage coverage;
   for (const uint64_t seed : seeds) {
-    const LabResult result = run_random_lab(seed, generator);
+    const LabResult result = choice.preset ? run_preset_lab(seed, *choice.preset)
+                                           : run_random_lab(seed, choice.generator);
     failed |= print(seed, result);
     coverage.add(result);
   }
-  if (generator == Generator::second) coverage.print();
+  if (choice.generator == Generator::second) coverage.print();
   return failed;
 }
 
 int run(Words words) {
-  auto generator = Generator::first;
-  if (words.size() > 2 && words[0] == "--generator") {
-    if (words[1] != "1" && words[1] != "2") return usage();
-    generator = static_cast<Generator>(number(words[1]));
-    words.erase(words.begin(), words.begin() + 2);
-  }
+  const std::optional<Choice> choice = take_choice(words);
+  if (!choice) return usage();
   if (words.size() >= 2 && words[0] == "--lab") return run_files({words.begin() + 1, words.end()});
   if (words.size() == 3 && words[0] == "--write")
-    return refuse(write_lab(make_random_lab(number(words[2]), generator), words[1],
+    return refuse(write_lab(make_random_lab(number(words[2]), choice->generator), words[1],
                             "Random lab " + words[2] + ", written out."));
   std::vector<uint64_t> seeds;
   if (words.size() == 4 && words[0] == "--from" && words[2] == "--to") {
@@ -117,7 +139,7 @@ int run(Words words) {
       seeds.push_back(number(word));
     }
   }
-  return seeds.empty() ? usage() : run_seeds(seeds, generator);
+  return seeds.empty() ? usage() : run_seeds(seeds, *choice);
 }
 
 }  // namespace

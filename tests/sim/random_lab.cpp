@@ -296,4 +296,15 @@ LabResult run_random_lab(uint64_t seed, Generator generator) {
                  {.replay = "build/dev/bin/lab_sim " + option + std::to_string(seed)});
 }
 
+LabResult run_preset_lab(uint64_t seed, config::RlbPreset preset) {
+  Lab lab = make_random_lab(seed);
+  lab.experiment.switches.rlb = config::rlb_preset(preset);
+  std::erase_if(lab.experiment.faults, [](const config::FaultConfig& fault) {
+    return fault.type == config::FaultType::reconfigure;
+  });
+  const std::string_view name = config::kRlbPresetNames[static_cast<size_t>(preset)];
+  return run_lab(lab, {.replay = "build/dev/bin/lab_sim --rlb " + std::string(name) + " " +
+                                 std::to_string(seed)});
+}
+
 }  // namespace eddy::test

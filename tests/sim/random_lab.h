@@ -22,4 +22,8 @@ enum class Generator : uint8_t { first = 1, second = 2 };
 Lab make_random_lab(uint64_t seed, Generator generator = Generator::first);
 LabResult run_random_lab(uint64_t seed, Generator generator = Generator::first);
 
+// The lab of the first generator with RLB just as the preset says: neither what the seed drew for
+// it nor a reconfiguration changes that.
+LabResult run_preset_lab(uint64_t seed, config::RlbPreset preset);
+
 }  // namespace eddy::test
