@@ -9,10 +9,14 @@ RlbConfig rlb_preset(RlbPreset preset) {
   rlb.preset = preset;
   if (preset == RlbPreset::paper || preset == RlbPreset::paper_star) {
     rlb.predictor.mode = PredictorMode::fixed;
+    rlb.predictor.until_drained = false;
     rlb.warning.clear = false;
+    rlb.warning.until_cleared = false;
+    rlb.warning.beside_pause = false;
     rlb.guard.mode = GuardMode::off;
     rlb.recirculation.on_exceed = OnExceed::optimal;
     rlb.all_warned = AllWarned::base;
+    rlb.suspend = Suspend::most;
     rlb.failure_detector.mode = DetectorMode::paper;
   }
   if (preset == RlbPreset::paper) {

@@ -27,8 +27,9 @@ struct PredictorConfig {
   Bytes threshold{98'304};     // fixed: warn above this
   std::optional<Bytes> floor;  // derivative: predict nothing below; nullopt = 2 d C
   std::optional<Duration>
-      horizon;               // derivative: warn when XOFF is nearer; nullopt = loop + interval
-  Duration reaction = 1_us;  // of a switch to a warning; part of the control loop
+      horizon;                // derivative: warn when XOFF is nearer; nullopt = loop + interval
+  Duration reaction = 1_us;   // of a switch to a warning; part of the control loop
+  bool until_drained = true;  // calm when it shrinks, not when it grows slowly
   bool operator==(const PredictorConfig&) const = default;
 };
 
@@ -39,6 +40,8 @@ struct WarningConfig {
   Duration contribution = 64_us;  // who fed the endangered port so recently is told, too
   int relays = 1;                 // 1 in two tiers, 2 in three
   bool clear = true;              // tell when the danger is over, not only stop telling
+  bool until_cleared = true;      // who was told is told on, even if it feeds the port no more
+  bool beside_pause = true;       // a pause of the same port does not take its place
   bool operator==(const WarningConfig&) const = default;
 };
 
@@ -63,6 +66,7 @@ enum class RoundLimit : uint8_t { most, rounds, packets };
 enum class OnExceed : uint8_t { optimal, suboptimal, least_bad };
 enum class FollowRelease : uint8_t { flush, loop };
 enum class AllWarned : uint8_t { least_bad, base, wait_once, score };
+enum class Suspend : uint8_t { most, all };  // of the paths are warned by one switch
 
 struct RecirculationConfig {
   bool enabled = true;
@@ -105,6 +109,7 @@ struct RlbConfig {
   RecirculationConfig recirculation;
   FailureDetectorConfig failure_detector;
   AllWarned all_warned = AllWarned::least_bad;
+  Suspend suspend = Suspend::all;
   bool reroute_credit = false;  // delays grow by what was just moved to the path
   double reaction = 1.0;  // chance that a flow heeds the mildest warning; the severest all heed
 
@@ -113,8 +118,9 @@ struct RlbConfig {
   bool decides_like(const RlbConfig& other) const {
     return enabled() == other.enabled() && guard == other.guard &&
            granularity == other.granularity && recirculation == other.recirculation &&
-           all_warned == other.all_warned && reroute_credit == other.reroute_credit &&
-           warning.life == other.warning.life && reaction == other.reaction;
+           all_warned == other.all_warned && suspend == other.suspend &&
+           reroute_credit == other.reroute_credit && warning.life == other.warning.life &&
+           reaction == other.reaction;
   }
   bool operator==(const RlbConfig&) const = default;
 };

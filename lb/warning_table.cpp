@@ -12,6 +12,18 @@ size_t members_of(std::span<const PathSet> sets) {
                          [](size_t sum, const PathSet& set) { return sum + set.count; });
 }
 
+size_t slots_of(const WarningTablePlan& plan) {
+  return static_cast<size_t>(std::popcount(plan.queues));
+}
+
+size_t voices_of(const WarningTablePlan& plan) {
+  return plan.pauses_apart ? 2 : 1;
+}
+
+size_t entries_for(std::span<const PathSet> sets, size_t ports, const WarningTablePlan& plan) {
+  return (ports * voices_of(plan) + members_of(sets)) * slots_of(plan);
+}
+
 bool is_newer(uint32_t a, uint32_t b) {
   return static_cast<int32_t>(a - b) > 0;
 }
@@ -20,15 +32,31 @@ bool changes(MarkEffect effect) {
   return effect != MarkEffect::ignored && effect != MarkEffect::stale;
 }
 
+// What the selector reads is no longer right.
+bool turns(MarkEffect effect) {
+  return effect == MarkEffect::begun || effect == MarkEffect::cleared;
+}
+
 }  // namespace
 
-WarningTable::WarningTable(std::span<const PathSet> sets, size_t ports)
-    : places_(ports),
-      entries_(ports + members_of(sets)),
+WarningTable::WarningTable(std::span<const PathSet> sets, size_t ports,
+                           const WarningTablePlan& plan)
+    : plan_(plan),
+      slots_(slots_of(plan)),
+      voices_(voices_of(plan)),
+      members_from_(ports * slots_ * voices_),
+      places_(ports),
+      entries_(entries_for(sets, ports, plan)),
       masks_(sets.size() * kPriorities),
-      expiries_(ports + members_of(sets)) {
+      expiries_(entries_for(sets, ports, plan)) {
+  slot_of_.fill(kNoSlot);
+  for (size_t queue = 0; queue < kPriorities; ++queue) {
+    if ((plan.queues >> queue & 1) == 0) continue;
+    slot_of_[queue] = static_cast<uint8_t>(queue_of_.size());
+    queue_of_.push_back(QueueId(queue));
+  }
   for (size_t set = 0; set < sets.size(); ++set) {
-    first_.push_back(ports + place_of_.size());
+    first_.push_back(place_of_.size());
     leaf_of_.push_back(sets[set].leaf);
     for (MemberIndex member = 0; member < sets[set].count; ++member) {
       const Place place{static_cast<uint16_t>(set), member};
@@ -40,20 +68,24 @@ WarningTable::WarningTable(std::span<const PathSet> sets, size_t ports)
 }
 
 MarkEffect WarningTable::mark(const WarningMark& mark) {
-  if (mark.leaf.is_none()) {
-    const Entry& entry = entries_[entry_of(mark.port)];
-    const uint8_t before = entry.warned_queues();
-    const MarkEffect effect = mark_entry(entry_of(mark.port), mark);
-    follow_port(mark.port, static_cast<uint8_t>(before ^ entry.warned_queues()));
-    return effect;
-  }
+  const size_t slot = slot_of_[mark.queue.index()];
+  if (slot == kNoSlot) return MarkEffect::ignored;
+  return mark.leaf.is_none() ? mark_port(mark, slot) : mark_members(mark, slot);
+}
+
+MarkEffect WarningTable::mark_port(const WarningMark& mark, size_t slot) {
+  const size_t entry = entry_of_port(mark.port, slot) + (mark.is_pause ? voices_ - 1 : 0);
+  const MarkEffect effect = mark_entry(entry, mark);
+  if (turns(effect)) follow_port(mark.port, slot);
+  return effect;
+}
+
+MarkEffect WarningTable::mark_members(const WarningMark& mark, size_t slot) {
   MarkEffect effect = MarkEffect::ignored;
   for (const Place& place : places_[mark.port.index()]) {
     if (leaf_of_[place.set] != mark.leaf) continue;
-    const Entry& entry = entries_[entry_of(place)];
-    const uint8_t before = entry.warned_queues();
-    const MarkEffect one = mark_entry(entry_of(place), mark);
-    follow(place, static_cast<uint8_t>(before ^ entry.warned_queues()));
+    const MarkEffect one = mark_entry(entry_of_member(member_of(place), slot), mark);
+    if (turns(one)) follow(place, slot);
     if (changes(one) || !changes(effect)) effect = one;  // what changed something is told
   }
   return effect;
@@ -67,19 +99,13 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
   if (mark.severity == 0) {
     if (!same) return MarkEffect::ignored;
     entry.sequence = mark.sequence;
-    entry.queues = static_cast<uint8_t>(entry.queues & ~mark.queues);
-    if (entry.severity == 0) return MarkEffect::ignored;
-    if (entry.queues == 0) end(index, mark.expiry);
+    if (!entry.warns()) return MarkEffect::ignored;
+    end(index, mark.expiry);
     return MarkEffect::cleared;
   }
-  const bool begins = entry.severity == 0;
+  const bool begins = !entry.warns();
   if (!begins && !same && mark.severity < entry.severity) return MarkEffect::ignored;
-  entry.queues = static_cast<uint8_t>((same && !begins ? entry.queues : 0) | mark.queues);
-  entry.sequence = mark.sequence;
-  entry.source = mark.source;
-  entry.origin = mark.origin;
-  entry.severity = mark.severity;
-  entry.until = mark.expiry;
+  entry = {mark.sequence, mark.source, mark.origin, mark.severity, mark.expiry};
   active_ += begins ? 1 : 0;
   expiries_.set(static_cast<Deadlines::Id>(index), mark.expiry);
   return begins ? MarkEffect::begun : MarkEffect::refreshed;
@@ -89,7 +115,6 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
 // old; not for ever, so that a source that starts anew is heard.
 void WarningTable::end(size_t index, Instant at) {
   entries_[index].severity = 0;
-  entries_[index].queues = 0;
   entries_[index].until = std::min(entries_[index].until, at);
   expiries_.set(static_cast<Deadlines::Id>(index), at == Instant::never() ? at : at + kRemember);
   --active_;
@@ -97,46 +122,42 @@ void WarningTable::end(size_t index, Instant at) {
 
 std::optional<PortId> WarningTable::expire_one(Instant now) {
   auto index = expiries_.pop_due(now);
-  for (; index && entries_[*index].severity == 0; index = expiries_.pop_due(now))
+  for (; index && !entries_[*index].warns(); index = expiries_.pop_due(now))
     entries_[*index] = {.until = entries_[*index].until};
   if (!index) return std::nullopt;
-  const uint8_t queues = entries_[*index].warned_queues();
   end(*index, now);
-  if (*index < places_.size()) {
-    follow_port(PortId(*index), queues);
-    return PortId(*index);
+  if (*index < members_from_) {
+    const size_t port_and_slot = *index / voices_;
+    const PortId port(port_and_slot / slots_);
+    follow_port(port, port_and_slot % slots_);
+    return port;
   }
-  const size_t member = *index - places_.size();
-  follow(place_of_[member], queues);
+  const size_t member = (*index - members_from_) / slots_;
+  follow(place_of_[member], (*index - members_from_) % slots_);
   return port_of_[member];
 }
 
-void WarningTable::follow_port(PortId port, uint8_t queues) {
-  if (queues == 0) return;
-  for (const Place& place : places_[port.index()]) follow(place, queues);
+void WarningTable::follow_port(PortId port, size_t slot) {
+  for (const Place& place : places_[port.index()]) follow(place, slot);
 }
 
-void WarningTable::follow(const Place& place, uint8_t queues) {
-  if (queues == 0) return;
-  const Entry& own = entries_[entry_of(place)];
-  const Entry& any = entries_[entry_of(port_of_[entry_of(place) - places_.size()])];
-  const uint8_t warned = own.warned_queues() | any.warned_queues();
-  for (unsigned left = queues; left != 0; left &= left - 1) {
-    const auto queue = static_cast<size_t>(std::countr_zero(left));
-    MemberMask& mask = masks_[place.set * kPriorities + queue];
-    const bool is_warned = (warned >> queue & 1) != 0;
-    mask = is_warned ? mask | bit_of(place.member) : mask & ~bit_of(place.member);
-  }
+void WarningTable::follow(const Place& place, size_t slot) {
+  const QueueId queue = queue_of_[slot];
+  MemberMask& mask = masks_[place.set * kPriorities + queue.index()];
+  const bool warned = worst(place.set, place.member, queue) != nullptr;
+  mask = warned ? mask | bit_of(place.member) : mask & ~bit_of(place.member);
 }
 
 const WarningTable::Entry* WarningTable::worst(size_t set, MemberIndex member,
                                                QueueId queue) const {
-  const Entry& own = entries_[first_[set] + member];
-  const Entry& any = entries_[entry_of(port_of_[first_[set] + member - places_.size()])];
-  const Entry* worse = own.severity >= any.severity ? &own : &any;
-  if (worse->holds(queue)) return worse;
-  const Entry* other = worse == &own ? &any : &own;
-  return other->holds(queue) ? other : nullptr;
+  const size_t slot = slot_of_[queue.index()];
+  if (slot == kNoSlot) return nullptr;
+  const size_t own = first_[set] + member;
+  const Entry* worst = &entries_[entry_of_member(own, slot)];
+  const Entry* of_port = &entries_[entry_of_port(port_of_[own], slot)];
+  for (size_t voice = 0; voice < voices_; ++voice)
+    if (of_port[voice].severity > worst->severity) worst = &of_port[voice];
+  return worst->warns() ? worst : nullptr;
 }
 
 uint8_t WarningTable::severity(size_t set, MemberIndex member, QueueId queue) const {
@@ -146,7 +167,12 @@ uint8_t WarningTable::severity(size_t set, MemberIndex member, QueueId queue) co
 
 Instant WarningTable::warned_until(size_t set, MemberIndex member) const {
   const size_t own = first_[set] + member;
-  return std::max(entries_[own].until, entries_[entry_of(port_of_[own - places_.size()])].until);
+  const Entry* of_member = &entries_[entry_of_member(own, 0)];
+  const Entry* of_port = &entries_[entry_of_port(port_of_[own], 0)];
+  Instant until;
+  for (size_t i = 0; i < slots_; ++i) until = std::max(until, of_member[i].until);
+  for (size_t i = 0; i < slots_ * voices_; ++i) until = std::max(until, of_port[i].until);
+  return until;
 }
 
 bool WarningTable::is_last_hop(size_t set, QueueId queue, MemberIndex member,

@@ -1,16 +1,20 @@
 // WarningTable: which members of which path sets are warned that PFC will stop them, and until
 // when.
 //
-// Two kinds of entry: of a port, for whatever leaf lies behind it, and of a member, for its set's
-// leaf alone. Soft state: an entry ends when it is cleared or when its time is up, whichever is
+// Three kinds of entry, each of one queue: of a port, for whatever leaf lies behind it; of a pause
+// that is in force at a port; and of a member, for its set's leaf alone. A path is warned while any
+// of them holds. Only queues that carry lossless traffic have entries; marks of others are ignored.
+// Where `pauses_apart` is false a pause and a warning of the port share one entry, which the more
+// severe takes. Soft state: an entry ends when it is cleared or when its time is up, whichever is
 // first. What a selector reads is a mask a (set, queue), kept up to date. An older message of the
 // same source, or one of a source that is less severe than what is there, changes nothing.
-// Owner: one shard, which learns of other shards' warnings by mail. Bounds: 32 octets a member and
-// a port, taken at construction. Cost: warned() a load; mark() a heap operation and, when
-// other queues are warned, a few operations for each set that the port is in. Source: reference
-// B.4, B.5.
+// Owner: one shard, which learns of other shards' warnings by mail. Bounds: for each lossless queue
+// 24 octets a member and 48 a port, taken at construction. Cost: warned() a load; mark() a heap
+// operation and, when a warning begins or ends, a few operations for each set that the port is in.
+// Source: reference B.4, B.5; docs/adr/0015.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,8 +32,9 @@ namespace eddy::lb {
 struct WarningMark {
   PortId port;
   LeafId leaf = LeafId::none();  // behind the port; none: all
-  uint8_t queues = 0;            // of the port, as a mask
+  QueueId queue;                 // of the port
   uint8_t severity = 0;          // 0: clear; 1..63
+  bool is_pause = false;         // the port is stopped already
   uint32_t sequence = 0;         // of the source, compared modulo 2^32
   uint32_t source = 0;           // the congestion point, hashed
   uint32_t origin = 0;           // its switch, hashed
@@ -39,9 +44,15 @@ struct WarningMark {
 // stale: no newer than what its source said before.
 enum class MarkEffect : uint8_t { begun, refreshed, cleared, ignored, stale };
 
+struct WarningTablePlan {
+  uint8_t queues = 0xff;     // that may be warned, as a mask
+  bool pauses_apart = true;  // from the warnings of their port
+  bool operator==(const WarningTablePlan&) const = default;
+};
+
 class WarningTable {
  public:
-  WarningTable(std::span<const PathSet> sets, size_t ports);
+  WarningTable(std::span<const PathSet> sets, size_t ports, const WarningTablePlan& plan = {});
 
   MarkEffect mark(const WarningMark& mark);
   // Ends one entry that is due, if there is one; returns its port. What ended long ago is
@@ -55,49 +66,63 @@ class WarningTable {
   }
   bool quiet() const { return active_ == 0; }
   size_t active() const { return active_; }  // entries
-  // Of the worse of the entries that concern it; 0: not warned.
+  // Of the worst of the entries that concern it; 0: not warned.
   uint8_t severity(size_t set, MemberIndex member, QueueId queue) const;
   // Until when it is warned as far as is known, or was last, in any queue; Instant{}: never was.
   Instant warned_until(size_t set, MemberIndex member) const;
   // More than half of the live members are warned by the switch that warns this one.
   bool is_last_hop(size_t set, QueueId queue, MemberIndex member, MemberMask live) const;
+  const WarningTablePlan& plan() const { return plan_; }
 
  private:
   static constexpr Duration kRemember = Duration::milliseconds(1);  // an entry that has ended
+  static constexpr uint8_t kNoSlot = 0xff;
 
   struct Entry {
     uint32_t sequence = 0;
     uint32_t source = 0;
     uint32_t origin = 0;
     uint8_t severity = 0;  // 0: none
-    uint8_t queues = 0;
     Instant until;
-    uint8_t warned_queues() const { return severity != 0 ? queues : uint8_t{0}; }
-    bool holds(QueueId queue) const { return (warned_queues() >> queue.index() & 1) != 0; }
+    bool warns() const { return severity != 0; }
   };
+  static_assert(sizeof(Entry) == 24);
   struct Place {  // of a port
     uint16_t set;
     MemberIndex member;
   };
 
-  // The entry that warns the member, the worse of two; null: none.
+  size_t member_of(const Place& place) const { return first_[place.set] + place.member; }
+  size_t entry_of_port(PortId port, size_t slot) const {
+    return (port.index() * slots_ + slot) * voices_;
+  }
+  size_t entry_of_member(size_t member, size_t slot) const {
+    return members_from_ + member * slots_ + slot;
+  }
+  // The entry that warns the member, the worst of all; null: none.
   const Entry* worst(size_t set, MemberIndex member, QueueId queue) const;
-  size_t entry_of(const Place& place) const { return first_[place.set] + place.member; }
-  size_t entry_of(PortId port) const { return port.index(); }
+  MarkEffect mark_port(const WarningMark& mark, size_t slot);
+  MarkEffect mark_members(const WarningMark& mark, size_t slot);
   MarkEffect mark_entry(size_t entry, const WarningMark& mark);
   void end(size_t entry, Instant at);
-  // What the selector reads, after these queues have changed.
-  void follow_port(PortId port, uint8_t queues);
-  void follow(const Place& place, uint8_t queues);
+  // What the selector reads, after an entry of the slot began or ended.
+  void follow_port(PortId port, size_t slot);
+  void follow(const Place& place, size_t slot);
 
-  std::vector<PortId> port_of_;             // by entry, from the first member's on
-  std::vector<size_t> first_;               // entry of a set's first member
-  std::vector<std::vector<Place>> places_;  // by port
-  std::vector<Place> place_of_;             // by entry, from the first member's on
-  std::vector<LeafId> leaf_of_;             // by set
-  std::vector<Entry> entries_;              // ports, then members set by set
-  std::vector<MemberMask> masks_;           // [set][queue]
-  Deadlines expiries_;                      // by entry
+  WarningTablePlan plan_;
+  size_t slots_ = 0;                            // queues that have entries
+  size_t voices_;                               // of a port and slot: its warning; a pause
+  size_t members_from_;                         // the first member's entry
+  std::array<uint8_t, kPriorities> slot_of_{};  // by queue
+  std::vector<QueueId> queue_of_;               // by slot
+  std::vector<PortId> port_of_;                 // by member, set by set
+  std::vector<size_t> first_;                   // a set's first member
+  std::vector<std::vector<Place>> places_;      // by port
+  std::vector<Place> place_of_;                 // by member, set by set
+  std::vector<LeafId> leaf_of_;                 // by set
+  std::vector<Entry> entries_;                  // [port][slot][voice], then [member][slot]
+  std::vector<MemberMask> masks_;               // [set][queue]
+  Deadlines expiries_;                          // by entry
   size_t active_ = 0;
 };
 

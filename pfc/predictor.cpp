@@ -40,7 +40,7 @@ uint8_t danger_of(const PredictorPlan& plan, const PgLevel& level, int64_t slope
 
 bool is_calm(const PredictorPlan& plan, const PgLevel& level, int64_t slope) {
   if (slope <= 0) return level.queue < plan.clear;
-  return time_to_fill(level.xoff - level.queue, slope) > plan.horizon * 2;
+  return !plan.until_drained && time_to_fill(level.xoff - level.queue, slope) > plan.horizon * 2;
 }
 
 }  // namespace
@@ -62,6 +62,7 @@ PredictorPlan PredictorPlan::of(const config::RlbConfig& rlb, const config::Port
   plan.watched = lossless_pgs;
   plan.notifies = port.role == config::PortRole::fabric;
   plan.sends_clear = rlb.warning.clear;
+  plan.until_drained = from.until_drained;
   plan.mode = from.mode;
   plan.interval = from.interval;
   plan.horizon = from.horizon.value_or(loop + from.interval);

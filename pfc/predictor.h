@@ -33,6 +33,7 @@ struct PredictorPlan {
   uint8_t watched = 0;    // PGs; 0 = off
   bool notifies = false;  // the peer is told: it is a switch
   bool sends_clear = true;
+  bool until_drained = true;  // calm only while it shrinks
   config::PredictorMode mode{};
   Duration interval;      // between samples
   Duration horizon;       // derivative: XOFF is nearer than this

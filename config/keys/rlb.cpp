@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 3> kRoundLimits = {"most", "rounds", "pac
 constexpr std::array<std::string_view, 3> kOnExceed = {"optimal", "suboptimal", "least_bad"};
 constexpr std::array<std::string_view, 2> kReleases = {"flush", "loop"};
 constexpr std::array<std::string_view, 4> kAllWarned = {"least_bad", "base", "wait_once", "score"};
+constexpr std::array<std::string_view, 2> kSuspend = {"most", "all"};
 
 constexpr std::array<std::string_view, 3> kDetectors = {"off", "paper", "guarded"};
 
@@ -97,6 +98,10 @@ template <>
 std::span<const std::string_view> choices_of<AllWarned>() {
   return kAllWarned;
 }
+template <>
+std::span<const std::string_view> choices_of<Suspend>() {
+  return kSuspend;
+}
 
 template <>
 std::span<const std::string_view> choices_of<DetectorMode>() {
@@ -142,6 +147,11 @@ const Section& section_of<PredictorConfig>() {
           key<S>(&S::reaction, {.name = "reaction",
                                 .max = kMillisecond,
                                 .help = "of a switch to a warning: a part of the control loop"}),
+          key<S>(&S::until_drained,
+                 {.name = "until_drained",
+                  .help = "a warned group is calm only while it shrinks; false: also while it "
+                          "grows so slowly that XOFF is two horizons away",
+                  .source = "reference B.2.4"}),
       },
       PredictorConfig{});
   return section;
@@ -176,6 +186,17 @@ const Section& section_of<WarningConfig>() {
                   .help = "switches that pass a warning on: 1 in two tiers, 2 in three"}),
           key<S>(&S::clear, {.name = "clear",
                              .help = "tell when the danger is over; false: warnings just end"}),
+          key<S>(&S::until_cleared,
+                 {.name = "until_cleared",
+                  .help = "a port that a warning was passed on to gets its refreshes and its end, "
+                          "even if it no longer feeds the endangered port; false: only while it "
+                          "fed it within contribution",
+                  .source = "reference B.4"}),
+          key<S>(&S::beside_pause,
+                 {.name = "beside_pause",
+                  .help = "a pause and the warning of its port stand beside each other; false: the "
+                          "more severe takes the place of the other",
+                  .source = "reference B.5"}),
       },
       WarningConfig{});
   return section;
@@ -392,6 +413,12 @@ const Section& section_of<RlbConfig>() {
                       "wait_once, a round in the loop first; score, the smallest delay and "
                       "expected pause, which is "
                       "warning.life for the severest warning and less for milder ones",
+                  .source = "reference B.8"}),
+          key<S>(&S::suspend,
+                 {.name = "suspend",
+                  .help = "the scheme decides alone where one switch warns of more than half of "
+                          "the paths: most, always; all, only where no path is left that is not "
+                          "warned",
                   .source = "reference B.8"}),
           key<S>(&S::reroute_credit,
                  {.name = "reroute_credit",

@@ -4,8 +4,9 @@
 // For each packet it follows Algorithm 1 of the RLB paper with its gaps closed. It takes the
 // scheme's choice, unless that is warned; else the first of the scheme's alternatives that is not
 // warned; and if all are warned, the least severe, the earlier one of equals. Each member is asked
-// about at most once. Where one switch warns of more than half of the paths to a leaf, the
-// bottleneck is behind that switch and no other path helps: then the scheme decides alone. Where
+// about at most once. Where no path is left that is not warned, and one switch warns of more than
+// half of them, the bottleneck is behind that switch and no path helps: then the scheme decides
+// alone. (`suspend: most` does so although a path is left.) Where
 // the other path is slower by more than a round in the loop takes, the packet goes round the loop
 // and is looked at again, as long as the limits allow (waiting.h). commit() tells the scheme what
 // was used, so that a flowlet stays where it was moved. Whether a flow may leave the path of its
@@ -33,6 +34,7 @@ struct RlbPolicy {
   bool rebase_on_return = false;
   config::OnExceed on_exceed{};
   config::AllWarned all_warned{};
+  config::Suspend suspend{};
   bool credit = false;     // for what was moved to a path
   Duration longest_pause;  // that the severest warning tells of
   uint64_t seed = 0;
@@ -43,6 +45,7 @@ struct RlbPolicy {
             .rebase_on_return = rlb.recirculation.rebase_on_return,
             .on_exceed = rlb.recirculation.on_exceed,
             .all_warned = rlb.all_warned,
+            .suspend = rlb.suspend,
             .credit = rlb.reroute_credit,
             .longest_pause = rlb.warning.life,
             .seed = seed,
@@ -192,11 +195,8 @@ class Rlb {
     const WarningTable& warnings = *view.warnings();
     const MemberMask live = view.live(set);
     const MemberMask warned = warnings.warned(set, packet.queue) & live;
-    if (warnings.is_last_hop(set, packet.queue, member, live)) {
-      decision_ = Decision::suspended;
-      return member;
-    }
     const bool escapes = (live & ~warned) != 0;
+    if (stands_aside(view, packet, set, member, escapes)) return member;
     MemberIndex best = member;
     for (MemberMask tried = bit_of(member); tried != live;) {
       const MemberIndex other = scheme_.alternative(view, packet, set, tried);
@@ -205,6 +205,19 @@ class Rlb {
       if (!escapes && is_less_bad(view, packet, set, other, best)) best = other;
     }
     return without_escape(view, packet, set, member, best);
+  }
+
+  // The scheme decides alone; that is a decision only where there is a choice.
+  bool stands_aside(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+                    bool escapes) {
+    const MemberMask live = view.live(set);
+    if (policy_.suspend == config::Suspend::all) {
+      if (escapes) return false;
+      if (live == bit_of(member)) return true;
+    }
+    if (!view.warnings()->is_last_hop(set, packet.queue, member, live)) return false;
+    decision_ = Decision::suspended;
+    return true;
   }
 
   // Of two that are warned.

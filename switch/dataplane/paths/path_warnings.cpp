@@ -43,7 +43,8 @@ PathWarnings::PathWarnings(ShardContext& context, const Services& services, size
       services_(services),
       plans_(ports),
       paused_(ports),
-      budget_used_to_(ports) {}
+      budget_used_to_(ports),
+      told_(ports) {}
 
 void PathWarnings::cnm(Packet* packet) {
   const PortId port = packet->ingress_port;
@@ -76,11 +77,11 @@ void PathWarnings::hear(PortId port, const Cnm& message) {
     return context_.count(port, PortCounter::cnm_forged_packets);
   const uint32_t source = source_of(message.congestion_point);
   const bool relayed = (warning.flags & kCnmRelayed) != 0;
-  const size_t queue = context_.plans(port).pause_rx.pfc_to_queue[message.priority.index()].index();
+  const QueueId queue = context_.plans(port).pause_rx.pfc_to_queue[message.priority.index()];
   const Duration life = std::min(Duration::nanoseconds(warning.expiry_ns), longest_life());
   const lb::WarningMark mark{.port = port,
                              .leaf = relayed ? warning.destination_leaf : LeafId::none(),
-                             .queues = static_cast<uint8_t>(1u << queue),
+                             .queue = queue,
                              .severity = message.feedback,
                              .sequence = warning.sequence,
                              .source = source,
@@ -90,7 +91,7 @@ void PathWarnings::hear(PortId port, const Cnm& message) {
   if (effect == lb::MarkEffect::stale) return context_.count(port, PortCounter::cnm_stale_packets);
   if (effect == lb::MarkEffect::ignored) context_.count(port, PortCounter::cnm_ignored_packets);
   tell_other_shards(mark);
-  if (warning.hops_left != 0) relay(port, message, source);
+  if (warning.hops_left != 0) relay(mark, message);
 }
 
 lb::MarkEffect PathWarnings::apply(const lb::WarningMark& mark) {
@@ -98,7 +99,7 @@ lb::MarkEffect PathWarnings::apply(const lb::WarningMark& mark) {
   const lb::MarkEffect effect = context_.warnings->mark(mark);
   follow_table();
   if (!context_.owns(mark.port)) return effect;  // its shard counts
-  const auto priority = Priority(static_cast<size_t>(std::countr_zero(mark.queues)) % kPriorities);
+  const auto priority = Priority(mark.queue.index());
   if (effect == lb::MarkEffect::begun) {
     context_.count(mark.port, PortCounter::path_warnings_begun);
     context_.event(EventKind::path_warned, mark.port, mark.severity, priority);
@@ -117,20 +118,31 @@ void PathWarnings::tell_other_shards(const lb::WarningMark& mark) {
       (void)context_.tell(ShardId(to), {.kind = Message::Kind::warning, .warning = mark});
 }
 
-void PathWarnings::relay(PortId from, const Cnm& message, uint32_t source) {
-  if (is_repeated(source, message.warning.sequence)) return;
+void PathWarnings::relay(const lb::WarningMark& mark, const Cnm& message) {
+  if (is_repeated(mark.source, message.warning.sequence)) return;
   Cnm onward = message;
   onward.warning.hops_left =
       static_cast<uint8_t>(std::min(message.warning.hops_left, kMostHops) - 1);
   onward.warning.flags |= kCnmRelayed;
+  ToldPorts::Ports nobody;
+  const bool clears = mark.severity == pfc::Predictor::kClear;
+  pass_on(mark.port, onward,
+          config_.until_cleared
+              ? told_.hear({mark.source, message.priority, clears, mark.expiry}, context_.now)
+              : nobody);
+}
+
+void PathWarnings::pass_on(PortId from, const Cnm& message, ToldPorts::Ports& told) {
   for (size_t i = 0; i < plans_.size(); ++i) {
     const PortId to(i);
-    if (to == from || context_.settings(to).role == config::PortRole::host || !fed(from, to))
-      continue;
-    if (!take_budget(to))
+    if (to == from || context_.settings(to).role == config::PortRole::host) continue;
+    if (!told[i] && !fed(from, to)) continue;
+    if (!take_budget(to)) {
       context_.count(to, PortCounter::cnm_over_budget);
-    else if (send(to, onward))
+    } else if (send(to, message)) {
       context_.count(to, PortCounter::cnm_relayed_packets);
+      told.set(i);
+    }
   }
 }
 
@@ -228,22 +240,40 @@ void PathWarnings::place(Packet* packet) {
 
 void PathWarnings::paused(PortId port, uint8_t queues) {
   const uint8_t before = std::exchange(paused_[port.index()], queues);
-  if (!enabled_ || before == queues) return;
-  const uint32_t source = source_of_pause(port);
-  const auto freed = static_cast<uint8_t>(before & ~queues);
+  if (!enabled_) return;
   const Duration hold = context_.snapshot->config.ports[port.index()].cable_delay * 2;
-  lb::WarningMark mark{
-      .port = port, .severity = pfc::Predictor::kPfcSent, .source = source, .origin = source};
-  if (queues == 0) {
-    mark.queues = freed;
-    mark.expiry = context_.now + hold;
-  } else {
-    mark.queues = queues;
-    mark.expiry = Instant::never();
+  for (unsigned changed = before ^ queues; changed != 0; changed &= changed - 1) {
+    const auto queue = static_cast<size_t>(std::countr_zero(changed));
+    const bool stops = (queues >> queue & 1) != 0;
+    lb::WarningMark mark =
+        pause_mark(port, QueueId(queue), stops ? Instant::never() : context_.now + hold);
+    mark.sequence = ++pause_sequence_;
+    (void)apply(mark);
+    tell_other_shards(mark);
   }
-  mark.sequence = ++pause_sequence_;
-  (void)apply(mark);
-  tell_other_shards(mark);
+}
+
+lb::WarningMark PathWarnings::pause_mark(PortId port, QueueId queue, Instant expiry) {
+  const uint32_t source = source_of_pause(port);
+  return {.port = port,
+          .queue = queue,
+          .severity = pfc::Predictor::kPfcSent,
+          .is_pause = true,
+          .source = source,
+          .origin = source,
+          .expiry = expiry};
+}
+
+// A table that came with a snapshot has not heard of them. Without a sequence, so that whatever the
+// port's shard says next is newer.
+void PathWarnings::mark_pauses_in_force() {
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    unsigned left = context_.signals(PortId(i)).paused_queues.load(std::memory_order_relaxed);
+    for (; left != 0; left &= left - 1) {
+      const QueueId queue(static_cast<size_t>(std::countr_zero(left)));
+      (void)apply(pause_mark(PortId(i), queue, Instant::never()));
+    }
+  }
 }
 
 void PathWarnings::pfc_sent(PortId port, uint8_t xoff, uint8_t xon) {
@@ -289,6 +319,8 @@ void PathWarnings::adopt(const Snapshot& now) {
     plans_[i] = now.plans[i].predictor;
     services_.predictor.configure(PortId(i), plans_[i]);
   }
+  if (std::exchange(table_, context_.warnings) != context_.warnings && enabled_)
+    mark_pauses_in_force();
   follow_table();
 }
 

@@ -5,9 +5,10 @@
 // kinds of CNM. One that comes straight from its congestion point concerns the port by which it
 // came, for whatever leaf lies behind that port. One that was relayed concerns the same port, but
 // only for the congestion point's leaf. It passes a message on to the fabric ports that lately fed
-// the port by which it came: once for each (congestion point, sequence), while hops are left and
-// the budget of the port allows. A real pause counts as the severest warning and outlasts the pause
-// by two cable delays. What a message may claim is limited: life, hops, severity.
+// the port by which it came, and to those that it told of the same danger before: once for each
+// (congestion point, sequence), while hops are left and the budget of the port allows. A real pause
+// counts as the severest warning, beside others, and outlasts the pause by two cable delays. What a
+// message may claim is limited: life, hops, severity.
 // A storm of messages costs little, because a poll reads at most kMostHeard of each port; a peer
 // that keeps to its own budget sends no more. Owner: the shard; every shard has a table of its own
 // and learns of marks by mail. Bounds: one CNM goes out for each watched PG and refresh, and one is
@@ -26,6 +27,7 @@
 #include "net/packet.h"
 #include "pfc/predictor.h"
 #include "switch/dataplane/paths/fabric_peers.h"
+#include "switch/dataplane/paths/told_ports.h"
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -87,7 +89,10 @@ class PathWarnings {
   void hear(PortId port, const Cnm& message);
   lb::MarkEffect apply(const lb::WarningMark& mark);
   void tell_other_shards(const lb::WarningMark& mark);
-  void relay(PortId from, const Cnm& message, uint32_t source);
+  void relay(const lb::WarningMark& mark, const Cnm& message);
+  void pass_on(PortId from, const Cnm& message, ToldPorts::Ports& told);
+  static lb::WarningMark pause_mark(PortId port, QueueId queue, Instant expiry);
+  void mark_pauses_in_force();
   bool is_repeated(uint32_t source, uint32_t sequence);
   bool fed(PortId egress, PortId ingress) const;
   bool take_budget(PortId port);
@@ -99,11 +104,13 @@ class PathWarnings {
   Services services_;
   config::WarningConfig config_;
   bool enabled_ = false;
+  const lb::WarningTable* table_ = nullptr;  // that knows of the pauses in force
   uint32_t pause_sequence_ = 0;
   std::vector<pfc::PredictorPlan> plans_;  // in force, by port
   std::vector<uint8_t> paused_;            // queues, by port
   std::vector<Instant> budget_used_to_;    // by port
   std::array<Heard, kHeard> heard_{};
+  ToldPorts told_;
   struct {
     Instant at;
     PortId port = PortId::none();

@@ -207,14 +207,24 @@ bool can_lend(const Snapshot* previous, const Snapshot& now) {
          same_sets(previous->path_sets, now.path_sets);
 }
 
+lb::WarningTablePlan warning_plan(const Snapshot& now) {
+  uint8_t queues = 0;
+  for (const auto& classes : now.classes)
+    for (size_t queue = 0; queue < kPriorities; ++queue)
+      if (classes->queues[queue].lossless) queues = static_cast<uint8_t>(queues | 1u << queue);
+  return {.queues = queues, .pauses_apart = now.config.rlb.warning.beside_pause};
+}
+
 // A table is as good for new path sets as for old ones only while they are the same.
 std::shared_ptr<lb::WarningTable> warnings_of(const Snapshot& now, size_t shard,
                                               const Snapshot* previous) {
   if (!now.config.rlb.enabled()) return nullptr;
+  const lb::WarningTablePlan plan = warning_plan(now);
   if (previous != nullptr && previous->schemes[shard].warnings != nullptr &&
+      previous->schemes[shard].warnings->plan() == plan &&
       same_sets(previous->path_sets, now.path_sets))
     return previous->schemes[shard].warnings;
-  return std::make_shared<lb::WarningTable>(now.path_sets, now.config.ports.size());
+  return std::make_shared<lb::WarningTable>(now.path_sets, now.config.ports.size(), plan);
 }
 
 // As long as flows are told apart by the same path sets, what is known of them outlives the scheme.

@@ -18,10 +18,18 @@ TEST(RlbPresets, ThePapersWarnAtAFixedLengthAndTakeNothingBack) {
     EXPECT_EQ(rlb.guard.mode, GuardMode::off);
     EXPECT_EQ(rlb.recirculation.on_exceed, OnExceed::optimal);
     EXPECT_EQ(rlb.all_warned, AllWarned::base);
+    EXPECT_EQ(rlb.suspend, Suspend::most);
+    EXPECT_FALSE(rlb.predictor.until_drained);
+    EXPECT_FALSE(rlb.warning.until_cleared);
+    EXPECT_FALSE(rlb.warning.beside_pause);
     EXPECT_EQ(rlb.failure_detector.mode, DetectorMode::paper);
   }
   const RlbConfig standard = rlb_preset(RlbPreset::standard);
   EXPECT_TRUE(standard.warning.clear);
+  EXPECT_TRUE(standard.predictor.until_drained);
+  EXPECT_TRUE(standard.warning.until_cleared);
+  EXPECT_TRUE(standard.warning.beside_pause);
+  EXPECT_EQ(standard.suspend, Suspend::all);
   EXPECT_NE(standard.predictor.mode, PredictorMode::fixed);
 }
 

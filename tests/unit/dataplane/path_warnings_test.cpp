@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "net/cnm.h"
 #include "net/ethernet.h"
@@ -120,6 +121,35 @@ TEST(PathWarnings, EachMessageIsPassedOnOnceAndOldFeedsAreForgotten) {
   rig.inject(1, frame_of(warning(7)));
   rig.run_for(10_us);
   EXPECT_EQ(cnms(rig, 0).size(), 2u);
+}
+
+// A leaf that heeds a warning sends nothing more to the port. It hears all the same that the danger
+// lasts, and that it is over; the next danger is not its concern.
+TEST(PathWarnings, WhoWasToldIsToldUntilItIsCleared) {
+  for (const bool until_cleared : {true, false}) {
+    config::SwitchConfig config = spine();
+    config.rlb.warning.until_cleared = until_cleared;
+    OneSwitch rig(config);
+    cross(rig, 0, 1);
+    rig.run_for(5_us);
+    uint32_t sequence = 0;
+    const auto tell = [&](uint8_t severity) {
+      rig.inject(1, frame_of(warning(++sequence, severity)));
+      rig.run_for(8_us);
+    };
+    for (int i = 0; i < 20; ++i) tell(20);
+    EXPECT_EQ(cnms(rig, 0).size(), until_cleared ? 20u : 8u) << "it fed the port for 64 us";
+    tell(kCnmClear);
+    tell(kCnmClear);
+    const auto relayed = cnms(rig, 0);
+    const auto clears = std::ranges::count_if(
+        relayed, [](const SeenCnm& seen) { return seen.message.feedback == kCnmClear; });
+    EXPECT_EQ(clears, until_cleared ? 2 : 0);
+    tell(20);
+    EXPECT_EQ(cnms(rig, 0).size(), relayed.size()) << "it has not fed the port since";
+    EXPECT_TRUE(cnms(rig, 2).empty()) << "it never did";
+    EXPECT_TRUE(rig.object().balance().holds());
+  }
 }
 
 // Sequence numbers go on after 2^32 - 1: what comes behind the wrap is newer, what came before is
@@ -383,6 +413,103 @@ TEST(PathWarnings, ThePauseItselfWarnsOfThePortAndOutlastsItByTwoCableDelays) {
   EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 0u);
   rig.run_for(2_us);
   EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 1u);
+}
+
+// Queues of the path to leaf 2 by the uplink that are warned.
+uint8_t warned_queues(OneSwitch& rig, size_t uplink) {
+  std::array<PathRow, 8> rows;
+  Command dump{.kind = Command::Kind::dump_paths, .path_rows = rows};
+  EXPECT_TRUE(rig.object().post(ShardId(0), dump));
+  rig.fabric.poll(rig.node);
+  EXPECT_TRUE(dump.done.load());
+  for (size_t i = 0; i < dump.row_count; ++i)
+    if (rows[i].leaf == LeafId(2) && rows[i].member == uplink - 2) return rows[i].warned;
+  ADD_FAILURE() << "no such path";
+  return 0;
+}
+
+constexpr Priority kOther(4);
+
+// A pause and a worse warning of one priority leave the warning of the other where it is.
+TEST(PathWarnings, PrioritiesDoNotHideEachOther) {
+  OneSwitch rig(leaf());
+  uint32_t sequence = 0;
+  const auto warn = [&](Priority priority, uint8_t severity, uint16_t port) {
+    Cnm message = warning(++sequence, severity);
+    message.priority = priority;
+    message.congestion_point.port = port;
+    rig.inject(2, frame_of(message));
+    rig.run_for(1_us);
+  };
+  warn(kLossless, 5, 7);
+  warn(kOther, 50, 8);
+  EXPECT_EQ(warned_queues(rig, 2), bit(kLossless) | bit(kOther));
+  rig.inject(2, pause_frame(bit(kOther), 0xffff));
+  rig.run_for(1_us);
+  warn(kLossless, 5, 7);
+  EXPECT_EQ(warned_queues(rig, 2), bit(kLossless) | bit(kOther));
+  EXPECT_EQ(warned_queues(rig, 3), 0);
+  rig.inject(2, pause_frame(bit(kOther), 0));
+  rig.run_for(22_us);
+  EXPECT_EQ(warned_queues(rig, 2), bit(kLossless)) << "the other's was not refreshed";
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::cnm_ignored_packets), 0u);
+}
+
+TEST(PathWarnings, AResumedPriorityIsFreeAlthoughAnotherIsPaused) {
+  OneSwitch rig(leaf());
+  rig.inject(2, pause_frame(bit(kLossless) | bit(kOther), 0xffff));
+  rig.run_for(1_us);
+  EXPECT_EQ(warned_queues(rig, 2), bit(kLossless) | bit(kOther));
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_begun), 2u);
+  rig.inject(2, pause_frame(bit(kLossless), 0));
+  rig.run_for(3_us);
+  EXPECT_EQ(warned_queues(rig, 2), bit(kLossless) | bit(kOther)) << "two cable delays";
+  rig.run_for(2_us);
+  EXPECT_EQ(warned_queues(rig, 2), bit(kOther));
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 1u);
+}
+
+TEST(PathWarnings, APauseInForceIsKnownToATableThatIsNew) {
+  OneSwitch rig(leaf());
+  rig.inject(2, pause_frame(bit(kLossless), 0xffff));
+  rig.run_for(1_us);
+  rig.config.rlb.warning.beside_pause = false;
+  ASSERT_TRUE(rig.object().reconfigure(rig.config).ok());
+  rig.run_for(1_us);
+  EXPECT_EQ(warned_queues(rig, 2), bit(kLossless));
+  EXPECT_EQ(warned_queues(rig, 3), 0);
+  rig.inject(2, pause_frame(bit(kLossless), 0));
+  rig.run_for(5_us);
+  EXPECT_EQ(warned_queues(rig, 2), 0);
+}
+
+// While the port is paused its peer goes on to warn of it; that is still known after XON.
+TEST(PathWarnings, AWarningOutlastsThePauseOfItsPort) {
+  for (const bool beside_pause : {true, false}) {
+    config::SwitchConfig config = leaf();
+    config.rlb.warning.beside_pause = beside_pause;
+    OneSwitch rig(config);
+    rig.inject(2, frame_of(warning(1)));
+    rig.inject(2, pause_frame(bit(kLossless), 0xffff));
+    rig.run_for(10_us);
+    rig.inject(2, frame_of(warning(2)));
+    rig.run_for(1_us);
+    rig.inject(2, pause_frame(bit(kLossless), 0));
+    rig.run_for(6_us);
+    EXPECT_EQ(warned_queues(rig, 2), beside_pause ? bit(kLossless) : 0);
+    rig.run_for(20_us);
+    EXPECT_EQ(warned_queues(rig, 2), 0);
+  }
+}
+
+TEST(PathWarnings, OfAQueueThatCarriesNothingLosslessAreNotHeard) {
+  OneSwitch rig(leaf());
+  Cnm lossy = warning(1);
+  lossy.priority = Priority(1);
+  rig.inject(2, frame_of(lossy));
+  rig.run_for(1_us);
+  EXPECT_EQ(warned_queues(rig, 2), 0);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::cnm_ignored_packets), 1u);
 }
 
 TEST(PathWarnings, WithoutRlbNothingIsPredictedTellsOrPassedOn) {

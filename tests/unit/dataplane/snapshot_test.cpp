@@ -64,6 +64,14 @@ TEST(Snapshot, KeepsWhatStillHolds) {
             all_but({"selector", "paths", "echoes", "judges"}))
       << "the scheme knows its lines, and the plan their capacities";
   EXPECT_EQ(kept_after([](auto& c) { c.rlb.guard.flows = 128; }), all_but({"selector", "flows"}));
+  EXPECT_EQ(kept_after([](auto& c) { c.rlb.suspend = config::Suspend::most; }),
+            all_but({"selector"}));
+  EXPECT_EQ(kept_after([](auto& c) { c.rlb.warning.beside_pause = false; }), all_but({"warnings"}));
+  EXPECT_EQ(kept_after([](auto& c) {
+              for (config::PortConfig& port : c.ports) port.pg_profiles[4] = "lossy";
+            }),
+            all_but({"warnings"}))
+      << "other queues have entries";
   EXPECT_EQ(kept_after([](auto& c) { c.resequence.flows = 128; }), all_but({"orders"}));
   EXPECT_EQ(kept_after([](auto& c) { c.path_service.sample = 77_us; }),
             all_but({"paths", "echoes", "judges"}));

@@ -135,7 +135,7 @@ TEST(Conga, AnAlternativeIsTheNextLeast) {
     Packet packet = make_packet(flow);
     EXPECT_EQ(select_one(*rlb, paths.measured_view({}, &warnings), packet), kByLoad[flow]);
     (void)warnings.mark({.port = PortId(kByLoad[flow]),
-                         .queues = 1 << 3,
+                         .queue = QueueId(3),
                          .severity = 9,
                          .sequence = 1,
                          .source = static_cast<uint32_t>(flow + 1),

@@ -43,7 +43,7 @@ struct Rig {
   void warn(MemberIndex member, bool on = true) {
     table.mark({.port = PortId(member),
                 .leaf = kLeaf,
-                .queues = 0x08,
+                .queue = QueueId(3),
                 .severity = static_cast<uint8_t>(on ? 20 : 0),
                 .sequence = ++sequence,
                 .source = 100u + member,

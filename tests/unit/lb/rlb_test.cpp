@@ -31,7 +31,7 @@ class RlbAround : public testing::TestWithParam<std::string> {
   void warn(MemberIndex member, uint8_t severity = 20, uint32_t origin = 0) {
     table.mark({.port = PortId(member),
                 .leaf = kLeaf,
-                .queues = 0x08,
+                .queue = QueueId(3),
                 .severity = severity,
                 .sequence = ++sequence_,
                 .source = 100u + member,
@@ -107,6 +107,29 @@ TEST_P(RlbAround, TakesTheLeastBadWhenAllAreWarned) {
 TEST_P(RlbAround, StandsAsideWhenTheReceiversLeafWarnsOfMostPaths) {
   constexpr uint32_t kReceiver = 99;
   for (MemberIndex member = 0; member < 3; ++member) warn(member, 30, kReceiver);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(choose(*wrapped), 3) << "a path is left";
+    EXPECT_EQ(view_.decisions(Decision::suspended), 0u);
+  }
+  warn(3, 10);
+  uint32_t suspended = 0;
+  std::array<int, kMembers> got{};
+  for (int i = 0; i < 400; ++i) {
+    ++got[choose(*wrapped)];
+    suspended += view_.decisions(Decision::suspended);
+    EXPECT_EQ(view_.decisions(Decision::rerouted), 0u);
+  }
+  for (const int packets : got) EXPECT_GT(packets, 0);
+  EXPECT_GT(suspended, 0u);
+}
+
+// As the papers' presets have it: although a path is left.
+TEST_P(RlbAround, StandsAsideEarlyWhereThatIsWanted) {
+  config::RlbConfig rlb{.preset = config::RlbPreset::standard};
+  rlb.suspend = config::Suspend::most;
+  wrapped = test::make(GetParam(), paths, {}, {.rlb_config = &rlb});
+  constexpr uint32_t kReceiver = 99;
+  for (MemberIndex member = 0; member < 3; ++member) warn(member, 30, kReceiver);
   uint32_t suspended = 0;
   std::array<int, kMembers> got{};
   for (int i = 0; i < 400; ++i) {
@@ -121,7 +144,11 @@ TEST_P(RlbAround, StandsAsideWhenTheReceiversLeafWarnsOfMostPaths) {
 TEST_P(RlbAround, OneLivePathIsTakenWarnedOrNot) {
   paths.live() = 0b0100;
   warn(2);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(choose(*wrapped), 2);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(choose(*wrapped), 2);
+    EXPECT_EQ(view_.decisions(Decision::suspended) + view_.decisions(Decision::all_warned), 0u)
+        << "there was nothing to decide";
+  }
 }
 
 TEST_P(RlbAround, RoceRepliesAreNotMoved) {

@@ -64,7 +64,7 @@ struct Rig {
   void warn(MemberIndex member, uint8_t severity = 20) {
     table.mark({.port = PortId(member),
                 .leaf = LeafId(5),
-                .queues = 0x08,
+                .queue = QueueId(3),
                 .severity = severity,
                 .sequence = ++sequence,
                 .source = 100u + member,

@@ -10,6 +10,7 @@ namespace {
 using namespace eddy::literals;
 
 constexpr QueueId kQueue(3);
+constexpr QueueId kOther(4);
 constexpr LeafId kLeaf5(5);
 constexpr LeafId kLeaf6(6);
 
@@ -33,11 +34,21 @@ struct Rig {
 WarningMark warning(PortId port, LeafId leaf, uint32_t sequence, Duration until = 24_us) {
   return {.port = port,
           .leaf = leaf,
-          .queues = 0x08,
+          .queue = kQueue,
           .severity = 20,
           .sequence = sequence,
           .source = 77,
           .expiry = Instant::at(until)};
+}
+
+WarningMark pause(PortId port, uint32_t sequence, Instant until = Instant::never()) {
+  return {.port = port,
+          .queue = kQueue,
+          .severity = 63,
+          .is_pause = true,
+          .sequence = sequence,
+          .source = 1,
+          .expiry = until};
 }
 
 WarningMark clear(PortId port, LeafId leaf, uint32_t sequence) {
@@ -75,17 +86,79 @@ TEST(WarningTable, ALeafOrPortThatIsOnNoPathChangesNothing) {
   EXPECT_TRUE(rig.table.quiet());
 }
 
-TEST(WarningTable, AWorseSourceOfAnotherQueueTakesTheEntryOver) {
+// A worse warning of another queue, by another source, leaves this one where it is.
+TEST(WarningTable, QueuesHaveEntriesOfTheirOwn) {
+  for (const LeafId leaf : {LeafId::none(), kLeaf5}) {
+    Rig rig;
+    rig.mark(warning(PortId(9), leaf, 1));
+    WarningMark other = warning(PortId(9), leaf, 1, 30_us);
+    other.source = 78;
+    other.severity = 30;
+    other.queue = kOther;
+    EXPECT_EQ(rig.mark(other), MarkEffect::begun);
+    EXPECT_EQ(rig.table.active(), 2u);
+    EXPECT_EQ(rig.warned(0), 0b010u);
+    EXPECT_EQ(rig.table.warned(0, kOther), 0b010u);
+    EXPECT_EQ(rig.table.severity(0, 1, kQueue), 20);
+    EXPECT_EQ(rig.table.severity(0, 1, kOther), 30);
+    EXPECT_EQ(rig.mark(warning(PortId(9), leaf, 2, 32_us)), MarkEffect::refreshed);
+    EXPECT_EQ(rig.table.expire_one(Instant::at(31_us)), PortId(9));
+    EXPECT_EQ(rig.table.warned(0, kOther), 0u);
+    EXPECT_EQ(rig.warned(0), 0b010u);
+    EXPECT_EQ(rig.table.warned_until(0, 1), Instant::at(32_us)) << "of all queues";
+  }
+}
+
+TEST(WarningTable, AQueueWithoutLosslessTrafficHasNoEntry) {
+  WarningTable table(two_leaves(), 12, {.queues = 0x10});
+  EXPECT_EQ(table.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::ignored);
+  EXPECT_EQ(table.mark(pause(PortId(9), 1)), MarkEffect::ignored);
+  EXPECT_TRUE(table.quiet());
+  EXPECT_EQ(table.severity(0, 1, kQueue), 0);
+  WarningMark other = warning(PortId(9), kLeaf5, 1);
+  other.queue = kOther;
+  EXPECT_EQ(table.mark(other), MarkEffect::begun);
+  EXPECT_EQ(table.warned(0, kOther), 0b010u);
+  EXPECT_EQ(table.expire_one(Instant::at(24_us)), PortId(9));
+  EXPECT_EQ(table.warned(0, kOther), 0u);
+}
+
+TEST(WarningTable, APauseStandsBesideTheWarningOfItsPort) {
   Rig rig;
   rig.mark(warning(PortId(9), LeafId::none(), 1));
-  WarningMark other = warning(PortId(9), LeafId::none(), 1);
-  other.source = 78;
-  other.severity = 30;
-  other.queues = 0x10;
-  EXPECT_EQ(rig.mark(other), MarkEffect::refreshed);
+  EXPECT_EQ(rig.mark(pause(PortId(9), 1)), MarkEffect::begun);
+  EXPECT_EQ(rig.table.severity(0, 1, kQueue), 63);
+  EXPECT_EQ(rig.table.warned_until(0, 1), Instant::never());
+  EXPECT_EQ(rig.mark(warning(PortId(9), LeafId::none(), 2, 40_us)), MarkEffect::refreshed)
+      << "milder than the pause, and heard all the same";
+  rig.mark(pause(PortId(9), 2, Instant::at(30_us)));
+  EXPECT_EQ(rig.table.expire_one(Instant::at(30_us)), PortId(9));
+  EXPECT_EQ(rig.warned(0), 0b010u) << "the warning goes on";
+  EXPECT_EQ(rig.table.severity(0, 1, kQueue), 20);
+  EXPECT_EQ(rig.mark(clear(PortId(9), LeafId::none(), 3)), MarkEffect::cleared);
   EXPECT_EQ(rig.warned(0), 0u);
-  EXPECT_EQ(rig.table.warned(0, QueueId(4)), 0b010u);
-  EXPECT_EQ(rig.table.warned(1, QueueId(4)), 0b010u);
+}
+
+TEST(WarningTable, AClearDoesNotEndAPause) {
+  Rig rig;
+  rig.mark(warning(PortId(9), LeafId::none(), 1));
+  rig.mark(pause(PortId(9), 1));
+  EXPECT_EQ(rig.mark(clear(PortId(9), LeafId::none(), 2)), MarkEffect::cleared);
+  EXPECT_EQ(rig.warned(0), 0b010u);
+  EXPECT_EQ(rig.warned(1), 0b010u);
+  EXPECT_EQ(rig.table.active(), 1u);
+}
+
+// As the papers' presets have it.
+TEST(WarningTable, APauseMayTakeThePlaceOfTheWarning) {
+  WarningTable table(two_leaves(), 12, {.pauses_apart = false});
+  table.mark(warning(PortId(9), LeafId::none(), 1));
+  EXPECT_EQ(table.mark(pause(PortId(9), 1)), MarkEffect::refreshed);
+  EXPECT_EQ(table.mark(warning(PortId(9), LeafId::none(), 2, 40_us)), MarkEffect::ignored);
+  table.mark(pause(PortId(9), 2, Instant::at(30_us)));
+  EXPECT_EQ(table.expire_one(Instant::at(30_us)), PortId(9));
+  EXPECT_TRUE(table.quiet());
+  EXPECT_EQ(table.warned(0, kQueue), 0u);
 }
 
 TEST(WarningTable, EndsWhenItsTimeIsUpUnlessRefreshed) {
@@ -169,13 +242,13 @@ TEST(WarningTable, QueuesOfOneSourceAreClearedOneByOne) {
   Rig rig;
   rig.mark(warning(PortId(9), kLeaf5, 1));
   WarningMark four = warning(PortId(9), kLeaf5, 2);
-  four.queues = 0x10;
+  four.queue = kOther;
   rig.mark(four);
   EXPECT_EQ(rig.warned(0), 0b010u);
-  EXPECT_EQ(rig.table.warned(0, QueueId(4)), 0b010u);
+  EXPECT_EQ(rig.table.warned(0, kOther), 0b010u);
   rig.mark(clear(PortId(9), kLeaf5, 3));
   EXPECT_EQ(rig.warned(0), 0u);
-  EXPECT_EQ(rig.table.warned(0, QueueId(4)), 0b010u);
+  EXPECT_EQ(rig.table.warned(0, kOther), 0b010u);
 }
 
 // Two of three paths warned by one switch: its own receiver is the bottleneck.

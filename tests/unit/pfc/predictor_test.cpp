@@ -172,6 +172,31 @@ TEST(Predictor, OneRestlessSampleKeepsTheWarning) {
   EXPECT_EQ(rig.predictor.severity(kPort, kPg), Predictor::kClear);
 }
 
+// What grows reaches XOFF in the end, however slowly; a queue that shrinks is calm once it is low.
+TEST(Predictor, AQueueThatGrowsSlowlyIsCalmOnlyWhereThatIsWanted) {
+  for (const bool until_drained : {true, false}) {
+    config::RlbConfig rlb = config::rlb_preset(config::RlbPreset::standard);
+    rlb.predictor.until_drained = until_drained;
+    Rig rig(rlb);
+    ASSERT_TRUE(rig.sample(0_us, 214'000));
+    bool cleared = false;
+    Duration now = 2_us;
+    const auto look = [&](int64_t queue) {
+      const auto told = rig.sample(now, queue);
+      cleared = cleared || (told && told->severity == Predictor::kClear);
+      now += 2_us;
+    };
+    for (const int64_t queue : {5'000, 100'000}) look(queue);  // growing fast
+    for (int64_t queue = 101'000; queue < 112'000; queue += 1'000) look(queue);
+    EXPECT_EQ(cleared, !until_drained);
+    if (!until_drained) continue;
+    for (const int64_t queue : {60'000, 20'000}) look(queue);
+    EXPECT_FALSE(cleared) << "not low yet";
+    for (const int64_t queue : {9'000, 8'000}) look(queue);
+    EXPECT_TRUE(cleared);
+  }
+}
+
 TEST(Predictor, OfThePaperJustStopsTelling) {
   Rig rig(config::rlb_preset(config::RlbPreset::paper));
   ASSERT_TRUE(rig.sample(0_us, 120'000));
