@@ -11,7 +11,7 @@
 // Owner: one shard, which learns of other shards' warnings by mail. Bounds: for each lossless queue
 // 24 octets a member and 48 a port, taken at construction. Cost: warned() a load; mark() a heap
 // operation and, when a warning begins or ends, a few operations for each set that the port is in.
-// Source: reference B.4, B.5; docs/adr/0015.
+// Source: reference B.4, B.5; docs/adr/0016.
 #pragma once
 
 #include <array>
