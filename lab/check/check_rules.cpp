@@ -131,8 +131,9 @@ class Deduction {
     if (!watchdog.enabled || watchdog.detect != config::WatchdogDetect::stalled) return;
     if (stalls_) return rules_.exempt.push_back("watchdog: a switch stalls or is reconfigured");
     // It looks once an interval, and the first look may come an interval after the pause.
-    rules_.longest_stall = watchdog.detection_time + watchdog.poll_interval * 2 +
-                           experiment_.run.poll_period + experiment_.run.poll_jitter;
+    rules_.watchdog = {.detection = watchdog.detection_time,
+                       .late = watchdog.poll_interval * 2 + experiment_.run.poll_period +
+                               experiment_.run.poll_jitter};
   }
 
   void judge_loop() {

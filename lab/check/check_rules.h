@@ -21,8 +21,14 @@ namespace eddy::lab {
 struct CheckRules {
   bool lossless = true;  // no packet of a lossless group is ever dropped
   bool in_order = true;  // data packets of a queue pair arrive in the order they were first sent
-  // A lossless queue that holds packets, is paused and sends none is a storm by then; 0 = no limit.
-  Duration longest_stall{};
+  // A lossless queue that holds packets, is paused and sends none is a storm `detection` and `late`
+  // after it sent its last, if pause frames go on arriving: none comes `detection` after the one
+  // before. Without them the pause is over when its quanta are, and `late`. None: not promised.
+  struct Watchdog {
+    Duration detection;
+    Duration late;  // what looking takes, and the poll
+  };
+  std::optional<Watchdog> watchdog;
   // Of RLB's loop, in each switch; nothing is in it without RLB.
   struct Loop {
     int64_t octets = 0;  // held in all; 0: as the switch reckons, from its buffer and lines

@@ -21,6 +21,18 @@ std::string text_of(const Balance& balance) {
          text(balance.dropped) + " + held " + text(balance.held);
 }
 
+constexpr uint16_t kMostQuanta = 65'535;
+
+// Pause frames that the switch has read for the queue.
+uint64_t pause_frames(Switch& object, PortId port, QueueId queue) {
+  const PortCounters& counters = object.counters(ShardId(0))[port];
+  const auto& priorities = object.config().ports[port.index()].maps.pfc_to_queue;
+  uint64_t frames = 0;
+  for (size_t i = 0; i < kPriorities; ++i)
+    if (priorities[i] == queue) frames += counters.pfc[i].read(PfcCounter::pfc_rx_xoff);
+  return frames;
+}
+
 // The order key of a RoCEv2 data packet; 0 for any other frame.
 uint64_t data_key(const Packet& packet) {
   ParsedFrame frame;
@@ -173,7 +185,7 @@ void Checker::check_loop(uint32_t node) {
 }
 
 void Checker::watch_pauses(uint32_t index, const Packet& packet) {
-  if (rules_.longest_stall <= Duration{}) return;
+  if (!rules_.watchdog) return;
   PauseFrame pause;
   if (decode({packet.data(), packet.data_len()}, pause) != CodecVerdict::ok) return;
   const Line& line = world_.lines()[index];
@@ -185,7 +197,13 @@ void Checker::watch_pauses(uint32_t index, const Packet& packet) {
     const bool known = std::ranges::any_of(paused, [&](const PausedQueue& each) {
       return each.port == line.to_port && each.queue == queue;
     });
-    if (!known) paused.push_back({line.to_port, queue, 0, world_.now()});
+    if (known) continue;
+    paused.push_back({.port = line.to_port,
+                      .queue = queue,
+                      .since = world_.now(),
+                      .frames = pause_frames(world_.switch_at(line.to), line.to_port, queue),
+                      .last_frame = world_.now(),
+                      .renewed = world_.now()});
   }
 }
 
@@ -194,17 +212,37 @@ void Checker::check_paused(uint32_t node) {
   std::erase_if(nodes_[node].paused, [&](PausedQueue& each) {
     const QueueStatus status = object.queue_status(each.port, each.queue);
     if (!status.paused) return true;
-    const uint64_t sent = object.counters(ShardId(0))[each.port].queue[each.queue.index()].read(
-        QueueCounter::queue_tx_packets);
-    if (status.used == 0 || status.storm || sent != each.sent) each.since = world_.now();
-    each.sent = sent;
-    if (world_.now() - each.since > rules_.longest_stall)
-      fail(name_of(node), "port " + object.config().ports[each.port.index()].name + ", queue " +
-                              text(each.queue.index()) + ": paused for " +
-                              to_string(world_.now() - each.since) +
-                              " with packets, and the watchdog does not act");
+    note_progress(object, status, each);
+    judge_pause(node, each);
     return false;
   });
+}
+
+void Checker::note_progress(Switch& object, const QueueStatus& status, PausedQueue& paused) const {
+  const PortCounters& counters = object.counters(ShardId(0))[paused.port];
+  const uint64_t sent = counters.queue[paused.queue.index()].read(QueueCounter::queue_tx_packets);
+  if (status.used == 0 || status.storm || sent != paused.sent) paused.since = world_.now();
+  paused.sent = sent;
+  const uint64_t frames = pause_frames(object, paused.port, paused.queue);
+  if (frames == paused.frames) return;
+  if (world_.now() - paused.last_frame >= rules_.watchdog->detection) paused.renewed = world_.now();
+  paused.frames = frames;
+  paused.last_frame = world_.now();
+}
+
+void Checker::judge_pause(uint32_t node, const PausedQueue& paused) {
+  const auto& [detection, late] = *rules_.watchdog;
+  const config::PortConfig& port = topology_.switches[node].ports[paused.port.index()];
+  const auto since = [this](Instant when) { return world_.now() - when; };
+  const auto report = [&](Duration time, const char* what) {
+    fail(name_of(node), "port " + port.name + ", queue " + text(paused.queue.index()) +
+                            ": paused for " + to_string(time) + what);
+  };
+  const bool renewed = since(paused.last_frame) < detection && since(paused.renewed) > late;
+  if (renewed && since(paused.since) > detection + late)
+    report(since(paused.since), " with packets, and the watchdog does not act");
+  if (since(paused.last_frame) > LineRate(port.speed).time_of_quanta(kMostQuanta) + late)
+    report(since(paused.last_frame), " after its last pause frame");
 }
 
 void Checker::note_sent(const Packet& packet) {

@@ -3,12 +3,12 @@
 // Every frame is somewhere: each line's counters agree with the frames seen to enter and leave it,
 // each switch balances, and the pool's packets in use are those that switches, lines and intakes
 // hold. Buffer accounts agree with each other. RLB's loop keeps to its caps. No lossless drop, no
-// paused queue that the watchdog forgot, no data packet overtaken by a later one of its queue pair,
-// as far as CheckRules say. When all is over nothing is held. The first violation is kept as a text
-// with time, place and how to see it again, and stops the world. Owner: one run; the world must
-// outlive it. Cost: a run takes several times as long: a balance reads all counters of a switch;
-// the sums over all groups of a switch are taken every kSumsEvery turns of it. Source:
-// architecture, sections 4 and 10.
+// paused queue that the watchdog forgot, no pause longer than its frames asked for, no data packet
+// overtaken by a later one of its queue pair, as far as CheckRules say. When all is over nothing is
+// held. The first violation is kept as a text with time, place and how to see it again, and stops
+// the world. Owner: one run; the world must outlive it. Cost: a run takes several times as long: a
+// balance reads all counters of a switch; the sums over all groups of a switch are taken every
+// kSumsEvery turns of it. Source: architecture, sections 4 and 10.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,11 @@ class Checker final : public Watcher {
   struct PausedQueue {
     PortId port;
     QueueId queue;
-    uint64_t sent = 0;  // packets, when last looked
-    Instant since;      // of the last progress
+    uint64_t sent = 0;    // packets, when last looked
+    Instant since;        // of the last progress
+    uint64_t frames = 0;  // that paused it, when last looked
+    Instant last_frame;
+    Instant renewed;  // when these frames came back after a silence
   };
   struct Node {
     uint64_t holds = 0;  // packets of the switch and its Io, as last seen
@@ -75,8 +78,10 @@ class Checker final : public Watcher {
   void check_loop(uint32_t node);
   void check_pool();
   void check_paused(uint32_t node);
+  void note_progress(Switch& object, const QueueStatus& status, PausedQueue& paused) const;
   void check_empty(uint32_t node);
   void watch_pauses(uint32_t line, const Packet& packet);
+  void judge_pause(uint32_t node, const PausedQueue& paused);
   void note_sent(const Packet& packet);
   void check_order(uint32_t line, const Packet& packet);
   bool is_switch(uint32_t node) const { return node < nodes_.size(); }

@@ -34,7 +34,7 @@ struct FixedLab {
 constexpr FixedLab kLabs[] = {
     {"probe_on_the_line", nullptr, nullptr},        {"xon_into_backlog", nullptr, nullptr},
     {"xon_into_endless_backlog", nullptr, nullptr}, {"slow_receiver_bursts", nullptr, nullptr},
-    {"forced_past_the_loop", nullptr, nullptr},
+    {"forced_past_the_loop", nullptr, nullptr},     {"storm_that_stops", nullptr, nullptr},
 };
 
 class FixedLabs : public testing::TestWithParam<FixedLab> {};

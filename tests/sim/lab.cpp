@@ -69,7 +69,7 @@ lab::CheckRules rules_of(const Lab& lab, const FaultSites& sites) {
     rules.lossless = false;
     rules.exempt.push_back("lossless: pauses cannot be sent in time where a fault site is on");
   }
-  if (rules.longest_stall > Duration{}) rules.longest_stall += lab.latest * 2;
+  if (rules.watchdog) rules.watchdog->late += lab.latest * 2;
   return rules;
 }
 

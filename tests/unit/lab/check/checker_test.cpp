@@ -142,19 +142,77 @@ INSTANTIATE_TEST_SUITE_P(All, CheckerOfSenders,
                                                           config::CongestionControl::dcqcn,
                                                           config::CongestionControl::dctcp)));
 
-TEST(Checker, FindsAPausedQueueThatTheWatchdogForgot) {
+// Nothing but the watchdog, which is off, ends such a storm.
+config::Experiment with_storm(Duration duration, Duration period) {
   config::Experiment experiment = plain_experiment(2, 1, 1);
-  lab::CheckRules rules = strict();
-  rules.longest_stall = 2_ms;
   experiment.switches.watchdog.enabled = false;
-  experiment.faults = {
-      {.type = FaultType::pause_storm, .hosts = {"leaf2.host1"}, .period = 200_us}};
-  CheckedFabric fabric(experiment, {flow_of(0, 1, 100_KiB)}, rules);
+  experiment.faults = {{.type = FaultType::pause_storm,
+                        .hosts = {"leaf2.host1"},
+                        .duration = duration,
+                        .period = period}};
+  return experiment;
+}
+lab::CheckRules with_watchdog(Duration detection, Duration late) {
+  lab::CheckRules rules = strict();
+  rules.watchdog = {.detection = detection, .late = late};
+  return rules;
+}
+// Of 65,535 quanta.
+Duration longest_pause() {
+  return LineRate(plain_experiment(2, 1, 1).topology.host_rate).time_of_quanta(65'535);
+}
+
+TEST(Checker, FindsAPausedQueueThatTheWatchdogForgot) {
+  CheckedFabric fabric(with_storm(1_s, 200_us), {flow_of(0, 1, 100_KiB)},
+                       with_watchdog(1_ms, 1_ms));
   EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
   EXPECT_THAT(fabric.checker->problems(),
               ElementsAre(AllOf(HasSubstr(" leaf2: port host1, queue 3: paused for"),
                                 HasSubstr("watchdog does not act"))));
-  EXPECT_LE(fabric.world->now(), Instant() + 3_ms);
+  EXPECT_GE(fabric.world->now(), Instant() + 2_ms);
+  EXPECT_LE(fabric.world->now(), Instant() + 2_ms + 200_us);
+}
+
+// The queue is paused for longer than detection takes, but nothing renews the pause any more.
+TEST(Checker, LeavesAPauseToItsEndWhenItsFramesStop) {
+  const Duration end = longest_pause();
+  CheckedFabric fabric(with_storm(end / 4, end / 10), {flow_of(0, 1, 100_KiB)},
+                       with_watchdog(end / 4, end / 4));
+  fabric.complete();
+  EXPECT_GT(fabric.world->now(), Instant() + end);
+}
+
+// Each frame comes when the pause of the one before is nearly over. The flow fills no buffer.
+TEST(Checker, TakesPauseFramesThatAreFarApartForNoStorm) {
+  const Duration end = longest_pause();
+  CheckedFabric fabric(with_storm(end * 5, end * 3 / 4), {flow_of(0, 1, 20_KiB)},
+                       with_watchdog(end / 2, end / 2));
+  fabric.complete();
+  EXPECT_GT(fabric.world->now(), Instant() + end * 5);
+}
+
+TEST(Checker, FindsAStormThatComesBack) {
+  const Duration end = longest_pause();
+  config::Experiment experiment = with_storm(end / 8, end / 16);
+  config::FaultConfig again = experiment.faults.front();
+  again.start = end * 3 / 4;
+  again.duration = 1_s;
+  experiment.faults.push_back(again);
+  CheckedFabric fabric(experiment, {flow_of(0, 1, 100_KiB)}, with_watchdog(end / 4, end / 8));
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_THAT(fabric.checker->problems(), ElementsAre(HasSubstr("watchdog does not act")));
+  EXPECT_GT(fabric.world->now(), Instant() + end * 7 / 8);
+  EXPECT_LT(fabric.world->now(), Instant() + end);
+}
+
+// By a rule under which its quanta are over at half time.
+TEST(Checker, FindsAPauseThatDoesNotEnd) {
+  CheckedFabric fabric(with_storm(1_us, 1_ms), {flow_of(0, 1, 100_KiB)},
+                       with_watchdog(1_ms, Duration{} - longest_pause() / 2));
+  EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
+  EXPECT_THAT(fabric.checker->problems(),
+              ElementsAre(AllOf(HasSubstr(" leaf2: port host1, queue 3: paused for"),
+                                HasSubstr(" after its last pause frame"))));
 }
 
 // Both ways to leaf 2 are slow, so that both spines warn leaf 1, and its packets wait a round.
@@ -209,7 +267,9 @@ TEST(CheckRules, SayWhatAnExperimentDoesNotPromiseAndWhy) {
   config::Experiment experiment = plain_experiment(2, 2, 2);
   EXPECT_TRUE(strict().lossless);
   EXPECT_TRUE(strict().in_order);
-  EXPECT_GT(strict().longest_stall, 400_ms);
+  ASSERT_TRUE(strict().watchdog.has_value());
+  EXPECT_EQ(strict().watchdog->detection, 200_ms);
+  EXPECT_GE(strict().watchdog->late, 400_ms);
   EXPECT_THAT(strict().exempt, ElementsAre());
 
   experiment.load_balancer.scheme = "drill";
@@ -224,7 +284,7 @@ TEST(CheckRules, SayWhatAnExperimentDoesNotPromiseAndWhy) {
   const lab::CheckRules rules = lab::CheckRules::of(experiment);
   EXPECT_FALSE(rules.lossless);
   EXPECT_FALSE(rules.in_order);
-  EXPECT_EQ(rules.longest_stall, Duration{});
+  EXPECT_FALSE(rules.watchdog.has_value());
   EXPECT_THAT(
       rules.exempt,
       ElementsAre("lossless: switches.allow_overcommit",
