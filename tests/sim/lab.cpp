@@ -1,7 +1,9 @@
 #include "tests/sim/lab.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "config/set_key.h"
 #include "lab/check/fabric_checker.h"
@@ -26,12 +28,14 @@ class Bounds final : public lab::Watcher {
   Bounds(lab::World& world, const LabOptions& options) : world_(world), options_(options) {}
 
   uint64_t turns() const { return turns_; }
+  uint64_t idle_turns() const { return longest_idle_; }
   const std::string& problem() const { return problem_; }  // empty: they hold
 
   void on_frame(uint32_t, Step, const Packet&) override {}
   void on_turn(uint32_t node) override {
     if (++turns_ > options_.most_turns)
       stop("still running after " + std::to_string(options_.most_turns) + " turns");
+    if (turns_ % kLookEvery == 0) look_for_progress();
     if (node < world_.switch_count() &&
         world_.switch_node(node).io->waiting() > options_.most_unread)
       stop(world_.switch_at(node).config().name + ": more than " +
@@ -40,6 +44,23 @@ class Bounds final : public lab::Watcher {
   void on_instant() override {}
 
  private:
+  static constexpr uint64_t kLookEvery = 1'024;
+
+  void look_for_progress() {
+    const uint64_t progress = progress_of_flows();
+    if (std::exchange(progress_, progress) != progress) progress_at_ = turns_;
+    const uint64_t idle = turns_ - progress_at_;
+    longest_idle_ = std::max(longest_idle_, idle);
+    if (idle > options_.most_idle_turns)
+      stop("no flow has got on for " + std::to_string(options_.most_idle_turns) + " turns");
+  }
+  // Octets that have arrived, each once, and flows that have begun or ended.
+  uint64_t progress_of_flows() const {
+    uint64_t sum = world_.book().started() + world_.flows_ended();
+    for (size_t flow = 0; flow < world_.flows().size(); ++flow)
+      sum += world_.receive_outcome(flow).delivered_bytes;
+    return sum;
+  }
   void stop(const std::string& problem) {
     if (problem_.empty())
       problem_ =
@@ -50,6 +71,9 @@ class Bounds final : public lab::Watcher {
   lab::World& world_;
   const LabOptions& options_;
   uint64_t turns_ = 0;
+  uint64_t progress_ = 0;
+  uint64_t progress_at_ = 0;  // turns, when it was last seen
+  uint64_t longest_idle_ = 0;
   std::string problem_;
 };
 
@@ -132,6 +156,7 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   if (!bounds.problem().empty()) result.problems.push_back(bounds.problem());
   result.checks = checker.checks();
   result.turns = bounds.turns();
+  result.idle_turns = bounds.idle_turns();
   for (size_t site = 0; site < kFaultSites; ++site) {
     result.sites_on[site] = sites.on(static_cast<FaultSite>(site));
     result.sites[site] = sites.use(static_cast<FaultSite>(site));

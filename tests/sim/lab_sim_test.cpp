@@ -16,6 +16,8 @@
 namespace eddy::test {
 namespace {
 
+using namespace eddy::literals;
+
 constexpr uint64_t kSeeds = 200;
 constexpr uint64_t kTwice = 6;  // every so many seeds, the run is repeated
 
@@ -75,6 +77,38 @@ TEST(RandomLabs, OfTheSecondGeneratorKeepTheInvariants) {
     if (site == FaultSite::guard_table_full || site == FaultSite::loop_full) continue;
     EXPECT_EQ(use.fired > 0, kHasFaultSites) << kFaultSiteNames[static_cast<size_t>(site)];
   }
+}
+
+// Lab 20964: go-back-N on three paths, packet by packet, which sends nearly all again.
+Lab slow_lab() {
+  Lab lab = make_random_lab(20'964);
+  lab.experiment.faults.clear();
+  lab.flows.resize(1);
+  lab.flows.front().size = 60_KiB;
+  return lab;
+}
+
+TEST(LabBounds, LeaveALabAloneThatIsSlowAndGetsOn) {
+  const LabResult result = run_lab(slow_lab(), {.replay = "this", .most_idle_turns = 4'000});
+  EXPECT_THAT(result.problems, testing::IsEmpty());
+  EXPECT_EQ(result.flows_ended, result.flows);
+  EXPECT_GT(result.turns, 20'000u);
+}
+
+TEST(LabBounds, StopALabThatGetsNowhere) {
+  Lab lab = slow_lab();
+  lab.experiment.faults = {
+      {.type = config::FaultType::random_drop, .hosts = {"leaf2.host2"}, .probability = 1}};
+  const LabResult result = run_lab(lab, {.replay = "this", .most_idle_turns = 20'000});
+  EXPECT_THAT(result.problems,
+              testing::ElementsAre(testing::HasSubstr("no flow has got on for 20000 turns")));
+  EXPECT_LT(result.turns, 25'000u);
+}
+
+TEST(LabBounds, StopALabThatTakesTooMany) {
+  const LabResult result = run_lab(slow_lab(), {.replay = "this", .most_turns = 20'000});
+  EXPECT_THAT(result.problems,
+              testing::ElementsAre(testing::HasSubstr("still running after 20000 turns")));
 }
 
 // When the switch, the NIC or the world changed on purpose: build/dev/bin/lab_sim 1 2 3 >
