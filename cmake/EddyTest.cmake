@@ -1,7 +1,7 @@
 # eddy_test(name SOURCES a.cpp ... [APART b.cpp ...] LIBS x ... [ONE_PROCESS] [TEXT]): a binary of GoogleTest.
 # TEXT: sources use fmt or JSON, too, and want them precompiled.
-# SOURCES are compiled six at a time as one, which halves the time; APART: sources whose names of their own are those of
-# others, each alone. -DEDDY_UNITY=OFF compiles all alone.
+# SOURCES are compiled several at a time as one; APART: sources whose names of their own are those of others, each alone
+# (cmake/EddyUnity.cmake).
 # Tests run at the top of the tree, which they know as EDDY_SOURCE_DIR: no path of one clone is compiled in.
 # A test that hangs fails after EDDY_TEST_TIMEOUT seconds: far above what any takes, under a sanitizer too.
 # Each TEST of the binary becomes a ctest test; with ONE_PROCESS (tests that share one EAL) the binary is one ctest test.
@@ -14,7 +14,6 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 set(EDDY_TEST_TIMEOUT 600)
-option(EDDY_UNITY "compile six sources of tests as one" ON)
 
 function(eddy_test_label out)
   file(RELATIVE_PATH label ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
@@ -50,8 +49,7 @@ function(eddy_test name)
     eddy_precompiled(${name} KIND test)
   endif()
   target_compile_definitions(${name} PRIVATE EDDY_SOURCE_DIR=".")
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${EDDY_UNITY} UNITY_BUILD_BATCH_SIZE 6)
-  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  eddy_unity(${name} APART ${ARG_APART})
   eddy_test_label(label)
   if(ARG_ONE_PROCESS)
     eddy_register_test(${name} ${label} TARGETS ${name})

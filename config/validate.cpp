@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "config/keys/hint.h"
+#include "config/keys/units.h"
 #include "lb/registry.h"
 #include "net/host_port.h"
 #include "net/quantity.h"
@@ -153,7 +154,6 @@ void Validator::check_port(const PortConfig& port) {
 
 // Lines below LineRate's range are refused.
 void Validator::check_dilated(const std::string& path, BitRate rate) {
-  constexpr int64_t kSlowestLine = 1'000'000;
   if (config_.time_dilation > 0 && rate.bps() / config_.time_dilation < kSlowestLine)
     problem(path, fmt::format("{}: {} divided by time_dilation {} is below 1Mbps", path,
                               to_string(rate), config_.time_dilation));

@@ -2,15 +2,12 @@
 #include "config/keys/experiment.h"
 
 #include "config/keys/makers.h"
+#include "config/keys/units.h"
 
 namespace eddy::config {
 namespace {
 
-constexpr int64_t kMicrosecond = 1'000'000;  // ps
-constexpr int64_t kSecond = 1'000'000 * kMicrosecond;
-constexpr int64_t kLongest = 1'000 * kSecond;
-constexpr int64_t kSlowest = 1'000'000;
-constexpr int64_t kFastest = 1'600'000'000'000;
+constexpr int64_t kLongestRun = 1'000 * kSecond;
 constexpr int64_t kMostSwitches = 4'096;
 constexpr int64_t kMostHosts = 255;  // a switch
 constexpr int64_t kMostWeight = 64;  // as a path's in a switch's own configuration
@@ -46,7 +43,7 @@ std::vector<Key> topology_keys() {
   constexpr std::string_view kOfFatTree = "kind: fat_tree";
   constexpr std::string_view kOfDragonfly = "kind: dragonfly";
   const auto rate = [](std::string_view name, std::string_view help) {
-    return KeyInfo{.name = name, .min = kSlowest, .max = kFastest, .help = help};
+    return KeyInfo{.name = name, .min = kSlowestLine, .max = kFastestLine, .help = help};
   };
   const auto delay = [](std::string_view name, std::string_view help) {
     return KeyInfo{.name = name, .max = kSecond, .help = help};
@@ -135,8 +132,8 @@ const Section& section_of<LinkChoice>() {
                   {.shape = Type::Shape::text, .max = 128}),
           key<S>(&S::fraction, {.name = "fraction", .max = 1, .help = "of the fabric's links"}),
           key<S>(&S::rate, {.name = "rate",
-                            .min = kSlowest,
-                            .max = kFastest,
+                            .min = kSlowestLine,
+                            .max = kFastestLine,
                             .absent = "none",
                             .help = "degraded: what they have instead"}),
           key<S>(&S::weight,
@@ -198,14 +195,14 @@ const Section& section_of<RunConfig>() {
           list<S>(&S::seeds, {.name = "seeds", .help = "one run each"},
                   {.shape = Type::Shape::integer}),
           key<S>(&S::warmup, {.name = "warmup",
-                              .max = kLongest,
+                              .max = kLongestRun,
                               .help = "flows that start before are not measured"}),
           key<S>(&S::duration, {.name = "duration",
                                 .min = 1,
-                                .max = kLongest,
+                                .max = kLongestRun,
                                 .help = "flows start within warmup + duration"}),
           key<S>(&S::drain, {.name = "drain",
-                             .max = kLongest,
+                             .max = kLongestRun,
                              .help = "then so long at most, until all have finished"}),
           key<S>(&S::max_flows, {.name = "max_flows",
                                  .max = kMostFlows,
@@ -231,7 +228,7 @@ const Section& section_of<RunConfig>() {
                                .absent = "auto",
                                .help = "of the pool; auto: from buffers and links"}),
           key<S>(&S::sample_period, {.name = "sample_period",
-                                     .max = kLongest,
+                                     .max = kLongestRun,
                                      .absent = "none",
                                      .help = "between samples of the queues"}),
           key<S>(&S::time_dilation, {.name = "time_dilation",

@@ -1,15 +1,12 @@
 // The keys of the RoCEv2 hosts of an experiment.
 #include "config/keys/experiment.h"
 #include "config/keys/makers.h"
+#include "config/keys/units.h"
 
 namespace eddy::config {
 namespace {
 
-constexpr int64_t kMicrosecond = 1'000'000;  // ps
-constexpr int64_t kSecond = 1'000'000 * kMicrosecond;
 constexpr int64_t kGigabyte = 1'000'000'000;
-constexpr int64_t kSlowest = 1'000'000;
-constexpr int64_t kFastest = 1'600'000'000'000;
 
 constexpr std::array<std::string_view, 2> kRecoveries = {"go_back_n", "irn"};
 constexpr std::array<std::string_view, 3> kCongestionControls = {"none", "dcqcn", "dctcp"};
@@ -85,12 +82,12 @@ const Section& section_of<DcqcnKeys>() {
                                         .max = 100,
                                         .help = "F: increase events before additive increase"}),
           dcqcn_key<&C::additive_increase>(
-              {.name = "additive_increase", .max = kFastest, .help = "R_AI"}),
+              {.name = "additive_increase", .max = kFastestLine, .help = "R_AI"}),
           dcqcn_key<&C::hyper_increase>(
-              {.name = "hyper_increase", .max = kFastest, .help = "R_HAI"}),
+              {.name = "hyper_increase", .max = kFastestLine, .help = "R_HAI"}),
           dcqcn_key<&C::min_rate>({.name = "min_rate",
-                                   .min = kSlowest,
-                                   .max = kFastest,
+                                   .min = kSlowestLine,
+                                   .max = kFastestLine,
                                    .help = "a flow never sends slower"}),
           dcqcn_key<&C::clamp_target>(
               {.name = "clamp_target", .help = "the target rate is never above the line rate"}),

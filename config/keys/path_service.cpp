@@ -1,11 +1,11 @@
 // The keys of what is measured of paths.
 #include "config/keys/makers.h"
+#include "config/keys/units.h"
 
 namespace eddy::config {
 namespace {
 
-constexpr int64_t kMicrosecond = 1'000'000;  // ps
-constexpr int64_t kLongest = 1'000'000 * kMicrosecond;
+constexpr int64_t kLongestTurn = 1'000'000 * kMicrosecond;
 
 constexpr std::array<std::string_view, 4> kUses = {"auto", "off", "sampled", "every"};
 constexpr std::array<std::string_view, 2> kMetrics = {"one_way", "round_trip"};
@@ -41,22 +41,22 @@ const Section& section_of<PathServiceConfig>() {
                                     .help = "all leaves share a clock (one process, or PTP)"}),
           key<S>(&S::base_rtt, {.name = "base_rtt",
                                 .min = kMicrosecond / 10,
-                                .max = kLongest,
+                                .max = kLongestTurn,
                                 .absent = "auto",
                                 .help = "from host to host and back while nothing waits; auto: "
                                         "eight times the longest fabric cable, and poll_gap"}),
           key<S>(&S::sample, {.name = "sample",
-                              .max = kLongest,
+                              .max = kLongestTurn,
                               .absent = "auto",
                               .help = "a path in use is measured so often; auto: four base_rtt",
                               .source = "RLB paper"}),
           key<S>(&S::echo, {.name = "echo",
-                            .max = kLongest,
+                            .max = kLongestTurn,
                             .absent = "auto",
                             .help = "an echo waits so long for a packet to carry it; auto: half of "
                                     "base_rtt"}),
           key<S>(&S::probe, {.name = "probe",
-                             .max = kLongest,
+                             .max = kLongestTurn,
                              .absent = "auto",
                              .help = "an idle path is probed so often, 0s: never; auto: 8 base_rtt",
                              .source = "reference B.6"}),

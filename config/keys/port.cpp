@@ -1,5 +1,6 @@
 // The keys of a port and of what hangs on it.
 #include "config/keys/makers.h"
+#include "config/keys/units.h"
 
 namespace eddy::config {
 namespace {
@@ -125,7 +126,6 @@ const Section& section_of<QosMaps>() {
 template <>
 const Section& section_of<WatchdogConfig>() {
   using S = WatchdogConfig;
-  constexpr int64_t kMillisecond = 1'000'000'000;  // ps
   constexpr int64_t kLongest = 60'000 * kMillisecond;
   static const Section section = make_section(
       "watchdog", "The PFC watchdog: what to do when a peer pauses a queue without end.",
@@ -161,8 +161,6 @@ const Section& section_of<WatchdogConfig>() {
 template <>
 const Section& section_of<PfcPortConfig>() {
   using S = PfcPortConfig;
-  constexpr int64_t kMicrosecond = 1'000'000;  // ps
-  constexpr int64_t kSecond = 1'000'000 * kMicrosecond;
   static const Section section = make_section(
       "pfc", "Priority-based flow control of a port.",
       {
@@ -199,9 +197,6 @@ const Section& section_of<PfcPortConfig>() {
 template <>
 const Section& section_of<PortConfig>() {
   using S = PortConfig;
-  constexpr int64_t kMillisecond = 1'000'000'000;  // ps
-  constexpr int64_t kSlowest = 1'000'000;
-  constexpr int64_t kFastest = 1'600'000'000'000;
   static const Section section = make_section(
       "ports", "One port. The same keys under port_defaults hold for all ports.",
       {
@@ -218,8 +213,8 @@ const Section& section_of<PortConfig>() {
           key<S>(&S::admin_up, {.name = "admin_up", .help = "false takes the port down"}),
           key<S>(&S::speed, {.name = "speed",
                              .key_class = port,
-                             .min = kSlowest,
-                             .max = kFastest,
+                             .min = kSlowestLine,
+                             .max = kFastestLine,
                              .help = "line rate that shaping, pause times and headroom use"}),
           key<S>(&S::mtu, {.name = "mtu",
                            .key_class = port,
@@ -244,8 +239,8 @@ const Section& section_of<PortConfig>() {
           key<S>(&S::cable_delay,
                  {.name = "cable_delay", .max = kMillisecond, .help = "one way, for headroom"}),
           key<S>(&S::shaper, {.name = "shaper",
-                              .min = kSlowest,
-                              .max = kFastest,
+                              .min = kSlowestLine,
+                              .max = kFastestLine,
                               .absent = "none",
                               .help = "send no faster than this; none: the speed"}),
           key<S>(&S::line_overhead,

@@ -1,11 +1,9 @@
 // The keys of resequencing.
 #include "config/keys/makers.h"
+#include "config/keys/units.h"
 
 namespace eddy::config {
 namespace {
-
-constexpr int64_t kMicrosecond = 1'000'000;  // ps
-constexpr int64_t kGib = 1'024 * 1'024 * 1'024;
 
 constexpr std::array<std::string_view, 3> kLossProofs = {"auto", "none", "ports"};
 

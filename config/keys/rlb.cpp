@@ -1,12 +1,10 @@
 // The keys of RLB.
 #include "config/keys/makers.h"
+#include "config/keys/units.h"
 
 namespace eddy::config {
 namespace {
 
-constexpr int64_t kMicrosecond = 1'000'000;  // ps
-constexpr int64_t kMillisecond = 1'000 * kMicrosecond;
-constexpr int64_t kGib = 1'024 * 1'024 * 1'024;
 constexpr int64_t kMostRelays = 2;
 
 constexpr std::array<std::string_view, 3> kModes = {"static", "derivative", "combined"};
@@ -35,11 +33,11 @@ bool is_paced(const void* guard) {
 bool is_strict(const void* guard) {
   return static_cast<const GuardConfig*>(guard)->mode == GuardMode::strict;
 }
-bool is_static(const void* predictor) {
+bool is_static_predictor(const void* predictor) {
   return static_cast<const PredictorConfig*>(predictor)->mode == PredictorMode::fixed;
 }
-bool is_derivative(const void* predictor) {
-  return !is_static(predictor);
+bool is_derivative_predictor(const void* predictor) {
+  return !is_static_predictor(predictor);
 }
 
 // First in the table, so that the keys beside it change what it has set.
@@ -127,14 +125,14 @@ const Section& section_of<PredictorConfig>() {
                                  .min = 1,
                                  .max = kGib,
                                  .help = "warn above this",
-                                 .applies = is_static,
+                                 .applies = is_static_predictor,
                                  .applies_says = "mode: static"}),
           key<S>(&S::floor,
                  {.name = "floor",
                   .max = kGib,
                   .absent = "auto",
                   .help = "predict nothing below this; auto: what two cable delays bring",
-                  .applies = is_derivative,
+                  .applies = is_derivative_predictor,
                   .applies_says = "mode: derivative or combined"}),
           key<S>(&S::horizon, {.name = "horizon",
                                .min = kMicrosecond / 10,
@@ -142,7 +140,7 @@ const Section& section_of<PredictorConfig>() {
                                .absent = "auto",
                                .help = "warn when XOFF is nearer than this; auto: the control loop "
                                        "and an interval",
-                               .applies = is_derivative,
+                               .applies = is_derivative_predictor,
                                .applies_says = "mode: derivative or combined"}),
           key<S>(&S::reaction, {.name = "reaction",
                                 .max = kMillisecond,

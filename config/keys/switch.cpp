@@ -1,21 +1,16 @@
 // The keys of the switch as a whole, and the shape of the file.
 #include "config/keys/makers.h"
+#include "config/keys/units.h"
 
 namespace eddy::config {
 namespace {
 
 using enum KeyClass;
 
-constexpr int64_t kMicrosecond = 1'000'000;  // ps
-constexpr int64_t kSecond = 1'000'000 * kMicrosecond;
-constexpr int64_t kKib = 1'024;
-constexpr int64_t kMib = kKib * kKib;
-constexpr int64_t kGib = kKib * kKib * kKib;
-
 constexpr std::array<std::string_view, 2> kIdlePolicies = {"busy", "adaptive"};
 constexpr std::array<std::string_view, 2> kBufferModes = {"static", "dynamic"};
 
-bool is_static(const void* profile) {
+bool is_static_profile(const void* profile) {
   return static_cast<const BufferProfile*>(profile)->mode == BufferMode::fixed;
 }
 bool is_dynamic(const void* profile) {
@@ -129,7 +124,7 @@ const Section& section_of<BufferProfile>() {
                             .max = kGib,
                             .help = "static: pause (lossy: drop) above this, reserved included",
                             .source = "RLB paper, 256 KiB",
-                            .applies = is_static,
+                            .applies = is_static_profile,
                             .applies_says = "mode: static"}),
           key<S>(&S::dynamic_th, {.name = "dynamic_th",
                                   .min = -8,

@@ -3,15 +3,14 @@
 
 #include "config/keys/experiment.h"
 #include "config/keys/makers.h"
+#include "config/keys/units.h"
 
 namespace eddy::config {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000'000;  // ps
-constexpr int64_t kLongest = 1'000 * kSecond;
+constexpr int64_t kLatest = 1'000 * kSecond;
 constexpr int64_t kTerabyte = int64_t{1} << 40;
-constexpr int64_t kSlowest = 1'000'000;
-constexpr int64_t kFastest = 1'000'000'000'000'000;
+constexpr int64_t kFastestTraffic = 1'000'000'000'000'000;
 constexpr int64_t kMillion = 1'000'000;
 
 constexpr std::array<std::string_view, 7> kTrafficTypes = {
@@ -88,8 +87,8 @@ std::vector<Key> load_keys() {
               .applies = kPoisson,
               .applies_says = "type: poisson"}),
       key<S>(&S::rate, {.name = "rate",
-                        .min = kSlowest,
-                        .max = kFastest,
+                        .min = kSlowestLine,
+                        .max = kFastestTraffic,
                         .absent = "none",
                         .help = "poisson: offered by all sources, instead of load; incast: by "
                                 "requests at random times",
@@ -141,13 +140,13 @@ std::vector<Key> flow_keys() {
                           .help = "senders a request",
                           .applies = kIncast,
                           .applies_says = "type: incast"}),
-      key<S>(&S::start, {.name = "start", .max = kLongest, .help = "from the run's beginning"}),
+      key<S>(&S::start, {.name = "start", .max = kLatest, .help = "from the run's beginning"}),
       key<S>(&S::stop, {.name = "stop",
-                        .max = kLongest,
+                        .max = kLatest,
                         .absent = "end",
                         .help = "no flow starts from here on; end: run.warmup + run.duration"}),
       key<S>(&S::period, {.name = "period",
-                          .max = kLongest,
+                          .max = kLatest,
                           .absent = "none",
                           .help = "between consecutive ones; none: there is one",
                           .applies = kPeriodic,
@@ -253,18 +252,18 @@ const Section& section_of<FaultConfig>() {
                   .applies_says = "type: black_hole, random_drop, corruption, pfc_loss, "
                                   "pfc_duplicate, pfc_delay, cnm_loss or cnm_duplicate"}),
           key<S>(&S::rate, {.name = "rate",
-                            .min = kSlowest,
-                            .max = kFastest,
+                            .min = kSlowestLine,
+                            .max = kFastestTraffic,
                             .absent = "none",
                             .help = "what is left",
                             .applies = is<S, slow_link, slow_receiver>,
                             .applies_says = "type: slow_link or slow_receiver"}),
-          key<S>(&S::start, {.name = "start", .max = kLongest, .help = "from the run's beginning"}),
+          key<S>(&S::start, {.name = "start", .max = kLatest, .help = "from the run's beginning"}),
           key<S>(&S::duration,
-                 {.name = "duration", .max = kLongest, .absent = "end", .help = "how long"}),
+                 {.name = "duration", .max = kLatest, .absent = "end", .help = "how long"}),
           key<S>(&S::period,
                  {.name = "period",
-                  .max = kLongest,
+                  .max = kLatest,
                   .absent = "none",
                   .help = "it begins again so long after each beginning, needs a shorter "
                           "duration; pause_storm: the time between two of its pause frames, "

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "config/experiment_load.h"
+#include "lab/program/interrupt.h"
 #include "lab/real/needs.h"
 #include "lab/real/process_fabric.h"
 #include "lab/real/switch_config.h"
@@ -28,14 +29,6 @@ constexpr Duration kUpTime = Duration::seconds(60);
 constexpr Duration kGapTime = Duration::milliseconds(1'300);  // workers report once a second
 constexpr Duration kEndTime = Duration::seconds(30);          // to write what there is
 constexpr Duration kTick = Duration::milliseconds(50);
-
-std::atomic<bool> interrupted{false};
-void note_interrupt(int) {
-  interrupted.store(true, std::memory_order_relaxed);
-}
-void watch_signals() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, note_interrupt);
-}
 
 // Sleeps, or returns when a signal has come.
 void rest(Duration time) {
@@ -266,7 +259,7 @@ int run_one_really(RealRunner& runner, bool resume) {
 }  // namespace
 
 int run_real_command(const RealArguments& arguments) {
-  watch_signals();
+  watch_signals({SIGINT, SIGTERM, SIGHUP});
   const auto loaded = load(arguments);
   if (!loaded) return complain(kUsage, loaded.problems());
   const auto items = chosen_items(loaded.value(), arguments.variants, arguments.seeds);
@@ -289,7 +282,7 @@ int run_real_command(const RealArguments& arguments) {
 }
 
 int up_command(const RealArguments& arguments) {
-  watch_signals();
+  watch_signals({SIGINT, SIGTERM, SIGHUP});
   const auto loaded = load(arguments);
   if (!loaded) return complain(kUsage, loaded.problems());
   const auto items = chosen_items(loaded.value(), arguments.variants, arguments.seeds);

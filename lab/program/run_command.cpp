@@ -14,6 +14,7 @@
 
 #include "config/experiment_load.h"
 #include "lab/figures/timeline.h"
+#include "lab/program/interrupt.h"
 #include "lab/program/one_run.h"
 #include "lab/results/chosen_runs.h"
 #include "lab/results/results.h"
@@ -28,14 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::atomic<bool> interrupted{false};
-void note_interrupt(int) {
-  interrupted.store(true, std::memory_order_relaxed);
-}
-
-void watch_signals() {
-  std::signal(SIGINT, note_interrupt);
-  std::signal(SIGTERM, note_interrupt);
+void note_signals() {
+  watch_signals({SIGINT, SIGTERM});
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -186,7 +181,7 @@ void Sweep::report(std::string_view line) const {
 }
 
 int Sweep::run_here(const WorkItem& item) {
-  watch_signals();
+  note_signals();
   progress_.started(0, name_of(item));
   const OneRunOptions options{.check = arguments_.check,
                               .hpcc = arguments_.hpcc,
@@ -293,7 +288,7 @@ int complain(int code, const std::vector<std::string>& problems) {
 }
 
 int run_command(const RunArguments& arguments) {
-  if (arguments.report_fd >= 0) watch_signals();  // its parent may be interrupted at once
+  if (arguments.report_fd >= 0) note_signals();  // its parent may be interrupted at once
   const Result<fs::path> file = experiment_file(arguments.experiment);
   if (!file) return complain(kUsage, file.problems());
   Result<config::LoadedExperiment> loaded =

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr Duration kAnswer = Duration::seconds(5);
 constexpr Duration kEnd = Duration::seconds(5);  // from SIGTERM on
-constexpr auto kStep = std::chrono::milliseconds(50);
+constexpr auto kLook = std::chrono::milliseconds(50);
 
 std::string last_line(const fs::path& file) {
   std::ifstream stream(file);
@@ -73,8 +73,8 @@ void clear_remains(const fs::path& folder) {
     for (const Known& each : left) kill(each.pid, number);
     for (auto waited = std::chrono::milliseconds(0);
          waited.count() < kEnd.ns() / 1'000'000 && std::ranges::any_of(left, &Known::lives);
-         waited += kStep)
-      std::this_thread::sleep_for(kStep);
+         waited += kLook)
+      std::this_thread::sleep_for(kLook);
   }
   std::error_code ignored;
   fs::remove_all(folder, ignored);
@@ -213,7 +213,7 @@ Result<bool> RealFabric::wait_until_up(Duration time, const std::atomic<bool>& i
           fmt::format("eddyd {}: its ports are not up within {} s: {}", topology_.switches[up].name,
                       time / Duration::seconds(1),
                       last_line(folder_ / (topology_.switches[up].name + ".log"))));
-    std::this_thread::sleep_for(kStep);
+    std::this_thread::sleep_for(kLook);
   }
   return true;
 }
@@ -251,8 +251,8 @@ Problems take_down(const std::string& name) {
     const Known owner = known_of(state.at("owner"));
     if (owner.lives()) kill(owner.pid, SIGTERM);
     for (auto waited = std::chrono::milliseconds(0);
-         waited.count() < 3 * kEnd.ns() / 1'000'000 && owner.lives(); waited += kStep)
-      std::this_thread::sleep_for(kStep);
+         waited.count() < 3 * kEnd.ns() / 1'000'000 && owner.lives(); waited += kLook)
+      std::this_thread::sleep_for(kLook);
     if (owner.lives())
       return {
           fmt::format("process {} does not end; what it has is in {}", owner.pid, folder.string())};

@@ -19,16 +19,16 @@ struct Column {
   double counted_to = 0;  // from here on values are not told apart; 0: all are
 };
 constexpr double kLastOod = host::Nic::kOodBuckets - 1;
-constexpr std::array<Column, 10> kColumns = {{{"FCT mean us", "fct_mean_us"},
-                                              {"FCT p99 us", "fct_p99_us"},
-                                              {"slowdown p50", "slowdown_p50"},
-                                              {"slowdown p99", "slowdown_p99"},
-                                              {"OOO %", "ooo_ratio", 100},
-                                              {"OOD p99", "ood_p99", 1, kLastOod},
-                                              {"PFC events", "pfc_events"},
-                                              {"paused us", "pfc_paused_us"},
-                                              {"drops", "lossless_drops"},
-                                              {"unfinished", "unfinished"}}};
+constexpr std::array<Column, 10> kTableColumns = {{{"FCT mean us", "fct_mean_us"},
+                                                   {"FCT p99 us", "fct_p99_us"},
+                                                   {"slowdown p50", "slowdown_p50"},
+                                                   {"slowdown p99", "slowdown_p99"},
+                                                   {"OOO %", "ooo_ratio", 100},
+                                                   {"OOD p99", "ood_p99", 1, kLastOod},
+                                                   {"PFC events", "pfc_events"},
+                                                   {"paused us", "pfc_paused_us"},
+                                                   {"drops", "lossless_drops"},
+                                                   {"unfinished", "unfinished"}}};
 
 constexpr double kHundred = 100;
 
@@ -113,13 +113,13 @@ TextRows texts(const CellTable& table) {
 
 CellTable main_table(const std::vector<VariantRuns>& variants) {
   CellTable table{.head = {"variant", "seeds", "flows"}, .rows = {}};
-  for (const Column& column : kColumns) table.head.emplace_back(column.head);
+  for (const Column& column : kTableColumns) table.head.emplace_back(column.head);
   for (const VariantRuns& variant : variants) {
     std::vector<Cell>& row = table.rows.emplace_back();
     row = {label(shown(variant.name)),
            {CellKind::count, std::to_string(variant.runs.size()), {}},
            mean(values_of(variant.runs, "flows"))};
-    for (const Column& column : kColumns)
+    for (const Column& column : kTableColumns)
       row.push_back(cell(values_of(variant.runs, column.key, column.scale), column.counted_to));
   }
   return table;
@@ -161,8 +161,8 @@ CellTable rlb_table(const std::vector<VariantRuns>& variants) {
 
 std::vector<MainKey> main_keys() {
   std::vector<MainKey> keys;
-  keys.reserve(kColumns.size());
-  for (const Column& column : kColumns)
+  keys.reserve(kTableColumns.size());
+  for (const Column& column : kTableColumns)
     keys.push_back({std::string(column.head), std::string(column.key), column.scale});
   return keys;
 }

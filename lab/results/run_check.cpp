@@ -25,7 +25,7 @@ bool has_type(const Json& value, JsonType type) {
   return false;
 }
 
-std::string_view name_of(JsonType type) {
+std::string_view wanted(JsonType type) {
   switch (type) {
     case JsonType::boolean:
       return "true or false";
@@ -52,7 +52,7 @@ class Check {
     const auto found = in.find(key);
     if (found == in.end() || has_type(*found, type) || (nullable && found->is_null())) return;
     problems_.push_back(fmt::format("{}: key \"{}\" is {}, valid is {}", name_, key,
-                                    found->type_name(), name_of(type)));
+                                    found->type_name(), wanted(type)));
   }
   void present(const Json& in, std::string_view key, JsonType type) {
     if (!in.contains(key))
@@ -66,7 +66,7 @@ class Check {
     for (const Json& value : *found)
       if (!has_type(value, type)) {
         problems_.push_back(fmt::format("{}: key \"{}\" holds {}, valid is {} everywhere", name_,
-                                        key, value.type_name(), name_of(type)));
+                                        key, value.type_name(), wanted(type)));
         return;
       }
   }

@@ -9,7 +9,7 @@
 namespace eddy::lab {
 namespace {
 
-constexpr std::string_view kHeader = "size_bytes,cumulative_probability";
+constexpr std::string_view kCdfHeader = "size_bytes,cumulative_probability";
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -90,7 +90,7 @@ __int128 packets_up_to(int64_t size, int64_t mtu) {
 }  // namespace
 
 Result<SizeCdf> SizeCdf::parse(const NamedText& file) {
-  TextTable table(file, kHeader);
+  TextTable table(file, kCdfHeader);
   SizeCdf cdf;
   if (table.ok() || !table.rows().empty()) cdf.points_ = read_points(table);
   if (table.ok()) check_ends(table, cdf.points_);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kOurs = fs::path("config") / "workloads";
+const fs::path kWorkloads = fs::path("config") / "workloads";
 
 bool is_path(const std::string& name) {
   return name.find_first_of("./") != std::string::npos;
@@ -39,7 +39,7 @@ std::vector<fs::path> TrafficFiles::candidates(const std::string& name) const {
   if (is_path(name)) return {folder_ / name};
   const std::string file = name + ".csv";
   return {folder_ / file, folder_ / "workloads" / file, folder_ / ".." / "workloads" / file,
-          kOurs / file};
+          kWorkloads / file};
 }
 
 Result<NamedText> TrafficFiles::operator()(const std::string& name) const {
@@ -49,7 +49,7 @@ Result<NamedText> TrafficFiles::operator()(const std::string& name) const {
     if (fs::is_regular_file(path, error)) return read_file(path);
     looked += (looked.empty() ? "" : ", ") + path.lexically_normal().string();
   }
-  const fs::path built_with = build_tree() / kOurs / (name + ".csv");
+  const fs::path built_with = build_tree() / kWorkloads / (name + ".csv");
   if (std::error_code error; !is_path(name) && fs::is_regular_file(built_with, error))
     return read_file(built_with);
   return Result<NamedText>::failure("no file for " + in_quotes(name) + ", looked for " + looked);

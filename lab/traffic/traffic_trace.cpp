@@ -12,7 +12,7 @@
 namespace eddy::lab {
 namespace {
 
-constexpr std::string_view kHeader = "start,source,destination,size";
+constexpr std::string_view kTraceHeader = "start,source,destination,size";
 constexpr size_t kHpccColumns = 6;
 
 // Which cell of a row says what, and how.
@@ -21,8 +21,8 @@ struct Columns {
   std::string_view start_unit, size_unit;  // that the cells leave out
   bool numbered;                           // hosts by their numbers in HPCC's files
 };
-constexpr Columns kOurs{0, 1, 2, 3, "", "", false};
-constexpr Columns kHpcc{5, 0, 1, 4, "s", "B", true};
+constexpr Columns kOurOrder{0, 1, 2, 3, "", "", false};
+constexpr Columns kHpccOrder{5, 0, 1, 4, "s", "B", true};
 
 // Turns rows into flows; what is wrong becomes a problem of its cell.
 class TraceReader {
@@ -127,8 +127,8 @@ void add_trace(TrafficItem& item, const ReadTrafficFile& read) {
   if (!file) return item.problem(".file", file.problems().front());
   const bool hpcc = TextTable::first_line(file.value().text).find(',') == std::string_view::npos;
   TextTable table = hpcc ? TextTable(file.value(), TextTable::Blank{kHpccColumns})
-                         : TextTable(file.value(), kHeader);
-  TraceReader reader(item, table, hpcc ? kHpcc : kOurs);
+                         : TextTable(file.value(), kTraceHeader);
+  TraceReader reader(item, table, hpcc ? kHpccOrder : kOurOrder);
   reader.read();
   reader.finish();
 }

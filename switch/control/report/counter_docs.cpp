@@ -25,7 +25,7 @@ std::vector<Section> sections() {
           {"Drop reasons", "port, reason", "show drops", drop_reason_infos()}};
 }
 
-constexpr CounterInfo kEvents[] = {
+constexpr CounterInfo kEventCounters[] = {
 #define EDDY_EVENT_DOC(name, help) CounterInfo{#name, help},
     EDDY_EVENTS(EDDY_EVENT_DOC)
 #undef EDDY_EVENT_DOC
@@ -60,7 +60,7 @@ std::string counters_markdown() {
   out +=
       "\n## Events\n\nPrinted by the daemon, rate-limited by kind; the last 1,000 in `eddyctl "
       "show events`.\n\n";
-  return out + table("event", kEvents);
+  return out + table("event", kEventCounters);
 }
 
 std::string counters_text() {

@@ -205,8 +205,6 @@ std::span<const Column> columns_of(Report report) {
   return {};
 }
 
-constexpr uint64_t kPicosecondsANanosecond = 1'000;
-
 std::string number_text(Kind kind, uint64_t n) {
   switch (kind) {
     case Kind::text:

@@ -28,5 +28,6 @@ std::string bytes_text(uint64_t octets);
 std::string rate_text(uint64_t bits_per_second);
 // "0 s", "250.0 ns", "1.5 us", "12.3 ms", "4.0 s"; above two minutes "3m 20s", "2h 5m", "4d 3h"
 std::string duration_text(uint64_t picoseconds);
+inline constexpr uint64_t kPicosecondsANanosecond = 1'000;  // reports state either
 
 }  // namespace eddy::control

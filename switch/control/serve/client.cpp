@@ -16,7 +16,7 @@
 namespace eddy::control {
 namespace {
 
-constexpr size_t kReadBytes = 64 * 1024;
+constexpr size_t kAnswerBytes = 64 * 1024;
 constexpr size_t kMaxAnswerBytes = 64 * 1024 * 1024;
 
 Problems problem(const std::string& path, const std::string& what) {
@@ -71,7 +71,7 @@ Result<Json> request_over_socket(const std::string& path, const Json& request, i
     sent += static_cast<size_t>(done);
   }
   std::string answer;
-  std::vector<char> buffer(kReadBytes);
+  std::vector<char> buffer(kAnswerBytes);
   while (answer.empty() || answer.back() != '\n') {
     const ssize_t got = ::recv(fd->get(), buffer.data(), buffer.size(), 0);
     if (got < 0) return system_problem(path);

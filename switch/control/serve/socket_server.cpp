@@ -20,7 +20,7 @@ namespace {
 
 constexpr mode_t kSocketMode = 0660;
 constexpr int kListenBacklog = 64;
-constexpr size_t kReadBytes = 16 * 1024;
+constexpr size_t kRequestBytes = 16 * 1024;
 constexpr int kAcceptRetryMs = 100;
 
 std::string system_error(const std::string& what) {
@@ -98,7 +98,7 @@ struct SocketServer::Client {
 };
 
 void SocketServer::Client::read_some() {
-  char buffer[kReadBytes];
+  char buffer[kRequestBytes];
   const ssize_t got = ::recv(fd.get(), buffer, sizeof(buffer), MSG_DONTWAIT);
   if (got > 0) input.append(buffer, static_cast<size_t>(got));
   if (got == 0) end_of_input = true;

@@ -12,7 +12,6 @@ constexpr Report kViews[] = {Report::ports, Report::queues, Report::pgs,   Repor
                              Report::drops, Report::rlb,    Report::paths, Report::workers};
 constexpr size_t kLinesAround = 4;  // title, views, heads; keys
 constexpr size_t kPage = 10;
-constexpr uint64_t kPicosecondsANanosecond = 1'000;
 
 constexpr const char* kHelp[] = {
     "1 to 8, Tab        what is shown: ports, queues, priority groups, PFC, drops, RLB,",
