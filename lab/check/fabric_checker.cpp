@@ -33,18 +33,17 @@ uint64_t pause_frames(Switch& object, PortId port, QueueId queue) {
   return frames;
 }
 
-// The order key of a RoCEv2 data packet; 0 for any other frame.
-uint64_t data_key(const Packet& packet) {
+}  // namespace
+
+Checker::DataKey Checker::data_key(const Packet& packet) {
   ParsedFrame frame;
   if (parse_frame(packet.data(), packet.data_len(), packet.wire_len, frame) != ParseVerdict::ok)
-    return 0;
-  if ((frame.flags & kPacketRoce) == 0) return 0;
+    return {};
+  if ((frame.flags & kPacketRoce) == 0) return {};
   const auto opcode = static_cast<RoceOpcode>(frame.bth_opcode);
   const bool data = opcode >= RoceOpcode::write_first && opcode <= RoceOpcode::write_only_immediate;
-  return data ? frame.order_hash : 0;
+  return data ? DataKey{frame.order_hash, frame.balance_hash} : DataKey{};
 }
-
-}  // namespace
 
 Checker::Checker(World& world, const Topology& topology, const CheckRules& rules,
                  std::string replay)
@@ -246,16 +245,17 @@ void Checker::judge_pause(uint32_t node, const PausedQueue& paused) {
 }
 
 void Checker::note_sent(const Packet& packet) {
-  const uint64_t key = data_key(packet);
-  if (key != 0) sent_[&packet] = {key, ++flows_[key].sent};
+  const DataKey key = data_key(packet);
+  if (key.order != 0) sent_[&packet] = {key, ++flows_[key.order].sent};
 }
 
-// A packet is known by where it is in memory, which no switch changes.
+// A packet is known by where it is in memory, which no switch changes. One that was damaged on its
+// way has another key or another path.
 void Checker::check_order(uint32_t index, const Packet& packet) {
-  const uint64_t key = data_key(packet);
+  const DataKey key = data_key(packet);
   const auto found = sent_.find(&packet);
-  if (key == 0 || found == sent_.end() || found->second.flow != key) return;
-  FlowOrder& flow = flows_[key];
+  if (key.order == 0 || found == sent_.end() || found->second.key != key) return;
+  FlowOrder& flow = flows_[key.order];
   const uint64_t number = found->second.number;
   if (number < flow.arrived)
     fail(name_of(world_.lines()[index].to),

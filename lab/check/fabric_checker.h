@@ -62,8 +62,13 @@ class Checker final : public Watcher {
     bool touched = false;
     std::vector<PausedQueue> paused;
   };
+  struct DataKey {         // of a RoCEv2 data packet
+    uint64_t order = 0;    // what must stay in order; 0: any other frame
+    uint32_t balance = 0;  // what its path may depend on
+    bool operator==(const DataKey&) const = default;
+  };
   struct Sent {  // a data packet on its way
-    uint64_t flow = 0;
+    DataKey key;
     uint64_t number = 0;
   };
   struct FlowOrder {
@@ -71,6 +76,7 @@ class Checker final : public Watcher {
     uint64_t arrived = 0;  // the highest number
   };
 
+  static DataKey data_key(const Packet& packet);
   void take_over();
   void check_switch(uint32_t node);
   void check_sums(uint32_t node);

@@ -135,6 +135,19 @@ TEST_P(CheckerOfSenders, TakesWhatIsSentAgainForInOrder) {
   EXPECT_GT(fabric.world->receive_outcome(0).out_of_order_packets, 0u);
 }
 
+// The ICRC tells the receiver, but on its way nothing tells that a source port is not what it was.
+TEST_P(CheckerOfSenders, LetsADamagedPacketTakeAnotherPath) {
+  config::Experiment experiment = CheckerOfSenders::experiment(2, 4, 2);
+  experiment.host.icrc_check = true;
+  experiment.host.mtu = 256;
+  experiment.faults = {
+      {.type = FaultType::slow_link, .links = {"leaf1-spine1", "leaf1-spine2"}, .rate = 1_Gbps},
+      {.type = FaultType::corruption, .hosts = {"leaf1.host1"}, .probability = 0.1}};
+  CheckedFabric fabric(experiment, {flow_of(0, 2, 100_KiB), flow_of(0, 3, 100_KiB)}, strict());
+  fabric.complete();
+  EXPECT_GT(fabric.frames(1), 100u);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CheckerOfSenders,
                          testing::Combine(testing::Values(config::Recovery::go_back_n,
                                                           config::Recovery::irn),
