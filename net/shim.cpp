@@ -42,7 +42,7 @@ bool has_order_key(ShimKind kind) {
 
 bool is_reason(uint8_t octet) {
   return octet >= static_cast<uint8_t>(NotifyReason::path_busy) &&
-         octet <= static_cast<uint8_t>(NotifyReason::suspected_failed);
+         octet <= static_cast<uint8_t>(NotifyReason::kicked_out);
 }
 
 CodecVerdict decode_body(const uint8_t* body, ShimControl& control) {

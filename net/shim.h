@@ -95,7 +95,7 @@ inline size_t encode(const Shim& shim, Octets out) {
 // truncated, bad_version; bad_value: an unknown kind.
 [[nodiscard]] CodecVerdict decode(ConstOctets octets, Shim& shim);
 
-enum class NotifyReason : uint8_t { path_busy = 1, kicked_out = 2, suspected_failed = 3 };
+enum class NotifyReason : uint8_t { path_busy = 1, kicked_out = 2 };
 
 // Shim and body of a control frame. Only the fields named beside a kind are on the wire.
 struct ShimControl {

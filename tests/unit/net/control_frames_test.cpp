@@ -192,7 +192,7 @@ ShimControl random_control(Draw& draw) {
   const bool has_key = kind == ShimKind::clear || kind == ShimKind::flowcut_ack ||
                        kind == ShimKind::flow_xoff || kind == ShimKind::flow_xon;
   if (has_key) control.order_hash = draw.any<uint64_t>();
-  if (kind == ShimKind::notify) control.reason = static_cast<NotifyReason>(1 + draw.below<int>(3));
+  if (kind == ShimKind::notify) control.reason = static_cast<NotifyReason>(1 + draw.below<int>(2));
   if (kind == ShimKind::notify || kind == ShimKind::flowcut_ack)
     control.value = draw.any<uint32_t>();
   if (kind == ShimKind::flow_xoff) control.hold_us = draw.any<uint16_t>();
@@ -260,7 +260,7 @@ TEST(Shim, HasAVerdictForEveryFault) {
   ShimControl notify;
   notify.shim.kind = ShimKind::notify;
   EXPECT_EQ(after<ShimControl>(encoded(notify), 32, 0), CodecVerdict::bad_value);
-  EXPECT_EQ(after<ShimControl>(encoded(notify), 32, 4), CodecVerdict::bad_value);
+  EXPECT_EQ(after<ShimControl>(encoded(notify), 32, 3), CodecVerdict::bad_value);
 }
 
 TEST(Lldp, DecodeIsTheInverseOfEncode) {
