@@ -119,6 +119,7 @@ struct KeyInfo {
   std::string_view pattern;       // text: a regular expression
   std::string_view pattern_says;  // the same in words
   std::string_view default_says;  // when the default depends on where the section stands
+  std::string_view class_says;    // when the class depends on the value
   std::string_view help;
   std::string_view source;
   bool (*applies)(const void* object) = nullptr;  // false: the key must not be given here

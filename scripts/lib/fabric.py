@@ -42,6 +42,7 @@ class Plan:
     kmax: str = "96KiB"
     rlb: dict = field(default_factory=dict)  # the section of that name; empty: off
     host_pg: str = "lossy"  # profile of the lossless class on host ports
+    mtu: int = 1500  # of ports and hosts
     prometheus: str = ""  # address:port of /metrics, in each switch's namespace
 
     def host_port(self, number):
@@ -128,7 +129,7 @@ def switch_config(plan, identity, ports, leaves, routes):
                          "hosts": {"mode": "dynamic", "dynamic_th": 0}},
         },
         "wred": {"default": {"kmin": plan.kmin, "kmax": plan.kmax}},
-        "port_defaults": {"pfc": "{refresh_limit: 10ms}", "queues": {1: "{wred: default}"}},
+        "port_defaults": {"mtu": plan.mtu, "pfc": "{refresh_limit: 10ms}", "queues": {1: "{wred: default}"}},
         "load_balancer": {"scheme": plan.scheme} | plan.parameters,
         "ports": ports,
         "leaves": leaves,
@@ -315,6 +316,7 @@ class Fabric:
         self.world.run(namespace, "ethtool", "-K", device, "tx", "off")
         self.world.run(namespace, "sysctl", "-qw", "net.ipv4.tcp_ecn=1")
         ip = ("ip", "-n", namespace)
+        run(*ip, "link", "set", device, "mtu", self.plan.mtu)
         run(*ip, "addr", "add", f"{host_ipv4(number, 2)}/24", "dev", device)
         run(*ip, "addr", "add", f"{host_ipv6(number, 2)}/64", "dev", device, "nodad")
         run(*ip, "link", "set", device, "up")

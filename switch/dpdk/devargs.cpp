@@ -11,8 +11,8 @@
 namespace eddy {
 namespace {
 
-constexpr int kFrameHeaders = 14 + 2 * 4 + 32;  // Ethernet, two tags, the shim at its longest
-constexpr int kPacketRingFrames = 1'024;        // of af_packet's rings: 12 ms of 1,500 B at 1 Gb/s
+constexpr int kFrameHeaders = 14 + 2 * 4 + kLongestShim;  // Ethernet, two tags
+constexpr int kPacketRingFrames = 1'024;  // of af_packet's rings: 12 ms of 1,500 B at 1 Gb/s
 
 int number(std::optional<std::string_view> text, int otherwise) {
   int value = otherwise;
@@ -151,6 +151,22 @@ DeviceArgs with_driver_defaults(DeviceArgs device, int mtu) {
 
 int longest_buffer_of(const DeviceArgs& device) {
   return device.is_af_xdp() ? page_size() - kMbufAndHeaders : kAnyBuffer;
+}
+
+// As ethdev itself reckons what a frame is longer than its packet.
+uint32_t longest_mtu_of(const DriverLimits& limits) {
+  constexpr uint32_t kUnknown = UINT16_MAX;
+  constexpr uint32_t kHeaderAndFcs = 14 + 4;
+  if (limits.frame <= kHeaderAndFcs) return limits.mtu;
+  const bool both = limits.mtu != kUnknown && limits.frame > limits.mtu;
+  return both ? limits.mtu : std::min(limits.mtu, limits.frame - kHeaderAndFcs);
+}
+
+uint32_t driver_mtu(const DeviceArgs& device, const DriverLimits& limits, int mtu) {
+  const auto wanted = static_cast<uint32_t>(mtu);
+  const uint32_t longest = longest_mtu_of(limits);
+  if (wanted <= longest) return wanted;
+  return device.is_pci() ? 0 : longest;
 }
 
 int buffer_size_of(const DeviceArgs& device, int mtu) {

@@ -5,6 +5,7 @@
 // ports".
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,12 +33,24 @@ class DeviceArgs {
   std::vector<std::pair<std::string, std::string>> arguments_;  // in order; keys may repeat
 };
 
+inline constexpr int kLongestShim = 32;
 // Octets of a frame on the line for a layer-3 MTU: Ethernet header, two tags, the shim.
 int frame_size_of(int mtu);
 
 // Octets of a block of af_packet's rings for slots of that size, on a kernel with such pages: 4,096
 // octets on x86, 4,096 to 65,536 on AArch64.
 int packet_ring_block(int slot, int page);
+
+// What a driver says that it takes: the longest layer-3 packet, the longest frame with its FCS.
+struct DriverLimits {
+  uint32_t mtu = 0;    // 65,535: unknown
+  uint32_t frame = 0;  // 0: unknown
+};
+uint32_t longest_mtu_of(const DriverLimits& limits);
+// The MTU to configure the device with. Configuring holds us to what the driver says, but a virtual
+// device's word is not about its frames: af_packet says 1,500 octets whatever its rings hold, which
+// follows from its arguments. A NIC's word counts: 0 when `mtu` is above it.
+uint32_t driver_mtu(const DeviceArgs& device, const DriverLimits& limits, int mtu);
 
 // Adds the defaults of the device's driver for frames up to `mtu`.
 DeviceArgs with_driver_defaults(DeviceArgs device, int mtu);

@@ -4,8 +4,6 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include <fstream>
 
 #include "switch/dpdk/driver_thread.h"
+#include "switch/dpdk/interface.h"
 #include "switch/dpdk/packet_socket.h"
 #include "switch/dpdk/served.h"
 
@@ -70,18 +69,6 @@ Problems check_memif(const DeviceArgs& device) {
     return {"the directory of socket " + path.native() + " does not exist"};
   if (is_served(path)) return {"socket " + path.native() + " is served by another process"};
   return {};
-}
-
-// Whether a network interface is up and has its carrier (a veth: its peer is up as well); false
-// when it is gone.
-bool interface_runs(const std::string& name) {
-  ifreq request{};
-  if (name.size() >= sizeof(request.ifr_name)) return false;
-  std::memcpy(request.ifr_name, name.c_str(), name.size() + 1);
-  static const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);  // asked at every tick
-  const bool known = fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &request) == 0;
-  constexpr unsigned kBoth = IFF_UP | IFF_RUNNING;
-  return known && (static_cast<unsigned short>(request.ifr_flags) & kBoth) == kBoth;
 }
 
 Problems check_interface(const DeviceArgs& device, Capability capability, const char* name) {
@@ -143,6 +130,14 @@ std::string describe_pfc(uint16_t device, bool is_virtual) {
   return "none: the device does not say that it hands MAC control frames over";
 }
 
+// The kernel discards without a word what is longer than its interface's MTU. Fabric links carry
+// the shim besides.
+Problems let_through(const DeviceArgs& device, const config::PortConfig& config) {
+  const bool fabric = config.role == config::PortRole::fabric;
+  const int with_shim = config.mtu + (fabric ? kLongestShim : 0);
+  return raise_interface_mtu(std::string(device.find("iface").value_or("")), config.mtu, with_shim);
+}
+
 int on_link_interrupt(uint16_t, rte_eth_event_type, void* context, void*) {
   (*static_cast<std::function<void()>*>(context))();
   return 0;
@@ -195,8 +190,15 @@ Problems DpdkPort::configure(const config::PortConfig& config, rte_mempool* pool
   rte_eth_dev_info info{};
   if (const int e = rte_eth_dev_info_get(device_, &info); e != 0) return failed("asking", e);
   rte_eth_conf conf{};
-  conf.rxmode.mtu = static_cast<uint32_t>(config.mtu);
-  if (info.max_mtu != 0) conf.rxmode.mtu = std::min<uint32_t>(conf.rxmode.mtu, info.max_mtu);
+  const DriverLimits limits{info.max_mtu, info.max_rx_pktlen};
+  conf.rxmode.mtu = driver_mtu(arguments_, limits, config.mtu);
+  if (conf.rxmode.mtu == 0)
+    return named(config.name, config.device,
+                 {"the device takes packets of at most " + std::to_string(longest_mtu_of(limits)) +
+                  " octets, mtu is " + std::to_string(config.mtu)});
+  if (arguments_.is_af_packet())
+    if (Problems problems = let_through(arguments_, config); !problems.empty())
+      return named(config.name, config.device, std::move(problems));
   conf.intr_conf.lsc = (*info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 && lsc_ ? 1 : 0;
   if (const int e = rte_eth_dev_configure(device_, 1, 1, &conf); e != 0)
     return failed("configuring", e);

@@ -52,6 +52,18 @@ class AfPacket(OnKernelInterface, OnFabric):
     plan = TwoHosts.plan | {"host_ports": "af_packet"}
 
 
+class LongPackets(TwoHosts, OnFabric):
+    """The kernel's interfaces have 1,500 octets when the switch comes; it raises its own."""
+
+    plan = TwoHosts.plan | {"mtu": 9000}
+
+    def test_packets_of_the_whole_mtu_pass(self):
+        h1, h2 = self.fabric.hosts
+        done = self.world.run(h1.namespace, "ping", "-n", "-c", "3", "-i", "0.2", "-W", "2", "-M", "do",
+                              "-s", "8972", h2.ipv4, check=False)
+        self.assertIn(" 0% packet loss", done.stdout, done.stdout)
+
+
 class TwoWorkers(TwoHosts, OnFabric):
     """Every packet crosses from one worker to the other."""
 

@@ -287,6 +287,16 @@ class Refusing(OnFabric):
     def readable(self, text):
         """A file that anybody may read, with `text` in it."""
         self.world.directory.chmod(0o755)
+    def test_an_interface_that_cannot_take_the_mtu(self):
+        path = self.world.directory / "long.yaml"
+        text = self.fabric.switches[0].path.read_text().replace("name: e", "name: x", 1)
+        path.write_text(text.replace("mtu: 1500", "mtu: 9000"))
+        done = run("ip", "netns", "exec", self.fabric.switches[0].namespace, "setpriv", "--bounding-set",
+                   "-net_admin", BINARIES / "eddyd", "--config", path, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout + done.stderr,
+                         r"interface h1 has mtu 1500, the port 9000, and it cannot be raised: Operation not permitted")
+
         path = self.world.directory / "readable.yaml"
         path.write_text(text)
         path.chmod(0o644)

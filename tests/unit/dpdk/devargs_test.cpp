@@ -77,6 +77,22 @@ TEST(DriverDefaults, AfXdpBuffersLeaveRoomBeforeTheFrame) {
   EXPECT_LE(buffer_size_of(device, 3'300), longest_buffer_of(device));
 }
 
+// Their words as DPDK 22.11 has them: af_packet says frames of 1,518 octets whatever its rings
+// hold.
+TEST(DriverMtu, AVirtualDevicesWordDoesNotLimitUsAndANicsDoes) {
+  constexpr uint32_t kUnknown = 65'535;
+  const auto af_packet = DeviceArgs::parse("net_af_packet0,iface=v");
+  EXPECT_EQ(longest_mtu_of({.mtu = kUnknown, .frame = 1'518}), 1'500u);
+  EXPECT_EQ(driver_mtu(af_packet, {.mtu = kUnknown, .frame = 1'518}, 9'000), 1'500u);
+  EXPECT_EQ(driver_mtu(af_packet, {.mtu = kUnknown, .frame = 1'518}, 1'400), 1'400u);
+  EXPECT_EQ(driver_mtu(af_packet, {.mtu = kUnknown, .frame = 0}, 9'000), 9'000u);
+  const auto nic = DeviceArgs::parse("0000:3b:00.0");
+  EXPECT_EQ(driver_mtu(nic, {.mtu = 9'710, .frame = 9'736}, 9'000), 9'000u);
+  EXPECT_EQ(longest_mtu_of({.mtu = 9'710, .frame = 9'736}), 9'710u);
+  EXPECT_EQ(driver_mtu(nic, {.mtu = 3'000, .frame = 3'026}, 9'000), 0u);
+  EXPECT_EQ(driver_mtu(nic, {.mtu = kUnknown, .frame = 1'518}, 9'000), 0u);
+}
+
 TEST(DriverDefaults, OtherDriversAreLeftAlone) {
   EXPECT_EQ(with_driver_defaults(DeviceArgs::parse("net_null0"), 1'500).to_string(), "net_null0");
 }

@@ -1,0 +1,22 @@
+// A network interface of the kernel, by its name: whether it runs, and its MTU.
+//
+// Control thread. Nothing is kept but one socket to ask by. Cost: a system call each. Source:
+// netdevice(7).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "net/result.h"
+
+namespace eddy {
+
+// It is up and has its carrier (a veth: its peer is up as well); false when it is gone.
+bool interface_runs(const std::string& name);
+// Layer-3 octets; nothing when it is gone.
+std::optional<int> interface_mtu(const std::string& name);
+// Raises its MTU to `wanted`, or at least to `needed`; what is higher already stays. Problems when
+// it is below `needed` in the end. Needs CAP_NET_ADMIN where there is something to raise.
+Problems raise_interface_mtu(const std::string& name, int needed, int wanted);
+
+}  // namespace eddy
