@@ -89,7 +89,8 @@ class NetPcap(unittest.TestCase):
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and daemon.process.poll() is None:
             rows = daemon.show("ports")
-            if (sum(row["rx_packets"] for row in rows) >= received
+            seen = ("rx_packets", "pfc_rx_packets", "pause_rx_packets")
+            if (sum(row[name] for row in rows for name in seen) >= received
                     and sum(row["tx_packets"] for row in rows) >= sent):
                 return
             time.sleep(0.01)

@@ -49,8 +49,11 @@ std::string counters_markdown() {
       "use\n"
       "these names. Nothing is reset in the data plane: `eddyctl clear counters` keeps a baseline\n"
       "that reports subtract. Every packet ends in exactly one of `tx_packets`,\n"
-      "`consumed_packets`, one drop reason, or is still held. In Prometheus `rx_packets` is\n"
-      "`eddy_rx_packets_total` ([monitoring](monitoring/README.md)).\n";
+      "`consumed_packets`, one drop reason, or is still held. PFC and PAUSE frames are none: what "
+      "the\n"
+      "MAC consumes is no unicast packet received (SAI_PORT_STAT_IF_IN_UCAST_PKTS) and stands in\n"
+      "counters of its own. In Prometheus `rx_packets` is `eddy_rx_packets_total`\n"
+      "([monitoring](monitoring/README.md)).\n";
   for (const Section& section : sections()) {
     const bool drops = section.title == "Drop reasons";
     out += "\n## " + std::string(section.title) + "\n\nLabels: " + std::string(section.labels) +

@@ -67,8 +67,9 @@ inline void Ingress::process(const Received& received, std::span<Packet* const> 
       count = 0;
     }
   }
-  context_.count(received.port, PortCounter::rx_packets, packets.size());
-  context_.count(received.port, PortCounter::rx_bytes, bytes);
+  const MacControl apart = std::exchange(mac_control_, {});
+  context_.count(received.port, PortCounter::rx_packets, packets.size() - apart.packets);
+  context_.count(received.port, PortCounter::rx_bytes, bytes - apart.bytes);
   context_.stats.received += static_cast<uint32_t>(packets.size());
   if (count != 0) services_.forwarder.forward({accepted.data(), count}, backlog);
 }
@@ -147,7 +148,7 @@ void Ingress::serve(Packet* packet, const ParsedFrame& frame, const PortSettings
     case FrameKind::lldp:
       return host ? buffer_.drop(packet, DropReason::link_local) : services_.peers.lldp(packet);
     case FrameKind::mac_control:
-      return services_.pause.mac_control(packet);
+      return mac_control(packet);
     case FrameKind::cnm:
       if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
       return services_.warnings.cnm(packet);
@@ -165,5 +166,12 @@ void Ingress::serve(Packet* packet, const ParsedFrame& frame, const PortSettings
   }
   ASSERT(false);
 }
+void Ingress::mac_control(Packet* packet) {
+  const uint32_t bytes = packet->wire_len;
+  if (!services_.pause.mac_control(packet)) return;
+  ++mac_control_.packets;
+  mac_control_.bytes += bytes;
+}
+
 
 }  // namespace eddy

@@ -62,12 +62,17 @@ class Ingress {
   bool accept_slowly(Packet* packet, const Source& source);
   bool accept_unusual(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
   void serve(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
+  void mac_control(Packet* packet);
   bool refuse(Packet* packet, DropReason reason);
   void relay(std::span<Packet* const> before, int64_t backlog);
 
   ShardContext& context_;
   IngressBuffer& buffer_;
   Services services_;
+  struct MacControl {  // PFC and PAUSE frames of the burst in hand: a MAC counts them apart
+    uint64_t packets = 0;
+    uint64_t bytes = 0;
+  } mac_control_;
   struct Relay {  // a control frame that goes on, once what came before it has
     Packet* packet = nullptr;
     uint16_t set = 0;

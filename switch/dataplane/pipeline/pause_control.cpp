@@ -18,23 +18,26 @@ PauseControl::PauseControl(ShardContext& context, IngressBuffer& buffer, Egress&
       receiver_(ports, context.due_of(Timers::pause_receiver)),
       watchdog_(ports, context.due_of(Timers::watchdog)) {}
 
-void PauseControl::mac_control(Packet* packet) {
+bool PauseControl::mac_control(Packet* packet) {
   const PortId port = packet->ingress_port;
   PauseFrame frame;
   const CodecVerdict verdict = decode({packet->data(), packet->data_len()}, frame);
-  if (verdict == CodecVerdict::wrong_type)
-    return buffer_.drop(packet, DropReason::mac_control_unknown);
-  if (verdict != CodecVerdict::ok) return buffer_.drop(packet, DropReason::control_malformed);
+  if (verdict != CodecVerdict::ok) {
+    const bool unknown = verdict == CodecVerdict::wrong_type;
+    buffer_.drop(packet, unknown ? DropReason::mac_control_unknown : DropReason::control_malformed);
+    return false;
+  }
   if (frame.legacy) {
     context_.count(port, PortCounter::pause_rx_packets);  // PFC is what ports of ours speak
   } else {
     apply(receiver_.on_pfc(port, frame.enabled, frame.quanta, context_.now));
   }
-  context_.count(port, PortCounter::consumed_packets);
+    context_.count(port, PortCounter::pfc_rx_packets);
   context_.free(packet);
 }
 
 // What a frame or the passing of time did to a port's queues: counted, told, and acted on.
+  return true;
 void PauseControl::apply(const pfc::PauseChange& change) {
   const PortId port = change.port;
   count(change);

@@ -25,8 +25,8 @@ class PauseControl {
   PauseControl(ShardContext& context, IngressBuffer& buffer, Egress& egress,
                pfc::PauseSender& sender, PathWarnings& warnings, size_t ports);
 
-  // A MAC control frame. Takes it.
-  void mac_control(Packet* packet);
+  // A MAC control frame. Takes it; false: it is none that ports of ours obey, and is dropped.
+  bool mac_control(Packet* packet);
   // Gives the ports their due PFC frames.
   void send_frames() {
     if (sender_.owes(context_.now)) [[unlikely]]

@@ -20,12 +20,13 @@ namespace eddy {
 
 // name, help
 #define EDDY_PORT_COUNTERS(X)                                                                \
-  X(rx_packets, "frames received")                                                           \
-  X(rx_bytes, "octets received, without FCS")                                                \
+  X(rx_packets, "frames received, without PFC and PAUSE frames")                             \
+  X(rx_bytes, "their octets, without FCS")                                                   \
   X(tx_packets, "frames given to the line, our own included")                                \
   X(tx_bytes, "octets given to the line, without FCS")                                       \
   X(originated_packets, "frames made by the switch itself: PFC, ARP, ND, ICMP, LLDP, CNM")   \
   X(consumed_packets, "received frames used up by the switch itself")                        \
+  X(pfc_rx_packets, "PFC frames received")                                                   \
   X(pause_rx_packets, "PAUSE frames of 802.3 received: ports that speak PFC ignore them")    \
   X(tx_refused_packets, "frames that the device refused and that were kept for another try") \
   X(pfc_budget_exceeded, "pauses beyond the port's pause budget; rx: clamp cuts them short") \

@@ -53,9 +53,7 @@ TEST(Counters, PausesCountByPriorityInBothDirections) {
       {"0.originated_packets", 2},
       {"0.tx_packets", 2},
       {"0.tx_bytes", 2 * kPfcFrame},
-      {"1.rx_packets", 2},
-      {"1.rx_bytes", 2 * kPfcFrame},
-      {"1.consumed_packets", 2},
+      {"1.pfc_rx_packets", 2},
       {"1/3.pfc_rx_xoff", 1},
       {"1/3.pfc_rx_xon", 1},
       {"1/3.pfc_rx_paused_ps", 10'000'000},
@@ -65,6 +63,30 @@ TEST(Counters, PausesCountByPriorityInBothDirections) {
       {"1/3.queue_tx_bytes", 4'000},
   };
   EXPECT_EQ(counted(rig.object()), expected);
+}
+
+// As SAI_PORT_STAT_IF_IN_UCAST_PKTS: what a MAC consumes stands in counters of its own, alone or
+// among packets; a MAC control frame that no MAC of ours knows is a frame received and dropped.
+TEST(Counters, PfcAndPauseAreNoPacketsReceived) {
+  OneSwitch rig(hosts_switch(2));
+  Frame pause = pause_frame(bit(kLossless), 0);
+  pause[14] = 0x00;  // the opcode of 802.3's PAUSE: 0x0001
+  Frame unknown = pause;
+  unknown[14] = 0x77;
+  rig.send(0, 1, kLosslessDscp, 1000);
+  rig.inject(0, pause_frame(bit(Priority(5)), 0));
+  rig.inject(0, pause);
+  rig.inject(0, unknown);
+  rig.send(0, 1, kLosslessDscp, 500);
+  rig.run_for(50_us);
+  const Counted all = counted(rig.object());
+  EXPECT_EQ(all.at("0.rx_packets"), 3u);
+  EXPECT_EQ(all.at("0.rx_bytes"), 1'500u + unknown.size());
+  EXPECT_EQ(all.at("0.pfc_rx_packets"), 1u);
+  EXPECT_EQ(all.at("0.pause_rx_packets"), 1u);
+  EXPECT_EQ(all.count("0.consumed_packets"), 0u);
+  EXPECT_EQ(drops(rig.object(), DropReason::mac_control_unknown), 1u);
+  EXPECT_TRUE(rig.object().balance().holds());
 }
 
 // What a full lossless group, a full lossy one and a full lossy queue lose, of 1,000 octets each.

@@ -95,7 +95,9 @@ TEST(MetricsServer, AnswersWithTheNumbersOfTheReports) {
   ASSERT_NE(served, nullptr);
   const std::string answer = get(served->port, "/metrics");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
-  EXPECT_THAT(answer, HasSubstr("# HELP eddy_rx_packets_total frames received\n"));
+  EXPECT_THAT(
+      answer,
+      HasSubstr("# HELP eddy_rx_packets_total frames received, without PFC and PAUSE frames\n"));
   EXPECT_THAT(answer, HasSubstr("# TYPE eddy_rx_packets_total counter\n"));
   const Json ports = served->control.handle({{"command", "show"}, {"report", "ports"}});
   EXPECT_GE(ports.at("result").at("rows").at(0).at("rx_packets"), 5);
