@@ -40,19 +40,26 @@ Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t c
       beyond(outside + charge, limits.reserved) - beyond(outside, limits.reserved);
   const bool within = limits.lossless ? used <= threshold(limits) : after <= threshold(limits);
   if (taken == 0 || (within && taken <= free_shared())) {
-    hold(pg, after, taken);
+    hold(pg, after, taken, headroom);
   } else if (!limits.lossless) {
     return {AdmitVerdict::shared_full, false};
   } else if (headroom + charge <= limits.headroom && charge <= free_headroom()) {
-    PgBuffer::set(pg.headroom_used, headroom + charge);
-    add(mine_->headroom, charge);
-    hold(pg, after, 0);
+    hold_in_headroom(pg, charge);
   } else {
     return {AdmitVerdict::headroom_full, begins_pause(pg)};  // what follows it would be lost, too
   }
   const bool above = after + extra_backlog > threshold(limits) ||
                      PgBuffer::get(pg.headroom_used) > 0 || !has_room_after_xoff(limits);
   return {AdmitVerdict::accepted, limits.lossless && above && begins_pause(pg)};
+}
+
+void BufferPool::hold_in_headroom(PgBuffer& pg, int64_t charge) {
+  const int64_t held = PgBuffer::get(pg.headroom_used) + charge;
+  PgBuffer::set(pg.headroom_used, held);
+  PgBuffer::set(pg.used, PgBuffer::get(pg.used) + charge);
+  add(mine_->headroom, charge);
+  pg.headroom_watermarks.raise(held);
+  mine_->headroom_watermarks.raise(headroom_in_use());
 }
 
 bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,

@@ -26,6 +26,7 @@
 #include "net/assert.h"
 #include "net/ids.h"
 #include "net/units.h"
+#include "pfc/watermarks.h"
 
 namespace eddy::config {
 struct BufferProfile;
@@ -91,20 +92,16 @@ struct alignas(64) PgLimits {
   bool operator==(const PgLimits&) const = default;
 };
 
-// What one PG holds. One writer: the shard of its port.
+// What one PG holds, in one line. One writer: the shard of its port.
 struct alignas(64) PgBuffer {
   std::atomic<int64_t> used{0};           // reserved + shared + headroom
   std::atomic<int64_t> headroom_used{0};  // its part in headroom
-  std::atomic<int64_t> user_watermark{0};
-  std::atomic<int64_t> persistent_watermark{0};  // never below the user watermark
-  std::atomic<bool> pausing{false};              // above XOFF and not yet below XON
-  const PgLimits* limits = nullptr;              // in force; for the writer alone
+  Watermarks shared_watermarks;           // of what it holds beside its headroom
+  Watermarks headroom_watermarks;
+  std::atomic<bool> pausing{false};  // above XOFF and not yet below XON
+  const PgLimits* limits = nullptr;  // in force; for the writer alone
 
-  void clear_user_watermark() { set(user_watermark, get(used)); }
-  void clear_persistent_watermark() {
-    clear_user_watermark();
-    set(persistent_watermark, get(used));
-  }
+  int64_t outside_headroom() const { return get(used) - get(headroom_used); }
 
   template <class T>
   static T get(const std::atomic<T>& value) {
@@ -116,10 +113,15 @@ struct alignas(64) PgBuffer {
   }
 };
 
+static_assert(sizeof(PgBuffer) == 64);
+
 // What one shard's PGs hold together. One line a shard, shared by the pools of a switch.
 struct alignas(64) PoolUse {
   std::atomic<int64_t> shared{0};
   std::atomic<int64_t> headroom{0};
+  // Of what all shards hold, as this one has seen it.
+  Watermarks shared_watermarks;
+  Watermarks headroom_watermarks;
 };
 
 enum class AdmitVerdict : uint8_t {
@@ -203,6 +205,15 @@ class BufferPool {
     return headroom_pool_ - others_headroom_ - PgBuffer::get(mine_->headroom);
   }
 
+  // Takes note of how high the shared pool stands: after what came in, before what goes out.
+  void mark_shared() { mine_->shared_watermarks.raise(shared_in_use()); }
+  void clear_shared_watermark(WatermarkKind kind) {
+    mine_->shared_watermarks.clear(kind, shared_in_use());
+  }
+  void clear_headroom_watermark(WatermarkKind kind) {
+    mine_->headroom_watermarks.clear(kind, headroom_in_use());
+  }
+
   // Reconfiguration. The PG keeps what it holds under its new limits; true: it is now below XON.
   // `headroom_pool`: what the headroom of all PGs may take together, beside each PG's own limit.
   void resize(Bytes shared_size, Bytes headroom_pool = kNoLimit) {
@@ -221,16 +232,15 @@ class BufferPool {
     PgBuffer::set(value, PgBuffer::get(value) + n);
   }
 
-  void hold(PgBuffer& pg, int64_t after, int64_t taken) {
+  // `headroom`: what of `after` it holds there.
+  void hold(PgBuffer& pg, int64_t after, int64_t taken, int64_t headroom = 0) {
     add(mine_->shared, taken);
     PgBuffer::set(pg.used, after);
-    if (after > PgBuffer::get(pg.user_watermark)) raise_watermarks(pg, after);
+    pg.shared_watermarks.raise(after - headroom);
   }
-
-  static void raise_watermarks(PgBuffer& pg, int64_t used) {
-    PgBuffer::set(pg.user_watermark, used);
-    if (used > PgBuffer::get(pg.persistent_watermark)) PgBuffer::set(pg.persistent_watermark, used);
-  }
+  void hold_in_headroom(PgBuffer& pg, int64_t charge);
+  int64_t shared_in_use() const { return others_ + PgBuffer::get(mine_->shared); }
+  int64_t headroom_in_use() const { return others_headroom_ + PgBuffer::get(mine_->headroom); }
 
   Admission admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
   bool release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);

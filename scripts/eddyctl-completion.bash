@@ -8,8 +8,11 @@ _eddyctl() {
     esac
   done
   case "$previous" in
-    show) choices="ports queues pgs pfc buffers watermarks drops rlb paths flows schemes workers neighbors routes events" ;;
-    clear) choices="counters watermarks" ;;
+    show) choices="ports queues pgs pfc pfcwd buffers watermarks drops rlb paths flows schemes workers neighbors routes events" ;;
+    clear) choices="counters watermarks persistent-watermarks" ;;
+    watermarks | persistent-watermarks)
+      [[ "${COMP_WORDS[COMP_CWORD-2]}" == clear ]] && choices="pg-shared pg-headroom queue pool headroom-pool"
+      ;;
     set) choices="port" ;;
     port | --port)
       choices=$(eddyctl "${named[@]}" --json show ports 2>/dev/null |

@@ -51,20 +51,25 @@ int fail(int code, const Problems& problems) {
   return code;
 }
 
+std::string described(const std::string& command, std::string_view help) {
+  constexpr size_t kWidth = 28;
+  return "  " + command + std::string(kWidth - command.size(), ' ') + std::string(help) + "\n";
+}
+
 std::string footer() {
   std::string out = "Commands:\n";
   for (const Word& word : report_words())
-    out += "  show " + std::string(word.name) + std::string(15 - word.name.size(), ' ') +
-           std::string(word.help) + "\n";
+    out += described("show " + std::string(word.name), word.help);
   for (const Word& word : clear_words())
-    out += "  clear " + std::string(word.name) + std::string(14 - word.name.size(), ' ') +
-           std::string(word.help) + "\n";
-  return out +
-         "  set port P tx on|off start or stop transmission of a port\n"
-         "  reload               apply the configuration file again, all or nothing\n"
-         "  top                  ports, queues, PFC, drops, paths, workers, live; h for its keys\n"
-         "  list                 names of the running switches\n"
-         "  counters             every counter and its meaning\n";
+    out += described("clear " + std::string(word.name), word.help);
+  out += "  clear watermarks KIND, clear persistent-watermarks KIND: of one kind, which is\n";
+  for (const Word& word : watermark_words())
+    out += described("    " + std::string(word.name), word.help);
+  return out + described("set port P tx on|off", "start or stop transmission of a port") +
+         described("reload", "apply the configuration file again, all or nothing") +
+         described("top", "ports, queues, PFC, drops, paths, workers, live; h for its keys") +
+         described("list", "names of the running switches") +
+         described("counters", "every counter and its meaning");
 }
 
 // The word at `position`, or what would be valid there.
@@ -94,9 +99,23 @@ Result<Action> parse_set(const std::vector<std::string>& words) {
   return Action{{}, Json{{"command", "set"}, {"port", words[2]}, {"tx", value.value()}}};
 }
 
-size_t length_of(const std::string& command) {
-  if (command == "set") return 5;
-  return command == "show" || command == "clear" ? 2 : 1;
+size_t length_of(const std::vector<std::string>& words) {
+  if (words[0] == "set") return 5;
+  if (words[0] == "clear") return words.size() > 1 && words[1] != "counters" ? 3 : 2;
+  return words[0] == "show" ? 2 : 1;
+}
+
+// clear counters | clear [persistent-]watermarks [KIND]
+Result<Action> parse_clear(const std::vector<std::string>& words) {
+  const Result<std::string> what = word_at(words, 1, clear_words());
+  if (!what.ok()) return what.problems();
+  Json request{{"command", "clear"}, {"what", what.value()}};
+  if (words.size() > 2) {
+    const Result<std::string> kind = word_at(words, 2, watermark_words());
+    if (!kind.ok()) return kind.problems();
+    request["kind"] = kind.value();
+  }
+  return Action{{}, std::move(request)};
 }
 
 Result<Action> parse_words(const std::vector<std::string>& words) {
@@ -104,19 +123,15 @@ Result<Action> parse_words(const std::vector<std::string>& words) {
                                        {"top", ""},  {"list", ""},  {"counters", ""}};
   const Result<std::string> command = word_at(words, 0, kCommands);
   if (!command.ok()) return command.problems();
-  if (words.size() > length_of(command.value()))
-    return Result<Action>::failure("\"" + words[length_of(command.value())] + "\" is too much");
+  if (words.size() > length_of(words))
+    return Result<Action>::failure("\"" + words[length_of(words)] + "\" is too much");
   if (command.value() == "set") return parse_set(words);
   if (command.value() == "show") {
     const Result<std::string> report = word_at(words, 1, report_words());
     if (!report.ok()) return report.problems();
     return Action{parse_report(report.value()), Json::object()};
   }
-  if (command.value() == "clear") {
-    const Result<std::string> what = word_at(words, 1, clear_words());
-    if (!what.ok()) return what.problems();
-    return Action{{}, Json{{"command", "clear"}, {"what", what.value()}}};
-  }
+  if (command.value() == "clear") return parse_clear(words);
   return Action{{}, Json{{"command", command.value()}}};
 }
 

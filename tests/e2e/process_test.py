@@ -58,6 +58,23 @@ class Running(OnFabric):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stdout + done.stderr, rf"{self.switch.path}:\d+:\d+: .*nonsense")
         self.assertEqual(self.generation(), before)
+
+    def test_watermarks_are_cleared_by_scope(self):
+        self.assert_mesh(self.fabric.hosts, versions=(4,))
+        for words, said in ((("watermarks",), "cleared watermarks\n"),
+                            (("persistent-watermarks", "pg-headroom"),
+                             "cleared persistent-watermarks kind pg-headroom\n"),
+                            (("watermarks", "queue", "--port", "h1"), "cleared watermarks kind queue\n")):
+            done = self.switch.eddyctl("clear", *words)
+            self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
+        for words, status, said in (
+                (("watermarks", "pg"), 2, "\"pg\" is not valid after \"watermarks\"; valid are: pg-shared, "
+                                          "pg-headroom, queue, pool, headroom-pool"),
+                (("counters", "queue"), 2, "\"queue\" is too much"),
+                (("watermarks", "pool", "--port", "h1"), 1, "pool is of the whole switch, not of a port; of a port are "
+                                                            "pg-shared, pg-headroom, queue")):
+            done = self.switch.eddyctl("clear", *words)
+            self.assertEqual((done.returncode, done.stderr), (status, f"eddyctl: {said}\n"))
         self.assert_mesh(self.fabric.hosts, versions=(4,))
 
     def test_eddyctl_shows_tables_and_json(self):
@@ -270,6 +287,16 @@ class Refusing(OnFabric):
         self.assertNotIn(status, (0, 2), said)
         self.assertIn("h1", said.strip().split("\n")[-1])
 
+    def test_an_interface_that_cannot_take_the_mtu(self):
+        path = self.world.directory / "long.yaml"
+        text = self.fabric.switches[0].path.read_text().replace("name: e", "name: x", 1)
+        path.write_text(text.replace("mtu: 1500", "mtu: 9000"))
+        done = run("ip", "netns", "exec", self.fabric.switches[0].namespace, "setpriv", "--bounding-set",
+                   "-net_admin", BINARIES / "eddyd", "--config", path, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout + done.stderr,
+                         r"interface h1 has mtu 1500, the port 9000, and it cannot be raised: Operation not permitted")
+
     def test_a_missing_capability(self):
         text = self.fabric.switches[0].path.read_text().replace("name: e", "name: x", 1)
         path = self.readable(text + f"control: {{socket: {self.world.directory}/x.sock}}\n")
@@ -287,16 +314,6 @@ class Refusing(OnFabric):
     def readable(self, text):
         """A file that anybody may read, with `text` in it."""
         self.world.directory.chmod(0o755)
-    def test_an_interface_that_cannot_take_the_mtu(self):
-        path = self.world.directory / "long.yaml"
-        text = self.fabric.switches[0].path.read_text().replace("name: e", "name: x", 1)
-        path.write_text(text.replace("mtu: 1500", "mtu: 9000"))
-        done = run("ip", "netns", "exec", self.fabric.switches[0].namespace, "setpriv", "--bounding-set",
-                   "-net_admin", BINARIES / "eddyd", "--config", path, check=False)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertRegex(done.stdout + done.stderr,
-                         r"interface h1 has mtu 1500, the port 9000, and it cannot be raised: Operation not permitted")
-
         path = self.world.directory / "readable.yaml"
         path.write_text(text)
         path.chmod(0o644)

@@ -16,6 +16,9 @@ using prometheus::MetricType;
 constexpr double kPicosecondsASecond = 1e12;
 constexpr double kNanosecondsASecond = 1e9;
 constexpr std::string_view kPicoseconds = "_ps";
+constexpr const char* kUserMark = "_user_watermark_bytes";
+constexpr const char* kPersistentMark = "_persistent_watermark_bytes";
+const std::string kMost = "the most since it was cleared: ";
 
 class Families {
  public:
@@ -122,6 +125,19 @@ class Families {
     put(family(name, help, MetricType::Gauge), {}, value);
   }
 
+  // The user watermark and the persistent one of something, for each port and index.
+  template <class Mark>
+  void indexed_marks(const std::string& name, const std::string& of, const char* kind, Mark mark) {
+    indexed_gauge((name + kUserMark).c_str(), kMost + of, kind,
+                  [&](size_t p, size_t i) { return mark(p, i).user; });
+    indexed_gauge((name + kPersistentMark).c_str(), kMost + of, kind,
+                  [&](size_t p, size_t i) { return mark(p, i).persistent; });
+  }
+  void marks(const std::string& name, const std::string& of, const Watermark& mark) {
+    gauge((name + kUserMark).c_str(), kMost + of, static_cast<double>(mark.user));
+    gauge((name + kPersistentMark).c_str(), kMost + of, static_cast<double>(mark.persistent));
+  }
+
   const PortState& state(size_t port) const { return input_.now.ports[port]; }
 
   void add_ports() {
@@ -143,6 +159,8 @@ class Families {
                   [&](size_t p, size_t i) {
                     return std::max<int64_t>(state(p).queues[i].used, state(p).queued_bytes[i]);
                   });
+    indexed_marks("eddy_queue", "octets that waited in the queue", "queue",
+                  [&](size_t p, size_t i) { return state(p).queues[i].watermark; });
     indexed_gauge("eddy_queue_paused", "1: PFC keeps the queue from sending", "queue",
                   [&](size_t p, size_t i) { return state(p).queues[i].paused; });
     indexed_gauge("eddy_queue_storm", "1: the PFC watchdog acts on the queue", "queue",
@@ -154,6 +172,10 @@ class Families {
                   [&](size_t p, size_t i) { return state(p).pgs[i].used; });
     indexed_gauge("eddy_pg_headroom_used_bytes", "of these, in headroom", "pg",
                   [&](size_t p, size_t i) { return state(p).pgs[i].headroom; });
+    indexed_marks("eddy_pg_shared", "octets of the group outside headroom", "pg",
+                  [&](size_t p, size_t i) { return state(p).pgs[i].shared_watermark; });
+    indexed_marks("eddy_pg_headroom", "octets of the group in headroom", "pg",
+                  [&](size_t p, size_t i) { return state(p).pgs[i].headroom_watermark; });
     indexed_gauge("eddy_pg_xoff_bytes", "above this the group pauses its sender now", "pg",
                   [&](size_t p, size_t i) { return state(p).pgs[i].xoff; });
     indexed_gauge("eddy_pg_pausing", "1: XOFF is sent and not withdrawn", "pg",
@@ -176,6 +198,8 @@ class Families {
           static_cast<double>(buffer.shared_used));
     gauge("eddy_buffer_headroom_used_bytes", "headroom in use, of all groups",
           static_cast<double>(buffer.headroom_used));
+    marks("eddy_buffer_shared", "octets of the shared pool in use", buffer.shared_watermark);
+    marks("eddy_buffer_headroom", "octets of headroom in use", buffer.headroom_watermark);
   }
 
   template <class Value>

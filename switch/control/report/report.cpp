@@ -15,6 +15,8 @@ Json rows_of(Report report, const ReportInput& input, const ReportOptions& optio
       return pg_rows(input, options);
     case Report::pfc:
       return pfc_rows(input, options);
+    case Report::pfcwd:
+      return pfcwd_rows(input, options);
     case Report::buffers:
       return buffer_rows(input, options);
     case Report::watermarks:
@@ -58,8 +60,10 @@ Json make_report(Report report, const ReportInput& input, const ReportOptions& o
 }
 
 PortReader::PortReader(const ReportInput& input, size_t port)
-    : config_(input.config.ports[port]), state_(input.now.ports[port]) {
-  const PortNumbers& now = input.now.numbers[port];
+    : config_(input.config.ports[port]),
+      state_(input.now.ports[port]),
+      since_start_(input.now.numbers[port]) {
+  const PortNumbers& now = since_start_;
   since_baseline_ = port < input.baseline.size() ? now - input.baseline[port] : now;
   if (input.earlier == nullptr || port >= input.earlier->numbers.size()) return;
   since_earlier_ = now - input.earlier->numbers[port];

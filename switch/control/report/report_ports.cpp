@@ -3,6 +3,7 @@
 #include <array>
 
 #include "switch/control/report/report_rows.h"
+#include "switch/control/report/words.h"
 
 namespace eddy::control {
 namespace {
@@ -38,6 +39,11 @@ bool any(const Values<kCount>& values) {
 
 uint64_t octets(int64_t n) {
   return n > 0 ? static_cast<uint64_t>(n) : 0;
+}
+
+void put_watermark(Json& row, const std::string& prefix, const Watermark& mark) {
+  row[prefix + "user_watermark_bytes"] = octets(mark.user);
+  row[prefix + "persistent_watermark_bytes"] = octets(mark.persistent);
 }
 
 void put_rates(Json& row, const PortReader& port) {
@@ -82,6 +88,31 @@ const char* to_string(config::PfcRx rx) {
       return "ignore";
   }
   return "";
+}
+
+const char* to_string(config::WatchdogAction action) {
+  switch (action) {
+    case config::WatchdogAction::drop:
+      return "drop";
+    case config::WatchdogAction::forward:
+      return "forward";
+    case config::WatchdogAction::alert:
+      return "alert";
+  }
+  return "";
+}
+
+std::string name_of(QueueCounter which) {
+  return std::string(queue_counter_infos()[value_of(which)].name);
+}
+
+// Of all storms, and of the last one, at whose beginning the counter stood at `before`.
+void put_storm_packets(Json& row, const PortReader& port, size_t queue, QueueCounter which,
+                       uint64_t before) {
+  const uint64_t all = port.since_baseline().queue[queue][value_of(which)];
+  const uint64_t ever = port.since_start().queue[queue][value_of(which)];
+  row[name_of(which)] = all;
+  row[name_of(which) + "_last"] = std::min(all, ever - std::min(ever, before));
 }
 
 bool is_lossless(const ReportInput& input, const config::PortConfig& port, size_t pg) {
@@ -138,8 +169,7 @@ Json queue_rows(const ReportInput& input, const ReportOptions& options) {
     row["weight"] = static_cast<uint64_t>(config.weight);
     row["wred"] = config.wred.value_or("none");
     row["used_bytes"] = used;
-    row["user_watermark_bytes"] = octets(status.user_watermark);
-    row["persistent_watermark_bytes"] = octets(status.persistent_watermark);
+    put_watermark(row, "", status.watermark);
     row["paused"] = yes_no(status.paused);
     row["storm"] = yes_no(status.storm);
     put_rate(row, "tx_bps", port.rate(delta[value_of(QueueCounter::queue_tx_bytes)] * 8));
@@ -165,8 +195,8 @@ Json pg_rows(const ReportInput& input, const ReportOptions& options) {
     row["used_bytes"] = octets(status.used);
     row["headroom_bytes"] = octets(status.headroom);
     row["xoff_bytes"] = octets(status.xoff);
-    row["user_watermark_bytes"] = octets(status.user_watermark);
-    row["persistent_watermark_bytes"] = octets(status.persistent_watermark);
+    put_watermark(row, "", status.shared_watermark);
+    put_watermark(row, "headroom_", status.headroom_watermark);
     row["pausing"] = yes_no(status.pausing);
     const auto& delta = port.since_earlier().pg[pg];
     put_rate(row, "rx_bps", port.rate(delta[value_of(PgCounter::pg_rx_bytes)] * 8));
@@ -200,6 +230,33 @@ Json pfc_rows(const ReportInput& input, const ReportOptions& options) {
   return rows;
 }
 
+// As SONiC's `show pfcwd stats` has them.
+Json pfcwd_rows(const ReportInput& input, const ReportOptions& options) {
+  Json rows = Json::array();
+  for_each_priority(input, options, [&](const PortReader& port, size_t queue) {
+    const auto& counters = port.since_baseline().queue[queue];
+    const QueueStatus& status = port.state().queues[queue];
+    if (!options.all && counters[value_of(QueueCounter::pfcwd_deadlock_detected)] == 0 &&
+        !status.storm)
+      return;
+    Json row;
+    row["port"] = port.config().name;
+    row["queue"] = queue;
+    row["status"] = status.storm ? "stormed" : "operational";
+    row["action"] = to_string(port.config().watchdog.action);
+    for (const QueueCounter which :
+         {QueueCounter::pfcwd_deadlock_detected, QueueCounter::pfcwd_deadlock_restored})
+      row[name_of(which)] = counters[value_of(which)];
+    const StormPackets& last = status.last_storm;
+    put_storm_packets(row, port, queue, QueueCounter::pfcwd_tx_packets, last.tx);
+    put_storm_packets(row, port, queue, QueueCounter::pfcwd_tx_dropped_packets, last.tx_dropped);
+    put_storm_packets(row, port, queue, QueueCounter::pfcwd_rx_packets, last.rx);
+    put_storm_packets(row, port, queue, QueueCounter::pfcwd_rx_dropped_packets, last.rx_dropped);
+    rows.push_back(std::move(row));
+  });
+  return rows;
+}
+
 Json buffer_rows(const ReportInput& input, const ReportOptions&) {
   const BufferStatus& buffer = input.now.buffer;
   Json row;
@@ -209,7 +266,9 @@ Json buffer_rows(const ReportInput& input, const ReportOptions&) {
   row["reserved_bytes"] = octets(buffer.reserved);
   row["shared_size_bytes"] = octets(buffer.shared_size);
   row["shared_used_bytes"] = octets(buffer.shared_used);
+  put_watermark(row, "shared_", buffer.shared_watermark);
   row["headroom_used_bytes"] = octets(buffer.headroom_used);
+  put_watermark(row, "headroom_", buffer.headroom_watermark);
   Json rows = Json::array();
   rows.push_back(std::move(row));
   return rows;
@@ -217,20 +276,32 @@ Json buffer_rows(const ReportInput& input, const ReportOptions&) {
 
 Json watermark_rows(const ReportInput& input, const ReportOptions& options) {
   Json rows = Json::array();
-  const auto add = [&](const PortReader& port, const char* kind, size_t index, const auto& status) {
-    if (!options.all && status.persistent_watermark == 0 && status.user_watermark == 0) return;
-    Json row;
-    row["port"] = port.config().name;
-    row[kind] = index;
-    row["used_bytes"] = octets(status.used);
-    row["user_watermark_bytes"] = octets(status.user_watermark);
-    row["persistent_watermark_bytes"] = octets(status.persistent_watermark);
-    rows.push_back(std::move(row));
+  // `place`: the labels of what it is a watermark of.
+  const auto add = [&](WatermarkOf what, Json place, int64_t used, const Watermark& mark) {
+    if (!options.all && mark.persistent == 0 && mark.user == 0) return;
+    place["kind"] = std::string(watermark_words()[value_of(what)].name);
+    place["used_bytes"] = octets(used);
+    put_watermark(place, "", mark);
+    rows.push_back(std::move(place));
+  };
+  const auto place = [](const PortReader& port, const char* kind, size_t index) {
+    return Json{{"port", port.config().name}, {kind, index}};
   };
   for_each_port(input, options, [&](const PortReader& port) {
-    for (size_t i = 0; i < kPriorities; ++i) add(port, "pg", i, port.state().pgs[i]);
-    for (size_t i = 0; i < kPriorities; ++i) add(port, "queue", i, port.state().queues[i]);
+    for (size_t i = 0; i < kPriorities; ++i) {
+      const PgStatus& pg = port.state().pgs[i];
+      add(WatermarkOf::pg_shared, place(port, "pg", i), pg.used - pg.headroom, pg.shared_watermark);
+      add(WatermarkOf::pg_headroom, place(port, "pg", i), pg.headroom, pg.headroom_watermark);
+    }
+    for (size_t i = 0; i < kPriorities; ++i) {
+      const QueueStatus& queue = port.state().queues[i];
+      add(WatermarkOf::queue, place(port, "queue", i), queue.used, queue.watermark);
+    }
   });
+  if (options.port) return rows;  // the pools are of no port
+  const BufferStatus& buffer = input.now.buffer;
+  add(WatermarkOf::pool, Json::object(), buffer.shared_used, buffer.shared_watermark);
+  add(WatermarkOf::headroom_pool, Json::object(), buffer.headroom_used, buffer.headroom_watermark);
   return rows;
 }
 

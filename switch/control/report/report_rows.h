@@ -15,6 +15,7 @@ class PortReader {
   PortReader(const ReportInput& input, size_t port);
   const config::PortConfig& config() const { return config_; }
   const PortState& state() const { return state_; }
+  const PortNumbers& since_start() const { return since_start_; }
   const PortNumbers& since_baseline() const { return since_baseline_; }
   const PortNumbers& since_earlier() const { return since_earlier_; }
   // Events a second over the sampling interval; nullopt without one.
@@ -23,6 +24,7 @@ class PortReader {
  private:
   const config::PortConfig& config_;
   const PortState& state_;
+  const PortNumbers& since_start_;
   PortNumbers since_baseline_;
   PortNumbers since_earlier_;
   int64_t interval_ns_ = 0;
@@ -45,6 +47,7 @@ Json port_rows(const ReportInput& input, const ReportOptions& options);
 Json queue_rows(const ReportInput& input, const ReportOptions& options);
 Json pg_rows(const ReportInput& input, const ReportOptions& options);
 Json pfc_rows(const ReportInput& input, const ReportOptions& options);
+Json pfcwd_rows(const ReportInput& input, const ReportOptions& options);
 Json buffer_rows(const ReportInput& input, const ReportOptions& options);
 Json watermark_rows(const ReportInput& input, const ReportOptions& options);
 Json drop_rows(const ReportInput& input, const ReportOptions& options);

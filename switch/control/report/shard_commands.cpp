@@ -33,12 +33,13 @@ Problems ShardCommands::set_port_tx(PortId port, ShardId owner, bool on) {
   return run(owner, pending, "set port tx");
 }
 
-Problems ShardCommands::clear_watermarks(PortId port) {
+Problems ShardCommands::clear_watermarks(PortId port, const WatermarkScope& scope) {
   Problems problems;
   for (size_t s = 0; s < object_.shard_count(); ++s) {
     auto pending = std::make_unique<Pending>();
     pending->command.kind = Command::Kind::clear_watermarks;
     pending->command.port = port;
+    pending->command.watermarks = scope;
     const Problems mine = run(ShardId(s), pending, "clear watermarks");
     problems.insert(problems.end(), mine.begin(), mine.end());
   }

@@ -31,7 +31,8 @@ class ShardCommands {
 
   // Empty = done.
   Problems set_port_tx(PortId port, ShardId owner, bool on);
-  Problems clear_watermarks(PortId port);  // none: of every port
+  // Of a port; none: of every port, and of the pools.
+  Problems clear_watermarks(PortId port, const WatermarkScope& scope);
   Result<std::vector<NeighborRow>> neighbors();
   // As the first worker sees them.
   Result<std::vector<PathRow>> paths();

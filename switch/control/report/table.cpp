@@ -54,6 +54,7 @@ constexpr Column kPgs[] = {{"port", "Port"},
                            {"headroom_bytes", "Headroom", Kind::bytes},
                            {"xoff_bytes", "Xoff", Kind::bytes},
                            {"user_watermark_bytes", "Watermark", Kind::bytes},
+                           {"headroom_user_watermark_bytes", "In headroom", Kind::bytes},
                            {"pausing", "Pausing"},
                            {"rx_bps", "Rx rate", Kind::rate},
                            {"pg_rx_packets", "Rx packets", Kind::count},
@@ -71,6 +72,20 @@ constexpr Column kPfc[] = {{"port", "Port"},
                            {"pfcwd_storms", "Storms", Kind::count},
                            {"pfcwd_restored", "Restored", Kind::count},
                            {"pfcwd_dropped_packets", "Wd dropped", Kind::count}};
+constexpr Column kPfcwd[] = {{"port", "Port"},
+                             {"queue", "Queue", Kind::number},
+                             {"status", "Status"},
+                             {"action", "Action"},
+                             {"pfcwd_deadlock_detected", "Detected", Kind::count},
+                             {"pfcwd_deadlock_restored", "Restored", Kind::count},
+                             {"pfcwd_tx_packets", "Tx ok", Kind::count},
+                             {"pfcwd_tx_dropped_packets", "Tx drop", Kind::count},
+                             {"pfcwd_rx_packets", "Rx ok", Kind::count},
+                             {"pfcwd_rx_dropped_packets", "Rx drop", Kind::count},
+                             {"pfcwd_tx_packets_last", "Tx last ok", Kind::count},
+                             {"pfcwd_tx_dropped_packets_last", "Tx last drop", Kind::count},
+                             {"pfcwd_rx_packets_last", "Rx last ok", Kind::count},
+                             {"pfcwd_rx_dropped_packets_last", "Rx last drop", Kind::count}};
 constexpr Column kRlb[] = {{"port", "Port"},
                            {"pfc_predicted", "Predicted", Kind::count},
                            {"pfc_predictions_right", "Right", Kind::count},
@@ -94,8 +109,11 @@ constexpr Column kBuffers[] = {{"pool", "Pool"},
                                {"reserved_bytes", "Reserved", Kind::bytes},
                                {"shared_size_bytes", "Shared", Kind::bytes},
                                {"shared_used_bytes", "Shared used", Kind::bytes},
-                               {"headroom_used_bytes", "Headroom used", Kind::bytes}};
-constexpr Column kWatermarks[] = {{"port", "Port"},
+                               {"shared_user_watermark_bytes", "Watermark", Kind::bytes},
+                               {"headroom_used_bytes", "Headroom used", Kind::bytes},
+                               {"headroom_user_watermark_bytes", "Watermark", Kind::bytes}};
+constexpr Column kWatermarks[] = {{"kind", "Kind"},
+                                  {"port", "Port"},
                                   {"pg", "PG", Kind::number},
                                   {"queue", "Queue", Kind::number},
                                   {"used_bytes", "Used", Kind::bytes},
@@ -179,6 +197,8 @@ std::span<const Column> columns_of(Report report) {
       return kPgs;
     case Report::pfc:
       return kPfc;
+    case Report::pfcwd:
+      return kPfcwd;
     case Report::buffers:
       return kBuffers;
     case Report::watermarks:

@@ -14,6 +14,15 @@ constexpr Word kReports[] = {EDDY_REPORTS(EDDY_REPORT_WORD)};
 constexpr Word kClear[] = {
     {"counters", "counters start again from zero, for every reader of this switch"},
     {"watermarks", "user watermarks start again from the present use"},
+    {"persistent-watermarks", "the same of persistent watermarks"},
+};
+
+constexpr Word kWatermarks[] = {
+    {"pg-shared", "of priority groups, beside their headroom"},
+    {"pg-headroom", "of priority groups, in their headroom"},
+    {"queue", "of egress queues"},
+    {"pool", "of the shared pool"},
+    {"headroom-pool", "of the headroom of all groups together"},
 };
 
 }  // namespace
@@ -23,6 +32,10 @@ std::span<const Word> report_words() {
 }
 std::span<const Word> clear_words() {
   return kClear;
+}
+
+std::span<const Word> watermark_words() {
+  return kWatermarks;
 }
 
 std::optional<Report> parse_report(std::string_view word) {

@@ -17,8 +17,9 @@ namespace eddy::control {
   X(queues, "egress queues: depth, watermarks, ECN marks, drops")                       \
   X(pgs, "ingress priority groups: use, thresholds, pauses")                            \
   X(pfc, "PFC frames, pause time and watchdog by port and priority")                    \
+  X(pfcwd, "PFC watchdog by port and queue: storms, and packets during storms")         \
   X(buffers, "the shared buffer: reserved, shared, headroom")                           \
-  X(watermarks, "highest use of priority groups and queues, user and persistent")       \
+  X(watermarks, "highest use of groups, queues and pools, user and persistent")         \
   X(drops, "dropped packets by port and reason")                                        \
   X(rlb, "PFC foreseen, warnings, and what RLB did with packets, by port")              \
   X(paths, "path sets by destination leaf: members, delay, load, warnings")             \
@@ -40,7 +41,9 @@ struct Word {
   std::string_view help;
 };
 std::span<const Word> report_words();  // indexed by Report
-std::span<const Word> clear_words();   // counters, watermarks
+std::span<const Word> clear_words();   // counters, watermarks, persistent-watermarks
+// What has watermarks, indexed by WatermarkOf: pg-shared, ... headroom-pool
+std::span<const Word> watermark_words();
 std::optional<Report> parse_report(std::string_view word);
 std::string_view to_string(Report report);
 // "ports, queues, ..."

@@ -57,6 +57,27 @@ std::string problem_of(Report report, const ReportOptions& options,
                  valid.empty() ? "none: the switch has no paths to leaves" : valid);
 }
 
+// Which watermarks a request to clear means.
+Result<WatermarkScope> scope_of(const Json& request, const std::string& what, bool of_a_port) {
+  using Scope = Result<WatermarkScope>;
+  WatermarkScope scope;
+  if (what == "persistent-watermarks")
+    scope.kind = pfc::WatermarkKind::persistent;
+  else if (what != "watermarks")
+    return Scope::failure(unknown("what", what, join_words(clear_words())));
+  if (!request.contains("kind")) return scope;
+  const std::string kind = text_of(request, "kind");
+  const std::span<const Word> words = watermark_words();
+  const auto found = std::ranges::find(words, kind, &Word::name);
+  if (found == words.end()) return Scope::failure(unknown("kind", kind, join_words(words)));
+  scope.of = static_cast<uint8_t>(1u << (found - words.begin()));
+  const size_t of_ports = static_cast<size_t>(WatermarkOf::pool);
+  if (of_a_port && scope.of >> of_ports != 0)
+    return Scope::failure(kind + " is of the whole switch, not of a port; of a port are " +
+                          join_words(words.first(of_ports)));
+  return scope;
+}
+
 Json problems_as_json(const Problems& problems) {
   Json out = Json::array();
   for (const std::string& problem : problems) out.push_back(problem);
@@ -192,13 +213,17 @@ Result<Json> Operations::answer_clear(const Json& request, int64_t now_ns) {
       return refused(unknown("port", name, port_names(config)));
   }
   if (what == "counters") {
+    if (request.contains("kind")) return refused("counters have no kinds, watermarks have");
     clear_counters(take(now_ns), only);
     return Json{{"cleared", what}};
   }
-  if (what != "watermarks") return refused(unknown("what", what, join_words(clear_words())));
-  Problems problems = commands_.clear_watermarks(only.value_or(PortId::none()));
+  Result<WatermarkScope> scope = scope_of(request, what, only.has_value());
+  if (!scope.ok()) return scope.problems();
+  Problems problems = commands_.clear_watermarks(only.value_or(PortId::none()), *scope);
   if (!problems.empty()) return problems;
-  return Json{{"cleared", what}};
+  Json done{{"cleared", what}};
+  if (request.contains("kind")) done["kind"] = request["kind"];
+  return done;
 }
 
 // Of one port, or all there is.

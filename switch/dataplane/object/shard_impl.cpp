@@ -188,7 +188,7 @@ void ShardImpl::carry_out(Command& command) {
       egress_.set_tx_enabled(command.port, command.on);
       break;
     case Command::Kind::clear_watermarks:
-      clear_watermarks(command.port);
+      clear_watermarks(command.port, command.watermarks);
       break;
     case Command::Kind::dump_neighbors:
       command.row_count = adjacency_.dump(command.rows);
@@ -210,14 +210,17 @@ void ShardImpl::carry_out(Command& command) {
   command.done.store(true, std::memory_order_release);
 }
 
-// Of one port, or of all that are ours.
-void ShardImpl::clear_watermarks(PortId only) {
+// Of one port, or of all that are ours and the pools.
+void ShardImpl::clear_watermarks(PortId only, const WatermarkScope& scope) {
   for (size_t i = 0; i < context_.snapshot->ports.size(); ++i) {
     const PortId port(i);
     if (!context_.owns(port) || (!only.is_none() && only != port)) continue;
-    egress_.clear_watermarks(port);
-    buffer_.clear_watermarks(port);
+    if (scope.has(WatermarkOf::queue)) egress_.clear_watermarks(port, scope.kind);
+    buffer_.clear_watermarks(port, scope);
   }
+  if (!only.is_none()) return;
+  if (scope.has(WatermarkOf::pool)) buffer_.pool().clear_shared_watermark(scope.kind);
+  if (scope.has(WatermarkOf::headroom_pool)) buffer_.pool().clear_headroom_watermark(scope.kind);
 }
 
 void ShardImpl::finish_drain() {

@@ -59,7 +59,7 @@ class ShardImpl final : public Shard {
   void settle_port(PortId port);
   void on_timers();
   void send();
-  void clear_watermarks(PortId only);
+  void clear_watermarks(PortId only, const WatermarkScope& scope);
   void finish_drain();
   bool mail_waits() const;
 

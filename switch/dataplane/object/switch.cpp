@@ -11,8 +11,19 @@
 namespace eddy {
 namespace {
 
-int64_t read(const std::atomic<int64_t>& value) {
+template <class T>
+T read(const std::atomic<T>& value) {
   return value.load(std::memory_order_relaxed);
+}
+
+Watermark read(const pfc::Watermarks& marks) {
+  return {marks.read(pfc::WatermarkKind::user), marks.read(pfc::WatermarkKind::persistent)};
+}
+
+// Each shard has seen its own highest of what all hold together.
+void raise(Watermark& to, const Watermark& seen) {
+  to.user = std::max(to.user, seen.user);
+  to.persistent = std::max(to.persistent, seen.persistent);
 }
 
 // Keys that only a restart can change, as far as the object itself depends on them.
@@ -142,19 +153,23 @@ PgStatus Switch::pg_status(PortId port, PriorityGroupId pg) const {
   return {.used = read(buffer.used),
           .headroom = read(buffer.headroom_used),
           .xoff = settings.classes->pgs[pg.index()].threshold(shared_free),
-          .user_watermark = read(buffer.user_watermark),
-          .persistent_watermark = read(buffer.persistent_watermark),
+          .shared_watermark = read(buffer.shared_watermarks),
+          .headroom_watermark = read(buffer.headroom_watermarks),
           .pausing = buffer.pausing.load(std::memory_order_relaxed)};
 }
 
 QueueStatus Switch::queue_status(PortId port, QueueId queue) const {
   const lb::PortSignals& signals = state_->common.signals[port.index()];
   const EgressQueue& gauge = state_->common.queue(port, queue);
+  const LastStorm& last = state_->common.last_storm(port, queue);
   return {.used = signals.queued_bytes[queue.index()].load(std::memory_order_relaxed),
-          .user_watermark = read(gauge.user_watermark),
-          .persistent_watermark = read(gauge.persistent_watermark),
+          .watermark = read(gauge.watermarks),
           .paused = signals.paused(queue),
-          .storm = gauge.storm.load(std::memory_order_relaxed)};
+          .storm = gauge.storm.load(std::memory_order_relaxed),
+          .last_storm = {.tx = read(last.tx),
+                         .tx_dropped = read(last.tx_dropped),
+                         .rx = read(last.rx),
+                         .rx_dropped = read(last.rx_dropped)}};
 }
 
 BufferStatus Switch::buffer_status() const {
@@ -165,6 +180,8 @@ BufferStatus Switch::buffer_status() const {
   for (const pfc::PoolUse& use : state_->common.pool_use) {
     status.shared_used += read(use.shared);
     status.headroom_used += read(use.headroom);
+    raise(status.shared_watermark, read(use.shared_watermarks));
+    raise(status.headroom_watermark, read(use.headroom_watermarks));
   }
   return status;
 }

@@ -115,8 +115,7 @@ inline bool Ingress::accept_ip(Packet* packet, const ParsedFrame& frame, const S
   if ((frame.flags & kUnusual) != 0 && !accept_unusual(packet, frame, settings)) [[unlikely]]
     return false;
   if ((source.discarded_pgs >> packet->pg.index() & 1) != 0) [[unlikely]] {
-    const size_t priority = classes.pg_to_pfc[packet->pg.index()].index();
-    context_.counters[packet->ingress_port].pfc[priority][PfcCounter::pfcwd_dropped_packets].add(1);
+    services_.pause.count_discarded(*packet);
     return refuse(packet, DropReason::watchdog);
   }
   if (!is_to(packet->data(), settings.mac)) [[unlikely]]
@@ -166,12 +165,12 @@ void Ingress::serve(Packet* packet, const ParsedFrame& frame, const PortSettings
   }
   ASSERT(false);
 }
+
 void Ingress::mac_control(Packet* packet) {
   const uint32_t bytes = packet->wire_len;
   if (!services_.pause.mac_control(packet)) return;
   ++mac_control_.packets;
   mac_control_.bytes += bytes;
 }
-
 
 }  // namespace eddy

@@ -1,7 +1,9 @@
 #include "switch/dataplane/pipeline/pause_control.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <utility>
 
 #include "net/pause_frame.h"
 #include "switch/dataplane/queues/own_frame.h"
@@ -16,7 +18,8 @@ PauseControl::PauseControl(ShardContext& context, IngressBuffer& buffer, Egress&
       sender_(sender),
       warnings_(warnings),
       receiver_(ports, context.due_of(Timers::pause_receiver)),
-      watchdog_(ports, context.due_of(Timers::watchdog)) {}
+      watchdog_(ports, context.due_of(Timers::watchdog)),
+      counted_(ports * kPriorities) {}
 
 bool PauseControl::mac_control(Packet* packet) {
   const PortId port = packet->ingress_port;
@@ -30,14 +33,14 @@ bool PauseControl::mac_control(Packet* packet) {
   if (frame.legacy) {
     context_.count(port, PortCounter::pause_rx_packets);  // PFC is what ports of ours speak
   } else {
+    context_.count(port, PortCounter::pfc_rx_packets);
     apply(receiver_.on_pfc(port, frame.enabled, frame.quanta, context_.now));
   }
-    context_.count(port, PortCounter::pfc_rx_packets);
   context_.free(packet);
+  return true;
 }
 
 // What a frame or the passing of time did to a port's queues: counted, told, and acted on.
-  return true;
 void PauseControl::apply(const pfc::PauseChange& change) {
   const PortId port = change.port;
   count(change);
@@ -89,17 +92,74 @@ void PauseControl::follow(PortId port) {
   const PortSettings& settings = context_.settings(port);
   uint8_t pgs = 0;
   for (size_t pg = 0; pg < kPriorities; ++pg) {
-    const size_t priority = settings.classes->pg_to_pfc[pg].index();
-    const size_t queue = context_.plans(port).pause_rx.pfc_to_queue[priority].index();
-    if ((settings.lossless_pgs >> pg & 1) != 0 && (dropping >> queue & 1) != 0)
+    if ((settings.lossless_pgs >> pg & 1) != 0 && (dropping >> queue_of(port, pg) & 1) != 0)
       pgs |= static_cast<uint8_t>(1u << pg);
   }
   buffer_.set_discarding(port, pgs);
   warnings_.paused(port, paused);
 }
 
+size_t PauseControl::queue_of(PortId port, size_t pg) const {
+  const size_t priority = context_.settings(port).classes->pg_to_pfc[pg].index();
+  return context_.plans(port).pause_rx.pfc_to_queue[priority].index();
+}
+
+PauseControl::Traffic PauseControl::traffic_of(PortId port, size_t queue) const {
+  const PortCounters& counters = context_.counters[port];
+  Traffic traffic{.tx = counters.queue[queue].read(QueueCounter::queue_tx_packets),
+                  .tx_dropped = counters.queue[queue].read(QueueCounter::queue_dropped_packets)};
+  for (size_t pg = 0; pg < kPriorities; ++pg) {
+    if (queue_of(port, pg) != queue) continue;
+    traffic.rx += counters.pg[pg].read(PgCounter::pg_rx_packets);
+    traffic.rx_dropped += counters.pg[pg].read(PgCounter::pg_dropped_packets);
+  }
+  return traffic;
+}
+
+void PauseControl::begin_storm(PortId port, size_t queue) {
+  counted(port, queue) = traffic_of(port, queue);
+  const auto& counters = context_.counters[port].queue[queue];
+  LastStorm& last = context_.common.last_storm(port, QueueId(queue));
+  const auto note = [&](std::atomic<uint64_t>& to, QueueCounter which) {
+    to.store(counters.read(which), std::memory_order_relaxed);
+  };
+  note(last.tx, QueueCounter::pfcwd_tx_packets);
+  note(last.tx_dropped, QueueCounter::pfcwd_tx_dropped_packets);
+  note(last.rx, QueueCounter::pfcwd_rx_packets);
+  note(last.rx_dropped, QueueCounter::pfcwd_rx_dropped_packets);
+}
+
+// What went by since the storm was last looked at. What the watchdog discards is counted where that
+// is done.
+void PauseControl::count_storm(PortId port, size_t queue) {
+  const Traffic now = traffic_of(port, queue);
+  const Traffic before = std::exchange(counted(port, queue), now);
+  auto& counters = context_.counters[port].queue[queue];
+  counters[QueueCounter::pfcwd_tx_packets].add(now.tx - before.tx);
+  counters[QueueCounter::pfcwd_tx_dropped_packets].add(now.tx_dropped - before.tx_dropped);
+  counters[QueueCounter::pfcwd_rx_packets].add(now.rx - before.rx);
+  counters[QueueCounter::pfcwd_rx_dropped_packets].add(now.rx_dropped - before.rx_dropped);
+}
+
+void PauseControl::count_discarded(const Packet& packet) {
+  const PortId port = packet.ingress_port;
+  const size_t pg = packet.pg.index();
+  const size_t priority = context_.settings(port).classes->pg_to_pfc[pg].index();
+  PortCounters& counters = context_.counters[port];
+  counters.pfc[priority][PfcCounter::pfcwd_dropped_packets].add(1);
+  counters.queue[queue_of(port, pg)][QueueCounter::pfcwd_rx_dropped_packets].add(1);
+}
+
 void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
   const size_t queue = verdict.queue.index();
+  auto& of_queue = context_.counters[verdict.port].queue[queue];
+  of_queue[verdict.storm ? QueueCounter::pfcwd_deadlock_detected
+                         : QueueCounter::pfcwd_deadlock_restored]
+      .add(1);
+  if (verdict.storm)
+    begin_storm(verdict.port, queue);
+  else
+    count_storm(verdict.port, queue);
   const Priority priority = context_.plans(verdict.port).pause_rx.queue_to_pfc[queue];
   auto& counters = context_.counters[verdict.port].pfc[priority.index()];
   counters[verdict.storm ? PfcCounter::pfcwd_storms : PfcCounter::pfcwd_restored].add(1);
@@ -145,6 +205,11 @@ void PauseControl::adopt(const Snapshot& now) {
     const PortId port(i);
     if (!context_.owns(port)) continue;
     sender_.configure(port, now.plans[i].pause_tx);
+    // The maps may be others: what this snapshot counts for a queue begins now.
+    for (unsigned left = watchdog_.storming(port); left != 0; left &= left - 1) {
+      const auto queue = static_cast<size_t>(std::countr_zero(left));
+      counted(port, queue) = traffic_of(port, queue);
+    }
     const uint8_t ended = watchdog_.configure(port, now.plans[i].watchdog, context_.now);
     for (size_t q = 0; q < kPriorities; ++q)
       if ((ended >> q & 1) != 0) on_verdict({port, QueueId(q), false});
@@ -156,7 +221,11 @@ void PauseControl::adopt(const Snapshot& now) {
 void PauseControl::on_timers() {
   receiver_.expire(context_.now, [this](const pfc::PauseChange& change) { apply(change); });
   watchdog_.poll(
-      context_.now, [this](PortId port, QueueId queue) { return egress_.progress(port, queue); },
+      context_.now,
+      [this](PortId port, QueueId queue) {
+        if ((watchdog_.storming(port) >> queue.index() & 1) != 0) count_storm(port, queue.index());
+        return egress_.progress(port, queue);
+      },
       [this](const pfc::WatchdogVerdict& verdict) { on_verdict(verdict); });
 }
 

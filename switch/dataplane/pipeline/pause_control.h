@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "net/ids.h"
 #include "net/packet.h"
@@ -27,6 +28,8 @@ class PauseControl {
 
   // A MAC control frame. Takes it; false: it is none that ports of ours obey, and is dropped.
   bool mac_control(Packet* packet);
+  // A packet that is discarded where it arrives, because its group's queue is in a storm.
+  void count_discarded(const Packet& packet);
   // Gives the ports their due PFC frames.
   void send_frames() {
     if (sender_.owes(context_.now)) [[unlikely]]
@@ -38,8 +41,23 @@ class PauseControl {
   void resume_all() { sender_.resume_all(); }
 
  private:
+  // Of a queue and of the priority groups that its pauses fill.
+  struct Traffic {
+    uint64_t tx = 0;
+    uint64_t tx_dropped = 0;
+    uint64_t rx = 0;
+    uint64_t rx_dropped = 0;
+  };
   void apply(const pfc::PauseChange& change);
   void count(const pfc::PauseChange& change);
+  Traffic traffic_of(PortId port, size_t queue) const;
+  Traffic& counted(PortId port, size_t queue) {
+    return counted_[port.index() * kPriorities + queue];
+  }
+  void begin_storm(PortId port, size_t queue);
+  void count_storm(PortId port, size_t queue);
+  // The queue whose pauses are answered by pausing the group's sender.
+  size_t queue_of(PortId port, size_t pg) const;
   void on_verdict(const pfc::WatchdogVerdict& verdict);
   void follow(PortId port);
   void send_owed();
@@ -52,6 +70,7 @@ class PauseControl {
   PathWarnings& warnings_;
   pfc::PauseReceiver receiver_;
   pfc::Watchdog watchdog_;
+  std::vector<Traffic> counted_;  // of queues in a storm, by port and queue: what is in counters
 };
 
 }  // namespace eddy

@@ -24,17 +24,6 @@ RandomStream marking_stream(const ShardContext& context) {
   return {config.seed, entity, kMarkingStream};
 }
 
-void raise(std::atomic<int64_t>& watermark, int64_t level) {
-  if (level > watermark.load(std::memory_order_relaxed)) store(watermark, level);
-}
-
-void raise_watermarks(EgressQueue& queue, int64_t level) {
-  if (level <= queue.user_watermark.load(std::memory_order_relaxed)) [[likely]]
-    return;
-  store(queue.user_watermark, level);
-  raise(queue.persistent_watermark, level);
-}
-
 void take_octets(std::atomic<uint32_t>& queued, uint32_t octets) {
   store(queued, queued.load(std::memory_order_relaxed) - octets);
 }
@@ -73,18 +62,21 @@ void Egress::enqueue(Packet* packet) {
   queue.fifo.push(packet);
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
   store(queued, found + packet->wire_len);
-  raise_watermarks(queue, int64_t{found} + packet->wire_len);
+  queue.watermarks.raise(int64_t{found} + packet->wire_len);
   if (port.free_at <= context_.now) ready_.insert(id);  // else its completion does
 }
 
 // The port is down, or the watchdog empties the queue.
 void Egress::discard(Packet* packet, bool up) {
   if (!up) return buffer_.drop(packet, DropReason::egress_down);
-  context_.counters[packet->egress_port]
-      .pfc[priority_of(packet->egress_port, packet->queue.index())]
-          [PfcCounter::pfcwd_dropped_packets]
-      .add(1);
+  count_discarded(packet->egress_port, packet->queue.index(), 1);
   buffer_.drop(packet, DropReason::watchdog);
+}
+
+void Egress::count_discarded(PortId id, size_t queue, uint64_t packets) {
+  PortCounters& counters = context_.counters[id];
+  counters.pfc[priority_of(id, queue)][PfcCounter::pfcwd_dropped_packets].add(packets);
+  counters.queue[queue][QueueCounter::pfcwd_tx_dropped_packets].add(packets);
 }
 
 void Egress::originate(PortId id, Packet* packet) {
@@ -324,7 +316,7 @@ void Egress::set_stopped(PortId id, const QueueStops& stops) {
   for (uint8_t q = 0; q < kPriorities; ++q) {
     const uint32_t count = context_.queue(id, q).fifo.count();
     if ((stops.discarding >> q & 1) == 0 || count == 0) continue;
-    context_.counters[id].pfc[priority_of(id, q)][PfcCounter::pfcwd_dropped_packets].add(count);
+    count_discarded(id, q, count);
     drop_queue(id, q, DropReason::watchdog);
   }
 }
@@ -360,10 +352,10 @@ void Egress::adopt(const Snapshot& now) {
   dre_ = now.config.dre;
 }
 
-void Egress::clear_watermarks(PortId id) {
+void Egress::clear_watermarks(PortId id, pfc::WatermarkKind kind) {
   const auto& queued = context_.signals(id).queued_bytes;
   for (size_t q = 0; q < kPriorities; ++q)
-    store(context_.queue(id, q).user_watermark, int64_t{queued[q].load(std::memory_order_relaxed)});
+    context_.queue(id, q).watermarks.clear(kind, queued[q].load(std::memory_order_relaxed));
 }
 
 uint64_t Egress::held() const {

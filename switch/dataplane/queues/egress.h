@@ -67,8 +67,8 @@ class Egress {
   bool up(PortId port) const { return ports_[port.index()].up; }
   // What the watchdog judges by.
   pfc::QueueProgress progress(PortId port, QueueId queue) const;
-  void clear_watermarks(PortId port);  // ours
-  uint64_t held() const;               // packets in queues, what is on the line excluded
+  void clear_watermarks(PortId port, pfc::WatermarkKind kind);  // ours
+  uint64_t held() const;  // packets in queues, what is on the line excluded
 
  private:
   // The priority under which what PFC and its watchdog do to a queue is counted.
@@ -164,6 +164,7 @@ class Egress {
   void settle(PortId id, const Departure& departure);
   void drop_queue(PortId id, uint8_t queue, DropReason reason);
   void discard(Packet* packet, bool up);
+  void count_discarded(PortId id, size_t queue, uint64_t packets);
   PacketFifo& fifo_of(PortId id, Port& port, uint8_t queue) {
     return queue == kOwn ? port.own : context_.queue(id, queue).fifo;
   }

@@ -29,6 +29,7 @@ void IngressBuffer::end_admitted_run() {
   auto& counters = context_.counters[admitted_.port].pg[admitted_.pg.index()];
   counters[PgCounter::pg_rx_packets].add(admitted_.packets);
   counters[PgCounter::pg_rx_bytes].add(admitted_.bytes);
+  pool_.mark_shared();  // what goes out in this poll is still held
   if (predicts_) sample(admitted_.port, admitted_.pg);
   admitted_.port = PortId::none();
   admitted_.packets = 0;
@@ -152,9 +153,14 @@ void IngressBuffer::adopt(const Snapshot& now) {
   }
 }
 
-void IngressBuffer::clear_watermarks(PortId port) {
-  for (size_t pg = 0; pg < kPriorities; ++pg)
-    context_.common.pg(port, PriorityGroupId(pg)).clear_user_watermark();
+void IngressBuffer::clear_watermarks(PortId port, const WatermarkScope& scope) {
+  for (size_t i = 0; i < kPriorities; ++i) {
+    pfc::PgBuffer& pg = context_.pg(port, PriorityGroupId(i));
+    if (scope.has(WatermarkOf::pg_shared))
+      pg.shared_watermarks.clear(scope.kind, pg.outside_headroom());
+    if (scope.has(WatermarkOf::pg_headroom))
+      pg.headroom_watermarks.clear(scope.kind, pfc::PgBuffer::get(pg.headroom_used));
+  }
 }
 
 }  // namespace eddy

@@ -20,6 +20,7 @@
 #include "pfc/buffer_pool.h"
 #include "pfc/pause_sender.h"
 #include "pfc/predictor.h"
+#include "switch/dataplane/state/command.h"
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy {
@@ -102,7 +103,8 @@ class IngressBuffer {
   void drop(Packet* packet, DropReason reason);
 
   void adopt(const Snapshot& now);
-  void clear_watermarks(PortId port);  // ours
+  // Of the groups of a port of ours: those of `scope`, but for the pools.
+  void clear_watermarks(PortId port, const WatermarkScope& scope);
   // What a PG holds beside its headroom, and where it pauses its sender now.
   pfc::PgLevel level(PortId port, PriorityGroupId pg) const;
   pfc::BufferPool& pool() { return pool_; }

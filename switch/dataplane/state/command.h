@@ -13,6 +13,7 @@
 #include "net/addresses.h"
 #include "net/ids.h"
 #include "net/units.h"
+#include "pfc/watermarks.h"
 
 namespace eddy {
 
@@ -70,6 +71,17 @@ struct FlowScan {
   size_t scheme_flows = 0;   // flows or flowlets in it, of the slice
 };
 
+// What has watermarks.
+enum class WatermarkOf : uint8_t { pg_shared, pg_headroom, queue, pool, headroom_pool };
+inline constexpr size_t kWatermarkOf = static_cast<size_t>(WatermarkOf::headroom_pool) + 1;
+
+// Which watermarks are meant.
+struct WatermarkScope {
+  pfc::WatermarkKind kind = pfc::WatermarkKind::user;
+  uint8_t of = (1u << kWatermarkOf) - 1;  // mask of WatermarkOf
+  bool has(WatermarkOf what) const { return (of >> static_cast<unsigned>(what) & 1) != 0; }
+};
+
 // A request from control to a shard, carried out inside its next poll. The caller owns it until
 // done.
 struct Command {
@@ -82,7 +94,8 @@ struct Command {
     drain,
   };
   Kind kind{};
-  PortId port = PortId::none();  // clear_watermarks: none is every port
+  PortId port = PortId::none();  // clear_watermarks: none is every port, and the pools
+  WatermarkScope watermarks;     // clear_watermarks
   bool on = false;               // set_port_tx
   std::span<NeighborRow> rows;   // dump_neighbors: filled from the front
   std::span<PathRow> path_rows;  // dump_paths: the same, all members of all sets in order

@@ -108,11 +108,17 @@ namespace eddy {
   X(pfcwd_forwarded_packets, "packets sent against a pause during a storm")
 
 // by port and queue
-#define EDDY_QUEUE_COUNTERS(X)                          \
-  X(queue_tx_packets, "packets sent from the queue")    \
-  X(queue_tx_bytes, "octets sent from the queue")       \
-  X(queue_dropped_packets, "packets the queue refused") \
-  X(ecn_marked_packets, "packets marked congestion experienced")
+#define EDDY_QUEUE_COUNTERS(X)                                                          \
+  X(queue_tx_packets, "packets sent from the queue")                                    \
+  X(queue_tx_bytes, "octets sent from the queue")                                       \
+  X(queue_dropped_packets, "packets the queue refused")                                 \
+  X(ecn_marked_packets, "packets marked congestion experienced")                        \
+  X(pfcwd_deadlock_detected, "storms of the queue that the PFC watchdog detected")      \
+  X(pfcwd_deadlock_restored, "storms of the queue that it saw end")                     \
+  X(pfcwd_tx_packets, "packets sent from the queue in its storms, up to the last look") \
+  X(pfcwd_tx_dropped_packets, "packets that the queue lost or refused in its storms")   \
+  X(pfcwd_rx_packets, "packets that the queue's groups on the port admitted meanwhile") \
+  X(pfcwd_rx_dropped_packets, "packets that these groups lost or refused meanwhile")
 
 // by port and priority group
 #define EDDY_PG_COUNTERS(X)                                   \

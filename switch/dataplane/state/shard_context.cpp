@@ -17,6 +17,7 @@ CommonState::CommonState(size_t shard_count, size_t port_count, FaultProbe fault
       pg_buffers(port_count * kPriorities),
       pool_use(shard_count),
       queues(port_count * kPriorities),
+      last_storms(port_count * kPriorities),
       feeds(port_count),
       given(shard_count),
       sites(fault_sites) {

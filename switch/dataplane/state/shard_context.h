@@ -34,12 +34,19 @@ namespace eddy {
 // its octets are in PortSignals.
 struct alignas(64) EgressQueue {
   PacketFifo fifo;
-  Instant progress_at;                     // last packet sent, or became non-empty
-  std::atomic<int64_t> user_watermark{0};  // octets
-  std::atomic<int64_t> persistent_watermark{0};
+  Instant progress_at;  // last packet sent, or became non-empty
+  pfc::Watermarks watermarks;
   std::atomic<bool> storm{false};  // the watchdog acts on it
 };
 static_assert(sizeof(EgressQueue) == 64);
+
+// What a queue's counters of storms stood at when the last one began. Writer: the port's shard.
+struct LastStorm {
+  std::atomic<uint64_t> tx{0};
+  std::atomic<uint64_t> tx_dropped{0};
+  std::atomic<uint64_t> rx{0};
+  std::atomic<uint64_t> rx_dropped{0};
+};
 
 // What others have changed, rarely: the one line that a shard looks at in every poll. Writers:
 // control, but `links`: the shard of the link or the path.
@@ -79,12 +86,17 @@ struct CommonState {
     return queues[port.index() * kPriorities + queue.index()];
   }
 
+  LastStorm& last_storm(PortId port, QueueId queue) {
+    return last_storms[port.index() * kPriorities + queue.index()];
+  }
+
   Changes changes;
   size_t shards;
   std::vector<lb::PortSignals> signals;
   std::vector<pfc::PgBuffer> pg_buffers;
   std::vector<pfc::PoolUse> pool_use;  // by shard
   std::vector<EgressQueue> queues;
+  std::vector<LastStorm> last_storms;  // by port and queue
   PortFeeds feeds;
   std::vector<GivenTo> given;  // by shard
   std::vector<std::unique_ptr<Mailbox>>

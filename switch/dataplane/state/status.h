@@ -6,21 +6,35 @@
 
 namespace eddy {
 
+// The highest level since somebody cleared it.
+struct Watermark {  // octets
+  int64_t user = 0;
+  int64_t persistent = 0;
+};
+
 struct PgStatus {    // octets
   int64_t used = 0;  // reserved + shared + headroom
   int64_t headroom = 0;
-  int64_t xoff = 0;  // the threshold in force now
-  int64_t user_watermark = 0;
-  int64_t persistent_watermark = 0;
+  int64_t xoff = 0;            // the threshold in force now
+  Watermark shared_watermark;  // of used - headroom
+  Watermark headroom_watermark;
   bool pausing = false;  // XOFF sent and not withdrawn
+};
+
+// What a storm of a queue did to packets, in the words of SONiC's `show pfcwd stats`.
+struct StormPackets {
+  uint64_t tx = 0;          // sent from the queue
+  uint64_t tx_dropped = 0;  // discarded or refused there
+  uint64_t rx = 0;          // admitted to the queue's priority groups, on the same port
+  uint64_t rx_dropped = 0;  // discarded or refused there
 };
 
 struct QueueStatus {  // octets
   int64_t used = 0;
-  int64_t user_watermark = 0;
-  int64_t persistent_watermark = 0;
+  Watermark watermark;
   bool paused = false;
-  bool storm = false;  // the watchdog acts on it
+  bool storm = false;       // the watchdog acts on it
+  StormPackets last_storm;  // what the queue's counters pfcwd_... stood at when it began
 };
 
 struct BufferStatus {  // octets
@@ -29,6 +43,8 @@ struct BufferStatus {  // octets
   int64_t shared_size = 0;
   int64_t shared_used = 0;
   int64_t headroom_used = 0;
+  Watermark shared_watermark;
+  Watermark headroom_watermark;
 };
 
 // What is in RLB's loop of a shard.

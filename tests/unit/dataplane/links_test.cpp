@@ -270,17 +270,71 @@ TEST(Control, WatermarksKeepThePeakUntilCleared) {
   QueueStatus queue = rig.object().queue_status(PortId(1), QueueId(3));
   PgStatus pg = rig.object().pg_status(PortId(0), PriorityGroupId(3));
   EXPECT_EQ(queue.used, 1000);
-  EXPECT_EQ(queue.user_watermark, 5000);
+  EXPECT_EQ(queue.watermark.user, 5000);
   EXPECT_EQ(pg.used, 1024) << "four cells";
-  EXPECT_EQ(pg.user_watermark, 5 * 1024);
+  EXPECT_EQ(pg.shared_watermark.user, 5 * 1024);
   Command clear{.kind = Command::Kind::clear_watermarks};
   order(rig, clear);
   queue = rig.object().queue_status(PortId(1), QueueId(3));
   pg = rig.object().pg_status(PortId(0), PriorityGroupId(3));
-  EXPECT_EQ(queue.user_watermark, 1000) << "what is there now";
-  EXPECT_EQ(queue.persistent_watermark, 5000);
-  EXPECT_EQ(pg.user_watermark, 1024);
-  EXPECT_EQ(pg.persistent_watermark, 5 * 1024);
+  EXPECT_EQ(queue.watermark.user, 1000) << "what is there now";
+  EXPECT_EQ(queue.watermark.persistent, 5000);
+  EXPECT_EQ(pg.shared_watermark.user, 1024);
+  EXPECT_EQ(pg.shared_watermark.persistent, 5 * 1024);
+}
+
+// A group in headroom: its own marks, the queue's, and those of the two pools, each cleared alone.
+struct AllMarks {
+  Watermark pg_shared, pg_headroom, queue, pool, headroom_pool;
+  static AllMarks of(Switch& object) {
+    const PgStatus pg = object.pg_status(PortId(0), PriorityGroupId(3));
+    const BufferStatus buffer = object.buffer_status();
+    return {pg.shared_watermark, pg.headroom_watermark,
+            object.queue_status(PortId(1), QueueId(3)).watermark, buffer.shared_watermark,
+            buffer.headroom_watermark};
+  }
+  std::array<Watermark, kWatermarkOf> list() const {
+    return {pg_shared, pg_headroom, queue, pool, headroom_pool};
+  }
+};
+
+TEST(Control, WatermarksAreOfGroupsQueuesAndPools) {
+  for (const size_t shards : {1, 2}) {
+    config::SwitchConfig config = hosts_switch(2);
+    config.buffer.cell_bytes = 1;
+    config.buffer.profiles["lossless"].xoff = 2'500_B;
+    config.buffer.profiles["lossless"].xon_offset = 500_B;
+    config.buffer.profiles["lossless"].headroom = 9'000_B;
+    spread_over_workers(config, shards);
+    for (const pfc::WatermarkKind kind :
+         {pfc::WatermarkKind::user, pfc::WatermarkKind::persistent}) {
+      for (size_t what = 0; what < kWatermarkOf; ++what) {
+        OneSwitch rig(config, shards);
+        for (int i = 0; i < 5; ++i) rig.send(0, 1, kLosslessDscp);
+        rig.run_for(1_ms);
+        const AllMarks peak = AllMarks::of(rig.object());
+        EXPECT_EQ(peak.pg_shared.user, 3'000) << "the packet that crosses XOFF is still shared";
+        EXPECT_EQ(peak.pg_headroom.user, 2'000);
+        EXPECT_EQ(peak.queue.user, 5'000);
+        EXPECT_EQ(peak.pool.user, 3'000);
+        EXPECT_EQ(peak.headroom_pool.user, 2'000);
+        Command clear{.kind = Command::Kind::clear_watermarks,
+                      .watermarks = {kind, static_cast<uint8_t>(1u << what)}};
+        for (size_t shard = 0; shard < shards; ++shard) {
+          rig.object().post(ShardId(shard), clear);
+          rig.fabric.poll(rig.node);
+        }
+        const auto before = peak.list();
+        const auto after = AllMarks::of(rig.object()).list();
+        for (size_t i = 0; i < kWatermarkOf; ++i) {
+          const bool of_users = kind == pfc::WatermarkKind::user;
+          EXPECT_EQ(after[i].user, i == what && of_users ? 0 : before[i].user) << what << i;
+          EXPECT_EQ(after[i].persistent, i == what && !of_users ? 0 : before[i].persistent)
+              << what << i;
+        }
+      }
+    }
+  }
 }
 
 TEST(Tags, PriorityTaggedFramesAreClassifiedByPcpAndStripped) {

@@ -84,6 +84,67 @@ TEST(Watchdog, ForwardSendsAgainstThePause) {
   EXPECT_EQ(pfc(rig, PfcCounter::pfcwd_dropped_packets), 0u);
 }
 
+// SONiC's `show pfcwd stats`: what one storm and another did to packets of the queue, and to those
+// of its priority group on the same port.
+StormPackets stormed(OneSwitch& rig) {
+  const auto of = [&](QueueCounter which) { return count(rig.object(), 1, QueueId(3), which); };
+  return {of(QueueCounter::pfcwd_tx_packets), of(QueueCounter::pfcwd_tx_dropped_packets),
+          of(QueueCounter::pfcwd_rx_packets), of(QueueCounter::pfcwd_rx_dropped_packets)};
+}
+std::array<uint64_t, 4> as_list(const StormPackets& packets) {
+  return {packets.tx, packets.tx_dropped, packets.rx, packets.rx_dropped};
+}
+using FourCounts = std::array<uint64_t, 4>;
+
+TEST(Watchdog, StormsAreCountedByQueueAsSonicDoes) {
+  OneSwitch rig(watched(config::WatchdogAction::drop));
+  const auto of_queue = [&](QueueCounter which) {
+    return count(rig.object(), 1, QueueId(3), which);
+  };
+  rig.send(0, 1, kLosslessDscp);  // before any storm
+  rig.send(1, 0, kLosslessDscp);
+  rig.run_for(100_us);
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  for (int i = 0; i < 7; ++i) rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(2_ms));
+  for (int i = 0; i < 3; ++i) rig.send(1, 0, kLosslessDscp);
+  EXPECT_EQ(as_list(stormed(rig)), (FourCounts{0, 7, 0, 3}));
+  rig.inject(1, pause_frame(bit(kLossless), 0));
+  rig.fabric.run_until(Instant::at(6_ms));
+  EXPECT_EQ(of_queue(QueueCounter::pfcwd_deadlock_restored), 1u);
+  rig.send(0, 1, kLosslessDscp);  // between the storms
+  rig.run_for(1_ms);
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  for (int i = 0; i < 2; ++i) rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(10_ms));
+  EXPECT_EQ(of_queue(QueueCounter::pfcwd_deadlock_detected), 2u);
+  EXPECT_EQ(as_list(stormed(rig)), (FourCounts{0, 9, 0, 3}));
+  EXPECT_EQ(as_list(rig.object().queue_status(PortId(1), QueueId(3)).last_storm),
+            (FourCounts{0, 7, 0, 3}))
+      << "when the second began";
+}
+
+TEST(Watchdog, WhatPassesInAStormIsCountedOnceItIsLookedAt) {
+  OneSwitch rig(watched(config::WatchdogAction::forward));
+  rig.send(1, 0, kLosslessDscp);
+  rig.run_for(100_us);
+  rig.inject(1, pause_frame(bit(kLossless), kLongestPause));
+  for (int i = 0; i < 4; ++i) rig.send(0, 1, kLosslessDscp);
+  storm_until(rig, Instant::at(2_ms));
+  for (int i = 0; i < 5; ++i) rig.send(1, 0, kLosslessDscp);
+  for (int i = 0; i < 2; ++i) rig.send(1, 0, kOtherLosslessDscp);  // of another group
+  storm_until(rig, Instant::at(2_ms + kPoll + kPoll));
+  EXPECT_EQ(as_list(stormed(rig)), (FourCounts{4, 0, 5, 0}));
+  rig.send(0, 1, kLosslessDscp);  // after the last look of this storm
+  rig.inject(1, pause_frame(bit(kLossless), 0));
+  rig.fabric.run_until(Instant::at(6_ms));
+  EXPECT_EQ(as_list(stormed(rig)), (FourCounts{5, 0, 5, 0}));
+  rig.send(0, 1, kLosslessDscp);
+  rig.send(1, 0, kLosslessDscp);
+  rig.run_for(1_ms);
+  EXPECT_EQ(as_list(stormed(rig)), (FourCounts{5, 0, 5, 0})) << "the storm is over";
+}
+
 TEST(Watchdog, AlertOnlyTells) {
   OneSwitch rig(watched(config::WatchdogAction::alert));
   rig.inject(1, pause_frame(bit(kLossless), kLongestPause));

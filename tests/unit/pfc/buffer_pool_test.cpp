@@ -283,20 +283,64 @@ TEST(BufferPool, SmallFramesAreChargedByTheCell) {
   EXPECT_EQ(s.pool.admit(s.pg, limits, charge).verdict, AdmitVerdict::headroom_full);
 }
 
+using enum WatermarkKind;
+
 TEST(BufferPool, KeepsUserAndPersistentWatermarks) {
   OneShard s(1_MiB);
   const PgLimits limits = PgLimits::of(static_profile(10'000_B, 0_B), 3'000_B);
   (void)s.pool.admit(s.pg, limits, 3'000);
   (void)s.pool.admit(s.pg, limits, 2'000);
   (void)s.pool.release(s.pg, limits, 4'000);
-  EXPECT_EQ(s.pg.user_watermark.load(), 5'000);
-  s.pg.clear_user_watermark();
-  EXPECT_EQ(s.pg.user_watermark.load(), 1'000);
+  EXPECT_EQ(s.pg.shared_watermarks.read(user), 5'000);
+  s.pg.shared_watermarks.clear(user, s.pg.outside_headroom());
+  EXPECT_EQ(s.pg.shared_watermarks.read(user), 1'000);
   (void)s.pool.admit(s.pg, limits, 1'000);
-  EXPECT_EQ(s.pg.user_watermark.load(), 2'000);
-  EXPECT_EQ(s.pg.persistent_watermark.load(), 5'000);
-  s.pg.clear_persistent_watermark();
-  EXPECT_EQ(s.pg.persistent_watermark.load(), 2'000);
+  EXPECT_EQ(s.pg.shared_watermarks.read(user), 2'000);
+  EXPECT_EQ(s.pg.shared_watermarks.read(persistent), 5'000);
+  s.pg.shared_watermarks.clear(persistent, s.pg.outside_headroom());
+  EXPECT_EQ(s.pg.shared_watermarks.read(persistent), 2'000);
+}
+
+// XOFF at 10,000 octets: what is above is headroom's, of the group and of the pool.
+TEST(BufferPool, WatermarksOfHeadroomStandApart) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(10'000_B, 0_B), 5'000_B);
+  PgBuffer other;
+  for (PgBuffer* pg : {&s.pg, &other}) {
+    ASSERT_EQ(s.pool.admit(*pg, limits, 12'000).verdict, AdmitVerdict::accepted);
+    EXPECT_EQ(pg->headroom_watermarks.read(user), 0);
+    ASSERT_EQ(s.pool.admit(*pg, limits, 3'000).verdict, AdmitVerdict::accepted);
+    EXPECT_EQ(pg->shared_watermarks.read(user), 12'000);
+    EXPECT_EQ(pg->headroom_watermarks.read(user), 3'000);
+    EXPECT_EQ(pg->headroom_watermarks.read(persistent), 3'000);
+  }
+  EXPECT_EQ(s.use[0].headroom_watermarks.read(user), 6'000);
+  (void)s.pool.release(s.pg, limits, 2'000);
+  s.pool.clear_headroom_watermark(user);
+  EXPECT_EQ(s.use[0].headroom_watermarks.read(user), 4'000);
+  EXPECT_EQ(s.use[0].headroom_watermarks.read(persistent), 6'000);
+}
+
+// What all shards hold, as each has seen it at its last poll.
+TEST(BufferPool, WatermarksOfThePoolAreOfAllShards) {
+  std::array<PoolUse, 2> use;
+  BufferPool a(use, ShardId(0), 10'000_B);
+  BufferPool b(use, ShardId(1), 10'000_B);
+  PgBuffer pg_a;
+  PgBuffer pg_b;
+  const PgLimits limits = PgLimits::of(dynamic_profile(0, false), 0_B);
+  (void)a.admit(pg_a, limits, 4'000);
+  a.mark_shared();
+  b.begin_poll();
+  (void)b.admit(pg_b, limits, 1'000);
+  b.mark_shared();
+  EXPECT_EQ(use[0].shared_watermarks.read(user), 4'000);
+  EXPECT_EQ(use[1].shared_watermarks.read(user), 5'000);
+  (void)a.release(pg_a, limits, 3'000);
+  b.begin_poll();
+  b.clear_shared_watermark(persistent);
+  EXPECT_EQ(use[1].shared_watermarks.read(persistent), 2'000);
+  EXPECT_EQ(use[1].shared_watermarks.read(user), 5'000);
 }
 
 TEST(BufferPool, ShardsSeeEachOtherAtTheNextPoll) {

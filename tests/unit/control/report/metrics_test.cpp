@@ -64,9 +64,17 @@ TEST(Metrics, ValuesCountFromTheStartAndStatesAreGauges) {
   s.now.numbers[0].port[index_of(PortCounter::rx_packets)] = 12;
   s.now.numbers[1].pfc[3][index_of(PfcCounter::pfc_rx_paused_ps)] = 2'500'000'000'000;
   s.now.numbers[1].drops[index_of(DropReason::headroom_full)] = 7;
-  s.now.ports[1].queues[3] = {.used = 5'000, .paused = true};
-  s.now.ports[0].pgs[3] = {.used = 9'000, .headroom = 100, .xoff = 8'000, .pausing = true};
-  s.now.buffer = {.size = 1 << 20, .shared_used = 77};
+  s.now.ports[1].queues[3] = {.used = 5'000, .watermark = {21, 22}, .paused = true};
+  s.now.ports[0].pgs[3] = {.used = 9'000,
+                           .headroom = 100,
+                           .xoff = 8'000,
+                           .shared_watermark = {23, 24},
+                           .headroom_watermark = {25, 26},
+                           .pausing = true};
+  s.now.buffer = {.size = 1 << 20,
+                  .shared_used = 77,
+                  .shared_watermark = {27, 28},
+                  .headroom_watermark = {29, 30}};
   s.now.workers = {{.worker = 1, .polls = 10, .poll_gap_max_ns = 1'500}};
   s.baseline = s.now.numbers;  // of clear counters: for people
   const auto values = values_of(metrics_of(s));
@@ -84,6 +92,18 @@ TEST(Metrics, ValuesCountFromTheStartAndStatesAreGauges) {
   EXPECT_EQ(values.at("eddy_pg_lossless{switch=leaf1,port=host1,pg=0}"), 0);
   EXPECT_GT(values.at("eddy_pg_headroom_size_bytes{switch=leaf1,port=host1,pg=3}"), 0);
   EXPECT_EQ(values.at("eddy_buffer_shared_used_bytes{switch=leaf1}"), 77);
+  const std::map<std::string, std::pair<double, double>> marks = {
+      {"eddy_queue_X_watermark_bytes{switch=leaf1,port=spine1,queue=3}", {21, 22}},
+      {"eddy_pg_shared_X_watermark_bytes{switch=leaf1,port=host1,pg=3}", {23, 24}},
+      {"eddy_pg_headroom_X_watermark_bytes{switch=leaf1,port=host1,pg=3}", {25, 26}},
+      {"eddy_buffer_shared_X_watermark_bytes{switch=leaf1}", {27, 28}},
+      {"eddy_buffer_headroom_X_watermark_bytes{switch=leaf1}", {29, 30}}};
+  for (const auto& [name, both] : marks) {
+    const auto of = [&](const char* which) {
+      return values.at(std::string(name).replace(name.find('X'), 1, which));
+    };
+    EXPECT_EQ(std::pair(of("user"), of("persistent")), both) << name;
+  }
   EXPECT_EQ(values.at("eddy_worker_polls_total{switch=leaf1,worker=1}"), 10);
   EXPECT_EQ(values.at("eddy_worker_poll_gap_max_seconds{switch=leaf1,worker=1}"), 1.5e-6);
   EXPECT_EQ(values.at("eddy_port_up{switch=leaf1,port=host1}"), 1);

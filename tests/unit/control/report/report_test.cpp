@@ -167,6 +167,61 @@ TEST(Report, FlowsSayWhereTheyGoAndWhereTheyWould) {
   EXPECT_FALSE(rows(s, Report::flows).at(0).contains("leaf"));
 }
 
+TEST(Report, PfcwdShowsAllStormsAndTheLast) {
+  SampleSwitch s;
+  EXPECT_TRUE(rows(s, Report::pfcwd).empty());
+  auto& counters = s.now.numbers[0].queue[3];
+  counters[index_of(QueueCounter::pfcwd_deadlock_detected)] = 3;
+  counters[index_of(QueueCounter::pfcwd_deadlock_restored)] = 2;
+  counters[index_of(QueueCounter::pfcwd_tx_packets)] = 10;
+  counters[index_of(QueueCounter::pfcwd_tx_dropped_packets)] = 20;
+  counters[index_of(QueueCounter::pfcwd_rx_packets)] = 30;
+  counters[index_of(QueueCounter::pfcwd_rx_dropped_packets)] = 40;
+  s.now.ports[0].queues[3] = {.storm = true, .last_storm = {9, 15, 0, 40}};
+  const Json all = rows(s, Report::pfcwd);
+  ASSERT_EQ(all.size(), 1u);
+  const Json expected = {{"port", "host1"},
+                         {"queue", 3},
+                         {"status", "stormed"},
+                         {"action", "drop"},
+                         {"pfcwd_deadlock_detected", 3},
+                         {"pfcwd_deadlock_restored", 2},
+                         {"pfcwd_tx_packets", 10},
+                         {"pfcwd_tx_packets_last", 1},
+                         {"pfcwd_tx_dropped_packets", 20},
+                         {"pfcwd_tx_dropped_packets_last", 5},
+                         {"pfcwd_rx_packets", 30},
+                         {"pfcwd_rx_packets_last", 30},
+                         {"pfcwd_rx_dropped_packets", 40},
+                         {"pfcwd_rx_dropped_packets_last", 0}};
+  EXPECT_EQ(all.at(0), expected);
+  s.baseline = s.now.numbers;  // cleared in the last storm: it cannot have more than all have
+  EXPECT_EQ(rows(s, Report::pfcwd).at(0).at("pfcwd_rx_packets_last"), 0);
+}
+
+TEST(Report, WatermarksNameTheirKindAndPoolsHaveNoPort) {
+  SampleSwitch s;
+  s.now.ports[0].pgs[3] = {.used = 900,
+                           .headroom = 200,
+                           .shared_watermark = {1'000, 1'001},
+                           .headroom_watermark = {1'002, 1'003}};
+  s.now.ports[1].queues[4] = {.used = 5, .watermark = {1'004, 1'005}};
+  s.now.buffer = {.shared_used = 6,
+                  .headroom_used = 7,
+                  .shared_watermark = {1'006, 1'007},
+                  .headroom_watermark = {1'008, 0}};
+  std::vector<std::string> said;
+  for (const Json& row : rows(s, Report::watermarks)) {
+    said.emplace_back();
+    for (const Json& value : row) said.back() += (said.back().empty() ? "" : " ") + value.dump();
+  }
+  const std::vector<std::string> expected = {
+      R"("host1" 3 "pg-shared" 700 1000 1001)", R"("host1" 3 "pg-headroom" 200 1002 1003)",
+      R"("spine1" 4 "queue" 5 1004 1005)", R"("pool" 6 1006 1007)", R"("headroom-pool" 7 1008 0)"};
+  EXPECT_EQ(said, expected);
+  EXPECT_EQ(rows(s, Report::watermarks, {false, "spine1"}).size(), 1u);
+}
+
 TEST(Report, LeafAndTopOptionsKeepFewerRows) {
   SampleSwitch s;
   s.config.leaves.push_back({LeafId(3), {config::PathConfig{"spine1"}}});

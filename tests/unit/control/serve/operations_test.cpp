@@ -117,6 +117,68 @@ TEST(Operations, ClearWatermarksLeavesThePersistentOnes) {
   EXPECT_EQ(after.at("persistent_watermark_bytes"), before.at("persistent_watermark_bytes"));
 }
 
+TEST(Operations, ClearPersistentWatermarksLeavesTheUsersOnes) {
+  LiveSwitch live;
+  live.send(10);
+  live.run(1_ms);
+  const Json before = live.rows("pgs").at(3);
+  EXPECT_TRUE(live.ask({{"command", "clear"}, {"what", "persistent-watermarks"}}).at("ok"));
+  const Json after = live.rows("pgs").at(3);
+  EXPECT_EQ(after.at("user_watermark_bytes"), before.at("user_watermark_bytes"));
+  EXPECT_EQ(after.at("persistent_watermark_bytes"), 0u);
+  EXPECT_EQ(live.rows("buffers").at(0).at("shared_persistent_watermark_bytes"), 0u);
+  EXPECT_GT(live.rows("buffers").at(0).at("shared_user_watermark_bytes"), 0u);
+}
+
+// Of the group that the packets came in by, the queue that they left by, and the shared pool.
+TEST(Operations, WatermarksAreClearedByKindAndByPort) {
+  const auto marks = [](LiveSwitch& live) {
+    std::map<std::string, uint64_t> high;
+    for (const Json& row : live.rows("watermarks"))
+      if (row.at("user_watermark_bytes") > 0u)
+        high[row.at("kind").get<std::string>() + row.value("port", "")] =
+            row.at("user_watermark_bytes");
+    return high;
+  };
+  const std::vector<std::tuple<Json, std::vector<std::string>>> cases = {
+      {{{"kind", "pg-shared"}}, {"queuehost2", "pool"}},
+      {{{"kind", "pg-headroom"}}, {"pg-sharedhost1", "queuehost2", "pool"}},
+      {{{"kind", "queue"}}, {"pg-sharedhost1", "pool"}},
+      {{{"kind", "pool"}}, {"pg-sharedhost1", "queuehost2"}},
+      {{{"kind", "queue"}, {"port", "host1"}}, {"pg-sharedhost1", "queuehost2", "pool"}},
+      {{{"port", "host1"}}, {"queuehost2", "pool"}},
+      {Json::object(), {}},
+  };
+  for (const auto& [scope, left] : cases) {
+    LiveSwitch live;
+    live.send(10);
+    live.run(1_ms);
+    ASSERT_EQ(marks(live).size(), 3u);
+    Json request{{"command", "clear"}, {"what", "watermarks"}};
+    request.update(scope);
+    const Json answer = live.ask(request);
+    ASSERT_TRUE(answer.at("ok")) << answer.dump();
+    std::vector<std::string> names;
+    for (const auto& [name, level] : marks(live)) names.push_back(name);
+    EXPECT_THAT(names, testing::UnorderedElementsAreArray(left)) << scope.dump();
+  }
+}
+
+TEST(Operations, AWrongScopeOfAClearIsSaid) {
+  LiveSwitch live;
+  const auto clear = [&](const char* what, const Json& scope) {
+    Json request{{"command", "clear"}, {"what", what}};
+    request.update(scope);
+    return first_problem(live.ask(request));
+  };
+  EXPECT_EQ(clear("watermarks", {{"kind", "pg"}}),
+            "kind \"pg\" unknown; valid are pg-shared, pg-headroom, queue, pool, headroom-pool");
+  EXPECT_EQ(clear("persistent-watermarks", {{"kind", "headroom-pool"}, {"port", "host1"}}),
+            "headroom-pool is of the whole switch, not of a port; of a port are pg-shared, "
+            "pg-headroom, queue");
+  EXPECT_EQ(clear("counters", {{"kind", "queue"}}), "counters have no kinds, watermarks have");
+}
+
 TEST(Operations, SetPortTxOffHoldsPacketsUntilOn) {
   LiveSwitch live;
   EXPECT_TRUE(live.ask({{"command", "set"}, {"port", "host2"}, {"tx", "off"}}).at("ok"));
