@@ -60,6 +60,7 @@ struct QueueConfig {
   std::optional<std::string> wred;  // name of a WRED profile
   std::optional<BitRate> max_rate;  // shaping of the queue; nullopt = none
   int dynamic_th = 0;               // lossy queues: limit = 2^dynamic_th * (free shared pool)
+  std::optional<Bytes> reserved;    // lossy queues: never refused below this; nullopt = auto
   bool operator==(const QueueConfig&) const = default;
 };
 
@@ -86,13 +87,16 @@ struct WatchdogConfig {
 };
 
 struct PfcPortConfig {
-  bool tx = true;  // send PFC for this port's lossless PGs
+  bool tx = true;                     // send PFC for this port's lossless PGs
+  std::optional<std::string> enable;  // priorities, "3,4" or "none"; nullopt = the lossless ones
   PfcRx rx = PfcRx::honour;
   bool asymmetric = false;  // honour pauses of all priorities, send for lossless ones only
   uint16_t quanta = 65'535;
   Duration refresh_limit = 100_us;  // refresh XOFF every min(this, half the pause time)
   Duration pause_budget = 10_ms;    // rx clamp: paused at most this long in each budget_window
   Duration budget_window = 100_ms;
+  // Priorities whose PFC is sent and honoured, as a mask: `lossless` unless `enable` names others.
+  uint8_t priorities(uint8_t lossless) const;
   bool operator==(const PfcPortConfig&) const = default;
 };
 

@@ -76,4 +76,13 @@ SwitchConfig default_switch(std::string name) {
   return config;
 }
 
+uint8_t PfcPortConfig::priorities(uint8_t lossless) const {
+  if (!enable) return lossless;
+  uint8_t named = 0;
+  for (const char c : *enable)
+    if (c >= '0' && c < '0' + static_cast<char>(kPriorities))
+      named = static_cast<uint8_t>(named | 1u << (c - '0'));
+  return named;
+}
+
 }  // namespace eddy::config

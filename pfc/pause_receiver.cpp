@@ -26,7 +26,7 @@ PauseRxPlan PauseRxPlan::of(const config::PortConfig& port, uint8_t lossless) {
   PauseRxPlan plan;
   plan.line = LineRate(port.speed);
   const bool heeds = port.pfc.rx != config::PfcRx::ignore;
-  if (heeds) plan.heeded = port.pfc.asymmetric ? kAllPriorities : lossless;
+  if (heeds) plan.heeded = port.pfc.asymmetric ? kAllPriorities : port.pfc.priorities(lossless);
   const bool budgeted = heeds && port.pfc.pause_budget < port.pfc.budget_window;
   plan.clamp = budgeted && port.pfc.rx == config::PfcRx::clamp;
   plan.report = budgeted && !plan.clamp && port.role == config::PortRole::host;

@@ -8,7 +8,8 @@ namespace eddy::pfc {
 
 PauseTxPlan PauseTxPlan::of(const config::PortConfig& port) {
   PauseTxPlan plan;
-  plan.enabled = port.pfc.tx;
+  constexpr uint8_t kAll = 0xFF;  // of which lossless groups alone are marked
+  plan.enabled = port.pfc.tx ? port.pfc.priorities(kAll) : uint8_t{0};
   plan.quanta = port.pfc.quanta;
   const Duration half = LineRate(port.speed).time_of_quanta(port.pfc.quanta) / 2;
   plan.refresh = std::max(std::min(half, port.pfc.refresh_limit), PauseSender::kMinGap);
@@ -50,11 +51,11 @@ void PauseSender::resume_all() {
 void PauseSender::decide(PortId port) {
   Port& state = ports_[port.index()];
   uint8_t wanted = 0;
-  for (unsigned above = state.plan.enabled ? state.above : 0; above != 0; above &= above - 1) {
+  for (unsigned above = state.above; above != 0; above &= above - 1) {
     const size_t pg = static_cast<size_t>(std::countr_zero(above));
     wanted = static_cast<uint8_t>(wanted | 1u << state.plan.pg_to_pfc[pg].index());
   }
-  state.wanted = wanted;
+  state.wanted = wanted & state.plan.enabled;
   const bool owing = state.up && state.wanted != state.sent;
   set_owing(port, owing);
   refreshes_.set(id_of(port), owing ? Instant() : state.refresh_at);  // Instant(): at once

@@ -14,11 +14,26 @@ constexpr uint8_t kAllQueues = 0xFF;  // asymmetric PFC stops them all
 
 }  // namespace
 
+namespace {
+
+// Queues that PFC may stop.
+uint8_t pausable(const config::PortConfig& port, uint8_t lossless) {
+  if (!port.pfc.enable) return lossless;
+  uint8_t queues = 0;
+  for (unsigned left = port.pfc.priorities(0); left != 0; left &= left - 1) {
+    const auto priority = static_cast<size_t>(std::countr_zero(left));
+    queues = static_cast<uint8_t>(queues | 1u << port.maps.pfc_to_queue[priority].index());
+  }
+  return queues;
+}
+
+}  // namespace
+
 WatchdogPlan WatchdogPlan::of(const config::PortConfig& port, uint8_t lossless) {
   const config::WatchdogConfig& config = port.watchdog;
   WatchdogPlan plan;
   const bool any = port.pfc.asymmetric && port.pfc.rx != config::PfcRx::ignore;
-  plan.watched = !config.enabled ? 0 : any ? kAllQueues : lossless;
+  plan.watched = !config.enabled ? 0 : any ? kAllQueues : pausable(port, lossless);
   plan.detection = config.detection_time;
   plan.restoration = config.restoration_time;
   plan.interval = config.poll_interval;

@@ -70,6 +70,13 @@ const Section& section_of<QueueConfig>() {
                   .max = 8,
                   .help = "lossy queues: at most 2^dynamic_th of the free shared buffer",
                   .source = "SAI"}),
+          key<S>(&S::reserved,
+                 {.name = "reserved",
+                  .max = kGib,
+                  .absent = "auto",
+                  .help = "lossy queues: takes as much however full the shared buffer is; auto: "
+                          "the largest reserve of the lossy groups that feed it, on any port",
+                  .source = "SONiC's egress buffer profiles: size"}),
       },
       QueueConfig{});
   return section;
@@ -165,6 +172,16 @@ const Section& section_of<PfcPortConfig>() {
       "pfc", "Priority-based flow control of a port.",
       {
           key<S>(&S::tx, {.name = "tx", .help = "pause the peer for full lossless groups"}),
+          key<S>(&S::enable, {.name = "enable",
+                              .max = 15,
+                              .absent = "auto",
+                              .pattern = "^(none|[0-7](,[0-7])*)$",
+                              .pattern_says = "priorities such as \"3,4\", or none",
+                              .help = "priorities whose PFC is sent and obeyed, whichever profile "
+                                      "their groups have; auto: those of lossless groups. A group "
+                                      "without a lossless profile sends none, a lossless one whose "
+                                      "priority is not named loses packets",
+                              .source = "SONiC's pfc_enable"}),
           key<S>(&S::rx, {.name = "rx",
                           .help = "obey the peer's pauses; clamp: within pause_budget; ignore: "
                                   "count them only"}),

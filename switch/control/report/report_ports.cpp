@@ -120,6 +120,13 @@ bool is_lossless(const ReportInput& input, const config::PortConfig& port, size_
   return profile != input.config.buffer.profiles.end() && profile->second.lossless;
 }
 
+uint8_t lossless_priorities(const ReportInput& input, const config::PortConfig& port) {
+  unsigned priorities = 0;
+  for (size_t pg = 0; pg < kPriorities; ++pg)
+    if (is_lossless(input, port, pg)) priorities |= 1u << port.maps.pg_to_pfc[pg].index();
+  return static_cast<uint8_t>(priorities);
+}
+
 }  // namespace
 
 Json port_rows(const ReportInput& input, const ReportOptions& options) {
@@ -218,6 +225,8 @@ Json pfc_rows(const ReportInput& input, const ReportOptions& options) {
     Json row;
     row["port"] = port.config().name;
     row["prio"] = priority;
+    row["enabled"] =
+        yes_no((pfc.priorities(lossless_priorities(input, port.config())) >> priority & 1) != 0);
     row["pfc_tx"] = on_off(pfc.tx);
     row["pfc_rx"] = to_string(pfc.rx);
     row["paused"] = yes_no(status.paused);

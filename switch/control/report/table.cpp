@@ -61,6 +61,7 @@ constexpr Column kPgs[] = {{"port", "Port"},
                            {"pg_dropped_packets", "Dropped", Kind::count}};
 constexpr Column kPfc[] = {{"port", "Port"},
                            {"prio", "Prio", Kind::number},
+                           {"enabled", "Enabled"},
                            {"pfc_tx", "Tx"},
                            {"pfc_rx", "Rx"},
                            {"paused", "Paused"},

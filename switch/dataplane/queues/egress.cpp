@@ -47,7 +47,8 @@ void Egress::enqueue(Packet* packet) {
   if (!port.up || (port.stops.discarding >> q & 1) != 0) [[unlikely]]
     return discard(packet, port.up);
   if (!settings.lossless &&
-      !buffer_.pool().admit_queue(found, packet->wire_len, settings.lossy_limit)) [[unlikely]] {
+      !buffer_.pool().admit_queue(found, packet->wire_len, settings.lossy_limit) &&
+      int64_t{found} + packet->wire_len > settings.reserved) [[unlikely]] {
     context_.counters[id].queue[q][QueueCounter::queue_dropped_packets].add(1);
     return buffer_.drop(packet, DropReason::queue_full);
   }

@@ -27,12 +27,27 @@ uint8_t lossless_queues(const pfc::BufferPlan& plan) {
   return queues;
 }
 
-QueueSettings queue_settings(const SwitchConfig& config, const config::PortConfig& port,
-                             bool lossless, size_t queue) {
-  const config::QueueConfig& from = port.queues[queue];
+using Reserves = std::array<Bytes, kPriorities>;
+
+// By queue: the largest reserve of the groups that feed it, on any port. So no packet within its
+// group's reserve is refused by a queue that holds nothing else.
+Reserves reserves_of_feeders(const SwitchConfig& config) {
+  Reserves reserves{};
+  for (const config::PortConfig& port : config.ports)
+    for (size_t tc = 0; tc < kPriorities; ++tc) {
+      const std::string& profile = port.pg_profiles[port.maps.tc_to_pg[tc].index()];
+      Bytes& reserve = reserves[port.maps.tc_to_queue[tc].index()];
+      reserve = std::max(reserve, config.buffer.profiles.at(profile).reserved);
+    }
+  return reserves;
+}
+
+QueueSettings queue_settings(const SwitchConfig& config, const config::QueueConfig& from,
+                             bool lossless, Bytes reserve_of_feeders) {
   QueueSettings settings;
   settings.lossless = lossless;
   settings.lossy_limit = pfc::PowerOfTwo(from.dynamic_th);
+  settings.reserved = from.reserved.value_or(reserve_of_feeders).count();
   if (from.wred) {
     const config::WredProfile& profile = config.buffer.wred.at(*from.wred);
     settings.ecn = profile.ecn;
@@ -41,7 +56,8 @@ QueueSettings queue_settings(const SwitchConfig& config, const config::PortConfi
   return settings;
 }
 
-PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::BufferPlan& buffer) {
+PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::BufferPlan& buffer,
+                         const Reserves& reserves) {
   const config::PortConfig& port = config.ports[index];
   const uint8_t lossless = lossless_queues(buffer);
   PortClasses classes;
@@ -51,7 +67,8 @@ PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::Bu
   for (size_t i = 0; i < kPriorities; ++i) {
     classes.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
     classes.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
-    classes.queues[i] = queue_settings(config, port, (lossless >> i & 1) != 0, i);
+    classes.queues[i] =
+        queue_settings(config, port.queues[i], (lossless >> i & 1) != 0, reserves[i]);
   }
   return classes;
 }
@@ -79,6 +96,16 @@ PortSettings port_settings(const SwitchConfig& config, size_t index, const PortC
   return settings;
 }
 
+// Lossless groups that pause their senders.
+uint8_t pausing_pgs(const config::PortConfig& port, uint8_t lossless_pgs) {
+  constexpr uint8_t kAll = 0xFF;
+  unsigned pausing = 0;
+  for (size_t pg = 0; pg < kPriorities; ++pg)
+    if ((port.pfc.priorities(kAll) >> port.maps.pg_to_pfc[pg].index() & 1) != 0)
+      pausing |= lossless_pgs & 1u << pg;
+  return static_cast<uint8_t>(pausing);
+}
+
 PortPlans port_plans(const SwitchConfig& config, size_t index, const pfc::PortBufferPlan& buffer) {
   const config::PortConfig& port = config.ports[index];
   return {.peer_mac = port.peer_mac,
@@ -87,13 +114,15 @@ PortPlans port_plans(const SwitchConfig& config, size_t index, const pfc::PortBu
           .pause_tx = pfc::PauseTxPlan::of(port),
           .pause_rx = pfc::PauseRxPlan::of(port, buffer.lossless_priorities),
           .watchdog = pfc::WatchdogPlan::of(port, buffer.lossless_queues),
-          .predictor = pfc::PredictorPlan::of(config.rlb, port, buffer.lossless_pgs)};
+          .predictor =
+              pfc::PredictorPlan::of(config.rlb, port, pausing_pgs(port, buffer.lossless_pgs))};
 }
 
 void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
   const SwitchConfig& config = snapshot.config;
+  const Reserves reserves = reserves_of_feeders(config);
   for (size_t i = 0; i < config.ports.size(); ++i) {
-    const PortClasses* classes = shared(snapshot, port_classes(config, i, buffer));
+    const PortClasses* classes = shared(snapshot, port_classes(config, i, buffer, reserves));
     snapshot.ports.push_back(port_settings(config, i, classes, buffer.ports[i].lossless_pgs));
     snapshot.plans.push_back(port_plans(config, i, buffer.ports[i]));
   }

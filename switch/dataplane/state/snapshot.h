@@ -53,6 +53,7 @@ struct QueueSettings {
   bool ecn = false;
   bool lossless = false;        // fed by a lossless PG of any port: never dropped here
   pfc::PowerOfTwo lossy_limit;  // of the free shared pool
+  int64_t reserved = 0;         // lossy: octets that it takes however full that is
   bool operator==(const QueueSettings&) const = default;
 };
 

@@ -404,6 +404,9 @@ const Mistake kAcrossKeys[] = {
      "load_balancer: {scheme: ecmp, buckets: 1}\n"
      "ports: {p0: {device: d0}}\n",
      {"f.yaml:1:40: load_balancer.buckets: '1' is out of range; valid: 64 to 4096"}},
+    {"PfcEnable",
+     "ports: {p0: {device: d0, pfc: {enable: \"3,9\"}}}\n",
+     {"f.yaml:1:40: ports.p0.pfc.enable: '3,9' is not valid, write priorities such as \"3,4\", or none"}},
     {"AllAtOnce",
      "swich: {}\n"
      "ports:\n"
@@ -567,6 +570,13 @@ TEST(Warnings, NameWhatWillNotWork) {
       ElementsAre(
           "f.yaml:1:32: warning: ports.p0.pgs.3: lossless, but pfc.tx is false: nobody is paused, "
           "packets are lost when the headroom is full"));
+  EXPECT_THAT(
+      warnings_of("ports: {p0: {device: d0, pgs: {3: lossless}, pfc: {enable: \"0,4\"}}}"),
+      ElementsAre(StartsWith(
+          "f.yaml:1:32: warning: ports.p0.pgs.3: lossless, but pfc.enable does not name its "
+          "priority 3")));
+  EXPECT_THAT(warnings_of("ports: {p0: {device: d0, pgs: {3: lossless}, pfc: {enable: \"0,3\"}}}"),
+              IsEmpty());
   EXPECT_THAT(
       warnings_of("ports: {p0: {device: d0, pgs: {5: lossless}}}"),
       ElementsAre(

@@ -99,12 +99,14 @@ QueueConfig Generator::queue(const PortConfig& port) {
   if (coin()) queue.wred = coin() ? "default" : "early";
   if (coin()) queue.max_rate = rate(slowest_, port.speed.bps());
   queue.dynamic_th = small(-8, 8);
+  if (coin()) queue.reserved = size(0, 100'000);
   return queue;
 }
 
 PfcPortConfig Generator::pfc() {
   PfcPortConfig pfc;
   pfc.tx = coin();
+  if (coin()) pfc.enable = coin() ? "none" : "0,3,7";
   pfc.rx = one_of<PfcRx>(3);
   pfc.asymmetric = coin();
   pfc.quanta = static_cast<uint16_t>(between(1, 65'535));
@@ -119,7 +121,7 @@ WatchdogConfig Generator::watchdog() {
   watchdog.enabled = coin();
   watchdog.detection_time = time(1_ms, 5_s);
   watchdog.restoration_time = time(1_ms, 60_s);
-  watchdog.poll_interval = time(1_ms, watchdog.detection_time);
+  watchdog.poll_interval = time(1_ms, std::min(watchdog.detection_time, watchdog.restoration_time));
   watchdog.detect = one_of<WatchdogDetect>(2);
   watchdog.action = one_of<WatchdogAction>(3);
   return watchdog;

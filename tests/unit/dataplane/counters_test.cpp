@@ -125,5 +125,38 @@ TEST(Counters, LossesCountAtTheGroupOrQueueThatRefused) {
   }
 }
 
+// The shared pool is full of lossless packets that port 1 may not send. Of the lossy group's
+// reserve 16 packets come at once, for a port that is idle: its queue takes as much as its own
+// reserve.
+TEST(Counters, AQueueTakesItsReserveHoweverFullTheSharedPoolIs) {
+  const auto sent_with = [](std::optional<Bytes> reserved) {
+    config::SwitchConfig config = hosts_switch(3);
+    config.buffer.cell_bytes = 1;
+    config.buffer.size = 1_MiB;
+    config.buffer.profiles["lossless"].mode = config::BufferMode::dynamic;
+    config.buffer.profiles["lossless"].dynamic_th = 8;
+    config.buffer.profiles["lossy"].reserved = 16'000_B;
+    config.ports[2].queues[0].reserved = reserved;
+    OneSwitch rig(config);
+    Command stop{.kind = Command::Kind::set_port_tx, .port = PortId(1), .on = false};
+    rig.object().post(ShardId(0), stop);
+    const auto is_full = [&] {
+      const BufferStatus buffer = rig.object().buffer_status();
+      return buffer.shared_size - buffer.shared_used < 1'000;
+    };
+    for (int i = 0; i < 1'000; ++i) rig.send(0, 1, kLosslessDscp);  // up to 256 times what is free
+    for (int i = 0; i < 100 && !is_full(); ++i) rig.send(0, 1, kOtherLosslessDscp);
+    EXPECT_TRUE(is_full());
+    for (int i = 0; i < 16; ++i) rig.send(0, 2, kLossyDscp);
+    rig.run_for(1_ms);
+    EXPECT_EQ(count(rig.object(), 2, QueueId(0), QueueCounter::queue_dropped_packets),
+              16 - rig.seen(2).size());
+    return rig.seen(2).size();
+  };
+  EXPECT_EQ(sent_with(std::nullopt), 16u) << "auto: as much as the group's";
+  EXPECT_EQ(sent_with(4'000_B), 4u);
+  EXPECT_EQ(sent_with(0_B), 0u);
+}
+
 }  // namespace
 }  // namespace eddy::test

@@ -195,6 +195,33 @@ TEST(PauseObeyed, SymmetricHeedsLosslessPrioritiesOnlyAsymmetricAll) {
   EXPECT_EQ(sent_under(pfc, pause_frame(0xff, kLong)), (Sent{0, 0, 0}));
 }
 
+// SONiC's pfc_enable: a pause of a priority that it names is obeyed, whatever the profile of the
+// group; of another it is not.
+TEST(PauseObeyed, EnableNamesThePrioritiesWhateverTheProfile) {
+  config::PfcPortConfig pfc;
+  pfc.enable = "1,4";
+  EXPECT_EQ(sent_under(pfc, pause_frame(0xff, kLong)), (Sent{0, 1, 0}));
+  pfc.enable = "none";
+  EXPECT_EQ(sent_under(pfc, pause_frame(0xff, kLong)), (Sent{1, 1, 1}));
+  pfc.asymmetric = true;
+  EXPECT_EQ(sent_under(pfc, pause_frame(0xff, kLong)), (Sent{0, 0, 0}));
+}
+
+TEST(PauseSent, OfPrioritiesThatEnableNamesWhoseGroupsAreLossless) {
+  config::SwitchConfig config = with_profile(2, fixed_profile(10'000_B));
+  config.ports[0].pfc.enable = "0,4";
+  OneSwitch rig(config);
+  for (const uint8_t dscp : {kLossyDscp, kLosslessDscp, kOtherLosslessDscp})
+    for (int i = 0; i < 20; ++i) rig.send(0, 1, dscp);
+  EXPECT_EQ(count(rig.object(), 0, Priority(0), PfcCounter::pfc_tx_xoff), 0u);
+  EXPECT_EQ(count(rig.object(), 0, Priority(3), PfcCounter::pfc_tx_xoff), 0u);
+  EXPECT_EQ(count(rig.object(), 0, Priority(4), PfcCounter::pfc_tx_xoff), 1u);
+  config.ports[0].pfc.enable.reset();
+  ASSERT_TRUE(rig.object().reconfigure(config).ok());
+  rig.fabric.poll(rig.node);
+  EXPECT_EQ(count(rig.object(), 0, Priority(3), PfcCounter::pfc_tx_xoff), 1u) << "enabled late";
+}
+
 // 802.1Q: a port speaks either PFC or PAUSE.
 TEST(PauseObeyed, PauseOfAllTrafficIsCountedAndNothingElse) {
   Frame frame(64);

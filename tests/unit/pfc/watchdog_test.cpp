@@ -215,5 +215,17 @@ TEST(Watchdog, DisablingEndsTheStormAndTheWatch) {
   EXPECT_EQ(d.dog.next_deadline(), at(6'500_us));
 }
 
+TEST(WatchdogPlan, WatchesQueuesThatPfcMayStop) {
+  config::PortConfig port = config::default_port("p");
+  EXPECT_EQ(WatchdogPlan::of(port, 0x18).watched, 0x18);
+  port.pfc.enable = "0,3";
+  port.maps.pfc_to_queue[0] = QueueId(5);
+  EXPECT_EQ(WatchdogPlan::of(port, 0x18).watched, 0x28) << "queue 4 is never stopped";
+  port.pfc.enable = "none";
+  EXPECT_EQ(WatchdogPlan::of(port, 0x18).watched, 0);
+  port.pfc.asymmetric = true;
+  EXPECT_EQ(WatchdogPlan::of(port, 0x18).watched, 0xff);
+}
+
 }  // namespace
 }  // namespace eddy::pfc

@@ -222,6 +222,19 @@ TEST(Report, WatermarksNameTheirKindAndPoolsHaveNoPort) {
   EXPECT_EQ(rows(s, Report::watermarks, {false, "spine1"}).size(), 1u);
 }
 
+TEST(Report, PfcSaysWhichPrioritiesAreEnabled) {
+  SampleSwitch s;
+  const auto enabled = [&] {
+    std::string priorities;
+    for (const Json& row : rows(s, Report::pfc, {true, "host1"}))
+      if (row.at("enabled") == "yes") priorities += row.at("prio").dump();
+    return priorities;
+  };
+  EXPECT_EQ(enabled(), "34") << "those of the lossless groups";
+  s.config.ports[0].pfc.enable = "0,4";
+  EXPECT_EQ(enabled(), "04");
+}
+
 TEST(Report, LeafAndTopOptionsKeepFewerRows) {
   SampleSwitch s;
   s.config.leaves.push_back({LeafId(3), {config::PathConfig{"spine1"}}});
