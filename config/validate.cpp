@@ -9,10 +9,10 @@
 #include <string_view>
 #include <tuple>
 
+#include "config/host_port.h"
 #include "config/keys/hint.h"
 #include "config/keys/units.h"
 #include "lb/registry.h"
-#include "net/host_port.h"
 #include "net/quantity.h"
 #include "pfc/buffer_plan.h"
 #include "pfc/headroom.h"

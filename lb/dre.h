@@ -4,7 +4,7 @@
 // The register X gains each sent packet's octets and loses the share alpha every period: X stands
 // for alpha-weighted octets of the last tau = period / alpha. Decay is lazy, through a table of
 // powers of 1 - alpha in 2^-32. One writer a port (the shard that owns it); another shard may read
-// X of one period with the index of the next, and is then wrong by one decay until the next packet.
+// X of one period with the start of the next, and is then wrong by one decay until the next packet.
 // Cost: add() is a multiplication, a comparison and two stores, and divides once a period. Source:
 // reference A.7 (CONGA, section 3.2).
 #pragma once
@@ -40,23 +40,24 @@ class Dre {
 
   // A packet of `size` octets was sent. Thread: the port's shard; `now` does not go back.
   void add(PortSignals& port, uint32_t size, Instant now) const {
-    const int64_t then = port.dre_period.load(std::memory_order_relaxed);
-    const int64_t period = then + periods_since(then, now);
-    const uint64_t left = decayed(port.dre_bytes.load(std::memory_order_relaxed), period - then);
+    const int64_t then = port.dre_since_ps.load(std::memory_order_relaxed);
+    const int64_t periods = periods_since(then, now);
+    const uint64_t left = decayed(port.dre_bytes.load(std::memory_order_relaxed), periods);
     port.dre_bytes.store(left + size, std::memory_order_relaxed);
-    if (period != then) port.dre_period.store(period, std::memory_order_relaxed);
+    if (periods != 0)
+      port.dre_since_ps.store(then + periods * period_.ps(), std::memory_order_relaxed);
   }
 
   // Starts from nothing: what X and its period mean changes with the parameters. Thread: the port's
   // shard.
   void restart(PortSignals& port, Instant now) const {
     port.dre_bytes.store(0, std::memory_order_relaxed);
-    port.dre_period.store(now.ps() / period_.ps(), std::memory_order_relaxed);
+    port.dre_since_ps.store(now.ps() - now.ps() % period_.ps(), std::memory_order_relaxed);
   }
 
   // X as of `now`. Thread: any.
   uint64_t octets(const PortSignals& port, Instant now) const {
-    const int64_t then = port.dre_period.load(std::memory_order_relaxed);
+    const int64_t then = port.dre_since_ps.load(std::memory_order_relaxed);
     return decayed(port.dre_bytes.load(std::memory_order_relaxed), periods_since(then, now));
   }
 
@@ -80,7 +81,7 @@ class Dre {
   static constexpr int kShift = 32;
 
   int64_t periods_since(int64_t then, Instant now) const {
-    const int64_t late = now.ps() - then * period_.ps();
+    const int64_t late = now.ps() - then;
     if (late < period_.ps()) [[likely]]
       return 0;
     return late / period_.ps();

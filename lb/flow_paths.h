@@ -5,10 +5,10 @@
 // the order hash; flows with equal keys are treated as one flow. A flow makes room for another only
 // if the caller can say that none of its packets is on the way any more. A flow that may have some
 // is never removed, so that no flow changes its path because it was forgotten; if all places are
-// taken by such flows, the newcomer gets no place. Times are kept in steps of 4.096 ns and modulo 5
-// hours: a flow that comes back after half of that is taken for one that has just sent. Owner: one
-// shard. Bounds: all memory is taken at construction. Cost: one line; find() is a vector compare
-// where there is AVX2. Source: reference B.1, B.10, B.16.
+// taken by such flows, the newcomer gets no place. Times are kept in steps of 4.096 ns and modulo
+// 2.5 hours: a flow that comes back after half of that is taken for one that has just sent. Owner:
+// one shard. Bounds: all memory is taken at construction. Cost: one line; find() is a vector
+// compare where there is AVX2. Source: reference B.1, B.10, B.16.
 #pragma once
 
 #ifdef __AVX2__
@@ -33,6 +33,7 @@ namespace eddy::lb {
 // 22: arrivals are measured in its queue; above: the time.
 class FlowPath {
  public:
+  static constexpr Duration kHorizon = Duration::picoseconds(int64_t{1} << 52);  // 75 minutes
   static constexpr size_t kSetTags = 1'024;
 
   FlowPath() = default;
@@ -45,7 +46,7 @@ class FlowPath {
   bool of(uint16_t set) const { return (word_ & kTagBits) == tag_of(set); }
   uint16_t set() const { return static_cast<uint16_t>(word_ >> 12 & 0x3FF); }  // modulo 1,024
   bool measured() const { return (word_ & kMeasured) != 0; }
-  // The last packet was given before `then`, for sure.
+  // The last packet was given before `then`, which is less than kHorizon from it, for sure.
   bool ends_before(Instant then) const { return steps_until(then) > 0; }
   // Since the last packet, to a step.
   Duration idle(Instant now) const {

@@ -21,6 +21,7 @@
 
 #include "lb/members.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::lb {
@@ -82,8 +83,17 @@ class FlowletTable {
       stamp_ = static_cast<uint64_t>(now.ps());
       return;
     }
-    stamp_ = static_cast<uint64_t>(now.since_zero() / plan_.gap);
+    stamp_ = epoch_ + static_cast<uint64_t>((now - epoch_began_) / plan_.gap);
     if (plan_.phase == SweepPhase::swept) sweep_to(now);
+  }
+
+  // Epochs go on as they were: one of them began where the clock's zero comes to lie, or before.
+  void rebase(const Rebase& rebase) {
+    epoch_began_ = epoch_began_ - Duration::picoseconds(rebase.back().ps() % plan_.gap.ps());
+    epoch_ += static_cast<uint64_t>(rebase.back() / plan_.gap);
+    if (epoch_began_ > Instant() - plan_.gap) return;
+    epoch_began_ = epoch_began_ + plan_.gap;
+    ++epoch_;
   }
 
   // Entries, and how many of [from, from + count) are flowlets that were not over at set_time().
@@ -115,7 +125,7 @@ class FlowletTable {
   // Under a sweeping checker entry i is visited i * gap / entries late: from first_late_ on,
   // entries are still in the epoch before.
   void sweep_to(Instant now) {
-    const __int128 into_epoch = now.ps() % plan_.gap.ps();
+    const __int128 into_epoch = (now - epoch_began_).ps() % plan_.gap.ps();
     const __int128 gap = plan_.gap.ps();
     first_late_ = static_cast<size_t>(((into_epoch + 1) * entries_ + gap - 1) / gap);
   }
@@ -123,6 +133,8 @@ class FlowletTable {
   Plan plan_;
   uint64_t max_age_;    // in stamps
   uint64_t stamp_ = 0;  // of this burst
+  uint64_t epoch_ = 0;  // agebit: that began at epoch_began_
+  Instant epoch_began_;
   uint32_t entries_;
   size_t first_late_;
   std::vector<Flowlet> table_;

@@ -45,6 +45,20 @@ void PathRecord::take_congestion(uint8_t utilisation, Instant now) {
   store(congestion_at_us, stamp_of(now));
 }
 
+// Bit 0 is not of the time; the time by which a rebase goes back is even.
+void PathRecord::rebase(const Rebase& rebase) {
+  const int64_t echoed = load(echoed_ps);
+  const int64_t stamp = rebase(Instant::at(Duration::picoseconds(echoed & ~int64_t{1}))).ps();
+  store(echoed_ps, stamp | (echoed & 1));
+}
+
+void PathTable::rebase(const Rebase& rebase) {
+  constexpr Duration kStamps = Duration::microseconds(int64_t{1} << 32);
+  const int64_t ahead = (ahead_.ps() + rebase.back().ps() % kStamps.ps()) % kStamps.ps();
+  ahead_ = Duration::picoseconds(ahead < 0 ? ahead + kStamps.ps() : ahead);
+  for (size_t i = 0; i < record_count_; ++i) records_[i].rebase(rebase);
+}
+
 PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters,
                      std::span<const LeafId> leaves)
     : parameters_(parameters) {
@@ -59,7 +73,8 @@ PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters
       record_of_.push_back(known.try_emplace({to, path.port, path.path}, next).first->second);
     }
   }
-  records_ = std::make_unique<PathRecord[]>(known.size());
+  record_count_ = known.size();
+  records_ = std::make_unique<PathRecord[]>(record_count_);
   uses_ = std::make_unique<PathUse[]>(known.size());
   failed_ = std::make_unique<std::atomic<MemberMask>[]>(sets.size());
 }

@@ -8,8 +8,9 @@
 // the same queue. While the last echo proves nothing, nothing is proven.
 // Owner: a record has one writer, the shard that owns the member's port; every shard reads it, and
 // what it reads is old by one poll at most. PathUse and failed() are written on any shard, by
-// whoever decides and judges. Times in records are of that world's clock, the short ones in
-// microseconds modulo 2^32: a sample must be forgotten (forget) within 71 minutes. Bounds: 48
+// whoever decides and judges. Times in records are of that world's clock. The short ones are
+// microseconds modulo 2^32 of record_time(), which no rebase moves: a sample must be forgotten
+// (forget) within 71 minutes. Bounds: 48
 // octets for each member and 8 for each set, taken at construction. Cost: a few loads and stores
 // each. Source: reference 1.3, 1.7, B.6.
 #pragma once
@@ -25,6 +26,7 @@
 #include "lb/members.h"
 #include "lb/path_set.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::lb {
@@ -43,6 +45,7 @@ struct alignas(32) PathRecord {
   std::atomic<uint8_t> congestion{0};         // most utilised link, as heard: 0..255 for 0..1
   std::atomic<uint8_t> suspicion{0};          // requests in a row that nothing answered
 
+  // `now` is PathTable::record_time(), here and in age().
   // Writers. `smoothing`: of what the record holds, 1 / smoothing gives way to what is new.
   void take_delay(Duration sample, Instant now, int64_t smoothing = kSmoothing);
   void take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing = kSmoothing);
@@ -52,12 +55,20 @@ struct alignas(32) PathRecord {
     echoed_ps.store((stamp.ps() & ~int64_t{1}) | (proves ? 1 : 0), std::memory_order_relaxed);
   }
   void forget() { sampled_at_us.store(0, std::memory_order_relaxed); }
+  // What was heard so long ago that its age would soon begin again from zero.
+  void forget_old_congestion(Instant now) {
+    if (congestion_at_us.load(std::memory_order_relaxed) == 0) return;
+    if (congestion_age(now) < Duration::seconds(30 * 60)) return;
+    congestion.store(0, std::memory_order_relaxed);
+    congestion_at_us.store(0, std::memory_order_relaxed);
+  }
   void suspect() {
     const uint8_t before = suspicion.load(std::memory_order_relaxed);
     if (before != UINT8_MAX)
       suspicion.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
   }
   void trust() { suspicion.store(0, std::memory_order_relaxed); }
+  void rebase(const Rebase& rebase);
 
   // Readers.
   bool known() const { return sampled_at_us.load(std::memory_order_relaxed) != 0; }
@@ -140,6 +151,9 @@ class PathTable {
   }
   PathUse& use_of(const PathRecord& record) const { return uses_[&record - records_.get()]; }
   const Parameters& parameters() const { return parameters_; }
+  Instant record_time(Instant now) const { return now + ahead_; }
+  // While nobody looks at the table.
+  void rebase(const Rebase& rebase);
   // What an idle path is expected to take, in the metric of delay().
   Duration base_delay() const {
     return parameters_.one_way ? parameters_.base_rtt / 2 : parameters_.base_rtt;
@@ -148,7 +162,7 @@ class PathTable {
   // Smoothed; nullopt: never measured, or not lately.
   std::optional<Duration> delay(size_t set, MemberIndex member, Instant now) const {
     const PathRecord& record = at(set, member);
-    if (!record.known() || record.age(now) > parameters_.base_rtt * kStaleAfter)
+    if (!record.known() || record.age(record_time(now)) > parameters_.base_rtt * kStaleAfter)
       return std::nullopt;
     return Duration::nanoseconds(record.delay_ns.load(std::memory_order_relaxed));
   }
@@ -174,8 +188,10 @@ class PathTable {
 
  private:
   Parameters parameters_;
+  Duration ahead_;                   // of what records count by; less than their stamps' period
   std::vector<uint32_t> first_;      // place of a set's first member in record_of_
   std::vector<uint32_t> record_of_;  // by member, set by set
+  size_t record_count_ = 0;
   std::unique_ptr<PathRecord[]> records_;
   std::unique_ptr<PathUse[]> uses_;                    // by record
   std::unique_ptr<std::atomic<MemberMask>[]> failed_;  // by set

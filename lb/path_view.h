@@ -25,8 +25,8 @@ namespace eddy::lb {
 struct alignas(64) PortSignals {
   std::array<std::atomic<uint32_t>, kPriorities>
       queued_bytes;                       // by queue, the packet on the line included
-  std::atomic<uint64_t> dre_bytes{0};     // register X of reference A.7, as of dre_period
-  std::atomic<int64_t> dre_period{0};     // index of the T_dre period X was last decayed to
+  std::atomic<uint64_t> dre_bytes{0};     // register X of reference A.7, as of dre_since_ps
+  std::atomic<int64_t> dre_since_ps{0};   // when the T_dre period began that X was last decayed to
   std::atomic<uint8_t> paused_queues{0};  // bit = queue stopped by PFC
   std::atomic<uint8_t> up{0};             // link and admin state
 

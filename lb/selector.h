@@ -18,6 +18,7 @@
 #include "lb/path_set.h"
 #include "lb/path_view.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 
 namespace eddy::lb {
 
@@ -40,6 +41,8 @@ class Selector {
   virtual void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) = 0;
   // Asks about the places [from, from + count), both multiples of 4. For reports.
   virtual FlowTableUse flow_table(Instant now, size_t from, size_t count) = 0;
+  // Between two polls.
+  virtual void rebase(const Rebase& rebase) = 0;
 };
 
 // clang-format off
@@ -57,6 +60,10 @@ concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packe
 template <class S>
 concept KeepsFlows = requires(S scheme, Instant now, size_t from, size_t count) {
   { scheme.flow_table(now, from, count) } -> std::same_as<FlowTableUse>;
+};
+template <class S>
+concept KeepsTime = requires(S scheme, const Rebase& rebase) {
+  scheme.rebase(rebase);
 };
 // clang-format on
 

@@ -137,6 +137,11 @@ std::optional<PortId> WarningTable::expire_one(Instant now) {
   return port_of_[member];
 }
 
+void WarningTable::rebase(const Rebase& rebase) {
+  expiries_.rebase(rebase);
+  for (Entry& entry : entries_) rebase.shift(entry.until);
+}
+
 void WarningTable::follow_port(PortId port, size_t slot) {
   for (const Place& place : places_[port.index()]) follow(place, slot);
 }
@@ -169,7 +174,7 @@ Instant WarningTable::warned_until(size_t set, MemberIndex member) const {
   const size_t own = first_[set] + member;
   const Entry* of_member = &entries_[entry_of_member(own, 0)];
   const Entry* of_port = &entries_[entry_of_port(port_of_[own], 0)];
-  Instant until;
+  Instant until = Instant::long_past();
   for (size_t i = 0; i < slots_; ++i) until = std::max(until, of_member[i].until);
   for (size_t i = 0; i < slots_ * voices_; ++i) until = std::max(until, of_port[i].until);
   return until;

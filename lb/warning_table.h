@@ -24,6 +24,7 @@
 #include "lb/path_set.h"
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::lb {
@@ -59,6 +60,7 @@ class WarningTable {
   // forgotten.
   std::optional<PortId> expire_one(Instant now);
   Instant next_expiry() const { return expiries_.next(); }
+  void rebase(const Rebase& rebase);
 
   // Members of the set whose packets of the queue would soon be stopped.
   MemberMask warned(size_t set, QueueId queue) const {
@@ -68,7 +70,7 @@ class WarningTable {
   size_t active() const { return active_; }  // entries
   // Of the worst of the entries that concern it; 0: not warned.
   uint8_t severity(size_t set, MemberIndex member, QueueId queue) const;
-  // Until when it is warned as far as is known, or was last, in any queue; Instant{}: never was.
+  // Until when it is warned as far as is known, or was last, in any queue; long_past(): never was.
   Instant warned_until(size_t set, MemberIndex member) const;
   // More than half of the live members are warned by the switch that warns this one.
   bool is_last_hop(size_t set, QueueId queue, MemberIndex member, MemberMask live) const;
@@ -83,7 +85,7 @@ class WarningTable {
     uint32_t source = 0;
     uint32_t origin = 0;
     uint8_t severity = 0;  // 0: none
-    Instant until;
+    Instant until = Instant::long_past();
     bool warns() const { return severity != 0; }
   };
   static_assert(sizeof(Entry) == 24);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "net/assert.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -73,6 +74,12 @@ class Deadlines {
     const Id id = heap_.front().id;
     cancel(id);
     return id;
+  }
+
+  void rebase(const Rebase& rebase) {
+    for (Entry& entry : heap_) rebase.shift(entry.at);
+    for (size_t slot = 0; slot < heap_.size(); ++slot) rise(slot);  // long past ones are equal now
+    *next_ = heap_.empty() ? Instant::never() : heap_.front().at;
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -21,6 +22,7 @@ class RateLimit {
     next_ = std::max(next_, now - interval * (burst - 1)) + interval;
     return true;
   }
+  void rebase(const Rebase& rebase) { rebase.shift(next_); }
 
  private:
   Instant next_ = Instant() - Duration::seconds(3600);

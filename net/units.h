@@ -1,9 +1,9 @@
 // Strong units: time in picoseconds, sizes in bytes, rates in bits per second.
 //
-// Instant counts from a world's own zero (process start in the daemon, 0 in the lab) and lasts 106
-// days. Line rates are kept as picoseconds a byte in fixed point, so that serialisation is one
-// multiplication. Cost: everything is constexpr and fits a register. Source: architecture,
-// section 3.
+// Instant counts from a world's own zero (0 in the lab; in the daemon the process's start, or the
+// last rebase after it, net/rebase.h) and lasts 106 days. Line rates are kept as picoseconds a byte
+// in fixed point, so that serialisation is one multiplication. Cost: everything is constexpr and
+// fits a register. Source: architecture, section 3.
 #pragma once
 
 #include <compare>
@@ -44,6 +44,8 @@ class Instant {
   constexpr Instant() = default;
   static constexpr Instant at(Duration since_zero) { return Instant(since_zero.ps()); }
   static constexpr Instant never() { return Instant(std::numeric_limits<int64_t>::max()); }
+  // 26.7 days before zero: no clock keeps anything older apart.
+  static constexpr Instant long_past() { return Instant(-(int64_t{1} << 61)); }
 
   constexpr int64_t ps() const { return ps_; }
   constexpr Duration since_zero() const { return Duration::picoseconds(ps_); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "config/config.h"
 
@@ -39,7 +40,7 @@ PauseRxPlan PauseRxPlan::of(const config::PortConfig& port, uint8_t lossless) {
 }
 
 PauseReceiver::PauseReceiver(size_t ports, Instant* next)
-    : ports_(std::make_unique<Port[]>(ports)), deadlines_(ports, next) {}
+    : port_count_(ports), ports_(std::make_unique<Port[]>(ports)), deadlines_(ports, next) {}
 
 PauseChange PauseReceiver::configure(PortId port, const PauseRxPlan& plan, Instant now) {
   PauseChange change{port};
@@ -184,6 +185,24 @@ Instant PauseReceiver::budget_end(const PauseRxPlan& plan, Pause& pause, bool ru
   }
   const Instant limit = now + (plan.budget - pause.spent);
   return limit < pause.window_end ? limit : pause.window_end + plan.budget;
+}
+
+// A pause that has run for long goes on: what it has taken so far moves to the total.
+void PauseReceiver::rebase(const Rebase& rebase) {
+  deadlines_.rebase(rebase);
+  for (size_t port = 0; port < port_count_; ++port)
+    for (size_t i = 0; i < kPriorities; ++i) {
+      Pause& pause = ports_[port].pauses[i];
+      const Duration untaken = pause.total - std::exchange(pause.taken, Duration{});
+      pause.total = untaken;
+      if (has(ports_[port].paused, i)) {
+        const Instant zero = Instant() + rebase.back();
+        if (pause.since < zero) pause.total += zero - std::exchange(pause.since, zero);
+      }
+      for (Instant* at : {&pause.since, &pause.until, &pause.asked, &pause.window_end,
+                          &pause.charged_to, &pause.report_at, &pause.reported})
+        rebase.shift(*at);
+    }
 }
 
 void PauseReceiver::publish(PortId port, PauseChange& change) {

@@ -19,6 +19,7 @@
 
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::config {
@@ -72,13 +73,15 @@ class PauseReceiver {
   }
 
   Instant next_deadline() const { return deadlines_.next(); }
+  void rebase(const Rebase& rebase);
 
   // Queues that may not start a packet.
   uint8_t paused_queues(PortId port) const {
     return ports_[port.index()].queues.load(std::memory_order_relaxed);
   }
   uint8_t paused_priorities(PortId port) const { return ports_[port.index()].paused; }
-  // For how long the priority has been paused since the start, up to `now`.
+  // For how long the priority has been paused since the start or the last rebase, up to `now`; what
+  // had not been taken then is counted.
   Duration paused_time(PortId port, Priority priority, Instant now) const;
   // The same since the last take: what a counter still lacks.
   Duration take_paused_time(PortId port, Priority priority, Instant now);
@@ -112,6 +115,7 @@ class PauseReceiver {
   bool exceeds(const PauseRxPlan& plan, Pause& pause, Instant at);
   void publish(PortId port, PauseChange& change);
 
+  size_t port_count_;
   std::unique_ptr<Port[]> ports_;
   Deadlines deadlines_;
 };

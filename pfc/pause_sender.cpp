@@ -47,6 +47,14 @@ void PauseSender::resume_all() {
   }
 }
 
+void PauseSender::rebase(const Rebase& rebase) {
+  refreshes_.rebase(rebase);
+  for (Port& port : ports_) {
+    rebase.shift(port.refresh_at);
+    for (Instant& sent_at : port.xoff_sent_at) rebase.shift(sent_at);
+  }
+}
+
 // What the peer should know, from what the PGs say, and whether that is news to it.
 void PauseSender::decide(PortId port) {
   Port& state = ports_[port.index()];

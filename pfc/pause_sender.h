@@ -18,6 +18,7 @@
 
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::config {
@@ -68,6 +69,7 @@ class PauseSender {
   void set_link(PortId port, bool up);
   // Everything paused is to be resumed: shutdown. flush() then sends the XONs.
   void resume_all();
+  void rebase(const Rebase& rebase);
 
   // Whether flush() has anything to do.
   bool owes(Instant now) const { return owing_count_ != 0 || refreshes_.has_due(now); }

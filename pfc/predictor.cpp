@@ -192,6 +192,12 @@ PauseForesight Predictor::pfc_sent(PortId port, PriorityGroupId pg, bool paused,
   return seen;
 }
 
+void Predictor::rebase(const Rebase& rebase) {
+  refreshes_.rebase(rebase);
+  for (State& state : states_)
+    for (Instant* at : {&state.next_sample, &state.begun_at, &state.told_at}) rebase.shift(*at);
+}
+
 // One that begins at the same instant warns nobody.
 PauseForesight Predictor::foresight(const State& state, Instant now) {
   const bool foreseen = state.severity != kClear && state.begun_at < now;

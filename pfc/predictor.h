@@ -18,6 +18,7 @@
 
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::config {
@@ -108,6 +109,7 @@ class Predictor {
       evaluate(*id, look(port_of(*id), pg_of(*id)), now);
   }
   Instant next_deadline() const { return refreshes_.next(); }
+  void rebase(const Rebase& rebase);
 
   // What is to be told since the last flush: void emit(const PfcWarning&).
   bool owes() const { return !owed_.empty(); }

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::config {
@@ -165,6 +166,9 @@ class QueueRates {
   void refused(QueueId queue, Bytes len) {
     const size_t i = queue.index();
     if ((limited_ >> i & 1) != 0) full_at_[i] = full_at_[i] - rate_[i].time_of(len);
+  }
+  void rebase(const Rebase& rebase) {
+    for (Instant& full_at : full_at_) rebase.shift(full_at);
   }
 
  private:

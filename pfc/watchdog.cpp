@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "config/config.h"
 
@@ -43,7 +44,9 @@ WatchdogPlan WatchdogPlan::of(const config::PortConfig& port, uint8_t lossless) 
 }
 
 Watchdog::Watchdog(size_t ports, Instant* next)
-    : ports_(std::make_unique<Port[]>(ports)), deadlines_(ports * kPriorities, next) {}
+    : port_count_(ports),
+      ports_(std::make_unique<Port[]>(ports)),
+      deadlines_(ports * kPriorities, next) {}
 
 uint8_t Watchdog::configure(PortId port, const WatchdogPlan& plan, Instant now) {
   Port& state = ports_[port.index()];
@@ -135,6 +138,20 @@ bool Watchdog::paused_throughout(const WatchdogPlan& plan, Queue& queue, Instant
 
 bool Watchdog::ends(const WatchdogPlan& plan, const Queue& queue, Instant now) {
   return now - std::max(queue.last_frame, queue.watched_since) >= plan.restoration;
+}
+
+void Watchdog::rebase(const Rebase& rebase) {
+  deadlines_.rebase(rebase);
+  for (size_t port = 0; port < port_count_; ++port)
+    for (Queue& queue : ports_[port].queues) queue.rebase(rebase);
+}
+
+// Only what was paused since the window began counts, and how long a pause has lasted.
+void Watchdog::Queue::rebase(const Rebase& rebase) {
+  const Instant zero = Instant() + rebase.back();
+  if (paused && paused_since < zero) paused_total += zero - std::exchange(paused_since, zero);
+  paused_total -= std::exchange(window_base, Duration{});
+  for (Instant* at : {&watched_since, &last_frame, &paused_since, &window_start}) rebase.shift(*at);
 }
 
 void Watchdog::set_storm(Port& port, size_t queue, bool on) {

@@ -21,6 +21,7 @@
 
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::config {
@@ -82,6 +83,7 @@ class Watchdog {
   }
 
   Instant next_deadline() const { return deadlines_.next(); }
+  void rebase(const Rebase& rebase);
 
   // Queues in a storm, and those of them that the action discards from or sends against the pause.
   uint8_t storming(PortId port) const { return read(ports_[port.index()].storming); }
@@ -102,6 +104,7 @@ class Watchdog {
       return paused ? paused_total + (now - paused_since) : paused_total;
     }
     void watch_from(Instant now);
+    void rebase(const Rebase& rebase);
   };
   struct Port {
     WatchdogPlan plan;
@@ -127,6 +130,7 @@ class Watchdog {
   static bool ends(const WatchdogPlan& plan, const Queue& queue, Instant now);
   void set_storm(Port& port, size_t queue, bool on);
 
+  size_t port_count_;
   std::unique_ptr<Port[]> ports_;
   Deadlines deadlines_;
 };

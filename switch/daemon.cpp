@@ -78,6 +78,7 @@ class Daemon {
   Problems start_control();
   bool handle_signal();  // false: end
   void tick();
+  void rebase();
   void wait_for_workers() const;
   void take_down();
   bool has_lossless_group(const config::PortConfig& port) const;
@@ -216,8 +217,22 @@ bool Daemon::handle_signal() {
 }
 
 void Daemon::tick() {
+  if (clock_.at(TscClock::cycles()) >= Rebase::kDue) rebase();
   ports_->tick(clock_.at(TscClock::cycles()));
   for (const std::string& note : ports_->take_notes()) spdlog::warn("{}", note);
+}
+
+// Once in 52 days. All workers stand still meanwhile, which shows as a gap between two polls.
+void Daemon::rebase() {
+  for (const WorkerSeat& seat : seats_) seat.worker->hold();
+  for (const WorkerSeat& seat : seats_) seat.worker->wait_held();
+  const Rebase rebase;
+  clock_.rebase(rebase);
+  switch_->rebase(rebase);
+  ports_->rebase(rebase);
+  for (const WorkerSeat& seat : seats_) seat.worker->rebase(rebase);
+  for (const WorkerSeat& seat : seats_) seat.worker->resume();
+  spdlog::info("the clock begins anew");
 }
 
 // XON to every peer, then whatever is queued leaves; what a pause holds back longer than kDrainTime

@@ -105,6 +105,8 @@ struct SwitchNode {
   Instant wake_at = Instant::never();
   Instant stalled_until;  // a fault: not polled before
   Duration grid_offset;   // busy_poll
+  Duration clock_ahead;   // of the world's
+  bool rebased = false;   // WorldOptions::rebases: forward, an odd number of times
 };
 
 }  // namespace eddy::lab

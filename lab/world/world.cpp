@@ -72,8 +72,9 @@ inline void World::touch(uint32_t node) {
 void World::send(uint32_t index, Packet* packet, bool last) {
   ++lines_[index].entered;
   tell(index, Watcher::Step::entered, *packet);
-  const bool by_switch = is_switch(lines_[index].from);
-  const Instant sent_at = by_switch ? of_world(packet->sent_at) : packet->sent_at;
+  const uint32_t from = lines_[index].from;
+  const Instant sent_at =
+      is_switch(from) ? of_world(switches_[from], packet->sent_at) : packet->sent_at;
   const Instant at = std::max(sent_at, now_);
   queue_->push({at, packet, index, last ? kSentLast : kSent}, at - now_);
 }
@@ -217,7 +218,7 @@ inline bool World::is_put_off(uint32_t index) {
 inline Instant World::deadline_of(uint32_t index) {
   SwitchNode& node = switches_[index];
   if (node.io->waiting() != 0) return now_;
-  const Instant deadline = of_world(node.shard->next_deadline());
+  const Instant deadline = of_world(node, node.shard->next_deadline());
   if (deadline <= now_ || deadline == Instant::never()) return deadline;
   if (!sites_.fires(FaultSite::timers_together)) return deadline;
   const int64_t step = (options_.latest / 2).ps() + 1;
@@ -227,9 +228,18 @@ inline Instant World::deadline_of(uint32_t index) {
 void World::poll(size_t index) {
   SwitchNode& node = switches_[index];
   node.io->begin(now_);
-  node.shard->poll(*node.io, of_switches(now_));
+  node.shard->poll(*node.io, of_switch(node, now_));
   node.io->end();
   ++counts_.polls;
+  if (kHasFaultSites && options_.rebase_every != 0 && counts_.polls % options_.rebase_every == 0)
+    move_clock(node);
+}
+
+void World::move_clock(SwitchNode& node) {
+  const Rebase rebase(node.rebased ? Rebase::Way::back : Rebase::Way::forward);
+  node.object->rebase(rebase);
+  node.clock_ahead -= rebase.back();
+  node.rebased = !node.rebased;
 }
 
 void World::turn_host(uint32_t index) {

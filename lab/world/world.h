@@ -48,6 +48,9 @@ struct WorldOptions {
   FaultSites* sites = nullptr;
   Duration clock_ahead{};
   Duration latest{};
+  // The same: of all polls, after each that this number divides the switch's clock is moved by a
+  // rebase, forward and back in turn; 0: after none.
+  uint64_t rebase_every = 0;
 };
 
 // One direction of a link: from the port that sends to the port that receives.
@@ -203,11 +206,14 @@ class World final : private Wires {
   void turn_switch(uint32_t node);
   bool is_put_off(uint32_t node);
   Instant deadline_of(uint32_t node);
-  // By the clocks of the switches, which the world's own is compared to.
-  Instant of_switches(Instant at) const { return kHasFaultSites ? at + options_.clock_ahead : at; }
-  Instant of_world(Instant at) const {
-    return kHasFaultSites && at != Instant::never() ? at - options_.clock_ahead : at;
+  // By the clock of the switch, which the world's own is compared to.
+  static Instant of_switch(const SwitchNode& node, Instant at) {
+    return kHasFaultSites ? at + node.clock_ahead : at;
   }
+  static Instant of_world(const SwitchNode& node, Instant at) {
+    return kHasFaultSites && at != Instant::never() ? at - node.clock_ahead : at;
+  }
+  void move_clock(SwitchNode& node);
   void turn_host(uint32_t node);
   void transmit(HostNode& host);
   void touch(uint32_t node);

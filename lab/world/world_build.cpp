@@ -114,6 +114,7 @@ Problems World::add_switches(const Topology& topology) {
     }
     SwitchNode& node = switches_[i];
     node.object = std::move(*made);
+    node.clock_ahead = options_.clock_ahead;
     node.shard = &node.object->shard(ShardId(0));
     first_line_.push_back(static_cast<uint32_t>(lines_.size()));
     lines_.resize(lines_.size() + config.ports.size());

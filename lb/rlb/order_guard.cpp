@@ -60,7 +60,14 @@ bool OrderGuard::has_arrived(const PathView& view, const Packet& packet, uint16_
   if (idle(trace, view.now()) > memory_) return true;
   if (view.paths() == nullptr) return false;
   const Instant arrived = view.paths()->arrived_before(set, trace.member, packet.queue);
-  return trace.known ? trace.entry->ends_before(arrived) : arrived > trace.last;
+  if (trace.known) return is_proven(*trace.entry, arrived);
+  return arrived != Instant{} && arrived > trace.last;
+}
+
+void OrderGuard::rebase(const Rebase& rebase) {
+  rebase.shift(awake_until_);
+  rebase.shift(awake_since_);
+  rebase.shift_if_any(placeless_till_);
 }
 
 // What it says no longer matters: nothing of the flow can be on the way.
@@ -69,7 +76,7 @@ bool OrderGuard::is_over(const PathView& view, const FlowPath& path) const {
   if (!always_ && path.ends_before(awake_since_)) return true;
   const bool one_set_a_tag = view.set_count() <= FlowPath::kSetTags;
   if (view.paths() == nullptr || !path.measured() || !one_set_a_tag) return false;
-  return path.ends_before(view.paths()->arrived_before(path.set(), path.member()));
+  return is_proven(path, view.paths()->arrived_before(path.set(), path.member()));
 }
 
 void OrderGuard::note(const PathView& view, const Packet& packet, uint16_t set,

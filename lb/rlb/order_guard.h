@@ -24,6 +24,7 @@
 #include "lb/members.h"
 #include "lb/path_view.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 
 namespace eddy::lb {
 
@@ -54,6 +55,7 @@ class OrderGuard {
              config_.mode == config::GuardMode::strict;
     return true;
   }
+  void rebase(const Rebase& rebase);
   bool awake() const { return awake_; }
   bool warned() const { return warned_; }  // some path was, before the burst
   bool watches(const PathView& view) const { return watches_ && view.flows() != nullptr; }
@@ -71,7 +73,7 @@ class OrderGuard {
     const MemberIndex member = entry->member();
     if (member == base) return entry;
     const Instant arrived = view.paths()->arrived_before(set, member, packet.queue);
-    return entry->ends_before(arrived) ? entry : nullptr;
+    return is_proven(*entry, arrived) ? entry : nullptr;
   }
   // And it went to `member`.
   void note_free(const PathView& view, const Packet& packet, uint16_t set, FlowPath* entry,
@@ -122,6 +124,7 @@ class OrderGuard {
   void stay_awake(const PathView& view) {
     if (!awake_) awake_since_ = view.now();
     awake_ = true;
+    awake_since_ = std::max(awake_since_, view.now() - FlowPath::kHorizon / 2);
     if (warned_) awake_until_ = std::max(awake_until_, view.now() + config_.linger);
   }
   // Of a flow that has no entry, or one that is too old to tell.
@@ -135,6 +138,10 @@ class OrderGuard {
   // The scheme takes the flow off its path by itself, and that is not guarded.
   bool is_free(const FlowTrace& trace, MemberIndex base) const {
     return trace.dead || (trace.known && !always_ && base != trace.base && base != trace.member);
+  }
+  // Where nothing has arrived for sure there is no instant to compare with.
+  static bool is_proven(const FlowPath& path, Instant arrived_before) {
+    return arrived_before != Instant{} && path.ends_before(arrived_before);
   }
   bool is_over(const PathView& view, const FlowPath& path) const;
   bool has_arrived(const PathView& view, const Packet& packet, uint16_t set,

@@ -59,6 +59,12 @@ PathVerdict PathJudge::look_at_failed(const config::FailureDetectorConfig& confi
   return PathVerdict::returns;
 }
 
+void PathJudge::rebase(const Rebase& rebase) {
+  rebase.shift(silent_since_);
+  rebase.shift(window_began_);
+  rebase.shift(until_);
+}
+
 std::optional<PortId> LoopJudge::left(Instant now, PortId port, uint32_t rounds, Duration window,
                                       uint32_t threshold) {
   std::optional<PortId> failed;

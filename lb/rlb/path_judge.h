@@ -22,6 +22,7 @@
 #include "config/rlb.h"
 #include "lb/path_table.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::lb {
@@ -29,13 +30,13 @@ namespace eddy::lb {
 // Of a path, at one look.
 struct PathEvidence {
   Instant now;
-  Duration patience;           // no answer is missed before; of the path's length
-  Duration own_queue;          // that a stamp may still wait in
-  Instant excused_until;       // warned or paused, so far; Instant{}: never was
-  uint32_t weighed = 0;        // as in PathUse, since the last look
-  uint32_t forced = 0;         // likewise
-  uint8_t unanswered = 0;      // stamps in a row
-  bool answers = false;        // lately, and nothing is missing
+  Duration patience;                             // no answer is missed before; of the path's length
+  Duration own_queue;                            // that a stamp may still wait in
+  Instant excused_until = Instant::long_past();  // warned or paused, so far; that: never was
+  uint32_t weighed = 0;                          // as in PathUse, since the last look
+  uint32_t forced = 0;                           // likewise
+  uint8_t unanswered = 0;                        // stamps in a row
+  bool answers = false;                          // lately, and nothing is missing
   bool others_answer = false;  // a path to the leaf that is in use did since silent_since(), or,
                                // of one that has failed, lately
   bool loaded = false;         // something waits on it, as far as is heard
@@ -55,6 +56,7 @@ class PathJudge {
   bool rests() const { return failure_ == PathFailure::none && streak_ == 0; }
   void rest(Instant now) { silent_since_ = now; }
   Instant silent_since() const { return silent_since_; }
+  void rebase(const Rebase& rebase);
 
  private:
   static constexpr uint8_t kConfirmed = 2;  // windows
@@ -82,6 +84,7 @@ class LoopJudge {
   std::optional<PortId> left(Instant now, PortId port, uint32_t rounds, Duration window,
                              uint32_t threshold);
   void reset();
+  void rebase(const Rebase& rebase) { rebase.shift(window_ends_); }
 
  private:
   std::optional<PortId> close(Instant now, Duration window, uint32_t threshold);

@@ -25,6 +25,7 @@
 #include "lb/selector_init.h"
 #include "lb/waiting.h"
 #include "lb/warning_table.h"
+#include "net/rebase.h"
 
 namespace eddy::lb {
 
@@ -140,6 +141,11 @@ class Rlb {
     if (free_ != nullptr) [[likely]]
       return guard_.note_free(view, packet, set, free_, base_, member);
     note(view, packet, set, member);
+  }
+
+  void rebase(const Rebase& rebase) {
+    if constexpr (KeepsTime<Scheme>) scheme_.rebase(rebase);
+    guard_.rebase(rebase);
   }
 
   FlowTableUse flow_table(Instant now, size_t from, size_t count) requires KeepsFlows<Scheme> {

@@ -96,6 +96,12 @@ class Conga {
     flowlets_.put(standing.index, member, set);
   }
 
+  void rebase(const Rebase& rebase) {
+    flowlets_.rebase(rebase);
+    for (LineLevel& line : lines_) rebase.shift(line.until);
+    for (Least& least : least_) rebase.shift(least.until);
+  }
+
   FlowTableUse flow_table(Instant now, size_t from, size_t count) {
     flowlets_.set_time(now);
     return {flowlets_.capacity(), flowlets_.used(from, count)};
@@ -141,7 +147,7 @@ class Conga {
   void look_at_lines(const PathView& view, uint16_t set, MemberMask among);
   Least find_least(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;
   uint8_t level_of(const PathView& view, PortId port) const;
-  uint8_t told_level(const PathRecord& record, Instant now) const;
+  uint8_t told_level(const PathRecord& record, Instant record_time) const;
 
   uint8_t unused_bits_;  // of a level in 8 bits
   Duration ageing_;
@@ -190,7 +196,8 @@ Conga::Least Conga::find_least(const PathView& view, QueueId queue, uint16_t set
     uint32_t level = view.now() < line.until ? line.level : level_of(view, port);
     if (paused_is_full_ && view.port(port).paused(queue)) level = UINT8_MAX >> unused_bits_;
     if (reports != nullptr)
-      level = std::max<uint32_t>(level, told_level(reports->at(set, member), view.now()));
+      level = std::max<uint32_t>(
+          level, told_level(reports->at(set, member), reports->record_time(view.now())));
     if (level > lowest) continue;
     least.members = bit_of(member) | (level == lowest ? least.members : 0);
     lowest = level;
@@ -205,10 +212,10 @@ uint8_t Conga::level_of(const PathView& view, PortId port) const {
   return static_cast<uint8_t>(std::min<uint32_t>(utilisation / kScale, UINT8_MAX) >> unused_bits_);
 }
 
-uint8_t Conga::told_level(const PathRecord& record, Instant now) const {
+uint8_t Conga::told_level(const PathRecord& record, Instant record_time) const {
   const uint32_t told = record.congestion.load(std::memory_order_relaxed);
   if (told == 0) return 0;
-  const Duration age = record.congestion_age(now);
+  const Duration age = record.congestion_age(record_time);
   if (age < ageing_) [[likely]]
     return static_cast<uint8_t>(told >> unused_bits_);
   const int64_t halvings = 1 + (age - ageing_) / (ageing_ / 4);

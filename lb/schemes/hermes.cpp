@@ -161,12 +161,24 @@ class Hermes {
   }
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member);
 
+  // What flows keep are low bits of ticks, which come to the same value.
+  void rebase(const Rebase& rebase) {
+    const auto back = static_cast<uint32_t>(rebase.back().ps() >> tick_shift_);
+    tick_ -= back;
+    for (Sending& to : sendings_) {
+      to.period = low_bits(to.period - (back >> kTicksShift), kPeriodBits);
+      to.window -= back;
+      to.penalty_ends -= back;
+    }
+  }
+
   FlowTableUse flow_table(Instant, size_t from, size_t count) const {
     return {flows_.capacity(), flows_.used(from, count)};
   }
 
  private:
   static constexpr int kTicksShift = 4;  // ticks of a rate period
+  static constexpr uint32_t kPeriodBits = 32 - kTicksShift;
   struct Placed {
     MemberIndex member;
     bool tied;
@@ -192,13 +204,13 @@ class Hermes {
     return sendings_[sets_[set].first + member];
   }
   uint64_t rate_of(const Sending& to) const {
-    return rates_.decayed(to.octets, (tick_ >> kTicksShift) - to.period);
+    return rates_.decayed(to.octets, low_bits((tick_ >> kTicksShift) - to.period, kPeriodBits));
   }
 
   uint64_t rate_of(const Flow& flow) const {
-    constexpr uint32_t kPeriodBits = kSeenBits - kTicksShift;
+    constexpr uint32_t kSeenPeriodBits = kSeenBits - kTicksShift;
     return rates_.decayed(
-        flow.rate, low_bits((tick_ >> kTicksShift) - (flow.seen >> kTicksShift), kPeriodBits));
+        flow.rate, low_bits((tick_ >> kTicksShift) - (flow.seen >> kTicksShift), kSeenPeriodBits));
   }
 
   static uint32_t psn_of(const Packet& packet) {
@@ -436,7 +448,8 @@ void Hermes::judge_loss(const PathView& view, uint16_t set, const Flow& flow) {
   Sending& to = sending(set, member);
   const PathTable* paths = view.paths();
   const Duration silent_for = Duration::picoseconds(int64_t{silence} << tick_shift_);
-  const bool answers = paths != nullptr && paths->at(set, member).age(view.now()) < silent_for;
+  const bool answers =
+      paths != nullptr && paths->at(set, member).age(paths->record_time(view.now())) < silent_for;
   to.timeouts = answers ? 0 : static_cast<uint8_t>(std::min(to.timeouts + 1, 255));
   if (to.timeouts >= parameters_.timeouts) fail(set, member);
 }

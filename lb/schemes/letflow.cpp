@@ -86,6 +86,8 @@ class LetFlow {
     flowlets_.put(index, member, set);
   }
 
+  void rebase(const Rebase& rebase) { flowlets_.rebase(rebase); }
+
   FlowTableUse flow_table(Instant now, size_t from, size_t count) {
     flowlets_.set_time(now);
     return {flowlets_.capacity(), flowlets_.used(from, count)};

@@ -7,7 +7,8 @@
 //   S::kNeeds, if it reads PathView::paths(): the ShimNeed that fills it,
 //   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
 //   first propose: prefetches, values that depend on now() alone,
-//   and, if it remembers flows, flow_table(now, from, count), for reports.
+//   if it remembers flows, flow_table(now, from, count), for reports,
+//   and, if it keeps any time of its own, rebase(rebase) (net/rebase.h).
 // The file ends with EDDY_SCHEME(name, S). Randomness comes from stream_of() through lb/draws.h:
 // propose and alternative peek, commit takes, so asking twice changes nothing.
 // Cost: one virtual call a burst; the rest is inlined. Source: architecture, section 5.
@@ -83,6 +84,10 @@ class SelectorOf final : public Selector {
       return scheme_.flow_table(now, from, count);
     else
       return {};
+  }
+
+  void rebase(const Rebase& rebase) override {
+    if constexpr (KeepsTime<Scheme>) scheme_.rebase(rebase);
   }
 
  private:

@@ -16,6 +16,12 @@ void CompletionCalendar::set(PortId port, Instant done) {
   std::push_heap(heap_.begin(), heap_.begin() + static_cast<ptrdiff_t>(size_), std::greater<>{});
 }
 
+// What is long past comes out in any order: all of it is due.
+void CompletionCalendar::rebase(const Rebase& rebase) {
+  for (Instant& done : done_) rebase.shift(done);
+  for (size_t i = 0; i < size_; ++i) rebase.shift(heap_[i].done);
+}
+
 size_t CompletionCalendar::take_due(Instant now, std::span<PortId> out) {
   size_t taken = 0;
   while (size_ > 0 && heap_[0].done <= now) {

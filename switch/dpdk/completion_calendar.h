@@ -12,6 +12,7 @@
 #include <span>
 
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -21,6 +22,7 @@ class CompletionCalendar {
   void set(PortId port, Instant done);
   // Moves what is due to `out` (room for every port); returns how many.
   size_t take_due(Instant now, std::span<PortId> out);
+  void rebase(const Rebase& rebase);
   Instant next() const { return size_ == 0 ? Instant::never() : heap_[0].done; }
 
  private:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/state/io.h"
@@ -36,6 +37,11 @@ class DpdkIo final : public Io {
   // Opens a poll at `now`: adopts news, finds what completed, lets every port be visited once more.
   void begin_poll(Instant now);
   Instant next_completion() const { return calendar_.next(); }
+  // Between two polls.
+  void rebase(const Rebase& rebase) {
+    rebase.shift(now_);
+    calendar_.rebase(rebase);
+  }
 
   Received receive(std::span<Packet*> out) override;
   News news() override;

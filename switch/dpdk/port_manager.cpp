@@ -96,6 +96,13 @@ void PortManager::follow_links() {
   for (Bell* bell : news) bell->ring();
 }
 
+void PortManager::rebase(const Rebase& rebase) {
+  const std::lock_guard lock(mutex_);
+  rebase.shift(next_losses_);
+  rebase.shift(last_tick_);
+  for (const auto& entry : entries_) rebase.shift(entry->next_attempt);
+}
+
 void PortManager::reconnect(Entry& entry, Instant now) {
   if (now < entry.next_attempt || !entry.cell.released()) return;
   entry.port->stop();

@@ -15,6 +15,7 @@
 
 #include "config/config.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/result.h"
 #include "net/units.h"
 #include "switch/dpdk/pools.h"
@@ -54,6 +55,7 @@ class PortManager {
   // Stops the device and starts it with `config`; another device takes its place if `config` says
   // so. If that fails the old one is brought back.
   Problems restart(PortId port, const config::PortConfig& config);
+  void rebase(const Rebase& rebase);
   // What people should know, since the last call: peers waited for, NICs without PFC.
   std::vector<std::string> take_notes();
 

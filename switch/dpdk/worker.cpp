@@ -1,5 +1,7 @@
 #include "switch/dpdk/worker.h"
 
+#include <rte_pause.h>
+
 #include <algorithm>
 
 #include "switch/dataplane/state/events.h"
@@ -9,6 +11,7 @@ namespace eddy {
 namespace {
 
 constexpr Duration kReviewInterval = Duration::seconds(1);
+constexpr Duration kHoldCheck = Duration::microseconds(5);
 constexpr CounterInfo kInfos[] = {
 #define EDDY_INFO_ENTRY(name, help) {#name, help},
     EDDY_WORKER_COUNTERS(EDDY_INFO_ENTRY)
@@ -28,22 +31,50 @@ Worker::Worker(Shard& shard, DpdkIo& io, const TscClock& clock, config::IdlePoli
 void Worker::run() {
   allow_short_sleeps();
   polls_.start();
-  Instant last = clock_.now();
-  review_at_ = last + kReviewInterval;
-  uint64_t turn_began = TscClock::cycles();
-  while (!stop_.load(std::memory_order_relaxed)) {
-    const Instant now = clock_.now();
-    gaps_.add(now - last);
-    last = now;
-    io_.begin_poll(now);
-    const PollStats stats = shard_.poll(io_, now);
-    rest(now, stats.idle());
-    const uint64_t turn_ended = TscClock::cycles();
-    count(stats, turn_ended - turn_began);
-    turn_began = turn_ended;
-    if (now >= review_at_) review_gaps(now);
+  last_turn_ = clock_.now();
+  review_at_ = last_turn_ + kReviewInterval;
+  turn_began_ = TscClock::cycles();
+  for (;;) {
+    const Order order = order_.load(std::memory_order_relaxed);
+    if (order == Order::stop) break;
+    if (order == Order::hold) [[unlikely]] {
+      rest_held();
+      continue;
+    }
+    take_turn();
   }
   polls_.stop();
+}
+
+inline void Worker::take_turn() {
+  const Instant now = clock_.now();
+  gaps_.add(now - last_turn_);
+  last_turn_ = now;
+  io_.begin_poll(now);
+  const PollStats stats = shard_.poll(io_, now);
+  rest(now, stats.idle());
+  const uint64_t turn_ended = TscClock::cycles();
+  count(stats, turn_ended - turn_began_);
+  turn_began_ = turn_ended;
+  if (now >= review_at_) review_gaps(now);
+}
+
+void Worker::rest_held() {
+  held_.store(true, std::memory_order_release);
+  while (order_.load(std::memory_order_acquire) == Order::hold) rte_pause();
+  held_.store(false, std::memory_order_relaxed);
+}
+
+void Worker::wait_held() const {
+  while (running() && !held_.load(std::memory_order_acquire)) sleep_for(kHoldCheck);
+}
+
+// The time for which it was held shows as a gap between two polls.
+void Worker::rebase(const Rebase& rebase) {
+  clock_.rebase(rebase);
+  io_.rebase(rebase);
+  rebase.shift(last_turn_);
+  rebase.shift(review_at_);
 }
 
 void Worker::rest(Instant now, bool idle) {

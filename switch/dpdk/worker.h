@@ -1,8 +1,9 @@
 // Worker: one polling thread: it runs a shard over its ports until told to stop.
 //
 // Each turn reads the clock once, polls the shard, and idles by policy when nothing came. Thread:
-// run() is the worker's; stop() and the counters are anyone's. Cost over the shard's: one rdtsc,
-// one histogram add and five plain stores a poll. Source: architecture, section 6.
+// run() is the worker's; stop() and the counters are anyone's; one other thread holds it. Cost over
+// the shard's: one rdtsc, one histogram add and five plain stores a poll. Source: architecture,
+// section 6.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <span>
 
 #include "config/config.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/state/counters.h"
@@ -55,7 +57,14 @@ class Worker {
          Duration poll_gap);
 
   void run();
-  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  void stop() { order_.store(Order::stop, std::memory_order_relaxed); }
+  // Another thread's: the worker rests between two turns from the return of wait_held() until
+  // resume(), and what it polls may be changed meanwhile; or it does not run.
+  void hold() { order_.store(Order::hold, std::memory_order_relaxed); }
+  void wait_held() const;
+  void resume() { order_.store(Order::go, std::memory_order_release); }
+  // While it is held.
+  void rebase(const Rebase& rebase);
   bool running() const { return polls_.running(); }
 
   const CounterArray<WorkerCounter, kWorkerCounters>& counters() const { return counters_; }
@@ -64,6 +73,10 @@ class Worker {
   void wait_for_turn() const { polls_.wait(); }
 
  private:
+  enum class Order : uint8_t { go, hold, stop };
+
+  void take_turn();
+  void rest_held();
   void count(const PollStats& stats, uint64_t cycles);
   void rest(Instant now, bool idle);
   void review_gaps(Instant now);
@@ -75,9 +88,12 @@ class Worker {
   Duration allowed_gap_;
   PollGapHistogram gaps_;
   Instant review_at_;
+  Instant last_turn_;
+  uint64_t turn_began_ = 0;  // cycles
   CounterArray<WorkerCounter, kWorkerCounters> counters_;
   PollGapReport gap_report_;
-  alignas(64) std::atomic<bool> stop_{false};
+  alignas(64) std::atomic<Order> order_{Order::go};
+  std::atomic<bool> held_{false};
   PollTurns polls_;
 };
 

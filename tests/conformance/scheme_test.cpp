@@ -107,7 +107,9 @@ class Script {
       burst.put(i, random_.below(300), static_cast<uint16_t>(random_.below(6)));
     for (int i = 0; i < 8; ++i) paths.queue(random_.below(94), random_.below(100'000));
     paths.port(random_.below(94)).paused_queues = static_cast<uint8_t>(random_.next());
-    paths.load(random_.below(94), random_.below(120), now_);
+    const uint32_t loaded = random_.below(94);
+    paths.load(loaded, random_.below(120), now_);
+    if (ahead_ != Duration{}) Rebase(Rebase::Way::forward).shift(paths.port(loaded).dre_since_ps);
     for (uint16_t set = 0; set < paths.sets().size(); ++set) measure(paths, set);
     for (size_t set = 0; with_deaths && set < paths.sets().size(); ++set) {
       const MemberMask all = test::first_members(paths.sets()[set].count);
@@ -115,21 +117,30 @@ class Script {
       paths.live(set) = some != 0 ? some : all;
     }
   }
-  Instant now() const { return now_; }
+  Instant now() const { return now_ + ahead_; }
+  // The clock of the switch goes forward and back in turn.
+  void move_clock(Paths& paths, Selector& selector) {
+    const Rebase rebase(ahead_ == Duration{} ? Rebase::Way::forward : Rebase::Way::back);
+    ahead_ -= rebase.back();
+    selector.rebase(rebase);
+    paths.rebase(rebase);
+  }
 
  private:
   void measure(Paths& paths, uint16_t set) {
     const auto member = static_cast<MemberIndex>(random_.below(paths.sets()[set].count));
     PathRecord& record = paths.measured().at(set, member);
-    record.take_delay(Duration::nanoseconds(8'000 + random_.below(100'000)), now_);
+    const Instant at = paths.measured().record_time(now());
+    record.take_delay(Duration::nanoseconds(8'000 + random_.below(100'000)), at);
     record.take_marks(100, random_.below(101));
-    record.take_congestion(static_cast<uint8_t>(random_.next()), now_);
+    record.take_congestion(static_cast<uint8_t>(random_.next()), at);
     paths.measured().set_failed(set, member,
                                 random_.below(8) == 0 ? PathFailure::silent : PathFailure::none);
   }
 
   RandomStream random_;
   Instant now_;
+  Duration ahead_;
 };
 
 constexpr uint64_t kSeed = 20'260'701;
@@ -181,11 +192,12 @@ TEST_P(SchemeConformance, ChoosesOnlyLiveMembers) {
 constexpr size_t kPacketOctets = offsetof(Packet, queue) + sizeof(Packet::queue);
 
 // Runs the script through a selector; what it wrote into the packets, octet by octet.
-std::string transcript(Selector& selector, Paths paths) {
+std::string transcript(Selector& selector, Paths paths, bool rebases = false) {
   Script script(kSeed);
   Burst burst;
   std::string octets;
   for (int round = 0; round < kBursts; ++round) {
+    if (rebases && round % 3 == 0) script.move_clock(paths, selector);
     script.next(paths, burst, true);
     burst.select(selector, paths.measured_view(script.now()));
     for (const Packet& packet : burst.packets())
@@ -197,6 +209,12 @@ std::string transcript(Selector& selector, Paths paths) {
 TEST_P(SchemeConformance, SameSeedSameChoices) {
   const Paths paths = six_sets();
   EXPECT_EQ(transcript(*bare(paths), six_sets()), transcript(*bare(paths), six_sets()));
+}
+
+TEST_P(SchemeConformance, ChoosesTheSameWhenTheClockIsRebased) {
+  const Paths paths = six_sets();
+  EXPECT_EQ(transcript(*bare(paths), six_sets(), /*rebases=*/true),
+            transcript(*bare(paths), six_sets()));
 }
 
 TEST_P(SchemeConformance, ProposingHasNoLastingEffect) {

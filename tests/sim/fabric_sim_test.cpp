@@ -1,5 +1,6 @@
 // Seeded random fabrics with faults and live reconfiguration: the invariants hold for every seed,
-// and a seed gives the same run twice. EDDY_SEEDS=N runs N seeds, EDDY_SEED=n that one alone.
+// and a seed gives the same run twice, the second time with clocks that are rebased all the time.
+// EDDY_SEEDS=N runs N seeds, EDDY_SEED=n that one alone.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,7 +13,8 @@ namespace eddy::test {
 namespace {
 
 constexpr uint64_t kSeeds = 50;
-constexpr uint64_t kTwice = 5;  // every so many seeds, the run is repeated
+constexpr uint64_t kTwice = 5;        // every so many seeds, the run is repeated
+constexpr uint64_t kRebaseEvery = 7;  // polls of a switch
 
 uint64_t from_environment(const char* name, uint64_t otherwise) {
   const char* value = std::getenv(name);
@@ -34,10 +36,25 @@ TEST(RandomFabrics, KeepTheInvariantsAndRepeatThemselves) {
     ASSERT_TRUE(fabric.harsh() || result.lossless_lost == 0) << again;
     delivered += result.delivered;
     if (seed % kTwice != 0 && only == 0) continue;
-    const SimResult repeated = RandomFabric(seed).run();
+    const SimResult repeated = RandomFabric(seed, /*sites=*/false, kRebaseEvery).run();
     ASSERT_EQ(repeated.digest, result.digest) << again;
   }
   EXPECT_GT(delivered, 0u);
+}
+
+// 5 days pass, or 109, 213 and 318: past the end of 63 bits of picoseconds and past that of 64.
+TEST(RandomFabrics, DoTheSameHoweverOldTheyAre) {
+  constexpr uint64_t kOld = 40;
+  for (uint64_t seed = 1; seed <= kOld; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto digest_after = [seed](int periods) {
+      RandomFabric fabric(seed, /*sites=*/seed % 2 == 0);
+      fabric.grow_old(periods);
+      return fabric.run().digest;
+    };
+    const uint64_t digest = digest_after(0);
+    for (const int periods : {2, 4, 6}) ASSERT_EQ(digest_after(periods), digest) << periods;
+  }
 }
 
 // Shards that find each other's lanes and mailboxes full, devices that refuse, no buffers: what is
@@ -50,6 +67,9 @@ TEST(RandomFabrics, KeepTheInvariantsWhereFaultSitesFire) {
     const SimResult result = fabric.run();
     ASSERT_EQ(result.trouble, "");
     ASSERT_TRUE(fabric.may_lose() || result.lossless_lost == 0);
+    if (seed % kTwice == 1) {
+      ASSERT_EQ(RandomFabric(seed, /*sites=*/true, kRebaseEvery).run().digest, result.digest);
+    }
     for (size_t i = 0; i < kFaultSites; ++i) {
       const auto site = static_cast<FaultSite>(i);
       if (!fabric.sites().on(site)) continue;

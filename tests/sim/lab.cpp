@@ -98,7 +98,7 @@ lab::CheckRules rules_of(const Lab& lab, const FaultSites& sites) {
 }
 
 Result<std::unique_ptr<lab::World>> make_world(const Lab& lab, const lab::Topology& topology,
-                                               FaultSites& sites) {
+                                               FaultSites& sites, uint64_t rebase_every) {
   const config::RunConfig& run = lab.experiment.run;
   const bool wraps = FaultProbe(&sites).fires(FaultSite::clock_wraps);
   const Duration ahead = wraps ? lab.clock_ahead : Duration{};
@@ -111,7 +111,8 @@ Result<std::unique_ptr<lab::World>> make_world(const Lab& lab, const lab::Topolo
                              .poll_burst = run.poll_burst,
                              .sites = &sites,
                              .clock_ahead = ahead,
-                             .latest = lab.latest});
+                             .latest = lab.latest,
+                             .rebase_every = rebase_every});
 }
 
 void collect(lab::World& world, LabResult& result) {
@@ -138,7 +139,7 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   auto topology = lab::build_topology(lab.experiment);
   if (!topology) return {.problems = topology.problems()};
   FaultSites sites(lab.seed, lab.sites);
-  auto made = make_world(lab, *topology, sites);
+  auto made = make_world(lab, *topology, sites, options.rebase_every);
   if (!made) return {.problems = made.problems()};
   lab::World& world = **made;
   const auto set_key = [](config::SwitchConfig& config, const std::string& key,

@@ -37,6 +37,7 @@ struct LabOptions {
   // nearly all again: labs 20964 and 23234 take 2,600,000, and lab 100004 takes 5,900,000 in 60 ms.
   uint64_t most_turns = 10'000'000;
   size_t most_unread = 30'000;  // frames that a switch has not read; most labs have below 1,000
+  uint64_t rebase_every = 0;    // as in lab::WorldOptions
 };
 
 struct LabResult {

@@ -34,7 +34,8 @@ uint64_t number(const std::string& word) {
 
 int usage() {
   std::fputs(
-      "usage: lab_sim [--generator 1|2] SEED... | --from A --to B | --write FILE SEED\n"
+      "usage: lab_sim [--rebase POLLS] [--generator 1|2] SEED... | --from A --to B\n"
+      "       lab_sim [--generator 1|2] --write FILE SEED\n"
       "       lab_sim --rlb PRESET SEED... | --from A --to B\n"
       "       lab_sim --lab FILE...\n",
       stderr);
@@ -92,11 +93,16 @@ class Coverage {
 struct Choice {
   Generator generator = Generator::first;
   std::optional<config::RlbPreset> preset;
+  uint64_t rebase_every = 0;  // polls
 };
 
 // From the words before the rest, which it takes away; nullopt: they make no sense.
 std::optional<Choice> take_choice(Words& words) {
   Choice choice;
+  if (words.size() > 2 && words[0] == "--rebase") {
+    choice.rebase_every = number(words[1]);
+    words.erase(words.begin(), words.begin() + 2);
+  }
   if (words.size() <= 2 || (words[0] != "--generator" && words[0] != "--rlb")) return choice;
   if (words[0] == "--rlb") {
     const auto name = std::ranges::find(config::kRlbPresetNames, words[1]);
@@ -114,8 +120,9 @@ int run_seeds(const std::vector<uint64_t>& seeds, const Choice& choice) {
   int failed = 0;
   Coverage coverage;
   for (const uint64_t seed : seeds) {
-    const LabResult result = choice.preset ? run_preset_lab(seed, *choice.preset)
-                                           : run_random_lab(seed, choice.generator);
+    const LabResult result = choice.preset
+                                 ? run_preset_lab(seed, *choice.preset)
+                                 : run_random_lab(seed, choice.generator, choice.rebase_every);
     failed |= print(seed, result);
     coverage.add(result);
   }

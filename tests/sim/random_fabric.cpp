@@ -25,11 +25,12 @@ void add_rlb(config::SwitchConfig& config) {
 
 }  // namespace
 
-RandomFabric::RandomFabric(uint64_t seed, bool sites)
+RandomFabric::RandomFabric(uint64_t seed, bool sites, uint64_t rebase_every)
     : seed_(seed),
       random_(seed, kEntity, kPurpose),
       sites_(seed, sites ? FaultSites::draw(seed) : FaultSites::Odds{}) {
   if (sites) fabric_.sites = &sites_;
+  fabric_.rebase_every = rebase_every;
   const auto schemes = lb::schemes();
   spec_ = leaf_spine(
       {.leaves = 2,
@@ -40,6 +41,7 @@ RandomFabric::RandomFabric(uint64_t seed, bool sites)
        .scheme = std::string(schemes[random_.below(static_cast<uint32_t>(schemes.size()))].name)});
   for (auto* group : {&spec_.leaves, &spec_.spines}) {
     for (config::SwitchConfig& config : *group) {
+      choose_scheme(config, config.load_balancer.scheme);
       config = random_switch(config);
       if (sites && seed % 4 < 2) add_rlb(config);
       configs_.push_back(&config);
@@ -51,6 +53,7 @@ RandomFabric::RandomFabric(uint64_t seed, bool sites)
 
 config::SwitchConfig RandomFabric::random_switch(config::SwitchConfig config) {
   config.seed = seed_;
+  config.dre.period = 16'384_ns;
   config.control.lldp = random_.below(2) == 0;
   config.buffer.cell_bytes = random_.below(2) == 0 ? 1 : 256;
   config.buffer.size = 64_MiB;
@@ -127,6 +130,7 @@ SimResult RandomFabric::run() {
     fabric_.run_until(fabric_.now() + 1_ns * (1 + random_.below(20'000)));
     disturb();
     fold_everything();
+    if (step == kSteps / 2 && periods_) age();
   }
   run_down();
   fold_everything();
@@ -139,6 +143,18 @@ SimResult RandomFabric::run() {
     result_.lossless_lost += lossless_lost(object) - std::min(meant, lossless_lost(object));
   }
   return result_;
+}
+
+void RandomFabric::age() {
+  constexpr int kNaps = 8;  // so that what wraps has the same value after each, too
+  constexpr Duration kNap = 57'600_s;
+  fabric_.age(kNap + Rebase::kPeriod / kNaps * *periods_, kNaps);
+  fold_everything(/*with_times=*/false);
+}
+
+void RandomFabric::choose_scheme(config::SwitchConfig& config, std::string_view name) {
+  config.load_balancer = {.scheme = std::string(name)};
+  if (name == "letflow" || name == "conga") config.load_balancer.parameters["gap"] = "65536ns";
 }
 
 void RandomFabric::disturb() {
@@ -187,7 +203,7 @@ void RandomFabric::refuse(size_t node) {
 void RandomFabric::reload(size_t node) {
   config::SwitchConfig& config = *configs_[node];
   const auto schemes = lb::schemes();
-  config.load_balancer.scheme = schemes[random_.below(static_cast<uint32_t>(schemes.size()))].name;
+  choose_scheme(config, schemes[random_.below(static_cast<uint32_t>(schemes.size()))].name);
   config.buffer.profiles["lossless"].xoff = Bytes::kib(10 + random_.below(60));
   config.buffer.profiles["lossless"].dynamic_th = -static_cast<int>(random_.below(9)) - 2;
   for (config::PortConfig& port : config.ports)
@@ -210,11 +226,11 @@ void RandomFabric::fold(uint64_t value) {
   result_.digest = lb::mix64(result_.digest ^ value) + value;
 }
 
-void RandomFabric::fold_everything() {
+void RandomFabric::fold_everything(bool with_times) {
   for (const size_t node : nodes_) {
     Switch& object = fabric_.at(node);
     for (const Event& event : take_events(object)) {
-      fold(static_cast<uint64_t>(event.at.ps()));
+      if (with_times) fold(static_cast<uint64_t>(event.at.ps() % Rebase::kPeriod.ps()));
       fold(event.value << 32 | event.port.index() << 16 | event.priority.index() << 8 |
            static_cast<uint64_t>(event.kind));
     }

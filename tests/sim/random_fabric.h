@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,12 @@ struct SimResult {
 class RandomFabric {
  public:
   // `sites`: fault sites in the code are on, as drawn from the seed, and RLB in every other fabric.
-  explicit RandomFabric(uint64_t seed, bool sites = false);
+  // `rebase_every`: as in Fabric; the digest is the same for all.
+  explicit RandomFabric(uint64_t seed, bool sites = false, uint64_t rebase_every = 0);
+  // In the middle of the run the switches get older by 5.3 days and so many periods of a rebase, an
+  // even number. The digest is the same for all, because what recurs in switches does so in parts
+  // of twice that period.
+  void grow_old(int periods) { periods_ = periods; }
   SimResult run();
   const FaultSites& sites() const { return sites_; }
   // Links fail, devices refuse frames, spoofed pauses cut true ones short, watchdogs send against
@@ -43,13 +49,15 @@ class RandomFabric {
   void connect_all();
   void start_traffic(size_t host);
   void disturb();
+  void age();
+  static void choose_scheme(config::SwitchConfig& config, std::string_view name);
   void flap(size_t node);
   void storm(size_t node);
   void refuse(size_t node);
   void reload(size_t node);
   void run_down();
   void fold(uint64_t value);
-  void fold_everything();
+  void fold_everything(bool with_times = true);
   std::string check_empty();
 
   static constexpr size_t kHosts = 3;  // a leaf
@@ -58,6 +66,7 @@ class RandomFabric {
   uint64_t seed_;
   RandomStream random_;
   FaultSites sites_;
+  std::optional<int> periods_;
   LeafSpine spec_;
   Fabric fabric_{8192, 256};
   std::vector<size_t> nodes_;

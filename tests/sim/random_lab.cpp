@@ -290,10 +290,13 @@ Lab make_random_lab(uint64_t seed, Generator generator) {
   return lab;
 }
 
-LabResult run_random_lab(uint64_t seed, Generator generator) {
+LabResult run_random_lab(uint64_t seed, Generator generator, uint64_t rebase_every) {
+  const std::string rebases =
+      rebase_every != 0 ? "--rebase " + std::to_string(rebase_every) + " " : "";
   const std::string option = generator == Generator::second ? "--generator 2 " : "";
   return run_lab(make_random_lab(seed, generator),
-                 {.replay = "build/dev/bin/lab_sim " + option + std::to_string(seed)});
+                 {.replay = "build/dev/bin/lab_sim " + rebases + option + std::to_string(seed),
+                  .rebase_every = rebase_every});
 }
 
 LabResult run_preset_lab(uint64_t seed, config::RlbPreset preset) {

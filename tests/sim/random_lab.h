@@ -20,7 +20,9 @@ namespace eddy::test {
 enum class Generator : uint8_t { first = 1, second = 2 };
 
 Lab make_random_lab(uint64_t seed, Generator generator = Generator::first);
-LabResult run_random_lab(uint64_t seed, Generator generator = Generator::first);
+// `rebase_every`: as in lab::WorldOptions; the digest is the same for all.
+LabResult run_random_lab(uint64_t seed, Generator generator = Generator::first,
+                         uint64_t rebase_every = 0);
 
 // The lab of the first generator with RLB just as the preset says: neither what the seed drew for
 // it nor a reconfiguration changes that.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 
 #include "net/assert.h"
 #include "net/pause_frame.h"
@@ -59,6 +61,11 @@ struct Fabric::Node {
   std::vector<std::vector<Arrival>> seen;
   std::vector<Instant> wake_at;  // by shard: deadline already scheduled
   uint64_t polls = 0;
+  Duration clock_ahead;  // of the fabric's
+  bool rebased = false;  // an odd number of times
+
+  Instant clock(Instant at) const { return at + clock_ahead; }
+  Instant of_fabric(Instant at) const { return at == Instant::never() ? at : at - clock_ahead; }
 };
 
 Received NodeIo::receive(std::span<Packet*> out) {
@@ -79,18 +86,21 @@ uint16_t NodeIo::transmit(PortId port, std::span<Packet* const> packets, Instant
       std::min<size_t>(packets.size(), node.lines[port.index()].transmit_limit));
   for (size_t i = 0; i < taken; ++i) {
     ASSERT(packets[i]->mbuf()->pkt_len == packets[i]->wire_len);  // what a device would send
-    fabric_.leave(node, port, packets[i], packets[i]->sent_at);
+    fabric_.leave(node, port, packets[i], node.of_fabric(packets[i]->sent_at));
   }
   const size_t shard = node.owner[port.index()];
   if (taken == packets.size())
-    fabric_.schedule(done, [this, &node, port, shard] {
+    fabric_.schedule(node.of_fabric(done), [this, &node, port, shard] {
       completed_.push_back(port);
       fabric_.poll_shard(node, shard);
     });
   return taken;
 }
 
-Fabric::Fabric(size_t packets, size_t data_room) : pool_(packets, data_room) {}
+Fabric::Fabric(size_t packets, size_t data_room) : pool_(packets, data_room) {
+  if (const char* every = std::getenv("EDDY_REBASE_EVERY"); every != nullptr)
+    rebase_every = std::strtoull(every, nullptr, 10);
+}
 Fabric::~Fabric() = default;
 
 size_t Fabric::add_switch(const config::SwitchConfig& config, size_t shards,
@@ -238,9 +248,27 @@ void Fabric::schedule(Instant at, std::function<void()> action) {
 }
 
 void Fabric::poll_shard(Node& node, size_t shard) {
-  node.object->shard(ShardId(shard)).poll(node.io[shard], now_);
+  node.object->shard(ShardId(shard)).poll(node.io[shard], node.clock(now_));
   ++node.polls;
+  if (rebase_every != 0 && node.polls % rebase_every == 0)
+    move_clock(node, Rebase(std::exchange(node.rebased, !node.rebased) ? Rebase::Way::back
+                                                                       : Rebase::Way::forward));
   settle(node);
+}
+
+// What is in mailboxes comes along.
+void Fabric::move_clock(Node& node, const Rebase& rebase) {
+  node.object->rebase(rebase);
+  node.clock_ahead -= rebase.back();
+}
+
+void Fabric::age(Duration step, int steps) {
+  for (; steps > 0; --steps)
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      nodes_[i]->clock_ahead += step;
+      poll(i);
+      if (nodes_[i]->clock(now_) >= Rebase::kDue) move_clock(*nodes_[i], Rebase());
+    }
 }
 
 void Fabric::poll(size_t node) {
@@ -250,7 +278,7 @@ void Fabric::poll(size_t node) {
 void Fabric::settle(Node& node) {
   poll_those_with_mail(node);
   for (size_t shard = 0; shard < node.io.size(); ++shard) {
-    const Instant deadline = node.object->shard(ShardId(shard)).next_deadline();
+    const Instant deadline = node.of_fabric(node.object->shard(ShardId(shard)).next_deadline());
     if (node.wake_at[shard] <= deadline) continue;
     node.wake_at[shard] = deadline;
     schedule(deadline, [this, &node, shard, deadline] {
@@ -268,8 +296,8 @@ void Fabric::poll_those_with_mail(Node& node) {
     bool any = false;
     for (size_t shard = 0; shard < node.io.size(); ++shard) {
       Shard& there = node.object->shard(ShardId(shard));
-      if (there.next_deadline() > now_) continue;
-      there.poll(node.io[shard], now_);
+      if (there.next_deadline() > node.clock(now_)) continue;
+      there.poll(node.io[shard], node.clock(now_));
       ++node.polls;
       any = true;
     }

@@ -16,6 +16,7 @@
 
 #include "config/config.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "switch/dataplane/object/switch.h"
 #include "tests/support/frames.h"
@@ -88,6 +89,9 @@ class Fabric {
   void kick(FabricHost& host);  // after adding to to_send
 
   void run_until(Instant end);
+  // The clocks of all switches go on in so many steps, with a poll after each, and are rebased when
+  // that is due; the fabric's own time stands still.
+  void age(Duration step, int steps);
   // Until nothing is pending but timers later than `limit`. Returns the time reached.
   Instant run_to_quiet(Instant limit);
   Instant now() const { return now_; }
@@ -99,6 +103,9 @@ class Fabric {
   // Polls every shard of a node once, now.
   void poll(size_t node);
   bool check_balance = true;
+  // After each poll whose number at its switch this divides, the switch's clock is moved by a
+  // rebase, forward and back in turn; 0: after none. EDDY_REBASE_EVERY has what it is at first.
+  uint64_t rebase_every = 0;
   FaultSites* sites = nullptr;  // of switches that are added from now on
   std::function<void()> after_event;
 
@@ -116,6 +123,7 @@ class Fabric {
   void schedule(Instant at, std::function<void()> action);
   void poll_shard(Node& node, size_t shard);
   void settle(Node& node);  // after a poll: mail, deadlines, the balance
+  void move_clock(Node& node, const Rebase& rebase);
   void poll_those_with_mail(Node& node);
   void check(const Node& node) const;
   void deliver(size_t node, PortId port, Packet* packet);

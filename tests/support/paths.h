@@ -14,6 +14,7 @@
 #include "lb/path_view.h"
 #include "lb/registry.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 
 namespace eddy::lb::test {
 
@@ -75,6 +76,11 @@ class Paths {
   // Whatever went into the path before the instant has arrived.
   void drained(size_t set, MemberIndex member, Instant before) {
     measured_->at(set, member).take_echo(before, /*proves=*/true);
+  }
+  // What a switch would rebase of what is here.
+  void rebase(const Rebase& rebase) {
+    for (PortSignals& port : *ports_) rebase.shift(port.dre_since_ps);
+    measured_->rebase(rebase);
   }
   std::span<const PathSet> sets() const { return sets_; }
   MemberMask& live(size_t set = 0) { return live_[set]; }

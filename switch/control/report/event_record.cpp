@@ -49,7 +49,7 @@ void append_port(std::string& out, const Json& port, const PortNumbers& numbers)
 
 std::string event_record(const Event& event, const config::SwitchConfig& config) {
   Json line;
-  line["at_ns"] = event.at.since_zero().ns();
+  line["at_ns"] = event.at_ns();
   line["event"] = std::string(to_string(event.kind));
   if (!event.port.is_none()) {
     line["port"] = config.ports[event.port.index()].name;

@@ -291,7 +291,7 @@ Json event_rows(const ReportInput& input, const ReportOptions& options) {
     if (options.port && !(has_port && *options.port == input.config.ports[port].name)) continue;
     Json row;
     row["number"] = logged.number;
-    row["at_ns"] = static_cast<uint64_t>(std::max<int64_t>(0, event.at.since_zero().ns()));
+    row["at_ns"] = static_cast<uint64_t>(std::max<int64_t>(0, event.at_ns()));
     row["event"] = std::string(to_string(event.kind));
     if (has_port) row["port"] = input.config.ports[port].name;
     row["prio"] = event.priority.index();

@@ -56,7 +56,7 @@ std::string event_line(const LoggedEvent& logged, const std::string& port, LogFo
   members["prio"] = event.priority.index();
   if (const std::string path = path_text_of(event); !path.empty()) members["path"] = path;
   members["value"] = event.value;
-  members["at_ns"] = event.at.since_zero().ns();
+  members["at_ns"] = event.at_ns();
   if (logged.suppressed > 0) members["suppressed"] = logged.suppressed;
   if (format == LogFormat::json) return inner(members);
   std::string line = members["event"].get<std::string>();

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "net/host_port.h"
+#include "config/host_port.h"
 #include "switch/control/serve/socket_server.h"
 
 namespace eddy::control {

@@ -248,6 +248,13 @@ void Adjacency::on_timers() {
     advance(neighbors_.entries()[*index]);
 }
 
+void Adjacency::rebase(const Rebase& rebase) {
+  for (Neighbor& neighbor : neighbors_.entries()) rebase.shift(neighbor.changed_at);
+  for (RateLimit& heard : heard_) heard.rebase(rebase);
+  for (RateLimit& inserted : inserted_) inserted.rebase(rebase);
+  neighbor_timers_.rebase(rebase);
+}
+
 void Adjacency::link_changed(PortId port, bool up) {
   for (Neighbor& neighbor : neighbors_.entries()) {
     if (neighbor.port != port || neighbor.state == NeighborState::free) continue;

@@ -25,6 +25,7 @@
 #include "net/nd.h"
 #include "net/packet.h"
 #include "net/rate_limit.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "switch/dataplane/neighbors/neighbor_messages.h"
 #include "switch/dataplane/neighbors/neighbors.h"
@@ -76,6 +77,7 @@ class Adjacency {
   void link_changed(PortId port, bool up);
   void adopt(const Snapshot& now);
   void on_timers();
+  void rebase(const Rebase& rebase);
 
   size_t dump(std::span<NeighborRow> rows) const;
   uint64_t held() const { return waiting_; }

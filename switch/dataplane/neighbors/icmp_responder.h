@@ -13,6 +13,7 @@
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/rate_limit.h"
+#include "net/rebase.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/shard_context.h"
 
@@ -33,6 +34,11 @@ class IcmpResponder {
   IcmpResponder(ShardContext& context, IngressBuffer& buffer, size_t ports)
       : context_(context), buffer_(buffer), requests_(ports) {}
   void connect(PacketOriginator& originator) { originator_ = &originator; }  // once, before use
+
+  void rebase(const Rebase& rebase) {
+    errors_.rebase(rebase);
+    for (RateLimit& requests : requests_) requests.rebase(rebase);
+  }
 
   // A packet to one of our addresses. Takes it.
   void local(Packet* packet);

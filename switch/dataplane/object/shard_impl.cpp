@@ -270,6 +270,27 @@ void ShardImpl::on_timers() {
   recirculation_.on_timers();  // last: what comes back goes before what is fresh
 }
 
+// FlowPaths and PathEchoes keep what a rebase does not change.
+void ShardImpl::rebase(const Rebase& rebase) {
+  rebase.shift(context_.now);
+  context_.epoch += rebase.epochs();
+  rebase.shift(next_timer_);
+  pause_sender_.rebase(rebase);
+  predictor_.rebase(rebase);
+  buffer_.rebase(rebase);
+  egress_.rebase(rebase);
+  icmp_.rebase(rebase);
+  peers_.rebase(rebase);
+  warnings_.rebase(rebase);
+  failures_.rebase(rebase);
+  paths_.rebase(rebase);
+  resequencer_.rebase(rebase);
+  adjacency_.rebase(rebase);
+  recirculation_.rebase(rebase);
+  pause_.rebase(rebase);
+  if (context_.selector != nullptr) context_.selector->rebase(rebase);
+}
+
 bool ShardImpl::mail_waits() const {
   CommonState& common = context_.common;
   if (common.changes.commands[context_.id.index()].load(std::memory_order_relaxed) !=

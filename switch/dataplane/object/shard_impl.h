@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "pfc/pause_sender.h"
 #include "switch/dataplane/neighbors/adjacency.h"
 #include "switch/dataplane/neighbors/icmp_responder.h"
@@ -35,9 +36,17 @@ class ShardImpl final : public Shard {
   PollStats poll(Io& io, Instant now) override;
   Instant next_deadline() const override;
   Counters& counters() override { return context_.counters; }
-  void push_event(const Event& event) override { context_.events.push(event); }
+  void push_event(const Event& event) override {
+    Event stamped = event;
+    stamped.epoch = context_.epoch;
+    context_.events.push(stamped);
+  }
 
   const Counters& counters() const { return context_.counters; }
+  // Between two polls, of what is the shard's own.
+  void rebase(const Rebase& rebase);
+  lb::PathTable* paths() { return context_.paths; }  // in force, as is the next
+  const lb::Selector* selector() const { return context_.selector; }
   EventRing& events() { return context_.events; }
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
   const DelayHistogram& waits() const { return recirculation_.delays(); }

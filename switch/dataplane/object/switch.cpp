@@ -39,6 +39,18 @@ Problems restart_needed(const config::SwitchConfig& before, const config::Switch
   return problems;
 }
 
+// What is new begins its epochs when it would have if it had been there from the start.
+void catch_up(Snapshot& next, const Snapshot& before, int32_t epoch) {
+  const Rebase rebase(epoch < 0 ? Rebase::Way::forward : Rebase::Way::back);
+  for (int32_t i = 0; i != epoch; i += rebase.epochs()) {
+    if (next.paths != nullptr && next.paths != before.paths) next.paths->rebase(rebase);
+    for (size_t shard = 0; shard < next.schemes.size(); ++shard) {
+      const auto& selector = next.schemes[shard].selector;
+      if (selector != before.schemes[shard].selector) selector->rebase(rebase);
+    }
+  }
+}
+
 }  // namespace
 
 struct Switch::State {
@@ -55,6 +67,7 @@ struct Switch::State {
   std::vector<std::unique_ptr<ShardImpl>> shards;
   std::unique_ptr<Snapshot> snapshot;
   std::vector<Retired> retired;
+  int32_t epoch = 0;  // rebases
 };
 
 Switch::Switch(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -91,6 +104,7 @@ Result<uint64_t> Switch::reconfigure(const config::SwitchConfig& config) {
   auto next = Snapshot::build(config, state_->options, state_->snapshot.get());
   if (!next) return next.problems();
   (*next)->generation = state_->snapshot->generation + 1;
+  catch_up(**next, *state_->snapshot, state_->epoch);
   state_->common.publish(**next);
   const uint64_t token = rte_rcu_qsbr_start(state_->common.readers.get());
   state_->common.changes.grace.store(token, std::memory_order_release);
@@ -116,6 +130,25 @@ bool Switch::post(ShardId shard, Command& command) {
   const unsigned count = posted.load(std::memory_order_relaxed) + 1u;
   posted.store(static_cast<uint16_t>(count), std::memory_order_release);
   return true;
+}
+
+// Shards may obey different snapshots, with one table of paths or two; and the newest may be obeyed
+// by none of them.
+void Switch::rebase(const Rebase& rebase) {
+  state_->epoch += rebase.epochs();
+  state_->common.rebase(rebase);
+  std::vector<lb::PathTable*> tables{state_->snapshot->paths.get()};
+  for (size_t i = 0; i < state_->shards.size(); ++i) {
+    ShardImpl& shard = *state_->shards[i];
+    shard.rebase(rebase);
+    tables.push_back(shard.paths());
+    lb::Selector* newest = state_->snapshot->schemes[i].selector.get();
+    if (newest != shard.selector()) newest->rebase(rebase);
+  }
+  std::ranges::sort(tables);
+  tables.erase(std::ranges::unique(tables).begin(), tables.end());
+  for (lb::PathTable* table : tables)
+    if (table != nullptr) table->rebase(rebase);
 }
 
 size_t Switch::port_count() const {

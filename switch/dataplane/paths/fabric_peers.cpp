@@ -114,4 +114,9 @@ void FabricPeers::advertise(PortId port) {
   egress_.originate(port, frame);
 }
 
+void FabricPeers::rebase(const Rebase& rebase) {
+  for (RateLimit& heard : heard_) heard.rebase(rebase);
+  timers_.rebase(rebase);
+}
+
 }  // namespace eddy

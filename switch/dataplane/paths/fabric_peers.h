@@ -16,6 +16,7 @@
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/rate_limit.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
@@ -40,6 +41,7 @@ class FabricPeers {
   void link_changed(PortId port, bool up);
   void adopt(const Snapshot& now);
   void on_timers();
+  void rebase(const Rebase& rebase);
 
  private:
   void advertise(PortId port);

@@ -84,7 +84,8 @@ Instant FailureDetector::excused_until(size_t set, lb::MemberIndex member) const
   const bool starves = !own.fifo.empty() && context_.now - own.progress_at > plan_->detector.window;
   if (signals.paused(queue) || starves || signals.up.load(std::memory_order_relaxed) == 0)
     return context_.now;
-  return context_.warnings == nullptr ? Instant{} : context_.warnings->warned_until(set, member);
+  return context_.warnings == nullptr ? Instant::long_past()
+                                      : context_.warnings->warned_until(set, member);
 }
 
 bool FailureDetector::others_answer(size_t set, lb::MemberIndex member,
@@ -97,7 +98,8 @@ bool FailureDetector::others_answer(size_t set, lb::MemberIndex member,
     const lb::PortSignals& signals = context_.signals(to.members[i].port);
     if (lb::contains(failed, i) || signals.up.load(std::memory_order_relaxed) == 0) continue;
     if (!record.known()) continue;
-    if (has_failed || record.age(context_.now) < context_.now - judge.silent_since()) return true;
+    const Duration age = record.age(context_.paths->record_time(context_.now));
+    if (has_failed || age < context_.now - judge.silent_since()) return true;
   }
   return false;
 }
@@ -133,6 +135,11 @@ void FailureDetector::exclude(size_t set, lb::MemberIndex member, lb::PathFailur
   context_.paths->set_failed(set, member, why);
   context_.count(port, PortCounter::paths_failed);
   tell(EventKind::path_failed, set, member, why);
+}
+
+void FailureDetector::rebase(const Rebase& rebase) {
+  loop_.rebase(rebase);
+  if (judges_ != nullptr) judges_->rebase(rebase);
 }
 
 // Shards, this one too, see it when they next look whether a link has changed.

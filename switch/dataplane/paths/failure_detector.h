@@ -15,6 +15,7 @@
 #include "lb/path_table.h"
 #include "lb/rlb/path_judge.h"
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "switch/dataplane/state/path_judges.h"
 #include "switch/dataplane/state/path_plan.h"
 
@@ -43,6 +44,7 @@ class FailureDetector {
       count_rounds(set, member, rounds);
   }
   void adopt(const Snapshot& now);
+  void rebase(const Rebase& rebase);
 
  private:
   void judge(size_t set, lb::MemberIndex member);

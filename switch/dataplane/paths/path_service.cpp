@@ -344,7 +344,7 @@ std::optional<lb::MemberIndex> PathService::member_of(size_t set, PathId path) c
 void PathService::apply(lb::PathRecord& record, PortId port, const PathReport& report) {
   if ((report.flags & kShimRttEcho) != 0 && !take_echo(record, port, report)) return;
   if ((report.flags & kShimFeedback) == 0) return;
-  record.take_congestion(report.congestion, report.heard_at);
+  record.take_congestion(report.congestion, context_.paths->record_time(report.heard_at));
   record.take_marks(report.packets, report.marked, plan_->smoothing);
 }
 
@@ -364,7 +364,8 @@ bool PathService::take_echo(lb::PathRecord& record, PortId port, const PathRepor
     return false;
   }
   const uint32_t delay = plan_->one_way ? one_way : age - hold;
-  record.take_delay(Duration::nanoseconds(delay), report.heard_at, plan_->smoothing);
+  record.take_delay(Duration::nanoseconds(delay), context_.paths->record_time(report.heard_at),
+                    plan_->smoothing);
   context_.paths->use_of(record).measured();
   record.take_echo(stamp, (report.hold_ns & kDeviated) == 0);
   context_.count(port, PortCounter::path_samples);
@@ -459,6 +460,13 @@ void PathService::look_around() {
   next_look_ = context_.now + std::max(round / sets, Duration::nanoseconds(1));
 }
 
+void PathService::rebase(const Rebase& rebase) {
+  rebase.shift(given_before_);
+  rebase.shift(next_look_);
+  if (echoes_ != nullptr) echoes_->due().rebase(rebase);
+  follow_timers();
+}
+
 void PathService::follow_timers() {
   *context_.due_of(Timers::paths) =
       echoes_ == nullptr ? Instant::never() : std::min(echoes_->due().next(), next_look_);
@@ -516,8 +524,10 @@ void PathService::look_after(size_t set) {
   for (lb::MemberIndex i = 0; i < to.count; ++i) {
     if (!context_.owns(to.members[i].port)) continue;
     lb::PathRecord& record = context_.paths->at(set, i);
-    if (record.known() && record.age(context_.now) > plan_->base_rtt * lb::PathTable::kStaleAfter)
-      record.forget();
+    const Instant record_time = context_.paths->record_time(context_.now);
+    const Duration age = record.age(record_time);
+    if (record.known() && age > plan_->base_rtt * lb::PathTable::kStaleAfter) record.forget();
+    record.forget_old_congestion(record_time);
     const uint32_t last = record.requested_ns.load(std::memory_order_relaxed);
     services_.failures.look(set, i);
     const bool probed = plan_->probe > Duration{} || services_.failures.wants_answer(set, i);
@@ -574,7 +584,7 @@ PathRow PathService::row_of(size_t set, lb::MemberIndex member) const {
   row.delay = delay.value_or(Duration{});
   if (record.least_delay_ns != lb::PathRecord::kUnknown)
     row.least_delay = Duration::nanoseconds(record.least_delay_ns);
-  row.age = record.known() ? record.age(context_.now) : Duration{};
+  row.age = record.known() ? record.age(paths.record_time(context_.now)) : Duration{};
   row.marked = record.marked;
   row.congestion = record.congestion;
   row.unanswered = record.suspicion;

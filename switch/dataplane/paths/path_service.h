@@ -25,6 +25,7 @@
 #include "lb/path_table.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "net/shim.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/failure_detector.h"
@@ -85,6 +86,8 @@ class PathService {
 
   void adopt(const Snapshot& now);
   void on_timers();
+  // Stamps are the same: a rebase goes back by whole turns of theirs.
+  void rebase(const Rebase& rebase);
   // Every member of every set, as far as there are rows; how many there were.
   size_t dump(std::span<PathRow> rows) const;
 

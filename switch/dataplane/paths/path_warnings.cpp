@@ -306,6 +306,15 @@ void PathWarnings::on_timers() {
   follow_table();
 }
 
+void PathWarnings::rebase(const Rebase& rebase) {
+  for (Instant& used_to : budget_used_to_) rebase.shift(used_to);
+  for (Heard& heard : heard_) rebase.shift(heard.at);
+  told_.rebase(rebase);
+  rebase.shift(reading_.at);
+  if (context_.warnings != nullptr) context_.warnings->rebase(rebase);
+  follow_table();
+}
+
 void PathWarnings::follow_table() {
   *context_.due_of(Timers::warnings) =
       context_.warnings == nullptr ? Instant::never() : context_.warnings->next_expiry();

@@ -25,6 +25,7 @@
 #include "net/cnm.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "pfc/predictor.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/told_ports.h"
@@ -71,6 +72,7 @@ class PathWarnings {
   // A frame that this or another shard made for its egress_port. Takes it.
   void place(Packet* packet);
   void adopt(const Snapshot& now);
+  void rebase(const Rebase& rebase);
   void on_timers();
 
  private:

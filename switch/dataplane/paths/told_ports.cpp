@@ -22,6 +22,11 @@ ToldPorts::Ports& ToldPorts::hear(const ToldWarning& warning, Instant now) {
   return place.ports;
 }
 
+void ToldPorts::rebase(const Rebase& rebase) {
+  for (Bucket& bucket : buckets_)
+    for (Place& place : bucket) rebase.shift(place.until);
+}
+
 // Its own, or the one whose warning ended first.
 ToldPorts::Place& ToldPorts::place_of(Bucket& bucket, const ToldWarning& warning) {
   const auto own = std::ranges::find_if(bucket, [&warning](const Place& place) {

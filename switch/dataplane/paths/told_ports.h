@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -35,6 +36,7 @@ class ToldPorts {
   // The ports that were told of the same danger before; the caller adds those that it tells now. A
   // clear may come twice and finds the same ports again.
   Ports& hear(const ToldWarning& warning, Instant now);
+  void rebase(const Rebase& rebase);
 
  private:
   struct Place {

@@ -11,6 +11,7 @@
 
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "pfc/pause_receiver.h"
 #include "pfc/pause_sender.h"
 #include "pfc/watchdog.h"
@@ -38,6 +39,10 @@ class PauseControl {
   void link_changed(PortId port, bool up);
   void adopt(const Snapshot& now);
   void on_timers();
+  void rebase(const Rebase& rebase) {
+    receiver_.rebase(rebase);
+    watchdog_.rebase(rebase);
+  }
   void resume_all() { sender_.resume_all(); }
 
  private:

@@ -125,7 +125,7 @@ void Recirculation::begin_round(TripIndex place) {
   occupant.entered = context_.now;
   ++occupant.number;
   count_round(occupant);
-  const Round round{(busy_until_ + plan_.config.latency).ps(), place, occupant.number};
+  const Round round{busy_until_ + plan_.config.latency, place, occupant.number};
   const bool fits = ring_.send(round);
   ASSERT(fits);
   if (!front_) next_round();
@@ -136,8 +136,20 @@ void Recirculation::next_round() {
   Round round;
   front_.reset();
   if (ring_.receive({&round, 1}) == 1) front_ = round;
-  *context_.due_of(Timers::recirculation) =
-      front_ ? Instant::at(Duration::picoseconds(front_->due_ps)) : Instant::never();
+  follow_timer();
+}
+
+void Recirculation::follow_timer() {
+  *context_.due_of(Timers::recirculation) = front_ ? front_->due : Instant::never();
+}
+
+void Recirculation::rebase(const Rebase& rebase) {
+  rebase.shift(busy_until_);
+  for (Limit& limit : limits_) rebase.shift(limit.until);
+  for (Occupant& occupant : places_) rebase.shift(occupant.entered);
+  ring_.for_each([&rebase](Round& round) { rebase.shift(round.due); });
+  if (front_) rebase.shift(front_->due);
+  follow_timer();
 }
 
 Recirculation::TripIndex Recirculation::find(const Packet& packet) const {
@@ -167,7 +179,7 @@ lb::WaitingRoom::Company Recirculation::join(Packet* packet) {
 }
 
 void Recirculation::on_timers() {
-  while (front_ && front_->due_ps <= context_.now.ps()) {
+  while (front_ && front_->due <= context_.now) {
     const Round round = *front_;
     next_round();
     if (places_[round.place].packet != nullptr && places_[round.place].number == round.number)

@@ -25,6 +25,7 @@
 #include "lb/waiting.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "pfc/predictor.h"
 #include "switch/dataplane/paths/failure_detector.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
@@ -72,6 +73,7 @@ class Recirculation final : public lb::WaitingRoom {
   Company join(Packet* packet) override;
 
   void on_timers();
+  void rebase(const Rebase& rebase);
   // Everything leaves, in order.
   void release_all();
   // So it does, by the routes of the new snapshot, which is in force.
@@ -99,7 +101,7 @@ class Recirculation final : public lb::WaitingRoom {
     TripIndex next = kNone;              // free places, or places in a bucket
   };
   struct Round {  // in the ring
-    int64_t due_ps;
+    Instant due;
     uint32_t place;
     uint32_t number;  // of the round; another: the place has a new occupant
   };
@@ -112,6 +114,7 @@ class Recirculation final : public lb::WaitingRoom {
   TripIndex find(const Packet& packet) const;
   void begin_round(TripIndex place);
   void next_round();
+  void follow_timer();
   void come_back(TripIndex place);
   lb::MemberIndex let_out(TripIndex place);
   lb::MemberIndex choose_now(TripIndex place);

@@ -369,4 +369,13 @@ uint64_t Egress::held() const {
   return packets;
 }
 
+void Egress::rebase(const Rebase& rebase) {
+  for (Port& port : ports_) {
+    rebase.shift(port.free_at);
+    rebase.shift(port.refused_until);
+    port.rates.rebase(rebase);
+  }
+  timers_.rebase(rebase);
+}
+
 }  // namespace eddy

@@ -19,6 +19,7 @@
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/random.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
@@ -63,6 +64,7 @@ class Egress {
   void adopt(const Snapshot& now);
 
   void on_timers();
+  void rebase(const Rebase& rebase);
 
   bool up(PortId port) const { return ports_[port.index()].up; }
   // What the watchdog judges by.

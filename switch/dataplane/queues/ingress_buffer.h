@@ -16,6 +16,7 @@
 #include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "pfc/buffer_pool.h"
 #include "pfc/pause_sender.h"
@@ -105,6 +106,7 @@ class IngressBuffer {
   void adopt(const Snapshot& now);
   // Of the groups of a port of ours: those of `scope`, but for the pools.
   void clear_watermarks(PortId port, const WatermarkScope& scope);
+  void rebase(const Rebase& rebase) { looks_.rebase(rebase); }
   // What a PG holds beside its headroom, and where it pauses its sender now.
   pfc::PgLevel level(PortId port, PriorityGroupId pg) const;
   pfc::BufferPool& pool() { return pool_; }

@@ -174,6 +174,11 @@ void Resequencer::follow_timer() {
       first_ == FlowOrder::kNone ? Instant::never() : flows_->at(first_).since + plan_.wait;
 }
 
+void Resequencer::rebase(const Rebase& rebase) {
+  if (flows_ != nullptr) flows_->rebase(rebase);
+  follow_timer();
+}
+
 void Resequencer::on_timers() {
   while (first_ != FlowOrder::kNone && flows_->at(first_).since + plan_.wait <= context_.now) {
     FlowOrder& flow = flows_->at(first_);

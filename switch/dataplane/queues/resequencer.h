@@ -19,6 +19,7 @@
 
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "switch/dataplane/state/flow_orders.h"
 #include "switch/dataplane/state/packet_fifo.h"
@@ -43,6 +44,7 @@ class Resequencer {
   PacketFifo& due() { return due_; }
 
   void on_timers();
+  void rebase(const Rebase& rebase);
   // Everything becomes due.
   void release_all();
   void adopt(const Snapshot& now);

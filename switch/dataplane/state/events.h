@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "net/ids.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -49,6 +50,12 @@ struct Event {
   PortId port = PortId::none();
   Priority priority{0};
   EventKind kind{};
+  int32_t epoch = 0;  // how often the clock of `at` has begun anew
+
+  // Since the switch started.
+  constexpr int64_t at_ns() const {
+    return (int64_t{epoch} << Rebase::kPeriodBits) + at.since_zero().ns();
+  }
 };
 
 // What the value of path_failed and path_returned says.

@@ -14,6 +14,7 @@
 #include "lb/members.h"
 #include "net/fault_sites.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -61,6 +62,14 @@ class FlowOrders {
       return &home[i];
     }
     return nullptr;
+  }
+
+  void rebase(const Rebase& rebase) {
+    for (FlowOrder& flow : places_) {
+      if (flow.key == 0) continue;
+      rebase.shift(flow.last);
+      rebase.shift(flow.since);
+    }
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "lb/path_set.h"
 #include "lb/rlb/path_judge.h"
+#include "net/rebase.h"
 
 namespace eddy {
 
@@ -23,6 +24,9 @@ class PathJudges {
       count += set.count;
     }
     judges_.resize(count);
+  }
+  void rebase(const Rebase& rebase) {
+    for (lb::PathJudge& judge : judges_) judge.rebase(rebase);
   }
   lb::PathJudge& at(size_t set, lb::MemberIndex member) { return judges_[first_[set] + member]; }
 

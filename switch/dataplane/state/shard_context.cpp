@@ -42,6 +42,19 @@ CommonState::CommonState(size_t shard_count, size_t port_count, FaultProbe fault
   }
 }
 
+void CommonState::rebase(const Rebase& rebase) {
+  for (lb::PortSignals& port : signals) rebase.shift(port.dre_since_ps);
+  for (EgressQueue& queue : queues) rebase.shift(queue.progress_at);
+  for (GivenTo& shard : given) rebase.shift(shard.at_ps);
+  for (const std::unique_ptr<Mailbox>& mailbox : mailboxes) {
+    if (mailbox == nullptr) continue;
+    mailbox->for_each([&rebase](Message& message) {
+      rebase.shift(message.warning.expiry);
+      rebase.shift(message.path.heard_at);
+    });
+  }
+}
+
 ShardContext::ShardContext(CommonState& common_state, ShardId self, size_t ports)
     : common(common_state),
       id(self),

@@ -18,6 +18,7 @@
 #include "net/fault_sites.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/rebase.h"
 #include "net/units.h"
 #include "pfc/buffer_pool.h"
 #include "switch/dataplane/state/counters.h"
@@ -89,6 +90,8 @@ struct CommonState {
   LastStorm& last_storm(PortId port, QueueId queue) {
     return last_storms[port.index() * kPriorities + queue.index()];
   }
+  // While no shard is polling.
+  void rebase(const Rebase& rebase);
 
   Changes changes;
   size_t shards;
@@ -154,7 +157,7 @@ struct alignas(64) ShardContext {
   bool fires(FaultSite site) const { return common.sites.fires(site); }
   bool owns(PortId port) const { return sole || settings(port).owner == id; }
   void event(EventKind kind, PortId port, uint64_t value = 0, Priority priority = {}) {
-    events.push({now, value, port, priority, kind});
+    events.push({now, value, port, priority, kind, epoch});
   }
   void count(PortId port, PortCounter which, uint64_t n = 1) { counters[port].port[which].add(n); }
   // By mail; false: the mailbox is full, nothing is sent.
@@ -214,6 +217,7 @@ struct alignas(64) ShardContext {
   uint32_t shim_reserve = 0;             // octets that a packet to another leaf may yet grow by
   bool dressing = false;                 // packets to other leaves may get a shim
   EventRing events;
+  int32_t epoch = 0;  // rebases of `now`
 
  private:
   std::array<Packet*, 2 * kBurst> freed_{};

@@ -61,6 +61,17 @@ class SpscRing {
   // For the sender: so many fit in.
   size_t room() const { return rte_ring_free_count(ring_.get()); }
   size_t count() const { return rte_ring_count(ring_.get()); }
+  // visit(T&) for all that is inside, which stays there in its order. While nobody sends or
+  // receives.
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    for (size_t left = count(); left != 0; --left) {
+      T item;
+      (void)receive({&item, 1});
+      visit(item);
+      (void)send(item);
+    }
+  }
 
  private:
   detail::RingMemory ring_;

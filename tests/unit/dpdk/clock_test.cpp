@@ -53,5 +53,40 @@ TEST(WorkerClock, NeverGoesBack) {
   }
 }
 
+// As the daemon does it: rebased whenever that is due. Past the end of 63 bits of picoseconds after
+// 106.75 days, and that of 64 after 213.5.
+TEST(TscClock, GoesOnForYearsWhenItIsRebased) {
+  TscClock clock;
+  clock.calibrate();
+  const uint64_t start = TscClock::cycles();
+  const Instant began = clock.at(start);
+  const uint64_t day = clock.scale().to_cycles(86'400_s);
+  const Duration exact_day = clock.scale().to_time(day);
+  int64_t epochs = 0;
+  for (uint64_t days = 0; days < 2'000; ++days) {
+    const Instant now = clock.at(start + day * days);
+    const auto expected = static_cast<__int128>(exact_day.ps()) * days -
+                          static_cast<__int128>(Rebase::kPeriod.ps()) * epochs;
+    ASSERT_NEAR(static_cast<double>(static_cast<__int128>((now - began).ps()) - expected), 0.0, 1e6)
+        << days << " days";
+    ASSERT_LT(now, Rebase::kDue + 86'400_s * 2);
+    if (now < Rebase::kDue) continue;
+    clock.rebase(Rebase());
+    ++epochs;
+  }
+  EXPECT_EQ(epochs, 2'000 * 86'400 / (Rebase::kPeriod.ns() / 1'000'000'000));
+}
+
+TEST(WorkerClock, GoesBackByARebaseAlone) {
+  TscClock clock;
+  clock.calibrate();
+  WorkerClock worker(clock);
+  const Instant before = worker.now();
+  clock.rebase(Rebase());
+  EXPECT_EQ(worker.now(), before);
+  worker.rebase(Rebase());
+  EXPECT_LT(worker.now(), Instant());
+}
+
 }  // namespace
 }  // namespace eddy

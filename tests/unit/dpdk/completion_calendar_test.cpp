@@ -66,5 +66,20 @@ TEST(CompletionCalendar, AgreesWithAMap) {
   }
 }
 
+TEST(CompletionCalendar, IsRebasedWithTheClock) {
+  CompletionCalendar calendar;
+  std::array<PortId, 32> out;
+  calendar.set(PortId(1), at(20));
+  calendar.set(PortId(2), at(10));
+  calendar.set(PortId(2), at(30));  // its entry is moved on when it comes up
+  const Rebase rebase(Rebase::Way::forward);
+  calendar.rebase(rebase);
+  EXPECT_EQ(calendar.next(), rebase(at(10)));
+  EXPECT_EQ(calendar.take_due(rebase(at(19)), out), 0u);
+  ASSERT_EQ(calendar.take_due(rebase(at(20)), out), 1u);
+  EXPECT_EQ(out[0], PortId(1));
+  EXPECT_EQ(calendar.next(), rebase(at(30)));
+}
+
 }  // namespace
 }  // namespace eddy

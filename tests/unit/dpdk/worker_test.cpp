@@ -72,5 +72,27 @@ TEST_F(WorkerTest, WaitForTurnReturnsAfterTheTurnInProgress) {
   EXPECT_EQ(worker.counters().read(WorkerCounter::worker_polls), static_cast<uint64_t>(polls));
 }
 
+// Between two turns, and the gap that this makes between two polls is no negative one.
+TEST_F(WorkerTest, AHeldWorkerRestsUntilItIsToGoOn) {
+  Worker worker(shard_, io_, clock_, config::IdlePolicy::adaptive, 20_us);
+  worker.wait_held();  // it does not run
+  std::atomic<int> polls{0};
+  shard_.on_poll = [&] { ++polls; };
+  std::thread thread([&] { worker.run(); });
+  while (polls == 0) std::this_thread::yield();
+  worker.hold();
+  worker.wait_held();
+  const int before = polls;
+  clock_.rebase(Rebase());
+  worker.rebase(Rebase());
+  for (int i = 0; i < 1'000; ++i) std::this_thread::yield();
+  EXPECT_EQ(polls, before);
+  worker.resume();
+  while (polls == before) std::this_thread::yield();
+  worker.stop();
+  thread.join();
+  EXPECT_LT(shard_.last_poll, Instant()) << "by the new clock";
+}
+
 }  // namespace
 }  // namespace eddy

@@ -179,9 +179,9 @@ TEST(Conga, OfQBits) {
 // Golden vector I-2 at both ends of a decay: a full line is a full level.
 TEST(Conga, AFullLineIsFull) {
   Leaf leaf(2);
-  leaf.paths().port(0).dre_period = kStart.ps() / (20_us).ps();
+  leaf.paths().port(0).dre_since_ps = kStart.ps() - kStart.ps() % (20_us).ps();
   leaf.paths().port(0).dre_bytes = 700'000;
-  leaf.paths().port(1).dre_period = kStart.ps() / (20_us).ps();
+  leaf.paths().port(1).dre_since_ps = kStart.ps() - kStart.ps() % (20_us).ps();
   leaf.paths().port(1).dre_bytes = 1'600'000;  // a burst beyond the line's rate
   (void)leaf.send();
   EXPECT_EQ(leaf.ties(), 1u);  // both 7 of 7

@@ -48,7 +48,7 @@ struct Rig {
                 .sequence = ++sequence,
                 .source = 100u + member,
                 .origin = 200u + member,
-                .expiry = Instant::at(10_s)});
+                .expiry = now + 10_s});
   }
   // The member that the flow's next packet takes.
   MemberIndex send(uint64_t flow, Duration later = 100_ns) {
@@ -59,6 +59,15 @@ struct Rig {
     const MemberIndex member = select_one(*selector, view, packet);
     for (size_t i = 0; i < kGuardEvents; ++i) events[i] += view.guarded(static_cast<GuardEvent>(i));
     return member;
+  }
+  // The clock of the switch goes forward, or back again.
+  void move_clock() {
+    const Rebase rebase(now < Instant() + Rebase::kPeriod ? Rebase::Way::forward
+                                                          : Rebase::Way::back);
+    now = rebase(now);
+    paths.rebase(rebase);
+    table.rebase(rebase);
+    selector->rebase(rebase);
   }
   uint32_t seen(GuardEvent event) const { return events[static_cast<size_t>(event)]; }
   void arrive(MemberIndex member) { paths.drained(0, member, now + 10_ns); }
@@ -280,6 +289,66 @@ TEST(OrderGuard, SleepsWhileNothingIsWarnedUnlessItGuardsAll) {
   Rig all(guarded(GuardMode::strict));
   all.send(1);
   EXPECT_EQ(all.flows.flows(), 1u);
+}
+
+// Random packets of more flows than there are places, warnings that come and go, and arrivals; what
+// each packet took, and what the guard did.
+std::string transcript(const config::RlbConfig& rlb, bool rebases) {
+  Rig rig(rlb);
+  RandomStream random(20'261'122, 0, 0);
+  std::string text;
+  for (int step = 0; step < 3'000; ++step) {
+    if (rebases && step % 5 == 0) rig.move_clock();
+    const auto member = static_cast<MemberIndex>(random.below(kMembers));
+    if (random.below(40) == 0) rig.warn(member, random.below(2) == 0);
+    if (random.below(6) == 0) rig.arrive(member);
+    if (random.below(300) == 0) rig.now = rig.now + 5_ms;  // all is quiet
+    text += static_cast<char>('0' + rig.send(random.below(12), 10_ns * random.below(2'000)));
+  }
+  for (const uint32_t count : rig.events) text += ' ' + std::to_string(count);
+  return text;
+}
+
+TEST(OrderGuard, DecidesTheSameWhenTheClockIsRebased) {
+  for (const GuardMode mode : {GuardMode::off, GuardMode::paced, GuardMode::strict})
+    for (const GuardScope scope : {GuardScope::moves, GuardScope::all}) {
+      config::RlbConfig rlb = guarded(mode);
+      rlb.guard.scope = scope;
+      rlb.guard.flows = 8;
+      const std::string before = transcript(rlb, false);
+      EXPECT_EQ(transcript(rlb, true), before)
+          << static_cast<int>(mode) << ' ' << static_cast<int>(scope);
+    }
+}
+
+// Stamps of flows are compared modulo 2.5 hours: zero, which stands for no proof, is then no
+// instant to compare with.
+TEST(OrderGuard, WithoutProofAFlowStaysHoweverLongTheSwitchHasRun) {
+  for (const Duration uptime : {1_ms, 3'600_s, 4'600_s, 8'000_s, 20'000_s}) {
+    Rig rig(guarded(GuardMode::strict));
+    rig.now = Instant::at(uptime);
+    const MemberIndex home = rig.send(1);
+    rig.warn(home);
+    for (int i = 0; i < 10; ++i) ASSERT_EQ(rig.send(1), home) << uptime.ps();
+    rig.arrive(home);
+    EXPECT_NE(rig.send(1), home);
+  }
+}
+
+// What is warned for hours is watched for hours.
+TEST(OrderGuard, AFlowIsKnownHoweverLongItsSwitchHasBeenWatchingFlows) {
+  config::RlbConfig rlb = guarded(GuardMode::strict);
+  rlb.guard.scope = GuardScope::moves;
+  Rig rig(rlb);
+  const MemberIndex home = rig.send(1);
+  rig.warn((home + 1) % kMembers);
+  for (int hour = 0; hour < 4; ++hour)
+    for (int i = 0; i < 4; ++i) (void)rig.send(2, 900_s);
+  rig.arrive(home);
+  ASSERT_EQ(rig.send(1), home);
+  rig.paths.drained(0, home, rig.now - 1_ns);  // all but that packet
+  rig.warn(home);
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(rig.send(1), home);
 }
 
 }  // namespace

@@ -131,6 +131,11 @@ TEST(PathTable, CongestionHasAnAgeOfItsOwn) {
   record.take_congestion(200, kNow);
   EXPECT_EQ(record.congestion, 200);
   EXPECT_EQ(record.congestion_age(kNow + 7_us), 7_us);
+  record.forget_old_congestion(kNow + 1'799_s);
+  EXPECT_EQ(record.congestion, 200);
+  record.forget_old_congestion(kNow + 1'800_s);
+  EXPECT_EQ(record.congestion, 0);
+  EXPECT_EQ(record.congestion_age(kNow), Duration::max());
   EXPECT_FALSE(record.known());
 }
 
