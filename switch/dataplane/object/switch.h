@@ -47,8 +47,7 @@ class Switch {
   bool post(ShardId shard, Command& command);
 
   // The clock of every shard goes back: polls go on with an `now` that much earlier. Control, while
-  // no shard is polling. Cost: a walk over all that keeps time; 64 KiB of flows that are put in
-  // order take about 10 us.
+  // no shard is polling. Cost: a walk over all that keeps time, flow tables among it.
   void rebase(const Rebase& rebase);
 
   // Any.
