@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """scripts/soak chaos: a fabric of real switches under traffic, to which whatever can happen happens at random.
 
-Rounds of a minute. In each, hosts talk (ping, TCP, UDP of a lossy and the lossless class) while acts are drawn by a seed: a
+Rounds of a minute. In each, hosts talk (ping, and UDP of a lossy and of the lossless class) while acts are drawn by a seed: a
 switch is killed and started again, stopped for a moment, reconfigured, a host's link is cut, a host sends frames that are
 hostile. At the end of a round traffic stops, every switch must answer, have nothing left and account for every frame
 that came in or was made, and every host must reach every other. Memory and open files of switches that lived
@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.fabric import Fabric, Plan  # noqa: E402
 from lib.netns import Trouble, World, put_ahead, wait_for  # noqa: E402
-from lib.release import build_release  # noqa: E402
+from lib.release import programs  # noqa: E402
 from lib.traffic import ping_mesh  # noqa: E402
 
 SCHEMES = ("ecmp", "letflow", "drill", "presto", "conga", "hermes", "spray")
@@ -76,7 +76,7 @@ class Chaos:
 
     def stop(self):
         switch = self.random.choice(self.fabric.switches)
-        pid = self.eddyd(switch)
+        pid = switch.process.pid
         os.kill(pid, signal.SIGSTOP)
         time.sleep(self.random.uniform(0.01, 1.0))
         os.kill(pid, signal.SIGCONT)
@@ -108,19 +108,12 @@ class Chaos:
     def wait_up(self, switch):
         wait_for(switch.ports_up, 20, f"every port of {switch.name} up")
 
-    @staticmethod
-    def eddyd(switch):
-        """The pid of eddyd itself: what was started first made room for it by exec."""
-        return switch.process.pid
-
     def check(self):
         self.fabric.check_alive()
         for switch in self.fabric.switches:
             self.wait_up(switch)
-        time.sleep(2)  # what is on its way arrives
         for switch in self.fabric.switches:
-            wait_for(lambda s=switch: self.unaccounted(s) == 0, 10,
-                     f"every frame of {switch.name} accounted for ({self.unaccounted(switch)} are not)")
+            wait_for(lambda s=switch: self.unaccounted(s) == 0, 12, f"every frame of {switch.name} accounted for")
             self.check_growth(switch)
         failed = [f"{p.source} to {p.target}" for p in ping_mesh(self.world, self.fabric.hosts) if not p.ok]
         if failed:
@@ -137,7 +130,7 @@ class Chaos:
                 total["consumed_packets"] - dropped)
 
     def check_growth(self, switch):
-        pid = self.eddyd(switch)
+        pid = switch.process.pid
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
         memory = int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
         files = len(os.listdir(f"/proc/{pid}/fd"))
@@ -158,7 +151,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    binaries = (Path(os.environ["EDDY_BIN"]) if "EDDY_BIN" in os.environ else build_release(("eddyd", "eddyctl")))
+    binaries = programs(("eddyd", "eddyctl"))
     put_ahead()
     world = World(f"eddy-chaos-{os.getpid()}")
     try:
@@ -172,9 +165,7 @@ def main():
         return 0
     except Trouble as trouble:
         print(f"FAILED (seed {arguments.seed}): {trouble}")
-        for process in world.processes:
-            if "eddyd" in " ".join(process.command):
-                print(f"-- {process.log}", *process.output().splitlines()[-5:], sep="\n")
+        world.print_last_lines("eddyd")
         return 1
     except KeyboardInterrupt:
         return 130

@@ -17,7 +17,7 @@ from lib.demo_roce import Roce  # noqa: E402
 from lib.demo_stories import Everyday, Throttled  # noqa: E402
 from lib.fabric import Fabric  # noqa: E402
 from lib.netns import Trouble, World, close_state, owner_lives, put_ahead  # noqa: E402
-from lib.release import build_release  # noqa: E402
+from lib.release import programs  # noqa: E402
 from lib.rlb_report import side_by_side  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,10 +105,8 @@ def make_room(screen, name):
 
 def build(screen):
     """The directory of the programs: $EDDY_BIN, or preset release, built if it has changed."""
-    if "EDDY_BIN" in os.environ:
-        return Path(os.environ["EDDY_BIN"])
     began = time.monotonic()
-    binaries = build_release(("eddyd", "eddyctl", "eddyhost"))
+    binaries = programs(("eddyd", "eddyctl", "eddyhost"))
     if time.monotonic() - began > 5:
         screen.say(f"Installed and built in {time.monotonic() - began:.0f} s.")
     return binaries

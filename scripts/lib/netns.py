@@ -152,6 +152,12 @@ class World:
         self.save()
         return process
 
+    def print_last_lines(self, program, count=5):
+        """Of what each process of the program has said."""
+        for process in self.processes:
+            if program in " ".join(process.command):
+                print(f"-- {process.log}", *process.output().splitlines()[-count:], sep="\n")
+
     def spawn_poller(self, namespace, *command, **options):
         """spawn() of a program whose threads poll ports: ahead of whatever else the machine does. A worker that waits
         for its core behind others is later than its poll gap, and a lossless class then loses packets. It is no

@@ -1,11 +1,17 @@
 """The programs of preset release: what they need installed, and built if anything has changed."""
 
+import os
 import subprocess
 from pathlib import Path
 
 from .netns import Trouble
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def programs(targets):
+    """The directory of the programs: $EDDY_BIN, or preset release, built if it has changed."""
+    return Path(os.environ["EDDY_BIN"]) if "EDDY_BIN" in os.environ else build_release(targets)
 
 
 def build_release(targets, setup=()):

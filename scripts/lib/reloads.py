@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.demo_roce import LONGEST_DRAIN, Roce  # noqa: E402
 from lib.fabric import Fabric  # noqa: E402
 from lib.netns import Trouble, World, put_ahead, wait_for  # noqa: E402
-from lib.release import build_release  # noqa: E402
+from lib.release import programs  # noqa: E402
 
 SCHEMES = ("ecmp", "letflow", "conga", "hermes")
 PRESETS = ("off", "default", "paper")
@@ -73,9 +73,7 @@ def run(change, left, seconds, binaries):
         story.finish(fabric)
         return done, story.verdict(Screen)
     except Trouble:
-        for process in world.processes:
-            if "eddyd" in " ".join(process.command):
-                print(f"-- {process.log}", *process.output().splitlines()[-5:], sep="\n")
+        world.print_last_lines("eddyd")
         raise
     finally:
         world.close()
@@ -94,8 +92,8 @@ def run_all(name, change, arguments, binaries):
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="scripts/soak reloads", description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--count", type=int, default=1000, metavar="N", help="of each kind (default: 1000)")
-    parser.add_argument("--seconds", type=int, default=240, metavar="N",
-                        help="of traffic that they are spread over (default: 240)")
+    parser.add_argument("--seconds", type=int, default=60, metavar="N",
+                        help="of traffic; another fabric then takes the rest (default: 60)")
     arguments = parser.parse_args()
     for option, most in (("count", 1_000_000), ("seconds", 86_400)):
         if not 1 <= getattr(arguments, option) <= most:
@@ -105,8 +103,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    binaries = (Path(os.environ["EDDY_BIN"]) if "EDDY_BIN" in os.environ
-                else build_release(("eddyd", "eddyctl", "eddyhost")))
+    binaries = programs(("eddyd", "eddyctl", "eddyhost"))
     put_ahead()
     try:
         failed = [line for name, change in (("thresholds, by signal", thresholds), ("schemes, by eddyctl", scheme))
