@@ -108,7 +108,6 @@ class Rig {
       if (!parse_plain_udp(packet->data(), packet->data_len(), packet->wire_len, frame))
         std::abort();
       packet->ingress_port = from;
-      packet->arrived_at = context_.now;
       Ingress::fill(packet, frame, settings.classes->by_dscp[frame.dscp]);
     }
   }

@@ -108,10 +108,6 @@ void add_sections(const Section& section, std::vector<const Section*>& all) {
     if (const Section* below = section_below(key.type)) add_sections(*below, all);
 }
 
-std::string_view class_text(const KeyInfo& info) {
-  return info.class_says.empty() ? to_string(info.key_class) : info.class_says;
-}
-
 // `classes`: with what a reload does with a changed key.
 std::string section_text(const Section& section, bool classes) {
   std::string text = fmt::format("\n## {}\n\n{}\n\n", section.name, section.help);
@@ -124,7 +120,7 @@ std::string section_text(const Section& section, bool classes) {
     if (key.info.applies != nullptr) help += fmt::format("; only with {}", key.info.applies_says);
     text += fmt::format("| `{}` | {} | {} |", key.info.name, cell(says(key.type)),
                         cell(default_text(key, section.defaults.members[i].value)));
-    if (classes) text += fmt::format(" {} |", holds_keys ? "" : class_text(key.info));
+    if (classes) text += fmt::format(" {} |", holds_keys ? "" : key.info.class_text());
     text += fmt::format(" {} |\n", cell(help));
   }
   return text;

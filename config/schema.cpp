@@ -186,9 +186,7 @@ Json SchemaWriter::key_schema(const Key& key, const Value& standard) {
   const bool is_word = standard.kind == Value::Kind::word && key.type.section == nullptr;
   if (is_word && !key.info.required && key.info.default_says.empty())
     schema["default"] = typed(key.type, standard.word);
-  if (is_word && classes_)
-    schema["x-class"] =
-        key.info.class_says.empty() ? to_string(key.info.key_class) : key.info.class_says;
+  if (is_word && classes_) schema["x-class"] = key.info.class_text();
   return schema;
 }
 

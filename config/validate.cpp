@@ -170,9 +170,8 @@ void Validator::check_priority_groups(const PortConfig& port) {
       continue;
     }
     if (!profile->second.lossless) continue;
-    constexpr uint8_t kAll = 0xFF;
     const size_t priority = port.maps.pg_to_pfc[pg].index();
-    if ((port.pfc.priorities(kAll) >> priority & 1) == 0)
+    if ((port.pfc.priorities(kAllPriorities) >> priority & 1) == 0)
       warning(path,
               fmt::format("{}: lossless, but pfc.enable does not name its priority {}: nobody "
                           "is paused, packets are lost when the headroom is full",

@@ -5,8 +5,8 @@
 // for alpha-weighted octets of the last tau = period / alpha. Decay is lazy, through a table of
 // powers of 1 - alpha in 2^-32. One writer a port (the shard that owns it); another shard may read
 // X of one period with the start of the next, and is then wrong by one decay until the next packet.
-// Cost: add() is a multiplication, a comparison and two stores, and divides once a period. Source:
-// reference A.7 (CONGA, section 3.2).
+// Cost: add() is a comparison and a store, and divides once a period. Source: reference A.7 (CONGA,
+// section 3.2).
 #pragma once
 
 #include <array>

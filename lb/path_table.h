@@ -10,9 +10,8 @@
 // what it reads is old by one poll at most. PathUse and failed() are written on any shard, by
 // whoever decides and judges. Times in records are of that world's clock. The short ones are
 // microseconds modulo 2^32 of record_time(), which no rebase moves: a sample must be forgotten
-// (forget) within 71 minutes. Bounds: 48
-// octets for each member and 8 for each set, taken at construction. Cost: a few loads and stores
-// each. Source: reference 1.3, 1.7, B.6.
+// (forget) within 71 minutes. Bounds: 48 octets for each member and 8 for each set, taken at
+// construction. Cost: a few loads and stores each. Source: reference 1.3, 1.7, B.6.
 #pragma once
 
 #include <algorithm>

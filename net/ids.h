@@ -40,6 +40,7 @@ using TrafficClass = Id<struct TrafficClassTag, uint8_t>;  // 0..7, inside the s
 inline constexpr size_t kMaxPorts = 256;
 inline constexpr size_t kMaxPaths = 64;
 inline constexpr size_t kPriorities = 8;
+inline constexpr uint8_t kAllPriorities = 0xFF;  // as a mask
 inline constexpr size_t kMaxShards = 16;
 inline constexpr size_t kBurst = 32;
 

@@ -34,8 +34,7 @@ enum PacketFlag : uint16_t {
 };
 
 struct alignas(64) Packet {
-  Packet* next;        // whichever FIFO holds the packet
-  Instant arrived_at;  // ingress: time of the poll that received it
+  Packet* next;  // whichever FIFO holds the packet
   union {
     Packet* ahead;    // while a FIFO holds it: the packet two behind, if there is one
     Instant sent_at;  // egress shaper: when its last bit has left
@@ -54,7 +53,7 @@ struct alignas(64) Packet {
   uint8_t l2_len;              // parse: octets before the network header
   uint8_t l3_len;              // parse: octets of the network header with its options
   TrafficClass traffic_class;  // classify
-  PriorityGroupId pg;          // classify
+  PriorityGroupId pg;          // classify; none: it was dropped or used up before
   QueueId queue;               // classify
 
   bool has(PacketFlag flag) const { return (flags & flag) != 0; }
@@ -73,7 +72,7 @@ struct alignas(64) Packet {
 
 static_assert(sizeof(Packet) == 64, "one cache line");
 static_assert(sizeof(rte_mbuf) == 128, "the packet line follows the mbuf's two lines");
-static_assert(offsetof(Packet, order_hash) == 24 && offsetof(Packet, next_hop) == 44,
+static_assert(offsetof(Packet, order_hash) == 16 && offsetof(Packet, next_hop) == 36,
               "the layout that docs/packet_walk.md shows");
 
 }  // namespace eddy

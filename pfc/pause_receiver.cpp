@@ -9,8 +9,6 @@
 namespace eddy::pfc {
 namespace {
 
-constexpr uint8_t kAllPriorities = 0xFF;
-
 bool has(uint8_t mask, size_t i) {
   return (mask >> i & 1) != 0;
 }

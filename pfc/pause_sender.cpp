@@ -8,8 +8,8 @@ namespace eddy::pfc {
 
 PauseTxPlan PauseTxPlan::of(const config::PortConfig& port) {
   PauseTxPlan plan;
-  constexpr uint8_t kAll = 0xFF;  // of which lossless groups alone are marked
-  plan.enabled = port.pfc.tx ? port.pfc.priorities(kAll) : uint8_t{0};
+  // Of which lossless groups alone are marked.
+  plan.enabled = port.pfc.tx ? port.pfc.priorities(kAllPriorities) : uint8_t{0};
   plan.quanta = port.pfc.quanta;
   const Duration half = LineRate(port.speed).time_of_quanta(port.pfc.quanta) / 2;
   plan.refresh = std::max(std::min(half, port.pfc.refresh_limit), PauseSender::kMinGap);

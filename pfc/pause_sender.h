@@ -45,7 +45,7 @@ struct OwedPause {
 
 // A port's side of the configuration.
 struct PauseTxPlan {
-  uint8_t enabled = 0xFF;  // priorities that are paused
+  uint8_t enabled = kAllPriorities;  // priorities that are paused
   uint16_t quanta = 65'535;
   Duration refresh;  // between XOFFs of a priority that stays paused
   std::array<Priority, kPriorities> pg_to_pfc{};

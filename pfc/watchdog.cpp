@@ -13,10 +13,6 @@ namespace {
 constexpr int64_t kFreeShare = 100;
 constexpr uint8_t kAllQueues = 0xFF;  // asymmetric PFC stops them all
 
-}  // namespace
-
-namespace {
-
 // Queues that PFC may stop.
 uint8_t pausable(const config::PortConfig& port, uint8_t lossless) {
   if (!port.pfc.enable) return lossless;

@@ -217,7 +217,9 @@ bool Daemon::handle_signal() {
 }
 
 void Daemon::tick() {
-  if (clock_.at(TscClock::cycles()) >= Rebase::kDue) rebase();
+  // While control is busy with the switch, it is left for a later tick: there are 53 days for it.
+  if (clock_.at(TscClock::cycles()) >= Rebase::kDue && control_)
+    (void)control_->try_alone([this] { rebase(); });
   ports_->tick(clock_.at(TscClock::cycles()));
   for (const std::string& note : ports_->take_notes()) spdlog::warn("{}", note);
 }

@@ -124,6 +124,10 @@ struct KeyInfo {
   std::string_view source;
   bool (*applies)(const void* object) = nullptr;  // false: the key must not be given here
   std::string_view applies_says;                  // when it applies: "mode: static"
+
+  std::string_view class_text() const {
+    return class_says.empty() ? to_string(key_class) : class_says;
+  }
 };
 
 struct Key {

@@ -164,7 +164,8 @@ void Checker::check_lossless(uint32_t node) {
     const PortCounters& counters = object.counters(ShardId(0))[PortId(port)];
     uint64_t lost = 0;
     for (const auto& pg : counters.pg) lost += pg.read(PgCounter::lossless_dropped_packets);
-    if (lost > counters.drops.read(DropReason::watchdog))  // which is there to discard
+    const bool unexplained = lost > counters.drops.read(DropReason::watchdog);  // there to discard
+    if (unexplained || counters.drops.read(DropReason::headroom_full) != 0)
       return fail(name_of(node), "port " + object.config().ports[port].name + ": " + text(lost) +
                                      " packets lost in a lossless group");
   }

@@ -6,14 +6,13 @@
 // warned; and if all are warned, the least severe, the earlier one of equals. Each member is asked
 // about at most once. Where no path is left that is not warned, and one switch warns of more than
 // half of them, the bottleneck is behind that switch and no path helps: then the scheme decides
-// alone. (`suspend: most` does so although a path is left.) Where
-// the other path is slower by more than a round in the loop takes, the packet goes round the loop
-// and is looked at again, as long as the limits allow (waiting.h). commit() tells the scheme what
-// was used, so that a flowlet stays where it was moved. Whether a flow may leave the path of its
-// earlier packets is the order guard's decision (order_guard.h). Owner: the selector's shard.
-// Bounds: no memory but the scheme's, the guard's and a rate for each port. Cost: a load and a
-// branch while nothing is warned and no flow is watched. Source: reference B.8, B.11; RLB paper,
-// section 3.4.
+// alone. (`suspend: most` does so although a path is left.) Where the other path is slower by more
+// than a round in the loop takes, the packet goes round the loop and is looked at again, as long as
+// the limits allow (waiting.h). commit() tells the scheme what was used, so that a flowlet stays
+// where it was moved. Whether a flow may leave the path of its earlier packets is the order guard's
+// decision (order_guard.h). Owner: the selector's shard. Bounds: no memory but the scheme's, the
+// guard's and a rate for each port. Cost: a load and a branch while nothing is warned and no flow
+// is watched. Source: reference B.8, B.11; RLB paper, section 3.4.
 #pragma once
 
 #include <optional>

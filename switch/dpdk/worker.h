@@ -60,9 +60,9 @@ class Worker {
   void stop() { order_.store(Order::stop, std::memory_order_relaxed); }
   // Another thread's: the worker rests between two turns from the return of wait_held() until
   // resume(), and what it polls may be changed meanwhile; or it does not run.
-  void hold() { order_.store(Order::hold, std::memory_order_relaxed); }
+  void hold() { change_order(Order::go, Order::hold); }
   void wait_held() const;
-  void resume() { order_.store(Order::go, std::memory_order_release); }
+  void resume() { change_order(Order::hold, Order::go); }
   // While it is held.
   void rebase(const Rebase& rebase);
   bool running() const { return polls_.running(); }
@@ -75,6 +75,10 @@ class Worker {
  private:
   enum class Order : uint8_t { go, hold, stop };
 
+  // Unless it was told to stop meanwhile, which stays.
+  void change_order(Order from, Order to) {
+    order_.compare_exchange_strong(from, to, std::memory_order_release, std::memory_order_relaxed);
+  }
   void take_turn();
   void rest_held();
   void count(const PollStats& stats, uint64_t cycles);

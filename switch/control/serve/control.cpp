@@ -130,6 +130,12 @@ Json Control::handle(const Json& request) {
   return state_->operations.handle(request, monotonic_ns());
 }
 
+bool Control::try_alone(const std::function<void()>& work) {
+  const std::unique_lock lock(state_->mutex, std::try_to_lock);
+  if (lock.owns_lock()) work();
+  return lock.owns_lock();
+}
+
 void Control::sample() {
   const std::lock_guard lock(state_->mutex);
   state_->operations.sample(monotonic_ns());

@@ -49,6 +49,9 @@ class Control {
 
   // One request of the protocol (docs/control.md) and its answer. Any thread but workers.
   Json handle(const Json& request);
+  // Runs `work` while nothing of control looks at the Switch, or not at all: false, it is busy.
+  // Any thread but workers; `work` calls nothing of Control.
+  [[nodiscard]] bool try_alone(const std::function<void()>& work);
   // As the thread does once a second and at each wake-up; tests call them instead of start().
   void sample();
   void drain_events();

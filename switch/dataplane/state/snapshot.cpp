@@ -98,10 +98,9 @@ PortSettings port_settings(const SwitchConfig& config, size_t index, const PortC
 
 // Lossless groups that pause their senders.
 uint8_t pausing_pgs(const config::PortConfig& port, uint8_t lossless_pgs) {
-  constexpr uint8_t kAll = 0xFF;
   unsigned pausing = 0;
   for (size_t pg = 0; pg < kPriorities; ++pg)
-    if ((port.pfc.priorities(kAll) >> port.maps.pg_to_pfc[pg].index() & 1) != 0)
+    if ((port.pfc.priorities(kAllPriorities) >> port.maps.pg_to_pfc[pg].index() & 1) != 0)
       pausing |= lossless_pgs & 1u << pg;
   return static_cast<uint8_t>(pausing);
 }

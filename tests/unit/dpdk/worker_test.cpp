@@ -94,5 +94,15 @@ TEST_F(WorkerTest, AHeldWorkerRestsUntilItIsToGoOn) {
   EXPECT_LT(shard_.last_poll, Instant()) << "by the new clock";
 }
 
+TEST_F(WorkerTest, AHeldWorkerThatIsToldToStopDoes) {
+  Worker worker(shard_, io_, clock_, config::IdlePolicy::adaptive, 20_us);
+  std::thread thread([&] { worker.run(); });
+  worker.hold();
+  worker.stop();
+  worker.resume();
+  worker.hold();
+  thread.join();
+}
+
 }  // namespace
 }  // namespace eddy

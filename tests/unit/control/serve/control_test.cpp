@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "switch/control/serve/client.h"
 #include "switch/control/serve/log.h"
 #include "tests/unit/control/report/live_switch.h"
@@ -42,6 +44,19 @@ TEST(Control, NonsenseIsAnswered) {
       request_over_socket(live.directory.file("control.sock"), Json("words"), kReadTimeoutMs);
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer.value().at("ok"), false);
+}
+
+TEST(Control, LeavesTheSwitchToOneAtATime) {
+  LiveSwitch live;
+  Control control(live.object(), live.backend, options_of(live));
+  bool ran = false;
+  bool another = true;
+  EXPECT_TRUE(control.try_alone([&] {
+    ran = true;
+    std::thread([&] { another = control.try_alone([] {}); }).join();
+  }));
+  EXPECT_TRUE(ran);
+  EXPECT_FALSE(another);
 }
 
 TEST(Control, AReloadRequestedByASignalIsDoneByTheThread) {
