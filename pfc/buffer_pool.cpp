@@ -62,6 +62,10 @@ void BufferPool::hold_in_headroom(PgBuffer& pg, int64_t charge) {
   mine_->headroom_watermarks.raise(headroom_in_use());
 }
 
+bool BufferPool::look_ahead(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) const {
+  return PgBuffer::get(pg.used) + extra_backlog > threshold(limits) && begins_pause(pg);
+}
+
 bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,
                               int64_t extra_backlog) {
   const int64_t used = PgBuffer::get(pg.used);

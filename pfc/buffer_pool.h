@@ -166,6 +166,10 @@ class BufferPool {
     return {};
   }
 
+  // For a lossless PG, as soon as `extra_backlog` is known: it may be long until a packet of the PG
+  // is admitted, if what is unread before it is of other PGs. True: pause the sender.
+  [[nodiscard]] bool look_ahead(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) const;
+
   // Gives back what admit() charged. True: the PG fell to its XON level, send XON. What is still
   // unread on the port counts as if it were held. A PG that waits() afterwards gets no release that
   // could resume it: the caller looks again, soon and until it resumes.

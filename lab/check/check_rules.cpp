@@ -94,8 +94,9 @@ class Deduction {
         no_lossless("switches.buffer.profiles." + name + ".headroom is not by formula");
     if (switches.watchdog.enabled && switches.watchdog.action == config::WatchdogAction::forward)
       no_lossless("switches.watchdog.action: forward sends against pauses");
-    if (experiment_.run.poll_model == config::PollModel::busy_poll &&
-        switches.poll_gap < experiment_.run.poll_period + experiment_.run.poll_jitter)
+    if (experiment_.run.poll_model != config::PollModel::busy_poll) return;
+    rules_.pause_in_time = experiment_.run.poll_period + experiment_.run.poll_jitter;
+    if (switches.poll_gap < *rules_.pause_in_time)
       no_lossless("switches.poll_gap is below run.poll_period and run.poll_jitter");
   }
   void judge_hosts() {

@@ -1,12 +1,13 @@
 // CheckRules: which invariants hold in an experiment and are checked, and why the others are not.
 //
 // Conservation, buffer accounts and the end of all flows are always checked. Lossless groups lose
-// nothing as long as headroom is by formula and every pause frame arrives in time; the source lists
-// the keys and faults that break this. A flow's packets stay in order under a scheme that keeps a
-// flow's path for good, as long as the links and the configuration stay as they are. Schemes that
-// move flows in gaps promise order for each entry of their table only, which nobody outside can
-// see, so it is not checked. RLB's loop keeps to its caps as long as RLB is not reconfigured.
-// Owner: the caller. Source: reference C.4, C.6; architecture, sections 4 and 5.
+// nothing as long as headroom is by formula and every pause frame arrives and is read in time; the
+// source lists the keys and faults that break this, and late_pauses.h knows what is read too late.
+// A flow's packets stay in order under a scheme that keeps a flow's path for good, as long as the
+// links and the configuration stay as they are. Schemes that move flows in gaps promise order for
+// each entry of their table only, which nobody outside can see, so it is not checked. RLB's loop
+// keeps to its caps as long as RLB is not reconfigured. Owner: the caller. Source: reference C.4,
+// C.6; architecture, sections 4 and 5.
 #pragma once
 
 #include <optional>
@@ -20,6 +21,9 @@ namespace eddy::lab {
 
 struct CheckRules {
   bool lossless = true;  // no packet of a lossless group is ever dropped
+  // A switch reads a pause frame this soon, unless more was unread before it than a poll reads;
+  // then headroom does not hold what its peer sends meanwhile. None: a poll reads all.
+  std::optional<Duration> pause_in_time;
   bool in_order = true;  // data packets of a queue pair arrive in the order they were first sent
   // A lossless queue that holds packets, is paused and sends none is a storm `detection` and `late`
   // after it sent its last, if pause frames go on arriving: none comes `detection` after the one

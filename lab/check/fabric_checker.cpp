@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "net/parse.h"
-#include "net/pause_frame.h"
 #include "net/quantity.h"
 #include "net/roce.h"
 
@@ -52,6 +51,8 @@ Checker::Checker(World& world, const Topology& topology, const CheckRules& rules
       rules_(rules),
       replay_(std::move(replay)),
       nodes_(world.switch_count()),
+      late_pauses_(world, rules.pause_in_time),
+      losses_(world.lines().size()),
       in_flight_(world.lines().size()) {
   take_over();
   world_.set_watcher(this);
@@ -91,7 +92,10 @@ void Checker::on_frame(uint32_t index, Step step, const Packet& packet) {
   if (!is_switch(line.to)) return rules_.in_order ? check_order(index, packet) : void();
   ++nodes_[line.to].holds;  // it may wait for the switch's turn
   ++all_held_;
-  watch_pauses(index, packet);
+  PauseFrame pause;
+  if (decode({packet.data(), packet.data_len()}, pause) != CodecVerdict::ok) return;
+  late_pauses_.arrive(index, pause);
+  watch_pauses(index, pause);
 }
 
 void Checker::on_turn(uint32_t node) {
@@ -118,6 +122,7 @@ void Checker::check_switch(uint32_t node) {
   const uint64_t holds = balance.held + world_.switch_node(node).io->waiting();
   all_held_ += holds - state.holds;
   state.holds = holds;
+  late_pauses_.look(node);
   if (balance.dropped != state.dropped) check_lossless(node);
   state.dropped = balance.dropped;
   if (!state.paused.empty()) check_paused(node);
@@ -162,13 +167,34 @@ void Checker::check_lossless(uint32_t node) {
   Switch& object = world_.switch_at(node);
   for (size_t port = 0; port < object.port_count(); ++port) {
     const PortCounters& counters = object.counters(ShardId(0))[PortId(port)];
-    uint64_t lost = 0;
-    for (const auto& pg : counters.pg) lost += pg.read(PgCounter::lossless_dropped_packets);
-    const bool unexplained = lost > counters.drops.read(DropReason::watchdog);  // there to discard
-    if (unexplained || counters.drops.read(DropReason::headroom_full) != 0)
+    const uint64_t lost = count_losses(node, PortId(port));
+    const Losses& losses = losses_[world_.line_of(node, PortId(port))];
+    const uint64_t discarded = counters.drops.read(DropReason::watchdog);  // it is there to
+    if (lost > discarded + losses.excused || losses.no_headroom > losses.excused)
       return fail(name_of(node), "port " + object.config().ports[port].name + ": " + text(lost) +
                                      " packets lost in a lossless group");
   }
+}
+
+// All that the port has lost. What found no headroom under a late pause is excused.
+uint64_t Checker::count_losses(uint32_t node, PortId port) {
+  const PortCounters& counters = world_.switch_at(node).counters(ShardId(0))[port];
+  const auto& priorities = topology_.switches[node].ports[port.index()].maps.pg_to_pfc;
+  Losses& seen = losses_[world_.line_of(node, port)];
+  uint64_t all = 0;
+  bool late = false;
+  for (size_t pg = 0; pg < kPriorities; ++pg) {
+    const uint64_t lost = counters.pg[pg].read(PgCounter::lossless_dropped_packets);
+    if (lost != seen.lossless[pg]) late |= late_pauses_.late(node, port, priorities[pg]);
+    seen.lossless[pg] = lost;
+    all += lost;
+  }
+  const uint64_t no_headroom = counters.drops.read(DropReason::headroom_full);
+  const uint64_t excused = late ? no_headroom - seen.no_headroom : 0;
+  seen.no_headroom = no_headroom;
+  seen.excused += excused;
+  excused_ += excused;
+  return all;
 }
 
 void Checker::check_loop(uint32_t node) {
@@ -184,10 +210,8 @@ void Checker::check_loop(uint32_t node) {
   above("rounds of a packet", use.rounds, rules_.loop->rounds);
 }
 
-void Checker::watch_pauses(uint32_t index, const Packet& packet) {
+void Checker::watch_pauses(uint32_t index, const PauseFrame& pause) {
   if (!rules_.watchdog) return;
-  PauseFrame pause;
-  if (decode({packet.data(), packet.data_len()}, pause) != CodecVerdict::ok) return;
   const Line& line = world_.lines()[index];
   std::vector<PausedQueue>& paused = nodes_[line.to].paused;
   const config::PortConfig& port = topology_.switches[line.to].ports[line.to_port.index()];

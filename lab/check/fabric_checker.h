@@ -11,14 +11,17 @@
 // kSumsEvery turns of it. Source: architecture, sections 4 and 10.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "lab/check/check_rules.h"
+#include "lab/check/late_pauses.h"
 #include "lab/fabric/topology.h"
 #include "lab/world/world.h"
+#include "net/pause_frame.h"
 #include "net/result.h"
 
 namespace eddy::lab {
@@ -38,6 +41,8 @@ class Checker final : public Watcher {
   // Empty while every invariant held.
   const Problems& problems() const { return problems_; }
   uint64_t checks() const { return checks_; }  // switches looked at
+  // Packets that found no headroom because the peer read the pause too late (late_pauses.h).
+  uint64_t excused() const { return excused_; }
 
   void on_frame(uint32_t line, Step step, const Packet& packet) override;
   void on_turn(uint32_t node) override;
@@ -62,6 +67,11 @@ class Checker final : public Watcher {
     bool touched = false;
     std::vector<PausedQueue> paused;
   };
+  struct Losses {                                  // of a port, as last seen
+    std::array<uint64_t, kPriorities> lossless{};  // by PG
+    uint64_t no_headroom = 0;
+    uint64_t excused = 0;
+  };
   struct DataKey {         // of a RoCEv2 data packet
     uint64_t order = 0;    // what must stay in order; 0: any other frame
     uint32_t balance = 0;  // what its path may depend on
@@ -81,12 +91,13 @@ class Checker final : public Watcher {
   void check_switch(uint32_t node);
   void check_sums(uint32_t node);
   void check_lossless(uint32_t node);
+  uint64_t count_losses(uint32_t node, PortId port);
   void check_loop(uint32_t node);
   void check_pool();
   void check_paused(uint32_t node);
   void note_progress(Switch& object, const QueueStatus& status, PausedQueue& paused) const;
   void check_empty(uint32_t node);
-  void watch_pauses(uint32_t line, const Packet& packet);
+  void watch_pauses(uint32_t line, const PauseFrame& pause);
   void judge_pause(uint32_t node, const PausedQueue& paused);
   void note_sent(const Packet& packet);
   void check_order(uint32_t line, const Packet& packet);
@@ -98,7 +109,9 @@ class Checker final : public Watcher {
   const Topology& topology_;
   CheckRules rules_;
   std::string replay_;
-  std::vector<Node> nodes_;          // switches
+  std::vector<Node> nodes_;  // switches
+  LatePauses late_pauses_;
+  std::vector<Losses> losses_;       // by the port's line
   std::vector<uint64_t> in_flight_;  // frames, by line
   uint64_t all_in_flight_ = 0;
   uint64_t all_held_ = 0;  // by switches
@@ -107,6 +120,7 @@ class Checker final : public Watcher {
   std::unordered_map<uint64_t, FlowOrder> flows_;
   Problems problems_;
   uint64_t checks_ = 0;
+  uint64_t excused_ = 0;
 };
 
 }  // namespace eddy::lab

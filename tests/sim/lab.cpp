@@ -94,6 +94,7 @@ lab::CheckRules rules_of(const Lab& lab, const FaultSites& sites) {
     rules.exempt.push_back("lossless: pauses cannot be sent in time where a fault site is on");
   }
   if (rules.watchdog) rules.watchdog->late += lab.latest * 2;
+  if (rules.pause_in_time) *rules.pause_in_time += lab.latest;
   return rules;
 }
 
@@ -156,6 +157,7 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   result.problems = checker.problems();
   if (!bounds.problem().empty()) result.problems.push_back(bounds.problem());
   result.checks = checker.checks();
+  result.excused = checker.excused();
   result.turns = bounds.turns();
   result.idle_turns = bounds.idle_turns();
   for (size_t site = 0; site < kFaultSites; ++site) {

@@ -44,6 +44,9 @@ int usage() {
 
 int print(uint64_t seed, const LabResult& result) {
   std::printf("%s\n", digest_line(seed, result).c_str());
+  if (result.excused != 0)
+    std::printf("  excused: %llu lossless packets, as a pause was read late\n",
+                static_cast<unsigned long long>(result.excused));
   for (const std::string& problem : result.problems) std::printf("  %s\n", problem.c_str());
   std::fflush(stdout);
   return result.problems.empty() ? 0 : 1;

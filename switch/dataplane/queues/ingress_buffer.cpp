@@ -1,5 +1,6 @@
 #include "switch/dataplane/queues/ingress_buffer.h"
 
+#include <bit>
 #include <utility>
 
 namespace eddy {
@@ -119,6 +120,19 @@ void IngressBuffer::look_again() {
       pause_sender_.mark(port, pg, false);
     else
       look_later(port, pg, buffer);
+  }
+}
+
+// The classes of what is unread are not known: it may all be of any PG, also of one that holds
+// nothing. A sender that is paused in vain loses little, as what it would send stands behind the
+// backlog anyway.
+void IngressBuffer::look_ahead(PortId port, int64_t backlog) {
+  for (unsigned left = context_.settings(port).lossless_pgs; left != 0; left &= left - 1) {
+    const PriorityGroupId pg(static_cast<size_t>(std::countr_zero(left)));
+    pfc::PgBuffer& buffer = context_.pg(port, pg);
+    if (!pool_.look_ahead(buffer, *buffer.limits, backlog)) continue;
+    pause_sender_.mark(port, pg, true);
+    look_later(port, pg, buffer);
   }
 }
 

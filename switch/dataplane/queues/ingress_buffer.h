@@ -47,14 +47,17 @@ class IngressBuffer {
     ++poll_;
     pool_.begin_poll();
   }
-  // What is readable on the port and not read yet, as octets that it will be charged at most: a PG
-  // does not resume into it. It is good until the next poll has read, which comes upon the rest.
+  // What is readable on the port and not read yet, as octets that it will be charged at most: a
+  // lossless PG pauses its sender if it would be above its threshold with it, and does not resume
+  // into it. It is good until the next poll has read, which comes upon the rest.
   int64_t note_backlog(const Received& received) {
     Arrivals& arrivals = arrivals_[received.port.index()];
     arrivals.poll = poll_;
     arrivals.backlog = received.backlog.count();
-    if (arrivals.backlog != 0) [[unlikely]]
+    if (arrivals.backlog != 0) [[unlikely]] {
       arrivals.backlog += int64_t{received.backlog_packets} * most_rounding();
+      look_ahead(received.port, arrivals.backlog);
+    }
     return arrivals.backlog;
   }
   // PGs of the port whose arriving packets are discarded during a storm, as a mask.
@@ -132,6 +135,7 @@ class IngressBuffer {
   void refuse(Packet* packet, pfc::AdmitVerdict verdict);
   void look_later(PortId port, PriorityGroupId pg, const pfc::PgBuffer& buffer);
   void look_again();
+  void look_ahead(PortId port, int64_t backlog);
   void count_loss(PortId port, PriorityGroupId pg);
   void tell_losses();
   // Readable on the port: what this poll found there, or the last one, if this one has not read.

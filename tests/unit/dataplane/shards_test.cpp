@@ -274,6 +274,75 @@ TEST(Backlog, CountsTowardsXoff) {
   }
 }
 
+// One switch with two lossless groups, of 10,000 octets each; what arrives on port 0 leaves at
+// port 1.
+struct WithBacklog {
+  WithBacklog() {
+    config.buffer.cell_bytes = 1;
+    config.buffer.profiles["lossless"].xoff = 10'000_B;
+    object = std::move(*Switch::create(config, {.shards = 1}));
+    io.links = {{PortId(0), true}, {PortId(1), true}};
+    poll();
+  }
+  void arrive(uint8_t dscp, size_t wire_len = 0) {
+    io.arrive(PortId(0), udp_frame(between(config, 0, 1, dscp)), wire_len);
+  }
+  void poll() {
+    object->shard(ShardId(0)).poll(io, now);
+    now = now + 1_ns;
+  }
+  int64_t used(size_t pg) { return object->pg_status(PortId(0), PriorityGroupId(pg)).used; }
+  bool pausing(size_t pg) { return object->pg_status(PortId(0), PriorityGroupId(pg)).pausing; }
+  uint64_t pauses(Priority priority) {
+    return count(*object, 0, priority, PfcCounter::pfc_tx_xoff);
+  }
+
+  config::SwitchConfig config = hosts_switch(2);
+  PacketPool pool{64, 256};
+  ManualIo io{pool};
+  std::unique_ptr<Switch> object;
+  Instant now;
+};
+
+// Frames of another class are read for long before the next of a group is.
+TEST(Backlog, PausesAGroupBeforeItsNextPacketIsRead) {
+  WithBacklog world;
+  for (int i = 0; i < 5; ++i) world.arrive(kLosslessDscp, 1'000);
+  world.poll();
+  const int64_t held = world.used(3);
+  ASSERT_GT(held, 0);
+  world.io.backlog = Bytes(10'000 - held);
+  world.arrive(kLossyDscp);
+  world.poll();
+  EXPECT_FALSE(world.pausing(3)) << "it all fits";
+  world.io.backlog = Bytes(10'000 - held + 1);
+  world.arrive(kLossyDscp);
+  world.poll();
+  EXPECT_TRUE(world.pausing(3));
+  EXPECT_EQ(world.pauses(kLossless), 1u) << "in the same poll";
+  EXPECT_FALSE(world.pausing(4)) << "it holds nothing";
+}
+
+// Nobody knows of which class it is: no group that loses nothing may be left out.
+TEST(Backlog, PausesAllLosslessGroupsOfItsPortAndNoOther) {
+  WithBacklog world;
+  world.io.backlog = 10'001_B;
+  world.arrive(kLossyDscp);
+  world.poll();
+  for (size_t pg = 0; pg < kPriorities; ++pg)
+    EXPECT_EQ(world.pausing(pg), pg == 3 || pg == 4) << pg;
+  EXPECT_EQ(world.pauses(kLossless), 1u);
+  EXPECT_FALSE(world.object->pg_status(PortId(1), PriorityGroupId(3)).pausing) << "another port";
+  world.io.backlog = 0_B;
+  for (int i = 0; i < 3; ++i) {
+    world.now = world.now + IngressBuffer::kLook;
+    world.poll();
+  }
+  EXPECT_FALSE(world.pausing(3)) << "nothing of its own comes or goes";
+  EXPECT_FALSE(world.pausing(4));
+  EXPECT_EQ(count(*world.object, 0, kLossless, PfcCounter::pfc_tx_xon), 1u);
+}
+
 // What is unread will take whole cells, each frame of it.
 TEST(Backlog, CountsInCells) {
   config::SwitchConfig config = hosts_switch(2);

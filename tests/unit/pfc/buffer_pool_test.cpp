@@ -197,6 +197,30 @@ TEST(BufferPool, UnreadBacklogCountsTowardsXoffAndXon) {
   EXPECT_TRUE(s.pool.release(s.pg, limits, 500, 5'000));
 }
 
+TEST(BufferPool, LooksAheadBeforeAPacketOfTheGroupIsAdmitted) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge);
+  EXPECT_FALSE(s.pool.look_ahead(s.pg, limits, 9'000));
+  EXPECT_FALSE(s.pg.pausing.load());
+  EXPECT_TRUE(s.pool.look_ahead(s.pg, limits, 9'001));
+  EXPECT_TRUE(s.pg.pausing.load());
+  EXPECT_FALSE(s.pool.look_ahead(s.pg, limits, 9'001)) << "once";
+  EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000, 9'001).xoff_edge) << "once";
+  EXPECT_EQ(s.used(), 2'000) << "what is unread is not charged";
+  EXPECT_FALSE(s.pool.release(s.pg, limits, 1'000, 5'001));
+  EXPECT_TRUE(s.pool.release(s.pg, limits, 1'000, 5'000));
+}
+
+TEST(BufferPool, LooksAheadForAGroupThatHoldsNothing) {
+  OneShard s(1_MiB);
+  const PgLimits limits = PgLimits::of(dynamic_profile(-1), 3'000_B);
+  EXPECT_FALSE(s.pool.look_ahead(s.pg, limits, 512 * 1'024));
+  EXPECT_TRUE(s.pool.look_ahead(s.pg, limits, 512 * 1'024 + 1));
+  EXPECT_TRUE(BufferPool::waits(s.pg));
+  EXPECT_TRUE(s.pool.look_again(s.pg, limits, 0));
+}
+
 TEST(BufferPool, AnEmptyGroupDoesNotResumeIntoWhatIsUnread) {
   OneShard s(1_MiB);
   const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
