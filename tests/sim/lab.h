@@ -30,8 +30,8 @@ struct Lab {
 struct LabOptions {
   std::string replay;  // the command that runs the same again
   // A lab that takes more is a problem, and is stopped.
-  // Turns of switches and hosts in a row in which no flow gets on. Labs with two storms take up to
-  // 211,000, by the probes of their paths.
+  // Turns of switches and hosts in a row in which no flow gets on and no link is cut. Labs with two
+  // storms take up to 211,000, by the probes of their paths.
   uint64_t most_idle_turns = 1'000'000;
   // In all. Most labs take below 200,000. Go-back-N without a window on paths that reorder sends
   // nearly all again: labs 20964 and 23234 take 2,600,000, and lab 100004 takes 5,900,000 in 60 ms.

@@ -108,6 +108,18 @@ TEST(LabBounds, StopALabThatGetsNowhere) {
   EXPECT_LT(result.turns, 25'000u);
 }
 
+TEST(LabBounds, LeaveALabAloneWhoseLinkIsCutAgainAndAgain) {
+  Lab lab = slow_lab();
+  lab.experiment.faults = {{.type = config::FaultType::link_flap,
+                            .hosts = {"leaf2.host2"},
+                            .duration = 29_us,
+                            .period = 30_us}};
+  const LabResult result = run_lab(lab, {.replay = "this", .most_idle_turns = 4'000});
+  EXPECT_THAT(result.problems, testing::IsEmpty());
+  EXPECT_LT(result.flows_ended, result.flows);
+  EXPECT_GT(result.turns, 20'000u);
+}
+
 TEST(LabBounds, StopALabThatTakesTooMany) {
   const LabResult result = run_lab(slow_lab(), {.replay = "this", .most_turns = 20'000});
   EXPECT_THAT(result.problems,
