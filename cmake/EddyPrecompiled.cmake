@@ -1,6 +1,6 @@
 # eddy_precompiled(TARGET... KIND base|text|program|test|text_test): headers of other projects that most sources of a
 # target include, parsed once for all targets of a kind.
-#   base       the standard library, DPDK's data structures, Random123
+#   base       the standard library but <iostream>, whose initialiser is a writable global; DPDK's data structures
 #   text       and fmt, JSON, files
 #   program    and CLI11
 #   test, text_test   base or text, and GoogleTest
@@ -15,7 +15,7 @@ find_package(GTest REQUIRED)
 
 set(eddy_base_headers <algorithm> <array> <atomic> <bit> <concepts> <cstddef> <cstdint> <cstring> <functional> <map>
   <memory> <numeric> <optional> <set> <span> <string> <string_view> <tuple> <type_traits> <unordered_map> <utility>
-  <variant> <vector> <Random123/philox.h> <rte_mbuf.h> <rte_ring.h>)
+  <variant> <vector> <rte_mbuf.h> <rte_ring.h>)
 set(eddy_text_headers ${eddy_base_headers} <charconv> <chrono> <filesystem> <fstream> <iostream> <sstream> <fmt/format.h>
   <nlohmann/json.hpp>)
 set(eddy_gtest_headers <gmock/gmock.h> <gtest/gtest.h>)
