@@ -302,6 +302,22 @@ TEST_P(Neighbors, ConfiguredOnesAreNewsOnceAndWhenTheyChange) {
   EXPECT_EQ(reload(), 0u) << "known already";
 }
 
+// Configured without a MAC: it is asked for, and what it answered stays when it is named no more.
+TEST_P(Neighbors, OneThatAnsweredIsLearnedWhenItIsNoLongerConfigured) {
+  rig.config.neighbors.push_back({ip(family().host), MacAddress{}, rig.config.ports[1].name});
+  ASSERT_TRUE(rig.object().reconfigure(rig.config).ok());
+  rig.run_for(1_ms);
+  answer(kMac);
+  rig.config.neighbors.pop_back();
+  ASSERT_TRUE(rig.object().reconfigure(rig.config).ok());
+  rig.fabric.poll(rig.node);
+  const size_t asked = questions().size();
+  send(1);
+  rig.run_for(1_ms);
+  EXPECT_EQ(delivered(kMac), (std::vector<uint16_t>{1}));
+  EXPECT_EQ(questions().size(), asked);
+}
+
 INSTANTIATE_TEST_SUITE_P(Families, Neighbors, testing::Values(kV4, kV6),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -53,6 +53,26 @@ TEST(LetFlow, AgeBitAtTimeZeroAndAfterWeeks) {
   EXPECT_FALSE(keeps({}, 0_us, 50_us * 65'536));
 }
 
+// Whether 64 flows keep their flowlets over a pause, during which the clock is rebased or is not.
+// It was rebased so often before.
+bool keeps_over(Duration pause, Duration last, int rebases_before, bool rebase) {
+  Paths paths({make_set(64)});
+  const auto letflow = make("letflow", paths, {});
+  for (int i = 0; i < rebases_before; ++i) letflow->rebase(Rebase());
+  const auto before = send(*letflow, paths, Instant::at(Rebase::kPeriod + last));
+  if (rebase) letflow->rebase(Rebase());
+  const Duration then = (rebase ? Duration() : Rebase::kPeriod) + last + pause;
+  return send(*letflow, paths, Instant::at(then)) == before;
+}
+
+TEST(LetFlow, EpochsGoOnThroughRebases) {
+  for (int before = 0; before < 4; ++before)
+    for (Duration last = 1_s; last < 1_s + 50_us; last = last + 7_us)
+      for (Duration pause = 45_us; pause < 105_us; pause = pause + 3_us)
+        EXPECT_EQ(keeps_over(pause, last, before, true), keeps_over(pause, last, before, false))
+            << before << " rebases before, " << (last - 1_s).ps() << " ps, " << pause.ps() << " ps";
+}
+
 TEST(LetFlow, ExactGap) {
   const ParameterMap exact = {{"mode", "exact"}, {"gap", "70us"}};
   EXPECT_TRUE(keeps(exact, 13_us, 83_us));

@@ -134,6 +134,17 @@ TEST(PauseSender, ARefreshTakesAllStandingPausesAlong) {
   EXPECT_EQ(s.sender.next_deadline(), at(200_us));
 }
 
+TEST(PauseSender, ARefreshIsDueAsItWasAfterARebase) {
+  Sender s;
+  s.mark(3, true);
+  (void)s.flush(Rebase::kPeriod + 1_s);
+  s.sender.rebase(Rebase());
+  EXPECT_EQ(s.sender.next_deadline(), at(1_s + 100_us));
+  const auto frames = s.flush(1_s + 100_us);
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].enable, 0x08);
+}
+
 TEST(PauseSender, NoTwoXoffsWithinAMicrosecondWithoutAChange) {
   Sender s(port_at(100_Gbps, 10));  // half the pause time is 25.6 ns
   s.mark(3, true);
