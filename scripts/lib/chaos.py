@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.fabric import Fabric, Plan  # noqa: E402
 from lib.netns import Trouble, World, put_ahead, wait_for  # noqa: E402
 from lib.release import programs  # noqa: E402
-from lib.traffic import ping_mesh  # noqa: E402
+from lib.traffic import ping_command, ping_mesh  # noqa: E402
 
 SCHEMES = ("ecmp", "letflow", "drill", "presto", "conga", "hermes", "spray")
 PRESETS = ("off", "default", "paper")
@@ -115,9 +115,27 @@ class Chaos:
         for switch in self.fabric.switches:
             wait_for(lambda s=switch: self.unaccounted(s) == 0, 12, f"every frame of {switch.name} accounted for")
             self.check_growth(switch)
-        failed = [f"{p.source} to {p.target}" for p in ping_mesh(self.world, self.fabric.hosts) if not p.ok]
+        self.introduce_hosts()
+        before = self.drops()
+        failed = [f"{p.source} to {p.target} ({p.received} of {p.sent})"
+                  for p in ping_mesh(self.world, self.fabric.hosts) if not p.ok]
         if failed:
-            raise Trouble("after a round these did not reach each other: " + ", ".join(failed))
+            dropped = [f"{now - before.get(where, 0)} {where}" for where, now in self.drops().items()
+                       if now != before.get(where, 0)]
+            raise Trouble("after a round these did not reach each other: " + ", ".join(failed) +
+                          "; dropped meanwhile: " + (", ".join(dropped) or "nothing"))
+
+    def introduce_hosts(self):
+        """A hostile host may have claimed its own address for a MAC that nobody has: it asks its gateway, which learns
+        the right one from that."""
+        for host in self.fabric.hosts:
+            subprocess.run(("ip", "-n", host.namespace, "neigh", "flush", "dev", "eth0"), check=True)
+            for gateway in (host.ipv4.rsplit(".", 1)[0] + ".1", host.ipv6.rsplit("::", 1)[0] + "::1"):
+                self.world.run(host.namespace, *ping_command(gateway, count=1), check=False)
+
+    def drops(self):
+        return {f"{switch.name} {row['port']} {row['reason']}": row["dropped_packets"]
+                for switch in self.fabric.switches for row in switch.show("drops")["rows"]}
 
     @staticmethod
     def unaccounted(switch):
