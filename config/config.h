@@ -27,6 +27,7 @@ using namespace eddy::literals;
 
 enum class PortRole : uint8_t { host, fabric };
 enum class IdlePolicy : uint8_t { busy, adaptive };
+enum class TaggingMode : uint8_t { tagged, untagged };
 enum class PfcRx : uint8_t { honour, clamp, ignore };
 enum class WatchdogDetect : uint8_t { stalled, paused };
 enum class WatchdogAction : uint8_t { drop, forward, alert };
@@ -106,10 +107,12 @@ struct PortConfig {
   PortRole role = PortRole::host;
   bool admin_up = true;
   BitRate speed = 1_Gbps;
-  int mtu = 1'500;                     // layer-3 octets
-  std::optional<MacAddress> mac;       // nullopt = derived from the switch's
-  std::optional<MacAddress> peer_mac;  // fabric ports; nullopt = learned by LLDP
-  std::vector<IpPrefix> addresses;     // gateway addresses answered on this port
+  int mtu = 1'500;          // layer-3 octets
+  std::optional<int> vlan;  // that it serves, 1 to 4,094; nullopt = untagged frames only
+  TaggingMode tagging_mode = TaggingMode::tagged;  // of what it serves `vlan` with
+  std::optional<MacAddress> mac;                   // nullopt = derived from the switch's
+  std::optional<MacAddress> peer_mac;              // fabric ports; nullopt = learned by LLDP
+  std::vector<IpPrefix> addresses;                 // gateway addresses answered on this port
   int worker = 0;
   Duration cable_delay = 2_us;  // one way; for headroom
   BitRate shaper{};             // egress shaping below speed; 0 = speed

@@ -73,6 +73,9 @@ std::string describe_port(const SwitchConfig& config, size_t index, const pfc::B
       to_string(port.speed),
       sends == port.speed ? "" : fmt::format(" (shaped to {})", to_string(sends)), port.mtu,
       port.worker, port.admin_up ? "" : ", down", port.device.empty() ? "" : ", " + port.device);
+  if (port.vlan)
+    text +=
+        fmt::format("    VLAN {}, {}\n", *port.vlan, Codec<TaggingMode>::format(port.tagging_mode));
   for (const IpPrefix& address : port.addresses)
     text += fmt::format("    address {}\n", to_string(address));
   text += fmt::format("    PFC: tx {}, rx {}{}\n", port.pfc.tx ? "on" : "off",

@@ -134,6 +134,12 @@ void Validator::check_port(const PortConfig& port) {
   if (port.shaper > port.speed)
     problem(path + ".shaper", fmt::format("{}.shaper: {} is above the port's speed {}", path,
                                           to_string(port.shaper), to_string(port.speed)));
+  if (port.tagging_mode == TaggingMode::untagged && !port.vlan)
+    problem(
+        path + ".tagging_mode",
+        fmt::format("{}.tagging_mode: untagged is a way to be in a VLAN, and the port has none: "
+                    "set vlan, or leave tagging_mode out",
+                    path));
   if (port.pfc.pause_budget > port.pfc.budget_window)
     problem(path + ".pfc.pause_budget",
             fmt::format("{}.pfc.pause_budget: {} is more than budget_window {}", path,

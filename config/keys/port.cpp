@@ -8,16 +8,42 @@ namespace {
 using enum KeyClass;
 
 constexpr std::array<std::string_view, 2> kPortRoles = {"host", "fabric"};
+constexpr std::array<std::string_view, 2> kTaggingModes = {"tagged", "untagged"};
 constexpr std::array<std::string_view, 3> kPfcRx = {"honour", "clamp", "ignore"};
 constexpr std::array<std::string_view, 2> kWatchdogDetect = {"stalled", "paused"};
 constexpr std::array<std::string_view, 3> kWatchdogAction = {"drop", "forward", "alert"};
 constexpr std::array<std::string_view, 2> kSchedulers = {"strict", "dwrr"};
+
+Key vlan_key() {
+  return key<PortConfig>(
+      &PortConfig::vlan,
+      {.name = "vlan",
+       .min = 1,
+       .max = 4'094,
+       .absent = "none",
+       .help = "the VLAN that the port is in; none: untagged and priority-tagged frames alone are "
+               "taken",
+       .source = "802.1Q"});
+}
+Key tagging_mode_key() {
+  return key<PortConfig>(
+      &PortConfig::tagging_mode,
+      {.name = "tagging_mode",
+       .help = "with vlan. tagged: IP, ARP and all between switches comes and goes with its tag, "
+               "and with the PCP of the queue's PFC priority; untagged: frames are taken with and "
+               "without the tag, and sent without",
+       .source = "SONiC's VLAN_MEMBER"});
+}
 
 }  // namespace
 
 template <>
 std::span<const std::string_view> choices_of<PortRole>() {
   return kPortRoles;
+}
+template <>
+std::span<const std::string_view> choices_of<TaggingMode>() {
+  return kTaggingModes;
 }
 template <>
 std::span<const std::string_view> choices_of<PfcRx>() {
@@ -239,6 +265,8 @@ const Section& section_of<PortConfig>() {
                            .max = 9'216,
                            .class_says = "port; restart where no port had as much at start",
                            .help = "longest IP packet, octets; af_packet raises its interface's"}),
+          vlan_key(),
+          tagging_mode_key(),
           key<S>(&S::mac, {.name = "mac",
                            .key_class = port,
                            .absent = "auto",

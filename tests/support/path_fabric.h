@@ -25,6 +25,7 @@ struct PathFabric {
     size_t shards = 1;
     size_t spines = 2;
     size_t leaves = 2;
+    std::optional<int> vlan;  // that all ports of the fabric are in, with its tag
     std::function<void(config::SwitchConfig& leaf)> change;
   };
   explicit PathFabric(const Setup& setup) : shape(shape_of(setup)) {
@@ -44,6 +45,8 @@ struct PathFabric {
       for (config::SwitchConfig& one : *switches) {
         one.path_service = setup.service;
         spread_over_workers(one, setup.shards);
+        for (config::PortConfig& port : one.ports)
+          if (port.role == config::PortRole::fabric) port.vlan = setup.vlan;
       }
     if (setup.change)
       for (config::SwitchConfig& leaf : shape.leaves) setup.change(leaf);

@@ -7,6 +7,7 @@
 
 #include "net/byte_order.h"
 #include "net/protocols.h"
+#include "switch/dataplane/queues/rewrite.h"
 
 namespace eddy {
 namespace {
@@ -24,6 +25,13 @@ bool is_to(const uint8_t* frame, const MacAddress& mac) {
   const uint8_t* octets = mac.octets.data();
   return load_raw<uint32_t>(frame) == load_raw<uint32_t>(octets) &&
          load_raw<uint16_t>(frame + 4) == load_raw<uint16_t>(octets + 4);
+}
+
+// Of two tags the outer one counts. Frames of the link itself have none on any port.
+bool serves_vlan(const ParsedFrame& frame, const PortSettings& settings) {
+  if (frame.vlan_id != 0) return frame.vlan_id == settings.vlan;
+  return settings.takes_untagged || frame.kind == FrameKind::mac_control ||
+         frame.kind == FrameKind::lldp || frame.kind == FrameKind::link_local;
 }
 
 bool is_neighbor_discovery(const Packet& packet, const ParsedFrame& frame) {
@@ -77,7 +85,7 @@ inline void Ingress::process(const Received& received, std::span<Packet* const> 
 inline bool Ingress::accept(Packet* packet, const Source& source) {
   ParsedFrame frame;
   if (parse_plain_udp(packet->data(), packet->data_len(), packet->wire_len, frame) &&
-      source.settings.admin_up) [[likely]]
+      source.settings.takes_untagged) [[likely]]
     return accept_ip(packet, frame, source);
   return accept_slowly(packet, source);
 }
@@ -94,7 +102,7 @@ bool Ingress::accept_slowly(Packet* packet, const Source& source) {
   const ParseVerdict verdict =
       parse_frame(packet->data(), packet->data_len(), packet->wire_len, frame);
   if (verdict != ParseVerdict::ok) return refuse(packet, drop_reason_of(verdict));
-  if (frame.vlan_id != 0) return refuse(packet, DropReason::vlan_not_served);
+  if (!serves_vlan(frame, source.settings)) return refuse(packet, DropReason::vlan_not_served);
   if (frame.kind == FrameKind::ipv4 || frame.kind == FrameKind::ipv6)
     return accept_ip(packet, frame, source);
   serve(packet, frame, source.settings);
@@ -153,6 +161,7 @@ void Ingress::serve(Packet* packet, const ParsedFrame& frame, const PortSettings
       return services_.warnings.cnm(packet);
     case FrameKind::shim_control:
       if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
+      if (frame.vlan_id != 0) take_vlan_off(*packet);
       if (const auto set = services_.paths.control(packet)) relay_ = {packet, *set};
       return;
     case FrameKind::link_local:

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "net/ip.h"
+#include "switch/dataplane/queues/rewrite.h"
 
 namespace eddy {
 namespace {
@@ -22,6 +23,12 @@ RandomStream marking_stream(const ShardContext& context) {
   const config::SwitchConfig& config = context.common.changes.snapshot.load()->config;
   const auto entity = static_cast<uint32_t>(config.id.index() << 8 | context.id.index());
   return {config.seed, entity, kMarkingStream};
+}
+
+// PFC and LLDP are of the link, whatever VLANs it carries.
+bool may_be_tagged(const Packet& own) {
+  const uint16_t ethertype = load_be16(own.data() + kMacs);
+  return ethertype != kEtherTypeMacControl && ethertype != kEtherTypeLldp;
 }
 
 void take_octets(std::atomic<uint32_t>& queued, uint32_t octets) {
@@ -46,6 +53,8 @@ void Egress::enqueue(Packet* packet) {
   const uint32_t found = queued.load(std::memory_order_relaxed);
   if (!port.up || (port.stops.discarding >> q & 1) != 0) [[unlikely]]
     return discard(packet, port.up);
+  if (settings.tag != 0) [[unlikely]]
+    put_tag(*packet, settings.tag);
   if (!settings.lossless &&
       !buffer_.pool().admit_queue(found, packet->wire_len, settings.lossy_limit) &&
       int64_t{found} + packet->wire_len > settings.reserved) [[unlikely]] {
@@ -87,6 +96,9 @@ void Egress::originate(PortId id, Packet* packet) {
   packet->egress_port = id;
   packet->charged_bytes = 0;
   if (!port.up) return buffer_.drop(packet, DropReason::egress_down);
+  const uint16_t tag = context_.settings(id).tag;
+  if (tag != 0 && may_be_tagged(*packet)) [[unlikely]]
+    put_tag(*packet, tag);
   port.own.push(packet);
   port.own_waiting = true;
   ready_.insert(id);

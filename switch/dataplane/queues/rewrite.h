@@ -1,12 +1,17 @@
-// Rewrites of a routed frame that need the Packet line: taking off the headers between Ethernet and
-// IP, and counting the TTL down.
+// Rewrites of a frame that need the Packet line: taking off the headers between Ethernet and IP,
+// putting a VLAN tag there, and counting the TTL down.
 #pragma once
 
+#include <cstring>
+
+#include "net/byte_order.h"
 #include "net/ip.h"
 #include "net/packet.h"
 #include "net/protocols.h"
 
 namespace eddy {
+
+inline constexpr uint32_t kMacs = kEthernetHeader - 2;  // octets
 
 // Takes VLAN tags off, and the shim unless it is to be kept. The inner EtherType stands right
 // before the network header, so a new Ethernet header fits in front of it; its MACs are still to be
@@ -23,6 +28,31 @@ inline void strip_headers(Packet& packet, bool keep_shim) {
   mbuf->pkt_len -= stripped;
   packet.wire_len -= stripped;
   packet.l2_len = static_cast<uint8_t>(wanted);
+}
+
+// Of a frame that goes on as it came but for its MACs, which are still to be written.
+inline void take_vlan_off(Packet& packet) {
+  strip_headers(packet, /*keep_shim=*/false);
+  packet.flags = static_cast<uint16_t>(packet.flags & ~kPacketTagged);
+}
+
+// A VLAN tag behind the MACs, or its VLAN in the tag that is there: of our own frames, some have
+// one for its priority.
+inline void put_tag(Packet& packet, uint16_t tci) {
+  if (load_be16(packet.data() + kMacs) == kEtherTypeVlan) {
+    uint8_t* own = packet.data() + kEthernetHeader;
+    return store_be16(own, static_cast<uint16_t>((load_be16(own) & 0xe000) | (tci & 0x0fff)));
+  }
+  rte_mbuf* mbuf = packet.mbuf();
+  mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kVlanTag);
+  mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kVlanTag);
+  mbuf->pkt_len += kVlanTag;
+  packet.wire_len += kVlanTag;
+  packet.l2_len = static_cast<uint8_t>(packet.l2_len + kVlanTag);
+  uint8_t* frame = packet.data();
+  std::memmove(frame, frame + kVlanTag, kMacs);
+  store_be16(frame + kMacs, kEtherTypeVlan);
+  store_be16(frame + kEthernetHeader, tci);
 }
 
 // `network` is the packet's network header.

@@ -128,50 +128,50 @@ namespace eddy {
   X(lossless_dropped_packets, "packets of a lossless group dropped, whatever the reason")
 
 // Why a packet ended here. The first block mirrors ParseVerdict, in its order.
-#define EDDY_DROP_REASONS(X)                                                                \
-  X(runt, "shorter than an Ethernet header")                                                \
-  X(vlan_truncated, "VLAN tag cut off")                                                     \
-  X(vlan_too_many, "more than two VLAN tags")                                               \
-  X(source_mac_multicast, "group bit set in the source MAC")                                \
-  X(ipv4_truncated, "IPv4 header cut off")                                                  \
-  X(ipv4_bad_version, "IPv4 EtherType, other version")                                      \
-  X(ipv4_bad_ihl, "IPv4 header length below 5 words or beyond the frame")                   \
-  X(ipv4_bad_length, "IPv4 total length does not fit header or frame")                      \
-  X(ipv4_bad_checksum, "IPv4 header checksum")                                              \
-  X(ipv6_truncated, "IPv6 header cut off")                                                  \
-  X(ipv6_bad_version, "IPv6 EtherType, other version")                                      \
-  X(ipv6_bad_length, "IPv6 payload length does not fit the frame")                          \
-  X(ipv6_bad_extension, "IPv6 extension headers leave the frame or are too many")           \
-  X(ip_bad_source, "martian address: loopback, multicast or broadcast source")              \
-  X(udp_truncated, "UDP header cut off")                                                    \
-  X(udp_bad_length, "UDP length does not fit the packet")                                   \
-  X(tcp_truncated, "TCP header cut off")                                                    \
-  X(tcp_bad_offset, "TCP data offset does not fit the packet")                              \
-  X(bth_truncated, "RoCEv2 base transport header cut off")                                  \
-  X(shim_truncated, "leaf-to-leaf shim cut off")                                            \
-  X(shim_bad_version, "leaf-to-leaf shim of another version or kind")                       \
-  X(control_malformed, "PFC, PAUSE, CNM, ARP, ND, ICMP or LLDP frame that does not decode") \
-  X(mac_control_unknown, "MAC control frame of an unknown opcode")                          \
-  X(control_policed, "ARP, ND, LLDP or a packet to the switch itself, over its rate")       \
-  X(control_on_host_port, "CNM, shim or feedback frame on a host port")                     \
-  X(link_local, "link-local destination 01:80:c2:00:00:0x, never forwarded")                \
-  X(vlan_not_served, "tagged for a VLAN; ports serve untagged and priority-tagged frames")  \
-  X(not_for_us, "destination MAC is neither ours nor one we serve")                         \
-  X(unknown_ethertype, "neither IP nor a protocol of ours")                                 \
-  X(port_disabled, "received on a port that is down or not configured")                     \
-  X(mtu_exceeded, "longer than the egress port's MTU")                                      \
-  X(ttl_expired, "TTL or hop limit used up")                                                \
-  X(no_route, "no prefix covers the destination")                                           \
-  X(no_live_path, "every path to the destination leaf is down")                             \
-  X(neighbor_unresolved, "the next hop did not answer ARP or ND")                           \
-  X(neighbor_queue_full, "too many packets wait for ARP or ND")                             \
-  X(neighbor_table_full, "no room for a new neighbor of the port, or too many in a second") \
-  X(same_port, "would leave by the port it came from towards another switch")               \
-  X(pg_shared_full, "priority group is over its share of the buffer")                       \
-  X(headroom_full, "headroom of a lossless priority group is used up")                      \
-  X(queue_full, "lossy egress queue is over its limit")                                     \
-  X(egress_down, "the egress port went down with the packet queued")                        \
-  X(watchdog, "discarded by the PFC watchdog during a storm")                               \
+#define EDDY_DROP_REASONS(X)                                                                      \
+  X(runt, "shorter than an Ethernet header")                                                      \
+  X(vlan_truncated, "VLAN tag cut off")                                                           \
+  X(vlan_too_many, "more than two VLAN tags")                                                     \
+  X(source_mac_multicast, "group bit set in the source MAC")                                      \
+  X(ipv4_truncated, "IPv4 header cut off")                                                        \
+  X(ipv4_bad_version, "IPv4 EtherType, other version")                                            \
+  X(ipv4_bad_ihl, "IPv4 header length below 5 words or beyond the frame")                         \
+  X(ipv4_bad_length, "IPv4 total length does not fit header or frame")                            \
+  X(ipv4_bad_checksum, "IPv4 header checksum")                                                    \
+  X(ipv6_truncated, "IPv6 header cut off")                                                        \
+  X(ipv6_bad_version, "IPv6 EtherType, other version")                                            \
+  X(ipv6_bad_length, "IPv6 payload length does not fit the frame")                                \
+  X(ipv6_bad_extension, "IPv6 extension headers leave the frame or are too many")                 \
+  X(ip_bad_source, "martian address: loopback, multicast or broadcast source")                    \
+  X(udp_truncated, "UDP header cut off")                                                          \
+  X(udp_bad_length, "UDP length does not fit the packet")                                         \
+  X(tcp_truncated, "TCP header cut off")                                                          \
+  X(tcp_bad_offset, "TCP data offset does not fit the packet")                                    \
+  X(bth_truncated, "RoCEv2 base transport header cut off")                                        \
+  X(shim_truncated, "leaf-to-leaf shim cut off")                                                  \
+  X(shim_bad_version, "leaf-to-leaf shim of another version or kind")                             \
+  X(control_malformed, "PFC, PAUSE, CNM, ARP, ND, ICMP or LLDP frame that does not decode")       \
+  X(mac_control_unknown, "MAC control frame of an unknown opcode")                                \
+  X(control_policed, "ARP, ND, LLDP or a packet to the switch itself, over its rate")             \
+  X(control_on_host_port, "CNM, shim or feedback frame on a host port")                           \
+  X(link_local, "link-local destination 01:80:c2:00:00:0x, never forwarded")                      \
+  X(vlan_not_served, "of a VLAN that the port is not in, or untagged where its VLAN wants a tag") \
+  X(not_for_us, "destination MAC is neither ours nor one we serve")                               \
+  X(unknown_ethertype, "neither IP nor a protocol of ours")                                       \
+  X(port_disabled, "received on a port that is down or not configured")                           \
+  X(mtu_exceeded, "longer than the egress port's MTU")                                            \
+  X(ttl_expired, "TTL or hop limit used up")                                                      \
+  X(no_route, "no prefix covers the destination")                                                 \
+  X(no_live_path, "every path to the destination leaf is down")                                   \
+  X(neighbor_unresolved, "the next hop did not answer ARP or ND")                                 \
+  X(neighbor_queue_full, "too many packets wait for ARP or ND")                                   \
+  X(neighbor_table_full, "no room for a new neighbor of the port, or too many in a second")       \
+  X(same_port, "would leave by the port it came from towards another switch")                     \
+  X(pg_shared_full, "priority group is over its share of the buffer")                             \
+  X(headroom_full, "headroom of a lossless priority group is used up")                            \
+  X(queue_full, "lossy egress queue is over its limit")                                           \
+  X(egress_down, "the egress port went down with the packet queued")                              \
+  X(watchdog, "discarded by the PFC watchdog during a storm")                                     \
   X(local_unserved, "addressed to the switch, no such service")
 
 #define EDDY_ENUM_ENTRY(name, help) name,

@@ -9,6 +9,8 @@ namespace {
 
 using config::SwitchConfig;
 
+constexpr size_t kOwnPcp = 7;  // of frames of our own: never paused
+
 std::optional<PortId> find_port(const SwitchConfig& config, const std::string& name) {
   for (size_t i = 0; i < config.ports.size(); ++i)
     if (config.ports[i].name == name) return PortId(i);
@@ -42,6 +44,20 @@ Reserves reserves_of_feeders(const SwitchConfig& config) {
   return reserves;
 }
 
+// 802.1Q's tag control information of what leaves a port, 0 for no tag.
+uint16_t tag_of(const config::PortConfig& port, size_t pcp) {
+  if (!port.vlan || port.tagging_mode == config::TaggingMode::untagged) return 0;
+  return static_cast<uint16_t>(pcp << 13 | static_cast<unsigned>(*port.vlan));
+}
+
+// The priority whose pause stops the queue, so that the peer puts its frames where that pauses.
+size_t pcp_of(const config::QosMaps& maps, size_t queue) {
+  const auto priority = std::ranges::find(maps.pfc_to_queue, QueueId(queue));
+  return priority == maps.pfc_to_queue.end()
+             ? queue
+             : static_cast<size_t>(priority - maps.pfc_to_queue.begin());
+}
+
 QueueSettings queue_settings(const SwitchConfig& config, const config::QueueConfig& from,
                              bool lossless, Bytes reserve_of_feeders) {
   QueueSettings settings;
@@ -69,6 +85,7 @@ PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::Bu
     classes.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
     classes.queues[i] =
         queue_settings(config, port.queues[i], (lossless >> i & 1) != 0, reserves[i]);
+    classes.queues[i].tag = tag_of(port, pcp_of(port.maps, i));
   }
   return classes;
 }
@@ -92,6 +109,9 @@ PortSettings port_settings(const SwitchConfig& config, size_t index, const PortC
   settings.admin_up = port.admin_up;
   settings.owner = ShardId(static_cast<size_t>(port.worker));
   settings.pcp_trusted = port.maps.trust_pcp;
+  settings.vlan = static_cast<uint16_t>(port.vlan.value_or(0));
+  settings.tag = tag_of(port, kOwnPcp);
+  settings.takes_untagged = port.admin_up && settings.tag == 0;
   settings.lossless_pgs = lossless_pgs;
   return settings;
 }

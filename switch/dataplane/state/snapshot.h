@@ -54,6 +54,7 @@ struct QueueSettings {
   bool lossless = false;        // fed by a lossless PG of any port: never dropped here
   pfc::PowerOfTwo lossy_limit;  // of the free shared pool
   int64_t reserved = 0;         // lossy: octets that it takes however full that is
+  uint16_t tag = 0;             // TCI of the tag that its frames leave with; 0: none
   bool operator==(const QueueSettings&) const = default;
 };
 
@@ -78,7 +79,10 @@ struct alignas(64) PortSettings {
   bool admin_up = true;
   ShardId owner;
   bool pcp_trusted = true;
-  uint8_t lossless_pgs = 0;  // bit = PG
+  uint8_t lossless_pgs = 0;    // bit = PG
+  bool takes_untagged = true;  // it is up, and no VLAN wants a tag
+  uint16_t vlan = 0;           // whose tag it takes; 0: none
+  uint16_t tag = 0;            // TCI of the tag that our own frames leave with; 0: none
 };
 static_assert(sizeof(PortSettings) == 64);
 

@@ -292,6 +292,13 @@ const Mistake kAcrossKeys[] = {
     {"ShaperAboveSpeed",
      "ports: {p0: {device: d0, shaper: 2Gbps}}\n",
      {"f.yaml:1:34: ports.p0.shaper: 2Gbps is above the port's speed 1Gbps"}},
+    {"ATaggingModeWithoutAVlan",
+     "ports: {p0: {device: d0, tagging_mode: untagged}}\n",
+     {"f.yaml:1:40: ports.p0.tagging_mode: untagged is a way to be in a VLAN, and the port has none: "
+      "set vlan, or leave tagging_mode out"}},
+    {"AVlanThatIsReserved",
+     "ports: {p0: {device: d0, vlan: 4095}}\n",
+     {"f.yaml:1:32: ports.p0.vlan: '4095' is out of range, valid is 1 to 4094 or none"}},
     {"BudgetAboveWindow",
      "ports: {p0: {device: d0, pfc: {pause_budget: 200ms}}}\n",
      {"f.yaml:1:46: ports.p0.pfc.pause_budget: 200ms is more than budget_window 100ms"}},

@@ -156,6 +156,8 @@ void Generator::fill_port(PortConfig& port, size_t index) {
   fill(port.maps.pfc_to_queue);
   fill(port.maps.pg_to_pfc);
   port.maps.trust_pcp = coin();
+  if (coin()) port.vlan = small(1, 4'094);
+  if (port.vlan) port.tagging_mode = one_of<TaggingMode>(2);
 }
 
 void Generator::fill_fabric(SwitchConfig& config) {
