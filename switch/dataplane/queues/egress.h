@@ -148,6 +148,9 @@ class Egress {
     };
   };
 
+  template <bool kTagged>
+  void enqueue_as(Packet* packet);
+  void enqueue_tagged(Packet* packet, uint16_t tci);
   void service_port(PortId id);
   template <size_t kMost>
   void serve(PortId id, Port& port, Instant start);

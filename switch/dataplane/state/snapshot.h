@@ -52,9 +52,9 @@ struct QueueSettings {
   pfc::WredCurve wred;
   bool ecn = false;
   bool lossless = false;        // fed by a lossless PG of any port: never dropped here
+  uint16_t tag = 0;             // TCI of the tag that its frames leave with; 0: none
   pfc::PowerOfTwo lossy_limit;  // of the free shared pool
   int64_t reserved = 0;         // lossy: octets that it takes however full that is
-  uint16_t tag = 0;             // TCI of the tag that its frames leave with; 0: none
   bool operator==(const QueueSettings&) const = default;
 };
 
