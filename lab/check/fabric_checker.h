@@ -42,7 +42,7 @@ class Checker final : public Watcher {
   const Problems& problems() const { return problems_; }
   uint64_t checks() const { return checks_; }  // switches looked at
   // Packets that found no headroom because the peer read the pause too late (late_pauses.h).
-  uint64_t excused() const { return excused_; }
+  uint64_t excused() const;
 
   void on_frame(uint32_t line, Step step, const Packet& packet) override;
   void on_turn(uint32_t node) override;
@@ -120,7 +120,6 @@ class Checker final : public Watcher {
   std::unordered_map<uint64_t, FlowOrder> flows_;
   Problems problems_;
   uint64_t checks_ = 0;
-  uint64_t excused_ = 0;
 };
 
 }  // namespace eddy::lab

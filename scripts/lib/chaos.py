@@ -94,12 +94,10 @@ class Chaos:
         subprocess.run((*device, "down"), check=True)
         time.sleep(self.random.uniform(0.05, 1.0))
         subprocess.run((*device, "up"), check=True)
-        self.world.run(host.namespace, "ip", "route", "replace", "default", "via",
-                       host.ipv4.rsplit(".", 1)[0] + ".1")
+        self.world.run(host.namespace, "ip", "route", "replace", "default", "via", host.gateway(4))
         subprocess.run(("ip", "-n", host.namespace, "-6", "addr", "replace", f"{host.ipv6}/64", "dev", "eth0", "nodad"),
                        check=True)
-        subprocess.run(("ip", "-n", host.namespace, "-6", "route", "replace", "default", "via",
-                        host.ipv6.rsplit("::", 1)[0] + "::1"), check=True)
+        subprocess.run(("ip", "-n", host.namespace, "-6", "route", "replace", "default", "via", host.gateway(6)), check=True)
 
     def hostile(self):
         host = self.random.choice(self.fabric.hosts)
@@ -130,8 +128,8 @@ class Chaos:
         the right one from that."""
         for host in self.fabric.hosts:
             subprocess.run(("ip", "-n", host.namespace, "neigh", "flush", "dev", "eth0"), check=True)
-            for gateway in (host.ipv4.rsplit(".", 1)[0] + ".1", host.ipv6.rsplit("::", 1)[0] + "::1"):
-                self.world.run(host.namespace, *ping_command(gateway, count=1), check=False)
+            for version in (4, 6):
+                self.world.run(host.namespace, *ping_command(host.gateway(version), count=1), check=False)
 
     def drops(self):
         return {f"{switch.name} {row['port']} {row['reason']}": row["dropped_packets"]

@@ -30,6 +30,9 @@ class Host:
     def address(self, version):
         return self.ipv4 if version == 4 else self.ipv6
 
+    def gateway(self, version):
+        return self.ipv4.rsplit(".", 1)[0] + ".1" if version == 4 else self.ipv6.rsplit("::", 1)[0] + "::1"
+
 
 @dataclass
 class PingResult:
