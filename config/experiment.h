@@ -170,6 +170,9 @@ struct FaultConfig {
 
 enum class PollModel : uint8_t { exact, busy_poll };
 
+// 2^63 - 1: what SQLite and most readers of JSON take for an integer.
+inline constexpr uint64_t kLargestSeed = INT64_MAX;
+
 struct RunConfig {
   std::vector<uint64_t> seeds = {1, 2, 3, 4, 5};
   Duration warmup = 5_ms;     // flows that start before are not measured

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "config/keys/experiment.h"
@@ -66,6 +67,7 @@ class Loader {
   void apply_size(Node& root);
   void read_expect(const Node& node);
   void read_variant(const Node& root, const Variant& variant);
+  void refuse_outer_keys(const Node& tree);
   Experiment read_tree(const Node& tree, Positions& positions);
   void complete(Experiment& experiment) const;
   void check(const ExperimentRun& run);
@@ -146,11 +148,24 @@ void Loader::read_variant(const Node& root, const Variant& variant) {
   Node tree = root;
   for (const Node& change : variant.changes) overlay(tree, change, problems_);
   overlay(tree, sets_, problems_);
+  refuse_outer_keys(tree);
   ExperimentRun& run = loaded_.runs.emplace_back();
   run.variant = variant.name;
   run.experiment = read_tree(tree, run.positions);
   check(run);
   complete(run.experiment);
+}
+
+// Those that make the variants have been read from the file before; here they would have no effect.
+void Loader::refuse_outer_keys(const Node& tree) {
+  constexpr std::array<std::string_view, 3> kOuter = {"sizes", "matrix", "expect"};
+  for (const Node::Member& member : tree.members)
+    if (std::ranges::find(kOuter, member.key) != kOuter.end())
+      problems_.push_back(
+          {member.key_at,
+           fmt::format("{} stands at the top of a file alone, give a key of the experiment, such "
+                       "as load_balancer.scheme, or choose with --variant and --size",
+                       member.key)});
 }
 
 // DCQCN's preset is what its other keys start from, and it depends on the hosts' rate: a first

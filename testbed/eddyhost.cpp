@@ -120,6 +120,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"ci", "reduced", "full"}))
       ->capture_default_str();
   app.add_option("--seed", arguments.seed, "of traffic and of every random choice")
+      ->check(CLI::Range(uint64_t{0}, config::kLargestSeed))
       ->capture_default_str();
   app.add_option("--set", arguments.sets, "KEY=VALUE over the file, such as traffic.0.load=0.6")
       ->allow_extra_args(false);

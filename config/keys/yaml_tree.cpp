@@ -21,6 +21,8 @@ class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::vector<Problem>& problems) : problems_(problems) {}
   Node take_root() { return std::move(root_); }
+  // Where the document begins, also of one that is not whole.
+  Position begin() const { return open_.empty() ? root_.at : open_.front().node.at; }
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -166,10 +168,12 @@ void run_parser(std::string_view text, TreeBuilder& builder, std::vector<Problem
   if (!parser.HandleNextDocument(builder)) return;
   std::vector<Problem> ignored;
   TreeBuilder second(ignored);
-  if (parser.HandleNextDocument(second)) {
-    const Position at = second.take_root().at;
-    problems.push_back({at, "a second document, a configuration is one"});
+  bool another = true;
+  try {
+    another = parser.HandleNextDocument(second);
+  } catch (const TooDeep&) {  // it is a second one all the same
   }
+  if (another) problems.push_back({second.begin(), "a second document, a configuration is one"});
 }
 
 }  // namespace

@@ -256,7 +256,9 @@ void declare_switch(CLI::App* command, Arguments& arguments) {
       command->add_option("switch", arguments.switch_name,
                           "print this switch of the fabric alone, as a configuration of eddyd");
   add_variants(command, arguments.variants);
-  command->add_option("--seed", arguments.seed, "of the switch's random choices")->needs(name);
+  command->add_option("--seed", arguments.seed, "of the switch's random choices")
+      ->check(CLI::Range(uint64_t{0}, config::kLargestSeed))
+      ->needs(name);
   command->add_option("--sockets", arguments.sockets, "folder of memif sockets; default: /run/eddy")
       ->needs(name);
   command

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "config/experiment.h"
+
 namespace eddy::lab {
 namespace {
 
@@ -90,9 +92,12 @@ Result<std::vector<uint64_t>> parse_seeds(std::string_view text) {
     const auto last = dash == std::string_view::npos ? first : parse_number(part.substr(dash + 1));
     if (!first || !last || *last < *first)
       return Seeds::failure(
-          fmt::format("\"{}\" is no seed; valid are numbers and ranges such as "
+          fmt::format("\"{}\" is no seed; valid are numbers from 0 to {} and ranges such as "
                       "1,2,5-8",
-                      part));
+                      part, config::kLargestSeed));
+    if (*last > config::kLargestSeed)
+      return Seeds::failure(
+          fmt::format("seed {} is too large, valid is 0 to {}", *last, config::kLargestSeed));
     if (*last - *first >= kMostSeeds || seeds.size() + (*last - *first) >= kMostSeeds)
       return Seeds::failure(fmt::format("more than {} seeds", kMostSeeds));
     for (uint64_t seed = *first;; ++seed) {

@@ -80,9 +80,12 @@ TEST(Sweep, AnEnvironmentThatMakesNoSenseIsRefused) {
 TEST(Sweep, SeedsAreNumbersAndRanges) {
   EXPECT_THAT(parse_seeds("3").value(), ElementsAre(3));
   EXPECT_THAT(parse_seeds("1,2,5-8").value(), ElementsAre(1, 2, 5, 6, 7, 8));
-  EXPECT_THAT(parse_seeds("18446744073709551615").value(), ElementsAre(UINT64_MAX));
+  EXPECT_THAT(parse_seeds("0,9223372036854775807").value(), ElementsAre(0, config::kLargestSeed));
+  EXPECT_THAT(parse_seeds("9223372036854775808").problems(),
+              ElementsAre("seed 9223372036854775808 is too large, valid is 0 to "
+                          "9223372036854775807"));
   for (const char* wrong : {"", "1,", ",1", "a", "-1", "5-3", "1-", "1,1", "1-3,2", "0-99999999",
-                            "18446744073709551616", "1 2"})
+                            "18446744073709551615", "18446744073709551616", "1 2"})
     EXPECT_FALSE(parse_seeds(wrong).ok()) << wrong;
 }
 
