@@ -13,7 +13,8 @@ class TrafficCheck {
   void run() {
     check_type();
     if (traffic_.count < 1) problem(".count", "no flows, write 1 or more");
-    if (traffic_.stop > Duration{} && traffic_.stop <= traffic_.start)
+    const bool in_file = traffic_.type == TrafficType::trace;  // the start is, the stop is not
+    if (!in_file && traffic_.stop > Duration{} && traffic_.stop <= traffic_.start)
       problem(".stop", "not after start, no flow would start");
   }
 

@@ -114,13 +114,16 @@ struct TrafficConfig {
   Bytes size{0};   // of a flow; incast: of a whole response
   int count = 1;   // burst, permutation, all_to_all, long_flow: flows a pair
   int degree = 0;  // incast: senders a request
-  Duration start{};
+  // From the run's beginning; nullopt = at once. trace: the time in its file that is the run's
+  // beginning; nullopt = that of the first flow.
+  std::optional<Duration> start;
   Duration stop{};              // no flow starts from here on; 0 = the end of traffic
   Duration period{};            // burst, incast: between consecutive ones; 0 = there is one
   int repeat = 0;               // burst, incast: at most so many; 0 = until stop
   std::optional<BitRate> rate;  // poisson: instead of load; incast: Poisson requests of this load
   std::vector<std::string> paths;  // spines that these flows may use; empty = all
   std::string file;                // trace
+  int64_t file_dilation = 1;       // trace: times of its file are multiplied by it; by scaled()
   bool measured = true;            // false: load only, in no statistic of flows
   bool operator==(const TrafficConfig&) const = default;
 };

@@ -16,6 +16,8 @@ SwitchConfig scaled(const SwitchConfig& config) {
 Experiment scaled(const Experiment& experiment) {
   ExperimentDocument document = experiment_document(experiment);
   dilate_section(experiment_section(), &document, experiment.run.time_dilation);
+  for (TrafficConfig& traffic : document.experiment.traffic)
+    traffic.file_dilation *= experiment.run.time_dilation;
   document.experiment.run.time_dilation = 1;
   return experiment_of(document);
 }

@@ -102,7 +102,7 @@ std::vector<Key> load_keys() {
   };
 }
 
-// Between whom, when, and what else flows have.
+// Between whom, and how many.
 std::vector<Key> flow_keys() {
   using S = TrafficConfig;
   return {
@@ -140,7 +140,19 @@ std::vector<Key> flow_keys() {
                           .help = "senders a request",
                           .applies = kIncast,
                           .applies_says = "type: incast"}),
-      key<S>(&S::start, {.name = "start", .max = kLatest, .help = "from the run's beginning"}),
+  };
+}
+
+// When, and what else flows have.
+std::vector<Key> time_keys() {
+  using S = TrafficConfig;
+  return {
+      key<S>(&S::start, {.name = "start",
+                         .max = kLatest,
+                         .absent = "first",
+                         .help = "from the run's beginning; first: at once. trace: the time in its "
+                                 "file that is the run's beginning, 0s: its times stay; first: "
+                                 "when its first flow starts"}),
       key<S>(&S::stop, {.name = "stop",
                         .max = kLatest,
                         .absent = "end",
@@ -162,8 +174,8 @@ std::vector<Key> flow_keys() {
       key<S>(&S::file, {.name = "file",
                         .max = 512,
                         .default_says = "required with type: trace",
-                        .help = "CSV of start,source,destination,size or a flow file of HPCC's "
-                                "simulator, from the experiment's folder",
+                        .help = "CSV of start,source,destination,size or a flow file of HPCC's or "
+                                "ConWeave's simulator, from the experiment's folder",
                         .applies = kTrace,
                         .applies_says = "type: trace"}),
       key<S>(&S::measured,
@@ -174,6 +186,7 @@ std::vector<Key> flow_keys() {
 std::vector<Key> traffic_keys() {
   std::vector<Key> keys = load_keys();
   std::ranges::move(flow_keys(), std::back_inserter(keys));
+  std::ranges::move(time_keys(), std::back_inserter(keys));
   return keys;
 }
 

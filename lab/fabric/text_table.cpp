@@ -56,7 +56,7 @@ std::string in_quotes(std::string_view text) {
 }
 
 TextTable::TextTable(const NamedText& file, std::string_view header) : name_(file.name) {
-  const size_t columns = split(header).size();
+  columns_ = split(header).size();
   bool begun = false;
   for_each_line(file.text, [&](size_t line, std::string_view text, const char* begin) {
     if (!begun) {
@@ -66,30 +66,43 @@ TextTable::TextTable(const NamedText& file, std::string_view header) : name_(fil
       return;
     }
     rows_.push_back({line, begin, split(text)});
-    if (rows_.back().cells.size() == columns) return;
+    if (rows_.back().cells.size() == columns_) return;
     problem(line, in_quotes(text) + " has not the columns " + std::string(header));
     rows_.pop_back();
   });
   if (!begun) problem(1, "no table, it begins with the line " + std::string(header));
 }
 
-TextTable::TextTable(const NamedText& file, Blank format) : name_(file.name) {
+TextTable::TextTable(const NamedText& file, const Blank& format) : name_(file.name) {
   size_t count_line = 0;
   std::string count;
   for_each_line(file.text, [&](size_t line, std::string_view text, const char* begin) {
-    if (count_line == 0) {
-      count_line = line;
-      count = text;
-      return;
-    }
-    rows_.push_back({line, begin, split_at_blanks(text)});
-    if (rows_.back().cells.size() == format.columns) return;
-    problem(line, in_quotes(text) + " has not " + std::to_string(format.columns) + " columns");
-    rows_.pop_back();
+    if (count_line != 0) return add_blank_row({line, begin, split_at_blanks(text)}, text, format);
+    count_line = line;
+    count = text;
   });
   if (ok() && count != std::to_string(rows_.size()))
     problem(std::max<size_t>(count_line, 1), in_quotes(count) + " is not the number of rows, " +
                                                  std::to_string(rows_.size()) + " follow");
+}
+
+void TextTable::add_blank_row(const TableRow& row, std::string_view text, const Blank& format) {
+  const std::string has =
+      in_quotes(text) + " has " + std::to_string(row.cells.size()) + " columns, ";
+  if (columns_ == 0) {
+    std::string valid;
+    for (const std::string_view layout : format.layouts) {
+      const size_t columns = split_at_blanks(layout).size();
+      if (row.cells.size() == columns) columns_ = columns;
+      valid +=
+          (valid.empty() ? "" : ", or ") + std::to_string(columns) + ": " + std::string(layout);
+    }
+    if (columns_ == 0) return problem(row.line, has + "valid are " + valid);
+    first_row_ = row.line;
+  }
+  if (row.cells.size() == columns_) return rows_.push_back(row);
+  problem(row.line,
+          has + "line " + std::to_string(first_row_) + " has " + std::to_string(columns_));
 }
 
 std::string_view TextTable::first_line(std::string_view text) {

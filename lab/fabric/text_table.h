@@ -31,26 +31,32 @@ struct NamedText {
 
 class TextTable {
  public:
-  struct Blank {  // between blanks; the first line says how many rows follow
-    size_t columns = 0;
+  // Between blanks; the first line says how many rows follow. The first row decides by its number
+  // of cells which of the layouts the file has; a layout names its columns.
+  struct Blank {
+    std::vector<std::string_view> layouts;
   };
 
   // Rows of as many cells as `header` has; every other row is a problem.
   TextTable(const NamedText& file, std::string_view header);
-  TextTable(const NamedText& file, Blank format);
+  TextTable(const NamedText& file, const Blank& format);
   // Without what precedes the table; empty when there is none.
   static std::string_view first_line(std::string_view text);
 
   const std::vector<TableRow>& rows() const { return rows_; }
+  size_t columns() const { return columns_; }  // 0: between blanks, and there is no row
   void problem(size_t line, const std::string& text);
   void problem(const TableRow& row, size_t cell, const std::string& text);
   bool ok() const { return problems_.empty(); }
   const Problems& problems() const { return problems_; }
 
  private:
+  void add_blank_row(const TableRow& row, std::string_view text, const Blank& format);
   void add_problem(const std::string& place, const std::string& text);
 
   std::string name_;
+  size_t columns_ = 0;
+  size_t first_row_ = 0;  // line, of those between blanks
   std::vector<TableRow> rows_;
   Problems problems_;
 };

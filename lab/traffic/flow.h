@@ -25,6 +25,7 @@ struct Flow {
   uint16_t traffic = 0;           // index of Experiment::traffic
   uint16_t source_port = 0;       // 49,152 to 65,535
   uint32_t request = kNoRequest;  // incast: its number within the item, from 0
+  uint16_t file_port = 0;         // trace: the destination port that HPCC's files give; 0 = none
   bool operator==(const Flow&) const = default;
 };
 

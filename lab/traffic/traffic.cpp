@@ -157,6 +157,7 @@ Result<Trace> make_traffic(const config::Experiment& experiment, const Topology&
     append(problems, item.problems);
     append(trace.warnings, item.warnings);
     append(trace.flows, item.flows);
+    if (!trace.file_origin) trace.file_origin = item.file_origin;
     trace.items.push_back(std::move(item.summary));
   }
   if (!problems.empty()) return problems;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,11 @@ struct Trace {
   std::vector<Flow> flows;  // by start; those that start together as they were made
   std::vector<TrafficSummary> items;
   std::vector<std::string> warnings;  // "traffic.0: what"
+  // The time in the first trace's file that is the run's beginning, as in the file; nullopt = no
+  // trace.
+  std::optional<Duration> file_origin;
 
-  uint64_t digest() const;  // FNV-1a over every member of every flow
+  uint64_t digest() const;  // FNV-1a over all of every flow that decides what is sent
 };
 
 // All problems at once: "traffic.0.sources.1: what, what would be valid", or of a file "file:line:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,7 @@ class TrafficItem {
   WireCost wire_cost() const;
 
   // Flows start in [begin, end).
-  Instant begin() const { return Instant::at(config_.start); }
+  Instant begin() const { return Instant::at(config_.start.value_or(Duration{})); }
   Instant end() const { return end_; }
   // Calls `at(start)` for each burst or request by period and repeat, while there is room.
   template <class At>
@@ -79,6 +80,7 @@ class TrafficItem {
   std::vector<uint32_t> destinations;
   std::vector<Flow> flows;
   TrafficSummary summary;
+  std::optional<Duration> file_origin;  // trace: the time in its file that is the run's beginning
   Problems problems;
   std::vector<std::string> warnings;
 

@@ -314,8 +314,9 @@ Result<Trace> from_file(const std::string& text, const TrafficConfig& traffic) {
     return NamedText{name, text};
   });
 }
-TrafficConfig from_trace() {
-  return {.type = TrafficType::trace, .file = "t.csv"};
+// Times of the file stay, unless `start` says otherwise.
+TrafficConfig from_trace(std::optional<Duration> start = Duration{}) {
+  return {.type = TrafficType::trace, .start = start, .file = "t.csv"};
 }
 
 TEST(TraceFile, IsReadAndSorted) {
@@ -341,6 +342,84 @@ TEST(TraceFile, OfTheHpccSimulator) {
   EXPECT_EQ(trace.value().flows[0].source, 7u);
   EXPECT_EQ(trace.value().flows[1].size, Bytes(4'000));
   EXPECT_EQ(trace.value().flows[1].start, Instant::at(2_ms));
+}
+
+// Without a destination port, and at the times of its generator.
+TEST(TraceFile, OfTheConweaveSimulator) {
+  const auto trace =
+      from_file("2 \n0 5 3 4000 2.000012345\n7 1 3 1 2.000002345\n", from_trace(std::nullopt));
+  ASSERT_TRUE(trace.ok()) << trace.problems().front();
+  ASSERT_EQ(trace.value().flows.size(), 2u);
+  EXPECT_EQ(trace.value().flows[0].source, 7u);
+  EXPECT_EQ(trace.value().flows[0].destination, 1u);
+  EXPECT_EQ(trace.value().flows[0].start, Instant());
+  EXPECT_EQ(trace.value().flows[0].file_port, 0);
+  EXPECT_EQ(trace.value().flows[1].size, Bytes(4'000));
+  EXPECT_EQ(trace.value().flows[1].start, Instant::at(10_us));
+  EXPECT_EQ(trace.value().file_origin, 2'000'002'345_ns);
+  EXPECT_THAT(trace.value().warnings, IsEmpty());
+}
+
+TEST(TraceFile, ItsLayoutIsKnownByTheNumberOfColumns) {
+  const auto problems = [](const std::string& text) {
+    return from_file(text, from_trace()).problems();
+  };
+  EXPECT_THAT(problems("1\n0 5 3 4000\n"),
+              ElementsAre("t.csv:2: '0 5 3 4000' has 4 columns, valid are 5: src dst pg size "
+                          "start, or 6: src dst pg dport size start"));
+  EXPECT_THAT(problems("# flows\n2\n\n0 5 3 4000 0.001\n0 5 3 100 4000 0.001\n"),
+              ElementsAre("t.csv:5: '0 5 3 100 4000 0.001' has 6 columns, line 4 has 5"));
+  EXPECT_THAT(problems("3\n0 5 x 4000 0.001\n0 5 8 4000 0.001\n0 5 3 many -1\n"),
+              ElementsAre("t.csv:2:5: 'x' is not a priority group, they are 0 to 7",
+                          "t.csv:3:5: '8' is not a priority group, they are 0 to 7",
+                          testing::StartsWith("t.csv:4:12: "), testing::StartsWith("t.csv:4:7: ")));
+  EXPECT_THAT(problems("1\n0 5 3 65536 4000 0.001\n"),
+              ElementsAre("t.csv:2:7: '65536' is not a port, they are 0 to 65535"));
+}
+
+TEST(TraceFile, StartsWithItsFirstFlowOrWhenItIsTold) {
+  const std::string text = "3\n0 5 3 100 10 2.001\n1 6 3 200 10 2.030\n2 7 3 100 10 2.000\n";
+  const auto starts = [&](std::optional<Duration> start) {
+    std::vector<Duration> out;
+    const auto trace = from_file(text, from_trace(start));
+    EXPECT_TRUE(trace.ok());
+    for (const Flow& flow : trace.value().flows) out.push_back(flow.start.since_zero());
+    const size_t outside = 3 - out.size();
+    const std::string said = "traffic.0.file: " + std::to_string(outside) +
+                             " of 3 flows start outside of the run and are left out";
+    EXPECT_EQ(trace.value().warnings.front(), said);
+    return out;
+  };
+  // The run takes flows for 25 ms.
+  EXPECT_THAT(starts(std::nullopt), ElementsAre(0_ms, 1_ms));
+  EXPECT_THAT(starts(1'999_ms), ElementsAre(1_ms, 2_ms));
+  EXPECT_THAT(starts(2'001_ms), ElementsAre(0_ms)) << "what is before the beginning is left out";
+  EXPECT_THAT(starts(2'010_ms), ElementsAre(20_ms));
+  EXPECT_THAT(starts(0_ms), IsEmpty());
+  EXPECT_EQ(from_file(text, from_trace(2'010_ms)).value().flows[0].file_port, 200);
+}
+
+// A dilated experiment has dilated times, and so have the flows of its files.
+TEST(TraceFile, IsDilatedWithItsExperiment) {
+  config::Experiment slow = experiment({from_trace(2'000_ms)});
+  slow.run.time_dilation = 100;
+  slow = config::scaled(slow);
+  const auto trace = make_traffic(slow, fabric(), 1, [](const std::string& name) {
+    return NamedText{name, "2\n0 5 3 10 2.001\n1 6 3 10 2.024\n"};
+  });
+  ASSERT_TRUE(trace.ok()) << trace.problems().front();
+  ASSERT_EQ(trace.value().flows.size(), 2u);
+  EXPECT_EQ(trace.value().flows[0].start, Instant::at(100_ms));
+  EXPECT_EQ(trace.value().flows[1].start, Instant::at(2'400_ms));
+  EXPECT_EQ(trace.value().file_origin, 2'000_ms);
+}
+
+TEST(TraceFile, SaysThatAPriorityGroupIsNotTheHosts) {
+  const auto trace = from_file("2\n0 5 3 10 0.001\n1 6 2 10 0.001\n", from_trace());
+  ASSERT_TRUE(trace.ok());
+  EXPECT_THAT(trace.value().warnings,
+              ElementsAre("traffic.0.file: 1 of 2 flows name another priority group than "
+                          "host.priority, which they have"));
 }
 
 // Switches are 1 and 3: hosts are 0, 2, 4 and 5, in that order.
@@ -395,7 +474,7 @@ TEST(TraceFile, SaysWhatIsWrongInEachLine) {
                           "t.csv:5:17: a flow has at least 1 octet"));
   const auto hpcc = from_file("3\n0 8 3 100 4000 0.002\n7 1 3 100 1\n", from_trace());
   ASSERT_FALSE(hpcc.ok());
-  EXPECT_THAT(hpcc.problems(), ElementsAre("t.csv:3: '7 1 3 100 1' has not 6 columns",
+  EXPECT_THAT(hpcc.problems(), ElementsAre("t.csv:3: '7 1 3 100 1' has 5 columns, line 2 has 6",
                                            "t.csv:2:3: '8' is not the number of a host, they "
                                            "are 0 to 7"));
   EXPECT_THAT(from_file("3\n0 1 3 100 4000 0.002\n", from_trace()).problems(),
