@@ -7,6 +7,7 @@
 // section 5; reference 1.3, A.7.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -29,6 +30,8 @@ struct alignas(64) PortSignals {
   std::atomic<int64_t> dre_since_ps{0};   // when the T_dre period began that X was last decayed to
   std::atomic<uint8_t> paused_queues{0};  // bit = queue stopped by PFC
   std::atomic<uint8_t> up{0};             // link and admin state
+  std::atomic<uint8_t> line_queue{0};     // of line_bytes; kPriorities: a frame of the switch's own
+  std::atomic<uint32_t> line_bytes{0};    // of the frame on the line; 0: the line rests
 
   // Octets waiting in `queue` and in every queue served before or beside it (index >= queue).
   uint64_t backlog_from(QueueId queue) const {
@@ -36,6 +39,14 @@ struct alignas(64) PortSignals {
     for (size_t q = queue.index(); q < kPriorities; ++q)
       sum += queued_bytes[q].load(std::memory_order_relaxed);
     return sum;
+  }
+  // The same without the frame that is on the line.
+  uint64_t waiting_from(QueueId queue) const {
+    const uint64_t queued = backlog_from(queue);
+    const size_t of = line_queue.load(std::memory_order_relaxed);
+    if (of < queue.index() || of >= kPriorities) return queued;
+    const uint64_t on_line = line_bytes.load(std::memory_order_relaxed);
+    return queued - std::min(on_line, queued);  // another shard's line may have ended meanwhile
   }
   bool paused(QueueId queue) const {
     return (paused_queues.load(std::memory_order_relaxed) >> queue.index() & 1) != 0;

@@ -5,10 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <ranges>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "net/byte_order.h"
+#include "net/protocols.h"
 #include "net/random.h"
 #include "tests/conformance/allocations.h"
 #include "tests/conformance/probes.h"
@@ -59,32 +62,51 @@ std::string name_of(const testing::TestParamInfo<Variant>& info) {
   return name;
 }
 
+// A packet with the little of a frame that a scheme may read: where an IPv4 packet goes to.
+struct Framed {
+  static constexpr size_t kDestination = kEthernetHeader + 16;
+
+  void fill(uint64_t flow) {
+    mbuf.buf_addr = octets.data();
+    packet = make_packet(flow);
+    packet.l2_len = kEthernetHeader;
+    store_be32(&octets[kDestination], static_cast<uint32_t>(flow / 4));
+  }
+
+  alignas(64) rte_mbuf mbuf{};
+  Packet packet{};  // right behind it, as Packet::mbuf() has it
+  alignas(64) std::array<uint8_t, 64> octets{};
+};
+static_assert(offsetof(Framed, packet) == sizeof(rte_mbuf));
+
 // A burst of packets that a test fills and sends through a selector.
 class Burst {
  public:
   Burst(Burst&&) = default;
-  explicit Burst(size_t size = kBurst) : packets_(size, Packet{}), set_of_(size) {
-    for (Packet& packet : packets_) pointers_.push_back(&packet);
+  explicit Burst(size_t size = kBurst) : packets_(size), set_of_(size) {
+    for (Framed& each : packets_) pointers_.push_back(&each.packet);
   }
   Burst copy() const {
     Burst other(packets_.size());
-    other.packets_ = packets_;
     other.set_of_ = set_of_;
-    for (size_t i = 0; i < packets_.size(); ++i) other.pointers_[i] = &other.packets_[i];
+    for (size_t i = 0; i < packets_.size(); ++i) {
+      other.packets_[i] = packets_[i];
+      other.packets_[i].mbuf.buf_addr = other.packets_[i].octets.data();
+    }
     return other;
   }
   void put(size_t i, uint64_t flow, uint16_t set) {
-    packets_[i] = make_packet(flow);
+    packets_[i].fill(flow);
     set_of_[i] = set;
   }
   void select(Selector& selector, const PathView& view) {
     selector.select(view, pointers_, set_of_);
   }
-  std::vector<Packet>& packets() { return packets_; }
+  auto packets() { return packets_ | std::views::transform(&Framed::packet); }
   uint16_t set_of(size_t i) const { return set_of_[i]; }
 
  private:
-  std::vector<Packet> packets_;
+  std::vector<Framed> packets_;
   std::vector<Packet*> pointers_;
   std::vector<uint16_t> set_of_;
 };

@@ -128,7 +128,7 @@ void Egress::service_port(PortId id) {
   const Instant now = context_.now;
   if (port.free_at > now) return;  // once more at its completion
   if (port.line_busy) {
-    settle(id, port.on_line);
+    settle(id, port);
     port.line_busy = false;
   }
   if (!port.up || port.refused_until > now) [[unlikely]]
@@ -257,7 +257,11 @@ inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, ui
     const Run& run = burst.runs[i];
     const bool stays = port.line_busy && i + 1 == burst.turns();
     all_octets += run.octets;
-    if (stays) port.on_line = {burst.charges[gone], last_len, run.queue};
+    if (stays) {
+      port.on_line = burst.charges[gone];
+      store(signals.line_bytes, last_len);
+      store(signals.line_queue, run.queue);
+    }
     if (run.queue == kOwn) [[unlikely]]
       continue;
     context_.queue(id, run.queue).progress_at = context_.now;
@@ -301,10 +305,13 @@ void Egress::put_back(PortId id, Port& port, const Packets<kMost>& packets, Burs
   timers_.set(static_cast<Deadlines::Id>(id.index()), port.refused_until);
 }
 
-inline void Egress::settle(PortId id, const Departure& departure) {
-  if (departure.queue != kOwn)
-    take_octets(context_.signals(id).queued_bytes[departure.queue], departure.wire_len);
-  buffer_.release(departure.charge);
+inline void Egress::settle(PortId id, const Port& port) {
+  lb::PortSignals& signals = context_.signals(id);
+  const uint8_t queue = signals.line_queue.load(std::memory_order_relaxed);
+  if (queue != kOwn)
+    take_octets(signals.queued_bytes[queue], signals.line_bytes.load(std::memory_order_relaxed));
+  store(signals.line_bytes, uint32_t{0});
+  buffer_.release(port.on_line);
 }
 
 void Egress::set_up(PortId id, bool up) {
@@ -314,7 +321,7 @@ void Egress::set_up(PortId id, bool up) {
   port.idle = true;
   port.refused_until = context_.now;
   if (up) return;
-  if (port.line_busy) settle(id, port.on_line);
+  if (port.line_busy) settle(id, port);
   port.line_busy = false;
   for (uint8_t queue = 0; queue <= kOwn; ++queue) drop_queue(id, queue, DropReason::egress_down);
 }

@@ -83,12 +83,6 @@ class Egress {
 
   static constexpr uint8_t kNoQueue = kPriorities + 1;
 
-  // The frame on the line: what is released when its last bit has left.
-  struct Departure {
-    Charge charge;
-    uint32_t wire_len;
-    uint8_t queue;
-  };
   // What starts and ends a frame is the first line; a queue's own line is in CommonState.
   struct alignas(64) Port {
     Instant free_at;                        // of the line
@@ -96,7 +90,7 @@ class Egress {
     const QueueSettings* queues = nullptr;  // of the snapshot in force; null: another shard's port
     LineRate line;
     int32_t line_overhead = 0;
-    Departure on_line;    // line_busy: a frame whose last bit has not left
+    Charge on_line;       // line_busy: of a frame whose last bit has not left; see PortSignals
     uint8_t waiting = 0;  // bit = queue with packets
     uint8_t limited = 0;  // bit = queue with a rate: QueueRates::limited()
     QueueStops stops;
@@ -166,7 +160,7 @@ class Egress {
                 size_t sent);
   template <size_t kMost>
   void account(PortId id, Port& port, const Burst<kMost>& burst, uint32_t last_len);
-  void settle(PortId id, const Departure& departure);
+  void settle(PortId id, const Port& port);
   void drop_queue(PortId id, uint8_t queue, DropReason reason);
   void discard(Packet* packet, bool up);
   void count_discarded(PortId id, size_t queue, uint64_t packets);

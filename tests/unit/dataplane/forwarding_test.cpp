@@ -60,6 +60,26 @@ TEST(Forwarding, LeavesWhenTheLineHasCarriedIt) {
     EXPECT_EQ(seen[static_cast<size_t>(i)].at, Instant::at(800_ps * 1024 * (i + 1)));
 }
 
+// What a scheme may tell apart: octets that wait, and those of the frame on the line.
+TEST(Forwarding, TheFrameOnTheLineDoesNotWait) {
+  const config::SwitchConfig config = two_hosts();
+  Fabric fabric;
+  const size_t node = fabric.add_switch(config);
+  fabric.set_link(node, PortId(0), true);
+  fabric.set_link(node, PortId(1), true);
+  UdpSpec spec = from_host1(config);
+  spec.frame_len = 1000;
+  for (int i = 0; i < 3; ++i) fabric.inject(node, PortId(0), udp_frame(spec), 1000);
+  const lb::PortSignals& port = fabric.at(node).signals(PortId(1));
+  for (uint32_t left = 3; left > 0; --left) {
+    EXPECT_EQ(port.backlog_from(QueueId(0)), left * 1000);
+    EXPECT_EQ(port.waiting_from(QueueId(0)), (left - 1) * 1000);
+    fabric.run_until(Instant::at(800_ps * 1024 * (4 - left)));
+  }
+  EXPECT_EQ(port.backlog_from(QueueId(0)), 0u);
+  EXPECT_EQ(port.line_bytes, 0u);
+}
+
 class ShardCount : public testing::TestWithParam<size_t> {};
 
 TEST_P(ShardCount, LeafSpineDeliversEverythingOnce) {

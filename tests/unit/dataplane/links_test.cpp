@@ -65,6 +65,16 @@ TEST(Peers, AFabricPortCarriesPacketsFromWhenItsPeerIsKnown) {
   EXPECT_EQ(rig.seen(2).size(), 1u) << "its peer is not known";
 }
 
+TEST(Peers, AnAdvertisementOnTheLineWasInNoQueue) {
+  OneSwitch rig(a_leaf(false));
+  rig.inject(1, lldp(10));
+  rig.inject(0, to_leaf2(rig.config));
+  const lb::PortSignals& port = rig.object().signals(PortId(1));
+  EXPECT_GT(port.line_bytes, 0u);
+  EXPECT_GT(port.backlog_from(QueueId(0)), 0u);
+  EXPECT_EQ(port.waiting_from(QueueId(0)), port.backlog_from(QueueId(0)));
+}
+
 TEST(Peers, LldpBeyondARateIsNotRead) {
   config::SwitchConfig config = a_leaf(false);
   config.control.lldp_frames_per_second = 3;

@@ -3,6 +3,8 @@
 #include <array>
 #include <set>
 
+#include "tests/support/frames.h"
+#include "tests/support/packet_pool.h"
 #include "tests/support/paths.h"
 
 namespace eddy::lb {
@@ -143,6 +145,168 @@ TEST(Drill, PauseMattersOnlyWhenAsked) {
   used.clear();
   for (int i = 0; i < 100; ++i) used.insert(choose(*aware, paths));
   EXPECT_EQ(used.size(), 4u);
+}
+
+// Packets with a frame to read, in plain memory.
+class Hosts {
+ public:
+  // Of a flow, to an address.
+  Packet& to(const IpAddress& address, uint64_t flow = 1) {
+    const IpAddress from =
+        address.is_v4() ? IpAddress(Ipv4Address{0x0a000001}) : parse_ip("fd00::1").value();
+    if (packet_ != nullptr) pool_.put(packet_);
+    packet_ = pool_.get(eddy::test::udp_frame({.source = from, .destination = address}));
+    Packet& packet = *packet_;
+    const Packet sample = make_packet(flow);
+    packet.order_hash = sample.order_hash;
+    packet.balance_hash = sample.balance_hash;
+    packet.queue = sample.queue;
+    packet.l2_len = kEthernetHeader;
+    packet.flags = static_cast<uint16_t>(kPacketIp | (address.is_v4() ? 0 : kPacketIpv6));
+    return packet;
+  }
+  Packet& to(uint32_t host, uint64_t flow = 1) {
+    return to(IpAddress(Ipv4Address{0x0a010000 + host}), flow);
+  }
+
+ private:
+  eddy::test::PacketPool pool_{1};
+  Packet* packet_ = nullptr;
+};
+
+// One queue of 32 is the shortest by far; what its finder remembers is not drawn by luck.
+struct OneShortest {
+  explicit OneShortest(const ParameterMap& parameters) : drill(make("drill", paths, parameters)) {
+    for (size_t port = 0; port < 32; ++port) paths.queue(port, port == 17 ? 1 : 10'000);
+  }
+  bool finds(Packet& packet) { return select_one(*drill, paths.view(), packet) == 17; }
+  void find(uint32_t host) {
+    for (int i = 0; i < 1'000; ++i)
+      if (finds(hosts.to(host))) return;
+    FAIL() << "1,000 draws and never the shortest queue";
+  }
+
+  Paths paths{{make_set(32)}};
+  std::unique_ptr<Selector> drill;
+  Hosts hosts;
+};
+
+TEST(Drill, OneMemoryForAllHostsOfALeaf) {
+  OneShortest rig(ParameterMap{{"d", "1"}});
+  rig.find(1);
+  for (uint32_t host = 2; host < 40; ++host) EXPECT_TRUE(rig.finds(rig.hosts.to(host)));
+}
+
+TEST(Drill, AMemoryForEachHostIfAsked) {
+  OneShortest rig({{"d", "1"}, {"memory", "destination_host"}});
+  rig.find(1);
+  int lucky = 0;
+  for (uint32_t host = 2; host < 40; ++host) {
+    lucky += rig.finds(rig.hosts.to(host)) ? 1 : 0;
+    EXPECT_TRUE(rig.finds(rig.hosts.to(1))) << "host 1 forgot for host " << host;
+  }
+  EXPECT_LE(lucky, 6) << "38 hosts that draw once of 32 each";
+}
+
+TEST(Drill, AHostIsItsWholeAddress) {
+  OneShortest rig({{"d", "1"}, {"memory", "destination_host"}});
+  const IpAddress host = parse_ip("fd00:1::5").value();
+  while (!rig.finds(rig.hosts.to(host))) {
+  }
+  int lucky = 0;
+  for (const std::string_view other :
+       {"fd00:1::6", "fd00:2::5", "fd00:1::1:0:5", "fe00:1::5", "fd00:1:1::5", "fd00:1::7:5"}) {
+    lucky += rig.finds(rig.hosts.to(parse_ip(other).value())) ? 1 : 0;
+    EXPECT_TRUE(rig.finds(rig.hosts.to(host)));
+  }
+  EXPECT_LE(lucky, 2);
+}
+
+TEST(Drill, AHostThatFindsNoPlaceTakesOne) {
+  OneShortest rig({{"d", "1"}, {"memory", "destination_host"}, {"hosts", "64"}});
+  int kept = 0;
+  for (int round = 0; round < 20; ++round) {
+    rig.find(1);
+    for (uint32_t host = 2; host < 1'000; ++host) (void)rig.finds(rig.hosts.to(host));
+    kept += rig.finds(rig.hosts.to(1)) ? 1 : 0;
+  }
+  EXPECT_LE(kept, 4) << "others have taken its place, and it draws one of 32";
+}
+
+TEST(Drill, AHostRemembersInEachComponent) {
+  std::vector<uint16_t> weights(32, 40);
+  weights.resize(64, 10);
+  Paths paths({make_set(weights)});
+  const auto drill = make("drill", paths, {{"d", "1"}, {"memory", "destination_host"}});
+  for (size_t port = 0; port < 64; ++port) paths.queue(port, 10'000);
+  paths.queue(5, 1);
+  paths.queue(40, 1);
+  Hosts hosts;
+  const auto send = [&](uint64_t flow) {
+    return select_one(*drill, paths.view(), hosts.to(1, flow));
+  };
+  uint64_t slow = 0;
+  while (send(slow) < 32) ++slow;
+  uint64_t fast = 0;
+  while (send(fast) >= 32) ++fast;
+  for (int i = 0; i < 1'000; ++i) {
+    send(fast);
+    send(slow);
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(send(fast), 5);
+    EXPECT_EQ(send(slow), 40);
+  }
+}
+
+// A frame between leaves that has no IP header.
+TEST(Drill, APacketToNoHostHasTheLeafsMemory) {
+  OneShortest rig({{"d", "1"}, {"memory", "destination_host"}});
+  const auto send = [&] {
+    Packet packet = make_packet(1);
+    packet.flags = 0;
+    return rig.finds(packet);
+  };
+  while (!send()) {
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(send());
+}
+
+// Port 0: a frame of 1,500 octets is on the line, and nothing waits. Port 1: 1,000 wait.
+TEST(Drill, TheFrameOnTheLineCountsUnlessToldNotTo) {
+  Paths paths({make_set(2)});
+  paths.queue(0, 1'500);
+  paths.port(0).line_bytes = 1'500;
+  paths.port(0).line_queue = 3;
+  paths.queue(1, 1'000);
+  const auto with = make("drill", paths, {{"d", "8"}});
+  const auto without = make("drill", paths, {{"d", "8"}, {"queue", "waiting"}});
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(choose(*with, paths), 1);
+    EXPECT_EQ(choose(*without, paths), 0);
+  }
+  const auto second = make("drill", paths, {{"d", "8"}, {"m", "2"}, {"queue", "waiting"}});
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(choose(*second, paths), 0);
+}
+
+// Reference A.6 counts the queues served before or beside the packet's own, and so does the line.
+TEST(Drill, TheFrameOnTheLineIsTakenOffWhereItWasCounted) {
+  PortSignals port;
+  for (auto& bytes : port.queued_bytes) bytes = 0;
+  port.queued_bytes[1] = 700;
+  port.queued_bytes[3] = 2'000;
+  port.queued_bytes[6] = 300;
+  const auto waiting = [&](uint8_t queue, uint32_t octets) {
+    port.line_queue = queue;
+    port.line_bytes = octets;
+    return port.waiting_from(QueueId(3));
+  };
+  EXPECT_EQ(port.waiting_from(QueueId(3)), 2'300u);
+  EXPECT_EQ(waiting(3, 900), 1'400u);
+  EXPECT_EQ(waiting(6, 300), 2'000u);
+  EXPECT_EQ(waiting(1, 700), 2'300u) << "a queue below";
+  EXPECT_EQ(waiting(kPriorities, 64), 2'300u) << "a frame of the switch's own";
+  EXPECT_EQ(waiting(3, 5'000), 0u) << "read while another shard writes";
 }
 
 }  // namespace

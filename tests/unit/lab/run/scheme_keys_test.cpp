@@ -1,0 +1,89 @@
+// What a scheme's keys change in a whole fabric, in virtual time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lab/run/run.h"
+
+namespace eddy::lab {
+namespace {
+
+using namespace eddy::literals;
+
+RunResult outcome_of(const config::Experiment& experiment) {
+  auto result = run_experiment(experiment, {});
+  for (const std::string& problem : result ? Problems{} : result.problems())
+    ADD_FAILURE() << problem;
+  return result ? std::move(*result) : RunResult{};
+}
+
+config::TrafficConfig one_burst(const std::string& from, const std::string& to, Bytes size,
+                                Duration start = {}) {
+  config::TrafficConfig item;
+  item.type = config::TrafficType::burst;
+  item.size = size;
+  item.sources = {from};
+  item.destinations = {to};
+  item.start = start;
+  return item;
+}
+
+config::Experiment leaves_and_spines(int spines, int hosts_per_leaf) {
+  config::Experiment experiment;
+  experiment.topology.leaves = 2;
+  experiment.topology.spines = spines;
+  experiment.topology.hosts_per_leaf = hosts_per_leaf;
+  experiment.run.warmup = Duration{};
+  experiment.run.duration = 1_ms;
+  return experiment;
+}
+
+// By how many of its lines to the spines a switch has sent more than so many octets.
+size_t lines_used(const RunResult& result, size_t switch_index, uint64_t more_than) {
+  return static_cast<size_t>(std::ranges::count_if(result.links, [&](const auto& line) {
+    return line.switch_index == switch_index && line.bytes > more_than;
+  }));
+}
+
+// One packet at a time, each to another host of leaf 2, while all queues are empty: equals stay
+// with what is remembered. A memory for the leaf sends all by one uplink; each host's own memory
+// is its own first draw.
+TEST(SchemeKeys, DrillRemembersByLeafOrByHost) {
+  constexpr int kHosts = 24;
+  config::Experiment experiment = leaves_and_spines(8, kHosts);
+  for (int host = 1; host <= kHosts; ++host)
+    for (int round = 0; round < 3; ++round)
+      experiment.traffic.push_back(one_burst("leaf1.host1", "leaf2.host" + std::to_string(host),
+                                             500_B, 20_us * (host + round * kHosts)));
+  experiment.run.duration = 20_us * (kHosts * 3 + 2);
+  experiment.load_balancer = {.scheme = "drill", .parameters = {{"d", "1"}}};
+  const RunResult by_leaf = outcome_of(experiment);
+  EXPECT_EQ(by_leaf.unfinished, 0u);
+  EXPECT_EQ(lines_used(by_leaf, 0, 0), 1u);
+  experiment.load_balancer.parameters["memory"] = "destination_host";
+  const RunResult by_host = outcome_of(experiment);
+  EXPECT_EQ(by_host.unfinished, 0u);
+  EXPECT_GE(lines_used(by_host, 0, 0), 5u) << "24 draws of 8";
+  EXPECT_EQ(by_host.trace_digest, by_leaf.trace_digest);
+}
+
+// A sender on a line four times as fast as each of the uplinks finds them with a frame on the line
+// and nothing that waits: equals, if the line does not count.
+TEST(SchemeKeys, DrillTellsABusyLineFromAnIdleOneUnlessOnlyWhatWaitsCounts) {
+  config::Experiment experiment = leaves_and_spines(8, 1);
+  experiment.topology.host_rate = 40_Gbps;
+  experiment.topology.fabric_rate = 10_Gbps;
+  experiment.traffic = {one_burst("leaf1.host1", "leaf2.host1", 64_KiB)};
+  experiment.load_balancer = {.scheme = "drill", .parameters = {{"d", "8"}}};
+  const RunResult with_line = outcome_of(experiment);
+  experiment.load_balancer.parameters["queue"] = "waiting";
+  const RunResult waiting = outcome_of(experiment);
+  EXPECT_EQ(with_line.unfinished + waiting.unfinished, 0u);
+  EXPECT_EQ(with_line.ooo_ratio, 0) << "each packet has found an idle line";
+  EXPECT_GT(waiting.ooo_ratio, 0.1) << "every other one has stood behind the frame on a busy one";
+}
+
+}  // namespace
+}  // namespace eddy::lab
