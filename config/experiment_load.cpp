@@ -12,6 +12,7 @@
 #include "config/matrix.h"
 #include "config/overlay.h"
 #include "lb/registry.h"
+#include "net/text/plain_name.h"
 
 namespace eddy::config {
 namespace {
@@ -69,7 +70,7 @@ class Loader {
   void read_variant(const Node& root, const Variant& variant);
   void refuse_outer_keys(const Node& tree);
   Experiment read_tree(const Node& tree, Positions& positions);
-  void complete(Experiment& experiment) const;
+  void complete(Experiment& experiment);
   void check(const ExperimentRun& run);
 
   const std::filesystem::path& name_;
@@ -185,9 +186,14 @@ Experiment Loader::read_tree(const Node& tree, Positions& positions) {
   return experiment_of(document);
 }
 
-void Loader::complete(Experiment& experiment) const {
+void Loader::complete(Experiment& experiment) {
   complete_parameters(experiment.load_balancer);
-  if (experiment.id.empty()) experiment.id = name_.stem().string();
+  if (experiment.id.empty()) {
+    experiment.id = name_.stem().string();
+    const Problems found = check_plain_name("id: the file's name", experiment.id);
+    if (!found.empty() && loaded_.runs.size() == 1)
+      problems_.push_back({{1, 1}, found.front() + "; or write id"});
+  }
   std::string& file = experiment.topology.file;
   if (!file.empty()) file = (name_.parent_path() / file).lexically_normal().string();
 }

@@ -35,7 +35,7 @@ EXAMPLES = ("tests/unit/scripts/check_citations_test.py",)
 # Not .topo and .csv: a result names the digest of those that it was made from, comments included.
 TEXTS = (".h", ".cpp", ".py", ".md", ".yaml", ".yml", ".txt", ".cmake", ".json", ".cff", ".sh", ".html", ".css", ".js")
 CPP = (".h", ".cpp")
-FOLDERS = ("net", "lb", "pfc", "host", "switch", "lab", "testbed", "config", "tests", "bench", "scripts", "docs",
+FOLDERS = ("net", "system", "lb", "pfc", "host", "switch", "lab", "testbed", "config", "tests", "bench", "scripts", "docs",
            "cmake")
 LARGEST = 1 << 20
 

@@ -33,20 +33,21 @@ MAX_FOLDER_UNITS = 32
 MAY_INCLUDE = {
     PLAIN_ROOM: ("net",),
     "net": ("net",),
+    "system": ("net", "system"),
     "lb": ("net", "lb"),
     "pfc": ("net", "pfc"),
     "host": ("net", "host"),
     "config": ("net", "lb", "pfc", "config"),
     "switch/dataplane": ("net", "lb", "pfc", "switch/dataplane"),
-    "switch/control": ("net", "lb", "pfc", "config", "switch/dataplane", "switch/control"),
-    "switch/dpdk": ("net", "lb", "pfc", "host", "config", "switch/dataplane", "switch/dpdk"),
-    "switch": ("net", "lb", "pfc", "host", "config", "switch"),
-    "lab": ("net", "lb", "pfc", "host", "config", "switch/dataplane", "lab"),
+    "switch/control": ("net", "system", "lb", "pfc", "config", "switch/dataplane", "switch/control"),
+    "switch/dpdk": ("net", "system", "lb", "pfc", "host", "config", "switch/dataplane", "switch/dpdk"),
+    "switch": ("net", "system", "lb", "pfc", "host", "config", "switch"),
+    "lab": ("net", "system", "lb", "pfc", "host", "config", "switch/dataplane", "lab"),
     # The one place where the lab and real ports meet; nobody includes it.
-    "testbed": ("net", "lb", "pfc", "host", "config", "switch/dataplane", "switch/control", "switch/dpdk",
+    "testbed": ("net", "system", "lb", "pfc", "host", "config", "switch/dataplane", "switch/control", "switch/dpdk",
                 "lab", "testbed"),
 }
-FOLDERS = ("net", "lb", "pfc", "host", "config", "switch", "lab", "testbed", "tests", "bench")
+FOLDERS = ("net", "system", "lb", "pfc", "host", "config", "switch", "lab", "testbed", "tests", "bench")
 
 # The rooms of a folder, each with those that it may use beside itself. A room that is not in its
 # folder's table may use none and be used by none.

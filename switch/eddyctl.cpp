@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "net/text/plain_name.h"
+#include "net/text/printable.h"
 #include "net/version.h"
 #include "switch/control/report/counter_docs.h"
 #include "switch/control/report/report_options.h"
@@ -22,6 +24,8 @@
 #include "switch/control/report/words.h"
 #include "switch/control/serve/client.h"
 #include "switch/control/top/top.h"
+#include "system/hostile_json.h"
+#include "system/run_folder.h"
 
 namespace eddy::control {
 namespace {
@@ -47,7 +51,8 @@ struct Action {
 };
 
 int fail(int code, const Problems& problems) {
-  for (const std::string& problem : problems) std::cerr << "eddyctl: " << problem << "\n";
+  for (const std::string& problem : problems)
+    std::cerr << "eddyctl: " << printable(problem) << "\n";
   return code;
 }
 
@@ -146,12 +151,13 @@ Sockets find_sockets() {
   Sockets found;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(kSocketDirectory, ignored)) {
-    if (entry.path().extension() != ".sock") continue;
+    if (entry.path().extension() != ".sock" || !is_plain_name(entry.path().stem().native()))
+      continue;
     const Problems problems = try_socket(entry.path(), SOCK_STREAM);
     if (problems.empty()) found.running.insert(entry.path().stem());
     if (!problems.empty()) found.problems[entry.path().stem()] = problems.front();
   }
-  for (const auto& [name, socket] : telemetry_sockets(runtime_directory()))
+  for (const auto& [name, socket] : telemetry_sockets(dpdk_run_folder()))
     found.running.insert(name);
   return found;
 }
@@ -167,8 +173,9 @@ Problems choose_only_one(Arguments& arguments, const Sockets& sockets) {
   if (sockets.running.size() > 1)
     return {"several switches run here, choose with --name: " + listed(sockets.running)};
   if (sockets.running.empty()) {
-    Problems out{"no switch runs here (looked in " + std::string(kSocketDirectory) + " and " +
-                 runtime_directory() + ")"};
+    const std::string telemetry = dpdk_run_folder();
+    Problems out{"no switch runs here (looked in " + std::string(kSocketDirectory) +
+                 (telemetry.empty() ? "" : " and " + telemetry) + ")"};
     for (const auto& [name, problem] : sockets.problems) out.push_back(problem);
     return out;
   }
@@ -192,11 +199,20 @@ std::string control_socket(const Arguments& arguments) {
   return arguments.socket.empty() ? default_socket_path(arguments.name) : arguments.socket;
 }
 
-Result<Json> over_socket(const Arguments& arguments, const Json& request, int timeout_ms) {
-  Result<Json> answer = request_over_socket(control_socket(arguments), request, timeout_ms);
+// Texts of the result are for a terminal, unless --json asks for them as they are.
+Result<Json> over_socket(const Arguments& arguments, const Json& request,
+                         const Patience& patience = {}) {
+  Result<Json> answer = request_over_socket(control_socket(arguments), request, patience);
   if (!answer.ok()) return answer.problems();
-  if (answer->value("ok", false)) return answer->value("result", Json::object());
-  return answer->value("problems", Problems{"the answer has neither result nor problems"});
+  if (!answer->value("ok", false))
+    return answer->value("problems", Problems{"the answer has neither result nor problems"});
+  const Json result = answer->value("result", Json::object());
+  return arguments.json ? result : with_printable_texts(result);
+}
+
+// In ASCII: a terminal obeys some characters beyond it.
+std::string json_line(const Json& value) {
+  return value.dump(-1, ' ', true) + "\n";
 }
 
 Result<Json> read_report(const Arguments& arguments, Report report) {
@@ -205,13 +221,16 @@ Result<Json> read_report(const Arguments& arguments, Report report) {
   if (arguments.options.port) request["port"] = *arguments.options.port;
   if (arguments.options.leaf) request["leaf"] = *arguments.options.leaf;
   if (arguments.options.top) request["top"] = *arguments.options.top;
-  return over_socket(arguments, request, kReadTimeoutMs);
+  Result<Json> result = over_socket(arguments, request);
+  if (!result.ok()) return result;
+  if (Problems problems = check_report(result.value()); !problems.empty()) return problems;
+  return result;
 }
 
 int show_once(const Arguments& arguments, Report report) {
   const Result<Json> value = read_report(arguments, report);
   if (!value.ok()) return fail(kRefused, value.problems());
-  std::cout << (arguments.json ? value.value().dump() + "\n" : render_table(value.value()))
+  std::cout << (arguments.json ? json_line(value.value()) : render_table(value.value()))
             << std::flush;
   return kDone;
 }
@@ -245,10 +264,18 @@ void print_change(const Json& result) {
 }
 
 int change(const Arguments& arguments, const Json& request) {
-  const Result<Json> result = over_socket(arguments, request, kChangeTimeoutMs);
+  Patience patience;
+  if (request.value("command", "") == "reload") {
+    patience.give_up_ms = kReloadMs;
+    patience.still_waiting = [] {
+      std::cerr << "eddyctl: no answer yet; a reload that restarts ports may take "
+                << kReloadMs / 1'000 << " s\n";
+    };
+  }
+  const Result<Json> result = over_socket(arguments, request, patience);
   if (!result.ok()) return fail(kRefused, result.problems());
   if (arguments.json)
-    std::cout << result.value().dump() << "\n";
+    std::cout << json_line(result.value());
   else
     print_change(result.value());
   return kDone;
@@ -265,6 +292,9 @@ int top(const Arguments& arguments) {
 }
 
 int run(Arguments& arguments) {
+  if (!arguments.name.empty())
+    if (Problems problems = check_plain_name("--name", arguments.name); !problems.empty())
+      return fail(kUsage, problems);
   const Result<Action> action = parse_words(arguments.words);
   if (!action.ok()) return fail(kUsage, action.problems());
   const std::string command = action.value().request.value("command", "");
@@ -318,8 +348,9 @@ int main(int argc, char** argv) {
   }
   try {
     return eddy::control::run(arguments);
-  } catch (const eddy::control::Json::exception& error) {
-    std::cerr << "eddyctl: the answer is not as expected: " << error.what() << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << "eddyctl: the answer is not as expected: " << eddy::printable(error.what())
+              << "\n";
     return eddy::control::kRefused;
   }
 }

@@ -48,6 +48,11 @@ int run(const Request& request) {
     std::fputs(eddy::config::json_schema().c_str(), stdout);
     return eddy::kExitOk;
   }
+  if (const auto problems = eddy::check_file_prefix(request.eal); !problems.empty()) {
+    for (const std::string& problem : problems)
+      std::fprintf(stderr, "eddyd: %s\n", problem.c_str());
+    return eddy::kExitBadConfig;
+  }
   if (request.config.empty()) {
     std::fputs("eddyd: --config FILE is missing (see --help)\n", stderr);
     return eddy::kExitBadConfig;

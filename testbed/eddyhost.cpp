@@ -13,6 +13,7 @@
 #include "lab/results/results.h"
 #include "lab/run/experiment_files.h"
 #include "net/quantity.h"
+#include "net/text/plain_name.h"
 #include "net/version.h"
 #include "switch/control/report/words.h"
 #include "switch/dpdk/eal.h"
@@ -48,11 +49,23 @@ int complain(int code, const Problems& problems) {
   return code;
 }
 
-// SOCKET, or NAME=SOCKET; a name without a socket has its default one.
+// NAME, or NAME=SOCKET; a name without a socket has its default one.
 SwitchSocket socket_of(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) return {text, control::default_socket_path(text)};
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+// Of what becomes a part of a path.
+Problems check_names(const Arguments& arguments) {
+  Problems problems = check_file_prefix(arguments.eal);
+  const auto add = [&](const char* option, const std::string& name) {
+    const Problems found = check_plain_name(option, name);
+    problems.insert(problems.end(), found.begin(), found.end());
+  };
+  add("--name", arguments.name);
+  for (const std::string& text : arguments.switches) add("--switch", socket_of(text).name);
+  return problems;
 }
 
 Result<Duration> duration_of(const char* option, const std::string& text) {
@@ -71,6 +84,8 @@ std::string replay_of(const Arguments& arguments) {
 }
 
 int run(Arguments& arguments) {
+  if (const Problems problems = check_names(arguments); !problems.empty())
+    return complain(kUsage, problems);
   const Result<fs::path> file = lab::experiment_file(arguments.experiment);
   if (!file) return complain(kUsage, file.problems());
   if (arguments.time_dilation > 0)

@@ -15,7 +15,9 @@ namespace {
 using control::Json;
 
 Result<Json> ask(const SwitchSocket& socket, const Json& request) {
-  Result<Json> answer = control::request_over_socket(socket.path, request, control::kReadTimeoutMs);
+  // Longer than eddyctl waits: hosts and switches may share a CPU.
+  const control::Patience patience{.give_up_ms = 5'000};
+  Result<Json> answer = control::request_over_socket(socket.path, request, patience);
   if (!answer)
     return Result<Json>::failure(
         fmt::format("switch {}: {}", socket.name, answer.problems().front()));

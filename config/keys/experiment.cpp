@@ -271,8 +271,9 @@ const Section& experiment_section() {
                  {.name = "id",
                   .max = 64,
                   .absent = "auto",
-                  .pattern = "^[A-Za-z0-9_.-]{1,64}$",
-                  .pattern_says = "up to 64 letters, digits, '_', '.' and '-'",
+                  .pattern = "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$",
+                  .pattern_says =
+                      "up to 64 letters, digits, '_', '-' and '.', neither '.' nor '-' first",
                   .help = "names its results; auto: the file's name"}),
           key<S>(
               [](auto& d) -> auto& { return d.experiment.title; }, text("title", "for headings")),

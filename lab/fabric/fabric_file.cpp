@@ -8,6 +8,8 @@
 #include "lab/fabric/word_lines.h"
 #include "net/ids.h"
 #include "net/quantity.h"
+#include "net/text/plain_name.h"
+#include "net/text/printable.h"
 
 namespace eddy::lab {
 namespace {
@@ -72,8 +74,9 @@ class OurReader {
     if (line.size() < 2) file_.problem(line.front(), "a name is missing, write 'switch NAME'");
     for (size_t i = 1; i < line.size(); ++i) {
       const std::string name(line[i].text);
-      if (name.find_first_of("-.=") != std::string::npos)
-        file_.problem(line[i], quoted(name) + " is no name: no '-', '.' or '=' in it, please");
+      if (!is_plain_name(name) || name.find_first_of("-.") != std::string::npos)
+        file_.problem(line[i], quoted(printable(name.substr(0, kLongestPlainName))) +
+                                   " is no name, write letters, digits and '_'");
       else if (!switches_.emplace(name, plan_.switches.size()).second)
         file_.problem(line[i], "switch " + quoted(name) + " stands twice");
       else if (plan_.switches.size() >= kMostSwitches)

@@ -14,6 +14,7 @@
 #include "config/document.h"
 #include "lab/real/switch_config.h"
 #include "lab/run/flow_results.h"
+#include "net/text/plain_name.h"
 
 namespace eddy::lab {
 namespace {
@@ -58,7 +59,7 @@ Json state_of(pid_t pid) {
 
 bool name_ok(const std::string& name) {
   constexpr size_t kLongest = 20;
-  return !name.empty() && name.size() <= kLongest &&
+  return is_plain_name(name) && name.size() <= kLongest &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
 
@@ -112,7 +113,8 @@ Result<std::unique_ptr<RealFabric>> RealFabric::start(const config::Experiment& 
   using Started = Result<std::unique_ptr<RealFabric>>;
   if (geteuid() != 0) return Started::failure("real switches need root, for network namespaces");
   if (!name_ok(name))
-    return Started::failure("--name " + name + ": valid are 1 to 20 of a to z, 0 to 9 and -");
+    return Started::failure("--name " + name +
+                            ": valid are 1 to 20 of a to z, 0 to 9 and -, no - first");
   Result<Topology> topology = unscaled_topology(experiment);
   if (!topology) return topology.problems();
   if (Problems problems = check_real(experiment, *topology); !problems.empty()) return problems;

@@ -23,7 +23,8 @@ inline constexpr const char* kRealFolder = "/run/eddy/lab";
 
 class RealFabric {
  public:
-  // `experiment` as loaded, with its time dilation. `name`: 1 to 20 of a to z, 0 to 9 and -.
+  // `experiment` as loaded, with its time dilation. `name`: 1 to 20 of a to z, 0 to 9 and -, no -
+  // first.
   static Result<std::unique_ptr<RealFabric>> start(const config::Experiment& experiment,
                                                    uint64_t seed, const std::string& name);
   ~RealFabric();

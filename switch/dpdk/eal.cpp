@@ -1,5 +1,4 @@
 #include "switch/dpdk/eal.h"
-#include "switch/dpdk/served.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,8 +9,6 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +18,9 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <utility>
+
+#include "net/text/plain_name.h"
 
 namespace eddy {
 namespace {
@@ -40,6 +40,24 @@ bool gives(const std::vector<std::string>& arguments,
               argument.size() > option.size() && argument[option.size()] == '=');
     });
   });
+}
+
+// The values of --file-prefix, which getopt_long() also takes when it is cut short ("--file=x").
+std::vector<std::string> file_prefixes(const std::vector<std::string>& extra) {
+  constexpr std::string_view kOption = "--file-prefix";
+  constexpr size_t kShortest = std::string_view("--fi").size();  // --f might be --force-...
+  std::vector<std::string> out;
+  for (size_t i = 0; i < extra.size(); ++i) {
+    const std::string_view word = extra[i];
+    const size_t equals = word.find('=');
+    const std::string_view option = word.substr(0, equals);
+    if (option.size() < kShortest || !kOption.starts_with(option)) continue;
+    if (equals != std::string_view::npos)
+      out.emplace_back(word.substr(equals + 1));
+    else
+      out.emplace_back(i + 1 < extra.size() ? extra[i + 1] : "");
+  }
+  return out;
 }
 
 std::string mebibytes(Bytes size) {
@@ -102,29 +120,24 @@ void choose_memory(const EalRequest& request, const Machine& machine, EalCommand
                        mebibytes(huge_need) + " MiB of hugepages are free)");
 }
 
-fs::path runtime_base() {
-  if (geteuid() == 0) return "/var/run/dpdk";
-  const char* user = getenv("XDG_RUNTIME_DIR");
-  return fs::path(user != nullptr ? user : "/tmp") / "dpdk";
-}
-
 // A switch of this name that runs is in the way; what one that was killed left behind is not.
-Problems claim_directory(const std::string& switch_name) {
-  const fs::path directory = runtime_base() / (std::string(kPrefix) + switch_name);
-  if (is_served(directory / "dpdk_telemetry.v2"))
-    return {"a switch named " + switch_name + " runs already (" + directory.string() + ")"};
-  std::error_code ignored;
-  fs::remove_all(directory, ignored);
-  return {};
+Result<std::unique_ptr<RunFolder>> claim_folder(const EalRequest& request) {
+  const fs::path base = dpdk_run_folder();
+  if (base.empty())
+    return Result<std::unique_ptr<RunFolder>>::failure(
+        "XDG_RUNTIME_DIR is not set: DPDK has no folder for its files that is this user's alone");
+  return RunFolder::claim(base / file_prefix_of(request), "a switch named " + request.switch_name);
 }
 
 // Two switches that start together must not both count the same free hugepages.
 class StartLock {
  public:
   StartLock() {
+    const fs::path base = dpdk_run_folder();
+    if (base.empty()) return;
     std::error_code ignored;
-    fs::create_directories(runtime_base(), ignored);
-    fd_ = open((runtime_base() / "eddy.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    fs::create_directories(base, ignored);
+    fd_ = open((base / "eddy.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd_ >= 0) flock(fd_, LOCK_EX);
   }
   ~StartLock() {
@@ -184,14 +197,30 @@ Bytes free_hugepages_in(std::istream& meminfo) {
   return Bytes(pages * size_kib * 1'024);
 }
 
+Problems check_file_prefix(const std::vector<std::string>& extra) {
+  Problems problems;
+  for (const std::string& prefix : file_prefixes(extra)) {
+    const Problems found = check_plain_name("--file-prefix", prefix);
+    problems.insert(problems.end(), found.begin(), found.end());
+  }
+  return problems;
+}
+
+std::string file_prefix_of(const EalRequest& request) {
+  const std::vector<std::string> given = file_prefixes(request.extra);
+  return given.empty() ? std::string(kPrefix) + request.switch_name : given.back();
+}
+
 Result<EalCommandLine> eal_command_line(const EalRequest& request, const Machine& machine) {
   EalCommandLine line;
+  if (Problems problems = check_file_prefix(request.extra); !problems.empty()) return problems;
+  if (Problems problems = check_plain_name("name", request.switch_name); !problems.empty())
+    return problems;
   line.words.push_back("eddyd");
   choose_memory(request, machine, line);
   if (!request.pci && !gives(request.extra, {"-a", "--allow", "--no-pci"}))
     line.words.insert(line.words.end(), {"--no-pci", "--iova-mode=va"});
-  if (!gives(request.extra, {"--file-prefix"}))
-    line.words.push_back("--file-prefix=" + std::string(kPrefix) + request.switch_name);
+  line.words.push_back("--file-prefix=" + file_prefix_of(request));
   if (!gives(request.extra, {"-l", "-c", "--lcores"})) {
     auto placed = lcores(request, machine, line);
     if (!placed) return placed.problems();
@@ -216,17 +245,19 @@ Result<std::unique_ptr<Eal>> Eal::start(const EalRequest& request) {
   using Started = Result<std::unique_ptr<Eal>>;
   std::unique_ptr<Eal> eal(new Eal);
   const StartLock lock;
-  if (Problems problems = claim_directory(request.switch_name); !problems.empty()) return problems;
   auto line = eal_command_line(request, find_machine());
   if (!line) return line.problems();
+  auto folder = claim_folder(request);
+  if (!folder) return folder.problems();
+  eal->folder_ = std::move(*folder);
+  unsetenv("RUNTIME_DIRECTORY");  // which DPDK would follow, away from dpdk_run_folder()
   eal->notes_ = line->notes;
   std::vector<char*> argv;
   for (std::string& word : line->words) argv.push_back(word.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0)
     return Started::failure("EAL did not start: " + std::string(rte_strerror(rte_errno)));
   if (!gives(request.extra, {"--log-level"})) quieten_bpf();
-  eal->runtime_directory_ = rte_eal_get_runtime_dir();
-  eal->file_prefix_ = fs::path(eal->runtime_directory_).filename();
+  eal->file_prefix_ = eal->folder_->path().filename();
   unsigned lcore = 0;
   RTE_LCORE_FOREACH_WORKER(lcore) eal->worker_lcores_.push_back(lcore);
   if (eal->worker_lcores_.size() < static_cast<size_t>(request.workers))
@@ -238,9 +269,6 @@ Result<std::unique_ptr<Eal>> Eal::start(const EalRequest& request) {
 
 // No rte_eal_cleanup(): it unmaps memory that DPDK's interrupt thread still reads (net_memif never
 // withdraws its listener), and the end of the process gives everything back anyway.
-Eal::~Eal() {
-  std::error_code ignored;
-  if (!runtime_directory_.empty()) fs::remove_all(runtime_directory_, ignored);
-}
+Eal::~Eal() = default;
 
 }  // namespace eddy

@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "net/result.h"
 #include "net/units.h"
+#include "system/run_folder.h"
 
 namespace eddy {
 
@@ -42,6 +43,12 @@ struct EalCommandLine {
   std::vector<std::string> words;
   std::vector<std::string> notes;  // what people should know
 };
+// What is wrong with file prefixes among the user's EAL arguments, each of which names a folder
+// that is made and removed; empty: nothing.
+Problems check_file_prefix(const std::vector<std::string>& extra);
+// The one that counts: the last of the user's, else eddy-<switch>.
+std::string file_prefix_of(const EalRequest& request);
+
 // The EAL command line for a request, or why there is none.
 Result<EalCommandLine> eal_command_line(const EalRequest& request, const Machine& machine);
 
@@ -62,8 +69,8 @@ class Eal {
 
  private:
   Eal() = default;
+  std::unique_ptr<RunFolder> folder_;
   std::string file_prefix_;
-  std::string runtime_directory_;
   std::vector<unsigned> worker_lcores_;
   std::vector<std::string> notes_;
 };

@@ -15,7 +15,7 @@
 #include "switch/dpdk/driver_thread.h"
 #include "switch/dpdk/interface.h"
 #include "switch/dpdk/packet_socket.h"
-#include "switch/dpdk/served.h"
+#include "system/unix_socket.h"
 
 namespace eddy {
 namespace {
@@ -67,8 +67,7 @@ Problems check_memif(const DeviceArgs& device) {
   const fs::path above = path.parent_path().parent_path();
   if (!above.empty() && !fs::is_directory(above))
     return {"the directory of socket " + path.native() + " does not exist"};
-  if (is_served(path)) return {"socket " + path.native() + " is served by another process"};
-  return {};
+  return check_socket_path(path);
 }
 
 Problems check_interface(const DeviceArgs& device, Capability capability, const char* name) {
@@ -98,13 +97,13 @@ Problems named(const std::string& port, const std::string& device, Problems prob
 }
 
 // A server that was killed leaves its socket behind, and bind() would refuse it.
-void clear_way_for_socket(const DeviceArgs& device) {
-  if (device.driver() != "net_memif" || !is_memif_server(device)) return;
+Problems clear_way_for_socket(const DeviceArgs& device) {
+  if (device.driver() != "net_memif" || !is_memif_server(device)) return {};
   const std::filesystem::path path = socket_of(device);
-  if (device.find("socket-abstract") != "no" || already_ours(path)) return;
+  if (device.find("socket-abstract") != "no" || already_ours(path)) return {};
   std::error_code ignored;
   std::filesystem::create_directory(path.parent_path(), ignored);
-  unlink(path.c_str());
+  return clear_socket_path(path);
 }
 
 std::string hardware_pfc(uint16_t device) {
@@ -154,7 +153,8 @@ Result<std::unique_ptr<DpdkPort>> DpdkPort::open(const config::PortConfig& confi
                                                  rte_mempool* pool, std::function<void()> lsc) {
   const DeviceArgs arguments = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
   if (Problems problems = check(config); !problems.empty()) return problems;
-  clear_way_for_socket(arguments);
+  if (Problems problems = clear_way_for_socket(arguments); !problems.empty())
+    return named(config.name, config.device, std::move(problems));
   const int error = rte_dev_probe(arguments.to_string().c_str());
   if (error != 0)
     return named(config.name, config.device,

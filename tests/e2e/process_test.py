@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import threading
+from pathlib import Path
 
 from support import BINARIES, EndToEnd, Flow, OnFabric, Traffic, main, run, wait_for
 
@@ -31,6 +32,29 @@ class Running(OnFabric):
         self.assertNotIn(second.wait(10), (None, 0), second.output())
         self.assertIn(self.switch.name, second.output().strip().split("\n")[-1])
         self.assertTrue(self.switch.ports_up())
+
+    def test_a_second_one_touches_nothing_of_the_first_however_it_is_started(self):
+        """Whatever its folders are called, and although it has another control socket."""
+        folder = Path("/var/run/dpdk") / f"eddy-{self.switch.name}"
+        before = sorted(path.name for path in folder.iterdir())
+        self.assertIn("dpdk_telemetry.v2", before)
+        elsewhere = self.world.directory / "elsewhere"
+        elsewhere.mkdir(exist_ok=True)
+        other = self.world.directory / "other.yaml"
+        other.write_text(self.switch.path.read_text().replace(f"name: {self.switch.name}", "name: other", 1))
+        for path, environment, arguments in (
+                (self.switch.path, {"RUNTIME_DIRECTORY": str(elsewhere)}, ()),
+                (self.switch.path, {}, ("--", "--no-telemetry")),
+                (other, {}, ("--", f"--file-prefix={folder.name}"))):
+            with self.subTest(environment=environment, arguments=arguments):
+                done = run("ip", "netns", "exec", self.switch.namespace, "env",
+                           *(f"{key}={value}" for key, value in environment.items()),
+                           BINARIES / "eddyd", "--config", path, *arguments, check=False)
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertRegex(done.stderr.strip().split("\n")[-1], r"^eddyd: a switch named \S+ runs already")
+                self.assertEqual(sorted(path.name for path in folder.iterdir()), before)
+                self.assertEqual(list(elsewhere.iterdir()), [])
+        self.test_telemetry_answers_dpdks_own_protocol()
 
     def test_reloads_under_traffic_lose_nothing(self):
         h1, h2 = self.fabric.hosts
@@ -281,6 +305,41 @@ class Refusing(OnFabric):
         done = run(BINARIES / "eddyd", "--config", "/nonexistent.yaml", check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("/nonexistent.yaml", done.stdout + done.stderr)
+
+    def test_a_file_prefix_that_leads_elsewhere(self):
+        """In a /run of its own: a program that followed it would remove what stands there."""
+        in_own_run = 'mount -t tmpfs none /run && mkdir /run/beside && "$@"; status=$?; ls /run >&2; exit $status'
+        for arguments in (("--file-prefix=..",), ("--file-prefix", "../beside"), ("--file=..",)):
+            for command in (("eddyd", "--config", self.fabric.switches[0].path),
+                            ("eddyhost", "incast", "--size", "ci", "--port", "*=net_null{n}")):
+                with self.subTest(command=command[0], arguments=arguments):
+                    done = run("ip", "netns", "exec", self.fabric.switches[0].namespace, "unshare", "--mount", "sh", "-c",
+                               in_own_run, "sh", BINARIES / command[0], *command[1:], "--", *arguments, check=False)
+                    self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                    self.assertRegex(done.stderr,
+                                     rf"^{command[0]}: --file-prefix '[^']*' is no plain name; valid are .*\nbeside\n$")
+
+    def test_names_that_lead_elsewhere(self):
+        for command in (("eddyctl", "--name", "../x", "show", "ports"),
+                        ("eddyhost", "incast", "--size", "ci", "--port", "*=net_null{n}", "--name", "../x"),
+                        ("eddyhost", "incast", "--size", "ci", "--port", "*=net_null{n}", "--switch", "../x")):
+            with self.subTest(command=command):
+                done = run(BINARIES / command[0], *command[1:], check=False)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertRegex(done.stderr, rf"^{command[0]}: {command[-4] if command[0] == 'eddyctl' else command[-2]} "
+                                              r"'../x' is no plain name; .*\n$")
+
+    def test_a_file_named_as_a_memif_socket(self):
+        precious = self.world.directory / "precious"
+        precious.write_text("precious")
+        status, said, _ = self.start_with(self.device(), f"net_memif7,role=server,socket={precious},socket-abstract=no")
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said.strip().split("\n")[-1], rf"^eddyd: port h1 .*socket {precious}: the path exists and is not a socket$")
+        self.assertEqual(precious.read_text(), "precious")
+
+    def device(self):
+        """The device of port h1, as its switch's file has it."""
+        return self.fabric.switches[0].config["ports"]["h1"]["device"]
 
     def test_a_missing_device(self):
         status, said, _ = self.start_with("iface=h1", "iface=missing0")

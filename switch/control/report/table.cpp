@@ -247,10 +247,16 @@ std::string number_text(Kind kind, uint64_t n) {
   return "";
 }
 
+// As long as any that a switch shows: each line of a table is as wide as its widest cell.
+std::string cell_of(const std::string& text) {
+  constexpr size_t kLongest = 256;
+  return text.size() <= kLongest ? text : text.substr(0, kLongest - 3) + "...";
+}
+
 std::string cell_text(const Column& column, const Json& row) {
   const auto found = row.find(column.key);
   if (found == row.end()) return "-";
-  if (found->is_string()) return found->get<std::string>();
+  if (found->is_string()) return cell_of(found->get_ref<const std::string&>());
   if (found->is_number_integer()) return number_text(column.kind, found->get<uint64_t>());
   return found->dump();
 }

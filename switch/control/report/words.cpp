@@ -1,9 +1,5 @@
 #include "switch/control/report/words.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
-
 namespace eddy::control {
 namespace {
 
@@ -59,17 +55,6 @@ std::string join_words(std::span<const Word> words) {
 
 std::string default_socket_path(std::string_view switch_name) {
   return std::string(kSocketDirectory) + "/" + std::string(switch_name) + ".sock";
-}
-
-std::string runtime_directory() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
-  std::string base = variable("RUNTIME_DIRECTORY");
-  if (base.empty()) base = getuid() == 0 ? "/var/run" : variable("XDG_RUNTIME_DIR");
-  if (base.empty()) base = "/tmp";
-  return base + "/dpdk";
 }
 
 std::string switch_of_prefix(std::string_view file_prefix) {

@@ -1,8 +1,7 @@
 // The words of the control protocol, in one place: what can be shown and cleared, with help, and
 // where a switch's sockets are. Used by the daemon's side, eddyctl and the generated docs.
 //
-// Constants and pure functions of their arguments, except runtime_directory(), which reads the
-// environment as DPDK's EAL does.
+// Constants and pure functions of their arguments.
 #pragma once
 
 #include <optional>
@@ -54,9 +53,7 @@ inline constexpr size_t kMaxRequestBytes = 64 * 1024;  // one line of the protoc
 
 // /run/eddy/<name>.sock
 std::string default_socket_path(std::string_view switch_name);
-// Where EAL keeps its runtime files: $RUNTIME_DIRECTORY, /var/run or $XDG_RUNTIME_DIR, then /dpdk.
-// In it every process has a directory named by its file prefix, eddy-<name>.
-std::string runtime_directory();
+// In dpdk_run_folder() every process of DPDK has a folder named by its file prefix, eddy-<name>.
 inline constexpr std::string_view kFilePrefix = "eddy-";
 inline constexpr std::string_view kTelemetrySocket = "dpdk_telemetry.v2";
 // The switch's name in a file prefix ("eddy-leaf1" -> "leaf1"); empty when it is not one of ours.

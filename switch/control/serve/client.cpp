@@ -1,30 +1,35 @@
 #include "switch/control/serve/client.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "net/text/plain_name.h"
 #include "switch/control/serve/socket_server.h"
+#include "system/hostile_json.h"
+#include "system/unix_socket.h"
 
 namespace eddy::control {
 namespace {
 
 constexpr size_t kAnswerBytes = 64 * 1024;
-constexpr size_t kMaxAnswerBytes = 64 * 1024 * 1024;
+constexpr size_t kMostRows = 500'000;
 
 Problems problem(const std::string& path, const std::string& what) {
   return {path + ": " + what};
 }
 
 Problems system_problem(const std::string& path) {
-  if (errno == EAGAIN) return problem(path, "no answer in time");
   return problem(path, std::strerror(errno));
 }
 
@@ -37,54 +42,125 @@ Problems unreachable(const std::string& path) {
   return system_problem(path);
 }
 
-Result<Fd> connect_to(const std::string& path, int type, int timeout_ms) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return problem(path, "path is too long");
-  std::memcpy(address.sun_path, path.data(), path.size());
-  Fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
-  timeval timeout{timeout_ms / 1'000, timeout_ms % 1'000 * 1'000};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (::connect(fd.get(), generic, sizeof(address)) != 0) return unreachable(path);
-  return fd;
-}
+class Conversation {
+ public:
+  Conversation(const std::string& path, const Patience& patience)
+      : path_(path), patience_(patience), began_(Clock::now()) {}
 
-Result<Json> parse_answer(const std::string& path, std::string_view text) {
-  Json answer = Json::parse(text, nullptr, false);
-  if (answer.is_discarded() || !answer.is_object())
-    return problem(path, "the answer is not a JSON object");
-  return answer;
+  Result<Json> run(const std::string& line) {
+    if (Problems problems = connect(); !problems.empty()) return problems;
+    if (Problems problems = send(line); !problems.empty()) return problems;
+    std::string answer;
+    if (Problems problems = receive(answer); !problems.empty()) return problems;
+    Result<Json> json = parse_json(path_ + ": the answer", answer, kAnswerBounds);
+    if (json && !json->is_object()) return problem(path_, "the answer is not a JSON object");
+    return json;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  int left_ms(int of_ms) const {
+    const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began_);
+    return static_cast<int>(std::max<int64_t>(0, of_ms - gone.count()));
+  }
+
+  Problems too_late() const {
+    return problem(path_,
+                   "no answer within " + std::to_string(patience_.give_up_ms / 1'000) + " s");
+  }
+
+  // A listener whose queue is full is no descriptor to poll() for, so connect() waits itself.
+  Problems connect() {
+    sockaddr_un address;
+    if (!fill_unix_address(path_, address)) return problem(path_, "path is too long");
+    fd_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int time = patience_.give_up_ms;
+    const timeval timeout{time / 1'000, time % 1'000 * 1'000};
+    ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+    if (::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
+      return {};
+    return errno == EAGAIN ? too_late() : unreachable(path_);
+  }
+
+  // False: it is too late.
+  bool wait_for(short events) {
+    pollfd one{fd_.get(), events, 0};
+    if (patience_.still_waiting && !told_) {
+      if (::poll(&one, 1, std::min(left_ms(kAnswerMs), left_ms(patience_.give_up_ms))) > 0)
+        return true;
+      if (left_ms(patience_.give_up_ms) > 0) patience_.still_waiting();
+      told_ = true;
+    }
+    int ready = 0;
+    do ready = ::poll(&one, 1, left_ms(patience_.give_up_ms));
+    while (ready < 0 && errno == EINTR);
+    return ready > 0 && left_ms(patience_.give_up_ms) > 0;
+  }
+
+  Problems send(const std::string& line) {
+    for (size_t sent = 0; sent < line.size();) {
+      if (!wait_for(POLLOUT)) return too_late();
+      const ssize_t done =
+          ::send(fd_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (done < 0 && errno != EAGAIN) return system_problem(path_);
+      sent += static_cast<size_t>(std::max<ssize_t>(done, 0));
+    }
+    return {};
+  }
+
+  Problems receive(std::string& answer) {
+    std::vector<char> buffer(kAnswerBytes);
+    while (answer.empty() || answer.back() != '\n') {
+      if (!wait_for(POLLIN)) return too_late();
+      const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+      if (got < 0 && errno == EAGAIN) continue;
+      if (got < 0) return system_problem(path_);
+      if (got == 0) return problem(path_, "closed without an answer");
+      answer.append(buffer.data(), static_cast<size_t>(got));
+      if (answer.size() > kAnswerBounds.octets) return problem(path_, "the answer has no end");
+    }
+    return {};
+  }
+
+  const std::string& path_;
+  const Patience& patience_;
+  const Clock::time_point began_;
+  Fd fd_;
+  bool told_ = false;
+};
+
+bool is_flat(const Json& row) {
+  return row.is_object() && std::all_of(row.begin(), row.end(),
+                                        [](const Json& member) { return !member.is_structured(); });
 }
 
 }  // namespace
 
-Result<Json> request_over_socket(const std::string& path, const Json& request, int timeout_ms) {
-  Result<Fd> fd = connect_to(path, SOCK_STREAM, timeout_ms);
-  if (!fd.ok()) return fd.problems();
-  const std::string line = request.dump() + "\n";
-  size_t sent = 0;
-  while (sent < line.size()) {
-    const ssize_t done = ::send(fd->get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
-    if (done < 0) return system_problem(path);
-    sent += static_cast<size_t>(done);
-  }
-  std::string answer;
-  std::vector<char> buffer(kAnswerBytes);
-  while (answer.empty() || answer.back() != '\n') {
-    const ssize_t got = ::recv(fd->get(), buffer.data(), buffer.size(), 0);
-    if (got < 0) return system_problem(path);
-    if (got == 0) return problem(path, "closed without an answer");
-    answer.append(buffer.data(), static_cast<size_t>(got));
-    if (answer.size() > kMaxAnswerBytes) return problem(path, "the answer has no end");
-  }
-  return parse_answer(path, answer);
+Result<Json> request_over_socket(const std::string& path, const Json& request,
+                                 const Patience& patience) {
+  return Conversation(path, patience).run(request.dump() + "\n");
+}
+
+Problems check_report(const Json& result) {
+  const auto rows = result.find("rows");
+  if (!result.is_object() || rows == result.end() || !rows->is_array())
+    return {"the answer is no report: it has no rows"};
+  if (rows->size() > kMostRows)
+    return {"the answer is no report: it has more than " + std::to_string(kMostRows) + " rows"};
+  if (!std::all_of(rows->begin(), rows->end(), is_flat))
+    return {"the answer is no report: a row of it is no object of numbers and texts"};
+  return {};
 }
 
 Problems try_socket(const std::string& path, int socket_type) {
-  const Result<Fd> fd = connect_to(path, socket_type, kReadTimeoutMs);
-  return fd.ok() ? Problems{} : fd.problems();
+  sockaddr_un address;
+  if (!fill_unix_address(path, address)) return problem(path, "path is too long");
+  const Fd fd(::socket(AF_UNIX, socket_type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  // EAGAIN: there is a listener, whose queue is full.
+  if (::connect(fd.get(), generic, sizeof(address)) == 0 || errno == EAGAIN) return {};
+  return unreachable(path);
 }
 
 std::map<std::string, std::string> telemetry_sockets(const std::string& runtime_directory) {
@@ -93,7 +169,7 @@ std::map<std::string, std::string> telemetry_sockets(const std::string& runtime_
   for (const auto& entry : std::filesystem::directory_iterator(runtime_directory, ignored)) {
     const std::string name = switch_of_prefix(entry.path().filename().string());
     const std::string socket = entry.path() / kTelemetrySocket;
-    if (!name.empty() && try_socket(socket, SOCK_SEQPACKET).empty()) found[name] = socket;
+    if (is_plain_name(name) && try_socket(socket, SOCK_SEQPACKET).empty()) found[name] = socket;
   }
   return found;
 }

@@ -1,9 +1,11 @@
 // Clients of a running switch: one request over the control socket, and which switches there are.
 //
-// Used by eddyctl and tests. Every wait has an end: a switch that does not answer within the
-// timeout is a problem, not a hang. Thread: any; nothing is shared.
+// Used by eddyctl, eddyhost and tests. Who answers may be anybody: an answer has bounds in size, in
+// depth and in time (a switch that has not answered whole by then is a problem, not a hang), and
+// check_report() says whether it has the form of a table. Thread: any; nothing is shared.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,11 +16,22 @@
 
 namespace eddy::control {
 
-inline constexpr int kReadTimeoutMs = 5'000;
-inline constexpr int kChangeTimeoutMs = 60'000;  // a reload may restart ports
+inline constexpr int kAnswerMs = 2'000;
+inline constexpr int kReloadMs = 60'000;  // it may restart ports
+
+// How long an answer is waited for, from connecting to its last octet.
+struct Patience {
+  int give_up_ms = kAnswerMs;
+  std::function<void()> still_waiting = {};  // called once, after kAnswerMs
+};
 
 // Sends one line, returns the one-line answer: {"ok": true, "result": ...} or its problems.
-Result<Json> request_over_socket(const std::string& path, const Json& request, int timeout_ms);
+Result<Json> request_over_socket(const std::string& path, const Json& request,
+                                 const Patience& patience);
+
+// What keeps a result from being shown as a table; empty: nothing. A report has "rows", objects of
+// numbers and texts, at most as many as a switch has ever had.
+Problems check_report(const Json& result);
 
 // What keeps us from the socket at `path`, of SOCK_STREAM or SOCK_SEQPACKET: a line that names it;
 // empty: somebody listens.

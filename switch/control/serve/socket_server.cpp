@@ -5,7 +5,6 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,8 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include "system/unix_socket.h"
 
 namespace eddy::control {
 namespace {
@@ -27,35 +28,15 @@ std::string system_error(const std::string& what) {
   return what + ": " + std::strerror(errno);
 }
 
-bool fill_address(const std::string& path, sockaddr_un& address) {
-  address = {};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return false;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return true;
-}
-
-// Whether a process answers on the socket at `address`.
-bool is_served(const sockaddr_un& address) {
-  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  return ::connect(probe.get(), generic, sizeof(address)) == 0 || errno == EAGAIN;
-}
-
 // Makes way for a socket at `path`: its directory exists, nothing of a dead process is there.
-Problems clear_path(const std::string& path, const sockaddr_un& address) {
+Problems clear_path(const std::string& path) {
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   std::error_code error;
   if (!directory.empty()) std::filesystem::create_directories(directory, error);
   if (error) return {"control socket " + path + ": " + error.message()};
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return {};
-  if (!S_ISSOCK(status.st_mode))
-    return {"control socket " + path + ": the path exists and is not a socket"};
-  if (is_served(address))
-    return {"control socket " + path + ": another process serves it; is the switch running?"};
-  if (::unlink(path.c_str()) != 0) return {system_error("control socket " + path)};
-  return {};
+  Problems problems = clear_socket_path(path);
+  for (std::string& problem : problems) problem.insert(0, "control ");
+  return problems;
 }
 
 }  // namespace
@@ -131,15 +112,16 @@ SocketServer::SocketServer(std::string path, Handler handler, Refusal refusal, L
       limits_(limits) {}
 
 SocketServer::~SocketServer() {
-  if (bound_) ::unlink(path_.c_str());
+  listener_.reset();
+  if (bound_) (void)clear_socket_path(path_);  // stays when it is another's by now
 }
 
 Problems SocketServer::listen_on_path() {
   sockaddr_un address;
-  if (!fill_address(path_, address))
+  if (!fill_unix_address(path_, address))
     return {"control socket " + path_ + ": the path is longer than " +
             std::to_string(sizeof(address.sun_path) - 1) + " octets"};
-  if (Problems problems = clear_path(path_, address); !problems.empty()) return problems;
+  if (Problems problems = clear_path(path_); !problems.empty()) return problems;
   listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   wake_ = Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!listener_.valid() || !wake_.valid()) return {system_error("control socket " + path_)};

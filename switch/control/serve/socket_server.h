@@ -50,7 +50,7 @@ class SocketServer {
   // Makes the directory, removes the socket of a dead process; a live one is a problem.
   static Result<std::unique_ptr<SocketServer>> open(std::string path, Handler handler,
                                                     Refusal refusal, Limits limits);
-  ~SocketServer();  // unlinks the socket
+  ~SocketServer();  // unlinks the socket, unless another stands there by now
 
   // Waits until something happens, at most timeout_ms, and serves it. True after a wake().
   bool serve(int timeout_ms, int64_t now_ns);

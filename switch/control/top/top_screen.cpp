@@ -24,7 +24,8 @@ constexpr const char* kHelp[] = {
     "h, ?               this help",
     "q, Ctrl-C          end"};
 
-std::string printable(std::string text) {
+// An octet a column, whatever language a name is in.
+std::string in_ascii(std::string text) {
   constexpr unsigned char kDelete = 0x7f;
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) >= kDelete) c = '?';
@@ -32,7 +33,7 @@ std::string printable(std::string text) {
 }
 
 std::string cut(std::string text, size_t columns) {
-  text = printable(std::move(text));
+  text = in_ascii(std::move(text));
   return text.size() > columns ? text.substr(0, columns) : text;
 }
 

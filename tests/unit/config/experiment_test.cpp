@@ -52,6 +52,29 @@ TEST(Experiment, DefaultsAreTheStructs) {
   EXPECT_TRUE(experiment == expected);
 }
 
+TEST(Experiment, IdsArePlainNames) {
+  for (const char* id : {"..", ".x", "-x", "a/b"}) {
+    const auto refused = load("traffic: []\nid: \"" + std::string(id) + "\"");
+    ASSERT_FALSE(refused.ok()) << id;
+    EXPECT_THAT(refused.problems(),
+                testing::ElementsAre(testing::HasSubstr("neither '.' nor '-' first")));
+  }
+  EXPECT_EQ(only("traffic: []\nid: a-b.c").id, "a-b.c");
+}
+
+TEST(Experiment, AFilesNameIsAnIdOnlyIfItIsPlain) {
+  const std::string two_runs = "traffic: []\nmatrix: {run.duration: [1ms, 2ms]}\n";
+  for (const char* name : {"...yaml", "-x.yaml", "my run.yaml", ".yaml"}) {
+    const auto refused = load_experiment_text(name, two_runs, {});
+    ASSERT_FALSE(refused.ok()) << name;
+    EXPECT_THAT(refused.problems(),
+                testing::ElementsAre(testing::AllOf(testing::HasSubstr("id: the file's name '"),
+                                                    testing::HasSubstr("is no plain name"),
+                                                    testing::EndsWith("; or write id"))));
+    EXPECT_TRUE(load_experiment_text(name, two_runs + "id: x\n", {}).ok());
+  }
+}
+
 TEST(Experiment, KeysReachTheirMembers) {
   const Experiment experiment = only(kBase);
   EXPECT_EQ(experiment.id, "f");

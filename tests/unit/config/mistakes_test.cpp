@@ -42,6 +42,14 @@ const Mistake kInOneKey[] = {
      "switch:\n"
      "\tname: x\n",
      {"f.yaml:2:6: not YAML: illegal map value"}},
+    {"SwitchNameOfAPath",
+     "switch: {name: ../x}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:16: switch.name: '../x' is not valid, write up to 32 letters, digits, '_' and '-', no '-' first"}},
+    {"SwitchNameOfAnOption",
+     "switch: {name: -x}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:16: switch.name: '-x' is not valid, write up to 32 letters, digits, '_' and '-', no '-' first"}},
     {"DuplicateKey",
      "switch:\n"
      "  id: 1\n"
@@ -120,7 +128,7 @@ const Mistake kInOneKey[] = {
     {"WordIsMap",
      "switch: {name: {a: b}}\n"
      "ports: {p0: {device: d0}}\n",
-     {"f.yaml:1:16: switch.name: this is a map of keys, write up to 32 letters, digits, '_' and '-'"}},
+     {"f.yaml:1:16: switch.name: this is a map of keys, write up to 32 letters, digits, '_' and '-', no '-' first"}},
     {"NoValue",
      "switch:\n"
      "  id:\n"

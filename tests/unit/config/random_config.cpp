@@ -202,7 +202,7 @@ void Generator::fill_path_service(PathServiceConfig& service) {
 }
 
 SwitchConfig Generator::make() {
-  SwitchConfig config = default_switch(text("abcXYZ019_-", 32));
+  SwitchConfig config = default_switch("s" + text("abcXYZ019_-", 31));
   config.id = SwitchId(random_.below(65'535));
   if (coin()) config.leaf = LeafId(50);
   config.seed = random_.next64() >> 1;

@@ -9,6 +9,7 @@ namespace eddy {
 namespace {
 
 using namespace literals;
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -99,6 +100,46 @@ TEST(EalArguments, TheUsersArgumentsWin) {
   EXPECT_THAT(line.value().words, Not(Contains(StartsWith("--file-prefix=eddy"))));
   EXPECT_EQ(std::count(line.value().words.begin(), line.value().words.end(), "--no-huge"), 1);
   EXPECT_EQ(std::count(line.value().words.begin(), line.value().words.end(), "-m"), 1);
+}
+
+// Each becomes the name of a folder that is removed.
+TEST(EalArguments, AFilePrefixIsAPlainName) {
+  for (const std::vector<std::string>& extra : {std::vector<std::string>{"--file-prefix=.."},
+                                                {"--file-prefix", ".."},
+                                                {"--file-prefix=../../etc"},
+                                                {"--file-prefix="},
+                                                {"--file-prefix"},
+                                                {"--file-prefix=a", "--file-prefix=a/b"},
+                                                {"--file-prefix=..", "--file-prefix=a"},
+                                                {"--file=.."},
+                                                {"--fi", ".."},
+                                                {"-m", "64", "--file-prefi=-x"}}) {
+    EXPECT_THAT(
+        check_file_prefix(extra),
+        testing::ElementsAre(AllOf(StartsWith("--file-prefix '"), HasSubstr("is no plain name"))))
+        << extra.front();
+    EalRequest request = request_of(1, config::IdlePolicy::adaptive);
+    request.extra = extra;
+    EXPECT_FALSE(eal_command_line(request, two_cpus()).ok()) << extra.front();
+  }
+  EXPECT_THAT(check_file_prefix({"--file-prefix=a", "--file-prefix", "b.c", "--force-max=.."}),
+              testing::IsEmpty());
+}
+
+TEST(EalArguments, TheLastFilePrefixCounts) {
+  EalRequest request = request_of(1, config::IdlePolicy::adaptive);
+  EXPECT_EQ(file_prefix_of(request), "eddy-leaf1");
+  request.extra = {"--file-prefix=a", "--file", "b", "-m", "64"};
+  EXPECT_EQ(file_prefix_of(request), "b");
+  EXPECT_THAT(eal_command_line(request, two_cpus()).value().words, Contains("--file-prefix=b"));
+}
+
+TEST(EalArguments, ASwitchsNameIsAPlainName) {
+  EalRequest request = request_of(1, config::IdlePolicy::adaptive);
+  for (const char* name : {"", "../x", "a/b", "-a", "a b"}) {
+    request.switch_name = name;
+    EXPECT_FALSE(eal_command_line(request, two_cpus()).ok()) << name;
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 
 #include "switch/dpdk/dpdk_io.h"
 #include "tests/support/temp_directory.h"
@@ -164,6 +165,14 @@ void leave_stale_socket(const std::string& path) {
 TEST_F(MemifTest, AStaleSocketIsReplaced) {
   leave_stale_socket(socket_);
   EXPECT_NE(open(switch_of({server()})), nullptr);
+}
+
+TEST_F(MemifTest, AFileIsNoSocketAndStays) {
+  std::ofstream(socket_) << "precious";
+  EXPECT_THAT(refusal(server()), HasSubstr("the path exists and is not a socket"));
+  std::string text;
+  std::ifstream(socket_) >> text;
+  EXPECT_EQ(text, "precious");
 }
 
 TEST_F(MemifTest, AServerIsNotReplacedWhileTheSwitchRuns) {

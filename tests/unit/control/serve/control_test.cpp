@@ -27,7 +27,7 @@ TEST(Control, AnswersOnItsSocketAndLeavesNothingBehind) {
   ASSERT_EQ(control.start(), Problems{});
   const std::string path = live.directory.file("control.sock");
   const Result<Json> answer =
-      request_over_socket(path, {{"command", "show"}, {"report", "routes"}}, kReadTimeoutMs);
+      request_over_socket(path, {{"command", "show"}, {"report", "routes"}}, {});
   ASSERT_TRUE(answer.ok()) << answer.problems().front();
   EXPECT_EQ(answer.value().at("result").at("switch"), "leaf1");
   Control second(live.object(), live.backend, options_of(live));
@@ -41,7 +41,7 @@ TEST(Control, NonsenseIsAnswered) {
   Control control(live.object(), live.backend, options_of(live));
   ASSERT_EQ(control.start(), Problems{});
   const Result<Json> answer =
-      request_over_socket(live.directory.file("control.sock"), Json("words"), kReadTimeoutMs);
+      request_over_socket(live.directory.file("control.sock"), Json("words"), {});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer.value().at("ok"), false);
 }
@@ -70,9 +70,8 @@ TEST(Control, AReloadRequestedByASignalIsDoneByTheThread) {
   // Whichever round answers the first request, the reload is done before the round of the second.
   uint64_t generation = 0;
   for (int i = 0; i < 2; ++i) {
-    const Result<Json> answer =
-        request_over_socket(live.directory.file("control.sock"),
-                            {{"command", "show"}, {"report", "buffers"}}, kReadTimeoutMs);
+    const Result<Json> answer = request_over_socket(
+        live.directory.file("control.sock"), {{"command", "show"}, {"report", "buffers"}}, {});
     ASSERT_TRUE(answer.ok()) << answer.problems().front();
     generation = answer.value().at("result").at("generation").get<uint64_t>();
   }

@@ -237,7 +237,7 @@ std::string problem_of(const std::string& path) {
 
 TEST_F(SocketServerTest, ALiveSocketIsAClearErrorAndStays) {
   open();
-  EXPECT_NE(problem_of(path_).find("another process serves it"), std::string::npos);
+  EXPECT_NE(problem_of(path_).find("is served by another process"), std::string::npos);
   Peer peer(path_);
   EXPECT_EQ(ask(peer, "a\n"), "<a>\n");
 }
@@ -255,6 +255,22 @@ TEST_F(SocketServerTest, TheDirectoryIsMadeAndTheSocketRemovedAtTheEnd) {
   EXPECT_TRUE(std::filesystem::exists(path_));
   server_.reset();
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(SocketServerTest, WhatHasTakenItsPlaceStays) {
+  open();
+  std::filesystem::remove(path_);
+  std::ofstream(path_) << "precious";
+  server_.reset();
+  EXPECT_EQ(std::filesystem::file_size(path_), 8u);
+  std::filesystem::remove(path_);
+  open();
+  std::unique_ptr<SocketServer> first = std::move(server_);
+  std::filesystem::remove(path_);
+  open();
+  first.reset();
+  Peer peer(path_);
+  EXPECT_EQ(ask(peer, "a\n"), "<a>\n");
 }
 
 TEST_F(SocketServerTest, WakeEndsTheWait) {

@@ -27,7 +27,7 @@ Result<Fd> connect_to(const std::string& path) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof(address.sun_path) - 1));
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const timeval timeout{kReadTimeoutMs / 1'000, 0};
+  const timeval timeout{5, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   if (::connect(fd.get(), generic, sizeof(address)) != 0)

@@ -58,6 +58,13 @@ TEST(FabricFile, SaysWhatIsThereAndTheExperimentTheRest) {
   EXPECT_EQ(plan.value().cables[2].delay, 3_us);
 }
 
+TEST(FabricFile, NamesOfSwitchesArePlain) {
+  EXPECT_THAT(problems_of(ours("switch ../../x /tmp \x1b[2J ok_1\nhosts ok_1\n")),
+              ElementsAre("f.topo:1:8: '../../x' is no name, write letters, digits and '_'",
+                          "f.topo:1:16: '/tmp' is no name, write letters, digits and '_'",
+                          "f.topo:1:21: '\\x1b[2J' is no name, write letters, digits and '_'"));
+}
+
 TEST(FabricFile, MistakesHaveTheirPlace) {
   EXPECT_THAT(problems_of(ours("switch a a b-c\n"
                                "hosts\n"
@@ -69,7 +76,7 @@ TEST(FabricFile, MistakesHaveTheirPlace) {
                                "link a a\n"
                                "link a y rate=1kbps\n")),
               ElementsAre("f.topo:1:10: switch 'a' stands twice",
-                          "f.topo:1:12: 'b-c' is no name: no '-', '.' or '=' in it, please",
+                          "f.topo:1:12: 'b-c' is no name, write letters, digits and '_'",
                           "f.topo:2:1: a switch is missing, write 'hosts SWITCH'",
                           "f.topo:3:7: no switch 'x', write 'switch x' above",
                           "f.topo:4:15: '0' is no whole number from 1 to 255",
