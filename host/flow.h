@@ -37,6 +37,9 @@ struct ReceiveSpec {
   uint32_t first_psn = 0;    // 24 bits
 };
 
+// How far a sending QP is. What it has gone back to is to be sent again.
+enum class SendStage : uint8_t { sending, awaits_acks, acknowledged };
+
 struct SendOutcome {
   uint64_t sent_packets = 0;  // all data packets, first transmissions and others
   uint64_t retransmitted_packets = 0;

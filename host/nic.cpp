@@ -115,6 +115,9 @@ std::span<const Completion> Nic::completions() const {
 void Nic::clear_completions() {
   state_->ledger.completions.clear();
 }
+SendStage Nic::stage_of_sender(uint32_t qpn) const {
+  return state_->senders.stage(qpn);
+}
 const SendOutcome& Nic::outcome_of_sender(uint32_t qpn) const {
   return state_->senders.outcome(qpn);
 }

@@ -52,6 +52,7 @@ class Nic {
   std::span<const Completion> completions() const;
   void clear_completions();
 
+  SendStage stage_of_sender(uint32_t qpn) const;
   const SendOutcome& outcome_of_sender(uint32_t qpn) const;
   const ReceiveOutcome& outcome_of_receiver(uint32_t qpn) const;
   uint64_t counter(NicCounter which) const;

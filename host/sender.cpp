@@ -70,6 +70,12 @@ void Senders::start(uint32_t qpn, Instant now) {
   wake(qpn, queue_pairs_[qpn], now);
 }
 
+SendStage Senders::stage(uint32_t qpn) const {
+  ASSERT(qpn < opened_);
+  const QueuePair& qp = queue_pairs_[qpn];
+  if (qp.unacked == qp.end) return SendStage::acknowledged;
+  return qp.next < qp.end ? SendStage::sending : SendStage::awaits_acks;
+}
 const SendOutcome& Senders::outcome(uint32_t qpn) const {
   ASSERT(qpn < opened_);
   return outcomes_[qpn];

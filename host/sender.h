@@ -44,6 +44,7 @@ class Senders {
   [[nodiscard]] bool transmit(Packet& out, Instant now);
   Instant next_timer() const { return std::min(timeouts_.next(), pacing_.next()); }
 
+  SendStage stage(uint32_t qpn) const;
   const SendOutcome& outcome(uint32_t qpn) const;
   BitRate rate(uint32_t qpn, Instant now) const;
 

@@ -234,6 +234,9 @@ void declare_run(CLI::App& app, Arguments& arguments) {
                     "leave out finished runs (the default); --fresh: run them again");
   command->add_flag("--check", run.check, "check invariants all the time: slow");
   command->add_flag("--hpcc", run.hpcc, "also write fct.txt and pfc.txt, as HPCC's simulator does");
+  command->add_flag("--conweave", run.conweave,
+                    "also write out_fct.txt, out_pfc.txt and, each run.sample_period, "
+                    "out_uplink.txt, out_conn.txt and out_cnp.txt, as ConWeave's simulator does");
   command->add_option("--timeline", run.timeline,
                       "also write timeline.json, .csv and .svg of a path, such as "
                       "leaf1:spine2:leaf3@1.5ms-1800us");
@@ -242,7 +245,7 @@ void declare_run(CLI::App& app, Arguments& arguments) {
   command->add_flag("--quiet", run.quiet, "only say what fails")->excludes(progress);
   auto* real = command->add_flag("--real", arguments.really,
                                  "as eddyd and eddyhost processes instead of in virtual time");
-  for (const char* virtual_only : {"--check", "--hpcc", "--timeline", "--jobs"})
+  for (const char* virtual_only : {"--check", "--hpcc", "--conweave", "--timeline", "--jobs"})
     real->excludes(command->get_option(virtual_only));
   add_dilation(command, arguments.real);
   command->get_option("--time-dilation")->needs(real);

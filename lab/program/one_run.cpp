@@ -8,6 +8,7 @@
 #include "lab/fabric/build_topology.h"
 #include "lab/figures/timeline.h"
 #include "lab/figures/timeline_figure.h"
+#include "lab/results/conweave_series.h"
 #include "lab/results/hpcc_files.h"
 #include "lab/results/pfc_log.h"
 #include "lab/results/results.h"
@@ -30,6 +31,7 @@ Problems located(const OneRun& one, const Problems& problems) {
 struct Observers {
   explicit Observers(int64_t time_dilation) : pfc(time_dilation) {}
   PfcLog pfc;
+  std::optional<ConweaveSeries> series;
   std::optional<Timeline> timeline;
   std::optional<WatcherPair> both;
 
@@ -41,11 +43,20 @@ struct Observers {
     timeline.emplace(std::move(*made));
     return {};
   }
-  Watcher* attach(World& world, const Topology& topology, bool hpcc) {
-    if (timeline) timeline->attach(world);
-    if (hpcc) pfc.attach(world, topology);
-    if (hpcc && timeline) return &both.emplace(pfc, *timeline);
-    if (hpcc) return &pfc;
+  Problems open_series(const OneRun& one) {
+    const config::Experiment& experiment = one.run.experiment;
+    if (experiment.run.sample_period == Duration{})
+      return {"run.sample_period: none, --conweave needs one, such as 10us"};
+    series.emplace(ConweaveSeries::Options{.time_dilation = experiment.run.time_dilation,
+                                           .naks_are_cnps = experiment.host.nak_cuts_rate});
+    return series->open(one.folder);
+  }
+  Watcher* attach(const BuiltRun& run, bool log_pfc) {
+    if (series) series->attach(run);
+    if (timeline) timeline->attach(run.world);
+    if (log_pfc) pfc.attach(run);
+    if (log_pfc && timeline) return &both.emplace(pfc, *timeline);
+    if (log_pfc) return &pfc;
     return timeline ? &*timeline : nullptr;
   }
 };
@@ -71,8 +82,14 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
     if (Problems problems = observers.add_timeline(one, *topology, options.timeline);
         !problems.empty())
       return problems;
-  const auto built = [&](World& world, const Topology& made) {
-    return observers.attach(world, made, options.hpcc);
+  if (options.conweave)
+    if (Problems problems = observers.open_series(one); !problems.empty())
+      return located(one, problems);
+  const auto built = [&](const BuiltRun& run) {
+    return observers.attach(run, options.hpcc || options.conweave);
+  };
+  const auto sampled = [&](RunOptions::Sample which, Instant at) {
+    if (observers.series) observers.series->sample(which, at);
   };
   Result<RunResult> result =
       run_experiment(one.run.experiment, {.seed = one.seed,
@@ -84,8 +101,11 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                                           .read = TrafficFiles(one.loaded.folder),
                                           .topology = &*topology,
                                           .built = built,
+                                          .sampled = sampled,
                                           .memory_limit = options.memory_limit});
   if (!result) return located(one, result.problems());
+  if (observers.series)
+    if (Problems problems = observers.series->close(); !problems.empty()) return problems;
   if (observers.timeline)
     if (Problems problems = write_timeline(one, observers.timeline->take()); !problems.empty())
       return problems;
@@ -98,10 +118,11 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                    .pfc_text = observers.pfc.text()};
 }
 
-Problems write_hpcc(const fs::path& folder, const RunRecord& record) {
-  Problems problems = write_text(folder / "fct.txt", fct_text(record));
+Problems write_fct_and_pfc(const fs::path& folder, const RunRecord& record, FctFormat format) {
+  const std::string prefix = format == FctFormat::conweave ? "out_" : "";
+  Problems problems = write_text(folder / (prefix + "fct.txt"), fct_text(record, format));
   if (!problems.empty()) return problems;
-  return write_text(folder / "pfc.txt", record.pfc_text);
+  return write_text(folder / (prefix + "pfc.txt"), record.pfc_text);
 }
 
 }  // namespace
@@ -111,9 +132,13 @@ Result<OneRunEnd> run_one(const OneRun& one, const OneRunOptions& options) {
   if (!record) return record.problems();
   const RunResult& result = record.value().result;
   if (Problems problems = write_run(one.folder, record.value()); !problems.empty()) return problems;
-  if (options.hpcc)
-    if (Problems problems = write_hpcc(one.folder, record.value()); !problems.empty())
+  for (const auto& [asked, format] : {std::pair{options.hpcc, FctFormat::hpcc},
+                                      std::pair{options.conweave, FctFormat::conweave}}) {
+    if (!asked) continue;
+    if (Problems problems = write_fct_and_pfc(one.folder, record.value(), format);
+        !problems.empty())
       return problems;
+  }
   return OneRunEnd{.violations = result.violations,
                    .interrupted = result.interrupted,
                    .censored = result.censored,

@@ -25,6 +25,7 @@ struct OneRun {
 struct OneRunOptions {
   bool check = false;
   bool hpcc = false;
+  bool conweave = false;
   std::string timeline;  // a TimelineSpec; empty: none
   uint64_t memory_limit = 0;
   std::function<void(const Progress&)> progress;

@@ -163,6 +163,7 @@ std::vector<std::string> Sweep::child(const std::string& program, const WorkItem
   std::vector<std::string> words = replay(program, item);
   words.insert(words.end(), {"--out", arguments_.out, "--fresh"});
   if (arguments_.hpcc) words.emplace_back("--hpcc");
+  if (arguments_.conweave) words.emplace_back("--conweave");
   if (!arguments_.timeline.empty()) words.insert(words.end(), {"--timeline", arguments_.timeline});
   uint64_t mib = arguments_.memory_mib;
   if (mib == 0 && arguments_.jobs > 1) {  // or each would count on all of it
@@ -185,6 +186,7 @@ int Sweep::run_here(const WorkItem& item) {
   progress_.started(0, name_of(item));
   const OneRunOptions options{.check = arguments_.check,
                               .hpcc = arguments_.hpcc,
+                              .conweave = arguments_.conweave,
                               .timeline = arguments_.timeline,
                               .memory_limit = arguments_.memory_mib << 20,
                               .progress =

@@ -25,6 +25,7 @@ struct RunArguments {
   bool resume = true;
   bool check = false;
   bool hpcc = false;
+  bool conweave = false;
   std::string timeline;  // a path; empty: none
   bool progress = false;
   bool quiet = false;

@@ -2,15 +2,16 @@
 //
 // A line for each priority of a PFC frame that reaches a port: time in ns, node, 1 for a switch and
 // 0 for a host, number of its port from 1, 1 for pause and 0 for resume. Nodes are numbered as in
-// topology.txt. Owner: one run, which it must outlive; a watcher of its world. Cost: a comparison
-// a frame, 30 octets of memory a line. Source: the output format of those simulators.
+// topology.txt; times are those of the trace's file, if there is one. Owner: one run, which it must
+// outlive; a watcher of its world. Cost: a comparison a frame, 30 octets of memory a line. Source:
+// the output format of those simulators.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "lab/fabric/topology.h"
+#include "lab/run/run.h"
 #include "lab/world/world.h"
 
 namespace eddy::lab {
@@ -21,7 +22,7 @@ class PfcLog final : public Watcher {
   explicit PfcLog(int64_t time_dilation) : time_dilation_(time_dilation) {}
 
   // Before it watches that world.
-  void attach(World& world, const Topology& topology);
+  void attach(const BuiltRun& run);
   const std::string& text() const { return text_; }
 
   void on_frame(uint32_t line, Step step, const Packet& packet) override;
@@ -30,6 +31,7 @@ class PfcLog final : public Watcher {
 
  private:
   int64_t time_dilation_;
+  Duration origin_{};
   World* world_ = nullptr;
   std::vector<uint32_t> numbers_;  // by node of the world
   std::string text_;

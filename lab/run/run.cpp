@@ -58,7 +58,7 @@ class Execution {
   Problems break_and_watch();
   void simulate();
   void note_progress();
-  void sample();
+  void sample(Instant due);
   void collect();
   void collect_counters();
   void collect_waits();
@@ -126,7 +126,8 @@ Problems Execution::break_and_watch() {
   auto faults = Faults::install(experiment_, topology_, *world_, options_.seed, options_.set_key);
   if (!faults) return faults.problems();
   faults_ = std::move(*faults);
-  Watcher* watcher = options_.built ? options_.built(*world_, topology_) : nullptr;
+  const Duration origin = trace_.file_origin.value_or(Duration{});
+  Watcher* watcher = options_.built ? options_.built({*world_, topology_, origin}) : nullptr;
   world_->set_watcher(watcher);
   if (!options_.check) return {};
   const CheckRules rules = CheckRules::of(experiment_);
@@ -162,9 +163,10 @@ void Execution::simulate() {
       period > Duration{} ? period : limit().since_zero() / kSteps + Duration::picoseconds(1);
   const double started = cpu_now();
   bool done = world_->flows().empty();
+  if (options_.sampled) options_.sampled(RunOptions::Sample::periodic, Instant());
   for (Instant until = Instant() + step; !done; until = until + step) {
     done = world_->run_to_completion(std::min(until, limit()));
-    if (period > Duration{} && !done) sample();
+    if (period > Duration{} && !done) sample(until);
     note_progress();
     if (until >= limit() || world_->stopped()) break;
     if (options_.interrupt != nullptr && options_.interrupt->load(std::memory_order_relaxed)) {
@@ -172,6 +174,7 @@ void Execution::simulate() {
       break;
     }
   }
+  if (options_.sampled) options_.sampled(RunOptions::Sample::last, world_->now());
   result_.cpu_seconds = cpu_now() - started;
   result_.censored = !done;
 }
@@ -184,7 +187,7 @@ void Execution::note_progress() {
                      world_->counts().packet_hops});
 }
 
-void Execution::sample() {
+void Execution::sample(Instant due) {
   QueueSample sample{.at = Instant() + undilated(world_->now().since_zero())};
   for (size_t i = 0; i < world_->switch_count(); ++i) {
     Switch& at = world_->switch_at(i);
@@ -199,6 +202,7 @@ void Execution::sample() {
     }
   }
   result_.samples.push_back(sample);
+  if (options_.sampled) options_.sampled(RunOptions::Sample::periodic, due);
 }
 
 void Execution::collect() {
@@ -207,6 +211,7 @@ void Execution::collect() {
   result_.seed = options_.seed;
   result_.trace_digest = trace_.digest();
   result_.traffic = trace_.items;
+  result_.file_origin = trace_.file_origin.value_or(Duration{});
   result_.warnings = topology_.warnings;
   result_.warnings.insert(result_.warnings.end(), trace_.warnings.begin(), trace_.warnings.end());
   result_.simulated = undilated(world_->now().since_zero());

@@ -31,6 +31,13 @@ struct Progress {
   uint64_t packet_hops = 0;
 };
 
+// A run's world before its first event.
+struct BuiltRun {
+  World& world;
+  const Topology& topology;
+  Duration file_origin;  // the time in the first trace's file that is the run's beginning
+};
+
 struct RunOptions {
   uint64_t seed = 1;
   bool check = false;                             // invariants after every instant: slow
@@ -42,7 +49,10 @@ struct RunOptions {
   // Of the scaled experiment; null: it is built for the run.
   const Topology* topology = nullptr;
   // Before the first event; what it returns, if anything, watches the world, beside the checker.
-  std::function<Watcher*(World&, const Topology&)> built;
+  std::function<Watcher*(const BuiltRun&)> built;
+  // At the run's beginning and every run.sample_period, between two instants, and at its end.
+  enum class Sample : uint8_t { periodic, last };
+  std::function<void(Sample, Instant)> sampled;
   uint64_t memory_limit = 0;  // octets; 0 = what the machine has free
 };
 

@@ -56,6 +56,7 @@ struct RunResult {
   uint64_t seed = 0;
   uint64_t trace_digest = 0;
   std::vector<TrafficSummary> traffic;
+  Duration file_origin{};  // the time in the first trace's file that is the run's beginning
   std::vector<std::string> warnings;
 
   std::vector<FlowResult> flows;

@@ -60,6 +60,13 @@ class FlowBook {
   size_t started() const { return next_flow_; }
   size_t ended() const { return ended_; }  // at sender and receiver
   bool all_ended() const { return ended_ == flows_.size(); }
+  // Calls each(stage) for the sending QPs of the flow.
+  template <class Each>
+  void for_each_sender(size_t flow, Each each) const {
+    for (const QueuePair& pair : pairs_of(flow))
+      if (pair.sender != host::kNoQp)
+        each(nics_[flows_[flow].source]->stage_of_sender(pair.sender));
+  }
   host::SendOutcome send_outcome(size_t flow) const;  // summed over its queue pairs
   host::ReceiveOutcome receive_outcome(size_t flow) const;
 

@@ -136,6 +136,65 @@ class Sweeps(Eddylab):
         self.assertEqual(len(lines), run["flows_total"])
         self.assertTrue(all(len(line.split()) == 8 for line in lines))
 
+    def test_conweaves_scripts_find_their_columns(self):
+        """Reads the files as that simulator's scripts do: by position, at the times of the trace."""
+        trace = self.folder / "flows.txt"
+        trace.write_text("4\n" "0 2 3 300000 2.000010000\n" "1 2 3 300000 2.000010000\n"
+                         "3 0 3 1000 2.000020000\n" "2 1 3 64000 2.000030000\n")
+        self.run_all("out", "--seed", 1, "--variant", "scheme=ecmp", "--conweave",
+                     "--set", "host.window=false", "--set", "run.warmup=0ms",
+                     "--set", f"traffic=[{{type: trace, file: {trace}}}]")
+        run = self.result("out")["runs"][0]
+        self.assertEqual(run["flows_total"], 4)
+        files = self.folder / "out/tiny/ci/scheme=ecmp/seed1"
+        fct = [[int(word) for word in line.split(" ")]
+               for line in (files / "out_fct.txt").read_text().splitlines()]
+        self.assertEqual(sorted((row[0], row[1], row[4], row[5]) for row in fct),
+                         [(0, 2, 300000, 2000010000), (1, 2, 300000, 2000010000),
+                          (2, 1, 64000, 2000030000), (3, 0, 1000, 2000020000)])
+        self.assertTrue(all(row[6] >= row[7] * 0.95 for row in fct), "an FCT, and that of the flow alone")
+        last = max(row[5] + row[6] for row in fct)
+
+        def series(name, separator, columns):
+            rows = [[int(word) for word in line.split(separator)]
+                    for line in (files / name).read_text().splitlines()]
+            self.assertTrue(all(len(row) == columns for row in rows))
+            self.assertEqual(rows, sorted(rows))
+            return rows
+
+        # ns, leaf, port, octets: two leaves (nodes 4 and 5) of two hosts, with two uplinks each.
+        uplinks = series("out_uplink.txt", ",", 4)
+        times = sorted({row[0] for row in uplinks})
+        self.assertEqual(times[0], 2000010000)
+        self.assertEqual({b - a for a, b in zip(times, times[1:])}, {10000})
+        self.assertLess(times[-1], last + 10000)
+        self.assertEqual({tuple(row[1:3]) for row in uplinks}, {(4, 3), (4, 4), (5, 3), (5, 4)})
+        ends = {tuple(row[1:3]): row[3] for row in uplinks}
+        self.assertGreater(ends[4, 3] + ends[4, 4], 600000, "leaf 1 has sent both flows up")
+        for port in ends:
+            octets = [row[3] for row in uplinks if tuple(row[1:3]) == port]
+            self.assertEqual(octets, sorted(octets), "it counts on")
+        self.assertEqual({row[3] for row in uplinks if row[0] == times[0]}, {0})
+
+        # ns, host, QPs, those that have octets left.
+        pairs = series("out_conn.txt", ",", 4)
+        self.assertEqual({row[1] for row in pairs}, {0, 1, 2, 3})
+        self.assertTrue(all(row[3] <= row[2] <= 1 for row in pairs))
+        self.assertEqual([row[2:] for row in pairs if row[:2] == [2000020000, 0]], [[1, 1]])
+        self.assertEqual([row[2] for row in pairs if row[0] < 2000030000 and row[1] == 2], [0, 0])
+
+        # ns, host, CNPs by ECN, by out-of-order packets, all: only hosts that have sent some.
+        cnps = series("out_cnp.txt", " ", 5)
+        self.assertGreater(run["counters"]["nic_tx_cnp_packets"], 0)
+        self.assertEqual({row[1] for row in cnps}, {2})
+        self.assertTrue(all(row[2] == row[4] > 0 and row[3] == 0 for row in cnps))
+        self.assertEqual(sum(row[2] for row in cnps), run["counters"]["nic_tx_cnp_packets"])
+
+    def test_a_series_without_samples_is_refused(self):
+        done = self.run_all("out", "--seed", 1, "--variant", "scheme=ecmp", "--conweave",
+                            "--set", "run.sample_period=none", code=1)
+        self.assertIn("run.sample_period: none, --conweave needs one", done.stderr)
+
     def test_a_timeline_is_written_beside_the_results(self):
         self.run_all("out", "--seed", 3, "--variant", "scheme=ecmp", "--timeline", "leaf1:spine1@0us-100us")
         folder = self.folder / "out" / "tiny" / "ci" / "scheme=ecmp" / "seed3"

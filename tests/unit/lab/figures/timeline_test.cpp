@@ -43,8 +43,8 @@ class ATimeline : public testing::Test {
     experiment.traffic[0].size = Bytes(3'000'000);
     RunOptions options{.read = TrafficFiles(loaded.folder)};
     if (timeline != nullptr)
-      options.built = [timeline](World& world, const Topology&) {
-        timeline->attach(world);
+      options.built = [timeline](const BuiltRun& run) {
+        timeline->attach(run.world);
         return timeline;
       };
     return run_experiment(experiment, options);

@@ -24,7 +24,7 @@ TEST(PfcLog, HasALineForEachPriorityThatAFrameNames) {
   ASSERT_TRUE(made.ok());
   const std::unique_ptr<World> world = std::move(*made);
   PfcLog log(10);
-  log.attach(*world, *topology);
+  log.attach({*world, *topology, 2'000_us});
   world->run_until(Instant::at(50_us));
 
   PauseFrame pause{.enabled = 1 << 3 | 1 << 5};
@@ -35,8 +35,9 @@ TEST(PfcLog, HasALineForEachPriorityThatAFrameNames) {
   EXPECT_EQ(log.text(), "") << "it is not there yet";
   log.on_frame(world->line_of_host(1), Watcher::Step::delivered, *packet);
   log.on_frame(world->line_of(0, PortId(0)), Watcher::Step::delivered, *packet);
-  // Hosts are nodes 0 and 1, the leaf is node 2; 50 us are 5 us undilated.
-  EXPECT_EQ(log.text(), "5000 2 1 2 1\n5000 2 1 2 0\n5000 0 0 1 1\n5000 0 0 1 0\n");
+  // Hosts are nodes 0 and 1, the leaf is node 2; 50 us are 5 us undilated, and
+  // the trace's file was at 2 ms when the run began.
+  EXPECT_EQ(log.text(), "2005000 2 1 2 1\n2005000 2 1 2 0\n2005000 0 0 1 1\n2005000 0 0 1 0\n");
   world->pool().put(packet);
 }
 

@@ -235,11 +235,48 @@ TEST(VariantFolder, IsTheSameForTheSameNameAndDifferentForOthers) {
 }
 
 TEST(HpccFiles, FctTextHasTheFlowsThatEndedInTheOrderOfTheirEnds) {
-  const std::string text = fct_text(sample_run("a", 1));
+  RunRecord run = sample_run("a", 1);
+  const std::string text = fct_text(run, FctFormat::hpcc);
   // Node 300 is 0x0b000001 + 300 * 256; times in ns.
-  EXPECT_THAT(text, StartsWith("0b000001 0b012c01 50000 4791 1000 0 10000 10000\n"
-                               "0b000001 0b012c01 50000 4791 10000 1000 20000 10000\n"));
+  EXPECT_THAT(text, StartsWith("0b000001 0b012c01 50000 100 1000 0 10000 10000\n"
+                               "0b000001 0b012c01 50000 100 10000 1000 20000 10000\n"));
   EXPECT_EQ(std::ranges::count(text, '\n'), 10);
+  // Starts are on the clock of the trace.
+  run.result.file_origin = Duration::milliseconds(2'000);
+  EXPECT_THAT(fct_text(run, FctFormat::conweave),
+              StartsWith("0 300 50000 100 1000 2000000000 10000 10000\n"));
+}
+
+// Reads as HPCC's script does: chooses by the fourth column (100 other flows, 200 incast) and the
+// sixth (starts before), divides the seventh by the eighth, and sorts by the fifth.
+std::vector<std::pair<int64_t, double>> slowdowns_of(const std::string& text, int kind,
+                                                     int64_t before_ns) {
+  std::vector<std::pair<int64_t, double>> out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::array<std::string, 8> cells;
+    for (std::string& cell : cells) words >> cell;
+    EXPECT_TRUE(words) << line;
+    if (std::stoi(cells[3]) != kind || std::stoll(cells[5]) >= before_ns) continue;
+    out.emplace_back(std::stoll(cells[4]),
+                     std::max(1.0, std::stod(cells[6]) / std::stod(cells[7])));
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+TEST(HpccFiles, FctTextIsReadAsItsScriptReadsIt) {
+  RunRecord run = sample_run("a", 1);
+  run.result.flows[2].flow.request = 0;      // of an incast
+  run.result.flows[3].flow.file_port = 200;  // says a trace
+  run.result.flows[4].flow.file_port = 100;
+  const std::string text = fct_text(run, FctFormat::hpcc);
+  constexpr int64_t kAll = 3'000'000'000;
+  EXPECT_EQ(slowdowns_of(text, 100, kAll).size(), 8u);
+  using Row = std::pair<int64_t, double>;
+  EXPECT_THAT(slowdowns_of(text, 200, kAll), ElementsAre(Row{100'000, 3}, Row{1'000'000, 4}));
+  EXPECT_THAT(slowdowns_of(text, 100, 2'000), ElementsAre(Row{1'000, 1}, Row{10'000, 2}));
 }
 
 // `eddylab schema result` and `eddylab schema tables` bring them up to date.

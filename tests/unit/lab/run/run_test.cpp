@@ -139,8 +139,8 @@ TEST(Run, TheCheckerWatchesAndChangesNothing) {
 }
 
 // Takes a packet out of the pool that nobody will ever hold.
-Watcher* lose_a_packet(World& world, const Topology&) {
-  world.at(Instant() + 10_us, [](World& at) { EXPECT_NE(at.pool().get(), nullptr); });
+Watcher* lose_a_packet(const BuiltRun& run) {
+  run.world.at(Instant() + 10_us, [](World& at) { EXPECT_NE(at.pool().get(), nullptr); });
   return nullptr;
 }
 
@@ -170,9 +170,9 @@ class Counting final : public Watcher {
 TEST(Run, AWatcherSeesTheSameWithAndWithoutTheChecker) {
   Counting alone;
   Counting beside;
-  run(three_flows(), {.built = [&](World&, const Topology&) { return &alone; }});
-  const RunResult checked = run(
-      three_flows(), {.check = true, .built = [&](World&, const Topology&) { return &beside; }});
+  run(three_flows(), {.built = [&](const BuiltRun&) { return &alone; }});
+  const RunResult checked =
+      run(three_flows(), {.check = true, .built = [&](const BuiltRun&) { return &beside; }});
   EXPECT_GT(alone.frames, 2 * 3 * 64u);
   EXPECT_EQ(beside.frames, alone.frames);
   EXPECT_EQ(beside.turns, alone.turns);
