@@ -47,11 +47,15 @@ struct BufferProfile {
   bool operator==(const BufferProfile&) const = default;
 };
 
-struct WredProfile {  // ECN marking at enqueue, on the queue found (reference C.7)
+// When a queue decides on a mark: enqueue, on what the packet finds; dequeue, on what it leaves.
+enum class WredMark : uint8_t { enqueue, dequeue };
+
+struct WredProfile {  // ECN marking (reference C.7)
   bool ecn = true;
   Bytes kmin{160'000};
   Bytes kmax{640'000};
   double pmax = 0.2;  // probability at kmax-; 1 from kmax on
+  WredMark mark = WredMark::enqueue;
   bool operator==(const WredProfile&) const = default;
 };
 

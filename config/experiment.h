@@ -51,6 +51,7 @@ struct TopologyConfig {
   BitRate fabric_rate = 40_Gbps;
   Duration host_delay = 2_us;  // one way, a link
   Duration fabric_delay = 2_us;
+  int line_overhead = 24;  // of every link: octets of line time a frame takes besides its own
   std::vector<LinkChoice> degraded;
   std::vector<LinkChoice> failed;
   std::vector<LinkChoice> weighted;

@@ -169,8 +169,7 @@ void Loader::refuse_outer_keys(const Node& tree) {
                        member.key)});
 }
 
-// DCQCN's preset is what its other keys start from, and it depends on the hosts' rate: a first
-// reading finds both.
+// DCQCN's preset is what its other keys start from: a first reading finds it.
 Experiment Loader::read_tree(const Node& tree, Positions& positions) {
   ExperimentDocument first = experiment_document(default_experiment());
   std::vector<Problem> ignored;
@@ -180,7 +179,7 @@ Experiment Loader::read_tree(const Node& tree, Positions& positions) {
 
   ExperimentDocument document = experiment_document(default_experiment());
   if (const auto preset = first.host.dcqcn.preset)
-    document.host.dcqcn.config = dcqcn_preset(*preset, first.experiment.topology.host_rate);
+    document.host.dcqcn.config = dcqcn_preset(*preset);
   Reader reader(problems_, positions);
   read_section(experiment_section(), reader, tree, &document);
   return experiment_of(document);
@@ -233,11 +232,6 @@ std::vector<Finding> own_findings(const Experiment& experiment) {
   std::vector<Finding> findings;
   for (const std::string& text : traffic_problems(experiment))
     findings.push_back({key_of(text), text});
-  constexpr std::array<int, 5> kMtus = {256, 512, 1'024, 2'048, 4'096};
-  if (std::ranges::find(kMtus, experiment.host.mtu) == kMtus.end())
-    findings.push_back({"host.mtu", fmt::format("host.mtu: {} is none of 256, 512, 1024, 2048 and "
-                                                "4096",
-                                                experiment.host.mtu)});
   const std::vector<uint64_t>& seeds = experiment.run.seeds;
   if (seeds.empty()) findings.push_back({"run.seeds", "run.seeds: none, give at least one"});
   if (std::set<uint64_t>(seeds.begin(), seeds.end()).size() < seeds.size())

@@ -17,24 +17,30 @@ using namespace eddy::literals;
 enum class Recovery : uint8_t { go_back_n, irn };
 enum class CongestionControl : uint8_t { none, dcqcn, dctcp };
 enum class DcqcnPreset : uint8_t { paper, vendor };
+enum class DcqcnAlgorithm : uint8_t { paper, vendor };
 
 // Reaction point and notification point of DCQCN (reference D.3).
 struct DcqcnConfig {
+  DcqcnAlgorithm algorithm = DcqcnAlgorithm::paper;
   int g_shift = 8;                     // g = 2^-g_shift
-  Duration alpha_timer = 55_us;        // without a CNP for this long: alpha = (1 - g) alpha
-  Duration decrease_interval = 50_us;  // at most one rate cut in each; 0 = at every CNP
+  Duration alpha_timer = 55_us;        // paper: without a CNP for this long; vendor: the alpha slot
+  Duration decrease_interval = 50_us;  // paper: at most one cut in each; 0 = at every CNP. vendor:
+                                       // the cut slot
   Duration cnp_interval = 50_us;       // receiver: at most one CNP a QP in each; 0 = every mark
   Duration increase_timer = 55_us;
   Bytes byte_counter{10'000'000};       // 0 = timer only
   int fast_recovery = 5;                // F: events before additive increase
-  BitRate additive_increase = 40_Mbps;  // R_AI
-  BitRate hyper_increase = 100_Mbps;    // R_HAI
+  BitRate additive_increase = 40_Mbps;  // R_AI; 0 = auto: 5 Mb/s for each 25 Gb/s of the line
+  BitRate hyper_increase = 100_Mbps;    // R_HAI; 0 = auto: ten times as much
   BitRate min_rate = 100_Mbps;
-  bool clamp_target = true;  // RT never above the line rate
+  bool cap_target = true;          // paper: RT never above the line rate; vendor: always so
+  bool clamp_target_rate = false;  // vendor: every cut takes the target along
+  double first_cnp_rate = 1;       // vendor: of the rate, at the first CNP
   bool operator==(const DcqcnConfig&) const = default;
 };
-// dcqcn.paper and dcqcn.vendor for a NIC of `speed`.
-DcqcnConfig dcqcn_preset(DcqcnPreset preset, BitRate speed);
+DcqcnConfig dcqcn_preset(DcqcnPreset preset);
+// With the increases that are auto filled in for a NIC of `line`.
+DcqcnConfig for_line(DcqcnConfig config, BitRate line);
 
 struct DctcpConfig {  // window by the fraction of marked ACKs, once a window
   int g_shift = 4;
@@ -55,7 +61,7 @@ struct HostConfig {
   DcqcnConfig dcqcn;
   DctcpConfig dctcp;
   IrnConfig irn;
-  int mtu = 1'024;      // payload octets a packet: 256, 512, 1,024, 2,048, 4,096
+  int mtu = 1'024;      // payload octets a packet: 256 to 4,096; NICs know powers of two only
   Duration rto = 4_ms;  // go-back-N: without an ACK for this long, back to the lowest unacked
   Duration nak_timer = 500_us;   // a second NAK for the same gap no earlier; 0 = never
   bool nak_cuts_rate = false;    // a NAK counts as a CNP (ConWeave's simulator)

@@ -25,7 +25,7 @@ Framer::Framer(const NicOptions& options)
   mac_raw_ = load_raw<uint64_t>(front.data());
   if (v4_) address_raw_ = __builtin_bswap32(address_.v4().value);
   bth_ = kEthernetHeader + (v4_ ? kIpv4Header : kIpv6Header) + kUdpHeader;
-  ASSERT(mtu_ > 0 && mtu_ % 4 == 0);
+  ASSERT(mtu_ > 0);
 }
 
 HeaderTemplate Framer::encoded(RocePacket packet, const IpAddress& peer) const {

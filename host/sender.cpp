@@ -14,10 +14,16 @@ size_t if_used(bool used, size_t count) {
   return used ? count : 0;
 }
 
+config::HostConfig with_increases(const NicOptions& options) {
+  config::HostConfig config = options.config;
+  config.dcqcn = config::for_line(config.dcqcn, options.speed);
+  return config;
+}
+
 }  // namespace
 
 Senders::Senders(const NicOptions& options, const Framer& framer, Ledger& ledger)
-    : config_(options.config),
+    : config_(with_increases(options)),
       speed_(options.speed),
       line_overhead_(options.line_overhead),
       selective_(config_.recovery == Recovery::irn),

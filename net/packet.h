@@ -31,6 +31,7 @@ enum PacketFlag : uint16_t {
   kPacketOriginated = 1 << 9,   // local: made by this switch; charged to no ingress PG
   kPacketLastHop = 1 << 10,     // parse: TTL or hop limit is 0 or 1
   kPacketShimControl = 1 << 11,  // paths: a control frame between leaves, no IP behind the shim
+  kPacketMarkAsked = 1 << 12,    // ECN marker at dequeue: not again if the device gives it back
 };
 
 struct alignas(64) Packet {

@@ -175,7 +175,8 @@ Problems HostDaemon::plan_memory() {
   for (size_t i = 0; i < ports_config_.ports.size(); ++i) {
     const config::PortConfig& port = ports_config_.ports[i];
     const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(port.device), port.mtu);
-    const size_t in_flight = frames_in_flight(topology_.hosts[i], poll_gap());
+    const size_t in_flight =
+        frames_in_flight(topology_.hosts[i], topology_.line_overhead, poll_gap());
     received += packets_held_by(device) + std::min(in_flight, kMostBlanks);
     blanks += HostWire::kBurst + std::min(in_flight, kMostBlanks);
     receive_sizes_.buffer_size =

@@ -22,15 +22,16 @@ HostGroup::HostGroup(const HostGroupOptions& options, std::span<HostWire* const>
         .gateway = port_mac(topology.switches[host.switch_index], host.port.index()),
         .address = host.address,
         .speed = host.rate,
-        .line_overhead = lab::WireCost::kLineOverhead,
+        .line_overhead = topology.line_overhead,
         .senders = needs[i].senders,
         .receivers = needs[i].receivers};
     ports_.push_back(std::make_unique<HostPort>(
-        HostPortOptions{.nic = nic,
-                        .delay = host.delay,
-                        .catch_up = options.catch_up,
-                        .in_flight = frames_in_flight(host, options.catch_up),
-                        .announce = options.announce},
+        HostPortOptions{
+            .nic = nic,
+            .delay = host.delay,
+            .catch_up = options.catch_up,
+            .in_flight = frames_in_flight(host, topology.line_overhead, options.catch_up),
+            .announce = options.announce},
         *wires[i]));
     nics.push_back(&ports_.back()->nic());
     addresses.push_back(host.address);
@@ -84,11 +85,11 @@ std::vector<const host::Nic*> HostGroup::nics() const {
   return nics;
 }
 
-size_t frames_in_flight(const lab::Topology::Host& host, Duration catch_up) {
-  constexpr int64_t kSmallest = 60 + lab::WireCost::kLineOverhead;
+size_t frames_in_flight(const lab::Topology::Host& host, int line_overhead, Duration catch_up) {
+  const int64_t smallest = 60 + line_overhead;
   constexpr int64_t kBursts = 2 * HostWire::kBurst;
   const Bytes octets = bytes_in(host.delay + catch_up, host.rate);
-  return static_cast<size_t>(octets.count() / kSmallest + kBursts);
+  return static_cast<size_t>(octets.count() / smallest + kBursts);
 }
 
 }  // namespace eddy::testbed

@@ -63,6 +63,6 @@ class HostGroup {
 };
 
 // The most frames that a host's link holds in one direction.
-size_t frames_in_flight(const lab::Topology::Host& host, Duration catch_up);
+size_t frames_in_flight(const lab::Topology::Host& host, int line_overhead, Duration catch_up);
 
 }  // namespace eddy::testbed

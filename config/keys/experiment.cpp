@@ -74,6 +74,12 @@ std::vector<Key> topology_keys() {
       key<S>(&S::fabric_rate, rate("fabric_rate", "of links between switches")),
       key<S>(&S::host_delay, delay("host_delay", "one way, of a host's link")),
       key<S>(&S::fabric_delay, delay("fabric_delay", "one way, of a link between switches")),
+      key<S>(&S::line_overhead,
+             {.name = "line_overhead",
+              .max = 64,
+              .help = "of every link: octets of line time a frame takes besides its own; 24 are "
+                      "FCS, preamble and gap, simulators have 0",
+              .source = "802.3; HPCC's simulator"}),
       list<S>(&S::degraded, {.name = "degraded", .help = "links that are slower"},
               type_of<LinkChoice>({})),
       key<S>(&S::pinned,

@@ -1,4 +1,7 @@
 // The keys of the RoCEv2 hosts of an experiment.
+#include <algorithm>
+#include <iterator>
+
 #include "config/keys/experiment.h"
 #include "config/keys/makers.h"
 #include "config/keys/units.h"
@@ -11,6 +14,7 @@ constexpr int64_t kGigabyte = 1'000'000'000;
 constexpr std::array<std::string_view, 2> kRecoveries = {"go_back_n", "irn"};
 constexpr std::array<std::string_view, 3> kCongestionControls = {"none", "dcqcn", "dctcp"};
 constexpr std::array<std::string_view, 2> kDcqcnPresets = {"paper", "vendor"};
+constexpr std::array<std::string_view, 2> kDcqcnAlgorithms = {"paper", "vendor"};
 
 // The DCQCN table's member of the configuration.
 template <auto Member>
@@ -22,6 +26,84 @@ template <auto Member>
 Key host_key(const KeyInfo& info) {
   return key<HostKeys>(
       [](auto& h) -> auto& { return h.config.*Member; }, info);
+}
+
+// What a CNP does, and how often.
+std::vector<Key> decrease_keys() {
+  using C = DcqcnConfig;
+  return {
+      key<DcqcnKeys>(&DcqcnKeys::preset,
+                     {.name = "preset",
+                      .absent = "none",
+                      .help = "paper: of the DCQCN paper; vendor: of NICs; none: the defaults here",
+                      .source = "DCQCN; HPCC's simulator"}),
+      dcqcn_key<&C::algorithm>(
+          {.name = "algorithm",
+           .help = "paper: a CNP cuts the rate and takes the target along; vendor: CNPs are "
+                   "noted, alpha and cuts go by slots, and the target stays until the rate "
+                   "has grown",
+           .source = "reference D.3"}),
+      dcqcn_key<&C::g_shift>({.name = "g_shift", .max = 16, .help = "g = 2^-g_shift"}),
+      dcqcn_key<&C::alpha_timer>({.name = "alpha_timer",
+                                  .min = kMicrosecond / 10,
+                                  .max = kSecond,
+                                  .help = "paper: so long without a CNP alpha = (1 - g) alpha; "
+                                          "vendor: the slots of alpha"}),
+      dcqcn_key<&C::decrease_interval>({.name = "decrease_interval",
+                                        .max = kSecond,
+                                        .absent = "none",
+                                        .help = "paper: at most one rate cut in each; vendor: the "
+                                                "slots of cuts; none: a cut at every CNP"}),
+      dcqcn_key<&C::cnp_interval>({.name = "cnp_interval",
+                                   .max = kSecond,
+                                   .absent = "none",
+                                   .help = "receiver: at most one CNP a flow in each; none: at "
+                                           "every marked packet"}),
+  };
+}
+
+std::vector<Key> increase_keys() {
+  using C = DcqcnConfig;
+  return {
+      dcqcn_key<&C::increase_timer>({.name = "increase_timer",
+                                     .min = kMicrosecond / 10,
+                                     .max = kSecond,
+                                     .help = "an increase event after so long"}),
+      dcqcn_key<&C::byte_counter>({.name = "byte_counter",
+                                   .max = kGigabyte,
+                                   .absent = "none",
+                                   .help = "paper: and one after so many octets; none: timer "
+                                           "only"}),
+      dcqcn_key<&C::fast_recovery>({.name = "fast_recovery",
+                                    .min = 1,
+                                    .max = 100,
+                                    .help = "F: increase events before additive increase"}),
+      dcqcn_key<&C::additive_increase>({.name = "additive_increase",
+                                        .max = kFastestLine,
+                                        .absent = "auto",
+                                        .help = "R_AI; auto: 5 Mb/s for each 25 Gb/s of the NIC"}),
+      dcqcn_key<&C::hyper_increase>({.name = "hyper_increase",
+                                     .max = kFastestLine,
+                                     .absent = "auto",
+                                     .help = "R_HAI; auto: 50 Mb/s for each 25 Gb/s of the NIC"}),
+      dcqcn_key<&C::min_rate>({.name = "min_rate",
+                               .min = kSlowestLine,
+                               .max = kFastestLine,
+                               .help = "a flow never sends slower"}),
+      dcqcn_key<&C::cap_target>({.name = "cap_target",
+                                 .help = "paper: the target rate is never above the line rate, "
+                                         "as it never is with vendor",
+                                 .former = "clamp_target"}),
+      dcqcn_key<&C::clamp_target_rate>(
+          {.name = "clamp_target_rate",
+           .help = "vendor: every cut takes the target rate along, as with paper",
+           .source = "HPCC's simulator: CLAMP_TARGET_RATE"}),
+      dcqcn_key<&C::first_cnp_rate>(
+          {.name = "first_cnp_rate",
+           .max = 1,
+           .help = "vendor: of the rate at the first CNP, so much is left before the first cut",
+           .source = "HPCC's simulator: RATE_ON_FIRST_CNP"}),
+  };
 }
 
 }  // namespace
@@ -40,59 +122,21 @@ std::span<const std::string_view> choices_of<DcqcnPreset>() {
 }
 
 template <>
+std::span<const std::string_view> choices_of<DcqcnAlgorithm>() {
+  return kDcqcnAlgorithms;
+}
+
+template <>
 const Section& section_of<DcqcnKeys>() {
-  using C = DcqcnConfig;
-  static const Section section = make_section(
-      "dcqcn",
-      "DCQCN's reaction and notification points. A lone word is the preset; with `preset` in the "
-      "section, the other keys override it.",
-      {
-          key<DcqcnKeys>(
-              &DcqcnKeys::preset,
-              {.name = "preset",
-               .absent = "none",
-               .help = "paper: of the DCQCN paper; vendor: of NICs, for topology.host_rate; "
-                       "none: the defaults here",
-               .source = "DCQCN; HPCC's simulator"}),
-          dcqcn_key<&C::g_shift>({.name = "g_shift", .max = 16, .help = "g = 2^-g_shift"}),
-          dcqcn_key<&C::alpha_timer>({.name = "alpha_timer",
-                                      .min = kMicrosecond / 10,
-                                      .max = kSecond,
-                                      .help = "so long without a CNP: alpha = (1 - g) alpha"}),
-          dcqcn_key<&C::decrease_interval>({.name = "decrease_interval",
-                                            .max = kSecond,
-                                            .absent = "none",
-                                            .help = "at most one rate cut in each; none: at every "
-                                                    "CNP"}),
-          dcqcn_key<&C::cnp_interval>({.name = "cnp_interval",
-                                       .max = kSecond,
-                                       .absent = "none",
-                                       .help = "receiver: at most one CNP a flow in each; none: at "
-                                               "every marked packet"}),
-          dcqcn_key<&C::increase_timer>({.name = "increase_timer",
-                                         .min = kMicrosecond / 10,
-                                         .max = kSecond,
-                                         .help = "an increase event after so long"}),
-          dcqcn_key<&C::byte_counter>({.name = "byte_counter",
-                                       .max = kGigabyte,
-                                       .absent = "none",
-                                       .help = "and one after so many octets; none: timer only"}),
-          dcqcn_key<&C::fast_recovery>({.name = "fast_recovery",
-                                        .min = 1,
-                                        .max = 100,
-                                        .help = "F: increase events before additive increase"}),
-          dcqcn_key<&C::additive_increase>(
-              {.name = "additive_increase", .max = kFastestLine, .help = "R_AI"}),
-          dcqcn_key<&C::hyper_increase>(
-              {.name = "hyper_increase", .max = kFastestLine, .help = "R_HAI"}),
-          dcqcn_key<&C::min_rate>({.name = "min_rate",
-                                   .min = kSlowestLine,
-                                   .max = kFastestLine,
-                                   .help = "a flow never sends slower"}),
-          dcqcn_key<&C::clamp_target>(
-              {.name = "clamp_target", .help = "the target rate is never above the line rate"}),
-      },
-      DcqcnKeys{});
+  static const Section section = [] {
+    std::vector<Key> keys = decrease_keys();
+    std::ranges::move(increase_keys(), std::back_inserter(keys));
+    return make_section(
+        "dcqcn",
+        "DCQCN's reaction and notification points. A lone word is the preset; with `preset` in "
+        "the section, the other keys override it.",
+        std::move(keys), DcqcnKeys{});
+  }();
   return section;
 }
 
@@ -150,7 +194,8 @@ const Section& section_of<HostKeys>() {
           host_key<&C::mtu>({.name = "mtu",
                              .min = 256,
                              .max = 4'096,
-                             .help = "octets of payload a packet: 256, 512, 1024, 2048 or 4096"}),
+                             .help = "octets of payload a packet; NICs have 256, 512, 1024, 2048 "
+                                     "and 4096, simulators 1000"}),
           host_key<&C::rto>({.name = "rto",
                              .min = kMicrosecond,
                              .max = 60 * kSecond,

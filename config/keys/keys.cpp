@@ -30,12 +30,20 @@ std::vector<std::string_view> names_of(const Section& section) {
   return names;
 }
 
+// What a key is called now, or a near one.
+std::string hint_for(const Section& section, std::string_view unknown) {
+  for (const Key& key : section.keys)
+    if (!key.info.former.empty() && key.info.former == unknown)
+      return fmt::format(", it is called '{}' now", key.info.name);
+  return hint(unknown, names_of(section));
+}
+
 void report_unknown(const Section& section, Reader& reader, const Node& node) {
   const std::vector<std::string_view> names = names_of(section);
   for (const Node::Member& member : node.members)
     if (std::ranges::find(names, member.key) == names.end())
       reader.problem(member.key_at, fmt::format("unknown key '{}'{}", member.key.substr(0, 64),
-                                                hint(member.key, names)));
+                                                hint_for(section, member.key)));
 }
 
 void report_inapplicable(const Section& section, Reader& reader, const Node& node,

@@ -122,6 +122,7 @@ struct KeyInfo {
   std::string_view class_says;    // when the class depends on the value
   std::string_view help;
   std::string_view source;
+  std::string_view former;  // its name once, which is an error that says the new one
   bool (*applies)(const void* object) = nullptr;  // false: the key must not be given here
   std::string_view applies_says;                  // when it applies: "mode: static"
 

@@ -154,6 +154,12 @@ const Section& section_of<BufferProfile>() {
 }
 
 template <>
+std::span<const std::string_view> choices_of<WredMark>() {
+  static constexpr std::array<std::string_view, 2> kMarks = {"enqueue", "dequeue"};
+  return kMarks;
+}
+
+template <>
 const Section& section_of<WredProfile>() {
   using S = WredProfile;
   static const Section section =
@@ -173,6 +179,10 @@ const Section& section_of<WredProfile>() {
                                          .max = 1,
                                          .help = "marking probability just below kmax",
                                          .source = "HPCC"}),
+                       key<S>(&S::mark, {.name = "mark",
+                                         .help = "enqueue: by the queue that the packet finds; "
+                                                 "dequeue: by what waits behind it when it leaves",
+                                         .source = "HPCC's simulator marks at dequeue"}),
                    },
                    WredProfile{});
   return section;

@@ -37,6 +37,7 @@ class Assembly {
 
   Result<Topology> run() {
     topology_.name = plan_.name;
+    topology_.line_overhead = experiment_.topology.line_overhead;
     number_ports();
     if (!problems_.empty()) return problems_;
     for (size_t i = 0; i < plan_.switches.size(); ++i) add_switch(i);
@@ -173,6 +174,7 @@ void Assembly::add_switch(size_t index) {
 PortConfig Assembly::port(std::string name, config::PortRole role) const {
   PortConfig port = config::default_port(std::move(name));
   port.role = role;
+  port.line_overhead = experiment_.topology.line_overhead;
   port.mtu =
       experiment_.switches.mtu != 0 ? experiment_.switches.mtu : experiment_.host.mtu + kHeaderRoom;
   const std::vector<Priority>& lossless = experiment_.switches.lossless;

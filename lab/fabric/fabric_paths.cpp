@@ -147,4 +147,28 @@ Duration FabricPaths::ideal_fct(uint32_t source, uint32_t destination, Bytes siz
          time_at(size + packets.header * count, path(source, destination).bottleneck);
 }
 
+std::vector<uint32_t> typical_hosts(const Topology& topology) {
+  constexpr int kAlike = 2;
+  std::map<std::pair<size_t, std::pair<BitRate, Duration>>, int> seen;
+  std::vector<uint32_t> hosts;
+  for (uint32_t i = 0; i < topology.hosts.size(); ++i) {
+    const Topology::Host& host = topology.hosts[i];
+    if (++seen[{host.switch_index, {host.rate, host.delay}}] <= kAlike) hosts.push_back(i);
+  }
+  return hosts;
+}
+
+Bytes largest_bdp(const Topology& topology, Bytes packet) {
+  const FabricPaths paths(topology);
+  const std::vector<uint32_t> hosts = typical_hosts(topology);
+  Bytes largest(0);
+  for (const uint32_t from : hosts)
+    for (const uint32_t to : hosts) {
+      if (from == to || paths.path(from, to).links == 0) continue;
+      const Duration rtt = paths.base_rtt(from, to, packet);
+      largest = std::max(largest, bytes_in(rtt, topology.hosts[from].rate));
+    }
+  return largest;
+}
+
 }  // namespace eddy::lab

@@ -64,6 +64,14 @@ class FabricPaths {
   std::vector<size_t> set_of_host_;
 };
 
+// Hosts of one leaf are alike but for their rates and delays: two of each stand for all, the second
+// for pairs under one leaf.
+[[nodiscard]] std::vector<uint32_t> typical_hosts(const Topology& topology);
+
+// The largest rate of a host times its base RTT, with packets of `packet` octets, to another. A
+// dilated fabric has that of the one it stands for.
+[[nodiscard]] Bytes largest_bdp(const Topology& topology, Bytes packet);
+
 // For `eddylab topology`: sizes, rates, RTTs, buffers and what is worth knowing before a run.
 [[nodiscard]] std::string describe_topology(const config::Experiment& experiment,
                                             const Topology& topology);

@@ -51,6 +51,7 @@ struct Topology {
   std::vector<uint32_t> switch_nodes;  // by switch: its number in HPCC's files
   std::vector<Host> hosts;
   std::vector<Link> links;
+  int line_overhead = 24;  // of every link: octets of line time that a frame takes besides its own
   std::shared_ptr<const RouteTable> routes;  // one for all switches; null: each switch's own routes
   std::vector<std::string> warnings;         // usable all the same
 };

@@ -63,6 +63,7 @@ class Report {
     add_sizes();
     add_oversubscription();
     add_distances();
+    add_congestion_control();
     add_buffers();
     add_headroom();
     add_ratios();
@@ -118,23 +119,11 @@ class Report {
          (number(*least) == number(most) ? "" : " to " + number(most)));
   }
 
-  // Hosts of one leaf are alike but for their rates: one of each rate stands for all.
-  std::vector<uint32_t> typical_hosts() const {
-    std::map<std::pair<size_t, std::pair<BitRate, Duration>>, int> seen;
-    std::vector<uint32_t> hosts;
-    for (uint32_t i = 0; i < topology_.hosts.size(); ++i) {
-      const Topology::Host& host = topology_.hosts[i];
-      constexpr int kTwo = 2;  // the second one for pairs under one leaf
-      if (++seen[{host.switch_index, {host.rate, host.delay}}] <= kTwo) hosts.push_back(i);
-    }
-    return hosts;
-  }
-
   void add_distances() {
     std::map<int, Distance> distances;  // by links
     uint64_t least_ways = UINT64_MAX;
     uint64_t most_ways = 0;
-    const std::vector<uint32_t> hosts = typical_hosts();
+    const std::vector<uint32_t> hosts = typical_hosts(topology_);
     for (const uint32_t from : hosts)
       for (const uint32_t to : hosts) {
         if (from == to) continue;
@@ -154,13 +143,20 @@ class Report {
            " links: " + span(readable(distance.least), readable(distance.most)));
     if (most_ways > 0)
       line("paths between leaves: " + span(std::to_string(least_ways), std::to_string(most_ways)));
-    line("bandwidth-delay product of the longest: " + octets(bdp()));
+    line("bandwidth-delay product of the longest: " + octets(bdp_.count()));
   }
 
-  int64_t bdp() const {
-    BitRate rate;
-    for (const Topology::Host& host : topology_.hosts) rate = std::max(rate, host.rate);
-    return bytes_in(longest_, rate).count();
+  // What depends on the rate of a host.
+  void add_congestion_control() {
+    if (experiment_.host.congestion_control != config::CongestionControl::dcqcn) return;
+    std::map<BitRate, size_t> rates;
+    for (const Topology::Host& host : topology_.hosts) ++rates[host.rate];
+    for (const auto& [rate, count] : rates) {
+      const config::DcqcnConfig dcqcn = config::for_line(experiment_.host.dcqcn, rate);
+      line("DCQCN of " + std::to_string(count) + " hosts of " + to_string(rate) + ": R_AI " +
+           to_string(dcqcn.additive_increase) + ", R_HAI " + to_string(dcqcn.hyper_increase) +
+           ", at least " + to_string(dcqcn.min_rate));
+    }
   }
 
   // Switches with as many ports are one line, with the numbers of the neediest.
@@ -252,7 +248,7 @@ class Report {
     }
     for (const auto& [name, wred] : first.buffer.wred)
       line("kmin / bandwidth-delay product, " + name + ": " +
-           number(static_cast<double>(wred.kmin.count()) / static_cast<double>(bdp())));
+           number(static_cast<double>(wred.kmin.count()) / static_cast<double>(bdp_.count())));
     const auto& parameters = experiment_.load_balancer.parameters;
     const auto gap = parameters.find("gap");
     if (gap == parameters.end()) return;
@@ -264,6 +260,7 @@ class Report {
   const config::Experiment& experiment_;
   const Topology& topology_;
   FabricPaths paths_;
+  Bytes bdp_ = largest_bdp(topology_, packet());
   Duration longest_;
   std::string text_;
 };

@@ -94,7 +94,7 @@ void add_pauses(const FlowAccount& account, const PauseScope& scope, RunResult& 
 
 Bytes header_octets(const config::Experiment& experiment, const Topology& topology) {
   const bool ipv6 = !topology.hosts.empty() && !topology.hosts.front().address.is_v4();
-  return Bytes(WireCost(experiment.host.mtu, ipv6).a_packet);
+  return Bytes(WireCost(experiment.host.mtu, topology.line_overhead, ipv6).a_packet);
 }
 
 void seed_switches(Topology& topology, uint64_t seed) {

@@ -23,21 +23,6 @@ Result<std::string> text_of(const fs::path& file) {
   return text.str();
 }
 
-// Bandwidth times delay of the first host's longest way. Fabrics that are built are symmetrical.
-int64_t bandwidth_delay(const config::Experiment& experiment, const Topology& topology) {
-  const FabricPaths paths(topology);
-  const Bytes packet(experiment.host.mtu);
-  int64_t longest = 0;
-  for (uint32_t to = 1; to < topology.hosts.size(); ++to)
-    if (paths.path(0, to).links > 0)
-      longest = std::max(longest, paths.base_rtt(0, to, packet).ns());
-  constexpr double kBitsAnOctet = 8;
-  constexpr double kNanosecondsASecond = 1e9;
-  longest /= experiment.run.time_dilation;
-  return static_cast<int64_t>(static_cast<double>(experiment.topology.host_rate.bps()) *
-                              static_cast<double>(longest) / kNanosecondsASecond / kBitsAnOctet);
-}
-
 std::optional<std::string> preset_name(const config::RlbConfig& rlb) {
   if (!rlb.enabled()) return std::nullopt;
   return std::string(config::kRlbPresetNames[static_cast<size_t>(rlb.preset)]);
@@ -82,7 +67,7 @@ Result<RunIdentity> identify(const config::LoadedExperiment& loaded,
                      .config_hash = hash.value(),
                      .config = config::print_experiment(run.experiment),
                      .rlb = preset_name(run.experiment.switches.rlb),
-                     .bdp_bytes = bandwidth_delay(run.experiment, topology),
+                     .bdp_bytes = largest_bdp(topology, Bytes(run.experiment.host.mtu)).count(),
                      .expect = loaded.expect,
                      .replay = {}};
 }

@@ -93,7 +93,7 @@ TrafficItem::TrafficItem(const Run& run, uint16_t index)
 
 WireCost TrafficItem::wire_cost() const {
   const bool ipv6 = !run_.topology.hosts.empty() && !run_.topology.hosts.front().address.is_v4();
-  return {run_.experiment.host.mtu, ipv6};
+  return {run_.experiment.host.mtu, run_.topology.line_overhead, ipv6};
 }
 
 void TrafficItem::add(const Flow& flow) {

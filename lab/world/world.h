@@ -190,7 +190,7 @@ class World final : private Wires {
   void add_hosts(const Topology& topology);
   static size_t events_needed(const Topology& topology);
   void open_flows(const RttOf& rtt_of);
-  void reserve_lanes();
+  void reserve_lanes(int line_overhead);
   void join(uint32_t line, uint32_t other);
 
   void send(uint32_t line, Packet* packet, bool last) override;

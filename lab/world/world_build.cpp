@@ -16,8 +16,9 @@ constexpr size_t kPlannedEvents =
     65'536;  // flow starts and actions; a packet has one event at most
 constexpr uint32_t kJitterPurpose = 0x6a697474;
 
-size_t in_flight(BitRate rate, Duration delay) {
-  const Duration frame = LineRate(rate).time_of(Bytes(kSmallestFrame + WireCost::kLineOverhead));
+size_t in_flight(const Topology& topology, BitRate rate, Duration delay) {
+  const Bytes smallest(static_cast<int64_t>(kSmallestFrame) + topology.line_overhead);
+  const Duration frame = LineRate(rate).time_of(smallest);
   return static_cast<size_t>(delay / frame) + 2;
 }
 
@@ -29,8 +30,10 @@ Bytes frame_length(const RocePacket& packet) {
 
 size_t World::packets_needed(const Topology& topology) {
   size_t packets = 0;
-  for (const Topology::Link& link : topology.links) packets += 2 * in_flight(link.rate, link.delay);
-  for (const Topology::Host& host : topology.hosts) packets += 2 * in_flight(host.rate, host.delay);
+  for (const Topology::Link& link : topology.links)
+    packets += 2 * in_flight(topology, link.rate, link.delay);
+  for (const Topology::Host& host : topology.hosts)
+    packets += 2 * in_flight(topology, host.rate, host.delay);
   for (const config::SwitchConfig& each : topology.switches)
     packets += static_cast<size_t>(each.buffer.size.count()) / kSmallestFrame;
   return packets + topology.hosts.size();
@@ -39,8 +42,10 @@ size_t World::packets_needed(const Topology& topology) {
 // A line has at most what flies, and one frame that is leaving.
 size_t World::events_needed(const Topology& topology) {
   size_t events = kPlannedEvents;
-  for (const Topology::Link& link : topology.links) events += 2 * in_flight(link.rate, link.delay);
-  for (const Topology::Host& host : topology.hosts) events += 2 * in_flight(host.rate, host.delay);
+  for (const Topology::Link& link : topology.links)
+    events += 2 * in_flight(topology, link.rate, link.delay);
+  for (const Topology::Host& host : topology.hosts)
+    events += 2 * in_flight(topology, host.rate, host.delay);
   return events;
 }
 
@@ -91,7 +96,7 @@ Problems World::build(const Topology& topology, const RttOf& rtt_of) {
   add_lines(topology);
   add_hosts(topology);
   queue_ = std::make_unique<EventQueue>(events_needed(topology));
-  reserve_lanes();
+  reserve_lanes(topology.line_overhead);
   open_flows(rtt_of);
   for (uint32_t node = 0; node < switches_.size(); ++node) turn_switch(node);
   if (book_.next_start() != Instant::never())
@@ -193,11 +198,11 @@ void World::add_hosts(const Topology& topology) {
         .gateway = port_mac(topology.switches[from.switch_index], from.port.index()),
         .address = from.address,
         .speed = from.rate,
-        .line_overhead = WireCost::kLineOverhead,
+        .line_overhead = topology.line_overhead,
         .senders = needs[i].senders,
         .receivers = needs[i].receivers});
     host.rate = LineRate(from.rate);
-    host.line_overhead = WireCost::kLineOverhead;
+    host.line_overhead = topology.line_overhead;
     host.line = line_of_host(i);
   }
 }
@@ -210,7 +215,7 @@ void World::open_flows(const RttOf& rtt_of) {
 
 // Lanes for what most frames are: full data packets, ACKs, CNPs and PFC at each rate, and each
 // link's propagation.
-void World::reserve_lanes() {
+void World::reserve_lanes(int line_overhead) {
   RocePacket data;
   data.addresses.source = data.addresses.destination =
       addresses_.empty() ? IpAddress{} : addresses_[0];
@@ -223,7 +228,7 @@ void World::reserve_lanes() {
   for (const Line& line : lines_) {
     if (!line.up) continue;
     for (const Bytes length : lengths)
-      queue_->reserve_lane(line.rate.time_of(length + Bytes(WireCost::kLineOverhead)));
+      queue_->reserve_lane(line.rate.time_of(length + Bytes(line_overhead)));
   }
 }
 

@@ -12,7 +12,18 @@ namespace {
 using namespace eddy::literals;
 
 constexpr uint32_t kPurpose = 0x6d6f7265;  // "more"
-enum class Group : uint32_t { bursts, tables, scheme, paths, rlb, hosts, switches, traffic, sites };
+enum class Group : uint32_t {
+  bursts,
+  tables,
+  scheme,
+  paths,
+  rlb,
+  hosts,
+  switches,
+  traffic,
+  sites,
+  nics
+};
 
 class Drawer {
  public:
@@ -131,9 +142,7 @@ void draw_hosts(Lab& lab) {
   if (draw.chance(4)) host.variable_window = true;
   if (draw.chance(4)) host.reorder_timeout = draw.chance(2) ? 0_us : 50_us;
   if (draw.chance(4)) host.irn = {.rto_low = 50_us, .rto_high = 150_us, .rto_low_packets = 1};
-  if (draw.chance(4))
-    host.dcqcn =
-        config::dcqcn_preset(config::DcqcnPreset::vendor, lab.experiment.topology.host_rate);
+  if (draw.chance(4)) host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::vendor);
 }
 
 void draw_switches(Lab& lab) {
@@ -183,6 +192,18 @@ void draw_sites(Lab& lab) {
   lab.experiment.switches.poll_gap = (period + lab.latest) * 2;
 }
 
+// Simulators' packets and lines, NICs' DCQCN, and marks at dequeue.
+void draw_nics(Lab& lab) {
+  Drawer draw(lab, Group::nics);
+  config::HostConfig& host = lab.experiment.host;
+  if (draw.chance(4)) host.mtu = draw.chance(2) ? 1'000 : draw.between(256, 4'096);
+  if (draw.chance(4)) host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::vendor);
+  if (draw.chance(4)) lab.experiment.topology.line_overhead = draw.between(0, 64);
+  if (draw.chance(4))
+    for (auto& [name, wred] : lab.experiment.switches.buffer.wred)
+      wred.mark = config::WredMark::dequeue;
+}
+
 }  // namespace
 
 void draw_more(Lab& lab) {
@@ -195,6 +216,7 @@ void draw_more(Lab& lab) {
   draw_switches(lab);
   draw_traffic(lab);
   draw_sites(lab);
+  draw_nics(lab);
 }
 
 }  // namespace eddy::test

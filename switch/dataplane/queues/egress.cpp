@@ -31,6 +31,13 @@ bool may_be_tagged(const Packet& own) {
   return ethertype != kEtherTypeMacControl && ethertype != kEtherTypeLldp;
 }
 
+uint8_t late_marking(const PortClasses& classes) {
+  unsigned queues = 0;
+  for (size_t q = 0; q < kPriorities; ++q)
+    if (classes.queues[q].ecn_late) queues |= 1u << q;
+  return static_cast<uint8_t>(queues);
+}
+
 void take_octets(std::atomic<uint32_t>& queued, uint32_t octets) {
   store(queued, queued.load(std::memory_order_relaxed) - octets);
 }
@@ -72,12 +79,7 @@ inline void Egress::enqueue_as(Packet* packet) {
     context_.counters[id].queue[q][QueueCounter::queue_dropped_packets].add(1);
     return buffer_.drop(packet, DropReason::queue_full);
   }
-  if (settings.ecn && packet->has(kPacketEct) &&
-      settings.wred.marks(found, [this] { return marking_.next(); })) {
-    mark_ce(packet->data() + packet->l2_len);
-    packet->set(kPacketCe);
-    context_.counters[id].queue[q][QueueCounter::ecn_marked_packets].add(1);
-  }
+  if (settings.ecn) mark(*packet, settings.wred, found);
   EgressQueue& queue = context_.queue(id, q);
   if (queue.fifo.empty()) queue.progress_at = context_.now;
   queue.fifo.push(packet);
@@ -85,6 +87,28 @@ inline void Egress::enqueue_as(Packet* packet) {
   store(queued, found + packet->wire_len);
   queue.watermarks.raise(int64_t{found} + packet->wire_len);
   if (port.free_at <= context_.now) ready_.insert(id);  // else its completion does
+}
+
+inline void Egress::mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes) {
+  if (!packet.has(kPacketEct) || !curve.marks(queue_bytes, [this] { return marking_.next(); }))
+    return;
+  mark_ce(packet.data() + packet.l2_len);
+  packet.set(kPacketCe);
+  context_.counters[packet.egress_port]
+      .queue[packet.queue.index()][QueueCounter::ecn_marked_packets]
+      .add(1);
+}
+
+// `leaving`: octets of the packet's queue that the burst has taken and not yet accounted, the
+// packet's own excluded.
+[[gnu::noinline]] void Egress::mark_leaving(Packet& packet, int64_t leaving) {
+  if (packet.has(kPacketMarkAsked)) return;
+  packet.set(kPacketMarkAsked);
+  const size_t q = packet.queue.index();
+  const auto& queued = context_.signals(packet.egress_port).queued_bytes[q];
+  const int64_t behind =
+      int64_t{queued.load(std::memory_order_relaxed)} - leaving - packet.wire_len;
+  mark(packet, ports_[packet.egress_port.index()].queues[q].wred, behind);
 }
 
 // The port is down, or the watchdog empties the queue.
@@ -192,8 +216,11 @@ inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burs
     Packet* packet = fifo.pop();
     rte_prefetch0(packet->ahead);
     const Bytes on_line(packet->wire_len + overhead);
-    if (port.limited != 0 && turn.queue != kOwn) [[unlikely]]
-      port.rates.sent(QueueId(turn.queue), on_line, start);
+    if ((port.limited | port.marking) != 0 && turn.queue != kOwn) [[unlikely]] {
+      if (port.limited != 0) port.rates.sent(QueueId(turn.queue), on_line, start);
+      if ((port.marking >> turn.queue & 1) != 0)
+        mark_leaving(*packet, burst.octets_of(turn.queue) + octets);
+    }
     start = start + line.time_of(on_line);
     packet->sent_at = start;
     octets += packet->wire_len;
@@ -377,6 +404,7 @@ void Egress::adopt(const Snapshot& now) {
     port.scheduler.configure(now.plans[i].scheduler);
     port.rates.configure(now.plans[i].scheduler);
     port.limited = port.rates.limited();
+    port.marking = late_marking(*now.ports[i].classes);
     if (now.config.dre != dre_) now.dre.restart(context_.signals(PortId(i)), context_.now);
     ready_.insert(PortId(i));
   }

@@ -93,6 +93,7 @@ class Egress {
     Charge on_line;       // line_busy: of a frame whose last bit has not left; see PortSignals
     uint8_t waiting = 0;  // bit = queue with packets
     uint8_t limited = 0;  // bit = queue with a rate: QueueRates::limited()
+    uint8_t marking = 0;  // bit = queue that marks at dequeue
     QueueStops stops;
     bool own_waiting = false;
     bool up = false;
@@ -128,6 +129,13 @@ class Egress {
     // Once gather() has found something; of one frame there is no need to count.
     size_t frames() const { return kMost == 1 ? 1 : count; }
     size_t turns() const { return kMost == 1 ? 1 : run_count; }
+    // That its finished runs took from the queue.
+    int64_t octets_of(uint8_t queue) const {
+      int64_t octets = 0;
+      for (size_t i = 0; kMost > 1 && i < run_count; ++i)
+        if (runs[i].queue == queue) octets += runs[i].octets;
+      return octets;
+    }
 
     size_t count = 0;
     size_t run_count = 0;
@@ -145,6 +153,8 @@ class Egress {
   template <bool kTagged>
   void enqueue_as(Packet* packet);
   void enqueue_tagged(Packet* packet, uint16_t tci);
+  void mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes);
+  void mark_leaving(Packet& packet, int64_t leaving);
   void service_port(PortId id);
   template <size_t kMost>
   void serve(PortId id, Port& port, Instant start);

@@ -66,7 +66,9 @@ QueueSettings queue_settings(const SwitchConfig& config, const config::QueueConf
   settings.reserved = from.reserved.value_or(reserve_of_feeders).count();
   if (from.wred) {
     const config::WredProfile& profile = config.buffer.wred.at(*from.wred);
-    settings.ecn = profile.ecn;
+    const bool late = profile.mark == config::WredMark::dequeue;
+    settings.ecn = profile.ecn && !late;
+    settings.ecn_late = profile.ecn && late;
     settings.wred = pfc::WredCurve::of(profile);
   }
   return settings;

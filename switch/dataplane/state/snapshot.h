@@ -50,7 +50,8 @@ struct ClassOf {  // what classification yields
 
 struct QueueSettings {
   pfc::WredCurve wred;
-  bool ecn = false;
+  bool ecn = false;             // marks at enqueue
+  bool ecn_late = false;        // marks at dequeue
   bool lossless = false;        // fed by a lossless PG of any port: never dropped here
   uint16_t tag = 0;             // TCI of the tag that its frames leave with; 0: none
   pfc::PowerOfTwo lossy_limit;  // of the free shared pool

@@ -44,7 +44,8 @@ TEST(RlbPresets, OnlyThePrintedAlgorithmCountsRounds) {
 }
 
 TEST(DcqcnPresets, TheVendorsCountsNoBytesAndGrowsWithTheSpeed) {
-  const DcqcnConfig vendor = dcqcn_preset(DcqcnPreset::vendor, 50_Gbps);
+  const DcqcnConfig vendor = for_line(dcqcn_preset(DcqcnPreset::vendor), 50_Gbps);
+  EXPECT_EQ(vendor.algorithm, DcqcnAlgorithm::vendor);
   EXPECT_EQ(vendor.alpha_timer, 1_us);
   EXPECT_EQ(vendor.decrease_interval, 4_us);
   EXPECT_EQ(vendor.cnp_interval, 0_us);
@@ -56,7 +57,8 @@ TEST(DcqcnPresets, TheVendorsCountsNoBytesAndGrowsWithTheSpeed) {
   EXPECT_EQ(vendor.min_rate, 1_Gbps);
   DcqcnConfig paper;
   paper.min_rate = 10_Mbps;
-  EXPECT_EQ(dcqcn_preset(DcqcnPreset::paper, 50_Gbps), paper);
+  EXPECT_EQ(paper.algorithm, DcqcnAlgorithm::paper);
+  EXPECT_EQ(for_line(dcqcn_preset(DcqcnPreset::paper), 50_Gbps), paper);
 }
 
 TEST(QosMaps, AreThoseOfSonic) {

@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using Shape = Type::Shape;
 
 constexpr int64_t kFactor = 7;
-constexpr int kFiles = 64;  // enough for every choice of every key that decides which others apply
+constexpr int kFiles = 256;  // enough for every choice of every key that decides which others apply
 
 bool is_time_or_rate(const Type& type) {
   return type.shape == Shape::duration || type.shape == Shape::rate;

@@ -91,12 +91,15 @@ TEST(Dcqcn, KeysOverrideThePreset) {
   const std::string rate = "topology: {host_rate: 100Gbps}\n";
   const Experiment word = only(rate + "host: {dcqcn: vendor}");
   EXPECT_EQ(word.dcqcn, DcqcnPreset::vendor);
-  EXPECT_TRUE(word.host.dcqcn == dcqcn_preset(DcqcnPreset::vendor, 100_Gbps));
+  EXPECT_TRUE(word.host.dcqcn == dcqcn_preset(DcqcnPreset::vendor));
   const Experiment keys = only(rate + "host: {dcqcn: {alpha_timer: 7us, preset: vendor}}");
-  DcqcnConfig expected = dcqcn_preset(DcqcnPreset::vendor, 100_Gbps);
+  DcqcnConfig expected = dcqcn_preset(DcqcnPreset::vendor);
   expected.alpha_timer = 7_us;
   EXPECT_TRUE(keys.host.dcqcn == expected);
   EXPECT_TRUE(only("host: {dcqcn: {preset: none}}").host.dcqcn == DcqcnConfig{});
+  const Experiment mixed = only(rate + "host: {dcqcn: {algorithm: paper, preset: vendor}}");
+  EXPECT_EQ(mixed.host.dcqcn.algorithm, DcqcnAlgorithm::paper);
+  EXPECT_EQ(mixed.host.dcqcn.alpha_timer, 1_us);
 }
 
 TEST(Sizes, AreLaidOverTheFile) {
@@ -198,10 +201,12 @@ TEST_P(ExperimentMistakes, AreReportedWithTheirPlace) {
 // clang-format off
 const Mistake kMistakes[] = {
     {"NotYaml", "topology: {leaves: [}\n", {}, {"f.yaml:1:21: not YAML: illegal flow end"}},
-    {"DuplicateKeyAndMore", "id: a\nid: b\nhost: {mtu: 1000}\n", {},
+    {"DuplicateKeyAndMore", "id: a\nid: b\nhost: {mtu: 100}\n", {},
      {"f.yaml:2:1: duplicate key \"id\", it already stands in line 1",
-      "f.yaml:3:13: host.mtu: 1000 is none of 256, 512, 1024, 2048 and 4096"}},
+      "f.yaml:3:13: host.mtu: '100' is out of range, valid is 256 to 4096"}},
     {"UnknownKey", "topolgy: {}\n", {}, {"f.yaml:1:1: unknown key 'topolgy', did you mean 'topology'?"}},
+    {"KeyOfFormerName", "host: {dcqcn: {clamp_target: true}}\n", {},
+     {"f.yaml:1:16: unknown key 'clamp_target', it is called 'cap_target' now"}},
     {"WithoutUnit", "topology: {host_rate: 40}\n", {},
      {"f.yaml:1:23: topology.host_rate: '40' has no unit: a rate is a number with one of bps kbps Mbps Gbps Tbps, such as 100Gbps"}},
     {"KeyOfOtherTopology", "topology:\n  kind: fat_tree\n  leaves: 4\n", {},
@@ -219,7 +224,8 @@ const Mistake kMistakes[] = {
     {"UnknownParameter", "load_balancer: {scheme: ecmp, bucket: 4}\n", {},
      {"f.yaml:1:39: load_balancer: 'bucket' is no parameter of ecmp, did you mean 'buckets'?"}},
     {"UnknownPreset", "host: {dcqcn: papr}\n", {}, {"f.yaml:1:15: host.dcqcn.preset: 'papr' is unknown, did you mean 'paper'?"}},
-    {"Mtu", "host: {mtu: 1000}\n", {}, {"f.yaml:1:13: host.mtu: 1000 is none of 256, 512, 1024, 2048 and 4096"}},
+    {"Mtu", "host: {mtu: 4097}\n", {}, {"f.yaml:1:13: host.mtu: '4097' is out of range, valid is 256 to 4096"}},
+    {"LineOverhead", "topology: {line_overhead: 65}\n", {}, {"f.yaml:1:27: topology.line_overhead: '65' is out of range, valid is 0 to 64"}},
     {"SeedTwice", "run: {seeds: [1, 2, 1]}\n", {}, {"f.yaml:1:7: run.seeds: a seed stands twice, that would be the same run"}},
     {"NoSeed", "run: {seeds: []}\n", {}, {"f.yaml:1:7: run.seeds: none, give at least one"}},
     {"WredOrder", "wred: {default: {kmin: 1MiB}}\n", {}, {"f.yaml:1:24: wred.default.kmin: 1MiB is above kmax 625KiB"}},

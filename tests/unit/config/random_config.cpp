@@ -88,6 +88,7 @@ WredProfile Generator::wred() {
   wred.ecn = coin();
   wred.kmin = size(0, 100'000);
   wred.kmax = wred.kmin + size(0, 1'000'000);
+  wred.mark = coin() ? WredMark::enqueue : WredMark::dequeue;
   wred.pmax = static_cast<double>(random_.next64() >> 11) / static_cast<double>(1ULL << 53);
   return wred;
 }

@@ -1,8 +1,10 @@
-// ECN marks at enqueue follow the RED curve on the queue that the packet finds.
+// ECN marks, at enqueue or at dequeue, follow the RED curve on the queue that the
+// packet finds, or leaves behind.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -101,6 +103,71 @@ std::vector<bool> dice(size_t switch_id, uint64_t seed) {
   std::vector<bool> marked;
   for (int64_t found = 0; found < kKmax; found += kFrame) marked.push_back(is_marked(rig));
   return marked;
+}
+
+config::SwitchConfig late_marking_switch() {
+  config::SwitchConfig config = marking_switch(0);  // all from kmax on, and none below
+  config.buffer.wred["default"].mark = config::WredMark::dequeue;
+  return config;
+}
+
+bool arrived_marked(const Frame& frame) {
+  Ipv4Header ip;
+  EXPECT_EQ(decode(ConstOctets(frame).subspan(14), ip), CodecVerdict::ok);
+  return ip.ecn == kEcnCongestion;
+}
+
+// 100 frames wait: the first 40 leave 60 and more behind, whenever and in what bursts they leave.
+constexpr int kWaiting = 100;
+constexpr size_t kLeaveKmax = kWaiting - kKmax / static_cast<int64_t>(kFrame);
+
+TEST(Marking, AtDequeueItGoesByWhatWaitsBehind) {
+  OneSwitch rig(late_marking_switch());
+  hold_queue(rig);
+  for (int i = 0; i < kWaiting; ++i)
+    EXPECT_FALSE(is_marked(rig, i == 5 ? kEcnNotCapable : kEcnCapable0));
+  rig.inject(1, pause_frame(bit(kLossless), 0));
+  rig.run_for(1_ms);
+  const auto& seen = rig.seen(1);
+  ASSERT_EQ(seen.size(), static_cast<size_t>(kWaiting));
+  for (size_t i = 0; i < seen.size(); ++i)
+    EXPECT_EQ(arrived_marked(seen[i].frame), i < kLeaveKmax && i != 5) << i;
+  EXPECT_EQ(marks(rig, 3), kLeaveKmax - 1);
+}
+
+// A poll that comes late sends in bursts, and a device takes some of each only.
+TEST(Marking, AtDequeueIsTheSameInBurstsThatAreRefusedInPart) {
+  const config::SwitchConfig config = late_marking_switch();
+  auto made = Switch::create(config, {.shards = 1});
+  ASSERT_TRUE(made.ok());
+  Switch& object = **made;
+  PacketPool pool(1024, 256);
+  ManualIo io(pool);
+  io.links = {{PortId(0), true}, {PortId(1), true}};
+  io.transmit_limit = 0;
+  UdpSpec spec = between(config, 0, 1, kLosslessDscp);
+  spec.frame_len = kFrame;
+  spec.readable_len = 96;
+  spec.ecn = kEcnCapable0;
+  for (int i = 0; i < kWaiting; ++i) io.arrive(PortId(0), udp_frame(spec), kFrame);
+  Instant now;
+  for (int i = 0; i < 200 && io.sent.size() < kWaiting; ++i) {
+    io.transmit_limit = i < 10 ? 0 : i % 3;
+    object.shard(ShardId(0)).poll(io, now);
+    now = now + 11_us;
+    io.complete(now);
+  }
+  ASSERT_EQ(io.sent.size(), static_cast<size_t>(kWaiting));
+  // The first was asked when it was tried first, and little had come in by then.
+  size_t marked = 0;
+  for (size_t i = 0; i < io.sent.size(); ++i) {
+    const bool ce = arrived_marked(io.sent[i].frame);
+    marked += ce ? 1 : 0;
+    if (i > 32) {
+      EXPECT_EQ(ce, i < kLeaveKmax) << i;
+    }
+  }
+  EXPECT_EQ(count(object, 1, QueueId(3), QueueCounter::ecn_marked_packets), marked);
 }
 
 TEST(Marking, DrawsAreOfTheSeedAndTheSwitch) {

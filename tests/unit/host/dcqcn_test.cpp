@@ -21,7 +21,7 @@ DcqcnConfig golden_config() {
   config.increase_timer = 55_us;
   config.decrease_interval = 0_us;
   config.byte_counter = Bytes(0);
-  config.clamp_target = false;
+  config.cap_target = false;
   return config;
 }
 
@@ -58,7 +58,7 @@ TEST(Dcqcn, FollowsTheReferencesGoldenRun) {
 
 TEST(Dcqcn, ATargetMayBeClampedToTheLine) {
   Point dcqcn(golden_config());
-  dcqcn.config.clamp_target = true;
+  dcqcn.config.cap_target = true;
   dcqcn.cnp(at(0_us));
   EXPECT_EQ(dcqcn.rate(at(330_us)), 39'687'500'000);
   EXPECT_EQ(dcqcn.point.target_bps(), 40'000'000'000);
@@ -112,13 +112,14 @@ TEST(Dcqcn, LookingSeldomGivesTheRatesOfLookingAlways) {
   const uint64_t seed = 4'711;
   RandomStream random(seed, 0, 0);
   SCOPED_TRACE(testing::Message() << "seed " << seed);
-  for (const bool clamp : {false, true}) {
+  for (const int kind : {0, 1, 2}) {
     DcqcnConfig config;
+    config.algorithm = kind == 2 ? config::DcqcnAlgorithm::vendor : config::DcqcnAlgorithm::paper;
     config.alpha_timer = 7_us;
     config.increase_timer = 11_us;
     config.decrease_interval = 5_us;
     config.byte_counter = Bytes(100'000);
-    config.clamp_target = clamp;
+    config.cap_target = kind == 1;
     Point seldom(config);
     Point always(config);
     Duration now;
@@ -136,15 +137,117 @@ TEST(Dcqcn, LookingSeldomGivesTheRatesOfLookingAlways) {
   }
 }
 
+// Of a NIC: alpha halves or comes half of the way to 1 in each of its slots.
+DcqcnConfig slots_config() {
+  DcqcnConfig config;
+  config.algorithm = config::DcqcnAlgorithm::vendor;
+  config.g_shift = 1;
+  config.alpha_timer = 3_us;
+  config.decrease_interval = 4_us;
+  config.increase_timer = 10_us;
+  config.fast_recovery = 1;
+  config.additive_increase = 2_Gbps;
+  config.hyper_increase = 8_Gbps;
+  config.min_rate = 1_Gbps;
+  return config;
+}
+
+TEST(DcqcnOfNics, TheFirstCnpCutsAtOnceAndStartsTheSlots) {
+  Point dcqcn(slots_config());
+  EXPECT_EQ(dcqcn.point.next_event(), Instant::never());
+  dcqcn.cnp(at(1_us));
+  EXPECT_EQ(dcqcn.rate(at(1_us)), 20'000'000'000);
+  EXPECT_EQ(dcqcn.point.target_bps(), 40'000'000'000);
+  EXPECT_EQ(dcqcn.point.alpha_q30(), ReactionPoint::kAlphaOne);
+  dcqcn.rate(at(4_us));  // the CNP was in this slot
+  EXPECT_EQ(dcqcn.point.alpha_q30(), ReactionPoint::kAlphaOne);
+  dcqcn.rate(at(7_us - 1_ps));
+  EXPECT_EQ(dcqcn.point.alpha_q30(), ReactionPoint::kAlphaOne);
+  dcqcn.rate(at(7_us));
+  EXPECT_EQ(dcqcn.point.alpha_q30(), ReactionPoint::kAlphaOne / 2);
+  EXPECT_EQ(dcqcn.rate(at(11_us - 1_ps)), 20'000'000'000) << "no CNP, no cut";
+}
+
+TEST(DcqcnOfNics, TheFirstCnpMayTakeMore) {
+  Point dcqcn(slots_config());
+  dcqcn.config.first_cnp_rate = 0.5;
+  dcqcn.cnp(at(0_us));
+  EXPECT_EQ(dcqcn.rate(at(0_us)), 10'000'000'000);
+  EXPECT_EQ(dcqcn.point.target_bps(), 20'000'000'000);
+}
+
+TEST(DcqcnOfNics, CnpsOfASlotCutOnceAtItsEndAndLeaveTheTarget) {
+  Point dcqcn(slots_config());
+  dcqcn.cnp(at(0_us));
+  for (const Duration time : {100_ns, 1_us, 2_us}) dcqcn.cnp(at(time));
+  EXPECT_EQ(dcqcn.rate(at(4_us - 1_ps)), 20'000'000'000);
+  EXPECT_EQ(dcqcn.rate(at(4_us)), 10'000'000'000);  // alpha is 1 still
+  EXPECT_EQ(dcqcn.point.target_bps(), 40'000'000'000)
+      << "the rate has not grown since the last cut";
+  dcqcn.cnp(at(7_us));  // alpha: 1 until 6 us, as no CNP came in that slot then 1/2
+  EXPECT_EQ(dcqcn.rate(at(8_us)), 7'500'000'000);
+  EXPECT_EQ(dcqcn.point.target_bps(), 40'000'000'000);
+}
+
+TEST(DcqcnOfNics, TheTargetFollowsOnceTheRateHasGrown) {
+  Point dcqcn(slots_config());
+  dcqcn.config.alpha_timer = 1_s;
+  dcqcn.cnp(at(0_us));
+  EXPECT_EQ(dcqcn.rate(at(10_us - 1_ps)), 20'000'000'000);
+  EXPECT_EQ(dcqcn.rate(at(10_us)), 30'000'000'000);  // fast recovery
+  dcqcn.cnp(at(11_us));
+  EXPECT_EQ(dcqcn.rate(at(12_us)), 15'000'000'000);  // at the end of the third slot
+  EXPECT_EQ(dcqcn.point.target_bps(), 30'000'000'000);
+  EXPECT_EQ(dcqcn.rate(at(22_us - 1_ps)), 15'000'000'000) << "the cut started the timer again";
+  EXPECT_EQ(dcqcn.rate(at(22_us)), 22'500'000'000);
+}
+
+TEST(DcqcnOfNics, TheTargetFollowsEveryCutWhereThatIsWanted) {
+  Point dcqcn(slots_config());
+  dcqcn.config.clamp_target_rate = true;
+  dcqcn.cnp(at(0_us));
+  dcqcn.cnp(at(1_us));
+  EXPECT_EQ(dcqcn.rate(at(4_us)), 10'000'000'000);
+  EXPECT_EQ(dcqcn.point.target_bps(), 20'000'000'000);
+}
+
+TEST(DcqcnOfNics, GrowsByTheTimerInThreeStages) {
+  Point dcqcn(slots_config());
+  dcqcn.cnp(at(0_us));
+  dcqcn.sent(100'000'000);
+  EXPECT_EQ(dcqcn.rate(at(0_us)), 20'000'000'000) << "octets do not count";
+  Point low(slots_config());
+  low.config.first_cnp_rate = 0.25;
+  low.cnp(at(0_us));                               // target 10 Gb/s, rate 5
+  EXPECT_EQ(low.rate(at(10_us)), 7'500'000'000);   // fast recovery
+  EXPECT_EQ(low.rate(at(20_us)), 9'750'000'000);   // target 12
+  EXPECT_EQ(low.rate(at(30_us)), 14'875'000'000);  // target 20
+  EXPECT_EQ(low.rate(at(40_us)), 21'437'500'000);  // target 28
+  EXPECT_EQ(low.point.target_bps(), 28'000'000'000);
+  EXPECT_EQ(low.rate(at(1_ms)), 40'000'000'000);
+  EXPECT_EQ(low.point.target_bps(), 40'000'000'000) << "never above the line";
+}
+
+TEST(DcqcnOfNics, NeverFallsBelowTheFloor) {
+  Point dcqcn(slots_config());
+  dcqcn.config.min_rate = 6_Gbps;
+  dcqcn.config.alpha_timer = 1_s;
+  for (Duration time; time < 30_us; time += 1_us) dcqcn.cnp(at(time));
+  EXPECT_EQ(dcqcn.rate(at(30_us)), 6'000'000'000);
+}
+
 TEST(Dcqcn, PresetsAreTheReferencesColumns) {
-  const DcqcnConfig paper = config::dcqcn_preset(config::DcqcnPreset::paper, 40_Gbps);
+  const DcqcnConfig paper = config::dcqcn_preset(config::DcqcnPreset::paper);
   EXPECT_EQ(paper.alpha_timer, 55_us);
   EXPECT_EQ(paper.cnp_interval, 50_us);
   EXPECT_EQ(paper.fast_recovery, 5);
   EXPECT_EQ(paper.byte_counter, Bytes(10'000'000));
   EXPECT_EQ(paper.additive_increase, 40_Mbps);
   EXPECT_EQ(paper.min_rate, 10_Mbps);
-  const DcqcnConfig vendor = config::dcqcn_preset(config::DcqcnPreset::vendor, 100_Gbps);
+  const DcqcnConfig vendor =
+      config::for_line(config::dcqcn_preset(config::DcqcnPreset::vendor), 100_Gbps);
+  EXPECT_EQ(paper.algorithm, config::DcqcnAlgorithm::paper);
+  EXPECT_EQ(vendor.algorithm, config::DcqcnAlgorithm::vendor);
   EXPECT_EQ(vendor.alpha_timer, 1_us);
   EXPECT_EQ(vendor.decrease_interval, 4_us);
   EXPECT_EQ(vendor.cnp_interval, 0_us);

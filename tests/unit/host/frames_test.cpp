@@ -31,6 +31,23 @@ TEST(Frames, SizesAreTheReferences) {
   EXPECT_TRUE(last->roce.bth.ack_request);
 }
 
+// A payload that is no multiple of four is padded in every packet.
+TEST(Frames, OddPayloadsArePadded) {
+  config::HostConfig config = plain_config();
+  config.mtu = 1'001;
+  OneNic one(config);
+  one.send(2, 0);  // 2,048 octets: 1,001, 1,001 and 46
+  const auto first = one.transmit(at(0_us));
+  const auto middle = one.transmit(at(0_us));
+  const auto last = one.transmit(at(0_us));
+  EXPECT_EQ(first->wire_len, 58u + 16 + 1'004);
+  EXPECT_EQ(first->roce.payload_len, 1'001u);
+  EXPECT_EQ(middle->wire_len, 58u + 1'004);
+  EXPECT_EQ(middle->roce.payload_len, 1'001u);
+  EXPECT_EQ(last->wire_len, 58u + 48);
+  EXPECT_EQ(last->roce.payload_len, 46u);
+}
+
 TEST(Frames, HeadersAreTheCodecsOwn) {
   OneNic one(plain_config());
   one.send(1, 0x123456);

@@ -282,6 +282,20 @@ TEST(Pipe, WithoutFaultsNothingIsSentTwiceAndTheLineIsFull) {
   }
 }
 
+TEST(Pipe, AnyPayloadFrom256To4096GetsThrough) {
+  for (const int mtu : {256, 257, 1'000, 1'001, 4'095, 4'096})
+    for (const bool icrc : {false, true}) {
+      SCOPED_TRACE(testing::Message() << mtu << (icrc ? " with ICRC" : ""));
+      Scenario each = scenario(Way::go_back_n, CongestionControl::dcqcn, {});
+      each.config.mtu = mtu;
+      each.config.icrc_check = icrc;
+      Pipe pipe(each, 3);
+      pipe.run();
+      pipe.expect_all_done();
+      EXPECT_EQ(pipe.counter(NicCounter::retransmitted_packets), 0u);
+    }
+}
+
 TEST(Pipe, ReorderingAloneIsHarmlessToTheReorderBuffer) {
   Scenario each = scenario(Way::reorder_buffer, CongestionControl::none, {.delayed = 100});
   Pipe pipe(each, 7);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
+#include "lab/fabric/fabric_paths.h"
 #include "tests/unit/lab/fabric/fabrics.h"
 
 namespace eddy {
@@ -165,6 +167,23 @@ const std::string kSmallHpcc =
     "3 5 100Gbps 1us 0\n"
     "4 6 400Gbps 1.5us 0\n"
     "6 5 400Gbps 1us 0\n";
+
+// What follows a host's rate follows the file's, not topology.host_rate of 40 Gb/s.
+TEST(Hpcc, ItsRatesAreThoseOfTheBdpAndOfDcqcn) {
+  const std::string file = testing::TempDir() + "eddy_rates.hpcc";
+  std::ofstream(file) << kSmallHpcc;
+  config::Experiment experiment = small_experiment();
+  experiment.topology.kind = config::TopologyKind::hpcc;
+  experiment.topology.file = file;
+  experiment.host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::vendor);
+  const Topology topology = built(experiment);
+  // 2 x 4.5 us, and 1,000 octets twice at 100 and twice at 400 Gb/s: 9.2 us of 100 Gb/s.
+  EXPECT_EQ(lab::largest_bdp(topology, Bytes(1'000)), Bytes(115'000));
+  EXPECT_THAT(lab::describe_topology(experiment, topology),
+              testing::HasSubstr("DCQCN of 4 hosts of 100Gbps: R_AI 20Mbps, R_HAI 200Mbps, at "
+                                 "least 1Gbps\n"));
+  std::filesystem::remove(file);
+}
 
 TEST(Hpcc, ReadsItsTopologyFiles) {
   const auto plan = hpcc(kSmallHpcc);

@@ -96,7 +96,7 @@ TEST(RealSwitch, WhatIsPrintedLoadsBackTheSame) {
       experiment.load_balancer.scheme = scheme;
       if (rlb) experiment.switches.rlb = config::rlb_preset(config::RlbPreset::standard);
       config::SwitchConfig config = switch_of(experiment, 0);
-      config.seed = UINT64_MAX - 1;  // any 64 bits
+      config.seed = config::kLargestSeed;
       const auto loaded = config::load_text("leaf1.yaml", print_config(config));
       ASSERT_TRUE(loaded.ok()) << loaded.problems().front();
       config::SwitchConfig back = loaded.value().config;

@@ -50,6 +50,28 @@ TEST(Run, GoodputIsAllThatWasDeliveredOverTheTimeItTook) {
   EXPECT_DOUBLE_EQ(result.goodput_gbps, bits / static_cast<double>(result.simulated.ns()));
 }
 
+// 64 packets on four links of 40 Gb/s: 67 frames' times from the first bit to the last.
+TEST(Run, LineOverheadIsOfEveryFrameOnEveryLink) {
+  config::Experiment experiment = three_flows();
+  experiment.traffic.resize(1);
+  const RunResult usual = run(experiment);
+  experiment.topology.line_overhead = 0;
+  const RunResult bare = run(experiment);
+  EXPECT_EQ(usual.flows[0].receiver_fct - bare.flows[0].receiver_fct, 4'800_ps * 67);
+  EXPECT_LT(bare.flows[0].ideal, usual.flows[0].ideal);
+  EXPECT_NEAR(bare.flows[0].slowdown, usual.flows[0].slowdown, 0.001);
+}
+
+// A flow that is alone is as fast as it can be, whatever its packets.
+TEST(Run, IdealTimesKnowOddPayloads) {
+  for (const int mtu : {256, 1'000, 1'001, 4'096}) {
+    config::Experiment experiment = three_flows();
+    experiment.traffic.resize(1);
+    experiment.host.mtu = mtu;
+    EXPECT_NEAR(run(experiment).flows[0].slowdown, 1, 0.004) << mtu;
+  }
+}
+
 TEST(Run, LoadThatIsNotMeasuredIsInNoStatisticOfFlows) {
   config::Experiment experiment = three_flows();
   const RunResult all = run(experiment);

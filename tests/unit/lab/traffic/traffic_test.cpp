@@ -61,10 +61,18 @@ size_t leaf_of(uint32_t host) {
 
 // What all flows cost on the line, in bits a second of the 25 ms in which they start.
 double offered_bits(const Trace& trace) {
-  const WireCost cost(1'024, false);
+  const WireCost cost(1'024, 24, false);
   double octets = 0;
   for (const Flow& flow : trace.flows) octets += static_cast<double>(cost.of(flow.size));
   return octets * 8 / 0.025;
+}
+
+TEST(WireCost, IsOfHeadersPaddingAndTheLine) {
+  // 58 of headers and ICRC a packet, 16 of the first.
+  EXPECT_EQ(WireCost(1'024, 24, false).of(Bytes(2'058)), 16 + 3 * (58 + 24) + 2'060);
+  EXPECT_EQ(WireCost(1'024, 24, true).of(Bytes(1'024)), 16 + 78 + 24 + 1'024);
+  EXPECT_EQ(WireCost(1'001, 0, false).of(Bytes(2'003)), 16 + 3 * 58 + 2 * 1'004 + 4);
+  EXPECT_EQ(WireCost(1'000, 0, false).of(Bytes(2'000)), 16 + 2 * 58 + 2'000);
 }
 
 TEST(Poisson, OffersTheLoadOfTheCore) {

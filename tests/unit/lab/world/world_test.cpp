@@ -145,7 +145,7 @@ TEST(World, BusyPollingAddsAtMostItsPeriodAtTheSwitch) {
 TEST(World, TwoFlowsShareALinkFairlyUnderDcqcn) {
   config::Experiment experiment = one_switch(3);
   experiment.host.congestion_control = config::CongestionControl::dcqcn;
-  experiment.host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::paper, 40_Gbps);
+  experiment.host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::paper);
   config::WredProfile& wred = experiment.switches.buffer.wred["default"];
   wred = {.ecn = true, .kmin = Bytes(5'000), .kmax = Bytes(200'000), .pmax = 0.01};
   const Bytes endless(int64_t{1} << 40);
