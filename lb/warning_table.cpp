@@ -120,7 +120,7 @@ void WarningTable::end(size_t index, Instant at) {
   --active_;
 }
 
-std::optional<PortId> WarningTable::expire_one(Instant now) {
+std::optional<WarningTable::Ended> WarningTable::expire_one(Instant now) {
   auto index = expiries_.pop_due(now);
   for (; index && !entries_[*index].warns(); index = expiries_.pop_due(now))
     entries_[*index] = {.until = entries_[*index].until};
@@ -130,11 +130,11 @@ std::optional<PortId> WarningTable::expire_one(Instant now) {
     const size_t port_and_slot = *index / voices_;
     const PortId port(port_and_slot / slots_);
     follow_port(port, port_and_slot % slots_);
-    return port;
+    return Ended{port, plan_.pauses_apart && *index % voices_ == voices_ - 1};
   }
   const size_t member = (*index - members_from_) / slots_;
   follow(place_of_[member], (*index - members_from_) % slots_);
-  return port_of_[member];
+  return Ended{port_of_[member]};
 }
 
 void WarningTable::rebase(const Rebase& rebase) {

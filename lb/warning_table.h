@@ -56,9 +56,14 @@ class WarningTable {
   WarningTable(std::span<const PathSet> sets, size_t ports, const WarningTablePlan& plan = {});
 
   MarkEffect mark(const WarningMark& mark);
-  // Ends one entry that is due, if there is one; returns its port. What ended long ago is
-  // forgotten.
-  std::optional<PortId> expire_one(Instant now);
+  // An entry whose time was up. That of a pause with an entry of its own ends with the pause, as it
+  // was told to; any other was not refreshed.
+  struct Ended {
+    PortId port;
+    bool was_pause = false;
+  };
+  // Ends one entry that is due, if there is one. What ended long ago is forgotten.
+  std::optional<Ended> expire_one(Instant now);
   Instant next_expiry() const { return expiries_.next(); }
   void rebase(const Rebase& rebase);
 

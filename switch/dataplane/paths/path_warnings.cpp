@@ -301,8 +301,10 @@ void PathWarnings::on_timers() {
     return services_.buffer.level(port, pg);
   });
   if (context_.warnings == nullptr) return;
-  while (const auto port = context_.warnings->expire_one(context_.now))
-    if (context_.owns(*port)) context_.count(*port, PortCounter::path_warnings_expired);
+  while (const auto ended = context_.warnings->expire_one(context_.now))
+    if (context_.owns(ended->port))
+      context_.count(ended->port, ended->was_pause ? PortCounter::path_warnings_cleared
+                                                   : PortCounter::path_warnings_expired);
   follow_table();
 }
 

@@ -49,7 +49,7 @@ namespace eddy {
   X(cnm_ignored_packets, "CNMs that changed nothing: of no path, or a worse one is known")   \
   X(cnm_over_budget, "CNMs not passed on by the port, which had passed on enough")           \
   X(path_warnings_begun, "times paths behind the port became warned")                        \
-  X(path_warnings_cleared, "times their warning was taken back")                             \
+  X(path_warnings_cleared, "times their warning was taken back, or ended with its pause")    \
   X(path_warnings_expired, "times their warning was not refreshed")                          \
   X(rlb_rerouted_packets, "packets that RLB took off a warned path")                         \
   X(rlb_all_warned_packets, "packets for which RLB found warned paths only: the least bad")  \

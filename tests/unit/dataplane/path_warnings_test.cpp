@@ -407,12 +407,13 @@ TEST(PathWarnings, ThePauseItselfWarnsOfThePortAndOutlastsItByTwoCableDelays) {
   rig.run_for(1_us);
   EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_begun), 1u);
   rig.run_for(100_us);
-  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 0u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_cleared), 0u);
   rig.inject(2, pause_frame(bit(kLossless), 0));
   rig.run_for(3_us);
-  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 0u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_cleared), 0u);
   rig.run_for(2_us);
-  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 1u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_cleared), 1u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 0u);
 }
 
 // Queues of the path to leaf 2 by the uplink that are warned.
@@ -466,7 +467,7 @@ TEST(PathWarnings, AResumedPriorityIsFreeAlthoughAnotherIsPaused) {
   EXPECT_EQ(warned_queues(rig, 2), bit(kLossless) | bit(kOther)) << "two cable delays";
   rig.run_for(2_us);
   EXPECT_EQ(warned_queues(rig, 2), bit(kOther));
-  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_expired), 1u);
+  EXPECT_EQ(count(rig.object(), 2, PortCounter::path_warnings_cleared), 1u);
 }
 
 TEST(PathWarnings, APauseInForceIsKnownToATableThatIsNew) {

@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 
 namespace eddy::lb {
 namespace {
+
+std::optional<PortId> expired_port(WarningTable& table, Instant now) {
+  const auto ended = table.expire_one(now);
+  return ended ? std::optional(ended->port) : std::nullopt;
+}
 
 using namespace eddy::literals;
 
@@ -102,11 +108,31 @@ TEST(WarningTable, QueuesHaveEntriesOfTheirOwn) {
     EXPECT_EQ(rig.table.severity(0, 1, kQueue), 20);
     EXPECT_EQ(rig.table.severity(0, 1, kOther), 30);
     EXPECT_EQ(rig.mark(warning(PortId(9), leaf, 2, 32_us)), MarkEffect::refreshed);
-    EXPECT_EQ(rig.table.expire_one(Instant::at(31_us)), PortId(9));
+    EXPECT_EQ(expired_port(rig.table, Instant::at(31_us)), PortId(9));
     EXPECT_EQ(rig.table.warned(0, kOther), 0u);
     EXPECT_EQ(rig.warned(0), 0b010u);
     EXPECT_EQ(rig.table.warned_until(0, 1), Instant::at(32_us)) << "of all queues";
   }
+}
+
+// Of a pause and a warning of the same port and time.
+TEST(WarningTable, SaysWhetherWhatEndedWasAPause) {
+  Rig rig;
+  rig.mark(warning(PortId(9), LeafId::none(), 1, 30_us));
+  rig.mark(pause(PortId(9), 1, Instant::at(20_us)));
+  rig.mark(warning(PortId(9), kLeaf5, 2, 40_us));
+  for (const Duration at : {20_us, 30_us, 40_us}) {
+    const auto ended = rig.table.expire_one(Instant::at(at));
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(ended->port, PortId(9));
+    EXPECT_EQ(ended->was_pause, at == 20_us);
+  }
+}
+
+TEST(WarningTable, APauseAmongTheWarningsEndsAsOne) {
+  WarningTable table(two_leaves(), 12, {.pauses_apart = false});
+  table.mark(pause(PortId(9), 1, Instant::at(20_us)));
+  EXPECT_FALSE(table.expire_one(Instant::at(20_us))->was_pause);
 }
 
 TEST(WarningTable, AQueueWithoutLosslessTrafficHasNoEntry) {
@@ -119,7 +145,7 @@ TEST(WarningTable, AQueueWithoutLosslessTrafficHasNoEntry) {
   other.queue = kOther;
   EXPECT_EQ(table.mark(other), MarkEffect::begun);
   EXPECT_EQ(table.warned(0, kOther), 0b010u);
-  EXPECT_EQ(table.expire_one(Instant::at(24_us)), PortId(9));
+  EXPECT_EQ(expired_port(table, Instant::at(24_us)), PortId(9));
   EXPECT_EQ(table.warned(0, kOther), 0u);
 }
 
@@ -132,7 +158,7 @@ TEST(WarningTable, APauseStandsBesideTheWarningOfItsPort) {
   EXPECT_EQ(rig.mark(warning(PortId(9), LeafId::none(), 2, 40_us)), MarkEffect::refreshed)
       << "milder than the pause, and heard all the same";
   rig.mark(pause(PortId(9), 2, Instant::at(30_us)));
-  EXPECT_EQ(rig.table.expire_one(Instant::at(30_us)), PortId(9));
+  EXPECT_EQ(expired_port(rig.table, Instant::at(30_us)), PortId(9));
   EXPECT_EQ(rig.warned(0), 0b010u) << "the warning goes on";
   EXPECT_EQ(rig.table.severity(0, 1, kQueue), 20);
   EXPECT_EQ(rig.mark(clear(PortId(9), LeafId::none(), 3)), MarkEffect::cleared);
@@ -156,7 +182,7 @@ TEST(WarningTable, APauseMayTakeThePlaceOfTheWarning) {
   EXPECT_EQ(table.mark(pause(PortId(9), 1)), MarkEffect::refreshed);
   EXPECT_EQ(table.mark(warning(PortId(9), LeafId::none(), 2, 40_us)), MarkEffect::ignored);
   table.mark(pause(PortId(9), 2, Instant::at(30_us)));
-  EXPECT_EQ(table.expire_one(Instant::at(30_us)), PortId(9));
+  EXPECT_EQ(expired_port(table, Instant::at(30_us)), PortId(9));
   EXPECT_TRUE(table.quiet());
   EXPECT_EQ(table.warned(0, kQueue), 0u);
 }
@@ -166,10 +192,10 @@ TEST(WarningTable, EndsWhenItsTimeIsUpUnlessRefreshed) {
   rig.mark(warning(PortId(9), kLeaf5, 1, 24_us));
   EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 2, 32_us)), MarkEffect::refreshed);
   EXPECT_EQ(rig.table.next_expiry(), Instant::at(32_us));
-  EXPECT_FALSE(rig.table.expire_one(Instant::at(31'999_ns)));
+  EXPECT_FALSE(expired_port(rig.table, Instant::at(31'999_ns)));
   EXPECT_EQ(rig.warned(0), 0b010u);
-  EXPECT_EQ(rig.table.expire_one(Instant::at(32_us)), PortId(9));
-  EXPECT_FALSE(rig.table.expire_one(Instant::at(32_us)));
+  EXPECT_EQ(expired_port(rig.table, Instant::at(32_us)), PortId(9));
+  EXPECT_FALSE(expired_port(rig.table, Instant::at(32_us)));
   EXPECT_EQ(rig.warned(0), 0u);
   EXPECT_EQ(rig.table.next_expiry(), Instant::at(32_us + 1_ms)) << "to be forgotten";
   EXPECT_TRUE(rig.table.quiet());
@@ -194,11 +220,11 @@ TEST(WarningTable, WhatEndedLongAgoIsForgotten) {
     if (cleared) {
       EXPECT_EQ(rig.mark(clear(PortId(9), kLeaf5, 1'001)), MarkEffect::cleared);
     } else {
-      EXPECT_EQ(rig.table.expire_one(Instant::at(24_us)), PortId(9));
+      EXPECT_EQ(expired_port(rig.table, Instant::at(24_us)), PortId(9));
     }
-    EXPECT_EQ(rig.table.expire_one(Instant::at(24_us + 999_us)), std::nullopt);
+    EXPECT_EQ(expired_port(rig.table, Instant::at(24_us + 999_us)), std::nullopt);
     EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::stale);
-    EXPECT_EQ(rig.table.expire_one(Instant::at(24_us + 1_ms)), std::nullopt);
+    EXPECT_EQ(expired_port(rig.table, Instant::at(24_us + 1_ms)), std::nullopt);
     EXPECT_EQ(rig.mark(warning(PortId(9), kLeaf5, 1)), MarkEffect::begun);
     EXPECT_TRUE(!rig.table.quiet() && rig.table.active() == 1);
   }
@@ -231,9 +257,9 @@ TEST(WarningTable, APathStaysWarnedWhileEitherEntryHolds) {
   rig.mark(warning(PortId(9), kLeaf5, 1, 10_us));
   rig.mark(warning(PortId(9), LeafId::none(), 1, 20_us));
   EXPECT_EQ(rig.table.active(), 2u);
-  EXPECT_EQ(rig.table.expire_one(Instant::at(10_us)), PortId(9));
+  EXPECT_EQ(expired_port(rig.table, Instant::at(10_us)), PortId(9));
   EXPECT_EQ(rig.warned(0), 0b010u);
-  EXPECT_EQ(rig.table.expire_one(Instant::at(20_us)), PortId(9));
+  EXPECT_EQ(expired_port(rig.table, Instant::at(20_us)), PortId(9));
   EXPECT_EQ(rig.warned(0), 0u);
   EXPECT_EQ(rig.warned(1), 0u);
 }
