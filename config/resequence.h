@@ -19,9 +19,14 @@ struct ResequenceConfig {
   bool enabled = false;
   std::optional<Duration> wait;  // for what is missing; nullopt: 64 base round trips
   LossProof loss_proof = LossProof::automatic;
-  int64_t flows = 16'384;    // remembered, of a shard; 64 octets each
+  // Remembered, of a shard; 64 octets each. nullopt: kFlows; in virtual time what the run's flows
+  // need (lab/run/order_tables.h).
+  std::optional<int64_t> flows;
   int64_t packets = 4'096;   // of a flow that are held
   std::optional<Bytes> cap;  // held, of a shard; nullopt: half of the shared buffer
+
+  static constexpr int64_t kFlows = 16'384;
+  int64_t places() const { return flows.value_or(kFlows); }
   bool operator==(const ResequenceConfig&) const = default;
 };
 

@@ -37,7 +37,9 @@ const Section& section_of<ResequenceConfig>() {
           key<S>(&S::flows, {.name = "flows",
                              .min = 64,
                              .max = 16'777'216,
-                             .help = "flows watched, of a shard; 64 octets each"}),
+                             .absent = "auto",
+                             .help = "flows watched, of a shard; 64 octets each; auto: 16384, in "
+                                     "virtual time as many as the run's flows need"}),
           key<S>(&S::packets, {.name = "packets",
                                .min = 1,
                                .max = 32'767,

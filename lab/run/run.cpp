@@ -11,6 +11,7 @@
 #include "lab/fabric/build_topology.h"
 #include "lab/fabric/fabric_paths.h"
 #include "lab/run/flow_results.h"
+#include "lab/run/order_tables.h"
 #include "lab/traffic/traffic.h"
 #include "lab/world/huge_pages.h"
 #include "lab/world/watcher_pair.h"
@@ -61,6 +62,7 @@ class Execution {
   void sample(Instant due);
   void collect();
   void collect_counters();
+  void warn_of_small_tables();
   void collect_waits();
   void collect_links();
   PauseScope pause_scope() const;
@@ -100,6 +102,7 @@ Problems Execution::prepare() {
   auto trace = make_traffic(experiment_, topology_, options_.seed, options_.read);
   if (!trace) return trace.problems();
   trace_ = std::move(*trace);
+  size_order_tables(experiment_, trace_.flows, topology_);
   Problems problems = refuse_what_does_not_fit();
   if (!problems.empty()) return problems;
   reserve_heap(memory_needed());
@@ -238,6 +241,18 @@ void Execution::collect() {
   if (counts.blank_missing != 0)
     result_.warnings.push_back("the packet pool was empty " + std::to_string(counts.blank_missing) +
                                " times when a host wanted to send; give run.packets");
+  warn_of_small_tables();
+}
+
+void Execution::warn_of_small_tables() {
+  const uint64_t placeless = result_.counters["resequence_placeless_packets"];
+  if (placeless == 0) return;
+  int64_t places = 0;
+  for (const config::SwitchConfig& each : topology_.switches)
+    places = std::max(places, each.resequence.places());
+  result_.warnings.push_back("resequence.flows: " + std::to_string(placeless) +
+                             " packets found no place in a table of " + std::to_string(places) +
+                             " flows and went on in whatever order they came; give a larger one");
 }
 
 template <class Array>

@@ -6,6 +6,7 @@
 #include "net/assert.h"
 #include "net/protocols.h"
 #include "net/roce.h"
+#include "switch/dataplane/state/flow_orders.h"
 #include "switch/dataplane/state/snapshot.h"
 
 namespace eddy::lab {
@@ -20,6 +21,10 @@ size_t in_flight(const Topology& topology, BitRate rate, Duration delay) {
   const Bytes smallest(static_cast<int64_t>(kSmallestFrame) + topology.line_overhead);
   const Duration frame = LineRate(rate).time_of(smallest);
   return static_cast<size_t>(delay / frame) + 2;
+}
+
+size_t order_table(const config::ResequenceConfig& config) {
+  return config.enabled ? static_cast<size_t>(config.places()) * sizeof(FlowOrder) : 0;
 }
 
 Bytes frame_length(const RocePacket& packet) {
@@ -57,7 +62,7 @@ size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
   constexpr size_t kQueuePair = 1'024;  // both ends, its record and its flow
   size_t octets = queue_pairs * kQueuePair + topology.hosts.size() * kHost;
   for (const config::SwitchConfig& each : topology.switches)
-    octets += kSwitch + each.ports.size() * kPort;
+    octets += kSwitch + each.ports.size() * kPort + order_table(each.resequence);
   // Packets in the fabric: of what can fly, and of full frames in the buffers, one in sixteen.
   constexpr size_t kShare = 16;
   constexpr size_t kFrame = 1'024;

@@ -190,6 +190,26 @@ class Sweeps(Eddylab):
         self.assertTrue(all(row[2] == row[4] > 0 and row[3] == 0 for row in cnps))
         self.assertEqual(sum(row[2] for row in cnps), run["counters"]["nic_tx_cnp_packets"])
 
+    def test_the_fabric_of_conweaves_simulator(self):
+        """All four schemes, and its analysis of out_fct.txt gives our statistics."""
+        self.call("run", "fidelity-conweave", "--size", "ci", "--out", "out", "--conweave")
+        folder = self.folder / "out" / "fidelity-conweave" / "ci"
+        runs = json.loads((folder / "result.json").read_text())["runs"]
+        self.assertEqual([run["variant"] for run in runs],
+                         ["conga", "drill", "ecmp", "letflow"])
+        for run in runs:
+            self.assertEqual(run["lossless_drops"], 0)
+            self.assertEqual(run["unfinished"], 0)
+            self.assertEqual(run["warnings"], [])
+            self.assertGreater(run["flows"], 500)
+            rows = [[int(word) for word in line.split()]
+                    for line in (folder / run["variant"] / "seed1" / "out_fct.txt").read_text().splitlines()]
+            slowdowns = sorted(max(1, row[6] / row[7]) for row in rows if row[5] >= 500_000)
+            self.assertEqual(len(slowdowns), run["flows"])
+            self.assertAlmostEqual(sum(slowdowns) / len(slowdowns), run["slowdown_mean"], delta=1e-3)
+            rank = -(-len(slowdowns) * 99 // 100)
+            self.assertAlmostEqual(slowdowns[rank - 1], run["slowdown_p99"], delta=1e-3)
+
     def test_a_series_without_samples_is_refused(self):
         done = self.run_all("out", "--seed", 1, "--variant", "scheme=ecmp", "--conweave",
                             "--set", "run.sample_period=none", code=1)

@@ -11,10 +11,9 @@
 namespace eddy {
 namespace {
 
-constexpr uint16_t kLossCheck = 16;                         // packets held between looks for it
-constexpr Duration kLeastAge = Duration::milliseconds(10);  // of a flow that makes room
-constexpr uint8_t kRequests = 0x15;                         // opcodes below are RC requests,
-constexpr uint8_t kFirstResponse = 0x0d;                    // but for these
+constexpr uint16_t kLossCheck = 16;       // packets held between looks for it
+constexpr uint8_t kRequests = 0x15;       // opcodes below are RC requests,
+constexpr uint8_t kFirstResponse = 0x0d;  // but for these
 constexpr uint8_t kLastResponse = 0x12;
 
 const uint8_t* bth_of(const Packet& packet) {
@@ -43,7 +42,7 @@ bool Resequencer::take(Packet* packet) {
   const bool crossed = context_.settings(packet->ingress_port).role == config::PortRole::fabric;
   if (!crossed || !is_request(opcode)) return true;
   const Instant now = context_.now;
-  FlowOrder* flow = flows_->find_or_place(packet->order_hash, now, std::max(plan_.wait, kLeastAge));
+  FlowOrder* flow = flows_->find_or_place(packet->order_hash, now, plan_.age());
   if (flow == nullptr) {
     context_.count(packet->egress_port, PortCounter::resequence_placeless_packets);
     return true;

@@ -4,6 +4,7 @@
 // the shared buffer. Source: docs/adr/0012.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "config/config.h"
@@ -17,6 +18,12 @@ struct ResequencePlan {
   Duration wait;
   int64_t most_packets = 0;  // of a flow
   int64_t most_octets = 0;   // of the shard
+
+  // A flow that was silent for so long makes room for another.
+  Duration age() const {
+    constexpr Duration kLeast = Duration::milliseconds(10);
+    return std::max(wait, kLeast);
+  }
 
   static ResequencePlan of(const config::ResequenceConfig& config, Duration base_rtt,
                            Bytes shared_buffer) {

@@ -346,9 +346,9 @@ std::shared_ptr<FlowOrders> orders_of(const Snapshot& now, size_t shard, const S
       now.ports, [](const PortSettings& port) { return port.role == config::PortRole::host; });
   if (!wanted.enabled || !has_hosts) return nullptr;
   if (previous != nullptr && previous->schemes[shard].orders != nullptr &&
-      previous->config.resequence.flows == wanted.flows)
+      previous->config.resequence.places() == wanted.places())
     return previous->schemes[shard].orders;
-  return std::make_shared<FlowOrders>(static_cast<size_t>(wanted.flows), sites);
+  return std::make_shared<FlowOrders>(static_cast<size_t>(wanted.places()), sites);
 }
 
 Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Snapshot* previous) {
