@@ -160,6 +160,26 @@ class Scraped(OnFabric):
         polls = f'eddy_worker_polls_total{{switch="{switch.name}",worker="0"}}'
         self.assertGreater(float(self.metrics()[polls]), float(scraped[polls]))
 
+    def test_half_open_clients_keep_nobody_waiting_and_are_sent_away(self):
+        """200 that say nothing or half of a request; Prometheus asks beside them."""
+        script = """
+import socket, sys, time, urllib.request
+clients = [socket.create_connection(("127.0.0.1", 9477)) for _ in range(200)]
+for client in clients[::2]:
+    client.sendall(b"GET /metrics HTTP/1.1\\r\\nHost: ")
+started = time.monotonic()
+urllib.request.urlopen("http://127.0.0.1:9477/metrics", timeout=10).read()
+print(time.monotonic() - started)
+for client in clients:
+    client.settimeout(20)
+    client.recv(65536)
+print(time.monotonic() - started)
+"""
+        said = self.world.run(self.fabric.switches[0].namespace, "python3", "-c", script).stdout.split()
+        answered, all_gone = map(float, said)
+        self.assertLess(answered, 2)
+        self.assertLess(all_gone, 15)
+
     def test_sigterm_ends_it_and_the_address_is_free_again(self):
         switch = self.fabric.switches[0]
         switch.process.popen.terminate()

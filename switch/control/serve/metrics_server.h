@@ -1,8 +1,9 @@
-// /metrics over HTTP, for Prometheus: prometheus-cpp's exposer, which is civetweb.
+// /metrics over HTTP, for Prometheus: libmicrohttpd, with the text format of prometheus-cpp.
 //
-// Two threads of its own serve requests, and call `source` on one of them; neither is a worker, and
-// a client that sends slowly holds a thread for kRequestTimeoutMs at most. Owner: control. Cost: a
-// scrape takes one sample.
+// One thread of its own waits for all clients at once (epoll), so that one which says nothing, or
+// half of a request, keeps nobody else waiting; it is sent away after kIdleSeconds. The thread
+// calls `source`; it is no worker. Owner: control. Bounds: kMostClients, a request of
+// kRequestBytes. Cost: a scrape takes one sample.
 #pragma once
 
 #include <functional>
@@ -12,9 +13,8 @@
 
 #include "net/result.h"
 
+struct MHD_Daemon;
 namespace prometheus {
-class Collectable;
-class Exposer;
 struct MetricFamily;
 }  // namespace prometheus
 
@@ -23,19 +23,25 @@ namespace eddy::control {
 class MetricsServer {
  public:
   using Source = std::function<std::vector<prometheus::MetricFamily>()>;
+  static constexpr unsigned kMostClients = 512;
+  static constexpr unsigned kIdleSeconds = 5;
+  static constexpr size_t kRequestBytes = size_t{16} << 10;
 
-  // `address`: telemetry.prometheus, "127.0.0.1:9477". Any thread of the server calls `source`.
+  // `address`: telemetry.prometheus, "127.0.0.1:9477". The server's thread calls `source`.
   static Result<std::unique_ptr<MetricsServer>> open(const std::string& address, Source source);
-  // Returns when no request is being answered any more: at once, but for a client that is in the
-  // middle of one (civetweb looks every two seconds).
+  // Returns when the request that is being answered is.
   ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  // What is said to a scraper.
+  std::string text() const;
 
  private:
-  explicit MetricsServer(std::string address);
+  explicit MetricsServer(Source source) : source_(std::move(source)) {}
 
-  const std::string address_;
-  std::shared_ptr<prometheus::Collectable> collectable_;
-  std::unique_ptr<prometheus::Exposer> exposer_;
+  const Source source_;
+  MHD_Daemon* daemon_ = nullptr;
 };
 
 }  // namespace eddy::control

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <fstream>
 
@@ -20,6 +21,7 @@ namespace eddy::control {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 int loopback_socket(uint16_t port, int (*with)(int, const sockaddr*, socklen_t)) {
@@ -43,11 +45,12 @@ uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-// The whole answer, head and body.
-std::string get(uint16_t port, const std::string& path) {
+// The whole answer, head and body; empty when none has begun within seconds.
+std::string said_to(uint16_t port, const std::string& request) {
   const int fd = loopback_socket(port, connect);
   if (fd < 0) return "";
-  const std::string request = "GET " + path + " HTTP/1.0\r\n\r\n";
+  const timeval patience{3, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
   std::string answer;
   char buffer[4'096];
@@ -55,6 +58,10 @@ std::string get(uint16_t port, const std::string& path) {
     answer.append(buffer, static_cast<size_t>(got));
   close(fd);
   return answer;
+}
+
+std::string get(uint16_t port, const std::string& path) {
+  return said_to(port, "GET " + path + " HTTP/1.0\r\n\r\n");
 }
 
 std::string body_of(const std::string& answer) {
@@ -105,7 +112,11 @@ TEST(MetricsServer, AnswersWithTheNumbersOfTheReports) {
     EXPECT_THAT(answer, HasSubstr("eddy_rx_packets_total{switch=\"leaf1\",port=\"" +
                                   row.at("port").get<std::string>() + "\"} " +
                                   row.at("rx_packets").dump() + "\n"));
+  EXPECT_THAT(answer, HasSubstr("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
   EXPECT_THAT(get(served->port, "/else"), HasSubstr(" 404 "));
+  EXPECT_THAT(said_to(served->port, "POST /metrics HTTP/1.0\r\nContent-Length: 2\r\n\r\nxx"),
+              HasSubstr(" 405 "));
+  EXPECT_THAT(said_to(served->port, "\x1b[2J\r\n\r\n"), Not(HasSubstr(" 200 ")));
   served->control.stop();
   EXPECT_EQ(get(served->port, "/metrics"), "");
 }
@@ -137,15 +148,25 @@ TEST(MetricsServer, APortThatIsTakenIsAProblem) {
   close(taken);
 }
 
-TEST(MetricsServer, AClientThatSaysNothingKeepsNobodyWaiting) {
+// Each has said nothing or half of a request.
+TEST(MetricsServer, TwoHundredHalfOpenClientsKeepNobodyWaiting) {
   LiveSwitch live;
   const std::unique_ptr<Served> served = serve(live);
   ASSERT_NE(served, nullptr);
-  const int silent = loopback_socket(served->port, connect);
-  ASSERT_GE(silent, 0);
-  EXPECT_THAT(get(served->port, "/metrics"), StartsWith("HTTP/1.1 200"));
+  constexpr std::array<std::string_view, 3> kSaid = {"", "GET", "GET /metrics HTTP/1.1\r\nHost: x"};
+  std::vector<int> half_open;
+  for (size_t i = 0; i < 200; ++i) {
+    half_open.push_back(loopback_socket(served->port, connect));
+    ASSERT_GE(half_open.back(), 0);
+    const std::string_view said = kSaid[i % kSaid.size()];
+    ASSERT_EQ(send(half_open.back(), said.data(), said.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(said.size()));
+  }
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(get(served->port, "/metrics"), StartsWith("HTTP/1.1 200"));
   EXPECT_EQ(served->control.handle({{"command", "show"}, {"report", "ports"}}).at("ok"), true);
-  close(silent);
+  served->control.stop();
+  for (const int each : half_open) close(each);
 }
 
 }  // namespace
