@@ -134,6 +134,14 @@ BANNED_IN_TESTS = (
     (r"\b(GTEST_SKIP|DISABLED_\w+)\b", "a test skips nothing"),
     (r"\bstd::random_device\b", "a test's seed is printed and repeatable"),
 )
+BANNED_IN_PROGRAMS = (
+    (r"\bunlink(at)?\s*\(", "system/unix_socket.h unlinks sockets, and dead ones only"),
+)
+MAY_UNLINK = ("system/unix_socket.cpp",)
+# With strings.
+BANNED_AS_TEXT_IN_PROGRAMS = (
+    (r'"/(var/)?tmp\b', "anybody may have made that: mkdtemp(), or dpdk_run_folder() of system/run_folder.h"),
+)
 BANNED_IN_COMMENTS = (
     (r"\b(TODO|FIXME|XXX|HACK)\b", "finish it or leave it out"),
 )
@@ -339,6 +347,10 @@ def check_file(root, path, findings):
         check_hash_order(path, code, findings)
     if layer == "tests":
         check_words(path, BANNED_IN_TESTS, code, findings)
+    if layer not in ("tests", "bench"):
+        check_words(path, BANNED_AS_TEXT_IN_PROGRAMS, text, findings)
+        if path not in MAY_UNLINK:
+            check_words(path, BANNED_IN_PROGRAMS, code, findings)
     if path.endswith(".h"):
         check_header(path, text, findings)
     check_lengths(path, text, code, findings)

@@ -1,5 +1,6 @@
 """Each rule of scripts/check_layers.py finds what it is there for, and nothing else."""
 
+import re
 import sys
 import tempfile
 import unittest
@@ -43,6 +44,26 @@ class Includes(unittest.TestCase):
     def test_runtime_headers_are_banned_in_pure_folders_only(self):
         self.assertEqual(len(findings_of("net/a.cpp", "#include <chrono>\n")), 1)
         self.assertEqual(findings_of("switch/dpdk/a.cpp", "#include <chrono>\n"), [])
+
+
+class WhatOthersCanReach(unittest.TestCase):
+    def test_one_place_unlinks_sockets(self):
+        for path in ("switch/dpdk/port.cpp", "lab/real/a.cpp"):
+            self.assertEqual(len(findings_of(path, "void f() { ::unlink(path.c_str()); }\n")), 1)
+        self.assertEqual(findings_of("system/unix_socket.cpp", "void f() { ::unlink(path.c_str()); }\n"), [])
+        self.assertEqual(findings_of("tests/unit/a.cpp", "void f() { ::unlink(path.c_str()); }\n"), [])
+
+    def test_no_folder_in_tmp_has_a_name_that_others_know(self):
+        for text in ('fs::path base = "/tmp";\n', 'open("/var/tmp/eddy");\n'):
+            self.assertEqual(len(findings_of("switch/dpdk/eal.cpp", text)), 1)
+        self.assertEqual(findings_of("switch/dpdk/eal.cpp", 'open("/tmpl");\n'), [])
+
+    def test_nor_in_scripts(self):
+        named = re.compile(r"""["'\s=]/(var/)?tmp/""")
+        for path in sorted((ROOT / "scripts").rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                with self.subTest(path.name):
+                    self.assertNotRegex(path.read_text(encoding="utf-8"), named)
 
 
 def findings_of_tree(texts):
