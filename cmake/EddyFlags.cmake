@@ -47,6 +47,12 @@ if(EDDY_SANITIZE)
   endif()
 endif()
 
+# What is deployed reads what strangers send: a broken stack ends it, the C library knows the size of a buffer where the
+# compiler does, and no address of a function can be written to (scripts/lib/hardened.py looks for all three).
+target_compile_options(eddy_flags INTERFACE
+  $<$<CONFIG:Release>:-fstack-protector-strong> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+target_link_options(eddy_flags INTERFACE $<$<CONFIG:Release>:-Wl,-z,relro,-z,now>)
+
 # Everywhere or nowhere: classes have another layout with them.
 if(EDDY_FAULT_SITES)
   target_compile_definitions(eddy_flags INTERFACE EDDY_FAULT_SITES)
