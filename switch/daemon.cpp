@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "switch/control/serve/control.h"
+#include "switch/control/serve/log.h"
 #include "switch/dataplane/object/switch.h"
 #include "switch/dpdk/clock.h"
 #include "switch/dpdk/driver_guard.h"
@@ -23,6 +24,7 @@
 #include "switch/dpdk/pools.h"
 #include "switch/dpdk/port_manager.h"
 #include "switch/dpdk_backend.h"
+#include "system/say.h"
 
 namespace eddy {
 namespace {
@@ -271,9 +273,10 @@ void Daemon::take_down() {
 }  // namespace
 
 int run_daemon(const DaemonOptions& options) {
+  control::make_default_log_printable();
   Daemon daemon(options);
   const Problems problems = daemon.start();
-  for (const std::string& problem : problems) std::fprintf(stderr, "eddyd: %s\n", problem.c_str());
+  say("eddyd: ", problems);
   if (!problems.empty()) return kExitFailure;
   daemon.serve();
   daemon.drain();

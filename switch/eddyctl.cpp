@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "net/text/plain_name.h"
-#include "net/text/printable.h"
 #include "net/version.h"
 #include "switch/control/report/counter_docs.h"
 #include "switch/control/report/report_options.h"
@@ -26,6 +25,7 @@
 #include "switch/control/top/top.h"
 #include "system/hostile_json.h"
 #include "system/run_folder.h"
+#include "system/say.h"
 
 namespace eddy::control {
 namespace {
@@ -51,8 +51,7 @@ struct Action {
 };
 
 int fail(int code, const Problems& problems) {
-  for (const std::string& problem : problems)
-    std::cerr << "eddyctl: " << printable(problem) << "\n";
+  say("eddyctl: ", problems);
   return code;
 }
 
@@ -349,8 +348,7 @@ int main(int argc, char** argv) {
   try {
     return eddy::control::run(arguments);
   } catch (const std::exception& error) {
-    std::cerr << "eddyctl: the answer is not as expected: " << eddy::printable(error.what())
-              << "\n";
+    eddy::say("eddyctl: the answer is not as expected: ", {error.what()});
     return eddy::control::kRefused;
   }
 }

@@ -7,10 +7,12 @@
 #include "config/document.h"
 #include "config/load.h"
 #include "net/quantity.h"
+#include "net/text/printable.h"
 #include "net/version.h"
 #include "switch/daemon.h"
 #include "switch/dpdk/eal.h"
 #include "switch/pcap_daemon.h"
+#include "system/say.h"
 
 namespace {
 
@@ -28,15 +30,10 @@ struct Request {
   std::vector<std::string> eal;
 };
 
-void print(const eddy::Problems& lines) {
-  for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
-}
-
 int run_from_captures(const Request& request, const eddy::config::SwitchConfig& config) {
   const auto drain_time = eddy::parse_duration(request.drain_time);
   if (!drain_time) {
-    for (const std::string& problem : drain_time.problems())
-      std::fprintf(stderr, "eddyd: --drain-time: %s\n", problem.c_str());
+    eddy::say("eddyd: --drain-time: ", drain_time.problems());
     return eddy::kExitBadConfig;
   }
   return eddy::run_pcap(
@@ -49,8 +46,7 @@ int run(const Request& request) {
     return eddy::kExitOk;
   }
   if (const auto problems = eddy::check_file_prefix(request.eal); !problems.empty()) {
-    for (const std::string& problem : problems)
-      std::fprintf(stderr, "eddyd: %s\n", problem.c_str());
+    eddy::say("eddyd: ", problems);
     return eddy::kExitBadConfig;
   }
   if (request.config.empty()) {
@@ -59,12 +55,12 @@ int run(const Request& request) {
   }
   auto loaded = eddy::config::load_file(request.config);
   if (!loaded) {
-    print(loaded.problems());
+    eddy::say("", loaded.problems());
     return eddy::kExitBadConfig;
   }
-  print(loaded->warnings);
+  eddy::say("", loaded->warnings);
   if (request.print_config) std::fputs(print_config(loaded->config).c_str(), stdout);
-  if (request.check) std::fputs(describe(loaded->config).c_str(), stdout);
+  if (request.check) std::fputs(eddy::printable_lines(describe(loaded->config)).c_str(), stdout);
   if (request.print_config || request.check) return eddy::kExitOk;
   if (request.clock == "pcap") return run_from_captures(request, loaded->config);
   DaemonOptions options;

@@ -16,6 +16,7 @@
 #include "switch/dpdk/devargs.h"
 #include "switch/dpdk/pcap_run.h"
 #include "switch/dpdk/plan.h"
+#include "system/say.h"
 
 namespace eddy {
 namespace {
@@ -123,7 +124,7 @@ Problems run_all(const PcapOptions& options, const std::vector<Files>& files) {
 }
 
 int report(const Problems& problems, int code) {
-  for (const std::string& problem : problems) std::fprintf(stderr, "eddyd: %s\n", problem.c_str());
+  say("eddyd: ", problems);
   return problems.empty() ? kExitOk : code;
 }
 

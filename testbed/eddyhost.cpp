@@ -17,6 +17,7 @@
 #include "net/version.h"
 #include "switch/control/report/words.h"
 #include "switch/dpdk/eal.h"
+#include "system/say.h"
 #include "testbed/host_daemon.h"
 
 namespace eddy::testbed {
@@ -44,8 +45,7 @@ struct Arguments {
 };
 
 int complain(int code, const Problems& problems) {
-  for (const std::string& problem : problems)
-    std::fprintf(stderr, "eddyhost: %s\n", problem.c_str());
+  say("eddyhost: ", problems);
   return code;
 }
 
@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
   try {
     return eddy::testbed::run(arguments);
   } catch (const std::exception& error) {  // a result.json of other types than ours
-    std::fprintf(stderr, "eddyhost: %s\n", error.what());
+    eddy::say("eddyhost: ", {error.what()});
     return eddy::testbed::kFailed;
   }
 }

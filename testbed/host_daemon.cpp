@@ -26,6 +26,7 @@
 #include "switch/dpdk/plan.h"
 #include "switch/dpdk/pools.h"
 #include "switch/dpdk/port_manager.h"
+#include "system/say.h"
 #include "testbed/dpdk_wire.h"
 #include "testbed/host_worker.h"
 #include "testbed/real_result.h"
@@ -99,7 +100,7 @@ class HostDaemon {
   std::string link_trouble(Instant now);
   void tick();
   void say(const std::string& text) const {
-    if (!options_.quiet) std::fprintf(stderr, "eddyhost: %s\n", text.c_str());
+    if (!options_.quiet) eddy::say("eddyhost: ", {text});
   }
   Duration poll_gap() const;
   Instant clock() const { return clock_.at(TscClock::cycles()); }
@@ -238,7 +239,7 @@ Problems HostDaemon::start() {
 Problems HostDaemon::open_ports() {
   if (const std::string warning = guard_drivers(ports_config_.ports, running_dpdk());
       !warning.empty())
-    std::fprintf(stderr, "eddyhost: warning: %s\n", warning.c_str());
+    eddy::say("eddyhost: warning: ", {warning});
   auto ports = PortManager::open(ports_config_, *receive_pools_, [] {});
   if (!ports) return ports.problems();
   ports_ = std::move(*ports);
@@ -431,7 +432,7 @@ Problems HostDaemon::write() {
 
 int HostDaemon::exit_code() const {
   if (!trouble_.empty()) {
-    std::fprintf(stderr, "eddyhost: %s; what there is is kept\n", trouble_.c_str());
+    eddy::say("eddyhost: ", {trouble_ + "; what there is is kept"});
     return kFailed;
   }
   return interrupted_ ? kInterrupted : kDone;
@@ -446,8 +447,7 @@ void HostDaemon::take_down() {
 }
 
 int complain(const Problems& problems) {
-  for (const std::string& problem : problems)
-    std::fprintf(stderr, "eddyhost: %s\n", problem.c_str());
+  eddy::say("eddyhost: ", problems);
   return kFailed;
 }
 

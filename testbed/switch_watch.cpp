@@ -30,7 +30,9 @@ Result<Json> ask(const SwitchSocket& socket, const Json& request) {
 Result<Json> rows_of(const SwitchSocket& socket, const char* report) {
   const Result<Json> result = ask(socket, {{"command", "show"}, {"report", report}, {"all", true}});
   if (!result) return result.problems();
-  return result.value().value("rows", Json::array());
+  if (const Problems problems = control::check_report(result.value()); !problems.empty())
+    return Result<Json>::failure(fmt::format("switch {}: {}", socket.name, problems.front()));
+  return result.value().at("rows");
 }
 
 void add_named(const Json& row, std::span<const CounterInfo> infos,

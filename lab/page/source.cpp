@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <stdexcept>
 
 #include "lab/results/results.h"
+#include "system/hostile_json.h"
 
 namespace eddy::lab {
 namespace {
@@ -149,9 +149,10 @@ VariantData read_variant(PageSource& source, size_t variant) {
 
 Result<TimelineData> read_timeline(const fs::path& file) {
   const std::string name = file.string();
-  std::ifstream stream(file, std::ios::binary);
+  const Result<Json> json = read_json_file(file, kFileBounds);
+  if (!json) return json.problems();
   try {
-    return timeline_of(Json::parse(stream), name);
+    return timeline_of(json.value(), name);
   } catch (const std::exception& error) {
     return Result<TimelineData>::failure(name + ": this is no timeline: " + error.what());
   }

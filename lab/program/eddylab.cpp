@@ -20,7 +20,10 @@
 #include "lab/results/results.h"
 #include "lab/run/experiment_files.h"
 #include "lab/run/flow_results.h"
+#include "net/text/printable.h"
 #include "net/version.h"
+#include "system/hostile_json.h"
+#include "system/say.h"
 
 namespace eddy::lab {
 namespace {
@@ -77,9 +80,9 @@ int list_command() {
       continue;
     }
     const config::Experiment& first = loaded.value().runs.front().experiment;
-    rows.push_back({file.stem().string(), sizes_of(file),
+    rows.push_back({printable(file.stem().string()), sizes_of(file),
                     std::to_string(loaded.value().runs.size()),
-                    std::to_string(first.run.seeds.size()), first.title});
+                    std::to_string(first.run.seeds.size()), printable(first.title)});
   }
   std::cout << aligned(rows);
   return code;
@@ -99,8 +102,9 @@ int validate_command(const Arguments& arguments) {
       code = complain(kUsage, loaded.problems());
       continue;
     }
-    for (const std::string& warning : loaded.value().warnings) std::cout << warning << "\n";
-    std::cout << file.value().string() << ": good; sizes " << sizes << ", "
+    for (const std::string& warning : loaded.value().warnings)
+      std::cout << printable(warning) << "\n";
+    std::cout << printable(file.value().string()) << ": good; sizes " << sizes << ", "
               << loaded.value().runs.size() << " variants\n";
   }
   return code;
@@ -121,7 +125,7 @@ int topology_command(const Arguments& arguments) {
         problems.push_back(loaded.value().locate(run, problem));
       return complain(kUsage, problems);
     }
-    if (shown.size() > 1) std::cout << "\n" << run.variant << "\n";
+    if (shown.size() > 1) std::cout << "\n" << printable(run.variant) << "\n";
     std::cout << describe_topology(run.experiment, built.value());
   }
   return kDone;
@@ -157,7 +161,7 @@ int config_command(const Arguments& arguments) {
   if (!loaded) return complain(kUsage, loaded.problems());
   if (!arguments.switch_name.empty()) return switch_config_command(arguments, loaded.value());
   for (const config::ExperimentRun& run : loaded.value().runs) {
-    if (loaded.value().runs.size() > 1) std::cout << "--- # " << run.variant << "\n";
+    if (loaded.value().runs.size() > 1) std::cout << "--- # " << printable(run.variant) << "\n";
     std::cout << config::print_experiment(run.experiment);
   }
   return kDone;
@@ -170,8 +174,8 @@ int show_command(const Arguments& arguments) {
   const Result<Json> result = only_variants(all.value(), arguments.variants);
   if (!result) return complain(kUsage, result.problems());
   constexpr int kIndent = 1;
-  std::cout << (arguments.json ? result.value().dump(kIndent) + "\n"
-                               : text_of_result(result.value()));
+  std::cout << (arguments.json ? result.value().dump(kIndent, ' ', true) + "\n"
+                               : text_of_result(with_printable_texts(result.value())));
   if (!arguments.figures) return kDone;
   const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
   const fs::path to = arguments.figures_to.empty() ? folder : fs::path(arguments.figures_to);
@@ -363,7 +367,7 @@ int main(int argc, char** argv) {
   try {
     return eddy::lab::dispatch(app, arguments);
   } catch (const std::exception& error) {  // a result.json of other types than ours
-    std::cerr << "eddylab: " << error.what() << "\n";
+    eddy::say("eddylab: ", {error.what()});
     return eddy::lab::kFailed;
   }
 }

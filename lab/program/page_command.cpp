@@ -10,6 +10,7 @@
 #include "lab/results/compare.h"
 #include "lab/results/results.h"
 #include "lab/run/sweep.h"
+#include "system/hostile_json.h"
 
 namespace eddy::lab {
 namespace {
@@ -114,7 +115,10 @@ int compare_command(const CompareArguments& arguments) {
   for (const auto* each : {&before, &after})
     if (!*each) problems.insert(problems.end(), each->problems().begin(), each->problems().end());
   if (!problems.empty()) return complain(kFailed, problems);
-  const Comparison found = compare(before.value(), after.value());
+  const auto shown_as = [&](const Json& result) {
+    return arguments.json ? result : with_printable_texts(result);
+  };
+  const Comparison found = compare(shown_as(before.value()), shown_as(after.value()));
   if (found.rows.empty()) {
     problems = {"no run of " + arguments.before + " can be paired with one of " + arguments.after +
                 ": pairs have the same variant and seed"};
@@ -123,7 +127,8 @@ int compare_command(const CompareArguments& arguments) {
   }
   constexpr int kIndent = 1;
   if (arguments.json)
-    std::cout << comparison_json(found, arguments.before, arguments.after).dump(kIndent) << "\n";
+    std::cout << comparison_json(found, arguments.before, arguments.after).dump(kIndent, ' ', true)
+              << "\n";
   else
     std::cout << compared_text(found);
   return kDone;

@@ -19,6 +19,8 @@
 #include "lab/run/run_identity.h"
 #include "lab/run/sweep.h"
 #include "lab/traffic/traffic_files.h"
+#include "net/text/printable.h"
+#include "system/say.h"
 
 namespace eddy::lab {
 namespace {
@@ -84,7 +86,7 @@ class RealRunner {
   Problems check_dilation(const RealNeeds& needs) const;
   Problems check_gap(Duration gap, int64_t needed) const;
   void say(const std::string& text) const {
-    if (!arguments_.quiet) std::cerr << "eddylab: " << text << "\n";
+    if (!arguments_.quiet) eddy::say("eddylab: ", {text});
   }
   std::vector<std::string> host_words(const RealFabric& fabric) const;
 
@@ -270,8 +272,8 @@ int run_real_command(const RealArguments& arguments) {
     RealRunner runner(each, loaded.value(), item.variant, item.seed);
     const std::string& variant = runner.run().variant;
     if (!arguments.quiet)
-      std::cerr << fmt::format("eddylab: {}{}seed {}\n", variant, variant.empty() ? "" : ", ",
-                               item.seed);
+      std::cerr << fmt::format("eddylab: {}{}seed {}\n", printable(variant),
+                               variant.empty() ? "" : ", ", item.seed);
     const int code = run_one_really(runner, arguments.resume);
     if (code == kInterrupted || interrupted.load(std::memory_order_relaxed)) return kInterrupted;
     worst = std::max(worst, code);

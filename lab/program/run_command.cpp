@@ -23,6 +23,7 @@
 #include "lab/run/progress.h"
 #include "lab/run/run_identity.h"
 #include "lab/run/sweep.h"
+#include "system/say.h"
 
 namespace eddy::lab {
 namespace {
@@ -285,7 +286,7 @@ int Sweep::run() {
 }  // namespace
 
 int complain(int code, const std::vector<std::string>& problems) {
-  for (const std::string& problem : problems) std::cerr << "eddylab: " << problem << "\n";
+  say("eddylab: ", problems);
   return code;
 }
 
@@ -299,9 +300,7 @@ int run_command(const RunArguments& arguments) {
   if (!arguments.timeline.empty())
     if (const auto spec = parse_timeline(arguments.timeline); !spec)
       return complain(kUsage, spec.problems());
-  if (arguments.report_fd < 0 && !arguments.quiet)
-    for (const std::string& warning : loaded.value().warnings)
-      std::cerr << "eddylab: " << warning << "\n";
+  if (arguments.report_fd < 0 && !arguments.quiet) say("eddylab: ", loaded.value().warnings);
   return Sweep(arguments, std::move(*loaded)).run();
 }
 

@@ -8,13 +8,13 @@
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "config/document.h"
 #include "lab/real/switch_config.h"
 #include "lab/run/flow_results.h"
 #include "net/text/plain_name.h"
+#include "system/hostile_json.h"
 
 namespace eddy::lab {
 namespace {
@@ -34,15 +34,15 @@ std::string last_line(const fs::path& file) {
   return line.empty() ? "it said nothing" : line;
 }
 
+// Null: it is no JSON within bounds.
 Json read_json(const std::string& text) {
-  return Json::parse(text, nullptr, false);
+  const Result<Json> json = parse_json("", text, kAnswerBounds);
+  return json ? json.value() : Json();
 }
 
 Json read_state(const fs::path& folder) {
-  std::ifstream stream(folder / "state.json");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return read_json(text.str());
+  const Result<Json> state = read_json_file(folder / "state.json", kFileBounds);
+  return state ? state.value() : Json();
 }
 
 struct Known {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "lab/results/result_keys.h"
@@ -11,6 +12,13 @@ namespace eddy::lab {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A row of ours takes 10 or 20 instructions of SQLite's machine and some tens of octets.
+constexpr int kInstructionsALook = 10'000;
+constexpr uint64_t kInstructionsAnOctet = 4;
+constexpr uint64_t kLeastInstructions = 1'000'000;
+constexpr uint64_t kOctetsOfARow = 4;
+constexpr int kLongestText = 1 << 16;
 
 struct Close {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -29,6 +37,20 @@ class Database {
     check(code);
   }
 
+  // For a file that somebody else may have written: what it says is data, no program.
+  void trust_nothing() {
+    std::error_code error;
+    if (!ok()) return;
+    const uint64_t octets = fs::file_size(file_, error);
+    left_ = kLeastInstructions + kInstructionsAnOctet * octets;
+    rows_left_ = octets / kOctetsOfARow;
+    sqlite3_progress_handler(database_.get(), kInstructionsALook, &Database::look, this);
+    sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, kLongestText);
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  }
   void run(const std::string& sql) {
     if (ok()) check(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr));
   }
@@ -50,7 +72,8 @@ class Database {
   // The next row of a question.
   bool next() {
     if (!ok()) return false;
-    const int code = sqlite3_step(statement());
+    int code = sqlite3_step(statement());
+    if (code == SQLITE_ROW && rows_left_-- == 0) code = SQLITE_INTERRUPT;
     check(code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code);
     return code == SQLITE_ROW;
   }
@@ -63,7 +86,15 @@ class Database {
   const Problems& problems() const { return problems_; }
 
  private:
+  // Not 0: the question is given up.
+  static int look(void* self) {
+    auto& database = *static_cast<Database*>(self);
+    database.left_ -= std::min<uint64_t>(database.left_, kInstructionsALook);
+    return database.left_ == 0 ? 1 : 0;
+  }
   void check(int code) {
+    if (code == SQLITE_INTERRUPT && ok())
+      problems_.push_back(file_.string() + ": it takes longer to read than a file of its size may");
     if (code != SQLITE_OK && ok())
       problems_.push_back(
           fmt::format("{}: {}", file_.string(),
@@ -73,6 +104,8 @@ class Database {
   fs::path file_;
   std::unique_ptr<sqlite3, Close> database_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  uint64_t left_ = 0;  // instructions
+  uint64_t rows_left_ = 0;
   Problems problems_;
 };
 
@@ -206,7 +239,11 @@ Problems write_flows(const fs::path& file, const RunRecord& run) {
 
 Result<StoredRun> read_flows(const fs::path& file) {
   StoredRun run;
+  std::error_code error;
+  if (fs::exists(file, error) && !fs::is_regular_file(file, error))
+    return Result<StoredRun>::failure(file.string() + ": this is no regular file");
   Database database(file, SQLITE_OPEN_READONLY);
+  database.trust_nothing();
   read_flow_rows(database, run);
   read_samples(database, run);
   read_links(database, run);

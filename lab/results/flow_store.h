@@ -42,6 +42,8 @@ struct StoredRun {
   std::vector<StoredSample> samples;
   std::vector<StoredLink> links;
 };
+// Of a regular file whose tables are tables. It takes memory and time in proportion to the file's
+// size, whatever is in it: a question that needs more is given up.
 Result<StoredRun> read_flows(const std::filesystem::path& file);
 
 }  // namespace eddy::lab

@@ -9,12 +9,12 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "lab/results/chosen_runs.h"
 #include "lab/results/flow_store.h"
 #include "lab/results/run_check.h"
 #include "net/fnv.h"
+#include "system/hostile_json.h"
 
 namespace eddy::lab {
 namespace {
@@ -48,16 +48,6 @@ Json run_file(const RunRecord& run) {
           {"units", units()},
           {"config", run.identity.config},
           {"run", run_values(run)}};
-}
-
-Result<Json> read_json(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return Result<Json>::failure(file.string() + ": cannot be read");
-  Json value = Json::parse(text.str(), nullptr, false);
-  if (value.is_discarded()) return Result<Json>::failure(file.string() + ": this is no JSON");
-  return value;
 }
 
 // One merges at a time, so that the last one sees all runs.
@@ -119,7 +109,7 @@ void add_runs(Json& result, Json runs) {
 
 // A run.json of our version and types.
 Result<Json> read_run(const fs::path& path, bool& is_other_version) {
-  Result<Json> file = read_json(path);
+  Result<Json> file = read_json_file(path, kFileBounds);
   if (!file) return file;
   if (const std::string said = other_version(path.string(), file.value()); !said.empty()) {
     is_other_version = true;
@@ -254,7 +244,7 @@ Result<Json> read_result(const fs::path& path) {
   if (!fs::exists(path, error))
     return Result<Json>::failure(path.string() + ": there is no such file or folder");
   if (fs::is_directory(path, error)) return merge_runs(path);
-  Result<Json> file = read_json(path);
+  Result<Json> file = read_json_file(path, kFileBounds);
   if (!file) return file;
   if (const std::string said = other_version(path.string(), file.value()); !said.empty())
     return Result<Json>::failure(said);

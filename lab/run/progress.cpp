@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "net/text/printable.h"
+
 namespace eddy::lab {
 namespace {
 
@@ -76,9 +78,9 @@ void SweepProgress::redraw() {
 
 void SweepProgress::started(size_t item, const std::string& name) {
   const double now = clock_();
-  running_[item] = {.name = name, .progress = {}, .began = now, .told = now};
+  running_[item] = {.name = printable(name), .progress = {}, .began = now, .told = now};
   if (style_ == ProgressStyle::brief || style_ == ProgressStyle::lines)
-    out_ << name << ": started\n" << std::flush;
+    out_ << running_[item].name << ": started\n" << std::flush;
   redraw();
 }
 
@@ -99,7 +101,7 @@ void SweepProgress::ended(size_t item, const std::string& said) {
   if (found == running_.end()) return;
   clear();
   ++ended_;
-  const std::string line = found->second.name + ": " + said;
+  const std::string line = found->second.name + ": " + printable(said);
   running_.erase(found);
   if (style_ != ProgressStyle::quiet) {
     out_ << line;
@@ -111,7 +113,7 @@ void SweepProgress::ended(size_t item, const std::string& said) {
 
 void SweepProgress::say(const std::string& text) {
   clear();
-  out_ << text << std::flush;
+  out_ << printable_lines(text) << std::flush;
   if (!running_.empty()) redraw();
 }
 

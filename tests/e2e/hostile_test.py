@@ -1,5 +1,5 @@
-"""eddyctl beside a socket where somebody answers who is no switch: bounded in size, depth, values and time, and nothing of
-what is said reaches the terminal as a command. No root."""
+"""eddyctl beside a socket where somebody answers who is no switch, and eddylab with files that it did not write: bounded in
+size, depth, values and time, and nothing of what is said reaches the terminal as a command. No root."""
 
 import contextlib
 import json
@@ -238,6 +238,50 @@ class Hostile(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertLess(len(out), 50_000_000)
         self.assertIn("xxx...", out)
+
+
+class Files(unittest.TestCase):
+    """eddylab reads files of results that others wrote."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="eddy-hostile-")
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "result.json"
+
+    def eddylab(self, *words):
+        done = subprocess.run([BINARIES / "eddylab", *words], capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+        self.assertIn(done.returncode, (0, 1, 2), done.stderr[-300:])
+        for stream in (done.stdout, done.stderr):
+            found = OBEYED.search(stream.decode())
+            self.assertIsNone(found, f"{words}: {found and stream[:200]}")
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def test_nested_a_million_deep(self):
+        for text in ("[" * 1_000_000, "[" * 1_000_000 + "]" * 1_000_000, '{"schema_version":' * 1_000_000):
+            self.path.write_text(text)
+            for words in (("show", self.path), ("compare", self.path, self.path)):
+                status, out, errors = self.eddylab(*words)
+                self.assertEqual((status, out), (1, ""))
+                self.assertIn("result.json: it is nested more than 32 deep", errors)
+
+    def test_a_file_without_an_end(self):
+        for path in ("/dev/zero", "/dev/stdin"):
+            status, _, errors = self.eddylab("show", path)
+            self.assertEqual((status, errors), (1, f"eddylab: {path}: cannot be read: this is no regular file\n"))
+
+    def test_texts_reach_the_terminal_as_texts(self):
+        runs = [{"variant": name, "seed": 1, "commit": EVIL, "config_hash": EVIL, "fct_mean_us": 1.5, "warnings": [EVIL],
+                 "violations": [EVIL], "bins": [{"name": EVIL, "from_bytes": 1, "flows": 1}]} for name in (EVIL, EVIL + "b")]
+        self.path.write_text(json.dumps({
+            "schema_version": 1, "experiment": EVIL, "title": EVIL, "size": EVIL, "expect": [EVIL], "commit": EVIL,
+            "config_hashes": {EVIL: EVIL}, "units": {EVIL: EVIL}, "runs": runs}))
+        for words in (("show", self.path), ("show", "--json", self.path), ("compare", self.path, self.path),
+                      ("compare", "--json", self.path, self.path), ("show", self.path, "--variant", EVIL + "c")):
+            with self.subTest(words):
+                _, out, errors = self.eddylab(*words)
+                self.assertIn("all is well", out + errors)
+                self.assertFalse([line for line in (out + errors).split("\n") if line.startswith("2026")])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import threading
@@ -397,6 +398,48 @@ class Refusing(OnFabric):
         path.write_text(text)
         path.chmod(0o644)
         return path
+
+
+class NotAsRoot(EndToEnd):
+    """eddyd of a user who has nothing but a folder."""
+
+    def setUp(self):
+        self.world.directory.chmod(0o755)
+        self.folder = self.world.directory / "nobodys"
+        self.folder.mkdir(mode=0o700)
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.config = self.folder / "switch.yaml"
+        self.config.write_text(f"switch: {{name: nobodys-{os.getpid()}}}\ncontrol: {{socket: {self.folder}/s.sock}}\n"
+                               "ports: {p0: {device: net_null0}, p1: {device: net_null1}}\n")
+        for path in (self.folder, self.config):
+            os.chown(path, 65534, 65534)
+
+    def command(self, *variables):
+        return ("env", "-u", "XDG_RUNTIME_DIR", *variables, *NOBODY, BINARIES / "eddyd", "--config", self.config)
+
+    def test_its_files_are_in_its_own_folder_and_nowhere_else(self):
+        """Whatever else the environment says; a second start is refused."""
+        here = f"XDG_RUNTIME_DIR={self.folder}"
+        namespace = self.world.namespace("n")
+        first = self.world.spawn_poller(namespace, *self.command(here, f"RUNTIME_DIRECTORY={self.folder}/no"), log="nobodys")
+        (files,) = wait_for(lambda: list(self.folder.glob("dpdk/eddy-*")), 10, "its folder")
+        wait_for((self.folder / "s.sock").exists, 10, "its control socket")
+        for variables in ((here,), (here, f"RUNTIME_DIRECTORY={self.folder}/other")):
+            second = run("ip", "netns", "exec", namespace, *self.command(*variables), check=False)
+            self.assertEqual(second.returncode, 1)
+            self.assertIn("runs already", second.stderr)
+            self.assertEqual({path.name for path in files.iterdir()}, {"eddy.lock", "dpdk_telemetry.v2"})
+        first.popen.terminate()
+        self.assertEqual(first.wait(10), 0, first.output())
+        self.assertEqual([path.name for path in (self.folder / "dpdk").iterdir()], ["eddy.lock"])
+
+    def test_without_a_folder_of_its_own_it_is_refused(self):
+        """In /tmp anybody may have made it."""
+        there = os.path.exists("/tmp/dpdk")
+        done = run(*self.command(), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^eddyd: XDG_RUNTIME_DIR is not set: .*\n$")
+        self.assertEqual(os.path.exists("/tmp/dpdk"), there)
 
 
 if __name__ == "__main__":

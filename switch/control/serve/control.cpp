@@ -13,6 +13,7 @@
 #include "switch/control/serve/operations.h"
 #include "switch/control/serve/socket_server.h"
 #include "switch/control/serve/telemetry.h"
+#include "system/hostile_json.h"
 
 namespace eddy::control {
 namespace {
@@ -147,10 +148,10 @@ void Control::drain_events() {
 }
 
 std::string Control::State::answer(std::string_view line) {
-  const Json request = Json::parse(line, nullptr, false);
-  if (request.is_discarded()) return refusal("the request is not JSON");
+  const Result<Json> request = parse_json("the request", line, kAnswerBounds);
+  if (!request) return refusal(request.problems().front());
   const std::lock_guard lock(mutex);
-  return operations.handle(request, monotonic_ns())
+  return operations.handle(request.value(), monotonic_ns())
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -172,7 +173,7 @@ void Control::State::reload_and_log() {
   const std::lock_guard lock(mutex);
   const Result<Json> result = operations.reload();
   if (result.ok()) {
-    log.info("reloaded: " + result.value().dump());
+    log.info("reloaded: " + result.value().dump(-1, ' ', false, Json::error_handler_t::replace));
     return;
   }
   log.error("reload refused; the running configuration stays");

@@ -1,16 +1,20 @@
 #include "switch/control/serve/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "net/text/printable.h"
+
 namespace eddy::control {
 namespace {
 
-// JSON lines carry time and level themselves.
-constexpr const char* kConsolePattern = "%Y-%m-%d %H:%M:%S.%e %^%l%$ %v";
+// %*: the text as printable(); JSON lines carry time and level themselves.
+constexpr const char* kConsolePattern = "%Y-%m-%d %H:%M:%S.%e %^%l%$ %*";
+constexpr const char* kDefaultPattern = "[%Y-%m-%d %H:%M:%S.%e] [%^%l%$] %*";
 constexpr const char* kJsonPattern = R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%v})";
 
 spdlog::level::level_enum level_of(EventKind kind) {
@@ -41,9 +45,27 @@ spdlog::level::level_enum level_of(EventKind kind) {
   return spdlog::level::info;
 }
 
+class PrintableText final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& line) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    line.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<PrintableText>();
+  }
+};
+
+std::unique_ptr<spdlog::formatter> printable_formatter(const char* pattern) {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<PrintableText>('*').set_pattern(pattern);
+  return formatter;
+}
+
 // The members of an object, without its braces: the logger's pattern opens and closes the line.
 std::string inner(const Json& object) {
-  const std::string text = object.dump();
+  const std::string text = object.dump(-1, ' ', true, Json::error_handler_t::replace);
   return text.substr(1, text.size() - 2);
 }
 
@@ -71,8 +93,15 @@ Log::Log(LogFormat format, PortName port_name)
       port_name_(std::move(port_name)),
       logger_(std::make_shared<spdlog::logger>(
           "control", std::make_shared<spdlog::sinks::stderr_color_sink_mt>())) {
-  logger_->set_pattern(format == LogFormat::json ? kJsonPattern : kConsolePattern);
+  if (format == LogFormat::json)
+    logger_->set_pattern(kJsonPattern);
+  else
+    logger_->set_formatter(printable_formatter(kConsolePattern));
   logger_->flush_on(spdlog::level::info);
+}
+
+void make_default_log_printable() {
+  spdlog::default_logger()->set_formatter(printable_formatter(kDefaultPattern));
 }
 
 void Log::event(const LoggedEvent& logged) const {

@@ -1,5 +1,7 @@
 // What control says on standard error: events and its own doings, for people or as JSON lines.
 //
+// Texts may quote names and files of others: on a terminal they are printable(), in JSON escaped.
+//
 // Level of an event: losses are errors, trouble is a warning, PFC back and forth is debug (not
 // printed by default, always in `show events`). Thread: any.
 #pragma once
@@ -33,6 +35,9 @@ class Log {
   PortName port_name_;
   std::shared_ptr<spdlog::logger> logger_;
 };
+
+// Lets spdlog's own logger, which the daemon uses before there is a switch, say printable() lines.
+void make_default_log_printable();
 
 // The line of an event, without time and level; JSON when the format says so.
 std::string event_line(const LoggedEvent& logged, const std::string& port, LogFormat format);

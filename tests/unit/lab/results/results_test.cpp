@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sqlite3.h>
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -24,6 +27,32 @@ std::string text_of(const fs::path& file) {
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();
+}
+
+// In a database of pages of 512 octets: every entry of an inner page leads to the next inner page,
+// so that each multiplies the rows.
+void lead_each_to_the_next(const fs::path& file) {
+  constexpr size_t kPage = 512;
+  constexpr size_t kCells = 12;        // of an inner page: where its cells stand
+  constexpr size_t kInnerOfTable = 5;  // the type of such a page
+  std::string text = text_of(file);
+  const auto big_endian = [&](size_t at) {
+    return static_cast<size_t>(static_cast<uint8_t>(text[at]) << 8 |
+                               static_cast<uint8_t>(text[at + 1]));
+  };
+  std::vector<size_t> inner;
+  for (size_t at = kPage; at < text.size(); at += kPage)
+    if (text[at] == kInnerOfTable) inner.push_back(at);
+  for (size_t i = 0; i + 1 < inner.size() && i < 10; ++i) {
+    const size_t next = inner[i + 1] / kPage + 1;
+    for (size_t cell = 0; cell < big_endian(inner[i] + 3); ++cell) {
+      const size_t pointer = inner[i] + big_endian(inner[i] + kCells + 2 * cell);
+      for (size_t octet = 0; octet < 4; ++octet)
+        text[pointer + octet] = static_cast<char>(next >> (24 - 8 * octet));
+    }
+  }
+  ASSERT_GT(inner.size(), 5u);
+  std::ofstream(file, std::ios::binary) << text;
 }
 
 class ResultsTest : public testing::Test {
@@ -193,6 +222,69 @@ TEST_F(ResultsTest, WhatIsNoResultIsSaid) {
   EXPECT_THAT(said({1, 2}), HasSubstr("key \"runs\" holds number"));
   EXPECT_THAT(said({{{"variant", 3}, {"seed", 1}}}), HasSubstr("key \"variant\" is number"));
   EXPECT_THAT(said(Json::array()), HasSubstr("there are no runs in it"));
+}
+
+TEST_F(ResultsTest, WhatIsNestedDeepIsNoResult) {
+  const fs::path file = folder_ / "x.json";
+  const std::string open(1'000'000, '[');
+  const std::string close(1'000'000, ']');
+  for (const std::string& text :
+       {open, open + close, "{\"schema_version\": " + open + close + "}"}) {
+    std::ofstream(file) << text;
+    EXPECT_THAT(read_result(file).problems().front(), HasSubstr("is nested more than 32 deep"));
+    fs::create_directories(run_folder(folder_, "a", 1));
+    fs::copy_file(file, run_folder(folder_, "a", 1) / "run.json",
+                  fs::copy_options::overwrite_existing);
+    EXPECT_FALSE(find_run(run_folder(folder_, "a", 1)));
+    EXPECT_THAT(readable_runs(folder_).problems,
+                ElementsAre(HasSubstr("is nested more than 32 deep")));
+  }
+}
+
+TEST_F(ResultsTest, AResultIsARegularFile) {
+  const fs::path fifo = folder_ / "x.json";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THAT(read_result(fifo).problems().front(), HasSubstr("no regular file"));
+  EXPECT_THAT(read_flows(fifo).problems().front(), HasSubstr("no regular file"));
+}
+
+// A database may hold programs, and pages that lead to each other.
+TEST_F(ResultsTest, FlowsThatAreAProgramAreNotRun) {
+  write(sample_run("a", 1));
+  const fs::path file = run_folder(folder_, "a", 1) / "flows.sqlite";
+  constexpr const char* kEndless =
+      "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS size, n AS "
+      "fct_ns, n AS slowdown, 1 AS measured, 1 AS finished FROM r";
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  const auto run = [&](const std::string& sql) {
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+  };
+  run("DROP TABLE flows");
+  run("CREATE VIEW flows AS " + std::string(kEndless));
+  sqlite3_close(database);
+  const auto stored = read_flows(file);
+  ASSERT_FALSE(stored.ok());
+  EXPECT_THAT(stored.problems(), ElementsAre(HasSubstr("flows")));
+}
+
+// Pages that several others lead to: few octets, many rows.
+TEST_F(ResultsTest, FlowsThatNeverEndAreGivenUp) {
+  const fs::path file = folder_ / "flows.sqlite";
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  const auto run = [&](const std::string& sql) {
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+  };
+  run("PRAGMA page_size = 512; CREATE TABLE flows(id INTEGER PRIMARY KEY, size INTEGER, "
+      "fct_ns INTEGER, slowdown REAL, measured INTEGER, finished INTEGER)");
+  run("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 20000) "
+      "INSERT INTO flows SELECT n, 0, 0, 0, 1, 1 FROM r");
+  sqlite3_close(database);
+  lead_each_to_the_next(file);
+  const auto stored = read_flows(file);
+  ASSERT_FALSE(stored.ok());
+  EXPECT_THAT(stored.problems(), ElementsAre(HasSubstr("longer to read than a file of its size")));
 }
 
 TEST_F(ResultsTest, WhoeverIsTooHighOrTooDeepIsToldWhereToLook) {

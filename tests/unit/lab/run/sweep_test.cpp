@@ -196,6 +196,18 @@ TEST(Progress, LinesTellHowMuchIsLeft) {
             "a, seed 1: done (1 of 2 done, 40s left)\n");
 }
 
+TEST(Progress, NamesAndWhatIsSaidAreTexts) {
+  std::ostringstream out;
+  SweepProgress progress(out, ProgressStyle::brief, [] { return 0.0; });
+  progress.expect(1);
+  progress.started(0, "a\x1b[2J\nb");
+  progress.say("it said\n\x1b[0m\n");
+  progress.ended(0, "FAILED:\r\x1b[2K");
+  EXPECT_EQ(out.str(),
+            "a\\x1b[2J\\nb: started\nit said\n\\x1b[0m\n"
+            "a\\x1b[2J\\nb: FAILED:\\x0d\\x1b[2K (1 of 1 done)\n");
+}
+
 TEST(Progress, AScreenIsDrawnAgainInPlace) {
   std::ostringstream out;
   SweepProgress progress(out, ProgressStyle::screen, [] { return 0.0; });
