@@ -108,6 +108,12 @@ std::string Codec<std::string>::parse(std::string_view text, const Type& type, s
   if (length == 0 || length > static_cast<size_t>(type.max))
     return fmt::format("'{}' has {} characters, valid is 1 to {}", text.substr(0, 40), length,
                        type.max);
+  // A text may come to a terminal by ways that are not ours, DPDK's messages for instance.
+  const auto is_control = [](unsigned char c) {
+    return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
+  };
+  if (std::any_of(text.begin(), text.end(), is_control))
+    return fmt::format("'{}' has a control character", text.substr(0, 40));
   const auto& pattern = type.text_pattern;
   if (!pattern.empty() &&
       !std::regex_match(text.begin(), text.end(), std::regex(pattern.begin(), pattern.end())))
