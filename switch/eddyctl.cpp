@@ -26,6 +26,7 @@
 #include "system/hostile_json.h"
 #include "system/run_folder.h"
 #include "system/say.h"
+#include "system/usage.h"
 
 namespace eddy::control {
 namespace {
@@ -343,7 +344,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? eddy::control::kDone : eddy::control::kUsage;
+    return eddy::say_usage(app, error) == 0 ? eddy::control::kDone : eddy::control::kUsage;
   }
   try {
     return eddy::control::run(arguments);

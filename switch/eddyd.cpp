@@ -13,6 +13,7 @@
 #include "switch/dpdk/eal.h"
 #include "switch/pcap_daemon.h"
 #include "system/say.h"
+#include "system/usage.h"
 
 namespace {
 
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? eddy::kExitOk : eddy::kExitBadConfig;
+    return eddy::say_usage(app, error) == 0 ? eddy::kExitOk : eddy::kExitBadConfig;
   }
   return run(request);
 }

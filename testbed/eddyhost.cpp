@@ -18,6 +18,7 @@
 #include "switch/control/report/words.h"
 #include "switch/dpdk/eal.h"
 #include "system/say.h"
+#include "system/usage.h"
 #include "testbed/host_daemon.h"
 
 namespace eddy::testbed {
@@ -179,7 +180,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? eddy::testbed::kDone : eddy::testbed::kUsage;
+    return eddy::say_usage(app, error) == 0 ? eddy::testbed::kDone : eddy::testbed::kUsage;
   }
   try {
     return eddy::testbed::run(arguments);

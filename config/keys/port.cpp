@@ -247,6 +247,8 @@ const Section& section_of<PortConfig>() {
                               .key_class = port,
                               .max = 512,
                               .absent = "none",
+                              .pattern = "^[^\\n]*$",
+                              .pattern_says = "a text of one line",
                               .help = "what DPDK opens: a PCI address or a virtual device with its "
                                       "arguments"}),
           key<S>(&S::role,

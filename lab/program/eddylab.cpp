@@ -24,6 +24,7 @@
 #include "net/version.h"
 #include "system/hostile_json.h"
 #include "system/say.h"
+#include "system/usage.h"
 
 namespace eddy::lab {
 namespace {
@@ -362,7 +363,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (const std::string said = eddy::lab::no_such_command(app, argc, argv); !said.empty())
       return eddy::lab::complain(eddy::lab::kUsage, {said});
-    return app.exit(error) == 0 ? eddy::lab::kDone : eddy::lab::kUsage;
+    return eddy::say_usage(app, error) == 0 ? eddy::lab::kDone : eddy::lab::kUsage;
   }
   try {
     return eddy::lab::dispatch(app, arguments);

@@ -240,6 +240,19 @@ class Hostile(unittest.TestCase):
         self.assertIn("xxx...", out)
 
 
+class CommandLines(unittest.TestCase):
+    """A program that says what it does not understand quotes it."""
+
+    def test_words_reach_the_terminal_as_texts(self):
+        for program in ("eddyctl", "eddylab", "eddyd", "eddyhost"):
+            for words in ((f"--{EVIL}",), (EVIL, EVIL, EVIL, EVIL), ("show", EVIL), ("--config", EVIL), ("--name", EVIL, "list")):
+                with self.subTest(program=program, words=words):
+                    done = subprocess.run([BINARIES / program, *words], capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
+                                          check=False)
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIsNone(OBEYED.search((done.stdout + done.stderr).decode()), done.stderr)
+
+
 class Files(unittest.TestCase):
     """eddylab reads files of results that others wrote."""
 

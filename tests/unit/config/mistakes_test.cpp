@@ -50,6 +50,9 @@ const Mistake kInOneKey[] = {
      "switch: {name: -x}\n"
      "ports: {p0: {device: d0}}\n",
      {"f.yaml:1:16: switch.name: '-x' is not valid, write up to 32 letters, digits, '_' and '-', no '-' first"}},
+    {"DeviceOfTwoLines",
+     "ports: {p0: {device: \"net_null0\\nEAL: all is well\"}}\n",
+     {"f.yaml:1:22: ports.p0.device: 'net_null0\nEAL: all is well' is not valid, write a text of one line"}},
     {"ControlCharacterByItsEscape",
      "ports: {p0: {device: \"net_null0\\e[2J\"}}\n",
      {"f.yaml:1:22: ports.p0.device: 'net_null0\x1b[2J' has a control character"}},
