@@ -237,20 +237,24 @@ const Section& section_of<PfcPortConfig>() {
   return section;
 }
 
+// A line end would begin a line of DPDK's messages.
+static KeyInfo device_info() {
+  return {.name = "device",
+          .key_class = port,
+          .max = 512,
+          .absent = "none",
+          .pattern = "^[^\\n]*$",
+          .pattern_says = "a text of one line",
+          .help = "what DPDK opens: a PCI address or a virtual device with its arguments"};
+}
+
 template <>
 const Section& section_of<PortConfig>() {
   using S = PortConfig;
   static const Section section = make_section(
       "ports", "One port. The same keys under port_defaults hold for all ports.",
       {
-          key<S>(&S::device, {.name = "device",
-                              .key_class = port,
-                              .max = 512,
-                              .absent = "none",
-                              .pattern = "^[^\\n]*$",
-                              .pattern_says = "a text of one line",
-                              .help = "what DPDK opens: a PCI address or a virtual device with its "
-                                      "arguments"}),
+          key<S>(&S::device, device_info()),
           key<S>(&S::role,
                  {.name = "role",
                   .key_class = port,
