@@ -61,7 +61,7 @@ Json parameter_schema(const lb::ParameterInfo& info) {
   switch (info.kind) {
     case lb::ParameterKind::count:
       schema = integer_schema(info.min, info.max);
-      schema["default"] = info.fallback;
+      if (info.automatic.empty()) schema["default"] = info.fallback;
       break;
     case lb::ParameterKind::duration:
       schema = text_matching(kDurationPattern);
@@ -77,6 +77,8 @@ Json parameter_schema(const lb::ParameterInfo& info) {
       break;
   }
   if (!schema.contains("default")) schema["default"] = lb::value_text(info, info.fallback);
+  if (!info.automatic.empty())
+    schema = {{"anyOf", {std::move(schema), {{"const", info.automatic}}}}};
   schema["description"] = info.help;
   return schema;
 }

@@ -72,6 +72,7 @@ std::string_view to_string(ParameterKind kind) {
 }
 
 std::string value_text(const ParameterInfo& info, int64_t value) {
+  if (!info.automatic.empty() && value == kAutomatic) return std::string(info.automatic);
   switch (info.kind) {
     case ParameterKind::count:
       return std::to_string(value);
@@ -90,10 +91,12 @@ std::string value_text(const ParameterInfo& info, int64_t value) {
 std::string valid_text(const ParameterInfo& info) {
   if (info.kind == ParameterKind::choice) return joined(info.choices);
   if (info.kind == ParameterKind::flag) return "true or false";
-  return value_text(info, info.min) + " to " + value_text(info, info.max);
+  const std::string range = value_text(info, info.min) + " to " + value_text(info, info.max);
+  return info.automatic.empty() ? range : range + " or " + std::string(info.automatic);
 }
 
 Result<int64_t> parse_value(const ParameterInfo& info, std::string_view text) {
+  if (!info.automatic.empty() && text == info.automatic) return kAutomatic;
   Result<int64_t> value = parse_kind(info, text);
   if (!value)
     return Result<int64_t>::failure(value.problems().front() + "; valid: " + valid_text(info));

@@ -7,12 +7,15 @@
 //   }
 //
 // The default is the member's initialiser. Inside ParameterInfo values are int64 in the base unit
-// of their kind: 1, picoseconds, octets, 0/1, or the index of the choice. Control plane only.
+// of their kind: 1, picoseconds, octets, 0/1, or the index of the choice. A member that is a
+// std::optional may be `auto`: then it is empty, and the scheme derives it. Control plane only.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +30,8 @@ enum class ParameterKind : uint8_t { count, duration, size, flag, choice };
 
 using ParameterMap = std::map<std::string, std::string>;
 
+inline constexpr int64_t kAutomatic = std::numeric_limits<int64_t>::min();
+
 struct ParameterInfo {
   std::string_view name;
   ParameterKind kind{};
@@ -34,6 +39,7 @@ struct ParameterInfo {
   int64_t min = 0;
   int64_t max = 0;
   std::span<const std::string_view> choices;  // kind choice: the values by index
+  std::string_view automatic;                 // the word for kAutomatic; empty: it is no value
   std::string_view help;
   std::string_view source;
 };
@@ -70,6 +76,19 @@ using StructOf = typename MemberOf<decltype(Member)>::Struct;
 template <auto Member>
 using ValueOf = typename MemberOf<decltype(Member)>::Value;
 
+template <class V>
+struct InnerOf {
+  using Type = V;
+  static constexpr std::string_view kAutomaticWord{};
+};
+template <class V>
+struct InnerOf<std::optional<V>> {
+  using Type = V;
+  static constexpr std::string_view kAutomaticWord = "auto";
+};
+template <auto Member>
+using InnerValueOf = typename InnerOf<ValueOf<Member>>::Type;
+
 constexpr int64_t base(int64_t value) {
   return value;
 }
@@ -79,10 +98,17 @@ constexpr int64_t base(Duration value) {
 constexpr int64_t base(Bytes value) {
   return value.count();
 }
+template <class V>
+constexpr int64_t base(const std::optional<V>& value) {
+  return value ? base(*value) : kAutomatic;
+}
 
 template <class V>
 constexpr V from_base(int64_t value) {
-  if constexpr (std::is_same_v<V, Duration>)
+  using Inner = typename InnerOf<V>::Type;
+  if constexpr (!std::is_same_v<V, Inner>)
+    return value == kAutomatic ? V{} : V{from_base<Inner>(value)};
+  else if constexpr (std::is_same_v<V, Duration>)
     return Duration::picoseconds(value);
   else
     return static_cast<V>(value);
@@ -111,11 +137,11 @@ struct Text {
   std::string_view source;
 };
 
-// An int64_t, Duration or Bytes between min and max.
+// An int64_t, Duration or Bytes between min and max, or such an optional.
 template <auto Member>
-constexpr auto ranged(std::string_view name, detail::ValueOf<Member> min,
-                      detail::ValueOf<Member> max, Text text) {
-  using Value = detail::ValueOf<Member>;
+constexpr auto ranged(std::string_view name, detail::InnerValueOf<Member> min,
+                      detail::InnerValueOf<Member> max, Text text) {
+  using Value = detail::InnerValueOf<Member>;
   const detail::StructOf<Member> defaults{};
   return detail::declared<Member>({name,
                                    detail::kind_of<Value>(),
@@ -123,6 +149,7 @@ constexpr auto ranged(std::string_view name, detail::ValueOf<Member> min,
                                    detail::base(min),
                                    detail::base(max),
                                    {},
+                                   detail::InnerOf<detail::ValueOf<Member>>::kAutomaticWord,
                                    text.help,
                                    text.source});
 }
@@ -131,16 +158,22 @@ constexpr auto ranged(std::string_view name, detail::ValueOf<Member> min,
 template <auto Member>
 constexpr auto choice(std::string_view name, std::span<const std::string_view> names, Text text) {
   const detail::StructOf<Member> defaults{};
-  return detail::declared<Member>(
-      {name, ParameterKind::choice, static_cast<int64_t>(defaults.*Member), 0,
-       static_cast<int64_t>(names.size()) - 1, names, text.help, text.source});
+  return detail::declared<Member>({name,
+                                   ParameterKind::choice,
+                                   static_cast<int64_t>(defaults.*Member),
+                                   0,
+                                   static_cast<int64_t>(names.size()) - 1,
+                                   names,
+                                   {},
+                                   text.help,
+                                   text.source});
 }
 
 template <auto Member>
 constexpr auto flag(std::string_view name, Text text) {
   const detail::StructOf<Member> defaults{};
   return detail::declared<Member>(
-      {name, ParameterKind::flag, defaults.*Member ? 1 : 0, 0, 1, {}, text.help, text.source});
+      {name, ParameterKind::flag, defaults.*Member ? 1 : 0, 0, 1, {}, {}, text.help, text.source});
 }
 
 // The descriptions alone, as a constant the registry can point to.

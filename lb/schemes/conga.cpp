@@ -7,11 +7,13 @@
 // better path. A report that is not renewed loses half of itself with every quarter of the ageing
 // time from then on, so that a path is tried again. Two tiers: in three, one report covers several
 // paths beyond the spine. A path that loses packets looks idle and attracts more.
-// Levels are looked at four times a DRE period, by which a register steps. Owner: the selector's
-// shard. Octets: 8 an entry, 32 a path set, 16 a port. Cost: a line a packet, and a few loads a
-// member for the sets that new flowlets want, four times a period. Source: reference A.8, A.7, A.5.
+// What was looked at holds for `hold`, by default a quarter of the DRE period by which a register
+// steps: flowlets that begin meanwhile take one of the same members. Owner: the selector's shard.
+// Octets: 8 an entry, 32 a path set, 16 a port. Cost: a line a packet, and a few loads a member for
+// the sets that new flowlets want, once a hold. Source: reference A.8, A.7, A.5.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "lb/draws.h"
@@ -37,6 +39,7 @@ class Conga {
     FlowletMode mode = FlowletMode::agebit;
     int64_t entries = 65'536;
     Duration ageing = 10_ms;
+    std::optional<Duration> hold;  // empty: a quarter of the DRE's period
     bool paused_is_full = false;
   };
   static constexpr auto parameters() {
@@ -53,6 +56,11 @@ class Conga {
         ranged<&Parameters::ageing>(
             "ageing", 4_us, 1'000_s,
             {"how long a report holds before it begins to fade", "reference A.8"}),
+        ranged<&Parameters::hold>(
+            "hold", 0_us, 10_ms,
+            {"how long a look at the levels is good for; 0s: each flowlet that begins looks anew; "
+             "auto: a quarter of dre.period",
+             "reference A.8"}),
         flag<&Parameters::paused_is_full>(
             "paused_is_full",
             {"a line whose queue PFC has stopped counts as full", "reference A.8"})};
@@ -165,7 +173,7 @@ Conga::Conga(const SelectorInit& init, const Parameters& parameters)
     : unused_bits_(static_cast<uint8_t>(8 - parameters.q)),
       ageing_(parameters.ageing),
       paused_is_full_(parameters.paused_is_full),
-      hold_(init.dre.period() / 4),
+      hold_(parameters.hold.value_or(init.dre.period() / 4)),
       draws_(stream_of(init)),
       flowlets_({parameters.gap, parameters.mode, SweepPhase::zero, parameters.entries}),
       dre_(init.dre),

@@ -84,7 +84,9 @@ void draw_scheme(Lab& lab) {
   for (const lb::ParameterInfo& info : parameters_of(lab)) {
     if (!draw.chance(4)) continue;
     const bool named = info.kind == lb::ParameterKind::choice;
-    const int64_t span = std::min<int64_t>(info.max - info.min, info.fallback - info.min);
+    const int64_t most = info.max - info.min;
+    const int64_t span =
+        info.fallback == lb::kAutomatic ? most : std::min(most, info.fallback - info.min);
     const int64_t value = named ? draw.between(0, static_cast<int>(info.choices.size()) - 1)
                                 : info.min + span / draw.between(1, 100);
     lab.experiment.load_balancer.parameters[std::string(info.name)] = lb::value_text(info, value);

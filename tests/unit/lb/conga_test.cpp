@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -115,6 +116,49 @@ TEST(Conga, ADrawIsEvenAmongTheLeast) {
 // What is known holds for a quarter of the period of 20 us in which a register decays.
 TEST(Conga, LooksFourTimesAPeriod) {
   Leaf leaf(2);
+  leaf.local(1, 1);
+  EXPECT_EQ(leaf.send(1), 0);
+  leaf.local(0, 7);
+  EXPECT_EQ(leaf.send_after(5_us - 1_ps, 2), 0);
+  EXPECT_EQ(leaf.send_after(1_ps, 3), 1);
+}
+
+// A time of its own, whatever the period.
+TEST(Conga, ALookHoldsAsLongAsItIsTold) {
+  Leaf leaf(2, {{"hold", "30us"}});
+  leaf.local(1, 1);
+  EXPECT_EQ(leaf.send(1), 0);
+  leaf.local(0, 7);
+  EXPECT_EQ(leaf.send_after(30_us - 1_ps, 2), 0);
+  EXPECT_EQ(leaf.send_after(1_ps, 3), 1);
+}
+
+// What a line has sent and what the other end has told counts for the next flowlet of that instant.
+TEST(Conga, WithoutHoldEachFlowletLooksAnew) {
+  Leaf leaf(3, {{"hold", "0s"}});
+  leaf.local(1, 2);
+  leaf.local(2, 3);
+  EXPECT_EQ(leaf.send(1), 0);
+  leaf.local(0, 4);
+  EXPECT_EQ(leaf.send(2), 1);
+  leaf.remote(1, 5);
+  EXPECT_EQ(leaf.send(3), 2);
+  leaf.local(2, 6);
+  EXPECT_EQ(leaf.send(4), 0);
+  EXPECT_EQ(leaf.send(1), 0) << "a flowlet that has begun stays";
+}
+
+TEST(Conga, HoldIsAutomaticUnlessGiven) {
+  const SchemeInfo& conga = *find_scheme("conga");
+  const auto hold = std::ranges::find(conga.parameters, "hold", &ParameterInfo::name);
+  ASSERT_NE(hold, conga.parameters.end());
+  EXPECT_EQ(value_text(*hold, hold->fallback), "auto");
+  EXPECT_EQ(valid_text(*hold), "0ps to 10ms or auto");
+  EXPECT_EQ(parse_value(*hold, "auto").value(), kAutomatic);
+  EXPECT_EQ(parse_value(*hold, "0s").value(), 0);
+  EXPECT_EQ(check_parameters("conga", {{"hold", "none"}}).size(), 1u);
+  EXPECT_EQ(check_parameters("conga", {{"gap", "auto"}}).size(), 1u) << "it has no such value";
+  Leaf leaf(2, {{"hold", "auto"}});
   leaf.local(1, 1);
   EXPECT_EQ(leaf.send(1), 0);
   leaf.local(0, 7);

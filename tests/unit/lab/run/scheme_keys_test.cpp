@@ -13,10 +13,14 @@ namespace {
 using namespace eddy::literals;
 
 RunResult outcome_of(const config::Experiment& experiment) {
-  auto result = run_experiment(experiment, {});
+  RunOptions options;
+  options.check = true;
+  auto result = run_experiment(experiment, options);
   for (const std::string& problem : result ? Problems{} : result.problems())
     ADD_FAILURE() << problem;
-  return result ? std::move(*result) : RunResult{};
+  if (!result) return {};
+  EXPECT_EQ(result->violations, Problems{});
+  return std::move(*result);
 }
 
 config::TrafficConfig one_burst(const std::string& from, const std::string& to, Bytes size,
@@ -83,6 +87,37 @@ TEST(SchemeKeys, DrillTellsABusyLineFromAnIdleOneUnlessOnlyWhatWaitsCounts) {
   EXPECT_EQ(with_line.unfinished + waiting.unfinished, 0u);
   EXPECT_EQ(with_line.ooo_ratio, 0) << "each packet has found an idle line";
   EXPECT_GT(waiting.ooo_ratio, 0.1) << "every other one has stood behind the frame on a busy one";
+}
+
+// From each odd leaf two flows go to the next one, by one of two spines, the second flow 3 us after
+// the first: that is within a look of 5 us, and its line shows what the first one sends.
+size_t leaves_that_spread(const std::string& hold) {
+  constexpr size_t kPairs = 8;
+  config::Experiment experiment = leaves_and_spines(2, 2);
+  experiment.topology.leaves = 2 * kPairs;
+  for (size_t pair = 0; pair < kPairs; ++pair)
+    for (const int host : {1, 2}) {
+      const std::string name = ".host" + std::to_string(host);
+      experiment.traffic.push_back(one_burst("leaf" + std::to_string(2 * pair + 1) + name,
+                                             "leaf" + std::to_string(2 * pair + 2) + name, 64_KiB,
+                                             3_us * host));
+    }
+  experiment.load_balancer = {.scheme = "conga", .parameters = {{"q", "8"}, {"hold", hold}}};
+  const RunResult result = outcome_of(experiment);
+  EXPECT_EQ(result.unfinished, 0u);
+  size_t spread = 0;
+  for (size_t pair = 0; pair < kPairs; ++pair)
+    spread += lines_used(result, 2 * pair, 10'000) == 2 ? 1 : 0;
+  return spread;
+}
+
+TEST(SchemeKeys, CongasNewFlowsHerdForAsLongAsALookHolds) {
+  EXPECT_EQ(leaves_that_spread("0s"), 8u);
+  EXPECT_EQ(leaves_that_spread("2us"), 8u) << "the second one looks again";
+  const size_t by_chance = leaves_that_spread("auto");
+  EXPECT_GE(by_chance, 1u);
+  EXPECT_LE(by_chance, 7u) << "it draws from what was equal before the first one began";
+  EXPECT_EQ(leaves_that_spread("5us"), by_chance);
 }
 
 }  // namespace
