@@ -33,6 +33,7 @@ enum class WatchdogDetect : uint8_t { stalled, paused };
 enum class WatchdogAction : uint8_t { drop, forward, alert };
 enum class BufferMode : uint8_t { fixed, dynamic };  // YAML: static, dynamic
 enum class SchedulerType : uint8_t { strict, dwrr };
+enum class ControlBy : uint8_t { ecmp, scheme };
 
 // How much of the shared buffer a priority group may use, and when it pauses its sender.
 struct BufferProfile {
@@ -158,6 +159,7 @@ struct NeighborConfig {
 
 struct LoadBalancerConfig {
   std::string scheme = "ecmp";
+  ControlBy control = ControlBy::ecmp;  // how RoCE ACKs, NAKs and CNPs go
   std::map<std::string, std::string>
       parameters;  // declared and checked by the scheme's registry entry
   bool operator==(const LoadBalancerConfig&) const = default;

@@ -32,6 +32,8 @@ std::string describe_scheme(const LoadBalancerConfig& chosen) {
   std::vector<std::string> parameters;
   for (const auto& [name, value] : chosen.parameters)
     parameters.push_back(fmt::format("{} {}", name, value));
+  if (chosen.control != ControlBy::ecmp)
+    parameters.push_back("control by " + Codec<ControlBy>::format(chosen.control));
   return fmt::format("load balancer: {}{}{}\n", chosen.scheme, parameters.empty() ? "" : ", ",
                      fmt::join(parameters, ", "));
 }

@@ -134,6 +134,16 @@ std::string document_text(std::string_view introduction, const Section& document
   return text;
 }
 
+std::string control_text() {
+  const KeyInfo& info = control_key().info;
+  const LoadBalancerConfig defaults;
+  return fmt::format(
+      "| key | value | default | class | meaning |\n|---|---|---|---|---|\n"
+      "| `{}` | {} | {} | {} | {} |\n",
+      info.name, cell(says(control_key().type)), as_word(control_key().print(&defaults)),
+      info.class_text(), cell(with_source(info.help, info.source)));
+}
+
 std::string scheme_text(const lb::SchemeInfo& scheme) {
   std::string text = fmt::format("\n### {}\n\n{}\n", scheme.name, scheme.summary);
   if (scheme.parameters.empty()) return text + "\nIt has no parameters.\n";
@@ -151,7 +161,8 @@ std::string keys_as_markdown() {
   std::string text = document_text(kIntroduction, document_section(), true);
   text +=
       "\n## load_balancer\n\n`scheme` names one of these (default: ecmp); its parameters stand "
-      "beside it.\n";
+      "beside it, and so does a key that belongs to no scheme:\n\n" +
+      control_text();
   for (const lb::SchemeInfo& scheme : lb::schemes()) text += scheme_text(scheme);
   return text;
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kBalancer = "load_balancer";
 constexpr std::string_view kScheme = "load_balancer.scheme";
+constexpr std::string_view kControl = "control";
 constexpr std::string_view kWhole = "matrix";
 
 // One word, list or empty map and where it goes.
@@ -87,13 +88,14 @@ class Descent {
   std::vector<Problem>& problems_;
 };
 
-// Parameters belong to their scheme.
+// Parameters belong to their scheme; `control` is of the load balancer whatever its scheme.
 void forget_other_scheme(Node& root, const Leaf& leaf) {
   const auto balancer = std::ranges::find(root.members, kBalancer, &Node::Member::key);
   if (leaf.path != kScheme || balancer == root.members.end()) return;
   std::vector<Node::Member>& members = balancer->value.members;
   const auto scheme = std::ranges::find(members, "scheme", &Node::Member::key);
-  if (scheme == members.end() || scheme->value.text != leaf.value->text) members.clear();
+  if (scheme == members.end() || scheme->value.text != leaf.value->text)
+    std::erase_if(members, [](const Node::Member& each) { return each.key != kControl; });
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ class SchemaWriter {
  private:
   Json type_schema(const Type& type);
   Json shape_schema(const Type& type);
+  Json scheme_schema();
   Json section_reference(const Section& section);
   Json section_schema(const Section& section);
   Json key_schema(const Key& key, const Value& standard);
@@ -76,23 +77,25 @@ Json parameter_schema(const lb::ParameterInfo& info) {
       schema = {{"enum", info.choices}};
       break;
   }
-  if (!schema.contains("default")) schema["default"] = lb::value_text(info, info.fallback);
   if (!info.automatic.empty())
     schema = {{"anyOf", {std::move(schema), {{"const", info.automatic}}}}};
+  if (!schema.contains("default")) schema["default"] = lb::value_text(info, info.fallback);
   schema["description"] = info.help;
   return schema;
 }
 
-Json scheme_schema() {
-  const std::string standard = SwitchConfig{}.load_balancer.scheme;
+Json SchemaWriter::scheme_schema() {
+  const LoadBalancerConfig defaults;
+  const Json control = key_schema(control_key(), control_key().print(&defaults));
   Json variants = Json::array();
   for (const lb::SchemeInfo& scheme : lb::schemes()) {
-    Json properties = {{"scheme", {{"const", scheme.name}, {"description", scheme.summary}}}};
+    Json properties = {{"scheme", {{"const", scheme.name}, {"description", scheme.summary}}},
+                       {std::string(control_key().info.name), control}};
     for (const lb::ParameterInfo& info : scheme.parameters)
       properties[std::string(info.name)] = parameter_schema(info);
     Json variant = {
         {"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
-    if (scheme.name != standard) variant["required"] = {"scheme"};
+    if (scheme.name != defaults.scheme) variant["required"] = {"scheme"};
     variants.push_back(std::move(variant));
   }
   return {{"anyOf", std::move(variants)}};

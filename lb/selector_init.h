@@ -36,6 +36,7 @@ struct SelectorInit {
   const config::RlbConfig* rlb = nullptr;  // around the scheme; null: none
   std::span<const PortLine> lines;         // by port
   Dre dre{Dre::Parameters{}};              // what PortSignals' register means
+  bool control_by_scheme = false;          // RoCE ACK, NAK and CNP; else by ECMP
 };
 
 // Which packets to another leaf the source leaf gives a shim (net/shim.h), for what it measures.

@@ -25,11 +25,11 @@ enum PacketFlag : uint16_t {
   kPacketEct = 1 << 3,     // parse: ECN-capable transport
   kPacketCe = 1 << 4,      // parse or ECN marker: congestion experienced
   kPacketRoce = 1 << 5,    // parse: UDP port 4791
-  kPacketRoceControl = 1 << 6,  // parse: ACK, NAK or CNP; never moved between paths (reference 1.5)
-  kPacketFragment = 1 << 7,     // parse: part of a fragmented datagram; ports are not to be read
-  kPacketShim = 1 << 8,         // parse: carried the leaf-to-leaf shim
-  kPacketOriginated = 1 << 9,   // local: made by this switch; charged to no ingress PG
-  kPacketLastHop = 1 << 10,     // parse: TTL or hop limit is 0 or 1
+  kPacketRoceControl = 1 << 6,   // parse: ACK, NAK or CNP; by ECMP unless told not to
+  kPacketFragment = 1 << 7,      // parse: part of a fragmented datagram; ports are not to be read
+  kPacketShim = 1 << 8,          // parse: carried the leaf-to-leaf shim
+  kPacketOriginated = 1 << 9,    // local: made by this switch; charged to no ingress PG
+  kPacketLastHop = 1 << 10,      // parse: TTL or hop limit is 0 or 1
   kPacketShimControl = 1 << 11,  // paths: a control frame between leaves, no IP behind the shim
   kPacketMarkAsked = 1 << 12,    // ECN marker at dequeue: not again if the device gives it back
 };

@@ -160,6 +160,8 @@ Value print_all_keys(const Section& section, const void* object);
 // A scheme's parameters are its own: they are kept as written and checked by its entry in the
 // registry. `of` finds the member in the section's object.
 Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of);
+// What stands beside `scheme` and belongs to none.
+const Key& control_key();
 
 // The whole file. `base_port` is what a port is before its own keys: qos and port_defaults.
 struct Document {

@@ -9,6 +9,7 @@ using enum KeyClass;
 
 constexpr std::array<std::string_view, 2> kIdlePolicies = {"busy", "adaptive"};
 constexpr std::array<std::string_view, 2> kBufferModes = {"static", "dynamic"};
+constexpr std::array<std::string_view, 2> kControlWays = {"ecmp", "scheme"};
 
 bool is_static_profile(const void* profile) {
   return static_cast<const BufferProfile*>(profile)->mode == BufferMode::fixed;
@@ -98,6 +99,11 @@ std::span<const std::string_view> choices_of<IdlePolicy>() {
 template <>
 std::span<const std::string_view> choices_of<BufferMode>() {
   return kBufferModes;
+}
+
+template <>
+std::span<const std::string_view> choices_of<ControlBy>() {
+  return kControlWays;
 }
 
 template <>
@@ -434,6 +440,16 @@ const Section& section_of<SwitchConfig>() {
   return section;
 }
 
+const Key& control_key() {
+  static const Key control = key<LoadBalancerConfig>(
+      &LoadBalancerConfig::control,
+      {.name = "control",
+       .help = "how the ACKs, NAKs and CNPs of RoCE go: by ecmp whatever the scheme, and then RLB "
+               "neither moves nor holds them; or by the scheme, as data does",
+       .source = "reference 1.5"});
+  return control;
+}
+
 Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of) {
   const Type type{.shape = Type::Shape::scheme};
   const auto read = [=](Reader& reader, const Node& node, void* object) {
@@ -442,6 +458,10 @@ Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of) {
     for (const Node::Member& entry : node.members) {
       const bool word = entry.value.kind == Node::Kind::scalar;
       Reader::Scope scope(reader, entry.key, word ? entry.value.at : entry.key_at);
+      if (entry.key == control_key().info.name) {
+        control_key().read(reader, entry.value, &out);
+        continue;
+      }
       if (!expect_kind(reader, entry.value, Node::Kind::scalar, Type{})) continue;
       (entry.key == "scheme" ? out.scheme : out.parameters[entry.key]) = entry.value.text;
     }
@@ -450,6 +470,7 @@ Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of) {
     const LoadBalancerConfig& in = of(const_cast<void*>(object));
     Value value{.kind = Value::Kind::map};
     value.members.push_back({"scheme", {.word = in.scheme}});
+    value.members.push_back({std::string(control_key().info.name), control_key().print(&in)});
     for (const auto& [name, text] : in.parameters) value.members.push_back({name, {.word = text}});
     return value;
   };

@@ -217,8 +217,12 @@ class Hermes {
     constexpr uint32_t kPsn = 10;  // its low 16 bits, in the BTH
     return load_be16(packet.data() + packet.l2_len + packet.l3_len + kUdpHeader + kPsn);
   }
+  // An acknowledgement's number is of the other direction's data, and a CNP has none.
+  static bool has_psn(const Packet& packet) {
+    return (packet.flags & (kPacketRoce | kPacketRoceControl)) == kPacketRoce;
+  }
   static bool is_behind(const Flow& flow, const Packet& packet) {
-    return packet.has(kPacketRoce) && flow.has_psn != 0 &&
+    return has_psn(packet) && flow.has_psn != 0 &&
            static_cast<int16_t>(psn_of(packet) - flow.psn) <= 0;
   }
 
@@ -424,7 +428,7 @@ void Hermes::commit(const PathView& view, const Packet& packet, uint16_t set, Me
   flow.sent = std::min(flow.sent + units, kMostUnits);
   flow.seen = low_bits(tick_, kSeenBits);
   flow.member = member;
-  flow.has_psn = packet.has(kPacketRoce) ? 1 : 0;
+  flow.has_psn = has_psn(packet) ? 1 : 0;
   if (flow.has_psn != 0) flow.psn = low_bits(psn_of(packet), 16);
   add(sending(set, member), packet.wire_len);
 }

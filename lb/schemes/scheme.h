@@ -34,13 +34,15 @@ inline RandomStream stream_of(const SelectorInit& init) {
 }
 
 // RoCE ACK, NAK and CNP are flows of their own that every scheme sends by ECMP (reference 1.5):
-// here, so that neither schemes nor RLB ever see them.
+// here, so that neither schemes nor RLB ever see them. With SelectorInit::control_by_scheme only
+// control frames between leaves go so.
 template <PathScheme Scheme>
 class SelectorOf final : public Selector {
  public:
   template <class Parameters>
   SelectorOf(const SelectorInit& init, const Parameters& parameters)
-      : scheme_(init, parameters),
+      : apart_(init.control_by_scheme ? kPacketShimControl : kPacketRoceControl),
+        scheme_(init, parameters),
         control_(init.sets, {.buckets = kEcmpBuckets,
                              .share = BucketShare::equal,
                              .seed = seed_of(init.seed, init.switch_id)}) {}
@@ -94,13 +96,14 @@ class SelectorOf final : public Selector {
   template <class S>
   void select_by(S& scheme, const PathView& view, std::span<Packet* const> burst,
                  std::span<const uint16_t> set_of) {
+    const uint16_t apart = apart_;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
       if constexpr (MayWait<S>)
         if (view.loop() != nullptr && view.loop()->occupied() && joins(view, packet, set_of[i], i))
             [[unlikely]]
           continue;
-      const MemberIndex member = choose(scheme, view, packet, set_of[i]);
+      const MemberIndex member = choose(scheme, view, packet, set_of[i], apart);
       if constexpr (MayWait<S>)
         if (member == kWait) [[unlikely]] {
           send_round(view, packet, i);
@@ -124,7 +127,7 @@ class SelectorOf final : public Selector {
 
   // Packets of its flow are in the loop: it goes behind them, or after them.
   [[gnu::noinline]] bool joins(const PathView& view, Packet& packet, uint16_t set, size_t index) {
-    if (packet.has(kPacketRoceControl)) return false;
+    if ((packet.flags & apart_) != 0) return false;
     const WaitingRoom::Company company = view.loop()->join(&packet);
     if (company.waits) {
       view.report_away(index);
@@ -135,8 +138,9 @@ class SelectorOf final : public Selector {
   }
 
   template <class S>
-  MemberIndex choose(S& scheme, const PathView& view, const Packet& packet, uint16_t set) {
-    if (packet.has(kPacketRoceControl)) [[unlikely]]
+  MemberIndex choose(S& scheme, const PathView& view, const Packet& packet, uint16_t set,
+                     uint16_t apart) {
+    if ((packet.flags & apart) != 0) [[unlikely]]
       return control_.pick(set, packet.balance_hash, view.live(set));
     const MemberIndex member = scheme.propose(view, packet, set);
     if constexpr (MayWait<S>)
@@ -146,7 +150,8 @@ class SelectorOf final : public Selector {
     return member;
   }
 
-  Scheme scheme_;  // first: a small one shares a line with what leads to it
+  uint16_t apart_;  // Packet::flags of those that go by ECMP
+  Scheme scheme_;   // here: a small one shares a line with what leads to it
   BucketTable control_;
 };
 

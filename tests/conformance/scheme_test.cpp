@@ -370,6 +370,30 @@ TEST_P(SchemeConformance, RoceControlGoesByEcmp) {
   }
 }
 
+// Or as data, if asked; control frames between leaves still go by ECMP.
+TEST_P(SchemeConformance, RoceControlGoesByTheSchemeIfAsked) {
+  Paths paths = six_sets();
+  const auto asked = bare(paths, {.control_by_scheme = true});
+  const auto usual = bare(paths);
+  const auto ecmp = test::make("ecmp", paths);
+  Script script(kSeed);
+  Burst data;
+  for (int round = 0; round < kBursts; ++round) {
+    script.next(paths, data, true);
+    const PathView view = paths.measured_view(script.now());
+    Packet between_leaves = make_packet(2'000u);
+    between_leaves.flags = kPacketShim | kPacketShimControl | kPacketRoceControl;
+    const MemberIndex member = test::select_one(*asked, view, between_leaves, 5);
+    ASSERT_EQ(member, test::select_one(*ecmp, view, between_leaves, 5));
+    Burst control = data.copy();
+    for (Packet& packet : control.packets()) packet.set(kPacketRoceControl);
+    control.select(*asked, view);
+    data.select(*usual, view);
+    for (size_t i = 0; i < kBurst; ++i)
+      ASSERT_EQ(control.packets()[i].member, data.packets()[i].member) << "seed " << kSeed;
+  }
+}
+
 TEST(SchemeStreams, ShardsDrawApart) {
   for (const SchemeInfo& scheme : schemes()) {
     const Paths paths = six_sets();

@@ -124,6 +124,7 @@ struct Entity {
   uint8_t shard = 0;
   bool rlb = false;                               // by default
   const config::RlbConfig* rlb_config = nullptr;  // or so
+  bool control_by_scheme = false;
 };
 
 inline std::unique_ptr<Selector> make(std::string_view scheme, const Paths& paths,
@@ -132,7 +133,7 @@ inline std::unique_ptr<Selector> make(std::string_view scheme, const Paths& path
   const config::RlbConfig* rlb = entity.rlb ? &kStandard : entity.rlb_config;
   const SelectorInit init{paths.sets(),          entity.seed, SwitchId(entity.switch_id),
                           ShardId(entity.shard), parameters,  rlb,
-                          paths.lines(),         paths.dre()};
+                          paths.lines(),         paths.dre(), entity.control_by_scheme};
   Result<std::unique_ptr<Selector>> made = make_selector(scheme, init);
   return made ? std::move(made.value()) : nullptr;
 }

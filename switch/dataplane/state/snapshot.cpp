@@ -247,9 +247,7 @@ std::vector<lb::PortLine> lines_of(const SwitchConfig& config) {
 
 bool can_lend(const Snapshot* previous, const Snapshot& now) {
   if (previous == nullptr) return false;
-  const config::LoadBalancerConfig& before = previous->config.load_balancer;
-  const config::LoadBalancerConfig& after = now.config.load_balancer;
-  return before.scheme == after.scheme && before.parameters == after.parameters &&
+  return previous->config.load_balancer == now.config.load_balancer &&
          previous->config.seed == now.config.seed &&
          previous->config.rlb.decides_like(now.config.rlb) &&
          previous->config.dre == now.config.dre &&
@@ -367,7 +365,8 @@ Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Sn
                                   config.load_balancer.parameters,
                                   config.rlb.enabled() ? &config.rlb : nullptr,
                                   lines,
-                                  snapshot.dre};
+                                  snapshot.dre,
+                                  config.load_balancer.control == config::ControlBy::scheme};
       auto made = lb::make_selector(config.load_balancer.scheme, init);
       if (!made) return made.problems();
       scheme.selector = std::move(*made);

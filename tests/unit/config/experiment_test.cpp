@@ -141,6 +141,15 @@ TEST(Matrix, AnotherSchemeForgetsTheParameters) {
   EXPECT_EQ(runs[1].experiment.load_balancer.parameters.at("d"), "3");  // the same: kept
 }
 
+TEST(Matrix, AnotherSchemeKeepsTheWayOfControlPackets) {
+  std::string text(kBase);
+  const std::string drill = "load_balancer: {scheme: drill, ";
+  text.replace(text.find(drill), drill.size(), drill + "control: scheme, ");
+  const auto runs = loaded(text + "matrix: {load_balancer.scheme: [ecmp, drill]}").runs;
+  for (const auto& run : runs) EXPECT_EQ(run.experiment.load_balancer.control, ControlBy::scheme);
+  EXPECT_FALSE(runs[0].experiment.load_balancer.parameters.contains("d"));
+}
+
 TEST(Matrix, NamedVariants) {
   const std::string list = std::string(kBase) + R"(
 matrix:

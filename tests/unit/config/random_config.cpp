@@ -186,6 +186,7 @@ void Generator::fill_scheme(LoadBalancerConfig& chosen) {
   const auto all = lb::schemes();
   const lb::SchemeInfo& scheme = all[random_.below(static_cast<uint32_t>(all.size()))];
   chosen.scheme = scheme.name;
+  chosen.control = one_of<ControlBy>(2);
   for (const lb::ParameterInfo& info : scheme.parameters)
     chosen.parameters[std::string(info.name)] = lb::value_text(info, between(info.min, info.max));
 }

@@ -183,6 +183,13 @@ load_balancer: {scheme: letflow, gap: 70us}
     EXPECT_THAT(text, testing::HasSubstr(line));
 }
 
+TEST(Describe, SaysHowControlPacketsGoWhereThatIsUnusual) {
+  const std::string text = "ports: {p0: {device: d0}}\nload_balancer: {control: ";
+  EXPECT_THAT(describe(loaded(text + "ecmp}")), testing::Not(testing::HasSubstr("control")));
+  EXPECT_THAT(describe(loaded(text + "scheme}")),
+              testing::HasSubstr("load balancer: ecmp, buckets 256, control by scheme\n"));
+}
+
 // A reader sees the levels of keys by two blanks each.
 TEST(Print, IndentsByTwo) {
   SwitchConfig config = default_switch("s");

@@ -43,6 +43,14 @@ TEST(SetKey, AnotherSchemeDropsTheParameters) {
   EXPECT_EQ(config.load_balancer.parameters.count("gap"), 0u);
 }
 
+TEST(SetKey, AnotherSchemeKeepsTheWayOfControlPackets) {
+  SwitchConfig config = two_ports();
+  EXPECT_THAT(set_key(config, "load_balancer.control", "scheme"), IsEmpty());
+  EXPECT_THAT(set_key(config, "load_balancer.scheme", "letflow"), IsEmpty());
+  EXPECT_EQ(config.load_balancer.control, ControlBy::scheme);
+  EXPECT_TRUE(config.load_balancer.parameters.empty());
+}
+
 TEST(SetKey, MistakesSayWhatWouldBeValidAndChangeNothing) {
   SwitchConfig config = two_ports();
   const SwitchConfig before = config;

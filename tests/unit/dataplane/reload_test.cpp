@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lb/registry.h"
+#include "net/roce.h"
 #include "switch/dataplane/object/shard.h"
 #include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
@@ -149,6 +150,40 @@ TEST(Refused, KeepsEverythingAsItWas) {
   rig.send(0, 1, 0);
   EXPECT_EQ(rig.seen(1).size(), 1u);
   EXPECT_EQ(only(take_events(rig.object()), EventKind::snapshot_adopted).size(), 1u);
+}
+
+// Acknowledgements of one flow to a leaf behind two uplinks, over which spray sends in turn.
+TEST(Reload, ControlPacketsGoAsTheNewConfigurationSays) {
+  config::SwitchConfig config = hosts_switch(1);
+  for (const char* name : {"spine1", "spine2"}) {
+    add_fabric_port(config, name, 10_Gbps);
+    config.ports.back().peer_mac = host_mac(9, 9);
+  }
+  config.leaves = {{LeafId(2), {{"spine1", 1, {}}, {"spine2", 1, {}}}}};
+  config.routes = {{prefix("10.2.0.0/16"), LeafId(2), {}}};
+  config.load_balancer = {.scheme = "spray", .parameters = {{"mode", "round_robin"}}};
+  OneSwitch rig(config);
+  UdpSpec spec = between(config, 0, 0);
+  spec.destination = ip("10.2.1.2");
+  spec.destination_port = kRocePort;
+  spec.frame_len = 100;
+  Frame reply = udp_frame(spec);
+  constexpr size_t kBth = 14 + 20 + 8;
+  reply[kBth] = static_cast<uint8_t>(RoceOpcode::acknowledge);
+  const auto by_each = [&] {
+    const size_t before[] = {rig.seen(1).size(), rig.seen(2).size()};
+    for (int i = 0; i < 10; ++i) rig.inject(0, reply);
+    rig.run_for(10_us);
+    return std::array{rig.seen(1).size() - before[0], rig.seen(2).size() - before[1]};
+  };
+  const auto by_ecmp = by_each();
+  EXPECT_EQ(by_ecmp[0] * by_ecmp[1], 0u) << "all by one";
+  rig.config.load_balancer.control = config::ControlBy::scheme;
+  ASSERT_TRUE(rig.object().reconfigure(rig.config).ok());
+  EXPECT_EQ(by_each(), (std::array<size_t, 2>{5, 5}));
+  rig.config.load_balancer.control = config::ControlBy::ecmp;
+  ASSERT_TRUE(rig.object().reconfigure(rig.config).ok());
+  EXPECT_EQ(by_each(), by_ecmp);
 }
 
 TEST(Reload, AChangedRateEstimatorStartsAnewAndAnUnchangedOneGoesOn) {

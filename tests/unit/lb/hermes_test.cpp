@@ -25,8 +25,8 @@ constexpr Duration kBase = 8_us;  // Paths measures one way: half of 16 us
 // A leaf with some paths to one other, of which the test says how they are.
 class Leaf {
  public:
-  explicit Leaf(size_t members, const ParameterMap& parameters = {})
-      : paths_({make_set(members)}), hermes_(make("hermes", paths_, parameters)) {}
+  explicit Leaf(size_t members, const ParameterMap& parameters = {}, test::Entity entity = {})
+      : paths_({make_set(members)}), hermes_(make("hermes", paths_, parameters, entity)) {}
 
   // What was measured, just now. `percent` of the packets were marked.
   void measure(MemberIndex member, Duration above_base, uint32_t percent) {
@@ -41,13 +41,13 @@ class Leaf {
     return select(packet);
   }
   // With a sequence number.
-  MemberIndex send(uint64_t flow, uint32_t psn) {
+  MemberIndex send(uint64_t flow, uint32_t psn, int more_flags = 0) {
     Packet* packet = pool_.get(frame_with(psn));
     const Packet line = make_packet(flow);
     packet->order_hash = line.order_hash;
     packet->wire_len = line.wire_len;
     packet->queue = line.queue;
-    packet->flags = kPacketIp | kPacketRoce;
+    packet->flags = static_cast<uint16_t>(kPacketIp | kPacketRoce | more_flags);
     packet->l2_len = 14;
     packet->l3_len = 20;
     const MemberIndex member = select(*packet);
@@ -281,6 +281,15 @@ TEST(Hermes, ACongestedPathDoesNotFail) {
   const MemberIndex lossy = leaf.send(1, 0);
   leaf.measure(lossy, 90_us, 90);
   for (int i = 0; i < 300; ++i) EXPECT_EQ(leaf.send(1, 0), lossy);
+}
+
+// Acknowledgements that go by the scheme: one a packet that tells the same number, as NAKs and CNPs
+// do. As data that would be a retransmission each, and the path would fail.
+TEST(Hermes, TheNumbersOfRepliesTellOfNoLoss) {
+  Leaf leaf(2, {}, {.control_by_scheme = true});
+  leaf.measure_all(2, 0_us, 0);
+  const MemberIndex first = leaf.send(1, 7, kPacketRoceControl);
+  for (int i = 0; i < 300; ++i) EXPECT_EQ(leaf.send(1, 7, kPacketRoceControl), first);
 }
 
 TEST(Hermes, SequenceNumbersWrap) {

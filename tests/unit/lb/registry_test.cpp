@@ -24,6 +24,8 @@ TEST(Registry, EverySchemeIsDescribed) {
     for (const ParameterInfo& parameter : scheme.parameters) {
       EXPECT_FALSE(parameter.help.empty()) << scheme.name << " " << parameter.name;
       EXPECT_FALSE(parameter.source.empty()) << scheme.name << " " << parameter.name;
+      EXPECT_NE(parameter.name, "scheme");
+      EXPECT_NE(parameter.name, "control") << "a key of load_balancer itself";
     }
   }
 }

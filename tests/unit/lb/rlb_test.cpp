@@ -159,6 +159,19 @@ TEST_P(RlbAround, RoceRepliesAreNotMoved) {
   }
 }
 
+TEST_P(RlbAround, RoceRepliesThatGoByTheSchemeAreMovedAsDataIs) {
+  warn(0);
+  const auto asked = test::make(GetParam(), paths, {}, {.rlb = true, .control_by_scheme = true});
+  const PathView warned = paths.view({}, &table);
+  for (uint64_t i = 0; i < 200; ++i) {
+    Packet data = make_packet(i);
+    Packet reply = data;
+    reply.set(kPacketRoceControl);
+    ASSERT_NE(select_one(*asked, warned, reply), 0) << "the warned one";
+    ASSERT_EQ(reply.member, select_one(*wrapped, warned, data));
+  }
+}
+
 std::vector<std::string> scheme_names() {
   std::vector<std::string> names;
   for (const SchemeInfo& scheme : schemes()) names.emplace_back(scheme.name);

@@ -318,7 +318,7 @@ TEST(Report, PathsSayWhatIsMeasuredAndWhatKeepsPacketsOff) {
 
 TEST(Report, SchemesShowTheOneInForceWithItsValues) {
   SampleSwitch s;
-  s.config.load_balancer = {"letflow", {{"gap", "70us"}}};
+  s.config.load_balancer = {.scheme = "letflow", .parameters = {{"gap", "70us"}}};
   s.schemes = {{"ecmp", "buckets", "count", "256", "1 to 1024", "help"},
                {"letflow", "gap", "duration", "50us", "1us to 1s", "help"}};
   const Json active = rows(s, Report::schemes);

@@ -69,7 +69,7 @@ TEST(TopologyReport, TellsSizesDistancesAndBuffers) {
   experiment.switches.allow_overcommit = true;
   experiment.switches.mtu = 1'086;
   experiment.topology.degraded = {{{}, 0.2, 10_Gbps}};
-  experiment.load_balancer = {"letflow", {{"gap", "50us"}}};
+  experiment.load_balancer = {.scheme = "letflow", .parameters = {{"gap", "50us"}}};
   experiment.host.mtu = 1'000;
   const Topology topology = built(experiment);
   const std::string text = lab::describe_topology(experiment, topology);

@@ -120,5 +120,20 @@ TEST(SchemeKeys, CongasNewFlowsHerdForAsLongAsALookHolds) {
   EXPECT_EQ(leaves_that_spread("5us"), by_chance);
 }
 
+// Leaf 2 sends nothing but acknowledgements, by one of its four uplinks or by all.
+TEST(SchemeKeys, ControlPacketsGoByEcmpOrByTheScheme) {
+  for (const bool rlb : {false, true}) {
+    config::Experiment experiment = leaves_and_spines(4, 1);
+    experiment.traffic = {one_burst("leaf1.host1", "leaf2.host1", 64_KiB)};
+    experiment.load_balancer.scheme = "spray";
+    experiment.switches.path_service = {.shim = config::ShimUse::off, .probe = 0_us};
+    if (rlb) experiment.switches.rlb.preset = config::RlbPreset::standard;
+    experiment.switches.rlb.guard.mode = config::GuardMode::off;  // it would keep a flow's path
+    EXPECT_EQ(lines_used(outcome_of(experiment), 1, 0), 1u);
+    experiment.load_balancer.control = config::ControlBy::scheme;
+    EXPECT_EQ(lines_used(outcome_of(experiment), 1, 0), 4u);
+  }
+}
+
 }  // namespace
 }  // namespace eddy::lab
