@@ -14,8 +14,9 @@
 
 namespace eddy::config {
 
-// Which packets to other leaves get a shim; automatic: as scheme and RLB need it.
-enum class ShimUse : uint8_t { automatic, off, sampled, every };  // YAML: auto, ...
+// Which packets to other leaves get a shim; automatic: as scheme and RLB need it; free: the same in
+// virtual time, and it costs nothing.
+enum class ShimUse : uint8_t { automatic, off, sampled, every, free };  // YAML: auto, ...
 // one_way: where the clock is common; else, or round_trip: there and back.
 enum class DelayMetric : uint8_t { one_way, round_trip };
 

@@ -38,6 +38,7 @@ class Validator {
     check_routes();
     check_neighbors();
     check_scheme();
+    check_shim();
     check_dre();
     check_telemetry();
     return std::move(findings_);
@@ -59,6 +60,7 @@ class Validator {
   void check_neighbors();
   void check_can_be_asked(const std::string& at, const NeighborConfig& neighbor);
   void check_scheme();
+  void check_shim();
   void check_dre();
   void check_telemetry();
 
@@ -368,6 +370,13 @@ void Validator::check_scheme() {
       problem(path, fmt::format("{}: {}", path, value.problems().front()));
     }
   }
+}
+
+void Validator::check_shim() {
+  if (purpose_ != Purpose::daemon || config_.path_service.shim != ShimUse::free) return;
+  problem("path_service.shim",
+          "path_service.shim: free is for virtual time (eddylab run), on a real line a shim's 32 "
+          "octets cost what they cost; write auto, off, sampled or every");
 }
 
 void Validator::check_dre() {

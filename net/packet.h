@@ -32,6 +32,7 @@ enum PacketFlag : uint16_t {
   kPacketLastHop = 1 << 10,      // parse: TTL or hop limit is 0 or 1
   kPacketShimControl = 1 << 11,  // paths: a control frame between leaves, no IP behind the shim
   kPacketMarkAsked = 1 << 12,    // ECN marker at dequeue: not again if the device gives it back
+  kPacketFreeShim = 1 << 13,     // paths: its shim's octets are not in wire_len (docs/adr/0020)
 };
 
 struct alignas(64) Packet {

@@ -257,6 +257,18 @@ ParseVerdict parse_frame_slowly(const uint8_t* data, uint32_t data_len, uint32_t
 
 }  // namespace detail
 
+ParseVerdict parse_packet(const Packet& packet, ParsedFrame& out) {
+  const ParseVerdict verdict = parse_frame(packet.data(), packet.data_len(), packet.wire_len, out);
+  constexpr uint16_t kBoth = kPacketShim | kPacketFreeShim;
+  if (((packet.flags & kPacketFreeShim) | (out.flags & kPacketShim)) != kBoth ||
+      out.kind == FrameKind::shim_control)
+    return verdict;
+  const ParseVerdict whole =
+      parse_frame(packet.data(), packet.data_len(), packet.wire_len + kShimHeader, out);
+  add_flag(out, kPacketFreeShim);
+  return whole;
+}
+
 std::string_view to_string(ParseVerdict verdict) {
   static constexpr std::array<std::string_view, kParseVerdicts> kNames = {
       "ok",

@@ -90,9 +90,13 @@ struct ParsedFrame {
 [[nodiscard]] inline ParseVerdict parse_frame(const uint8_t* data, uint32_t data_len,
                                               uint32_t wire_len, ParsedFrame& out);
 
-// The same for a valid, untagged, whole, unicast IPv4/UDP frame only; false, and `out` undefined,
-// for any other. `out` comes in with its defaults; a caller that keeps it to itself gets its fields
-// in registers.
+// Of a packet as it is, whose shim may be free (kPacketFreeShim): its octets are not in wire_len
+// then. The flag counts only where there is a shim, and out.flags has it again.
+[[nodiscard]] ParseVerdict parse_packet(const Packet& packet, ParsedFrame& out);
+
+// The same as parse_frame() for a valid, untagged, whole, unicast IPv4/UDP frame only; false, and
+// `out` undefined, for any other. `out` comes in with its defaults; a caller that keeps it to
+// itself gets its fields in registers.
 [[nodiscard]] inline bool parse_plain_udp(const uint8_t* data, uint32_t data_len, uint32_t wire_len,
                                           ParsedFrame& out);
 

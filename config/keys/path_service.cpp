@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kLongestTurn = 1'000'000 * kMicrosecond;
 
-constexpr std::array<std::string_view, 4> kUses = {"auto", "off", "sampled", "every"};
+constexpr std::array<std::string_view, 5> kUses = {"auto", "off", "sampled", "every", "free"};
 constexpr std::array<std::string_view, 2> kMetrics = {"one_way", "round_trip"};
 
 }  // namespace
@@ -31,7 +31,9 @@ const Section& section_of<PathServiceConfig>() {
       {
           key<S>(&S::shim, {.name = "shim",
                             .help = "which packets carry a shim; auto: those that the scheme and "
-                                    "RLB need; every one where paths are pinned",
+                                    "RLB need; every one where paths are pinned; free: as auto, in "
+                                    "virtual time only, and its octets are on no line, in no "
+                                    "buffer, queue, threshold, load or counter (ADR 0020)",
                             .source = "reference 1.6"}),
           key<S>(&S::delay, {.name = "delay",
                              .help = "one_way needs common_clock and is round_trip without it",

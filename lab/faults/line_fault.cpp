@@ -24,8 +24,7 @@ Kind kind_of(const Packet& packet, ParsedFrame& frame) {
   if (packet.data_len() >= kEthernetHeader &&
       load_be16(packet.data() + kType) == kEtherTypeMacControl)
     return Kind::pause;
-  if (parse_frame(packet.data(), packet.data_len(), packet.wire_len, frame) != ParseVerdict::ok)
-    return Kind::other;
+  if (parse_packet(packet, frame) != ParseVerdict::ok) return Kind::other;
   if (frame.kind == FrameKind::cnm) return Kind::cnm;
   return frame.kind == FrameKind::ipv4 ? Kind::ip : Kind::other;
 }
@@ -131,8 +130,7 @@ bool LineFault::chosen_pair(const uint8_t* ip) const {
 
 void LineFault::flip_bit(Packet& packet) {
   ParsedFrame frame;
-  if (parse_frame(packet.data(), packet.data_len(), packet.wire_len, frame) != ParseVerdict::ok)
-    return;
+  if (parse_packet(packet, frame) != ParseVerdict::ok) return;
   const uint32_t ip = frame.l2_len;
   const uint32_t transport = ip + frame.l3_len;
   const uint32_t end = icrc_check_ ? packet.data_len() : transport;

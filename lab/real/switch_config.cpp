@@ -73,6 +73,10 @@ Problems check_real(const config::Experiment& experiment, const Topology& topolo
     problems.emplace_back(
         "faults: real switches have none of the lab's faults; give an experiment "
         "without, or --set faults=[]");
+  if (experiment.switches.path_service.shim == config::ShimUse::free)
+    problems.emplace_back(
+        "switches.path_service.shim: free is for virtual time, real lines carry the shim's octets; "
+        "--set switches.path_service.shim=auto would be valid");
   for (size_t i = 0; i < experiment.traffic.size(); ++i)
     if (!experiment.traffic[i].paths.empty())
       problems.push_back("traffic." + std::to_string(i) +

@@ -111,6 +111,8 @@ void draw_paths(Lab& lab) {
   if (draw.chance(4)) service.common_clock = false;
   if (draw.chance(3)) service.probe = draw.chance(2) ? 0_us : 1_us * draw.between(10, 200);
   if (draw.chance(4)) service.smoothing = draw.between(1, 16);
+  if (draw.chance(4)) service.shim = config::ShimUse::free;
+  if (draw.chance(4)) lab.experiment.load_balancer.control = config::ControlBy::scheme;
 }
 
 void draw_rlb(Lab& lab) {

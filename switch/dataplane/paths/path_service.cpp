@@ -180,10 +180,11 @@ void PathService::add_shim(Packet& packet, uint16_t set, bool due) {
                   .inner_ethertype = load_be16(packet.data() + kEthernetHeader - 2)};
   mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kShimHeader);
   mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
-  mbuf->pkt_len += kShimHeader;
-  packet.wire_len += kShimHeader;
+  mbuf->pkt_len += plan_->shim_octets;
+  packet.wire_len += plan_->shim_octets;
   packet.l2_len = static_cast<uint8_t>(packet.l2_len + kShimHeader);
   packet.set(kPacketShim);
+  if (plan_->shim_octets == 0) packet.set(kPacketFreeShim);
   uint8_t* frame = packet.data();  // the MACs are still to be written
   store_be16(frame + kEthernetHeader - 2, kEtherTypeShim);
   encode(shim, {frame + kEthernetHeader, kShimHeader});

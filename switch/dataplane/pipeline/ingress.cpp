@@ -99,8 +99,7 @@ void Ingress::relay(std::span<Packet* const> before, int64_t backlog) {
 bool Ingress::accept_slowly(Packet* packet, const Source& source) {
   if (!source.settings.admin_up) return refuse(packet, DropReason::port_disabled);
   ParsedFrame frame;
-  const ParseVerdict verdict =
-      parse_frame(packet->data(), packet->data_len(), packet->wire_len, frame);
+  const ParseVerdict verdict = parse_packet(*packet, frame);
   if (verdict != ParseVerdict::ok) return refuse(packet, drop_reason_of(verdict));
   if (!serves_vlan(frame, source.settings)) return refuse(packet, DropReason::vlan_not_served);
   if (frame.kind == FrameKind::ipv4 || frame.kind == FrameKind::ipv6)

@@ -15,7 +15,7 @@ inline constexpr uint32_t kMacs = kEthernetHeader - 2;  // octets
 
 // Takes VLAN tags off, and the shim unless it is to be kept. The inner EtherType stands right
 // before the network header, so a new Ethernet header fits in front of it; its MACs are still to be
-// written.
+// written. A free shim's octets were in no length.
 inline void strip_headers(Packet& packet, bool keep_shim) {
   if (packet.l2_len == kEthernetHeader) [[likely]]
     return;
@@ -28,6 +28,10 @@ inline void strip_headers(Packet& packet, bool keep_shim) {
   mbuf->pkt_len -= stripped;
   packet.wire_len -= stripped;
   packet.l2_len = static_cast<uint8_t>(wanted);
+  if (kept || !packet.has(kPacketFreeShim)) return;
+  mbuf->pkt_len += kShimHeader;
+  packet.wire_len += kShimHeader;
+  packet.flags = static_cast<uint16_t>(packet.flags & ~kPacketFreeShim);
 }
 
 // Of a frame that goes on as it came but for its MACs, which are still to be written.

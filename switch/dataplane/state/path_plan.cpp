@@ -14,6 +14,7 @@ lb::ShimNeed need_of(const config::SwitchConfig& config) {
   if (config.leaf.is_none()) return lb::ShimNeed::none;
   switch (config.path_service.shim) {
     case config::ShimUse::automatic:
+    case config::ShimUse::free:
       return lb::shim_need(config.load_balancer.scheme, config.rlb.enabled());
     case config::ShimUse::off:
       return lb::ShimNeed::none;
@@ -66,6 +67,7 @@ PathPlan PathPlan::of(const config::SwitchConfig& config, std::span<const lb::Pa
   const config::PathServiceConfig& service = config.path_service;
   PathPlan plan;
   plan.need = need_of(config);
+  if (service.shim == config::ShimUse::free) plan.shim_octets = 0;
   plan.one_way = service.common_clock && service.delay == config::DelayMetric::one_way;
   plan.base_rtt = base_rtt_of(config);
   plan.sample = service.sample.value_or(plan.base_rtt * kSampleAfter);

@@ -14,6 +14,7 @@
 #include "lb/path_table.h"
 #include "lb/registry.h"
 #include "net/ids.h"
+#include "net/protocols.h"
 #include "net/units.h"
 #include "switch/dataplane/state/routes.h"
 
@@ -32,6 +33,7 @@ struct PathPlan {
   static constexpr int64_t kPatience = 8;  // base round trips until a request counts as unanswered
 
   lb::ShimNeed need = lb::ShimNeed::none;
+  uint32_t shim_octets = kShimHeader;  // that one is charged with: none where it is free
   bool one_way = false;
   Duration base_rtt;
   Duration sample;

@@ -86,7 +86,7 @@ void ShardContext::obey(const Snapshot* latest) {
           .loop = rlb.enabled() && rlb.recirculation.enabled ? loop : nullptr};
   path_sets = latest->path_sets;
   dressing = latest->path_plan.dresses();
-  shim_reserve = dressing ? kShimHeader : 0;
+  shim_reserve = dressing ? latest->path_plan.shim_octets : 0;
 }
 
 }  // namespace eddy

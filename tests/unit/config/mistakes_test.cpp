@@ -478,6 +478,23 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
+TEST(Shim, IsFreeInVirtualTimeAlone) {
+  const std::string text = "path_service: {shim: free}\nports: {p0: {device: d0}}\n";
+  EXPECT_THAT(problems_of(text, Purpose::object), IsEmpty());
+  EXPECT_THAT(problems_of(text),
+              ElementsAre("f.yaml:1:22: path_service.shim: free is for virtual time (eddylab run), "
+                          "on a real line a shim's 32 octets cost what they cost; write auto, off, "
+                          "sampled or every"));
+}
+
+TEST(LoadBalancer, ControlIsAKeyOfNoScheme) {
+  const std::string ports = "\nports: {p0: {device: d0}}\n";
+  EXPECT_THAT(problems_of("load_balancer: {scheme: drill, d: 3, control: scheme}" + ports),
+              IsEmpty());
+  EXPECT_THAT(problems_of("load_balancer: {control: drill}" + ports),
+              ElementsAre(StartsWith("f.yaml:1:26: load_balancer.control: ")));
+}
+
 TEST(Limits, DepthIs32) {
   EXPECT_THAT(problems_of("x: " + repeated("[", 31) + repeated("]", 31)),
               ElementsAre(StartsWith("f.yaml:1:1: unknown key 'x'")));

@@ -192,7 +192,7 @@ void Generator::fill_scheme(LoadBalancerConfig& chosen) {
 }
 
 void Generator::fill_path_service(PathServiceConfig& service) {
-  service.shim = one_of<ShimUse>(4);
+  service.shim = one_of<ShimUse>(5);
   service.delay = one_of<DelayMetric>(2);
   service.common_clock = coin();
   if (coin()) service.base_rtt = time(1_us, 1_ms);

@@ -93,6 +93,51 @@ TEST(PathService, ASampleGoesByAPacketAndItsShimIsGoneAtTheHost) {
     EXPECT_EQ(leftovers(*one), "");
 }
 
+config::SwitchConfig& with_conga(config::SwitchConfig& leaf) {
+  leaf.load_balancer.scheme = "conga";
+  return leaf;
+}
+
+// With conga each packet has a shim. Where it is free the packet comes when it would without one,
+// and is charged so: 1,000 octets are 4 cells of 256, 1,032 are 5.
+TEST(PathService, AFreeShimTakesNoTimeAndNoOctet) {
+  for (const std::optional<int> vlan : {std::optional<int>(), std::optional<int>(5)}) {
+    const auto rig_with = [&](config::ShimUse use) {
+      return std::make_unique<PathFabric>(
+          PathFabric::Setup{.service = with(use), .vlan = vlan, .change = with_conga});
+    };
+    const auto none = rig_with(config::ShimUse::off);
+    const auto free = rig_with(config::ShimUse::free);
+    const auto paid = rig_with(config::ShimUse::automatic);
+    for (PathFabric* rig : {none.get(), free.get(), paid.get()}) {
+      rig->send(0);
+      const int64_t used = rig->leaf(0).pg_status(PortId(0), PriorityGroupId(3)).used;
+      EXPECT_EQ(used, rig == paid.get() ? 5 * 256 : 4 * 256);
+      rig->run_for(20_us);
+      ASSERT_EQ(rig->hosts[1]->received.size(), 1u);
+      EXPECT_EQ(rig->hosts[1]->received[0].wire_len, kPacket);
+      for (Switch* one : {&rig->leaf(0), &rig->leaf(1), &rig->spine(0), &rig->spine(1)})
+        EXPECT_EQ(leftovers(*one), "");
+    }
+    EXPECT_EQ(free->count(0, PortCounter::shim_tx_packets), 1u);
+    EXPECT_EQ(free->hosts[1]->received[0].at, none->hosts[1]->received[0].at);
+    EXPECT_EQ(paid->hosts[1]->received[0].at - free->hosts[1]->received[0].at,
+              on_line(kShimHeader) * 2 - on_line(0) * 2);
+    EXPECT_EQ(free->hosts[1]->received[0].frame, none->hosts[1]->received[0].frame);
+    EXPECT_EQ(free->count(0, PortCounter::tx_bytes), none->count(0, PortCounter::tx_bytes));
+  }
+}
+
+// What it says is heard.
+TEST(PathService, AFreeShimMeasuresAsAnotherDoes) {
+  PathFabric rig({.service = with(config::ShimUse::free), .change = with_conga});
+  rig.run_for(10_us);
+  rig.send(0);
+  rig.run_for(20_us);
+  EXPECT_EQ(rig.count(0, PortCounter::path_samples), 1u);
+  expect_about(rig.delay(0, rig.delay(0, 0) ? 0 : 1), path_time(kPacket));
+}
+
 TEST(PathService, APathIsStampedOnceASampleTime) {
   config::PathServiceConfig service = with(config::ShimUse::sampled);
   service.sample = PathFabric::kBaseRtt;

@@ -100,6 +100,57 @@ TEST(ParseFrame, StepsOverADataShim) {
   EXPECT_EQ(out.balance_hash, plain.balance_hash);
 }
 
+// A free shim is in the frame and not in its length.
+TEST(ParsePacket, TakesTheOctetsOfAFreeShimForGiven) {
+  struct {
+    alignas(64) rte_mbuf mbuf{};
+    Packet packet{};
+  } line;
+  Packet& packet = line.packet;
+  std::vector<uint8_t> frame = sample("udp_ipv4_shim");
+  line.mbuf.buf_addr = frame.data();
+  line.mbuf.data_len = static_cast<uint16_t>(frame.size());
+  packet.wire_len = static_cast<uint32_t>(frame.size());
+  ParsedFrame paid;
+  ASSERT_EQ(parse_packet(packet, paid), ParseVerdict::ok);
+  EXPECT_EQ(paid.flags & kPacketFreeShim, 0);
+  ParsedFrame out;
+  packet.wire_len -= kShimHeader;
+  EXPECT_EQ(parse_packet(packet, out), ParseVerdict::ipv4_bad_length) << "nobody said so";
+  packet.set(kPacketFreeShim);
+  ASSERT_EQ(parse_packet(packet, out), ParseVerdict::ok);
+  EXPECT_EQ(out.flags, paid.flags | kPacketFreeShim);
+  EXPECT_EQ(out.payload_len, paid.payload_len);
+  EXPECT_EQ(out.order_hash, paid.order_hash);
+  packet.wire_len -= 1;
+  EXPECT_EQ(parse_packet(packet, out), ParseVerdict::ipv4_bad_length) << "32 octets and no more";
+}
+
+// What a packet's memory held before says nothing of a frame without a shim.
+TEST(ParsePacket, WithoutAShimNothingIsFree) {
+  struct {
+    alignas(64) rte_mbuf mbuf{};
+    Packet packet{};
+  } line;
+  std::vector<uint8_t> frame = sample("roce_write_ipv4");
+  line.mbuf.buf_addr = frame.data();
+  line.mbuf.data_len = static_cast<uint16_t>(frame.size());
+  line.packet.wire_len = static_cast<uint32_t>(frame.size()) - 1;
+  line.mbuf.data_len -= 1;
+  line.packet.set(kPacketFreeShim);
+  ParsedFrame out;
+  EXPECT_EQ(parse_packet(line.packet, out), ParseVerdict::ipv4_bad_length);
+  EXPECT_EQ(out.flags & kPacketFreeShim, 0);
+  std::vector<uint8_t> control = sample("udp_ipv4_shim");
+  control[kEthernetHeader] = 0x11;  // a feedback frame
+  line.mbuf.buf_addr = control.data();
+  line.mbuf.data_len = static_cast<uint16_t>(control.size());
+  line.packet.wire_len = line.mbuf.data_len;
+  EXPECT_EQ(parse_packet(line.packet, out), ParseVerdict::ok);
+  EXPECT_EQ(out.kind, FrameKind::shim_control);
+  EXPECT_EQ(out.flags & kPacketFreeShim, 0) << "it is paid for";
+}
+
 // I-16: a CNP taken from a real NIC.
 TEST(ParseFrame, ReadsCnpOfARealNic) {
   const ParsedFrame out = parsed(from_hex(

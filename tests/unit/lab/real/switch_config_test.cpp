@@ -117,6 +117,9 @@ TEST(RealSwitch, WhatRealSwitchesCannotDoIsRefused) {
   experiment.faults.emplace_back();
   EXPECT_THAT(refusal(), HasSubstr("faults: real switches have none"));
   experiment.faults.clear();
+  experiment.switches.path_service.shim = config::ShimUse::free;
+  EXPECT_THAT(refusal(), HasSubstr("switches.path_service.shim: free is for virtual time"));
+  experiment.switches.path_service.shim = config::ShimUse::automatic;
   experiment.traffic.emplace_back().paths = {"spine1"};
   EXPECT_THAT(refusal(), HasSubstr("traffic.0.paths"));
   experiment.traffic.clear();

@@ -135,5 +135,31 @@ TEST(SchemeKeys, ControlPacketsGoByEcmpOrByTheScheme) {
   }
 }
 
+// One path: whatever the scheme decides, all goes as it would without one, but for its header.
+TEST(SchemeKeys, AFreeShimLeavesASchemesDecisionsAlone) {
+  config::Experiment experiment = leaves_and_spines(1, 2);
+  experiment.traffic = {one_burst("leaf1.host1", "leaf2.host1", 64_KiB),
+                        one_burst("leaf1.host2", "leaf2.host2", 64_KiB, 5_us),
+                        one_burst("leaf2.host1", "leaf1.host2", 64_KiB, 2_us)};
+  experiment.switches.path_service.probe = 0_us;
+  const auto outcome_with = [&](const char* scheme, config::ShimUse use) {
+    experiment.load_balancer.scheme = scheme;
+    experiment.switches.path_service.shim = use;
+    return outcome_of(experiment);
+  };
+  const auto times = [](const RunResult& result) {
+    std::vector<Duration> times;
+    for (const FlowResult& flow : result.flows) times.push_back(flow.fct);
+    return times;
+  };
+  const RunResult ecmp = outcome_with("ecmp", config::ShimUse::automatic);
+  const RunResult free = outcome_with("conga", config::ShimUse::free);
+  const RunResult paid = outcome_with("conga", config::ShimUse::automatic);
+  EXPECT_EQ(times(free), times(ecmp)) << "to the picosecond";
+  EXPECT_GT(free.counters.at("shim_tx_packets"), 3u * 64);
+  EXPECT_EQ(free.counters.at("shim_tx_packets"), paid.counters.at("shim_tx_packets"));
+  for (size_t i = 0; i < 3; ++i) EXPECT_GT(times(paid)[i], times(ecmp)[i]);
+}
+
 }  // namespace
 }  // namespace eddy::lab
