@@ -28,6 +28,10 @@ COMPARE = "compare"  # --rlb alone: without and with, one after the other
 COMPARED_SCHEME = "drill"
 
 
+class Said(Exception):
+    """A failure of which all has been said."""
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(
         prog="scripts/demo",
@@ -124,6 +128,8 @@ def run_traffic(fabric, story, report, screen, seconds):
         time.sleep(max(0.0, began + second - time.monotonic()))
         fabric.check_alive()
         now = watch.sample_fabric(fabric.switches)
+        for switch in fabric.switches:
+            switch.note_gaps()
         screen.refresh(report.live(second, seconds, story.running(), last, now))
         last = now
     results = story.finish(fabric)
@@ -155,7 +161,8 @@ def one_demo(arguments, screen, binaries):
     """Returns what failed, and the story."""
     world = World(f"eddy-{arguments.name}", outlive=arguments.keep,
                   state_path=state_path(arguments.name))
-    kept = False
+    kept = failed = False
+    fabric = story = None
     try:
         names = "" if arguments.name == "demo" else f"{arguments.name}-"
         story = story_of(arguments, world, binaries)
@@ -171,17 +178,50 @@ def one_demo(arguments, screen, binaries):
         report.flows(run_traffic(fabric, story, report, screen, arguments.seconds))
         failures = report.summary(story)
         if failures:
-            screen.say(*(f"  {switch.poll_gaps()}" for switch in fabric.switches))
+            failed = True
+            say_why(screen, fabric, story)
         if arguments.keep:
             world.save(kept=True)
             kept = True
             say_how_to_look(screen, fabric, binaries, arguments.name)
         return failures, story
+    except Trouble as trouble:
+        say_trouble(screen, trouble)
+        failed = True
+        if fabric:
+            say_why(screen, fabric, story)
+        raise Said from trouble
     finally:
         if not kept:
             for number in ENDINGS:
                 signal.signal(number, signal.SIG_IGN)
-            world.close()
+            world.close(keep_files=failed)
+            if failed:
+                say_where(screen, world.directory)
+
+
+def say_trouble(screen, trouble):
+    screen.say(screen.paint("FAILED", "red", "bold") + f": {trouble}")
+
+
+def say_why(screen, fabric, story):
+    """The first thing to know of a failure: whether a worker came too late to its ports, which loses packets."""
+    gaps = [(switch.name, *switch.poll_gaps()) for switch in fabric.switches]
+    late = [name for name, was_late, _ in gaps if was_late]
+    unknown = [name for name, was_late, _ in gaps if was_late is None]
+    if late:
+        screen.say(f"  A worker was beyond its poll gap on {', '.join(late)}: the machine was too busy, and that alone "
+                   "loses packets.")
+    else:
+        screen.say("  No worker is known to have been beyond its poll gap: look for another cause."
+                   if unknown else "  No worker was beyond its poll gap: the cause is another.")
+    screen.say(*(f"  {line}" for _, _, line in gaps), *(f"  eddyhost: {note}" for note in story.notes()))
+
+
+def say_where(screen, directory):
+    """What a failed demo leaves: the logs, the configurations and results."""
+    logs = sorted(path.name for path in directory.glob("*.log"))
+    screen.say(f"  The logs are kept in {directory}:", f"    {' '.join(logs)}")
 
 
 def say_how_to_look(screen, fabric, binaries, name):
@@ -214,7 +254,9 @@ def main():
             return 0
         return demo(arguments, screen)
     except Trouble as trouble:
-        screen.say(screen.paint("FAILED", "red", "bold") + f": {trouble}")
+        say_trouble(screen, trouble)
+        return 1
+    except Said:
         return 1
     except KeyboardInterrupt:
         screen.say("", "Interrupted; everything is taken down.")

@@ -65,6 +65,10 @@ class Roce:
             self._check()
         return []
 
+    def notes(self):
+        """What eddyhost said of the run, a poll that came too late among it."""
+        return self._result["warnings"] if self._result else []
+
     def running(self):
         return ["eddyhost"] if self._eddyhost.alive() else []
 

@@ -1,7 +1,7 @@
 """What happens in a demo: the fabric's plan, its traffic, what is done to it while that runs, and the verdict.
 
 A story has `traffic` (lines that say what runs), `good` (what is said when all went well), plan(), pings(), start(),
-tick() once a second, running(), finish() and verdict().
+tick() once a second, running(), finish(), notes() and verdict().
 """
 
 from .fabric import Plan
@@ -25,6 +25,10 @@ class KernelHosts:
 
     def drive(self, elapsed, seconds):
         self._flows.tick(elapsed, seconds)
+
+    def notes(self):
+        """What hosts say of the run: these say nothing."""
+        return []
 
     def running(self):
         return self._flows.running()

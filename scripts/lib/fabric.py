@@ -210,6 +210,7 @@ class Switch:
         self.short = short  # its name without what begins all names of the plan
         self.path = world.directory / f"{self.name}.yaml"
         self.process = None
+        self._worst_gap = 0  # ns, of all that note_gaps() has seen
         self.write()
 
     def write(self):
@@ -243,16 +244,24 @@ class Switch:
             said = (done.stderr or done.stdout).strip().split("\n")[-1]
             raise Trouble(f"eddyctl show {report} of {self.name}: {said}") from None
 
+    def note_gaps(self):
+        """Remembers the longest poll gap of the last second: the switch itself knows no other."""
+        rows = self.show("workers")["rows"]
+        self._worst_gap = max([self._worst_gap] + [row["poll_gap_max_ns"] for row in rows])
+        return rows
+
     def poll_gaps(self):
-        """A line on how long its workers stayed away from their ports, for who looks for a cause."""
+        """Whether a worker stayed away from its ports for longer than planned (None: that is not known), and a
+        line on it, for who looks for a cause."""
         try:
-            workers, events = self.show("workers")["rows"], self.show("events")["rows"]
+            workers, events = self.note_gaps(), self.show("events")["rows"]
         except Trouble as trouble:
-            return f"{self.name}: poll gaps are not known: {trouble}"
+            return None, f"{self.name}: poll gaps are not known: {trouble}"
         late = [row.get("value", 0) for row in events if row["event"] == "poll_gap_exceeded"]
         limit = max(row["poll_gap_limit_ns"] for row in workers)
-        worst = max([row["poll_gap_max_ns"] for row in workers] + late)
-        return (f"{self.name}: longest poll gap seen {worst / 1e6:.1f} ms, planned for {limit / 1e6:.1f} ms, "
+        worst = max([self._worst_gap] + late)
+        return worst > limit or bool(late), (
+                f"{self.name}: longest poll gap seen {worst / 1e6:.1f} ms, planned for {limit / 1e6:.1f} ms, "
                 f"beyond it in {len(late)} seconds of those that its log of events still has")
 
     def reload(self):

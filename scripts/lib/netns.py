@@ -187,7 +187,9 @@ class World:
         fresh.write_text(json.dumps(state), encoding="utf-8")
         fresh.replace(self._state_path)
 
-    def close(self):
+    def close(self, keep_files=False):
+        """Ends the processes and removes the namespaces, and the directory unless its files are kept; of those the
+        sockets go."""
         for process in self.processes:
             if process.alive():
                 process.popen.terminate()
@@ -196,7 +198,12 @@ class World:
             if process.wait(max(0.0, deadline - time.monotonic())) is None:
                 process.kill()
         delete_namespaces(self.namespaces)
-        shutil.rmtree(self.directory, ignore_errors=True)
+        if keep_files:
+            for path in self.directory.iterdir():
+                if path.is_socket():
+                    path.unlink()
+        else:
+            shutil.rmtree(self.directory, ignore_errors=True)
         self.processes, self.namespaces = [], []
         if self._state_path:
             self._state_path.unlink(missing_ok=True)

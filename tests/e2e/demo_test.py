@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -113,7 +115,39 @@ class Demo(unittest.TestCase):
         status, text = self.ended(process)
         self.assertEqual(status, 1, text)
         self.assertIn(f"FAILED: eddyd {NAME}-spine1 killed by SIGKILL", text)
+        self.assertEqual(text.count("FAILED"), 1, text)
+        self.assertIn(f"{NAME}-spine1: poll gaps are not known", text)
+        self.assertRegex(text, f"{NAME}-leaf1: longest poll gap seen")
         self.assert_nothing_left(pids)
+        self.assert_logs_are_kept(text)
+
+    def test_a_failure_says_that_a_worker_was_beyond_its_poll_gap(self):
+        process = self.start("--seconds", "30")
+        self.until("2 s of 30", process)
+        pids = self.switch_pids()
+        for second in (3, 4, 5):  # the demo looks once a second
+            os.kill(pids[0], signal.SIGSTOP)
+            away_until = time.monotonic() + 0.3
+            wait_for(lambda until=away_until: time.monotonic() >= until, 5, "a worker away for long")
+            os.kill(pids[0], signal.SIGCONT)
+            self.until(f"{second} s of 30", process)
+        os.kill(pids[2], signal.SIGKILL)
+        status, text = self.ended(process)
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, f"A worker was beyond its poll gap on [^:]*{NAME}-leaf1")
+        self.assert_nothing_left(pids)
+        self.assert_logs_are_kept(text)
+
+    def assert_logs_are_kept(self, text):
+        """They are named, there is something in them, and sockets are gone."""
+        folder, names = re.search(r"The logs are kept in (\S+):\n +(.*)\n", text).groups()
+        self.addCleanup(shutil.rmtree, folder)
+        self.assertEqual([name for name in names.split() if "leaf1" in name], [f"{NAME}-leaf1.log"])
+        for name in names.split():
+            self.assertTrue((Path(folder) / name).exists(), name)
+        self.assertIn("runs: ", (Path(folder) / f"{NAME}-leaf1.log").read_text())
+        self.assertTrue((Path(folder) / f"{NAME}-leaf1.yaml").exists())
+        self.assertFalse([path for path in Path(folder).iterdir() if path.is_socket()])
 
     def test_what_a_killed_demo_leaves_is_cleared_by_the_next(self):
         process = self.start("--seconds", "30")

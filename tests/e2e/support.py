@@ -77,7 +77,7 @@ def show_logs(world):
 
 def show_poll_gaps(fabric):
     for switch in fabric.switches if fabric else ():
-        print(switch.poll_gaps(), file=sys.stderr)
+        print(switch.poll_gaps()[1], file=sys.stderr)
 
 
 def main():
