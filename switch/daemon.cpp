@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <rte_launch.h>
 #include <signal.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -13,6 +14,8 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <mutex>
+#include <string_view>
 
 #include "switch/control/serve/control.h"
 #include "switch/control/serve/log.h"
@@ -24,6 +27,7 @@
 #include "switch/dpdk/pools.h"
 #include "switch/dpdk/port_manager.h"
 #include "switch/dpdk_backend.h"
+#include "system/log_lines.h"
 #include "system/say.h"
 
 namespace eddy {
@@ -53,6 +57,22 @@ int open_signals() {
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+// What is said by spdlog's own functions goes where all other lines go.
+class LineSink final : public spdlog::sinks::base_sink<std::mutex> {
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    const std::string_view text(message.payload.data(), message.payload.size());
+    const bool good = message.level <= spdlog::level::info;
+    const bool bad = message.level >= spdlog::level::err;
+    log_line(bad ? LogLevel::error : good ? LogLevel::info : LogLevel::warning, text);
+  }
+  void flush_() override {}
+};
+void log_spdlog_as_json() {
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("eddyd", std::make_shared<LineSink>()));
 }
 
 int run_worker(void* worker) {
@@ -273,6 +293,7 @@ void Daemon::take_down() {
 }  // namespace
 
 int run_daemon(const DaemonOptions& options) {
+  if (options.json_log) log_spdlog_as_json();
   control::make_default_log_printable();
   Daemon daemon(options);
   const Problems problems = daemon.start();

@@ -23,6 +23,7 @@
 #include "switch/control/report/words.h"
 #include "switch/control/serve/client.h"
 #include "switch/control/top/top.h"
+#include "system/command_line.h"
 #include "system/hostile_json.h"
 #include "system/run_folder.h"
 #include "system/say.h"
@@ -291,6 +292,14 @@ int top(const Arguments& arguments) {
   return problems.empty() ? kDone : fail(kRefused, problems);
 }
 
+// Of words beside --help: one that is wrong has no help; words may be missing.
+std::string wrong_word(const std::vector<std::string>& words) {
+  if (words.empty()) return "";
+  const Result<Action> action = parse_words(words);
+  return action.ok() || !action.problems().front().starts_with('"') ? ""
+                                                                    : action.problems().front();
+}
+
 int run(Arguments& arguments) {
   if (!arguments.name.empty())
     if (Problems problems = check_plain_name("--name", arguments.name); !problems.empty())
@@ -341,8 +350,12 @@ int main(int argc, char** argv) {
   eddy::control::Arguments arguments;
   app.set_version_flag("--version", eddy::version_line("eddyctl"));
   eddy::control::declare(app, arguments);
+  eddy::spell_out_help(argc, argv);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    const std::string wrong = eddy::control::wrong_word(app.get_option("words")->results());
+    return wrong.empty() ? app.exit(asked) : eddy::control::fail(eddy::control::kUsage, {wrong});
   } catch (const CLI::ParseError& error) {
     return eddy::say_usage(app, error) == 0 ? eddy::control::kDone : eddy::control::kUsage;
   }

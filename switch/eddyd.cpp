@@ -12,6 +12,8 @@
 #include "switch/daemon.h"
 #include "switch/dpdk/eal.h"
 #include "switch/pcap_daemon.h"
+#include "system/command_line.h"
+#include "system/log_lines.h"
 #include "system/say.h"
 #include "system/usage.h"
 
@@ -51,7 +53,7 @@ int run(const Request& request) {
     return eddy::kExitBadConfig;
   }
   if (request.config.empty()) {
-    std::fputs("eddyd: --config FILE is missing (see --help)\n", stderr);
+    eddy::say("eddyd: ", {"--config FILE is missing (see --help)"});
     return eddy::kExitBadConfig;
   }
   auto loaded = eddy::config::load_file(request.config);
@@ -59,7 +61,7 @@ int run(const Request& request) {
     eddy::say("", loaded.problems());
     return eddy::kExitBadConfig;
   }
-  eddy::say("", loaded->warnings);
+  eddy::say("", loaded->warnings, eddy::LogLevel::warning);
   if (request.print_config) std::fputs(print_config(loaded->config).c_str(), stdout);
   if (request.check) std::fputs(eddy::printable_lines(describe(loaded->config)).c_str(), stdout);
   if (request.print_config || request.check) return eddy::kExitOk;
@@ -95,10 +97,17 @@ int main(int argc, char** argv) {
   app.add_option("--drain-time", request.drain_time,
                  "with --clock pcap: how long to run after the last frame")
       ->capture_default_str();
+  eddy::spell_out_help(argc, argv);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    const std::string unknown = eddy::unknown_words(app);
+    if (unknown.empty()) return app.exit(asked);
+    eddy::say("eddyd: ", {unknown});
+    return eddy::kExitBadConfig;
   } catch (const CLI::ParseError& error) {
     return eddy::say_usage(app, error) == 0 ? eddy::kExitOk : eddy::kExitBadConfig;
   }
+  if (request.json_log) eddy::log_as_json();
   return run(request);
 }

@@ -1,16 +1,13 @@
 #include "system/say.h"
 
-#include <cstdio>
+#include <string>
 
 #include "net/text/printable.h"
 
 namespace eddy {
 
-void say(std::string_view before, const Problems& lines) {
-  for (const std::string& line : lines) {
-    const std::string whole = std::string(before) + printable(line) + "\n";
-    std::fwrite(whole.data(), 1, whole.size(), stderr);
-  }
+void say(std::string_view before, const Problems& lines, LogLevel level) {
+  for (const std::string& line : lines) log_line(level, std::string(before) + printable(line));
 }
 
 }  // namespace eddy

@@ -7,10 +7,11 @@
 #include <string_view>
 
 #include "net/result.h"
+#include "system/log_lines.h"
 
 namespace eddy {
 
-// `before` stands before each, "eddyd: ".
-void say(std::string_view before, const Problems& lines);
+// `before` stands before each, "eddyd: ". The level is that of a log of JSON lines.
+void say(std::string_view before, const Problems& lines, LogLevel level = LogLevel::error);
 
 }  // namespace eddy

@@ -100,7 +100,7 @@ class HostDaemon {
   std::string link_trouble(Instant now);
   void tick();
   void say(const std::string& text) const {
-    if (!options_.quiet) eddy::say("eddyhost: ", {text});
+    if (!options_.quiet) eddy::say("eddyhost: ", {text}, LogLevel::info);
   }
   Duration poll_gap() const;
   Instant clock() const { return clock_.at(TscClock::cycles()); }
@@ -239,7 +239,7 @@ Problems HostDaemon::start() {
 Problems HostDaemon::open_ports() {
   if (const std::string warning = guard_drivers(ports_config_.ports, running_dpdk());
       !warning.empty())
-    eddy::say("eddyhost: warning: ", {warning});
+    eddy::say("eddyhost: warning: ", {warning}, LogLevel::warning);
   auto ports = PortManager::open(ports_config_, *receive_pools_, [] {});
   if (!ports) return ports.problems();
   ports_ = std::move(*ports);

@@ -6,6 +6,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
+#include <rte_log.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@
 #include <utility>
 
 #include "net/text/plain_name.h"
+#include "system/log_lines.h"
 
 namespace eddy {
 namespace {
@@ -150,6 +152,20 @@ class StartLock {
   int fd_ = -1;
 };
 
+// DPDK's levels are those of syslog.
+LogLevel level_of_dpdk() {
+  const int level = rte_log_cur_msg_loglevel();
+  if (level >= static_cast<int>(RTE_LOG_DEBUG)) return LogLevel::debug;
+  if (level >= static_cast<int>(RTE_LOG_NOTICE)) return LogLevel::info;
+  return level >= static_cast<int>(RTE_LOG_WARNING) ? LogLevel::warning : LogLevel::error;
+}
+
+// DPDK's log, from its first line on, where our own lines are objects. It stays the process's.
+void open_log() {
+  static std::FILE* const stream = json_stream(level_of_dpdk);
+  rte_openlog_stream(stream);
+}
+
 int print_warnings(int level, const char* format, va_list arguments) {
   constexpr int kWarning = 0;  // LIBBPF_WARN, LIBXDP_WARN
   return level == kWarning ? std::vfprintf(stderr, format, arguments) : 0;
@@ -252,6 +268,7 @@ Result<std::unique_ptr<Eal>> Eal::start(const EalRequest& request) {
   eal->folder_ = std::move(*folder);
   unsetenv("RUNTIME_DIRECTORY");  // which DPDK would follow, away from dpdk_run_folder()
   eal->notes_ = line->notes;
+  if (logs_json()) open_log();
   std::vector<char*> argv;
   for (std::string& word : line->words) argv.push_back(word.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0)

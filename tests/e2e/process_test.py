@@ -297,6 +297,57 @@ class AmongSockets(EndToEnd):
                              "eddyctl: /run/eddy/live.sock: only its owner and group may use it")
 
 
+class JsonLog(EndToEnd):
+    """Whoever says it, and however early: every line is an object."""
+
+    CONFIG = """
+switch: {name: %s, id: 1}
+ports:
+  p0: {device: "net_null0", speed: 1Gbps}
+  p1: {device: "net_null1", speed: 1Gbps}
+"""
+
+    def setUp(self):
+        self.name = f"json{os.getpid()}"
+        self.path = self.world.directory / f"{self.name}.yaml"
+        self.path.write_text(self.CONFIG % self.name, encoding="utf-8")
+
+    def objects(self, text):
+        found = []
+        for line in text.splitlines():
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                self.fail(f"no JSON: {line}")
+            self.assertLessEqual({"time", "level"}, found[-1].keys(), line)
+        self.assertTrue(found)
+        return found
+
+    def test_from_the_first_line_of_eal_to_the_last_of_the_switch(self):
+        process = self.world.spawn(None, BINARIES / "eddyd", "--config", self.path, "--json-log", "--",
+                                   "--log-level=*:debug", log=self.name)
+        self.addCleanup(process.kill)
+        wait_for(lambda: " runs: " in process.output() or not process.alive(), 20, "the switch")
+        process.popen.terminate()
+        self.assertEqual(process.wait(10), 0, process.output())
+        said = self.objects(process.output())
+        self.assertTrue(said[0]["message"].startswith("EAL: "), said[0])
+        self.assertTrue(any(each.get("message", "").startswith("EAL: Detected CPU lcores") for each in said))
+        self.assertIn("debug", {each["level"] for each in said})
+        self.assertTrue(any("link_up" == each.get("event") for each in said), "the log of events is in it")
+        self.assertTrue(any(" ends, " in each.get("message", "") for each in said[-20:]))
+
+    def test_a_start_that_is_refused(self):
+        bad = self.world.directory / "bad.yaml"
+        bad.write_text(self.CONFIG % self.name + "swtich: {}\n", encoding="utf-8")
+        for words, code, level in ((("--config", bad), 2, "error"), (("--config", "none.yaml"), 2, "error"), ((), 2, "error"),
+                                   (("--config", self.path, "--", "--lcores=nonsense"), 1, "error")):
+            with self.subTest(words=words):
+                done = run(BINARIES / "eddyd", "--json-log", *words, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(self.objects(done.stderr)[-1]["level"], level)
+
+
 class Refusing(OnFabric):
     """Configurations that cannot be: one clear line and an exit status, nothing started."""
 

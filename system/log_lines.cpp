@@ -1,0 +1,121 @@
+#include "system/log_lines.h"
+
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <ctime>
+#include <mutex>
+#include <utility>
+
+#include "net/text/printable.h"
+
+namespace eddy {
+namespace {
+
+std::atomic<bool> as_json{false};
+
+constexpr std::string_view kObject = R"({"time":")";  // as the line of an object begins
+
+std::string_view name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
+  }
+  return "";
+}
+
+// As the daemon's log of events has it: 2026-01-31T12:00:00.123+00:00.
+std::string time_text() {
+  timeval now{};
+  gettimeofday(&now, nullptr);
+  tm local{};
+  localtime_r(&now.tv_sec, &local);
+  constexpr long kMicrosecondsAMillisecond = 1'000;
+  std::array<char, 32> day{};
+  std::array<char, 8> milliseconds{};
+  std::array<char, 8> zone{};
+  std::strftime(day.data(), day.size(), "%Y-%m-%dT%H:%M:%S", &local);
+  std::snprintf(milliseconds.data(), milliseconds.size(), ".%03d",
+                static_cast<int>(now.tv_usec / kMicrosecondsAMillisecond));
+  std::strftime(zone.data(), zone.size(), "%z", &local);
+  constexpr size_t kHours = 3;  // "+00" of "+0000"
+  return std::string(day.data()) + milliseconds.data() +
+         std::string(zone.data()).insert(kHours, ":");
+}
+
+// Who reads it may be gone.
+void write_out(const std::string& text) {
+  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+// A stream's lines, as far as they have been written.
+struct Lines {
+  std::function<LogLevel()> level;
+  std::mutex mutex;
+  std::string part;
+};
+
+ssize_t write_lines(void* cookie, const char* data, size_t size) {
+  Lines& lines = *static_cast<Lines*>(cookie);
+  const LogLevel level = lines.level();
+  const std::lock_guard lock(lines.mutex);
+  std::string_view rest(data, size);
+  for (size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+    lines.part += rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    const std::string line = std::exchange(lines.part, {});
+    if (line.empty()) continue;
+    write_out((line.starts_with(kObject) ? line : json_line(level, line)) + "\n");
+  }
+  lines.part += rest;
+  return static_cast<ssize_t>(size);
+}
+
+}  // namespace
+
+std::string json_line(LogLevel level, std::string_view message) {
+  std::string out = std::string(kObject) + time_text() + R"(","level":")";
+  out.append(name_of(level)).append(R"(","message":")");
+  for (const char c : printable(message)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"}";
+}
+
+std::FILE* json_stream(std::function<LogLevel()> level) {
+  auto* lines = new Lines;  // as long as the process: so is the stream
+  lines->level = std::move(level);
+  cookie_io_functions_t functions{};
+  functions.write = write_lines;
+  std::FILE* stream = fopencookie(lines, "w", functions);
+  if (stream == nullptr) return stderr;
+  setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
+  return stream;
+}
+
+void log_as_json() {
+  if (as_json.exchange(true)) return;
+  // Libraries that say something there themselves mean a warning.
+  stderr = json_stream([] { return LogLevel::warning; });
+}
+
+bool logs_json() {
+  return as_json.load();
+}
+
+void log_line(LogLevel level, std::string_view line) {
+  if (logs_json()) return write_out(json_line(level, line) + "\n");
+  const std::string whole = std::string(line) + "\n";
+  std::fwrite(whole.data(), 1, whole.size(), stderr);
+}
+
+}  // namespace eddy
