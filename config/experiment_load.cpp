@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <tuple>
 
 #include "config/keys/experiment.h"
 #include "config/keys/hint.h"
@@ -31,14 +32,38 @@ std::string key_of(const std::string& problem) {
   return problem.substr(0, problem.find(": "));
 }
 
+// The key of the root that a problem stands below: by its place in the file; of a --set by its
+// path.
+std::string root_key_of(const Node& root, const Problem& problem) {
+  if (problem.at.source > 0) return problem.text.substr(0, problem.text.find_first_of(".: "));
+  std::string key;
+  for (const Node::Member& member : root.members)
+    if (std::tie(member.key_at.line, member.key_at.column) <=
+        std::tie(problem.at.line, problem.at.column))
+      key = member.key;
+  return key;
+}
+
 class Loader {
  public:
   Loader(const std::filesystem::path& name, const ExperimentChoice& choice)
       : name_(name), choice_(choice), sources_{name.string(), choice.sets} {}
 
   Result<LoadedExperiment> run(std::string_view text) {
-    Node root = parse_yaml(text, problems_);
-    if (!problems_.empty() && root.kind != Node::Kind::map) return failure();
+    ExperimentAttempt attempt = this->attempt(text);
+    if (!attempt.problems.empty()) return std::move(attempt.problems);
+    return std::move(attempt.loaded);
+  }
+  ExperimentAttempt attempt(std::string_view text) {
+    const Node root = parse_yaml(text, problems_);
+    if (problems_.empty() || root.kind == Node::Kind::map) read(root);
+    return finish(root);
+  }
+
+ private:
+  static constexpr size_t kEnough = 1'000;  // problems; later variants only repeat them
+
+  void read(Node root) {
     parse_sets();
     apply_size(root);
     const Node matrix = take(root, "matrix");
@@ -47,21 +72,18 @@ class Loader {
       if (problems_.size() > kEnough) break;
       read_variant(root, variant);
     }
-    if (!problems_.empty()) return failure();
-    return finish();
   }
-
- private:
-  static constexpr size_t kEnough = 1'000;  // problems; later variants only repeat them
-
-  Problems failure() { return printed(sources_, std::move(problems_)); }
-  Result<LoadedExperiment> finish() {
+  ExperimentAttempt finish(const Node& root) {
     loaded_.file = sources_.file;
     loaded_.folder = name_.parent_path();
     loaded_.sets = choice_.sets;
     loaded_.size = choice_.size;
     loaded_.warnings = printed(sources_, std::move(warnings_));
-    return std::move(loaded_);
+    ExperimentAttempt attempt;
+    for (const Problem& problem : problems_) attempt.doubtful.insert(root_key_of(root, problem));
+    attempt.problems = printed(sources_, std::move(problems_));
+    attempt.loaded = std::move(loaded_);
+    return attempt;
   }
 
   void parse_sets();
@@ -127,6 +149,9 @@ void Loader::apply_size(Node& root) {
     else if (size.key == choice_.size)
       overlay(root, size.value, problems_);
   }
+  for (const std::string_view size : kExperimentSizes)
+    if (size == "full" || std::ranges::find(given, size) != given.end())
+      loaded_.sizes.emplace_back(size);
   if (choice_.size == "full" || std::ranges::find(given, choice_.size) != given.end()) return;
   if (std::ranges::find(given, "full") == given.end()) given.push_back("full");
   problems_.push_back(
@@ -232,7 +257,14 @@ std::vector<Finding> own_findings(const Experiment& experiment) {
   std::vector<Finding> findings;
   for (const std::string& text : traffic_problems(experiment))
     findings.push_back({key_of(text), text});
+  const auto limit = [&](const std::string& key, uint64_t seed) {
+    if (seed > kLargestSeed)
+      findings.push_back({key, fmt::format("{}: seed {} is too large, valid is 0 to {}", key, seed,
+                                           kLargestSeed)});
+  };
   const std::vector<uint64_t>& seeds = experiment.run.seeds;
+  for (size_t i = 0; i < seeds.size(); ++i) limit(fmt::format("run.seeds.{}", i), seeds[i]);
+  limit("topology.seed", experiment.topology.seed);
   if (seeds.empty()) findings.push_back({"run.seeds", "run.seeds: none, give at least one"});
   if (std::set<uint64_t>(seeds.begin(), seeds.end()).size() < seeds.size())
     findings.push_back({"run.seeds", "run.seeds: a seed stands twice, that would be the same run"});
@@ -262,6 +294,13 @@ Result<LoadedExperiment> load_experiment(const std::filesystem::path& path,
   const auto text = read_text(path);
   if (!text) return text.problems();
   return load_experiment_text(path, text.value(), choice);
+}
+
+ExperimentAttempt try_experiment(const std::filesystem::path& path,
+                                 const ExperimentChoice& choice) {
+  const auto text = read_text(path);
+  if (!text) return {.loaded = {}, .problems = text.problems(), .doubtful = {}};
+  return Loader(path, choice).attempt(text.value());
 }
 
 Result<LoadedExperiment> load_experiment_text(const std::filesystem::path& name,

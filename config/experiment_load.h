@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@ struct LoadedExperiment {
   std::filesystem::path folder;  // files that the traffic names are relative to it
   std::vector<std::string> sets;
   std::string size;
+  std::vector<std::string> sizes;   // that the file has
   std::vector<ExperimentRun> runs;  // at least one
   std::vector<std::string> expect;
   std::vector<std::string> warnings;  // as problems, with "warning: "
@@ -46,6 +48,15 @@ struct ExperimentChoice {
 
 Result<LoadedExperiment> load_experiment(const std::filesystem::path& path,
                                          const ExperimentChoice& choice = {});
+
+// A file as far as it can be read, for those who look for all that is wrong with it.
+struct ExperimentAttempt {
+  LoadedExperiment loaded;  // maybe without runs; a key with a problem has its default
+  Problems problems;
+  std::set<std::string> doubtful;  // keys of the root in or below which a problem is
+};
+ExperimentAttempt try_experiment(const std::filesystem::path& path,
+                                 const ExperimentChoice& choice = {});
 // `name` stands for the file.
 Result<LoadedExperiment> load_experiment_text(const std::filesystem::path& name,
                                               std::string_view text,

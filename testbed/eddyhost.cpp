@@ -10,13 +10,17 @@
 #include <vector>
 
 #include "lab/results/chosen_runs.h"
+#include "lab/results/result_warnings.h"
 #include "lab/results/results.h"
+#include "lab/results/sweep_folder.h"
 #include "lab/run/experiment_files.h"
 #include "net/quantity.h"
 #include "net/text/plain_name.h"
 #include "net/version.h"
 #include "switch/control/report/words.h"
 #include "switch/dpdk/eal.h"
+#include "system/command_line.h"
+#include "system/log_lines.h"
 #include "system/say.h"
 #include "system/usage.h"
 #include "testbed/host_daemon.h"
@@ -42,6 +46,7 @@ struct Arguments {
   int64_t time_dilation = 0;
   uint64_t memory_mib = 0;
   bool quiet = false;
+  bool json_log = false;
   std::vector<std::string> eal;
 };
 
@@ -116,11 +121,18 @@ int run(Arguments& arguments) {
   options.memory_limit = arguments.memory_mib << 20;
   options.quiet = arguments.quiet;
   options.eal_arguments = arguments.eal;
+  const auto claimed = lab::SweepFolder::claim(options.folder);
+  if (!claimed) return complain(kFailed, claimed.problems());
   const int code = run_host_daemon(options);
   std::error_code error;
   if (!fs::exists(options.folder / "run.json", error)) return code;
   const auto merged = lab::write_merged(folder);
   if (!merged) return complain(kFailed, merged.problems());
+  if (!arguments.quiet)
+    say("eddyhost: warning: ", lab::result_warnings(merged.value()), LogLevel::warning);
+  const auto found = lab::find_run(options.folder);
+  if (code == kDone && found && found->measured == 0)
+    return complain(kFailed, {"no flow was measured"});
   if (!arguments.quiet)
     std::printf("%s; eddylab show %s\n", (options.folder / "run.json").c_str(), folder.c_str());
   return code;
@@ -166,6 +178,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_option("--memory", arguments.memory_mib, "MiB that it may take; default: what is free");
   app.add_flag("--quiet", arguments.quiet, "only say what fails");
+  app.add_flag("--json-log", arguments.json_log, "log one JSON object a line");
 }
 
 }  // namespace
@@ -177,11 +190,17 @@ int main(int argc, char** argv) {
   CLI::App app("The RoCEv2 hosts of an experiment on real ports.", "eddyhost");
   app.set_version_flag("--version", eddy::version_line("eddyhost"));
   eddy::testbed::declare(app, arguments);
+  eddy::spell_out_help(argc, argv);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    const std::string unknown = eddy::unknown_words(app);
+    return unknown.empty() ? app.exit(asked)
+                           : eddy::testbed::complain(eddy::testbed::kUsage, {unknown});
   } catch (const CLI::ParseError& error) {
     return eddy::say_usage(app, error) == 0 ? eddy::testbed::kDone : eddy::testbed::kUsage;
   }
+  if (arguments.json_log) eddy::log_as_json();
   try {
     return eddy::testbed::run(arguments);
   } catch (const std::exception& error) {  // a result.json of other types than ours

@@ -68,8 +68,8 @@ std::string_view valid_targets(const Needs& needs) {
 
 class Planner {
  public:
-  Planner(const Topology& topology, const World& world, uint64_t seed)
-      : topology_(topology), world_(world), names_(topology), seed_(seed) {}
+  Planner(const Topology& topology, const LineNumbers& lines, uint64_t seed)
+      : topology_(topology), lines_(lines), names_(topology), seed_(seed) {}
 
   FaultPlan plan(size_t index, const FaultConfig& config) {
     plan_ = {.index = index, .config = config};
@@ -143,10 +143,10 @@ class Planner {
 
   void add_line(uint32_t line) {
     plan_.lines.push_back(line);
-    if (plan_.config.type != FaultType::link_flap) plan_.lines.push_back(world_.reverse(line));
+    if (plan_.config.type != FaultType::link_flap) plan_.lines.push_back(lines_.reverse(line));
   }
   void add_link(const Topology::Link& link) {
-    add_line(world_.line_of(link.a.switch_index, link.a.port));
+    add_line(lines_.of_port(link.a.switch_index, link.a.port));
   }
 
   void find_links(const FaultConfig& config) {
@@ -193,7 +193,7 @@ class Planner {
   }
   void add_host(uint32_t host) {
     plan_.hosts.push_back(host);
-    add_line(world_.line_of_host(host));
+    add_line(lines_.of_host(host));
   }
 
   void find_pairs(const FaultConfig& config) {
@@ -274,11 +274,11 @@ class Planner {
     if (!needs_.probability) return;
     for (const uint32_t index : plan_.switches)
       for (size_t port = 0; port < topology_.switches[index].ports.size(); ++port)
-        plan_.lines.push_back(world_.reverse(world_.line_of(index, PortId(port))));
+        plan_.lines.push_back(lines_.reverse(lines_.of_port(index, PortId(port))));
   }
 
   const Topology& topology_;
-  const World& world_;
+  const LineNumbers& lines_;
   HostNames names_;
   uint64_t seed_;
   FaultPlan plan_;
@@ -292,7 +292,18 @@ class Planner {
 Result<std::vector<FaultPlan>> plan_faults(const config::Experiment& experiment,
                                            const Topology& topology, const World& world,
                                            uint64_t seed) {
-  Planner planner(topology, world, seed);
+  return plan_faults(
+      experiment, topology,
+      LineNumbers{[&](size_t index, PortId port) { return world.line_of(index, port); },
+                  [&](size_t host) { return world.line_of_host(host); },
+                  [&](uint32_t line) { return world.reverse(line); }},
+      seed);
+}
+
+Result<std::vector<FaultPlan>> plan_faults(const config::Experiment& experiment,
+                                           const Topology& topology, const LineNumbers& lines,
+                                           uint64_t seed) {
+  Planner planner(topology, lines, seed);
   std::vector<FaultPlan> plans;
   for (size_t i = 0; i < experiment.faults.size(); ++i)
     plans.push_back(planner.plan(i, experiment.faults[i]));

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,17 @@ struct FaultPlan {
   uint64_t pair_threshold = 0;  // black_hole by fraction: pairs whose hash is below
 };
 
+// How lines are numbered: those of a world, or any numbers where names alone are looked at.
+struct LineNumbers {
+  std::function<uint32_t(size_t switch_index, PortId port)> of_port;
+  std::function<uint32_t(size_t host)> of_host;
+  std::function<uint32_t(uint32_t line)> reverse;
+};
+
 // All faults, or all problems.
+[[nodiscard]] Result<std::vector<FaultPlan>> plan_faults(const config::Experiment& experiment,
+                                                         const Topology& topology,
+                                                         const LineNumbers& lines, uint64_t seed);
 [[nodiscard]] Result<std::vector<FaultPlan>> plan_faults(const config::Experiment& experiment,
                                                          const Topology& topology,
                                                          const World& world, uint64_t seed);

@@ -11,6 +11,50 @@ namespace eddy::lab {
 using config::FaultConfig;
 using config::FaultType;
 
+namespace {
+
+Problems set_keys(config::SwitchConfig& config, const FaultConfig& change, const SetKey& set_key) {
+  Problems problems;
+  for (const auto& [key, value] : change.set)
+    for (const std::string& problem : set_key(config, key, value)) problems.push_back(problem);
+  return problems;
+}
+
+// As far as can be known beforehand: a new switch would take it.
+Problems reconfiguration_problems(const FaultPlan& plan, const Topology& topology,
+                                  const SetKey& set_key) {
+  if (plan.config.type != FaultType::reconfigure) return {};
+  const std::string place = "faults." + std::to_string(plan.index) + ".set";
+  if (!set_key) return {place + ": this program cannot reconfigure switches"};
+  for (const uint32_t index : plan.switches) {
+    config::SwitchConfig config = topology.switches[index];
+    Problems found = set_keys(config, plan.config, set_key);
+    if (found.empty()) {
+      const auto made = Switch::create(config, {.shards = 1, .shared_routes = topology.routes});
+      if (!made) found = made.problems();
+    }
+    for (std::string& problem : found)
+      problem.insert(0, std::string(place).append(": ").append(config.name).append(": "));
+    if (!found.empty()) return found;  // the others would say the same
+  }
+  return {};
+}
+
+}  // namespace
+
+Problems fault_problems(const config::Experiment& experiment, const Topology& topology,
+                        uint64_t seed, const SetKey& set_key) {
+  const LineNumbers any{[](size_t, PortId) { return 0; }, [](size_t) { return 0; },
+                        [](uint32_t) { return 0; }};
+  const auto plans = plan_faults(experiment, topology, any, seed);
+  if (!plans) return plans.problems();
+  Problems problems;
+  for (const FaultPlan& plan : plans.value())
+    for (const std::string& problem : reconfiguration_problems(plan, topology, set_key))
+      problems.push_back(problem);
+  return problems;
+}
+
 void Faults::Layers::add(World& world, uint32_t line, LineFault* fault) {
   faults_[line].push_back(fault);
   world.set_filter(line, this);
@@ -76,28 +120,9 @@ void Faults::prepare(FaultPlan&& plan, uint64_t seed) {
                                                                .config = host_}));
     }
   }
-  if (config.type == FaultType::reconfigure) check_reconfiguration(*fault);
+  for (const std::string& problem : reconfiguration_problems(fault->plan, topology_, set_key_))
+    problems_.push_back(problem);
   faults_.push_back(std::move(fault));
-}
-
-// As far as can be known beforehand: a new switch would take it.
-void Faults::check_reconfiguration(const Fault& fault) {
-  const std::string place = "faults." + std::to_string(fault.plan.index) + ".set";
-  if (!set_key_) {
-    problems_.push_back(place + ": this program cannot reconfigure switches");
-    return;
-  }
-  for (const uint32_t index : fault.plan.switches) {
-    config::SwitchConfig config = topology_.switches[index];
-    Problems found = edit(index, fault, config);
-    if (found.empty()) {
-      const auto made = Switch::create(config, {.shards = 1, .shared_routes = topology_.routes});
-      if (!made) found = made.problems();
-    }
-    const std::string at = place + ": " + config.name + ": ";
-    for (const std::string& problem : found) problems_.push_back(at + problem);
-    if (!found.empty()) return;  // the others would say the same
-  }
 }
 
 void Faults::plan_begin(Fault& fault, Instant at) {
@@ -279,8 +304,7 @@ Problems Faults::edit(uint32_t index, const Fault& fault, config::SwitchConfig& 
     }
   } else if (change.type == FaultType::reconfigure &&
              std::ranges::binary_search(fault.plan.switches, index)) {
-    for (const auto& [key, value] : change.set)
-      for (const std::string& problem : set_key_(config, key, value)) problems.push_back(problem);
+    problems = set_keys(config, change, set_key_);
   }
   return problems;
 }

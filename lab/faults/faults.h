@@ -53,6 +53,11 @@ struct FaultReport {
   uint64_t lost = 0;    // slow_receiver: frames that did not fit its buffer
 };
 
+// What is wrong with the faults of an experiment, as far as can be known without a world.
+[[nodiscard]] Problems fault_problems(const config::Experiment& experiment,
+                                      const Topology& topology, uint64_t seed,
+                                      const SetKey& set_key);
+
 class Faults {
  public:
   // Before the world runs. All problems at once, "faults.0.links.1: what, what would be valid".
@@ -88,7 +93,6 @@ class Faults {
   Faults(const config::Experiment& experiment, const Topology& topology, World& world,
          const SetKey& set_key);
   void prepare(FaultPlan&& plan, uint64_t seed);
-  void check_reconfiguration(const Fault& fault);
   void plan_begin(Fault& fault, Instant at);
   void begin(Fault& fault);
   void end(Fault& fault);

@@ -12,6 +12,7 @@
 #include "lab/page/words.h"
 #include "lab/results/claims.h"
 #include "lab/results/compare.h"
+#include "lab/results/result_warnings.h"
 #include "lab/results/student.h"
 #include "lab/run/sweep.h"
 #include "net/fnv.h"
@@ -267,7 +268,7 @@ Json source_page(PageSource& source, std::vector<PageFigure>& figures) {
           {"size", source.result.value("size", "")},
           {"commit", source.result.value("commit", "")},
           {"words", summary_words(source)},
-          {"remarks", remarks(source.result, source.variants)},
+          {"warnings", result_warnings(source.result)},
           {"variants", variants_of(source)},
           {"seeds", std::move(seeds)},
           {"sweeps", sweeps(source)},

@@ -560,7 +560,7 @@
     const out = [];
     if (result.problems.length > 0)
       out.push(el("div", {className: "warn", role: "note"}, el("strong", {textContent: `Not all of ${result.folder} could be read:`}), list("", result.problems)));
-    if (result.remarks.length > 0) out.push(el("div", {className: "warn", role: "note"}, list("", result.remarks)));
+    if (result.warnings.length > 0) out.push(el("div", {className: "warn", role: "note"}, list("", result.warnings)));
     return out;
   }
 
@@ -600,7 +600,7 @@
     data.results.forEach((result, r) => {
       if (result.variants.length <= MOST_AT_FIRST) return;
       result.variants.forEach((variant, v) => { if (v >= 8) state.off.add(key(r, v)); });
-      result.remarks.push(`Figures begin with the first 8 of ${result.variants.length} variants; choose others in the summary or above.`);
+      result.warnings.push(`Figures begin with the first 8 of ${result.variants.length} variants; choose others in the summary or above.`);
     });
   }
 

@@ -1,5 +1,7 @@
 // eddylab: experiments in virtual time. Exit codes: 0 done, 1 a run failed or was refused, 2 the
 // command line or an experiment's file is wrong, 130 interrupted.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
@@ -12,16 +14,21 @@
 #include "lab/figures/figures.h"
 #include "lab/program/page_command.h"
 #include "lab/program/real_command.h"
+#include "lab/program/resolve.h"
 #include "lab/program/run_command.h"
 #include "lab/real/host_devices.h"
+#include "lab/real/needs.h"
 #include "lab/real/switch_config.h"
 #include "lab/results/chosen_runs.h"
 #include "lab/results/result_tables.h"
+#include "lab/results/result_warnings.h"
 #include "lab/results/results.h"
+#include "lab/results/sweep_folder.h"
 #include "lab/run/experiment_files.h"
 #include "lab/run/flow_results.h"
 #include "net/text/printable.h"
 #include "net/version.h"
+#include "system/command_line.h"
 #include "system/hostile_json.h"
 #include "system/say.h"
 #include "system/usage.h"
@@ -97,16 +104,14 @@ int validate_command(const Arguments& arguments) {
       code = complain(kUsage, file.problems());
       continue;
     }
-    const std::string sizes = sizes_of(file.value());
-    const auto loaded = config::load_experiment(file.value());
-    if (!loaded) {
-      code = complain(kUsage, loaded.problems());
+    const Resolved found = resolve_experiment(file.value());
+    for (const std::string& warning : found.warnings) std::cout << printable(warning) << "\n";
+    if (!found.problems.empty()) {
+      code = complain(kUsage, found.problems);
       continue;
     }
-    for (const std::string& warning : loaded.value().warnings)
-      std::cout << printable(warning) << "\n";
-    std::cout << printable(file.value().string()) << ": good; sizes " << sizes << ", "
-              << loaded.value().runs.size() << " variants\n";
+    std::cout << fmt::format("{}: good; sizes {}, {} variants\n", printable(file.value().string()),
+                             fmt::join(found.sizes, ", "), found.variants);
   }
   return code;
 }
@@ -132,11 +137,28 @@ int topology_command(const Arguments& arguments) {
   return kDone;
 }
 
+// The lab polls without delay and counts octets; eddyd cannot, and takes what comes nearest.
+config::Experiment for_eddyd(config::Experiment experiment) {
+  if (experiment.switches.poll_gap < kShortestPollGap) {
+    std::cerr << fmt::format(
+        "eddylab: switches.poll_gap: {}ns is the lab's alone, eddyd gets {}us\n",
+        experiment.switches.poll_gap.ns(), kShortestPollGap.ns() / 1'000);
+    experiment.switches.poll_gap = kShortestPollGap;
+  }
+  int& cell = experiment.switches.buffer.cell_bytes;
+  if (cell < kSmallestCell) {
+    std::cerr << fmt::format("eddylab: buffer.cell: {} is the lab's alone, eddyd gets {}\n", cell,
+                             config::BufferConfig{}.cell_bytes);
+    cell = config::BufferConfig{}.cell_bytes;
+  }
+  return experiment;
+}
+
 // One switch of the fabric, as eddyd takes it.
 int switch_config_command(const Arguments& arguments, const config::LoadedExperiment& loaded) {
   const auto run = chosen_run(loaded, arguments.variants);
   if (!run) return complain(kUsage, run.problems());
-  const config::Experiment& experiment = run.value()->experiment;
+  const config::Experiment experiment = for_eddyd(run.value()->experiment);
   Result<Topology> topology = unscaled_topology(experiment);
   if (!topology) return complain(kUsage, topology.problems());
   if (const Problems problems = check_real(experiment, *topology); !problems.empty())
@@ -161,29 +183,36 @@ int config_command(const Arguments& arguments) {
   const auto loaded = load(arguments);
   if (!loaded) return complain(kUsage, loaded.problems());
   if (!arguments.switch_name.empty()) return switch_config_command(arguments, loaded.value());
-  for (const config::ExperimentRun& run : loaded.value().runs) {
-    if (loaded.value().runs.size() > 1) std::cout << "--- # " << printable(run.variant) << "\n";
-    std::cout << config::print_experiment(run.experiment);
+  const auto chosen = chosen_variants(loaded.value(), arguments.variants);
+  if (!chosen) return complain(kUsage, chosen.problems());
+  for (const config::ExperimentRun* run : chosen.value()) {
+    if (chosen.value().size() > 1) std::cout << "--- # " << printable(run->variant) << "\n";
+    std::cout << config::print_experiment(run->experiment);
   }
   return kDone;
 }
 
 int show_command(const Arguments& arguments) {
   const fs::path path = arguments.shown;
+  if (arguments.figures && !arguments.figures_to.empty())
+    if (const Problems problems = make_folder(arguments.figures_to); !problems.empty())
+      return complain(kFailed, problems);
   const Result<Json> all = read_result(path);
   if (!all) return complain(kFailed, all.problems());
   const Result<Json> result = only_variants(all.value(), arguments.variants);
   if (!result) return complain(kUsage, result.problems());
+  const int code = measured_nothing(result.value()) ? kFailed : kDone;
   constexpr int kIndent = 1;
+  if (arguments.json) eddy::say("eddylab: warning: ", result_warnings(result.value()));
   std::cout << (arguments.json ? result.value().dump(kIndent, ' ', true) + "\n"
                                : text_of_result(with_printable_texts(result.value())));
-  if (!arguments.figures) return kDone;
+  if (!arguments.figures) return code;
   const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
   const fs::path to = arguments.figures_to.empty() ? folder : fs::path(arguments.figures_to);
   const auto written = write_figures(folder, result.value(), to);
   if (!written) return complain(kFailed, written.problems());
   for (const fs::path& file : written.value()) std::cerr << file.string() << "\n";
-  return kDone;
+  return code;
 }
 
 int schema_command(const Arguments& arguments) {
@@ -358,11 +387,14 @@ int main(int argc, char** argv) {
   eddy::lab::Arguments arguments;
   app.set_version_flag("--version", eddy::version_line("eddylab"));
   eddy::lab::declare(app, arguments);
+  eddy::spell_out_help(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (const std::string said = eddy::lab::no_such_command(app, argc, argv); !said.empty())
-      return eddy::lab::complain(eddy::lab::kUsage, {said});
+    std::string said = eddy::lab::no_such_command(app, argc, argv);
+    const bool asked = error.get_exit_code() == 0;  // --help, --version
+    if (said.empty() && asked) said = eddy::unknown_words(app);
+    if (!said.empty()) return eddy::lab::complain(eddy::lab::kUsage, {said});
     return eddy::say_usage(app, error) == 0 ? eddy::lab::kDone : eddy::lab::kUsage;
   }
   try {

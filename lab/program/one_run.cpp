@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "config/set_key.h"
@@ -112,6 +113,7 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
   Result<RunIdentity> identity = identify(one.loaded, one.run, *topology);
   if (!identity) return identity.problems();
   identity->replay = one.replay;
+  identity->with = asked_for(options);
   return RunRecord{.identity = std::move(*identity),
                    .result = std::move(*result),
                    .topology = std::move(*topology),
@@ -126,6 +128,15 @@ Problems write_fct_and_pfc(const fs::path& folder, const RunRecord& record, FctF
 }
 
 }  // namespace
+
+std::vector<std::string> asked_for(const OneRunOptions& options) {
+  std::vector<std::string> with;
+  if (options.check) with.emplace_back("--check");
+  if (options.hpcc) with.emplace_back("--hpcc");
+  if (options.conweave) with.emplace_back("--conweave");
+  if (!options.timeline.empty()) with.push_back("--timeline " + options.timeline);
+  return with;
+}
 
 Result<OneRunEnd> run_one(const OneRun& one, const OneRunOptions& options) {
   const Result<RunRecord> record = execute(one, options);
@@ -142,6 +153,8 @@ Result<OneRunEnd> run_one(const OneRun& one, const OneRunOptions& options) {
   return OneRunEnd{.violations = result.violations,
                    .interrupted = result.interrupted,
                    .censored = result.censored,
+                   .measured = static_cast<size_t>(
+                       std::ranges::count(result.flows, true, &FlowResult::measured)),
                    .unfinished = result.unfinished,
                    .digest = result.digest,
                    .cpu_seconds = result.cpu_seconds,

@@ -31,10 +31,14 @@ struct OneRunOptions {
   std::function<void(const Progress&)> progress;
   const std::atomic<bool>* interrupt = nullptr;
 };
+// What is to be there beside the results, as RunIdentity::with has it.
+std::vector<std::string> asked_for(const OneRunOptions& options);
+
 struct OneRunEnd {
   Problems violations;  // the results are written all the same
   bool interrupted = false;
   bool censored = false;
+  size_t measured = 0;  // flows
   size_t unfinished = 0;
   uint64_t digest = 0;
   double cpu_seconds = 0;

@@ -9,6 +9,7 @@
 #include "lab/program/run_command.h"
 #include "lab/results/compare.h"
 #include "lab/results/results.h"
+#include "lab/results/sweep_folder.h"
 #include "lab/run/sweep.h"
 #include "system/hostile_json.h"
 
@@ -97,6 +98,9 @@ void declare_compare(CLI::App& app, CompareArguments& arguments) {
 }
 
 int report_command(const ReportArguments& arguments) {
+  Problems unwritable = check_writable(arguments.out);
+  if (unwritable.empty() && !arguments.figures.empty()) unwritable = make_folder(arguments.figures);
+  if (!unwritable.empty()) return complain(kFailed, unwritable);
   Result<std::vector<PageSource>> sources = read_sources(arguments.folders);
   if (!sources) return complain(kFailed, sources.problems());
   const Page page = make_page(sources.value(), command_of(arguments));

@@ -15,6 +15,7 @@
 #include "lab/real/switch_config.h"
 #include "lab/results/chosen_runs.h"
 #include "lab/results/results.h"
+#include "lab/results/sweep_folder.h"
 #include "lab/run/experiment_files.h"
 #include "lab/run/run_identity.h"
 #include "lab/run/sweep.h"
@@ -266,6 +267,10 @@ int run_real_command(const RealArguments& arguments) {
   if (!loaded) return complain(kUsage, loaded.problems());
   const auto items = chosen_items(loaded.value(), arguments.variants, arguments.seeds);
   if (!items) return complain(kUsage, items.problems());
+  const fs::path folder =
+      fs::path(arguments.out) / loaded.value().runs.front().experiment.id / loaded.value().size;
+  const auto claimed = SweepFolder::claim(folder);
+  if (!claimed) return complain(kFailed, claimed.problems());
   int worst = kDone;
   RealArguments each = arguments;
   for (const WorkItem& item : items.value()) {

@@ -16,8 +16,11 @@
 #include "lab/figures/timeline.h"
 #include "lab/program/interrupt.h"
 #include "lab/program/one_run.h"
+#include "lab/program/resolve.h"
 #include "lab/results/chosen_runs.h"
+#include "lab/results/result_warnings.h"
 #include "lab/results/results.h"
+#include "lab/results/sweep_folder.h"
 #include "lab/run/experiment_files.h"
 #include "lab/run/jobs.h"
 #include "lab/run/progress.h"
@@ -78,10 +81,14 @@ class Sweep {
   }
   Problems choose_items();
   Problems leave_out_finished();
+  void say_warnings() const;
   int run_here(const WorkItem& item);
   int run_children();
   void item_ended(size_t index, const JobEnd& end);
   int finish(int code);
+  OneRunOptions options() const;
+  // What a finished run does not have of what is asked for; empty: nothing.
+  std::string lack_of(const WorkItem& item, const FoundRun& found) const;
 
   const config::ExperimentRun& run_of(const WorkItem& item) const {
     return loaded_.runs[item.variant];
@@ -101,6 +108,7 @@ class Sweep {
   const config::LoadedExperiment loaded_;
   const fs::path folder_;
   SweepProgress progress_;
+  Rank rank_;
   std::vector<WorkItem> items_;
   std::vector<std::string> reports_;  // the last thing that each child said of its end
   size_t failed_ = 0;
@@ -118,17 +126,41 @@ Problems Sweep::choose_items() {
       return value == nullptr ? std::nullopt : std::optional<std::string>(value);
     });
   if (!rank) return rank.problems();
-  items_ = share_of(all.value(), rank.value());
-  if (!rank.value().from.empty() && !arguments_.quiet)
-    progress_.say(fmt::format("process {} of {} ({}): {} of {} runs\n", rank.value().index + 1,
-                              rank.value().count, rank.value().from, items_.size(),
-                              all.value().size()));
+  rank_ = std::move(rank.value());
+  items_ = share_of(all.value(), rank_);
+  if (!rank_.from.empty() && !arguments_.quiet)
+    progress_.say(fmt::format("process {} of {} ({}): {} of {} runs\n", rank_.index + 1,
+                              rank_.count, rank_.from, items_.size(), all.value().size()));
   return {};
 }
 
-// Refuses to mix results of different configurations.
+OneRunOptions Sweep::options() const {
+  return {.check = arguments_.check,
+          .hpcc = arguments_.hpcc,
+          .conweave = arguments_.conweave,
+          .timeline = arguments_.timeline,
+          .memory_limit = arguments_.memory_mib << 20};
+}
+
+std::string Sweep::lack_of(const WorkItem& item, const FoundRun& found) const {
+  for (const std::string& asked : asked_for(options()))
+    if (std::ranges::find(found.with, asked) == found.with.end()) return asked;
+  std::error_code error;
+  std::vector<const char*> files;
+  if (arguments_.hpcc) files.insert(files.end(), {"fct.txt", "pfc.txt"});
+  if (arguments_.conweave) files.insert(files.end(), {"out_fct.txt", "out_pfc.txt"});
+  for (const char* name : files)
+    if (!fs::exists(folder_of(item) / name, error)) return name;
+  const bool drawn = fs::exists(folder_of(item) / "timeline.json", error);
+  return arguments_.timeline.empty() || drawn ? "" : "timeline.json";
+}
+
+// Refuses to mix results of different configurations. Runs that are there without what is asked for
+// now are run again: the same events give the same results.
 Problems Sweep::leave_out_finished() {
   Problems problems;
+  size_t lacking = 0;
+  std::string lack;
   const size_t before = items_.size();
   std::erase_if(items_, [&](const WorkItem& item) {
     const std::optional<FoundRun> found = find_run(folder_of(item));
@@ -141,11 +173,18 @@ Problems Sweep::leave_out_finished() {
           "{}: made from another configuration ({}, now {}); --fresh runs it again, --out DIR "
           "keeps both",
           folder_of(item).string(), found->config_hash, now));
-    return true;
+    const std::string lacks = lack_of(item, *found);
+    if (lacks.empty()) return true;
+    ++lacking;
+    lack = lacks;
+    return false;
   });
   if (problems.empty() && items_.size() < before && !arguments_.quiet)
     progress_.say(fmt::format("{} of {} runs are there already (--fresh runs them again)\n",
                               before - items_.size(), before));
+  if (problems.empty() && lacking > 0 && !arguments_.quiet)
+    progress_.say(fmt::format("{} of {} runs are there already, but without {}: run again\n",
+                              lacking, before, lack));
   std::ranges::sort(problems);
   problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
   return problems;
@@ -185,18 +224,12 @@ void Sweep::report(std::string_view line) const {
 int Sweep::run_here(const WorkItem& item) {
   note_signals();
   progress_.started(0, name_of(item));
-  const OneRunOptions options{.check = arguments_.check,
-                              .hpcc = arguments_.hpcc,
-                              .conweave = arguments_.conweave,
-                              .timeline = arguments_.timeline,
-                              .memory_limit = arguments_.memory_mib << 20,
-                              .progress =
-                                  [this](const Progress& at) {
-                                    if (arguments_.report_fd >= 0)
-                                      report(to_line(item_progress(at)));
-                                    progress_.reported(0, item_progress(at));
-                                  },
-                              .interrupt = &interrupted};
+  OneRunOptions options = this->options();
+  options.interrupt = &interrupted;
+  options.progress = [this](const Progress& at) {
+    if (arguments_.report_fd >= 0) report(to_line(item_progress(at)));
+    progress_.reported(0, item_progress(at));
+  };
   const Result<OneRunEnd> end = run_one({.loaded = loaded_,
                                          .run = run_of(item),
                                          .seed = item.seed,
@@ -210,6 +243,10 @@ int Sweep::run_here(const WorkItem& item) {
   if (!end.value().violations.empty()) {
     progress_.ended(0, "an invariant does not hold");
     return complain(kFailed, end.value().violations);
+  }
+  if (end.value().measured == 0 && !end.value().interrupted) {
+    progress_.ended(0, "no flow was measured");
+    return complain(kFailed, {name_of(item) + ": no flow was measured"});
   }
   if (arguments_.report_fd >= 0) report("ended " + said_of(end.value()));
   progress_.ended(0, said_of(end.value()));
@@ -258,10 +295,10 @@ int Sweep::finish(int code) {
   if (failed_ > 0) std::cerr << "eddylab: " << failed_ << " runs failed\n";
   if (code == kInterrupted)
     std::cerr << "eddylab: interrupted; the same command goes on from here\n";
-  std::error_code error;
-  if (!fs::exists(folder_, error)) return code;
+  if (!has_runs(folder_)) return code;
   const Result<Json> merged = write_merged(folder_);
   if (!merged) return code == kDone ? complain(kFailed, merged.problems()) : code;
+  if (!arguments_.quiet) say("eddylab: warning: ", result_warnings(merged.value()));
   if (!arguments_.quiet)
     std::cout << merged.value().at("runs").size() << " runs in "
               << (folder_ / "result.json").string() << "; eddylab show " << folder_.string()
@@ -269,12 +306,25 @@ int Sweep::finish(int code) {
   return code;
 }
 
+// Of the file and of its fabrics: before hours go by.
+void Sweep::say_warnings() const {
+  say("eddylab: ", loaded_.warnings);
+  say("eddylab: warning: ", fabric_warnings(loaded_, items_));
+}
+
 int Sweep::run() {
   if (Problems problems = choose_items(); !problems.empty()) return complain(kUsage, problems);
   const bool alone = items_.size() == 1;
+  std::unique_ptr<SweepFolder> claimed;  // a child's parent has it
+  if (arguments_.report_fd < 0) {
+    auto folder = SweepFolder::claim(folder_, rank_);
+    if (!folder) return complain(kFailed, folder.problems());
+    claimed = std::move(*folder);
+  }
   if (arguments_.resume)
     if (Problems problems = leave_out_finished(); !problems.empty())
       return complain(kFailed, problems);
+  if (arguments_.report_fd < 0 && !arguments_.quiet) say_warnings();
   progress_.expect(items_.size());
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) progress_.set_width(size.ws_col);
@@ -300,7 +350,6 @@ int run_command(const RunArguments& arguments) {
   if (!arguments.timeline.empty())
     if (const auto spec = parse_timeline(arguments.timeline); !spec)
       return complain(kUsage, spec.problems());
-  if (arguments.report_fd < 0 && !arguments.quiet) say("eddylab: ", loaded.value().warnings);
   return Sweep(arguments, std::move(*loaded)).run();
 }
 

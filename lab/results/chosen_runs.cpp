@@ -34,15 +34,26 @@ Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& 
   return Chosen::failure("--variant: " + no_such_variant(name, names_of(loaded)));
 }
 
-Result<std::vector<WorkItem>> chosen_items(const config::LoadedExperiment& loaded,
-                                           const std::vector<std::string>& variants,
-                                           const std::string& seeds) {
+Result<std::vector<const config::ExperimentRun*>> chosen_variants(
+    const config::LoadedExperiment& loaded, const std::vector<std::string>& variants) {
   const std::vector<std::string> known = names_of(loaded);
   Problems problems;
   for (const std::string& name : variants)
     if (std::ranges::find(known, name) == known.end())
       problems.push_back(no_such_variant(name, known));
   if (!problems.empty()) return problems;
+  std::vector<const config::ExperimentRun*> chosen;
+  for (const config::ExperimentRun& run : loaded.runs)
+    if (variants.empty() || std::ranges::find(variants, run.variant) != variants.end())
+      chosen.push_back(&run);
+  return chosen;
+}
+
+Result<std::vector<WorkItem>> chosen_items(const config::LoadedExperiment& loaded,
+                                           const std::vector<std::string>& variants,
+                                           const std::string& seeds) {
+  const std::vector<std::string> known = names_of(loaded);
+  if (const auto named = chosen_variants(loaded, variants); !named) return named.problems();
   Result<std::vector<uint64_t>> given = loaded.runs.front().experiment.run.seeds;
   if (!seeds.empty()) given = parse_seeds(seeds);
   if (!given) return Problems{"--seed: " + given.problems().front()};

@@ -21,6 +21,10 @@ std::string no_such_variant(std::string_view name, const std::vector<std::string
 Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
                                                 const std::vector<std::string>& variants);
 
+// All variants that are named, or all of them, in the order of the file.
+Result<std::vector<const config::ExperimentRun*>> chosen_variants(
+    const config::LoadedExperiment& loaded, const std::vector<std::string>& variants);
+
 // All variants that are named, or all of them, each with the seeds ("1,2,5-8"; empty: the
 // experiment's).
 Result<std::vector<WorkItem>> chosen_items(const config::LoadedExperiment& loaded,

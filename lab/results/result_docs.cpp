@@ -66,7 +66,8 @@ Json run_schema() {
     if (key.name == "bins") schema["items"] = bin_schema();
     if (key.name == "faults") schema["items"] = fault_schema();
     if (key.name == "ood_histogram") schema["items"] = {{"type", "integer"}};
-    if (key.name == "warnings" || key.name == "violations" || key.name == "exempt")
+    if (key.name == "warnings" || key.name == "violations" || key.name == "exempt" ||
+        key.name == "with")
       schema["items"] = {{"type", "string"}};
     if (key.name == "counters") schema["additionalProperties"] = {{"type", "integer"}};
     properties[std::string(key.name)] = std::move(schema);

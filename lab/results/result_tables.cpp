@@ -7,6 +7,7 @@
 
 #include "host/nic.h"
 #include "lab/results/claims.h"
+#include "lab/results/result_warnings.h"
 #include "lab/results/student.h"
 
 namespace eddy::lab {
@@ -167,38 +168,12 @@ std::vector<MainKey> main_keys() {
   return keys;
 }
 
-std::vector<std::string> remarks(const Json& result, const std::vector<VariantRuns>& variants) {
-  std::vector<std::string> out;
-  size_t censored = 0;
-  size_t interrupted = 0;
-  size_t violated = 0;
-  for (const Json& run : result.at("runs")) {
-    censored += run.value("censored", false) ? 1 : 0;
-    interrupted += run.value("interrupted", false) ? 1 : 0;
-    violated += run.value("violations", Json::array()).empty() ? 0 : 1;
-  }
-  if (interrupted > 0) out.push_back(fmt::format("{} runs were interrupted.", interrupted));
-  if (censored > 0)
-    out.push_back(
-        fmt::format("{} runs are censored: flows were unfinished at their end, and no mean or "
-                    "percentile holds them.",
-                    censored));
-  if (violated > 0) out.push_back(fmt::format("{} runs violated an invariant.", violated));
-  if (result.value("commit", "") == "mixed") out.emplace_back("The runs are of different commits.");
-  const Json hashes = result.value("config_hashes", Json::object());
-  for (const auto& [variant, hash] : hashes.items())
-    if (hash == "mixed")
-      out.push_back(fmt::format("The seeds of \"{}\" had different configurations.", variant));
-  const auto same = [&](const VariantRuns& v) { return v.runs.size() == variants[0].runs.size(); };
-  if (!variants.empty() && !std::ranges::all_of(variants, same))
-    out.emplace_back("The variants have different numbers of seeds.");
-  return out;
-}
-
 std::string text_of_result(const Json& result) {
   const std::vector<VariantRuns> variants = by_variant(result);
-  std::string out = fmt::format("{} ({}): {}\n", result.value("experiment", ""),
-                                result.value("size", ""), result.value("title", ""));
+  std::string out = warning_lines(result, "warning: ");
+  if (!out.empty()) out += "\n";
+  out += fmt::format("{} ({}): {}\n", result.value("experiment", ""), result.value("size", ""),
+                     result.value("title", ""));
   out += "Means over seeds +- half of the 95 % confidence interval.\n\n";
   out += aligned(texts(main_table(variants)));
   out += "\nSlowdown by flow size\n\n" + aligned(texts(bin_table(variants)));
@@ -211,7 +186,6 @@ std::string text_of_result(const Json& result) {
   for (const Json& text : expected)
     if (!parse_claim(text.get<std::string>())) words += "  " + text.get<std::string>() + "\n";
   if (!words.empty()) out += "\nExpected\n\n" + words;
-  for (const std::string& said : remarks(result, variants)) out += "\n" + said;
   return out.ends_with('\n') ? out : out + "\n";
 }
 

@@ -32,7 +32,7 @@ struct CellTable {
 // With the head.
 TextRows texts(const CellTable& table);
 
-// What is said of a result: its tables, the claims and the remarks.
+// What is said of a result: its warnings, then its tables and the claims.
 std::string text_of_result(const Json& result);
 
 // The tables.
@@ -46,7 +46,5 @@ struct MainKey {
   double scale = 1;
 };
 std::vector<MainKey> main_keys();
-// What a reader of the tables must know; empty: nothing.
-std::vector<std::string> remarks(const Json& result, const std::vector<VariantRuns>& variants);
 
 }  // namespace eddy::lab

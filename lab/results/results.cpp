@@ -173,11 +173,15 @@ std::optional<FoundRun> find_run(const fs::path& folder) {
   const Result<Json> file = read_run(folder / kRunFile, other_version);
   if (!file) return {};
   const Json& run = file.value().at("run");
-  return FoundRun{
-      .config_hash = run.value("config_hash", ""),
-      .digest = run.value("digest", ""),
-      .whole = !run.value("interrupted", false) && run.value("violations", Json::array()).empty(),
-      .time_dilation = run.value("time_dilation", int64_t{1})};
+  const auto measured = run.value("flows", uint64_t{0});
+  const bool ended = !run.value("interrupted", false);
+  const bool sound = run.value("violations", Json::array()).empty();
+  return FoundRun{.config_hash = run.value("config_hash", ""),
+                  .digest = run.value("digest", ""),
+                  .whole = ended && sound && measured > 0,
+                  .measured = measured,
+                  .with = run.value("with", std::vector<std::string>()),
+                  .time_dilation = run.value("time_dilation", int64_t{1})};
 }
 
 ReadableRuns readable_runs(const fs::path& size_folder) {
@@ -204,6 +208,10 @@ ReadableRuns readable_runs(const fs::path& size_folder) {
   sort_runs(runs);
   if (!out.result.is_null()) add_runs(out.result, std::move(runs));
   return out;
+}
+
+bool has_runs(const fs::path& size_folder) {
+  return !run_files(size_folder).empty();
 }
 
 std::string no_run_in(const fs::path& path) {

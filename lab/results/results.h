@@ -32,7 +32,9 @@ std::filesystem::path run_folder(const std::filesystem::path& size_folder, std::
 struct FoundRun {
   std::string config_hash;  // in hexadecimal
   std::string digest;
-  bool whole = false;  // neither interrupted nor with violations
+  bool whole = false;     // neither interrupted nor with violations nor without measured flows
+  uint64_t measured = 0;  // flows
+  std::vector<std::string> with;
   int64_t time_dilation = 1;
 };
 // nullopt: there is no run, or none that can be read.
@@ -47,6 +49,9 @@ struct ReadableRuns {
   bool other_version = false;  // a run is of a schema version that this program does not know
 };
 ReadableRuns readable_runs(const std::filesystem::path& size_folder);
+
+// Whether any run has been written below the folder of an experiment's size.
+bool has_runs(const std::filesystem::path& size_folder);
 
 // What is said of a path that is not the folder of an experiment's size: where to look instead.
 std::string no_run_in(const std::filesystem::path& path);

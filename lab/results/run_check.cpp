@@ -96,6 +96,7 @@ void check_run(Check& check, const Json& run) {
   check.all(run, "counters", JsonType::integer);
   check.all(run, "violations", JsonType::string);
   check.all(run, "warnings", JsonType::string);
+  check.all(run, "with", JsonType::string);
   check_bins(check, run);
 }
 

@@ -26,6 +26,7 @@ struct RunIdentity {
   int64_t bdp_bytes = 0;            // of the fabric's longest pair of hosts
   std::vector<std::string> expect;  // what the experiment claims, in words
   std::string replay;               // the command line that runs it again
+  std::vector<std::string> with;    // beside the results: "--check", "--timeline PATH"
 };
 
 struct RunRecord {

@@ -71,6 +71,23 @@ void limit_flows(Trace& trace, size_t most) {
   trace.flows.resize(most);
 }
 
+// Flows before the window run without being measured. A trace should have none; of other traffic it
+// is worth a word when nothing is left.
+void warn_of_unmeasured(Trace& trace, const config::Experiment& experiment) {
+  const Instant window = Instant::at(experiment.run.warmup);
+  std::vector<size_t> before(experiment.traffic.size());
+  for (const Flow& flow : trace.flows) before[flow.traffic] += flow.start < window ? 1 : 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const size_t flows = trace.items[i].flows;
+    const bool is_trace = experiment.traffic[i].type == TrafficType::trace;
+    if (!experiment.traffic[i].measured || before[i] == 0 || (!is_trace && before[i] < flows))
+      continue;
+    trace.warnings.push_back("traffic." + std::to_string(i) + ": " + std::to_string(before[i]) +
+                             " of " + std::to_string(flows) +
+                             " flows start before run.warmup is over and are not measured");
+  }
+}
+
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -148,10 +165,15 @@ Result<Trace> make_traffic(const config::Experiment& experiment, const Topology&
                            uint64_t seed, const ReadTrafficFile& read) {
   Trace trace;
   Problems problems = config::traffic_problems(experiment);
-  if (!problems.empty()) return problems;
+  const Problems without_keys = problems;  // an item that lacks one does not hide the others' names
   const HostNames names(topology);
   const TrafficItem::Run run{experiment, topology, seed, experiment.run.max_flows};
   for (size_t i = 0; i < experiment.traffic.size(); ++i) {
+    const std::string place = "traffic." + std::to_string(i);
+    if (std::ranges::any_of(without_keys, [&](const std::string& problem) {
+          return problem.starts_with(place + ".") || problem.starts_with(place + ":");
+        }))
+      continue;
     TrafficItem item(run, static_cast<uint16_t>(i));
     make_item(item, names, read);
     append(problems, item.problems);
@@ -167,6 +189,7 @@ Result<Trace> make_traffic(const config::Experiment& experiment, const Topology&
   if (experiment.traffic.empty()) trace.warnings.push_back("traffic: there is none");
   std::ranges::stable_sort(trace.flows, {}, &Flow::start);
   limit_flows(trace, experiment.run.max_flows);
+  warn_of_unmeasured(trace, experiment);
   return trace;
 }
 

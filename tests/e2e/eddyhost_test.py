@@ -113,6 +113,13 @@ class Eddyhost(WithSwitches):
         for key in ("trace_digest", "config_hash", "flows_total", "bdp_bytes"):
             self.assertEqual(real[key], virtual[key], key)
 
+    def test_its_log_is_json_where_that_is_asked_for(self):
+        self.start_switches()
+        done = self.eddyhost("--json-log")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = [json.loads(line) for line in done.stderr.splitlines()]
+        self.assertTrue(any("hosts are up" in each["message"] for each in said), said)
+
     def test_what_a_terminated_run_has_is_kept_and_marked(self):
         self.file.write_text(EXPERIMENT.replace("duration: 2ms", "duration: 400ms"), encoding="utf-8")
         self.start_switches()

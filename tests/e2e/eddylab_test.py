@@ -227,7 +227,7 @@ class Sweeps(Eddylab):
         self.assertEqual(len(rows), len(timeline["records"]) + 1)
 
     def test_pauses_are_logged_as_hpcc_does(self):
-        incast = ["--set", "traffic=[{type: incast, degree: 2, size: 4MB}]", "--set", "topology.spines=1",
+        incast = ["--set", "traffic=[{type: incast, degree: 2, size: 4MB, start: 100us}]", "--set", "topology.spines=1",
                   "--set", "buffer.profiles.lossless={mode: static, xoff: 20KiB}"]
         self.run_all("out", "--seed", 1, "--variant", "scheme=ecmp", "--hpcc", *incast)
         run = self.result("out")["runs"][0]
@@ -422,6 +422,27 @@ class Mistakes(Eddylab):
             if program.exists():  # not all are built everywhere
                 done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
                 self.assertRegex(done.stdout, rf"^{name} \d+\.\d+\.\d+ \(commit [0-9a-z]+( with changes)?\)$")
+
+    def test_every_program_has_the_same_words_for_help(self):
+        for name in ("eddyd", "eddyctl", "eddylab", "eddyhost"):
+            program = EDDYLAB.parent / name
+            if not program.exists():  # not all are built everywhere
+                continue
+            with self.subTest(program=name):
+                done = {words: subprocess.run([program, *words], capture_output=True, text=True, check=False)
+                        for words in (("--help",), ("help",), ("x", "y", "--help"), ("x", "y", "--version"))}
+                self.assertIn("Usage: " + name, done["--help",].stdout)
+                self.assertEqual((done["help",].returncode, done["help",].stdout), (0, done["--help",].stdout))
+                for words in (("x", "y", "--help"), ("x", "y", "--version")):
+                    self.assertEqual((done[words].returncode, done[words].stdout), (2, ""))
+                    self.assertRegex(done[words].stderr, f'^{name}: .*"[xy]"')
+        for words, code in ((("NOSUCH", "--help"), 2), (("show", "NOSUCH", "--help"), 2), (("show", "--help"), 0),
+                            (("help", "show"), 0), (("help", "NOSUCH"), 2)):
+            with self.subTest(words=words):
+                done = subprocess.run([EDDYLAB.parent / "eddyctl", *words], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(self.call("help", "run").stdout, self.call("run", "--help").stdout)
+        self.call("help", "NOSUCH", code=2)
 
     def test_what_is_no_result_is_said(self):
         (self.folder / "x.json").write_text("{}")

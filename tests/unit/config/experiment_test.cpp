@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -269,8 +270,10 @@ const Mistake kMistakes[] = {
      {"f.yaml:2:21: matrix stands at the top of a file alone, give a key of the experiment, such as load_balancer.scheme, or choose with --variant and --size"}},
     {"SecondDocumentTooDeep", "id: x\n---\na: " + std::string(40, '[') + std::string(40, ']') + "\n", {},
      {"f.yaml:3:1: a second document, a configuration is one"}},
-    {"SeedTooLarge", "run: {seeds: [9223372036854775807, 9223372036854775808]}\n", {},
-     {"f.yaml:1:36: run.seeds.1: '9223372036854775808' is not a whole number from 0 to 9223372036854775807"}},
+    {"SeedTooLarge", "run: {seeds: [9223372036854775807, 9223372036854775808]}\ntopology: {seed: 18446744073709551615}\n", {},
+     {"f.yaml:1:36: run.seeds.1: seed 9223372036854775808 is too large, valid is 0 to 9223372036854775807",
+      "f.yaml:2:18: topology.seed: seed 18446744073709551615 is too large, valid is 0 to 9223372036854775807"}},
+    {"NegativeSeed", "run: {seeds: [-1]}\n", {}, {"f.yaml:1:15: run.seeds.0: '-1' is out of range, valid is at least 0"}},
     {"ExpectIsMap", "expect: {fct: 3}\n", {}, {"f.yaml:1:9: expect: this is a map of keys, write a list of texts"}},
     {"SetWithoutValue", "id: x\n", {.sets = {"run.seeds"}}, {"--set run.seeds: write key.path=value, such as traffic.0.load=0.6"}},
     {"SetUnknownKey", "id: x\n", {.sets = {"run.sed=4"}}, {"--set run.sed=4: unknown key 'sed', did you mean 'seeds'?"}},
@@ -296,6 +299,35 @@ TEST(ExperimentLimits, TooManyVariants) {
   for (const char* key : {"run.seeds", "topology.seed", "run.poll_burst"})
     text += std::string("  ") + key + ": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]\n";
   EXPECT_EQ(load(text).problems().back(), "f.yaml:4:3: matrix: more than 1024 variants");
+}
+
+class Attempt : public testing::Test {
+ protected:
+  ~Attempt() override { std::filesystem::remove(file_); }
+  ExperimentAttempt of(const std::string& text, const ExperimentChoice& choice = {}) {
+    std::ofstream(file_) << text;
+    return try_experiment(file_, choice);
+  }
+  const std::filesystem::path file_ = std::filesystem::temp_directory_path() /
+                                      ("eddy-attempt-" + std::to_string(getpid()) + ".yaml");
+};
+
+TEST_F(Attempt, ReadsWhatItCanAndSaysWhereTheRestIs) {
+  const ExperimentAttempt attempt =
+      of("topology: {leaves: 7}\nload_balancer: {scheme: nonsense}\nrun:\n  sees: [1]\n"
+         "sizes: {ci: {}, full: {}}\n",
+         {.sets = {"host.mtu=3"}});
+  EXPECT_EQ(attempt.problems.size(), 3u);
+  EXPECT_THAT(attempt.doubtful, ElementsAre("host", "load_balancer", "run"));
+  EXPECT_THAT(attempt.loaded.sizes, ElementsAre("ci", "full"));
+  ASSERT_EQ(attempt.loaded.runs.size(), 1u);
+  EXPECT_EQ(attempt.loaded.runs.front().experiment.topology.leaves, 7);
+}
+
+TEST_F(Attempt, OfNoYamlHasNoRuns) {
+  const ExperimentAttempt attempt = of("a: [\n");
+  EXPECT_EQ(attempt.problems.size(), 1u);
+  EXPECT_TRUE(attempt.loaded.runs.empty());
 }
 
 TEST(Expect, IsKeptAsItStands) {

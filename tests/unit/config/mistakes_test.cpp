@@ -156,14 +156,6 @@ const Mistake kInOneKey[] = {
      "switch: {id: 99999999999999999999}\n"
      "ports: {p0: {device: d0}}\n",
      {"f.yaml:1:14: switch.id: '99999999999999999999' is too large, valid is 0 to 65534"}},
-    {"SeedTooLarge",
-     "switch: {seed: 9223372036854775808}\n"
-     "ports: {p0: {device: d0}}\n",
-     {"f.yaml:1:16: switch.seed: '9223372036854775808' is not a whole number from 0 to 9223372036854775807"}},
-    {"NegativeSeed",
-     "switch: {seed: -1}\n"
-     "ports: {p0: {device: d0}}\n",
-     {"f.yaml:1:16: switch.seed: '-1' is not a whole number from 0 to 9223372036854775807"}},
     {"NotABoolean",
      "control: {lldp: on}\n"
      "ports: {p0: {device: d0}}\n",

@@ -126,6 +126,24 @@ TEST(Faults, ABlackHoleTakesOnlyPacketsOfTheChosenPairs) {
   EXPECT_EQ(received.received_packets, fabric.world->send_outcome(1).sent_packets);
 }
 
+// The names that a world would refuse, and the keys that its switches would.
+TEST(Faults, AreLookedUpWithoutAWorld) {
+  config::Experiment experiment = plain_experiment(2, 2, 1);
+  const auto topology = lab::build_topology(experiment);
+  ASSERT_TRUE(topology.ok());
+  const lab::SetKey refuse_all = [](config::SwitchConfig&, const std::string& key,
+                                    const std::string&) { return Problems{key + ": no"}; };
+  EXPECT_THAT(lab::fault_problems(experiment, topology.value(), 1, refuse_all), testing::IsEmpty());
+  experiment.faults = {
+      {.type = FaultType::reconfigure, .switches = {"spine2"}, .set = {{"a.b", "1"}}},
+      {.type = FaultType::link_flap, .links = {"leaf1-spine1"}, .duration = 1_ms}};
+  EXPECT_THAT(lab::fault_problems(experiment, topology.value(), 1, refuse_all),
+              testing::ElementsAre("faults.0.set: spine2: a.b: no"));
+  experiment.faults[1].links = {"leaf1-spine9"};
+  EXPECT_THAT(lab::fault_problems(experiment, topology.value(), 1, refuse_all),
+              testing::ElementsAre(testing::StartsWith("faults.1.links.0: no link")));
+}
+
 TEST(Faults, ABlackHoleWithoutNamesIsAtOneSwitchThatHasNoHosts) {
   config::Experiment experiment = plain_experiment(2, 4, 1);
   experiment.faults = {{.type = FaultType::black_hole, .fraction = 1, .probability = 1}};

@@ -35,6 +35,15 @@ TEST(ChosenRun, SaysWhichThereAre) {
               ElementsAre("--variant: no variant \"c\"; there are: \"a\", \"b\""));
 }
 
+TEST(ChosenVariants, AreThoseThatAreNamedInTheOrderOfTheFile) {
+  const auto two = with_variants({"a", "b"});
+  EXPECT_THAT(chosen_variants(two, {}).value(), ElementsAre(&two.runs[0], &two.runs[1]));
+  EXPECT_THAT(chosen_variants(two, {"b"}).value(), ElementsAre(&two.runs[1]));
+  EXPECT_THAT(chosen_variants(two, {"b", "a"}).value(), ElementsAre(&two.runs[0], &two.runs[1]));
+  EXPECT_THAT(chosen_variants(two, {"c"}).problems(),
+              ElementsAre("no variant \"c\"; there are: \"a\", \"b\""));
+}
+
 TEST(ChosenItems, AreEveryVariantAndSeedUnlessSomeAreNamed) {
   const auto two = with_variants({"a", "b"});
   EXPECT_THAT(chosen_items(two, {}, "").value(),

@@ -81,6 +81,16 @@ TEST_F(ResultsTest, AWrittenRunIsFoundAndAnUnwrittenOneIsNot) {
   EXPECT_EQ(found->config_hash, "0000000000001234");
   EXPECT_EQ(found->digest, "000000000000feee");
   EXPECT_TRUE(found->whole);
+  EXPECT_EQ(found->measured, 10u);
+  EXPECT_TRUE(found->with.empty());
+  RunRecord checked = sample_run("a", 5);
+  checked.identity.with = {"--check", "--timeline leaf1:spine1"};
+  write(checked);
+  EXPECT_EQ(find_run(run_folder(folder_, "a", 5))->with, checked.identity.with);
+  RunRecord empty = sample_run("a", 4);
+  for (FlowResult& flow : empty.result.flows) flow.measured = false;
+  write(empty);
+  EXPECT_FALSE(find_run(run_folder(folder_, "a", 4))->whole);
   RunRecord broken = sample_run("a", 2);
   broken.result.violations = {"something is lost"};
   write(broken);

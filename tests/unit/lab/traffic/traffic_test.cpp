@@ -340,7 +340,8 @@ TEST(TraceFile, IsReadAndSorted) {
   EXPECT_EQ(trace.value().flows[1].size, 64_KiB);
   EXPECT_THAT(
       trace.value().warnings,
-      ElementsAre("traffic.0.file: 1 of 3 flows start outside of the run and are left out"));
+      ElementsAre("traffic.0.file: 1 of 3 flows start outside of the run and are left out",
+                  "traffic.0: 2 of 2 flows start before run.warmup is over and are not measured"));
 }
 
 TEST(TraceFile, OfTheHpccSimulator) {
@@ -365,7 +366,7 @@ TEST(TraceFile, OfTheConweaveSimulator) {
   EXPECT_EQ(trace.value().flows[1].size, Bytes(4'000));
   EXPECT_EQ(trace.value().flows[1].start, Instant::at(10_us));
   EXPECT_EQ(trace.value().file_origin, 2'000'002'345_ns);
-  EXPECT_THAT(trace.value().warnings, IsEmpty());
+  EXPECT_THAT(trace.value().warnings, ElementsAre(testing::HasSubstr("before run.warmup is over")));
 }
 
 TEST(TraceFile, ItsLayoutIsKnownByTheNumberOfColumns) {
@@ -427,7 +428,8 @@ TEST(TraceFile, SaysThatAPriorityGroupIsNotTheHosts) {
   ASSERT_TRUE(trace.ok());
   EXPECT_THAT(trace.value().warnings,
               ElementsAre("traffic.0.file: 1 of 2 flows name another priority group than "
-                          "host.priority, which they have"));
+                          "host.priority, which they have",
+                          testing::HasSubstr("before run.warmup is over")));
 }
 
 // Switches are 1 and 3: hosts are 0, 2, 4 and 5, in that order.
@@ -567,6 +569,34 @@ TEST(Warnings, OfWhatIsProbablyNotMeant) {
   EXPECT_THAT(trace_of({to_one_leaf}).warnings,
               ElementsAre("traffic.0: leaf2.host1 is offered 48Gbps and has 40Gbps"));
   EXPECT_THAT(trace_of({poisson()}).warnings, IsEmpty());
+}
+
+TEST(TrafficMistakesTogether, AnItemWithoutAKeyDoesNotHideOthers) {
+  TrafficConfig elsewhere = sized(TrafficType::burst);
+  elsewhere.sources = {"leaf9"};
+  const auto trace = make_traffic(experiment({{.type = TrafficType::burst}, elsewhere}), fabric(),
+                                  1, [](const std::string&) { return NamedText{}; });
+  ASSERT_FALSE(trace.ok());
+  EXPECT_THAT(trace.problems(), testing::Contains(testing::StartsWith("traffic.0: no size")));
+  EXPECT_THAT(trace.problems(), testing::Contains(testing::StartsWith("traffic.1.sources.0: ")));
+}
+
+// The window begins at 5 ms.
+TEST(Warnings, OfFlowsThatStartBeforeTheWindow) {
+  const auto trace = from_file(
+      "start,source,destination,size\n1ms,host1,host2,1B\n2ms,host1,host2,1B\n6ms,host1,host2,1B\n",
+      from_trace());
+  ASSERT_TRUE(trace.ok()) << trace.problems().front();
+  EXPECT_THAT(trace.value().warnings,
+              ElementsAre("traffic.0: 2 of 3 flows start before run.warmup is over and are not "
+                          "measured"));
+  TrafficConfig early = sized(TrafficType::burst);
+  EXPECT_THAT(trace_of({early}).warnings, ElementsAre(testing::HasSubstr("are not measured")));
+  early.period = 1_ms;  // others follow within the window
+  EXPECT_THAT(trace_of({early}).warnings, IsEmpty());
+  early.period = Duration{};
+  early.measured = false;
+  EXPECT_THAT(trace_of({early}).warnings, IsEmpty());
 }
 
 TEST(Limits, MaxFlowsKeepsTheFirst) {
