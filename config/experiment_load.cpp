@@ -72,6 +72,7 @@ class Loader {
       if (problems_.size() > kEnough) break;
       read_variant(root, variant);
     }
+    refuse_seeds_by_variant(matrix);
   }
   ExperimentAttempt finish(const Node& root) {
     loaded_.file = sources_.file;
@@ -86,6 +87,7 @@ class Loader {
     return attempt;
   }
 
+  void refuse_seeds_by_variant(const Node& matrix);
   void parse_sets();
   void apply_size(Node& root);
   void read_expect(const Node& node);
@@ -180,6 +182,18 @@ void Loader::read_variant(const Node& root, const Variant& variant) {
   run.experiment = read_tree(tree, run.positions);
   check(run);
   complete(run.experiment);
+}
+
+// Variants are compared seed by seed, and --seed is of all.
+void Loader::refuse_seeds_by_variant(const Node& matrix) {
+  const auto seeds_of = [](const ExperimentRun& run) { return run.experiment.run.seeds; };
+  for (const ExperimentRun& run : loaded_.runs) {
+    if (seeds_of(run) == seeds_of(loaded_.runs.front())) continue;
+    problems_.push_back({matrix.at,
+                         "matrix: run.seeds differs from variant to variant, but all are run with "
+                         "the same seeds; give run.seeds once, or --seed"});
+    return;
+  }
 }
 
 // Those that make the variants have been read from the file before; here they would have no effect.

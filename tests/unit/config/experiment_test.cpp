@@ -256,6 +256,8 @@ const Mistake kMistakes[] = {
     {"MatrixWithoutValues", "matrix:\n  traffic.0.load: 0.5\n  run.seeds: []\n", {},
      {"f.yaml:2:3: matrix.traffic.0.load: no values, write a list of values, or of {name: ..., set: {...}}",
       "f.yaml:3:3: matrix.run.seeds: no values, write a list of values, or of {name: ..., set: {...}}"}},
+    {"MatrixOfSeeds", "matrix: {run.seeds: [[1, 2], [3]]}\n", {},
+     {"f.yaml:1:9: matrix: run.seeds differs from variant to variant, but all are run with the same seeds; give run.seeds once, or --seed"}},
     {"MatrixIsWord", "matrix: all\n", {}, {"f.yaml:1:9: matrix: this is one word, write axes with a list of values, or of {name: ..., set: {...}}"}},
     {"MatrixTwice", "matrix: {switches.pfc: [true, true]}\n", {}, {"f.yaml:1:31: matrix: 'pfc=true' stands twice"}},
     {"NamedVariant", "matrix:\n  - {name: a, set: 4}\n  - {set: {}}\n", {},
