@@ -17,6 +17,8 @@ std::vector<std::string> names_of(const config::LoadedExperiment& loaded) {
 }  // namespace
 
 std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants) {
+  if (variants == std::vector<std::string>{""})
+    return fmt::format("no variant \"{}\"; the experiment has no variants", name);
   std::string known;
   for (const std::string& each : variants)
     known += (known.empty() ? "" : ", ") + fmt::format("\"{}\"", each);

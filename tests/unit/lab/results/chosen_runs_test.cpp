@@ -42,6 +42,8 @@ TEST(ChosenVariants, AreThoseThatAreNamedInTheOrderOfTheFile) {
   EXPECT_THAT(chosen_variants(two, {"b", "a"}).value(), ElementsAre(&two.runs[0], &two.runs[1]));
   EXPECT_THAT(chosen_variants(two, {"c"}).problems(),
               ElementsAre("no variant \"c\"; there are: \"a\", \"b\""));
+  EXPECT_THAT(chosen_variants(with_variants({""}), {"c"}).problems(),
+              ElementsAre("no variant \"c\"; the experiment has no variants"));
 }
 
 TEST(ChosenItems, AreEveryVariantAndSeedUnlessSomeAreNamed) {
