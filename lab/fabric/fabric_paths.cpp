@@ -158,15 +158,14 @@ std::vector<uint32_t> typical_hosts(const Topology& topology) {
   return hosts;
 }
 
-Bytes largest_bdp(const Topology& topology, Bytes packet) {
-  const FabricPaths paths(topology);
-  const std::vector<uint32_t> hosts = typical_hosts(topology);
+Bytes FabricPaths::largest_bdp(Bytes packet) const {
+  const std::vector<uint32_t> hosts = typical_hosts(topology_);
   Bytes largest(0);
   for (const uint32_t from : hosts)
     for (const uint32_t to : hosts) {
-      if (from == to || paths.path(from, to).links == 0) continue;
-      const Duration rtt = paths.base_rtt(from, to, packet);
-      largest = std::max(largest, bytes_in(rtt, topology.hosts[from].rate));
+      if (from == to || path(from, to).links == 0) continue;
+      const Duration rtt = base_rtt(from, to, packet);
+      largest = std::max(largest, bytes_in(rtt, topology_.hosts[from].rate));
     }
   return largest;
 }

@@ -31,6 +31,9 @@ class FabricPaths {
   // There and back without queues: propagation both ways, and `packet` octets on each link of the
   // way there.
   [[nodiscard]] Duration base_rtt(uint32_t source, uint32_t destination, Bytes packet) const;
+  // The largest rate of a host times its base RTT to another. A dilated fabric has that of the one
+  // it stands for.
+  [[nodiscard]] Bytes largest_bdp(Bytes packet) const;
   // Of a flow in packets of `payload` octets and `header` more on the line, alone in the fabric.
   struct Packets {
     Bytes payload;
@@ -67,10 +70,6 @@ class FabricPaths {
 // Hosts of one leaf are alike but for their rates and delays: two of each stand for all, the second
 // for pairs under one leaf.
 [[nodiscard]] std::vector<uint32_t> typical_hosts(const Topology& topology);
-
-// The largest rate of a host times its base RTT, with packets of `packet` octets, to another. A
-// dilated fabric has that of the one it stands for.
-[[nodiscard]] Bytes largest_bdp(const Topology& topology, Bytes packet);
 
 // For `eddylab topology`: sizes, rates, RTTs, buffers and what is worth knowing before a run.
 [[nodiscard]] std::string describe_topology(const config::Experiment& experiment,

@@ -260,7 +260,7 @@ class Report {
   const config::Experiment& experiment_;
   const Topology& topology_;
   FabricPaths paths_;
-  Bytes bdp_ = largest_bdp(topology_, packet());
+  Bytes bdp_ = paths_.largest_bdp(packet());
   Duration longest_;
   std::string text_;
 };

@@ -59,17 +59,18 @@ Result<RunIdentity> identify(const config::LoadedExperiment& loaded,
                              const config::ExperimentRun& run, const Topology& topology) {
   const Result<uint64_t> hash = config_hash(loaded, run);
   if (!hash) return hash.problems();
-  return RunIdentity{.experiment = run.experiment.id,
-                     .title = run.experiment.title,
-                     .size = loaded.size,
-                     .variant = run.variant,
-                     .commit = build_commit(),
-                     .config_hash = hash.value(),
-                     .config = config::print_experiment(run.experiment),
-                     .rlb = preset_name(run.experiment.switches.rlb),
-                     .bdp_bytes = largest_bdp(topology, Bytes(run.experiment.host.mtu)).count(),
-                     .expect = loaded.expect,
-                     .replay = {}};
+  return RunIdentity{
+      .experiment = run.experiment.id,
+      .title = run.experiment.title,
+      .size = loaded.size,
+      .variant = run.variant,
+      .commit = build_commit(),
+      .config_hash = hash.value(),
+      .config = config::print_experiment(run.experiment),
+      .rlb = preset_name(run.experiment.switches.rlb),
+      .bdp_bytes = FabricPaths(topology).largest_bdp(Bytes(run.experiment.host.mtu)).count(),
+      .expect = loaded.expect,
+      .replay = {}};
 }
 
 }  // namespace eddy::lab

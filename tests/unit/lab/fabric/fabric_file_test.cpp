@@ -178,7 +178,7 @@ TEST(Hpcc, ItsRatesAreThoseOfTheBdpAndOfDcqcn) {
   experiment.host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::vendor);
   const Topology topology = built(experiment);
   // 2 x 4.5 us, and 1,000 octets twice at 100 and twice at 400 Gb/s: 9.2 us of 100 Gb/s.
-  EXPECT_EQ(lab::largest_bdp(topology, Bytes(1'000)), Bytes(115'000));
+  EXPECT_EQ(lab::FabricPaths(topology).largest_bdp(Bytes(1'000)), Bytes(115'000));
   EXPECT_THAT(lab::describe_topology(experiment, topology),
               testing::HasSubstr("DCQCN of 4 hosts of 100Gbps: R_AI 20Mbps, R_HAI 200Mbps, at "
                                  "least 1Gbps\n"));
