@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+"""Makes the Debian packages eddy, eddy-lab, eddy-doc and eddy-dev of a build tree, and has lintian look at them.
+
+  scripts/package                          the release preset's, into build/release/packages
+  scripts/package --build build/dev        those of another tree; programs are stripped in any case
+  scripts/package --out DIR --no-lint      into DIR, without lintian
+
+Prints the files it made and how long each step took. Exits 1 where a step fails or lintian finds an error.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOWN_LINES = 20
+
+
+class Failed(Exception):
+    """A step did not work; the text says which and why."""
+
+
+def run(what, command, **options):
+    """Runs a step silently. What it printed is shown if it fails."""
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, errors="replace", **options)
+    if done.returncode != 0:
+        tail = "\n".join(done.stdout.splitlines()[-SHOWN_LINES:])
+        raise Failed(f"{what} failed ({command[0]} exited with {done.returncode}):\n{tail}")
+    return done.stdout
+
+
+def need(tool, package):
+    if not shutil.which(tool):
+        raise Failed(f"{tool} is missing: install Debian's package {package}")
+
+
+def build(tree):
+    """What the packages hold. A tree that is one of the presets is configured where it is not yet."""
+    if not (tree / "CMakeCache.txt").exists():
+        if tree.parent != ROOT / "build":
+            raise Failed(f"{tree} is no build tree and no preset's: cmake -B {tree} makes one")
+        run("configuring", ["cmake", "--preset", tree.name], cwd=ROOT)
+    run("building", ["cmake", "--build", tree, "--target", "packaged"])
+
+
+def pack(tree, out):
+    """Makes the packages and says where they are. They replace others of the same name only when all are whole."""
+    need("dpkg-shlibdeps", "dpkg-dev")
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out, prefix=".making-") as work:
+        run("packing", ["cpack", "--config", tree / "CPackConfig.cmake", "-B", work], cwd=tree)
+        made = sorted(Path(work).glob("*.deb"))
+        if not made:
+            raise Failed(f"packing made no package in {work}")
+        for file in made:
+            os.replace(file, out / file.name)
+        return [out / file.name for file in made]
+
+
+def lint(packages):
+    need("lintian", "lintian")
+    return run("lintian", ["lintian", "--allow-root", "--fail-on", "error", "--tag-display-limit", "0", *packages])
+
+
+def timed(what, step, *arguments):
+    began = time.monotonic()
+    result = step(*arguments)
+    print(f"{what:<10} {time.monotonic() - began:5.1f} s", flush=True)
+    return result
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/package", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", metavar="DIR", help="the build tree")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where the packages go (BUILD/packages)")
+    parser.add_argument("--no-build", action="store_true", help="everything is built already")
+    parser.add_argument("--no-lint", action="store_true", help="without lintian")
+    return parser.parse_args()
+
+
+def main():
+    asked = parse()
+    tree = asked.build.resolve()
+    out = (asked.out or tree / "packages").resolve()
+    if not asked.no_build:
+        timed("build", build, tree)
+    packages = timed("pack", pack, tree, out)
+    if not asked.no_lint:
+        warnings = timed("lintian", lint, packages)
+        print(warnings, end="")
+    for package in packages:
+        print(f"{package.stat().st_size / 1e6:6.2f} MB  {package}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (Failed, OSError) as problem:
+        print(f"scripts/package: {problem}", file=sys.stderr)
+        sys.exit(1)

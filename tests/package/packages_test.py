@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""The packages of the build tree at hand, as scripts/package makes them: what is in each, and what lintian says."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ["EDDY_BIN"]).parent
+PACKAGES = ("eddy", "eddy-doc", "eddy-lab")
+
+
+def output_of(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{command[0]} exited with {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="eddy-packages-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.out = Path(cls.folder.name)
+        cls.said = output_of(ROOT / "scripts/package", "--build", BUILD, "--no-build", "--out", cls.out)
+
+    def package(self, name):
+        found = list(self.out.glob(f"{name}_*.deb"))
+        self.assertEqual(len(found), 1, f"one package {name} in {self.out}")
+        return found[0]
+
+    def field(self, name, field):
+        return output_of("dpkg-deb", "--field", self.package(name), field).strip()
+
+    def files(self, name):
+        listed = output_of("dpkg-deb", "--contents", self.package(name)).splitlines()
+        return {line.split(maxsplit=5)[5].split(" -> ")[0].lstrip(".") for line in listed}
+
+    def test_each_is_made_and_nothing_else_is_left(self):
+        self.assertEqual(sorted(path.name.split("_")[0] for path in self.out.iterdir()), sorted(PACKAGES))
+
+    def test_lintian_has_nothing_to_say(self):
+        self.assertEqual([line for line in self.said.splitlines() if line.startswith(("E:", "W:"))
+                          and "no-manual-page" not in line], [])
+
+    def test_the_version_is_that_of_the_programs(self):
+        said = output_of(BUILD / "bin/eddyd", "--version").split()
+        for name in PACKAGES:
+            self.assertIn(self.field(name, "Version"), said)
+
+    def test_drivers_that_are_loaded_at_run_time_are_named(self):
+        depends = self.field("eddy", "Depends")
+        for driver in ("mempool-ring", "bus-vdev", "net-af-packet", "net-af-xdp", "net-memif", "net-null", "net-pcap",
+                       "net-ring", "net-tap"):
+            self.assertIn(f"librte-{driver}", depends)
+
+    def test_data_of_the_lab_is_all_there(self):
+        files = self.files("eddy-lab")
+        for folder, kind in (("experiments", "*.yaml"), ("workloads", "*.csv")):
+            for path in (ROOT / "config" / folder).rglob(kind):
+                self.assertIn(f"/usr/share/eddy/{path.relative_to(ROOT / 'config')}", files)
+
+    def test_no_file_is_in_two_packages(self):
+        seen = [path for name in PACKAGES for path in self.files(name) if not path.endswith("/")]
+        self.assertEqual(len(seen), len(set(seen)))
+
+    def test_no_text_names_the_tree_it_was_built_in(self):
+        with tempfile.TemporaryDirectory() as place:
+            for name in PACKAGES:
+                output_of("dpkg-deb", "--extract", self.package(name), place)
+            texts = [path for path in Path(place).rglob("*") if path.is_file() and path.parent.name != "bin"]
+            self.assertGreater(len(texts), 50)
+            naming = [path for path in texts if str(ROOT).encode() in path.read_bytes()]
+        self.assertEqual(naming, [])
+
+
+class Installed(unittest.TestCase):
+    def test_a_prefix_and_a_component_can_be_chosen(self):
+        with tempfile.TemporaryDirectory() as place:
+            output_of("cmake", "--install", BUILD, "--prefix", place, "--component", "eddy-lab")
+            self.assertTrue((Path(place) / "share/eddy/experiments/leaf-spine.yaml").exists())
+            self.assertEqual(sorted(path.name for path in (Path(place) / "bin").iterdir() if path.name != "eddywire"),
+                             ["eddyhost", "eddylab"])
+            self.assertFalse((Path(place) / "share/doc/eddy/README.md").exists(), "another component's file")
+
+
+class Trouble(unittest.TestCase):
+    def refused(self, *arguments):
+        done = subprocess.run([ROOT / "scripts/package", *map(str, arguments)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return done.stderr
+
+    def test_a_tree_that_is_none(self):
+        with tempfile.TemporaryDirectory() as place:
+            said = self.refused("--build", place)
+            self.assertIn("is no build tree", said)
+            self.assertEqual(len(said.splitlines()), 1, said)
+
+    def test_a_folder_that_cannot_be_written(self):
+        said = self.refused("--build", BUILD, "--no-build", "--out", "/proc/packages")
+        self.assertIn("/proc/packages", said)
+        self.assertEqual(len(said.splitlines()), 1, said)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
