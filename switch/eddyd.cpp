@@ -12,6 +12,7 @@
 #include "switch/daemon.h"
 #include "switch/dpdk/eal.h"
 #include "switch/pcap_daemon.h"
+#include "switch/show_capabilities.h"
 #include "system/command_line.h"
 #include "system/log_lines.h"
 #include "system/say.h"
@@ -26,6 +27,8 @@ struct Request {
   bool check = false;
   bool schema = false;
   bool print_config = false;
+  bool capabilities = false;
+  bool json = false;
   bool json_log = false;
   std::string clock = "tsc";
   std::string events;
@@ -43,9 +46,21 @@ int run_from_captures(const Request& request, const eddy::config::SwitchConfig& 
       {.config = config, .events_path = request.events, .drain_time = drain_time.value()});
 }
 
+void show_capabilities(const Request& request, const eddy::config::SwitchConfig& config) {
+  const std::string shown =
+      request.json ? eddy::capability_demand_json(config) : eddy::capability_demand_text(config);
+  std::fputs(shown.c_str(), stdout);
+}
+
 int run(const Request& request) {
   if (request.schema) {
     std::fputs(eddy::config::json_schema().c_str(), stdout);
+    return eddy::kExitOk;
+  }
+  if (request.capabilities && request.config.empty()) {
+    const std::string table =
+        request.json ? eddy::capability_table_json() : eddy::capability_table_text();
+    std::fputs(table.c_str(), stdout);
     return eddy::kExitOk;
   }
   if (const auto problems = eddy::check_file_prefix(request.eal); !problems.empty()) {
@@ -64,7 +79,8 @@ int run(const Request& request) {
   eddy::say("", loaded->warnings, eddy::LogLevel::warning);
   if (request.print_config) std::fputs(print_config(loaded->config).c_str(), stdout);
   if (request.check) std::fputs(eddy::printable_lines(describe(loaded->config)).c_str(), stdout);
-  if (request.print_config || request.check) return eddy::kExitOk;
+  if (request.capabilities) show_capabilities(request, loaded->config);
+  if (request.print_config || request.check || request.capabilities) return eddy::kExitOk;
   if (request.clock == "pcap") return run_from_captures(request, loaded->config);
   DaemonOptions options;
   options.config_path = request.config;
@@ -88,6 +104,10 @@ int main(int argc, char** argv) {
   app.add_flag("--check", request.check, "check the configuration, say what it means, and end");
   app.add_flag("--print-config", request.print_config, "print the configuration in force, and end");
   app.add_flag("--schema", request.schema, "print the JSON Schema of the configuration, and end");
+  auto* const capabilities = app.add_flag(
+      "--capabilities", request.capabilities,
+      "print what each kind of port asks of the kernel, with --config what this one does, and end");
+  app.add_flag("--json", request.json, "with --capabilities: as JSON")->needs(capabilities);
   app.add_flag("--json-log", request.json_log, "log one JSON object a line");
   app.add_option("--clock", request.clock,
                  "tsc, or pcap: run from the captures of net_pcap ports, in their time")

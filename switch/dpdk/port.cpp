@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/capabilities.h"
 #include "switch/dpdk/driver_thread.h"
 #include "switch/dpdk/interface.h"
 #include "switch/dpdk/packet_socket.h"
@@ -21,17 +22,16 @@ namespace eddy {
 namespace {
 
 constexpr uint16_t kDescriptors = 1'024;
-enum Capability : int { kNetAdmin = 12, kNetRaw = 13, kSysAdmin = 21 };
 
-bool has_capability(Capability capability) {
+config::CapabilitySet held_capabilities() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
     if (word != "CapEff:") continue;
     uint64_t mask = 0;
     status >> std::hex >> mask;
-    return (mask >> capability & 1) != 0;
+    return config::CapabilitySet::of_mask(mask);
   }
-  return true;  // unknown: let the device say it
+  return config::CapabilitySet::of_mask(~uint64_t{0});  // unknown: let the device say it
 }
 
 std::string socket_of(const DeviceArgs& device) {
@@ -70,21 +70,25 @@ Problems check_memif(const DeviceArgs& device) {
   return check_socket_path(path);
 }
 
-Problems check_interface(const DeviceArgs& device, Capability capability, const char* name) {
-  if (!has_capability(capability)) return {std::string("needs the capability ") + name};
+Problems check_interface(const DeviceArgs& device) {
   const std::string interface(device.find("iface").value_or(""));
   if (interface.empty()) return {"needs iface=<network interface>"};
   if (if_nametoindex(interface.c_str()) == 0) return {"there is no network interface " + interface};
   return {};
 }
 
+Problems check_capabilities(const DeviceArgs& device) {
+  const auto missing = config::capability_row(device.to_string()).needs - held_capabilities();
+  if (missing.empty()) return {};
+  const std::string_view which = missing.list().size() == 1 ? "capability " : "capabilities ";
+  return {"needs the " + std::string(which) + missing.words("CAP_", ", ")};
+}
+
 Problems check_device(const DeviceArgs& device) {
+  if (Problems problems = check_capabilities(device); !problems.empty()) return problems;
   const std::string driver = device.driver();
   if (driver == "net_memif") return check_memif(device);
-  if (device.is_af_packet()) return check_interface(device, kNetRaw, "CAP_NET_RAW");
-  if (device.is_af_xdp()) return check_interface(device, kNetAdmin, "CAP_NET_ADMIN");
-  if (driver == "net_tap" && !has_capability(kNetAdmin))
-    return {"needs the capability CAP_NET_ADMIN"};
+  if (device.is_af_packet() || device.is_af_xdp()) return check_interface(device);
   if (driver == "net_tap" && access("/dev/net/tun", R_OK | W_OK) != 0)
     return {"cannot use /dev/net/tun: " + std::string(std::strerror(errno))};
   return {};
