@@ -39,9 +39,10 @@ constexpr std::string_view kExperiments =
 # Experiments
 
 One YAML file describes one experiment: a fabric, its hosts, the traffic, what goes wrong and how long it
-runs. Files are in `config/experiments/`, the JSON Schema is `config/experiment.schema.json`. Values are
-written as in [configuration.md](configuration.md): units are mandatory, unknown keys are errors, all
-problems are reported at once as `file:line:column: what, what would be valid`.
+runs. Those that come with Eddy are in `config/experiments/`, or in `/usr/share/eddy/experiments` of a package
+(`eddylab list`); the JSON Schema is what `eddylab schema experiment` prints. Values are
+written as in [configuration.md](configuration.md): units are mandatory, unknown keys are errors, all problems
+are reported at once as `file:line:column: what, what would be valid`.
 
 ## Sizes and variants
 
@@ -68,8 +69,9 @@ lists are replaced. Another `load_balancer.scheme` starts from that scheme's def
 ## Files and names
 
 A workload (`cdf: web_search`) is `web_search.csv` in the first of these that has it: the experiment's folder,
-its `workloads`, the `workloads` beside it, `config/workloads` below the current folder or in the tree of the program. A name with a `.` or
-`/` is a path from the experiment's folder. Results name the file, its FNV-1a digest (64 bits) and its mean.
+its `workloads`, the `workloads` beside it, or `workloads` of a data folder. A name with a `.` or `/` is a path
+from the experiment's folder. Data folders are, in this order: `$EDDY_DATA`, `config` of the current folder,
+`config` of the tree that the program was built in, `share/eddy` beside the program's `bin`, `/usr/share/eddy`. Results name the file, its FNV-1a digest (64 bits) and its mean.
 
 Hosts are named `all`, `leaf2` (all of a leaf), `leaf1.host3`, `host12` (the twelfth of all), with ranges as in
 `leaf1.host1-8` or `leaf1-3`.

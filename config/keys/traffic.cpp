@@ -65,7 +65,7 @@ std::vector<Key> load_keys() {
       key<S>(&S::cdf, {.name = "cdf",
                        .max = 512,
                        .default_says = "required with type: poisson",
-                       .help = "flow sizes: a workload of config/workloads, such as web_search, or "
+                       .help = "flow sizes: a workload, such as web_search, or "
                                "a path (with a '.' or '/') from the experiment's folder",
                        .applies = kPoisson,
                        .applies_says = "type: poisson"}),

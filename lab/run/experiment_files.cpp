@@ -2,29 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 
-#include "lab/traffic/build_tree.h"
+#include "system/data_folders.h"
 
 namespace eddy::lab {
-namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path("config") / "experiments";
-
-}  // namespace
-
 std::vector<fs::path> all_experiments() {
-  for (const fs::path& folder : {kFolder, build_tree() / kFolder}) {
-    std::vector<fs::path> files;
+  std::map<std::string, fs::path> files;  // by ID; the first folder that has one counts
+  for (const fs::path& data : data_folders()) {
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error))
-      if (entry.path().extension() == ".yaml") files.push_back(entry.path());
-    std::ranges::sort(files);
-    if (!files.empty()) return files;
+    for (const auto& entry : fs::directory_iterator(data / "experiments", error))
+      if (entry.path().extension() == ".yaml")
+        files.emplace(entry.path().stem().string(), entry.path());
   }
-  return {};
+  std::vector<fs::path> out;
+  for (const auto& [id, file] : files) out.push_back(file);
+  return out;
 }
 
 Result<fs::path> experiment_file(const std::string& argument) {
@@ -34,8 +30,11 @@ Result<fs::path> experiment_file(const std::string& argument) {
     if (file.stem() == argument) return file;
     known += (known.empty() ? "" : ", ") + file.stem().string();
   }
+  std::string looked;
+  for (const fs::path& data : data_folders())
+    looked += (looked.empty() ? "" : ", ") + (data / "experiments").string();
   return Result<fs::path>::failure(
-      fmt::format("no experiment \"{}\" in {}; {}", argument, kFolder.string(),
+      fmt::format("no experiment \"{}\", looked in {}; {}", argument, looked,
                   known.empty() ? "a file is named with its ending, such as ./mine.yaml"
                                 : "there are: " + known));
 }

@@ -1,7 +1,7 @@
 // Which file an experiment's ID stands for.
 //
-// An argument with a '.' or '/' is a file. Any other is ID.yaml in config/experiments, below the
-// current folder or else in the tree that the program was built in. Control plane only.
+// An argument with a '.' or '/' is a file. Any other is ID.yaml in the first of data_folders()
+// whose `experiments` has it. Control plane only.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 namespace eddy::lab {
 
 Result<std::filesystem::path> experiment_file(const std::string& argument);
-// All IDs, sorted.
+// The file of every ID, sorted by ID.
 std::vector<std::filesystem::path> all_experiments();
 
 }  // namespace eddy::lab

@@ -4,14 +4,12 @@
 #include <fstream>
 #include <system_error>
 
-#include "lab/traffic/build_tree.h"
+#include "system/data_folders.h"
 
 namespace eddy::lab {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kWorkloads = fs::path("config") / "workloads";
 
 bool is_path(const std::string& name) {
   return name.find_first_of("./") != std::string::npos;
@@ -38,8 +36,10 @@ Result<NamedText> read_file(const fs::path& path) {
 std::vector<fs::path> TrafficFiles::candidates(const std::string& name) const {
   if (is_path(name)) return {folder_ / name};
   const std::string file = name + ".csv";
-  return {folder_ / file, folder_ / "workloads" / file, folder_ / ".." / "workloads" / file,
-          kWorkloads / file};
+  std::vector<fs::path> out = {folder_ / file, folder_ / "workloads" / file,
+                               folder_ / ".." / "workloads" / file};
+  for (const fs::path& data : data_folders()) out.push_back(data / "workloads" / file);
+  return out;
 }
 
 Result<NamedText> TrafficFiles::operator()(const std::string& name) const {
@@ -49,9 +49,6 @@ Result<NamedText> TrafficFiles::operator()(const std::string& name) const {
     if (fs::is_regular_file(path, error)) return read_file(path);
     looked += (looked.empty() ? "" : ", ") + path.lexically_normal().string();
   }
-  const fs::path built_with = build_tree() / kWorkloads / (name + ".csv");
-  if (std::error_code error; !is_path(name) && fs::is_regular_file(built_with, error))
-    return read_file(built_with);
   return Result<NamedText>::failure("no file for " + in_quotes(name) + ", looked for " + looked);
 }
 

@@ -2,9 +2,8 @@
 //
 // A name with a '.' or '/' is a path, relative to the experiment's folder. Any other name is that
 // of a workload, NAME.csv, in the first of these that has it: the experiment's folder, its
-// `workloads`, `workloads` beside it (as config/experiments has), config/workloads below the
-// current folder, or in the tree that the program was built in. Files have at most kMaxTrafficFile
-// octets. Control plane only; keeps nothing.
+// `workloads`, `workloads` beside it (as config/experiments has), `workloads` of data_folders().
+// Files have at most kMaxTrafficFile octets. Control plane only; keeps nothing.
 #pragma once
 
 #include <cstddef>

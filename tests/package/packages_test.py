@@ -60,8 +60,8 @@ class Packages(unittest.TestCase):
 
     def test_data_of_the_lab_is_all_there(self):
         files = self.files("eddy-lab")
-        for folder, kind in (("experiments", "*.yaml"), ("workloads", "*.csv")):
-            for path in (ROOT / "config" / folder).rglob(kind):
+        for folder in ("experiments", "workloads"):
+            for path in (ROOT / "config" / folder).rglob("*.*"):
                 self.assertIn(f"/usr/share/eddy/{path.relative_to(ROOT / 'config')}", files)
 
     def test_no_file_is_in_two_packages(self):
@@ -79,13 +79,54 @@ class Packages(unittest.TestCase):
 
 
 class Installed(unittest.TestCase):
+    """Below a prefix, run from a folder that has nothing: only the program's own place says where its data is."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="eddy-installed-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.prefix = Path(cls.folder.name) / "prefix"
+        cls.empty = Path(cls.folder.name) / "empty"
+        cls.empty.mkdir()
+        output_of("cmake", "--install", BUILD, "--prefix", cls.prefix, "--component", "eddy-lab")
+
+    def eddylab(self, *words, data="", prefix=None):
+        return subprocess.run([(prefix or self.prefix) / "bin/eddylab", *words], cwd=self.empty, capture_output=True,
+                              text=True, check=False, env=os.environ | {"EDDY_DATA": str(data)})
+
     def test_a_prefix_and_a_component_can_be_chosen(self):
-        with tempfile.TemporaryDirectory() as place:
-            output_of("cmake", "--install", BUILD, "--prefix", place, "--component", "eddy-lab")
-            self.assertTrue((Path(place) / "share/eddy/experiments/leaf-spine.yaml").exists())
-            self.assertEqual(sorted(path.name for path in (Path(place) / "bin").iterdir() if path.name != "eddywire"),
-                             ["eddyhost", "eddylab"])
-            self.assertFalse((Path(place) / "share/doc/eddy/README.md").exists(), "another component's file")
+        self.assertTrue((self.prefix / "share/eddy/experiments/leaf-spine.yaml").exists())
+        self.assertEqual(sorted(path.name for path in (self.prefix / "bin").iterdir() if path.name != "eddywire"),
+                         ["eddyhost", "eddylab"])
+        self.assertFalse((self.prefix / "share/doc/eddy/README.md").exists(), "another component's file")
+
+    def test_experiments_workloads_and_topologies_are_found(self):
+        listed = self.eddylab("list")
+        self.assertEqual([line.split()[0] for line in listed.stdout.splitlines()[1:]],
+                         sorted(path.stem for path in (ROOT / "config/experiments").glob("*.yaml")), listed.stderr)
+        for experiment in ("rlb-s1", "letflow-asymmetry"):
+            done = self.eddylab("validate", experiment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"{self.prefix}/share/eddy/experiments/{experiment}.yaml: good", done.stdout.replace("bin/../", ""))
+
+    def test_what_the_user_names_is_first_and_the_rest_is_found_still(self):
+        mine = Path(self.folder.name) / "mine"
+        (mine / "experiments").mkdir(parents=True)
+        text = (ROOT / "config/experiments/leaf-spine.yaml").read_text()
+        for name in ("leaf-spine", "of-my-own"):
+            (mine / f"experiments/{name}.yaml").write_text(text)
+        for name, folder in (("leaf-spine", mine), ("of-my-own", mine), ("incast", self.prefix / "share/eddy")):
+            done = self.eddylab("validate", name, data=mine)
+            self.assertIn(f"{folder}/experiments/{name}.yaml: good", done.stdout, done.stderr)
+
+    def test_a_lack_of_data_says_where_it_looked(self):
+        bare = Path(self.folder.name) / "bare"
+        (bare / "bin").mkdir(parents=True)
+        os.link(self.prefix / "bin/eddylab", bare / "bin/eddylab")
+        done = self.eddylab("run", "nowhere", data="/srv/mine", prefix=bare)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('no experiment "nowhere", looked in /srv/mine/experiments, config/experiments, '
+                      f"{bare}/share/eddy/experiments, /usr/share/eddy/experiments; ", done.stderr)
 
 
 class Trouble(unittest.TestCase):
