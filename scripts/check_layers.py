@@ -73,6 +73,7 @@ ROOMS = {
         "report": (),
         "serve": ("report",),
         "top": ("report",),
+        "ctl": ("report", "serve", "top"),
     },
     "lab": {
         "fabric": (),

@@ -4,7 +4,7 @@ _eddyctl() {
   local -a named=()
   for ((i = 1; i < COMP_CWORD - 1; i++)); do
     case "${COMP_WORDS[i]}" in
-      --name | --socket) named=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}") ;;
+      --name | --socket | --dir) named+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}") ;;
     esac
   done
   case "$previous" in
@@ -19,11 +19,13 @@ _eddyctl() {
         grep -o '"port":"[^"]*"' | cut -d'"' -f4)
       ;;
     tx) choices="on off" ;;
-    --name) choices=$(eddyctl list 2>/dev/null) ;;
+    --name) choices=$(eddyctl "${named[@]}" list 2>/dev/null) ;;
+    --ports) choices="fabric all none" ;;
+    --dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
     --socket) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
-    reload | top | list | counters) choices="" ;;
+    reload | top | healthy | list | counters) choices="" ;;
     *)
-      choices="show clear set reload top list counters --name --socket --json --all --port --leaf --top --watch --markdown"
+      choices="show clear set reload top healthy list counters --name --dir --socket --ports --json --all --port --leaf --top --watch --markdown"
       [[ "${COMP_WORDS[COMP_CWORD-2]}" == port ]] && choices="tx"
       ;;
   esac

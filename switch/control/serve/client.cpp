@@ -130,6 +130,14 @@ class Conversation {
   bool told_ = false;
 };
 
+int error_of_connect(const std::string& path, int socket_type) {
+  sockaddr_un address;
+  if (!fill_unix_address(path, address)) return ENAMETOOLONG;
+  const Fd fd(::socket(AF_UNIX, socket_type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  return ::connect(fd.get(), generic, sizeof(address)) == 0 ? 0 : errno;
+}
+
 bool is_flat(const Json& row) {
   return row.is_object() && std::all_of(row.begin(), row.end(),
                                         [](const Json& member) { return !member.is_structured(); });
@@ -154,13 +162,16 @@ Problems check_report(const Json& result) {
 }
 
 Problems try_socket(const std::string& path, int socket_type) {
-  sockaddr_un address;
-  if (!fill_unix_address(path, address)) return problem(path, "path is too long");
-  const Fd fd(::socket(AF_UNIX, socket_type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  const int error = error_of_connect(path, socket_type);
   // EAGAIN: there is a listener, whose queue is full.
-  if (::connect(fd.get(), generic, sizeof(address)) == 0 || errno == EAGAIN) return {};
+  if (error == 0 || error == EAGAIN) return {};
+  if (error == ENAMETOOLONG) return problem(path, "path is too long");
+  errno = error;
   return unreachable(path);
+}
+
+bool is_of_another_type(const std::string& path, int socket_type) {
+  return error_of_connect(path, socket_type) == EPROTOTYPE;
 }
 
 std::map<std::string, std::string> telemetry_sockets(const std::string& runtime_directory) {

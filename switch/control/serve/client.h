@@ -37,6 +37,9 @@ Problems check_report(const Json& result);
 // empty: somebody listens.
 Problems try_socket(const std::string& path, int socket_type);
 
+// Somebody serves the socket, but as one of another type: memif's are SOCK_SEQPACKET.
+bool is_of_another_type(const std::string& path, int socket_type);
+
 // Switch name -> telemetry socket, of every process whose telemetry answers.
 std::map<std::string, std::string> telemetry_sockets(const std::string& runtime_directory);
 

@@ -1,0 +1,65 @@
+#include "switch/control/ctl/arguments.h"
+
+#include <cstdlib>
+
+#include "net/text/plain_name.h"
+#include "switch/control/ctl/action.h"
+#include "switch/control/ctl/health.h"
+#include "switch/control/report/words.h"
+#include "system/say.h"
+
+namespace eddy::control {
+namespace {
+
+void declare_which(CLI::App& app, Arguments& arguments) {
+  auto* name =
+      app.add_option("--name", arguments.name,
+                     "which switch; default: what EDDY_SWITCH names, else the only one that runs");
+  auto* folder = app.add_option("--dir", arguments.folder,
+                                "folder of the control sockets, such as /run/eddy/lab/FABRIC")
+                     ->default_str(std::string(kSocketDirectory));
+  app.add_option("--socket", arguments.socket, "its control socket, instead of --name")
+      ->excludes(name)
+      ->excludes(folder);
+}
+
+}  // namespace
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.footer(footer());
+  declare_which(app, arguments);
+  app.add_flag("--json", arguments.json, "for programs: one JSON value a line");
+  app.add_flag("--all", arguments.options.all,
+               "rows in which nothing has happened, too; healthy: every switch of the folder");
+  app.add_option("--port", arguments.options.port, "only rows of this port; clear: only this port");
+  app.add_option("--leaf", arguments.options.leaf, "only rows of this destination leaf");
+  app.add_option("--top", arguments.options.top, "at most so many rows (flows: 50 unless said)")
+      ->check(CLI::Range(uint64_t{1}, kMostTop));
+  app.add_option("--watch", arguments.watch_s,
+                 "repeat every N seconds; top: every second unless said")
+      ->check(CLI::Range(1, 3600));
+  app.add_option("--ports", arguments.ports,
+                 "healthy: whose ports have to be up: " + join_words(port_choice_words()) +
+                     "; default: " + std::string(port_choice_words().front().name));
+  app.add_flag("--markdown", arguments.markdown, "counters: as docs/counters.md");
+  app.add_option("words", arguments.words, "the command, as below");
+}
+
+Problems default_name(Arguments& arguments) {
+  if (!arguments.name.empty() || !arguments.socket.empty()) return {};
+  const char* name = std::getenv(kSwitchVariable);
+  if (name == nullptr || *name == '\0') return {};
+  arguments.name = name;
+  return check_plain_name(kSwitchVariable, arguments.name);
+}
+
+Problems check_names(const Arguments& arguments) {
+  return arguments.name.empty() ? Problems{} : check_plain_name("--name", arguments.name);
+}
+
+int fail(int code, const Problems& problems) {
+  say("eddyctl: ", problems);
+  return code;
+}
+
+}  // namespace eddy::control

@@ -1,0 +1,44 @@
+// Arguments: the command line of eddyctl as plain values, and how CLI11 is told of it.
+//
+// Owner: main. Cost: once a process.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "net/result.h"
+#include "switch/control/report/report_options.h"
+
+namespace eddy::control {
+
+// Exit codes.
+inline constexpr int kDone = 0;
+inline constexpr int kRefused = 1;  // by the switch, or it cannot be reached
+inline constexpr int kUsage = 2;
+
+// Names a switch where --name, --socket and --all do not.
+inline constexpr const char* kSwitchVariable = "EDDY_SWITCH";
+
+struct Arguments {
+  std::string name;
+  std::string socket;
+  std::string folder;  // of control sockets
+  bool json = false;
+  bool markdown = false;
+  int watch_s = 0;
+  std::string ports;  // that count for health: of port_choice_words()
+  ReportOptions options;
+  std::vector<std::string> words;
+};
+
+void declare(CLI::App& app, Arguments& arguments);
+// Takes the name from the environment where the line has none; the problem, or empty. For commands
+// that concern one switch.
+Problems default_name(Arguments& arguments);
+Problems check_names(const Arguments& arguments);
+
+// Says the problems and returns the code.
+int fail(int code, const Problems& problems);
+
+}  // namespace eddy::control

@@ -1,0 +1,109 @@
+#include "switch/control/ctl/switches.h"
+
+#include <sys/socket.h>
+
+#include <filesystem>
+
+#include "net/text/plain_name.h"
+#include "switch/control/report/words.h"
+#include "switch/control/serve/client.h"
+#include "system/run_folder.h"
+
+namespace eddy::control {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const Arguments& arguments) {
+  return arguments.folder.empty() ? fs::path(kSocketDirectory) : fs::path(arguments.folder);
+}
+
+// Control sockets by name. What cannot be one, such as a file or memif's, is left out.
+std::map<std::string, fs::path> control_sockets(const fs::path& folder) {
+  std::map<std::string, fs::path> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const fs::path& path = entry.path();
+    if (path.extension() == ".sock" && is_plain_name(path.stem().native()) &&
+        entry.is_socket(ignored) && !is_of_another_type(path, SOCK_STREAM))
+      found[path.stem()] = path;
+  }
+  return found;
+}
+
+std::string listed(const std::set<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+// Why there is nobody, as far as the folder says.
+Problems nobody(const Arguments& arguments, const Sockets& sockets) {
+  const fs::path folder = folder_of(arguments);
+  std::error_code error;
+  if (!arguments.folder.empty() && !fs::is_directory(folder, error))
+    return {"--dir " + arguments.folder + ": there is no such folder"};
+  const std::string telemetry = arguments.folder.empty() ? dpdk_run_folder() : "";
+  Problems out{"no switch runs here (looked in " + folder.string() +
+               (telemetry.empty() ? "" : " and " + telemetry) + ")"};
+  for (const auto& [name, problem] : sockets.problems) out.push_back(problem);
+  return out;
+}
+
+// No name was given; the problem, or empty and the name is that of the only one that runs.
+Problems choose_only_one(Arguments& arguments, const Sockets& sockets) {
+  if (sockets.running.size() > 1)
+    return {"several switches run here, choose with --name: " + listed(sockets.running)};
+  if (sockets.running.empty()) return nobody(arguments, sockets);
+  arguments.name = *sockets.running.begin();
+  return {};
+}
+
+}  // namespace
+
+Sockets find_sockets(const Arguments& arguments) {
+  Sockets found;
+  for (const auto& [name, path] : control_sockets(folder_of(arguments))) {
+    const Problems problems = try_socket(path, SOCK_STREAM);
+    if (problems.empty()) found.running.insert(name);
+    if (!problems.empty()) found.problems[name] = problems.front();
+  }
+  if (!arguments.folder.empty()) return found;
+  for (const auto& [name, socket] : telemetry_sockets(dpdk_run_folder()))
+    found.running.insert(name);
+  return found;
+}
+
+Problems choose_switch(Arguments& arguments) {
+  if (!arguments.socket.empty()) return {};
+  if (!arguments.name.empty() && try_socket(control_socket(arguments), SOCK_STREAM).empty())
+    return {};
+  const Sockets sockets = find_sockets(arguments);
+  if (arguments.name.empty()) return choose_only_one(arguments, sockets);
+  if (sockets.running.contains(arguments.name)) return {};
+  const auto problem = sockets.problems.find(arguments.name);
+  if (problem != sockets.problems.end()) return {problem->second};
+  return {"no switch \"" + arguments.name + "\" runs here" +
+          (sockets.running.empty() ? "" : "; running: " + listed(sockets.running))};
+}
+
+std::string control_socket(const Arguments& arguments) {
+  if (!arguments.socket.empty()) return arguments.socket;
+  return folder_of(arguments) / (arguments.name + ".sock");
+}
+
+Result<std::vector<Target>> targets_of(Arguments arguments, bool all) {
+  if (!all) {
+    if (Problems problems = choose_switch(arguments); !problems.empty()) return problems;
+    const std::string path = control_socket(arguments);
+    return std::vector<Target>{
+        {arguments.name.empty() ? fs::path(path).stem().string() : arguments.name, path}};
+  }
+  std::vector<Target> targets;
+  for (const auto& [name, path] : control_sockets(folder_of(arguments)))
+    targets.push_back({name, path});
+  if (targets.empty()) return nobody(arguments, {});
+  return targets;
+}
+
+}  // namespace eddy::control
