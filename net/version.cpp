@@ -8,6 +8,10 @@ std::string build_commit() {
   return kEddyCommit;
 }
 
+std::string build_version() {
+  return EDDY_VERSION;
+}
+
 std::string version_line(const std::string& program) {
   constexpr size_t kShort = 12;
   const std::string commit = build_commit();

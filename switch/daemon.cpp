@@ -13,16 +13,19 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string_view>
 
+#include "net/quantity.h"
 #include "switch/control/serve/control.h"
 #include "switch/control/serve/log.h"
 #include "switch/dataplane/object/switch.h"
 #include "switch/dpdk/clock.h"
 #include "switch/dpdk/driver_guard.h"
 #include "switch/dpdk/eal.h"
+#include "switch/dpdk/interface_wait.h"
 #include "switch/dpdk/plan.h"
 #include "switch/dpdk/pools.h"
 #include "switch/dpdk/port_manager.h"
@@ -290,11 +293,32 @@ void Daemon::take_down() {
     spdlog::info("switch {} ends, {} packets given up", config_.name, switch_->balance().held);
 }
 
+// Whether the process ends here, and how.
+std::optional<int> wait_for_interfaces(const DaemonOptions& options, Duration patience) {
+  const auto wanted = wanted_interfaces(options.config, std::getenv("CLAB_INTFS"));
+  if (!wanted) {
+    say("eddyd: ", wanted.problems());
+    return kExitBadConfig;
+  }
+  const WaitResult result = wait_for_interfaces(wanted.value(), patience);
+  if (result.end == WaitEnd::all_there) return std::nullopt;
+  if (result.end == WaitEnd::signalled) {
+    spdlog::info("ended while waiting for {}", result.missing);
+    return kExitOk;
+  }
+  say("eddyd: ", {"not there after " + to_string(patience) + ": " + result.missing});
+  return kExitFailure;
+}
+
 }  // namespace
 
 int run_daemon(const DaemonOptions& options) {
   if (options.json_log) log_spdlog_as_json();
   control::make_default_log_printable();
+  if (options.patience) {
+    const auto ended = wait_for_interfaces(options, *options.patience);
+    if (ended) return *ended;
+  }
   Daemon daemon(options);
   const Problems problems = daemon.start();
   say("eddyd: ", problems);

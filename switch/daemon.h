@@ -5,10 +5,12 @@
 // Thread: the process's main one. Source: architecture, sections 1 and 6.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/config.h"
+#include "net/units.h"
 
 namespace eddy {
 
@@ -22,6 +24,7 @@ struct DaemonOptions {
   config::SwitchConfig config;  // as loaded, before scaled()
   std::vector<std::string> eal_arguments;
   bool json_log = false;
+  std::optional<Duration> patience;  // with network interfaces that are not there yet
 };
 
 int run_daemon(const DaemonOptions& options);

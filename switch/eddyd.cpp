@@ -1,13 +1,16 @@
 // eddyd: the switch as a process.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/document.h"
 #include "config/load.h"
 #include "net/quantity.h"
 #include "net/text/printable.h"
+#include "net/text/required_version.h"
 #include "net/version.h"
 #include "switch/daemon.h"
 #include "switch/dpdk/eal.h"
@@ -21,6 +24,7 @@
 namespace {
 
 using eddy::DaemonOptions;
+using eddy::Problems;
 
 struct Request {
   std::string config;
@@ -33,6 +37,8 @@ struct Request {
   std::string clock = "tsc";
   std::string events;
   std::string drain_time = "10ms";
+  std::string wait;
+  std::string require_version;
   std::vector<std::string> eal;
 };
 
@@ -52,6 +58,33 @@ void show_capabilities(const Request& request, const eddy::config::SwitchConfig&
   std::fputs(shown.c_str(), stdout);
 }
 
+int serve(const Request& request, const eddy::config::SwitchConfig& config) {
+  DaemonOptions options;
+  options.config_path = request.config;
+  options.config = config;
+  options.eal_arguments = request.eal;
+  options.json_log = request.json_log;
+  if (!request.wait.empty()) {
+    const auto patience = eddy::parse_duration(request.wait);
+    if (!patience) {
+      eddy::say("eddyd: --wait: ", patience.problems());
+      return eddy::kExitBadConfig;
+    }
+    options.patience = patience.value();
+  }
+  return eddy::run_daemon(options);
+}
+
+// What is wrong with the command line itself.
+Problems check_request(const Request& request) {
+  if (!request.require_version.empty()) {
+    Problems problems =
+        eddy::check_required_version(eddy::build_version(), request.require_version);
+    if (!problems.empty()) return problems;
+  }
+  return eddy::check_file_prefix(request.eal);
+}
+
 int run(const Request& request) {
   if (request.schema) {
     std::fputs(eddy::config::json_schema().c_str(), stdout);
@@ -63,7 +96,7 @@ int run(const Request& request) {
     std::fputs(table.c_str(), stdout);
     return eddy::kExitOk;
   }
-  if (const auto problems = eddy::check_file_prefix(request.eal); !problems.empty()) {
+  if (const Problems problems = check_request(request); !problems.empty()) {
     eddy::say("eddyd: ", problems);
     return eddy::kExitBadConfig;
   }
@@ -82,12 +115,7 @@ int run(const Request& request) {
   if (request.capabilities) show_capabilities(request, loaded->config);
   if (request.print_config || request.check || request.capabilities) return eddy::kExitOk;
   if (request.clock == "pcap") return run_from_captures(request, loaded->config);
-  DaemonOptions options;
-  options.config_path = request.config;
-  options.config = loaded->config;
-  options.eal_arguments = request.eal;
-  options.json_log = request.json_log;
-  return eddy::run_daemon(options);
+  return serve(request, loaded->config);
 }
 
 }  // namespace
@@ -109,6 +137,13 @@ int main(int argc, char** argv) {
       "print what each kind of port asks of the kernel, with --config what this one does, and end");
   app.add_flag("--json", request.json, "with --capabilities: as JSON")->needs(capabilities);
   app.add_flag("--json-log", request.json_log, "log one JSON object a line");
+  app.add_option("--wait", request.wait,
+                 "wait so long for the network interfaces that devices name, and for as many as "
+                 "CLAB_INTFS says")
+      ->take_last();
+  app.add_option("--require-version", request.require_version,
+                 "end unless this is that version, the last number left aside")
+      ->take_last();
   app.add_option("--clock", request.clock,
                  "tsc, or pcap: run from the captures of net_pcap ports, in their time")
       ->check(CLI::IsMember({"tsc", "pcap"}))
@@ -118,6 +153,9 @@ int main(int argc, char** argv) {
                  "with --clock pcap: how long to run after the last frame")
       ->capture_default_str();
   eddy::spell_out_help(argc, argv);
+  // Before the line is understood: what is wrong with it shall be an object, too.
+  if (std::find(argv, argv + argc, std::string_view("--json-log")) != argv + argc)
+    eddy::log_as_json();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -128,6 +166,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return eddy::say_usage(app, error) == 0 ? eddy::kExitOk : eddy::kExitBadConfig;
   }
-  if (request.json_log) eddy::log_as_json();
   return run(request);
 }

@@ -2,10 +2,12 @@
 
 #include <sys/time.h>
 #include <unistd.h>
+#include <ext/stdio_sync_filebuf.h>
 
 #include <array>
 #include <atomic>
 #include <ctime>
+#include <iostream>
 #include <mutex>
 #include <utility>
 
@@ -79,6 +81,11 @@ ssize_t write_lines(void* cookie, const char* data, size_t size) {
   return static_cast<ssize_t>(size);
 }
 
+// For a stream of C++, which else keeps the FILE that it began with; as long as the process.
+std::streambuf* buffer_of(std::FILE* file) {
+  return new __gnu_cxx::stdio_sync_filebuf<char>(file);
+}
+
 }  // namespace
 
 std::string json_line(LogLevel level, std::string_view message) {
@@ -106,10 +113,25 @@ void log_as_json() {
   if (as_json.exchange(true)) return;
   // Libraries that say something there themselves mean a warning.
   stderr = json_stream([] { return LogLevel::warning; });
+  std::cerr.rdbuf(buffer_of(stderr));
+}
+
+void log_stdout_as_json() {
+  stdout = json_stream([] { return LogLevel::info; });
+  std::cout.rdbuf(buffer_of(stdout));
 }
 
 bool logs_json() {
   return as_json.load();
+}
+
+void say_lines(LogLevel level, std::string_view lines) {
+  while (!lines.empty()) {
+    const size_t end = lines.find('\n');
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+    if (!line.empty() || !logs_json()) log_line(level, printable(line));
+  }
 }
 
 void log_line(LogLevel level, std::string_view line) {

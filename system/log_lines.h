@@ -19,9 +19,15 @@ enum class LogLevel : uint8_t { debug, info, warning, error };
 // Once, first of all.
 void log_as_json();
 bool logs_json();
+// What libraries print on stdout from now on becomes an object, too, and goes to stderr. For a
+// process whose stdout says nothing else any more.
+void log_stdout_as_json();
 
 // The line, or its object.
 void log_line(LogLevel level, std::string_view line);
+
+// Each of these lines, without what a terminal would obey; empty ones only for people.
+void say_lines(LogLevel level, std::string_view lines);
 
 // The object of a line, without its end.
 std::string json_line(LogLevel level, std::string_view message);

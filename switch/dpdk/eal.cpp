@@ -164,6 +164,7 @@ LogLevel level_of_dpdk() {
 void open_log() {
   static std::FILE* const stream = json_stream(level_of_dpdk);
   rte_openlog_stream(stream);
+  log_stdout_as_json();  // EAL prints its usage there
 }
 
 int print_warnings(int level, const char* format, va_list arguments) {

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <functional>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -79,6 +81,34 @@ TEST(LogLines, OfOthersAreObjectsToo) {
                                      "\n");
               }),
               ElementsAre("warning: from a library", "warning: and \"more\"", "info: as it is"));
+}
+
+TEST(LogLines, OfStreamsOfCxxAreObjectsToo) {
+  EXPECT_THAT(objects_of([] {
+                log_as_json();
+                std::cerr << "from " << 1 << " stream\n";
+              }),
+              ElementsAre("warning: from 1 stream"));
+}
+
+TEST(LogLines, OfStdoutAreObjectsOnStderrWhereAskedFor) {
+  EXPECT_THAT(objects_of([] {
+                log_as_json();
+                log_stdout_as_json();
+                std::printf("usage: %d\n", 1);
+                std::cout << "and more\n" << std::flush;
+              }),
+              ElementsAre("info: usage: 1", "info: and more"));
+}
+
+TEST(LogLines, OfATextKeepItsEmptyLinesForPeopleOnly) {
+  const auto say = [] { say_lines(LogLevel::error, "one\n\ntwo \x1b[31m\nthree"); };
+  EXPECT_THAT(lines_of(say), ElementsAre("one", "", "two \\x1b[31m", "three"));
+  EXPECT_THAT(objects_of([&] {
+                log_as_json();
+                say();
+              }),
+              ElementsAre("error: one", "error: two \\x1b[31m", "error: three"));
 }
 
 TEST(LogLines, TheLastWordsOfAnAbortAreNotLost) {
