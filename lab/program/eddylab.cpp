@@ -44,7 +44,7 @@ struct Arguments {
   RealArguments real;   // run --real, up
   std::vector<std::string> down;
   std::vector<std::string> files;  // validate
-  std::string experiment;          // topology, config
+  std::string experiment;          // list, topology, config
   std::string size = "full";
   std::vector<std::string> sets;
   std::string switch_name;  // config: one switch of the fabric, for eddyd
@@ -56,6 +56,7 @@ struct Arguments {
   bool figures = false;
   std::string figures_to;
   bool json = false;
+  bool names = false;  // list
   std::string schema = "experiment";
   ReportArguments report;
   CompareArguments compare;
@@ -78,7 +79,22 @@ std::string sizes_of(const fs::path& file) {
   return out;
 }
 
-int list_command() {
+// For completion of command lines: one name a line, of what is asked for.
+int list_names(const Arguments& arguments) {
+  if (arguments.experiment.empty()) {
+    for (const fs::path& file : all_experiments())
+      std::cout << printable(file.stem().string()) << "\n";
+    return kDone;
+  }
+  const auto loaded = load(arguments);
+  if (!loaded) return complain(kUsage, loaded.problems());
+  for (const config::ExperimentRun& run : loaded.value().runs)
+    if (!run.variant.empty()) std::cout << printable(run.variant) << "\n";
+  return kDone;
+}
+
+int list_command(const Arguments& arguments) {
+  if (arguments.names || !arguments.experiment.empty()) return list_names(arguments);
   std::vector<std::vector<std::string>> rows = {{"ID", "sizes", "variants", "seeds", "title"}};
   int code = kDone;
   for (const fs::path& file : all_experiments()) {
@@ -309,7 +325,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.require_subcommand(1);
   declare_run(app, arguments);
   declare_real(app, arguments);
-  app.add_subcommand("list", "the experiments there are");
+  CLI::App* list = app.add_subcommand("list", "the experiments there are");
+  list->add_option("experiment", arguments.experiment, "ID or file: its variants instead");
+  list->add_flag("--names", arguments.names, "only the IDs");
   app.add_subcommand("validate", "check files of experiments: all that is wrong")
       ->add_option("files", arguments.files, "IDs or files")
       ->required();
@@ -358,7 +376,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
     return arguments.really ? run_real_command(real_of(arguments)) : run_command(arguments.run);
   if (command == "up") return up_command(arguments.real);
   if (command == "down") return down_command(arguments.down);
-  if (command == "list") return list_command();
+  if (command == "list") return list_command(arguments);
   if (command == "validate") return validate_command(arguments);
   if (command == "topology") return topology_command(arguments);
   if (command == "config") return config_command(arguments);

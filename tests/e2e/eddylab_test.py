@@ -393,6 +393,13 @@ class Shown(Eddylab):
                               timeout=PATIENCE, check=True)
         ids = [line.split()[0] for line in done.stdout.splitlines()[1:]]
         self.assertEqual(ids, sorted(p.stem for p in (ROOT / "config/experiments").glob("*.yaml")))
+        self.assertEqual(self.call("list", "--names").stdout.split(), ids)
+
+    def test_the_variants_of_an_experiment_are_listed(self):
+        self.assertEqual(self.call("list", "leaf-spine").stdout.splitlines(),
+                         ["scheme=ecmp", "scheme=letflow", "scheme=presto", "scheme=drill"])
+        self.assertEqual(self.call("list", "leaf-spine", "--names").stdout.count("scheme="), 4)
+        self.assertIn("no experiment", self.call("list", "none", code=2).stderr)
 
 
 class Mistakes(Eddylab):

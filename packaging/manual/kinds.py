@@ -1,0 +1,76 @@
+"""What an argument stands for, where its help does not list the values: how the pages name it, and what completion offers.
+
+By program, subcommand (empty: the program itself, *: any) and argument; a kind is how the page names it and which
+function of completion.py knows the values.
+"""
+
+# kind: (name on a page, what completion offers)
+KINDS = {
+    "file": ("FILE", "files"),
+    "yaml": ("FILE", "yaml"),
+    "folder": ("DIR", "folders"),
+    "switch": ("NAME", "switches"),
+    "port": ("PORT", "ports"),
+    "leaf": ("LEAF", "leaves"),
+    "experiment": ("EXPERIMENT", "experiments"),
+    "variant": ("VARIANT", "variants"),
+    "setting": ("KEY=VALUE", "settings"),
+    "fabric": ("NAME", "fabrics"),
+    "result": ("RESULT", "results"),
+    "time": ("TIME", ""),
+    "text": ("TEXT", ""),
+}
+
+ARGUMENTS = {
+    ("eddyd", "", "--config"): "yaml",
+    ("eddyd", "", "--events"): "file",
+    ("eddyd", "", "--drain-time"): "time",
+    ("eddyd", "", "--wait"): "time",
+    ("eddyctl", "", "--name"): "switch",
+    ("eddyctl", "", "--socket"): "file",
+    ("eddyctl", "", "--dir"): "folder",
+    ("eddyctl", "", "--port"): "port",
+    ("eddyctl", "", "--leaf"): "leaf",
+    ("eddyhost", "", "experiment"): "experiment",
+    ("eddyhost", "", "--switch"): "switch",
+    ("eddyhost", "", "--wait"): "time",
+    ("eddyhost", "", "--patience"): "time",
+    ("eddyhost", "", "--out"): "folder",
+    ("eddylab", "validate", "files"): "experiment",
+    ("eddylab", "down", "names"): "fabric",
+    ("eddylab", "config", "--sockets"): "folder",
+    ("eddylab", "report", "--out"): "file",
+    ("eddylab", "report", "--figures"): "folder",
+    ("eddylab", "report", "results"): "result",
+    ("eddylab", "compare", "before"): "result",
+    ("eddylab", "compare", "after"): "result",
+    ("eddylab", "show", "result"): "result",
+    ("eddylab", "show", "--figures"): "folder",
+    ("eddylab", "*", "experiment"): "experiment",
+    ("eddylab", "*", "--out"): "folder",
+}
+# In every program.
+ANYWHERE = {"--set": "setting", "--variant": "variant"}
+NUMBERS = ("INT", "UINT", "FLOAT")
+
+
+def kind_of(program, command, argument):
+    """Its kind; "" for a flag, "number" and "choice" where the help says enough."""
+    if argument.choices:
+        return "choice"
+    if not argument.kind:
+        return ""
+    for key in ((program, command, argument.name), (program, "*", argument.name)):
+        if key in ARGUMENTS:
+            return ARGUMENTS[key]
+    if argument.name in ANYWHERE:
+        return ANYWHERE[argument.name]
+    return "number" if argument.kind in NUMBERS else "text"
+
+
+def placeholder(program, command, argument):
+    """What stands for its value on a page."""
+    kind = kind_of(program, command, argument)
+    if kind == "choice":
+        return "|".join(argument.choices)
+    return "" if not kind else "N" if kind == "number" else KINDS[kind][0]
