@@ -62,6 +62,8 @@ struct Arguments {
   CompareArguments compare;
 };
 
+constexpr const char* kInContainers =
+    "in containers of docker or podman, default: what there is, instead of network namespaces";
 const CLI::IsMember kSizes({"ci", "reduced", "full"});
 
 Result<config::LoadedExperiment> load(const Arguments& arguments) {
@@ -257,6 +259,20 @@ void add_dilation(CLI::App* command, RealArguments& real) {
   command->add_option("--name", real.name, "of the fabric; default: the experiment's ID");
 }
 
+// Its word may be left out, so CLI11 takes what follows for it.
+std::string check_engine(const std::string& word) {
+  if (word.empty() || word == "docker" || word == "podman") return {};
+  return word + " is neither docker nor podman; where no word is meant, the experiment comes first";
+}
+
+void add_containers(CLI::App* command, RealArguments& real, CLI::Option* needed, const char* help) {
+  auto* option = command->add_option("--containers", real.engine, help)->expected(0, 1);
+  option->check(CLI::Validator([](std::string& word) { return check_engine(word); },
+                               "{docker,podman}", "engine"));
+  command->callback([option, &real] { real.in_containers = option->count() > 0; });
+  if (needed != nullptr) option->needs(needed);
+}
+
 void declare_real(CLI::App& app, Arguments& arguments) {
   RealArguments& real = arguments.real;
   CLI::App* up = app.add_subcommand("up", "bring an experiment's switches up as eddyd processes");
@@ -266,8 +282,10 @@ void declare_real(CLI::App& app, Arguments& arguments) {
   add_sets(up, real.sets);
   add_variants(up, real.variants);
   add_dilation(up, real);
-  app.add_subcommand("down", "take down what up or run --real has left")
-      ->add_option("names", arguments.down, "of fabrics; default: all");
+  add_containers(up, real, nullptr, kInContainers);
+  CLI::App* down = app.add_subcommand("down", "take down what up or run --real has left");
+  down->add_option("names", arguments.down, "of fabrics; default: all");
+  add_containers(down, real, nullptr, "also what is left in docker or podman without a folder");
 }
 
 void declare_run(CLI::App& app, Arguments& arguments) {
@@ -300,6 +318,7 @@ void declare_run(CLI::App& app, Arguments& arguments) {
   add_dilation(command, arguments.real);
   command->get_option("--time-dilation")->needs(real);
   command->get_option("--name")->needs(real);
+  add_containers(command, arguments.real, real, kInContainers);
   command->add_option("--memory", run.memory_mib, "MiB that a run may take; default: what is free");
   command->add_option("--report-fd", run.report_fd)->group("");
 }
@@ -375,7 +394,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "run")
     return arguments.really ? run_real_command(real_of(arguments)) : run_command(arguments.run);
   if (command == "up") return up_command(arguments.real);
-  if (command == "down") return down_command(arguments.down);
+  if (command == "down") return down_command(arguments.down, arguments.real);
   if (command == "list") return list_command(arguments);
   if (command == "validate") return validate_command(arguments);
   if (command == "topology") return topology_command(arguments);

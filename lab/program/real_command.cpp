@@ -10,6 +10,7 @@
 
 #include "config/experiment_load.h"
 #include "lab/program/interrupt.h"
+#include "lab/real/choose_deployment.h"
 #include "lab/real/needs.h"
 #include "lab/real/process_fabric.h"
 #include "lab/real/switch_config.h"
@@ -56,12 +57,17 @@ std::vector<std::string> real_sets(const std::vector<std::string>& given,
   return sets;
 }
 
-// One variant with one seed.
+// One variant with one seed. What it is given outlives it.
 class RealRunner {
  public:
-  RealRunner(const RealArguments& arguments, const config::LoadedExperiment& loaded, size_t variant,
-             uint64_t seed)
-      : arguments_(arguments), given_(loaded), loaded_(loaded), variant_(variant), seed_(seed) {}
+  RealRunner(const RealArguments& arguments, const Deployment& deployment,
+             const config::LoadedExperiment& loaded, const WorkItem& item)
+      : arguments_(arguments),
+        deployment_(deployment),
+        given_(loaded),
+        loaded_(loaded),
+        variant_(item.variant),
+        seed_(item.seed) {}
 
   // The experiment with what real switches need; what that is, said.
   Problems plan();
@@ -89,9 +95,12 @@ class RealRunner {
   void say(const std::string& text) const {
     if (!arguments_.quiet) eddy::say("eddylab: ", {text});
   }
+  RealNode hosts(const RealFabric& fabric) const;
   std::vector<std::string> host_words(const RealFabric& fabric) const;
+  void add_files(RealNode& hosts) const;
 
   const RealArguments& arguments_;
+  const Deployment& deployment_;
   const config::LoadedExperiment given_;
   config::LoadedExperiment loaded_;  // with the sets
   bool chosen_ = false;              // the dilation, by us
@@ -177,7 +186,7 @@ Problems RealRunner::check_gap(Duration gap, int64_t needed) const {
 
 // Where the dilation is ours to choose, a longer one is tried when the poll gap asks for it.
 Result<std::unique_ptr<RealFabric>> RealRunner::bring_up() {
-  auto fabric = RealFabric::start(run().experiment, seed_, name());
+  auto fabric = RealFabric::start(run().experiment, seed_, name(), deployment_);
   if (!fabric) return fabric.problems();
   const Result<bool> up = (*fabric)->wait_until_up(kUpTime, interrupted);
   if (!up) return up.problems();
@@ -200,23 +209,50 @@ Result<std::unique_ptr<RealFabric>> RealRunner::bring_up() {
 }
 
 std::vector<std::string> RealRunner::host_words(const RealFabric& fabric) const {
-  std::vector<std::string> words = {
-      program_beside("eddyhost"), loaded_.file, "--size",       loaded_.size, "--seed",
-      std::to_string(seed_),      "--out",      arguments_.out, "--name",     name() + "-hosts"};
-  for (const std::string& set : loaded_.sets) words.insert(words.end(), {"--set", set});
-  if (!run().variant.empty()) words.insert(words.end(), {"--variant", run().variant});
-  words.insert(words.end(),
-               {"--port", "*=net_memif{n},socket=" + fabric.folder().string() + "/{host}.memif"});
+  std::vector<std::string> words = {deployment_.seen(loaded_.file), "--size", loaded_.size};
+  const auto add = [&](const char* option, const std::string& word) {
+    words.insert(words.end(), {option, word});
+  };
+  add("--seed", std::to_string(seed_));
+  add("--out", deployment_.seen(arguments_.out));
+  add("--name", name() + "-hosts");
+  for (const std::string& set : loaded_.sets) add("--set", set);
+  if (!run().variant.empty()) add("--variant", run().variant);
+  add("--port", "*=net_memif{n},socket=" + (fabric.inside() / "{host}.memif").string());
   for (size_t i = 0; i < fabric.topology().switches.size(); ++i)
-    words.insert(words.end(), {"--switch", fabric.topology().switches[i].name + "=" +
-                                               fabric.control_of(i).string()});
+    add("--switch", fabric.topology().switches[i].name + "=" +
+                        (fabric.inside() / fabric.control_name(i)).string());
   if (arguments_.quiet) words.emplace_back("--quiet");
   return words;
 }
 
+// What eddyhost reads and writes besides: it may not see our files otherwise.
+void RealRunner::add_files(RealNode& hosts) const {
+  const config::Experiment& experiment = run().experiment;
+  hosts.reads.push_back(deployment_.seen(loaded_.file));
+  if (!experiment.topology.file.empty())
+    hosts.reads.push_back(deployment_.seen(experiment.topology.file));
+  const TrafficFiles find(loaded_.folder);
+  for (const config::TrafficConfig& item : experiment.traffic)
+    for (const std::string& name : {item.cdf, item.file}) {
+      if (name.empty()) continue;
+      const auto found = find(name);
+      if (!found) continue;  // plan() has read them all
+      const bool by_path = name.find_first_of("./") != std::string::npos;
+      (by_path ? hosts.reads : hosts.workloads).push_back(deployment_.seen(found.value().name));
+    }
+  hosts.writes.push_back(deployment_.seen(arguments_.out));
+}
+
+RealNode RealRunner::hosts(const RealFabric& fabric) const {
+  RealNode hosts{.name = kHostsNode, .program = "eddyhost", .arguments = host_words(fabric)};
+  add_files(hosts);
+  return hosts;
+}
+
 // The exit status of eddyhost.
 Result<int> RealRunner::run_hosts(RealFabric& fabric) {
-  auto hosts = ChildProcess::start({.words = host_words(fabric), .log = {}, .own_network = true});
+  auto hosts = fabric.start_node(this->hosts(fabric));
   if (!hosts) return hosts.problems();
   Problems dead;
   while (dead.empty() && !interrupted.load(std::memory_order_relaxed)) {
@@ -236,6 +272,11 @@ bool RealRunner::finished() const {
   const auto hash = config_hash(loaded_, run());
   return found && found->whole && hash &&
          found->config_hash == fmt::format("{:016x}", hash.value());
+}
+
+std::unique_ptr<Deployment> deployment_of(const RealArguments& arguments) {
+  return make_deployment(arguments.in_containers ? container_kind(arguments.engine)
+                                                 : DeploymentKind());
 }
 
 Result<config::LoadedExperiment> load(const RealArguments& arguments) {
@@ -271,10 +312,13 @@ int run_real_command(const RealArguments& arguments) {
       fs::path(arguments.out) / loaded.value().runs.front().experiment.id / loaded.value().size;
   const auto claimed = SweepFolder::claim(folder);
   if (!claimed) return complain(kFailed, claimed.problems());
+  const auto deployment = deployment_of(arguments);
+  if (const Problems problems = deployment->check({"eddyd", "eddyhost"}); !problems.empty())
+    return complain(kFailed, problems);
   int worst = kDone;
   RealArguments each = arguments;
   for (const WorkItem& item : items.value()) {
-    RealRunner runner(each, loaded.value(), item.variant, item.seed);
+    RealRunner runner(each, *deployment, loaded.value(), item);
     const std::string& variant = runner.run().variant;
     if (!arguments.quiet)
       std::cerr << fmt::format("eddylab: {}{}seed {}\n", printable(variant),
@@ -297,16 +341,22 @@ int up_command(const RealArguments& arguments) {
   if (arguments.variants.empty())
     if (const auto only = chosen_run(loaded.value(), {}); !only)
       return complain(kUsage, only.problems());
-  const WorkItem first = items.value().front();
-  RealRunner runner(arguments, loaded.value(), first.variant, first.seed);
+  const auto deployment = deployment_of(arguments);
+  if (const Problems problems = deployment->check({"eddyd"}); !problems.empty())
+    return complain(kFailed, problems);
+  RealRunner runner(arguments, *deployment, loaded.value(), items.value().front());
   if (const Problems problems = runner.plan(); !problems.empty())
     return complain(kFailed, problems);
   auto fabric = runner.bring_up();
   if (!fabric) return complain(kFailed, fabric.problems());
   if (*fabric == nullptr) return kInterrupted;
-  std::cout << "up: " << (*fabric)->folder().string()
-            << " (sockets, configurations, logs); eddylab down "
-            << (*fabric)->folder().filename().string() << " or Ctrl-C ends it" << std::endl;
+  const fs::path folder = (*fabric)->folder();
+  const std::string name = folder.filename();
+  std::cout << "up: " << folder.string() << " (sockets, configurations, logs); eddylab down "
+            << name << " or Ctrl-C ends it\n"
+            << "look at it: "
+            << deployment->look_into(name, folder, (*fabric)->topology().switches.front().name)
+            << std::endl;
   while (!interrupted.load(std::memory_order_relaxed)) {
     rest(Duration::milliseconds(200));
     if (const Problems dead = (*fabric)->check_alive(); !dead.empty())
@@ -315,15 +365,24 @@ int up_command(const RealArguments& arguments) {
   return kDone;
 }
 
-int down_command(const std::vector<std::string>& names) {
-  const std::vector<std::string> all = names.empty() ? real_fabrics() : names;
+int down_command(const std::vector<std::string>& names, const RealArguments& arguments) {
+  std::unique_ptr<Deployment> containers;
+  if (arguments.in_containers) {
+    containers = deployment_of(arguments);
+    if (const Problems problems = containers->check({}); !problems.empty())
+      return complain(kFailed, problems);
+  }
+  std::vector<std::string> all = names.empty() ? real_fabrics() : names;
+  if (names.empty() && containers != nullptr)
+    for (const std::string& each : containers->fabrics())
+      if (std::ranges::find(all, each) == all.end()) all.push_back(each);
   if (all.empty()) {
     std::cout << "no fabric is up\n";
     return kDone;
   }
   int code = kDone;
   for (const std::string& name : all) {
-    if (const Problems problems = take_down(name); !problems.empty())
+    if (const Problems problems = take_down(name, containers.get()); !problems.empty())
       code = complain(kFailed, problems);
     else
       std::cout << name << " is down\n";

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "config/document.h"
+#include "lab/real/choose_deployment.h"
+#include "lab/real/programs.h"
 #include "lab/real/switch_config.h"
 #include "lab/run/flow_results.h"
 #include "net/text/plain_name.h"
@@ -63,8 +66,14 @@ bool name_ok(const std::string& name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
 
+DeploymentKind deployment_of(const Json& state) {
+  const Json kind = state.value("deployment", Json::object());
+  const DeploymentKind none;
+  return {.word = kind.value("word", none.word), .host = kind.value("host", none.host)};
+}
+
 // Ends what is left of a fabric whose owner is gone.
-void clear_remains(const fs::path& folder) {
+Problems clear_remains(const fs::path& folder) {
   const Json state = read_state(folder);
   std::vector<Known> left;
   if (state.is_object())
@@ -77,8 +86,12 @@ void clear_remains(const fs::path& folder) {
          waited += kLook)
       std::this_thread::sleep_for(kLook);
   }
+  Problems problems;
+  if (state.is_object()) problems = make_deployment(deployment_of(state))->clear(folder.filename());
+  if (!problems.empty()) return problems;
   std::error_code ignored;
   fs::remove_all(folder, ignored);
+  return {};
 }
 
 // Makes the folder; refuses one that somebody uses.
@@ -89,7 +102,7 @@ Problems claim(const fs::path& folder, const std::string& name) {
         fmt::format("a fabric named {} is up already (process {}); eddylab down {} ends it, "
                     "--name gives another name",
                     name, known_of(state.at("owner")).pid, name)};
-  clear_remains(folder);
+  if (Problems problems = clear_remains(folder); !problems.empty()) return problems;
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return {folder.string() + ": " + error.message()};
@@ -98,20 +111,21 @@ Problems claim(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-fs::path program_beside(const std::string& name) {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path() / name;
+fs::path real_folder() {
+  const char* user = geteuid() == 0 ? nullptr : std::getenv("XDG_RUNTIME_DIR");
+  return (user == nullptr ? fs::path("/run") : fs::path(user)) / "eddy" / "lab";
 }
 
-RealFabric::RealFabric(Topology topology, std::string name)
+RealFabric::RealFabric(Topology topology, std::string name, const Deployment& deployment)
     : topology_(std::move(topology)),
       name_(std::move(name)),
-      folder_(fs::path(kRealFolder) / name_) {}
+      folder_(real_folder() / name_),
+      deployment_(deployment) {}
 
 Result<std::unique_ptr<RealFabric>> RealFabric::start(const config::Experiment& experiment,
-                                                      uint64_t seed, const std::string& name) {
+                                                      uint64_t seed, const std::string& name,
+                                                      const Deployment& deployment) {
   using Started = Result<std::unique_ptr<RealFabric>>;
-  if (geteuid() != 0) return Started::failure("real switches need root, for network namespaces");
   if (!name_ok(name))
     return Started::failure("--name " + name +
                             ": valid are 1 to 20 of a to z, 0 to 9 and -, no - first");
@@ -119,11 +133,13 @@ Result<std::unique_ptr<RealFabric>> RealFabric::start(const config::Experiment& 
   if (!topology) return topology.problems();
   if (Problems problems = check_real(experiment, *topology); !problems.empty()) return problems;
   seed_switches(*topology, seed);
-  if (Problems problems = claim(fs::path(kRealFolder) / name, name); !problems.empty())
-    return problems;
-  std::unique_ptr<RealFabric> fabric(new RealFabric(std::move(*topology), name));
+  if (Problems problems = claim(real_folder() / name, name); !problems.empty()) return problems;
+  std::unique_ptr<RealFabric> fabric(new RealFabric(std::move(*topology), name, deployment));
   if (Problems problems = fabric->save_state(); !problems.empty())
     return problems;  // ours from now
+  if (Problems problems = deployment.claim(name, fabric->folder(), fabric->nodes());
+      !problems.empty())
+    return problems;
   if (Problems problems = fabric->write_files(experiment); !problems.empty()) return problems;
   if (Problems problems = fabric->start_switches(); !problems.empty()) return problems;
   return fabric;
@@ -133,17 +149,26 @@ RealFabric::~RealFabric() {
   for (const ChildProcess& each : switches_) each.signal(SIGTERM);
   for (ChildProcess& each : switches_) each.wait(kEnd);
   switches_.clear();  // kills who does not end
+  // What cannot be cleared now can be by down, which finds it by the folder.
+  if (!deployment_.clear(name_).empty()) return;
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
 }
 
-fs::path RealFabric::control_of(size_t index) const {
-  return folder_ / (topology_.switches[index].name + ".sock");
+std::string RealFabric::control_name(size_t index) const {
+  return topology_.switches[index].name + ".sock";
+}
+
+std::vector<std::string> RealFabric::nodes() const {
+  std::vector<std::string> names = {kHostsNode};
+  for (const config::SwitchConfig& each : topology_.switches) names.push_back(each.name);
+  return names;
 }
 
 Problems RealFabric::write_files(const config::Experiment& experiment) {
   for (size_t i = 0; i < topology_.switches.size(); ++i) {
-    const RealPlace place{.sockets = folder_, .control = control_of(i), .prefix = name_ + "-"};
+    const RealPlace place{
+        .sockets = inside(), .control = inside() / control_name(i), .prefix = name_ + "-"};
     const fs::path file = folder_ / (topology_.switches[i].name + ".yaml");
     std::ofstream stream(file);
     stream << config::print_config(real_switch(experiment, topology_, i, place));
@@ -152,15 +177,17 @@ Problems RealFabric::write_files(const config::Experiment& experiment) {
   return {};
 }
 
+Result<ChildProcess> RealFabric::start_node(const RealNode& node) const {
+  return ChildProcess::start(deployment_.start(name_, folder_, node));
+}
+
 Problems RealFabric::start_switches() {
-  const std::string program = program_beside("eddyd");
-  if (access(program.c_str(), X_OK) != 0)
-    return {program + ": there is no such program; it is built with eddylab"};
   for (const config::SwitchConfig& each : topology_.switches) {
-    const fs::path file = folder_ / (each.name + ".yaml");
-    Result<ChildProcess> child = ChildProcess::start({.words = {program, "--config", file},
-                                                      .log = folder_ / (each.name + ".log"),
-                                                      .own_network = true});
+    Result<ChildProcess> child =
+        start_node({.name = each.name,
+                    .program = "eddyd",
+                    .arguments = {"--config", inside() / (each.name + ".yaml")},
+                    .log = folder_ / (each.name + ".log")});
     if (!child) return child.problems();
     switches_.push_back(std::move(*child));
   }
@@ -168,7 +195,10 @@ Problems RealFabric::start_switches() {
 }
 
 Problems RealFabric::save_state() const {
-  Json state = {{"owner", state_of(getpid())}, {"processes", Json::array()}};
+  const DeploymentKind& kind = deployment_.kind();
+  Json state = {{"owner", state_of(getpid())},
+                {"deployment", {{"word", kind.word}, {"host", kind.host}}},
+                {"processes", Json::array()}};
   for (const ChildProcess& each : switches_) state["processes"].push_back(state_of(each.pid()));
   std::ofstream stream(folder_ / "state.json");
   stream << state.dump() << "\n";
@@ -187,9 +217,9 @@ Problems RealFabric::check_alive() {
 }
 
 bool RealFabric::fabric_ports_up(size_t index) const {
-  const Result<std::string> said = output_of(
-      {program_beside("eddyctl"), "--json", "--socket", control_of(index), "show", "ports"},
-      kAnswer);
+  const Result<std::string> said = output_of({program_beside("eddyctl"), "--json", "--socket",
+                                              folder_ / control_name(index), "show", "ports"},
+                                             kAnswer);
   if (!said) return false;
   const Json report = read_json(said.value());
   if (!report.is_object()) return false;
@@ -223,9 +253,9 @@ Result<bool> RealFabric::wait_until_up(Duration time, const std::atomic<bool>& i
 Result<Duration> RealFabric::poll_gap() {
   Duration longest;
   for (size_t i = 0; i < switches_.size(); ++i) {
-    const Result<std::string> said = output_of(
-        {program_beside("eddyctl"), "--json", "--socket", control_of(i), "show", "workers"},
-        kAnswer);
+    const Result<std::string> said = output_of({program_beside("eddyctl"), "--json", "--socket",
+                                                folder_ / control_name(i), "show", "workers"},
+                                               kAnswer);
     if (!said) return said.problems();
     const Json report = read_json(said.value());
     if (!report.is_object())
@@ -239,10 +269,12 @@ Result<Duration> RealFabric::poll_gap() {
   return longest;
 }
 
-Problems take_down(const std::string& name) {
-  const fs::path folder = fs::path(kRealFolder) / name;
+Problems take_down(const std::string& name, Deployment* containers) {
+  const fs::path folder = real_folder() / name;
   std::error_code error;
-  if (!name_ok(name) || !fs::exists(folder, error)) {
+  const bool there_is = name_ok(name) && fs::exists(folder, error);
+  if (containers != nullptr && !there_is && name_ok(name)) return containers->clear(name);
+  if (!there_is) {
     std::string there;
     for (const std::string& each : real_fabrics()) there += (there.empty() ? "" : ", ") + each;
     return {fmt::format("no fabric named {} is up{}", name,
@@ -259,14 +291,13 @@ Problems take_down(const std::string& name) {
       return {
           fmt::format("process {} does not end; what it has is in {}", owner.pid, folder.string())};
   }
-  clear_remains(folder);
-  return {};
+  return clear_remains(folder);
 }
 
 std::vector<std::string> real_fabrics() {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(kRealFolder, error))
+  for (const auto& entry : fs::directory_iterator(real_folder(), error))
     names.push_back(entry.path().filename());
   std::ranges::sort(names);
   return names;

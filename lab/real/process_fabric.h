@@ -1,9 +1,9 @@
 // RealFabric: the switches of an experiment as eddyd processes, and what they leave in a folder.
 //
-// /run/eddy/lab/NAME holds their configurations, sockets and logs, and state.json: who owns it and
-// which processes there are. Each eddyd has a network namespace of its own. They end with this
-// object, and when its process dies; the folder goes with it, or with the next fabric or
-// take_down() of that name. Owner and thread: one. Source: docs/testbed.md.
+// NAME in real_folder() holds their configurations, sockets and logs, and state.json: who owns it,
+// which processes there are and how they are deployed. They end with this object, and when its
+// process dies; the folder goes with it, or with the next fabric or take_down() of that name. Owner
+// and thread: one. Source: docs/testbed.md.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,23 @@
 #include "config/experiment.h"
 #include "lab/fabric/topology.h"
 #include "lab/real/child_process.h"
+#include "lab/real/deployment.h"
 #include "net/result.h"
 
 namespace eddy::lab {
 
-inline constexpr const char* kRealFolder = "/run/eddy/lab";
+inline constexpr const char* kHostsNode = "hosts";  // the process of the hosts
+
+// Root's is /run/eddy/lab, others' eddy/lab in $XDG_RUNTIME_DIR.
+std::filesystem::path real_folder();
 
 class RealFabric {
  public:
   // `experiment` as loaded, with its time dilation. `name`: 1 to 20 of a to z, 0 to 9 and -, no -
-  // first.
+  // first. `deployment` has been checked, and outlives the fabric.
   static Result<std::unique_ptr<RealFabric>> start(const config::Experiment& experiment,
-                                                   uint64_t seed, const std::string& name);
+                                                   uint64_t seed, const std::string& name,
+                                                   const Deployment& deployment);
   ~RealFabric();
   RealFabric(const RealFabric&) = delete;
   RealFabric& operator=(const RealFabric&) = delete;
@@ -38,14 +43,20 @@ class RealFabric {
   // A switch that has ended, with the last that it said. Empty: all live.
   Problems check_alive();
 
+  // The hosts, or another process beside the switches.
+  Result<ChildProcess> start_node(const RealNode& node) const;
+
   const std::filesystem::path& folder() const { return folder_; }
   // At the experiment's own rates and delays, without time_dilation.
   const Topology& topology() const { return topology_; }
-  std::filesystem::path control_of(size_t index) const;
+  // As a process of the fabric sees it.
+  std::filesystem::path inside() const { return deployment_.inside(folder_); }
+  std::string control_name(size_t index) const;  // of a switch's socket, in the folder
   size_t process_count() const { return switches_.size(); }
 
  private:
-  RealFabric(Topology topology, std::string name);
+  RealFabric(Topology topology, std::string name, const Deployment& deployment);
+  std::vector<std::string> nodes() const;  // that may be started
   Problems write_files(const config::Experiment& experiment);
   Problems start_switches();
   Problems save_state() const;
@@ -54,14 +65,13 @@ class RealFabric {
   Topology topology_;
   std::string name_;
   std::filesystem::path folder_;
+  const Deployment& deployment_;
   std::vector<ChildProcess> switches_;
 };
 
-// A program beside this one.
-std::filesystem::path program_beside(const std::string& name);
-
 // Ends the fabric of that name, whoever has it; problems: there is none, or it does not end.
-Problems take_down(const std::string& name);
+// `containers`, if given: also what there is of it in that engine without a folder.
+Problems take_down(const std::string& name, Deployment* containers);
 // Names of those there are.
 std::vector<std::string> real_fabrics();
 
