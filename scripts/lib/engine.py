@@ -54,6 +54,11 @@ class Engine:
     def __exit__(self, *_):
         self.close()
 
+    @property
+    def is_own(self):
+        """Whether nobody else reaches its images: those of a daemon that ends with this engine."""
+        return self._daemon is not None
+
     def close(self):
         if self._daemon:
             self._daemon.close()
@@ -112,10 +117,13 @@ class Engine:
         """Uncompressed."""
         return json.loads(self.call("image", "inspect", name).stdout)[0]["Size"]
 
-    def load_root(self, tar, name):
+    def load_root(self, tar, name, architecture=None):
         """Makes an image of a tar of a file system."""
+        options = ()
+        if architecture:
+            options = ("--arch", architecture) if self.kind == "podman" else ("--platform", f"linux/{architecture}")
         with open(tar, "rb") as feed:
-            self.call("import", "-", name, feed=feed, timeout=300)
+            self.call("import", *options, "-", name, feed=feed, timeout=300)
 
     def load(self, tar):
         """Takes images that were saved."""
@@ -128,14 +136,15 @@ def last_line(done):
     return re.sub(r"^(docker|Error|Error response from daemon): ", "", lines[-1].strip() if lines else "")
 
 
-def find_engine(kind=None, own=None):
+def find_engine(kind=None, own=None, private=False):
     """An engine of that kind, or of any. docker: the daemon that DOCKER_HOST names or that listens where it usually
-    does; otherwise, given a folder `own` and root, a daemon of our own. podman keeps its images in `own`, if given."""
+    does; otherwise, given a folder `own` and root, a daemon of our own. podman: with its usual images. `private`: always
+    a daemon of our own, or podman with images of our own, which nobody else sees."""
     if kind not in (None, *KINDS):
         raise Trouble(f"no container engine '{kind}': known are {', '.join(KINDS)}")
     if kind == "podman" or (kind is None and not docker_clients() and shutil.which("podman")):
-        return _podman(own)
-    return _docker(own)
+        return _podman(own if private else None)
+    return _docker(own, private)
 
 
 # docker
@@ -176,11 +185,11 @@ def _has_buildx(client):
     return subprocess.run([client, "buildx", "version"], capture_output=True, check=False).returncode == 0
 
 
-def _docker(own):
+def _docker(own, private):
     client = choose_client(docker_clients())
-    named = os.environ.get("DOCKER_HOST")
+    named = None if private else os.environ.get("DOCKER_HOST")
     host = named or DEFAULT_HOST
-    unreachable = why_unreachable(client, host)
+    unreachable = "a docker daemon of our own is needed" if private else why_unreachable(client, host)
     if not unreachable:
         return Engine("docker", [client, "--host", host], {"DOCKER_HOST": host})
     why_not = _why_no_daemon_of_our_own(named, own)
