@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""Makes the Debian packages eddy, eddy-lab, eddy-doc and eddy-dev of a build tree, and has lintian look at them.
+"""Makes the Debian packages eddy, eddy-lab, eddy-doc and eddy-dev of a build tree, has lintian look at them, and tries them
+in a fresh root: installed, a fabric of four switches, an experiment, an upgrade, removal, purge.
 
   scripts/package                          the release preset's, into build/release/packages
   scripts/package --build build/dev        those of another tree; programs are stripped in any case
-  scripts/package --out DIR --no-lint      into DIR, without lintian
+  scripts/package --out DIR --no-lint      into DIR, without lintian and without a trial
+  scripts/package --no-trial               without a trial, which needs root and Debian's mirror
 
 Prints the files it made and how long each step took. Exits 1 where a step fails or lintian finds an error.
 """
@@ -18,11 +20,13 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from lib.fresh_root import FreshRoot  # noqa: E402
+from lib.images import STORE, make_root  # noqa: E402
+from lib.netns import Trouble  # noqa: E402
+from lib.package_trial import Trial  # noqa: E402
+
 SHOWN_LINES = 20
-
-
-class Failed(Exception):
-    """A step did not work; the text says which and why."""
 
 
 def run(what, command, **options):
@@ -31,20 +35,20 @@ def run(what, command, **options):
                           check=False, errors="replace", **options)
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-SHOWN_LINES:])
-        raise Failed(f"{what} failed ({command[0]} exited with {done.returncode}):\n{tail}")
+        raise Trouble(f"{what} failed ({command[0]} exited with {done.returncode}):\n{tail}")
     return done.stdout
 
 
 def need(tool, package):
     if not shutil.which(tool):
-        raise Failed(f"{tool} is missing: install Debian's package {package}")
+        raise Trouble(f"{tool} is missing: install Debian's package {package}")
 
 
 def build(tree):
     """What the packages hold. A tree that is one of the presets is configured where it is not yet."""
     if not (tree / "CMakeCache.txt").exists():
         if tree.parent != ROOT / "build":
-            raise Failed(f"{tree} is no build tree and no preset's: cmake -B {tree} makes one")
+            raise Trouble(f"{tree} is no build tree and no preset's: cmake -B {tree} makes one")
         run("configuring", ["cmake", "--preset", tree.name], cwd=ROOT)
     run("building", ["cmake", "--build", tree, "--target", "packaged"])
 
@@ -57,7 +61,7 @@ def pack(tree, out):
         run("packing", ["cpack", "--config", tree / "CPackConfig.cmake", "-B", work], cwd=tree)
         made = sorted(Path(work).glob("*.deb"))
         if not made:
-            raise Failed(f"packing made no package in {work}")
+            raise Trouble(f"packing made no package in {work}")
         for file in made:
             os.replace(file, out / file.name)
         return [out / file.name for file in made]
@@ -68,10 +72,30 @@ def lint(packages):
     return run("lintian", ["lintian", "--allow-root", "--fail-on", "error", "--tag-display-limit", "0", *packages])
 
 
+def base_root(architecture):
+    """The tar of a small Debian; scripts/images stands on the same."""
+    tar = STORE / f"base-bookworm-{architecture}.tar"
+    if not tar.exists():
+        timed("fresh root", make_root, tar, architecture)
+    return tar
+
+
+def try_out(packages, architecture):
+    """Installs them where nothing else is, uses them, and takes them away again."""
+    if os.geteuid() != 0:
+        print("NOT TRIED in a fresh root: that needs root", flush=True)
+        return
+    with FreshRoot(base_root(architecture)) as root:
+        trial = Trial(root, packages)
+        for step in (trial.install, trial.fabric, trial.experiment, trial.start_switch, trial.stop_switch, trial.upgrade,
+                     trial.remove, trial.purge):
+            timed(f"  {step.__name__}", step)
+
+
 def timed(what, step, *arguments):
     began = time.monotonic()
     result = step(*arguments)
-    print(f"{what:<10} {time.monotonic() - began:5.1f} s", flush=True)
+    print(f"{what:<16} {time.monotonic() - began:5.1f} s", flush=True)
     return result
 
 
@@ -81,7 +105,8 @@ def parse():
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", metavar="DIR", help="the build tree")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the packages go (BUILD/packages)")
     parser.add_argument("--no-build", action="store_true", help="everything is built already")
-    parser.add_argument("--no-lint", action="store_true", help="without lintian")
+    parser.add_argument("--no-lint", action="store_true", help="only make them")
+    parser.add_argument("--no-trial", action="store_true", help="make them and have lintian look, no more")
     return parser.parse_args()
 
 
@@ -95,6 +120,8 @@ def main():
     if not asked.no_lint:
         warnings = timed("lintian", lint, packages)
         print(warnings, end="")
+    if not asked.no_lint and not asked.no_trial:
+        try_out(packages, "amd64")
     for package in packages:
         print(f"{package.stat().st_size / 1e6:6.2f} MB  {package}")
 
@@ -102,6 +129,6 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (Failed, OSError) as problem:
+    except (Trouble, OSError) as problem:
         print(f"scripts/package: {problem}", file=sys.stderr)
         sys.exit(1)
