@@ -11,7 +11,9 @@ option(EDDY_PRECOMPILED "parse the headers of other projects once" ON)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(GTest REQUIRED)
+if(EDDY_TESTS)
+  find_package(GTest REQUIRED)
+endif()
 
 set(eddy_base_headers <algorithm> <array> <atomic> <bit> <concepts> <cstddef> <cstdint> <cstring> <functional> <map>
   <memory> <numeric> <optional> <set> <span> <string> <string_view> <tuple> <type_traits> <unordered_map> <utility>
@@ -36,9 +38,11 @@ if(EDDY_PRECOMPILED)
   eddy_precompiled_kind(text HEADERS ${eddy_text_headers} LIBS fmt::fmt nlohmann_json::nlohmann_json)
   eddy_precompiled_kind(program HEADERS ${eddy_text_headers} <CLI/CLI.hpp>
     LIBS fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
-  eddy_precompiled_kind(test HEADERS ${eddy_base_headers} ${eddy_gtest_headers} LIBS GTest::gtest GTest::gmock)
-  eddy_precompiled_kind(text_test HEADERS ${eddy_text_headers} ${eddy_gtest_headers}
-    LIBS fmt::fmt nlohmann_json::nlohmann_json GTest::gtest GTest::gmock)
+  if(EDDY_TESTS)
+    eddy_precompiled_kind(test HEADERS ${eddy_base_headers} ${eddy_gtest_headers} LIBS GTest::gtest GTest::gmock)
+    eddy_precompiled_kind(text_test HEADERS ${eddy_text_headers} ${eddy_gtest_headers}
+      LIBS fmt::fmt nlohmann_json::nlohmann_json GTest::gtest GTest::gmock)
+  endif()
 endif()
 
 function(eddy_precompiled)

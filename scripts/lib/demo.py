@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -107,10 +108,10 @@ def make_room(screen, name):
     close_state(path)
 
 
-def build(screen):
+def build(screen, arguments):
     """The directory of the programs: $EDDY_BIN, or preset release, built if it has changed."""
     began = time.monotonic()
-    binaries = programs(("eddyd", "eddyctl", "eddyhost"))
+    binaries = programs(("eddyd", "eddyctl", *(("eddyhost",) if arguments.roce else ())), ("--demo",))
     if time.monotonic() - began > 5:
         screen.say(f"Installed and built in {time.monotonic() - began:.0f} s.")
     return binaries
@@ -140,7 +141,7 @@ def run_traffic(fabric, story, report, screen, seconds):
 
 def demo(arguments, screen):
     """Returns the exit status."""
-    binaries = build(screen)
+    binaries = build(screen, arguments)
     put_ahead()  # its steps come when they are due
     make_room(screen, arguments.name)
     if arguments.rlb != COMPARE:
@@ -234,7 +235,7 @@ def say_how_to_look(screen, fabric, binaries, name):
             f"  ip netns exec {fabric.hosts[0].namespace} ping {fabric.hosts[2].ipv4}",
             f"  ip netns exec {fabric.hosts[0].namespace} iperf3 -c {fabric.hosts[2].ipv4}"
             f"        (after iperf3 -s in {fabric.hosts[2].namespace})")),
-        f"  dpdk-telemetry.py -f eddy-{leaf.name}",
+        *((f"  dpdk-telemetry.py -f eddy-{leaf.name}",) if shutil.which("dpdk-telemetry.py") else ()),
         f"  less {leaf.process.log}        (and the configuration beside it, {leaf.path.name})",
         f"To take it down: scripts/demo --down{named(name)}")
 
