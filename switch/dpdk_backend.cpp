@@ -40,14 +40,12 @@ std::vector<control::WorkerStats> DpdkBackend::worker_stats() {
 }
 
 control::DeviceInfo DpdkBackend::device_info(PortId port) {
-  const DpdkPort& device = ports_.port(port);
-  control::DeviceInfo out;
-  out.device = device.arguments().name();
-  out.driver = device.arguments().driver();
-  out.pfc = device.pfc();
-  out.link_speed_bps = device.link_speed_bps();
-  out.link_up = device.link_up();
-  return out;
+  DeviceView device = ports_.device(port);
+  return {.device = std::move(device.name),
+          .driver = std::move(device.driver),
+          .pfc = std::move(device.pfc),
+          .link_speed_bps = device.link_speed_bps,
+          .link_up = device.link_up};
 }
 
 Problems DpdkBackend::check_port(PortId port, const config::PortConfig& config) {

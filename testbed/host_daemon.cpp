@@ -282,10 +282,10 @@ std::string HostDaemon::what_is_down() {
   std::vector<std::string> down;
   for (size_t i = 0; i < ports_->port_count(); ++i)
     if (!ports_->cell(PortId(i)).usable.load(std::memory_order_relaxed)) {
-      const std::string peer = ports_->port(PortId(i)).peer();
-      down.push_back(fmt::format("port {} ({}){}", ports_config_.ports[i].name,
-                                 ports_->port(PortId(i)).arguments().name(),
-                                 peer.empty() ? "" : ": nobody has answered on " + peer));
+      const DeviceView device = ports_->device(PortId(i));
+      down.push_back(
+          fmt::format("port {} ({}){}", ports_config_.ports[i].name, device.name,
+                      device.peer.empty() ? "" : ": nobody has answered on " + device.peer));
     }
   if (down.empty()) {
     const auto switches = switches_->ports_down();

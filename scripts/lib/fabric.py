@@ -311,10 +311,19 @@ class Fabric:
         namespace = outside
         if self.plan.host_port(number) != "tap":
             namespace = self.world.namespace(f"h{number}")
-            self.world.veth((namespace, "eth0"), (outside, f"h{number}"))
-            self._quiet_switch_end(outside, f"h{number}")
-            self._set_up_host(namespace, "eth0", number)
+            self._wire(namespace, outside, number)
         return Host(f"h{number}", namespace, host_ipv4(number, 2), host_ipv6(number, 2))
+
+    def _wire(self, namespace, outside, number):
+        self.world.veth((namespace, "eth0"), (outside, f"h{number}"))
+        self._quiet_switch_end(outside, f"h{number}")
+        self._set_up_host(namespace, "eth0", number)
+
+    def rewire(self, host):
+        """A new link to a host whose link is gone."""
+        number = int(host.name[1:])
+        leaf = next(s for s in self.switches if host.name in s.config["ports"])
+        self._wire(host.namespace, leaf.namespace, number)
 
     def _quiet_switch_end(self, namespace, device):
         """The kernel must not speak on the switch's end of the link; eddyd does."""

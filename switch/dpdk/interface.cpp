@@ -34,6 +34,11 @@ bool interface_runs(const std::string& name) {
   return (static_cast<unsigned short>(request.ifr_flags) & kBoth) == kBoth;
 }
 
+unsigned interface_number(const std::string& name) {
+  ifreq request{};
+  return ask(SIOCGIFINDEX, name, request) == 0 ? static_cast<unsigned>(request.ifr_ifindex) : 0;
+}
+
 std::optional<int> interface_mtu(const std::string& name) {
   ifreq request{};
   if (ask(SIOCGIFMTU, name, request) != 0) return std::nullopt;

@@ -13,6 +13,8 @@ namespace eddy {
 
 // It is up and has its carrier (a veth: its peer is up as well); false when it is gone.
 bool interface_runs(const std::string& name);
+// The kernel's number of it; 0 when it is gone. One that comes back has another number.
+unsigned interface_number(const std::string& name);
 // Layer-3 octets; nothing when it is gone.
 std::optional<int> interface_mtu(const std::string& name);
 // Raises its MTU to `wanted`, or at least to `needed`; what is higher already stays. Problems when

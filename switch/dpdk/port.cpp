@@ -174,7 +174,9 @@ Result<std::unique_ptr<DpdkPort>> DpdkPort::open(const config::PortConfig& confi
 }
 
 DpdkPort::DpdkPort(std::string name, DeviceArgs arguments, uint16_t device)
-    : name_(std::move(name)), arguments_(std::move(arguments)), device_(device) {}
+    : name_(std::move(name)), arguments_(std::move(arguments)), device_(device) {
+  if (is_on_interface()) interface_number_ = interface_number(interface());
+}
 
 DpdkPort::~DpdkPort() {
   if (watches_link_)
@@ -255,11 +257,17 @@ bool DpdkPort::out_of_sight() const {
 
 bool DpdkPort::link_up() const {
   if (out_of_sight()) return started_;
-  if (started_ && (arguments_.is_af_packet() || arguments_.is_af_xdp()))  // always say "up"
-    return interface_runs(std::string(arguments_.find("iface").value_or("")));
+  if (started_ && is_on_interface())  // its driver always says "up"
+    return !interface_replaced() && interface_runs(interface());
   rte_eth_link link{};
   return started_ && rte_eth_link_get_nowait(device_, &link) == 0 &&
          link.link_status == RTE_ETH_LINK_UP;
+}
+
+bool DpdkPort::interface_replaced() const {
+  if (!is_on_interface()) return false;
+  const unsigned now = interface_number(interface());
+  return now != 0 && now != interface_number_;
 }
 
 uint64_t DpdkPort::link_speed_bps() const {

@@ -52,6 +52,9 @@ class DpdkPort {
   const DeviceArgs& arguments() const { return arguments_; }
   // The device gives up when its peer goes away, and has to be stopped and started to try again.
   bool must_reconnect() const;
+  // Another interface has the name of the device's own, which is gone: the device has to be opened
+  // anew. A socket of packets stays with the interface that it was bound to.
+  bool interface_replaced() const;
   // net_memif keeps a server's listening socket when the device is closed, and would answer on it.
   bool can_be_closed() const;
   // The peer that a reconnecting device waits for, for people.
@@ -62,11 +65,14 @@ class DpdkPort {
  private:
   DpdkPort(std::string name, DeviceArgs arguments, uint16_t device);
   int in_drivers_turn(int (*call)(uint16_t)) const;
+  bool is_on_interface() const { return arguments_.is_af_packet() || arguments_.is_af_xdp(); }
+  std::string interface() const { return std::string(arguments_.find("iface").value_or("")); }
   bool out_of_sight() const;
 
   std::string name_;
   DeviceArgs arguments_;
   uint16_t device_;
+  unsigned interface_number_ = 0;  // of the interface that it was opened on
   bool started_ = false;
   bool watches_link_ = false;
   std::string pfc_;

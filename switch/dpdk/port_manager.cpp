@@ -54,6 +54,7 @@ Problems PortManager::open_entry(Entry& entry, const config::PortConfig& config)
   if (!problems.empty() && !(*port)->must_reconnect()) return problems;
   entry.config = config;
   entry.port = std::move(*port);
+  ++entry.openings;
   entry.cell.device.store(entry.port->device(), std::memory_order_relaxed);
   entry.next_attempt = last_tick_ + kHandshakeTime;
   if (entry.port->pfc().starts_with("none"))
@@ -68,6 +69,7 @@ void PortManager::tick(Instant now) {
   if (losses_due) next_losses_ = now + kLossInterval;
   follow_links();
   for (const auto& entry : entries_) {
+    if (!entry->port || entry->port->interface_replaced()) open_anew(*entry, now);
     if (!entry->port) continue;
     const bool up = entry->cell.usable.load(std::memory_order_relaxed);
     if (up) {
@@ -113,6 +115,17 @@ void PortManager::reconnect(Entry& entry, Instant now) {
   notes_.push_back("port " + entry.config.name + ": waiting for its peer on " + entry.port->peer());
 }
 
+void PortManager::open_anew(Entry& entry, Instant now) {
+  if (now < entry.next_attempt || !entry.cell.released()) return;
+  const config::PortConfig config = entry.config;
+  entry.port.reset();
+  const bool refused = !open_entry(entry, config).empty();
+  if (refused)
+    entry.next_attempt = now + kReconnectInterval;
+  else
+    notes_.push_back("port " + config.name + ": its interface was made anew, and is taken up");
+}
+
 void PortManager::read_losses(Entry& entry) {
   const PortLosses losses = entry.port->losses();
   const bool news = losses.missed != entry.cell.missed.load(std::memory_order_relaxed) ||
@@ -121,6 +134,23 @@ void PortManager::read_losses(Entry& entry) {
   entry.cell.missed.store(losses.missed, std::memory_order_relaxed);
   entry.cell.no_buffer.store(losses.no_buffer, std::memory_order_relaxed);
   bells_[static_cast<size_t>(entry.config.worker)]->ring();
+}
+
+DeviceView PortManager::device(PortId port) const {
+  const std::lock_guard guard(mutex_);
+  const Entry& entry = *entries_[port.index()];
+  const DeviceArgs arguments = DeviceArgs::parse(entry.config.device);
+  DeviceView out{.name = arguments.name(),
+                 .driver = arguments.driver(),
+                 .pfc = {},
+                 .peer = {},
+                 .openings = entry.openings};
+  if (!entry.port) return out;
+  out.pfc = entry.port->pfc();
+  out.peer = entry.port->peer();
+  out.link_speed_bps = entry.port->link_speed_bps();
+  out.link_up = entry.port->link_up();
+  return out;
 }
 
 Problems PortManager::check(PortId port, const config::PortConfig& config) const {
@@ -133,9 +163,9 @@ Problems PortManager::check(PortId port, const config::PortConfig& config) const
         "port " + config.name + ": mtu " + std::to_string(config.mtu) +
         " needs packet buffers of " + std::to_string(buffer_size_of(device, config.mtu)) +
         " octets, this switch was started with " + std::to_string(room) + "; restart it");
-  const DpdkPort& running = *entries_[port.index()]->port;
-  if (device.to_string() == running.arguments().to_string()) return problems;
-  if (!running.can_be_closed())
+  const DpdkPort* running = entries_[port.index()]->port.get();
+  if (running != nullptr && device.to_string() == running->arguments().to_string()) return problems;
+  if (running != nullptr && !running->can_be_closed())
     problems.push_back("port " + config.name + ": a memif server cannot be replaced while the " +
                        "switch runs; restart it");
   const Problems found = DpdkPort::check(config);
@@ -149,7 +179,8 @@ Problems PortManager::restart(PortId port, const config::PortConfig& config) {
   if (!take_from_worker(entry))
     return {"port " + config.name + ": its worker does not let go of it"};
   const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
-  if (device.to_string() == entry.port->arguments().to_string()) return reconfigure(entry, config);
+  if (entry.port && device.to_string() == entry.port->arguments().to_string())
+    return reconfigure(entry, config);
   return replace(entry, config);
 }
 

@@ -1,5 +1,6 @@
 // PortManager: the control thread's side of all ports of a daemon: opens them, watches links and
-// losses, brings memif clients back to a restarted peer, restarts one port on request.
+// losses, brings memif clients back to a restarted peer and ports of the kernel's to an interface
+// that was made anew, restarts one port on request.
 //
 // tick() is called every kTick or so. A device is stopped or started only after its worker has
 // answered that it is out of the driver (port_cell.h), so nothing here waits for a worker, except
@@ -23,6 +24,17 @@
 #include "switch/dpdk/port_cell.h"
 
 namespace eddy {
+
+// What people are told of a port's device.
+struct DeviceView {
+  std::string name;    // in EAL: "net_memif0"
+  std::string driver;  // "net_memif"
+  std::string pfc;     // of DpdkPort
+  std::string peer;    // the one that a reconnecting device waits for
+  uint64_t link_speed_bps = 0;
+  bool link_up = false;
+  int openings = 0;  // so far
+};
 
 class PortManager {
  public:
@@ -48,7 +60,8 @@ class PortManager {
   // Stops every port; its worker is out of the driver by then.
   void stop_all();
 
-  const DpdkPort& port(PortId port) const { return *entries_[port.index()]->port; }
+  // Of the device that the port is on now.
+  DeviceView device(PortId port) const;
   size_t port_count() const { return entries_.size(); }
   // Would `config` run on this port? Nothing is touched.
   Problems check(PortId port, const config::PortConfig& config) const;
@@ -62,8 +75,9 @@ class PortManager {
  private:
   struct Entry {
     config::PortConfig config;
-    std::unique_ptr<DpdkPort> port;  // null only inside restart()
+    std::unique_ptr<DpdkPort> port;  // null inside restart(), and when it could not be opened anew
     PortCell cell;
+    int openings = 0;
     Instant next_attempt;  // to reconnect
     bool waiting_noted = false;
   };
@@ -73,6 +87,7 @@ class PortManager {
   Problems open_entry(Entry& entry, const config::PortConfig& config);
   void follow_links();
   void reconnect(Entry& entry, Instant now);
+  void open_anew(Entry& entry, Instant now);
   void read_losses(Entry& entry);
   bool take_from_worker(Entry& entry);
   Problems reconfigure(Entry& entry, const config::PortConfig& config);

@@ -51,6 +51,19 @@ class OnKernelInterface(TwoHosts):
 class AfPacket(OnKernelInterface, OnFabric):
     plan = TwoHosts.plan | {"host_ports": "af_packet"}
 
+    def test_an_interface_is_made_anew(self):
+        """As when a container is started again: a socket of packets stays with the interface that is gone."""
+        leaf, h1 = self.fabric.switches[0], self.fabric.hosts[0]
+        run("ip", "-n", leaf.namespace, "link", "del", h1.name)
+        wait_for(lambda: leaf.show("ports")["rows"][0]["oper"] == "down", 10, "port down")
+        for _ in range(2):  # the second is there before anybody has seen the first go
+            self.fabric.rewire(h1)
+            wait_for(lambda: leaf.show("ports")["rows"][0]["oper"] == "up", 10, "port up")
+            self.assert_mesh(self.fabric.hosts)
+            run("ip", "-n", leaf.namespace, "link", "del", h1.name)
+        self.fabric.rewire(h1)
+        wait_for(lambda: leaf.show("ports")["rows"][0]["oper"] == "up", 10, "port up")
+
 
 class LongPackets(TwoHosts, OnFabric):
     """The kernel's interfaces have 1,500 octets when the switch comes; it raises its own."""
