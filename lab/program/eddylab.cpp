@@ -12,6 +12,7 @@
 #include "lab/fabric/fabric_paths.h"
 #include "lab/fabric/topology.h"
 #include "lab/figures/figures.h"
+#include "lab/program/export_command.h"
 #include "lab/program/page_command.h"
 #include "lab/program/real_command.h"
 #include "lab/program/resolve.h"
@@ -60,6 +61,7 @@ struct Arguments {
   std::string schema = "experiment";
   ReportArguments report;
   CompareArguments compare;
+  ExportArguments exported;
 };
 
 constexpr const char* kInContainers =
@@ -367,6 +369,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                               "also write figures as SVG; default: beside the results")
                  ->expected(0, 1);
   show->callback([to, &arguments] { arguments.figures = to->count() > 0; });
+  declare_export(app, arguments.exported);
   declare_report(app, arguments.report);
   declare_compare(app, arguments.compare);
   app.add_subcommand("schema", "JSON Schemas, and the tables of docs/lab.md")
@@ -399,6 +402,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "validate") return validate_command(arguments);
   if (command == "topology") return topology_command(arguments);
   if (command == "config") return config_command(arguments);
+  if (command == "export") return export_command(arguments.exported);
   if (command == "show") return show_command(arguments);
   if (command == "report") return report_command(arguments.report);
   if (command == "compare") return compare_command(arguments.compare);

@@ -43,20 +43,6 @@ void rest(Duration time) {
   }
 }
 
-// What real switches have where the experiment has only the lab's: the machine's time between
-// polls, cells that a packet buffer each can be had for; and the dilation.
-std::vector<std::string> real_sets(const std::vector<std::string>& given,
-                                   const config::Experiment& experiment, int64_t dilation) {
-  std::vector<std::string> sets = given;
-  if (experiment.switches.poll_gap < kShortestPollGap)
-    sets.push_back(fmt::format("switches.poll_gap={}ms", kSharedPollGap.ns() / 1'000'000));
-  if (experiment.switches.buffer.cell_bytes < kSmallestCell)
-    sets.push_back(fmt::format("buffer.cell={}", config::BufferConfig{}.cell_bytes));
-  if (dilation != experiment.run.time_dilation)
-    sets.push_back(fmt::format("run.time_dilation={}", dilation));
-  return sets;
-}
-
 // One variant with one seed. What it is given outlives it.
 class RealRunner {
  public:

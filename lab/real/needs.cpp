@@ -1,5 +1,6 @@
 #include "lab/real/needs.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -109,6 +110,18 @@ Result<RealNeeds> real_needs(const config::Experiment& experiment, const Trace& 
   needs.for_load =
       static_cast<int64_t>(frames_a_second(experiment, topology.value(), trace) / room) + 1;
   return needs;
+}
+
+std::vector<std::string> real_sets(const std::vector<std::string>& given,
+                                   const config::Experiment& experiment, int64_t dilation) {
+  std::vector<std::string> sets = given;
+  if (experiment.switches.poll_gap < kShortestPollGap)
+    sets.push_back(fmt::format("switches.poll_gap={}ms", kSharedPollGap.ns() / 1'000'000));
+  if (experiment.switches.buffer.cell_bytes < kSmallestCell)
+    sets.push_back(fmt::format("buffer.cell={}", config::BufferConfig{}.cell_bytes));
+  if (dilation != experiment.run.time_dilation)
+    sets.push_back(fmt::format("run.time_dilation={}", dilation));
+  return sets;
 }
 
 int64_t dilation_for_gap(const Topology& unscaled, int mtu, Duration gap) {

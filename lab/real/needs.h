@@ -44,6 +44,12 @@ inline constexpr Duration kShortestPollGap = Duration::microseconds(10);
 Result<RealNeeds> real_needs(const config::Experiment& experiment, const Trace& trace,
                              const RealMachine& machine);
 
+// The words of --set with which real switches take the experiment: `given`, and where it has only
+// the lab's, the machine's time between polls and cells that a packet buffer each can be had for;
+// and the dilation.
+std::vector<std::string> real_sets(const std::vector<std::string>& given,
+                                   const config::Experiment& experiment, int64_t dilation);
+
 // So that a round trip of the fabric is no shorter than `gap`.
 int64_t dilation_for_gap(const Topology& unscaled, int mtu, Duration gap);
 
