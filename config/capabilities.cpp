@@ -142,6 +142,10 @@ std::string CapabilitySet::words(std::string_view before, std::string_view gap) 
   return out;
 }
 
+std::span<const std::string_view> port_kind_names() {
+  return kKinds;
+}
+
 std::string_view to_string(PortKind kind) {
   return kKinds[static_cast<size_t>(kind)];
 }
@@ -186,6 +190,9 @@ void CapabilityDemand::add(const CapabilityRow& row) {
 CapabilityDemand capability_demand(const SwitchConfig& config) {
   CapabilityDemand out;
   for (const PortConfig& port : config.ports) out.add(capability_row(port.device));
+  for (const PortKind kind : config.privileges.ports)
+    for (const CapabilityRow& row : kTable)
+      if (row.kind == kind) out.add(row);
   return out;
 }
 

@@ -60,21 +60,10 @@ class CapabilitySet {
   uint64_t bits_ = 0;
 };
 
-// By driver, whichever of its names the device string has. `other`: a driver that no row knows.
-enum class PortKind : uint8_t {
-  af_packet,
-  af_xdp,
-  memif,
-  null,
-  pcap,
-  pci,
-  ring,
-  tap,
-  vhost,
-  virtio,
-  other
-};
+// Indexed by PortKind.
+std::span<const std::string_view> port_kind_names();
 std::string_view to_string(PortKind kind);
+// By the name of its driver, whichever of those the device string has.
 PortKind port_kind_of(std::string_view device);
 
 struct CapabilityRow {
@@ -104,6 +93,7 @@ struct CapabilityDemand {
   bool known = true;  // false: a driver that no row knows is among them
   void add(const CapabilityRow& row);
 };
+// Of the ports, and of the kinds under privileges.ports with all that their devices could ask.
 CapabilityDemand capability_demand(const SwitchConfig& config);
 
 }  // namespace eddy::config

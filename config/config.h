@@ -33,6 +33,20 @@ enum class WatchdogDetect : uint8_t { stalled, paused };
 enum class WatchdogAction : uint8_t { drop, forward, alert };
 enum class BufferMode : uint8_t { fixed, dynamic };  // YAML: static, dynamic
 enum class SchedulerType : uint8_t { strict, dwrr };
+// Of drivers of ports. `other`: one that the table of capabilities does not know.
+enum class PortKind : uint8_t {
+  af_packet,
+  af_xdp,
+  memif,
+  null,
+  pcap,
+  pci,
+  ring,
+  tap,
+  vhost,
+  virtio,
+  other
+};
 enum class ControlBy : uint8_t { ecmp, scheme };
 
 // How much of the shared buffer a priority group may use, and when it pauses its sender.
@@ -202,6 +216,13 @@ struct TelemetryConfig {
   bool operator==(const TelemetryConfig&) const = default;
 };
 
+// What eddyd keeps of what it was started with; the table is in config/capabilities.h.
+struct PrivilegesConfig {
+  std::vector<PortKind> ports;  // for ports to come by a reload, beside those that there are
+  std::string user;             // to run as; empty = auto
+  bool operator==(const PrivilegesConfig&) const = default;
+};
+
 struct SwitchConfig {
   std::string name = "switch";
   SwitchId id{1};
@@ -225,6 +246,7 @@ struct SwitchConfig {
   ResequenceConfig resequence;
   ControlConfig control;
   TelemetryConfig telemetry;
+  PrivilegesConfig privileges;
 
   Duration effective_poll_gap() const {
     if (poll_gap > Duration{}) return poll_gap;

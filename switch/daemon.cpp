@@ -30,6 +30,7 @@
 #include "switch/dpdk/pools.h"
 #include "switch/dpdk/port_manager.h"
 #include "switch/dpdk_backend.h"
+#include "switch/narrow.h"
 #include "system/log_lines.h"
 #include "system/say.h"
 
@@ -133,6 +134,8 @@ Problems Daemon::start() {
     const Problems found = DpdkPort::check(port);
     problems.insert(problems.end(), found.begin(), found.end());
   }
+  if (!problems.empty()) return problems;
+  problems = narrow_privileges(config_, *plan, options_.config_path);
   if (!problems.empty()) return problems;
   if (problems = start_eal(*plan); !problems.empty()) return problems;
   if (problems = start_switch(*plan); !problems.empty()) return problems;

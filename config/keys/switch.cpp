@@ -1,4 +1,5 @@
 // The keys of the switch as a whole, and the shape of the file.
+#include "config/capabilities.h"
 #include "config/keys/makers.h"
 #include "config/keys/units.h"
 
@@ -104,6 +105,11 @@ std::span<const std::string_view> choices_of<BufferMode>() {
 template <>
 std::span<const std::string_view> choices_of<ControlBy>() {
   return kControlWays;
+}
+
+template <>
+std::span<const std::string_view> choices_of<PortKind>() {
+  return port_kind_names();
 }
 
 template <>
@@ -386,6 +392,34 @@ const Section& section_of<TelemetryConfig>() {
 }
 
 template <>
+const Section& section_of<PrivilegesConfig>() {
+  using S = PrivilegesConfig;
+  static const Section section = make_section(
+      "privileges", "What eddyd keeps of the rights that it was started with.",
+      {
+          list<S>(&S::ports,
+                  {.name = "ports",
+                   .key_class = restart,
+                   .help = "kinds of ports whose capabilities are kept beside those of the ports "
+                           "that there are, for ports to come by a reload; eddyd --capabilities "
+                           "lists them; other: nothing is given up"},
+                  type_of<PortKind>({})),
+          key<S>(&S::user,
+                 {.name = "user",
+                  .key_class = restart,
+                  .max = 32,
+                  .absent = "auto",
+                  .pattern = "^[a-z_][a-z0-9_-]{0,31}$",
+                  .pattern_says = "the name of a user",
+                  .help = "the user that eddyd becomes when root starts it; auto: eddy, where "
+                          "there is one, the ports allow it and it has access to the files of the "
+                          "configuration, else the one that there is"}),
+      },
+      PrivilegesConfig{});
+  return section;
+}
+
+template <>
 const Section& section_of<SwitchConfig>() {
   using S = SwitchConfig;
   static const Section section = make_section(
@@ -523,6 +557,8 @@ const Section& document_section() {
                  {.name = "control", .help = "the slow side"}),
           key<S>([](auto& d) -> auto& { return d.config.telemetry; },
                  {.name = "telemetry", .help = "numbers for programs that collect them"}),
+          key<S>([](auto& d) -> auto& { return d.config.privileges; },
+                 {.name = "privileges", .help = "what eddyd keeps of its rights"}),
       },
       default_document());
   return section;

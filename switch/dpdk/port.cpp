@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "config/capabilities.h"
 #include "switch/dpdk/driver_thread.h"
 #include "switch/dpdk/interface.h"
 #include "switch/dpdk/packet_socket.h"
@@ -77,15 +76,13 @@ Problems check_interface(const DeviceArgs& device) {
   return {};
 }
 
-Problems check_capabilities(const DeviceArgs& device) {
-  const auto missing = config::capability_row(device.to_string()).needs - held_capabilities();
+Problems check_capabilities(config::CapabilitySet missing) {
   if (missing.empty()) return {};
   const std::string_view which = missing.list().size() == 1 ? "capability " : "capabilities ";
   return {"needs the " + std::string(which) + missing.words("CAP_", ", ")};
 }
 
 Problems check_device(const DeviceArgs& device) {
-  if (Problems problems = check_capabilities(device); !problems.empty()) return problems;
   const std::string driver = device.driver();
   if (driver == "net_memif") return check_memif(device);
   if (device.is_af_packet() || device.is_af_xdp()) return check_interface(device);
@@ -148,9 +145,15 @@ int on_link_interrupt(uint16_t, rte_eth_event_type, void* context, void*) {
 
 }  // namespace
 
+config::CapabilitySet DpdkPort::missing_capabilities(const config::PortConfig& config) {
+  return config::capability_row(config.device).needs - held_capabilities();
+}
+
 Problems DpdkPort::check(const config::PortConfig& config) {
   const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
-  return named(config.name, config.device, check_device(device));
+  Problems problems = check_capabilities(missing_capabilities(config));
+  if (problems.empty()) problems = check_device(device);
+  return named(config.name, config.device, std::move(problems));
 }
 
 Result<std::unique_ptr<DpdkPort>> DpdkPort::open(const config::PortConfig& config,

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "config/capabilities.h"
 #include "config/config.h"
 #include "net/ids.h"
 #include "net/result.h"
@@ -31,6 +32,9 @@ class DpdkPort {
   // What can be seen to be wrong before the device is touched: no such interface, a missing
   // capability, a socket that another process serves. Empty = nothing.
   static Problems check(const config::PortConfig& config);
+
+  // Those that the port needs and this process does not hold.
+  static config::CapabilitySet missing_capabilities(const config::PortConfig& config);
 
   // Probes and configures the device; it is not started. `lsc` is called on a link interrupt.
   static Result<std::unique_ptr<DpdkPort>> open(const config::PortConfig& config, rte_mempool* pool,

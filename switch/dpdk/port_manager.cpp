@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "config/capabilities.h"
 #include "switch/dpdk/devargs.h"
 
 namespace eddy {
@@ -17,6 +18,16 @@ constexpr int kUnusedTries = 1'000;  // of a millisecond: how long a worker may 
 // Refused connections are this class's business, not an error for the log.
 void quieten_drivers() {
   rte_log_set_level_pattern("pmd.net.memif*", RTE_LOG_CRIT);
+}
+
+// What a port to come would need and eddyd has given up, or never had.
+Problems check_rights(const config::PortConfig& config) {
+  const auto missing = DpdkPort::missing_capabilities(config);
+  if (missing.empty()) return {};
+  return {"port " + config.name + " (" + config.device + "): needs " + missing.words("CAP_", ", ") +
+          ", which eddyd does not keep; name " +
+          std::string(to_string(config::port_kind_of(config.device))) +
+          " under privileges.ports and restart it"};
 }
 
 }  // namespace
@@ -168,6 +179,10 @@ Problems PortManager::check(PortId port, const config::PortConfig& config) const
   if (running != nullptr && !running->can_be_closed())
     problems.push_back("port " + config.name + ": a memif server cannot be replaced while the " +
                        "switch runs; restart it");
+  if (Problems missing = check_rights(config); !missing.empty()) {
+    problems.insert(problems.end(), missing.begin(), missing.end());
+    return problems;
+  }
   const Problems found = DpdkPort::check(config);
   problems.insert(problems.end(), found.begin(), found.end());
   return problems;

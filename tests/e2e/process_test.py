@@ -331,7 +331,8 @@ ports:
         process.popen.terminate()
         self.assertEqual(process.wait(10), 0, process.output())
         said = self.objects(process.output())
-        self.assertTrue(said[0]["message"].startswith("EAL: "), said[0])
+        self.assertTrue(said[0]["message"].startswith("runs as "), said[0])
+        self.assertTrue(said[1]["message"].startswith("EAL: "), said[1])
         self.assertTrue(any(each.get("message", "").startswith("EAL: Detected CPU lcores") for each in said))
         self.assertIn("debug", {each["level"] for each in said})
         self.assertTrue(any("link_up" == each.get("event") for each in said), "the log of events is in it")
@@ -419,14 +420,17 @@ class Refusing(OnFabric):
         self.assertIn("h1", said.strip().split("\n")[-1])
 
     def test_an_interface_that_cannot_take_the_mtu(self):
+        """One that stands on another has at most the MTU of that one."""
+        namespace = self.fabric.switches[0].namespace
+        self.world.run(namespace, "ip", "link", "add", "link", "h1", "name", "above", "type", "macvlan")
+        self.addCleanup(self.world.run, namespace, "ip", "link", "del", "above")
         path = self.world.directory / "long.yaml"
-        text = self.fabric.switches[0].path.read_text().replace("name: e", "name: x", 1)
-        path.write_text(text.replace("mtu: 1500", "mtu: 9000"))
-        done = run("ip", "netns", "exec", self.fabric.switches[0].namespace, "setpriv", "--bounding-set",
-                   "-net_admin", BINARIES / "eddyd", "--config", path, check=False)
+        path.write_text(f"switch: {{name: x{os.getpid()}}}\n"
+                        "ports: {h1: {device: 'net_af_packet1,iface=above', mtu: 9000}}\n")
+        done = run("ip", "netns", "exec", namespace, BINARIES / "eddyd", "--config", path, check=False)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertRegex(done.stdout + done.stderr,
-                         r"interface h1 has mtu 1500, the port 9000, and it cannot be raised: Operation not permitted")
+                         r"interface above has mtu 1500, the port 9000, and it cannot be raised: Invalid argument")
 
     def test_a_missing_capability(self):
         text = self.fabric.switches[0].path.read_text().replace("name: e", "name: x", 1)

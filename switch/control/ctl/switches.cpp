@@ -69,8 +69,10 @@ Sockets find_sockets(const Arguments& arguments) {
     if (!problems.empty()) found.problems[name] = problems.front();
   }
   if (!arguments.folder.empty()) return found;
-  for (const auto& [name, socket] : telemetry_sockets(dpdk_run_folder()))
-    found.running.insert(name);
+  // eddyd's own user has its folder of DPDK's below that of the sockets.
+  for (const std::string& base :
+       {dpdk_run_folder().string(), std::string(kSocketDirectory) + "/dpdk"})
+    for (const auto& [name, socket] : telemetry_sockets(base)) found.running.insert(name);
   return found;
 }
 

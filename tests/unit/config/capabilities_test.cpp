@@ -60,6 +60,14 @@ TEST(Capabilities, DemandIsWhatAllPortsAskTogether) {
   EXPECT_FALSE(capability_demand(config).known);
 }
 
+TEST(Capabilities, KindsToComeAreAskedForWithAllThatTheirDevicesCould) {
+  SwitchConfig config = default_switch("s");
+  config.privileges.ports = {PortKind::pcap};
+  EXPECT_EQ(capability_demand(config).needs, CapabilitySet{net_raw});
+  config.privileges.ports = {PortKind::other};
+  EXPECT_FALSE(capability_demand(config).known);
+}
+
 TEST(Capabilities, SetsAreOfTheKernelsNumbers) {
   const CapabilitySet set = CapabilitySet::of_mask(uint64_t{1} << 12 | uint64_t{1} << 23 | 1);
   EXPECT_EQ(set, (CapabilitySet{net_admin, sys_nice}));

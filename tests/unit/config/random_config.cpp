@@ -233,6 +233,9 @@ SwitchConfig Generator::make() {
   config.control.lldp = coin();
   if (coin()) config.telemetry.prometheus = "127.0.0.1:" + std::to_string(between(1, 65'535));
   config.telemetry.remote = coin();
+  for (const PortKind kind : {PortKind::tap, PortKind::af_packet, PortKind::other})
+    if (coin()) config.privileges.ports.push_back(kind);
+  if (coin()) config.privileges.user = "eddy-2";
   return config;
 }
 
