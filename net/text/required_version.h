@@ -1,7 +1,7 @@
 // check_required_version(): whether this build's version is one that a configuration was made for.
 //
 // Versions are MAJOR.MINOR or MAJOR.MINOR.PATCH. The meaning of files and of the control socket is
-// kept within one MAJOR.MINOR (docs/compatibility.md); PATCH is not compared. Control plane only.
+// kept within one MAJOR.MINOR; PATCH is not compared. Control plane only.
 #pragma once
 
 #include <string_view>

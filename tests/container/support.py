@@ -83,13 +83,15 @@ class InContainers(unittest.TestCase):
 
     def setUp(self):
         self.engine = shared.engine
-        self.names = []
+        self.names, self.volumes = [], []
         self.addCleanup(self.take_down)
 
     def take_down(self):
         for name in self.names if self.failed() else ():
             print(f"--- {name}", self.engine.logs(name)[-3000:], sep="\n", file=sys.stderr)
         self.engine.remove(*self.names)
+        if self.volumes:
+            self.engine.call("volume", "rm", "--force", *self.volumes)
 
     def failed(self):
         outcome = getattr(self, "_outcome", None)
@@ -112,16 +114,16 @@ class InContainers(unittest.TestCase):
         """One that takes the owner and the mode of /run/eddy in the image."""
         name = f"test-{os.getpid()}-{short}-{time.monotonic_ns()}"
         self.engine.call("volume", "create", name)
-        self.addCleanup(self.engine.call, "volume", "rm", "--force", name)
+        self.volumes.append(name)
         return name
 
-    def start_switch(self, short, ports, *arguments, options=(), volume=None, image="eddy"):
-        """A switch with these ports, {name: device}; returns the container's name."""
+    def start_switch(self, short, ports, *arguments, options=(), volume=None, image="eddy", more=None):
+        """A switch with these ports, {name: device}, and what else its YAML says; returns the container's name."""
         name = self.name(short)
         configuration = self.folder() / f"{short}.yaml"
         configuration.write_text(json.dumps({"switch": {"name": short}, "ports": {
             port: {"device": device, "addresses": [f"10.0.{number}.1/24"]}
-            for number, (port, device) in enumerate(ports.items(), 1)}}))
+            for number, (port, device) in enumerate(ports.items(), 1)}, **(more or {})}))
         self.engine.run(image, "--config", f"/etc/eddy/{short}.yaml", *arguments, options=(
             "--name", name, *SWITCH, "--env", f"EDDY_SWITCH={short}", "--volume", f"{volume or self.volume()}:/run/eddy",
             "--volume", f"{configuration}:/etc/eddy/{short}.yaml:ro", *options))
@@ -133,17 +135,28 @@ class InContainers(unittest.TestCase):
                  f"{name} answers")
         return name
 
+    def wire(self, one, other):
+        """A veth pair between the namespaces of two containers, each (container, interface); None: the test's own."""
+        def end(where):
+            return ("netns", self.engine.pid(where)) if where else ()
+        run("ip", "link", "add", "name", one[1], *end(one[0]), "type", "veth", "peer", "name", other[1], *end(other[0]))
+
+    def enter(self, container, *command, **options):
+        """Runs a program of ours in the network namespace of a container."""
+        return run("nsenter", "--target", self.engine.pid(container), "--net", *command, **options)
+
     def lines_at_end(self, name, seconds=20):
         """What a container has said that has ended, and with which status."""
         status = self.engine.wait(name, seconds)
         return status, self.engine.logs(name).strip().splitlines()
 
     def assert_refused(self, name, pattern, status=1):
-        """It ends with one line, which says why."""
+        """It ends, and its only line that is no information says why."""
         code, lines = self.lines_at_end(name)
         self.assertEqual(code, status, lines)
-        self.assertEqual(len(lines), 1, lines)
-        self.assertRegex(lines[0], pattern)
+        telling = [line for line in lines if " [info] " not in line]
+        self.assertEqual(len(telling), 1, lines)
+        self.assertRegex(telling[0], pattern)
 
 
 def seconds_since(start):

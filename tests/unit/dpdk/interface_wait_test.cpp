@@ -1,4 +1,5 @@
-// That interfaces which come later are found is shown in containers (tests/container/wait_test.py).
+// That interfaces which come later are found is shown in containers
+// (tests/container/trouble_test.py).
 #include "switch/dpdk/interface_wait.h"
 
 #include <gmock/gmock.h>
