@@ -1,5 +1,5 @@
 # Debian's packages: names, relations, and the files that Debian wants in each. Included by packaging/CMakeLists.txt.
-set(components eddy eddy-lab eddy-doc)
+set(components eddy eddy-lab eddy-doc eddy-dev)
 
 # eddy_compressed(source name destination component): installed as NAME.gz, without the time of its making.
 function(eddy_compressed source name destination component)
@@ -68,6 +68,14 @@ set(CPACK_DEBIAN_EDDY-DOC_PACKAGE_SECTION doc)
 set(CPACK_DEBIAN_EDDY-DOC_DESCRIPTION "documents of the Eddy software switch
 The tables of all keys and counters, the algorithms of all schemes, what was
 measured, and how the switch and its laboratory are built.")
+
+set(CPACK_DEBIAN_EDDY-DEV_PACKAGE_NAME eddy-dev)
+set(CPACK_DEBIAN_EDDY-DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_EDDY-DEV_PACKAGE_DEPENDS libdpdk-dev)
+set(CPACK_DEBIAN_EDDY-DEV_PACKAGE_SUGGESTS "cmake, pkg-config, eddy-doc")
+set(CPACK_DEBIAN_EDDY-DEV_DESCRIPTION "headers for path selection schemes of the Eddy switch
+What is needed to compile and to test a path selection scheme outside of
+Eddy's own tree: headers, static libraries, and files for CMake and pkg-config.")
 
 foreach(component IN LISTS components)
   install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/debian/copyright DESTINATION ${documents}/${component}

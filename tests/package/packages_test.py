@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ["EDDY_BIN"]).parent
-PACKAGES = ("eddy", "eddy-doc", "eddy-lab")
+PACKAGES = ("eddy", "eddy-dev", "eddy-doc", "eddy-lab")
 
 
 def output_of(*command):
@@ -26,7 +26,7 @@ class Packages(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(prefix="eddy-packages-")
         cls.addClassCleanup(cls.folder.cleanup)
         cls.out = Path(cls.folder.name)
-        cls.said = output_of(ROOT / "scripts/package", "--build", BUILD, "--no-build", "--out", cls.out)
+        cls.said = output_of(ROOT / "scripts/package", "--build", BUILD, "--no-build", "--no-trial", "--out", cls.out)
 
     def package(self, name):
         found = list(self.out.glob(f"{name}_*.deb"))
