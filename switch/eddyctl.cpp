@@ -11,6 +11,7 @@
 #include "switch/control/ctl/healthy.h"
 #include "switch/control/ctl/show.h"
 #include "switch/control/ctl/switches.h"
+#include "switch/control/ctl/top_of_all.h"
 #include "switch/control/report/counter_docs.h"
 #include "system/command_line.h"
 #include "system/say.h"
@@ -36,6 +37,20 @@ int run_on_one(Arguments& arguments, const Action& action) {
   return change(arguments, request);
 }
 
+// Commands that may ask all switches of a folder.
+bool may_ask_all(const std::string& command) {
+  return command == "healthy" || command == "top";
+}
+
+// What is wrong with the choice of switches, or empty and it is complete.
+Problems settle_which(Arguments& arguments, const std::string& command) {
+  if (arguments.of_fabric && !may_ask_all(command))
+    return {"--fabric is for healthy and top; of one of its switches: --dir /run/eddy/lab/FABRIC"};
+  if (command == "healthy" && arguments.options.all && !asks_all(arguments))
+    return {"--all is every switch of the folder; --name and --socket are one"};
+  return may_ask_all(command) && asks_all(arguments) ? Problems{} : default_name(arguments);
+}
+
 int run(Arguments& arguments) {
   if (Problems problems = check_names(arguments); !problems.empty()) return fail(kUsage, problems);
   const Result<Action> action = parse_words(arguments.words);
@@ -45,14 +60,13 @@ int run(Arguments& arguments) {
     std::cout << (arguments.markdown ? counters_markdown() : counters_text());
     return kDone;
   }
-  if (command == "list") return list(arguments);
-  const bool of_all = command == "healthy" && arguments.options.all;
-  if (of_all && (!arguments.name.empty() || !arguments.socket.empty()))
-    return fail(kUsage, {"--all is every switch of the folder; --name and --socket are one"});
-  if (!of_all)
-    if (Problems problems = default_name(arguments); !problems.empty())
-      return fail(kUsage, problems);
+  if (command == "list" && !arguments.of_fabric) return list(arguments);
+  if (Problems problems = settle_which(arguments, command); !problems.empty())
+    return fail(kUsage, problems);
+  if (Problems problems = choose_folder(arguments); !problems.empty())
+    return fail(kRefused, problems);
   if (command == "healthy") return healthy(arguments);
+  if (command == "top" && asks_all(arguments)) return top_of_all(arguments);
   return run_on_one(arguments, action.value());
 }
 

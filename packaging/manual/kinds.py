@@ -29,6 +29,7 @@ ARGUMENTS = {
     ("eddyctl", "", "--name"): "switch",
     ("eddyctl", "", "--socket"): "file",
     ("eddyctl", "", "--dir"): "folder",
+    ("eddyctl", "", "--fabric"): "fabric",
     ("eddyctl", "", "--port"): "port",
     ("eddyctl", "", "--leaf"): "leaf",
     ("eddyhost", "", "experiment"): "experiment",

@@ -38,7 +38,9 @@ class Healthy(EndToEnd):
 
     def test_wrong_lines(self):
         self.says(("--all", "--name", "leaf"), 2, "", "eddyctl: --all is every switch of the folder; --name and --socket are one\n")
-        self.says(("--ports", "some"), 2, "", "eddyctl: --ports some: valid are fabric, all, none\n")
+        done = self.pair.eddyctl("healthy", "--ports", "some")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("some not in {fabric,all,none}", done.stderr)
         done = self.pair.eddyctl("show", "ports", EDDY_SWITCH="../leaf")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, r"^eddyctl: EDDY_SWITCH '../leaf' is no plain name; .*\n$")

@@ -16,7 +16,7 @@ control: {{socket: {folder}/{name}.sock}}
 ports:
 """
 FABRIC_PORT = '  {port}: {{device: "net_memif1,role={role},id=0,socket={folder}/line.memif,socket-abstract=no", role: fabric, speed: 1Gbps}}\n'
-HOST_PORTS = """  lone: {{device: "net_null0", speed: 1Gbps, worker: 1}}
+HOST_PORTS = """  lone: {{device: "net_null0,no-rx=1", speed: 1Gbps, worker: 1}}
   nobody: {{device: "net_memif2,role=server,id=0,socket={folder}/nobody.memif,socket-abstract=no", speed: 1Gbps, worker: 1}}
 """
 

@@ -70,7 +70,7 @@ std::string footer() {
     out += described("    " + std::string(word.name), word.help);
   return out + described("set port P tx on|off", "start or stop transmission of a port") +
          described("reload", "apply the configuration file again, all or nothing") +
-         described("top", "ports, queues, PFC, drops, paths, workers, live; h for its keys") +
+         described("top", "ports, queues, PFC, drops, workers, live; --fabric, --all: every link") +
          described("healthy", "exit code 0: the ports that have to be up are, workers advance") +
          described("list", "names of the running switches") +
          described("counters", "every counter and its meaning");

@@ -1,6 +1,7 @@
 #include "switch/control/ctl/arguments.h"
 
 #include <cstdlib>
+#include <utility>
 
 #include "net/text/plain_name.h"
 #include "switch/control/ctl/action.h"
@@ -18,9 +19,29 @@ void declare_which(CLI::App& app, Arguments& arguments) {
   auto* folder = app.add_option("--dir", arguments.folder,
                                 "folder of the control sockets, such as /run/eddy/lab/FABRIC")
                      ->default_str(std::string(kSocketDirectory));
-  app.add_option("--socket", arguments.socket, "its control socket, instead of --name")
-      ->excludes(name)
-      ->excludes(folder);
+  auto* socket =
+      app.add_option("--socket", arguments.socket, "its control socket, instead of --name")
+          ->excludes(name)
+          ->excludes(folder);
+  auto* fabric = app.add_option("--fabric", arguments.fabric,
+                                "healthy, top: all switches of a fabric of eddylab; "
+                                "without a name, of the only one")
+                     ->expected(0, 1)
+                     ->excludes(name)
+                     ->excludes(folder)
+                     ->excludes(socket);
+  app.parse_complete_callback([&arguments, fabric] {
+    arguments.of_fabric = fabric->count() > 0;
+    // "--fabric top": the word that follows is the command where there is no other.
+    if (arguments.of_fabric && arguments.words.empty() && !arguments.fabric.empty())
+      arguments.words.push_back(std::exchange(arguments.fabric, ""));
+  });
+}
+
+std::vector<std::string> port_choices() {
+  std::vector<std::string> words;
+  for (const Word& word : port_choice_words()) words.emplace_back(word.name);
+  return words;
 }
 
 }  // namespace
@@ -30,7 +51,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   declare_which(app, arguments);
   app.add_flag("--json", arguments.json, "for programs: one JSON value a line");
   app.add_flag("--all", arguments.options.all,
-               "rows in which nothing has happened, too; healthy: every switch of the folder");
+               "rows in which nothing has happened, too; healthy, top: every switch of the folder");
   app.add_option("--port", arguments.options.port, "only rows of this port; clear: only this port");
   app.add_option("--leaf", arguments.options.leaf, "only rows of this destination leaf");
   app.add_option("--top", arguments.options.top, "at most so many rows (flows: 50 unless said)")
@@ -38,9 +59,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--watch", arguments.watch_s,
                  "repeat every N seconds; top: every second unless said")
       ->check(CLI::Range(1, 3600));
-  app.add_option("--ports", arguments.ports,
-                 "healthy: whose ports have to be up: " + join_words(port_choice_words()) +
-                     "; default: " + std::string(port_choice_words().front().name));
+  app.add_option("--ports", arguments.ports, "healthy: whose ports have to be up; default: fabric")
+      ->check(CLI::IsMember(port_choices()));
   app.add_flag("--markdown", arguments.markdown, "counters: as docs/counters.md");
   app.add_option("words", arguments.words, "the command, as below");
 }

@@ -23,7 +23,9 @@ inline constexpr const char* kSwitchVariable = "EDDY_SWITCH";
 struct Arguments {
   std::string name;
   std::string socket;
-  std::string folder;  // of control sockets
+  std::string folder;      // of control sockets; empty: /run/eddy
+  bool of_fabric = false;  // --fabric
+  std::string fabric;      // its name; empty: the only one
   bool json = false;
   bool markdown = false;
   int watch_s = 0;
@@ -31,6 +33,12 @@ struct Arguments {
   ReportOptions options;
   std::vector<std::string> words;
 };
+
+// Switches of the folder, and not one: healthy, top, techsupport.
+inline bool asks_all(const Arguments& arguments) {
+  return arguments.of_fabric ||
+         (arguments.options.all && arguments.name.empty() && arguments.socket.empty());
+}
 
 void declare(CLI::App& app, Arguments& arguments);
 // Takes the name from the environment where the line has none; the problem, or empty. For commands

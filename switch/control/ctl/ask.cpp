@@ -12,13 +12,14 @@ Result<Json> ask(const std::string& socket, const Json& request, const Patience&
   return answer->value("result", Json::object());
 }
 
-Result<Json> ask_report(const std::string& socket, Report report, const ReportOptions& options) {
+Result<Json> ask_report(const std::string& socket, Report report, const ReportOptions& options,
+                        const Patience& patience) {
   Json request{{"command", "show"}, {"report", std::string(to_string(report))}};
   request["all"] = options.all;
   if (options.port) request["port"] = *options.port;
   if (options.leaf) request["leaf"] = *options.leaf;
   if (options.top) request["top"] = *options.top;
-  Result<Json> result = ask(socket, request);
+  Result<Json> result = ask(socket, request, patience);
   if (!result.ok()) return result;
   if (Problems problems = check_report(result.value()); !problems.empty()) return problems;
   return result;

@@ -15,7 +15,8 @@ namespace eddy::control {
 
 // The result of the answer, or the problems that it has.
 Result<Json> ask(const std::string& socket, const Json& request, const Patience& patience = {});
-Result<Json> ask_report(const std::string& socket, Report report, const ReportOptions& options);
+Result<Json> ask_report(const std::string& socket, Report report, const ReportOptions& options,
+                        const Patience& patience = {});
 
 // In ASCII, with its newline: a terminal obeys some characters beyond it.
 std::string json_line(const Json& value);

@@ -99,16 +99,12 @@ int say_in_words(const std::vector<Target>& targets, const std::vector<Health>& 
 }  // namespace
 
 int healthy(const Arguments& arguments) {
-  const std::string word =
-      arguments.ports.empty() ? std::string(port_choice_words().front().name) : arguments.ports;
-  const std::optional<PortChoice> choice = parse_port_choice(word);
-  if (!choice)
-    return fail(kUsage, {"--ports " + word + ": valid are " + join_words(port_choice_words())});
-  const Result<std::vector<Target>> targets = targets_of(arguments, arguments.options.all);
+  const PortChoice choice = parse_port_choice(arguments.ports).value_or(PortChoice::fabric);
+  const Result<std::vector<Target>> targets = targets_of(arguments);
   if (!targets.ok())
     return arguments.json ? say_in_json({}, {}, targets.problems())
                           : fail(kRefused, targets.problems());
-  const std::vector<Health> healths = health_of_all(targets.value(), *choice);
+  const std::vector<Health> healths = health_of_all(targets.value(), choice);
   return arguments.json ? say_in_json(targets.value(), healths, {})
                         : say_in_words(targets.value(), healths);
 }

@@ -86,11 +86,12 @@ int change(const Arguments& arguments, const Json& request) {
 
 int top(const Arguments& arguments) {
   if (arguments.json)
-    return fail(kUsage, {"top is for people; for programs: eddyctl --json show REPORT"});
+    return fail(kUsage, {"top is for people; for programs: eddyctl --json show REPORT, or top "
+                         "--all for all switches"});
   constexpr int kMillisecondsASecond = 1'000;
   const int interval = std::max(1, arguments.watch_s) * kMillisecondsASecond;
-  const Problems problems =
-      run_top([&](Report report) { return read_report(arguments, report); }, interval);
+  const Problems problems = run_top(
+      source_of_one([&](Report report) { return read_report(arguments, report); }), interval);
   return problems.empty() ? kDone : fail(kRefused, problems);
 }
 

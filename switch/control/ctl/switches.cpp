@@ -14,27 +14,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const Arguments& arguments) {
-  return arguments.folder.empty() ? fs::path(kSocketDirectory) : fs::path(arguments.folder);
-}
-
-// Control sockets by name. What cannot be one, such as a file or memif's, is left out.
-std::map<std::string, fs::path> control_sockets(const fs::path& folder) {
-  std::map<std::string, fs::path> found;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const fs::path& path = entry.path();
-    if (path.extension() == ".sock" && is_plain_name(path.stem().native()) &&
-        entry.is_socket(ignored) && !is_of_another_type(path, SOCK_STREAM))
-      found[path.stem()] = path;
-  }
-  return found;
-}
+constexpr const char* kFabrics = "lab";  // below kSocketDirectory, a folder for each
 
 std::string listed(const std::set<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
   return out;
+}
+
+// Those of socket_files() that are not memif's.
+std::map<std::string, std::string> control_sockets(const std::string& folder) {
+  std::map<std::string, std::string> found = socket_files(folder);
+  std::erase_if(found,
+                [](const auto& each) { return is_of_another_type(each.second, SOCK_STREAM); });
+  return found;
+}
+
+// Names of the fabrics of eddylab that have sockets.
+std::set<std::string> fabrics() {
+  std::set<std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(fs::path(kSocketDirectory) / kFabrics, ignored))
+    if (!socket_files(entry.path()).empty()) found.insert(entry.path().filename());
+  return found;
 }
 
 // Why there is nobody, as far as the folder says.
@@ -60,6 +62,38 @@ Problems choose_only_one(Arguments& arguments, const Sockets& sockets) {
 }
 
 }  // namespace
+
+std::string folder_of(const Arguments& arguments) {
+  return arguments.folder.empty() ? std::string(kSocketDirectory) : arguments.folder;
+}
+
+std::map<std::string, std::string> socket_files(const std::string& folder) {
+  std::map<std::string, std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const fs::path& path = entry.path();
+    if (path.extension() == ".sock" && is_plain_name(path.stem().native()) &&
+        entry.is_socket(ignored))
+      found[path.stem()] = path;
+  }
+  return found;
+}
+
+Problems choose_folder(Arguments& arguments) {
+  if (!arguments.of_fabric) return {};
+  const std::set<std::string> known = fabrics();
+  if (arguments.fabric.empty()) {
+    if (known.size() > 1)
+      return {"several fabrics run here, choose with --fabric: " + listed(known)};
+    if (known.empty()) return {};  // the switches that are no fabric of eddylab's
+    arguments.fabric = *known.begin();
+  }
+  if (!known.contains(arguments.fabric))
+    return {"no fabric \"" + arguments.fabric + "\" runs here" +
+            (known.empty() ? "" : "; running: " + listed(known))};
+  arguments.folder = fs::path(kSocketDirectory) / kFabrics / arguments.fabric;
+  return {};
+}
 
 Sockets find_sockets(const Arguments& arguments) {
   Sockets found;
@@ -91,11 +125,11 @@ Problems choose_switch(Arguments& arguments) {
 
 std::string control_socket(const Arguments& arguments) {
   if (!arguments.socket.empty()) return arguments.socket;
-  return folder_of(arguments) / (arguments.name + ".sock");
+  return fs::path(folder_of(arguments)) / (arguments.name + ".sock");
 }
 
-Result<std::vector<Target>> targets_of(Arguments arguments, bool all) {
-  if (!all) {
+Result<std::vector<Target>> targets_of(Arguments arguments) {
+  if (!asks_all(arguments)) {
     if (Problems problems = choose_switch(arguments); !problems.empty()) return problems;
     const std::string path = control_socket(arguments);
     return std::vector<Target>{

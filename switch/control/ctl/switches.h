@@ -23,6 +23,14 @@ struct Sockets {
 };
 Sockets find_sockets(const Arguments& arguments);
 
+// /run/eddy, unless the arguments name another.
+std::string folder_of(const Arguments& arguments);
+// What may be control sockets, by name: sockets NAME.sock of the folder. Nobody is asked.
+std::map<std::string, std::string> socket_files(const std::string& folder);
+
+// Makes of --fabric the folder that it means, and of no folder /run/eddy; the problem, or empty.
+Problems choose_folder(Arguments& arguments);
+
 // Fills in arguments.name when there is one switch; the problem, or empty.
 Problems choose_switch(Arguments& arguments);
 
@@ -33,8 +41,8 @@ struct Target {
   std::string name;  // of its socket
   std::string socket;
 };
-// The one that the arguments mean, or, with `all`, each that has a socket in the folder, whether
-// anybody answers there or not: a switch that was killed leaves its socket behind. By name.
-Result<std::vector<Target>> targets_of(Arguments arguments, bool all);
+// The one that the arguments mean, or, if they ask all, each that has a socket in the folder,
+// whether anybody answers there or not: a switch that was killed leaves its socket behind. By name.
+Result<std::vector<Target>> targets_of(Arguments arguments);
 
 }  // namespace eddy::control

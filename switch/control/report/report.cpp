@@ -1,6 +1,7 @@
 #include "switch/control/report/report.h"
 
 #include "switch/control/report/report_rows.h"
+#include "switch/dataplane/state/snapshot.h"
 
 namespace eddy::control {
 namespace {
@@ -62,6 +63,7 @@ Json make_report(Report report, const ReportInput& input, const ReportOptions& o
 PortReader::PortReader(const ReportInput& input, size_t port)
     : config_(input.config.ports[port]),
       state_(input.now.ports[port]),
+      mac_(port_mac(input.config, port)),
       since_start_(input.now.numbers[port]) {
   const PortNumbers& now = since_start_;
   since_baseline_ = port < input.baseline.size() ? now - input.baseline[port] : now;

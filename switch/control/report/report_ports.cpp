@@ -145,6 +145,8 @@ Json port_rows(const ReportInput& input, const ReportOptions& options) {
     row["speed_bps"] = static_cast<uint64_t>(config.speed.bps());
     row["mtu"] = static_cast<uint64_t>(config.mtu);
     row["worker"] = static_cast<uint64_t>(config.worker);
+    row["mac"] = to_string(port.mac());
+    if (!state.peer_mac.is_zero()) row["peer_mac"] = to_string(state.peer_mac);
     row["device"] = state.device.device;
     row["driver"] = state.device.driver;
     row["device_pfc"] = state.device.pfc;

@@ -15,6 +15,7 @@ class PortReader {
   PortReader(const ReportInput& input, size_t port);
   const config::PortConfig& config() const { return config_; }
   const PortState& state() const { return state_; }
+  MacAddress mac() const { return mac_; }
   const PortNumbers& since_start() const { return since_start_; }
   const PortNumbers& since_baseline() const { return since_baseline_; }
   const PortNumbers& since_earlier() const { return since_earlier_; }
@@ -24,6 +25,7 @@ class PortReader {
  private:
   const config::PortConfig& config_;
   const PortState& state_;
+  const MacAddress mac_;
   const PortNumbers& since_start_;
   PortNumbers since_baseline_;
   PortNumbers since_earlier_;

@@ -44,6 +44,7 @@ struct PortState {
   uint64_t dre_bytes = 0;
   std::array<PgStatus, kPriorities> pgs{};
   std::array<QueueStatus, kPriorities> queues{};
+  MacAddress peer_mac;  // of the switch behind a fabric port; zero: not known
   DeviceInfo device;
 };
 

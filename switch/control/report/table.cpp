@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -188,6 +189,38 @@ constexpr Column kEvents[] = {{"number", "No", Kind::number},
                               {"suppressed", "Suppressed", Kind::count},
                               {"help", "Meaning"}};
 
+// Of eddyctl's own making, from what several switches say (top/links.h).
+constexpr Column kLinks[] = {{"link", "Link"},
+                             {"role", "Role"},
+                             {"state", "State"},
+                             {"speed_bps", "Speed", Kind::rate},
+                             {"forth_bps", "Rate >", Kind::rate},
+                             {"back_bps", "Rate <", Kind::rate},
+                             {"forth_queued_bytes", "Queued >", Kind::bytes},
+                             {"back_queued_bytes", "Queued <", Kind::bytes},
+                             {"forth_pfc_xoff", "PFC >", Kind::count},
+                             {"back_pfc_xoff", "PFC <", Kind::count},
+                             {"forth_cnm_packets", "CNM >", Kind::count},
+                             {"back_cnm_packets", "CNM <", Kind::count},
+                             {"dropped_packets", "Dropped", Kind::count},
+                             {"dropped_pps", "A second", Kind::count},
+                             {"ecn_marked_packets", "ECN", Kind::count}};
+constexpr Column kSwitches[] = {{"switch", "Switch"},
+                                {"state", "State"},
+                                {"uptime_ns", "Up for", Kind::nanoseconds},
+                                {"generation", "Generation", Kind::number},
+                                {"fabric_ports", "Fabric up"},
+                                {"host_ports", "Hosts up"},
+                                {"rx_bps", "Rx rate", Kind::rate},
+                                {"tx_bps", "Tx rate", Kind::rate},
+                                {"queued_bytes", "Queued", Kind::bytes},
+                                {"pfc_tx_xoff", "PFC sent", Kind::count},
+                                {"pfc_rx_xoff", "PFC rcvd", Kind::count},
+                                {"cnm_tx_packets", "CNM sent", Kind::count},
+                                {"dropped_packets", "Dropped", Kind::count},
+                                {"answered_ns_ago", "Silent for", Kind::nanoseconds},
+                                {"why", "Why"}};
+
 std::span<const Column> columns_of(Report report) {
   switch (report) {
     case Report::ports:
@@ -224,6 +257,22 @@ std::span<const Column> columns_of(Report report) {
       return kEvents;
   }
   return {};
+}
+
+// Of the table that a report is, with the switch first where its rows are of several; empty: it is
+// none.
+std::vector<Column> columns_of(const Json& report) {
+  const std::string name = report.value("report", "");
+  if (name == "links") return {std::begin(kLinks), std::end(kLinks)};
+  if (name == "switches") return {std::begin(kSwitches), std::end(kSwitches)};
+  const auto known = parse_report(name);
+  if (!known) return {};
+  const std::span<const Column> own = columns_of(*known);
+  std::vector<Column> columns(own.begin(), own.end());
+  const Json& rows = report.at("rows");
+  if (!rows.empty() && rows[0].contains("switch"))
+    columns.insert(columns.begin(), {"switch", "Switch"});
+  return columns;
 }
 
 std::string number_text(Kind kind, uint64_t n) {
@@ -338,15 +387,16 @@ std::string whole_of(Report report, const Json& value) {
          "; by rounds: " + rounds_text(value.at("rows")) + "\n";
 }
 
-std::string nothing_of(Report report) {
+std::string nothing_of(std::optional<Report> report) {
+  if (!report) return "nothing to show\n";
   return report == Report::flows ? "" : "nothing to show (--all shows every row)\n";
 }
 
 }  // namespace
 
 std::string render_table(const Json& report) {
-  if (!parse_report(report.value("report", ""))) return report.dump(2) + "\n";
   const TableCells table = table_cells(report);
+  if (table.lines.empty()) return report.dump(2) + "\n";
   std::string text;
   for (const Cells& cells : table.lines) {
     if (table.lines.size() == 1) break;
@@ -360,9 +410,8 @@ std::string render_table(const Json& report) {
 
 TableCells table_cells(const Json& report) {
   TableCells table;
-  const auto name = parse_report(report.value("report", ""));
-  if (!name) return table;
-  const std::span<const Column> columns = columns_of(*name);
+  const std::vector<Column> columns = columns_of(report);
+  if (columns.empty()) return table;
   table.lines.emplace_back();
   for (const Column& column : columns) {
     table.keys.emplace_back(column.key);
@@ -373,7 +422,10 @@ TableCells table_cells(const Json& report) {
     for (const Column& column : columns) cells.push_back(cell_text(column, row));
   }
   pad(columns, table.lines);
-  table.below = (table.lines.size() == 1 ? nothing_of(*name) : "") + whole_of(*name, report);
+  const std::optional<Report> name = parse_report(report.value("report", ""));
+  if (table.lines.size() == 1)
+    table.below = nothing_of(report.contains("title") ? std::nullopt : name);
+  if (name) table.below += whole_of(*name, report);
   return table;
 }
 

@@ -9,7 +9,8 @@
 
 namespace eddy::control {
 
-// One report (docs/control.md) as lines of text, each with its newline.
+// One report (docs/control.md), or "links" or "switches" of a fabric, as lines of text, each with
+// its newline.
 std::string render_table(const Json& report);
 
 // The same in pieces, for who arranges them otherwise.

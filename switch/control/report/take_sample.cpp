@@ -13,6 +13,7 @@ PortState read_state(const Switch& object, PortId port) {
     state.pgs[i] = object.pg_status(port, PriorityGroupId(i));
     state.queues[i] = object.queue_status(port, QueueId(i));
   }
+  state.peer_mac = object.peer_mac(port);
   return state;
 }
 

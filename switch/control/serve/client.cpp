@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -83,19 +84,20 @@ class Conversation {
     return errno == EAGAIN ? too_late() : unreachable(path_);
   }
 
-  // False: it is too late.
+  // False: it is too late, or nobody wants to know any more.
   bool wait_for(short events) {
-    pollfd one{fd_.get(), events, 0};
+    std::array<pollfd, 2> waits{{{fd_.get(), events, 0}, {patience_.stop_fd, POLLIN, 0}}};
     if (patience_.still_waiting && !told_) {
-      if (::poll(&one, 1, std::min(left_ms(kAnswerMs), left_ms(patience_.give_up_ms))) > 0)
-        return true;
+      if (::poll(waits.data(), waits.size(),
+                 std::min(left_ms(kAnswerMs), left_ms(patience_.give_up_ms))) > 0)
+        return waits[1].revents == 0;
       if (left_ms(patience_.give_up_ms) > 0) patience_.still_waiting();
       told_ = true;
     }
     int ready = 0;
-    do ready = ::poll(&one, 1, left_ms(patience_.give_up_ms));
+    do ready = ::poll(waits.data(), waits.size(), left_ms(patience_.give_up_ms));
     while (ready < 0 && errno == EINTR);
-    return ready > 0 && left_ms(patience_.give_up_ms) > 0;
+    return ready > 0 && waits[1].revents == 0 && left_ms(patience_.give_up_ms) > 0;
   }
 
   Problems send(const std::string& line) {

@@ -23,6 +23,7 @@ inline constexpr int kReloadMs = 60'000;  // it may restart ports
 struct Patience {
   int give_up_ms = kAnswerMs;
   std::function<void()> still_waiting = {};  // called once, after kAnswerMs
+  int stop_fd = -1;                          // readable: it is not waited any longer
 };
 
 // Sends one line, returns the one-line answer: {"ok": true, "result": ...} or its problems.

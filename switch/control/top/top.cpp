@@ -109,7 +109,9 @@ std::string take_key(std::string& bytes) {
 
 class Top {
  public:
-  Top(const ReadReport& read, int interval_ms) : read_(read), interval_(interval_ms) {}
+  Top(const TopSource& source, int interval_ms) : source_(source), interval_(interval_ms) {
+    state_.views = source.views;
+  }
 
   Problems run() {
     if (!refresh()) return {problem_};
@@ -127,7 +129,7 @@ class Top {
 
   // What was there stays where it cannot be read.
   bool refresh() {
-    const Result<Json> answer = read_(top_views()[state_.view]);
+    const Result<Json> answer = source_.read(state_.view);
     read_at_ = Clock::now();
     shown_ = state_.view;
     problem_ = answer.ok() ? "" : answer.problems().front();
@@ -183,7 +185,7 @@ class Top {
     while (!bytes.empty()) press(state_, take_key(bytes), report_);
   }
 
-  const ReadReport& read_;
+  const TopSource& source_;
   const std::chrono::milliseconds interval_;
   TopState state_;
   Json report_ = Json::object();
@@ -193,20 +195,25 @@ class Top {
 };
 
 // Without a terminal: every view once, whole.
-Problems print_all(const ReadReport& read) {
-  for (const Report view : top_views()) {
-    const Result<Json> report = read(view);
+Problems print_all(const TopSource& source) {
+  for (size_t view = 0; view < source.views.size(); ++view) {
+    const Result<Json> report = source.read(view);
     if (!report.ok()) return report.problems();
-    std::cout << to_string(view) << "\n" << render_table(report.value()) << "\n";
+    std::cout << source.views[view] << "\n" << render_table(report.value()) << "\n";
   }
   return {};
 }
 
 }  // namespace
 
-Problems run_top(const ReadReport& read, int interval_ms) {
-  if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return print_all(read);
-  return Top(read, interval_ms).run();
+TopSource source_of_one(ReadReport read) {
+  return {.views = top_view_names(),
+          .read = [read = std::move(read)](size_t view) { return read(top_views()[view]); }};
+}
+
+Problems run_top(const TopSource& source, int interval_ms) {
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return print_all(source);
+  return Top(source, interval_ms).run();
 }
 
 }  // namespace eddy::control

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <string_view>
 
 #include "net/result.h"
 #include "switch/control/report/json.h"
@@ -13,10 +15,17 @@
 
 namespace eddy::control {
 
+// What is looked at: views by name, and a report for the one at a position.
+struct TopSource {
+  std::span<const std::string_view> views;
+  std::function<Result<Json>(size_t view)> read;
+};
+// The views of one switch, whose reports `read` fetches.
 using ReadReport = std::function<Result<Json>(Report)>;
+TopSource source_of_one(ReadReport read);
 
 // `interval_ms`: between two readings. The problems that kept it from starting; empty: it has
 // ended.
-[[nodiscard]] Problems run_top(const ReadReport& read, int interval_ms);
+[[nodiscard]] Problems run_top(const TopSource& source, int interval_ms);
 
 }  // namespace eddy::control

@@ -1,6 +1,7 @@
 #include "switch/control/top/top_screen.h"
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "switch/control/report/table.h"
@@ -10,14 +11,18 @@ namespace {
 
 constexpr Report kViews[] = {Report::ports, Report::queues, Report::pgs,   Report::pfc,
                              Report::drops, Report::rlb,    Report::paths, Report::workers};
+constexpr std::string_view kViewNames[] = {"ports", "queues", "pgs",   "pfc",
+                                           "drops", "rlb",    "paths", "workers"};
+constexpr std::string_view kFabricViewNames[] = {"links", "switches", "queues", "pgs",    "pfc",
+                                                 "drops", "rlb",      "paths",  "workers"};
 constexpr size_t kLinesAround = 4;  // title, views, heads; keys
 constexpr size_t kPage = 10;
 
 constexpr const char* kHelp[] = {
-    "1 to 8, Tab        what is shown: ports, queues, priority groups, PFC, drops, RLB,",
-    "                   paths, workers",
+    "1 to 9, Tab        what is shown, as the second line names it",
     "s, S               sort by the next column, by the one before; r  the other way round",
     "o                  rows in the order of the switch",
+    "/                  filter: rows with this text; Enter keeps it, Esc ends it",
     "p, Space           pause: the numbers stay; again: resume",
     "Up, Down           rows; PgUp and PgDn: ten of them; Home, End",
     "Left, Right        columns",
@@ -54,6 +59,26 @@ void sort_rows(Json& rows, const TopState& state) {
   std::stable_sort(rows.begin(), rows.end(), before);
 }
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// The report without the rows that the filter keeps out.
+Json filtered(const TopState& state, const Json& report) {
+  if (state.filter.empty() || !report.contains("rows")) return report;
+  const TableCells table = table_cells(report);
+  const std::string wanted = in_lower_case(state.filter);
+  Json out = report;
+  out["rows"] = Json::array();
+  for (size_t i = 1; i < table.lines.size(); ++i)
+    if (std::ranges::any_of(table.lines[i], [&](const std::string& cell) {
+          return in_lower_case(cell).find(wanted) != std::string::npos;
+        }))
+      out["rows"].push_back(report.at("rows")[i - 1]);
+  return out;
+}
+
 size_t row_count(const Json& report) {
   const auto rows = report.find("rows");
   return rows == report.end() ? 0 : rows->size();
@@ -63,8 +88,8 @@ size_t row_count(const Json& report) {
 std::string views_line(const TopState& state, size_t columns) {
   std::string line;
   size_t end = 0;
-  for (size_t i = 0; i < std::size(kViews); ++i) {
-    const std::string name = std::to_string(i + 1) + " " + std::string(to_string(kViews[i]));
+  for (size_t i = 0; i < state.views.size(); ++i) {
+    const std::string name = std::to_string(i + 1) + " " + std::string(state.views[i]);
     line += (line.empty() ? "" : " ") + (i == state.view ? "[" + name + "]" : " " + name + " ");
     if (i == state.view) end = line.size();
   }
@@ -72,11 +97,13 @@ std::string views_line(const TopState& state, size_t columns) {
 }
 
 std::string title_line(const TopState& state, const Json& report) {
-  std::string line =
-      report.value("switch", "") + "  up " +
-      duration_text(report.value("uptime_ns", uint64_t{0}) * kPicosecondsANanosecond) +
-      "  generation " + std::to_string(report.value("generation", uint64_t{0})) + "  " +
-      std::to_string(row_count(report)) + " rows";
+  std::string line = report.value("title", "");
+  if (line.empty())
+    line = report.value("switch", "") + "  up " +
+           duration_text(report.value("uptime_ns", uint64_t{0}) * kPicosecondsANanosecond) +
+           "  generation " + std::to_string(report.value("generation", uint64_t{0}));
+  line += "  " + std::to_string(row_count(report)) + " rows";
+  if (!state.filter.empty()) line += " with \"" + state.filter + "\"";
   if (!state.sort_key.empty()) line += "  by " + state.sort_key;
   if (state.reversed) line += " reversed";
   if (state.paused) line += "  PAUSED";
@@ -96,7 +123,11 @@ size_t most_first_row(const Json& report) {
 }
 
 void choose(TopState& state, size_t view) {
-  state = {.view = view % std::size(kViews), .sort_key = "", .paused = state.paused};
+  state = {.views = state.views,
+           .view = view,
+           .sort_key = "",
+           .filter = state.filter,
+           .paused = state.paused};
 }
 
 // Sorts by the column `step` further on; after the last comes the switch's own order.
@@ -129,17 +160,56 @@ void move(TopState& state, std::string_view key, const Json& report) {
   if (key == "\033[D" && state.first_column > 1) --state.first_column;
 }
 
+void start_typing(TopState& state) {
+  state.typing = true;
+  state.filter.clear();
+  state.first_row = 0;
+}
+
+// Keys that a filter is typed with.
+void type(TopState& state, std::string_view key) {
+  constexpr size_t kLongest = 60;
+  const bool is_text = key.size() == 1 && key[0] >= ' ' && key[0] < '\x7f';
+  if (is_text && state.filter.size() < kLongest) state.filter += key;
+  if ((key == "\x7f" || key == "\b") && !state.filter.empty()) state.filter.pop_back();
+  if (key == "\033") state.filter.clear();
+  if (key == "\r" || key == "\n" || key == "\033") state.typing = false;
+  state.first_row = 0;
+}
+
+// The last line: what is typed, what is wrong, or the keys.
+std::string last_line(const TopState& state, const Json& report, const std::string& problem) {
+  if (state.typing) return "/" + state.filter + "_";
+  if (!problem.empty()) return problem;
+  const std::string note = report.value("note", "");
+  if (!note.empty()) return note;
+  return "h help  q end  p pause  s sort  / filter  1-" + std::to_string(state.views.size()) +
+         " views";
+}
+
 }  // namespace
 
 std::span<const Report> top_views() {
   return kViews;
 }
 
-void press(TopState& state, std::string_view key, const Json& report) {
-  constexpr std::string_view kDigits = "12345678";
-  if (key.size() == 1 && kDigits.find(key) != std::string_view::npos)
+std::span<const std::string_view> top_view_names() {
+  return kViewNames;
+}
+
+std::span<const std::string_view> fabric_view_names() {
+  return kFabricViewNames;
+}
+
+void press(TopState& state, std::string_view key, const Json& whole_report) {
+  constexpr std::string_view kDigits = "123456789";
+  if (state.typing && key != "\x03") return type(state, key);
+  const Json report = filtered(state, whole_report);
+  if (key == "/") return start_typing(state);
+  if (key == "\033") state.filter.clear();
+  if (key.size() == 1 && kDigits.substr(0, state.views.size()).find(key) != std::string_view::npos)
     return choose(state, kDigits.find(key));
-  if (key == "\t") return choose(state, state.view + 1);
+  if (key == "\t") return choose(state, (state.view + 1) % state.views.size());
   if (key == "q" || key == "\x03") state.ended = true;
   if (key == "p" || key == " ") state.paused = !state.paused;
   if (key == "h" || key == "?") state.help = !state.help;
@@ -150,8 +220,9 @@ void press(TopState& state, std::string_view key, const Json& report) {
   move(state, key, report);
 }
 
-Screen top_screen(const TopState& state, const Json& report, const std::string& problem,
+Screen top_screen(const TopState& state, const Json& whole_report, const std::string& problem,
                   ScreenSize size) {
+  const Json report = filtered(state, whole_report);
   Screen screen;
   std::vector<std::string>& lines = screen.lines;
   lines = {title_line(state, report), views_line(state, size.columns)};
@@ -171,7 +242,7 @@ Screen top_screen(const TopState& state, const Json& report, const std::string& 
   }
   screen.heads = 2;
   lines.resize(std::max<size_t>(size.rows, 1) - 1);
-  lines.push_back(problem.empty() ? "h help  q end  p pause  s sort  1-8 views" : problem);
+  lines.push_back(last_line(state, report, problem));
   for (std::string& line : lines) line = cut(line, size.columns);
   return screen;
 }

@@ -16,19 +16,24 @@
 
 namespace eddy::control {
 
+// What can be looked at, in the order of the keys 1, 2, ...
+std::span<const Report> top_views();                    // of one switch
+std::span<const std::string_view> top_view_names();     // the same, as words
+std::span<const std::string_view> fabric_view_names();  // of several: links, switches, reports
+
 struct TopState {
-  size_t view = 0;       // of top_views()
+  std::span<const std::string_view> views = top_view_names();
+  size_t view = 0;       // of views
   std::string sort_key;  // of the rows; empty: as the switch has them
   bool reversed = false;
+  std::string filter;   // rows with a cell that has this text, in whatever case; empty: all
+  bool typing = false;  // the filter
   bool paused = false;  // the report stays as it is
   bool help = false;
   size_t first_row = 0;     // that is shown
   size_t first_column = 1;  // that is shown beside the first
   bool ended = false;
 };
-
-// What can be looked at, in the order of the keys 1, 2, ...
-std::span<const Report> top_views();
 
 // What a key does: "q", "\033[A". Unknown ones do nothing. `report`: what is on the screen.
 void press(TopState& state, std::string_view key, const Json& report);

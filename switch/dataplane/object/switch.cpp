@@ -205,6 +205,10 @@ QueueStatus Switch::queue_status(PortId port, QueueId queue) const {
                          .rx_dropped = read(last.rx_dropped)}};
 }
 
+MacAddress Switch::peer_mac(PortId port) const {
+  return state_->common.peer_macs[port.index()].read();
+}
+
 BufferStatus Switch::buffer_status() const {
   const Snapshot& snapshot = *state_->snapshot;
   BufferStatus status{.size = snapshot.config.buffer.size.count(),

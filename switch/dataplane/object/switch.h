@@ -60,6 +60,8 @@ class Switch {
   PgStatus pg_status(PortId port, PriorityGroupId pg) const;
   QueueStatus queue_status(PortId port, QueueId queue) const;
   BufferStatus buffer_status() const;
+  // Of the switch behind a fabric port, configured or learned; zero: not known.
+  MacAddress peer_mac(PortId port) const;
   // Of the newest snapshot. Control. Null: no path is measured.
   const lb::PathTable* paths() const;
   std::span<const lb::PathSet> path_sets() const;

@@ -18,6 +18,7 @@ CommonState::CommonState(size_t shard_count, size_t port_count, FaultProbe fault
       pool_use(shard_count),
       queues(port_count * kPriorities),
       last_storms(port_count * kPriorities),
+      peer_macs(port_count),
       feeds(port_count),
       given(shard_count),
       sites(fault_sites) {

@@ -10,11 +10,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "lb/path_view.h"
+#include "net/addresses.h"
 #include "net/fault_sites.h"
 #include "net/ids.h"
 #include "net/packet.h"
@@ -47,6 +49,26 @@ struct LastStorm {
   std::atomic<uint64_t> tx_dropped{0};
   std::atomic<uint64_t> rx{0};
   std::atomic<uint64_t> rx_dropped{0};
+};
+
+// The MAC at the other end of a fabric link, for readers on other threads. Writer: the port's
+// shard.
+class PeerMac {
+ public:
+  void write(const MacAddress& mac) {
+    uint64_t octets = 0;
+    std::memcpy(&octets, mac.octets.data(), mac.octets.size());
+    octets_.store(octets, std::memory_order_relaxed);
+  }
+  MacAddress read() const {  // zero: not known
+    const uint64_t octets = octets_.load(std::memory_order_relaxed);
+    MacAddress mac;
+    std::memcpy(mac.octets.data(), &octets, mac.octets.size());
+    return mac;
+  }
+
+ private:
+  std::atomic<uint64_t> octets_{0};
 };
 
 // What others have changed, rarely: the one line that a shard looks at in every poll. Writers:
@@ -100,6 +122,7 @@ struct CommonState {
   std::vector<pfc::PoolUse> pool_use;  // by shard
   std::vector<EgressQueue> queues;
   std::vector<LastStorm> last_storms;  // by port and queue
+  std::vector<PeerMac> peer_macs;      // by port
   PortFeeds feeds;
   std::vector<GivenTo> given;  // by shard
   std::vector<std::unique_ptr<Mailbox>>

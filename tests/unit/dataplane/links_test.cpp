@@ -53,7 +53,10 @@ TEST(Peers, AFabricPortCarriesPacketsFromWhenItsPeerIsKnown) {
   EXPECT_EQ(lldp_seen(rig, 0), 0u) << "not to hosts";
   rig.inject(0, to_leaf2(rig.config));
   EXPECT_EQ(drops(rig.object(), DropReason::no_live_path), 1u);
+  EXPECT_TRUE(rig.object().peer_mac(PortId(1)).is_zero());
   rig.inject(1, lldp(10));
+  EXPECT_EQ(rig.object().peer_mac(PortId(1)), kSpineMac);
+  EXPECT_TRUE(rig.object().peer_mac(PortId(2)).is_zero());
   EXPECT_EQ(lldp_seen(rig, 1), 1u) << "the line is busy with the first";
   rig.run_for(1_ms);
   EXPECT_EQ(lldp_seen(rig, 1), 2u) << "and at once to a new peer";
@@ -104,6 +107,7 @@ TEST(Peers, AreLostWhenTheirTimeRunsOutOrTheySayGoodbye) {
   EXPECT_EQ(rig.object().signals(PortId(2)).up, 1);
   rig.inject(2, lldp(0));
   EXPECT_EQ(rig.object().signals(PortId(2)).up, 0);
+  EXPECT_TRUE(rig.object().peer_mac(PortId(2)).is_zero());
   rig.inject(0, to_leaf2(rig.config));
   EXPECT_EQ(drops(rig.object(), DropReason::no_live_path), 1u);
 }

@@ -52,6 +52,16 @@ TEST(Report, AFabricPortWithALinkAndNoPeerSaysSo) {
   EXPECT_EQ(rows(s, Report::ports).at(1).at("oper"), "up");
 }
 
+TEST(Report, PortsNameBothEndsOfTheirLinksByMac) {
+  SampleSwitch s;
+  s.config.mac = {{0x02, 0, 0, 0, 0, 0x10}};
+  s.now.ports[1].peer_mac = {{0x02, 0, 0, 0, 0, 9}};
+  EXPECT_EQ(rows(s, Report::ports).at(0).at("mac"), "02:00:00:00:00:11");
+  EXPECT_FALSE(rows(s, Report::ports).at(0).contains("peer_mac"));
+  EXPECT_EQ(rows(s, Report::ports).at(1).at("mac"), "02:00:00:00:00:12");
+  EXPECT_EQ(rows(s, Report::ports).at(1).at("peer_mac"), "02:00:00:00:00:09");
+}
+
 TEST(Report, RatesComeFromTheEarlierSample) {
   SampleSwitch s;
   s.earlier.numbers[0].port[index_of(PortCounter::rx_bytes)] = 1'000;

@@ -134,6 +134,60 @@ TEST(TopKeys, ScrollColumnsBesideTheFirst) {
   EXPECT_EQ(screen.lines[2], "Port  PFC rcvd");
 }
 
+TEST(TopKeys, AFilterIsTypedAndKept) {
+  TopState state{.first_row = 2};
+  const Json report = ports(30);
+  for (const char* key : {"/", "P", "2", "q"}) press(state, key, report);
+  EXPECT_FALSE(state.ended) << "a letter of the filter";
+  EXPECT_EQ(top_screen(state, report, "trouble", {}).lines.back(), "/P2q_");
+  press(state, "\x7f", report);
+  press(state, "\r", report);
+  const Screen screen = top_screen(state, report, "", {});
+  EXPECT_THAT(screen.lines[0], HasSubstr("11 rows with \"P2\""));  // p2, p20 to p29
+  EXPECT_THAT(row(screen, 1), StartsWith("p20"));
+  press(state, "\033[F", report);
+  EXPECT_EQ(state.first_row, 10u);
+  press(state, "2", report);
+  EXPECT_EQ(state.view, 1u) << "keys mean views again";
+  EXPECT_EQ(state.filter, "P2");
+  press(state, "\033", report);
+  EXPECT_EQ(state.filter, "");
+}
+
+TEST(TopKeys, AFilterThatIsGivenUp) {
+  TopState state;
+  for (const char* key : {"/", "x", "\033"}) press(state, key, ports(3));
+  EXPECT_EQ(state.filter, "");
+  EXPECT_FALSE(state.typing);
+  for (const char* key : {"/", "\x03"}) press(state, key, ports(3));
+  EXPECT_TRUE(state.ended);
+}
+
+TEST(TopKeys, ViewsOfAFabric) {
+  TopState state{.views = fabric_view_names()};
+  press(state, "9", ports(3));
+  EXPECT_EQ(fabric_view_names()[state.view], "workers");
+  EXPECT_THAT(top_screen(state, ports(3), "", {24, 200}).lines[1], HasSubstr("1 links"));
+  press(state, "\t", ports(3));
+  EXPECT_EQ(state.view, 0u);
+}
+
+TEST(TopScreen, ViewsHaveTheNamesOfTheirReports) {
+  for (size_t i = 0; i < top_views().size(); ++i)
+    EXPECT_EQ(top_view_names()[i], to_string(top_views()[i]));
+  for (const std::string_view name : fabric_view_names().subspan(2))
+    EXPECT_TRUE(parse_report(name)) << name;
+}
+
+TEST(TopScreen, ATitleAndANoteOfTheReport) {
+  Json report = ports(1);
+  report["title"] = "lab: 2 switches";
+  report["note"] = "leaf2: no answer";
+  const Screen screen = top_screen({}, report, "", {});
+  EXPECT_THAT(screen.lines[0], StartsWith("lab: 2 switches  1 rows"));
+  EXPECT_EQ(screen.lines.back(), "leaf2: no answer");
+}
+
 TEST(TopKeys, UnknownOnesDoNothing) {
   TopState state;
   for (const char* key : {"", "x", "\033", "\033[99~", "\xff", "0"}) press(state, key, ports(3));
