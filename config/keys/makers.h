@@ -1,15 +1,20 @@
 // Makes Keys from members: reading, printing, dilation and the Type all follow from the member's
 // C++ type. Private to the YAML side; included by the tables only.
 //
-// `member` is a pointer to member or an accessor `T& (S&)` that also takes `const S&`.
+// `member` is a pointer to member or an accessor `T& (S&)`, which must not write.
+//
+// What knows a type is small and stands here: how its word is parsed, where a member is. All else
+// is in makers.cpp and compiled once, not for every member of every struct.
 #pragma once
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <concepts>
-#include <map>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -64,164 +69,174 @@ Type type_of(const KeyInfo& info) {
   return type;
 }
 
+// What is done with a word of one type.
+struct ValueKind {
+  std::string (*parse)(std::string_view text, const Type& type, void* out) = nullptr;
+  std::string (*format)(const void* value, const Type& type) = nullptr;
+  void (*dilate)(void* value, int64_t factor) = nullptr;  // null: it stays
+};
+template <class T>
+concept Stretched = std::is_same_v<T, Duration> || std::is_same_v<T, BitRate>;
+template <class T>
+constexpr auto dilate_of() -> void (*)(void*, int64_t) {
+  if constexpr (Stretched<T>)
+    return [](void* value, int64_t factor) {
+      *static_cast<T*>(value) = dilated(*static_cast<T*>(value), factor);
+    };
+  else if constexpr (IsOptional<T>::value)
+    if constexpr (Stretched<typename IsOptional<T>::Inner>)
+      return [](void* value, int64_t factor) {
+        if (T& out = *static_cast<T*>(value)) out = dilated(*out, factor);
+      };
+  return nullptr;
+}
+template <class T>
+constexpr ValueKind make_kind() {
+  if constexpr (HasCodec<T>)
+    return {[](std::string_view text, const Type& type, void* out) {
+              return parse_word(text, type, *static_cast<T*>(out));
+            },
+            [](const void* value, const Type& type) {
+              return format_word(*static_cast<const T*>(value), type);
+            },
+            dilate_of<T>()};
+  else
+    return {};  // a section: its keys say
+}
+template <class T>
+inline constexpr ValueKind kKindOf = make_kind<T>();
+
+void read_value(const ValueKind& kind, Reader& reader, const Node& node, const Type& type,
+                void* out);
+Value print_value(const ValueKind& kind, const void* value, const Type& type);
+void dilate_value(const ValueKind& kind, void* value, const Type& type, int64_t factor);
+
 template <class T>
 void read_value(Reader& reader, const Node& node, const Type& type, T& out) {
-  if constexpr (HasCodec<T>) {
-    if (!expect_kind(reader, node, Node::Kind::scalar, type)) return;
-    const std::string wrong = parse_word(node.text, type, out);
-    if (!wrong.empty()) reader.problem(node.at, fmt::format("{}: {}", reader.path(), wrong));
-  } else if (type.short_form && node.kind == Node::Kind::scalar) {
-    read_section(*type.section, reader, expand_short_form(*type.section, node), &out);
-  } else {
-    read_section(*type.section, reader, node, &out);
-  }
+  read_value(kKindOf<T>, reader, node, type, &out);
 }
 template <class T>
 Value print_value(const T& value, const Type& type) {
-  if constexpr (HasCodec<T>)
-    return {.text = type.shape == Type::Shape::text, .word = format_word(value, type)};
-  else
-    return print_section(*type.section, &value);
+  return print_value(kKindOf<T>, &value, type);
 }
-
 template <class T>
 void dilate_value(T& value, const Type& type, int64_t factor) {
-  if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, BitRate>) {
-    value = dilated(value, factor);
-  } else if constexpr (IsOptional<T>::value) {
-    if (value) dilate_value(*value, type, factor);
-  } else if constexpr (!HasCodec<T>) {
-    dilate_section(*type.section, &value, factor);
-  }
+  dilate_value(kKindOf<T>, &value, type, factor);
 }
 
-template <class S, class M>
-Key typed_key(M member, const KeyInfo& info, const Type& type) {
-  return {info, type,
-          [=](Reader& reader, const Node& node, void* object) {
-            read_value(reader, node, type, std::invoke(member, *static_cast<S*>(object)));
-          },
-          [=](const void* object) {
-            return print_value(std::invoke(member, *static_cast<const S*>(object)), type);
-          },
-          [=](void* object, int64_t factor) {
-            dilate_value(std::invoke(member, *static_cast<S*>(object)), type, factor);
-          }};
+// Where a member is in its object, whatever the types of both.
+class Place {
+ public:
+  template <class S, class M>
+  static Place of(M member) {
+    using Copy = std::array<std::byte, sizeof(M)>;
+    static_assert(sizeof(M) <= sizeof(member_));
+    Place place;
+    std::memcpy(place.member_.data(), &member, sizeof(M));
+    place.find_ = [](const std::byte* bytes, void* object) -> void* {
+      Copy copy;
+      std::memcpy(copy.data(), bytes, sizeof(M));
+      return &std::invoke(std::bit_cast<M>(copy), *static_cast<S*>(object));
+    };
+    return place;
+  }
+  void* operator()(void* object) const { return find_(member_.data(), object); }
+  const void* operator()(const void* object) const { return (*this)(const_cast<void*>(object)); }
+
+ private:
+  std::array<std::byte, 16> member_{};
+  void* (*find_)(const std::byte* member, void* object) = nullptr;
+};
+
+// A vector or an array, whatever its elements.
+struct SequenceKind {
+  ValueKind element;
+  size_t stride = 0;  // octets
+  size_t (*size)(const void* sequence) = nullptr;
+  void* (*data)(void* sequence) = nullptr;
+  void (*clear)(void* sequence) = nullptr;  // vectors
+  void* (*add)(void* sequence) = nullptr;   // vectors: at the end
+};
+template <class V>
+constexpr SequenceKind make_sequence() {
+  using T = typename V::value_type;
+  SequenceKind kind{kKindOf<T>, sizeof(T),
+                    [](const void* sequence) { return static_cast<const V*>(sequence)->size(); },
+                    [](void* sequence) -> void* { return static_cast<V*>(sequence)->data(); }};
+  if constexpr (requires(V sequence) { sequence.emplace_back(); }) {
+    kind.clear = [](void* sequence) { static_cast<V*>(sequence)->clear(); };
+    kind.add = [](void* sequence) -> void* { return &static_cast<V*>(sequence)->emplace_back(); };
+  }
+  return kind;
 }
+template <class V>
+inline constexpr SequenceKind kSequenceOf = make_sequence<V>();
+
+// A map by name, whatever it holds.
+struct MapKind {
+  using Visit = std::function<void(const std::string& name, void* value)>;
+  ValueKind element;
+  void* (*entry)(void* map, const std::string& name) = nullptr;  // made if there is none
+  void (*each)(void* map, const Visit& visit) = nullptr;
+};
+template <class V>
+inline constexpr MapKind kMapOf = {
+    kKindOf<typename V::mapped_type>,
+    [](void* map, const std::string& name) -> void* { return &(*static_cast<V*>(map))[name]; },
+    [](void* map, const MapKind::Visit& visit) {
+      for (auto& [name, value] : *static_cast<V*>(map)) visit(name, &value);
+    }};
+
+Key value_key(const KeyInfo& info, const Type& type, const Place& place, const ValueKind& kind);
+Key list_key(const KeyInfo& info, const Type& element, const Place& place,
+             const SequenceKind& kind);
+Key indexed_key(const KeyInfo& info, const Type& element, const Place& place,
+                const SequenceKind& kind, size_t count);
+Key named_key(const KeyInfo& info, const Type& element, const Place& place, const MapKind& kind);
+Section section_with(std::string_view name, std::string_view help, std::vector<Key> keys,
+                     const void* defaults);
 
 // One value, or a section of its own keys.
 template <class S, class M>
 Key key(M member, const KeyInfo& info) {
-  return typed_key<S>(member, info, type_of<MemberOf<S, M>>(info));
+  using T = MemberOf<S, M>;
+  return value_key(info, type_of<T>(info), Place::of<S>(member), kKindOf<T>);
 }
 // A section for which a lone word stands: the value of its first key.
 template <class S, class M>
 Key short_key(M member, const KeyInfo& info) {
-  Type type = type_of<MemberOf<S, M>>(info);
+  using T = MemberOf<S, M>;
+  Type type = type_of<T>(info);
   type.short_form = true;
-  return typed_key<S>(member, info, type);
+  return value_key(info, type, Place::of<S>(member), kKindOf<T>);
 }
 
 // A list of values or of sections. `short_form`: a lone word is the first key of its section.
 template <class S, class M>
 Key list(M member, const KeyInfo& info, const Type& element) {
-  using T = typename MemberOf<S, M>::value_type;
-  Type type{.shape = Type::Shape::list, .element = std::make_shared<const Type>(element)};
-  const auto read = [=](Reader& reader, const Node& node, void* object) {
-    if (!expect_kind(reader, node, Node::Kind::list, type)) return;
-    auto& out = std::invoke(member, *static_cast<S*>(object));
-    out.clear();
-    for (const Node& item : node.items) {
-      Reader::Scope scope(reader, std::to_string(out.size()), item.at);
-      read_value(reader, item, element, out.emplace_back());
-    }
-  };
-  const auto print = [=](const void* object) {
-    Value value{.kind = Value::Kind::list, .flow = HasCodec<T>};
-    for (const T& item : std::invoke(member, *static_cast<const S*>(object))) {
-      value.items.push_back(print_value(item, element));
-      value.items.back().flow = true;
-    }
-    return value;
-  };
-  const auto dilate = [=](void* object, int64_t factor) {
-    for (auto& item : std::invoke(member, *static_cast<S*>(object)))
-      dilate_value(item, element, factor);
-  };
-  return {info, type, read, print, dilate};
+  return list_key(info, element, Place::of<S>(member), kSequenceOf<MemberOf<S, M>>);
 }
 
 // An array by number, as a sparse map over what it held before.
 template <class S, class M>
 Key indexed(M member, const KeyInfo& info) {
   using Array = MemberOf<S, M>;
-  using T = typename Array::value_type;
-  constexpr size_t kCount = std::tuple_size_v<Array>;
-  const Type element = type_of<T>(info);
-  Type type{.shape = Type::Shape::mapping, .element = std::make_shared<const Type>(element)};
-  type.key_says = kCount == kPriorities ? "0 to 7" : "0 to 63";
-  type.key_pattern = kCount == kPriorities ? "^[0-7]$" : "^([0-9]|[1-5][0-9]|6[0-3])$";
-  const auto read = [=](Reader& reader, const Node& node, void* object) {
-    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
-    auto& out = std::invoke(member, *static_cast<S*>(object));
-    for (const Node::Member& entry : node.members) {
-      Reader::Scope scope(reader, entry.key, entry.key_at);
-      if (const auto index = read_index(reader, entry, 0, kCount - 1))
-        read_value(reader, entry.value, element, out[*index]);
-    }
-  };
-  const auto print = [=](const void* object) {
-    Value value{.kind = Value::Kind::map, .flow = HasCodec<T>};
-    const auto& array = std::invoke(member, *static_cast<const S*>(object));
-    for (size_t i = 0; i < kCount; ++i) {
-      value.members.push_back({std::to_string(i), print_value(array[i], element)});
-      value.members.back().value.flow = true;
-    }
-    return value;
-  };
-  const auto dilate = [=](void* object, int64_t factor) {
-    for (auto& item : std::invoke(member, *static_cast<S*>(object)))
-      dilate_value(item, element, factor);
-  };
-  return {info, type, read, print, dilate};
+  return indexed_key(info, type_of<typename Array::value_type>(info), Place::of<S>(member),
+                     kSequenceOf<Array>, std::tuple_size_v<Array>);
 }
 
 // Sections by name; a name that exists already is changed, not replaced.
 template <class S, class M>
 Key named(M member, const KeyInfo& info) {
-  using T = typename MemberOf<S, M>::mapped_type;
-  const Type element = type_of<T>(info);
-  Type type{.shape = Type::Shape::mapping, .element = std::make_shared<const Type>(element)};
-  type.key_says = "names";
-  type.key_pattern = kNamePattern;
-  const auto read = [=](Reader& reader, const Node& node, void* object) {
-    if (!expect_kind(reader, node, Node::Kind::map, type)) return;
-    auto& out = std::invoke(member, *static_cast<S*>(object));
-    for (const Node::Member& entry : node.members) {
-      Reader::Scope scope(reader, entry.key, entry.key_at);
-      check_name(reader, entry);
-      read_value(reader, entry.value, element, out[entry.key]);
-    }
-  };
-  const auto print = [=](const void* object) {
-    Value value{.kind = Value::Kind::map};
-    for (const auto& [name, entry] : std::invoke(member, *static_cast<const S*>(object)))
-      value.members.push_back({name, print_value(entry, element)});
-    return value;
-  };
-  const auto dilate = [=](void* object, int64_t factor) {
-    for (auto& [name, entry] : std::invoke(member, *static_cast<S*>(object)))
-      dilate_value(entry, element, factor);
-  };
-  return {info, type, read, print, dilate};
+  using Map = MemberOf<S, M>;
+  return named_key(info, type_of<typename Map::mapped_type>(info), Place::of<S>(member),
+                   kMapOf<Map>);
 }
 
 template <class T>
 Section make_section(std::string_view name, std::string_view help, std::vector<Key> keys,
                      const T& defaults) {
-  Section section{name, help, std::move(keys), {}};
-  section.defaults = print_all_keys(section, &defaults);
-  return section;
+  return section_with(name, help, std::move(keys), &defaults);
 }
 
 }  // namespace eddy::config
