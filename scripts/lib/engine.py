@@ -317,7 +317,7 @@ class OwnDaemon:
                 self._process.wait()
             _end(*containerd)
         if self._lock:
-            _unmount_below(self._folder, self._run)
+            _unmount_below(self._folder / "data", self._run)
             shutil.rmtree(self._run, ignore_errors=True)
             self._lock.close()
             self._lock = None
@@ -342,10 +342,11 @@ def _end(pid, started, patience=5):
 
 
 def _unmount_below(*folders):
-    """What a daemon that was killed has left mounted, the innermost first."""
-    mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()]
-    for mount in reversed(mounts):
-        if any(Path(mount).is_relative_to(folder) for folder in folders):
+    """What a daemon that was killed has left mounted, the innermost first: all within these folders, and the folders
+    themselves where they are mounted on themselves. A disk that somebody has put there stays."""
+    mounts = [line.split()[3:5] for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()]
+    for root, mount in reversed(mounts):
+        if any(folder in Path(mount).parents or (str(folder) == mount and root != "/") for folder in folders):
             subprocess.run(["umount", "--lazy", mount], capture_output=True, check=False)
 
 

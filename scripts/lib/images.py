@@ -268,6 +268,8 @@ def make(asked):
     architectures = words_of("--arch", asked.arch, ("amd64", "arm64"))
     only = words_of("--only", asked.only, IMAGES)
     check_tag(asked.tag)
+    for architecture in architectures if asked.packages else ():
+        find_packages(asked.packages, architecture)
     began = time.monotonic()
     with find_engine(asked.engine, asked.store) as engine:
         for architecture in architectures:

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from lib import images  # noqa: E402
 from lib.engine import CONFINED, NoEngine, find_engine, last_line  # noqa: E402,F401
+from lib.hugepages import give_back_hugepages, reserve_hugepages, total_hugepages  # noqa: E402,F401
 from lib.netns import Trouble, run, wait_for  # noqa: E402,F401
 
 BINARIES = Path(os.environ.get("EDDY_BIN", ROOT / "build" / "dev" / "bin"))
