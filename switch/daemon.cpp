@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "net/quantity.h"
 #include "switch/control/serve/control.h"
 #include "switch/control/serve/log.h"
+#include "switch/control/serve/service_report.h"
 #include "switch/dataplane/object/switch.h"
 #include "switch/dpdk/clock.h"
 #include "switch/dpdk/driver_guard.h"
@@ -33,12 +35,19 @@
 #include "switch/narrow.h"
 #include "system/log_lines.h"
 #include "system/say.h"
+#include "system/service_manager.h"
 
 namespace eddy {
 namespace {
 
 constexpr Duration kDrainTime = Duration::seconds(1);  // at most, from SIGTERM to the last frame
 constexpr useconds_t kDrainCheckUs = 1'000;
+
+// That of systemd.
+int64_t monotonic_ns() {
+  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_boot).count();
+}
 
 class FileDescriptor {
  public:
@@ -87,7 +96,11 @@ int run_worker(void* worker) {
 class Daemon {
  public:
   explicit Daemon(const DaemonOptions& options)
-      : options_(options), config_(config::scaled(options.config)) {}
+      : options_(options),
+        config_(config::scaled(options.config)),
+        service_({.ready_within_ns = options.ready_within.ns(),
+                  .watchdog_ns = manager_.watchdog().ns(),
+                  .sink = [this](const std::string& lines) { manager_.notify(lines); }}) {}
   ~Daemon() { take_down(); }
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
@@ -108,12 +121,16 @@ class Daemon {
   void wait_for_workers() const;
   void take_down();
   bool has_lossless_group(const config::PortConfig& port) const;
+  control::ReloadWatch watch_reloads();
+  void report_to_manager();
 
   const DaemonOptions& options_;
   const config::SwitchConfig config_;
   FileDescriptor signals_{open_signals()};
   FileDescriptor wake_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   TscClock clock_;
+  const ServiceManager manager_;
+  control::ServiceReport service_;
   // Made in this order, destroyed in the reverse one.
   std::unique_ptr<Eal> eal_;
   std::unique_ptr<PacketPools> pools_;
@@ -127,6 +144,7 @@ class Daemon {
 };
 
 Problems Daemon::start() {
+  service_.start(monotonic_ns());
   auto plan = plan_daemon(config_);
   if (!plan) return plan.problems();
   Problems problems;
@@ -217,9 +235,26 @@ Problems Daemon::start_control() {
   control::ControlOptions options;
   options.config_path = options_.config_path;
   options.running = options_.config;
+  options.reload_watch = watch_reloads();
   if (options_.json_log) options.log_format = control::LogFormat::json;
   control_ = std::make_unique<control::Control>(*switch_, *backend_, std::move(options));
   return control_->start();
+}
+
+control::ReloadWatch Daemon::watch_reloads() {
+  return {.begins = [this] { service_.reload_begins(monotonic_ns()); },
+          .ends = [this](const std::string& outcome) { service_.reload_ends(outcome); }};
+}
+
+void Daemon::report_to_manager() {
+  if (!manager_.present()) return;
+  std::vector<control::PortReadiness> ports;
+  for (PortManager::State& each : ports_->states())
+    ports.push_back({std::move(each.name), each.wanted, each.up});
+  std::vector<uint64_t> polls;
+  for (const WorkerSeat& seat : seats_)
+    polls.push_back(seat.worker->counters().read(WorkerCounter::worker_polls));
+  service_.tick(ports, polls, monotonic_ns());
 }
 
 void Daemon::serve() {
@@ -232,6 +267,7 @@ void Daemon::serve() {
     eventfd_t ignored = 0;
     eventfd_read(wake_.get(), &ignored);
     tick();
+    report_to_manager();
   }
 }
 
@@ -268,6 +304,7 @@ void Daemon::rebase() {
 // XON to every peer, then whatever is queued leaves; what a pause holds back longer than kDrainTime
 // is given up.
 void Daemon::drain() {
+  service_.stop();
   control_->stop();
   const uint64_t began = TscClock::cycles();
   const auto in_time = [&] {

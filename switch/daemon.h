@@ -24,7 +24,8 @@ struct DaemonOptions {
   config::SwitchConfig config;  // as loaded, before scaled()
   std::vector<std::string> eal_arguments;
   bool json_log = false;
-  std::optional<Duration> patience;  // with network interfaces that are not there yet
+  Duration ready_within = Duration::seconds(10);  // for a service manager, with ports down
+  std::optional<Duration> patience;               // with network interfaces that are not there yet
 };
 
 int run_daemon(const DaemonOptions& options);

@@ -38,6 +38,8 @@ struct Request {
   std::string events;
   std::string drain_time = "10ms";
   std::string wait;
+  std::string ready_within = "10s";
+  std::string require_name;
   std::string require_version;
   std::vector<std::string> eal;
 };
@@ -72,6 +74,12 @@ int serve(const Request& request, const eddy::config::SwitchConfig& config) {
     }
     options.patience = patience.value();
   }
+  const auto ready_within = eddy::parse_duration(request.ready_within);
+  if (!ready_within) {
+    eddy::say("eddyd: --ready-within: ", ready_within.problems());
+    return eddy::kExitBadConfig;
+  }
+  options.ready_within = ready_within.value();
   return eddy::run_daemon(options);
 }
 
@@ -109,6 +117,11 @@ int run(const Request& request) {
     eddy::say("", loaded.problems());
     return eddy::kExitBadConfig;
   }
+  if (!request.require_name.empty() && request.require_name != loaded->config.name) {
+    eddy::say("eddyd: ", {request.config + " is of switch " + loaded->config.name + ", not of " +
+                          request.require_name});
+    return eddy::kExitBadConfig;
+  }
   eddy::say("", loaded->warnings, eddy::LogLevel::warning);
   if (request.print_config) std::fputs(print_config(loaded->config).c_str(), stdout);
   if (request.check) std::fputs(eddy::printable_lines(describe(loaded->config)).c_str(), stdout);
@@ -141,6 +154,12 @@ int main(int argc, char** argv) {
                  "wait so long for the network interfaces that devices name, and for as many as "
                  "CLAB_INTFS says")
       ->take_last();
+  app.add_option("--ready-within", request.ready_within,
+                 "with a service manager: when it is told that the switch is ready although ports "
+                 "are down")
+      ->capture_default_str();
+  app.add_option("--require-name", request.require_name,
+                 "end unless the configuration is of a switch of this name");
   app.add_option("--require-version", request.require_version,
                  "end unless this is that version, the last number left aside")
       ->take_last();

@@ -164,6 +164,15 @@ DeviceView PortManager::device(PortId port) const {
   return out;
 }
 
+std::vector<PortManager::State> PortManager::states() const {
+  const std::lock_guard guard(mutex_);
+  std::vector<State> out;
+  for (const auto& entry : entries_)
+    out.push_back({entry->config.name, entry->config.admin_up,
+                   entry->cell.usable.load(std::memory_order_relaxed)});
+  return out;
+}
+
 Problems PortManager::check(PortId port, const config::PortConfig& config) const {
   const std::lock_guard guard(mutex_);
   Problems problems;

@@ -63,6 +63,13 @@ class PortManager {
   // Of the device that the port is on now.
   DeviceView device(PortId port) const;
   size_t port_count() const { return entries_.size(); }
+  // Of every port, for whoever asks whether all that should be up is.
+  struct State {
+    std::string name;
+    bool wanted = true;  // its configuration has it up
+    bool up = false;
+  };
+  std::vector<State> states() const;
   // Would `config` run on this port? Nothing is touched.
   Problems check(PortId port, const config::PortConfig& config) const;
   // Stops the device and starts it with `config`; another device takes its place if `config` says

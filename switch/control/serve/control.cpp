@@ -73,7 +73,8 @@ Control::State::State(Switch& object, Backend& backend, ControlOptions given)
                  {std::move(given.config_path), std::move(given.running),
                   given.wait_for_shards ? std::move(given.wait_for_shards)
                                         : [] { std::this_thread::sleep_for(kShardWait); },
-                  [this](const LoggedEvent& logged) { log.event(logged); }, monotonic_ns()}) {}
+                  [this](const LoggedEvent& logged) { log.event(logged); }, monotonic_ns(),
+                  std::move(given.reload_watch)}) {}
 
 Control::Control(Switch& object, Backend& backend, ControlOptions options)
     : state_(std::make_unique<State>(object, backend, std::move(options))) {}

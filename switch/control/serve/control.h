@@ -17,6 +17,7 @@
 #include "switch/control/report/backend.h"
 #include "switch/control/report/json.h"
 #include "switch/control/serve/log_format.h"
+#include "switch/control/serve/reload_watch.h"
 
 namespace eddy {
 class Switch;
@@ -29,7 +30,8 @@ struct ControlOptions {
   config::SwitchConfig running;  // as loaded, before scaled(): what the Switch was created from
   std::string socket_path;       // empty = control.socket, else /run/eddy/<name>.sock
   LogFormat log_format = LogFormat::console;  // of events
-  bool telemetry = true;                      // register /eddy/... commands
+  ReloadWatch reload_watch;
+  bool telemetry = true;  // register /eddy/... commands
   // Called while control waits for a shard to carry out a command. Default: sleep 100 us. A
   // single-threaded test polls its shards here.
   std::function<void()> wait_for_shards;

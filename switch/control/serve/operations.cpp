@@ -91,6 +91,7 @@ Operations::Operations(Switch& object, Backend& backend, Setup setup)
       backend_(backend),
       config_path_(std::move(setup.config_path)),
       running_(std::move(setup.running)),
+      reload_watch_(std::move(setup.reload_watch)),
       commands_(object, std::move(setup.wait_for_shards)),
       events_(std::move(setup.event_sink)),
       started_at_ns_(setup.now_ns) {}
@@ -255,6 +256,14 @@ Result<Json> Operations::answer_set(const Json& request) {
 }
 
 Result<Json> Operations::reload() {
+  reload_watch_.begins();
+  Result<Json> result = load_and_apply();
+  reload_watch_.ends(result.ok() ? "generation " + std::to_string(generation_) + " is in force"
+                                 : "refused, " + result.problems().front());
+  return result;
+}
+
+Result<Json> Operations::load_and_apply() {
   Result<config::LoadedConfig> loaded = config::load_file(config_path_);
   if (!loaded.ok()) return loaded.problems();
   ReloadPlan plan = plan_reload(running_, *loaded, backend_);

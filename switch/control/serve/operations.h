@@ -20,6 +20,7 @@
 #include "switch/control/report/json.h"
 #include "switch/control/report/report.h"
 #include "switch/control/report/shard_commands.h"
+#include "switch/control/serve/reload_watch.h"
 #include "switch/dataplane/object/switch.h"
 
 namespace prometheus {
@@ -36,6 +37,7 @@ class Operations {
     std::function<void()> wait_for_shards;
     EventLog::Sink event_sink;
     int64_t now_ns = 0;
+    ReloadWatch reload_watch{};
   };
   Operations(Switch& object, Backend& backend, Setup setup);
 
@@ -54,6 +56,7 @@ class Operations {
   void reclaim() { object_.reclaim(); }
 
  private:
+  Result<Json> load_and_apply();
   Result<Json> dispatch(const Json& request, int64_t now_ns);
   Result<Json> answer_show(const Json& request, int64_t now_ns);
   Result<FlowSurvey> survey_flows(const ReportOptions& options);
@@ -67,6 +70,7 @@ class Operations {
   Backend& backend_;
   std::string config_path_;
   config::SwitchConfig running_;
+  ReloadWatch reload_watch_;
   ShardCommands commands_;
   EventLog events_;
   int64_t started_at_ns_;
