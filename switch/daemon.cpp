@@ -175,6 +175,7 @@ Problems Daemon::start_eal(const DaemonPlan& plan) {
   auto eal = Eal::start(request);
   if (!eal) return eal.problems();
   eal_ = std::move(*eal);
+  for (const std::string& warning : eal_->warnings()) spdlog::warn("{}", warning);
   for (const std::string& note : eal_->notes()) spdlog::info("{}", note);
   return {};
 }

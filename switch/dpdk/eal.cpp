@@ -10,9 +10,11 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <filesystem>
@@ -72,6 +74,11 @@ bool huge_memory_works() {
   return fd >= 0;
 }
 
+// Runtimes of containers tie these calls to CAP_SYS_NICE; a kernel without NUMA has none of them.
+bool may_place_memory() {
+  return syscall(SYS_get_mempolicy, nullptr, nullptr, 0, nullptr, 0) == 0 || errno != EPERM;
+}
+
 std::string list_of(const std::vector<int>& cpus) {
   std::string out;
   for (int cpu : cpus) out += (out.empty() ? "" : ",") + std::to_string(cpu);
@@ -109,7 +116,12 @@ void choose_memory(const EalRequest& request, const Machine& machine, EalCommand
   if (gives(request.extra, {"--no-huge", "--in-memory", "--huge-dir", "--legacy-mem"})) return;
   const bool own_size = gives(request.extra, {"-m", "--socket-mem"});
   const Bytes huge_need = request.memory + kEalSlack;
-  if (machine.may_use_hugepages && machine.free_hugepages >= huge_need) {
+  const bool enough = machine.may_use_hugepages && machine.free_hugepages >= huge_need;
+  if (enough && !machine.may_place_memory)
+    line.warnings.push_back(
+        "free hugepages are not used: without the capability CAP_SYS_NICE this container may not "
+        "place them (eddyd --capabilities)");
+  if (enough && machine.may_place_memory) {
     line.words.push_back("--in-memory");
     if (!own_size) line.words.insert(line.words.end(), {"-m", mebibytes(huge_need)});
     line.notes.push_back("memory: " + mebibytes(huge_need) + " MiB of hugepages");
@@ -198,6 +210,7 @@ Machine find_machine() {
   std::ifstream meminfo("/proc/meminfo");
   machine.free_hugepages = free_hugepages_in(meminfo);
   machine.may_use_hugepages = machine.free_hugepages > Bytes(0) && huge_memory_works();
+  machine.may_place_memory = may_place_memory();
   return machine;
 }
 
@@ -269,6 +282,7 @@ Result<std::unique_ptr<Eal>> Eal::start(const EalRequest& request) {
   eal->folder_ = std::move(*folder);
   unsetenv("RUNTIME_DIRECTORY");  // which DPDK would follow, away from dpdk_run_folder()
   eal->notes_ = line->notes;
+  eal->warnings_ = line->warnings;
   if (logs_json()) open_log();
   std::vector<char*> argv;
   for (std::string& word : line->words) argv.push_back(word.data());

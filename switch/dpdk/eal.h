@@ -33,6 +33,7 @@ struct Machine {
   std::vector<int> cpus;           // that this process may run on
   Bytes free_hugepages{0};         // of the default size
   bool may_use_hugepages = false;  // memfd with huge pages works here
+  bool may_place_memory = true;  // on a NUMA node; EAL gives up where it places huge pages in vain
 };
 Machine find_machine();
 // From what /proc/meminfo says. The default size is 2 MiB on x86; on AArch64 it depends on the size
@@ -42,6 +43,7 @@ Bytes free_hugepages_in(std::istream& meminfo);
 struct EalCommandLine {
   std::vector<std::string> words;
   std::vector<std::string> notes;  // what people should know
+  std::vector<std::string> warnings;
 };
 // What is wrong with file prefixes among the user's EAL arguments, each of which names a folder
 // that is made and removed; empty: nothing.
@@ -65,6 +67,7 @@ class Eal {
 
   const std::vector<unsigned>& worker_lcores() const { return worker_lcores_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
   const std::string& file_prefix() const { return file_prefix_; }
 
  private:
@@ -73,6 +76,7 @@ class Eal {
   std::string file_prefix_;
   std::vector<unsigned> worker_lcores_;
   std::vector<std::string> notes_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace eddy

@@ -11,7 +11,9 @@ namespace {
 using namespace literals;
 using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
@@ -48,6 +50,19 @@ TEST(EalArguments, FreeHugepagesAreUsedWhenTheySuffice) {
   EXPECT_THAT(eal_command_line(request, machine).value().words, Contains("--in-memory"));
   machine.free_hugepages = 94_MiB;
   EXPECT_THAT(eal_command_line(request, machine).value().words, Contains("--no-huge"));
+}
+
+TEST(EalArguments, HugepagesThatMayNotBePlacedAreLeftWithAWarning) {
+  Machine machine = two_cpus();
+  machine.may_use_hugepages = true;
+  machine.free_hugepages = 96_MiB;
+  machine.may_place_memory = false;
+  const auto request = request_of(1, config::IdlePolicy::adaptive);
+  const auto line = eal_command_line(request, machine);
+  EXPECT_THAT(line.value().words, Contains("--no-huge"));
+  EXPECT_THAT(line.value().warnings, ElementsAre(HasSubstr("CAP_SYS_NICE")));
+  machine.free_hugepages = 94_MiB;  // too few in any case
+  EXPECT_THAT(eal_command_line(request, machine).value().warnings, IsEmpty());
 }
 
 TEST(EalArguments, FreeHugepagesAreThoseOfTheDefaultSize) {
