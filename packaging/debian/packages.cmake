@@ -18,6 +18,10 @@ set(drivers librte-mempool-ring23 librte-bus-vdev23 librte-net-af-packet23 librt
   librte-net-null23 librte-net-pcap23 librte-net-ring23 librte-net-tap23 librte-net-vhost23 librte-net-virtio23)
 list(JOIN drivers ", " drivers)
 
+set(architectures x86_64=amd64 aarch64=arm64)
+string(REGEX MATCH "${CMAKE_SYSTEM_PROCESSOR}=[^;]*" architecture "${architectures}")
+string(REGEX REPLACE ".*=" "" CPACK_DEBIAN_PACKAGE_ARCHITECTURE "${architecture}")
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME eddy)
 set(CPACK_PACKAGE_VENDOR "The Eddy authors")

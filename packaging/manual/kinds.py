@@ -1,7 +1,7 @@
 """What an argument stands for, where its help does not list the values: how the pages name it, and what completion offers.
 
 By program, subcommand (empty: the program itself, *: any) and argument; a kind is how the page names it and which
-function of completion.py knows the values.
+function of the shell knows the values; a list is the values themselves.
 """
 
 # kind: (name on a page, what completion offers)
@@ -32,6 +32,9 @@ ARGUMENTS = {
     ("eddyctl", "", "--fabric"): "fabric",
     ("eddyctl", "", "--port"): "port",
     ("eddyctl", "", "--leaf"): "leaf",
+    ("eddyctl", "", "--ports"): ["fabric", "all", "none"],
+    ("eddywire", "", "--socket"): "file",
+    ("eddywire", "join", "--wait"): "time",
     ("eddyhost", "", "experiment"): "experiment",
     ("eddyhost", "", "--switch"): "switch",
     ("eddyhost", "", "--wait"): "time",
@@ -56,14 +59,18 @@ NUMBERS = ("INT", "UINT", "FLOAT")
 
 
 def kind_of(program, command, argument):
-    """Its kind; "" for a flag, "number" and "choice" where the help says enough."""
+    """Its kind; "" for a flag, "number" and "choice" where the values are known."""
     if argument.choices:
         return "choice"
     if not argument.kind:
         return ""
     for key in ((program, command, argument.name), (program, "*", argument.name)):
-        if key in ARGUMENTS:
-            return ARGUMENTS[key]
+        kind = ARGUMENTS.get(key)
+        if isinstance(kind, list):
+            argument.choices = kind
+            return "choice"
+        if kind:
+            return kind
     if argument.name in ANYWHERE:
         return ANYWHERE[argument.name]
     return "number" if argument.kind in NUMBERS else "text"

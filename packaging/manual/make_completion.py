@@ -16,7 +16,7 @@ import settings  # noqa: E402
 from kinds import KINDS, kind_of  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
-PROGRAMS = ("eddyd", "eddyctl", "eddylab", "eddyhost")
+PROGRAMS = ("eddyd", "eddyctl", "eddylab", "eddyhost", "eddywire")
 # Words in capitals of a program's own commands.
 CAPITALS = {"P": "ports", "FILE": "files", "DIR": "folders", "ARCHIVE": "files"}
 
@@ -139,8 +139,10 @@ def zsh_call(specs, flags=""):
 def zsh_words(program):
     """The function that completes commands that are words."""
     rows = [f"    {quoted_pattern(said)}) {zsh_line(program.name, choices)} ;;" for said, choices in longest_first(word_tree(program))]
-    return (f"__{program.name}_words() {{\n  local said=\"${{(j: :)words[1,CURRENT-1]}}\"\n  case \"$said\" in\n"
-            + "\n".join(rows) + "\n  esac\n}\n")
+    valued = "|".join(name for argument in program.options if argument.kind for name in argument.names)
+    said = (f"  local said= i\n  for ((i = 2; i < CURRENT; i++)); do\n    case \"$words[i]\" in\n      {valued}) ((++i)) ;;\n"
+            "      -*) ;;\n      *) said+=\"${said:+ }$words[i]\" ;;\n    esac\n  done\n")
+    return f"__{program.name}_words() {{\n{said}  case \"$said\" in\n" + "\n".join(rows) + "\n  esac\n}\n"
 
 
 def zsh_line(program, choices):
@@ -166,7 +168,7 @@ def zsh_text(program, keys):
         specs = zsh_arguments(program, "", program)
         if program.words:
             text += zsh_words(program)
-            specs = [spec for spec in specs if "words:" not in spec] + [f"'*:: :__{name}_words'"]
+            specs = [spec for spec in specs if "words:" not in spec] + [f"'*: :__{name}_words'"]
         text += f"_{name}() {{\n  local -a line\n  local -A opt_args\n  {zsh_call(specs)}}}\n"
     return text + f"_{name} \"$@\"\n"
 

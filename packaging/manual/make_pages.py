@@ -19,7 +19,7 @@ from kinds import placeholder  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PROGRAMS = {"eddyd": 8, "eddyctl": 1, "eddylab": 1, "eddyhost": 1}
+PROGRAMS = {"eddyd": 8, "eddyctl": 1, "eddylab": 1, "eddyhost": 1, "eddywire": 8}
 # What documents name in the tree, where packages have it.
 INSTALLED = {"config/eddyd.schema.json": "/usr/share/eddy/schema/eddyd.schema.json",
              "config/examples/": "/usr/share/doc/eddy/examples/", "config/experiments/": "/usr/share/eddy/experiments/"}

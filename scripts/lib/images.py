@@ -220,7 +220,7 @@ def copy_images(source, target, names):
 
 def make_packages(architecture):
     """By scripts/package; what it says of a failure is said."""
-    preset = "release" if architecture == NATIVE else architecture
+    preset = "release" if architecture == NATIVE else f"{architecture}-release"
     out = ROOT / "build" / preset / "packages"
     command = [ROOT / "scripts" / "package", "--build", ROOT / "build" / preset, "--out", out, "--no-lint"]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)

@@ -6,12 +6,14 @@ in a fresh root: installed, a fabric of four switches, an experiment, an upgrade
   scripts/package --build build/dev        those of another tree; programs are stripped in any case
   scripts/package --out DIR --no-lint      into DIR, without lintian and without a trial
   scripts/package --no-trial               without a trial, which needs root and Debian's mirror
+  scripts/package --arch arm64             cross-compiled, into build/arm64-release/packages; programs are started under qemu-user
 
 Prints the files it made and how long each step took. Exits 1 where a step fails or lintian finds an error.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +29,10 @@ from lib.netns import Trouble  # noqa: E402
 from lib.package_trial import Trial  # noqa: E402
 
 SHOWN_LINES = 20
+NATIVE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
+PRESETS = {NATIVE: "release", "arm64": "release" if NATIVE == "arm64" else "arm64-release"}
+EMULATOR = "qemu-aarch64"
+PROGRAMS = ("eddyd", "eddyctl", "eddylab", "eddyhost", "eddywire")
 
 
 def run(what, command, **options):
@@ -49,16 +55,29 @@ def build(tree):
     if not (tree / "CMakeCache.txt").exists():
         if tree.parent != ROOT / "build":
             raise Trouble(f"{tree} is no build tree and no preset's: cmake -B {tree} makes one")
+        if tree.name.startswith("arm64"):
+            run("fetching what cross-compiling needs", [ROOT / "scripts" / "setup", "--arm64"])
         run("configuring", ["cmake", "--preset", tree.name], cwd=ROOT)
     run("building", ["cmake", "--build", tree, "--target", "packaged"])
+
+
+def architecture_of(tree):
+    """What a tree's programs run on."""
+    try:
+        text = (tree / "CPackConfig.cmake").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Trouble(f"{tree} is no build tree that knows packages: cmake -B {tree} makes one") from None
+    return re.search(r'set\(CPACK_DEBIAN_PACKAGE_ARCHITECTURE "(\w+)"\)', text)[1]
 
 
 def pack(tree, out):
     """Makes the packages and says where they are. They replace others of the same name only when all are whole."""
     need("dpkg-shlibdeps", "dpkg-dev")
     out.mkdir(parents=True, exist_ok=True)
+    # dpkg does not know the libraries of another processor.
+    cross = [] if architecture_of(tree) == NATIVE else ["-D", f"SHLIBDEPS_EXECUTABLE={ROOT}/packaging/debian/cross_shlibdeps"]
     with tempfile.TemporaryDirectory(dir=out, prefix=".making-") as work:
-        run("packing", ["cpack", "--config", tree / "CPackConfig.cmake", "-B", work], cwd=tree)
+        run("packing", ["cpack", "--config", tree / "CPackConfig.cmake", *cross, "-B", work], cwd=tree)
         made = sorted(Path(work).glob("*.deb"))
         if not made:
             raise Trouble(f"packing made no package in {work}")
@@ -92,6 +111,22 @@ def try_out(packages, architecture):
             timed(f"  {step.__name__}", step)
 
 
+def start_emulated(packages):
+    """Programs of another processor, unpacked, run once under qemu-user beside the libraries that they were linked with."""
+    need(EMULATOR, "qemu-user")
+    sysroot = run("the sysroot", [ROOT / "scripts" / "lib" / "arm64_sysroot"]).strip()
+    with tempfile.TemporaryDirectory(prefix="eddy-emulated-") as place:
+        for package in packages:
+            run("unpacking", ["dpkg-deb", "--extract", package, place])
+
+        def emulated(program, *words):
+            return run(f"{program} under {EMULATOR}", [EMULATOR, "-L", sysroot, f"{place}/usr/bin/{program}", *words], cwd=place)
+        for program in PROGRAMS:
+            emulated(program, "--version")
+        emulated("eddyd", "--config", f"{place}/usr/share/doc/eddy/examples/leaf.yaml", "--check")
+        emulated("eddylab", "run", "leaf-spine", "--size", "ci", "--variant", "scheme=letflow", "--quiet")
+
+
 def timed(what, step, *arguments):
     began = time.monotonic()
     result = step(*arguments)
@@ -102,7 +137,8 @@ def timed(what, step, *arguments):
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/package", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", metavar="DIR", help="the build tree")
+    parser.add_argument("--arch", choices=sorted(PRESETS), default=NATIVE, help=f"which processor (default: {NATIVE})")
+    parser.add_argument("--build", type=Path, metavar="DIR", help="the build tree (default: the preset of the processor's release)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the packages go (BUILD/packages)")
     parser.add_argument("--no-build", action="store_true", help="everything is built already")
     parser.add_argument("--no-lint", action="store_true", help="only make them")
@@ -112,16 +148,20 @@ def parse():
 
 def main():
     asked = parse()
-    tree = asked.build.resolve()
+    tree = (asked.build or ROOT / "build" / PRESETS[asked.arch]).resolve()
     out = (asked.out or tree / "packages").resolve()
     if not asked.no_build:
         timed("build", build, tree)
+    architecture = architecture_of(tree)
     packages = timed("pack", pack, tree, out)
     if not asked.no_lint:
         warnings = timed("lintian", lint, packages)
         print(warnings, end="")
     if not asked.no_lint and not asked.no_trial:
-        try_out(packages, "amd64")
+        if architecture == NATIVE:
+            try_out(packages, architecture)
+        else:
+            timed("emulated", start_emulated, packages)
     for package in packages:
         print(f"{package.stat().st_size / 1e6:6.2f} MB  {package}")
 

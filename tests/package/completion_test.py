@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ["EDDY_BIN"])
 COMPLETION = BIN.parent / "packaging" / "completion"
-PROGRAMS = ("eddyd", "eddyctl", "eddylab", "eddyhost")
+PROGRAMS = ("eddyd", "eddyctl", "eddylab", "eddyhost", "eddywire")
 PATIENCE = 60  # seconds, on a machine that is busy
 
 
@@ -116,6 +116,8 @@ class Completion(unittest.TestCase):
             f"eddylab validate {self.folder}/mi": ["validate", f"{self.folder}/mine.yaml"],
             "eddyhost fidelity-w": ["fidelity-web"],
             "eddyhost leaf-spine --idle bu": ["leaf-spine", "--idle", "busy"],
+            "eddywire jo": ["join"],
+            "eddyctl healthy --ports fa": ["healthy", "--ports", "fabric"],
             "eddyd --clock pc": ["--clock", "pcap"],
             f"eddyd --config {self.folder}/mi": ["--config", f"{self.folder}/mine.yaml"],
             "eddyctl show wat": ["show", "watermarks"],

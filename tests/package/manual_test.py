@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ["EDDY_BIN"])
 PAGES = BIN.parent / "packaging" / "man"
-PROGRAMS = {"eddyd": 8, "eddyctl": 1, "eddylab": 1, "eddyhost": 1}
+PROGRAMS = {"eddyd": 8, "eddyctl": 1, "eddylab": 1, "eddyhost": 1, "eddywire": 8}
 FILES = ("eddyd.yaml.5", "eddy-experiment.5", "eddy-schemes.7")
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from lib.fresh_root import FreshRoot  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
-from lib.package import base_root  # noqa: E402
+from lib.package import NATIVE, base_root  # noqa: E402
 from lib.package_trial import Trial  # noqa: E402
 
 BUILD = Path(os.environ["EDDY_BIN"]).parent
@@ -29,7 +29,7 @@ class InAFreshRoot(unittest.TestCase):
             subprocess.run([ROOT / "scripts/package", "--build", BUILD, "--no-build", "--no-lint", "--out", out], check=True,
                            stdout=subprocess.DEVNULL)
             packages = sorted(Path(out).glob("*.deb"))
-            with FreshRoot(base_root("amd64")) as root:
+            with FreshRoot(base_root(NATIVE)) as root:
                 path = root.path
                 self.live(Trial(root, packages))
             self.assertFalse(path.exists(), "the root is still there")
