@@ -7,18 +7,21 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib import display, watch  # noqa: E402
+from lib.container_world import ContainerWorld, close_containers  # noqa: E402
 from lib.demo_report import Report  # noqa: E402
 from lib.demo_roce import Roce  # noqa: E402
 from lib.demo_stories import Everyday, Throttled  # noqa: E402
+from lib.engine import KINDS  # noqa: E402
 from lib.fabric import Fabric  # noqa: E402
 from lib.netns import Trouble, World, close_state, owner_lives, put_ahead  # noqa: E402
-from lib.release import programs  # noqa: E402
+from lib.release import programs, version  # noqa: E402
 from lib.rlb_report import side_by_side  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +40,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         prog="scripts/demo",
         description="Brings up two leaves, two spines (four eddyd joined by memif) and four hosts in "
-        "network namespaces, sends ping, TCP and UDP across, shows what the switches see, and takes "
+        "network namespaces (or containers), sends ping, TCP and UDP across, shows what the switches see, and takes "
         "everything down again. Needs root.")
     parser.add_argument("--scheme", metavar="NAME",
                         help="path selection on the leaves (default: letflow; with --rlb drill)")
@@ -51,6 +54,9 @@ def parse_arguments():
                         help="how long the traffic runs, 4 (with --rlb 10, for each) to 3600 (default: 20)")
     parser.add_argument("--hosts", default="af_packet", choices=("af_packet", "af_xdp"),
                         help="how the hosts' veth pairs are attached (default: af_packet)")
+    parser.add_argument("--containers", nargs="?", const="any", choices=("any", *KINDS), metavar="ENGINE",
+                        help="switches and hosts are containers: docker or podman (default: what there is); builds the "
+                        "images where they are missing, and starts a docker daemon where none runs")
     parser.add_argument("--keep", action="store_true",
                         help="leave the fabric up and print how to look at it")
     parser.add_argument("--down", action="store_true", help="take down a fabric that was kept")
@@ -61,6 +67,8 @@ def parse_arguments():
         parser.error(f"--name {arguments.name}: valid are 1 to 10 of a to z and 0 to 9")
     if arguments.down:
         return arguments
+    if arguments.containers and arguments.hosts != "af_packet":
+        parser.error(f"--hosts {arguments.hosts}: with --containers valid is af_packet")
     arguments.scheme = arguments.scheme or (COMPARED_SCHEME if arguments.rlb else "letflow")
     shortest = Throttled.shortest if arguments.rlb else Everyday.shortest
     if not shortest <= arguments.seconds <= 3600:
@@ -92,8 +100,14 @@ def take_down(name):
     if not path.exists():
         print("no demo fabric is up")
         return
-    close_state(path)
+    close_demo(path)
     print("the demo fabric is down")
+
+
+def close_demo(path):
+    """Takes down a demo from outside, however it was deployed."""
+    state = json.loads(path.read_text(encoding="utf-8"))
+    (close_containers if "engine" in state else close_state)(path)
 
 
 def make_room(screen, name):
@@ -105,13 +119,15 @@ def make_room(screen, name):
     if state["kept"] or owner_lives(state):
         raise Trouble(f"a demo fabric is up already; scripts/demo --down{named(name)} takes it down")
     screen.say("Taking down what an interrupted demo left behind.")
-    close_state(path)
+    close_demo(path)
 
 
 def build(screen, arguments):
     """The directory of the programs: $EDDY_BIN, or preset release, built if it has changed."""
     began = time.monotonic()
-    binaries = programs(("eddyd", "eddyctl", *(("eddyhost",) if arguments.roce else ())), ("--demo",))
+    contained = bool(arguments.containers)
+    hosts = ("eddyhost",) if arguments.roce and not contained else ()
+    binaries = programs(("eddyd", "eddyctl", *hosts), ("--containers" if contained else "--demo",))
     if time.monotonic() - began > 5:
         screen.say(f"Installed and built in {time.monotonic() - began:.0f} s.")
     return binaries
@@ -158,13 +174,37 @@ def demo(arguments, screen):
     return 1 if failed else 0
 
 
+def make_world(arguments):
+    """Where the fabric is to be."""
+    common = {"outlive": arguments.keep, "state_path": state_path(arguments.name)}
+    if not arguments.containers:
+        return World(f"eddy-{arguments.name}", **common)
+    kind = None if arguments.containers == "any" else arguments.containers
+    return ContainerWorld(f"eddy-{arguments.name}", version(), kind, **common)
+
+
+def prepare(world, screen):
+    """A container engine that runs, with the images."""
+    for line in world.find_engine():
+        screen.say(line)
+    missing = world.missing_images()
+    if not missing:
+        return
+    screen.say(f"There is no image {', '.join(missing)}: scripts/images builds them, which takes some minutes.")
+    build = [ROOT / "scripts" / "images", "--engine", world.engine.kind, "--only", ",".join(sorted(
+        name.split(":")[0] for name in missing))]
+    if subprocess.run(build, check=False).returncode:
+        raise Trouble("scripts/images failed")
+
+
 def one_demo(arguments, screen, binaries):
     """Returns what failed, and the story."""
-    world = World(f"eddy-{arguments.name}", outlive=arguments.keep,
-                  state_path=state_path(arguments.name))
+    world = make_world(arguments)
     kept = failed = False
     fabric = story = None
     try:
+        if arguments.containers:
+            prepare(world, screen)
         names = "" if arguments.name == "demo" else f"{arguments.name}-"
         story = story_of(arguments, world, binaries)
         plan = story.plan(names)
@@ -173,6 +213,8 @@ def one_demo(arguments, screen, binaries):
         fabric.start()
         screen.say(f"Two leaves, two spines and four hosts are up ({time.monotonic() - began:.1f} s).",
                    f"Hosts on {plan.host_ports}, memif between the switches, scheme {arguments.scheme}.")
+        if arguments.containers:
+            screen.say("Meanwhile, in another terminal:", *world.how_to_look(fabric))
         screen.say(*story.traffic)
         report = Report(screen, plan)
         report.pings(story.pings(world, fabric.hosts))
@@ -182,9 +224,9 @@ def one_demo(arguments, screen, binaries):
             failed = True
             say_why(screen, fabric, story)
         if arguments.keep:
-            world.save(kept=True)
+            world.leave()
             kept = True
-            say_how_to_look(screen, fabric, binaries, arguments.name)
+            say_how_to_look(screen, world, fabric, binaries, arguments)
         return failures, story
     except Trouble as trouble:
         say_trouble(screen, trouble)
@@ -225,19 +267,28 @@ def say_where(screen, directory):
     screen.say(f"  The logs are kept in {directory}:", f"    {' '.join(logs)}")
 
 
-def say_how_to_look(screen, fabric, binaries, name):
+def say_how_to_look(screen, world, fabric, binaries, arguments):
+    """Of a fabric that is kept."""
+    screen.say("", "The fabric stays up. To look at it:")
+    leaf = fabric.switches[0]
+    if arguments.containers:
+        screen.say(*world.how_to_look(fabric))
+    else:
+        say_commands(screen, fabric, binaries)
+    screen.say(f"  less {leaf.process.log}        (and the configuration beside it, {leaf.path.name})",
+               f"To take it down: scripts/demo --down{named(arguments.name)}")
+
+
+def say_commands(screen, fabric, binaries):
     eddyctl = os.path.relpath(binaries / "eddyctl")
     leaf = fabric.switches[0]
     screen.say(
-        "", "The fabric stays up. To look at it:",
         f"  {eddyctl} --name {leaf.name} show ports        (and queues, pfc, paths, drops, ...)",
         *(() if not fabric.hosts else (
             f"  ip netns exec {fabric.hosts[0].namespace} ping {fabric.hosts[2].ipv4}",
             f"  ip netns exec {fabric.hosts[0].namespace} iperf3 -c {fabric.hosts[2].ipv4}"
             f"        (after iperf3 -s in {fabric.hosts[2].namespace})")),
-        *((f"  dpdk-telemetry.py -f eddy-{leaf.name}",) if shutil.which("dpdk-telemetry.py") else ()),
-        f"  less {leaf.process.log}        (and the configuration beside it, {leaf.path.name})",
-        f"To take it down: scripts/demo --down{named(name)}")
+        *((f"  dpdk-telemetry.py -f eddy-{leaf.name}",) if shutil.which("dpdk-telemetry.py") else ()))
 
 
 def interrupt(_number, _frame):

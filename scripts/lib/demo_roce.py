@@ -4,6 +4,7 @@ Hosts and their flows are those of an experiment of the lab, written here; the f
 """
 
 import json
+import shutil
 from pathlib import Path
 
 from .display import number
@@ -47,6 +48,7 @@ class Roce:
     def start(self, fabric, seconds):
         """Starts eddyhost and waits until its traffic runs."""
         directory = self._world.directory
+        shutil.copy(WORKLOAD, directory)  # beside the experiment, which may be read in a container
         path = directory / f"{ID}.yaml"
         path.write_text(experiment(seconds, self._arguments.scheme), encoding="utf-8")
         switches = [f"--switch={switch.short}=/run/eddy/{switch.name}.sock" for switch in fabric.switches]
@@ -149,7 +151,7 @@ switches: {{poll_gap: {POLL_GAP}}}
 load_balancer: {{scheme: {scheme}}}
 host: {{window: false}}
 traffic:
-  - {{type: poisson, name: background, cdf: {WORKLOAD}, truncate: 1MB, load: 0.2, reference: host}}
+  - {{type: poisson, name: background, cdf: {WORKLOAD.stem}, truncate: 1MB, load: 0.2, reference: host}}
   - {{type: incast, name: requests, degree: 3, size: 6MB, start: 500us, period: 5ms, remote_only: false,
      destinations: [leaf2.host1]}}
 run: {{seeds: [1], warmup: 0us, duration: {duration}us, drain: {LONGEST_DRAIN * 1_000_000 // DILATION}us,

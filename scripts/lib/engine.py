@@ -64,6 +64,10 @@ class Engine:
             self._daemon.close()
             self._daemon = None
 
+    def leave(self):
+        """A daemon of our own goes on, if it may outlive us; end_own_daemon() ends it."""
+        self._daemon = None
+
     def environ(self, **more):
         return {**os.environ, **self.environment, **more}
 
@@ -136,15 +140,16 @@ def last_line(done):
     return re.sub(r"^(docker|Error|Error response from daemon): ", "", lines[-1].strip() if lines else "")
 
 
-def find_engine(kind=None, own=None, private=False):
+def find_engine(kind=None, own=None, private=False, outlive=False):
     """An engine of that kind, or of any. docker: the daemon that DOCKER_HOST names or that listens where it usually
     does; otherwise, given a folder `own` and root, a daemon of our own. podman: with its usual images. `private`: always
-    a daemon of our own, or podman with images of our own, which nobody else sees."""
+    a daemon of our own, or podman with images of our own, which nobody else sees. `outlive`: a daemon of our own goes on
+    after this process, if the engine is left with leave()."""
     if kind not in (None, *KINDS):
         raise Trouble(f"no container engine '{kind}': known are {', '.join(KINDS)}")
     if kind == "podman" or (kind is None and not docker_clients() and shutil.which("podman")):
         return _podman(own if private else None)
-    return _docker(own, private)
+    return _docker(own, private, outlive)
 
 
 # docker
@@ -185,7 +190,7 @@ def _has_buildx(client):
     return subprocess.run([client, "buildx", "version"], capture_output=True, check=False).returncode == 0
 
 
-def _docker(own, private):
+def _docker(own, private, outlive):
     client = choose_client(docker_clients())
     named = None if private else os.environ.get("DOCKER_HOST")
     host = named or DEFAULT_HOST
@@ -195,7 +200,7 @@ def _docker(own, private):
     why_not = _why_no_daemon_of_our_own(named, own)
     if why_not:
         raise NoEngine(unreachable + why_not)
-    daemon = OwnDaemon(Path(own), client)
+    daemon = OwnDaemon(Path(own), client, outlive)
     return Engine("docker", [client, "--host", daemon.host], {"DOCKER_HOST": daemon.host}, daemon)
 
 
@@ -229,16 +234,17 @@ def _why_no_daemon_of_our_own(named, own):
 
 
 class OwnDaemon:
-    """A dockerd without a network of its own (--network none or host), which ends with this process."""
+    """A dockerd without a network of its own (--network none or host), which ends with this process unless it is to
+    outlive it."""
 
-    def __init__(self, folder, client):
+    def __init__(self, folder, client, outlive=False):
         folder = folder.resolve()
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        # The path of a socket has at most 107 octets, so sockets do not stand below the folder.
-        self._run = Path("/run") / f"eddy-docker-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:10]}"
+        self._run = _run_folder(folder)
         self.host = f"unix://{self._run}/docker.sock"
         self._client = client
+        self._outlive = outlive
         self._process = None
         self._lock = self._take_lock()
         try:
@@ -262,11 +268,7 @@ class OwnDaemon:
 
     def _end_predecessor(self):
         """A run that was killed leaves a daemon that is still ending its containers, or does not end at all."""
-        state = self._folder / "daemon.json"
-        with contextlib.suppress(OSError, ValueError):
-            pid, started = json.loads(state.read_text(encoding="ascii"))
-            _end(pid, started, patience=_DAEMON_ENDS_IN)
-        state.unlink(missing_ok=True)
+        _end_daemon_of(self._folder)
 
     def _start(self):
         self._end_predecessor()
@@ -278,7 +280,8 @@ class OwnDaemon:
         with open(log, "wb") as out:
             self._process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out,
                                              stderr=subprocess.STDOUT, start_new_session=True,
-                                             preexec_fn=_die_with_parent)
+                                             preexec_fn=None if self._outlive else _die_with_parent,
+                                             pass_fds=(self._lock.fileno(),) if self._outlive else ())
         state = [self._process.pid, process_start(self._process.pid)]
         (self._folder / "daemon.json").write_text(json.dumps(state), encoding="ascii")
         try:
@@ -323,12 +326,40 @@ class OwnDaemon:
             self._lock = None
 
     def _containerd(self):
-        """Its pid and start time."""
-        try:
-            pid = int((self._run / "exec/containerd/containerd.pid").read_text())
-        except (OSError, ValueError):
-            return None, None
-        return pid, process_start(pid)
+        return _containerd_of(self._run)
+
+
+def end_own_daemon(folder):
+    """Ends a daemon that was left, with its containers; its images stay."""
+    folder = Path(folder).resolve()
+    run = _run_folder(folder)
+    containerd = _containerd_of(run)
+    _end_daemon_of(folder)
+    _end(*containerd)
+    _unmount_below(folder, run)
+    shutil.rmtree(run, ignore_errors=True)
+
+
+def _run_folder(folder):
+    """The path of a socket has at most 107 octets, so sockets do not stand below the folder."""
+    return Path("/run") / f"eddy-docker-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:10]}"
+
+
+def _containerd_of(run):
+    """Its pid and start time."""
+    try:
+        pid = int((run / "exec/containerd/containerd.pid").read_text())
+    except (OSError, ValueError):
+        return None, None
+    return pid, process_start(pid)
+
+
+def _end_daemon_of(folder):
+    state = folder / "daemon.json"
+    with contextlib.suppress(OSError, ValueError):
+        pid, started = json.loads(state.read_text(encoding="ascii"))
+        _end(pid, started, patience=_DAEMON_ENDS_IN)
+    state.unlink(missing_ok=True)
 
 
 def _end(pid, started, patience=5):

@@ -201,9 +201,9 @@ def _word(value):
 class Switch:
     """One eddyd of a fabric: its file, its process, and what eddyctl says of it."""
 
-    def __init__(self, world, namespace, binaries, config, short):
+    def __init__(self, world, binaries, config, short):
         self._world = world
-        self.namespace = namespace
+        self.namespace = None  # once the world has made it
         self._binaries = Path(binaries)
         self.config = config
         self.name = config["switch"]["name"]
@@ -213,14 +213,17 @@ class Switch:
         self._worst_gap = 0  # ns, of all that note_gaps() has seen
         self.write()
 
+    @property
+    def program(self):
+        return self._binaries / "eddyd"
+
     def write(self):
         self.path.write_text(to_yaml(self.config) + "\n", encoding="utf-8")
 
     def start(self):
         if self.process:
             self._world.forget(self.process)
-        self.process = self._world.spawn_poller(self.namespace, self._binaries / "eddyd", "--config",
-                                         self.path, log=self.name, append=True)
+        self.process = self._world.start_switch(self)
 
     def check_alive(self):
         if self.process and not self.process.alive():
@@ -296,21 +299,29 @@ class Fabric:
         self.plan = plan
         self.hosts = []
         self.switches = []
+        self._make_switches(binaries)
+        numbers = [number for leaf in range(1, plan.leaves + 1) for number in plan.host_numbers(leaf)
+                   if plan.real_hosts()]
+        spaces = world.open({switch.short: switch for switch in self.switches},
+                            [f"h{number}" for number in numbers if plan.host_port(number) != "tap"])
+        for switch in self.switches:
+            switch.namespace = spaces[switch.short]
+        for number in numbers:
+            leaf = self.switch(f"leaf{(number - 1) // plan.hosts_per_leaf + 1}")
+            self.hosts.append(self._make_host(leaf.namespace, spaces.get(f"h{number}"), number))
+
+    def _make_switches(self, binaries):
+        plan, sockets = self.plan, self.world.directory
         for leaf in range(1, plan.leaves + 1):
-            self._add_switch(leaf_config(plan, leaf, world.directory), f"leaf{leaf}", binaries)
-            for number in plan.host_numbers(leaf) if plan.real_hosts() else ():
-                self.hosts.append(self._make_host(self.switches[-1].namespace, number))
+            self.switches.append(Switch(self.world, binaries, leaf_config(plan, leaf, sockets), f"leaf{leaf}"))
         for spine in range(1, plan.spines + 1):
-            self._add_switch(spine_config(plan, spine, world.directory), f"spine{spine}", binaries)
+            self.switches.append(Switch(self.world, binaries, spine_config(plan, spine, sockets), f"spine{spine}"))
 
-    def _add_switch(self, config, short, binaries):
-        namespace = self.world.namespace(short)
-        self.switches.append(Switch(self.world, namespace, binaries, config, short))
-
-    def _make_host(self, outside, number):
-        namespace = outside
-        if self.plan.host_port(number) != "tap":
-            namespace = self.world.namespace(f"h{number}")
+    def _make_host(self, outside, namespace, number):
+        """A host in its namespace; one without, on a tap, is in that of its leaf."""
+        if namespace is None:
+            namespace = outside
+        else:
             self._wire(namespace, outside, number)
         return Host(f"h{number}", namespace, host_ipv4(number, 2), host_ipv6(number, 2))
 
@@ -332,7 +343,8 @@ class Fabric:
 
     def _set_up_host(self, namespace, device, number):
         self.world.run(namespace, "ethtool", "-K", device, "tx", "off")
-        self.world.run(namespace, "sysctl", "-qw", "net.ipv4.tcp_ecn=1")
+        # A container engine leaves IPv6 off where it has no network of its own.
+        self.world.run(namespace, "sysctl", "-qw", "net.ipv4.tcp_ecn=1", f"net.ipv6.conf.{device}.disable_ipv6=0")
         ip = ("ip", "-n", namespace)
         run(*ip, "link", "set", device, "mtu", self.plan.mtu)
         run(*ip, "addr", "add", f"{host_ipv4(number, 2)}/24", "dev", device)

@@ -119,6 +119,8 @@ class World:
     close_state() needs is kept up to date in the file `state_path`.
     """
 
+    end_within = 3  # seconds from SIGTERM on
+
     def __init__(self, name, outlive=False, state_path=None):
         if os.geteuid() != 0:
             raise Trouble("network namespaces need root: run this as root")
@@ -137,6 +139,14 @@ class World:
         self.save()
         run("ip", "-n", full, "link", "set", "lo", "up")
         return full
+
+    def open(self, switches, hosts):
+        """Makes a namespace for each of these short names; returns the full ones by the short ones."""
+        return {short: self.namespace(short) for short in (*switches, *hosts)}
+
+    def start_switch(self, switch):
+        """Runs a switch of open() with its configuration; returns its process."""
+        return self.spawn_poller(switch.namespace, switch.program, "--config", switch.path, log=switch.name, append=True)
 
     def veth(self, end, peer):
         """A veth pair; each end is (namespace, device)."""
@@ -178,14 +188,21 @@ class World:
         """Writes what close_state() needs to take this world down from another process."""
         if not self._state_path:
             return
-        state = {"name": self.name, "directory": str(self.directory), "kept": kept,
-                 "owner": [os.getpid(), process_start(os.getpid())],
-                 "namespaces": self.namespaces,
-                 "processes": [[p.pid, p.started] for p in self.processes if p.alive()]}
+        state = self.state(kept)
         self._state_path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._state_path.with_suffix(".new")
         fresh.write_text(json.dumps(state), encoding="utf-8")
         fresh.replace(self._state_path)
+
+    def state(self, kept):
+        return {"name": self.name, "directory": str(self.directory), "kept": kept,
+                "owner": [os.getpid(), process_start(os.getpid())],
+                "namespaces": self.namespaces,
+                "processes": [[p.pid, p.started] for p in self.processes if p.alive()]}
+
+    def leave(self):
+        """Everything stays up; close_state() takes it down."""
+        self.save(kept=True)
 
     def close(self, keep_files=False):
         """Ends the processes and removes the namespaces, and the directory unless its files are kept; of those the
@@ -193,7 +210,7 @@ class World:
         for process in self.processes:
             if process.alive():
                 process.popen.terminate()
-        deadline = time.monotonic() + 3
+        deadline = time.monotonic() + self.end_within
         for process in self.processes:
             if process.wait(max(0.0, deadline - time.monotonic())) is None:
                 process.kill()
@@ -219,14 +236,14 @@ def owner_lives(state):
     return process_start(pid) == started
 
 
-def close_state(path):
+def close_state(path, end_within=World.end_within):
     """Takes down the world whose state is in the file `path`, from outside."""
     state = json.loads(path.read_text(encoding="utf-8"))
     remaining = [(pid, started) for pid, started in state["processes"]]
     for pid, started in remaining:
         if process_start(pid) == started:
             os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + 3
+    deadline = time.monotonic() + end_within
     for pid, started in remaining:
         while process_start(pid) == started and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -1,12 +1,19 @@
 """The programs of preset release: what they need installed, and built if anything has changed."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 from .netns import Trouble
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def version():
+    """Of this tree."""
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    return re.search(r"project\(\s*eddy\s+VERSION\s+([\d.]+)", text)[1]
 
 
 def programs(targets, setup=()):

@@ -6,7 +6,7 @@ from support import CONFINED, ROOT, InContainers, images, main
 
 MOST_BYTES = {"eddy": 160e6, "eddy-lab": 180e6, "eddy-host": 200e6}
 TOOLS = {"eddy": ("eddyd", "eddyctl"), "eddy-lab": ("eddylab", "eddyhost", "eddyctl"),
-         "eddy-host": ("eddyhost", "eddylab", "iperf3", "ethtool", "tcpdump")}
+         "eddy-host": ("eddyhost", "eddylab", "iperf", "iperf3", "ethtool", "tcpdump")}
 BUILDING = re.compile(r"^(gcc|g\+\+|cpp|clang|binutils|make|cmake|ninja|libc6-dev|lib\S+-dev|dpkg-dev|python3?)(-(?!12-base$)|$)")
 
 
