@@ -11,6 +11,7 @@
 #include "switch/control/ctl/healthy.h"
 #include "switch/control/ctl/show.h"
 #include "switch/control/ctl/switches.h"
+#include "switch/control/ctl/techsupport.h"
 #include "switch/control/ctl/top_of_all.h"
 #include "switch/control/report/counter_docs.h"
 #include "system/command_line.h"
@@ -39,13 +40,15 @@ int run_on_one(Arguments& arguments, const Action& action) {
 
 // Commands that may ask all switches of a folder.
 bool may_ask_all(const std::string& command) {
-  return command == "healthy" || command == "top";
+  return command == "healthy" || command == "top" || command == "techsupport";
 }
 
 // What is wrong with the choice of switches, or empty and it is complete.
 Problems settle_which(Arguments& arguments, const std::string& command) {
   if (arguments.of_fabric && !may_ask_all(command))
-    return {"--fabric is for healthy and top; of one of its switches: --dir /run/eddy/lab/FABRIC"};
+    return {
+        "--fabric is for healthy, top and techsupport; of one of its switches: --dir "
+        "/run/eddy/lab/FABRIC"};
   if (command == "healthy" && arguments.options.all && !asks_all(arguments))
     return {"--all is every switch of the folder; --name and --socket are one"};
   return may_ask_all(command) && asks_all(arguments) ? Problems{} : default_name(arguments);
@@ -66,6 +69,7 @@ int run(Arguments& arguments) {
   if (Problems problems = choose_folder(arguments); !problems.empty())
     return fail(kRefused, problems);
   if (command == "healthy") return healthy(arguments);
+  if (command == "techsupport") return techsupport(arguments);
   if (command == "top" && asks_all(arguments)) return top_of_all(arguments);
   return run_on_one(arguments, action.value());
 }

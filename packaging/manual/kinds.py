@@ -30,6 +30,7 @@ ARGUMENTS = {
     ("eddyctl", "", "--socket"): "file",
     ("eddyctl", "", "--dir"): "folder",
     ("eddyctl", "", "--fabric"): "fabric",
+    ("eddyctl", "", "--out"): "file",
     ("eddyctl", "", "--port"): "port",
     ("eddyctl", "", "--leaf"): "leaf",
     ("eddyctl", "", "--ports"): ["fabric", "all", "none"],

@@ -72,14 +72,16 @@ std::string footer() {
          described("reload", "apply the configuration file again, all or nothing") +
          described("top", "ports, queues, PFC, drops, workers, live; --fabric, --all: every link") +
          described("healthy", "exit code 0: the ports that have to be up are, workers advance") +
+         described("techsupport",
+                   "one archive of all that helps to find a fault, without secrets") +
          described("list", "names of the running switches") +
          described("counters", "every counter and its meaning");
 }
 
 Result<Action> parse_words(const std::vector<std::string>& words) {
-  static constexpr Word kCommands[] = {{"show", ""},   {"clear", ""},   {"set", ""},
-                                       {"reload", ""}, {"top", ""},     {"healthy", ""},
-                                       {"list", ""},   {"counters", ""}};
+  static constexpr Word kCommands[] = {{"show", ""},        {"clear", ""}, {"set", ""},
+                                       {"reload", ""},      {"top", ""},   {"healthy", ""},
+                                       {"techsupport", ""}, {"list", ""},  {"counters", ""}};
   const Result<std::string> command = word_at(words, 0, kCommands);
   if (!command.ok()) return command.problems();
   if (words.size() > length_of(words))

@@ -24,7 +24,7 @@ void declare_which(CLI::App& app, Arguments& arguments) {
           ->excludes(name)
           ->excludes(folder);
   auto* fabric = app.add_option("--fabric", arguments.fabric,
-                                "healthy, top: all switches of a fabric of eddylab; "
+                                "healthy, top, techsupport: all switches of a fabric of eddylab; "
                                 "without a name, of the only one")
                      ->expected(0, 1)
                      ->excludes(name)
@@ -61,6 +61,8 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(1, 3600));
   app.add_option("--ports", arguments.ports, "healthy: whose ports have to be up; default: fabric")
       ->check(CLI::IsMember(port_choices()));
+  app.add_option("--out", arguments.out,
+                 "techsupport: the archive, a new file; -: standard output");
   app.add_flag("--markdown", arguments.markdown, "counters: as docs/counters.md");
   app.add_option("words", arguments.words, "the command, as below");
 }

@@ -29,6 +29,7 @@ struct Arguments {
   bool json = false;
   bool markdown = false;
   int watch_s = 0;
+  std::string out;    // file of techsupport; "-": standard output
   std::string ports;  // that count for health: of port_choice_words()
   ReportOptions options;
   std::vector<std::string> words;

@@ -1,7 +1,9 @@
 #include "switch/control/ctl/switches.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "net/text/plain_name.h"
@@ -14,7 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFabrics = "lab";  // below kSocketDirectory, a folder for each
+// Where eddylab keeps its fabrics, a folder for each: root's, or this user's.
+fs::path fabrics_folder() {
+  const char* user = geteuid() == 0 ? nullptr : std::getenv("XDG_RUNTIME_DIR");
+  return (user == nullptr ? fs::path(kSocketDirectory) : fs::path(user) / "eddy") / "lab";
+}
 
 std::string listed(const std::set<std::string>& names) {
   std::string out;
@@ -34,7 +40,7 @@ std::map<std::string, std::string> control_sockets(const std::string& folder) {
 std::set<std::string> fabrics() {
   std::set<std::string> found;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(fs::path(kSocketDirectory) / kFabrics, ignored))
+  for (const auto& entry : fs::directory_iterator(fabrics_folder(), ignored))
     if (!socket_files(entry.path()).empty()) found.insert(entry.path().filename());
   return found;
 }
@@ -91,7 +97,7 @@ Problems choose_folder(Arguments& arguments) {
   if (!known.contains(arguments.fabric))
     return {"no fabric \"" + arguments.fabric + "\" runs here" +
             (known.empty() ? "" : "; running: " + listed(known))};
-  arguments.folder = fs::path(kSocketDirectory) / kFabrics / arguments.fabric;
+  arguments.folder = fabrics_folder() / arguments.fabric;
   return {};
 }
 

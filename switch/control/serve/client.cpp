@@ -172,6 +172,18 @@ Problems try_socket(const std::string& path, int socket_type) {
   return unreachable(path);
 }
 
+int peer_process(const std::string& path) {
+  sockaddr_un address;
+  if (!fill_unix_address(path, address)) return 0;
+  const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  ucred who{};
+  socklen_t size = sizeof(who);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
+    return 0;
+  return who.pid;
+}
+
 bool is_of_another_type(const std::string& path, int socket_type) {
   return error_of_connect(path, socket_type) == EPROTOTYPE;
 }

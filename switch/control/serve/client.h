@@ -38,6 +38,10 @@ Problems check_report(const Json& result);
 // empty: somebody listens.
 Problems try_socket(const std::string& path, int socket_type);
 
+// The process that serves the socket, as the kernel names it here; 0: nobody, or of another
+// container. Whoever hangs is known, too.
+int peer_process(const std::string& path);
+
 // Somebody serves the socket, but as one of another type: memif's are SOCK_SEQPACKET.
 bool is_of_another_type(const std::string& path, int socket_type);
 

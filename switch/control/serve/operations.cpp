@@ -1,10 +1,17 @@
 #include "switch/control/serve/operations.h"
 
+#include <rte_version.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
+#include "config/document.h"
 #include "config/load.h"
+#include "net/version.h"
 #include "switch/control/report/metrics.h"
 #include "switch/control/report/report_rows.h"
 #include "switch/control/report/scheme_rows.h"
@@ -16,7 +23,7 @@ namespace {
 constexpr size_t kSamplesKept = 3;
 constexpr size_t kFlowsShown = 50;  // unless asked for more
 constexpr int64_t kShortestRateNs = 500'000'000;
-constexpr const char* kCommands = "show, clear, reload, set";
+constexpr const char* kCommands = "show, clear, reload, set, configuration";
 
 Result<Json> refused(std::string problem) {
   return Result<Json>::failure(std::move(problem));
@@ -37,6 +44,21 @@ std::string port_names(const config::SwitchConfig& config) {
   for (const config::PortConfig& port : config.ports)
     names += (names.empty() ? "" : ", ") + port.name;
   return names.empty() ? "none: the switch has no ports" : names;
+}
+
+// A regular file: one that another process feeds has no end.
+Result<std::string> read_text_file(const std::string& path) {
+  constexpr uintmax_t kMost = 16u << 20;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return Result<std::string>::failure("\"" + path + "\" is no file");
+  if (std::filesystem::file_size(path, error) > kMost)
+    return Result<std::string>::failure(path + ": the file is longer than 16 MiB");
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) return Result<std::string>::failure(path + ": cannot be read");
+  return text.str();
 }
 
 // What is wrong with the options, or empty.
@@ -117,6 +139,7 @@ Result<Json> Operations::dispatch(const Json& request, int64_t now_ns) {
   if (command == "clear") return answer_clear(request, now_ns);
   if (command == "set") return answer_set(request);
   if (command == "reload") return reload();
+  if (command == "configuration") return answer_configuration();
   return refused(unknown("command", command, kCommands));
 }
 
@@ -138,6 +161,22 @@ Result<Json> Operations::answer_show(const Json& request, int64_t now_ns) {
   Json value = show(*report, options, now_ns);
   if (value.contains("error")) return refused(text_of(value, "error"));
   return value;
+}
+
+// For eddyctl techsupport: what runs, and what the file says now, which reload() would apply.
+Result<Json> Operations::answer_configuration() const {
+  Json out{{"switch", running_.name},
+           {"version", version_line("eddyd")},
+           {"dpdk", rte_version()},
+           {"generation", generation_},
+           {"in_force", config::print_config(running_)},
+           {"path", config_path_}};
+  const Result<std::string> file = read_text_file(config_path_);
+  if (file.ok())
+    out["file"] = file.value();
+  else
+    out["file_problem"] = file.problems().front();
+  return out;
 }
 
 Json Operations::show(Report report, const ReportOptions& options, int64_t now_ns) {

@@ -62,6 +62,7 @@ class Operations {
   Result<FlowSurvey> survey_flows(const ReportOptions& options);
   Result<Json> answer_clear(const Json& request, int64_t now_ns);
   void clear_counters(Sample now, std::optional<PortId> only);
+  Result<Json> answer_configuration() const;
   Result<Json> answer_set(const Json& request);
   Sample take(int64_t now_ns);
   const Sample* earlier(int64_t now_ns) const;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/unit/control/report/live_switch.h"
 
 namespace eddy::control {
@@ -20,7 +22,8 @@ std::string first_problem(const Json& answer) {
 TEST(Operations, BadRequestsSayWhatWouldBeValid) {
   LiveSwitch live;
   EXPECT_THAT(first_problem(live.ask(Json::array())), HasSubstr("one JSON object"));
-  EXPECT_THAT(first_problem(live.ask({{"command", "fly"}})), HasSubstr("show, clear, reload, set"));
+  EXPECT_THAT(first_problem(live.ask({{"command", "fly"}})),
+              HasSubstr("show, clear, reload, set, configuration"));
   EXPECT_THAT(first_problem(live.ask({{"command", 7}})), HasSubstr("command missing"));
   EXPECT_THAT(first_problem(live.ask({{"command", "show"}, {"report", "prots"}})),
               HasSubstr("ports, queues"));
@@ -51,6 +54,24 @@ TEST(Operations, EveryReportIsAnswered) {
   for (const Word& word : report_words())
     EXPECT_TRUE(live.ask({{"command", "show"}, {"report", std::string(word.name)}}).at("ok"))
         << word.name;
+}
+
+TEST(Operations, TheConfigurationInForceAndTheFileAsItIsNow) {
+  LiveSwitch live;
+  live.write_text("switch: {name: other}\n");
+  const Json answer = live.ask({{"command", "configuration"}});
+  ASSERT_TRUE(answer.at("ok"));
+  const Json& result = answer.at("result");
+  EXPECT_EQ(result.at("in_force"), config::print_config(live.config));
+  EXPECT_EQ(result.at("file"), "switch: {name: other}\n");
+  EXPECT_EQ(result.at("path"), live.path());
+  EXPECT_EQ(result.at("switch"), "leaf1");
+  EXPECT_THAT(result.at("version").get<std::string>(), HasSubstr("eddyd "));
+  EXPECT_THAT(result.at("dpdk").get<std::string>(), HasSubstr("DPDK"));
+  std::filesystem::remove(live.path());
+  EXPECT_THAT(
+      live.ask({{"command", "configuration"}}).at("result").at("file_problem").get<std::string>(),
+      HasSubstr("is no file"));
 }
 
 TEST(Operations, OnlyAScalarIdComesBack) {
