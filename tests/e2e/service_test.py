@@ -2,36 +2,15 @@
 doing, and signs of life for as long as every worker advances."""
 
 import contextlib
-import ctypes
 import os
 import socket
 import time
-from pathlib import Path
 
 import yaml
+from standstill import held_still, polling_thread
 from support import BINARIES, EndToEnd, main, run, wait_for
 
 WATCHDOG = 1.2  # seconds; a sign of life is due in a quarter of it
-_PTRACE_SEIZE, _PTRACE_DETACH, _PTRACE_INTERRUPT = 0x4206, 17, 0x4207
-_WALL = 0x40000000
-_LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-def _ptrace(request, thread):
-    if _LIBC.ptrace(ctypes.c_long(request), ctypes.c_long(thread), None, None):
-        raise OSError(ctypes.get_errno(), f"ptrace {request:#x}")
-
-
-@contextlib.contextmanager
-def held_still(thread):
-    """One thread of another process, while the others go on. A signal would stop them all."""
-    _ptrace(_PTRACE_SEIZE, thread)
-    _ptrace(_PTRACE_INTERRUPT, thread)
-    os.waitpid(thread, _WALL)
-    try:
-        yield
-    finally:
-        _ptrace(_PTRACE_DETACH, thread)
 
 
 class Manager:
@@ -151,18 +130,13 @@ class Notified(EndToEnd):
             when, _ = self.manager.wait_for(WATCHDOG="1")
             self.assertLess(when - last, WATCHDOG)
             last = when
-        with held_still(self.worker(process)):
+        with held_still(polling_thread(process.pid)):
             self.manager.wait_for(STATUS="ports up: 1 of 1; workers that do not advance: 0")
             silent_from = time.monotonic()
             wait_for(lambda: time.monotonic() - silent_from > 2 * WATCHDOG, 5, "two intervals")
             self.assertEqual([words for _, words in self.manager.listen() if "WATCHDOG" in words], [])
         self.manager.wait_for(WATCHDOG="1")
         self.manager.wait_for(STATUS="ports up: 1 of 1")
-
-    def worker(self, process):
-        """The thread that polls."""
-        tasks = Path(f"/proc/{process.pid}/task").iterdir()
-        return {(task / "comm").read_text().strip(): int(task.name) for task in tasks}["rte-worker-1"]
 
 
 if __name__ == "__main__":
