@@ -73,7 +73,8 @@ WireServer::WireServer(WireServer&& other) noexcept
       listener_(std::exchange(other.listener_, -1)),
       watcher_(std::exchange(other.watcher_, -1)),
       entries_(std::move(other.entries_)),
-      connections_(std::move(other.connections_)) {}
+      connections_(std::move(other.connections_)),
+      told_(std::move(other.told_)) {}
 
 WireServer::~WireServer() {
   for (const int fd : connections_) close(fd);
@@ -122,6 +123,13 @@ Problems WireServer::make_missing() {
   return {};
 }
 
+// Where that fails it is tried again, since without us nobody could join.
+void WireServer::mend() {
+  Problems problems = make_missing();
+  if (problems != told_) say("eddywire: ", problems);
+  told_ = std::move(problems);
+}
+
 Problems WireServer::serve(const std::atomic<bool>& stop) {
   while (!stop.load(std::memory_order_relaxed)) {
     std::vector<pollfd> watched = {{listener_, POLLIN, 0}, {watcher_, POLLIN, 0}};
@@ -130,7 +138,7 @@ Problems WireServer::serve(const std::atomic<bool>& stop) {
     if (count < 0 && errno != EINTR) return {std::string("waiting: ") + std::strerror(errno)};
     std::array<char, 8'192> unread;  // that something changed is all that matters
     while (recv(watcher_, unread.data(), unread.size(), MSG_DONTWAIT) > 0) continue;
-    if (Problems problems = make_missing(); !problems.empty()) return problems;
+    mend();
     if (count <= 0) continue;
     hear_hosts();
     if (watched.front().revents != 0) accept_host();

@@ -53,6 +53,7 @@ class WireServer {
   WireServer(WireLinks links, std::string path);
   Problems make(const Entry& entry);
   Problems make_missing();
+  void mend();
   void accept_host();
   void hear_hosts();
   void answer(int connection);
@@ -66,6 +67,7 @@ class WireServer {
   int watcher_ = -1;
   std::vector<Entry> entries_;
   std::vector<int> connections_;
+  Problems told_;  // what could not be mended, and was said
 };
 
 }  // namespace eddy::testbed

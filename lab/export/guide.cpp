@@ -61,9 +61,12 @@ std::string kube_guide(const FabricExport& fabric) {
       code(fmt::format("kubectl apply -f {0}\nkubectl exec -it {1}-{2} -- eddyctl top\n"
                        "kubectl logs -f {1}-hosts\nkubectl delete -f {0}\n",
                        file, fabric.name, first));
+  std::string volumes = fmt::format("podman volume rm {}-run {}-hosts", fabric.name, fabric.name);
+  for (const FabricExport::Switch& each : fabric.switches)
+    volumes += fmt::format(" {}-{}", fabric.name, each.node);
   out += "\nOn one machine without a cluster:\n\n";
-  out +=
-      code(fmt::format("podman play kube --network none {0}\npodman play kube --down {0}\n", file));
+  out += code(fmt::format("podman play kube --network none {0}\npodman play kube --down {0}\n{1}\n",
+                          file, volumes));
   out +=
       "\nAll Pods of the fabric are on one node, because they share memory; the claim "
       "`" +

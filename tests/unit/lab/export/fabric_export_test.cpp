@@ -150,10 +150,37 @@ TEST(FabricExport, NamesOfContainersAreLabels) {
   EXPECT_THAT(refusal(loaded, {.variants = {}, .name = "-x"}), HasSubstr("neither first nor last"));
 }
 
-constexpr const char* kNamedByFile =
-    "topology: {kind: file, file: t.txt, host_rate: 100Mbps, fabric_rate: 100Mbps}\n"
-    "switches: {poll_gap: 10ms}\n"
-    "run: {duration: 1s}\n";
+// Two leaves under one spine, named by whoever wrote the file.
+config::LoadedExperiment named(const test::TempDirectory& folder, const std::string& leaf1,
+                               const std::string& leaf2) {
+  std::ofstream(folder.file("t.topo"))
+      << "switch " << leaf1 << " " << leaf2 << " top\nhosts " << leaf1 << "\nhosts " << leaf2
+      << "\nlink " << leaf1 << " top rate=100Mbps\nlink " << leaf2 << " top rate=100Mbps\n";
+  return written(folder, "x.yaml",
+                 "topology: {kind: file, file: t.topo, host_rate: 100Mbps, fabric_rate: "
+                 "100Mbps}\nswitches: {poll_gap: 10ms}\nrun: {duration: 1s}\n");
+}
+
+TEST(FabricExport, LongNamesMakeShortInterfaces) {
+  const test::TempDirectory folder;
+  const FabricExport fabric = exported(named(folder, "Top_Of_Rack_Number_1", "b"),
+                                       {.variants = {}, .name = {}, .hosts = ExportedHosts::linux});
+  EXPECT_EQ(fabric.switches.at(0).name, "Top_Of_Rack_Number_1");
+  EXPECT_EQ(fabric.switches.at(0).node, "top-of-rack-number-1");
+  EXPECT_EQ(fabric.hosts.at(0).node, "top-of-rack-number-1-host1");
+  EXPECT_EQ(fabric.hosts.at(0).device, "h1");
+  EXPECT_EQ(fabric.hosts.at(1).device, "h2");
+  ASSERT_EQ(fabric.experiment_files.size(), 2u);
+  EXPECT_EQ(fabric.experiment_files[1].path, "experiment/t.topo");
+}
+
+TEST(FabricExport, TwoSwitchesAreNotOneContainer) {
+  const test::TempDirectory folder;
+  EXPECT_THAT(refusal(named(folder, "Leaf_a", "leaf_A"), {}),
+              HasSubstr("container of leaf_A: \"leaf-a\" is taken already"));
+  EXPECT_THAT(refusal(named(folder, "wire", "b"), {}),
+              HasSubstr("container of wire: \"wire\" is taken already"));
+}
 
 TEST(FabricExport, FilesThatItNamesComeAlong) {
   const test::TempDirectory folder;
