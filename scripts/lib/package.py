@@ -29,6 +29,7 @@ from lib.netns import Trouble  # noqa: E402
 from lib.package_trial import Trial  # noqa: E402
 
 SHOWN_LINES = 20
+NO_SPACE = "No space left on device"
 NATIVE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
 PRESETS = {NATIVE: "release", "arm64": "release" if NATIVE == "arm64" else "arm64-release"}
 EMULATOR = "qemu-aarch64"
@@ -40,6 +41,8 @@ def run(what, command, **options):
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False, errors="replace", **options)
     if done.returncode != 0:
+        if NO_SPACE in done.stdout:
+            raise Trouble(f"{what} failed: {NO_SPACE[0].lower()}{NO_SPACE[1:]}")
         tail = "\n".join(done.stdout.splitlines()[-SHOWN_LINES:])
         raise Trouble(f"{what} failed ({command[0]} exited with {done.returncode}):\n{tail}")
     return done.stdout

@@ -140,6 +140,18 @@ class Trouble(unittest.TestCase):
             self.assertIn("is no build tree", said)
             self.assertEqual(len(said.splitlines()), 1, said)
 
+    @unittest.skipUnless(os.geteuid() == 0, "a full disk needs root to mount one: NOT TESTED")
+    def test_a_full_disk(self):
+        with tempfile.TemporaryDirectory() as place:
+            kept = Path(place) / "eddy_0.1.0_amd64.deb"
+            script = ('mount -t tmpfs -o size=300k tmpfs "$1" && echo old > "$1/eddy_0.1.0_amd64.deb"; shift; "$@"; code=$?; '
+                      f'ls -A "{place}" >&2; exit $code')
+            done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", place,
+                                   ROOT / "scripts/package", "--build", BUILD, "--no-build", "--no-lint", "--out", place],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.splitlines(), ["scripts/package: packing failed: no space left on device", kept.name])
+
     def test_a_folder_that_cannot_be_written(self):
         said = self.refused("--build", BUILD, "--no-build", "--out", "/proc/packages")
         self.assertIn("/proc/packages", said)
