@@ -1,7 +1,8 @@
 // Daemon: a switch on DPDK ports, from its configuration until somebody ends it.
 //
-// Brings up EAL, pools, ports, the Switch, one worker thread a shard and control, in that order;
-// watches ports; on SIGTERM or SIGINT sends XON, drains, and takes everything down in reverse.
+// Gives up the rights that its ports do not need, brings up EAL, pools, ports, the Switch, one
+// worker thread a shard and control, in that order; watches ports; tells a service manager; on
+// SIGTERM or SIGINT sends XON, drains, and takes everything down in reverse.
 // Thread: the process's main one. Source: architecture, sections 1 and 6.
 #pragma once
 

@@ -257,6 +257,33 @@ class UnderSystemd(unittest.TestCase):
                 self.assertEqual((shown["Result"], shown["NRestarts"]), ("exit-code", "0"))
                 self.assertIn(said, self.said(name))
 
+    def by_hand(self, name, path, mode):
+        """Started by root with all that root may; its process here, and what it has said."""
+        file, log = self.machine.path(path), self.machine.path(f"run/{name}.log")
+        file.write_text(f"switch: {{name: {name}}}\nports: {{a: {{device: net_null0}}}}\n")
+        file.chmod(mode)
+        inner = self.must("sh", "-c", 'exec "$@" </dev/null >"$0" 2>&1 & echo $!', f"/run/{name}.log", "eddyd", "--config",
+                          f"/{path}").strip()
+        self.addCleanup(self.must, "kill", inner)
+        wait_for(lambda: " runs: " in log.read_text(), 20, "the switch")
+        status = (Path("/proc") / str(self.machine.outer_pid(int(inner))) / "status").read_text()
+        return dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line), log.read_text()
+
+    def test_started_by_root_it_becomes_eddy_where_eddy_has_the_files(self):
+        status, said = self.by_hand("hand1", "etc/eddy/hand1.yaml", 0o644)
+        self.assertEqual((set(status["Uid"].split()), set(status["Gid"].split())), ({"6480"}, {"6480"}))
+        self.assertIn("runs as eddy with no capability", said)
+        self.assertTrue(self.machine.path("run/eddy/dpdk/eddy-hand1/dpdk_telemetry.v2").is_socket())
+        self.assertIn('"a"', self.must("eddyctl", "--name", "hand1", "show", "ports", "--json"))
+
+    def test_started_by_root_it_stays_root_where_eddy_lacks_one(self):
+        status, said = self.by_hand("hand2", "etc/eddy/hand2.yaml", 0o600)
+        self.assertEqual((set(status["Uid"].split()), set(status["Gid"].split())), ({"0"}, {"6480"}))
+        self.assertEqual({status[name] for name in ("CapEff", "CapPrm", "CapBnd")}, {"0" * 16})
+        self.assertIn("the user stays root: user eddy cannot read /etc/eddy/hand2.yaml", said)
+        socket = self.machine.path("run/eddy/hand2.sock").stat()
+        self.assertEqual((socket.st_uid, socket.st_gid, socket.st_mode & 0o777), (0, 6480, 0o660))
+
     def test_a_switch_of_memif_alone_runs_with_nothing(self):
         self.write("quiet", MEMIF)
         self.drop_in("quiet", "memif.conf", (UNITS / "examples" / "memif.conf").read_text())

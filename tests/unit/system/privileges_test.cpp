@@ -41,7 +41,7 @@ TEST(PrivilegesDeathTest, WhatIsKeptIsWhatWasHeldOfIt) {
 }
 
 TEST(Privileges, AProcessOfManyThreadsIsRefused) {
-  std::jthread other([](std::stop_token stop) {
+  std::jthread other([](const std::stop_token& stop) {
     while (!stop.stop_requested()) std::this_thread::yield();
   });
   EXPECT_THAT(give_up({}), ElementsAre(HasSubstr("more than one thread")));
