@@ -284,6 +284,22 @@ class UnderSystemd(unittest.TestCase):
         socket = self.machine.path("run/eddy/hand2.sock").stat()
         self.assertEqual((socket.st_uid, socket.st_gid, socket.st_mode & 0o777), (0, 6480, 0o660))
 
+    def test_other_kinds_of_ports_run_within_the_unit(self):
+        self.must("systemctl", "stop", "eddyd@leaf1")  # which has s0
+        for name, device, dropin, kept in (("xdp", "net_af_xdp0,iface=s0", "af_xdp", (12, 13, 14, 21)),
+                                           ("tap", "net_tap0,iface=t0", None, (12,))):
+            with self.subTest(name=name):
+                self.write(name, f"switch: {{name: {name}}}\nports: {{a: {{device: '{device}', addresses: [10.9.1.1/24]}}}}\n")
+                if dropin:
+                    self.drop_in(name, f"{dropin}.conf", (UNITS / "examples" / f"{dropin}.conf").read_text())
+                self.must("systemctl", "daemon-reload")
+                self.must("systemctl", "start", f"eddyd@{name}")
+                self.assertEqual(self.show(name)["StatusText"], "ports up: 1 of 1", self.said(name))
+                self.assertEqual(self.status_of(name)["CapEff"], f"{sum(1 << bit for bit in kept):016x}")
+                if name == "xdp":
+                    self.must("ping", "-c", "2", "-i", "0.2", "-W", "2", "10.9.1.1")
+                self.must("systemctl", "stop", f"eddyd@{name}")
+
     def test_a_switch_of_memif_alone_runs_with_nothing(self):
         self.write("quiet", MEMIF)
         self.drop_in("quiet", "memif.conf", (UNITS / "examples" / "memif.conf").read_text())
