@@ -57,6 +57,7 @@ def parse_arguments():
     parser.add_argument("--containers", nargs="?", const="any", choices=("any", *KINDS), metavar="ENGINE",
                         help="switches and hosts are containers: docker or podman (default: what there is); builds the "
                         "images where they are missing, and starts a docker daemon where none runs")
+    parser.add_argument("--build", action="store_true", help="install and build what it needs, and stop")
     parser.add_argument("--keep", action="store_true",
                         help="leave the fabric up and print how to look at it")
     parser.add_argument("--down", action="store_true", help="take down a fabric that was kept")
@@ -158,6 +159,8 @@ def run_traffic(fabric, story, report, screen, seconds):
 def demo(arguments, screen):
     """Returns the exit status."""
     binaries = build(screen, arguments)
+    if arguments.build:
+        return 0
     put_ahead()  # its steps come when they are due
     make_room(screen, arguments.name)
     if arguments.rlb != COMPARE:
