@@ -12,6 +12,9 @@ namespace eddy::config {
 
 // Everything in force as one YAML text, which loads back to the same configuration.
 std::string print_config(const SwitchConfig& config);
+// The same without what is a default, and with what all ports share said once: for people to read.
+// It loads back to the same configuration, too, with the defaults of this version.
+std::string print_brief(const SwitchConfig& config);
 // JSON Schema (draft 2020-12) of a configuration file.
 std::string json_schema();
 // docs/configuration.md.

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "config/diff.h"
 #include "config/document.h"
 #include "config/experiment_load.h"
 #include "config/keys/experiment.h"
 #include "config/keys/keys.h"
+#include "config/load.h"
 #include "net/fnv.h"
 
 namespace eddy::config {
@@ -100,8 +102,9 @@ void subtract(Value& value, const Value& base) {
     const Value* same = find_member(base, member.key);
     if (same == nullptr) return false;
     if (equal(member.value, *same)) return true;
+    if (member.value.members.empty()) return false;
     subtract(member.value, *same);
-    return false;
+    return member.value.members.empty();
   });
 }
 
@@ -119,6 +122,71 @@ Value document_value(const SwitchConfig& config) {
   document.config = config;
   if (!config.ports.empty()) document.base_port.maps = config.ports.front().maps;
   return print_section(document_section(), &document);
+}
+
+// Leaves what `other` says, too.
+void intersect(Value& value, const Value& other) {
+  std::erase_if(value.members, [&](Value::Member& member) {
+    const Value* counterpart = find_member(other, member.key);
+    if (counterpart == nullptr) return true;
+    if (equal(member.value, *counterpart)) return false;
+    intersect(member.value, *counterpart);
+    return member.value.members.empty();
+  });
+}
+
+Value* find_member(Value& map, std::string_view key) {
+  return const_cast<Value*>(find_member(std::as_const(map), key));
+}
+
+void erase_member(Value& map, std::string_view key) {
+  std::erase_if(map.members, [&](const Value::Member& member) { return member.key == key; });
+}
+
+// Of a switch without ports of which nothing is known but its preset of RLB.
+Value document_before(const SwitchConfig& config) {
+  Document document = default_document();
+  document.config = default_switch("");
+  document.config.rlb = rlb_preset(config.rlb.preset);
+  Value value = print_section(document_section(), &document);
+  if (config.rlb.preset != RlbConfig{}.preset) erase_member(*find_member(value, "rlb"), "preset");
+  erase_member(value, "load_balancer");  // its defaults are the scheme's; it is short
+  return value;
+}
+
+// What all ports have beyond the defaults moves to `port_defaults`, which holds the defaults.
+void share_between_ports(Value& ports, Value& port_defaults) {
+  Value shared = ports.members.front().value;
+  for (const Value::Member& port : ports.members) intersect(shared, port.value);
+  std::erase_if(shared.members, [&](const Value::Member& member) {
+    return find_member(std::as_const(port_defaults), member.key) == nullptr;
+  });
+  for (Value::Member& port : ports.members) {
+    subtract(port.value, shared);
+    subtract(port.value, port_defaults);
+  }
+  subtract(shared, port_defaults);
+  port_defaults = std::move(shared);
+}
+
+Value brief_value(const SwitchConfig& config) {
+  Value document = document_value(config);
+  const Value before = document_before(config);
+  Value ports = *find_member(document, "ports");
+  for (Value::Member& port : ports.members)
+    keep_own_maps(port.value, *find_member(document, "qos"));
+  erase_member(document, "port_defaults");
+  subtract(document, before);
+  Value port_defaults = *find_member(before, "port_defaults");
+  erase_member(port_defaults, "qos");  // what ports have of it is beyond the maps of all
+  if (!ports.members.empty()) {
+    share_between_ports(ports, port_defaults);
+    *find_member(document, "ports") = std::move(ports);
+    const auto place = std::ranges::find(document.members, "ports", &Value::Member::key);
+    if (!port_defaults.empty())
+      document.members.insert(place, {"port_defaults", std::move(port_defaults)});
+  }
+  return document;
 }
 
 void compare(const Value* before, const Value* after, const Change& place,
@@ -173,6 +241,13 @@ std::string print_config(const SwitchConfig& config) {
   std::string text;
   write_block(document, 0, text);
   return text;
+}
+
+std::string print_brief(const SwitchConfig& config) {
+  std::string text;
+  write_block(brief_value(config), 0, text);
+  const auto again = load_text("", text, Purpose::object);
+  return again.ok() && again.value().config == config ? text : print_config(config);
 }
 
 std::string print_experiment(const Experiment& experiment) {

@@ -203,7 +203,7 @@ void Exporter::add_switch(size_t index) {
   if (wishes_.hosts == ExportedHosts::linux) put_on_links(config, index);
   for (const Topology::Host& host : topology_.hosts)
     out.has_links = out.has_links || (!devices_.empty() && host.switch_index == index);
-  out.yaml = config::print_config(config);
+  out.yaml = config::print_brief(config);
   const config::CapabilityDemand demand = config::capability_demand(config);
   for (const config::Capability each : (demand.needs | demand.comfort).list())
     out.capabilities.emplace_back(config::to_string(each));

@@ -46,6 +46,9 @@ TEST_P(Examples, LoadWithoutWarningAndPrintToThemselves) {
   EXPECT_THAT(first.value().warnings, testing::IsEmpty());
   const std::string printed = print_config(first.value().config);
   EXPECT_TRUE(loaded(printed) == first.value().config) << printed;
+  const std::string brief = print_brief(first.value().config);
+  EXPECT_TRUE(loaded(brief) == first.value().config) << brief;
+  EXPECT_LT(brief.size(), printed.size() / 2) << brief;
   EXPECT_THAT(describe(first.value().config), testing::HasSubstr("buffer: "));
 }
 
@@ -65,6 +68,14 @@ TEST_P(RoundTrip, OfARandomConfiguration) {
   ASSERT_TRUE(again.ok()) << "seed " << GetParam() << ": " << again.problems().front();
   EXPECT_TRUE(again.value().config == config) << "seed " << GetParam() << "\n" << printed;
   EXPECT_TRUE(diff(config, again.value().config).empty()) << "seed " << GetParam();
+}
+TEST_P(RoundTrip, OfARandomConfigurationInBrief) {
+  const SwitchConfig config = random_config(GetParam());
+  const std::string brief = print_brief(config);
+  EXPECT_LT(brief.size(), print_config(config).size()) << "seed " << GetParam();
+  const auto again = load_text("brief.yaml", brief, Purpose::object);
+  ASSERT_TRUE(again.ok()) << "seed " << GetParam() << ": " << again.problems().front();
+  EXPECT_TRUE(again.value().config == config) << "seed " << GetParam() << "\n" << brief;
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RoundTrip, testing::Range<uint64_t>(1, 13));
 
@@ -98,6 +109,37 @@ ports:
   p0: {device: d0, addresses: [10.0.0.1/24]}
   p1: {device: d1, role: fabric}
 )";
+
+TEST(Brief, SaysWhatIsNoDefaultAndWhatPortsShareOnce) {
+  EXPECT_EQ(print_brief(loaded(R"(
+switch: {name: s}
+rlb: default
+ports:
+  p0: {device: d0, speed: 2Gbps, pgs: {3: lossless}, pfc: {refresh_limit: 1ms}}
+  p1: {device: d1, speed: 2Gbps, pgs: {3: lossless, 4: lossless}, role: fabric}
+)")),
+            R"(switch:
+  name: s
+port_defaults:
+  speed: 2Gbps
+  pgs: {3: lossless}
+ports:
+  p0:
+    device: d0
+    pfc:
+      refresh_limit: 1ms
+  p1:
+    device: d1
+    role: fabric
+    pgs: {4: lossless}
+load_balancer:
+  scheme: ecmp
+  control: ecmp
+  buckets: 256
+rlb:
+  preset: default
+)");
+}
 
 TEST(Diff, OfEqualConfigurationsIsEmpty) {
   expect_changes(kTwoPorts, kTwoPorts, {});
