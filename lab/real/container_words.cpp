@@ -151,8 +151,12 @@ Words list_words(const Engine& engine, const std::string& fabric) {
   Words words = client_words(engine);
   const std::string filter =
       fabric.empty() ? "label=org.eddy.by=" + owner_label() : "name=" + container_name(fabric, "");
+  // podman 4 has no .Label.
+  const char* const label = engine.kind.word == "podman" ? "index .Labels" : ".Label";
   add(words, {"ps", "--all", "--no-trunc", "--filter", filter, "--format",
-              R"({{.ID}}|{{.Names}}|{{.Label "org.eddy.fabric"}}|{{.Label "org.eddy.by"}})"});
+              fmt::format(R"({{{{.ID}}}}|{{{{.Names}}}}|{{{{{0} "org.eddy.fabric"}}}}|)"
+                          R"({{{{{0} "org.eddy.by"}}}})",
+                          label)});
   return words;
 }
 

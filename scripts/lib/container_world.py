@@ -42,13 +42,15 @@ class ContainerWorld(World):
         self._running = {}  # container -> its process, until start_switch() has asked for it
         self._kind = kind
         self.engine = None
+        self._own_daemon = False
 
     def find_engine(self):
         """docker or podman, or a daemon of our own; returns what to say of it."""
         self.engine = find_engine(self._kind, STORE, outlive=self.outlive)
         os.environ.update(self.engine.environment)  # for its clients, and for scripts/images
+        self._own_daemon = self.engine.is_own
         self.save()
-        if self.engine.is_own:
+        if self._own_daemon:
             end = "scripts/demo --down ends it" if self.outlive else "it ends with the demo"
             return [f"No docker daemon runs here: one is started for this demo, and {end}."]
         return []
@@ -165,7 +167,7 @@ class ContainerWorld(World):
 
     def how_to_look(self, fabric):
         """Commands for a terminal."""
-        client = " ".join([self.engine.kind, *self.engine.words[1:]]) if self.engine.is_own else self.engine.kind
+        client = " ".join([self.engine.kind, *self.engine.words[1:]]) if self._own_daemon else self.engine.kind
         leaf = self.container(fabric.switches[0].short)
         lines = [f"  {client} exec -it {leaf} eddyctl top", f"  {client} exec {leaf} eddyctl show ports        "
                  "(and queues, pfc, paths, drops, ...)"]
@@ -181,7 +183,7 @@ class ContainerWorld(World):
     def state(self, kept):
         engine = self.engine
         return super().state(kept) | {"fabric": self.fabric, "sockets": self._sockets} | ({} if engine is None else {"engine": {
-            "kind": engine.kind, "words": engine.words, "environment": engine.environment, "own": engine.is_own}})
+            "kind": engine.kind, "words": engine.words, "environment": engine.environment, "own": self._own_daemon}})
 
     def close(self, keep_files=False):
         super().close(keep_files)

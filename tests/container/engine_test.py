@@ -1,5 +1,6 @@
 """Finding docker and starting it: what is said where that does not work, and that nothing is left."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -107,6 +108,16 @@ with find_engine("docker", {folder!r}, private=True) as engine:
     sys.stdin.read()
 """
 
+# It goes, and leaves the daemon.
+LEAVER = """
+import sys
+sys.path.insert(0, {scripts!r})
+from lib.engine import find_engine
+engine = find_engine("docker", {folder!r}, private=True, outlive=True)
+print(engine._daemon._process.pid, engine._daemon._containerd()[0], flush=True)
+engine.leave()
+"""
+
 
 class OwnDaemon(InContainers):
     def launch(self, folder):
@@ -163,6 +174,20 @@ class OwnDaemon(InContainers):
         second.stdin.close()
         self.assertEqual(second.wait(30), 0)
         self.assert_gone(pids + more, folder)
+
+    def test_one_that_is_left_goes_on_until_it_is_ended(self):
+        folder = self.folder()
+        self.addCleanup(engines.end_own_daemon, folder)
+        words = [sys.executable, "-c", LEAVER.format(scripts=str(ROOT / "scripts"), folder=str(folder))]
+        pids = [int(word) for word in subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.split()]
+        self.assertEqual(len(pids), 2)
+        # The next one would end it: it has to wait.
+        with open(folder / "lock", "w", encoding="ascii") as lock, self.assertRaises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.assertTrue(all(engines.process_start(pid) for pid in pids))
+        engines.end_own_daemon(folder)
+        self.assert_gone(pids, folder)
+        self.start(folder)
 
 
 if __name__ == "__main__":

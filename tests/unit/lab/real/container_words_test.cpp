@@ -121,6 +121,12 @@ TEST(ContainerWords, TheDaemonIsTheOneThatWasNamed) {
 
 TEST(ContainerWords, ContainersAreListed) {
   EXPECT_THAT(after(list_words(kPodman, "small"), "--filter"), ElementsAre("name=eddy-small-"));
+  EXPECT_THAT(after(list_words(kPodman, "small"), "--format"),
+              ElementsAre(R"({{.ID}}|{{.Names}}|{{index .Labels "org.eddy.fabric"}}|)"
+                          R"({{index .Labels "org.eddy.by"}})"));
+  EXPECT_THAT(after(list_words(kDocker, "small"), "--format"),
+              ElementsAre(R"({{.ID}}|{{.Names}}|{{.Label "org.eddy.fabric"}}|)"
+                          R"({{.Label "org.eddy.by"}})"));
   EXPECT_THAT(after(list_words(kPodman, ""), "--filter"),
               ElementsAre("label=org.eddy.by=" + owner_label()));
   const auto found =
