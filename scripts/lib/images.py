@@ -24,6 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
+from lib.emulation import NATIVE, emulation  # noqa: E402
 from lib.engine import find_engine, last_line  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
 
@@ -33,8 +34,6 @@ DOCKERFILE = ROOT / "docker" / "Dockerfile"
 STORE = ROOT / "build" / "containers"
 USUAL_BASE = "debian:bookworm-slim"
 OWN_BASE = "eddy-base:bookworm"
-NATIVE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
-EMULATORS = {"amd64": "x86_64", "arm64": "aarch64"}
 PULL_SECONDS = 30
 BUILD_SECONDS = 600
 # What debian:bookworm-slim leaves out.
@@ -177,9 +176,10 @@ def build_images(engine, packages, architecture=NATIVE, *, base=None, tag=None, 
                  labels=None, store=STORE):
     """Builds the images and gives them their names when all are whole; returns the names."""
     files, version = find_packages(packages, architecture)
-    base = timed(f"base for {architecture}", find_base, engine, base, architecture, store)
     made = {}
-    with tempfile.TemporaryDirectory(prefix="eddy-context-") as folder, _removed_if_failing(engine, made):
+    with tempfile.TemporaryDirectory(prefix="eddy-context-") as folder, _removed_if_failing(engine, made), \
+            emulation(architecture):
+        base = timed(f"base for {architecture}", find_base, engine, base, architecture, store)
         for file in files:
             shutil.copy(file, folder)
         arguments = {"VERSION": version, "REVISION": revision, **_proxies(), **(labels or {})}
