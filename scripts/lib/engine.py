@@ -18,6 +18,8 @@ import resource
 import shutil
 import signal
 import subprocess
+import tarfile
+import tempfile
 import time
 from pathlib import Path
 
@@ -30,6 +32,7 @@ BUILDX_CLIENT = 23  # from here on a client builds by BuildKit only with the plu
 # What every container of ours is started with; a port kind's capabilities are added to it.
 CONFINED = ("--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only")
 _NO_BRIDGE = ("--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false")
+_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _DAEMON_STARTS_IN = 20
 _DAEMON_ENDS_IN = 20
 _MOST_PROCESSES = 32_768  # and files; podman lowers its own limit to this
@@ -123,15 +126,36 @@ class Engine:
 
     def load_root(self, tar, name, architecture=None):
         """Makes an image of a tar of a file system."""
-        options = ()
-        if architecture:
-            options = ("--arch", architecture) if self.kind == "podman" else ("--platform", f"linux/{architecture}")
+        if architecture and self.kind == "docker":  # whose import calls all its own architecture
+            with tempfile.TemporaryDirectory(prefix="eddy-root-", dir=Path(tar).parent) as folder:
+                self.load(image_archive(tar, name, architecture, Path(folder)))
+            return
+        options = ("--arch", architecture) if architecture else ()
         with open(tar, "rb") as feed:
             self.call("import", *options, "-", name, feed=feed, timeout=300)
 
     def load(self, tar):
         """Takes images that were saved."""
         self.call("load", "--input", tar, timeout=300)
+
+
+def image_archive(tar, name, architecture, folder):
+    """What `docker save` would have written of an image of one layer."""
+    digest = hashlib.sha256()
+    with open(tar, "rb") as layer:
+        for part in iter(lambda: layer.read(1 << 20), b""):
+            digest.update(part)
+    settings = {"architecture": architecture, "os": "linux", "config": {"Env": [_PATH]},
+                "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest.hexdigest()}"]}}
+    manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
+    for file, content in (("config.json", settings), ("manifest.json", manifest)):
+        (folder / file).write_text(json.dumps(content), encoding="ascii")
+    archive = folder / "image.tar"
+    with tarfile.open(archive, "w") as out:
+        for file in ("config.json", "manifest.json"):
+            out.add(folder / file, file)
+        out.add(tar, "layer.tar")
+    return archive
 
 
 def last_line(done):

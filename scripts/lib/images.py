@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from lib.emulation import NATIVE, emulation  # noqa: E402
-from lib.engine import find_engine, last_line  # noqa: E402
+from lib.engine import CONFINED, find_engine, last_line  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
 
 IMAGES = ("eddy", "eddy-lab", "eddy-host")
@@ -35,7 +35,8 @@ STORE = ROOT / "build" / "containers"
 USUAL_BASE = "debian:bookworm-slim"
 OWN_BASE = "eddy-base:bookworm"
 PULL_SECONDS = 30
-BUILD_SECONDS = 600
+BUILD_SECONDS = {True: 600, False: 3_600}  # native, emulated
+PROGRAMS = {"eddy": "eddyd", "eddy-lab": "eddylab", "eddy-host": "eddyhost"}
 # What debian:bookworm-slim leaves out.
 EXCLUDED = ("doc", "groff", "info", "linda", "lintian", "locale", "man")
 MEMORY_NEEDED = 1 << 30
@@ -87,7 +88,7 @@ def find_base(engine, wanted, architecture, store):
         if architecture == NATIVE and pull(engine, USUAL_BASE):
             return USUAL_BASE
         make_root(tar, architecture)
-    engine.load_root(tar, name, architecture)
+    engine.load_root(tar, name, None if architecture == NATIVE else architecture)
     return name
 
 
@@ -150,11 +151,19 @@ def build_image(engine, target, context, base, arguments, architecture=NATIVE):
             words += ["--platform", f"linux/{architecture}"]
         for name, value in {"BASE": base, **arguments}.items():
             words += ["--build-arg", f"{name}={value}"]
-        done = engine.call(*words, context, check=False, timeout=BUILD_SECONDS, DOCKER_BUILDKIT="1",
+        done = engine.call(*words, context, check=False, timeout=BUILD_SECONDS[architecture == NATIVE], DOCKER_BUILDKIT="1",
                            BUILDKIT_PROGRESS="plain")
         if done.returncode:
             raise Trouble(f"building the image {target} failed: {why_build_failed(done)}")
         return id_file.read_text(encoding="ascii").strip()
+
+
+def start_once(engine, image, identity):
+    """Its program says its version, under qemu-user if it must."""
+    program = PROGRAMS[image]
+    done = engine.once(identity, "--version", options=(*CONFINED, "--network", "none", "--entrypoint", program))
+    if done.returncode or not done.stdout.startswith(program):
+        raise Trouble(f"{program} does not start in the image {image}: {last_line(done)}")
 
 
 def why_build_failed(done):
@@ -186,6 +195,8 @@ def build_images(engine, packages, architecture=NATIVE, *, base=None, tag=None, 
         for image in only:
             made[image] = timed(f"image {image} for {architecture}", build_image, engine, image, folder, base,
                                 arguments, architecture)
+        for image, identity in made.items():
+            start_once(engine, image, identity)
     names = {image: tag_names(image, tag or version, architecture) for image in only}
     for image, identity in made.items():
         for name in names[image]:

@@ -2,13 +2,18 @@
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
+from pathlib import Path
 from unittest import mock
 
 from support import PACKAGES, ROOT, STORE, InContainers, Trouble, images, main, run
 
+from lib.emulation import emulation
+
 COMMAND = ROOT / "scripts" / "images"
+RULES = Path("/proc/sys/fs/binfmt_misc")
 FULL_AT = "190M"  # the base and its tar fit, what the image eddy depends on does not
 
 
@@ -94,6 +99,47 @@ class Command(InContainers):
                               env=environment)
         self.assert_refused(done, "^scripts/images: .*the disk is full")
         self.assertNotIn(f"{store}/", run("ps", "-e", "-o", "args").stdout)
+
+
+class Emulation(InContainers):
+    """A program of another processor runs, in a container that knows nothing of an emulator, and then no longer."""
+
+    CODE = {"arm64": (0xB7, "400580d2a80b80d2010000d4"),  # mov x0, 42; mov x8, 93; svc 0
+            "amd64": (0x3E, "bf2a000000b83c0000000f05")}  # mov edi, 42; mov eax, 60; syscall
+
+    def program(self, architecture):
+        """A whole ELF file whose exit status is 42."""
+        machine, code = self.CODE[architecture]
+        body, start = bytes.fromhex(code), 0x400000
+        size = 64 + 56 + len(body)
+        header = struct.pack("<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 0, 2, machine, 1, start + 120, 64, 0, 0, 64, 56,
+                             1, 0, 0, 0)
+        return header + struct.pack("<IIQQQQQQ", 1, 5, 0, start, start, size, size, 0x10000) + body
+
+    def test_of_a_program(self):
+        other = "amd64" if images.NATIVE == "arm64" else "arm64"
+        if not shutil.which("qemu-aarch64-static" if other == "arm64" else "qemu-x86_64-static"):
+            self.skipTest("qemu-user-static is not installed")
+        folder = self.folder()
+        root = folder / "root"
+        root.mkdir()
+        (root / "program").write_bytes(self.program(other))
+        (root / "program").chmod(0o755)
+        run("tar", "-C", root, "-cf", folder / "root.tar", ".")
+        self.engine.load_root(folder / "root.tar", "test-other:1", other)
+        self.addCleanup(self.engine.call, "rmi", "--force", "test-other:1")
+        before = RULES.exists() and sorted(RULES.iterdir())
+        with emulation(other):
+            self.assertEqual(subprocess.run([root / "program"], check=False).returncode, 42)
+            done = self.engine.once("test-other:1", "/program", options=("--network", "none",))
+            self.assertEqual(done.returncode, 42, done.stderr)
+        self.assertEqual(RULES.exists() and sorted(RULES.iterdir()), before)
+
+    def test_of_the_own_processor_and_of_one_that_nobody_knows(self):
+        with emulation(images.NATIVE):
+            pass
+        with self.assertRaisesRegex(Trouble, "no emulation of sparc is known"), emulation("sparc"):
+            pass
 
 
 if __name__ == "__main__":
