@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,10 +38,10 @@ struct Request {
   std::string clock = "tsc";
   std::string events;
   std::string drain_time = "10ms";
-  std::string wait;
+  std::optional<std::string> wait;
   std::string ready_within = "10s";
-  std::string require_name;
-  std::string require_version;
+  std::optional<std::string> require_name;
+  std::optional<std::string> require_version;
   std::vector<std::string> eal;
 };
 
@@ -66,8 +67,8 @@ int serve(const Request& request, const eddy::config::SwitchConfig& config) {
   options.config = config;
   options.eal_arguments = request.eal;
   options.json_log = request.json_log;
-  if (!request.wait.empty()) {
-    const auto patience = eddy::parse_duration(request.wait);
+  if (request.wait) {
+    const auto patience = eddy::parse_duration(*request.wait);
     if (!patience) {
       eddy::say("eddyd: --wait: ", patience.problems());
       return eddy::kExitBadConfig;
@@ -85,9 +86,9 @@ int serve(const Request& request, const eddy::config::SwitchConfig& config) {
 
 // What is wrong with the command line itself.
 Problems check_request(const Request& request) {
-  if (!request.require_version.empty()) {
+  if (request.require_version) {
     Problems problems =
-        eddy::check_required_version(eddy::build_version(), request.require_version);
+        eddy::check_required_version(eddy::build_version(), *request.require_version);
     if (!problems.empty()) return problems;
   }
   return eddy::check_file_prefix(request.eal);
@@ -117,9 +118,9 @@ int run(const Request& request) {
     eddy::say("", loaded.problems());
     return eddy::kExitBadConfig;
   }
-  if (!request.require_name.empty() && request.require_name != loaded->config.name) {
+  if (request.require_name && *request.require_name != loaded->config.name) {
     eddy::say("eddyd: ", {request.config + " is of switch " + loaded->config.name + ", not of " +
-                          request.require_name});
+                          (request.require_name->empty() ? "\"\"" : *request.require_name)});
     return eddy::kExitBadConfig;
   }
   eddy::say("", loaded->warnings, eddy::LogLevel::warning);

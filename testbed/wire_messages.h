@@ -13,7 +13,7 @@
 
 namespace eddy::testbed {
 
-inline constexpr const char* kWireSocket = "/run/eddy/wire.sock";
+inline constexpr const char* kWireSocket = "/run/eddy/wire";
 
 struct WireMessage {
   std::string text;

@@ -297,6 +297,18 @@ class AmongSockets(EndToEnd):
                              "eddyctl: /run/eddy/live.sock: only its owner and group may use it")
 
 
+    def test_a_folder_that_we_may_not_look_into_is_not_called_empty(self):
+        self.world.directory.chmod(0o755)
+        self.socket("live", {})
+        self.folder.chmod(0o750)
+        for words in (("show", "ports"), ("healthy", "--all"), ("top", "--all")):
+            done = self.eddyctl(*words, who=NOBODY)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "eddyctl: /run/eddy: only its owner and group may look into it\n"))
+        self.assertEqual(self.eddyctl("--name", "live", "show", "ports", who=NOBODY).stderr,
+                         "eddyctl: /run/eddy/live.sock: only its owner and group may use it\n")
+
+
 class JsonLog(EndToEnd):
     """Whoever says it, and however early: every line is an object."""
 
@@ -373,6 +385,16 @@ class Refusing(OnFabric):
             self.assertEqual(status, 2, said)
             self.assertEqual(len([x for x in said.split("\n") if x.startswith(f"{path}:")]), 2, said)
             self.assertRegex(said, rf"{path}:\d+:\d+: .*role")
+
+    def test_options_without_a_value_mean_no_less(self):
+        """As where a file of compose or a unit has a variable that is not set."""
+        for option, value, said in (("--require-version", "", '"" is no version'), ("--require-name", "", 'not of ""'),
+                                    ("--wait", "", "--wait: '' is not a duration"),
+                                    ("--wait", "-5s", "--wait: '-5s' is not a duration")):
+            with self.subTest(option=option):
+                done = run(BINARIES / "eddyd", "--config", self.fabric.switches[0].path, option, value, check=False)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(said, done.stderr)
 
     def test_a_file_that_is_not_there(self):
         done = run(BINARIES / "eddyd", "--config", "/nonexistent.yaml", check=False)

@@ -51,6 +51,9 @@ Problems nobody(const Arguments& arguments, const Sockets& sockets) {
   std::error_code error;
   if (!arguments.folder.empty() && !fs::is_directory(folder, error))
     return {"--dir " + arguments.folder + ": there is no such folder"};
+  (void)fs::directory_iterator(folder, error);
+  if (error == std::errc::permission_denied)
+    return {folder.string() + ": only its owner and group may look into it"};
   const std::string telemetry = arguments.folder.empty() ? dpdk_run_folder() : "";
   Problems out{"no switch runs here (looked in " + folder.string() +
                (telemetry.empty() ? "" : " and " + telemetry) + ")"};
@@ -118,8 +121,12 @@ Sockets find_sockets(const Arguments& arguments) {
 
 Problems choose_switch(Arguments& arguments) {
   if (!arguments.socket.empty()) return {};
-  if (!arguments.name.empty() && try_socket(control_socket(arguments), SOCK_STREAM).empty())
-    return {};
+  if (!arguments.name.empty()) {
+    Problems problems = try_socket(control_socket(arguments), SOCK_STREAM);
+    std::error_code error;
+    (void)fs::exists(control_socket(arguments), error);
+    if (problems.empty() || error == std::errc::permission_denied) return problems;
+  }
   const Sockets sockets = find_sockets(arguments);
   if (arguments.name.empty()) return choose_only_one(arguments, sockets);
   if (sockets.running.contains(arguments.name)) return {};

@@ -124,8 +124,10 @@ int techsupport(Arguments arguments) {
   const std::string folder = "eddy-techsupport-" + now_text();
   const std::string path = arguments.out.empty() ? folder + ".tar.gz" : arguments.out;
   const Files files = collect(targets.value(), problems);
-  if (Problems refused = write(path, folder, files); !refused.empty())
+  if (Problems refused = write(path, folder, files); !refused.empty()) {
+    if (arguments.out.empty()) refused.front() += " (--out names another place, - standard output)";
     return fail(kRefused, refused);
+  }
   if (!problems.empty()) fail(kDone, problems);
   if (path != "-")
     std::cout << path << ": " << files.size() << " files of " << targets.value().size()
