@@ -12,21 +12,24 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import readme_numbers  # noqa: E402
 from lib import (  # noqa: E402
-    bench_hosts, bench_lab, bench_memory, bench_newcomer, bench_ovs, bench_report, bench_results, bench_watching)
+    bench_containers, bench_hosts, bench_lab, bench_memory, bench_newcomer, bench_ovs, bench_report, bench_results,
+    bench_watching)
 from lib.bench_instructions import instructions  # noqa: E402
 from lib.netns import Trouble  # noqa: E402
 from lib.release import build_release  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("pipeline", "ovs", "memory", "hosts", "watching", "instructions", "lab", "report")
-ALONE = ("newcomer",)  # measured when named: they need the network, or minutes
+ALONE = ("newcomer", "containers")  # measured when named: they need the network, or minutes
 TARGETS = {"pipeline": ("pipeline_bench",), "instructions": ("pipeline_bench",),
            "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl"),
            "hosts": ("eddyd", "eddyctl", "eddylab", "eddyhost"),
            "watching": ("eddyd", "eddyctl", "eddylab", "eddyhost"), "lab": ("lab_bench", "eddylab"),
-           "report": ("eddylab",), "newcomer": ()}
+           "report": ("eddylab",), "newcomer": (),
+           "containers": ("packaged",)}
 HEADLINES = re.compile(
-    r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.|hosts\.|lab\.|newcomer\.")
+    r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.|hosts\.|lab\."
+    r"|newcomer\.|containers\.")
 PIPELINE_RUNS = 5  # processes: where code and data lie in memory differs between them
 
 
@@ -43,7 +46,8 @@ def parse_arguments():
         "  lab           packet hops a second of the virtual-time fabric, a sweep on two cores\n"
         "  report        a report of 100 runs: made, and opened in a browser\n"
         "not part of all:\n"
-        "  newcomer      scripts/demo in a fresh Debian: installing, compiling, running (root, network)")
+        "  newcomer      scripts/demo in a fresh Debian: installing, compiling, running (root, network)\n"
+        "  containers    the images, and the demo's fabric in containers: up, down, memory, delay (root, network)")
     parser.add_argument("part", nargs="?", default="all", choices=("all", *PARTS, *ALONE))
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
                         help="interleaved rounds a start of ovs, a second a process (default: 3)")
@@ -67,7 +71,8 @@ def build(parts):
     """Preset release, and of it what `parts` need; returns the directory of the programs."""
     if not any(TARGETS[part] for part in parts):
         return None
-    extra = ["--bench"] if "ovs" in parts else ["--check"] if {"instructions", "lab"} & set(parts) else []
+    needs = {"containers": "--containers", "ovs": "--bench", "instructions": "--check", "lab": "--check"}
+    extra = [words for part, words in needs.items() if part in parts][:1]  # those of ovs come before those of checks
     return build_release(sorted({target for part in parts for target in TARGETS[part]}), extra)
 
 
@@ -118,6 +123,8 @@ def measure(part, arguments, binaries):
         return bench_lab.measure(binaries, say)
     if part == "newcomer":
         return bench_newcomer.measure(say)
+    if part == "containers":
+        return bench_containers.measure(binaries, say)
     if part == "report":
         return bench_report.measure(binaries, say)
     return instructions(binaries, ROOT / "build" / "release", print)
