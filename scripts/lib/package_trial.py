@@ -17,9 +17,9 @@ ports:
   peer: {device: "net_memif0,role=server,socket=/run/eddy/tried.memif", addresses: [10.0.3.1/24]}
 """
 MEMORY = ("--", "--no-huge", "-m", "256")
-# Two leaves, two spines and four hosts, as scripts/demo has.
+# Two leaves, two spines and four hosts, as scripts/demo has; with headroom for so long between polls that no machine is too busy.
 FABRIC = ("leaf-spine", "--size", "ci", "--set", "topology.leaves=2", "--set", "topology.spines=2",
-          "--set", "topology.hosts_per_leaf=2", "--variant", "scheme=letflow")
+          "--set", "topology.hosts_per_leaf=2", "--set", "switches.poll_gap=500ms", "--variant", "scheme=letflow")
 SWITCHES = ("leaf1", "leaf2", "spine1", "spine2")
 UP_SECONDS = 60
 # What Debian's own tools leave when a user and a library come and go, and DPDK's folder.

@@ -63,6 +63,13 @@ class Packages(unittest.TestCase):
             for path in (ROOT / "config" / folder).rglob("*.*"):
                 self.assertIn(f"/usr/share/eddy/{path.relative_to(ROOT / 'config')}", files)
 
+    def test_the_switch_comes_with_unit_pages_and_completion(self):
+        files = self.files("eddy")
+        for path in ("lib/systemd/system/eddyd@.service", "share/man/man8/eddyd.8.gz", "share/man/man5/eddyd.yaml.5.gz",
+                     "share/bash-completion/completions/eddyctl", "share/zsh/vendor-completions/_eddyctl",
+                     "share/eddy/schema/eddyd.schema.json", "share/doc/eddy/examples/leaf.yaml"):
+            self.assertIn(f"/usr/{path}", files)
+
     def test_no_file_is_in_two_packages(self):
         seen = [path for name in PACKAGES for path in self.files(name) if not path.endswith("/")]
         self.assertEqual(len(seen), len(set(seen)))
