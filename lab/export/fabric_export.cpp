@@ -127,6 +127,9 @@ Problems Exporter::choose_dilation() {
   shape.switches.allow_overcommit = true;  // whether it fits is a matter of dilation
   const auto topology = unscaled_topology(shape);
   if (!topology) return located(topology.problems());
+  // Before what else would be wrong with a fabric that is too large.
+  if (Problems problems = check_real(shape, topology.value()); !problems.empty())
+    return located(problems);
   Result<Trace> trace = Trace{};  // what Linux hosts send is not known
   if (wishes_.hosts == ExportedHosts::eddyhost)
     trace =

@@ -81,6 +81,10 @@ class Exported(unittest.TestCase):
                      "topology.leaves=17", *out)
         self.refused("33 ports, a real eddyd has at most 32", "demo", "--to", "compose", "--hosts", "linux", "--set",
                      "topology.hosts_per_leaf=31", "--set", "topology.leaves=1", "--set", "buffer.size=64MiB", *out)
+        large = eddylab("export", "leaf-spine", "--variant", "scheme=drill", "--to", "compose", *out)
+        self.assertEqual(large.returncode, 2)
+        self.assertIn("288 hosts: eddyhost has a port for each and at most 32", large.stderr)
+        self.assertNotIn("headroom", large.stderr)  # which would not fit either, but that is not what to say
         self.refused("valid are 1 to 20 of", "demo", "--to", "compose", "--name", "a/b", *out)
         self.refused("faults: real switches have none", "demo", "--to", "compose", "--set",
                      "faults=[{type: link_flap, links: [leaf1-spine1], start: 1ms, duration: 1ms}]", *out)
