@@ -1,7 +1,7 @@
 """What an argument stands for, where its help does not list the values: how the pages name it, and what completion offers.
 
 By program, subcommand (empty: the program itself, *: any) and argument; a kind is how the page names it and which
-function of the shell knows the values; a list is the values themselves.
+function of the shell knows the values.
 """
 
 # kind: (name on a page, what completion offers)
@@ -26,14 +26,15 @@ ARGUMENTS = {
     ("eddyd", "", "--events"): "file",
     ("eddyd", "", "--drain-time"): "time",
     ("eddyd", "", "--wait"): "time",
+    ("eddyd", "", "--ready-within"): "time",
     ("eddyctl", "", "--name"): "switch",
     ("eddyctl", "", "--socket"): "file",
     ("eddyctl", "", "--dir"): "folder",
     ("eddyctl", "", "--fabric"): "fabric",
     ("eddyctl", "", "--out"): "file",
     ("eddyctl", "", "--port"): "port",
+    ("eddyctl", "", "--fabric"): "fabric",
     ("eddyctl", "", "--leaf"): "leaf",
-    ("eddyctl", "", "--ports"): ["fabric", "all", "none"],
     ("eddywire", "", "--socket"): "file",
     ("eddywire", "join", "--wait"): "time",
     ("eddyhost", "", "experiment"): "experiment",
@@ -66,12 +67,8 @@ def kind_of(program, command, argument):
     if not argument.kind:
         return ""
     for key in ((program, command, argument.name), (program, "*", argument.name)):
-        kind = ARGUMENTS.get(key)
-        if isinstance(kind, list):
-            argument.choices = kind
-            return "choice"
-        if kind:
-            return kind
+        if key in ARGUMENTS:
+            return ARGUMENTS[key]
     if argument.name in ANYWHERE:
         return ANYWHERE[argument.name]
     return "number" if argument.kind in NUMBERS else "text"
