@@ -1,16 +1,15 @@
-# eddy_precompiled(TARGET... KIND base|text|program|test|text_test): headers of other projects that most sources of a
+# eddy_precompiled(TARGET... KIND base|text|test|text_test): headers of other projects that most sources of a
 # target include, parsed once for all targets of a kind.
 #   base       the standard library but <iostream>, whose initialiser is a writable global; DPDK's data structures
 #   text       and fmt, JSON, files
-#   program    and CLI11
 #   test, text_test   base or text, and GoogleTest
+# CLI11 is in none: it has objects of its own in every source that includes it, and few do.
 # Our own headers are not among them, so that a change of one costs only who includes it. Every header still compiles
 # alone: scripts/check headers and tidy compile without this. -DEDDY_PRECOMPILED=OFF builds without it.
 option(EDDY_PRECOMPILED "parse the headers of other projects once" ON)
 
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(CLI11 REQUIRED)
 if(EDDY_TESTS)
   find_package(GTest REQUIRED)
 endif()
@@ -36,8 +35,6 @@ endfunction()
 if(EDDY_PRECOMPILED)
   eddy_precompiled_kind(base HEADERS ${eddy_base_headers})
   eddy_precompiled_kind(text HEADERS ${eddy_text_headers} LIBS fmt::fmt nlohmann_json::nlohmann_json)
-  eddy_precompiled_kind(program HEADERS ${eddy_text_headers} <CLI/CLI.hpp>
-    LIBS fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
   if(EDDY_TESTS)
     eddy_precompiled_kind(test HEADERS ${eddy_base_headers} ${eddy_gtest_headers} LIBS GTest::gtest GTest::gmock)
     eddy_precompiled_kind(text_test HEADERS ${eddy_text_headers} ${eddy_gtest_headers}

@@ -1,5 +1,6 @@
 #include "switch/control/ctl/arguments.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <utility>
 

@@ -3,12 +3,16 @@
 // Owner: main. Cost: once a process.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "net/result.h"
 #include "switch/control/report/report_options.h"
+
+// Not its header: every source with it has CLI11's own objects to make.
+namespace CLI {
+class App;
+}
 
 namespace eddy::control {
 
