@@ -200,10 +200,25 @@ class Hostile(unittest.TestCase):
     def test_answers_that_are_none(self):
         for octets, said in ((b"\n", "is no JSON"), (b"words\n", "is no JSON"), (b"[]\n", "not a JSON object"),
                              (b'{"ok":"yes"}\n', "not as expected"), (b'{"ok":false,"problems":1}\n', "not as expected"),
+                             (b'{"ok":false,"problems":[]}\n', "neither result nor problems"),
                              (b'{"ok":true,"result":"\xff"}\n', "is no JSON"), (b"", "closed without an answer"),
                              (b'{"ok":true', "closed without an answer")):
             with self.subTest(octets):
                 self.refused(octets, said)
+
+    def test_commands_for_all_switches_of_a_folder(self):
+        """Nobody of this kind is healthy, and nothing of it ends eddyctl by a signal."""
+        rows = ([], [{"port": 1}], [{"port": EVIL, "role": 7, "admin": [], "oper": {}}], [{"mac": 5, "peer_mac": "x", "tx_bps": "no"}],
+                [{"worker": "x", "polls": None}], [{"polls": 3}], [[]], [None], "rows")
+        for octets in (*(good({"report": "ports", "rows": each, "uptime_ns": "x", "generation": []}) for each in rows),
+                       b'{"ok":false,"problems":[]}\n', b'{"ok":true}\n', b'{"ok":true,"result":5}\n', b"[]\n", b""):
+            with self.answering(octets):
+                for words in (("healthy", "--all"), ("top", "--all"), ("--json", "top", "--all"), ("techsupport", "--out", "-")):
+                    with self.subTest(octets=octets, words=words):
+                        done = subprocess.run([BINARIES / "eddyctl", "--dir", self.path.parent, *words], capture_output=True,
+                                              stdin=subprocess.DEVNULL, timeout=60, check=False)
+                        self.assertEqual(done.returncode, 1 if "healthy" in words else 0, done.stderr[-300:])
+                        self.assertIsNone(OBEYED.search(done.stderr.decode()))
 
     def test_texts_reach_the_terminal_as_texts(self):
         row = {key: EVIL for key in ("port", "role", "oper", "pool", "kind", "reason", "help", "path", "why", "flow", "scheme",

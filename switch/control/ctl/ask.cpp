@@ -7,8 +7,12 @@ namespace eddy::control {
 Result<Json> ask(const std::string& socket, const Json& request, const Patience& patience) {
   Result<Json> answer = request_over_socket(socket, request, patience);
   if (!answer.ok()) return answer.problems();
-  if (!answer->value("ok", false))
-    return answer->value("problems", Problems{"the answer has neither result nor problems"});
+  if (!answer->value("ok", false)) {
+    Problems problems = answer->value("problems", Problems{});
+    if (problems.empty())
+      problems.push_back(socket + ": the answer has neither result nor problems");
+    return problems;
+  }
   return answer->value("result", Json::object());
 }
 

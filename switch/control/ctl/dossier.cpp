@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "switch/control/ctl/ask.h"
 #include "switch/control/ctl/machine.h"
@@ -66,8 +67,11 @@ class Clerk {
     if (!said.ok()) return note_failure(said.problems());
     dossier_.files["reports/" + name + ".json"] = pretty(said.value());
     if (report != Report::ports) return;
-    dossier_.reading.presence = Presence::answers;
-    dossier_.reading.ports = said.value();
+    SwitchReading reading{
+        .name = target_.name, .presence = Presence::answers, .ports = said.value()};
+    (void)links_report("", std::span(&reading, 1));  // throws what others would meet
+    (void)switches_report("", std::span(&reading, 1));
+    dossier_.reading = std::move(reading);
   }
 
   void note_dpdk() {

@@ -68,6 +68,7 @@ std::vector<Json> still_workers(const Json& before, const Json& now) {
 void judge_workers(const Json& now, const std::vector<Json>& still, int waited_ms, Health& health) {
   health.workers = now.at("rows").size();
   health.advancing = health.workers - still.size();
+  if (health.workers == 0) health.problems.emplace_back("it has no workers");
   for (const Json& worker : still) health.problems.push_back(worker_text(worker, waited_ms));
 }
 

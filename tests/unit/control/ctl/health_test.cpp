@@ -72,12 +72,14 @@ TEST(Health, AWorkerThatWasNotThereHasNotAdvanced) {
   EXPECT_EQ(still_workers(report({worker(0, 7)}), report({worker(0, 8), worker(1, 9)})).size(), 1u);
 }
 
-TEST(Health, NoPortsAndNoWorkersAreHealthy) {
+TEST(Health, NoPortsAreHealthyAndNoWorkersAreNot) {
   Health health;
   judge_ports(report({}), PortChoice::all, health);
-  judge_workers(report({}), {}, 0, health);
+  judge_workers(report({worker(0, 1)}), {}, 0, health);
   EXPECT_THAT(health.problems, IsEmpty());
   EXPECT_TRUE(health_json("a", health).at("healthy"));
+  judge_workers(report({}), {}, 0, health);
+  EXPECT_THAT(health.problems, ElementsAre("it has no workers"));
 }
 
 TEST(Health, LineAndJson) {
