@@ -115,8 +115,8 @@ class Trial:
 
     def experiment(self):
         """A whole experiment in virtual time."""
-        self.root.run("sh", "-c", "cd /tmp && exec eddylab run leaf-spine --size ci --seed 1 --out /tmp/results")
-        shown = self.root.run("eddylab", "show", "/tmp/results/leaf-spine/ci").stdout
+        self.root.run("sh", "-c", "cd /tmp && exec eddylab run leaf-spine --size ci --seed 1")
+        shown = self.root.run("sh", "-c", "cd /tmp && exec eddylab show results/leaf-spine/ci").stdout
         self._must("scheme=drill" in shown, f"eddylab show says: {shown}")
 
     def upgrade(self):

@@ -60,7 +60,8 @@ class Budget(unittest.TestCase):
         self.assertEqual(out.getvalue().count("OVER"), 2)
 
     def test_every_label_of_the_tree_has_a_budget(self):
-        labels = {"compile", "unit", "conformance", "sim", "golden", "fuzz", "programs", "e2e", "bench"}
+        labels = {"compile", "unit", "conformance", "sim", "golden", "fuzz", "programs", "e2e", "bench", "container",
+                  "package"}
         self.assertEqual(set(run_tests.budget()), labels)
 
 
