@@ -23,8 +23,9 @@ BOUND_S = 240
 STEPS = {"install": "scripts/setup --demo", "compile": "scripts/demo --build", "run": "scripts/demo"}
 VERDICT = "OK: "
 LAST_LINES = 15
-# What is mounted is seen by the step alone, and gone with it. The programs make namespaces below /run.
+# What is mounted is seen by the step alone, and gone with it. The root is a mount of its own, as `ip netns` wants / to be.
 MOUNTS = """set -e
+mount --bind "$0" "$0"
 mount -t proc proc "$0/proc"
 mount -t sysfs sysfs "$0/sys"
 mount --rbind /dev "$0/dev"
