@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -10,7 +11,9 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from support import BINARIES, InContainers, main, shared, wait_for
+from support import BINARIES, STORE, InContainers, find_engine, images, main, run, shared, wait_for
+
+from lib.release import version  # noqa: E402
 
 EXPERIMENT = """
 id: contained
@@ -38,6 +41,8 @@ BUSY = 10  # attempts of a run that a busy machine may refuse
 class RealFabric(InContainers):
     """Each test has an experiment and a fabric's name of its own."""
 
+    containers_option = "--containers=docker"
+
     def setUp(self):
         super().setUp()
         self.directory = Path(tempfile.mkdtemp(prefix="eddy-contained-test-"))
@@ -55,7 +60,7 @@ class RealFabric(InContainers):
             if process.poll() is None:
                 process.kill()
             process.wait()
-        self.eddylab("down", self.fabric, "--containers")
+        self.eddylab("down", self.fabric, self.containers_option)
         self.engine.remove(*self.containers().values())  # where that has failed
 
     def environment(self):
@@ -69,7 +74,7 @@ class RealFabric(InContainers):
         """Starts it with its fabric in containers and waits until it has said `until`."""
         out = self.directory / f"out{len(self.processes)}"
         with open(out, "w", encoding="utf-8") as file:
-            command = (BINARIES / "eddylab", words[0], self.file, "--size", "ci", "--name", self.fabric, "--containers",
+            command = (BINARIES / "eddylab", words[0], self.file, "--size", "ci", "--name", self.fabric, self.containers_option,
                        *words[1:])
             process = subprocess.Popen([str(w) for w in command], stdout=file, stderr=subprocess.STDOUT,
                                        env=self.environment(), cwd=self.directory)
@@ -188,6 +193,44 @@ class Docker(RealFabric):
         self.assertIn(f"a container named {other} is there already", done.stderr)
         self.assertTrue(self.engine.inspect(other)["State"]["Running"])
         self.assertFalse(self.state.exists())
+
+
+def layers(engine, image):
+    return engine.inspect(image)["RootFS"]["Layers"]
+
+
+class Podman(RealFabric):
+    """No daemon, no DOCKER_HOST, and other words for what is listed."""
+
+    containers_option = "--containers=podman"
+
+    def setUp(self):
+        self.podman = find_engine("podman", own=STORE, private=True)
+        image = f"eddy:{version()}"
+        if not self.podman.has_image(image) or layers(self.podman, image) != layers(shared.engine, image):
+            images.copy_images(shared.engine, self.podman, [image])
+        super().setUp()
+        self.engine = self.podman
+        client = self.directory / "bin" / "podman"  # as a user has it who has images of his own
+        client.parent.mkdir()
+        client.write_text(f"#!/bin/sh\nexec {shlex.join(self.engine.words)} \"$@\"\n", encoding="utf-8")
+        client.chmod(0o755)
+
+    def environment(self):
+        return self.engine.environ(PATH=f"{self.directory / 'bin'}:{os.environ['PATH']}")
+
+    def test_up_and_down(self):
+        up = self.begin("look at it", "up")
+        self.assertEqual(set(self.containers()), NODES)
+        self.assertEqual(self.eddylab("down", self.fabric).returncode, 0)
+        self.assertEqual(up.wait(10), 0)
+        self.assert_gone()
+
+    def test_containers_whose_clients_were_killed_are_found_again(self):
+        self.kill_all_clients()
+        done = self.eddylab("down", self.fabric)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_gone()
 
 
 class Fidelity(InContainers):
