@@ -16,6 +16,7 @@
 #include "switch/dpdk/devargs.h"
 #include "switch/dpdk/pcap_run.h"
 #include "switch/dpdk/plan.h"
+#include "system/free_memory.h"
 #include "system/say.h"
 
 namespace eddy {
@@ -88,8 +89,7 @@ Problems save(const PcapRun& run, const std::vector<Files>& files) {
 // Packets are in plain memory here, as many as the smallest of them fit into the buffer.
 Problems check_memory(size_t packets) {
   const uint64_t needed = packets * HeapPackets::octets_of(kLongestFrame);
-  const uint64_t there = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
-                         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t there = free_memory();
   if (needed <= there) return {};
   return {"--clock pcap needs " + std::to_string(needed >> 20) + " MiB for the " +
           std::to_string(packets) + " packets that the buffer can hold, " +

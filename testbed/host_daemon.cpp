@@ -26,6 +26,7 @@
 #include "switch/dpdk/plan.h"
 #include "switch/dpdk/pools.h"
 #include "switch/dpdk/port_manager.h"
+#include "system/free_memory.h"
 #include "system/say.h"
 #include "testbed/dpdk_wire.h"
 #include "testbed/host_worker.h"
@@ -202,11 +203,7 @@ Problems HostDaemon::plan_memory() {
   const auto needed =
       static_cast<uint64_t>((receive_sizes_.memory() + blank_sizes_.memory()).count()) +
       pairs * kPair + kBase;
-  const long pages = sysconf(_SC_AVPHYS_PAGES);
-  const uint64_t there =
-      options_.memory_limit != 0
-          ? options_.memory_limit
-          : static_cast<uint64_t>(pages) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t there = options_.memory_limit != 0 ? options_.memory_limit : free_memory();
   if (needed > there)
     problems.push_back(fmt::format(
         "these hosts need about {} MiB of memory ({} hosts, {} flows), {} MiB are free; would fit: "

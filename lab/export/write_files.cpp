@@ -68,6 +68,7 @@ Problems write_below(const fs::path& base, const std::vector<OutFile>& files) {
 }  // namespace
 
 Problems write_folder(const fs::path& folder, const std::vector<OutFile>& files) {
+  if (folder.empty()) return {"--out: a folder is needed"};
   fs::path target = folder.lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "x/"
   std::error_code error;
@@ -76,6 +77,9 @@ Problems write_folder(const fs::path& folder, const std::vector<OutFile>& files)
     return {"--out " + folder.string() + ": is there, and is no folder"};
   if (fs::exists(found) && !fs::is_empty(target, error))
     return {"--out " + folder.string() + ": is there and is not empty; name another, or remove it"};
+  if (const fs::path parent = target.parent_path();
+      !parent.empty() && !fs::is_directory(parent, error))
+    return {"--out " + folder.string() + ": there is no folder " + parent.string()};
   std::string beside = target.string() + ".XXXXXX";
   if (mkdtemp(beside.data()) == nullptr) return {"--out " + folder.string() + ": " + why(errno)};
   Problems problems = write_below(beside, files);

@@ -26,6 +26,7 @@
 #include "lab/run/progress.h"
 #include "lab/run/run_identity.h"
 #include "lab/run/sweep.h"
+#include "system/free_memory.h"
 #include "system/say.h"
 
 namespace eddy::lab {
@@ -208,8 +209,7 @@ std::vector<std::string> Sweep::child(const std::string& program, const WorkItem
   uint64_t mib = arguments_.memory_mib;
   if (mib == 0 && arguments_.jobs > 1) {  // or each would count on all of it
     constexpr uint64_t kMib = 1 << 20;
-    mib = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
-          static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / arguments_.jobs / kMib;
+    mib = free_memory() / arguments_.jobs / kMib;
   }
   if (mib > 0) words.insert(words.end(), {"--memory", std::to_string(mib)});
   return words;

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 
 #include "lab/fabric/fabric_paths.h"
 #include "lab/real/switch_config.h"
+#include "system/free_memory.h"
 
 namespace eddy::lab {
 namespace {
@@ -82,9 +82,7 @@ RealMachine this_machine() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     machine.cores = static_cast<size_t>(CPU_COUNT(&set));
-  const long pages = sysconf(_SC_AVPHYS_PAGES);
-  machine.free_memory =
-      static_cast<uint64_t>(std::max(pages, 0L)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  machine.free_memory = free_memory();
   return machine;
 }
 

@@ -1,7 +1,6 @@
 #include "lab/run/run.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,6 +14,7 @@
 #include "lab/traffic/traffic.h"
 #include "lab/world/huge_pages.h"
 #include "lab/world/watcher_pair.h"
+#include "system/free_memory.h"
 
 namespace eddy::lab {
 namespace {
@@ -29,12 +29,6 @@ uint64_t peak_rss() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-uint64_t free_memory() {
-  const long pages = sysconf(_SC_AVPHYS_PAGES);
-  const long size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
 }
 
 std::string mebibytes(uint64_t octets) {

@@ -55,6 +55,14 @@ TEST(WriteFolder, AnEmptyFolderIsTaken) {
   EXPECT_THAT(names_in(beside.file("")), ElementsAre("out", "out/a"));
 }
 
+TEST(WriteFolder, TheFolderAboveMustBeThere) {
+  const test::TempDirectory beside;
+  const std::string out = beside.file("no") + "/out";
+  EXPECT_THAT(write_folder(out, {{"a", "1"}}),
+              ElementsAre("--out " + out + ": there is no folder " + beside.file("no")));
+  EXPECT_THAT(write_folder("", {{"a", "1"}}), ElementsAre("--out: a folder is needed"));
+}
+
 TEST(WriteFolder, WhatIsThereStays) {
   const test::TempDirectory beside;
   fs::create_directory(beside.file("out"));
