@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "dev"
 BUDGET = ROOT / "tests" / "cpu_budget.txt"
 COMPILING = "compile"
+EVERYTHING = ("all", "packaged")  # what packages hold is not part of all: manual pages, completion
 A_TEST = re.compile(r"^\s*(?:TYPED_)?TEST(_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)", re.M)
 # How ctest chooses: option -> (what it is matched with, whether a match takes the test).
 CHOICES = {"-R": ("name", True), "--tests-regex": ("name", True),
@@ -99,7 +100,7 @@ def configure():
 def build(targets):
     if targets == []:
         return
-    words = [] if targets is None else ["--target", *targets]
+    words = ["--target", *(EVERYTHING if targets is None else targets)]
     if subprocess.run(["cmake", "--build", "--preset", "dev", *words], cwd=ROOT, check=False).returncode:
         sys.exit(1)
 
