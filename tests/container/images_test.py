@@ -18,7 +18,8 @@ def version():
 class Contents(InContainers):
     def once(self, image, *command):
         done = self.engine.once(image, *command[1:], options=(*CONFINED, "--network", "none", "--entrypoint", command[0]))
-        self.assertEqual(done.returncode, 0, f"{image}: {command}: {done.stderr}")
+        good = (0, 1) if command == ("iperf", "--version") else (0,)  # it says its version, and fails
+        self.assertIn(done.returncode, good, f"{image}: {command}: {done.stderr}")
         return done.stdout
 
     def test_they_are_small(self):
