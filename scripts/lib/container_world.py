@@ -153,7 +153,7 @@ class ContainerWorld(World):
             self._check_processes()
             done = self.engine.call("inspect", "--type", "container", "--format", "{{.Name}} {{.State.Pid}}", *names,
                                     check=False)
-            rows = [line.split() for line in done.stdout.splitlines()]
+            rows = [line.split() for line in done.stdout.splitlines() if line]  # empty: not made yet
             pids = {names[name.lstrip("/")]: int(pid) for name, pid in rows if int(pid)}
             return pids if len(pids) == len(names) else None
 
