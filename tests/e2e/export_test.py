@@ -97,7 +97,7 @@ class Exported(unittest.TestCase):
         (self.out / "mine").write_text("x")
         self.refused("is there and is not empty", "demo", "--to", "compose", "--out", self.out, code=1)
         self.assertEqual([p.name for p in self.out.iterdir()], ["mine"])
-        self.refused("No such file or directory", "demo", "--to", "compose", "--out", self.place / "no" / "out", code=1)
+        self.refused("there is no folder ", "demo", "--to", "compose", "--out", self.place / "no" / "out", code=1)
         self.refused("out/mine: is there, and is no folder", "demo", "--to", "compose", "--out", self.out / "mine",
                      code=1)
 
