@@ -80,9 +80,10 @@ void PortManager::tick(Instant now) {
   if (losses_due) next_losses_ = now + kLossInterval;
   follow_links();
   for (const auto& entry : entries_) {
-    if (!entry->port || entry->port->interface_replaced()) open_anew(*entry, now);
-    if (!entry->port) continue;
     const bool up = entry->cell.usable.load(std::memory_order_relaxed);
+    // A port on an interface that was replaced is not up, so one that is up need not be asked.
+    if (!entry->port || (!up && entry->port->interface_replaced())) open_anew(*entry, now);
+    if (!entry->port) continue;
     if (up) {
       entry->waiting_noted = false;
       entry->next_attempt = now;
