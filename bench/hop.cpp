@@ -230,10 +230,10 @@ const Case kHop{.name = "hop"};
 
 }  // namespace
 
-bool run_hop(const std::string& name, size_t polls) {
-  if (name != "worker.stay" && name != "worker.cross") return false;
-  OneThread(kHop, name == "worker.stay" ? Way::stay : Way::cross).run(polls);
-  return true;
+std::vector<Counted> counted_hop() {
+  return {
+      {"worker.stay", 2 * kBurst, [](size_t polls) { OneThread(kHop, Way::stay).run(polls); }},
+      {"worker.cross", 2 * kBurst, [](size_t polls) { OneThread(kHop, Way::cross).run(polls); }}};
 }
 
 std::vector<Result> measure_hop(int rounds) {

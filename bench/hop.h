@@ -8,10 +8,9 @@
 //                       moves between the cores' caches is in it
 #pragma once
 
-#include <cstddef>
-#include <string>
 #include <vector>
 
+#include "bench/counted.h"
 #include "bench/report.h"
 
 namespace eddy::bench {
@@ -19,6 +18,6 @@ namespace eddy::bench {
 std::vector<Result> measure_hop(int rounds);
 
 // For callgrind: "worker.stay" and "worker.cross". False for any other name.
-[[nodiscard]] bool run_hop(const std::string& name, size_t polls);
+std::vector<Counted> counted_hop();
 
 }  // namespace eddy::bench

@@ -1,15 +1,17 @@
 // The cost of the RoCEv2 NIC, a packet and step: a data packet sent, received, its ACK sent and
 // received, between two NICs with nothing between them. Run: build/release/bin/host_bench; the
 // counters are TSC cycles a packet in the best burst of 64, which a busy machine disturbs least.
-// Instructions a packet: run one case under callgrind (valgrind --tool=callgrind
-// build/release/bin/host_bench --benchmark_filter=/none) and divide the inclusive counts of the
-// four functions here that are never inlined by their calls (callgrind_annotate --inclusive=yes).
+// `host_bench --instructions CASE [EXCHANGES]` runs a fixed number of bursts, for callgrind, which
+// collects exchange_burst(); `host_bench --list` names the cases and the packets of a burst.
 #include <benchmark/benchmark.h>
 #include <rte_cycles.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "host/nic.h"
 #include "net/assert.h"
@@ -86,36 +88,79 @@ struct Pair {
   Nic receiver;
 };
 
-void exchange(benchmark::State& state, config::Recovery recovery,
-              config::CongestionControl control) {
+using Least = std::array<uint64_t, 4>;
+
+// 64 packets and their acknowledgements.
+[[gnu::noinline]] void exchange_burst(Pair& pair, Least& least) {
+  pair.burst(least[0], [&](Packet& p) { ASSERT(transmit_data(pair.sender, p, pair.now)); });
+  pair.burst(least[1], [&](Packet& p) { receive_data(pair.receiver, p, pair.now); });
+  pair.burst(least[2], [&](Packet& p) { ASSERT(transmit_ack(pair.receiver, p, pair.now)); });
+  pair.burst(least[3], [&](Packet& p) { receive_ack(pair.sender, p, pair.now); });
+}
+
+struct Case {
+  const char* name;
+  config::Recovery recovery;
+  config::CongestionControl control;
+};
+using config::CongestionControl;
+using config::Recovery;
+constexpr std::array kCases = {
+    Case{"host.exchange.none", Recovery::go_back_n, CongestionControl::none},
+    Case{"host.exchange.dcqcn", Recovery::go_back_n, CongestionControl::dcqcn},
+    Case{"host.exchange.dctcp", Recovery::go_back_n, CongestionControl::dctcp},
+    Case{"host.exchange.irn", Recovery::irn, CongestionControl::none}};
+
+config::HostConfig config_of(const Case& spec) {
   config::HostConfig config;
-  config.recovery = recovery;
-  config.congestion_control = control;
-  Pair pair(config);
-  std::array<uint64_t, 4> least;
+  config.recovery = spec.recovery;
+  config.congestion_control = spec.control;
+  return config;
+}
+
+void exchange(benchmark::State& state, const Case& spec) {
+  Pair pair(config_of(spec));
+  Least least;
   least.fill(UINT64_MAX);
-  for (auto _ : state) {
-    pair.burst(least[0], [&](Packet& p) { ASSERT(transmit_data(pair.sender, p, pair.now)); });
-    pair.burst(least[1], [&](Packet& p) { receive_data(pair.receiver, p, pair.now); });
-    pair.burst(least[2], [&](Packet& p) { ASSERT(transmit_ack(pair.receiver, p, pair.now)); });
-    pair.burst(least[3], [&](Packet& p) { receive_ack(pair.sender, p, pair.now); });
-  }
+  for (auto _ : state) exchange_burst(pair, least);
   const std::array names = {"transmit_data", "receive_data", "transmit_ack", "receive_ack"};
   for (size_t i = 0; i < names.size(); ++i)
     state.counters[names[i]] = static_cast<double>(least[i]) / kPackets;
 }
 
-using config::CongestionControl;
-using config::Recovery;
-BENCHMARK_CAPTURE(exchange, none, Recovery::go_back_n, CongestionControl::none)
-    ->Name("host.exchange/none");
-BENCHMARK_CAPTURE(exchange, dcqcn, Recovery::go_back_n, CongestionControl::dcqcn)
-    ->Name("host.exchange/dcqcn");
-BENCHMARK_CAPTURE(exchange, dctcp, Recovery::go_back_n, CongestionControl::dctcp)
-    ->Name("host.exchange/dctcp");
-BENCHMARK_CAPTURE(exchange, irn, Recovery::irn, CongestionControl::none)->Name("host.exchange/irn");
+int list() {
+  for (const Case& spec : kCases) std::printf("%s %zu\n", spec.name, kPackets);
+  return 0;
+}
+
+int instructions(std::string_view name, size_t bursts) {
+  for (const Case& spec : kCases) {
+    if (name != spec.name) continue;
+    Pair pair(config_of(spec));
+    Least least;
+    least.fill(UINT64_MAX);
+    for (size_t i = 0; i < bursts; ++i) exchange_burst(pair, least);
+    return 0;
+  }
+  std::fprintf(stderr, "no such case: %.*s\n", static_cast<int>(name.size()), name.data());
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--list" && argc == 2) return list();
+  if (first == "--instructions" && (argc == 3 || argc == 4))
+    return instructions(argv[2], argc == 4 ? std::strtoul(argv[3], nullptr, 10) : 1'000);
+  for (const Case& spec : kCases) benchmark::RegisterBenchmark(spec.name, exchange, spec);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
 
 }  // namespace
 }  // namespace eddy::host
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  return eddy::host::run(argc, argv);
+}

@@ -248,23 +248,16 @@ std::vector<Result> measure_overhead(int rounds) {
           summarize("rlb.overhead.warned", warned), summarize("rlb.overhead.steady", steady)};
 }
 
-bool run_overhead(const std::string& name, size_t polls) {
-  struct Named {
-    const char* name;
-    const config::RlbConfig& rlb;
-    size_t warned;
-    uint32_t flows = kFlows;
+std::vector<Counted> counted_overhead() {
+  const auto leaf = [](const config::RlbConfig& rlb, size_t warned, uint32_t flows) {
+    return [&rlb, warned, flows](size_t polls) { (void)Leaf(rlb, warned, flows).run(polls); };
   };
-  for (const Named& leaf :
-       {Named{"rlb.bare", kOff, 0}, Named{"rlb.unguarded", kUnguarded, 0},
-        Named{"rlb.idle", kStandard, 0}, Named{"rlb.warned", kStandard, kUplinks / 2},
-        Named{"rlb.bare_steady", kOff, 0, kSteadyFlows},
-        Named{"rlb.steady", kStandard, 0, kSteadyFlows}})
-    if (name == leaf.name) {
-      (void)Leaf(leaf.rlb, leaf.warned, leaf.flows).run(polls);
-      return true;
-    }
-  return false;
+  return {{"rlb.bare", kBurst, leaf(kOff, 0, kFlows)},
+          {"rlb.unguarded", kBurst, leaf(kUnguarded, 0, kFlows)},
+          {"rlb.idle", kBurst, leaf(kStandard, 0, kFlows)},
+          {"rlb.warned", kBurst, leaf(kStandard, kUplinks / 2, kFlows)},
+          {"rlb.bare_steady", kBurst, leaf(kOff, 0, kSteadyFlows)},
+          {"rlb.steady", kBurst, leaf(kStandard, 0, kSteadyFlows)}};
 }
 
 }  // namespace eddy::bench

@@ -8,9 +8,9 @@
 // in the cost. Units: TSC cycles a packet of a host. Source: reference B.14.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "bench/counted.h"
 #include "bench/report.h"
 
 namespace eddy::bench {
@@ -18,6 +18,6 @@ namespace eddy::bench {
 // rlb.overhead.idle, .unguarded and .warned.
 std::vector<Result> measure_overhead(int rounds);
 // For callgrind: `polls` polls of rlb.bare, .unguarded, .idle or .warned; false: no such case.
-bool run_overhead(const std::string& name, size_t polls);
+std::vector<Counted> counted_overhead();
 
 }  // namespace eddy::bench

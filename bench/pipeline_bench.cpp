@@ -2,11 +2,13 @@
 //
 //   pipeline_bench [--rounds N] [--only TEXT] [--json FILE]
 //   pipeline_bench --instructions CASE [--polls N]
+//   pipeline_bench --list
 //
 // Each case is a switch of one shard with its own driver (pipeline_cases.h). Cases and the empty
 // driver are run in turn, in slices, over many rounds; a sample is a case's slice less the driver's
 // slice beside it. --only takes the cases whose name contains TEXT. With --instructions one case
-// runs a fixed number of polls, for callgrind.
+// runs a fixed number of polls, for callgrind; --list names those cases and says how many packets
+// a poll of each brings.
 #include <rte_cycles.h>
 
 #include <chrono>
@@ -15,8 +17,10 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "bench/counted.h"
 #include "bench/hop.h"
 #include "bench/overhead.h"
 #include "bench/pipeline_cases.h"
@@ -117,16 +121,30 @@ int measure(const Arguments& arguments) {
   return sound ? 0 : 1;
 }
 
+std::vector<Counted> counted_cases() {
+  std::vector<Counted> all;
+  for (const Case& spec : pipeline_cases())
+    all.push_back({spec.name, spec.bursts * kBurst, [spec](size_t polls) {
+                     Bench bench(spec);
+                     bench.run(bench.shard(), polls);
+                   }});
+  for (auto* family : {counted_hop, counted_overhead, counted_storm})
+    for (Counted& each : family()) all.push_back(std::move(each));
+  return all;
+}
+
+int list() {
+  for (const Counted& each : counted_cases())
+    std::printf("%s %zu\n", each.name.c_str(), each.packets);
+  return 0;
+}
+
 int instructions(const Arguments& arguments) {
-  for (const Case& spec : pipeline_cases()) {
-    if (spec.name != arguments.instructions) continue;
-    Bench bench(spec);
-    bench.run(bench.shard(), arguments.polls);
+  for (const Counted& each : counted_cases()) {
+    if (each.name != arguments.instructions) continue;
+    each.run(arguments.polls);
     return 0;
   }
-  if (run_hop(arguments.instructions, arguments.polls)) return 0;
-  if (run_overhead(arguments.instructions, arguments.polls)) return 0;
-  if (run_storm(arguments.instructions, arguments.polls)) return 0;
   if (run_single_polls(arguments.instructions, arguments.polls)) return 0;
   std::fprintf(stderr, "no such case: %s\n", arguments.instructions.c_str());
   return 2;
@@ -152,12 +170,14 @@ bool take(Arguments& arguments, const char* option, const char* value) {
 }  // namespace eddy::bench
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--list") == 0) return eddy::bench::list();
   eddy::bench::Arguments arguments;
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 < argc && take(arguments, argv[i], argv[i + 1])) continue;
     std::fprintf(stderr,
                  "usage: pipeline_bench [--rounds N] [--only TEXT] [--json FILE]\n"
-                 "       pipeline_bench --instructions CASE [--polls N]\n");
+                 "       pipeline_bench --instructions CASE [--polls N]\n"
+                 "       pipeline_bench --list\n");
     return 2;
   }
   if (arguments.rounds < 1) return 2;

@@ -122,10 +122,12 @@ std::vector<Result> measure_storm(int rounds) {
   return {summarize("rlb.storm", shares, "%")};
 }
 
-bool run_storm(const std::string& name, size_t polls) {
-  if (name != "storm.cnm" && name != "storm.calm") return false;
-  (void)Leaf(name == "storm.cnm" ? kEtherTypeCnm : kNobodys).run(polls);
-  return true;
+std::vector<Counted> counted_storm() {
+  const auto leaf = [](uint16_t ethertype) {
+    return [ethertype](size_t polls) { (void)Leaf(ethertype).run(polls); };
+  };
+  return {{"storm.cnm", 2 * kBurst, leaf(kEtherTypeCnm)},
+          {"storm.calm", 2 * kBurst, leaf(kNobodys)}};
 }
 
 }  // namespace eddy::bench

@@ -5,9 +5,9 @@
 // EtherType that nobody knows, which any switch must receive and drop.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "bench/counted.h"
 #include "bench/report.h"
 
 namespace eddy::bench {
@@ -15,6 +15,6 @@ namespace eddy::bench {
 // rlb.storm: the share of the poll's cycles that reading warnings takes, in %.
 std::vector<Result> measure_storm(int rounds);
 // For callgrind: `polls` polls of storm.cnm or storm.calm; false: no such case.
-bool run_storm(const std::string& name, size_t polls);
+std::vector<Counted> counted_storm();
 
 }  // namespace eddy::bench

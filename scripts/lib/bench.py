@@ -12,16 +12,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import readme_numbers  # noqa: E402
 from lib import (  # noqa: E402
-    bench_containers, bench_hosts, bench_lab, bench_memory, bench_newcomer, bench_ovs, bench_report, bench_results,
-    bench_watching)
-from lib.bench_instructions import instructions  # noqa: E402
+    bench_containers, bench_hosts, bench_instructions, bench_lab, bench_memory, bench_newcomer, bench_ovs, bench_report,
+    bench_results, bench_watching)
 from lib.netns import Trouble  # noqa: E402
 from lib.release import build_release  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("pipeline", "ovs", "memory", "hosts", "watching", "instructions", "lab", "report")
 ALONE = ("newcomer", "containers")  # measured when named: they need the network, or minutes
-TARGETS = {"pipeline": ("pipeline_bench",), "instructions": ("pipeline_bench",),
+TARGETS = {"pipeline": ("pipeline_bench",), "instructions": bench_instructions.TARGETS,
            "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl"),
            "hosts": ("eddyd", "eddyctl", "eddylab", "eddyhost"),
            "watching": ("eddyd", "eddyctl", "eddylab", "eddyhost"), "lab": ("lab_bench", "eddylab"),
@@ -42,7 +41,7 @@ def parse_arguments():
         "  memory        resident memory of a 4-port demo switch (root)\n"
         "  hosts         eddyhost and eddyd on a core each: 1,024-byte RoCEv2 WRITEs over memif (root)\n"
         "  watching      what eddyctl top and Prometheus cost the worker of a loaded eddyd (root)\n"
-        "  instructions  instructions a packet by function, under callgrind\n"
+        "  instructions  instructions a packet, a poll and a hop of every case, under callgrind\n"
         "  lab           packet hops a second of the virtual-time fabric, a sweep on two cores\n"
         "  report        a report of 100 runs: made, and opened in a browser\n"
         "not part of all:\n"
@@ -127,7 +126,7 @@ def measure(part, arguments, binaries):
         return bench_containers.measure(binaries, say)
     if part == "report":
         return bench_report.measure(binaries, say)
-    return instructions(binaries, ROOT / "build" / "release", print)
+    return bench_instructions.instructions(binaries, print)
 
 
 def main():

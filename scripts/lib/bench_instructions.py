@@ -1,101 +1,95 @@
-"""Instructions a packet by function, under callgrind: a number that no other process disturbs.
+"""Instructions by function: a packet of every case of pipeline_bench and host_bench, a poll with one packet, a hop."""
 
-Two runs, one twice as long: their difference is free of what starting costs.
-"""
+import functools
+import os
+from concurrent.futures import ThreadPoolExecutor
 
-import re
-import subprocess
-
+from .bench_lab import per_hop
 from .bench_results import result
-from .netns import Trouble
+from .callgrind import growth, run
 
 UNIT = "instructions/packet"
-CASE = "pipeline.letflow.10k"
+LAB = "lab.288"
+CASE = "pipeline.letflow.10k"  # whose functions are shown
 POLL = "eddy::ShardImpl::poll*"  # what is collected
+EXCHANGE = "eddy::host::*exchange_burst*"
 SINGLE = {"poll.one_packet": "send_all", "poll.completion": "complete_all"}
-POLLS = 2_000
-BURST = 32
-DRIVER = "eddy::bench::"
+TARGETS = ("pipeline_bench", "host_bench", "lab_bench")
+TURNS = {"pipeline_bench": 2_000, "host_bench": 500}  # polls, and bursts
+DRIVERS = ("eddy::bench::", "eddy::host::exchange_burst")
 LEAST = 0.5  # instructions a packet, below which a function is not listed
-_ROW = re.compile(r"^\s*([\d,]+)\s+\([\s\d.]+%\)\s+\S*?:(.*?)(?:\s+\[.*\])?$")
 
 
-def instructions(binaries, directory, show):
-    """Prints the table; results hold the total only."""
-    rows = per_packet(binaries, directory, CASE)
-    total = sum(rows.values())
-    show(f"{CASE}: {total:.1f} instructions a packet inside a poll, the driver's not counted")
-    show_table(rows, show)
-    stay, cross = (per_packet(binaries, directory, case) for case in ("worker.stay", "worker.cross"))
-    # Two bursts a poll, hence the half.
-    hop = {name: (cross.get(name, 0) - stay.get(name, 0)) / 2 for name in stay | cross}
-    show(f"worker.hop: {sum(hop.values()):.1f} instructions a packet more than without the hop")
+def instructions(binaries, show):
+    """Prints the tables of a packet, a hop and a poll; results hold totals only."""
+    rows = count_all(binaries)
+    show(f"{CASE}: {total(rows[CASE]):.1f} instructions a packet inside a poll, the driver's not counted")
+    show_table(rows[CASE], show)
+    hop = difference(rows["worker.cross"], rows["worker.stay"])
+    show(f"worker.hop: {total(hop):.1f} instructions a packet more than without the hop")
     show_table(hop, show)
-    bare = {name: sum(per_packet(binaries, directory, f"rlb.{name}").values())
-            for name in ("bare", "bare_steady")}
-    rlb = {name: sum(per_packet(binaries, directory, f"rlb.{name}").values()) - bare[beside]
-           for name, beside in (("idle", "bare"), ("unguarded", "bare"), ("warned", "bare"),
-                                ("steady", "bare_steady"))}
-    for name, count in rlb.items():
-        show(f"rlb.overhead.{name}: {count:.1f} instructions a packet more than without RLB")
-    singles = [single(binaries, directory, name, show) for name in SINGLE]
-    return [result("instructions.letflow.10k", [total], UNIT),
-            result("instructions.hop", [sum(hop.values())], UNIT),
-            *(result(f"instructions.rlb.overhead.{name}", [count], UNIT)
-              for name, count in rlb.items()), *singles]
+    for name in SINGLE:
+        show(f"{name}: {total(rows[name]):.1f} instructions a poll, the driver's not counted")
+        show_table(rows[name], show)
+    return [*(result(f"instructions.{name.removeprefix('pipeline.')}", [total(functions)], unit_of(name))
+              for name, functions in rows.items()),
+            *(result(f"instructions.{name}", [value], UNIT) for name, value in overheads(rows).items())]
 
 
-def single(binaries, directory, name, show):
+def unit_of(row):
+    return {LAB: "instructions/hop"}.get(row, "instructions/poll" if row in SINGLE else UNIT)
+
+
+def overheads(rows):
+    """What one row costs more than another."""
+    more = {"hop": ("worker.cross", "worker.stay"), "rlb.overhead.idle": ("rlb.idle", "rlb.bare"),
+            "rlb.overhead.unguarded": ("rlb.unguarded", "rlb.bare"), "rlb.overhead.warned": ("rlb.warned", "rlb.bare"),
+            "rlb.overhead.steady": ("rlb.steady", "rlb.bare_steady")}
+    return {name: total(rows[whole]) - total(rows[base]) for name, (whole, base) in more.items()}
+
+
+def count_all(binaries, only=""):
+    """{row: {function: instructions a packet}} of those with `only` in their names, on all cores."""
+    jobs = {name: functools.partial(per_packet, binaries / program, name, packets)
+            for program in TURNS for name, packets in cases(binaries / program)}
+    jobs |= {name: functools.partial(single, binaries, name) for name in SINGLE}
+    jobs[LAB] = functools.partial(per_hop, binaries)
+    chosen = {name: job for name, job in jobs.items() if only in name}
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        running = {name: pool.submit(job) for name, job in chosen.items()}
+        return {name: future.result() for name, future in running.items()}
+
+
+def cases(program):
+    """Names and packets a turn, as the program lists them."""
+    for line in run([program, "--list"]).splitlines():
+        name, packets = line.split()
+        yield name, int(packets)
+
+
+def per_packet(program, case, packets):
+    words = [program, "--instructions", case]
+    count = ["--polls"] if program.name == "pipeline_bench" else []
+    rows = growth(lambda turns: [*words, *count, str(turns)], POLL if count else EXCHANGE, TURNS[program.name])
+    return {name: value / packets for name, value in rows.items() if not name.startswith(DRIVERS)}
+
+
+def single(binaries, name):
     """Of a poll that holds one packet, or one completion."""
-    toggle = f"eddy::bench::SinglePolls::{SINGLE[name]}*"
-    rows = growth(binaries, directory, "poll.single", toggle)
-    show(f"{name}: {sum(rows.values()):.1f} instructions a poll, the driver's not counted")
-    show_table(rows, show)
-    return result(f"instructions.{name}", [sum(rows.values())], "instructions/poll")
+    rows = growth(lambda polls: [binaries / "pipeline_bench", "--instructions", "poll.single", "--polls", str(polls)],
+                  f"eddy::bench::SinglePolls::{SINGLE[name]}*", TURNS["pipeline_bench"])
+    return {function: value for function, value in rows.items() if not function.startswith(DRIVERS)}
+
+
+def total(functions):
+    return sum(functions.values())
+
+
+def difference(whole, base):
+    return {name: whole.get(name, 0) - base.get(name, 0) for name in whole | base}
 
 
 def show_table(rows, show):
     for name, count in sorted(rows.items(), key=lambda row: -row[1]):
         if abs(count) >= LEAST:
             show(f"  {count:7.1f}  {name[:110]}")
-
-
-def per_packet(binaries, directory, case):
-    return {name: count / BURST for name, count in growth(binaries, directory, case, POLL).items()}
-
-
-def growth(binaries, directory, case, toggle):
-    """What a poll more costs."""
-    short, long = (profile(binaries, directory, case, polls, toggle)
-                   for polls in (POLLS, 2 * POLLS))
-    return {name: (count - short.get(name, 0)) / POLLS for name, count in long.items()
-            if not name.startswith(DRIVER)}
-
-
-def profile(binaries, directory, case, polls, toggle):
-    """Instructions of each function inside `toggle`, its callees not included."""
-    out = directory / f"callgrind.{polls}"
-    run(["valgrind", "--tool=callgrind", "--collect-atstart=no",
-         f"--toggle-collect={toggle}", f"--callgrind-out-file={out}",
-         binaries / "pipeline_bench", "--instructions", case, "--polls", str(polls)])
-    report = run(["callgrind_annotate", "--threshold=100", "--show-percs=yes", out])
-    counts = {}
-    for line in report.splitlines():
-        if (row := _ROW.match(line)) and "PROGRAM TOTALS" not in line:
-            name = short_name(row.group(2))
-            counts[name] = counts.get(name, 0) + int(row.group(1).replace(",", ""))
-    if not counts:
-        raise Trouble(f"callgrind_annotate said nothing of use:\n{report[-500:]}")
-    return counts
-
-
-def short_name(name):
-    """Without arguments: overloads of a name are one row."""
-    return re.sub(r"\(.*", "", name.strip().replace("(anonymous namespace)::", ""))
-
-
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Trouble(f"'{command[0]}' failed:\n{done.stderr[-2000:]}")
-    return done.stdout

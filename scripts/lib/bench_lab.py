@@ -8,6 +8,7 @@ import tempfile
 import time
 
 from .bench_results import result
+from .callgrind import profile
 from .netns import Trouble
 
 CASES = ("lab.hops_per_second.288", "lab.hops_per_second.1024")
@@ -17,7 +18,6 @@ SLICE_US = 5  # of virtual time, under callgrind
 SWEEP_ROUNDS = 3
 MEBIBYTE = 1 << 20
 _HOPS = re.compile(r"^hops (\d+) ", re.M)
-_COLLECTED = re.compile(r"Collected : (\d+)")
 
 
 def measure(binaries, say):
@@ -40,17 +40,19 @@ def hops(binaries, say):
 
 
 def instructions(binaries, say):
-    """All of the event loop, switches and hosts, a hop: no other process disturbs it."""
-    done = run(["valgrind", "--tool=callgrind", "--toggle-collect=*measured_slice*",
-                "--callgrind-out-file=/dev/null", binaries / "lab_bench", "--instructions", CASES[0],
-                "--slice", str(SLICE_US)])
-    crossed = _HOPS.search(done.stdout)
-    collected = _COLLECTED.search(done.stderr)
-    if not crossed or not collected:
-        raise Trouble(f"lab_bench under callgrind said nothing of use:\n{done.stderr[-500:]}")
-    say(f"lab: {collected.group(1)} instructions for {crossed.group(1)} hops")
-    return result("lab.instructions.288", [int(collected.group(1)) / int(crossed.group(1))],
-                  "instructions/hop")
+    functions = per_hop(binaries)
+    say(f"lab: {sum(functions.values()):.0f} instructions a hop")
+    return result("lab.instructions.288", [sum(functions.values())], "instructions/hop")
+
+
+def per_hop(binaries):
+    """{function: instructions a hop} of all of the event loop, switches and hosts."""
+    counts, printed = profile([binaries / "lab_bench", "--instructions", CASES[0], "--slice", str(SLICE_US)],
+                              "*measured_slice*")
+    crossed = _HOPS.search(printed)
+    if not crossed:
+        raise Trouble(f"lab_bench under callgrind said nothing of use:\n{printed[-500:]}")
+    return {name: count / int(crossed.group(1)) for name, count in counts.items()}
 
 
 def memory(binaries):
