@@ -1,10 +1,10 @@
-#include "lb/parameters.h"
+#include "net/text/parameters.h"
 
 #include <algorithm>
 
 #include "net/quantity.h"
 
-namespace eddy::lb {
+namespace eddy {
 namespace {
 
 std::string joined(std::span<const std::string_view> words) {
@@ -121,4 +121,4 @@ Problems check_parameters(std::string_view owner, std::span<const ParameterInfo>
   return problems;
 }
 
-}  // namespace eddy::lb
+}  // namespace eddy
