@@ -9,9 +9,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
 
+#include "lb/registry.h"
 #include "tests/sim/random_lab.h"
 
 namespace eddy::test {
@@ -52,6 +54,21 @@ TEST(RandomLabs, KeepTheInvariantsAndRepeatThemselves) {
   if (only != 0) return;
   EXPECT_GT(ended * 10, flows * 9);
   EXPECT_EQ(faults.size(), static_cast<size_t>(config::FaultType::reconfigure) + 1);
+}
+
+// A scheme that is registered makes other labs of no seed. These would be the first to change.
+TEST(RandomLabs, OfTheFirstGeneratorStayWhatTheyAreWhenASchemeIsAdded) {
+  const std::map<uint64_t, std::string> known = {{14, "presto"}, {15, "conga"},  {20, "conga"},
+                                                 {21, "drill"},  {24, "hermes"}, {28, "letflow"}};
+  for (const auto& [seed, scheme] : known)
+    EXPECT_EQ(make_random_lab(seed).experiment.load_balancer.scheme, scheme) << seed;
+}
+
+TEST(RandomLabs, OfTheSecondGeneratorHaveEveryScheme) {
+  std::set<std::string> drawn;
+  for (uint64_t seed = 1; seed <= 300; ++seed)
+    drawn.insert(make_random_lab(seed, Generator::second).experiment.load_balancer.scheme);
+  EXPECT_EQ(drawn.size(), lb::schemes().size());
 }
 
 // Everything that the second generator draws, fault sites among it: those of a switch with one

@@ -15,8 +15,8 @@ namespace eddy::test {
 
 // What is drawn. `first`: as above; its labs stay as they are, so that a seed that once failed is
 // the same lab for ever. `second`: the same lab with more drawn on top, from a stream of its own:
-// fault sites in the code, bursts of 1 to 4 frames, more queue pairs than tables have room for, and
-// other values of what the first leaves alone.
+// fault sites in the code, bursts of 1 to 4 frames, more queue pairs than tables have room for, any
+// registered scheme, and other values of what the first leaves alone.
 enum class Generator : uint8_t { first = 1, second = 2 };
 
 Lab make_random_lab(uint64_t seed, Generator generator = Generator::first);

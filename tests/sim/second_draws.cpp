@@ -22,7 +22,8 @@ enum class Group : uint32_t {
   switches,
   traffic,
   sites,
-  nics
+  nics,
+  newcomers
 };
 
 class Drawer {
@@ -47,6 +48,16 @@ std::span<const lb::ParameterInfo> parameters_of(const Lab& lab) {
   for (const config::FaultConfig& fault : lab.experiment.faults)
     if (fault.set.contains("load_balancer.scheme")) return {};
   return lb::find_scheme(lab.experiment.load_balancer.scheme)->parameters;
+}
+
+// One of all the schemes that there are, in every fourth lab: those that the first generator does
+// not know come from here alone.
+void draw_newcomers(Lab& lab) {
+  Drawer draw(lab, Group::newcomers);
+  const auto schemes = lb::schemes();
+  if (draw.chance(4))
+    lab.experiment.load_balancer.scheme =
+        schemes[static_cast<size_t>(draw.between(0, static_cast<int>(schemes.size()) - 1))].name;
 }
 
 // A switch that reads few frames a port and poll: what is unread counts towards XOFF.
@@ -211,6 +222,7 @@ void draw_nics(Lab& lab) {
 }  // namespace
 
 void draw_more(Lab& lab) {
+  draw_newcomers(lab);  // before all that is drawn for its scheme
   draw_bursts(lab);
   draw_tables(lab);
   draw_scheme(lab);
