@@ -45,6 +45,7 @@ struct Received {
   uint32_t dma_length() const { return load_be32(bth + kBthHeader + 12); }  // of first and only
   uint8_t syndrome() const { return bth[kBthHeader]; }                      // of ACK and NAK
   uint32_t msn() const { return load_be32(bth + kBthHeader) & kPsnMask; }
+  uint16_t source_port() const { return load_be16(bth - kUdpHeader); }
 
   static constexpr uint8_t kBecnBit = 0x40;
   static constexpr uint8_t kAckRequestBit = 0x80;
@@ -65,6 +66,11 @@ class Framer {
 
   HeaderTemplate data_template(const SendSpec& spec) const;
   HeaderTemplate reply_template(const ReceiveSpec& spec) const;
+
+  // Of what is written from the template from now on.
+  void set_source_port(HeaderTemplate& of, uint16_t port) const {
+    store_be16(of.data() + bth_ - kUdpHeader, port);
+  }
 
   void write_data(const HeaderTemplate& from, const DataFields& fields, Packet& out) const;
   void write_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn, Packet& out) const;

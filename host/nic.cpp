@@ -6,19 +6,21 @@
 #include "host/ledger.h"
 #include "host/pause_clock.h"
 #include "host/receiver.h"
+#include "host/registry.h"
 #include "host/sender.h"
 #include "net/assert.h"
 
 namespace eddy::host {
 
 struct Nic::State {
-  explicit State(const NicOptions& options)
+  explicit State(const NicOptions& options) : State(options, laws_of(options.config)) {}
+  State(const NicOptions& options, const Laws& laws)
       : config(options.config),
         framer(options),
         ledger(options.senders + options.receivers),
         pauses(options.speed),
-        senders(options, framer, ledger),
-        receivers(options, framer, ledger) {}
+        senders(options, laws, framer, ledger),
+        receivers(options, laws, framer, ledger) {}
 
   bool control_may_go() const {
     return receivers.has_control() && !pauses.blocked(config.control_priority);

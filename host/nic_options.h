@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "config/host.h"
 #include "net/addresses.h"
@@ -19,7 +20,9 @@ struct NicOptions {
   size_t senders = 0;      // sending QPs that start() may open
   size_t receivers = 0;
   size_t control_backlog = 4'096;  // ACK, NAK and CNP waiting; more are dropped and counted
-  size_t reorder_packets = 2'048;  // IRN, reorder buffer: packets a QP may hold behind a gap
+  size_t reorder_packets = 2'048;  // packets a QP may hold behind a gap, where its recovery does
+  uint64_t seed = 0;               // of laws that draw: with the host's number a stream of its own
+  uint32_t host = 0;
 };
 
 }  // namespace eddy::host

@@ -7,22 +7,26 @@
 namespace eddy::host {
 namespace {
 
-size_t if_used(bool used, size_t count) {
-  return used ? count : 0;
+std::unique_ptr<Notifier> notifier_of(const ChosenLaw<RateControlInfo>& chosen,
+                                      const NicOptions& options) {
+  if (chosen.law->make_notifier == nullptr) return nullptr;
+  return chosen.law->make_notifier({options, chosen.parameters});
 }
 
 }  // namespace
 
-Receivers::Receivers(const NicOptions& options, const Framer& framer, Ledger& ledger)
+Receivers::Receivers(const NicOptions& options, const Laws& laws, const Framer& framer,
+                     Ledger& ledger)
     : config_(options.config),
-      selective_(config_.recovery == config::Recovery::irn),
-      reorders_(config_.reorder_buffer && !selective_),
+      recovery_(laws.recovery.law->make_receiver({options, laws.recovery.parameters})),
+      notifier_(notifier_of(laws.rate_control, options)),
+      naks_name_(laws.recovery.law->naks_name),
+      echoes_port_(laws.entropy.law->echoes_port),
+      echoes_marks_(laws.rate_control.law->echoes_marks || laws.entropy.law->echoes_marks),
       framer_(framer),
       ledger_(ledger),
       queue_pairs_(options.receivers),
       outcomes_(options.receivers),
-      held_(if_used(selective_ || reorders_, options.receivers), options.reorder_packets),
-      gap_timers_(if_used(reorders_, options.receivers)),
       ring_(options.control_backlog),
       ood_histogram_(kOodBuckets) {}
 
@@ -31,7 +35,7 @@ uint32_t Receivers::expect(const ReceiveSpec& spec) {
   const int64_t packets = spec.size.rounded_up(config_.mtu).count() / config_.mtu;
   QueuePair& qp = queue_pairs_[opened_];
   qp.header = framer_.reply_template(spec);
-  qp.first = qp.expected = spec.first_psn & kPsnMask;
+  qp.first = qp.state.expected = spec.first_psn & kPsnMask;
   qp.end = qp.first + static_cast<uint64_t>(packets);
   qp.size = spec.size;
   qp.flow = spec.flow;
@@ -50,24 +54,29 @@ inline void Receivers::push(const Control& control) {
   ring_[slot < ring_.size() ? slot : slot - ring_.size()] = control;
 }
 
-inline void Receivers::acknowledge(uint32_t qpn, QueuePair& qp) {
-  const auto psn = static_cast<uint32_t>(qp.expected - 1) & kPsnMask;
-  const uint32_t messages = qp.expected == qp.end ? 1 : 0;
-  push({qpn, psn, messages, Control::Kind::ack, qp.marked});
+// `port`: for the reply to leave from; 0: the QP's.
+inline void Receivers::push_ack(uint32_t qpn, QueuePair& qp, uint16_t port) {
+  const auto psn = static_cast<uint32_t>(qp.state.expected - 1) & kPsnMask;
+  const uint32_t messages = qp.state.expected == qp.end ? 1 : 0;
+  push({qpn, psn, messages, Control::Kind::ack, qp.marked, port});
   qp.unacked = 0;
   qp.marked = false;
 }
 
+inline void Receivers::acknowledge(uint32_t qpn, QueuePair& qp, const Received& received) {
+  push_ack(qpn, qp, port_of(received));
+}
+
 inline void Receivers::accept(uint32_t qpn, QueuePair& qp, const Received& received, Instant now) {
   outcomes_[qpn].delivered_bytes += received.payload_len;
-  ++qp.expected;
+  ++qp.state.expected;
   ++qp.unacked;
-  qp.gap_named = false;
-  const bool filled = qp.held != 0 && take_held(qpn, qp, now);
-  const bool done = qp.expected == qp.end;
+  qp.state.gap_named = false;
+  const bool filled = qp.state.held != 0 && take_held(qpn, qp, now);
+  const bool done = qp.state.expected == qp.end;
   if (done) ledger_.completions.push_back({Completion::End::receiver, qp.flow, now});
   const bool due = received.ack_request() || qp.unacked >= config_.ack_every;
-  if (done || filled || due) acknowledge(qpn, qp);
+  if (done || filled || due) acknowledge(qpn, qp, received);
 }
 
 void Receivers::on_data(const Received& received, Instant now) {
@@ -75,31 +84,33 @@ void Receivers::on_data(const Received& received, Instant now) {
   if (qpn >= opened_ || !framer_.from_peer(queue_pairs_[qpn].header, received))
     return ledger_.count(NicCounter::not_for_us_packets);
   QueuePair& qp = queue_pairs_[qpn];
-  const int64_t distance = psn_distance(received.psn(), qp.expected);
-  if (distance >= 0 && !well_formed(qp, qp.expected + static_cast<uint64_t>(distance), received))
+  const int64_t distance = psn_distance(received.psn(), qp.state.expected);
+  const auto ood = static_cast<uint64_t>(std::max<int64_t>(distance, 0));
+  if (distance >= 0 && !well_formed(qp, qp.state.expected + ood, received))
     return ledger_.count(NicCounter::malformed_packets);
 
   ReceiveOutcome& outcome = outcomes_[qpn];
   ledger_.count(NicCounter::rx_data_packets);
   ++outcome.received_packets;
   if (framer_.marked(received)) on_mark(qpn, qp, now);
-  const auto ood = static_cast<uint64_t>(std::max<int64_t>(distance, 0));
   ++ood_histogram_[std::min(ood, kOodBuckets - 1)];
   if (distance == 0) return accept(qpn, qp, received, now);
-  if (distance < 0) {
-    ++outcome.duplicate_packets;
-    return acknowledge(qpn, qp);
-  }
+  if (distance > 0) return on_ahead(qpn, qp, ood, received, now);
+  ++outcome.duplicate_packets;
+  acknowledge(qpn, qp, received);
+}
+
+void Receivers::on_ahead(uint32_t qpn, QueuePair& qp, uint64_t ahead, const Received& received,
+                         Instant now) {
+  ReceiveOutcome& outcome = outcomes_[qpn];
   ++outcome.out_of_order_packets;
-  outcome.max_ood = std::max(outcome.max_ood, static_cast<uint32_t>(ood));
-  const bool fits = ood < held_.size();
-  if (fits && (selective_ || reorders_)) keep(qpn, qp, qp.expected + ood, received);
-  if (selective_) {
-    if (fits) push_nak(qpn, qp, received.psn());
-    return;
-  }
-  if (!reorders_ || !fits) return name_gap(qpn, qp, now);
-  if (!gap_timers_.pending(qpn)) watch_gap(qpn, qp, now);
+  outcome.max_ood = std::max(outcome.max_ood, static_cast<uint32_t>(ahead));
+  const Disposal disposal = recovery_->on_ahead(qpn, qp.state.expected + ahead, qp.state, now);
+  if (disposal.packet == Disposal::Packet::kept) outcome.delivered_bytes += received.payload_len;
+  if (disposal.packet == Disposal::Packet::duplicate) ++outcome.duplicate_packets;
+  if (disposal.reply == Reply::ack) acknowledge(qpn, qp, received);
+  if (disposal.reply == Reply::nak)
+    push_nak(qpn, qp, naks_name_ ? received.psn() : 0, port_of(received));
 }
 
 // What stands at `sequence` of the message: one packet too many is none of it.
@@ -117,57 +128,31 @@ bool Receivers::well_formed(const QueuePair& qp, uint64_t sequence,
 
 // Moves on over the packets that wait behind the one just accepted; true when there were any.
 bool Receivers::take_held(uint32_t qpn, QueuePair& qp, Instant now) {
-  const uint64_t before = qp.expected;
-  while (qp.held != 0 && held_.remove(qpn, qp.expected)) {
-    ++qp.expected;
-    --qp.held;
-  }
-  if (reorders_) watch_gap(qpn, qp, now);
-  return qp.expected != before;
-}
-
-void Receivers::keep(uint32_t qpn, QueuePair& qp, uint64_t sequence, const Received& received) {
-  ReceiveOutcome& outcome = outcomes_[qpn];
-  if (!held_.add(qpn, sequence)) {
-    ++outcome.duplicate_packets;
-    return;
-  }
-  ++qp.held;
-  outcome.delivered_bytes += received.payload_len;
-}
-
-// The gap before the packets kept, if there is one, is new.
-void Receivers::watch_gap(uint32_t qpn, const QueuePair& qp, Instant now) {
-  const bool timed = qp.held != 0 && config_.reorder_timeout > Duration{};
-  gap_timers_.set(qpn, timed ? now + config_.reorder_timeout : Instant::never());
+  const uint64_t before = qp.state.expected;
+  recovery_->on_filled(qpn, qp.state, now);
+  return qp.state.expected != before;
 }
 
 void Receivers::on_timers(Instant now) {
-  while (const auto qpn = gap_timers_.pop_due(now)) {
-    push_nak(*qpn, queue_pairs_[*qpn], 0);
-    watch_gap(*qpn, queue_pairs_[*qpn], now);
+  while (const auto qpn = recovery_->timers().pop_due(now)) {
+    QueuePair& qp = queue_pairs_[*qpn];
+    const Reply reply = recovery_->on_timer(*qpn, qp.state, now);
+    if (reply == Reply::ack) push_ack(*qpn, qp, 0);
+    if (reply == Reply::nak) push_nak(*qpn, qp, 0, 0);
   }
 }
 
-void Receivers::name_gap(uint32_t qpn, QueuePair& qp, Instant now) {
-  const bool again = config_.nak_timer > Duration{} && now >= qp.next_nak;
-  if (qp.gap_named && !again) return;
-  qp.gap_named = true;
-  qp.next_nak = now + config_.nak_timer;
-  push_nak(qpn, qp, 0);
-}
-
-void Receivers::push_nak(uint32_t qpn, QueuePair& qp, uint32_t msn) {
+void Receivers::push_nak(uint32_t qpn, QueuePair& qp, uint32_t msn, uint16_t port) {
+  const auto psn = static_cast<uint32_t>(qp.state.expected) & kPsnMask;
+  push({qpn, psn, msn, Control::Kind::nak, false, port});
   qp.unacked = 0;
-  push({qpn, static_cast<uint32_t>(qp.expected) & kPsnMask, msn, Control::Kind::nak, false});
 }
 
 void Receivers::on_mark(uint32_t qpn, QueuePair& qp, Instant now) {
   ++outcomes_[qpn].ecn_marked_packets;
-  if (config_.congestion_control == config::CongestionControl::dctcp) qp.marked = true;
-  if (config_.congestion_control != config::CongestionControl::dcqcn || now < qp.next_cnp) return;
-  qp.next_cnp = now + config_.dcqcn.cnp_interval;
-  push({qpn, 0, 0, Control::Kind::cnp, false});
+  if (echoes_marks_) qp.marked = true;
+  if (notifier_ == nullptr || !notifier_->on_mark(qpn, now)) return;
+  push({.qpn = qpn, .kind = Control::Kind::cnp});
 }
 
 void Receivers::transmit_control(Packet& out) {
@@ -175,7 +160,9 @@ void Receivers::transmit_control(Packet& out) {
   const Control control = ring_[oldest_];
   if (++oldest_ == ring_.size()) oldest_ = 0;
   --backlog_;
-  const HeaderTemplate& header = queue_pairs_[control.qpn].header;
+  HeaderTemplate& header = queue_pairs_[control.qpn].header;
+  if (echoes_port_ && control.port != 0) [[unlikely]]
+    framer_.set_source_port(header, control.port);
   switch (control.kind) {
     case Control::Kind::ack:
       ledger_.count(NicCounter::tx_ack_packets);

@@ -1,40 +1,54 @@
 #include "host/sender.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "net/assert.h"
 
 namespace eddy::host {
 namespace {
 
-using config::CongestionControl;
-using config::Recovery;
-
 size_t if_used(bool used, size_t count) {
   return used ? count : 0;
 }
 
-config::HostConfig with_increases(const NicOptions& options) {
-  config::HostConfig config = options.config;
-  config.dcqcn = config::for_line(config.dcqcn, options.speed);
-  return config;
+// The paces of all QPs, where the rate control or the pacing needs them.
+std::span<Pace> paces_of(RateControl& rate, const PacingInfo& pacing, const NicOptions& options) {
+  if (pacing.always && rate.paces().empty()) rate.pace_all(options.senders, options.speed);
+  return rate.paces();
 }
 
 }  // namespace
 
-Senders::Senders(const NicOptions& options, const Framer& framer, Ledger& ledger)
-    : config_(with_increases(options)),
+Senders::Senders(const NicOptions& options, const Laws& laws, const Framer& framer, Ledger& ledger)
+    : config_(options.config),
       speed_(options.speed),
       line_overhead_(options.line_overhead),
-      selective_(config_.recovery == Recovery::irn),
-      paced_(config_.congestion_control == CongestionControl::dcqcn),
+      rate_(laws.rate_control.law->make({options, laws.rate_control.parameters})),
+      recovery_(laws.recovery.law->make_sender({options, laws.recovery.parameters})),
+      entropy_(laws.entropy.law->make({options, laws.entropy.parameters})),
+      pacer_(laws.pacing.law->make({options, laws.pacing.parameters})),
+      own_timeouts_(recovery_->timeouts()),
+      naks_name_(laws.recovery.law->naks_name),
+      rate_hears_(laws.rate_control.law->hears),
+      entropy_hears_(laws.entropy.law->hears),
+      told_(rate_hears_.acks || entropy_hears_.acks),
+      counts_rounds_(rate_hears_.rounds || entropy_hears_.rounds),
+      hears_rtt_(rate_hears_.rtt || entropy_hears_.rtt),
+      each_packet_(laws.entropy.law->each_packet),
+      watched_(hears_rtt_ || each_packet_),
+      pacer_always_(laws.pacing.law->always),
+      two_timeouts_(own_timeouts_.short_rto < own_timeouts_.rto),
+      attentive_(told_ || counts_rounds_ || two_timeouts_),
+      paces_(paces_of(*rate_, *laws.pacing.law, options)),
+      paced_(!paces_.empty()),
+      paced_below_(pacer_always_ ? std::numeric_limits<int64_t>::max() : speed_.bps()),
       framer_(framer),
       ledger_(ledger),
       queue_pairs_(options.senders),
       outcomes_(options.senders),
-      paces_(if_used(paced_, options.senders)),
-      windows_(if_used(config_.congestion_control == CongestionControl::dctcp, options.senders)),
-      repeats_(if_used(selective_, options.senders), options.reorder_packets),
+      rounds_(if_used(counts_rounds_, options.senders)),
+      times_(if_used(hears_rtt_, options.senders), options.reorder_packets),
       timeouts_(options.senders),
       pacing_(if_used(paced_, options.senders)) {}
 
@@ -43,31 +57,30 @@ uint32_t Senders::open(const SendSpec& spec) {
   const auto qpn = static_cast<uint32_t>(opened_++);
   const int64_t packets = spec.size.rounded_up(config_.mtu).count() / config_.mtu;
   QueuePair& qp = queue_pairs_[qpn];
+  SendState& state = qp.state;
   qp.header = framer_.data_template(spec);
   qp.first = spec.first_psn & kPsnMask;
-  qp.unacked = qp.next = qp.sent_end = qp.first;
-  qp.end = qp.first + static_cast<uint64_t>(packets);
+  state.unacked = state.next = state.sent_end = qp.first;
+  state.end = qp.first + static_cast<uint64_t>(packets);
   const Duration shortest = spec.base_rtt * 2;
-  qp.rto = std::max(selective_ ? config_.irn.rto_high : config_.rto, shortest);
-  qp.rto_low = selective_ ? std::max(config_.irn.rto_low, shortest) : qp.rto;
+  qp.rto = std::max(own_timeouts_.rto, shortest);
+  qp.short_rto = std::max(own_timeouts_.short_rto, shortest);
   qp.flow = spec.flow;
   qp.last_payload = static_cast<uint16_t>(spec.size.count() - (packets - 1) * config_.mtu);
 
   const Bytes bdp = config_.bdp.count() != 0 ? config_.bdp : bytes_in(spec.base_rtt, speed_);
-  const int64_t bdp_packets = std::max<int64_t>(bdp.count() / config_.mtu, 1);
-  int64_t full = config_.window || selective_ ? bdp_packets : kNoWindow;
-  if (selective_) full = std::min(full, static_cast<int64_t>(repeats_.window()));
-  qp.full_window = qp.window = static_cast<uint32_t>(std::min<int64_t>(full, kNoWindow));
-  if (paced_) paces_[qpn].point.start(speed_);
-  if (!windows_.empty()) {
-    const Bytes initial = config_.dctcp.initial_window;
-    const int64_t octets =
-        std::max<int64_t>(initial.count() != 0 ? initial.count() : bdp.count(), config_.mtu);
-    const int64_t whole = std::min<int64_t>(octets / config_.mtu, qp.full_window);
-    qp.window = static_cast<uint32_t>(whole);
-    windows_[qpn].start(octets, qp.first + static_cast<uint64_t>(whole));
-  }
+  qp.full_window = state.window = full_window(bdp);
+  recovery_->open(qpn, state);
+  rate_->open(qpn, {bdp, spec.base_rtt, qp.full_window}, state);
+  use_port(qp, entropy_->open(qpn, spec.source_port, state));
+  if (counts_rounds_) rounds_[qpn].end = state.next + state.window;
   return qpn;
+}
+
+uint32_t Senders::full_window(Bytes bdp) const {
+  const int64_t whole = std::max<int64_t>(bdp.count() / config_.mtu, 1);
+  const auto packets = static_cast<uint32_t>(std::min<int64_t>(whole, kNoWindow));
+  return recovery_->full_window(config_.window ? packets : kNoWindow, packets);
 }
 
 void Senders::start(uint32_t qpn, Instant now) {
@@ -78,9 +91,9 @@ void Senders::start(uint32_t qpn, Instant now) {
 
 SendStage Senders::stage(uint32_t qpn) const {
   ASSERT(qpn < opened_);
-  const QueuePair& qp = queue_pairs_[qpn];
-  if (qp.unacked == qp.end) return SendStage::acknowledged;
-  return qp.next < qp.end ? SendStage::sending : SendStage::awaits_acks;
+  const SendState& state = queue_pairs_[qpn].state;
+  if (state.unacked == state.end) return SendStage::acknowledged;
+  return state.next < state.end ? SendStage::sending : SendStage::awaits_acks;
 }
 const SendOutcome& Senders::outcome(uint32_t qpn) const {
   ASSERT(qpn < opened_);
@@ -89,10 +102,7 @@ const SendOutcome& Senders::outcome(uint32_t qpn) const {
 
 BitRate Senders::rate(uint32_t qpn, Instant now) const {
   ASSERT(qpn < opened_);
-  if (!paced_) return speed_;
-  ReactionPoint point = paces_[qpn].point;
-  point.catch_up(config_.dcqcn, speed_, now);
-  return BitRate::bits_per_second(point.rate_bps());
+  return rate_->rate(qpn, now);
 }
 
 inline void Senders::push_ready(uint32_t qpn, QueuePair& qp) {
@@ -112,11 +122,12 @@ inline uint32_t Senders::pop_ready() {
 
 // Says whether the QP could send another.
 inline bool Senders::send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now) {
-  const bool lost = selective_ && repeats_.has_lost(qpn);
-  const uint64_t sequence = lost ? repeats_.take_lost(qpn) : qp.next++;
-  if (sequence == qp.unacked) qp.progress = now;
-  const bool more = can_send(qpn, qp);
-  const bool last = sequence + 1 == qp.end;
+  SendState& state = qp.state;
+  const uint64_t sequence = state.repair == Repair::pending ? repeat(qpn) : state.next++;
+  if (sequence == state.unacked) state.progress = now;
+  if (watched_) watch(qpn, sequence, now);
+  const bool more = can_send(qp);
+  const bool last = sequence + 1 == state.end;
   DataFields fields;
   fields.opcode = sequence == qp.first ? (last ? RoceOpcode::write_only : RoceOpcode::write_first)
                                        : (last ? RoceOpcode::write_last : RoceOpcode::write_middle);
@@ -127,13 +138,28 @@ inline bool Senders::send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now)
 
   ledger_.count(NicCounter::tx_data_packets);
   ++outcomes_[qpn].sent_packets;
-  if (sequence < qp.sent_end)
+  if (sequence < state.sent_end)
     count_repeat(qpn, fields.payload_len);
   else
-    qp.sent_end = sequence + 1;
+    state.sent_end = sequence + 1;
   arm(qpn, qp);
-  if (paced_) note_sent(qpn, out.wire_len, now);
+  if (paced_) note_sent(qpn, qp, out.wire_len, now);
   return more;
+}
+
+[[gnu::noinline]] uint64_t Senders::repeat(uint32_t qpn) {
+  return recovery_->next_send(qpn, queue_pairs_[qpn].state);
+}
+
+// A packet that leaves now, before it is written.
+[[gnu::noinline]] void Senders::watch(uint32_t qpn, uint64_t sequence, Instant now) {
+  QueuePair& qp = queue_pairs_[qpn];
+  if (each_packet_) use_port(qp, entropy_->next_send(qpn, qp.state, now));
+  if (!hears_rtt_) return;
+  if (sequence < qp.state.sent_end)
+    times_.note_again(qpn, sequence);
+  else
+    times_.note(qpn, sequence, now);
 }
 
 bool Senders::transmit(Packet& out, Instant now) {
@@ -142,7 +168,7 @@ bool Senders::transmit(Packet& out, Instant now) {
     const uint32_t qpn = pop_ready();
     QueuePair& qp = queue_pairs_[qpn];
     // An ACK, or a CNP, may have overtaken its turn.
-    if (!can_send(qpn, qp) || (paced_ && wait_for_pace(qpn, qp, now))) continue;
+    if (!can_send(qp) || (paced_ && wait_for_pace(qpn, qp, now))) continue;
     const bool more = send(qpn, qp, out, now);
     if (more && !(paced_ && wait_for_pace(qpn, qp, now))) push_ready(qpn, qp);
     return true;
@@ -161,7 +187,7 @@ void Senders::on_timers(Instant now) {
   while (const auto id = timeouts_.pop_due(now)) {
     QueuePair& qp = queue_pairs_[*id];
     qp.armed = Instant::never();
-    if (qp.next == qp.unacked) continue;  // nothing in flight: the next packet arms it
+    if (qp.state.in_flight() == 0) continue;  // the next packet arms it
     if (timeout_of(qp) <= now) on_timeout(*id, qp, now);
     arm(*id, qp);
   }
@@ -171,22 +197,21 @@ void Senders::on_timers(Instant now) {
 void Senders::on_timeout(uint32_t qpn, QueuePair& qp, Instant now) {
   ledger_.count(NicCounter::timeouts);
   ++outcomes_[qpn].timeouts;
-  qp.progress = now;
-  if (selective_)
-    repeats_.on_timeout(qpn, qp.unacked, qp.next);
-  else
-    qp.next = qp.unacked;
+  qp.state.progress = now;
+  recovery_->on_timeout(qpn, qp.state, now);
+  if (rate_->on_timeout(qpn, qp.state, now)) pace_anew(qpn, qp, now);
+  use_port(qp, entropy_->on_timeout(qpn, qp.state, now));
   wake(qpn, qp, now);
 }
 
 Instant Senders::timeout_of(const QueuePair& qp) const {
-  const auto in_flight = static_cast<int64_t>(qp.next - qp.unacked);
-  return qp.progress + (in_flight <= config_.irn.rto_low_packets ? qp.rto_low : qp.rto);
+  const auto in_flight = static_cast<int64_t>(qp.state.in_flight());
+  return qp.state.progress + (in_flight <= own_timeouts_.few ? qp.short_rto : qp.rto);
 }
 
 // The timer may go off earlier than needed, never later.
 void Senders::set_timer(uint32_t qpn, QueuePair& qp) {
-  if (qp.next == qp.unacked) return;
+  if (qp.state.in_flight() == 0) return;
   const Instant due = timeout_of(qp);
   if (qp.armed <= due) return;
   qp.armed = due;
@@ -194,7 +219,7 @@ void Senders::set_timer(uint32_t qpn, QueuePair& qp) {
 }
 
 void Senders::wake(uint32_t qpn, QueuePair& qp, Instant now) {
-  if (qp.place != Place::idle || !can_send(qpn, qp)) return;
+  if (qp.place != Place::idle || !can_send(qp)) return;
   if (!paced_ || !wait_for_pace(qpn, qp, now)) push_ready(qpn, qp);
 }
 

@@ -2,26 +2,28 @@
 //
 // A QP is in one of three states: it is in the FIFO of those that are ready, or it waits for its
 // pacing time, or it is idle until an ACK opens its window. Ready QPs take turns, one packet each
-// (round robin). The next packet of a paced QP may start (wire_len + line_overhead) x 8 / rate
-// after the start of its last; a rate that changes meanwhile counts for the whole gap. At line rate
-// the line itself paces. The window counts payload in whole packets, at least one; a window that
-// changes is at least ack_every packets. Timers are armed lazily: an ACK only notes the time, and
-// the timer looks again when it goes off. Owner: one Nic. Bounds: the QPs given at construction.
-// Cost: a record of three cache lines for each packet; timers a heap operation once in an RTO,
-// pacing one for each paced packet. Source: reference D.2, D.4.
+// (round robin). How fast a QP goes, what it sends again, which port a packet takes and when it may
+// start is decided by the NIC's laws (rate_control.h, recovery.h, entropy.h, pacing.h); they are
+// called when something happens that they hear, and packets look at plain fields that the laws have
+// written. At line rate the line itself paces. The window counts payload in whole packets, at least
+// one. Timers are armed lazily: an ACK only notes the time, and the timer looks again when it goes
+// off. Owner: one Nic. Bounds: the QPs given at construction. Cost: a record of three cache lines
+// for each packet; timers a heap operation once in an RTO, pacing one for each paced packet.
+// Source: reference D.2, D.4; decision 0027.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
-#include "host/dcqcn.h"
-#include "host/dctcp.h"
 #include "host/flow.h"
 #include "host/frames.h"
 #include "host/ledger.h"
 #include "host/nic_options.h"
-#include "host/selective_repeat.h"
+#include "host/registry.h"
+#include "host/send_times.h"
 #include "net/deadlines.h"
 #include "net/units.h"
 
@@ -29,7 +31,7 @@ namespace eddy::host {
 
 class Senders {
  public:
-  Senders(const NicOptions& options, const Framer& framer, Ledger& ledger);
+  Senders(const NicOptions& options, const Laws& laws, const Framer& framer, Ledger& ledger);
 
   uint32_t open(const SendSpec& spec);
   void start(uint32_t qpn, Instant now);
@@ -55,35 +57,24 @@ class Senders {
 
   enum class Place : uint8_t { closed, idle, ready, paced };
 
-  // Sequences are PSNs that do not wrap: the first is first_psn.
   struct alignas(64) QueuePair {
     HeaderTemplate header{};  // a full WRITE middle
     Duration rto;
-    Duration rto_low;  // IRN, with few packets in flight; else as rto
+    Duration short_rto;  // with few packets in flight; where the recovery has none, as rto
     uint32_t first = 0;
     uint32_t flow = 0;
     uint32_t full_window = 0;  // packets, at line rate
     uint16_t last_payload = 0;
     Place place = Place::closed;
 
-    uint64_t unacked = 0;   // the lowest
-    uint64_t next = 0;      // to send, of those not sent yet or gone back to
-    uint64_t sent_end = 0;  // one past the highest ever sent
-    uint64_t end = 0;
-    Instant progress;  // of the last ACK that told something, or of the first packet in flight
+    SendState state;
     Instant armed = Instant::never();  // when the timer goes off
-    uint32_t window = 0;               // packets, now
     uint32_t follower = kNone;         // in the ready FIFO
   };
   static_assert(sizeof(QueuePair) == 192);
 
-  struct Pace {
-    ReactionPoint point;
-    Instant last_start;
-    int64_t last_line_octets = 0;
-  };
-
-  // What an ACK or NAK says in sequences: all below `to` arrived and, from IRN's NAK, `arrived`.
+  // What an ACK or NAK says in sequences: all below `to` arrived and, where NAKs name it,
+  // `arrived`.
   struct Acknowledged {
     bool nak = false;
     uint64_t to = 0;
@@ -91,45 +82,58 @@ class Senders {
   };
   enum class Judgement : uint8_t { news, late, invalid };
 
+  uint32_t full_window(Bytes bdp) const;
   QueuePair* find(const Received& received);
-  Judgement judge(const QueuePair& qp, const Received& received, Acknowledged& says) const;
-  void on_nak(uint32_t qpn, QueuePair& qp, const Acknowledged& says, Instant now);
-  void advance(uint32_t qpn, QueuePair& qp, uint64_t to, Instant now);
+  Judgement judge(const SendState& state, const Received& received, Acknowledged& says) const;
+  void count_round(uint32_t qpn, QueuePair& qp, uint64_t packets, bool marked);
+  void tell(QueuePair& qp, const Received& received, const Acknowledged& says, uint64_t packets,
+            Instant now);
+  Duration round_trip(uint32_t qpn, const Ack& ack) const;
+  void tell_late(QueuePair& qp, const Received& received, Instant now);
+  void tell_nak(uint32_t qpn, QueuePair& qp, const Ack& ack);
   void complete(uint32_t qpn, QueuePair& qp, Instant now);
-  void count_marks(uint32_t qpn, QueuePair& qp, uint64_t packets, bool marked);
-  void cut_rate(uint32_t qpn, QueuePair& qp, Instant now);
+  void use_port(QueuePair& qp, uint16_t port) {
+    if (port != kSamePort) framer_.set_source_port(qp.header, port);
+  }
 
-  bool can_send(uint32_t qpn, const QueuePair& qp) {
-    return (selective_ && repeats_.has_lost(qpn)) || can_send_next(qp);
+  static bool can_send(const QueuePair& qp) {
+    const SendState& state = qp.state;
+    return (state.next < state.end && state.in_flight() < state.window) ||
+           state.repair == Repair::pending;
   }
-  static bool can_send_next(const QueuePair& qp) {
-    return qp.next < qp.end && qp.next - qp.unacked < qp.window;
-  }
-  // Packets. A window that shrinks below ack_every would wait for an ACK that nobody owes it.
-  int64_t smallest_window() const { return std::max(config_.ack_every, 1); }
   bool send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now);
+  // Not inlined: what packets seldom need is to cost no registers.
+  uint64_t repeat(uint32_t qpn);
+  void watch(uint32_t qpn, uint64_t sequence, Instant now);
   void count_repeat(uint32_t qpn, uint32_t payload);
   void on_timeout(uint32_t qpn, QueuePair& qp, Instant now);
   Instant timeout_of(const QueuePair& qp) const;
   // Whichever timeout counts, the timer need not go off before the shorter one.
   void arm(uint32_t qpn, QueuePair& qp) {
-    if (qp.armed > qp.progress + qp.rto_low) set_timer(qpn, qp);
+    if (qp.armed > qp.state.progress + qp.short_rto) set_timer(qpn, qp);
   }
   void set_timer(uint32_t qpn, QueuePair& qp);
 
-  void note_sent(uint32_t qpn, uint32_t wire_len, Instant now) {
+  void note_sent(uint32_t qpn, QueuePair& qp, uint32_t wire_len, Instant now) {
     Pace& pace = paces_[qpn];
     pace.last_start = now;
     pace.last_line_octets = int64_t{wire_len} + line_overhead_;
-    pace.point.on_sent(config_.dcqcn, speed_, wire_len);
+    if (pace.octets_left > 0) {
+      pace.octets_left -= wire_len;
+      if (pace.octets_left <= 0) rate_->on_due(qpn, qp.state, now);
+    }
+    if (pacer_always_) pacer_->on_sent(qpn, pace, qp.state);
   }
-  void refresh_rate(uint32_t qpn, QueuePair& qp, Instant now);
-  // True when the QP, which is in no list and has a rate, has to wait and is in the heap now. There
+  void refresh_pace(uint32_t qpn, QueuePair& qp, Instant now);
+  void scale_window(uint32_t qpn, QueuePair& qp);
+  // The pace has changed.
+  void pace_anew(uint32_t qpn, QueuePair& qp, Instant now);
+  // True when the QP, which is in no list and has a pace, has to wait and is in the heap now. There
   // it looks again when its rate may grow.
   bool wait_for_pace(uint32_t qpn, QueuePair& qp, Instant now) {
-    const ReactionPoint& point = paces_[qpn].point;
-    if (point.next_event() <= now) refresh_rate(qpn, qp, now);
-    return point.rate_bps() < speed_.bps() && wait_below_line_rate(qpn, qp, now);
+    const Pace& pace = paces_[qpn];
+    if (pace.due <= now) refresh_pace(qpn, qp, now);
+    return pace.rate_bps < paced_below_ && wait_below_line_rate(qpn, qp, now);
   }
   bool wait_below_line_rate(uint32_t qpn, QueuePair& qp, Instant now);
   void wake_paced(Instant now);
@@ -140,16 +144,32 @@ class Senders {
   const config::HostConfig config_;
   const BitRate speed_;
   const int line_overhead_;
-  const bool selective_;  // IRN
-  const bool paced_;      // DCQCN
+  const std::unique_ptr<RateControl> rate_;
+  const std::unique_ptr<SendRecovery> recovery_;
+  const std::unique_ptr<Entropy> entropy_;
+  const std::unique_ptr<Pacing> pacer_;
+  const Timeouts own_timeouts_;
+  const bool naks_name_;
+  const Hears rate_hears_;
+  const Hears entropy_hears_;
+  const bool told_;  // one of them hears ACKs
+  const bool counts_rounds_;
+  const bool hears_rtt_;
+  const bool each_packet_;   // the entropy chooses for each
+  const bool watched_;       // watch() is called for each packet
+  const bool pacer_always_;  // the pacing holds packets at line rate, too
+  const bool two_timeouts_;
+  const bool attentive_;   // an ACK needs more than a move of the window
+  std::span<Pace> paces_;  // the rate control's, if it paces
+  const bool paced_;
+  const int64_t paced_below_;  // bits a second: at such a rate the pacing is asked
   const Framer& framer_;
   Ledger& ledger_;
   size_t opened_ = 0;
   std::vector<QueuePair> queue_pairs_;
   std::vector<SendOutcome> outcomes_;
-  std::vector<Pace> paces_;            // DCQCN
-  std::vector<MarkedWindow> windows_;  // DCTCP
-  SelectiveRepeat repeats_;            // IRN
+  std::vector<Round> rounds_;  // where a law hears them
+  SendTimes times_;
   Deadlines timeouts_;
   Deadlines pacing_;
   uint32_t head_ = kNone;  // of the ready FIFO

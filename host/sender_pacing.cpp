@@ -1,51 +1,48 @@
-// DCQCN's rate of a sending QP, and when that lets it send.
+// The pace of a sending QP, and when that lets it send.
 #include <algorithm>
 
 #include "host/sender.h"
 
 namespace eddy::host {
-namespace {
-
-Duration time_at(int64_t line_octets, int64_t rate_bps) {
-  constexpr int64_t kBitPicoseconds = 8'000'000'000'000;  // of an octet at 1 b/s
-  return Duration::picoseconds(line_octets * kBitPicoseconds / rate_bps);
-}
-
-}  // namespace
 
 void Senders::on_cnp(const Received& received, Instant now) {
   QueuePair* qp = find(received);
   if (qp == nullptr) return;
+  const uint32_t qpn = received.qpn();
   ledger_.count(NicCounter::rx_cnp_packets);
-  ++outcomes_[received.qpn()].cnps;
-  if (paced_) cut_rate(received.qpn(), *qp, now);
+  ++outcomes_[qpn].cnps;
+  use_port(*qp, entropy_->on_cnp(qpn, qp->state, now));
+  if (rate_->on_cnp(qpn, qp->state, now)) pace_anew(qpn, *qp, now);
 }
 
-void Senders::cut_rate(uint32_t qpn, QueuePair& qp, Instant now) {
-  paces_[qpn].point.on_cnp(config_.dcqcn, speed_, now);
-  refresh_rate(qpn, qp, now);
+void Senders::pace_anew(uint32_t qpn, QueuePair& qp, Instant now) {
+  if (!paced_) return;
+  scale_window(qpn, qp);
   if (qp.place != Place::paced) return;
   pacing_.cancel(qpn);
   qp.place = Place::idle;
   wake(qpn, qp, now);
 }
 
-// Applies the timers that have gone off.
-void Senders::refresh_rate(uint32_t qpn, QueuePair& qp, Instant now) {
-  ReactionPoint& point = paces_[qpn].point;
-  point.catch_up(config_.dcqcn, speed_, now);
+// Applies what has become due.
+void Senders::refresh_pace(uint32_t qpn, QueuePair& qp, Instant now) {
+  rate_->on_due(qpn, qp.state, now);
+  scale_window(qpn, qp);
+}
+
+void Senders::scale_window(uint32_t qpn, QueuePair& qp) {
   if (!config_.variable_window) return;
   const auto scaled =
-      static_cast<uint32_t>(__int128{qp.full_window} * point.rate_bps() / speed_.bps());
-  qp.window = std::max(scaled, 1U);
+      static_cast<uint32_t>(__int128{qp.full_window} * paces_[qpn].rate_bps / speed_.bps());
+  qp.state.window = std::max(scaled, 1U);
 }
 
 bool Senders::wait_below_line_rate(uint32_t qpn, QueuePair& qp, Instant now) {
   const Pace& pace = paces_[qpn];
-  const Instant start = pace.last_start + time_at(pace.last_line_octets, pace.point.rate_bps());
+  const Instant start = pacer_->next_send(qpn, pace, qp.state, now);
   if (start <= now) return false;
   qp.place = Place::paced;
-  pacing_.set(qpn, std::min(start, pace.point.next_increase()));
+  pacing_.set(qpn, std::min(start, pace.grows));
   return true;
 }
 

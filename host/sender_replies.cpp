@@ -19,28 +19,20 @@ Senders::QueuePair* Senders::find(const Received& received) {
   return nullptr;
 }
 
-// Everything below `to` has arrived.
-inline void Senders::advance(uint32_t qpn, QueuePair& qp, uint64_t to, Instant now) {
-  if (selective_) repeats_.on_advance(qpn, qp.unacked, to);
-  qp.unacked = to;
-  qp.next = std::max(qp.next, to);
-  qp.progress = now;
-}
-
-// An ACK names the last packet in order, a NAK the one that is missing; IRN's also one behind it.
-inline Senders::Judgement Senders::judge(const QueuePair& qp, const Received& received,
+// An ACK names the last packet in order, a NAK the one that is missing, and perhaps one behind it.
+inline Senders::Judgement Senders::judge(const SendState& state, const Received& received,
                                          Acknowledged& says) const {
   const bool ack = (received.syndrome() & kAethKind) == 0;
   if (!ack && !says.nak) return Judgement::invalid;  // no other NAK is ours to answer
-  const auto unacked = static_cast<int64_t>(qp.unacked);
-  const auto sent_end = static_cast<int64_t>(qp.sent_end);
-  const int64_t to = unacked + psn_distance(received.psn(), qp.unacked) + (says.nak ? 0 : 1);
+  const auto unacked = static_cast<int64_t>(state.unacked);
+  const auto sent_end = static_cast<int64_t>(state.sent_end);
+  const int64_t to = unacked + psn_distance(received.psn(), state.unacked) + (says.nak ? 0 : 1);
   if (to > sent_end || (says.nak && to == sent_end)) return Judgement::invalid;
   if (to < unacked) return Judgement::late;
   says.to = static_cast<uint64_t>(to);
-  if (!says.nak || !selective_) return Judgement::news;
+  if (!says.nak || !naks_name_) return Judgement::news;
   says.arrived = says.to + static_cast<uint64_t>(psn_distance(received.msn(), says.to));
-  const bool behind = says.arrived > says.to && says.arrived < qp.sent_end;
+  const bool behind = says.arrived > says.to && says.arrived < state.sent_end;
   return behind ? Judgement::news : Judgement::invalid;
 }
 
@@ -48,57 +40,97 @@ void Senders::on_acknowledge(const Received& received, Instant now) {
   QueuePair* qp = find(received);
   if (qp == nullptr) return;
   const uint32_t qpn = received.qpn();
+  SendState& state = qp->state;
   Acknowledged says;
   says.nak = received.syndrome() == kAethNakSequence;
   ledger_.count(says.nak ? NicCounter::rx_nak_packets : NicCounter::rx_ack_packets);
-  switch (judge(*qp, received, says)) {
+  switch (judge(state, received, says)) {
     case Judgement::invalid:
       return ledger_.count(NicCounter::invalid_ack_packets);
     case Judgement::late:
+      if (entropy_hears_.acks) tell_late(*qp, received, now);
       return;
     case Judgement::news:
       break;
   }
-  const uint64_t packets = says.to - qp->unacked;
-  if (packets != 0) advance(qpn, *qp, says.to, now);
-  if (says.to == qp->end) {
+  const uint64_t packets = says.to - state.unacked;
+  if (packets != 0) {  // everything below has arrived
+    state.unacked = says.to;
+    state.next = std::max(state.next, says.to);
+    state.progress = now;
+  }
+  if (says.to == state.end) {
     if (packets != 0) complete(qpn, *qp, now);
     return;
   }
-  if (!windows_.empty()) count_marks(qpn, *qp, packets, received.becn());
-  if (says.nak) on_nak(qpn, *qp, says, now);
-  if (selective_) arm(qpn, *qp);  // fewer in flight: the timer may have become shorter
+  const bool repairs = says.nak || state.repair != Repair::none;
+  if (attentive_) {
+    if (counts_rounds_) count_round(qpn, *qp, packets, received.becn());
+    if (told_ || repairs) tell(*qp, received, says, packets, now);
+    if (two_timeouts_) arm(qpn, *qp);  // fewer in flight: the timer may have become shorter
+  } else if (repairs) {
+    tell(*qp, received, says, packets, now);
+  }
   wake(qpn, *qp, now);
 }
 
-void Senders::on_nak(uint32_t qpn, QueuePair& qp, const Acknowledged& says, Instant now) {
+inline void Senders::count_round(uint32_t qpn, QueuePair& qp, uint64_t packets, bool marked) {
+  Round& round = rounds_[qpn];
+  round.acked += packets;
+  if (marked) round.marked += packets;
+  if (qp.state.unacked < round.end || packets == 0) return;
+  if (rate_hears_.rounds) rate_->on_round(qpn, round, qp.state);
+  if (entropy_hears_.rounds) use_port(qp, entropy_->on_round(qpn, round, qp.state));
+  round = {.end = qp.state.next};
+}
+
+// The laws, in their order.
+void Senders::tell(QueuePair& qp, const Received& received, const Acknowledged& says,
+                   uint64_t packets, Instant now) {
+  const uint32_t qpn = received.qpn();
+  Ack ack = {.packets = packets,
+             .arrived = says.arrived,
+             .now = now,
+             .entropy = received.source_port(),
+             .nak = says.nak,
+             .marked = received.becn()};
+  if (hears_rtt_) ack.rtt = round_trip(qpn, ack);
+  if (qp.state.repair != Repair::none) recovery_->on_ack(qpn, ack, qp.state);
+  if (rate_hears_.acks) rate_->on_ack(qpn, ack, qp.state);
+  if (entropy_hears_.acks) use_port(qp, entropy_->on_ack(qpn, ack, qp.state));
+  if (ack.nak) tell_nak(qpn, qp, ack);
+}
+
+// Of the packet that the reply answers, as far as that is known: the last one acknowledged, or the
+// one that a NAK names.
+Duration Senders::round_trip(uint32_t qpn, const Ack& ack) const {
+  if (ack.nak) return naks_name_ ? times_.since(qpn, ack.arrived, ack.now) : Duration{};
+  if (ack.packets == 0) return {};
+  return times_.since(qpn, queue_pairs_[qpn].state.unacked - 1, ack.now);
+}
+
+// A late reply acknowledges nothing, but it tells of a path.
+void Senders::tell_late(QueuePair& qp, const Received& received, Instant now) {
+  const Ack ack = {.now = now, .entropy = received.source_port(), .marked = received.becn()};
+  use_port(qp, entropy_->on_ack(received.qpn(), ack, qp.state));
+}
+
+void Senders::tell_nak(uint32_t qpn, QueuePair& qp, const Ack& ack) {
   ++outcomes_[qpn].naks;
-  if (selective_) {
-    if (repeats_.on_arrived(qpn, qp.unacked, qp.next, says.arrived)) qp.progress = now;
-  } else {
-    qp.progress = now;
-    qp.next = says.to;
-  }
-  if (config_.nak_cuts_rate && paced_) cut_rate(qpn, qp, now);
+  recovery_->on_nak(qpn, ack, qp.state);
+  if (rate_->on_nak(qpn, ack, qp.state)) pace_anew(qpn, qp, ack.now);
+  use_port(qp, entropy_->on_nak(qpn, ack, qp.state));
 }
 
 void Senders::complete(uint32_t qpn, QueuePair& qp, Instant now) {
   timeouts_.cancel(qpn);
   qp.armed = Instant::never();
+  qp.state.repair = Repair::none;
   if (qp.place == Place::paced) {
     pacing_.cancel(qpn);
     qp.place = Place::idle;
   }
   ledger_.completions.push_back({Completion::End::sender, qp.flow, now});
-}
-
-void Senders::count_marks(uint32_t qpn, QueuePair& qp, uint64_t packets, bool marked) {
-  MarkedWindow& window = windows_[qpn];
-  const MarkedWindow::Limits limits = {config_.dctcp.g_shift, config_.mtu,
-                                       smallest_window() * config_.mtu,
-                                       int64_t{qp.full_window} * config_.mtu};
-  if (packets == 0 || !window.on_ack(limits, packets, marked, qp.unacked, qp.next)) return;
-  qp.window = static_cast<uint32_t>(window.octets() / config_.mtu);
 }
 
 }  // namespace eddy::host

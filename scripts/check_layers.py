@@ -61,6 +61,13 @@ ROOMS = {
         "rlb": (".",),
         "schemes": (".", "rlb"),
     },
+    "host": {
+        ".": (),
+        "rate_control": (".",),
+        "recovery": (".",),
+        "entropy": (".",),
+        "pacing": (".",),
+    },
     "switch/dataplane": {
         "state": (),
         "queues": ("state",),

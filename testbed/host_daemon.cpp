@@ -253,7 +253,8 @@ Problems HostDaemon::open_ports() {
                        .paths = *paths_,
                        .flows = trace_.flows,
                        .catch_up = std::max(poll_gap(), Duration::microseconds(20)),
-                       .announce = true},
+                       .announce = true,
+                       .seed = options_.seed},
       wires);
   clock_.calibrate();
   launch();

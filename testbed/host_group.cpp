@@ -24,7 +24,9 @@ HostGroup::HostGroup(const HostGroupOptions& options, std::span<HostWire* const>
         .speed = host.rate,
         .line_overhead = topology.line_overhead,
         .senders = needs[i].senders,
-        .receivers = needs[i].receivers};
+        .receivers = needs[i].receivers,
+        .seed = options.seed,
+        .host = static_cast<uint32_t>(i)};
     ports_.push_back(std::make_unique<HostPort>(
         HostPortOptions{
             .nic = nic,

@@ -26,6 +26,7 @@ struct HostGroupOptions {
   std::span<const lab::Flow> flows;
   Duration catch_up;
   bool announce = false;  // hosts to their switches, by ARP
+  uint64_t seed = 1;      // of hosts' laws
 };
 
 class HostGroup {

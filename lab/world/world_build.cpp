@@ -205,7 +205,9 @@ void World::add_hosts(const Topology& topology) {
         .speed = from.rate,
         .line_overhead = topology.line_overhead,
         .senders = needs[i].senders,
-        .receivers = needs[i].receivers});
+        .receivers = needs[i].receivers,
+        .seed = options_.seed,
+        .host = static_cast<uint32_t>(i)});
     host.rate = LineRate(from.rate);
     host.line_overhead = topology.line_overhead;
     host.line = line_of_host(i);

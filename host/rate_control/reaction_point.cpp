@@ -1,4 +1,4 @@
-#include "host/dcqcn.h"
+#include "host/rate_control/reaction_point.h"
 
 #include <algorithm>
 #include <utility>

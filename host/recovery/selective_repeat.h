@@ -51,6 +51,10 @@ class SelectiveRepeat {
     recovery.known_end = std::max(recovery.known_end, unacked + 1);
   }
 
+  // A recovery goes on, or packets are known to have arrived that are not acknowledged.
+  bool knows_beyond(uint32_t qpn, uint64_t unacked) const {
+    return recoveries_[qpn].running || recoveries_[qpn].known_end > unacked;
+  }
   bool has_lost(uint32_t qpn) {
     Recovery& recovery = recoveries_[qpn];
     if (!recovery.running) return false;

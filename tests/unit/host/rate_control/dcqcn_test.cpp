@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/dcqcn.h"
+#include "host/rate_control/reaction_point.h"
 #include "net/random.h"
 #include "tests/unit/host/one_nic.h"
 

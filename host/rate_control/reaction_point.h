@@ -46,6 +46,8 @@ class ReactionPoint {
     return cut_noted_ && next_cut_ < timer ? next_cut_ : timer;
   }
   Instant next_increase() const { return increase_due_; }
+  // Frame octets until the byte counter's next event; 0: it does not run.
+  int64_t octets_left() const { return octets_left_; }
 
   static constexpr uint32_t kAlphaOne = 1U << 30;
 
