@@ -3,9 +3,14 @@
 //
 // The data plane makes one virtual call a burst. Behind it stands a scheme: a class that satisfies
 // PathScheme, asked in three steps so that a wrapper can stand between:
-//   propose      what the scheme would choose; no lasting effect
-//   alternative  its next best member outside `tried`
-//   commit       what was really used: flowlet entry, flowcell bytes, memory
+//   propose      what the scheme would choose, and a token; no lasting effect
+//   alternative  its next best member outside `tried`; no lasting effect
+//   commit       what was really used, and the token: flowlet entry, flowcell bytes, memory
+// What commit wants to know of the proposal is in the token, which whoever asks carries from one to
+// the other; a scheme keeps nothing of a proposal. So several may ask the same scheme, and a
+// wrapper may stand around a wrapper. A token is good for the packet that it was made for, at the
+// view's instant, until the next commit; it may hold pointers into the scheme. A choice between
+// equals that propose tells of (PathView::report_tie) is told to the view that it was asked with.
 // All state is allocated at construction. No clock, no hidden randomness: the stream is handed in.
 // Contract: Packet::next_hop is resolved to a set index by the caller and lies in Choice::set; only
 // live members are chosen; the live mask is never empty. Source: architecture, section 5.
@@ -14,6 +19,7 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "lb/path_set.h"
 #include "lb/path_view.h"
@@ -45,13 +51,24 @@ class Selector {
   virtual void rebase(const Rebase& rebase) = 0;
 };
 
+// What a scheme proposes, and what its commit() takes back.
+template <class Token>
+struct Proposal {
+  MemberIndex member;
+  [[no_unique_address]] Token token{};
+};
+
+// Of a scheme whose commit() has nothing to ask of its propose().
+struct NoToken {};
+
 // clang-format off
 template <class S>
 concept PathScheme = requires(S scheme, const PathView& view, const Packet& packet, uint16_t set,
-                              MemberMask tried, MemberIndex member) {
-  { scheme.propose(view, packet, set) } -> std::same_as<MemberIndex>;
-  { scheme.alternative(view, packet, set, tried) } -> std::same_as<MemberIndex>;  // tried != live
-  { scheme.commit(view, packet, set, member) } -> std::same_as<void>;
+                              MemberIndex member, const typename S::Token& token) {
+  { scheme.propose(view, packet, set) } -> std::same_as<Proposal<typename S::Token>>;
+  // A mask of members that were tried, not of all that live.
+  { scheme.alternative(view, packet, set, MemberMask{}) } -> std::same_as<MemberIndex>;
+  { scheme.commit(view, packet, set, member, token) } -> std::same_as<void>;
 };
 template <class S>
 concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packet* const> burst) {
@@ -65,17 +82,38 @@ template <class S>
 concept KeepsTime = requires(S scheme, const Rebase& rebase) {
   scheme.rebase(rebase);
 };
-// clang-format on
-
-// A scheme, wrapped, whose propose() may answer kWait.
+// A wrapper that has nothing to say of any packet since prepare(): inner() decides alone.
 template <class S>
-concept MayWait = requires(S scheme, const PathView& view, const Packet& packet, uint16_t set,
-                           MemberIndex member, Trip trip) {
+concept MayRest = requires(S scheme) {
   { scheme.rests() } -> std::same_as<bool>;
   scheme.inner();
-  { scheme.trip() } -> std::same_as<const Trip&>;
-  { scheme.again(view, packet, set, trip) } -> std::same_as<MemberIndex>;
-  { scheme.follow(view, packet, set, member) } -> std::same_as<void>;
 };
+// A scheme, wrapped, that may propose kWait. Of such a packet there is no commit(), but wait() says
+// what it takes along; again() is propose() for one that is back; follow() makes the token for one
+// that goes right behind another of its flow.
+template <class S>
+concept MayWait = PathScheme<S> && requires(S scheme, const PathView& view, const Packet& packet,
+                                            uint16_t set, MemberIndex member,
+                                            const typename S::Token& token) {
+  { scheme.wait(view, set, token) } -> std::same_as<Trip>;
+  { scheme.again(view, packet, set, Trip{}) } -> std::same_as<Proposal<typename S::Token>>;
+  { scheme.follow(view, packet, set, member) } -> std::same_as<typename S::Token>;
+};
+// clang-format on
+
+// The token for a packet whose member is not up to the scheme. A tie that it tells of is unheard:
+// nothing was chosen.
+template <PathScheme Scheme>
+typename Scheme::Token token_for(Scheme& scheme, const PathView& view, const Packet& packet,
+                                 uint16_t set, [[maybe_unused]] MemberIndex member) {
+  if constexpr (MayWait<Scheme>) {
+    return scheme.follow(view, packet, set, member);
+  } else if constexpr (std::is_empty_v<typename Scheme::Token>) {
+    return {};
+  } else {
+    const PathView unheard = view;
+    return scheme.propose(unheard, packet, set).token;
+  }
+}
 
 }  // namespace eddy::lb

@@ -9,12 +9,16 @@
 // alone. (`suspend: most` does so although a path is left.) Where the other path is slower by more
 // than a round in the loop takes, the packet goes round the loop and is looked at again, as long as
 // the limits allow (waiting.h). commit() tells the scheme what was used, so that a flowlet stays
-// where it was moved. Whether a flow may leave the path of its earlier packets is the order guard's
-// decision (order_guard.h). Owner: the selector's shard. Bounds: no memory but the scheme's, the
-// guard's and a rate for each port. Cost: a load and a branch while nothing is warned and no flow
-// is watched. Source: reference B.8, B.11; RLB paper, section 3.4.
+// where it was moved. All that it finds out of a packet is in the token, with the scheme's own
+// token, and is told and counted by commit() or wait(). A scheme that may wait itself, such as
+// another RLB, is let wait. Whether a flow may leave the path of its earlier packets is the order
+// guard's decision (order_guard.h). Owner: the selector's shard. Bounds: no memory but the
+// scheme's, the guard's and a rate for each port. Cost: a load and a branch while nothing is warned
+// and no flow is watched. Source: reference B.8, B.11; RLB paper, section 3.4.
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -69,10 +73,39 @@ struct RlbPolicy {
   static constexpr uint64_t kAll = uint64_t{1} << 32;
 };
 
+// What there is to tell of a packet once it is settled where it goes.
+struct RlbVerdict {
+  Decision decision = Decision::direct;
+  bool weighs = false;  // Trip::other, for the first time
+  bool forces = false;  // to or off Trip::other
+  bool stays = false;   // for the order guard, where it was
+
+  bool tells() const { return std::bit_cast<uint32_t>(*this) != 0; }
+};
+static_assert(sizeof(RlbVerdict) == sizeof(uint32_t) && Decision::direct == Decision{});
+
+// Of a packet that must not just follow its scheme.
+struct RlbRuling {
+  FlowTrace trace;
+  RlbVerdict verdict;
+  Trip trip;  // so far; of one that is to wait, with the round that begins
+};
+
 template <PathScheme Scheme>
 class Rlb {
  public:
   static constexpr ShimNeed kNeeds = ShimNeed::sampled;  // together with the scheme's own
+
+  struct Token {
+    // Not an aggregate: that would be cleared first, and most of it is a ruling that is not there.
+    Token(const typename Scheme::Token& token, MemberIndex choice, FlowPath* entry = nullptr)
+        : of_scheme(token), base(choice), free(entry) {}
+
+    [[no_unique_address]] typename Scheme::Token of_scheme;
+    MemberIndex base;                 // the scheme's choice
+    FlowPath* free;                   // of a flow that may follow it, without more ado
+    std::optional<RlbRuling> ruling;  // of any other, with the guard awake
+  };
 
   template <class Parameters>
   Rlb(const SelectorInit& init, const Parameters& of_scheme)
@@ -92,39 +125,42 @@ class Rlb {
   bool rests() const { return !guard_.awake(); }
   Scheme& inner() { return scheme_; }
 
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
-    const MemberIndex base = scheme_.propose(view, packet, set);
-    if (!guard_.awake()) [[likely]]
-      return base;
-    base_ = base;
-    free_ = guard_.is_brief() ? guard_.entry_if_free(view, packet, set, base) : nullptr;
-    if (free_ != nullptr) [[likely]]
-      return base;
-    trip_ = {};
-    return decide(view, packet, set);
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) {
+    const Base base = scheme_.propose(view, packet, set);
+    if (!guard_.awake() || waits_already(base)) [[likely]]
+      return as_proposed(base);
+    FlowPath* const free =
+        guard_.is_brief() ? guard_.entry_if_free(view, packet, set, base.member) : nullptr;
+    if (free != nullptr) [[likely]]
+      return {base.member, Token(base.token, base.member, free)};
+    return rule(view, packet, set, base, nullptr);
   }
 
   // Of a packet that is back from the loop.
-  MemberIndex again(const PathView& view, const Packet& packet, uint16_t set, Trip& trip) {
-    const bool asks = policy_.rebase_on_return || !contains(view.live(set), trip.member);
-    const MemberIndex base = asks ? scheme_.propose(view, packet, set) : trip.member;
-    if (!guard_.awake()) return base;
-    trip_ = trip;
-    base_ = base;
-    free_ = nullptr;
-    const MemberIndex member = decide(view, packet, set);
-    trip = trip_;
-    return member;
+  Proposal<Token> again(const PathView& view, const Packet& packet, uint16_t set,
+                        const Trip& trip) {
+    const Base base = base_again(view, packet, set, trip);
+    if (!guard_.awake() || waits_already(base)) return as_proposed(base);
+    return rule(view, packet, set, base, &trip);
   }
-  const Trip& trip() const { return trip_; }
 
   // The packet goes right behind one of its flow.
-  void follow(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
-    base_ = member;
-    free_ = nullptr;
-    decision_ = Decision::direct;
-    if (guard_.awake() && guard_.watches(view)) trace_ = guard_.trace(view, packet, set, member);
-    commit(view, packet, set, member);
+  Token follow(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+    Token token(token_for(scheme_, view, packet, set, member), member);
+    if (!guard_.awake()) return token;
+    token.ruling.emplace();
+    if (guard_.watches(view)) token.ruling->trace = guard_.trace(view, packet, set, member);
+    return token;
+  }
+
+  // The packet goes round, and takes this along.
+  Trip wait(const PathView& view, uint16_t set, const Token& token) {
+    if constexpr (MayWait<Scheme>)
+      if (token.base == kWait) return scheme_.wait(view, set, token.of_scheme);
+    const RlbRuling& ruling = *token.ruling;
+    if (ruling.trip.rounds == 1) view.report(Decision::waits);
+    if (ruling.verdict.weighs) view.paths()->use(set, ruling.trip.other).weigh();
+    return ruling.trip;
   }
 
   // What a wrapper around this one may take instead.
@@ -133,13 +169,12 @@ class Rlb {
     return scheme_.alternative(view, packet, set, tried);
   }
 
-  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
-    scheme_.commit(view, packet, set, member);
-    if (!guard_.awake()) [[likely]]
-      return;
-    if (free_ != nullptr) [[likely]]
-      return guard_.note_free(view, packet, set, free_, base_, member);
-    note(view, packet, set, member);
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token& token) {
+    scheme_.commit(view, packet, set, member, token.of_scheme);
+    if (token.free != nullptr)
+      return guard_.note_free(view, packet, set, token.free, token.base, member);
+    if (token.ruling) note(view, packet, set, member, token);
   }
 
   void rebase(const Rebase& rebase) {
@@ -152,37 +187,71 @@ class Rlb {
   }
 
  private:
+  using Base = Proposal<typename Scheme::Token>;
+
+  // A wrapper inside has it wait.
+  static bool waits_already(const Base& base) { return MayWait<Scheme> && base.member == kWait; }
+  static Proposal<Token> as_proposed(const Base& base) {
+    return {base.member, Token(base.token, base.member)};
+  }
+  Base base_again(const PathView& view, const Packet& packet, uint16_t set, const Trip& trip) {
+    if constexpr (MayWait<Scheme>) {
+      return scheme_.again(view, packet, set, trip);
+    } else {
+      if (policy_.rebase_on_return || !contains(view.live(set), trip.member))
+        return scheme_.propose(view, packet, set);
+      return {trip.member, token_for(scheme_, view, packet, set, trip.member)};
+    }
+  }
+
   [[gnu::noinline]] void note(const PathView& view, const Packet& packet, uint16_t set,
-                              MemberIndex member) {
-    if (decision_ != Decision::direct) view.report(decision_);
-    if (policy_.credit && member != base_ && view.paths() != nullptr)
+                              MemberIndex member, const Token& token) {
+    const RlbRuling& ruling = *token.ruling;
+    if (ruling.verdict.tells()) tell(view, set, ruling);
+    if (policy_.credit && member != token.base && view.paths() != nullptr)
       view.paths()->use(set, member).move(packet.wire_len);
-    if (guard_.watches(view)) guard_.note(view, packet, set, trace_, base_, member);
+    if (guard_.watches(view)) guard_.note(view, packet, set, ruling.trace, token.base, member);
+  }
+  static void tell(const PathView& view, uint16_t set, const RlbRuling& ruling) {
+    const RlbVerdict& verdict = ruling.verdict;
+    if (verdict.decision != Decision::direct) view.report(verdict.decision);
+    if (verdict.stays) view.report(GuardEvent::stayed);
+    if (!verdict.weighs && !verdict.forces) return;
+    PathUse& use = view.paths()->use(set, ruling.trip.other);
+    if (verdict.weighs) use.weigh();
+    if (verdict.forces) use.force();
   }
 
-  [[gnu::noinline]] MemberIndex decide(const PathView& view, const Packet& packet, uint16_t set) {
-    decision_ = Decision::direct;
-    return guard_.watches(view) ? guarded(view, packet, set) : unguarded(view, packet, set);
+  [[gnu::noinline]] Proposal<Token> rule(const PathView& view, const Packet& packet, uint16_t set,
+                                         Base base, const Trip* trip) {
+    Proposal<Token> proposal = as_proposed(base);
+    RlbRuling& ruling = proposal.token.ruling.emplace();
+    if (trip != nullptr) ruling.trip = *trip;
+    proposal.member = guard_.watches(view) ? guarded(view, packet, set, base.member, ruling)
+                                           : unguarded(view, packet, set, base.member, ruling);
+    return proposal;
   }
 
-  MemberIndex unguarded(const PathView& view, const Packet& packet, uint16_t set) {
-    return is_warned(view, packet, set, base_) ? around(view, packet, set, base_) : base_;
+  MemberIndex unguarded(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
+                        RlbRuling& ruling) {
+    return is_warned(view, packet, set, base) ? around(view, packet, set, base, ruling) : base;
   }
 
-  MemberIndex guarded(const PathView& view, const Packet& packet, uint16_t set) {
-    trace_ = guard_.trace(view, packet, set, base_);
-    MemberIndex member = guard_.wanted(trace_, base_, view.now());
+  MemberIndex guarded(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
+                      RlbRuling& ruling) {
+    const FlowTrace& trace = ruling.trace = guard_.trace(view, packet, set, base);
+    MemberIndex member = guard_.wanted(trace, base, view.now());
     const bool warned = is_warned(view, packet, set, member);
-    if (member == trace_.member && !warned) [[likely]]
+    if (member == trace.member && !warned) [[likely]]
       return member;
-    bool stays = guard_.holds(view, packet, set, trace_, base_);
-    if (!stays && warned) member = around(view, packet, set, member);
+    bool stays = guard_.holds(view, packet, set, trace, base);
+    if (!stays && warned) member = around(view, packet, set, member, ruling);
     if (member == kWait) return member;
-    stays = stays || !guard_.allows(view, set, trace_, base_, member);
+    stays = stays || !guard_.allows(view, set, trace, base, member);
     if (!stays) return member;
-    decision_ = Decision::direct;
-    if (!trace_.placeless()) view.report(GuardEvent::stayed);
-    return trace_.member;
+    ruling.verdict.decision = Decision::direct;
+    ruling.verdict.stays = !trace.placeless();
+    return trace.member;
   }
 
   bool is_warned(const PathView& view, const Packet& packet, uint16_t set,
@@ -196,32 +265,33 @@ class Rlb {
   }
 
   // The member to take instead of one that is warned, or kWait.
-  MemberIndex around(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+  MemberIndex around(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+                     RlbRuling& ruling) {
     const WarningTable& warnings = *view.warnings();
     const MemberMask live = view.live(set);
     const MemberMask warned = warnings.warned(set, packet.queue) & live;
     const bool escapes = (live & ~warned) != 0;
-    if (stands_aside(view, packet, set, member, escapes)) return member;
+    if (stands_aside(view, packet, set, member, escapes, ruling)) return member;
     MemberIndex best = member;
     for (MemberMask tried = bit_of(member); tried != live;) {
       const MemberIndex other = scheme_.alternative(view, packet, set, tried);
       tried |= bit_of(other);
-      if (!contains(warned, other)) return weigh(view, packet, set, member, other);
+      if (!contains(warned, other)) return weigh(view, packet, set, member, other, ruling);
       if (!escapes && is_less_bad(view, packet, set, other, best)) best = other;
     }
-    return without_escape(view, packet, set, member, best);
+    return without_escape(view, packet, set, member, best, ruling);
   }
 
   // The scheme decides alone; that is a decision only where there is a choice.
   bool stands_aside(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-                    bool escapes) {
+                    bool escapes, RlbRuling& ruling) const {
     const MemberMask live = view.live(set);
     if (policy_.suspend == config::Suspend::all) {
       if (escapes) return false;
       if (live == bit_of(member)) return true;
     }
     if (!view.warnings()->is_last_hop(set, packet.queue, member, live)) return false;
-    decision_ = Decision::suspended;
+    ruling.verdict.decision = Decision::suspended;
     return true;
   }
 
@@ -255,21 +325,21 @@ class Rlb {
 
   // To `other`, or to wait for `member`.
   MemberIndex weigh(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-                    MemberIndex other) {
-    decision_ = Decision::rerouted;
+                    MemberIndex other, RlbRuling& ruling) const {
+    ruling.verdict.decision = Decision::rerouted;
     if (view.loop() == nullptr || view.paths() == nullptr) return other;
     const auto here = delay(view, set, member);
     const auto there = delay(view, set, other);
     if (!here || !there) return other;
     const Duration round = view.loop()->round(view.now());
     if (*there - *here <= round) return other;
-    if (trip_.rounds == 0) trip_.allowance = *there - *here;
-    trip_.other = other;
-    PathUse& use = view.paths()->use(set, other);
-    if (trip_.rounds == 0) use.weigh();
-    if (policy_.pays_off(trip_, round) && waits(view, packet, set, member)) return kWait;
-    use.force();
-    decision_ = Decision::forced;
+    Trip& trip = ruling.trip;
+    ruling.verdict.weighs = trip.rounds == 0;
+    if (ruling.verdict.weighs) trip.allowance = *there - *here;
+    trip.other = other;
+    if (policy_.pays_off(trip, round) && waits(view, packet, set, member, trip)) return kWait;
+    ruling.verdict.forces = true;
+    ruling.verdict.decision = Decision::forced;
     switch (policy_.on_exceed) {
       case config::OnExceed::optimal:
         return member;
@@ -283,8 +353,8 @@ class Rlb {
   }
 
   MemberIndex without_escape(const PathView& view, const Packet& packet, uint16_t set,
-                             MemberIndex member, MemberIndex best) {
-    decision_ = Decision::all_warned;
+                             MemberIndex member, MemberIndex best, RlbRuling& ruling) const {
+    ruling.verdict.decision = Decision::all_warned;
     switch (policy_.all_warned) {
       case config::AllWarned::least_bad:
       case config::AllWarned::score:
@@ -294,17 +364,17 @@ class Rlb {
       case config::AllWarned::wait_once:
         break;
     }
-    const bool once = trip_.rounds == 0 && view.loop() != nullptr;
-    if (once && waits(view, packet, set, member)) return kWait;
+    const bool once = ruling.trip.rounds == 0 && view.loop() != nullptr;
+    if (once && waits(view, packet, set, member, ruling.trip)) return kWait;
     return policy_.on_exceed == config::OnExceed::optimal ? member : best;
   }
 
-  bool waits(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
-    if (trip_.rounds >= view.loop()->rounds_left(packet, view.now())) return false;
-    if (trip_.rounds == 0) view.report(Decision::waits);
-    trip_.set = set;
-    trip_.member = member;
-    ++trip_.rounds;
+  static bool waits(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+                    Trip& trip) {
+    if (trip.rounds >= view.loop()->rounds_left(packet, view.now())) return false;
+    trip.set = set;
+    trip.member = member;
+    ++trip.rounds;
     return true;
   }
 
@@ -312,12 +382,6 @@ class Rlb {
   OrderGuard guard_;
   RlbPolicy policy_;
   std::vector<LineRate> lines_;  // by port
-  // Of the last propose() with the guard awake:
-  Decision decision_ = Decision::direct;
-  MemberIndex base_ = 0;      // the scheme's choice
-  FlowPath* free_ = nullptr;  // of a flow that may follow it, without more ado
-  FlowTrace trace_;
-  Trip trip_;  // the packet's, so far
 };
 
 }  // namespace eddy::lb

@@ -12,6 +12,7 @@ template <BucketShare Share>
 class BucketScheme {
  public:
   static constexpr bool kPromisesOrder = true;
+  using Token = NoToken;
 
   struct Parameters {
     int64_t buckets = kEcmpBuckets;
@@ -26,14 +27,14 @@ class BucketScheme {
                            .share = Share,
                            .seed = seed_of(init.seed, init.switch_id)}) {}
 
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
-    return table_.pick(set, packet.balance_hash, view.live(set));
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    return {table_.pick(set, packet.balance_hash, view.live(set))};
   }
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
     return table_.pick(set, packet.balance_hash, view.live(set) & ~tried);
   }
-  void commit(const PathView&, const Packet&, uint16_t, MemberIndex) const {}
+  void commit(const PathView&, const Packet&, uint16_t, MemberIndex, const Token&) const {}
 
  private:
   BucketTable table_;

@@ -32,6 +32,7 @@ class Conga {
       "each flowlet takes the path whose fullest link is the least full, told by the other end";
   static constexpr bool kPromisesOrder = true;
   static constexpr ShimNeed kNeeds = ShimNeed::every;
+  using Token = NoToken;
 
   struct Parameters {
     int64_t q = 3;
@@ -73,10 +74,10 @@ class Conga {
     flowlets_.set_time(view.now());
   }
 
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const Standing standing = standing_of(view, packet, set);
     if (standing.foreign) [[unlikely]]
-      return by_hash(packet, view.live(set));
+      return {by_hash(packet, view.live(set))};
     const MemberMask least = least_of(view, packet.queue, set).members;
     const bool several = count_of(least) > 1;
     view.report_tie(!standing.keeps & several);
@@ -85,7 +86,7 @@ class Conga {
     const bool stays = standing.keeps | (drawn & contains(least, last));
     // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
     const auto keep = static_cast<MemberIndex>(-static_cast<int>(stays));
-    return static_cast<MemberIndex>((last & keep) | (random_of(least, draws_.peek()) & ~keep));
+    return {static_cast<MemberIndex>((last & keep) | (random_of(least, draws_.peek()) & ~keep))};
   }
 
   // Mixed with the flow: several flows may be moved before the next draw is taken.
@@ -96,7 +97,8 @@ class Conga {
                      static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek())));
   }
 
-  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token&) {
     const Standing standing = standing_of(view, packet, set);
     if (standing.foreign && member == by_hash(packet, view.live(set))) [[unlikely]]
       return flowlets_.keep(standing.index);
@@ -142,7 +144,7 @@ class Conga {
     return {index, flowlet, young && lives, young && !lives && !flowlet.drawn_by(set)};
   }
 
-  const Least& least_of(const PathView& view, QueueId queue, uint16_t set) {
+  const Least& least_of(const PathView& view, QueueId queue, uint16_t set) const {
     Least& known = least_[set];
     const MemberMask live = view.live(set);
     if (view.now() >= known.until || known.live != live ||
@@ -152,7 +154,7 @@ class Conga {
     }
     return known;
   }
-  void look_at_lines(const PathView& view, uint16_t set, MemberMask among);
+  void look_at_lines(const PathView& view, uint16_t set, MemberMask among) const;
   Least find_least(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;
   uint8_t level_of(const PathView& view, PortId port) const;
   uint8_t told_level(const PathRecord& record, Instant record_time) const;
@@ -164,9 +166,10 @@ class Conga {
   Draws draws_;
   FlowletTable flowlets_;
   Dre dre_;
-  std::vector<Bytes> capacity_;   // by port: what its register comes to on a line that never rests
-  std::vector<LineLevel> lines_;  // by port, as last looked at
-  std::vector<Least> least_;      // by set
+  std::vector<Bytes> capacity_;  // by port: what its register comes to on a line that never rests
+  // A look at the levels, which is good for `hold`, whoever asked for it.
+  mutable std::vector<LineLevel> lines_;  // by port
+  mutable std::vector<Least> least_;      // by set
 };
 
 Conga::Conga(const SelectorInit& init, const Parameters& parameters)
@@ -183,7 +186,7 @@ Conga::Conga(const SelectorInit& init, const Parameters& parameters)
 }
 
 // Those that were not looked at lately.
-void Conga::look_at_lines(const PathView& view, uint16_t set, MemberMask among) {
+void Conga::look_at_lines(const PathView& view, uint16_t set, MemberMask among) const {
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const PortId port = view.set(set).members[first_of(left)].port;
     LineLevel& known = lines_[port.index()];

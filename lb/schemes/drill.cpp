@@ -79,6 +79,7 @@ class Drill {
   static constexpr std::string_view kSummary =
       "each packet takes the shortest of d random and m remembered local queues";
   static constexpr bool kPromisesOrder = false;
+  using Token = NoToken;
 
   struct Parameters {
     int64_t d = 2;
@@ -112,16 +113,17 @@ class Drill {
 
   Drill(const SelectorInit& init, const Parameters& parameters);
 
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const Shortest shortest = choose(view, packet, set, view.live(set));
     if (shortest.tied) view.report_tie();
-    return shortest.member;
+    return {shortest.member};
   }
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
     return choose(view, packet, set, view.live(set) & ~tried).member;
   }
-  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member);
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token&);
 
  private:
   struct Shortest {
@@ -275,7 +277,8 @@ MemberMask Drill::unpaused(const PathView& view, const Packet& packet, uint16_t 
 }
 
 // What was used comes first, then the best of the others that were looked at.
-void Drill::commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+void Drill::commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+                   const Token&) {
   Component& component = components_[component_with(set, member)];
   Remembered memory;
   if (memory_ > 0) memory.best[memory.count++] = member;

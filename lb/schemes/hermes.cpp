@@ -76,6 +76,9 @@ class Hermes {
       "flows keep away from paths that delay, mark or lose, and move only where it pays";
   static constexpr bool kPromisesOrder = false;
   static constexpr ShimNeed kNeeds = ShimNeed::sampled;
+  struct Token {
+    bool drew = false;  // the member came from the next draw
+  };
 
   struct Parameters {
     int64_t ecn_percent = 40;
@@ -152,14 +155,15 @@ class Hermes {
     tick_ = static_cast<uint32_t>(view.now().ps() >> tick_shift_);
   }
 
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set);
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const;
   // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
     const auto random = static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek()));
     return place(view, set, view.live(set) & ~tried, random).member;
   }
-  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member);
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token& token);
 
   // What flows keep are low bits of ticks, which come to the same value.
   void rebase(const Rebase& rebase) {
@@ -227,7 +231,7 @@ class Hermes {
   }
 
   MemberIndex place_anew(const PathView& view, const Packet& packet, uint16_t set,
-                         const Flow* known);
+                         const Flow* known) const;
   Placed place(const PathView& view, uint16_t set, MemberMask among, uint32_t random) const;
   Placed least_sent(uint16_t set, MemberMask among, uint32_t random) const;
   MemberIndex better(const PathView& view, const Packet& packet, uint16_t set,
@@ -235,7 +239,7 @@ class Hermes {
   Heard heard(const PathView& view, uint16_t set, MemberIndex member) const;
   PathClass class_of(const PathView& view, const Heard& heard) const;
   MemberMask failed(const PathView& view, uint16_t set) const;
-  void forgive(uint16_t set);
+  MemberMask penalised(uint16_t set) const;
 
   void judge_loss(const PathView& view, uint16_t set, const Flow& flow);
   void judge_retransmission(const PathView& view, uint16_t set, MemberIndex member);
@@ -247,8 +251,7 @@ class Hermes {
   int tick_shift_;
   uint32_t life_;  // in ticks, as those that follow
   uint32_t settling_, rest_, rto_, window_, penalty_;
-  uint32_t size_;      // in units
-  bool drew_ = false;  // the last propose()
+  uint32_t size_;  // in units
   Dre rates_;
   Draws draws_;
   std::vector<uint32_t> slow_;  // by port: a register in units below which a flow is slow
@@ -299,24 +302,23 @@ Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
   }
 }
 
-MemberIndex Hermes::propose(const PathView& view, const Packet& packet, uint16_t set) {
-  if (sets_[set].failed != 0) [[unlikely]]
-    forgive(set);
+Proposal<Hermes::Token> Hermes::propose(const PathView& view, const Packet& packet,
+                                        uint16_t set) const {
   const Flow* flow = flows_.find(packet.order_hash);
   const MemberMask usable = view.live(set) & ~failed(view, set);
-  drew_ = flow == nullptr || is_over(*flow) ||
-          !contains(usable, static_cast<MemberIndex>(flow->member));
-  if (drew_) return place_anew(view, packet, set, flow);
+  if (flow == nullptr || is_over(*flow) ||
+      !contains(usable, static_cast<MemberIndex>(flow->member)))
+    return {place_anew(view, packet, set, flow), {.drew = true}};
   const auto member = static_cast<MemberIndex>(flow->member);
-  if (flow->sent <= size_) return member;
+  if (flow->sent <= size_) return {member};
   const uint32_t slow = slow_[view.set(set).members[member].port.index()];
-  if (rate_of(*flow) >= slow || since_move(*flow) < rest_) return member;
-  return better(view, packet, set, *flow);
+  if (rate_of(*flow) >= slow || since_move(*flow) < rest_) return {member};
+  return {better(view, packet, set, *flow)};
 }
 
 // Not the path on which it timed out, where there is another.
 MemberIndex Hermes::place_anew(const PathView& view, const Packet& packet, uint16_t set,
-                               const Flow* known) {
+                               const Flow* known) const {
   MemberMask among = view.live(set);
   if (known != nullptr && since(*known) >= rto_ && is_behind(*known, packet)) {
     const MemberMask others = among & ~bit_of(static_cast<MemberIndex>(known->member));
@@ -399,20 +401,25 @@ PathClass Hermes::class_of(const PathView& view, const Heard& heard) const {
 
 MemberMask Hermes::failed(const PathView& view, uint16_t set) const {
   const PathTable* paths = view.paths();
-  return sets_[set].failed | (paths == nullptr ? 0 : paths->failed(set));
+  return penalised(set) | (paths == nullptr ? 0 : paths->failed(set));
 }
 
-// Failed paths whose penalty is over.
-void Hermes::forgive(uint16_t set) {
-  for (MemberMask left = sets_[set].failed; left != 0; left &= left - 1) {
+// Failed paths whose penalty is not over yet.
+MemberMask Hermes::penalised(uint16_t set) const {
+  MemberMask failed = sets_[set].failed;
+  for (MemberMask left = failed; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
     if (static_cast<int32_t>(tick_ - sending(set, member).penalty_ends) >= 0)
-      sets_[set].failed &= ~bit_of(member);
+      failed &= ~bit_of(member);
   }
+  return failed;
 }
 
-void Hermes::commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
-  draws_.take(drew_);
+void Hermes::commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+                    const Token& token) {
+  draws_.take(token.drew);
+  if (sets_[set].failed != 0) [[unlikely]]
+    sets_[set].failed = penalised(set);
   Flow& flow = flows_.touch(packet.order_hash);
   if (is_behind(flow, packet)) [[unlikely]]
     judge_loss(view, set, flow);

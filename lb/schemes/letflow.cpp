@@ -18,6 +18,7 @@ class LetFlow {
   static constexpr std::string_view kSummary =
       "a random path for each flowlet; slow paths shed load because they make gaps";
   static constexpr bool kPromisesOrder = true;
+  using Token = NoToken;
 
   struct Parameters {
     Duration gap = 50_us;
@@ -53,17 +54,17 @@ class LetFlow {
     flowlets_.set_time(view.now());
   }
 
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const MemberMask live = view.live(set);
     const size_t index = flowlets_.index_of(packet);
     const Flowlet flowlet = flowlets_[index];
     const bool young = flowlets_.is_young(flowlet, index);
     if (young & !contains(live, flowlet.member())) [[unlikely]]
-      return astray(flowlet, live, packet, set);
+      return {astray(flowlet, live, packet, set)};
     const MemberIndex drawn = turns_.draw(set, live, draws_.peek());
     // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
     const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
-    return static_cast<MemberIndex>((flowlet.member() & keep) | (drawn & ~keep));
+    return {static_cast<MemberIndex>((flowlet.member() & keep) | (drawn & ~keep))};
   }
 
   // Mixed with the flow: several flows may be moved before the next draw is taken.
@@ -75,7 +76,8 @@ class LetFlow {
 
   // A draw is taken for every new flowlet, whatever member it got: that the next draw does not wait
   // for this packet's member is worth 7 cycles a packet.
-  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token&) {
     const MemberMask live = view.live(set);
     const size_t index = flowlets_.index_of(packet);
     const Flowlet flowlet = flowlets_[index];

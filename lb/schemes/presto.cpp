@@ -24,6 +24,7 @@ class Presto {
   static constexpr std::string_view kSummary =
       "each 64 KiB of a flow takes the next path, in proportion to static weights";
   static constexpr bool kPromisesOrder = false;
+  using Token = NoToken;
 
   struct Parameters {
     Bytes cell_bytes = 65'536_B;
@@ -48,15 +49,16 @@ class Presto {
     for (const Packet* packet : burst) cells_.prefetch(packet->order_hash);
   }
 
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) const {
-    return choose(packet, set, view.live(set));
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    return {choose(packet, set, view.live(set))};
   }
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
     return choose(packet, set, view.live(set) & ~tried);
   }
 
-  void commit(const PathView&, const Packet& packet, uint16_t set, MemberIndex member) {
+  void commit(const PathView&, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token&) {
     const Flowcell* known = cells_.find(packet.order_hash);
     const TurnIndex turn = turns_.next(set, first_turn(known, packet), bit_of(member));
     const bool same_cell = known != nullptr && fits(*known, packet) && turn == known->turn;

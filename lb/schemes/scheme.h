@@ -4,6 +4,7 @@
 // A scheme S is a class that satisfies PathScheme and has
 //   S::Parameters, S::parameters() (lb/parameters.h), S::kSummary, S::kPromisesOrder,
 //   S(const SelectorInit&, const S::Parameters&),
+//   S::Token, what its commit() wants to know of its propose(), or NoToken,
 //   S::kNeeds, if it reads PathView::paths(): the ShimNeed that fills it,
 //   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
 //   first propose: prefetches, values that depend on now() alone,
@@ -50,7 +51,7 @@ class SelectorOf final : public Selector {
   void select(const PathView& view, std::span<Packet* const> burst,
               std::span<const uint16_t> set_of) override {
     if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
-    if constexpr (MayWait<Scheme>)
+    if constexpr (MayRest<Scheme>)
       if (scheme_.rests() && (view.loop() == nullptr || !view.loop()->occupied()))
         return select_by(scheme_.inner(), view, burst, set_of);
     select_by(scheme_, view, burst, set_of);
@@ -62,22 +63,23 @@ class SelectorOf final : public Selector {
       select(view, burst, {&set, 1});
       return packet.member;
     } else {
-      scheme_.prepare(view, burst);
-      const MemberIndex member = scheme_.again(view, packet, set, trip);
-      if (member == kWait) return member;
-      scheme_.commit(view, packet, set, member);
-      take(view, packet, set, member);
-      return member;
+      if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
+      const auto proposal = scheme_.again(view, packet, set, trip);
+      if (proposal.member == kWait) {
+        trip = scheme_.wait(view, set, proposal.token);
+        return kWait;
+      }
+      scheme_.commit(view, packet, set, proposal.member, proposal.token);
+      take(view, packet, set, proposal.member);
+      return proposal.member;
     }
   }
 
   void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) override {
     Packet* const burst[] = {&packet};
     if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
-    if constexpr (MayWait<Scheme>)
-      scheme_.follow(view, packet, set, member);
-    else
-      scheme_.commit(view, packet, set, member);
+    const auto token = token_for(scheme_, view, packet, set, member);
+    scheme_.commit(view, packet, set, member, token);
     take(view, packet, set, member);
   }
 
@@ -106,7 +108,7 @@ class SelectorOf final : public Selector {
       const MemberIndex member = choose(scheme, view, packet, set_of[i], apart);
       if constexpr (MayWait<S>)
         if (member == kWait) [[unlikely]] {
-          send_round(view, packet, i);
+          view.report_away(i);
           continue;
         }
       take(view, packet, set_of[i], member);
@@ -118,11 +120,6 @@ class SelectorOf final : public Selector {
     packet.member = member;
     packet.egress_port = chosen.port;
     packet.path = chosen.path;
-  }
-
-  [[gnu::noinline]] void send_round(const PathView& view, Packet& packet, size_t index) {
-    view.report_away(index);
-    view.loop()->enter(&packet, scheme_.trip());
   }
 
   // Packets of its flow are in the loop: it goes behind them, or after them.
@@ -138,16 +135,18 @@ class SelectorOf final : public Selector {
   }
 
   template <class S>
-  MemberIndex choose(S& scheme, const PathView& view, const Packet& packet, uint16_t set,
+  MemberIndex choose(S& scheme, const PathView& view, Packet& packet, uint16_t set,
                      uint16_t apart) {
     if ((packet.flags & apart) != 0) [[unlikely]]
       return control_.pick(set, packet.balance_hash, view.live(set));
-    const MemberIndex member = scheme.propose(view, packet, set);
+    const auto proposal = scheme.propose(view, packet, set);
     if constexpr (MayWait<S>)
-      if (member == kWait) [[unlikely]]
-        return member;
-    scheme.commit(view, packet, set, member);
-    return member;
+      if (proposal.member == kWait) [[unlikely]] {
+        view.loop()->enter(&packet, scheme.wait(view, set, proposal.token));
+        return kWait;
+      }
+    scheme.commit(view, packet, set, proposal.member, proposal.token);
+    return proposal.member;
   }
 
   uint16_t apart_;  // Packet::flags of those that go by ECMP

@@ -24,6 +24,7 @@ class Spray {
  public:
   static constexpr std::string_view kSummary = "a path for each packet, whatever its flow";
   static constexpr bool kPromisesOrder = false;
+  using Token = NoToken;
 
   struct Parameters {
     SprayMode mode = SprayMode::random;
@@ -52,15 +53,15 @@ class Spray {
     }
   }
 
-  MemberIndex propose(const PathView& view, const Packet&, uint16_t set) const {
-    return choose(set, view.live(set));
+  Proposal<Token> propose(const PathView& view, const Packet&, uint16_t set) const {
+    return {choose(set, view.live(set))};
   }
   MemberIndex alternative(const PathView& view, const Packet&, uint16_t set,
                           MemberMask tried) const {
     return choose(set, view.live(set) & ~tried);
   }
 
-  void commit(const PathView&, const Packet&, uint16_t set, MemberIndex member) {
+  void commit(const PathView&, const Packet&, uint16_t set, MemberIndex member, const Token&) {
     Round& round = rounds_[set];
     switch (mode_) {
       case SprayMode::random:

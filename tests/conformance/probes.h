@@ -19,6 +19,12 @@ inline std::vector<Seen> seen;
 template <PathScheme Scheme>
 class ProbeBase {
  public:
+  struct Token {
+    typename Scheme::Token of_scheme;
+    MemberIndex proposed = 0;
+    bool steady = true;
+  };
+
   template <class Parameters>
   ProbeBase(const SelectorInit& init, const Parameters& of_scheme) : scheme_(init, of_scheme) {}
 
@@ -29,15 +35,14 @@ class ProbeBase {
                           MemberMask tried) {
     return scheme_.alternative(view, packet, set, tried);
   }
-  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) {
-    scheme_.commit(view, packet, set, member);
-    seen.push_back({proposed_, member, steady_});
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token& token) {
+    scheme_.commit(view, packet, set, member, token.of_scheme);
+    seen.push_back({token.proposed, member, token.steady});
   }
 
  protected:
   Scheme scheme_;
-  MemberIndex proposed_ = 0;
-  bool steady_ = true;
 };
 
 // Takes the scheme's alternative whenever there is one.
@@ -45,10 +50,12 @@ template <PathScheme Scheme>
 class SecondChoice : public ProbeBase<Scheme> {
  public:
   using ProbeBase<Scheme>::ProbeBase;
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
-    this->proposed_ = this->scheme_.propose(view, packet, set);
-    if (count_of(view.live(set)) == 1) return this->proposed_;
-    return this->scheme_.alternative(view, packet, set, bit_of(this->proposed_));
+  using typename ProbeBase<Scheme>::Token;
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) {
+    const auto first = this->scheme_.propose(view, packet, set);
+    const Token token{.of_scheme = first.token, .proposed = first.member};
+    if (count_of(view.live(set)) == 1) return {first.member, token};
+    return {this->scheme_.alternative(view, packet, set, bit_of(first.member)), token};
   }
 };
 
@@ -57,17 +64,17 @@ template <PathScheme Scheme>
 class AskAgain : public ProbeBase<Scheme> {
  public:
   using ProbeBase<Scheme>::ProbeBase;
-  MemberIndex propose(const PathView& view, const Packet& packet, uint16_t set) {
+  using typename ProbeBase<Scheme>::Token;
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) {
     Scheme& scheme = this->scheme_;
-    const MemberIndex first = scheme.propose(view, packet, set);
+    const auto first = scheme.propose(view, packet, set);
     bool steady = true;
-    if (const MemberMask tried = bit_of(first); tried != view.live(set)) {
+    if (const MemberMask tried = bit_of(first.member); tried != view.live(set)) {
       const MemberIndex second = scheme.alternative(view, packet, set, tried);
-      steady = scheme.alternative(view, packet, set, tried) == second && second != first;
+      steady = scheme.alternative(view, packet, set, tried) == second && second != first.member;
     }
-    this->steady_ = steady && scheme.propose(view, packet, set) == first;
-    this->proposed_ = first;
-    return first;
+    steady = steady && scheme.propose(view, packet, set).member == first.member;
+    return {first.member, {first.token, first.member, steady}};
   }
 };
 

@@ -12,6 +12,7 @@ class First {
  public:
   static constexpr std::string_view kSummary = "the first path that lives";
   static constexpr bool kPromisesOrder = true;
+  using Token = NoToken;  // commit() asks nothing of propose()
 
   struct Parameters {
     int64_t skipped = 0;
@@ -23,14 +24,14 @@ class First {
 
   First(const SelectorInit&, const Parameters& parameters) : skipped_(parameters.skipped) {}
 
-  MemberIndex propose(const PathView& view, const Packet&, uint16_t set) const {
-    return first_of(view.live(set));
+  Proposal<Token> propose(const PathView& view, const Packet&, uint16_t set) const {
+    return {first_of(view.live(set))};
   }
   MemberIndex alternative(const PathView& view, const Packet&, uint16_t set,
                           MemberMask tried) const {
     return first_of(view.live(set) & ~tried);
   }
-  void commit(const PathView&, const Packet&, uint16_t, MemberIndex) const {}
+  void commit(const PathView&, const Packet&, uint16_t, MemberIndex, const Token&) const {}
 
  private:
   MemberIndex first_of(MemberMask mask) const {

@@ -49,9 +49,9 @@ class Loop final : public WaitingRoom {
 
 struct Rig {
   explicit Rig(const config::RlbConfig& with = {.preset = config::RlbPreset::standard},
-               size_t members = 3)
+               size_t members = 3, std::string_view scheme = "ecmp")
       : rlb(with), paths({one_leaf(members)}), table(paths.sets(), members) {
-    selector = test::make("ecmp", paths, {}, {.rlb_config = &rlb});
+    selector = test::make(scheme, paths, {}, {.rlb_config = &rlb});
     home = select();
     entered();
     other = static_cast<MemberIndex>((home + 1) % members);
@@ -266,6 +266,63 @@ TEST(Waiting, RoceRepliesNeverWait) {
   for (MemberIndex m = 0; m < 2; ++m) rig.warn(m);
   rig.packet.set(kPacketRoceControl);
   EXPECT_NE(rig.select(), kWait);
+}
+
+// New flows under hermes on congested paths draw. Each waits first, and meanwhile a flow that draws
+// nothing is chosen for: the draw is taken all the same, or all new flows would take one path.
+TEST(Waiting, APacketThatIsBackTakesTheDrawThatWasMadeForIt) {
+  constexpr MemberIndex kSlow = 15;
+  Rig rig({.preset = config::RlbPreset::standard}, kSlow + 1, "hermes");
+  for (MemberIndex m = 0; m <= kSlow; ++m) {
+    rig.paths.measure(0, m, m == kSlow ? 300_us : 100_us, rig.now);
+    rig.paths.measured().at(0, m).marked = 65'535;
+  }
+  MemberMask taken = 0;
+  for (uint64_t flow = 2; flow < 34; ++flow) {
+    for (MemberIndex m = 0; m < kSlow; ++m) rig.warn(m);
+    rig.packet = make_packet(flow);
+    if (rig.select() != kWait) continue;  // it drew the slow one
+    Trip trip = rig.entered();
+    for (MemberIndex m = 0; m < kSlow; ++m) rig.warn(m, 0);
+    rig.packet = make_packet(1);
+    EXPECT_EQ(rig.select(), rig.home);
+    rig.packet = make_packet(flow);
+    taken |= bit_of(rig.selector->again(rig.view(), rig.packet, 0, trip));
+  }
+  EXPECT_GT(count_of(taken), 8u);
+}
+
+// Whatever was chosen for before the follower: a flow that draws nothing, or one that draws.
+TEST(Waiting, AFollowersDrawIsItsOwn) {
+  const auto taken = [](bool known_last, bool followed) {
+    Rig rig({.preset = config::RlbPreset::standard}, 16, "hermes");
+    for (MemberIndex m = 0; m < 16; ++m) {
+      rig.paths.measure(0, m, 100_us, rig.now);
+      rig.paths.measured().at(0, m).marked = 65'535;
+    }
+    std::vector<MemberIndex> members;
+    const auto send = [&](uint64_t flow) {
+      rig.packet = make_packet(flow);
+      members.push_back(rig.select());
+    };
+    for (uint64_t flow = 2; flow < 66; flow += 2) {
+      for (const uint64_t one :
+           known_last ? std::array{flow, uint64_t{1}} : std::array{uint64_t{1}, flow})
+        send(one);
+      if (!followed) continue;
+      rig.packet = make_packet(flow + 1);
+      const PathView view = rig.view();
+      rig.selector->follow(view, rig.packet, 0, 3);
+      EXPECT_EQ(rig.packet.member, 3);
+      EXPECT_EQ(view.ties(), 0u);
+    }
+    std::erase(members, rig.home);
+    return members;
+  };
+  const std::vector<MemberIndex> after_new = taken(false, true);
+  EXPECT_GT(after_new.size(), 20u);
+  EXPECT_EQ(after_new, taken(true, true));
+  EXPECT_NE(after_new, taken(true, false)) << "a follower that is new has taken no draw";
 }
 
 // Some flows heed a mild warning; more a severe one, and those that heeded the mild one among them.
