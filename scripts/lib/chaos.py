@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.fabric import Fabric, Plan  # noqa: E402
 from lib.netns import Trouble, World, put_ahead, wait_for  # noqa: E402
 from lib.release import programs  # noqa: E402
+from lib.schemes import scheme_names  # noqa: E402
 from lib.traffic import ping_command, ping_mesh  # noqa: E402
 
-SCHEMES = ("ecmp", "letflow", "drill", "presto", "conga", "hermes", "spray")
 PRESETS = ("off", "default", "paper")
 ROUND = 60  # seconds
 HOSTILE = Path(__file__).with_name("hostile_frames.py")
@@ -83,7 +83,7 @@ class Chaos:
 
     def reload(self):
         switch = self.random.choice(self.fabric.switches)
-        switch.config["load_balancer"] = {"scheme": self.random.choice(SCHEMES)}
+        switch.config["load_balancer"] = {"scheme": self.random.choice(scheme_names())}
         switch.config["rlb"] = self.random.choice(PRESETS)
         switch.config["wred"]["default"]["kmax"] = f"{self.random.randint(400, 900)}KiB"
         switch.reload()

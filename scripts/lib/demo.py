@@ -23,6 +23,7 @@ from lib.fabric import Fabric  # noqa: E402
 from lib.netns import Trouble, World, close_state, owner_lives, put_ahead  # noqa: E402
 from lib.release import programs, version  # noqa: E402
 from lib.rlb_report import side_by_side  # noqa: E402
+from lib.schemes import scheme_names  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 STATES = Path("/run/eddy")
@@ -74,8 +75,7 @@ def parse_arguments():
     shortest = Throttled.shortest if arguments.rlb else Everyday.shortest
     if not shortest <= arguments.seconds <= 3600:
         parser.error(f"--seconds {arguments.seconds}: valid is {shortest} to 3600")
-    lines = (ROOT / "lb" / "schemes.txt").read_text(encoding="utf-8").splitlines()
-    schemes = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    schemes = scheme_names()
     if arguments.scheme not in schemes:
         parser.error(f"--scheme {arguments.scheme}: valid are {', '.join(schemes)}")
     return arguments
