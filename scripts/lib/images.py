@@ -30,6 +30,7 @@ from lib.netns import Trouble  # noqa: E402
 
 IMAGES = ("eddy", "eddy-lab", "eddy-host")
 PACKAGES = ("eddy", "eddy-lab")
+ARCHITECTURES = ("amd64", "arm64")
 DOCKERFILE = ROOT / "docker" / "Dockerfile"
 STORE = ROOT / "build" / "containers"
 USUAL_BASE = "debian:bookworm-slim"
@@ -140,7 +141,7 @@ def find_packages(folder, architecture):
     return list(found.values()), versions.pop()
 
 
-def build_image(engine, target, context, base, arguments, architecture=NATIVE):
+def build_image(engine, target, context, base, labels, architecture=NATIVE):
     """Builds one image without a name; returns its id."""
     with tempfile.TemporaryDirectory(prefix="eddy-image-") as folder:
         id_file = Path(folder) / "id"
@@ -149,8 +150,10 @@ def build_image(engine, target, context, base, arguments, architecture=NATIVE):
             words += ["--format", "docker", "--layers"]  # which knows HEALTHCHECK
         if architecture != NATIVE:
             words += ["--platform", f"linux/{architecture}"]
-        for name, value in {"BASE": base, **arguments}.items():
+        for name, value in {"BASE": base, **_proxies()}.items():
             words += ["--build-arg", f"{name}={value}"]
+        for name, value in labels.items():
+            words += ["--label", f"org.opencontainers.image.{name}={value}"]
         done = engine.call(*words, context, check=False, timeout=BUILD_SECONDS[architecture == NATIVE], DOCKER_BUILDKIT="1",
                            BUILDKIT_PROGRESS="plain")
         if done.returncode:
@@ -182,7 +185,7 @@ def tag_names(image, version, architecture):
 
 
 def build_images(engine, packages, architecture=NATIVE, *, base=None, tag=None, only=IMAGES, revision="unknown",
-                 labels=None, store=STORE):
+                 store=STORE):
     """Builds the images and gives them their names when all are whole; returns the names."""
     files, version = find_packages(packages, architecture)
     made = {}
@@ -191,10 +194,10 @@ def build_images(engine, packages, architecture=NATIVE, *, base=None, tag=None, 
         base = timed(f"base for {architecture}", find_base, engine, base, architecture, store)
         for file in files:
             shutil.copy(file, folder)
-        arguments = {"VERSION": version, "REVISION": revision, **_proxies(), **(labels or {})}
+        labels = {"version": version, "revision": revision, "source": "unknown"}
         for image in only:
             made[image] = timed(f"image {image} for {architecture}", build_image, engine, image, folder, base,
-                                arguments, architecture)
+                                labels, architecture)
         for image, identity in made.items():
             start_once(engine, image, identity)
     names = {image: tag_names(image, tag or version, architecture) for image in only}
@@ -248,46 +251,49 @@ def revision_of(packages):
     return done.stdout.strip() or "unknown"
 
 
+def words_of(known):
+    """What such an option takes: a list of known words."""
+    def parse_words(text):
+        words = [word for word in text.split(",") if word]
+        unknown = [word for word in words if word not in known]
+        if unknown or not words:
+            raise argparse.ArgumentTypeError(f"'{','.join(unknown) or text}' is none of {', '.join(known)}")
+        return list(dict.fromkeys(words))
+    return parse_words
+
+
+def a_tag(text):
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no tag: letters, digits, _ . and -, at most 100, a letter or digit first")
+    return text
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/images", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", type=Path, metavar="DIR", help="the packages (default: scripts/package makes them)")
     parser.add_argument("--engine", choices=("docker", "podman"), help="whose images (default: docker, else podman)")
-    parser.add_argument("--arch", default=NATIVE, metavar="LIST", help=f"amd64,arm64 (default: {NATIVE})")
-    parser.add_argument("--tag", metavar="TAG", help="instead of the packages' version")
-    parser.add_argument("--only", default=",".join(IMAGES), metavar="LIST", help=f"of {','.join(IMAGES)}")
+    parser.add_argument("--arch", default=NATIVE, metavar="LIST", type=words_of(ARCHITECTURES),
+                        help=f"amd64,arm64 (default: {NATIVE})")
+    parser.add_argument("--tag", metavar="TAG", type=a_tag, help="instead of the packages' version")
+    parser.add_argument("--only", default=",".join(IMAGES), metavar="LIST", type=words_of(IMAGES),
+                        help=f"of {','.join(IMAGES)}")
     parser.add_argument("--base", metavar="IMAGE", help=f"stand on this image of Debian 12 (default: {USUAL_BASE})")
     parser.add_argument("--store", type=Path, default=STORE, metavar="DIR",
                         help="of the images of a daemon of our own, and of the base (build/containers)")
     return parser.parse_args()
 
 
-def words_of(option, text, known):
-    words = [word for word in text.split(",") if word]
-    unknown = [word for word in words if word not in known]
-    if unknown or not words:
-        raise Trouble(f"{option}: '{','.join(unknown) or text}' is none of {', '.join(known)}")
-    return list(dict.fromkeys(words))
-
-
-def check_tag(tag):
-    if tag is not None and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", tag):
-        raise Trouble(f"--tag: '{tag}' is no tag: letters, digits, _ . and -, at most 100, a letter or digit first")
-
-
 def make(asked):
-    architectures = words_of("--arch", asked.arch, ("amd64", "arm64"))
-    only = words_of("--only", asked.only, IMAGES)
-    check_tag(asked.tag)
-    for architecture in architectures if asked.packages else ():
+    for architecture in asked.arch if asked.packages else ():
         find_packages(asked.packages, architecture)
     began = time.monotonic()
     with find_engine(asked.engine, asked.store) as engine:
-        for architecture in architectures:
+        for architecture in asked.arch:
             packages = asked.packages or timed(f"packages for {architecture}", make_packages, architecture)
-            names = build_images(engine, packages, architecture, base=asked.base, tag=asked.tag, only=only,
+            names = build_images(engine, packages, architecture, base=asked.base, tag=asked.tag, only=asked.only,
                                  revision=revision_of(packages), store=asked.store)
-            for image in only:
+            for image in asked.only:
                 size = engine.image_bytes(names[image][0]) / 1e6
                 print(f"{' '.join(names[image]):<28}{size:6.0f} MB")
         print(f"{'in all':<28}{time.monotonic() - began:6.1f} s")
