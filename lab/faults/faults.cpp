@@ -68,7 +68,7 @@ void Faults::Layers::remove(World& world, uint32_t line, LineFault* fault) {
 LineFilter::Verdict Faults::Layers::judge(uint32_t line, Packet& packet, Instant /*now*/) {
   Verdict all;
   for (LineFault* fault : faults_[line]) {
-    const Verdict verdict = fault->judge(packet);
+    const Verdict verdict = fault->judge(line, packet);
     if (verdict.lose) return {.lose = true};
     all.duplicate |= verdict.duplicate;
     all.extra_delay += verdict.extra_delay;

@@ -1,5 +1,8 @@
 #include "lab/faults/line_fault.h"
 
+#include <algorithm>
+
+#include "net/assert.h"
 #include "net/byte_order.h"
 #include "net/hash.h"
 #include "net/parse.h"
@@ -66,14 +69,20 @@ LineFault::LineFault(const FaultPlan& plan, const Topology& topology, uint64_t s
       seed_(hash_pair(seed, plan.index)),
       pair_threshold_(plan.pair_threshold),
       pairs_(plan.pairs.begin(), plan.pairs.end()),
-      random_(seed, static_cast<uint32_t>(plan.index), kDrawPurpose) {
+      lines_(plan.lines) {
+  ASSERT(std::ranges::is_sorted(lines_));
+  for (const uint32_t line : lines_)
+    streams_.emplace_back(hash_pair(seed, line), static_cast<uint32_t>(plan.index), kDrawPurpose);
   if (type_ != config::FaultType::black_hole) return;
   for (uint32_t i = 0; i < topology.hosts.size(); ++i)
     host_of_[topology.hosts[i].address.v4().value] = i;
 }
 
-LineFilter::Verdict LineFault::judge(Packet& packet) {
-  if (!concerns(packet) || random_.next() >= threshold_) return {};
+LineFilter::Verdict LineFault::judge(uint32_t line, Packet& packet) {
+  if (!concerns(packet)) return {};
+  RandomStream& random =
+      streams_[static_cast<size_t>(std::ranges::lower_bound(lines_, line) - lines_.begin())];
+  if (random.next() >= threshold_) return {};
   ++hits_;
   switch (type_) {
     case config::FaultType::black_hole:
@@ -82,7 +91,7 @@ LineFilter::Verdict LineFault::judge(Packet& packet) {
     case config::FaultType::cnm_loss:
       return {.lose = true};
     case config::FaultType::corruption:
-      flip_bit(packet);
+      flip_bit(packet, random);
       return {};
     case config::FaultType::pfc_duplicate:
     case config::FaultType::cnm_duplicate:
@@ -128,7 +137,7 @@ bool LineFault::chosen_pair(const uint8_t* ip) const {
   return pairs_.contains(pair) || hash_pair(seed_, pair) < pair_threshold_;
 }
 
-void LineFault::flip_bit(Packet& packet) {
+void LineFault::flip_bit(Packet& packet, RandomStream& random) const {
   ParsedFrame frame;
   if (parse_packet(packet, frame) != ParseVerdict::ok) return;
   const uint32_t ip = frame.l2_len;
@@ -136,10 +145,10 @@ void LineFault::flip_bit(Packet& packet) {
   const uint32_t end = icrc_check_ ? packet.data_len() : transport;
   constexpr uint32_t kUncovered = 3;  // octets behind the network header, without the ICRC's cover
   const bool all = icrc_check_ && end > transport + kBthCongestion;
-  uint32_t at = ip + random_.below((all ? end - kUncovered : transport) - ip);
+  uint32_t at = ip + random.below((all ? end - kUncovered : transport) - ip);
   if (at >= transport + kUdpChecksum) at += 2;
   if (at >= transport + kBthCongestion) at += 1;
-  packet.data()[at] ^= static_cast<uint8_t>(1U << random_.below(8));
+  packet.data()[at] ^= static_cast<uint8_t>(1U << random.below(8));
 }
 
 }  // namespace eddy::lab

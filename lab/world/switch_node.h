@@ -17,6 +17,7 @@
 #include "lab/world/packet_pool.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/random.h"
 #include "net/units.h"
 #include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/object/switch.h"
@@ -103,10 +104,11 @@ struct SwitchNode {
   Shard* shard = nullptr;
   std::unique_ptr<SwitchIo> io;
   Instant wake_at = Instant::never();
-  Instant stalled_until;  // a fault: not polled before
-  Duration grid_offset;   // busy_poll
-  Duration clock_ahead;   // of the world's
-  bool rebased = false;   // WorldOptions::rebases: forward, an odd number of times
+  Instant stalled_until;         // a fault: not polled before
+  Duration grid_offset;          // busy_poll
+  RandomStream jitter{0, 0, 0};  // of its polls
+  Duration clock_ahead;          // of the world's
+  bool rebased = false;          // WorldOptions::rebases: forward, an odd number of times
 };
 
 }  // namespace eddy::lab

@@ -170,12 +170,13 @@ void World::wake_at(uint32_t node, Instant& planned, Instant at) {
 
 // The first point of the switch's polling grid that is not before `from`, with its jitter.
 Instant World::grid_from(uint32_t node, Instant from) {
+  SwitchNode& of = switches_[node];
   const int64_t period = options_.poll_period.ps();
-  const int64_t offset = switches_[node].grid_offset.ps();
+  const int64_t offset = of.grid_offset.ps();
   const int64_t points = (from.ps() - offset + period - 1) / period;
   const int64_t jitter = options_.poll_jitter.ps();
   const int64_t late =
-      jitter == 0 ? 0 : static_cast<int64_t>(jitter_.next64() % static_cast<uint64_t>(jitter));
+      jitter == 0 ? 0 : static_cast<int64_t>(of.jitter.next64() % static_cast<uint64_t>(jitter));
   return std::max(Instant::at(Duration::picoseconds(offset + points * period + late)), from);
 }
 

@@ -29,7 +29,6 @@
 #include "lab/world/switch_node.h"
 #include "net/deadlines.h"
 #include "net/fault_sites.h"
-#include "net/random.h"
 #include "net/result.h"
 #include "net/units.h"
 
@@ -256,7 +255,6 @@ class World final : private Wires {
   std::vector<uint32_t> spare_actions_;  // places in actions_ that are free
   Watcher* watcher_ = nullptr;
   bool stopped_ = false;
-  RandomStream jitter_;
   WorldCounts counts_;
 };
 

@@ -73,10 +73,7 @@ size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
 }
 
 World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
-    : options_(options),
-      sites_(options.sites),
-      book_(flows, options.host.queue_pairs),
-      jitter_(options.seed, 0, kJitterPurpose) {
+    : options_(options), sites_(options.sites), book_(flows, options.host.queue_pairs) {
   const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology);
   pool_ = std::make_unique<PacketPool>(packets);
   const size_t nodes = topology.switches.size() + topology.hosts.size();
@@ -137,10 +134,10 @@ Problems World::add_switches(const Topology& topology) {
                                      ? static_cast<size_t>(options_.poll_burst)
                                      : 0,
                         .seed = options_.seed + (i << 32)});
+    node.jitter = RandomStream(options_.seed, static_cast<uint32_t>(i + 1), kJitterPurpose);
     if (options_.poll_model == config::PollModel::busy_poll)
       node.grid_offset = Duration::picoseconds(static_cast<int64_t>(
-          RandomStream(options_.seed, static_cast<uint32_t>(i + 1), kJitterPurpose).next64() %
-          static_cast<uint64_t>(options_.poll_period.ps())));
+          node.jitter.next64() % static_cast<uint64_t>(options_.poll_period.ps())));
   }
   return problems;
 }

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "lab/fabric/build_topology.h"
+#include "lab/world/packet_pool.h"
+#include "net/byte_order.h"
+#include "net/protocols.h"
 #include "net/quantity.h"
 #include "tests/unit/lab/check/checked_fabric.h"
 
@@ -432,6 +435,35 @@ TEST(Faults, AReconfigurationIsInForceForItsDuration) {
       testing::ElementsAre("faults.0.set: leaf1: buffer.profiles.lossless.xon: not known here"));
   EXPECT_THAT(lab::Faults::install(experiment, fabric.topology, *fabric.world, 1).problems(),
               testing::ElementsAre("faults.0.set: this program cannot reconfigure switches"));
+}
+
+// A frame that a fault of PFC concerns, and nothing else.
+Packet* pause_from(lab::PacketPool& pool) {
+  constexpr uint32_t kType = 12;
+  Packet* packet = pool.get();
+  packet->mbuf()->data_len = 60;
+  store_be16(packet->data() + kType, kEtherTypeMacControl);
+  return packet;
+}
+
+TEST(Faults, WhatALineLosesDoesNotDependOnOtherLines) {
+  lab::PacketPool pool(1);
+  Packet* pause = pause_from(pool);
+  const lab::FaultPlan plan{.config = {.type = FaultType::pfc_loss, .probability = 0.5},
+                            .lines = {3, 4}};
+  lab::LineFault alone(plan, {}, 1, false);
+  lab::LineFault between(plan, {}, 1, false);
+  int lost = 0, unlike = 0;
+  for (int frame = 0; frame < 64; ++frame) {
+    const bool lose = alone.judge(4, *pause).lose;
+    const bool other = between.judge(3, *pause).lose;
+    EXPECT_EQ(between.judge(4, *pause).lose, lose) << frame;
+    lost += lose ? 1 : 0;
+    unlike += lose != other ? 1 : 0;
+  }
+  EXPECT_GT(lost, 16);
+  EXPECT_LT(lost, 48);
+  EXPECT_GT(unlike, 16);  // lines draw for themselves
 }
 
 TEST(Faults, MistakesAreAllReportedByKeyWithWhatIsValid) {
