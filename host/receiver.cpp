@@ -1,6 +1,7 @@
 #include "host/receiver.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "net/assert.h"
 
@@ -27,7 +28,9 @@ Receivers::Receivers(const NicOptions& options, const Laws& laws, const Framer& 
       ledger_(ledger),
       queue_pairs_(options.receivers),
       outcomes_(options.receivers),
-      ring_(options.control_backlog),
+      most_waiting_(options.control_backlog),
+      ring_(std::bit_ceil(most_waiting_)),
+      ring_mask_(ring_.size() - 1),
       ood_histogram_(kOodBuckets) {}
 
 uint32_t Receivers::expect(const ReceiveSpec& spec) {
@@ -49,9 +52,8 @@ const ReceiveOutcome& Receivers::outcome(uint32_t qpn) const {
 }
 
 inline void Receivers::push(const Control& control) {
-  if (backlog_ == ring_.size()) return ledger_.count(NicCounter::control_backlog_drops);
-  const size_t slot = oldest_ + backlog_++;
-  ring_[slot < ring_.size() ? slot : slot - ring_.size()] = control;
+  if (backlog_ == most_waiting_) return ledger_.count(NicCounter::control_backlog_drops);
+  ring_[(oldest_ + backlog_++) & ring_mask_] = control;
 }
 
 // `port`: for the reply to leave from; 0: the QP's.
@@ -158,7 +160,7 @@ void Receivers::on_mark(uint32_t qpn, QueuePair& qp, Instant now) {
 void Receivers::transmit_control(Packet& out) {
   ASSERT(has_control());
   const Control control = ring_[oldest_];
-  if (++oldest_ == ring_.size()) oldest_ = 0;
+  oldest_ = (oldest_ + 1) & ring_mask_;
   --backlog_;
   HeaderTemplate& header = queue_pairs_[control.qpn].header;
   if (echoes_port_ && control.port != 0) [[unlikely]]

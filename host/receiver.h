@@ -92,7 +92,9 @@ class Receivers {
   size_t opened_ = 0;
   std::vector<QueuePair> queue_pairs_;
   std::vector<ReceiveOutcome> outcomes_;
-  std::vector<Control> ring_;
+  const size_t most_waiting_;
+  std::vector<Control> ring_;  // most_waiting_ rounded up to a power of two
+  const size_t ring_mask_;
   size_t oldest_ = 0;
   size_t backlog_ = 0;
   std::vector<uint64_t> ood_histogram_;
