@@ -45,7 +45,7 @@ class Dctcp : public RateControl {
  private:
   struct QueuePair {
     MarkedWindow window;
-    uint32_t full = 0;  // packets
+    uint32_t full{};  // packets
   };
 
   const config::DctcpConfig config_;

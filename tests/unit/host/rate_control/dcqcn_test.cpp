@@ -335,6 +335,22 @@ TEST(Pacing, ANakCutsTheRateOnlyWhenAsked) {
   }
 }
 
+// What has left since the last event counts, also for a CNP that comes too early to cut.
+TEST(Pacing, TheByteCounterGoesOnThroughACnpThatDoesNotCut) {
+  config::HostConfig config = halving();
+  config.dcqcn.decrease_interval = 100_us;
+  config.dcqcn.byte_counter = Bytes(3 * 1'082);
+  OneNic one(config, kLine);
+  const uint32_t qpn = one.send(10);
+  ASSERT_TRUE(one.transmit(at(0_us)).has_value());
+  one.cnp(qpn, at(0_us));
+  for (const Instant now : {at(1_us), at(2_us)}) ASSERT_TRUE(one.transmit(now).has_value());
+  one.cnp(qpn, at(3_us));
+  EXPECT_EQ(one.nic.rate_of(qpn, at(3_us)), 20_Gbps);
+  ASSERT_TRUE(one.transmit(at(4_us)).has_value());
+  EXPECT_EQ(one.nic.rate_of(qpn, at(4_us)), 30_Gbps);
+}
+
 TEST(Pacing, AVariableWindowFollowsTheRate) {
   config::HostConfig config = halving();
   config.window = config.variable_window = true;
