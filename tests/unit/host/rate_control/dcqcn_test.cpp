@@ -366,6 +366,22 @@ TEST(Pacing, AVariableWindowFollowsTheRate) {
   EXPECT_FALSE(one.transmit(at(9_us)).has_value());
 }
 
+TEST(Pacing, AVariableWindowGrowsWithTheRate) {
+  config::HostConfig config = halving();
+  config.window = config.variable_window = true;
+  config.bdp = Bytes(8 * 1'024);
+  config.dcqcn.increase_timer = 10_us;
+  OneNic one(config, kLine);
+  const uint32_t qpn = one.send(100);
+  EXPECT_EQ(one.transmit_data(at(0_us)).size(), 8u);
+  one.cnp(qpn, at(1_us));
+  one.ack(qpn, 4, at(12_us));  // three in flight, and 30 of 40 Gb/s since 11 us
+  int sent = 0;
+  for (const Instant now : {at(12_us), at(13_us), at(14_us), at(15_us)})
+    sent += one.transmit(now).has_value() ? 1 : 0;
+  EXPECT_EQ(sent, 3);
+}
+
 TEST(NotificationPoint, SendsOneCnpAnInterval) {
   config::HostConfig config = plain_config();
   config.congestion_control = config::CongestionControl::dcqcn;

@@ -27,6 +27,16 @@ TEST(GoBackN, ReceiverNamesAGapOnce) {
   EXPECT_EQ(one.nic.ood_histogram()[3], 1u);
 }
 
+TEST(GoBackN, APacketBehindTheLastIsMalformed) {
+  OneNic one(plain_config());
+  const uint32_t qpn = one.expect(3);
+  one.data(qpn, 3, at(0_us));  // ahead
+  for (int64_t i : {0, 1, 2, 3}) one.data(qpn, i, at(0_us));
+  EXPECT_THAT(one.replies(at(0_us)), ElementsAre("A0", "A1", "A2"));
+  EXPECT_EQ(one.count(NicCounter::malformed_packets), 2u);
+  EXPECT_EQ(one.nic.outcome_of_receiver(qpn).delivered_bytes, 3u * 1'024);
+}
+
 TEST(GoBackN, SenderGoesBackToTheNakedPacket) {
   OneNic one(plain_config());
   const uint32_t qpn = one.send(10);
