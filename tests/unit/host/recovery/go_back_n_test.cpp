@@ -27,6 +27,16 @@ TEST(GoBackN, ReceiverNamesAGapOnce) {
   EXPECT_EQ(one.nic.ood_histogram()[3], 1u);
 }
 
+TEST(GoBackN, TheLastBucketHasAllThatAreFarAhead) {
+  OneNic one(plain_config());
+  const uint32_t qpn = one.expect(3'000);
+  for (int64_t i : {1'022, 1'023, 1'024, 2'900}) one.data(qpn, i, at(0_us));
+  EXPECT_EQ(one.nic.ood_histogram().size(), 1'024u);
+  EXPECT_EQ(one.nic.ood_histogram()[1'022], 1u);
+  EXPECT_EQ(one.nic.ood_histogram()[1'023], 3u);
+  EXPECT_EQ(one.nic.outcome_of_receiver(qpn).max_ood, 2'900u);
+}
+
 TEST(GoBackN, APacketBehindTheLastIsMalformed) {
   OneNic one(plain_config());
   const uint32_t qpn = one.expect(3);
