@@ -44,6 +44,8 @@ struct alignas(32) PathRecord {
   std::atomic<uint8_t> congestion{0};         // most utilised link, as heard: 0..255 for 0..1
   std::atomic<uint8_t> suspicion{0};          // requests in a row that nothing answered
 
+  // As `requested_ns` is written.
+  static uint32_t wire_time(Instant at) { return static_cast<uint32_t>(at.ps() / 1'000); }
   // `now` is PathTable::record_time(), here and in age().
   // Writers. `smoothing`: of what the record holds, 1 / smoothing gives way to what is new.
   void take_delay(Duration sample, Instant now, int64_t smoothing = kSmoothing);

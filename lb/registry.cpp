@@ -33,6 +33,12 @@ ShimNeed shim_need(std::string_view scheme, bool rlb) {
   return rlb ? info->needs_with_rlb : info->needs;
 }
 
+// RLB asks how long each path takes, used or not.
+bool probes_idle(std::string_view scheme, bool rlb) {
+  const SchemeInfo* info = find_scheme(scheme);
+  return info != nullptr && (rlb || info->speech.probes_idle);
+}
+
 Problems check_parameters(std::string_view scheme, const ParameterMap& parameters) {
   const SchemeInfo* info = find_scheme(scheme);
   if (info == nullptr) return {unknown_scheme(scheme)};

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "lb/agent.h"
 #include "lb/parameters.h"
 #include "lb/selector.h"
 #include "lb/selector_init.h"
@@ -26,6 +27,7 @@ struct SchemeInfo {
   // While the live members stay the same and its packets follow closely (within `gap` where the
   // scheme has one), a flow keeps its path.
   bool promises_order = false;
+  Speech speech;  // of the bare scheme
   ShimNeed needs = ShimNeed::none;
   ShimNeed needs_with_rlb = ShimNeed::none;
   MakeSelector make = nullptr;           // the bare scheme
@@ -38,6 +40,7 @@ const SchemeInfo* find_scheme(std::string_view name);  // nullptr when there is 
 Result<std::unique_ptr<Selector>> make_selector(std::string_view scheme, const SelectorInit& init);
 // Of the scheme as make_selector() would make it; none for an unknown one.
 ShimNeed shim_need(std::string_view scheme, bool rlb);
+bool probes_idle(std::string_view scheme, bool rlb);
 // Empty when make_selector() would take them. Each problem starts with the parameter's name.
 Problems check_parameters(std::string_view scheme, const ParameterMap& parameters);
 

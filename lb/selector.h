@@ -34,6 +34,8 @@ struct FlowTableUse {
   size_t used = 0;  // of those that were asked about
 };
 
+class PathAgent;
+
 class Selector {
  public:
   virtual ~Selector() = default;
@@ -47,7 +49,9 @@ class Selector {
   virtual void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) = 0;
   // Asks about the places [from, from + count), both multiples of 4. For reports.
   virtual FlowTableUse flow_table(Instant now, size_t from, size_t count) = 0;
-  // Between two polls.
+  // What of it speaks to other switches, and lives as long; null: nothing does.
+  virtual PathAgent* agent() { return nullptr; }
+  // Between two polls; of its agent, too.
   virtual void rebase(const Rebase& rebase) = 0;
 };
 

@@ -58,8 +58,9 @@ ROOMS = {
     },
     "lb": {
         ".": (),
+        "agents": (".",),
         "rlb": (".",),
-        "schemes": (".", "rlb"),
+        "schemes": (".", "agents", "rlb"),
     },
     "host": {
         ".": (),

@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "lb/agents/load_reports.h"
 #include "lb/draws.h"
 #include "lb/dre.h"
 #include "lb/flowlets.h"
@@ -31,7 +32,7 @@ class Conga {
   static constexpr std::string_view kSummary =
       "each flowlet takes the path whose fullest link is the least full, told by the other end";
   static constexpr bool kPromisesOrder = true;
-  static constexpr ShimNeed kNeeds = ShimNeed::every;
+  static constexpr Speech kSpeech = LoadReports::kSpeech;
   using Token = NoToken;
 
   struct Parameters {
@@ -106,6 +107,13 @@ class Conga {
     flowlets_.put(standing.index, member, set);
   }
 
+  // What other leaves are told and tell.
+  void dress(Voice&, std::span<Dressing> burst) { reports_.dress(burst); }
+  void arrived(Voice&, std::span<const Arrival> burst) { reports_.arrived(burst); }
+  void on_feedback(Voice& voice, std::span<const Feedback> burst) {
+    LoadReports::on_feedback(voice, burst);
+  }
+
   void rebase(const Rebase& rebase) {
     flowlets_.rebase(rebase);
     for (LineLevel& line : lines_) rebase.shift(line.until);
@@ -170,6 +178,7 @@ class Conga {
   // A look at the levels, which is good for `hold`, whoever asked for it.
   mutable std::vector<LineLevel> lines_;  // by port
   mutable std::vector<Least> least_;      // by set
+  LoadReports reports_;
 };
 
 Conga::Conga(const SelectorInit& init, const Parameters& parameters)
@@ -181,7 +190,8 @@ Conga::Conga(const SelectorInit& init, const Parameters& parameters)
       flowlets_({parameters.gap, parameters.mode, SweepPhase::zero, parameters.entries}),
       dre_(init.dre),
       lines_(init.lines.size()),
-      least_(init.sets.size()) {
+      least_(init.sets.size()),
+      reports_(init.sets) {
   for (const PortLine& line : init.lines) capacity_.push_back(dre_.capacity(line.rate));
 }
 

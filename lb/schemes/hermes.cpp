@@ -75,7 +75,7 @@ class Hermes {
   static constexpr std::string_view kSummary =
       "flows keep away from paths that delay, mark or lose, and move only where it pays";
   static constexpr bool kPromisesOrder = false;
-  static constexpr ShimNeed kNeeds = ShimNeed::sampled;
+  static constexpr Speech kSpeech = {.shim = ShimNeed::sampled, .probes_idle = true};
   struct Token {
     bool drew = false;  // the member came from the next draw
   };

@@ -5,7 +5,8 @@
 //   S::Parameters, S::parameters() (lb/parameters.h), S::kSummary, S::kPromisesOrder,
 //   S(const SelectorInit&, const S::Parameters&),
 //   S::Token, what its commit() wants to know of its propose(), or NoToken,
-//   S::kNeeds, if it reads PathView::paths(): the ShimNeed that fills it,
+//   S::kSpeech, if it reads PathView::paths() or speaks: what of it (lb/agent.h), and the calls
+//   that this declares,
 //   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
 //   first propose: prefetches, values that depend on now() alone,
 //   if it remembers flows, flow_table(now, from, count), for reports,
@@ -20,6 +21,7 @@
 #include <memory>
 #include <utility>
 
+#include "lb/agent.h"
 #include "lb/buckets.h"
 #include "lb/registry.h"
 #include "lb/rlb/rlb.h"
@@ -34,11 +36,45 @@ inline RandomStream stream_of(const SelectorInit& init) {
   return {init.seed, entity, kPurpose};
 }
 
+namespace detail {
+
+// Whoever speaks of a scheme with something around it: the innermost, which the rest only chooses
+// for.
+template <class S>
+auto& speaker_in(S& scheme) {
+  if constexpr (requires { scheme.inner(); })
+    return speaker_in(scheme.inner());
+  else
+    return scheme;
+}
+template <class S>
+using SpeakerIn = std::remove_reference_t<decltype(speaker_in(std::declval<S&>()))>;
+
+struct NoAgent {
+  template <class S>
+  explicit NoAgent(S&) {}
+};
+template <class S>
+struct AgentFor {
+  using Type = NoAgent;
+};
+template <Speaks S>
+struct AgentFor<S> {
+  using Type = SchemeAgent<S>;
+};
+template <class S>
+using AgentOf = typename AgentFor<S>::Type;
+
+}  // namespace detail
+
 // RoCE ACK, NAK and CNP are flows of their own that every scheme sends by ECMP (reference 1.5):
 // here, so that neither schemes nor RLB ever see them. With SelectorInit::control_by_scheme only
 // control frames between leaves go so.
 template <PathScheme Scheme>
 class SelectorOf final : public Selector {
+  using Speaker = detail::SpeakerIn<Scheme>;
+  static_assert(has_what_it_declares<Speaker>(), "a call that S::kSpeech declares is missing");
+
  public:
   template <class Parameters>
   SelectorOf(const SelectorInit& init, const Parameters& parameters)
@@ -46,7 +82,8 @@ class SelectorOf final : public Selector {
         scheme_(init, parameters),
         control_(init.sets, {.buckets = kEcmpBuckets,
                              .share = BucketShare::equal,
-                             .seed = seed_of(init.seed, init.switch_id)}) {}
+                             .seed = seed_of(init.seed, init.switch_id)}),
+        agent_(detail::speaker_in(scheme_)) {}
 
   void select(const PathView& view, std::span<Packet* const> burst,
               std::span<const uint16_t> set_of) override {
@@ -88,6 +125,13 @@ class SelectorOf final : public Selector {
       return scheme_.flow_table(now, from, count);
     else
       return {};
+  }
+
+  PathAgent* agent() override {
+    if constexpr (Speaks<Speaker>)
+      return &agent_;
+    else
+      return nullptr;
   }
 
   void rebase(const Rebase& rebase) override {
@@ -152,6 +196,7 @@ class SelectorOf final : public Selector {
   uint16_t apart_;  // Packet::flags of those that go by ECMP
   Scheme scheme_;   // here: a small one shares a line with what leads to it
   BucketTable control_;
+  [[no_unique_address]] detail::AgentOf<Speaker> agent_;
 };
 
 namespace detail {
@@ -164,13 +209,13 @@ Result<std::unique_ptr<Selector>> make(const SelectorInit& init) {
   return std::unique_ptr<Selector>(std::make_unique<SelectorOf<S>>(init, parameters.value()));
 }
 
-// What a scheme declares as kNeeds, or none.
+// What a scheme declares, or nothing.
 template <class Scheme>
-constexpr ShimNeed need_of() {
-  if constexpr (requires { Scheme::kNeeds; })
-    return Scheme::kNeeds;
+constexpr Speech speech_of() {
+  if constexpr (Declares<Scheme>)
+    return Scheme::kSpeech;
   else
-    return ShimNeed::none;
+    return {};
 }
 
 }  // namespace detail
@@ -181,8 +226,9 @@ SchemeInfo describe(std::string_view name) {
           .summary = Scheme::kSummary,
           .parameters = kParameterInfos<Scheme>,
           .promises_order = Scheme::kPromisesOrder,
-          .needs = detail::need_of<Scheme>(),
-          .needs_with_rlb = std::max(Rlb<Scheme>::kNeeds, detail::need_of<Scheme>()),
+          .speech = detail::speech_of<Scheme>(),
+          .needs = detail::speech_of<Scheme>().shim,
+          .needs_with_rlb = std::max(Rlb<Scheme>::kNeeds, detail::speech_of<Scheme>().shim),
           .make = &detail::make<Scheme, Scheme>,
           .make_with_rlb = &detail::make<Rlb<Scheme>, Scheme>};
 }

@@ -27,6 +27,7 @@ struct PathFabric {
     size_t leaves = 2;
     std::optional<int> vlan;  // that all ports of the fabric are in, with its tag
     std::function<void(config::SwitchConfig& leaf)> change;
+    std::function<void(config::SwitchConfig& spine)> change_spine;
   };
   explicit PathFabric(const Setup& setup) : shape(shape_of(setup)) {
     for (const config::SwitchConfig& leaf : shape.leaves)
@@ -50,6 +51,8 @@ struct PathFabric {
       }
     if (setup.change)
       for (config::SwitchConfig& leaf : shape.leaves) setup.change(leaf);
+    if (setup.change_spine)
+      for (config::SwitchConfig& spine : shape.spines) setup.change_spine(spine);
     return shape;
   }
 

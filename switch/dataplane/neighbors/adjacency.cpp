@@ -32,7 +32,7 @@ Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Service
       egress_(services.egress),
       icmp_(services.icmp),
       peers_(services.peers),
-      paths_(services.paths),
+      shims_(services.shims),
       resequencer_(services.resequencer),
       messages_(context, services.egress),
       neighbors_(kNeighbors, ports),

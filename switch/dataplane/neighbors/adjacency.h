@@ -30,7 +30,7 @@
 #include "switch/dataplane/neighbors/neighbor_messages.h"
 #include "switch/dataplane/neighbors/neighbors.h"
 #include "switch/dataplane/paths/fabric_peers.h"
-#include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/paths/shim_dresser.h"
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/queues/resequencer.h"
@@ -53,7 +53,7 @@ class Adjacency {
     Egress& egress;
     IcmpResponder& icmp;
     const FabricPeers& peers;
-    PathService& paths;
+    ShimDresser& shims;
     Resequencer& resequencer;
   };
   Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services, size_t ports);
@@ -101,7 +101,7 @@ class Adjacency {
     const PortSettings& egress = context_.settings(packet->egress_port);
     const bool to_fabric = egress.role == config::PortRole::fabric;
     strip_headers(*packet, /*keep_shim=*/to_fabric);
-    if (to_fabric) paths_.dress(*packet);
+    if (to_fabric) shims_.dress(*packet);
     uint8_t* frame = packet->data();
     if ((packet->flags & (kPacketOriginated | kPacketShimControl)) == 0) [[likely]]
       decrement_ttl_of(*packet, frame + packet->l2_len);
@@ -145,7 +145,7 @@ class Adjacency {
   Egress& egress_;
   IcmpResponder& icmp_;
   const FabricPeers& peers_;
-  PathService& paths_;
+  ShimDresser& shims_;
   Resequencer& resequencer_;
   NeighborMessages messages_;
   NeighborTable neighbors_;

@@ -8,6 +8,7 @@
 
 #include "net/assert.h"
 #include "switch/dataplane/object/flow_scan.h"
+#include "switch/dataplane/paths/path_rows.h"
 
 namespace eddy {
 
@@ -21,13 +22,16 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       peers_(context_, buffer_, egress_, ports),
       warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
       failures_(context_, ports),
-      paths_(context_, {buffer_, egress_, peers_, failures_}),
+      frames_(context_, {buffer_, egress_, peers_}),
+      paths_(context_, frames_, failures_),
+      agents_(context_, {buffer_, frames_, paths_, failures_}, ports),
+      shims_(context_, paths_, agents_),
       resequencer_(context_),
-      adjacency_(context_, buffer_, {egress_, icmp_, peers_, paths_, resequencer_}, ports),
+      adjacency_(context_, buffer_, {egress_, icmp_, peers_, shims_, resequencer_}, ports),
       recirculation_(context_, {buffer_, predictor_, failures_}, ports),
-      forwarder_(context_, buffer_, {adjacency_, icmp_, paths_}),
+      forwarder_(context_, buffer_, {adjacency_, icmp_, shims_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
-      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, paths_}),
+      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, agents_}),
       links_up_(ports) {
   icmp_.connect(forwarder_);
   recirculation_.connect(forwarder_);
@@ -56,6 +60,7 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   context_.flush_freed();
   if (draining_ != nullptr) [[unlikely]]
     finish_drain();
+  agents_.follow_timers();
   next_timer_ = *std::min_element(context_.due.begin(), context_.due.end());
   return context_.stats;
 }
@@ -99,6 +104,8 @@ void ShardImpl::adopt_snapshot() {
   warnings_.adopt(*latest);
   failures_.adopt(*latest);
   paths_.adopt(*latest);
+  agents_.adopt(*latest);
+  shims_.adopt(*latest);
   pause_.adopt(*latest);
   peers_.adopt(*latest);
   adjacency_.adopt(*latest);
@@ -136,6 +143,7 @@ void ShardImpl::read(Mailbox& mail) {
     const size_t count = mail.receive(messages_);
     context_.stats.messages += static_cast<uint32_t>(count);
     for (size_t i = 0; i < count; ++i) take_message(messages_[i]);
+    agents_.tell();
   }
 }
 
@@ -159,6 +167,7 @@ void ShardImpl::take_packets(PacketLane& lane) {
     ++context_.stats.messages;
     std::fill_n(&burst[count], kPacketsAhead, burst[0]);  // so that looking ahead needs no end
     for (size_t i = 0; i < kPacketsAhead; ++i) rte_prefetch0(burst[i]);
+    shims_.dress({burst.data(), count}, ShimDresser::From::other_shard);
     for (size_t i = 0; i < count; ++i) {
       rte_prefetch0(burst[i + kPacketsAhead]);
       rte_prefetch0(burst[i + kFramesAhead]->data());
@@ -170,9 +179,11 @@ void ShardImpl::take_packets(PacketLane& lane) {
 void ShardImpl::take_message(const Message& message) {
   switch (message.kind) {
     case Message::Kind::warning:
-      return warnings_.take(message.warning);
+      return warnings_.take(message.what.warning);
     case Message::Kind::path:
-      return paths_.take(message.path);
+      return agents_.take(message.what.path);
+    case Message::Kind::agent:
+      return agents_.take(message.what.agent);
     case Message::Kind::wake:
       return;
     case Message::Kind::frame:
@@ -194,7 +205,7 @@ void ShardImpl::carry_out(Command& command) {
       command.row_count = adjacency_.dump(command.rows);
       break;
     case Command::Kind::dump_paths:
-      command.row_count = paths_.dump(command.path_rows);
+      command.row_count = dump_paths(context_, command.path_rows);
       break;
     case Command::Kind::scan_flows:
       scan_flows(context_, command.flows);
@@ -262,6 +273,7 @@ void ShardImpl::on_timers() {
   pause_.on_timers();
   warnings_.on_timers();
   paths_.on_timers();
+  agents_.on_timers();
   follow_links({});  // and paths
   peers_.on_timers();
   adjacency_.on_timers();
@@ -289,6 +301,7 @@ void ShardImpl::rebase(const Rebase& rebase) {
   recirculation_.rebase(rebase);
   pause_.rebase(rebase);
   if (context_.selector != nullptr) context_.selector->rebase(rebase);
+  agents_.rebase(rebase);  // after the selector, whose agent has the deadlines that it reads
 }
 
 bool ShardImpl::mail_waits() const {

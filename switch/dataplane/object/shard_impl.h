@@ -13,8 +13,11 @@
 #include "switch/dataplane/neighbors/adjacency.h"
 #include "switch/dataplane/neighbors/icmp_responder.h"
 #include "switch/dataplane/object/shard.h"
+#include "switch/dataplane/paths/agent_host.h"
+#include "switch/dataplane/paths/control_frames.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/paths/shim_dresser.h"
 #include "switch/dataplane/pipeline/forwarder.h"
 #include "switch/dataplane/pipeline/ingress.h"
 #include "switch/dataplane/pipeline/pause_control.h"
@@ -88,7 +91,10 @@ class ShardImpl final : public Shard {
   FabricPeers peers_;
   PathWarnings warnings_;
   FailureDetector failures_;
+  ControlFrames frames_;
   PathService paths_;
+  AgentHost agents_;
+  ShimDresser shims_;
   Resequencer resequencer_;
   Adjacency adjacency_;
   Recirculation recirculation_;

@@ -1,37 +1,34 @@
-// PathService: measures the paths between leaves by the shim (net/shim.h): delay, ECN marks,
-// utilisation, and what has arrived.
+// PathService: measures the paths between leaves by stamps and their echoes: delay, ECN marks,
+// load, and what has arrived.
 //
-// A source leaf gives packets to other leaves a shim, and some of them a stamp, at most one for
-// each path and sample time. It probes idle paths in the class that is measured. A destination leaf
-// notes what a shim says. It echoes a stamp by the next packet to its leaf or, after `echo`, by a
-// frame of its own. A switch on the way counts the hop, notes the utilisation of its port, and
-// obeys a pinned path's second choice; where it chose by itself it takes the mark "has kept to its
-// path" off.
+// A source leaf stamps some packets to other leaves, at most one for each path and sample time. A
+// destination leaf notes what a shim says. It echoes a stamp by the next packet to its leaf or,
+// after `echo`, by a frame of its own. This is the measuring alone: ShimDresser gives packets their
+// shims, AgentHost asks the agents, of which one probes idle paths, and ControlFrames carries
+// frames.
 // Delays are round trips without the time that the echo waited, or one way where the clock is
 // common. They begin when the packet joins its queue. What is heard is checked: a stamp that this
 // switch did not send or has seen answered, a wait longer than the time that passed, an unknown
 // leaf or path are counted and change nothing. A stamp proves that what went before it in its queue
 // has arrived. With several shards it proves only what the others had handed over a while before
 // (proof_lag). Owner: the shard. The record of a path is written by the shard of its port, which
-// hears by mail of echoes that come in elsewhere. Bounds: what PathTable and PathEchoes hold; one
-// probe for each path and probe time. Cost: a few loads for a packet that gets no shim, and for one
-// that does about its 32 octets. Source: reference 1.4, 1.6 to 1.8, B.6.
+// hears by mail of echoes that come in elsewhere. Bounds: what PathTable and PathEchoes hold. Cost:
+// a few loads for a packet that gets no stamp. Source: reference 1.4, 1.6 to 1.8, B.6.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 
+#include "lb/agent.h"
 #include "lb/path_table.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/rebase.h"
 #include "net/shim.h"
-#include "switch/dataplane/paths/fabric_peers.h"
+#include "switch/dataplane/paths/control_frames.h"
 #include "switch/dataplane/paths/failure_detector.h"
-#include "switch/dataplane/queues/egress.h"
-#include "switch/dataplane/queues/ingress_buffer.h"
-#include "switch/dataplane/state/command.h"
 #include "switch/dataplane/state/path_echoes.h"
 #include "switch/dataplane/state/path_plan.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -40,19 +37,12 @@ namespace eddy {
 
 class PathService {
  public:
-  static constexpr uint8_t kMostHops = 8;              // of a control frame
-  static constexpr uint32_t kLongestControl = 128;     // octets of a control frame
   static constexpr uint32_t kDeviated = 1u << 31;      // in Shim::hold_ns: the stamp left its way
   static constexpr uint32_t kLongestDelay = 1u << 30;  // ns; no echo is believed that is older
+  static constexpr size_t kMostFeedback = 96;          // kept for agents
 
-  struct Services {
-    IngressBuffer& buffer;
-    Egress& egress;
-    const FabricPeers& peers;
-    FailureDetector& failures;
-  };
-  PathService(ShardContext& context, const Services& services)
-      : context_(context), services_(services) {}
+  PathService(ShardContext& context, ControlFrames& frames, FailureDetector& failures)
+      : context_(context), frames_(frames), failures_(failures) {}
 
   // Before the poll reads what other shards have sent.
   // `all_given`: what this shard selected in earlier polls is in its lanes.
@@ -60,88 +50,96 @@ class PathService {
     if (context_.dressing) [[unlikely]]
       note_time(all_given);
   }
-
-  // A packet on its way to a fabric port, with no tags: a shim if it is to have one, and what a
-  // switch on the way has to say.
-  void dress(Packet& packet) {
-    if (packet.has(kPacketShim)) [[unlikely]]
-      return pass(packet);
-    if (!context_.dressing || packet.next_hop >= next_hop_count_) return;
-    const NextHop& next_hop = context_.next_hops[packet.next_hop];
-    if (next_hop.kind != NextHop::Kind::path_set) return;
-    if (always_ || echoes_ == nullptr || echoes_->waiting(next_hop.set) != 0 ||
-        may_be_due(packet, next_hop.set)) [[unlikely]]
-      consider(packet, next_hop.set);
+  bool measures() const { return echoes_ != nullptr; }
+  uint32_t now_ns() const { return now_ns_; }  // modulo 2^32
+  // A stamp may prove something: nothing that was selected long before it is still between shards.
+  bool keeps_up() const {
+    return context_.sole || context_.now - given_before_ <= plan_->proof_lag;
   }
+  // Shards that rest say where they are when they are polled.
+  void wake_others();
 
-  // Of a packet with a shim and a set to choose from: true when its path id has chosen.
-  bool steer(Packet& packet, uint16_t set);
-  // A packet with a shim came in at a fabric port.
-  void arrived(const Packet& packet, uint32_t shim_offset);
-  // A control frame with a shim, from a fabric port. Takes it; or makes it ready to go on by the
-  // set that is returned.
-  std::optional<uint16_t> control(Packet* packet);
-  // What another shard heard of a path of ours.
-  void take(const PathReport& report);
-
-  void adopt(const Snapshot& now);
-  void on_timers();
-  // Stamps are the same: a rebase goes back by whole turns of theirs.
-  void rebase(const Rebase& rebase);
-  // Every member of every set, as far as there are rows; how many there were.
-  size_t dump(std::span<PathRow> rows) const;
-
- private:
-  // As far as this shard knows; others stamp the same path.
+  // Stamps of our packets. A stamp may be due as far as this shard knows; others stamp the same
+  // path.
   bool may_be_due(const Packet& packet, size_t set) const {
     return packet.queue == measured_queue_ && echoes_->stamp_is_due(set, packet.member);
   }
   bool is_due(const Packet& packet, size_t set);
-  void note_time(bool all_given);
-  void plan_stamps();
-  void make_due();
-  void add_shim(Packet& packet, uint16_t set, bool due);
-  void pass(Packet& packet);
-  bool may_stamp(const lb::PathRecord& record);
-  void wake_others();
-  void consider(Packet& packet, uint16_t set);
-  void look_around();
-  void request(PortId port, lb::PathRecord& record);
+  // The packet takes a stamp.
+  void stamp(const Packet& packet, size_t set);
+  // True: in a frame of our own, by a path of ours.
+  bool probe(size_t set, lb::MemberIndex member);
+
   // What a shim says of a path that ends here; no flags: nothing.
   struct Telling {
     uint32_t echoed_ns = 0;
     uint32_t hold_ns = 0;
     PathId path;
     uint8_t flags = 0;
+    uint8_t place = 0;
     uint8_t congestion = 0;
     uint8_t packets = 0;
     uint8_t marked = 0;
   };
+  // Stamps of the set's leaf that wait for their echo, as a mask of places.
+  uint64_t waiting(size_t set) const { return echoes_ == nullptr ? 0 : echoes_->waiting(set); }
+  // The echo that waits longest for a packet to the set's leaf, which takes it.
   Telling tell(size_t set);
-  Telling tell_of(HeardPath& heard);
-  void note(PortId port, const Shim& shim, bool ect, bool ce);
+  // The packet has something else to say in its place.
+  void put_back(size_t set, uint8_t place);
+  bool has_place(size_t set, uint8_t place) const { return echoes_->has(set, place); }
+  // What was counted of the path at the place and not told yet, without an echo.
+  Telling report(size_t set, uint8_t place);
+
+  // What a shim says of a path that ends here. Nothing: its leaf is none of ours, which is counted.
+  struct Noted {
+    uint16_t set;
+    uint8_t place;
+    bool fresh;  // which another path had before, or none
+  };
+  std::optional<Noted> note(PortId port, const Shim& shim, bool ect, bool ce);
+  // What the other end tells of a path of ours.
   void hear(PortId port, const Shim& shim);
-  void apply(lb::PathRecord& record, PortId port, const PathReport& report);
-  bool take_echo(lb::PathRecord& record, PortId port, const PathReport& report);
-  bool make_ready(Packet* packet, const Shim& shim);
-  Packet* make_frame(PortId port, const Shim& shim);
+  // What another shard heard of a path of ours.
+  void take(const PathReport& report);
+  // What agents want to be told: lb::FeedbackKind. They keep the load in its record themselves.
+  void want(uint8_t feedback) { wanted_ = feedback; }
+  std::span<const lb::Feedback> feedback() const { return {feedback_.data(), feedback_count_}; }
+  bool feedback_waits() const { return feedback_count_ != 0; }
+  bool feedback_is_full() const { return feedback_count_ + kMostKinds > kMostFeedback; }
+  void clear_feedback() { feedback_count_ = 0; }
+
+  void adopt(const Snapshot& now);
+  void on_timers();
+  // Stamps are the same: a rebase goes back by whole turns of theirs.
+  void rebase(const Rebase& rebase);
+
+ private:
+  static constexpr size_t kMostKinds = 3;  // that one report brings
+
+  void note_time(bool all_given);
+  void plan_stamps();
+  void make_due();
+  bool may_stamp(const lb::PathRecord& record);
+  void look_around();
+  void request(PortId port, lb::PathRecord& record);
+  Telling tell_of(HeardPath& heard);
+  void wait(size_t set, const PathEchoes::Place& place);
+  void apply(lb::PathKey path, const PathReport& report);
+  bool take_echo(lb::PathKey path, PortId port, const PathReport& report);
+  void pass_on(const lb::Feedback& told);
   void flush(size_t set);
   void send_feedback(size_t set, HeardPath& heard);
   void look_after(size_t set);
-  void probe(size_t set, lb::MemberIndex member);
   void start_measuring();
   void follow_timers();
-  PathRow row_of(size_t set, lb::MemberIndex member) const;
   std::optional<lb::MemberIndex> member_of(size_t set, PathId path) const;
-  bool keeps_up() const;
 
   ShardContext& context_;
-  Services services_;
+  ControlFrames& frames_;
+  FailureDetector& failures_;
   const PathPlan* plan_ = nullptr;  // of the snapshot, as is what follows
   PathEchoes* echoes_ = nullptr;
-  size_t next_hop_count_ = 0;
-  bool every_ = false;   // packet has a shim
-  bool always_ = false;  // every_, or some set is pinned
   uint32_t now_ns_ = 0;  // modulo 2^32
   uint32_t sample_ns_ = 0;
   uint32_t due_every_ns_ = 0;  // the stamps of one set; 0: of every packet
@@ -150,10 +148,13 @@ class PathService {
   QueueId measured_queue_;
   bool woke_ = false;     // others, before the next look
   bool asked_ = false;    // in this poll, other shards where they are
+  uint8_t wanted_ = 0;    // lb::FeedbackKind
   Instant given_before_;  // what other shards selected before it has reached our queues
   Instant next_look_;     // at a set
   size_t next_set_ = 0;
   const lb::PathTable* measured_ = nullptr;  // whose records of ours have been started
+  size_t feedback_count_ = 0;
+  std::array<lb::Feedback, kMostFeedback> feedback_{};  // that no agent has been told yet
 };
 
 }  // namespace eddy

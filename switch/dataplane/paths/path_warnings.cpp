@@ -115,7 +115,7 @@ void PathWarnings::tell_other_shards(const lb::WarningMark& mark) {
   const CommonState& common = context_.common;
   for (size_t to = 0; to < common.shards; ++to)
     if (to != context_.id.index())
-      (void)context_.tell(ShardId(to), {.kind = Message::Kind::warning, .warning = mark});
+      (void)context_.tell(ShardId(to), {.kind = Message::Kind::warning, .what = mark});
 }
 
 void PathWarnings::relay(const lb::WarningMark& mark, const Cnm& message) {
@@ -234,7 +234,8 @@ bool PathWarnings::send(PortId port, const Cnm& message) {
 
 void PathWarnings::place(Packet* packet) {
   const PortId port = packet->egress_port;
-  store_mac(packet->data(), services_.peers.mac(port));
+  if (context_.settings(port).role == config::PortRole::fabric)
+    store_mac(packet->data(), services_.peers.mac(port));
   services_.egress.originate(port, packet);
 }
 

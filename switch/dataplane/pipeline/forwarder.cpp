@@ -6,7 +6,7 @@
 #include "net/byte_order.h"
 #include "net/protocols.h"
 #include "switch/dataplane/neighbors/adjacency.h"
-#include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/paths/shim_dresser.h"
 
 namespace eddy {
 namespace {
@@ -21,7 +21,7 @@ Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Service
       buffer_(buffer),
       adjacency_(services.adjacency),
       icmp_(services.icmp),
-      paths_(services.paths),
+      shims_(services.shims),
       outgoing_(context.sole ? 0 : context.common.shards) {}
 
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
@@ -42,7 +42,7 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
     if (!packet->has(kPacketOriginated) &&
         !buffer_.admit(packet, backlog, to_set ? context_.shim_reserve : 0)) [[unlikely]]
       continue;
-    if (to_set && packet->has(kPacketShim) && paths_.steer(*packet, next_hop.set)) [[unlikely]] {
+    if (to_set && packet->has(kPacketShim) && shims_.steer(*packet, next_hop.set)) [[unlikely]] {
       direct[direct_count++] = packet;
     } else if (to_set) {
       choice.packets[choice.count] = packet;
@@ -62,7 +62,7 @@ void Forwarder::relay(Packet* packet, uint16_t set) {
   if (context_.live[set] == 0) return buffer_.drop(packet, DropReason::no_live_path);
   if (!buffer_.admit(packet, 0)) return;
   Choice alone{.packets = {packet}, .sets = {set}, .count = 1};
-  if (!paths_.steer(*packet, set)) choose(alone);
+  if (!shims_.steer(*packet, set)) choose(alone);
   hand_over({&packet, 1});
   if (!context_.sole) send_outgoing();
 }
@@ -171,6 +171,7 @@ std::optional<uint16_t> Forwarder::set_of(Packet* packet) {
 }
 
 inline void Forwarder::hand_over(std::span<Packet* const> packets) {
+  shims_.dress(packets, ShimDresser::From::choice);
   for (Packet* packet : packets) {
     if (turns_back(packet) || !fits_mtu(packet)) [[unlikely]]
       continue;

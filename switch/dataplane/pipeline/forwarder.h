@@ -24,14 +24,14 @@
 namespace eddy {
 
 class Adjacency;
-class PathService;
+class ShimDresser;
 
 class Forwarder final : public PacketOriginator {
  public:
   struct Services {
     Adjacency& adjacency;
     IcmpResponder& icmp;
-    PathService& paths;
+    ShimDresser& shims;
   };
   Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services);
 
@@ -87,7 +87,7 @@ class Forwarder final : public PacketOriginator {
   IngressBuffer& buffer_;
   Adjacency& adjacency_;
   IcmpResponder& icmp_;
-  PathService& paths_;
+  ShimDresser& shims_;
   PacketFifo originated_;
   struct Outgoing {
     std::array<Packet*, kBurst> packets;

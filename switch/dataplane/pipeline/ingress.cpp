@@ -80,6 +80,7 @@ void Ingress::run() {
   const MacControl apart = std::exchange(mac_control_, {});
   context_.count(received.port, PortCounter::rx_packets, packets.size() - apart.packets);
   context_.count(received.port, PortCounter::rx_bytes, bytes - apart.bytes);
+  services_.agents.tell();
   context_.stats.received += static_cast<uint32_t>(packets.size());
   if (count != 0) services_.forwarder.forward({accepted.data(), count}, backlog);
 }
@@ -94,6 +95,7 @@ inline bool Ingress::accept(Packet* packet, const Source& source) {
 
 // Behind those of its port that came before, as its echo proves that they are on their way.
 void Ingress::relay(std::span<Packet* const> before, int64_t backlog) {
+  services_.agents.tell();
   if (!before.empty()) services_.forwarder.forward(before, backlog);
   services_.forwarder.relay(std::exchange(relay_.packet, nullptr), relay_.set);
 }
@@ -138,7 +140,7 @@ bool Ingress::accept_unusual(Packet* packet, const ParsedFrame& frame,
   if (packet->has(kPacketShim)) {
     if (settings.role == config::PortRole::host)
       return refuse(packet, DropReason::control_on_host_port);
-    services_.paths.arrived(*packet, frame.shim_offset);
+    services_.agents.arrived(*packet, frame.shim_offset);
   }
   if (!is_neighbor_discovery(*packet, frame)) return true;
   services_.adjacency.neighbor_discovery(packet);
@@ -163,7 +165,7 @@ void Ingress::serve(Packet* packet, const ParsedFrame& frame, const PortSettings
     case FrameKind::shim_control:
       if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
       if (frame.vlan_id != 0) take_vlan_off(*packet);
-      if (const auto set = services_.paths.control(packet)) relay_ = {packet, *set};
+      if (const auto set = services_.agents.control(packet)) relay_ = {packet, *set};
       return;
     case FrameKind::link_local:
       return buffer_.drop(packet, DropReason::link_local);

@@ -11,8 +11,8 @@
 #include "net/packet.h"
 #include "net/parse.h"
 #include "switch/dataplane/neighbors/adjacency.h"
+#include "switch/dataplane/paths/agent_host.h"
 #include "switch/dataplane/paths/fabric_peers.h"
-#include "switch/dataplane/paths/path_service.h"
 #include "switch/dataplane/paths/path_warnings.h"
 #include "switch/dataplane/pipeline/forwarder.h"
 #include "switch/dataplane/pipeline/pause_control.h"
@@ -42,7 +42,7 @@ class Ingress {
     FabricPeers& peers;
     Forwarder& forwarder;
     PathWarnings& warnings;
-    PathService& paths;
+    AgentHost& agents;
   };
   Ingress(ShardContext& context, IngressBuffer& buffer, const Services& services)
       : context_(context), buffer_(buffer), services_(services) {}

@@ -91,6 +91,13 @@ namespace eddy {
   X(path_reports_stale, "echoes of stamps that were answered already or never sent")         \
   X(path_reports_impossible, "echoes whose times cannot be")                                 \
   X(path_reports_evicted, "times a leaf had more paths to us than we have to it")            \
+  X(agent_frames, "frames of path agents sent by the port, other than probes")               \
+  X(agent_frames_heard, "frames of other switches' path agents that ours heard")             \
+  X(agent_frames_unheard, "of these, that they did not: too many came at once")              \
+  X(agent_frames_forged, "frames in our own name, or of a leaf that is none of ours")        \
+  X(agent_frames_stale, "frames that an agent knew to be old, repeated or of no flow")       \
+  X(agent_over_budget, "frames beyond an agent's share of the port's line: not sent")        \
+  X(agent_undeclared, "frames and fields of shims that an agent had not declared: not sent") \
   X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
   X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")       \
   X(rx_oversize_packets, "frames that came in pieces too long for one packet buffer, dropped")

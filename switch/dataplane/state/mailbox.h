@@ -7,11 +7,13 @@
 // receiver waits for each line of a ring that was written. Source: architecture, sections 4 and 6.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "lb/warning_table.h"
 #include "net/ids.h"
 #include "net/packet.h"
+#include "net/shim.h"
 #include "switch/dataplane/state/spsc_ring.h"
 
 namespace eddy {
@@ -32,14 +34,28 @@ struct PathReport {
   uint8_t marked;
 };
 
+// A frame of another switch's path agent, which another shard heard.
+struct AgentMail {
+  std::array<uint8_t, kShimControlLimit> octets{};  // as on the wire
+  PortId port;                                      // by which it came
+  bool for_us = true;
+};
+
 struct Message {
   // wake: nothing but a poll is wanted.
-  enum class Kind : uint8_t { command, warning, frame, path, wake };
+  enum class Kind : uint8_t { command, warning, frame, path, agent, wake };
   Kind kind{};
   Command* command = nullptr;  // command
-  lb::WarningMark warning;     // warning
   Packet* frame = nullptr;     // frame: of ours, complete but for its destination, for egress_port
-  PathReport path{};           // path
+  union What {
+    What() : warning() {}
+    What(const lb::WarningMark& mark) : warning(mark) {}  // NOLINT(google-explicit-constructor)
+    What(const PathReport& report) : path(report) {}      // NOLINT(google-explicit-constructor)
+    What(const AgentMail& mail) : agent(mail) {}          // NOLINT(google-explicit-constructor)
+    lb::WarningMark warning;
+    PathReport path;
+    AgentMail agent;
+  } what;  // as `kind` says
 };
 
 // Octets that an ingress PG gets back.

@@ -53,6 +53,7 @@ class PathEchoes {
     HeardPath& heard;
     uint8_t index;  // in the group
     bool evicted;   // another path's state was lost
+    bool fresh;     // the path had no place
   };
   // The place of a path of the set's leaf, taken if it has none.
   Place place(size_t set, PathId path) {
@@ -63,34 +64,24 @@ class PathEchoes {
       const uint32_t index = (home + i) & mask;
       HeardPath& heard = heard_[group.first + index];
       if (heard.used && heard.path != path) continue;
-      if (!heard.used) {
-        heard = {.path = path, .used = true};
-        ++groups_[set].used;
-      }
-      return {heard, static_cast<uint8_t>(index), false};
+      const bool fresh = !heard.used;
+      if (fresh) heard = {.path = path, .used = true};
+      return {heard, static_cast<uint8_t>(index), false, fresh};
     }
     HeardPath& heard = heard_[group.first + home];
     heard = {.path = path, .used = true};
     groups_[set].waiting &= ~(uint64_t{1} << home);
-    return {heard, static_cast<uint8_t>(home), true};
+    return {heard, static_cast<uint8_t>(home), true, true};
   }
 
   // Stamps of the set's leaf that wait for their echo, as a mask of places.
   uint64_t waiting(size_t set) const { return groups_[set].waiting; }
   HeardPath& at(size_t set, uint8_t index) { return heard_[groups_[set].first + index]; }
+  bool has(size_t set, uint8_t index) const {
+    return index < groups_[set].size && heard_[groups_[set].first + index].used;
+  }
   void wait(size_t set, uint8_t index) { groups_[set].waiting |= uint64_t{1} << index; }
   void done(size_t set, uint8_t index) { groups_[set].waiting &= ~(uint64_t{1} << index); }
-  // The next place in turn that somebody uses, to tell of what is not a stamp; null: none.
-  HeardPath* next_report(size_t set) {
-    Group& group = groups_[set];
-    if (group.used == 0) return nullptr;
-    for (;;) {
-      HeardPath& heard = heard_[group.first + group.turn];
-      group.turn = static_cast<uint8_t>((group.turn + 1u) & (group.size - 1));
-      if (heard.used) return &heard;
-    }
-  }
-
   // Our own paths: a stamp is due on the member, as far as this shard knows.
   bool stamp_is_due(size_t set, size_t member) const {
     return (groups_[set].stamps_due >> member & 1) != 0;
@@ -108,8 +99,6 @@ class PathEchoes {
     uint32_t size;  // 1..64
     uint64_t waiting = 0;
     uint64_t stamps_due = ~uint64_t{0};
-    uint8_t turn = 0;
-    uint8_t used = 0;  // places; one that is used stays so
   };
   std::vector<Group> groups_;  // by set
   std::unique_ptr<HeardPath[]> heard_;

@@ -26,6 +26,13 @@ lb::ShimNeed need_of(const config::SwitchConfig& config) {
   __builtin_unreachable();
 }
 
+// Whoever asks for shims by configuration asks for what is measured by them.
+bool has_idle_paths_probed(const config::SwitchConfig& config) {
+  const config::ShimUse shim = config.path_service.shim;
+  return shim == config::ShimUse::sampled || shim == config::ShimUse::every ||
+         lb::probes_idle(config.load_balancer.scheme, config.rlb.enabled());
+}
+
 // A software switch answers when it polls.
 Duration base_rtt_of(const config::SwitchConfig& config) {
   Duration longest = Duration::nanoseconds(100);
@@ -73,6 +80,7 @@ PathPlan PathPlan::of(const config::SwitchConfig& config, std::span<const lb::Pa
   plan.sample = service.sample.value_or(plan.base_rtt * kSampleAfter);
   plan.echo = service.echo.value_or(plan.base_rtt / 2);
   plan.probe = service.probe.value_or(plan.base_rtt * kProbeAfter);
+  plan.probes_idle = plan.need != lb::ShimNeed::none && has_idle_paths_probed(config);
   // One that is in use is stamped in time by its packets.
   plan.rest = std::clamp(plan.sample + plan.sample / 2, plan.probe / 2, plan.probe);
   plan.proof_lag = shards == 1 ? Duration{} : plan.base_rtt / 4;

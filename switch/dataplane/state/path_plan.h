@@ -38,7 +38,8 @@ struct PathPlan {
   Duration base_rtt;
   Duration sample;
   Duration echo;
-  Duration probe;      // 0: none
+  Duration probe;            // 0: none
+  bool probes_idle = false;  // somebody wants to know how long paths take that nobody uses
   Duration rest;       // a path that was not stamped for so long is probed when it is looked at
   Duration proof_lag;  // by how much a stamp may outrun packets on their way between shards
   int smoothing = 4;
@@ -58,6 +59,8 @@ struct PathPlan {
   }
   // Packets to other leaves may get a shim here.
   bool dresses() const { return need != lb::ShimNeed::none || pins; }
+  // In which every set is looked at once.
+  Duration look_round() const { return probe > Duration{} ? probe : base_rtt * kPatience; }
   lb::PathTable::Parameters table_parameters() const;
   bool operator==(const PathPlan&) const = default;
 };

@@ -50,8 +50,8 @@ void CommonState::rebase(const Rebase& rebase) {
   for (const std::unique_ptr<Mailbox>& mailbox : mailboxes) {
     if (mailbox == nullptr) continue;
     mailbox->for_each([&rebase](Message& message) {
-      rebase.shift(message.warning.expiry);
-      rebase.shift(message.path.heard_at);
+      if (message.kind == Message::Kind::warning) rebase.shift(message.what.warning.expiry);
+      if (message.kind == Message::Kind::path) rebase.shift(message.what.path.heard_at);
     });
   }
 }

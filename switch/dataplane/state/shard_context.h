@@ -148,6 +148,7 @@ enum class Timers : uint8_t {
   predictor,
   warnings,
   paths,
+  agents,
   recirculation,
   resequencer,
 };

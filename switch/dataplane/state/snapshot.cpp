@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lb/agents/idle_prober.h"
+#include "lb/agents/load_reports.h"
 #include "lb/registry.h"
 
 namespace eddy {
@@ -328,6 +330,41 @@ std::shared_ptr<PathEchoes> echoes_of(const Snapshot& now, size_t shard, const S
   return std::make_shared<PathEchoes>(now.path_sets);
 }
 
+// Whatever the scheme is: who probes idle paths, and who tells of loads where each packet has a
+// shim and the scheme has no reports of its own. They know of paths as long as what is measured of
+// them.
+std::vector<std::shared_ptr<lb::PathAgent>> agents_of(const Snapshot& now, size_t shard,
+                                                      const lb::PathAgent* of_scheme,
+                                                      const Snapshot* previous) {
+  if (now.paths == nullptr) return {};
+  const bool reports = of_scheme != nullptr && (of_scheme->speech().fields & lb::kFieldReport) != 0;
+  const bool needs_reporter = now.path_plan.need == lb::ShimNeed::every && !reports;
+  const bool needs_prober = now.path_plan.probes_idle;
+  const size_t count = (needs_prober ? 1 : 0) + (needs_reporter ? 1 : 0);
+  if (same_measurement(previous, now) && previous->schemes[shard].agents.size() == count)
+    return previous->schemes[shard].agents;
+  const PathPlan& plan = now.path_plan;
+  std::vector<std::shared_ptr<lb::PathAgent>> agents;
+  if (needs_prober)
+    agents.push_back(
+        std::make_shared<lb::IdleProber>(lb::IdleProber::Plan{.sets = now.path_sets.size(),
+                                                              .first = now.leaf.index(),
+                                                              .round = plan.look_round(),
+                                                              .probes = plan.probe > Duration{},
+                                                              .rest = plan.rest}));
+  if (needs_reporter) agents.push_back(std::make_shared<lb::LoadReporter>(now.path_sets));
+  return agents;
+}
+
+// As long as an agent asks, flows need not be learned anew.
+std::shared_ptr<ReplyFlows> reply_flows_of(size_t shard, const lb::PathAgent* agent,
+                                           const Snapshot* previous) {
+  if (agent == nullptr || !agent->speech().replies) return nullptr;
+  if (previous != nullptr && previous->schemes[shard].reply_flows != nullptr)
+    return previous->schemes[shard].reply_flows;
+  return std::make_shared<ReplyFlows>();
+}
+
 // What is held against paths lasts as long as what is measured of them.
 std::shared_ptr<PathJudges> judges_of(const Snapshot& now, size_t shard, const Snapshot* previous) {
   if (now.paths == nullptr || now.path_plan.detector.mode != config::DetectorMode::guarded)
@@ -374,6 +411,9 @@ Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Sn
     scheme.warnings = warnings_of(snapshot, i, previous);
     scheme.flows = flows_of(snapshot, i, previous, options.sites);
     scheme.echoes = echoes_of(snapshot, i, previous);
+    const lb::PathAgent* speaker = scheme.selector->agent();
+    scheme.agents = agents_of(snapshot, i, speaker, previous);
+    scheme.reply_flows = reply_flows_of(i, speaker, previous);
     scheme.judges = judges_of(snapshot, i, previous);
     scheme.orders = orders_of(snapshot, i, previous, options.sites);
     snapshot.schemes.push_back(std::move(scheme));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "lb/agent.h"
 #include "lb/dre.h"
 #include "lb/path_set.h"
 #include "lb/path_table.h"
@@ -36,6 +37,7 @@
 #include "switch/dataplane/state/path_echoes.h"
 #include "switch/dataplane/state/path_judges.h"
 #include "switch/dataplane/state/path_plan.h"
+#include "switch/dataplane/state/reply_flows.h"
 #include "switch/dataplane/state/resequence_plan.h"
 #include "switch/dataplane/state/routes.h"
 
@@ -128,6 +130,9 @@ struct ShardScheme {
   std::shared_ptr<PathEchoes> echoes;          // null: no path is measured
   std::shared_ptr<PathJudges> judges;          // null: no path is judged
   std::shared_ptr<FlowOrders> orders;          // null: nothing is put in order
+  std::shared_ptr<ReplyFlows> reply_flows;     // null: no agent hears replies
+  // That stand by themselves, beside the selector's own.
+  std::vector<std::shared_ptr<lb::PathAgent>> agents;
   // By path set: members whose port is up, without failed ones where there are others.
   std::unique_ptr<std::vector<lb::MemberMask>> live;
 };

@@ -57,17 +57,16 @@ TEST(PathEchoes, APathWithoutAPlaceTakesAnothersWithNothingOfItsState) {
   EXPECT_FALSE(rig.echoes.place(0, PathId(77)).evicted) << "it has its place now";
 }
 
-TEST(PathEchoes, ReportsGoRoundThePlacesInUse) {
+TEST(PathEchoes, APlaceIsFreshToThePathThatComes) {
   Rig rig;
-  EXPECT_EQ(rig.echoes.next_report(0), nullptr);
-  rig.echoes.place(0, PathId(5));
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(rig.echoes.next_report(0)->path, PathId(5));
-  rig.echoes.place(0, PathId(6));
-  rig.echoes.place(0, PathId(7));
-  std::map<PathId, int> told;
-  for (int i = 0; i < 9; ++i) ++told[rig.echoes.next_report(0)->path];
-  EXPECT_EQ(told, (std::map<PathId, int>{{PathId(5), 3}, {PathId(6), 3}, {PathId(7), 3}}));
-  EXPECT_EQ(rig.echoes.next_report(1), nullptr);
+  EXPECT_FALSE(rig.echoes.has(0, 0));
+  const uint8_t index = rig.echoes.place(0, PathId(5)).index;
+  EXPECT_TRUE(rig.echoes.has(0, index));
+  EXPECT_FALSE(rig.echoes.place(0, PathId(5)).fresh);
+  for (size_t path = 6; path < 9; ++path) EXPECT_TRUE(rig.echoes.place(0, PathId(path)).fresh);
+  EXPECT_TRUE(rig.echoes.place(0, PathId(77)).fresh) << "another's until now";
+  EXPECT_FALSE(rig.echoes.has(0, 4)) << "there are four";
+  EXPECT_FALSE(rig.echoes.has(1, 0)) << "another leaf's";
 }
 
 TEST(PathEchoes, EachMemberOwesAStampUntilItHasOne) {

@@ -205,7 +205,7 @@ TEST(PathForgery, AFrameForALeafWeDoNotKnowOrOnTheRoadForEverEndsHere) {
   rig.hear(shim);
   EXPECT_EQ(drops(rig.rig.object(), DropReason::no_route), 1u);
   shim.destination_leaf = kThem;
-  shim.hop_count = PathService::kMostHops;
+  shim.hop_count = ControlFrames::kMostHops;
   rig.hear(shim);
   EXPECT_EQ(drops(rig.rig.object(), DropReason::ttl_expired), 1u);
   EXPECT_TRUE(rig.rig.object().balance().holds());

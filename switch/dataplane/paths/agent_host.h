@@ -1,0 +1,141 @@
+// AgentHost: where the path agents of a shard live (lb/agent.h). It asks each for what it declared,
+// in bursts, and is the Voice by which they speak.
+//
+// The agents are the scheme's, if it speaks, and those that stand by themselves because something
+// else needs them (Snapshot::schemes). All that comes in by a port is gathered and told before
+// packets that came with it go on. What an agent may not do it does not get done: fields and frames
+// that it did not declare and frames beyond its share of a port's line are counted and not sent.
+// Frames in our own name or of a leaf that is none of ours are counted and not heard. A frame that
+// is heard is told to the agents of all shards, by mail. Owner: the shard. Bounds: kMostAgents;
+// kMostHeard frames a poll. Cost: nothing for a packet where no agent asks. Source:
+// docs/adr/0025.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lb/agent.h"
+#include "net/ids.h"
+#include "net/packet.h"
+#include "net/rebase.h"
+#include "net/shim.h"
+#include "switch/dataplane/paths/control_frames.h"
+#include "switch/dataplane/paths/failure_detector.h"
+#include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/state/mailbox.h"
+#include "switch/dataplane/state/reply_flows.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class AgentHost final : public lb::Voice {
+ public:
+  static constexpr size_t kMostAgents = 4;
+  static constexpr uint32_t kMostHeard = 64;            // frames of agents, by a poll
+  static constexpr int64_t kSendBurst = 2 * kMaxPaths;  // frames that a port sends at once
+
+  struct Services {
+    IngressBuffer& buffer;
+    ControlFrames& frames;
+    PathService& paths;
+    const FailureDetector& failures;
+  };
+  AgentHost(ShardContext& context, const Services& services, size_t ports)
+      : context_(context), services_(services), budgets_(ports) {}
+
+  // A packet with a shim came in at a fabric port.
+  void arrived(const Packet& packet, uint32_t shim_offset);
+  // A control frame with a shim, from a fabric port. Takes it; or makes it ready to go on by the
+  // set that is returned.
+  std::optional<uint16_t> control(Packet* packet);
+  // By mail: what another shard heard.
+  void take(const PathReport& report);
+  void take(const AgentMail& mail);
+  // Tells the agents what came in.
+  void tell() {
+    if (something_came_) [[unlikely]]
+      tell_agents();
+  }
+
+  // Some agent writes in shims.
+  bool dresses() const { return dressers_ != 0; }
+  void dress(std::span<lb::Dressing> burst);
+  // Fields that no agent declared which was asked until now; they are counted.
+  void take_out_undeclared(lb::Dressing& dressing);
+  // Some agent hears of answers to our hosts.
+  bool hears_replies() const { return asks_.replies; }
+  // Packets whose egress port is chosen, at most kBurst.
+  void watch_replies(std::span<Packet* const> packets);
+
+  void adopt(const Snapshot& now);
+  void on_timers();
+  // At the end of a poll: whatever was asked may have set a deadline.
+  void follow_timers() {
+    if (asks_.timers) [[unlikely]]
+      read_deadlines();
+  }
+  void rebase(const Rebase& rebase);
+
+  // lb::Voice
+  lb::PathView view() override { return context_.view_without_loop(); }
+  LeafId leaf() const override { return context_.snapshot->leaf; }
+  lb::PathTable* paths() override { return context_.paths; }
+  bool is_own_set(uint16_t set) const override;
+  bool owns(lb::PathKey path) const override;
+  bool wants_answer(lb::PathKey path) const override;
+  bool stamps_prove() const override { return services_.paths.keeps_up(); }
+  void wake_others() override { services_.paths.wake_others(); }
+  Duration proof_lag() const override { return context_.snapshot->path_plan.proof_lag; }
+  bool send(const lb::Utterance& utterance) override;
+  void disbelieve(PortId port) override { context_.count(port, PortCounter::agent_frames_stale); }
+
+ private:
+  struct Asks {  // what some agent declared
+    bool arrivals = false;
+    bool replies = false;
+    bool timers = false;
+    uint16_t hears = 0;
+    uint16_t overhears = 0;
+  };
+  // Of frames that agents sent by a port: the time at which they would have been due at their share
+  // of its line.
+  struct Budget {
+    Instant due = Instant::long_past();
+  };
+
+  bool dresses(const lb::PathAgent& agent) const;
+  void add(lb::PathAgent* agent);
+  void note(const Packet& packet, lb::Arrival& arrival);
+  void tell_agents();
+  bool is_believable(PortId port, const Shim& shim);
+  bool hear(PortId port, const ShimControl& message, bool for_us);
+  void tell_other_shards(const lb::HeardFrame& frame);
+  bool may_make(const lb::PathAgent& agent, const lb::Utterance& utterance) const;
+  bool take_budget(PortId port, uint8_t line_percent);
+  void read_deadlines();
+  std::span<lb::PathAgent* const> agents() const { return {agents_.data(), agent_count_}; }
+
+  ShardContext& context_;
+  Services services_;
+  Asks asks_;
+  std::array<lb::PathAgent*, kMostAgents> agents_{};  // of the snapshot
+  size_t agent_count_ = 0;
+  size_t standing_ = 0;                     // of these, not a selector's
+  uint8_t declared_ = 0;                    // fields, of the agents asked in this dress()
+  size_t dressers_ = 0;                     // agents that write in shims
+  const lb::PathAgent* speaker_ = nullptr;  // whose call it is
+  ReplyFlows* flows_ = nullptr;             // of the snapshot; null: no agent hears replies
+  Instant heard_at_;                        // the poll whose frames heard_now_ counts
+  uint32_t heard_now_ = 0;
+  bool something_came_ = false;  // that no agent has been told yet
+  size_t arrival_count_ = 0;
+  size_t heard_count_ = 0;
+  std::array<lb::Arrival, kBurst> arrivals_{};  // that no agent has been told yet
+  std::array<lb::HeardFrame, kBurst> heard_{};  // likewise
+  std::vector<Budget> budgets_;                 // by port
+};
+
+}  // namespace eddy

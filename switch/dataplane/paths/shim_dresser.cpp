@@ -1,0 +1,237 @@
+#include "switch/dataplane/paths/shim_dresser.h"
+
+#include <algorithm>
+
+#include "lb/members.h"
+#include "net/byte_order.h"
+#include "switch/dataplane/queues/rewrite.h"
+
+namespace eddy {
+namespace {
+
+// Of the 32 octets.
+constexpr size_t kFlagsAt = 1;
+constexpr size_t kPathAt = 6;
+constexpr size_t kReportPathAt = 8;
+constexpr size_t kCongestionAt = 10;
+constexpr size_t kReportLoadAt = 11;
+constexpr size_t kHopsAt = 12;
+constexpr size_t kTolerableDelayAt = 14;
+constexpr size_t kEchoedAt = 20;
+constexpr size_t kHoldAt = 24;
+constexpr size_t kPacketsAt = 28;
+constexpr size_t kMarkedAt = 29;
+constexpr uint8_t kOneHop = 0x10;
+constexpr uint8_t kHopMask = 0xf0;
+constexpr uint8_t kHopByHop = 0xff;
+constexpr uint8_t kNoEcho = 0xff;
+
+void set_flags(uint8_t* shim, unsigned flags) {
+  shim[kFlagsAt] = static_cast<uint8_t>(shim[kFlagsAt] | flags);
+}
+void clear_flags(uint8_t* shim, unsigned flags) {
+  shim[kFlagsAt] = static_cast<uint8_t>(shim[kFlagsAt] & ~flags);
+}
+
+}  // namespace
+
+void ShimDresser::adopt(const Snapshot& now) {
+  plan_ = &now.path_plan;
+  next_hop_count_ = now.next_hops.size();
+  every_ = plan_->need == lb::ShimNeed::every;
+  in_bursts_ = plan_->dresses() && (every_ || plan_->pins || agents_.dresses());
+  singly_ = plan_->dresses() && !in_bursts_;
+  looks_at_bursts_ = in_bursts_ || agents_.hears_replies();
+}
+
+void ShimDresser::look_at_burst(std::span<Packet* const> packets, From from) {
+  if (in_bursts_) dress_burst(packets, from);
+  if (agents_.hears_replies()) agents_.watch_replies(packets);
+}
+
+bool ShimDresser::is_member(const Packet& packet, uint16_t set) const {
+  const lb::PathSet& to = context_.path_sets[set];
+  return packet.member < to.count && to.members[packet.member].port == packet.egress_port;
+}
+
+bool ShimDresser::is_from_host(const Packet& packet) const {
+  return context_.settings(packet.ingress_port).role == config::PortRole::host &&
+         !packet.has(kPacketOriginated) && packet.mbuf()->data_off >= kShimHeader;
+}
+
+// The place of the path whose echo it carries, or kNoEcho.
+[[gnu::always_inline]] inline uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set, bool due,
+                                                            const Common& common) {
+  rte_mbuf* mbuf = packet.mbuf();
+  uint8_t flags = common.flags;
+  if (due) {
+    flags |= kShimRttRequest | kShimSampled;
+    paths_.stamp(packet, set);
+  }
+  PathService::Telling told;
+  const bool carries = paths_.waiting(set) != 0;
+  if (carries) [[unlikely]]
+    told = paths_.tell(set);
+  const Shim shim{.flags = static_cast<uint8_t>(flags | told.flags),
+                  .source_leaf = common.leaf,
+                  .destination_leaf = common.leaf_of_set[set],
+                  .path = packet.path,
+                  .feedback_path = told.path,
+                  .feedback_congestion = told.congestion,
+                  .traffic_class = packet.traffic_class,
+                  .sent_ns = common.now_ns,
+                  .echoed_ns = told.echoed_ns,
+                  .hold_ns = told.hold_ns,
+                  .feedback_packets = told.packets,
+                  .feedback_marked = told.marked,
+                  .inner_ethertype = load_be16(packet.data() + kEthernetHeader - 2)};
+  mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kShimHeader);
+  mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
+  mbuf->pkt_len += common.octets;
+  packet.wire_len += common.octets;
+  packet.l2_len = static_cast<uint8_t>(packet.l2_len + kShimHeader);
+  packet.flags = static_cast<uint16_t>(packet.flags | common.packet_flags);
+  uint8_t* frame = packet.data();  // the MACs are still to be written
+  store_be16(frame + kEthernetHeader - 2, kEtherTypeShim);
+  encode(shim, {frame + kEthernetHeader, kShimHeader});
+  context_.count(packet.egress_port, PortCounter::shim_tx_packets);
+  return carries ? told.place : kNoEcho;
+}
+
+// A packet that a stamp may be due for, or that an echo waits for.
+void ShimDresser::consider(Packet& packet, uint16_t set) {
+  if (!is_member(packet, set)) return;
+  const bool due = paths_.is_due(packet, set);
+  if ((due || paths_.waiting(set) != 0) && is_from_host(packet))
+    (void)add_shim(packet, set, due, common());
+}
+
+ShimDresser::Common ShimDresser::common() const {
+  const bool is_free = plan_->shim_octets == 0;
+  return {.leaf_of_set = plan_->leaf_of_set.data(),
+          .now_ns = paths_.now_ns(),
+          .octets = plan_->shim_octets,
+          .leaf = context_.snapshot->leaf,
+          .flags = static_cast<uint8_t>(paths_.keeps_up() ? kShimPinned : 0),
+          .packet_flags = static_cast<uint16_t>(kPacketShim | (is_free ? kPacketFreeShim : 0))};
+}
+
+// Of a packet from a host. What exceeds the MTU is dropped before its queue, and takes neither
+// stamp nor echo with it.
+inline uint16_t ShimDresser::set_to_dress(const Packet& packet, From from) const {
+  const bool stale = from == From::other_shard && packet.next_hop >= next_hop_count_;
+  if ((packet.flags & (kPacketShim | kPacketOriginated)) != 0 || stale) return kNoSet;
+  const NextHop& next_hop = context_.next_hops[packet.next_hop];
+  const PortSettings& out = context_.settings(packet.egress_port);
+  const bool ours = context_.sole || out.owner == context_.id;
+  if (next_hop.kind != NextHop::Kind::path_set || !ours ||
+      packet.wire_len - packet.l2_len > out.max_l3_len || packet.mbuf()->data_off < kShimHeader)
+    return kNoSet;
+  return from == From::choice || is_member(packet, next_hop.set) ? next_hop.set : kNoSet;
+}
+
+void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
+  const bool asks = agents_.dresses();
+  const bool measures = paths_.measures();
+  const Common same = common();
+  PortId ingress = PortId::none();
+  bool from_host = false;
+  size_t count = 0;
+  for (Packet* packet : packets) {
+    if (packet->ingress_port != ingress) {
+      ingress = packet->ingress_port;
+      from_host = context_.settings(ingress).role == config::PortRole::host;
+    }
+    const uint16_t set = from_host ? set_to_dress(*packet, from) : kNoSet;
+    if (set == kNoSet) continue;
+    const bool due = measures && paths_.may_be_due(*packet, set) && paths_.is_due(*packet, set);
+    if (!due && !every_ && plan_->pinned[set] == 0 && paths_.waiting(set) == 0) continue;
+    strip_headers(*packet, /*keep_shim=*/false);
+    const uint8_t echo = add_shim(*packet, set, due, same);
+    if (!asks) continue;
+    lb::Dressing& dressing = dressings_[count];
+    dressing.packet = packet;
+    dressing.set = set;
+    dressing.may_report = echo == kNoEcho && every_;
+    dressing.fields.written = 0;
+    echoes_[count++] = echo;
+  }
+  if (count != 0) ask_agents(count);
+}
+
+void ShimDresser::ask_agents(size_t count) {
+  agents_.dress({dressings_.data(), count});
+  for (size_t i = 0; i < count; ++i) {
+    if (dressings_[i].fields.written == 0) continue;
+    agents_.take_out_undeclared(dressings_[i]);
+    write_fields(dressings_[i], echoes_[i]);
+  }
+}
+
+void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
+  const lb::ShimFields& fields = dressing.fields;
+  uint8_t* shim = dressing.packet->data() + kEthernetHeader;
+  if ((fields.written & lb::kFieldReport) != 0 && dressing.may_report &&
+      paths_.has_place(dressing.set, fields.report_place)) {
+    const PathService::Telling told = paths_.report(dressing.set, fields.report_place);
+    set_flags(shim, told.flags);
+    store_be16(shim + kReportPathAt, static_cast<uint16_t>(fields.report_path.index()));
+    shim[kReportLoadAt] = fields.report_load;
+    store_be32(shim + kEchoedAt, told.echoed_ns);
+    store_be32(shim + kHoldAt, told.hold_ns);
+    shim[kPacketsAt] = told.packets;
+    shim[kMarkedAt] = told.marked;
+  }
+  if ((fields.written & lb::kFieldEpoch) != 0)
+    shim[kHopsAt] = static_cast<uint8_t>((shim[kHopsAt] & ~3) | (fields.epoch & 3));
+  if ((fields.written & lb::kFieldChannel) != 0)
+    shim[kHopsAt] =
+        static_cast<uint8_t>((shim[kHopsAt] & ~0xc) | (fields.virtual_channel & 3) << 2);
+  if ((fields.written & lb::kFieldDelay) != 0) {
+    store_be16(shim + kTolerableDelayAt, fields.tolerable_delay);
+    set_flags(shim, kShimTolerableDelay);
+  }
+  if ((fields.written & lb::kFieldTail) == 0) return;
+  // Its time stands where an echo's wait does.
+  if (echo_place != kNoEcho) paths_.put_back(dressing.set, echo_place);
+  clear_flags(shim, kShimRttEcho | kShimFeedback);
+  if (fields.tail) set_flags(shim, kShimTail);
+  if (fields.rerouted) set_flags(shim, kShimRerouted);
+  store_be32(shim + kHoldAt, fields.tail_sent_ns);
+}
+
+// On its way through a switch that is neither end.
+void ShimDresser::pass(Packet& packet) {
+  uint8_t* shim = packet.data() + kEthernetHeader;
+  if ((shim[kHopsAt] & kHopMask) != kHopMask)
+    shim[kHopsAt] = static_cast<uint8_t>(shim[kHopsAt] + kOneHop);
+  const PortId port = packet.egress_port;
+  const uint32_t utilisation = context_.dre->utilisation(
+      context_.signals(port), plan_->capacities[port.index()], context_.now);
+  shim[kCongestionAt] = static_cast<uint8_t>(
+      std::max<uint32_t>(shim[kCongestionAt], std::min<uint32_t>(utilisation >> 8, UINT8_MAX)));
+}
+
+bool ShimDresser::steer(Packet& packet, uint16_t set) {
+  const lb::PathSet& to = context_.path_sets[set];
+  uint8_t* shim = packet.data() + packet.l2_len - kShimHeader;
+  const uint8_t second = shim[kPathAt + 1];
+  if (to.count == 1) return false;
+  if (second == kHopByHop || (shim[kHopsAt] & kHopMask) != 0) {
+    clear_flags(shim, kShimPinned);
+    return false;
+  }
+  for (lb::MemberIndex i = 0; i < to.count; ++i) {
+    if (to.members[i].path.index() >> 8 != second) continue;
+    if (!lb::contains(context_.live[set], i)) break;
+    packet.member = i;
+    packet.egress_port = to.members[i].port;
+    packet.path = to.members[i].path;
+    return true;
+  }
+  context_.count(packet.ingress_port, PortCounter::path_deviated_packets);
+  clear_flags(shim, kShimPinned);
+  return false;
+}
+
+}  // namespace eddy

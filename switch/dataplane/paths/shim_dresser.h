@@ -1,0 +1,98 @@
+// ShimDresser: gives packets to other leaves their shim, and changes it on their way.
+//
+// A source leaf writes where the packet comes from and goes, a stamp where one is due
+// (PathService), an echo that waits, and what the agents add in the fields that they declared
+// (AgentHost). Where each packet gets a shim or an agent writes in them, a burst is dressed at
+// once, before its packets are handed to their queues; else packet by packet. A switch on the way
+// counts the hop, notes the load of its port, and obeys a pinned path's second choice; where it
+// chose by itself it takes the mark "has kept to its path" off. Owner: the shard of the egress
+// port. Cost: a few loads for a packet that gets no shim, and for one that does about its 32
+// octets. Source: reference 1.4, 1.6, 1.9.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "lb/agent.h"
+#include "net/packet.h"
+#include "net/shim.h"
+#include "switch/dataplane/paths/agent_host.h"
+#include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/state/path_plan.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class ShimDresser {
+ public:
+  ShimDresser(ShardContext& context, PathService& paths, AgentHost& agents)
+      : context_(context), paths_(paths), agents_(agents) {}
+
+  // Where a burst of packets whose egress ports are chosen comes from.
+  enum class From : uint8_t {
+    choice,       // of this poll, by the snapshot in force
+    other_shard,  // which may have had another snapshot
+  };
+  // At most kBurst, before they are delivered. Those for other shards' ports are left to these.
+  // Agents hear of RoCE replies among them.
+  void dress(std::span<Packet* const> packets, From from) {
+    if (looks_at_bursts_) [[unlikely]]
+      look_at_burst(packets, from);
+  }
+  // One of them on its way to a fabric port, with no tags: a shim if it is to have one, and what a
+  // switch on the way has to say.
+  void dress(Packet& packet) {
+    if (packet.has(kPacketShim)) [[unlikely]] {
+      // A host sends none: what comes from one has been dressed here.
+      if (context_.settings(packet.ingress_port).role != config::PortRole::host) pass(packet);
+      return;
+    }
+    if (!singly_ || packet.next_hop >= next_hop_count_) return;
+    const NextHop& next_hop = context_.next_hops[packet.next_hop];
+    if (next_hop.kind != NextHop::Kind::path_set) return;
+    if (paths_.waiting(next_hop.set) != 0 || paths_.may_be_due(packet, next_hop.set)) [[unlikely]]
+      consider(packet, next_hop.set);
+  }
+  // Of a packet with a shim and a set to choose from: true when its path id has chosen.
+  bool steer(Packet& packet, uint16_t set);
+  void adopt(const Snapshot& now);
+
+ private:
+  static constexpr uint16_t kNoSet = PathPlan::kNoSet;
+
+  struct Common {  // to all shims of a poll
+    const LeafId* leaf_of_set;
+    uint32_t now_ns;
+    uint32_t octets;  // that one is charged with
+    LeafId leaf;
+    uint8_t flags;  // ShimFlag
+    uint16_t packet_flags;
+  };
+  Common common() const;
+
+  void look_at_burst(std::span<Packet* const> packets, From from);
+  void dress_burst(std::span<Packet* const> packets, From from);
+  uint16_t set_to_dress(const Packet& packet, From from) const;
+  bool is_member(const Packet& packet, uint16_t set) const;
+  bool is_from_host(const Packet& packet) const;
+  void consider(Packet& packet, uint16_t set);
+  void ask_agents(size_t count);
+  void write_fields(lb::Dressing& dressing, uint8_t echo_place);
+  uint8_t add_shim(Packet& packet, uint16_t set, bool due, const Common& common);
+  void pass(Packet& packet);
+
+  ShardContext& context_;
+  PathService& paths_;
+  AgentHost& agents_;
+  const PathPlan* plan_ = nullptr;  // of the snapshot, as is what follows
+  size_t next_hop_count_ = 0;
+  bool every_ = false;  // packet has a shim
+  bool singly_ = false;
+  bool in_bursts_ = false;
+  bool looks_at_bursts_ = false;
+  std::array<lb::Dressing, kBurst> dressings_{};  // of the burst in hand
+  std::array<uint8_t, kBurst> echoes_{};          // that they took
+};
+
+}  // namespace eddy
