@@ -8,9 +8,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from lib.schemes import scheme_names  # noqa: E402
+
 BUILD = Path(os.environ["EDDY_BIN"]).parent
 SCHEME = Path(__file__).resolve().parent / "scheme"
-SAID = "first takes path 1; 8 schemes come with the library\n"
+SAID = f"first takes path 1; {len(scheme_names())} schemes come with the library\n"
 
 
 def output_of(*command, **options):
