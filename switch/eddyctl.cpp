@@ -58,7 +58,9 @@ int run(Arguments& arguments) {
   if (Problems problems = check_names(arguments); !problems.empty()) return fail(kUsage, problems);
   const Result<Action> action = parse_words(arguments.words);
   if (!action.ok()) return fail(kUsage, action.problems());
-  const std::string command = action.value().command();
+  const std::string command = action.value().report ? "show" : action.value().command();
+  if (Problems problems = check_options(arguments, command); !problems.empty())
+    return fail(kUsage, problems);
   if (command == "counters") {
     std::cout << (arguments.markdown ? counters_markdown() : counters_text());
     return kDone;

@@ -1,6 +1,7 @@
 #include "switch/control/ctl/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -31,12 +32,46 @@ void declare_which(CLI::App& app, Arguments& arguments) {
                      ->excludes(name)
                      ->excludes(folder)
                      ->excludes(socket);
-  app.parse_complete_callback([&arguments, fabric] {
+  app.parse_complete_callback([&app, &arguments, fabric] {
+    for (const CLI::Option* option : app.get_options())
+      if (option->count() > 0 && !option->get_lnames().empty())
+        arguments.given.push_back("--" + option->get_lnames().front());
     arguments.of_fabric = fabric->count() > 0;
     // "--fabric top": the word that follows is the command where there is no other.
     if (arguments.of_fabric && arguments.words.empty() && !arguments.fabric.empty())
       arguments.words.push_back(std::exchange(arguments.fabric, ""));
   });
+}
+
+struct Concerns {
+  std::string_view option;
+  std::vector<std::string_view> commands;
+};
+
+// --fabric is not here: it says itself what it is for.
+const std::vector<Concerns>& concerns() {
+  static const std::vector<std::string_view> of_one_switch = {
+      "show", "clear", "set", "reload", "top", "healthy", "techsupport"};
+  static const std::vector<Concerns> all = {
+      {"--name", of_one_switch},
+      {"--socket", of_one_switch},
+      {"--dir", {"show", "clear", "set", "reload", "top", "healthy", "techsupport", "list"}},
+      {"--json", {"show", "clear", "set", "reload", "top", "healthy"}},
+      {"--all", {"show", "top", "healthy", "techsupport"}},
+      {"--port", {"show", "clear"}},
+      {"--leaf", {"show"}},
+      {"--top", {"show"}},
+      {"--watch", {"show", "top"}},
+      {"--ports", {"healthy"}},
+      {"--out", {"techsupport"}},
+      {"--markdown", {"counters"}}};
+  return all;
+}
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (const std::string_view word : words) out += (out.empty() ? "" : ", ") + std::string(word);
+  return out;
 }
 
 std::vector<std::string> port_choices() {
@@ -78,6 +113,17 @@ Problems default_name(Arguments& arguments) {
 
 Problems check_names(const Arguments& arguments) {
   return arguments.name.empty() ? Problems{} : check_plain_name("--name", arguments.name);
+}
+
+Problems check_options(const Arguments& arguments, std::string_view command) {
+  Problems problems;
+  for (const Concerns& each : concerns()) {
+    if (std::ranges::find(arguments.given, each.option) == arguments.given.end()) continue;
+    if (std::ranges::find(each.commands, command) != each.commands.end()) continue;
+    problems.push_back(std::string(each.option) + " does not concern " + std::string(command) +
+                       "; it is for " + joined(each.commands));
+  }
+  return problems;
 }
 
 int fail(int code, const Problems& problems) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/result.h"
@@ -37,6 +38,7 @@ struct Arguments {
   std::string ports;  // that count for health: of port_choice_words()
   ReportOptions options;
   std::vector<std::string> words;
+  std::vector<std::string> given;  // options of the line, as "--json"
 };
 
 // Switches of the folder, and not one: healthy, top, techsupport.
@@ -50,6 +52,8 @@ void declare(CLI::App& app, Arguments& arguments);
 // that concern one switch.
 Problems default_name(Arguments& arguments);
 Problems check_names(const Arguments& arguments);
+// Of options that do not concern the command.
+Problems check_options(const Arguments& arguments, std::string_view command);
 
 // Says the problems and returns the code.
 int fail(int code, const Problems& problems);
