@@ -143,12 +143,22 @@ int main(int argc, char** argv) {
       "2 bad configuration or usage.");
   app.set_version_flag("--version", eddy::version_line("eddyd"));
   app.add_option("--config", request.config, "configuration file (YAML)");
-  app.add_flag("--check", request.check, "check the configuration, say what it means, and end");
-  app.add_flag("--print-config", request.print_config, "print the configuration in force, and end");
-  app.add_flag("--schema", request.schema, "print the JSON Schema of the configuration, and end");
-  auto* const capabilities = app.add_flag(
-      "--capabilities", request.capabilities,
-      "print what each kind of port asks of the kernel, with --config what this one does, and end");
+  auto* const check =
+      app.add_flag("--check", request.check, "check the configuration, say what it means, and end");
+  auto* const print = app.add_flag("--print-config", request.print_config,
+                                   "print the configuration in force, and end")
+                          ->excludes(check);
+  auto* const schema = app.add_flag("--schema", request.schema,
+                                    "print the JSON Schema of the configuration, and end")
+                           ->excludes(check)
+                           ->excludes(print);
+  auto* const capabilities =
+      app.add_flag("--capabilities", request.capabilities,
+                   "print what each kind of port asks of the kernel, with --config what this one "
+                   "does, and end")
+          ->excludes(check)
+          ->excludes(print)
+          ->excludes(schema);
   app.add_flag("--json", request.json, "with --capabilities: as JSON")->needs(capabilities);
   app.add_flag("--json-log", request.json_log, "log one JSON object a line");
   app.add_option("--wait", request.wait,

@@ -1,6 +1,7 @@
 """eddyd as a process: signals, reload, bad configurations and what it cannot have."""
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -395,6 +396,13 @@ class Refusing(OnFabric):
                 done = run(BINARIES / "eddyd", "--config", self.fabric.switches[0].path, option, value, check=False)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(said, done.stderr)
+
+    def test_it_prints_one_thing_at_a_time(self):
+        modes = ("--check", "--print-config", "--schema", "--capabilities")
+        for first, second in itertools.combinations(modes, 2):
+            done = run(BINARIES / "eddyd", "--config", self.fabric.switches[0].path, second, first, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), (first, second))
+            self.assertRegex(done.stderr, "excludes")
 
     def test_a_file_that_is_not_there(self):
         done = run(BINARIES / "eddyd", "--config", "/nonexistent.yaml", check=False)
