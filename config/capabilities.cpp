@@ -142,6 +142,10 @@ std::string CapabilitySet::words(std::string_view before, std::string_view gap) 
   return out;
 }
 
+std::string CapabilitySet::named() const {
+  return (list().size() == 1 ? "capability " : "capabilities ") + words("CAP_", ", ");
+}
+
 std::span<const std::string_view> port_kind_names() {
   return kKinds;
 }

@@ -46,6 +46,7 @@ class CapabilitySet {
   constexpr CapabilitySet operator-(CapabilitySet other) const { return of(bits_ & ~other.bits_); }
   std::vector<Capability> list() const;                                    // ascending
   std::string words(std::string_view before, std::string_view gap) const;  // "CAP_NET_RAW, ..."
+  std::string named() const;  // "capability CAP_NET_RAW", "capabilities CAP_NET_ADMIN, CAP_NET_RAW"
   bool operator==(const CapabilitySet&) const = default;
 
  private:

@@ -10,28 +10,17 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "switch/dpdk/driver_thread.h"
 #include "switch/dpdk/interface.h"
 #include "switch/dpdk/packet_socket.h"
+#include "system/privileges.h"
 #include "system/unix_socket.h"
 
 namespace eddy {
 namespace {
 
 constexpr uint16_t kDescriptors = 1'024;
-
-config::CapabilitySet held_capabilities() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (word != "CapEff:") continue;
-    uint64_t mask = 0;
-    status >> std::hex >> mask;
-    return config::CapabilitySet::of_mask(mask);
-  }
-  return config::CapabilitySet::of_mask(~uint64_t{0});  // unknown: let the device say it
-}
 
 std::string socket_of(const DeviceArgs& device) {
   return std::string(device.find("socket").value_or("/run/memif.sock"));
@@ -74,12 +63,6 @@ Problems check_interface(const DeviceArgs& device) {
   if (interface.empty()) return {"needs iface=<network interface>"};
   if (if_nametoindex(interface.c_str()) == 0) return {"there is no network interface " + interface};
   return {};
-}
-
-Problems check_capabilities(config::CapabilitySet missing) {
-  if (missing.empty()) return {};
-  const std::string_view which = missing.list().size() == 1 ? "capability " : "capabilities ";
-  return {"needs the " + std::string(which) + missing.words("CAP_", ", ")};
 }
 
 Problems check_device(const DeviceArgs& device) {
@@ -146,13 +129,15 @@ int on_link_interrupt(uint16_t, rte_eth_event_type, void* context, void*) {
 }  // namespace
 
 config::CapabilitySet DpdkPort::missing_capabilities(const config::PortConfig& config) {
-  return config::capability_row(config.device).needs - held_capabilities();
+  return config::capability_row(config.device).needs -
+         config::CapabilitySet::of_mask(rights_of_process().capabilities);
 }
 
 Problems DpdkPort::check(const config::PortConfig& config) {
   const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
-  Problems problems = check_capabilities(missing_capabilities(config));
-  if (problems.empty()) problems = check_device(device);
+  const config::CapabilitySet missing = missing_capabilities(config);
+  Problems problems =
+      missing.empty() ? check_device(device) : Problems{"needs the " + missing.named()};
   return named(config.name, config.device, std::move(problems));
 }
 

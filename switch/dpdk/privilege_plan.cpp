@@ -20,10 +20,6 @@ uint64_t mask_of(CapabilitySet set) {
   return mask;
 }
 
-std::string capabilities(CapabilitySet set) {
-  return (set.list().size() == 1 ? "capability " : "capabilities ") + set.words("CAP_", ", ");
-}
-
 std::string mebibytes(uint64_t octets) {
   return std::to_string((octets + (1 << 20) - 1) >> 20) + " MiB";
 }
@@ -37,7 +33,7 @@ Problems check_kinds_to_come(const config::SwitchConfig& config, CapabilitySet h
     const CapabilitySet missing = capability_demand(alone).needs - held;
     if (missing.empty()) continue;
     problems.push_back("privileges.ports: " + std::string(to_string(kind)) + " needs the " +
-                       capabilities(missing));
+                       missing.named());
   }
   return problems;
 }
@@ -74,7 +70,7 @@ void warn_of_comfort(CapabilitySet missing, const config::SwitchConfig& config,
     ports += (ports.empty() ? "" : ", ") + port.name;
   }
   if (ports.empty()) return;  // they are of kinds to come
-  plan.warnings.push_back("port " + ports + ": without the " + capabilities(missing) +
+  plan.warnings.push_back("port " + ports + ": without the " + missing.named() +
                           " (eddyd --capabilities says what for)");
 }
 
