@@ -1,8 +1,9 @@
 // One input, one script for a switch of two shards: frames (any octets, or good ones spoilt), what
 // other switches of a fabric send (warnings, stamps, RoCEv2 by several paths), time, links, devices
 // that refuse, pools that are empty, fault sites, reloads to every scheme, to RLB and to
-// resequencing. After every poll the conservation law must hold; in the end, with all links down,
-// nothing may be held, charged or leaked.
+// resequencing. One scheme more says all that a path agent can (chatty.cpp). After every poll the
+// conservation law must hold; in the end, with all links down, nothing may be held, charged or
+// leaked.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -376,7 +377,7 @@ class World {
   static Frame control_frame(const Shim& shim) {
     Frame frame(64 + kShimControlLimit);
     size_t at = encode(EthernetHeader{{}, kSpineMac, kEtherTypeShim}, frame);
-    ShimControl control{.shim = shim};
+    ShimControl control{.shim = shim, .value = shim.sent_ns, .order_hash = shim.echoed_ns};
     if (control.shim.kind == ShimKind::data) control.shim.kind = ShimKind::probe;
     control.shim.inner_ethertype = 0;
     at += encode(control, Octets(frame).subspan(at));
@@ -444,9 +445,10 @@ class World {
     for (size_t shard = 0; shard < kShards; ++shard) poll(shard);
   }
 
-  static constexpr ShimKind kKinds[] = {ShimKind::data,        ShimKind::feedback, ShimKind::probe,
-                                        ShimKind::probe_reply, ShimKind::notify,   ShimKind::clear,
-                                        ShimKind::flowcut_ack};
+  static constexpr ShimKind kKinds[] = {
+      ShimKind::data,      ShimKind::feedback, ShimKind::probe,       ShimKind::probe_reply,
+      ShimKind::notify,    ShimKind::clear,    ShimKind::flowcut_ack, ShimKind::hula_probe,
+      ShimKind::flow_xoff, ShimKind::flow_xon};
   FaultSites::Odds odds_{};
   FaultSites sites_{0, odds_};
   std::array<ManualIo, kShards> io_{ManualIo(pool()), ManualIo(pool())};

@@ -111,12 +111,10 @@ std::optional<uint16_t> AgentHost::control(Packet* packet) {
   return std::nullopt;
 }
 
-// Nobody sends in our name, and who is heard of by us is a leaf that we know, or no leaf at all.
+// Who is heard is another leaf that we know, or no leaf at all: there is no set to ourselves.
 bool AgentHost::is_believable(PortId port, const Shim& shim) {
   const LeafId from = shim.source_leaf;
-  if (from.is_none() || (from != context_.snapshot->leaf &&
-                         context_.snapshot->path_plan.set_of(from) != PathPlan::kNoSet))
-    return true;
+  if (from.is_none() || context_.snapshot->path_plan.set_of(from) != PathPlan::kNoSet) return true;
   context_.count(port, PortCounter::agent_frames_forged);
   return false;
 }

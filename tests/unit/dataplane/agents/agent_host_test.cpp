@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "switch/dataplane/object/shard.h"
+#include "tests/support/manual_io.h"
 #include "tests/unit/dataplane/agents/agent_rig.h"
 
 namespace eddy::test {
@@ -39,7 +40,7 @@ TEST_F(Agents, ATimerIsADeadlineOfTheShardAndIsCalledThen) {
   Talk& talk = rig.of_leaf(0);
   std::vector<Instant> called;
   talk.on_timers = [&](Voice& voice) {
-    called.push_back(voice.view().now());
+    called.push_back(rig.fabric.now());
     if (called.size() < 3) talk.deadline = voice.view().now() + 7_us;
   };
   const Instant first = rig.fabric.now() + 5_us;
@@ -61,10 +62,10 @@ TEST_F(Agents, ADeadlineThatIsSetWhileAPacketIsDressedIsKept) {
   Talk& talk = rig.of_leaf(0);
   Instant asked, called;
   talk.dress = [&](Voice& voice, std::span<lb::Dressing>) {
-    asked = voice.view().now();
-    talk.deadline = asked + 3_us;
+    asked = rig.fabric.now();
+    talk.deadline = voice.view().now() + 3_us;
   };
-  talk.on_timers = [&](Voice& voice) { called = voice.view().now(); };
+  talk.on_timers = [&](Voice&) { called = rig.fabric.now(); };
   rig.send(0);
   rig.run_for(50_us);
   EXPECT_EQ(called - asked, 3_us);
@@ -125,12 +126,20 @@ TEST_F(Agents, AFieldThatWasNotDeclaredIsNotWrittenAndCounted) {
                          .epoch = 1,
                          .tolerable_delay = 1};
   };
-  std::vector<Shim> seen;
   rig.send(0);
   rig.run_for(20_us);
   EXPECT_EQ(rig.count(0, PortCounter::agent_undeclared), 1u);
   EXPECT_TRUE(rig.of_leaf(1).arrivals.empty()) << "nor is it told what it did not ask for";
   EXPECT_EQ(rig.hosts[1]->received.size(), 1u);
+  config::SwitchConfig listener = rig.shape.leaves[1];
+  listener.load_balancer.scheme = "talker";
+  ASSERT_TRUE(rig.leaf(1).reconfigure(listener).ok());
+  rig.run_for(1_us);
+  rig.send(0);
+  rig.run_for(20_us);
+  ASSERT_EQ(rig.of_leaf(1).arrivals.size(), 1u);
+  EXPECT_EQ(rig.of_leaf(1).arrivals[0].shim.epoch, 1);
+  EXPECT_EQ(rig.of_leaf(1).arrivals[0].shim.tolerable_delay, kShimUnlimitedDelay);
 }
 
 // A report names a place that arrivals were told of; what was counted of its path goes with it.
@@ -263,6 +272,81 @@ TEST_F(Agents, FramesByPortGoToWhoeverIsThere) {
   EXPECT_EQ(got.hold_us, 50);
 }
 
+// As PLB's switches do: they are no leaf, and have a path set to each.
+TEST_F(Agents, ASwitchThatIsNoLeafTellsALeaf) {
+  AgentRig rig({.spines = "sparse", .spine_count = 1});
+  rig.run_for(5_us);
+  rig.speak(rig.of_spine(0), [&](Voice& voice) {
+    const lb::PathView view = voice.view();
+    for (uint16_t set = 0; set < view.set_count(); ++set)
+      EXPECT_TRUE(voice.send({.message = notify(100u + set), .path = {set, 0}}));
+  });
+  ASSERT_EQ(rig.of_leaf(0).frames.size(), 1u);
+  ASSERT_EQ(rig.of_leaf(1).frames.size(), 1u);
+  EXPECT_TRUE(rig.of_leaf(0).frames[0].message.shim.source_leaf.is_none());
+  EXPECT_EQ(rig.of_leaf(0).frames[0].message.shim.destination_leaf, LeafId(1));
+  EXPECT_NE(rig.of_leaf(0).frames[0].message.value, rig.of_leaf(1).frames[0].message.value);
+}
+
+// Shims that the configuration takes away: the agent is not asked for its fields.
+TEST_F(Agents, WhereFewerPacketsHaveAShimThanDeclaredItDoesNotSpeakInThem) {
+  AgentRig rig;
+  config::SwitchConfig config = rig.shape.leaves[0];
+  config.path_service.shim = config::ShimUse::sampled;
+  ASSERT_TRUE(rig.leaf(0).reconfigure(config).ok());
+  int asked = 0;
+  rig.of_leaf(0).dress = [&](Voice&, std::span<lb::Dressing>) { ++asked; };
+  rig.run_for(20_us);
+  rig.send(0);
+  rig.run_for(20_us);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(rig.count(0, PortCounter::shim_tx_packets), 1u) << "a stamp was due";
+  ASSERT_TRUE(rig.leaf(0).reconfigure(rig.shape.leaves[0]).ok());
+  rig.run_for(1_us);
+  rig.send(0);
+  rig.run_for(20_us);
+  EXPECT_EQ(asked, 1);
+}
+
+// What comes in by one burst is told, and what goes out by it asked for, at once.
+TEST_F(Agents, ABurstIsOneCall) {
+  config::SwitchConfig config = leaf_spine({.leaves = 2, .spines = 1, .hosts = 1}).leaves[0];
+  config.load_balancer.scheme = "talker";
+  auto object = std::move(*Switch::create(config, {}));
+  PacketPool pool(100);
+  ManualIo io(pool);
+  for (size_t port = 0; port < 2; ++port) io.links.push_back({PortId(port), true});
+  object->shard(ShardId(0)).poll(io, Instant::at(1_us));
+  std::vector<size_t> dressed, told;
+  Talk& talk = test::talk(config.id);
+  talk.dress = [&](Voice&, std::span<lb::Dressing> burst) { dressed.push_back(burst.size()); };
+  talk.on_arrivals = [&](Voice&, std::span<const lb::Arrival> burst) {
+    told.push_back(burst.size());
+  };
+  UdpSpec out{.destination_mac = port_mac(config, 0),
+              .source_mac = host_mac(1, 1),
+              .source = host_ip(1, 1),
+              .destination = host_ip(2, 1)};
+  UdpSpec in{.destination_mac = port_mac(config, 1),
+             .source_mac = host_mac(9, 9),
+             .source = host_ip(2, 1),
+             .destination = host_ip(1, 1)};
+  const Frame plain = udp_frame(in);
+  Frame shimmed(plain.size() + kShimHeader);
+  size_t at = encode(EthernetHeader{in.destination_mac, in.source_mac, kEtherTypeShim}, shimmed);
+  at += encode(Shim{.source_leaf = LeafId(2),
+                    .destination_leaf = LeafId(1),
+                    .inner_ethertype = kEtherTypeIpv4},
+               Octets(shimmed).subspan(at));
+  std::copy(plain.begin() + 14, plain.end(), shimmed.begin() + static_cast<ptrdiff_t>(at));
+  for (int i = 0; i < 10; ++i) io.arrive(PortId(0), udp_frame(out));
+  for (int i = 0; i < 10; ++i) io.arrive(PortId(1), shimmed);
+  object->shard(ShardId(0)).poll(io, Instant::at(2_us));
+  EXPECT_THAT(dressed, ElementsAre(10));
+  EXPECT_THAT(told, ElementsAre(10));
+  object.reset();
+}
+
 TEST_F(Agents, ASwitchOnTheWayOverhearsWhatItDeclaredAndMayStopIt) {
   AgentRig rig({.spines = "talker", .spine_count = 1});
   rig.run_for(5_us);
@@ -337,15 +421,15 @@ TEST_F(Agents, AProbeMeasuresItsPath) {
   AgentRig rig;
   rig.run_for(200_us);
   EXPECT_EQ(rig.count(0, PortCounter::path_probes), 0u);
-  EXPECT_EQ(rig.delay(0, 1), std::nullopt);
+  EXPECT_FALSE(rig.record(0, 1).known());
   rig.speak(rig.of_leaf(0), [](Voice& voice) {
     EXPECT_TRUE(voice.owns({0, 1}));
     EXPECT_TRUE(voice.is_own_set(0));
     EXPECT_TRUE(voice.send(by_path({.shim = {.kind = ShimKind::probe}}, 1)));
   });
   EXPECT_EQ(rig.count(0, PortCounter::path_probes), 1u);
-  EXPECT_NE(rig.delay(0, 1), std::nullopt);
-  EXPECT_EQ(rig.delay(0, 0), std::nullopt);
+  EXPECT_TRUE(rig.record(0, 1).known());
+  EXPECT_FALSE(rig.record(0, 0).known());
   ASSERT_EQ(rig.of_leaf(1).arrivals.size(), 1u) << "a shim that came in, too";
   EXPECT_EQ(rig.of_leaf(1).arrivals[0].shim.kind, ShimKind::probe);
 }
