@@ -183,6 +183,9 @@ struct BufferConfig {
   Bytes size = 12_MiB;
   int cell_bytes = 256;
   bool overcommit = false;  // run what does not fit: headroom becomes one pool that may run out
+  // Set aside for what flow stages hold; nullopt: none without `resequence`, else what
+  // pfc::plan_buffer finds that groups can spare.
+  std::optional<Bytes> stages;
   std::map<std::string, BufferProfile> profiles;  // "lossless" and "lossy" exist by default
   std::map<std::string, WredProfile> wred;
   bool operator==(const BufferConfig&) const = default;

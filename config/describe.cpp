@@ -41,10 +41,11 @@ std::string describe_scheme(const LoadBalancerConfig& chosen) {
 std::string describe_buffer(const pfc::BufferPlan& plan) {
   constexpr size_t kNoRings = 0;
   return fmt::format(
-      "buffer: {} in cells of {} octets: {} set aside (reserved, headroom), {} shared\n"
+      "buffer: {} in cells of {} octets: {} set aside (reserved, headroom), {}{} shared\n"
       "  holds at most {} packets: as many mbufs are needed, and those that rings hold\n",
-      to_string(plan.size), plan.cell_bytes, to_string(plan.reserved), to_string(plan.shared),
-      plan.mbufs(kNoRings));
+      to_string(plan.size), plan.cell_bytes, to_string(plan.reserved),
+      plan.stages == Bytes(0) ? "" : to_string(plan.stages) + " for flow stages, ",
+      to_string(plan.shared), plan.mbufs(kNoRings));
 }
 
 std::string describe_threshold(const BufferProfile& profile, const pfc::PgLimits& limits,

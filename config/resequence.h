@@ -23,7 +23,7 @@ struct ResequenceConfig {
   // need (lab/run/order_tables.h).
   std::optional<int64_t> flows;
   int64_t packets = 4'096;   // of a flow that are held
-  std::optional<Bytes> cap;  // held, of a shard; nullopt: half of the shared buffer
+  std::optional<Bytes> cap;  // held, of a shard; nullopt: half of the shared buffer and the stages'
 
   static constexpr int64_t kFlows = 16'384;
   int64_t places() const { return flows.value_or(kFlows); }

@@ -21,6 +21,7 @@
 #include <span>
 #include <type_traits>
 
+#include "lb/flow_stage.h"
 #include "lb/path_set.h"
 #include "lb/path_view.h"
 #include "net/packet.h"
@@ -51,6 +52,8 @@ class Selector {
   virtual FlowTableUse flow_table(Instant now, size_t from, size_t count) = 0;
   // What of it speaks to other switches, and lives as long; null: nothing does.
   virtual PathAgent* agent() { return nullptr; }
+  // A stage of the scheme's own for the place (lb/flow_stage.h); null: it has none there.
+  virtual FlowStage* stage(StagePlace place) = 0;
   // Between two polls; of its agent, too.
   virtual void rebase(const Rebase& rebase) = 0;
 };
@@ -85,6 +88,10 @@ concept KeepsFlows = requires(S scheme, Instant now, size_t from, size_t count) 
 template <class S>
 concept KeepsTime = requires(S scheme, const Rebase& rebase) {
   scheme.rebase(rebase);
+};
+template <class S>
+concept HasStages = requires(S scheme, StagePlace place) {
+  { scheme.stage(place) } -> std::convertible_to<FlowStage*>;
 };
 // A wrapper that has nothing to say of any packet since prepare(): inner() decides alone.
 template <class S>

@@ -133,6 +133,15 @@ inline uint8_t ecn_of(const uint8_t* ip) {
   return (is_ipv6(ip) ? ip[1] >> 4 : ip[1]) & 3;
 }
 
+// Keeps the ECN bits.
+inline void set_dscp(uint8_t* ip, uint8_t dscp) {
+  if (is_ipv6(ip)) {
+    const auto word = static_cast<uint16_t>((load_be16(ip) & 0xf03f) | dscp << 6);
+    return store_be16(ip, word);
+  }
+  replace_word(ip, 0, static_cast<uint16_t>((load_be16(ip) & 0xff03) | dscp << 2));
+}
+
 // Congestion experienced, on either family. False, and nothing done, when the sender is not
 // ECN-capable.
 inline bool mark_ce(uint8_t* ip) {

@@ -41,11 +41,14 @@ struct alignas(64) Packet {
     Packet* ahead;    // while a FIFO holds it: the packet two behind, if there is one
     Instant sent_at;  // egress shaper: when its last bit has left
   };
-  uint64_t order_hash;         // parse: order key (reference 1.5); what must stay in order
-  uint32_t balance_hash;       // parse: balance key; what ECMP and flowlets hash
-  uint32_t wire_len;           // ingress: frame octets without FCS
-  uint32_t charged_bytes;      // admission: what release gives back, to the byte
-  uint16_t next_hop;           // route: index of the next hop in the snapshot
+  uint64_t order_hash;     // parse: order key (reference 1.5); what must stay in order
+  uint32_t balance_hash;   // parse: balance key; what ECMP and flowlets hash
+  uint32_t wire_len;       // ingress: frame octets without FCS
+  uint32_t charged_bytes;  // admission: what release gives back, to the byte; kStageCharge
+  union {
+    uint16_t next_hop;  // route: index of the next hop in the snapshot
+    uint16_t held_in;   // while a flow stage holds it: the interval that took it
+  };
   PortId ingress_port;         // ingress
   PortId egress_port;          // route or selector
   PathId path;                 // selector

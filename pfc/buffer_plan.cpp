@@ -20,11 +20,13 @@ struct Demand {
   Bytes reserved;        // of all PGs
   Bytes headroom;
   Bytes xoff;              // of lossless PGs with a static threshold
+  Bytes stages;            // that the configuration names
   std::string first_over;  // the PG that took the sum above the buffer
   bool by_idle = false;    // headroom for the long poll_gap that idle: adaptive stands for
 
   Bytes set_aside() const { return reserved + headroom; }
-  Bytes total() const { return reserved + headroom + xoff; }
+  Bytes groups() const { return set_aside() + xoff; }
+  Bytes total() const { return groups() + stages; }
 };
 
 std::string place(const config::PortConfig& port, size_t pg) {
@@ -86,27 +88,44 @@ std::string what_does_not_fit(const Demand& demand, Bytes size) {
   return "buffer: " + std::to_string(demand.lossless) + " lossless PGs need " +
          octets(demand.total()) + " (reserved " + std::to_string(demand.reserved.count()) +
          " + xoff " + std::to_string(demand.xoff.count()) + " + headroom " +
-         std::to_string(demand.headroom.count()) + "), buffer.size is " + octets(size) +
-         "; the first that does not fit is " + demand.first_over + "; " +
-         what_would_fit(demand, size);
+         std::to_string(demand.headroom.count()) +
+         (demand.stages > Bytes(0) ? " + stages " + std::to_string(demand.stages.count()) : "") +
+         "), buffer.size is " + octets(size) + "; the first that does not fit is " +
+         demand.first_over + "; " + what_would_fit(demand, size);
 }
 
 void share_out(const config::BufferConfig& buffer, const Demand& demand, BufferPlan& plan,
                Problems& problems) {
   plan.size = buffer.size;
-  plan.needed = demand.total();
+  plan.needed = demand.groups();
   plan.reserved = demand.set_aside();
-  plan.shared = plan.size - plan.reserved;
+  plan.stages = demand.stages;
+  plan.shared = plan.size - plan.reserved - plan.stages;
   plan.cell_bytes = buffer.cell_bytes;
   if (demand.total() <= buffer.size) return;
   plan.shortfall = what_does_not_fit(demand, buffer.size);
-  if (!buffer.overcommit || demand.reserved >= buffer.size)
-    return problems.push_back(plan.shortfall);
-  const Bytes half = (buffer.size - demand.reserved) / 2;
+  const Bytes fixed = demand.reserved + demand.stages;
+  if (!buffer.overcommit || fixed >= buffer.size) return problems.push_back(plan.shortfall);
+  const Bytes half = (buffer.size - fixed) / 2;
   if (demand.headroom <= half) return;
   plan.shared = std::max(plan.shared, half);
-  plan.headroom_pool = buffer.size - demand.reserved - plan.shared;
-  plan.reserved = buffer.size - plan.shared;
+  plan.headroom_pool = buffer.size - fixed - plan.shared;
+  plan.reserved = buffer.size - plan.stages - plan.shared;
+}
+
+bool holds_flows(const config::SwitchConfig& config) {
+  return config.resequence.enabled &&
+         std::ranges::any_of(config.ports, [](const config::PortConfig& port) {
+           return port.role == config::PortRole::host;
+         });
+}
+
+// What the groups can spare: half of what they leave over, and never so much that a threshold that
+// goes with the shared pool changes a lot.
+Bytes stages_by_themselves(const config::SwitchConfig& config, const BufferPlan& plan) {
+  constexpr int64_t kOfShared = 4;
+  if (config.buffer.stages || !holds_flows(config) || !plan.shortfall.empty()) return {};
+  return std::min((plan.size - plan.needed) / 2, plan.shared / kOfShared);
 }
 
 // A dynamic threshold must let a PG take some frames between XON and XOFF even though it shrinks
@@ -126,6 +145,12 @@ void check_threshold(const config::SwitchConfig& config, const BufferPlan& plan,
                      " (xon_offset and two frames): raise buffer.size or dynamic_th");
 }
 
+void check_thresholds(const config::SwitchConfig& config, const BufferPlan& plan,
+                      Problems& problems) {
+  for (size_t port = 0; port < plan.ports.size(); ++port)
+    for (size_t pg = 0; pg < kPriorities; ++pg) check_threshold(config, plan, port, pg, problems);
+}
+
 }  // namespace
 
 Result<BufferPlan> plan_buffer(const config::SwitchConfig& config) {
@@ -135,14 +160,17 @@ Result<BufferPlan> plan_buffer(const config::SwitchConfig& config) {
   BufferPlan plan;
   Demand demand;
   demand.by_idle = config.poll_gap == Duration{} && config.idle == config::IdlePolicy::adaptive;
+  demand.stages = config.buffer.stages.value_or(Bytes(0));
   for (const config::PortConfig& port : config.ports)
     plan.ports.push_back(plan_port(config, port, demand));
   share_out(config.buffer, demand, plan, problems);
+  if (problems.empty()) check_thresholds(config, plan, problems);
   if (!problems.empty()) return problems;
-  for (size_t port = 0; port < plan.ports.size(); ++port)
-    for (size_t pg = 0; pg < kPriorities; ++pg) check_threshold(config, plan, port, pg, problems);
-  if (!problems.empty()) return problems;
-  return plan;
+  BufferPlan sparing = plan;
+  sparing.stages += stages_by_themselves(config, plan);
+  sparing.shared = sparing.shared - (sparing.stages - plan.stages);
+  check_thresholds(config, sparing, problems);
+  return problems.empty() ? sparing : plan;
 }
 
 size_t BufferPlan::mbufs(size_t in_rings) const {

@@ -1,6 +1,7 @@
 // The plan of the buffer: every priority group's limits, and whether a lossless configuration fits.
 //
-// Set aside are the reserved octets and the headroom of all PGs; the rest is the shared pool. A
+// Set aside are the reserved octets and the headroom of all PGs, and what flow stages may hold
+// (docs/adr/0026); the rest is the shared pool. A
 // configuration is refused when the lossless PGs could not all fill up to XOFF at once (static), or
 // when the pool left is too small for a threshold that lets a PG work (dynamic). An overcommitted
 // one runs all the same: thresholds hold while the shared pool lasts, and headroom that would take
@@ -38,10 +39,11 @@ struct BufferPlan {
   Bytes needed;    // reserved, headroom, and the XOFF of lossless PGs with a static threshold
   Bytes reserved;  // set aside: reserved octets and headroom of all PGs
   Bytes headroom_pool = BufferPool::kNoLimit;  // what the headroom of all PGs may take together
+  Bytes stages;                                // for what flow stages hold
   Bytes shared;                                // the rest
   int cell_bytes = 1;
   // What is left for lossy groups while every lossless one is at its XOFF and in its headroom.
-  Bytes lossy() const { return std::max(size - needed, Bytes(0)); }
+  Bytes lossy() const { return std::max(size - needed - stages, Bytes(0)); }
   std::string shortfall;  // what does not fit, of an overcommitted buffer; else empty
 
   // The most packets a full buffer can hold, plus the `in_rings` that rings hold besides: with this

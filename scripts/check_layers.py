@@ -60,6 +60,7 @@ ROOMS = {
         ".": (),
         "agents": (".",),
         "rlb": (".",),
+        "stages": (".",),
         "schemes": (".", "agents", "rlb"),
     },
     "host": {

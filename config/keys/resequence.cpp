@@ -44,10 +44,13 @@ const Section& section_of<ResequenceConfig>() {
                                .min = 1,
                                .max = 32'767,
                                .help = "of a flow that are held; one more and all leave"}),
-          key<S>(&S::cap, {.name = "cap",
-                           .max = kGib,
-                           .absent = "auto",
-                           .help = "octets held by a shard; auto: half of the shared buffer"}),
+          key<S>(&S::cap,
+                 {.name = "cap",
+                  .max = kGib,
+                  .absent = "auto",
+                  .help = "octets held by a shard, in the buffer of the stages or in priority "
+                          "groups; one more and the flow leaves; auto: half of what both "
+                          "share"}),
       },
       ResequenceConfig{});
   return section;

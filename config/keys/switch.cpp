@@ -278,6 +278,15 @@ const Section& section_of<BufferConfig>() {
                           "more than half of the buffer is one pool of that half, which may run "
                           "out",
                   .source = "SONiC's shared headroom pool"}),
+          key<S>(
+              &S::stages,
+              {.name = "stages",
+               .max = kGib,
+               .absent = "auto",
+               .help = "octets set aside for packets that flow stages hold, and for those until "
+                       "they have left; what finds no room stays charged to its priority group. "
+                       "auto: none; with resequence on a switch with hosts half of what lossless "
+                       "groups leave over, at most a quarter of the shared buffer"}),
           named<S>(&S::profiles, {.name = "profiles", .help = "buffer profiles, by name"}),
       },
       default_switch("switch").buffer);

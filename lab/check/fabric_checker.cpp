@@ -155,11 +155,21 @@ void Checker::check_sums(uint32_t node) {
     }
   }
   const BufferStatus buffer = object.buffer_status();
+  check_stages(node, buffer);
   if (shared == buffer.shared_used && headroom == buffer.headroom_used) return;
   fail(name_of(node), "buffer: groups hold " + std::to_string(shared) + " shared and " +
                           std::to_string(headroom) + " headroom octets, the pool has " +
                           std::to_string(buffer.shared_used) + " and " +
                           std::to_string(buffer.headroom_used));
+}
+
+// What is charged to flow stages fits their buffer, or did before a new configuration shrank it.
+void Checker::check_stages(uint32_t node, const BufferStatus& buffer) {
+  int64_t& most = nodes_[node].most_stages;
+  most = std::max(most, buffer.stages_size);
+  if (buffer.stages_used >= 0 && buffer.stages_used <= most) return;
+  fail(name_of(node), "flow stages have " + std::to_string(buffer.stages_used) + " octets of " +
+                          std::to_string(most));
 }
 
 void Checker::check_lossless(uint32_t node) {
@@ -317,10 +327,11 @@ void Checker::finish() {
 void Checker::check_empty(uint32_t node) {
   if (world_.switch_node(node).io->has_unread_news()) return;
   const BufferStatus buffer = world_.switch_at(node).buffer_status();
-  if (buffer.shared_used == 0 && buffer.headroom_used == 0) return;
+  if (buffer.shared_used == 0 && buffer.headroom_used == 0 && buffer.stages_used == 0) return;
   fail(name_of(node), "it holds nothing and its buffer has " + std::to_string(buffer.shared_used) +
-                          " shared and " + std::to_string(buffer.headroom_used) +
-                          " headroom octets in use");
+                          " shared, " + std::to_string(buffer.headroom_used) +
+                          " headroom octets and " + std::to_string(buffer.stages_used) +
+                          " of flow stages in use");
 }
 
 std::string Checker::name_of(uint32_t node) const {

@@ -64,6 +64,7 @@ class Checker final : public Watcher {
     uint64_t holds = 0;  // packets of the switch and its Io, as last seen
     uint64_t turns = 0;
     uint64_t dropped = 0;
+    int64_t most_stages = 0;  // the largest buffer of flow stages so far, in octets
     bool touched = false;
     std::vector<PausedQueue> paused;
   };
@@ -90,6 +91,7 @@ class Checker final : public Watcher {
   void take_over();
   void check_switch(uint32_t node);
   void check_sums(uint32_t node);
+  void check_stages(uint32_t node, const BufferStatus& buffer);
   void check_lossless(uint32_t node);
   uint64_t count_losses(uint32_t node, PortId port);
   void check_loop(uint32_t node);

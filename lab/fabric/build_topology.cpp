@@ -56,6 +56,7 @@ class Assembly {
 
  private:
   void number_ports();
+  bool paths_keep_order() const;
   void add_switch(size_t index);
   PortConfig port(std::string name, config::PortRole role) const;
   void add_link(size_t index);
@@ -126,6 +127,17 @@ MacAddress switch_mac(size_t index) {
   return {{0x02, 0xed, static_cast<uint8_t>(id >> 8), static_cast<uint8_t>(id), 0, 0}};
 }
 
+// Whether what later packets have overtaken by every port of a leaf is lost: each port brings one
+// path, and no packet stays behind in RLB's loop while others of its flow go by.
+bool Assembly::paths_keep_order() const {
+  const config::TopologyConfig& shape = experiment_.topology;
+  const config::RlbConfig& rlb = experiment_.switches.rlb;
+  const bool left_behind =
+      rlb.enabled() && rlb.recirculation.enabled && rlb.guard.mode == config::GuardMode::off;
+  return shape.kind == config::TopologyKind::leaf_spine && shape.parallel_links == 1 &&
+         !left_behind;
+}
+
 void Assembly::add_switch(size_t index) {
   SwitchConfig config;
   config.name = plan_.switches[index].name;
@@ -141,10 +153,7 @@ void Assembly::add_switch(size_t index) {
   config.rlb = experiment_.switches.rlb;
   config.path_service = experiment_.switches.path_service;
   config.resequence = experiment_.switches.resequence;
-  const config::TopologyConfig& shape = experiment_.topology;
-  const bool one_path_a_port =
-      shape.kind == config::TopologyKind::leaf_spine && shape.parallel_links == 1;
-  if (config.resequence.loss_proof == config::LossProof::automatic && one_path_a_port)
+  if (config.resequence.loss_proof == config::LossProof::automatic && paths_keep_order())
     config.resequence.loss_proof = config::LossProof::ports;
   if (!config.path_service.base_rtt) config.path_service.base_rtt = base_rtt();
   config.control.lldp = false;

@@ -182,8 +182,10 @@ class Report {
       line("  " + kind.first + (one ? "" : " and " + std::to_string(kind.count - 1) + " like it") +
            " (" + std::to_string(ports) + " ports): " + (one ? "needs " : "need at most ") +
            octets(plan.needed.count()) + " of " + octets(plan.size.count()) + ": " +
-           octets(plan.reserved.count()) + " set aside, " + octets(plan.shared.count()) +
-           " shared" + (plan.shortfall.empty() ? "" : "; overcommitted"));
+           octets(plan.reserved.count()) + " set aside, " +
+           (plan.stages == Bytes(0) ? "" : octets(plan.stages.count()) + " for flow stages, ") +
+           octets(plan.shared.count()) + " shared" +
+           (plan.shortfall.empty() ? "" : "; overcommitted"));
     }
   }
 

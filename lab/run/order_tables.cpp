@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "switch/dataplane/state/resequence_plan.h"
+#include "lb/stages/resequence_plan.h"
 
 namespace eddy::lab {
 namespace {
@@ -43,7 +43,7 @@ void size_order_tables(const config::Experiment& experiment, std::span<const Flo
   for (size_t i = 0; i < topology.switches.size(); ++i) {
     config::ResequenceConfig& config = topology.switches[i].resequence;
     const Duration base_rtt = topology.switches[i].path_service.base_rtt.value_or(Duration{});
-    const Duration age = ResequencePlan::of(config, base_rtt, Bytes(0)).age();
+    const Duration age = lb::ResequencePlan::of(config, base_rtt, Bytes(0)).age();
     const int64_t pairs = most_within(starts[i], age * kAges) * experiment.host.queue_pairs;
     config.flows = std::clamp(pairs * kPlacesAFlow, config.places(), kMostPlaces);
   }

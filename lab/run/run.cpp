@@ -189,7 +189,8 @@ void Execution::sample(Instant due) {
   for (size_t i = 0; i < world_->switch_count(); ++i) {
     Switch& at = world_->switch_at(i);
     const BufferStatus buffer = at.buffer_status();
-    sample.max_buffer = std::max(sample.max_buffer, buffer.shared_used + buffer.headroom_used);
+    sample.max_buffer =
+        std::max(sample.max_buffer, buffer.shared_used + buffer.headroom_used + buffer.stages_used);
     for (size_t port = 0; port < at.port_count(); ++port) {
       const lb::PortSignals& signals = at.signals(PortId(port));
       sample.max_queue =

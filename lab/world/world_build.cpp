@@ -3,10 +3,10 @@
 
 #include "lab/traffic/wire_cost.h"
 #include "lab/world/world.h"
+#include "lb/stages/flow_orders.h"
 #include "net/assert.h"
 #include "net/protocols.h"
 #include "net/roce.h"
-#include "switch/dataplane/state/flow_orders.h"
 #include "switch/dataplane/state/snapshot.h"
 
 namespace eddy::lab {
@@ -24,7 +24,7 @@ size_t in_flight(const Topology& topology, BitRate rate, Duration delay) {
 }
 
 size_t order_table(const config::ResequenceConfig& config) {
-  return config.enabled ? static_cast<size_t>(config.places()) * sizeof(FlowOrder) : 0;
+  return config.enabled ? static_cast<size_t>(config.places()) * sizeof(lb::FlowOrder) : 0;
 }
 
 Bytes frame_length(const RocePacket& packet) {

@@ -182,6 +182,8 @@ class Rlb {
     guard_.rebase(rebase);
   }
 
+  FlowStage* stage(StagePlace place) requires HasStages<Scheme> { return scheme_.stage(place); }
+
   FlowTableUse flow_table(Instant now, size_t from, size_t count) requires KeepsFlows<Scheme> {
     return scheme_.flow_table(now, from, count);
   }

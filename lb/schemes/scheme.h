@@ -10,6 +10,8 @@
 //   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
 //   first propose: prefetches, values that depend on now() alone,
 //   if it remembers flows, flow_table(now, from, count), for reports,
+//   if packets of a flow are to be held, ordered or marked at the edge, stage(place)
+//   (lb/flow_stage.h),
 //   and, if it keeps any time of its own, rebase(rebase) (net/rebase.h).
 // The file ends with EDDY_SCHEME(name, S). Randomness comes from stream_of() through lb/draws.h:
 // propose and alternative peek, commit takes, so asking twice changes nothing.
@@ -130,6 +132,13 @@ class SelectorOf final : public Selector {
   PathAgent* agent() override {
     if constexpr (Speaks<Speaker>)
       return &agent_;
+    else
+      return nullptr;
+  }
+
+  FlowStage* stage(StagePlace place) override {
+    if constexpr (HasStages<Scheme>)
+      return scheme_.stage(place);
     else
       return nullptr;
   }

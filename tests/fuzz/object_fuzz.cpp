@@ -279,7 +279,7 @@ class World {
       ASSERT(object_->queue_status(port, QueueId(i % kPriorities)).used == 0);
     }
     const BufferStatus buffer = object_->buffer_status();
-    ASSERT(buffer.shared_used == 0 && buffer.headroom_used == 0);
+    ASSERT(buffer.shared_used == 0 && buffer.headroom_used == 0 && buffer.stages_used == 0);
     ASSERT(pool().available() == kPackets);
     ASSERT(object_->reclaim() == 0);
   }

@@ -104,9 +104,11 @@ Fabric::Fabric(size_t packets, size_t data_room) : pool_(packets, data_room) {
 Fabric::~Fabric() = default;
 
 size_t Fabric::add_switch(const config::SwitchConfig& config, size_t shards,
-                          std::shared_ptr<const RouteTable> routes) {
-  auto made = Switch::create(
-      config, {.shards = shards, .shared_routes = std::move(routes), .sites = FaultProbe(sites)});
+                          std::shared_ptr<const RouteTable> routes, StageMaker stage) {
+  auto made = Switch::create(config, {.shards = shards,
+                                      .shared_routes = std::move(routes),
+                                      .sites = FaultProbe(sites),
+                                      .stage = std::move(stage)});
   if (!made)
     for (const std::string& problem : made.problems())
       std::fprintf(stderr, "%s\n", problem.c_str());

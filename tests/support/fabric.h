@@ -77,7 +77,7 @@ class Fabric {
   // The switch becomes node number size()-1; all its ports are unconnected. Fails the process on a
   // bad configuration. `routes`: a table for the whole fabric; null = the switch's own.
   size_t add_switch(const config::SwitchConfig& config, size_t shards = 1,
-                    std::shared_ptr<const RouteTable> routes = nullptr);
+                    std::shared_ptr<const RouteTable> routes = nullptr, StageMaker stage = nullptr);
   // Both directions; the ports come up at the present time.
   void connect(size_t node_a, PortId port_a, size_t node_b, PortId port_b, Duration delay);
   FabricHost& attach_host(size_t node, PortId port, Duration delay);

@@ -38,8 +38,9 @@ inline UdpSpec between(const config::SwitchConfig& config, size_t from, size_t t
 
 // A switch in a fabric whose ports are up and lead nowhere: what leaves them is in fabric.seen().
 struct OneSwitch {
-  explicit OneSwitch(const config::SwitchConfig& with, size_t shards = 1)
-      : config(with), node(fabric.add_switch(with, shards)) {
+  explicit OneSwitch(const config::SwitchConfig& with, size_t shards = 1,
+                     StageMaker stage = nullptr)
+      : config(with), node(fabric.add_switch(with, shards, nullptr, std::move(stage))) {
     for (size_t i = 0; i < config.ports.size(); ++i) fabric.set_link(node, PortId(i), true);
   }
 
@@ -160,6 +161,7 @@ inline std::string leftovers(const Switch& object) {
   }
   note("shared", object.buffer_status().shared_used);
   note("headroom", object.buffer_status().headroom_used);
+  note("stages", object.buffer_status().stages_used);
   note("held", static_cast<int64_t>(object.balance().held));
   if (!object.balance().holds()) text += "balance does not hold; ";
   return text;

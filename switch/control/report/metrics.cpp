@@ -198,6 +198,11 @@ class Families {
           static_cast<double>(buffer.shared_used));
     gauge("eddy_buffer_headroom_used_bytes", "headroom in use, of all groups",
           static_cast<double>(buffer.headroom_used));
+    gauge("eddy_buffer_stages_size_bytes", "set aside for what flow stages hold",
+          static_cast<double>(buffer.stages_size));
+    gauge("eddy_buffer_stages_used_bytes", "of it, in use",
+          static_cast<double>(buffer.stages_used));
+    marks("eddy_buffer_stages", "octets of the stages' buffer in use", buffer.stages_watermark);
     marks("eddy_buffer_shared", "octets of the shared pool in use", buffer.shared_watermark);
     marks("eddy_buffer_headroom", "octets of headroom in use", buffer.headroom_watermark);
   }

@@ -280,6 +280,9 @@ Json buffer_rows(const ReportInput& input, const ReportOptions&) {
   put_watermark(row, "shared_", buffer.shared_watermark);
   row["headroom_used_bytes"] = octets(buffer.headroom_used);
   put_watermark(row, "headroom_", buffer.headroom_watermark);
+  row["stages_size_bytes"] = octets(buffer.stages_size);
+  row["stages_used_bytes"] = octets(buffer.stages_used);
+  put_watermark(row, "stages_", buffer.stages_watermark);
   Json rows = Json::array();
   rows.push_back(std::move(row));
   return rows;
@@ -313,6 +316,7 @@ Json watermark_rows(const ReportInput& input, const ReportOptions& options) {
   const BufferStatus& buffer = input.now.buffer;
   add(WatermarkOf::pool, Json::object(), buffer.shared_used, buffer.shared_watermark);
   add(WatermarkOf::headroom_pool, Json::object(), buffer.headroom_used, buffer.headroom_watermark);
+  add(WatermarkOf::stages, Json::object(), buffer.stages_used, buffer.stages_watermark);
   return rows;
 }
 

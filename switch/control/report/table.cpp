@@ -113,7 +113,10 @@ constexpr Column kBuffers[] = {{"pool", "Pool"},
                                {"shared_used_bytes", "Shared used", Kind::bytes},
                                {"shared_user_watermark_bytes", "Watermark", Kind::bytes},
                                {"headroom_used_bytes", "Headroom used", Kind::bytes},
-                               {"headroom_user_watermark_bytes", "Watermark", Kind::bytes}};
+                               {"headroom_user_watermark_bytes", "Watermark", Kind::bytes},
+                               {"stages_size_bytes", "Stages", Kind::bytes},
+                               {"stages_used_bytes", "Stages used", Kind::bytes},
+                               {"stages_user_watermark_bytes", "Watermark", Kind::bytes}};
 constexpr Column kWatermarks[] = {{"kind", "Kind"},
                                   {"port", "Port"},
                                   {"pg", "PG", Kind::number},

@@ -19,6 +19,7 @@ constexpr Word kWatermarks[] = {
     {"queue", "of egress queues"},
     {"pool", "of the shared pool"},
     {"headroom-pool", "of the headroom of all groups together"},
+    {"stages", "of the buffer of the flow stages"},
 };
 
 }  // namespace

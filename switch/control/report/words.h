@@ -41,7 +41,7 @@ struct Word {
 };
 std::span<const Word> report_words();  // indexed by Report
 std::span<const Word> clear_words();   // counters, watermarks, persistent-watermarks
-// What has watermarks, indexed by WatermarkOf: pg-shared, ... headroom-pool
+// What has watermarks, indexed by WatermarkOf: pg-shared, ... stages
 std::span<const Word> watermark_words();
 std::optional<Report> parse_report(std::string_view word);
 std::string_view to_string(Report report);

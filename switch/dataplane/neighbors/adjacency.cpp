@@ -33,12 +33,28 @@ Adjacency::Adjacency(ShardContext& context, IngressBuffer& buffer, const Service
       icmp_(services.icmp),
       peers_(services.peers),
       shims_(services.shims),
-      resequencer_(services.resequencer),
+      stages_(services.stages),
       messages_(context, services.egress),
       neighbors_(kNeighbors, ports),
       heard_(ports),
       inserted_(ports),
       neighbor_timers_(kNeighbors, context.due_of(Timers::neighbors)) {}
+
+// Packets to hosts in a burst, and none overtakes another.
+void Adjacency::deliver_by_stages(Packet* packet) {
+  const bool to_host = context_.settings(packet->egress_port).role == config::PortRole::host;
+  if (!to_host || packet->has(kPacketOriginated)) {
+    end_burst();
+    return deliver_now(packet);
+  }
+  gathered_[gathered_count_++] = packet;
+  if (gathered_count_ == gathered_.size()) give_to_stages();
+}
+
+void Adjacency::give_to_stages() {
+  stages_.take(lb::StagePlace::to_hosts, {gathered_.data(), std::exchange(gathered_count_, 0)});
+  deliver_passed();
+}
 
 IpAddress Adjacency::destination_of(const Packet& packet) {
   const uint8_t* network = packet.data() + packet.l2_len;

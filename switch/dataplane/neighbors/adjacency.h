@@ -13,6 +13,7 @@
 // machine for both, intervals below).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,8 +33,8 @@
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/shim_dresser.h"
 #include "switch/dataplane/queues/egress.h"
+#include "switch/dataplane/queues/flow_stages.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
-#include "switch/dataplane/queues/resequencer.h"
 #include "switch/dataplane/queues/rewrite.h"
 #include "switch/dataplane/state/command.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -54,20 +55,23 @@ class Adjacency {
     IcmpResponder& icmp;
     const FabricPeers& peers;
     ShimDresser& shims;
-    Resequencer& resequencer;
+    FlowStages& stages;
   };
   Adjacency(ShardContext& context, IngressBuffer& buffer, const Services& services, size_t ports);
 
-  // A packet with its egress port. Takes it: on the way to the line, held for an answer or for what
-  // is to go before it, or dropped and counted.
+  // A packet with its egress port. Takes it: on the way to the line, held for an answer or by a
+  // flow stage, or dropped and counted. Whoever has delivered some says end_burst().
   void deliver(Packet* packet) {
-    const bool to_host = context_.settings(packet->egress_port).role == config::PortRole::host;
-    if (to_host && resequencer_.watches(*packet)) return deliver_in_order(packet);
+    if (stages_.at(lb::StagePlace::to_hosts)) return deliver_by_stages(packet);
     deliver_now(packet);
   }
-  // What the resequencer has let go: after each of its calls that may have.
-  void deliver_due() {
-    while (!resequencer_.due().empty()) deliver_now(resequencer_.due().pop());
+  void end_burst() {
+    if (gathered_count_ != 0) give_to_stages();
+  }
+  // What flow stages have let go.
+  void deliver_passed() {
+    PacketFifo& passed = stages_.passed(lb::StagePlace::to_hosts);
+    while (!passed.empty()) deliver_now(passed.pop());
   }
 
   // Frames for us: each is read, answered where that is due, and consumed or dropped.
@@ -83,12 +87,8 @@ class Adjacency {
   uint64_t held() const { return waiting_; }
 
  private:
-  void deliver_in_order(Packet* packet) {
-    if (resequencer_.take(packet)) [[likely]]
-      deliver_now(packet);
-    deliver_due();
-  }
-  // Whatever is to go before it.
+  void deliver_by_stages(Packet* packet);
+  void give_to_stages();
   void deliver_now(Packet* packet) {
     const PortId port = packet->egress_port;
     const bool to_fabric = context_.settings(port).role == config::PortRole::fabric;
@@ -146,7 +146,7 @@ class Adjacency {
   IcmpResponder& icmp_;
   const FabricPeers& peers_;
   ShimDresser& shims_;
-  Resequencer& resequencer_;
+  FlowStages& stages_;
   NeighborMessages messages_;
   NeighborTable neighbors_;
   uint64_t waiting_ = 0;             // packets that neighbors hold back
@@ -154,6 +154,8 @@ class Adjacency {
   std::vector<RateLimit> heard_;     // ARP and ND messages, by port
   std::vector<RateLimit> inserted_;  // new neighbors, by port
   Deadlines neighbor_timers_;        // by entry: next request, ageing, failure
+  size_t gathered_count_ = 0;        // of a burst, for the stages
+  std::array<Packet*, kBurst> gathered_{};
 };
 
 }  // namespace eddy

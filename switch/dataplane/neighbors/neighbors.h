@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
+#include "lb/packet_fifo.h"
 #include "net/addresses.h"
 #include "net/ids.h"
 #include "net/units.h"
-#include "switch/dataplane/state/packet_fifo.h"
 
 namespace eddy {
 

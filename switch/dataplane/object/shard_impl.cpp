@@ -26,10 +26,10 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       paths_(context_, frames_, failures_),
       agents_(context_, {buffer_, frames_, paths_, failures_}, ports),
       shims_(context_, paths_, agents_),
-      resequencer_(context_),
-      adjacency_(context_, buffer_, {egress_, icmp_, peers_, shims_, resequencer_}, ports),
+      stages_(context_, buffer_),
+      adjacency_(context_, buffer_, {egress_, icmp_, peers_, shims_, stages_}, ports),
       recirculation_(context_, {buffer_, predictor_, failures_}, ports),
-      forwarder_(context_, buffer_, {adjacency_, icmp_, shims_}),
+      forwarder_(context_, buffer_, {adjacency_, icmp_, shims_, stages_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
       ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, agents_}),
       links_up_(ports) {
@@ -63,6 +63,12 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   agents_.follow_timers();
   next_timer_ = *std::min_element(context_.due.begin(), context_.due.end());
   return context_.stats;
+}
+
+// First those from hosts, as some may go to hosts of this leaf.
+void ShardImpl::send_passed() {
+  forwarder_.forward_passed();
+  adjacency_.deliver_passed();
 }
 
 inline void ShardImpl::send() {
@@ -113,8 +119,8 @@ void ShardImpl::adopt_snapshot() {
     if (context_.owns(PortId(port))) settle_port(PortId(port));
   forwarder_.refresh_live();
   recirculation_.adopt(*latest);
-  resequencer_.adopt(*latest);
-  adjacency_.deliver_due();
+  stages_.adopt(*latest);
+  send_passed();
   context_.event(EventKind::snapshot_adopted, PortId::none(), latest->generation);
 }
 
@@ -173,6 +179,7 @@ void ShardImpl::take_packets(PacketLane& lane) {
       rte_prefetch0(burst[i + kFramesAhead]->data());
       adjacency_.deliver(burst[i]);
     }
+    adjacency_.end_burst();
   }
 }
 
@@ -213,8 +220,8 @@ void ShardImpl::carry_out(Command& command) {
     case Command::Kind::drain:
       pause_.resume_all();
       recirculation_.release_all();
-      resequencer_.release_all();
-      adjacency_.deliver_due();
+      stages_.release_all();
+      send_passed();
       command.next = std::exchange(draining_, &command);
       return;
   }
@@ -232,6 +239,7 @@ void ShardImpl::clear_watermarks(PortId only, const WatermarkScope& scope) {
   if (!only.is_none()) return;
   if (scope.has(WatermarkOf::pool)) buffer_.pool().clear_shared_watermark(scope.kind);
   if (scope.has(WatermarkOf::headroom_pool)) buffer_.pool().clear_headroom_watermark(scope.kind);
+  if (scope.has(WatermarkOf::stages)) buffer_.clear_stage_watermark(scope.kind);
 }
 
 void ShardImpl::finish_drain() {
@@ -277,8 +285,8 @@ void ShardImpl::on_timers() {
   follow_links({});  // and paths
   peers_.on_timers();
   adjacency_.on_timers();
-  resequencer_.on_timers();
-  adjacency_.deliver_due();
+  stages_.on_timers();
+  send_passed();
   recirculation_.on_timers();  // last: what comes back goes before what is fresh
 }
 
@@ -296,7 +304,7 @@ void ShardImpl::rebase(const Rebase& rebase) {
   warnings_.rebase(rebase);
   failures_.rebase(rebase);
   paths_.rebase(rebase);
-  resequencer_.rebase(rebase);
+  stages_.rebase(rebase);
   adjacency_.rebase(rebase);
   recirculation_.rebase(rebase);
   pause_.rebase(rebase);
@@ -321,7 +329,7 @@ bool ShardImpl::mail_waits() const {
 
 uint64_t ShardImpl::held() const {
   return egress_.held() + adjacency_.held() + forwarder_.held() + recirculation_.held() +
-         resequencer_.held();
+         stages_.held();
 }
 
 }  // namespace eddy

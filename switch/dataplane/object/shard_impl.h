@@ -23,8 +23,8 @@
 #include "switch/dataplane/pipeline/pause_control.h"
 #include "switch/dataplane/pipeline/recirculation.h"
 #include "switch/dataplane/queues/egress.h"
+#include "switch/dataplane/queues/flow_stages.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
-#include "switch/dataplane/queues/resequencer.h"
 #include "switch/dataplane/state/command.h"
 #include "switch/dataplane/state/delay_histogram.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -70,6 +70,8 @@ class ShardImpl final : public Shard {
   // Brings the port up while its link is up and its configuration wants it up.
   void settle_port(PortId port);
   void on_timers();
+  // What flow stages have let go, on its way.
+  void send_passed();
   void send();
   void clear_watermarks(PortId only, const WatermarkScope& scope);
   void finish_drain();
@@ -95,7 +97,7 @@ class ShardImpl final : public Shard {
   PathService paths_;
   AgentHost agents_;
   ShimDresser shims_;
-  Resequencer resequencer_;
+  FlowStages stages_;
   Adjacency adjacency_;
   Recirculation recirculation_;
   Forwarder forwarder_;

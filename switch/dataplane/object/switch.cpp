@@ -213,12 +213,17 @@ BufferStatus Switch::buffer_status() const {
   const Snapshot& snapshot = *state_->snapshot;
   BufferStatus status{.size = snapshot.config.buffer.size.count(),
                       .reserved = snapshot.set_aside.count(),
-                      .shared_size = snapshot.shared_size.count()};
+                      .shared_size = snapshot.shared_size.count(),
+                      .stages_size = snapshot.stages_size.count()};
   for (const pfc::PoolUse& use : state_->common.pool_use) {
     status.shared_used += read(use.shared);
     status.headroom_used += read(use.headroom);
     raise(status.shared_watermark, read(use.shared_watermarks));
     raise(status.headroom_watermark, read(use.headroom_watermarks));
+  }
+  for (const StageUse& use : state_->common.stage_use) {
+    status.stages_used += read(use.octets);
+    raise(status.stages_watermark, read(use.watermarks));
   }
   return status;
 }

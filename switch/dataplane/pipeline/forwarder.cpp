@@ -22,9 +22,12 @@ Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Service
       adjacency_(services.adjacency),
       icmp_(services.icmp),
       shims_(services.shims),
+      stages_(services.stages),
       outgoing_(context.sole ? 0 : context.common.shards) {}
 
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
+  if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages(packets)) [[unlikely]]
+    return forward_by_stages(packets, backlog);
   look_up(packets);
   const NextHop* next_hops = context_.next_hops;
   const lb::MemberMask* live = context_.live;
@@ -56,6 +59,65 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   std::copy_n(direct.begin(), direct_count, choice.packets.begin() + choice.count);
   hand_over({choice.packets.data(), choice.count + direct_count});
   if (!context_.sole) send_outgoing();
+}
+
+bool Forwarder::goes_through_stages(std::span<Packet* const> packets) const {
+  return !packets[0]->has(kPacketOriginated) &&
+         context_.settings(packets[0]->ingress_port).role == config::PortRole::host;
+}
+
+bool Forwarder::leads_on(const Packet& packet, const NextHop& next_hop) const {
+  const bool to_set = next_hop.kind == NextHop::Kind::path_set && context_.live[next_hop.set] != 0;
+  return (to_set || next_hop.kind == NextHop::Kind::port) && !packet.has(kPacketLastHop);
+}
+
+// As forward(), but between admission and the choice of a path stand the stages.
+void Forwarder::forward_by_stages(std::span<Packet* const> packets, int64_t backlog) {
+  look_up(packets);
+  std::array<Packet*, kBurst> admitted;
+  size_t count = 0;
+  for (Packet* packet : packets) {
+    const NextHop& next_hop = context_.next_hops[packet->next_hop];
+    const bool to_set = next_hop.kind == NextHop::Kind::path_set;
+    if (!leads_on(*packet, next_hop))
+      turn_away(packet, next_hop);
+    else if (buffer_.admit(packet, backlog, to_set ? context_.shim_reserve : 0))
+      admitted[count++] = packet;
+  }
+  if (count == 0) return;
+  stages_.take(lb::StagePlace::from_hosts, {admitted.data(), count});
+  forward_passed();
+}
+
+void Forwarder::forward_all_passed() {
+  PacketFifo& passed = stages_.passed(lb::StagePlace::from_hosts);
+  while (!passed.empty()) {
+    const PortId port = passed.head()->ingress_port;  // a burst comes in by one
+    std::array<Packet*, kBurst> burst;
+    size_t count = 0;
+    while (count < kBurst && !passed.empty() && passed.head()->ingress_port == port)
+      burst[count++] = passed.pop();
+    look_up({burst.data(), count});
+    Choice choice;
+    std::array<Packet*, kBurst> direct;
+    size_t direct_count = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const NextHop& next_hop = context_.next_hops[burst[i]->next_hop];
+      if (!leads_on(*burst[i], next_hop)) {
+        turn_away(burst[i], next_hop);
+      } else if (next_hop.kind == NextHop::Kind::path_set) {
+        choice.packets[choice.count] = burst[i];
+        choice.sets[choice.count++] = next_hop.set;
+      } else {
+        burst[i]->egress_port = next_hop.port;
+        direct[direct_count++] = burst[i];
+      }
+    }
+    if (choice.count != 0) choose(choice);
+    std::copy_n(direct.begin(), direct_count, choice.packets.begin() + choice.count);
+    hand_over({choice.packets.data(), choice.count + direct_count});
+    if (!context_.sole) send_outgoing();
+  }
 }
 
 void Forwarder::relay(Packet* packet, uint16_t set) {
@@ -185,6 +247,7 @@ inline void Forwarder::hand_over(std::span<Packet* const> packets) {
       to.packets[to.count++] = packet;
     }
   }
+  adjacency_.end_burst();
 }
 
 // A fabric link never gets back what it brought: two switches would play ball with it until the TTL

@@ -14,11 +14,12 @@
 #include <span>
 #include <vector>
 
+#include "lb/packet_fifo.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "switch/dataplane/neighbors/icmp_responder.h"
+#include "switch/dataplane/queues/flow_stages.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
-#include "switch/dataplane/state/packet_fifo.h"
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy {
@@ -32,6 +33,7 @@ class Forwarder final : public PacketOriginator {
     Adjacency& adjacency;
     IcmpResponder& icmp;
     ShimDresser& shims;
+    FlowStages& stages;
   };
   Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services);
 
@@ -44,6 +46,11 @@ class Forwarder final : public PacketOriginator {
   void originate(Packet* packet) override { originated_.push(packet); }
   void forward_originated() {
     if (!originated_.empty()) forward_all_originated();
+  }
+
+  // What flow stages at the hosts' ports have let go: routed anew, since it may have been long.
+  void forward_passed() {
+    if (!stages_.passed(lb::StagePlace::from_hosts).empty()) forward_all_passed();
   }
 
   // Packets whose egress port is chosen, on to their queues; at most kBurst.
@@ -72,6 +79,10 @@ class Forwarder final : public PacketOriginator {
   };
 
   void forward_all_originated();
+  bool goes_through_stages(std::span<Packet* const> packets) const;
+  void forward_by_stages(std::span<Packet* const> packets, int64_t backlog);
+  void forward_all_passed();
+  bool leads_on(const Packet& packet, const NextHop& next_hop) const;
   void look_up(std::span<Packet* const> packets);
   void look_up_in_fib(std::span<Packet* const> packets);
   void turn_away(Packet* packet, const NextHop& next_hop);
@@ -88,6 +99,7 @@ class Forwarder final : public PacketOriginator {
   Adjacency& adjacency_;
   IcmpResponder& icmp_;
   ShimDresser& shims_;
+  FlowStages& stages_;
   PacketFifo originated_;
   struct Outgoing {
     std::array<Packet*, kBurst> packets;

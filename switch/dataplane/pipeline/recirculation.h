@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "config/rlb.h"
+#include "lb/packet_fifo.h"
 #include "lb/waiting.h"
 #include "net/ids.h"
 #include "net/packet.h"
@@ -30,7 +31,6 @@
 #include "switch/dataplane/paths/failure_detector.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/delay_histogram.h"
-#include "switch/dataplane/state/packet_fifo.h"
 #include "switch/dataplane/state/shard_context.h"
 #include "switch/dataplane/state/spsc_ring.h"
 #include "switch/dataplane/state/status.h"

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lb/packet_fifo.h"
 #include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/packet.h"
@@ -24,7 +25,6 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
-#include "switch/dataplane/state/packet_fifo.h"
 #include "switch/dataplane/state/port_set.h"
 #include "switch/dataplane/state/shard_context.h"
 

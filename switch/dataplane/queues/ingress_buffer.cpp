@@ -57,6 +57,38 @@ void IngressBuffer::drop(Packet* packet, DropReason reason) {
   context_.free(packet);
 }
 
+bool IngressBuffer::set_aside(Packet& packet) {
+  if (stages_size_ == 0 || static_cast<int32_t>(packet.charged_bytes) <= 0) return true;
+  const int64_t after = stages_use() + packet.charged_bytes;
+  if (after > stages_size_) return false;
+  release(Charge::of(packet));
+  StageUse& mine = context_.common.stage_use[context_.id.index()];
+  mine.octets.store(mine.octets.load(std::memory_order_relaxed) + packet.charged_bytes,
+                    std::memory_order_relaxed);
+  mine.watermarks.raise(after);
+  packet.charged_bytes |= kStageCharge;
+  return true;
+}
+
+// Of a frame of our own, charged to nobody; or to the buffer of the stages, where any shard may
+// give back what another one took: only the sum counts.
+[[gnu::noinline]] void IngressBuffer::release_uncommon(const Charge& charge) {
+  std::atomic<int64_t>& octets = context_.common.stage_use[context_.id.index()].octets;
+  octets.store(octets.load(std::memory_order_relaxed) - (charge.bytes & ~kStageCharge),
+               std::memory_order_relaxed);
+}
+
+int64_t IngressBuffer::stages_use() const {
+  int64_t octets = 0;
+  for (const StageUse& use : context_.common.stage_use)
+    octets += use.octets.load(std::memory_order_relaxed);
+  return octets;
+}
+
+void IngressBuffer::clear_stage_watermark(pfc::WatermarkKind kind) {
+  context_.common.stage_use[context_.id.index()].watermarks.clear(kind, stages_use());
+}
+
 void IngressBuffer::count_loss(PortId port, PriorityGroupId pg) {
   context_.counters[port].pg[pg.index()][PgCounter::lossless_dropped_packets].add(1);
   const size_t index = index_of(port, pg);
@@ -150,6 +182,7 @@ bool IngressBuffer::send_credit(PortId port, PriorityGroupId pg, int64_t bytes) 
 
 void IngressBuffer::adopt(const Snapshot& now) {
   pool_.resize(now.shared_size, now.headroom_pool);
+  stages_size_ = now.stages_size.count();
   cell_ = now.cell;
   predicts_ = now.config.rlb.enabled();
   for (size_t i = 0; i < now.ports.size() * kPriorities; ++i) {

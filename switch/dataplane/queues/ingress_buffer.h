@@ -26,7 +26,11 @@
 
 namespace eddy {
 
-// What a packet owes its ingress PG; kept when the packet itself is gone.
+// Of Packet::charged_bytes: they are charged to the buffer of the flow stages, not to the PG.
+inline constexpr uint32_t kStageCharge = 1u << 31;
+
+// What a packet owes its ingress PG, or the buffer of the stages; kept when the packet itself is
+// gone.
 struct Charge {
   PortId port;
   PriorityGroupId pg;
@@ -85,11 +89,14 @@ class IngressBuffer {
     return true;
   }
   void release(const Charge& charge) {
-    if (charge.bytes == 0) return;
+    if (static_cast<int32_t>(charge.bytes) <= 0) return release_uncommon(charge);
     const size_t index = index_of(charge.port, charge.pg);
     if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
     released_[index] += charge.bytes;
   }
+  // What a stage holds is charged to the buffer of the stages instead of its PG, until it has left.
+  // False: that has no room, and the charge stays where it is.
+  bool set_aside(Packet& packet);
   // Counts what was admitted and settles what was released; once a poll has read.
   void flush() {
     if (admitted_.packets != 0) end_admitted_run();
@@ -114,6 +121,7 @@ class IngressBuffer {
   pfc::PgLevel level(PortId port, PriorityGroupId pg) const;
   pfc::BufferPool& pool() { return pool_; }
   const pfc::BufferPool& pool() const { return pool_; }
+  void clear_stage_watermark(pfc::WatermarkKind kind);
 
  private:
   // Packets of one (port, PG) admitted in a row, not counted yet.
@@ -127,6 +135,8 @@ class IngressBuffer {
   void sample(PortId port, PriorityGroupId pg) {
     if (predictor_.watches(port, pg)) predictor_.sample(port, pg, level(port, pg), context_.now);
   }
+  void release_uncommon(const Charge& charge);
+  int64_t stages_use() const;
   void start_admitted_run(PortId port, PriorityGroupId pg);
   void end_admitted_run();
   void settle();
@@ -165,11 +175,12 @@ class IngressBuffer {
   std::vector<int64_t> released_;    // and not settled yet, by (port, PG)
   std::vector<uint16_t> unsettled_;  // the first unsettled_count_: those that are not zero
   size_t losing_count_ = 0;
-  std::vector<uint8_t> has_lost_;      // in this poll, by (port, PG)
-  std::vector<uint16_t> losing_;       // the first losing_count_: those that have
-  uint32_t poll_ = 0;                  // number of the poll
-  Deadlines looks_;                    // by (port, PG): paused, and holding nothing
-  std::vector<Arrivals> arrivals_;     // by port
+  std::vector<uint8_t> has_lost_;   // in this poll, by (port, PG)
+  std::vector<uint16_t> losing_;    // the first losing_count_: those that have
+  uint32_t poll_ = 0;               // number of the poll
+  Deadlines looks_;                 // by (port, PG): paused, and holding nothing
+  std::vector<Arrivals> arrivals_;  // by port
+  int64_t stages_size_ = 0;
   std::vector<pfc::PgLimits> limits_;  // in force, by (port, PG): the last snapshot may be gone
 };
 

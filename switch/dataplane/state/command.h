@@ -72,8 +72,8 @@ struct FlowScan {
 };
 
 // What has watermarks.
-enum class WatermarkOf : uint8_t { pg_shared, pg_headroom, queue, pool, headroom_pool };
-inline constexpr size_t kWatermarkOf = static_cast<size_t>(WatermarkOf::headroom_pool) + 1;
+enum class WatermarkOf : uint8_t { pg_shared, pg_headroom, queue, pool, headroom_pool, stages };
+inline constexpr size_t kWatermarkOf = static_cast<size_t>(WatermarkOf::stages) + 1;
 
 // Which watermarks are meant.
 struct WatermarkScope {

@@ -76,6 +76,13 @@ namespace eddy {
   X(resequence_missed_flows, "times what was missing did not come, and the rest went on")    \
   X(resequence_forced_flows, "times there was no room to wait, and the rest went on")        \
   X(resequence_placeless_packets, "packets of flows for which the table has no place")       \
+  X(stage_held_packets, "packets held by a flow stage other than the resequencer")           \
+  X(stage_missed_flows, "times what such a stage waited for did not come")                   \
+  X(stage_forced_flows, "times such a stage had no room, and let a flow go on")              \
+  X(stage_placeless_packets, "packets of flows for which such a stage has no place")         \
+  X(stage_marked_packets, "packets that a stage marked congestion experienced")              \
+  X(stage_unplaced_packets, "packets held without room in the stages' buffer")               \
+  X(stage_emptied_packets, "packets taken from a stage that held too much or too long")      \
   X(shim_tx_packets, "packets given a shim on their way to another leaf")                    \
   X(path_requests, "stamps sent to measure a path of the port")                              \
   X(path_probes, "of these, in frames of our own on idle paths")                             \

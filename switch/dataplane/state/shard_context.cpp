@@ -16,6 +16,7 @@ CommonState::CommonState(size_t shard_count, size_t port_count, FaultProbe fault
       signals(port_count),
       pg_buffers(port_count * kPriorities),
       pool_use(shard_count),
+      stage_use(shard_count),
       queues(port_count * kPriorities),
       last_storms(port_count * kPriorities),
       peer_macs(port_count),

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "lb/packet_fifo.h"
 #include "lb/path_view.h"
 #include "net/addresses.h"
 #include "net/fault_sites.h"
@@ -27,7 +28,6 @@
 #include "switch/dataplane/state/events.h"
 #include "switch/dataplane/state/io.h"
 #include "switch/dataplane/state/mailbox.h"
-#include "switch/dataplane/state/packet_fifo.h"
 #include "switch/dataplane/state/port_feeds.h"
 #include "switch/dataplane/state/snapshot.h"
 
@@ -42,6 +42,13 @@ struct alignas(64) EgressQueue {
   std::atomic<bool> storm{false};  // the watchdog acts on it
 };
 static_assert(sizeof(EgressQueue) == 64);
+
+// What one shard has charged to the buffer of the flow stages, less what it gave back there, which
+// may have been another's: only the sum of all lines means something. One line a shard.
+struct alignas(64) StageUse {
+  std::atomic<int64_t> octets{0};
+  pfc::Watermarks watermarks;  // of what all shards hold, as this one has seen it
+};
 
 // What a queue's counters of storms stood at when the last one began. Writer: the port's shard.
 struct LastStorm {
@@ -120,6 +127,7 @@ struct CommonState {
   std::vector<lb::PortSignals> signals;
   std::vector<pfc::PgBuffer> pg_buffers;
   std::vector<pfc::PoolUse> pool_use;  // by shard
+  std::vector<StageUse> stage_use;     // by shard
   std::vector<EgressQueue> queues;
   std::vector<LastStorm> last_storms;  // by port and queue
   std::vector<PeerMac> peer_macs;      // by port
@@ -150,9 +158,9 @@ enum class Timers : uint8_t {
   paths,
   agents,
   recirculation,
-  resequencer,
+  stages,
 };
-inline constexpr size_t kTimers = static_cast<size_t>(Timers::resequencer) + 1;
+inline constexpr size_t kTimers = static_cast<size_t>(Timers::stages) + 1;
 
 // Ordered by use, a line each: what every poll reads; what a departing frame needs; what an
 // arriving one needs besides; and the rest.

@@ -374,16 +374,43 @@ std::shared_ptr<PathJudges> judges_of(const Snapshot& now, size_t shard, const S
 }
 
 // Whatever else changes: a flow does not begin anew.
-std::shared_ptr<FlowOrders> orders_of(const Snapshot& now, size_t shard, const Snapshot* previous,
-                                      FaultProbe sites) {
+std::shared_ptr<lb::FlowOrders> orders_of(const Snapshot& now, size_t shard,
+                                          const Snapshot* previous, FaultProbe sites) {
   const config::ResequenceConfig& wanted = now.config.resequence;
   const bool has_hosts = std::ranges::any_of(
       now.ports, [](const PortSettings& port) { return port.role == config::PortRole::host; });
   if (!wanted.enabled || !has_hosts) return nullptr;
-  if (previous != nullptr && previous->schemes[shard].orders != nullptr &&
+  if (previous != nullptr && previous->schemes[shard].resequencer != nullptr &&
       previous->config.resequence.places() == wanted.places())
-    return previous->schemes[shard].orders;
-  return std::make_shared<FlowOrders>(static_cast<size_t>(wanted.places()), sites);
+    return previous->schemes[shard].resequencer->flows();
+  return std::make_shared<lb::FlowOrders>(static_cast<size_t>(wanted.places()), sites);
+}
+
+std::shared_ptr<lb::Resequencer> resequencer_of(const Snapshot& now, size_t shard,
+                                                const Snapshot* previous, FaultProbe sites) {
+  const std::shared_ptr<lb::FlowOrders> orders = orders_of(now, shard, previous, sites);
+  if (orders == nullptr) return nullptr;
+  if (previous != nullptr) {
+    const auto& before = previous->schemes[shard].resequencer;
+    if (before != nullptr && before->plan() == now.resequence && before->flows() == orders)
+      return before;
+  }
+  return std::make_shared<lb::Resequencer>(now.resequence, orders);
+}
+
+// The resequencer is the last: what another stage lets go may be ahead of its flow.
+StageChain stages_at(lb::StagePlace place, const ShardScheme& scheme, const SwitchOptions& options,
+                     size_t shard) {
+  StageChain chain;
+  size_t count = 0;
+  const auto add = [&](std::shared_ptr<lb::FlowStage> stage) {
+    if (stage != nullptr) chain[count++] = std::move(stage);
+  };
+  if (options.stage) add(options.stage(place, ShardId(shard)));
+  if (lb::FlowStage* own = scheme.selector->stage(place); own != nullptr)
+    add({scheme.selector, own});
+  if (place == lb::StagePlace::to_hosts) add(scheme.resequencer);
+  return chain;
 }
 
 Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Snapshot* previous) {
@@ -415,7 +442,9 @@ Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Sn
     scheme.agents = agents_of(snapshot, i, speaker, previous);
     scheme.reply_flows = reply_flows_of(i, speaker, previous);
     scheme.judges = judges_of(snapshot, i, previous);
-    scheme.orders = orders_of(snapshot, i, previous, options.sites);
+    scheme.resequencer = resequencer_of(snapshot, i, previous, options.sites);
+    for (const auto place : {lb::StagePlace::from_hosts, lb::StagePlace::to_hosts})
+      scheme.stages[static_cast<size_t>(place)] = stages_at(place, scheme, options, i);
     snapshot.schemes.push_back(std::move(scheme));
   }
   return {};
@@ -458,6 +487,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   snapshot->config = config;
   snapshot->cell = pfc::CellSize(config.buffer.cell_bytes);
   snapshot->shared_size = plan->shared;
+  snapshot->stages_size = plan->stages;
   snapshot->set_aside = plan->reserved;
   snapshot->headroom_pool = plan->headroom_pool;
   snapshot->leaf = config.leaf;
@@ -476,8 +506,10 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
     snapshot->next_hops.push_back(
         next_hop_of(snapshot->routes->target(static_cast<uint16_t>(i)), *snapshot));
   plan_paths(*snapshot, options.shards, previous);
-  snapshot->resequence =
-      ResequencePlan::of(config.resequence, snapshot->path_plan.base_rtt, snapshot->shared_size);
+  snapshot->resequence = lb::ResequencePlan::of(config.resequence, snapshot->path_plan.base_rtt,
+                                                snapshot->shared_size + snapshot->stages_size);
+  for (size_t i = 0; i < snapshot->ports.size(); ++i)
+    snapshot->resequence.fabric.set(i, snapshot->ports[i].role == config::PortRole::fabric);
   Problems problems = make_schemes(*snapshot, options, previous);
   if (!problems.empty()) return problems;
   return Result<std::unique_ptr<Snapshot>>(std::move(snapshot));

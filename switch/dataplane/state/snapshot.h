@@ -16,9 +16,13 @@
 #include "config/config.h"
 #include "lb/agent.h"
 #include "lb/dre.h"
+#include "lb/flow_stage.h"
 #include "lb/path_set.h"
 #include "lb/path_table.h"
 #include "lb/selector.h"
+#include "lb/stages/flow_orders.h"
+#include "lb/stages/resequence_plan.h"
+#include "lb/stages/resequencer.h"
 #include "lb/warning_table.h"
 #include "net/addresses.h"
 #include "net/ids.h"
@@ -32,13 +36,11 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "pfc/wred.h"
-#include "switch/dataplane/state/flow_orders.h"
 #include "switch/dataplane/state/options.h"
 #include "switch/dataplane/state/path_echoes.h"
 #include "switch/dataplane/state/path_judges.h"
 #include "switch/dataplane/state/path_plan.h"
 #include "switch/dataplane/state/reply_flows.h"
-#include "switch/dataplane/state/resequence_plan.h"
 #include "switch/dataplane/state/routes.h"
 
 namespace eddy {
@@ -121,16 +123,20 @@ struct ConfiguredNeighbor {
   PortId port;
 };
 
+// The flow stages of a place, in order; null from the first that is not there on.
+using StageChain = std::array<std::shared_ptr<lb::FlowStage>, kMostStages>;
+
 // What a shard changes while it runs; made by control, then the shard's alone. The selector is
 // handed on to the next snapshot when scheme and path sets stay the same.
 struct ShardScheme {
   std::shared_ptr<lb::Selector> selector;
-  std::shared_ptr<lb::WarningTable> warnings;  // null: RLB is off
-  std::shared_ptr<lb::FlowPaths> flows;        // null: no path to choose, or RLB is off
-  std::shared_ptr<PathEchoes> echoes;          // null: no path is measured
-  std::shared_ptr<PathJudges> judges;          // null: no path is judged
-  std::shared_ptr<FlowOrders> orders;          // null: nothing is put in order
-  std::shared_ptr<ReplyFlows> reply_flows;     // null: no agent hears replies
+  std::shared_ptr<lb::WarningTable> warnings;    // null: RLB is off
+  std::shared_ptr<lb::FlowPaths> flows;          // null: no path to choose, or RLB is off
+  std::shared_ptr<PathEchoes> echoes;            // null: no path is measured
+  std::shared_ptr<PathJudges> judges;            // null: no path is judged
+  std::shared_ptr<lb::Resequencer> resequencer;  // null: nothing is put in order
+  std::array<StageChain, lb::kStagePlaces> stages;
+  std::shared_ptr<ReplyFlows> reply_flows;  // null: no agent hears replies
   // That stand by themselves, beside the selector's own.
   std::vector<std::shared_ptr<lb::PathAgent>> agents;
   // By path set: members whose port is up, without failed ones where there are others.
@@ -142,6 +148,7 @@ struct Snapshot {
   config::SwitchConfig config;
   pfc::CellSize cell;
   Bytes shared_size;
+  Bytes stages_size;    // set aside for what flow stages hold
   Bytes set_aside;      // reserved octets and headroom of all PGs
   Bytes headroom_pool;  // what the headroom of all PGs may take together
   LeafId leaf;
@@ -153,7 +160,7 @@ struct Snapshot {
   std::vector<NextHop> next_hops;  // by route target
   std::vector<lb::PathSet> path_sets;
   PathPlan path_plan;
-  ResequencePlan resequence;
+  lb::ResequencePlan resequence;
   std::shared_ptr<lb::PathTable> paths;  // of all shards; null: no path is measured
   std::vector<OwnAddress> own_addresses;
   std::vector<ConfiguredNeighbor> neighbors;

@@ -43,8 +43,11 @@ struct BufferStatus {  // octets
   int64_t shared_size = 0;
   int64_t shared_used = 0;
   int64_t headroom_used = 0;
+  int64_t stages_size = 0;  // set aside for what flow stages hold
+  int64_t stages_used = 0;
   Watermark shared_watermark;
   Watermark headroom_watermark;
+  Watermark stages_watermark;
 };
 
 // What is in RLB's loop of a shard.

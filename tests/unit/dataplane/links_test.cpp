@@ -299,16 +299,19 @@ TEST(Control, WatermarksKeepThePeakUntilCleared) {
 
 // A group in headroom: its own marks, the queue's, and those of the two pools, each cleared alone.
 struct AllMarks {
-  Watermark pg_shared, pg_headroom, queue, pool, headroom_pool;
+  Watermark pg_shared, pg_headroom, queue, pool, headroom_pool, stages;
   static AllMarks of(Switch& object) {
     const PgStatus pg = object.pg_status(PortId(0), PriorityGroupId(3));
     const BufferStatus buffer = object.buffer_status();
-    return {pg.shared_watermark, pg.headroom_watermark,
-            object.queue_status(PortId(1), QueueId(3)).watermark, buffer.shared_watermark,
-            buffer.headroom_watermark};
+    return {pg.shared_watermark,
+            pg.headroom_watermark,
+            object.queue_status(PortId(1), QueueId(3)).watermark,
+            buffer.shared_watermark,
+            buffer.headroom_watermark,
+            buffer.stages_watermark};
   }
   std::array<Watermark, kWatermarkOf> list() const {
-    return {pg_shared, pg_headroom, queue, pool, headroom_pool};
+    return {pg_shared, pg_headroom, queue, pool, headroom_pool, stages};
   }
 };
 

@@ -1,5 +1,5 @@
 // Packets that took different paths leave for their host in order, or after a bounded wait.
-#include "switch/dataplane/queues/resequencer.h"
+#include "lb/stages/resequencer.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include "net/roce.h"
 #include "switch/dataplane/state/snapshot.h"
 #include "tests/support/one_switch.h"
+#include "tests/support/stages.h"
 
 namespace eddy::test {
 namespace {
@@ -29,8 +30,9 @@ config::SwitchConfig leaf() {
 }
 
 struct Rig : OneSwitch {
-  explicit Rig(const config::SwitchConfig& with = leaf(), size_t shards = 1)
-      : OneSwitch(with, shards) {
+  explicit Rig(const config::SwitchConfig& with = leaf(), size_t shards = 1,
+               StageMaker stage = nullptr)
+      : OneSwitch(with, shards, std::move(stage)) {
     run_for(1_us);
   }
   // From leaf 2 to the host, or from `from` on if that is not an uplink; psn is counted from 0.
@@ -77,12 +79,84 @@ TEST(Resequencer, WhatIsAheadWaitsForWhatIsMissing) {
   EXPECT_EQ(rig.got(), (Numbers{10}));
   EXPECT_EQ(rig.object().balance().held, 2u);
   EXPECT_TRUE(rig.object().balance().holds());
-  EXPECT_GT(rig.object().pg_status(PortId(kUplink), PriorityGroupId(3)).used, 2'000)
-      << "they stay charged";
+  EXPECT_EQ(rig.object().pg_status(PortId(kUplink), PriorityGroupId(3)).used, 0);
+  EXPECT_GT(rig.object().buffer_status().stages_used, 2'000) << "they are charged apart";
   rig.down(kOther, 11);
   EXPECT_EQ(rig.got(), (Numbers{10, 11, 12, 13}));
   EXPECT_EQ(rig.counted(PortCounter::resequence_held_packets), 2u);
   EXPECT_EQ(rig.counted(PortCounter::resequence_missed_flows), 0u);
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+// With nothing set aside, and where what is set aside is full, they stay with their group.
+TEST(Resequencer, WithoutRoomOfItsOwnAPacketStaysChargedAsItWas) {
+  for (const Bytes stages : {0_B, 1'500_B}) {
+    config::SwitchConfig config = leaf();
+    config.buffer.cell_bytes = 1;
+    config.buffer.stages = stages;
+    Rig rig(config);
+    rig.first(kUplink, 10);
+    rig.down(kUplink, 12);
+    rig.down(kUplink, 13);
+    rig.run_for(5_us);
+    const int64_t in_group = rig.object().pg_status(PortId(kUplink), PriorityGroupId(3)).used;
+    const int64_t apart = rig.object().buffer_status().stages_used;
+    const bool some = stages != 0_B;
+    EXPECT_EQ(apart > 1'000, some) << stages.count();
+    EXPECT_GT(in_group, some ? 1'000 : 2'000);
+    EXPECT_LT(in_group, some ? 1'500 : 3'000);
+    EXPECT_EQ(rig.counted(PortCounter::stage_unplaced_packets), some ? 1u : 0u);
+    rig.down(kOther, 11);
+    EXPECT_EQ(rig.got(), (Numbers{10, 11, 12, 13}));
+    EXPECT_EQ(leftovers(rig.object()), "");
+  }
+}
+
+// What is held above XOFF would have paused the spine; moved away it resumes it.
+TEST(Resequencer, HoldingPausesNobodyAndLetsAPausedSenderGoOn) {
+  for (const bool apart : {true, false}) {
+    config::SwitchConfig config = leaf();
+    config.buffer.profiles["lossless"].xoff = 8'192_B;
+    if (!apart) config.buffer.stages = 0_B;
+    Rig rig(config);
+    rig.first(kUplink, 10);
+    for (uint32_t psn = 12; psn < 32; ++psn) rig.down(kUplink, psn);
+    rig.run_for(5_us);
+    EXPECT_EQ(rig.object().pg_status(PortId(kUplink), PriorityGroupId(3)).pausing, !apart);
+    EXPECT_EQ(count(rig.object(), kUplink, kLossless, PfcCounter::pfc_tx_xoff), apart ? 0u : 1u);
+    rig.down(kOther, 11);
+    rig.run_for(60_us);
+    EXPECT_EQ(rig.got().size(), 22u);
+    EXPECT_EQ(count(rig.object(), kUplink, kLossless, PfcCounter::pfc_tx_xon), apart ? 0u : 1u);
+    EXPECT_EQ(leftovers(rig.object()), "");
+  }
+}
+
+TEST(Resequencer, WhatIsLetGoStaysInItsBufferUntilItHasLeft) {
+  config::SwitchConfig config = leaf();
+  config.buffer.cell_bytes = 1;
+  Rig rig(config);
+  rig.first(kUplink, 10);
+  for (uint32_t psn = 12; psn < 16; ++psn) rig.down(kUplink, psn);
+  rig.run_for(5_us);
+  const int64_t held = rig.object().buffer_status().stages_used;
+  rig.down(kOther, 11);
+  EXPECT_EQ(rig.object().balance().held, 4u) << "in the host's queue, behind 11";
+  EXPECT_EQ(rig.object().buffer_status().stages_used, held);
+  rig.run_for(10_us);
+  EXPECT_EQ(rig.object().buffer_status().stages_used, 0);
+  EXPECT_EQ(rig.object().buffer_status().stages_watermark.user, held);
+  EXPECT_EQ(rig.object().buffer_status().stages_watermark.persistent, held);
+}
+
+TEST(Resequencer, APortThatGoesDownLosesWhatWasHeldForIt) {
+  Rig rig;
+  rig.first(kUplink, 10);
+  rig.down(kUplink, 12);
+  rig.run_for(5_us);
+  rig.fabric.set_link(rig.node, PortId(kHost), false);
+  rig.run_for(kWait);
+  EXPECT_EQ(drops(rig.object(), DropReason::egress_down), 1u);
   EXPECT_EQ(leftovers(rig.object()), "");
 }
 
@@ -316,7 +390,7 @@ TEST(Resequencer, WithoutAPlaceAFlowPassesAsItComes) {
   uint32_t passed = 0;
   for (uint32_t pair = 0; pair < kPairs; ++pair)
     passed += rig.got(pair) == Numbers{10, 12, 11} ? 1 : 0;
-  EXPECT_GE(passed, kPairs - 64 - FlowOrders::kProbes);
+  EXPECT_GE(passed, kPairs - 64 - lb::FlowOrders::kProbes);
   EXPECT_LT(passed, kPairs - 40) << "most places are taken";
   EXPECT_EQ(rig.counted(PortCounter::resequence_placeless_packets), 3u * passed);
   rig.run_for(20'000_us);
@@ -366,7 +440,7 @@ TEST(Resequencer, ASwitchWithoutHostsRemembersNoFlows) {
   for (const bool hosts : {false, true}) {
     auto built = Snapshot::build(hosts ? leaf() : spine, {.shards = 1}, nullptr);
     ASSERT_TRUE(built.ok());
-    EXPECT_EQ((*built)->schemes[0].orders != nullptr, hosts);
+    EXPECT_EQ((*built)->schemes[0].resequencer != nullptr, hosts);
   }
 }
 
@@ -379,6 +453,36 @@ TEST(Resequencer, WorksAtTheShardOfTheHostsPort) {
   rig.down(kUplink, 12);
   rig.down(kOther, 11);
   EXPECT_EQ(rig.got(), (Numbers{10, 11, 12, 13}));
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+// It is the last of the stages: what another one has turned round leaves in order.
+TEST(Resequencer, StandsBehindOtherStages) {
+  const auto turner = std::make_shared<Turner>();
+  Rig rig(leaf(), 1, [&](lb::StagePlace place, ShardId) {
+    return place == lb::StagePlace::to_hosts ? turner : nullptr;
+  });
+  rig.first(kUplink, 10);
+  for (uint32_t psn = 11; psn < 14; ++psn) rig.down(kUplink, psn);
+  EXPECT_EQ(rig.got(), (Numbers{10, 11, 12, 13}));
+  EXPECT_EQ(rig.counted(PortCounter::stage_held_packets), 4u);
+  EXPECT_EQ(rig.counted(PortCounter::resequence_held_packets), 2u);
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
+// Held at the host's shard, charged at the uplink's: the group gets its credit by mail.
+TEST(Resequencer, TheGroupOfAnotherShardGetsItsOctetsBack) {
+  config::SwitchConfig config = leaf();
+  config.buffer.profiles["lossless"].xoff = 8'192_B;
+  spread_over_workers(config, 3);
+  Rig rig(config, 3);
+  rig.first(kUplink, 10);
+  for (uint32_t psn = 12; psn < 32; ++psn) rig.down(kUplink, psn);
+  rig.run_for(5_us);
+  EXPECT_EQ(rig.object().pg_status(PortId(kUplink), PriorityGroupId(3)).used, 0);
+  EXPECT_GT(rig.object().buffer_status().stages_used, 20'000);
+  rig.run_for(kWait + 60_us);
+  EXPECT_EQ(rig.got().size(), 21u);
   EXPECT_EQ(leftovers(rig.object()), "");
 }
 

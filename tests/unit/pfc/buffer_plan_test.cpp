@@ -192,6 +192,76 @@ TEST(BufferPlan, SaysWhatWouldFitAndThatFits) {
   }
 }
 
+// What is named is set aside; what is not, by what the groups can spare.
+TEST(BufferPlan, StagesHaveTheirOwnPart) {
+  config::SwitchConfig config = switch_of(36);
+  config.buffer.size = 12_MiB;
+  config.buffer.profiles["lossless"].headroom = 30'720_B;
+  auto without = plan_buffer(config);
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(without->stages, 0_B);
+  config.buffer.stages = 1_MiB;
+  auto plan = plan_buffer(config);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->stages, 1_MiB);
+  EXPECT_EQ(plan->reserved, without->reserved);
+  EXPECT_EQ(plan->shared, without->shared - 1_MiB);
+  EXPECT_EQ(plan->lossy(), without->lossy() - 1_MiB);
+  config.buffer.stages = without->lossy();
+  EXPECT_TRUE(plan_buffer(config).ok());
+  config.buffer.stages = without->lossy() + 1_B;
+  const auto refused = plan_buffer(config);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.problems().front(), HasSubstr("+ stages 2039809"));
+}
+
+TEST(BufferPlan, StagesTakeWhatGroupsCanSpareWherePacketsArePutInOrder) {
+  config::SwitchConfig config = switch_of(36);
+  config.buffer.size = 12_MiB;
+  config.buffer.profiles["lossless"].headroom = 30'720_B;
+  const auto stages = [&] {
+    auto plan = plan_buffer(config);
+    EXPECT_TRUE(plan.ok());
+    return plan.ok() ? plan->stages : Bytes(-1);
+  };
+  const Bytes spare = plan_buffer(config)->lossy();
+  config.ports[3].role = config::PortRole::host;
+  EXPECT_EQ(stages(), 0_B) << "nothing is put in order";
+  config.resequence.enabled = true;
+  EXPECT_EQ(stages(), spare / 2);
+  config.buffer.size = 120_MiB;
+  EXPECT_EQ(stages(), (120_MiB - 30'720_B * 36) / 4) << "there is plenty";
+  for (config::PortConfig& port : config.ports) port.role = config::PortRole::fabric;
+  EXPECT_EQ(stages(), 0_B) << "a spine";
+  config.ports[3].role = config::PortRole::host;
+  config.buffer.stages = 5_KiB;
+  EXPECT_EQ(stages(), 5_KiB);
+  config.buffer.stages.reset();
+  config.buffer.size = 30'720_B * 36 + 256_KiB * 36;
+  EXPECT_EQ(stages(), 0_B) << "nothing to spare";
+  config.buffer.size = 9_MiB;
+  config.buffer.overcommit = true;
+  EXPECT_EQ(stages(), 0_B);
+}
+
+// A dynamic threshold that just works with the whole shared buffer keeps it.
+TEST(BufferPlan, StagesTakeNothingThatADynamicThresholdNeeds) {
+  config::SwitchConfig config = switch_of(2);
+  config.resequence.enabled = true;
+  config.ports[0].role = config::PortRole::host;
+  config::BufferProfile& lossless = config.buffer.profiles["lossless"];
+  lossless.mode = config::BufferMode::dynamic;
+  lossless.dynamic_th = -5;
+  lossless.headroom = 30'720_B;
+  config.buffer.size = 8_MiB;
+  auto plenty = plan_buffer(config);
+  ASSERT_TRUE(plenty.ok()) << plenty.problems()[0];
+  EXPECT_EQ(plenty->stages, (8_MiB - 61'440_B) / 4);
+  while (plan_buffer(config).ok()) config.buffer.size = config.buffer.size - 1_KiB;
+  config.buffer.size = config.buffer.size + 1_KiB;
+  EXPECT_EQ(plan_buffer(config)->stages, 0_B);
+}
+
 TEST(BufferPlan, AnOvercommittedOneSaysWhatDoesNotFitAndRuns) {
   config::SwitchConfig config = switch_of(36);
   config.buffer.size = 9_MiB;

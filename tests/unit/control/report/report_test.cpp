@@ -218,16 +218,21 @@ TEST(Report, WatermarksNameTheirKindAndPoolsHaveNoPort) {
   s.now.ports[1].queues[4] = {.used = 5, .watermark = {1'004, 1'005}};
   s.now.buffer = {.shared_used = 6,
                   .headroom_used = 7,
+                  .stages_used = 8,
                   .shared_watermark = {1'006, 1'007},
-                  .headroom_watermark = {1'008, 0}};
+                  .headroom_watermark = {1'008, 0},
+                  .stages_watermark = {1'009, 1'010}};
   std::vector<std::string> said;
   for (const Json& row : rows(s, Report::watermarks)) {
     said.emplace_back();
     for (const Json& value : row) said.back() += (said.back().empty() ? "" : " ") + value.dump();
   }
-  const std::vector<std::string> expected = {
-      R"("host1" 3 "pg-shared" 700 1000 1001)", R"("host1" 3 "pg-headroom" 200 1002 1003)",
-      R"("spine1" 4 "queue" 5 1004 1005)", R"("pool" 6 1006 1007)", R"("headroom-pool" 7 1008 0)"};
+  const std::vector<std::string> expected = {R"("host1" 3 "pg-shared" 700 1000 1001)",
+                                             R"("host1" 3 "pg-headroom" 200 1002 1003)",
+                                             R"("spine1" 4 "queue" 5 1004 1005)",
+                                             R"("pool" 6 1006 1007)",
+                                             R"("headroom-pool" 7 1008 0)",
+                                             R"("stages" 8 1009 1010)"};
   EXPECT_EQ(said, expected);
   EXPECT_EQ(rows(s, Report::watermarks, {false, "spine1"}).size(), 1u);
 }

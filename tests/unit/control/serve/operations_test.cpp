@@ -193,7 +193,8 @@ TEST(Operations, AWrongScopeOfAClearIsSaid) {
     return first_problem(live.ask(request));
   };
   EXPECT_EQ(clear("watermarks", {{"kind", "pg"}}),
-            "kind \"pg\" unknown; valid are pg-shared, pg-headroom, queue, pool, headroom-pool");
+            "kind \"pg\" unknown; valid are pg-shared, pg-headroom, queue, pool, headroom-pool, "
+            "stages");
   EXPECT_EQ(clear("persistent-watermarks", {{"kind", "headroom-pool"}, {"port", "host1"}}),
             "headroom-pool is of the whole switch, not of a port; of a port are pg-shared, "
             "pg-headroom, queue");

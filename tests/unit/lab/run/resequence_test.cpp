@@ -96,6 +96,19 @@ TEST(Resequence, ATableThatWasTooSmallIsSaid) {
   EXPECT_THAT(large.value().warnings, testing::IsEmpty());
 }
 
+// What is in RLB's loop is overtaken and not lost, unless its flow waits with it.
+TEST(Resequence, PathsProveALossWhileNothingStaysBehindInALoop) {
+  config::Experiment experiment = many_flows();
+  const auto proof = [&] { return built(experiment).switches[0].resequence.loss_proof; };
+  EXPECT_EQ(proof(), config::LossProof::ports);
+  experiment.switches.rlb = config::rlb_preset(config::RlbPreset::standard);
+  EXPECT_EQ(proof(), config::LossProof::ports);
+  experiment.switches.rlb.guard.mode = config::GuardMode::off;
+  EXPECT_NE(proof(), config::LossProof::ports);
+  experiment.switches.rlb.recirculation.enabled = false;
+  EXPECT_EQ(proof(), config::LossProof::ports);
+}
+
 TEST(Resequence, TheTableFollowsTheFlows) {
   config::Experiment experiment = many_flows();
   const auto sizes = [&](const std::vector<lab::Flow>& flows) {

@@ -17,7 +17,7 @@
 #include "net/rebase.h"
 #include "net/units.h"
 
-namespace eddy {
+namespace eddy::lb {
 
 struct alignas(64) FlowOrder {
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -75,12 +75,12 @@ class FlowOrders {
  private:
   static constexpr uint64_t kInUse = 1;
   size_t home_of(uint64_t key) const {
-    return lb::scaled_to(static_cast<uint32_t>(key >> 32),
-                         static_cast<uint32_t>(places_.size() - kProbes + 1));
+    return scaled_to(static_cast<uint32_t>(key >> 32),
+                     static_cast<uint32_t>(places_.size() - kProbes + 1));
   }
 
   std::vector<FlowOrder> places_;
   [[no_unique_address]] FaultProbe sites_;
 };
 
-}  // namespace eddy
+}  // namespace eddy::lb

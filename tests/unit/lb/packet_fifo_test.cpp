@@ -1,4 +1,4 @@
-#include "switch/dataplane/state/packet_fifo.h"
+#include "lb/packet_fifo.h"
 
 #include <gtest/gtest.h>
 
