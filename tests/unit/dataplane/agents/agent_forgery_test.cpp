@@ -34,11 +34,8 @@ Frame control_frame(const ShimControl& message) {
 }
 
 // A leaf with one uplink to one other leaf, whose agent hears all kinds.
-struct Rig {
+struct Rig : ForgetsTalks {
   explicit Rig(const char* scheme = "talker") : rig(leaf(scheme)) { rig.run_for(10_us); }
-  ~Rig() { forget_talks(); }
-  Rig(const Rig&) = delete;
-  Rig& operator=(const Rig&) = delete;
 
   static config::SwitchConfig leaf(const char* scheme) {
     config::SwitchConfig config = leaf_spine({.leaves = 2, .spines = 1, .hosts = 1}).leaves[0];
@@ -131,10 +128,7 @@ TEST_P(Forged, OfAStormAPollHearsSoMuchAndNoMore) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Forged, testing::ValuesIn(kKinds));
 
-class AgentForgery : public testing::Test {
- protected:
-  ~AgentForgery() override { forget_talks(); }
-};
+class AgentForgery : public testing::Test, ForgetsTalks {};
 
 // The agent decides what is old, by numbers of its own; the host counts it.
 TEST_F(AgentForgery, WhatAnAgentKnowsToBeOldIsCounted) {

@@ -29,10 +29,7 @@ std::vector<uint32_t> values(const std::vector<HeardFrame>& frames) {
   for (const HeardFrame& frame : frames) out.push_back(frame.message.value);
   return out;
 }
-class Agents : public testing::Test {
- protected:
-  ~Agents() override { forget_talks(); }
-};
+class Agents : public testing::Test, ForgetsTalks {};
 
 TEST_F(Agents, ATimerIsADeadlineOfTheShardAndIsCalledThen) {
   AgentRig rig;

@@ -18,10 +18,7 @@ using testing::IsEmpty;
 constexpr uint32_t kSenderQpn = 0x111;  // to which replies go
 constexpr uint32_t kReceiverQpn = 0x222;
 
-class Replies : public testing::Test {
- protected:
-  ~Replies() override { forget_talks(); }
-};
+class Replies : public testing::Test, ForgetsTalks {};
 
 Frame framed(const RocePacket& packet, const MacAddress& to, const MacAddress& from) {
   Frame frame(14 + roce_packet_length(packet));
@@ -135,7 +132,7 @@ TEST_F(Replies, OfIpv6TooAndOnTheHostsShard) {
     EXPECT_EQ(pair.heard(0)[0].psn, 9u);
     EXPECT_THAT(pair.heard(1), IsEmpty());
     EXPECT_THAT(pair.heard(2), IsEmpty());
-    forget_talks();
+    pair.heard(0).clear();
   }
 }
 

@@ -38,4 +38,12 @@ struct Talk {
 Talk& talk(SwitchId of, ShardId shard = ShardId(0));
 void forget_talks();
 
+// Forgets them when the switches of what inherits from it are gone.
+struct ForgetsTalks {
+  ForgetsTalks() = default;
+  ~ForgetsTalks() { forget_talks(); }
+  ForgetsTalks(const ForgetsTalks&) = delete;
+  ForgetsTalks& operator=(const ForgetsTalks&) = delete;
+};
+
 }  // namespace eddy::test
