@@ -100,16 +100,13 @@ using Least = std::array<uint64_t, 4>;
 
 struct Case {
   const char* name;
-  config::Recovery recovery;
-  config::CongestionControl control;
+  const char* recovery;
+  const char* control;
 };
-using config::CongestionControl;
-using config::Recovery;
-constexpr std::array kCases = {
-    Case{"host.exchange.none", Recovery::go_back_n, CongestionControl::none},
-    Case{"host.exchange.dcqcn", Recovery::go_back_n, CongestionControl::dcqcn},
-    Case{"host.exchange.dctcp", Recovery::go_back_n, CongestionControl::dctcp},
-    Case{"host.exchange.irn", Recovery::irn, CongestionControl::none}};
+constexpr std::array kCases = {Case{"host.exchange.none", "go_back_n", "none"},
+                               Case{"host.exchange.dcqcn", "go_back_n", "dcqcn"},
+                               Case{"host.exchange.dctcp", "go_back_n", "dctcp"},
+                               Case{"host.exchange.irn", "irn", "none"}};
 
 config::HostConfig config_of(const Case& spec) {
   config::HostConfig config;

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "net/ids.h"
 #include "net/units.h"
@@ -14,8 +17,6 @@ namespace eddy::config {
 
 using namespace eddy::literals;
 
-enum class Recovery : uint8_t { go_back_n, irn };
-enum class CongestionControl : uint8_t { none, dcqcn, dctcp };
 enum class DcqcnPreset : uint8_t { paper, vendor };
 enum class DcqcnAlgorithm : uint8_t { paper, vendor };
 
@@ -56,20 +57,23 @@ struct IrnConfig {
 };
 
 struct HostConfig {
-  Recovery recovery = Recovery::go_back_n;
-  CongestionControl congestion_control = CongestionControl::dcqcn;
+  // Laws, by their names in the registry of host/.
+  std::string recovery = "go_back_n";
+  std::string congestion_control = "dcqcn";
+  std::string entropy = "fixed";
+  std::string pacing = "by_rate";
   DcqcnConfig dcqcn;
   DctcpConfig dctcp;
   IrnConfig irn;
   int mtu = 1'024;      // payload octets a packet: 256 to 4,096; NICs know powers of two only
   Duration rto = 4_ms;  // go-back-N: without an ACK for this long, back to the lowest unacked
-  Duration nak_timer = 500_us;   // a second NAK for the same gap no earlier; 0 = never
-  bool nak_cuts_rate = false;    // a NAK counts as a CNP (ConWeave's simulator)
-  int ack_every = 1;             // packets
-  bool window = true;            // at most one BDP in flight
-  bool variable_window = false;  // the window scaled by rate / line rate
-  Bytes bdp{0};                  // 0 = line rate x base RTT of the flow
-  bool reorder_buffer = false;   // receiver: out-of-order packets are kept, not dropped (Presto)
+  Duration nak_timer = 500_us;        // a second NAK for the same gap no earlier; 0 = never
+  bool nak_cuts_rate = false;         // a NAK counts as a CNP (ConWeave's simulator)
+  int ack_every = 1;                  // packets
+  bool window = true;                 // at most one BDP in flight
+  bool variable_window = false;       // the window scaled by rate / line rate
+  Bytes bdp{0};                       // 0 = line rate x base RTT of the flow
+  bool reorder_buffer = false;        // go_back_n with it is the recovery reorder_buffer
   Duration reorder_timeout = 500_us;  // then the gap counts as a loss; 0 = never
   uint8_t dscp = 3;                   // of data
   uint8_t control_dscp = 48;          // of ACK, NAK and CNP
@@ -78,6 +82,9 @@ struct HostConfig {
   int queue_pairs = 1;                // a flow is spread over so many
   bool icrc_check = false;            // compute and verify the ICRC over a zero payload; else skip
   bool pfc_honour = true;             // obey received PFC
+  // "swift.beta": those that laws declare and that are not as declared, in the base unit of their
+  // kind (net/text/parameters.h).
+  std::map<std::string, int64_t, std::less<>> law_parameters;
   bool operator==(const HostConfig&) const = default;
 };
 

@@ -3,7 +3,7 @@
 // A law is the class of its sender's half, which has kSummary and may have
 //   Parameters and parameters() (net/text/parameters.h),
 //   kHears (what acks and round-trip times it is told of), kEchoesMarks, kEchoesPort,
-//   kEachPacket (Entropy), kNaksName (SendRecovery), kAlways (Pacing);
+//   kEachPacket (Entropy), kNaksName and kBitmaps (SendRecovery), kAlways (Pacing);
 // it, and its receiver's half, are made from a LawInit and, where it has them, the parameters. The
 // file ends with EDDY_RATE_CONTROL(name, Sender), EDDY_RATE_CONTROL(name, Sender, Notifier),
 // EDDY_RECOVERY(name, Sender, Receiver), EDDY_ENTROPY(name, Sender) or EDDY_PACING(name, Sender).
@@ -43,7 +43,7 @@ constexpr std::span<const ParameterInfo> parameters_of() {
 template <class Base, class Half, class Law>
 std::unique_ptr<Base> make_half(const LawInit& init) {
   if constexpr (HasParameters<Law>)
-    return std::make_unique<Half>(init, parse_parameters<Law>("the law", init.parameters).value());
+    return std::make_unique<Half>(init, parameters_from<Law>(init.parameters));
   else
     return std::make_unique<Half>(init);
 }
@@ -73,6 +73,7 @@ EDDY_DECLARED(echoes_marks, kEchoesMarks)
 EDDY_DECLARED(echoes_port, kEchoesPort)
 EDDY_DECLARED(each_packet, kEachPacket)
 EDDY_DECLARED(naks_name, kNaksName)
+EDDY_DECLARED(bitmaps, kBitmaps)
 EDDY_DECLARED(always, kAlways)
 #undef EDDY_DECLARED
 
@@ -95,6 +96,7 @@ RecoveryInfo describe_recovery(std::string_view name) {
   RecoveryInfo info;
   static_cast<LawInfo&>(info) = detail::law_info<Law>(name);
   info.naks_name = detail::naks_name<Law>();
+  info.bitmaps = detail::bitmaps<Law>();
   info.make_sender = &detail::make_half<SendRecovery, Law, Law>;
   info.make_receiver = &detail::make_half<ReceiveRecovery, Receiver, Law>;
   return info;

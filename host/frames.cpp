@@ -84,6 +84,18 @@ void Framer::write_cnp(const HeaderTemplate& from, Packet& out) const {
   finish(out, bth_ + kBthHeader + kCnpReserved, 0);
 }
 
+void Framer::write_selective_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn,
+                                 const ArrivedBits& arrived, Packet& out) const {
+  write_ack(from, psn, aeth, becn, out);
+  uint8_t* frame = out.data();
+  uint8_t* bth = frame + bth_;
+  bth[0] = kBthSelectiveAcknowledge;
+  store_be32(bth + kBthHeader + kAeth, arrived.psn & kPsnMask);
+  store_be64(bth + kBthHeader + kAeth + 4, arrived.bits);
+  set_lengths(frame, kUdpHeader + kBthHeader + kAeth + kArrivedBits + kIcrc);
+  finish(out, bth_ + kBthHeader + kAeth + kArrivedBits, 0);
+}
+
 Reading Framer::read(const Packet& packet, Received& out, PauseFrame& pause) const {
   const ConstOctets frame(packet.data(), packet.data_len());
   ParsedFrame parsed;

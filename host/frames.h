@@ -26,6 +26,7 @@ namespace eddy::host {
 inline constexpr uint32_t kReth = 16;
 inline constexpr uint32_t kAeth = 4;
 inline constexpr uint32_t kCnpReserved = 16;
+inline constexpr uint32_t kArrivedBits = 12;
 // The longest header there is: Ethernet, IPv6, UDP, BTH, RETH; rounded up to whole vectors.
 inline constexpr size_t kTemplateOctets = 96;
 using HeaderTemplate = std::array<uint8_t, kTemplateOctets>;
@@ -45,6 +46,14 @@ struct Received {
   uint32_t dma_length() const { return load_be32(bth + kBthHeader + 12); }  // of first and only
   uint8_t syndrome() const { return bth[kBthHeader]; }                      // of ACK and NAK
   uint32_t msn() const { return load_be32(bth + kBthHeader) & kPsnMask; }
+  // That it was forwarded, when it left with our TTL; 0 when it cannot have.
+  uint8_t hops() const {
+    const uint8_t ttl = ip[(ip[0] >> 4) == 4 ? 8 : 7];
+    return ttl < kRoceTtl ? static_cast<uint8_t>(kRoceTtl - ttl) : uint8_t{0};
+  }
+  // Of a selective ACK: the PSN of bit 0, and the bits.
+  uint32_t arrived_psn() const { return load_be32(bth + kBthHeader + kAeth) & kPsnMask; }
+  uint64_t arrived_bits() const { return load_be64(bth + kBthHeader + kAeth + 4); }
   uint16_t source_port() const { return load_be16(bth - kUdpHeader); }
 
   static constexpr uint8_t kBecnBit = 0x40;
@@ -74,6 +83,8 @@ class Framer {
 
   void write_data(const HeaderTemplate& from, const DataFields& fields, Packet& out) const;
   void write_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn, Packet& out) const;
+  void write_selective_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn,
+                           const ArrivedBits& arrived, Packet& out) const;
   void write_cnp(const HeaderTemplate& from, Packet& out) const;
 
   // An untagged IPv4 frame without options that is for us and of our kind, and says so in `out`;
@@ -144,6 +155,7 @@ constexpr std::array<uint8_t, 256> extension_lengths() {
   lengths[static_cast<size_t>(RoceOpcode::write_only)] = kReth;
   lengths[static_cast<size_t>(RoceOpcode::acknowledge)] = kAeth;
   lengths[static_cast<size_t>(RoceOpcode::cnp)] = kCnpReserved;
+  lengths[static_cast<size_t>(RoceOpcode::selective_acknowledge)] = kAeth + kArrivedBits;
   return lengths;
 }
 inline constexpr std::array<uint8_t, 256> kExtensionLengths = extension_lengths();

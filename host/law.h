@@ -18,7 +18,7 @@ namespace eddy::host {
 
 struct LawInit {
   const NicOptions& nic;
-  const ParameterMap& parameters;
+  const ParameterValues& parameters;
 };
 
 // What a law at the sender is called for. CNPs and timeouts are rare and always told.

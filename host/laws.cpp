@@ -11,7 +11,9 @@ void RateControl::pace_all(size_t queue_pairs, BitRate line) {
   paces_.assign(queue_pairs, {.rate_bps = line.bps()});
 }
 void RateControl::open(uint32_t, const RateOpening&, SendState&) {}
-void RateControl::on_ack(uint32_t, const Ack&, SendState&) {}
+bool RateControl::on_ack(uint32_t, const Ack&, SendState&) {
+  return false;
+}
 void RateControl::on_round(uint32_t, const Round&, SendState&) {}
 bool RateControl::on_nak(uint32_t, const Ack&, SendState&) {
   return false;
@@ -36,6 +38,9 @@ uint64_t SendRecovery::next_send(uint32_t, SendState&) {
 
 void ReceiveRecovery::on_filled(uint32_t, ReceiveState&, Instant) {
   ASSERT(false);  // a recovery that holds packets has one
+}
+Bitmap ReceiveRecovery::bitmap(uint32_t, uint64_t, const ReceiveState& state) const {
+  return {.base = state.expected};
 }
 Reply ReceiveRecovery::on_timer(uint32_t, ReceiveState&, Instant) {
   return Reply::none;

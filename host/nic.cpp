@@ -26,6 +26,7 @@ struct Nic::State {
     return receivers.has_control() && !pauses.blocked(config.control_priority);
   }
   void receive_other(const Packet& packet, Instant now);
+  void receive_rare(const Received& received, Instant now);
   void receive_roce(const Received& received, Instant now);
 
   const config::HostConfig config;
@@ -51,8 +52,15 @@ void Nic::start(uint32_t qpn, Instant now) {
 
 inline void Nic::State::receive_roce(const Received& received, Instant now) {
   if (received.opcode() == RoceOpcode::acknowledge) return senders.on_acknowledge(received, now);
-  if (received.opcode() == RoceOpcode::cnp) return senders.on_cnp(received, now);
+  // Above all opcodes of data.
+  if (received.opcode() >= RoceOpcode::cnp) return receive_rare(received, now);
   receivers.on_data(received, now);
+}
+
+void Nic::State::receive_rare(const Received& received, Instant now) {
+  if (received.opcode() == RoceOpcode::selective_acknowledge)
+    return senders.on_selective_ack(received, now);
+  senders.on_cnp(received, now);
 }
 
 void Nic::receive(const Packet& packet, Instant now) {

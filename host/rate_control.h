@@ -45,10 +45,10 @@ class RateControl {
 
   // `state.window` is the full one.
   virtual void open(uint32_t qpn, const RateOpening& opening, SendState& state);
-  virtual void on_ack(uint32_t qpn, const Ack& ack, SendState& state);
   // A round is over; the next ends when all that is in flight now is acknowledged.
   virtual void on_round(uint32_t qpn, const Round& round, SendState& state);
-  // True when the pace has changed: a QP that waits for it looks again.
+  // True, of these four, when the pace has changed: a QP that waits for it looks again.
+  virtual bool on_ack(uint32_t qpn, const Ack& ack, SendState& state);
   virtual bool on_nak(uint32_t qpn, const Ack& ack, SendState& state);
   virtual bool on_cnp(uint32_t qpn, SendState& state, Instant now);
   virtual bool on_timeout(uint32_t qpn, SendState& state, Instant now);
@@ -64,6 +64,7 @@ class RateControl {
 
  protected:
   Pace& pace(uint32_t qpn) { return paces_[qpn]; }
+  const Pace& pace(uint32_t qpn) const { return paces_[qpn]; }
 
  private:
   std::vector<Pace> paces_;

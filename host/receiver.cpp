@@ -22,6 +22,7 @@ Receivers::Receivers(const NicOptions& options, const Laws& laws, const Framer& 
       recovery_(laws.recovery.law->make_receiver({options, laws.recovery.parameters})),
       notifier_(notifier_of(laws.rate_control, options)),
       naks_name_(laws.recovery.law->naks_name),
+      bitmaps_(laws.recovery.law->bitmaps),
       echoes_port_(laws.entropy.law->echoes_port),
       echoes_marks_(laws.rate_control.law->echoes_marks || laws.entropy.law->echoes_marks),
       framer_(framer),
@@ -31,6 +32,7 @@ Receivers::Receivers(const NicOptions& options, const Laws& laws, const Framer& 
       most_waiting_(options.control_backlog),
       ring_(std::bit_ceil(most_waiting_)),
       ring_mask_(ring_.size() - 1),
+      bits_(bitmaps_ ? ring_.size() : 0),
       ood_histogram_(kOodBuckets) {}
 
 uint32_t Receivers::expect(const ReceiveSpec& spec) {
@@ -66,7 +68,20 @@ inline void Receivers::push_ack(uint32_t qpn, QueuePair& qp, uint16_t port) {
 }
 
 inline void Receivers::acknowledge(uint32_t qpn, QueuePair& qp, const Received& received) {
+  const size_t before = backlog_;
   push_ack(qpn, qp, port_of(received));
+  if (bitmaps_ && backlog_ != before) [[unlikely]]
+    add_bits(qpn, qp, received);
+}
+
+// To the youngest reply of the ring, which answers the packet.
+void Receivers::add_bits(uint32_t qpn, const QueuePair& qp, const Received& received) {
+  const int64_t ahead = psn_distance(received.psn(), qp.state.expected);
+  const auto answered = static_cast<uint64_t>(static_cast<int64_t>(qp.state.expected) + ahead);
+  const Bitmap bitmap = recovery_->bitmap(qpn, answered, qp.state);
+  const size_t slot = (oldest_ + backlog_ - 1) & ring_mask_;
+  ring_[slot].msn = received.psn();
+  bits_[slot] = {static_cast<uint32_t>(bitmap.base) & kPsnMask, bitmap.bits};
 }
 
 inline void Receivers::accept(uint32_t qpn, QueuePair& qp, const Received& received, Instant now) {
@@ -111,8 +126,10 @@ void Receivers::on_ahead(uint32_t qpn, QueuePair& qp, uint64_t ahead, const Rece
   if (disposal.packet == Disposal::Packet::kept) outcome.delivered_bytes += received.payload_len;
   if (disposal.packet == Disposal::Packet::duplicate) ++outcome.duplicate_packets;
   if (disposal.reply == Reply::ack) acknowledge(qpn, qp, received);
-  if (disposal.reply == Reply::nak)
-    push_nak(qpn, qp, naks_name_ ? received.psn() : 0, port_of(received));
+  if (disposal.reply != Reply::nak) return;
+  const size_t before = backlog_;
+  push_nak(qpn, qp, naks_name_ ? received.psn() : 0, port_of(received));
+  if (bitmaps_ && backlog_ != before) add_bits(qpn, qp, received);
 }
 
 // What stands at `sequence` of the message: one packet too many is none of it.
@@ -157,9 +174,18 @@ void Receivers::on_mark(uint32_t qpn, QueuePair& qp, Instant now) {
   push({.qpn = qpn, .kind = Control::Kind::cnp});
 }
 
+inline void Receivers::write_reply(const HeaderTemplate& header, size_t slot, Aeth aeth,
+                                   Packet& out) const {
+  const Control& control = ring_[slot];
+  if (bitmaps_) [[unlikely]]
+    return framer_.write_selective_ack(header, control.psn, aeth, control.becn, bits_[slot], out);
+  framer_.write_ack(header, control.psn, aeth, control.becn, out);
+}
+
 void Receivers::transmit_control(Packet& out) {
   ASSERT(has_control());
-  const Control control = ring_[oldest_];
+  const size_t slot = oldest_;
+  const Control control = ring_[slot];
   oldest_ = (oldest_ + 1) & ring_mask_;
   --backlog_;
   HeaderTemplate& header = queue_pairs_[control.qpn].header;
@@ -168,12 +194,10 @@ void Receivers::transmit_control(Packet& out) {
   switch (control.kind) {
     case Control::Kind::ack:
       ledger_.count(NicCounter::tx_ack_packets);
-      return framer_.write_ack(header, control.psn, {kAethAckUnlimited, control.msn}, control.becn,
-                               out);
+      return write_reply(header, slot, {kAethAckUnlimited, control.msn}, out);
     case Control::Kind::nak:
       ledger_.count(NicCounter::tx_nak_packets);
-      return framer_.write_ack(header, control.psn, {kAethNakSequence, control.msn}, control.becn,
-                               out);
+      return write_reply(header, slot, {kAethNakSequence, control.msn}, out);
     case Control::Kind::cnp:
       ledger_.count(NicCounter::tx_cnp_packets);
       return framer_.write_cnp(header, out);

@@ -75,9 +75,11 @@ class Receivers {
   void acknowledge(uint32_t qpn, QueuePair& qp, const Received& received);
   void push_ack(uint32_t qpn, QueuePair& qp, uint16_t port);
   void push_nak(uint32_t qpn, QueuePair& qp, uint32_t msn, uint16_t port);
+  void add_bits(uint32_t qpn, const QueuePair& qp, const Received& received);
   uint16_t port_of(const Received& received) const {
     return echoes_port_ ? received.source_port() : uint16_t{0};
   }
+  void write_reply(const HeaderTemplate& header, size_t slot, Aeth aeth, Packet& out) const;
   void on_mark(uint32_t qpn, QueuePair& qp, Instant now);
   void push(const Control& control);
 
@@ -85,6 +87,7 @@ class Receivers {
   const std::unique_ptr<ReceiveRecovery> recovery_;
   const std::unique_ptr<Notifier> notifier_;  // null: marks call for no CNP
   const bool naks_name_;
+  const bool bitmaps_;
   const bool echoes_port_;
   const bool echoes_marks_;
   const Framer& framer_;
@@ -95,6 +98,7 @@ class Receivers {
   const size_t most_waiting_;
   std::vector<Control> ring_;  // most_waiting_ rounded up to a power of two
   const size_t ring_mask_;
+  std::vector<ArrivedBits> bits_;  // of each reply in the ring, where the recovery has bitmaps
   size_t oldest_ = 0;
   size_t backlog_ = 0;
   std::vector<uint64_t> ood_histogram_;

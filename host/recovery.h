@@ -62,6 +62,13 @@ struct Disposal {
   Reply reply = Reply::none;
 };
 
+// Which packets have arrived: bit i stands for the packet base + i.
+struct Bitmap {
+  static constexpr uint64_t kPackets = 64;
+  uint64_t base = 0;
+  uint64_t bits = 0;
+};
+
 class ReceiveRecovery {
  public:
   // As many timers as receiving QPs, or none.
@@ -74,6 +81,8 @@ class ReceiveRecovery {
   virtual Disposal on_ahead(uint32_t qpn, uint64_t sequence, ReceiveState& state, Instant now) = 0;
   // The packet expected has come while others were held; moves `expected` over those that follow.
   virtual void on_filled(uint32_t qpn, ReceiveState& state, Instant now);
+  // What a reply to the packet `answered` says; where the law declared bitmaps.
+  virtual Bitmap bitmap(uint32_t qpn, uint64_t answered, const ReceiveState& state) const;
   // The QP's timer has gone off.
   virtual Reply on_timer(uint32_t qpn, ReceiveState& state, Instant now);
 
@@ -88,6 +97,8 @@ struct RecoveryInfo : LawInfo {
   // NAKs name, in the field of the MSN, the packet that they answer; one that names none ahead of
   // the packet it asks for is invalid.
   bool naks_name = false;
+  // Replies are selective ACKs: all name what they answer, and each has a bitmap.
+  bool bitmaps = false;
   std::unique_ptr<SendRecovery> (*make_sender)(const LawInit& init) = nullptr;
   std::unique_ptr<ReceiveRecovery> (*make_receiver)(const LawInit& init) = nullptr;
 };

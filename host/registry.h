@@ -6,7 +6,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/entropy.h"
 #include "host/pacing.h"
@@ -20,6 +22,11 @@ std::span<const RecoveryInfo> recoveries();
 std::span<const EntropyInfo> entropies();
 std::span<const PacingInfo> pacings();
 
+// Those of all kinds, in the order of the lists. No two that have parameters share a name.
+std::vector<const LawInfo*> all_laws();
+// Of HostConfig::law_parameters.
+std::string parameter_key(std::string_view law, std::string_view parameter);
+
 // nullptr when there is none of the name.
 template <class Info>
 const Info* find_law(std::span<const Info> laws, std::string_view name) {
@@ -32,7 +39,7 @@ const Info* find_law(std::span<const Info> laws, std::string_view name) {
 template <class Info>
 struct ChosenLaw {
   const Info* law;
-  ParameterMap parameters;
+  ParameterValues parameters;
 };
 // Those of a NIC. A configuration that was checked names none that is unknown.
 struct Laws {

@@ -39,9 +39,12 @@ struct Round {
 // An ACK or NAK, told after the QP has moved on to what it acknowledges.
 struct Ack {
   uint64_t packets = 0;  // that were acknowledged with it, in order: they end at SendState::unacked
-  uint64_t arrived = 0;  // the packet answered, of a NAK that names it (RecoveryInfo::naks_name)
-  Duration rtt;          // of the last packet acknowledged, or of the one answered; 0: not known
+  uint64_t arrived = 0;  // the packet answered, of replies that name it (RecoveryInfo)
+  uint64_t bits_base = 0;  // of a selective ACK: the packet that bit 0 stands for
+  uint64_t bits = 0;       // bit i: bits_base + i has arrived
+  Duration rtt;            // of the last packet acknowledged, or of the one answered; 0: not known
   Instant now;
+  uint8_t hops = 0;      // that it has come over, by its TTL; with Hears::rtt
   uint16_t entropy = 0;  // the source port of the packet answered; 0: not echoed
   bool nak = false;      // SendState::unacked is missed by the receiver
   bool marked = false;   // a packet since the last ACK carried CE (echo of marks)

@@ -30,6 +30,7 @@ Senders::Senders(const NicOptions& options, const Laws& laws, const Framer& fram
       pacer_(laws.pacing.law->make({options, laws.pacing.parameters})),
       own_timeouts_(recovery_->timeouts()),
       naks_name_(laws.recovery.law->naks_name),
+      bitmaps_(laws.recovery.law->bitmaps),
       rate_hears_(laws.rate_control.law->hears),
       entropy_hears_(laws.entropy.law->hears),
       told_(rate_hears_.acks || entropy_hears_.acks),

@@ -37,6 +37,7 @@ class Senders {
   void start(uint32_t qpn, Instant now);
   // ACK and NAK.
   void on_acknowledge(const Received& received, Instant now);
+  void on_selective_ack(const Received& received, Instant now);
   void on_cnp(const Received& received, Instant now);
   void on_timers(Instant now);
 
@@ -89,6 +90,8 @@ class Senders {
   void tell(QueuePair& qp, const Received& received, const Acknowledged& says, uint64_t packets,
             Instant now);
   Duration round_trip(uint32_t qpn, const Ack& ack) const;
+  // What a selective ACK says beside; false when it cannot be true.
+  static bool read_bits(const SendState& state, const Received& received, uint64_t to, Ack& out);
   void tell_late(QueuePair& qp, const Received& received, Instant now);
   void tell_nak(uint32_t qpn, QueuePair& qp, const Ack& ack);
   void complete(uint32_t qpn, QueuePair& qp, Instant now);
@@ -150,6 +153,7 @@ class Senders {
   const std::unique_ptr<Pacing> pacer_;
   const Timeouts own_timeouts_;
   const bool naks_name_;
+  const bool bitmaps_;
   const Hears rate_hears_;
   const Hears entropy_hears_;
   const bool told_;  // one of them hears ACKs
@@ -169,6 +173,7 @@ class Senders {
   size_t opened_ = 0;
   std::vector<QueuePair> queue_pairs_;
   std::vector<SendOutcome> outcomes_;
+  Ack selective_;  // what the selective ACK that is being told says of packets, or nothing
   std::vector<Round> rounds_;  // where a law hears them
   SendTimes times_;
   Deadlines timeouts_;

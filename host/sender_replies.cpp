@@ -1,5 +1,6 @@
 // What ACKs and NAKs do to a sending QP.
 #include <algorithm>
+#include <bit>
 
 #include "host/sender.h"
 
@@ -34,6 +35,42 @@ inline Senders::Judgement Senders::judge(const SendState& state, const Received&
   says.arrived = says.to + static_cast<uint64_t>(psn_distance(received.msn(), says.to));
   const bool behind = says.arrived > says.to && says.arrived < state.sent_end;
   return behind ? Judgement::news : Judgement::invalid;
+}
+
+// The bits are of packets that were sent, and bit 0 is not of one that the receiver would have
+// moved over.
+bool Senders::read_bits(const SendState& state, const Received& received, uint64_t to, Ack& out) {
+  const auto first = static_cast<int64_t>(to);
+  const auto sent_end = static_cast<int64_t>(state.sent_end);
+  const int64_t base = first + psn_distance(received.arrived_psn(), to);
+  const int64_t answered = first + psn_distance(received.msn(), to);
+  out.bits = received.arrived_bits();
+  const bool contradicts = base == first && (out.bits & 1) != 0;
+  if (base < first || base + static_cast<int64_t>(std::bit_width(out.bits)) > sent_end ||
+      answered >= sent_end || contradicts)
+    return false;
+  out.bits_base = static_cast<uint64_t>(base);
+  out.arrived = static_cast<uint64_t>(std::max<int64_t>(answered, 0));
+  return true;
+}
+
+// As an ACK or NAK; a late one tells of packets behind a gap all the same.
+void Senders::on_selective_ack(const Received& received, Instant now) {
+  QueuePair* qp = find(received);
+  if (qp == nullptr) return;
+  SendState& state = qp->state;
+  const int64_t ahead = psn_distance(received.psn(), state.unacked);
+  const int64_t to = static_cast<int64_t>(state.unacked) + ahead +
+                     (received.syndrome() == kAethNakSequence ? 0 : 1);
+  if (!bitmaps_ || !read_bits(state, received, static_cast<uint64_t>(to), selective_))
+    return ledger_.count(NicCounter::invalid_ack_packets);
+  if (to < static_cast<int64_t>(state.unacked) && state.unacked != state.end) {
+    selective_.now = now;
+    recovery_->on_ack(received.qpn(), selective_, state);
+    wake(received.qpn(), *qp, now);
+  }
+  on_acknowledge(received, now);
+  selective_ = {};
 }
 
 void Senders::on_acknowledge(const Received& received, Instant now) {
@@ -89,14 +126,19 @@ void Senders::tell(QueuePair& qp, const Received& received, const Acknowledged& 
                    uint64_t packets, Instant now) {
   const uint32_t qpn = received.qpn();
   Ack ack = {.packets = packets,
-             .arrived = says.arrived,
+             .arrived = bitmaps_ ? selective_.arrived : says.arrived,
+             .bits_base = selective_.bits_base,
+             .bits = selective_.bits,
              .now = now,
              .entropy = received.source_port(),
              .nak = says.nak,
              .marked = received.becn()};
-  if (hears_rtt_) ack.rtt = round_trip(qpn, ack);
+  if (hears_rtt_) {
+    ack.rtt = round_trip(qpn, ack);
+    ack.hops = received.hops();
+  }
   if (qp.state.repair != Repair::none) recovery_->on_ack(qpn, ack, qp.state);
-  if (rate_hears_.acks) rate_->on_ack(qpn, ack, qp.state);
+  if (rate_hears_.acks && rate_->on_ack(qpn, ack, qp.state)) pace_anew(qpn, qp, now);
   if (entropy_hears_.acks) use_port(qp, entropy_->on_ack(qpn, ack, qp.state));
   if (ack.nak) tell_nak(qpn, qp, ack);
 }
@@ -104,8 +146,10 @@ void Senders::tell(QueuePair& qp, const Received& received, const Acknowledged& 
 // Of the packet that the reply answers, as far as that is known: the last one acknowledged, or the
 // one that a NAK names.
 Duration Senders::round_trip(uint32_t qpn, const Ack& ack) const {
+  if (bitmaps_) return times_.since(qpn, ack.arrived, ack.now);
   if (ack.nak) return naks_name_ ? times_.since(qpn, ack.arrived, ack.now) : Duration{};
-  if (ack.packets == 0) return {};
+  // One that filled a gap acknowledges packets that had come long before.
+  if (ack.packets == 0 || ack.packets > static_cast<uint64_t>(config_.ack_every)) return {};
   return times_.since(qpn, queue_pairs_[qpn].state.unacked - 1, ack.now);
 }
 

@@ -37,6 +37,13 @@ class SequenceSets {
     return true;
   }
 
+  // Those of the 64 from `from` on that are in the set: bit i is from + i.
+  uint64_t bits(uint32_t qpn, uint64_t from) const {
+    const auto shift = static_cast<int>(from % kWordBits);
+    const uint64_t low = word(qpn, from) >> shift;
+    return shift == 0 ? low : low | word(qpn, from + kWordBits) << (kWordBits - shift);
+  }
+
  private:
   static constexpr size_t kWordBits = 64;
 

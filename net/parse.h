@@ -156,7 +156,8 @@ inline void take_bth(const uint8_t* bth, uint64_t address_key, ParsedFrame& out)
   out.bth_opcode = bth[0];
   out.destination_qpn = load_be24(bth + 5);
   out.payload_len = static_cast<uint16_t>(out.payload_len - kBthHeader);
-  const bool control = out.bth_opcode == kBthAcknowledge || out.bth_opcode == kBthCnp;
+  const bool control = out.bth_opcode == kBthAcknowledge || out.bth_opcode == kBthCnp ||
+                       out.bth_opcode == kBthSelectiveAcknowledge;
   out.flags = static_cast<uint16_t>(out.flags | kPacketRoce | (control ? kPacketRoceControl : 0));
   out.order_hash = hash_pair(address_key, kRoceKey | out.destination_qpn);
 }

@@ -46,5 +46,7 @@ inline constexpr uint8_t kShimVersion = 1;
 
 inline constexpr uint8_t kBthAcknowledge = 0x11;  // ACK and NAK
 inline constexpr uint8_t kBthCnp = 0x81;
+// ACK or NAK with a bitmap: an opcode of the range left to manufacturers, one bit from CNP's.
+inline constexpr uint8_t kBthSelectiveAcknowledge = 0xc1;
 
 }  // namespace eddy

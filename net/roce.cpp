@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kReth = 16;
 constexpr size_t kAeth = 4;
+constexpr size_t kArrivedBits = 12;
 constexpr size_t kImmediate = 4;
 constexpr size_t kCnpReserved = 16;
 constexpr uint8_t kFecn = 0x80;
@@ -25,11 +26,13 @@ struct Extensions {
   bool known = false;
   bool reth = false;
   bool aeth = false;
+  bool arrived = false;
   bool immediate = false;
   size_t reserved = 0;
 
   size_t length() const {
-    return (reth ? kReth : 0) + (aeth ? kAeth : 0) + (immediate ? kImmediate : 0) + reserved;
+    return (reth ? kReth : 0) + (aeth ? kAeth : 0) + (arrived ? kArrivedBits : 0) +
+           (immediate ? kImmediate : 0) + reserved;
   }
 };
 
@@ -58,6 +61,8 @@ Extensions extensions_of(RoceOpcode opcode) {
     case RoceOpcode::read_response_only:
     case RoceOpcode::acknowledge:
       return {.known = true, .aeth = true};
+    case RoceOpcode::selective_acknowledge:
+      return {.known = true, .aeth = true, .arrived = true};
     case RoceOpcode::cnp:
       return {.known = true, .reserved = kCnpReserved};
   }
@@ -121,6 +126,11 @@ void encode_extensions(const RocePacket& packet, uint8_t* at) {
     at[0] = packet.aeth.syndrome;
     store_be24(at + 1, packet.aeth.msn);
     at += kAeth;
+  }
+  if (extensions.arrived) {
+    store_be32(at, packet.arrived.psn & kPsnMask);
+    store_be64(at + 4, packet.arrived.bits);
+    at += kArrivedBits;
   }
   if (extensions.immediate) store_be32(at, packet.immediate);
   std::fill_n(at, extensions.reserved, uint8_t{0});
@@ -192,6 +202,10 @@ void decode_extensions(const Extensions& extensions, const uint8_t* at, RocePack
   if (extensions.aeth) {
     packet.aeth = {at[0], load_be24(at + 1)};
     at += kAeth;
+  }
+  if (extensions.arrived) {
+    packet.arrived = {load_be24(at + 1), load_be64(at + 4)};
+    at += kArrivedBits;
   }
   if (extensions.immediate) packet.immediate = load_be32(at);
 }

@@ -1,6 +1,7 @@
 // RoCEv2: whole packets (IPv4 or IPv6, UDP 4791, BTH, extension headers, payload, ICRC).
 //
-// Reliable-connection opcodes up to ACK, and CNP; atomics and datagrams are refused. Lengths are
+// Reliable-connection opcodes up to ACK, CNP, and a selective ACK of Eddy's own; atomics and
+// datagrams are refused. Lengths are
 // octets. A payload may be virtual: encode_headers writes what stands before it with all lengths
 // as if it followed, and the ICRC can be computed over zeros instead. Cost: the ICRC reads the
 // whole packet, 8 octets a step. Source: InfiniBand 9.2-9.3, annex 17, reference D.1.
@@ -35,6 +36,7 @@ enum class RoceOpcode : uint8_t {
   read_response_only = 0x10,
   acknowledge = kBthAcknowledge,
   cnp = kBthCnp,
+  selective_acknowledge = kBthSelectiveAcknowledge,
 };
 
 inline constexpr uint16_t kDefaultPartitionKey = 0xffff;
@@ -79,6 +81,19 @@ struct Aeth {
   bool operator==(const Aeth&) const = default;
 };
 
+// ACK and NAK, with a bitmap or without.
+constexpr bool is_reply(RoceOpcode opcode) {
+  return opcode == RoceOpcode::acknowledge || opcode == RoceOpcode::selective_acknowledge;
+}
+
+// Which packets have arrived, behind the AETH of a selective ACK: 4 octets, of which the last three
+// are the PSN of bit 0, and 8 of bits; bit i stands for the packet i later.
+struct ArrivedBits {
+  uint32_t psn = 0;  // 24 bits
+  uint64_t bits = 0;
+  bool operator==(const ArrivedBits&) const = default;
+};
+
 struct RocePacket {
   AddressPair addresses;
   uint8_t dscp = 0;
@@ -87,8 +102,9 @@ struct RocePacket {
   uint16_t identification = 0;  // IPv4 only; don't-fragment is always set
   uint16_t source_port = 0;
   Bth bth;
-  Reth reth;  // only with opcodes that carry one, as the next two
+  Reth reth;  // only with opcodes that carry one, as the next three
   Aeth aeth;
+  ArrivedBits arrived;
   uint32_t immediate = 0;
   uint32_t payload_len = 0;  // without padding to 4
   bool operator==(const RocePacket&) const = default;

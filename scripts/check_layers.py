@@ -37,7 +37,7 @@ MAY_INCLUDE = {
     "lb": ("net", "lb"),
     "pfc": ("net", "pfc"),
     "host": ("net", "host"),
-    "config": ("net", "lb", "pfc", "config"),
+    "config": ("net", "lb", "pfc", "host", "config"),
     "switch/dataplane": ("net", "lb", "pfc", "switch/dataplane"),
     "switch/control": ("net", "system", "lb", "pfc", "config", "switch/dataplane", "switch/control"),
     "switch/dpdk": ("net", "system", "lb", "pfc", "host", "config", "switch/dataplane", "switch/dpdk"),

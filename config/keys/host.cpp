@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "config/keys/experiment.h"
+#include "config/keys/host_laws.h"
 #include "config/keys/makers.h"
 #include "config/keys/units.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 constexpr int64_t kGigabyte = 1'000'000'000;
 
-constexpr std::array<std::string_view, 2> kRecoveries = {"go_back_n", "irn"};
-constexpr std::array<std::string_view, 3> kCongestionControls = {"none", "dcqcn", "dctcp"};
 constexpr std::array<std::string_view, 2> kDcqcnPresets = {"paper", "vendor"};
 constexpr std::array<std::string_view, 2> kDcqcnAlgorithms = {"paper", "vendor"};
 
@@ -106,16 +105,80 @@ std::vector<Key> increase_keys() {
   };
 }
 
+// Which laws; the sections of those that stand in structs of their own.
+std::vector<Key> law_keys() {
+  using C = HostConfig;
+  return {
+      law_key(&C::recovery, LawKind::recovery, {.name = "recovery", .help = "of lost packets"}),
+      law_key(&C::congestion_control, LawKind::rate_control,
+              {.name = "congestion_control", .help = "how fast a flow sends"}),
+      law_key(&C::entropy, LawKind::entropy,
+              {.name = "entropy", .help = "which source port its packets have"}),
+      law_key(&C::pacing, LawKind::pacing, {.name = "pacing", .help = "when a packet may start"}),
+      short_key<HostKeys>(&HostKeys::dcqcn, {.name = "dcqcn", .help = "DCQCN"}),
+      host_key<&C::dctcp>({.name = "dctcp", .help = "DCTCP"}),
+      host_key<&C::irn>({.name = "irn", .help = "recovery: irn"}),
+  };
+}
+
+std::vector<Key> sending_keys() {
+  using C = HostConfig;
+  return {
+      host_key<&C::mtu>({.name = "mtu",
+                         .min = 256,
+                         .max = 4'096,
+                         .help = "octets of payload a packet; NICs have 256, 512, 1024, 2048 "
+                                 "and 4096, simulators 1000"}),
+      host_key<&C::rto>({.name = "rto",
+                         .min = kMicrosecond,
+                         .max = 60 * kSecond,
+                         .help = "go_back_n: so long without an ACK, back to the first "
+                                 "packet that has none"}),
+      host_key<&C::nak_timer>({.name = "nak_timer",
+                               .max = kSecond,
+                               .absent = "never",
+                               .help = "a second NAK for the same gap no earlier; never, or "
+                                       "0ps: each gap has but one"}),
+      host_key<&C::nak_cuts_rate>({.name = "nak_cuts_rate",
+                                   .help = "a NAK counts as a CNP",
+                                   .source = "ConWeave's simulator"}),
+      host_key<&C::ack_every>(
+          {.name = "ack_every", .min = 1, .max = 1'024, .help = "packets an ACK"}),
+      host_key<&C::window>(
+          {.name = "window", .help = "at most one bandwidth-delay product in flight"}),
+      host_key<&C::variable_window>(
+          {.name = "variable_window", .help = "the window shrinks with the rate"}),
+      host_key<&C::bdp>({.name = "bdp",
+                         .max = kGigabyte,
+                         .absent = "auto",
+                         .help = "auto: line rate x base RTT of the flow"}),
+  };
+}
+
+std::vector<Key> other_keys() {
+  using C = HostConfig;
+  return {
+      host_key<&C::reorder_buffer>({.name = "reorder_buffer",
+                                    .help = "packets out of order are kept, not dropped",
+                                    .source = "Presto"}),
+      host_key<&C::reorder_timeout>({.name = "reorder_timeout",
+                                     .max = kSecond,
+                                     .absent = "never",
+                                     .help = "then a gap counts as a loss; never, or 0ps: "
+                                             "only a timeout of the sender fills it"}),
+      host_key<&C::dscp>({.name = "dscp", .max = 63, .help = "of data"}),
+      host_key<&C::control_dscp>(
+          {.name = "control_dscp", .max = 63, .help = "of ACK, NAK and CNP"}),
+      host_key<&C::priority>({.name = "priority", .max = 7, .help = "PFC priority of data"}),
+      host_key<&C::queue_pairs>(
+          {.name = "queue_pairs", .min = 1, .max = 64, .help = "a flow is spread over so many"}),
+      host_key<&C::icrc_check>({.name = "icrc_check", .help = "compute and verify the ICRC"}),
+      host_key<&C::pfc_honour>({.name = "pfc_honour", .help = "obey received pauses"}),
+  };
+}
+
 }  // namespace
 
-template <>
-std::span<const std::string_view> choices_of<Recovery>() {
-  return kRecoveries;
-}
-template <>
-std::span<const std::string_view> choices_of<CongestionControl>() {
-  return kCongestionControls;
-}
 template <>
 std::span<const std::string_view> choices_of<DcqcnPreset>() {
   return kDcqcnPresets;
@@ -181,64 +244,13 @@ const Section& section_of<IrnConfig>() {
 
 template <>
 const Section& section_of<HostKeys>() {
-  using C = HostConfig;
-  static const Section section = make_section(
-      "host", "The RoCEv2 NIC of every host.",
-      {
-          host_key<&C::recovery>({.name = "recovery", .help = "of lost packets"}),
-          host_key<&C::congestion_control>(
-              {.name = "congestion_control", .help = "which of the sections below is used"}),
-          short_key<HostKeys>(&HostKeys::dcqcn, {.name = "dcqcn", .help = "DCQCN"}),
-          host_key<&C::dctcp>({.name = "dctcp", .help = "DCTCP"}),
-          host_key<&C::irn>({.name = "irn", .help = "recovery: irn"}),
-          host_key<&C::mtu>({.name = "mtu",
-                             .min = 256,
-                             .max = 4'096,
-                             .help = "octets of payload a packet; NICs have 256, 512, 1024, 2048 "
-                                     "and 4096, simulators 1000"}),
-          host_key<&C::rto>({.name = "rto",
-                             .min = kMicrosecond,
-                             .max = 60 * kSecond,
-                             .help = "go_back_n: so long without an ACK, back to the first "
-                                     "packet that has none"}),
-          host_key<&C::nak_timer>({.name = "nak_timer",
-                                   .max = kSecond,
-                                   .absent = "never",
-                                   .help = "a second NAK for the same gap no earlier; never, or "
-                                           "0ps: each gap has but one"}),
-          host_key<&C::nak_cuts_rate>({.name = "nak_cuts_rate",
-                                       .help = "a NAK counts as a CNP",
-                                       .source = "ConWeave's simulator"}),
-          host_key<&C::ack_every>(
-              {.name = "ack_every", .min = 1, .max = 1'024, .help = "packets an ACK"}),
-          host_key<&C::window>(
-              {.name = "window", .help = "at most one bandwidth-delay product in flight"}),
-          host_key<&C::variable_window>(
-              {.name = "variable_window", .help = "the window shrinks with the rate"}),
-          host_key<&C::bdp>({.name = "bdp",
-                             .max = kGigabyte,
-                             .absent = "auto",
-                             .help = "auto: line rate x base RTT of the flow"}),
-          host_key<&C::reorder_buffer>({.name = "reorder_buffer",
-                                        .help = "packets out of order are kept, not dropped",
-                                        .source = "Presto"}),
-          host_key<&C::reorder_timeout>({.name = "reorder_timeout",
-                                         .max = kSecond,
-                                         .absent = "never",
-                                         .help = "then a gap counts as a loss; never, or 0ps: "
-                                                 "only a timeout of the sender fills it"}),
-          host_key<&C::dscp>({.name = "dscp", .max = 63, .help = "of data"}),
-          host_key<&C::control_dscp>(
-              {.name = "control_dscp", .max = 63, .help = "of ACK, NAK and CNP"}),
-          host_key<&C::priority>({.name = "priority", .max = 7, .help = "PFC priority of data"}),
-          host_key<&C::queue_pairs>({.name = "queue_pairs",
-                                     .min = 1,
-                                     .max = 64,
-                                     .help = "a flow is spread over so many"}),
-          host_key<&C::icrc_check>({.name = "icrc_check", .help = "compute and verify the ICRC"}),
-          host_key<&C::pfc_honour>({.name = "pfc_honour", .help = "obey received pauses"}),
-      },
-      HostKeys{});
+  static const Section section = [] {
+    std::vector<Key> keys = law_keys();
+    std::ranges::move(law_sections(), std::back_inserter(keys));
+    std::ranges::move(sending_keys(), std::back_inserter(keys));
+    std::ranges::move(other_keys(), std::back_inserter(keys));
+    return make_section("host", "The RoCEv2 NIC of every host.", std::move(keys), HostKeys{});
+  }();
   return section;
 }
 

@@ -22,6 +22,9 @@ class HeldPackets {
     ++state.held;
     return Disposal::Packet::kept;
   }
+  uint64_t size() const { return sets_.size(); }
+  // Those of the 64 from `from` on that are kept: bit i is from + i.
+  uint64_t bits(uint32_t qpn, uint64_t from) const { return sets_.bits(qpn, from); }
   // Moves on over the packets that wait behind the one that has come.
   void take(uint32_t qpn, ReceiveState& state) {
     while (state.held != 0 && sets_.remove(qpn, state.expected)) {

@@ -49,6 +49,7 @@ class SelectiveRepeat {
     recovery.running = false;
     enter(recovery, unacked, next);
     recovery.known_end = std::max(recovery.known_end, unacked + 1);
+    arrived_.remove(qpn, unacked);  // somebody lied: its receiver would have moved over it
   }
 
   // A recovery goes on, or packets are known to have arrived that are not acknowledged.

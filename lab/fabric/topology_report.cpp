@@ -148,7 +148,7 @@ class Report {
 
   // What depends on the rate of a host.
   void add_congestion_control() {
-    if (experiment_.host.congestion_control != config::CongestionControl::dcqcn) return;
+    if (experiment_.host.congestion_control != "dcqcn") return;
     std::map<BitRate, size_t> rates;
     for (const Topology::Host& host : topology_.hosts) ++rates[host.rate];
     for (const auto& [rate, count] : rates) {

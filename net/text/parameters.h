@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -29,6 +30,9 @@ namespace eddy {
 enum class ParameterKind : uint8_t { count, duration, size, flag, choice };
 
 using ParameterMap = std::map<std::string, std::string>;
+
+// Values in the base unit of their kind, by name.
+using ParameterValues = std::map<std::string, int64_t, std::less<>>;
 
 inline constexpr int64_t kAutomatic = std::numeric_limits<int64_t>::min();
 
@@ -198,6 +202,18 @@ Result<typename Owner::Parameters> parse_parameters(std::string_view owner,
     const auto found = given.find(std::string(parameter.info.name));
     if (found != given.end())
       parameter.store(parameters, parse_value(parameter.info, found->second).value());
+  }
+  return parameters;
+}
+
+// Of values that were checked when they were read; a time may have been stretched since, beyond
+// what a file may say. Those without a value are as declared.
+template <class Owner>
+typename Owner::Parameters parameters_from(const ParameterValues& given) {
+  typename Owner::Parameters parameters;
+  for (const auto& parameter : Owner::parameters()) {
+    const auto found = given.find(parameter.info.name);
+    if (found != given.end()) parameter.store(parameters, found->second);
   }
   return parameters;
 }

@@ -21,7 +21,7 @@ SUITES = {
     "net": (("net_test",), ("parse_replay_test", "host_test", "dataplane_test", "golden")),
     "lb": (("lb_test", "scheme_conformance"), ("dataplane_test", "lab_test", "digests")),
     "pfc": (("pfc_test", "pfc_model_test"), ("dataplane_test", "golden", "digests")),
-    "host": (("host_test",), ("lab_test", "digests")),
+    "host": (("host_test", "law_conformance"), ("lab_test", "digests")),
     "switch/dataplane": (("dataplane_test",), ("fib_test", "fabric_sim_test", "golden", "lab_test", "digests")),
     "config": (("config_test",), ("lab_test",)),
     "lab": (("lab_results_test", "lab_test"), ("digests",)),

@@ -150,17 +150,15 @@ class Maker {
 
   void draw_hosts() {
     config::HostConfig& host = lab_.experiment.host;
-    constexpr config::CongestionControl kControls[] = {config::CongestionControl::none,
-                                                       config::CongestionControl::dcqcn,
-                                                       config::CongestionControl::dctcp};
+    constexpr std::string_view kControls[] = {"none", "dcqcn", "dctcp"};
     constexpr int kMtus[] = {256, 1'024, 4'096};
-    host.recovery = chance(2) ? config::Recovery::irn : config::Recovery::go_back_n;
-    host.reorder_buffer = host.recovery == config::Recovery::go_back_n && chance(2);
+    host.recovery = chance(2) ? "irn" : "go_back_n";
+    host.reorder_buffer = host.recovery == "go_back_n" && chance(2);
     host.congestion_control = one_of(kControls);
     host.mtu = one_of(kMtus);
     host.rto = 400_us;
     host.nak_timer = chance(2) ? 100_us : 0_us;
-    host.window = host.recovery == config::Recovery::irn || chance(2);
+    host.window = host.recovery == "irn" || chance(2);
     host.ack_every = chance(3) ? 4 : 1;
     host.queue_pairs = chance(4) ? 2 : 1;
     host.icrc_check = chance(2);

@@ -21,7 +21,7 @@ constexpr uint64_t kPfc = 60;
 
 host::NicOptions small_backlog() {
   config::HostConfig config = plain_config();
-  config.congestion_control = config::CongestionControl::dcqcn;
+  config.congestion_control = "dcqcn";
   config.dcqcn.cnp_interval = 0_us;
   host::NicOptions options = host_options(config);
   options.control_backlog = 3;

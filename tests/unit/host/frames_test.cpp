@@ -72,7 +72,7 @@ TEST(Frames, HeadersAreTheCodecsOwn) {
 
 TEST(Frames, AcksAndCnpsAreTheReferences) {
   config::HostConfig config = plain_config();
-  config.congestion_control = config::CongestionControl::dcqcn;
+  config.congestion_control = "dcqcn";
   OneNic one(config);
   const uint32_t qpn = one.expect(2);
   one.data(qpn, 0, at(0_us), kEcnCongestion);

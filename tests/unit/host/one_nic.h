@@ -34,7 +34,7 @@ inline Instant at(Duration since_zero) {
 // No congestion control, no window, payload of 1,024 octets.
 inline config::HostConfig plain_config() {
   config::HostConfig config;
-  config.congestion_control = config::CongestionControl::none;
+  config.congestion_control = "none";
   config.window = false;
   return config;
 }
@@ -138,6 +138,14 @@ class OneNic {
   void nak(uint32_t qpn, uint32_t psn, Instant now, uint32_t msn = 0) {
     receive(make_ack({}, qpn, psn, {kAethNakSequence, msn}), now);
   }
+  // To packet `answered`: all up to `psn` have arrived, and the packets of the bits.
+  void selective_ack(uint32_t qpn, uint32_t psn, uint32_t answered, const ArrivedBits& arrived,
+                     Instant now) {
+    RocePacket packet = make_ack({}, qpn, psn, {kAethAckUnlimited, answered});
+    packet.bth.opcode = RoceOpcode::selective_acknowledge;
+    packet.arrived = arrived;
+    receive(packet, now);
+  }
   void cnp(uint32_t qpn, Instant now) { receive(make_cnp({}, qpn), now); }
   // Packet `index` of the flow that expect() opened.
   RocePacket data_packet(uint32_t qpn, int64_t index, uint32_t first_psn = 0) const {
@@ -168,7 +176,8 @@ class OneNic {
     receive_octets(octets, octets.size(), now);
   }
   // What replies leave at `now`: "A5" is the ACK of PSN 5, "N5" the NAK for it, "N5+8" one of IRN
-  // for 5 after 8 has come, "C" a CNP. An "e" at the end: the ACK echoes a mark.
+  // for 5 after 8 has come, "C" a CNP. "A5 to 9: 7 8" is a selective ACK to 9 that says that 7 and
+  // 8 have arrived. An "e" at the end: the ACK echoes a mark.
   std::vector<std::string> replies(Instant now) {
     std::vector<std::string> out;
     while (const auto sent = transmit(now)) {
@@ -178,11 +187,14 @@ class OneNic {
         out.emplace_back("C");
         continue;
       }
-      ASSERT(bth.opcode == RoceOpcode::acknowledge);
+      ASSERT(is_reply(bth.opcode));
       const Aeth& aeth = sent->roce.aeth;
       const bool nak = aeth.syndrome == kAethNakSequence;
       std::string text = (nak ? "N" : "A") + std::to_string(bth.psn);
-      if (nak && aeth.msn != 0) text += "+" + std::to_string(aeth.msn);
+      if (bth.opcode == RoceOpcode::selective_acknowledge)
+        text += " to " + std::to_string(aeth.msn) + ":" + arrived_text(sent->roce.arrived);
+      else if (nak && aeth.msn != 0)
+        text += "+" + std::to_string(aeth.msn);
       out.push_back(text + (bth.becn ? "e" : ""));
     }
     return out;
@@ -192,6 +204,14 @@ class OneNic {
   host::Nic nic;
 
  private:
+  static std::string arrived_text(const ArrivedBits& arrived) {
+    std::string text;
+    for (uint32_t bit = 0; bit < 64; ++bit)
+      if ((arrived.bits >> bit & 1) != 0)
+        text += " " + std::to_string((arrived.psn + bit) & kPsnMask);
+    return text;
+  }
+
   IpAddress peer_;
   PacketPool pool_{4};
   int64_t expected_packets_ = 0;

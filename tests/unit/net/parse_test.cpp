@@ -165,6 +165,12 @@ TEST(ParseFrame, ReadsCnpOfARealNic) {
 TEST(ParseFrame, TellsRoceDataFromControl) {
   EXPECT_EQ(parsed(sample("roce_nak")).flags & (kPacketRoce | kPacketRoceControl),
             kPacketRoce | kPacketRoceControl);
+  for (int opcode = 0; opcode < 256; ++opcode) {
+    std::vector<uint8_t> frame = sample("roce_nak");
+    frame[kEthernetHeader + kIpv4Header + kUdpHeader] = static_cast<uint8_t>(opcode);
+    const bool control = opcode == 0x11 || opcode == 0x81 || opcode == 0xc1;
+    EXPECT_EQ((parsed(frame).flags & kPacketRoceControl) != 0, control) << opcode;
+  }
   const ParsedFrame v4 = parsed(sample("roce_write_ipv4"));
   EXPECT_EQ(v4.flags & (kPacketRoce | kPacketRoceControl), kPacketRoce);
   EXPECT_EQ(v4.destination_qpn, 0x123456U);

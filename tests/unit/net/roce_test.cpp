@@ -41,7 +41,8 @@ TEST(Roce, WritesTheCnpOfARealNic) {
 constexpr RoceOpcode kWithReth[] = {RoceOpcode::write_first, RoceOpcode::write_only,
                                     RoceOpcode::write_only_immediate, RoceOpcode::read_request};
 constexpr RoceOpcode kWithAeth[] = {RoceOpcode::read_response_first, RoceOpcode::read_response_last,
-                                    RoceOpcode::read_response_only, RoceOpcode::acknowledge};
+                                    RoceOpcode::read_response_only, RoceOpcode::acknowledge,
+                                    RoceOpcode::selective_acknowledge};
 constexpr RoceOpcode kWithImmediate[] = {
     RoceOpcode::send_last_immediate, RoceOpcode::send_only_immediate,
     RoceOpcode::write_last_immediate, RoceOpcode::write_only_immediate};
@@ -60,13 +61,17 @@ RocePacket random_packet(Draw& draw) {
   packet.ttl = draw.any<uint8_t>();
   packet.identification = v4 ? draw.any<uint16_t>() : uint16_t{0};
   packet.source_port = draw.any<uint16_t>();
-  packet.bth = {draw.below<RoceOpcode>(0x12),  draw.flag(), draw.flag(),
+  packet.bth = {draw.below<RoceOpcode>(0x13),  draw.flag(), draw.flag(),
                 draw.any<uint16_t>(),          draw.flag(), draw.flag(),
                 draw.below<uint32_t>(1 << 24), draw.flag(), draw.below<uint32_t>(1 << 24)};
+  if (packet.bth.opcode > RoceOpcode::acknowledge)
+    packet.bth.opcode = RoceOpcode::selective_acknowledge;
   const RoceOpcode opcode = packet.bth.opcode;
   if (among(opcode, kWithReth))
     packet.reth = {draw.any<uint64_t>(), draw.any<uint32_t>(), draw.any<uint32_t>()};
   if (among(opcode, kWithAeth)) packet.aeth = {draw.any<uint8_t>(), draw.below<uint32_t>(1 << 24)};
+  if (opcode == RoceOpcode::selective_acknowledge)
+    packet.arrived = {draw.below<uint32_t>(1 << 24), draw.any<uint64_t>()};
   if (among(opcode, kWithImmediate)) packet.immediate = draw.any<uint32_t>();
   packet.payload_len = draw.below<uint32_t>(300);
   return packet;
@@ -184,6 +189,21 @@ TEST(Roce, HasTheSizesOfTheReference) {
   EXPECT_EQ(kEthernetHeader + roce_packet_length(data), 1082U);
   data.bth.opcode = RoceOpcode::write_first;
   EXPECT_EQ(kEthernetHeader + roce_packet_length(data), 1098U);
+}
+
+// Reference D.9: where a selective ACK has its bitmap.
+TEST(Roce, PutsTheBitmapBehindTheAeth) {
+  RocePacket ack = make_ack({Ipv4Address{1}, Ipv4Address{2}}, 5, 0x123455, {0x1f, 7});
+  ack.bth.opcode = RoceOpcode::selective_acknowledge;
+  ack.arrived = {0x123456, 0x8000'0000'0000'0002};
+  Frame out(roce_packet_length(ack));
+  encode(ack, {}, out);
+  EXPECT_EQ(kEthernetHeader + out.size() + kFcs, 78U) << "as a CNP";
+  const Frame behind_bth(out.begin() + 40, out.end() - kIcrc);
+  EXPECT_EQ(behind_bth, from_hex("1f000007 00123456 8000000000000002"));
+  EXPECT_EQ(out[28], 0xc1);
+  EXPECT_TRUE(is_reply(ack.bth.opcode));
+  EXPECT_FALSE(is_reply(RoceOpcode::cnp));
 }
 
 }  // namespace

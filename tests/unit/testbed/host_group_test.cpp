@@ -21,7 +21,7 @@ config::Experiment two_hosts() {
   experiment.topology.hosts_per_leaf = 2;
   experiment.topology.host_rate = BitRate::gbps(1);
   experiment.topology.host_delay = 1_us;
-  experiment.host.congestion_control = config::CongestionControl::none;
+  experiment.host.congestion_control = "none";
   experiment.run.warmup = Duration{};
   experiment.run.duration = 1_ms;
   config::TrafficConfig burst;

@@ -30,7 +30,7 @@ Instant us(int64_t n) {
 
 HostPortOptions options_of(size_t host) {
   HostPortOptions options;
-  options.nic.config.congestion_control = config::CongestionControl::none;
+  options.nic.config.congestion_control = "none";
   options.nic.config.window = false;
   options.nic.mac = kMacs[host];
   options.nic.gateway = kMacs[1 - host];

@@ -262,7 +262,7 @@ TEST(Dcqcn, PresetsAreTheReferencesColumns) {
 // The NIC: 40 Gb/s, every CNP halves the rate, and it does not grow.
 config::HostConfig halving() {
   config::HostConfig config = plain_config();
-  config.congestion_control = config::CongestionControl::dcqcn;
+  config.congestion_control = "dcqcn";
   config.dcqcn = golden_config();
   config.dcqcn.alpha_timer = 1_s;
   config.dcqcn.increase_timer = 1_s;
@@ -384,7 +384,7 @@ TEST(Pacing, AVariableWindowGrowsWithTheRate) {
 
 TEST(NotificationPoint, SendsOneCnpAnInterval) {
   config::HostConfig config = plain_config();
-  config.congestion_control = config::CongestionControl::dcqcn;
+  config.congestion_control = "dcqcn";
   config.dcqcn.cnp_interval = 50_us;
   OneNic one(config);
   const uint32_t qpn = one.expect(100);
@@ -401,7 +401,7 @@ TEST(NotificationPoint, SendsOneCnpAnInterval) {
 
 TEST(NotificationPoint, SendsOneForEveryMarkWithoutAnInterval) {
   config::HostConfig config = plain_config();
-  config.congestion_control = config::CongestionControl::dcqcn;
+  config.congestion_control = "dcqcn";
   config.dcqcn.cnp_interval = 0_us;
   OneNic one(config);
   const uint32_t qpn = one.expect(100);

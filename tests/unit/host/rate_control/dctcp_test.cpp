@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 config::HostConfig dctcp() {
   config::HostConfig config = plain_config();
-  config.congestion_control = config::CongestionControl::dctcp;
+  config.congestion_control = "dctcp";
   config.dctcp.initial_window = Bytes(10 * 1'024);
   return config;
 }

@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 config::HostConfig irn() {
   config::HostConfig config = plain_config();
-  config.recovery = config::Recovery::irn;
+  config.recovery = "irn";
   config.bdp = Bytes(8 * 1'024);
   return config;
 }

@@ -26,7 +26,7 @@ inline lab::Flow flow_of(uint32_t source, uint32_t destination, Bytes size, Inst
 // Nothing slows the senders but windows, pauses and faults.
 inline config::Experiment plain_experiment(int leaves, int spines, int hosts) {
   config::Experiment experiment = leaf_spine_of(leaves, spines, hosts);
-  experiment.host.congestion_control = config::CongestionControl::none;
+  experiment.host.congestion_control = "none";
   experiment.host.rto = 500_us;
   return experiment;
 }

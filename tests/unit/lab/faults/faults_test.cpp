@@ -115,7 +115,7 @@ TEST(Faults, ASlowLinkHasTheGivenRateAndThenItsOwnAgain) {
 TEST(Faults, ABlackHoleTakesOnlyPacketsOfTheChosenPairs) {
   config::Experiment experiment = plain_experiment(2, 2, 2);
   experiment.load_balancer.scheme = "spray";
-  experiment.host.recovery = config::Recovery::irn;
+  experiment.host.recovery = "irn";
   experiment.faults = {{.type = FaultType::black_hole,
                         .switches = {"spine1"},
                         .pairs = {"leaf1.host1>leaf2.host1"},
@@ -166,7 +166,7 @@ TEST(Faults, ABlackHoleWithoutNamesIsAtOneSwitchThatHasNoHosts) {
 
 TEST(Faults, RandomDropsAreCountedOnTheLines) {
   config::Experiment experiment = one_way();
-  experiment.host.recovery = config::Recovery::irn;
+  experiment.host.recovery = "irn";
   experiment.faults = {
       {.type = FaultType::random_drop, .switches = {"spine1"}, .probability = 0.02}};
   CheckedFabric fabric(experiment, one_flow());
@@ -182,7 +182,7 @@ TEST(Faults, SomebodyNoticesEveryFlippedBit) {
   for (const bool icrc : {false, true}) {
     config::Experiment experiment = one_way();
     experiment.host.icrc_check = icrc;
-    experiment.host.recovery = config::Recovery::irn;
+    experiment.host.recovery = "irn";
     experiment.faults = {{.type = FaultType::corruption, .hosts = {"host1"}, .probability = 0.05}};
     CheckedFabric fabric(experiment, one_flow());
     fabric.complete();

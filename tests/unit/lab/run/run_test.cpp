@@ -90,7 +90,7 @@ TEST(Run, PausesThatAreInForceAtTheEndHaveBegun) {
   config::Experiment experiment = three_flows();
   experiment.traffic.pop_back();
   for (config::TrafficConfig& item : experiment.traffic) item.size = Bytes::mib(64);
-  experiment.host.congestion_control = config::CongestionControl::none;
+  experiment.host.congestion_control = "none";
   experiment.host.window = false;
   experiment.run.drain = 4_ms;
   experiment.faults = {{.type = FaultType::pause_storm, .hosts = {"leaf2.host1"}, .period = 50_us}};

@@ -21,7 +21,7 @@ config::Experiment one_switch(int hosts) {
   experiment.topology.leaves = 1;
   experiment.topology.spines = 1;
   experiment.topology.hosts_per_leaf = hosts;
-  experiment.host.congestion_control = config::CongestionControl::none;
+  experiment.host.congestion_control = "none";
   experiment.host.window = false;
   return experiment;
 }
@@ -144,7 +144,7 @@ TEST(World, BusyPollingAddsAtMostItsPeriodAtTheSwitch) {
 // within a tenth.
 TEST(World, TwoFlowsShareALinkFairlyUnderDcqcn) {
   config::Experiment experiment = one_switch(3);
-  experiment.host.congestion_control = config::CongestionControl::dcqcn;
+  experiment.host.congestion_control = "dcqcn";
   experiment.host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::paper);
   config::WredProfile& wred = experiment.switches.buffer.wred["default"];
   wred = {.ecn = true, .kmin = Bytes(5'000), .kmax = Bytes(200'000), .pmax = 0.01};
@@ -160,7 +160,7 @@ TEST(World, TwoFlowsShareALinkFairlyUnderDcqcn) {
 // An incast with PFC, marks, cuts and ties, from its first event to its last.
 TEST(World, AllocatesNothingWhileItRuns) {
   config::Experiment experiment = one_switch(8);
-  experiment.host.congestion_control = config::CongestionControl::dcqcn;
+  experiment.host.congestion_control = "dcqcn";
   std::vector<Flow> flows;
   for (uint32_t i = 0; i < 7; ++i) flows.push_back(flow(i, 7, 2_MiB));
   Fabric fabric(experiment, flows);

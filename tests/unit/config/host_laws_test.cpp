@@ -1,0 +1,147 @@
+// The keys that the registry of hosts' laws makes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "config/experiment_load.h"
+#include "host/registry.h"
+
+namespace eddy::config {
+namespace {
+
+using namespace eddy::literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::StartsWith;
+
+Result<LoadedExperiment> load_host(const std::string& host) {
+  return load_experiment_text("f.yaml", "traffic: []\nhost: " + host + "\n", {});
+}
+Experiment experiment_with(const std::string& host) {
+  const auto loaded = load_host(host);
+  EXPECT_TRUE(loaded.ok()) << loaded.problems().front();
+  return loaded.ok() ? loaded.value().runs.front().experiment : Experiment{};
+}
+std::string problem_of(const std::string& host) {
+  const auto loaded = load_host(host);
+  return loaded.ok() || loaded.problems().size() != 1 ? "" : loaded.problems().front();
+}
+
+TEST(HostLaws, EveryLawCanBeNamed) {
+  for (const host::RateControlInfo& law : host::rate_controls())
+    EXPECT_EQ(experiment_with("{congestion_control: " + std::string(law.name) + "}")
+                  .host.congestion_control,
+              law.name);
+  for (const host::RecoveryInfo& law : host::recoveries())
+    EXPECT_EQ(experiment_with("{recovery: " + std::string(law.name) + "}").host.recovery, law.name);
+  for (const host::EntropyInfo& law : host::entropies())
+    EXPECT_EQ(experiment_with("{entropy: " + std::string(law.name) + "}").host.entropy, law.name);
+  for (const host::PacingInfo& law : host::pacings())
+    EXPECT_EQ(experiment_with("{pacing: " + std::string(law.name) + "}").host.pacing, law.name);
+}
+
+TEST(HostLaws, DefaultsAreTheOldOnes) {
+  const HostConfig host = experiment_with("{}").host;
+  const host::Laws laws = host::laws_of(host);
+  EXPECT_EQ(laws.rate_control.law->name, "dcqcn");
+  EXPECT_EQ(laws.recovery.law->name, "go_back_n");
+  EXPECT_EQ(laws.entropy.law->name, "fixed");
+  EXPECT_EQ(laws.pacing.law->name, "by_rate");
+  EXPECT_THAT(host.law_parameters, IsEmpty());
+}
+
+TEST(HostLaws, TheReorderBufferHasTwoSpellings) {
+  const auto recovery = [](const std::string& host) {
+    return host::laws_of(experiment_with(host).host).recovery.law->name;
+  };
+  EXPECT_EQ(recovery("{reorder_buffer: true}"), "reorder_buffer");
+  EXPECT_EQ(recovery("{recovery: reorder_buffer}"), "reorder_buffer");
+  EXPECT_EQ(recovery("{recovery: irn, reorder_buffer: true}"), "irn");
+}
+
+// A law without them is no key: its section would be one that nothing can stand in.
+TEST(HostLaws, NamesOfLawsWithParametersAreUnique) {
+  std::set<std::string_view> names;
+  for (const host::LawInfo* law : host::all_laws()) {
+    if (law->parameters.empty()) continue;
+    EXPECT_TRUE(names.insert(law->name).second) << law->name;
+  }
+  EXPECT_EQ(problem_of("{fixed: {a: 1}}").empty(), false);
+}
+
+TEST(HostLaws, DeclaredParametersAreKeysOfASection) {
+  const HostConfig host =
+      experiment_with(
+          "{congestion_control: swift, entropy: flowbender, swift: {base_target: 20us, beta: 500},"
+          " flowbender: {randomise: false}}")
+          .host;
+  EXPECT_THAT(host.law_parameters,
+              ElementsAre(Pair("flowbender.randomise", 0), Pair("swift.base_target", (20_us).ps()),
+                          Pair("swift.beta", 500)));
+  const host::Laws laws = host::laws_of(host);
+  EXPECT_THAT(laws.rate_control.parameters,
+              ElementsAre(Pair("base_target", (20_us).ps()), Pair("beta", 500)));
+  EXPECT_THAT(laws.entropy.parameters, ElementsAre(Pair("randomise", 0)));
+}
+
+TEST(HostLaws, WhatIsWrongIsSaidWithItsPlace) {
+  EXPECT_EQ(problem_of("{congestion_control: swif}"),
+            "f.yaml:2:28: host.congestion_control: 'swif' is unknown, did you mean 'swift'?");
+  EXPECT_THAT(problem_of("{entropy: cubic}"), HasSubstr("'cubic' is unknown, valid are fixed"));
+  EXPECT_EQ(problem_of("{swift: {beta: 2000}}"),
+            "f.yaml:2:22: host.swift.beta: '2000' is out of range, valid is 1 to 1000");
+  EXPECT_THAT(problem_of("{swift: {base_target: 3}}"),
+              StartsWith("f.yaml:2:29: host.swift.base_target: '3' has no unit"));
+  EXPECT_EQ(problem_of("{swift: {bata: 3}}"),
+            "f.yaml:2:16: unknown key 'bata', did you mean 'beta'?");
+  EXPECT_EQ(problem_of("{selective_ack: 3}"),
+            "f.yaml:2:23: host.selective_ack: this is one word, write the keys of selective_ack");
+}
+
+TEST(HostLaws, PrintingLoadsBack) {
+  for (const char* host :
+       {"{}", "{congestion_control: swift, swift: {flow_range: 0ps, base_target: 7us}}",
+        "{recovery: selective_ack, selective_ack: {reorder: 7, rto: 1ms}}",
+        "{entropy: flowbender, flowbender: {threshold: 0, epochs: 3, randomise: false}}",
+        "{swift: {base_target: auto}}"}) {
+    const Experiment experiment = experiment_with(host);
+    const auto again = load_experiment_text("f.yaml", print_experiment(experiment), {});
+    ASSERT_TRUE(again.ok()) << again.problems().front();
+    EXPECT_TRUE(again.value().runs.front().experiment == experiment) << host;
+  }
+}
+
+TEST(HostLaws, AVariantMayChangeALawAndItsParameters) {
+  const auto loaded = load_experiment_text("f.yaml", R"(
+traffic: []
+host: {swift: {beta: 500}}
+matrix:
+  host.congestion_control: [dcqcn, swift]
+  host.swift.beta: [800, 900]
+)",
+                                           {});
+  ASSERT_TRUE(loaded.ok()) << loaded.problems().front();
+  ASSERT_EQ(loaded.value().runs.size(), 4u);
+  EXPECT_THAT(loaded.value().runs[0].experiment.host.law_parameters, IsEmpty())
+      << "800 is the default";
+  EXPECT_EQ(loaded.value().runs[3].experiment.host.congestion_control, "swift");
+  EXPECT_EQ(loaded.value().runs[3].experiment.host.law_parameters.at("swift.beta"), 900);
+}
+
+TEST(HostLaws, TimesAreStretchedAlsoWhereTheFileIsSilent) {
+  Experiment experiment = experiment_with("{swift: {base_target: 900ms}}");
+  experiment.run.time_dilation = 1'000;
+  const HostConfig slow = scaled(experiment).host;
+  EXPECT_EQ(slow.law_parameters.at("swift.base_target"), (900_s).ps());
+  EXPECT_EQ(slow.law_parameters.at("swift.hop_target"), (1_ms).ps());
+  EXPECT_EQ(slow.law_parameters.at("selective_ack.rto"), (4_s).ps());
+  EXPECT_FALSE(slow.law_parameters.contains("swift.flow_range")) << "auto stays auto";
+  EXPECT_FALSE(slow.law_parameters.contains("swift.beta"));
+  EXPECT_EQ(host::laws_of(slow).rate_control.law->name, "dcqcn");
+}
+
+}  // namespace
+}  // namespace eddy::config
