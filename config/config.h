@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "config/loaded_scheme.h"
 #include "config/path_service.h"
 #include "config/resequence.h"
 #include "config/rlb.h"
@@ -172,10 +173,12 @@ struct NeighborConfig {
 };
 
 struct LoadBalancerConfig {
-  std::string scheme = "ecmp";
+  std::string plugin;                   // the file that has the scheme; empty: the program has it
+  std::string scheme = "ecmp";          // with a plugin that has but one it may be left out
   ControlBy control = ControlBy::ecmp;  // how RoCE ACKs, NAKs and CNPs go
   std::map<std::string, std::string>
-      parameters;  // declared and checked by the scheme's registry entry
+      parameters;                        // declared and checked by the scheme's registry entry
+  const LoadedScheme* loaded = nullptr;  // of the plugin
   bool operator==(const LoadBalancerConfig&) const = default;
 };
 

@@ -34,8 +34,13 @@ std::string describe_scheme(const LoadBalancerConfig& chosen) {
     parameters.push_back(fmt::format("{} {}", name, value));
   if (chosen.control != ControlBy::ecmp)
     parameters.push_back("control by " + Codec<ControlBy>::format(chosen.control));
-  return fmt::format("load balancer: {}{}{}\n", chosen.scheme, parameters.empty() ? "" : ", ",
-                     fmt::join(parameters, ", "));
+  const std::string plugin =
+      chosen.loaded == nullptr
+          ? ""
+          : fmt::format("  of plugin {}, built for Eddy {}, sha256 {}\n", chosen.loaded->file,
+                        chosen.loaded->version, chosen.loaded->sha256);
+  return fmt::format("load balancer: {}{}{}\n{}", chosen.scheme, parameters.empty() ? "" : ", ",
+                     fmt::join(parameters, ", "), plugin);
 }
 
 std::string describe_buffer(const pfc::BufferPlan& plan) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "config/plugin_source.h"
 
 namespace eddy::config {
 
@@ -15,8 +16,9 @@ std::string print_config(const SwitchConfig& config);
 // The same without what is a default, and with what all ports share said once: for people to read.
 // It loads back to the same configuration, too, with the defaults of this version.
 std::string print_brief(const SwitchConfig& config);
-// JSON Schema (draft 2020-12) of a configuration file.
-std::string json_schema();
+// JSON Schema (draft 2020-12) of a configuration file; with the schemes of a plugin it knows their
+// parameters, without it takes whatever stands beside a plugin.
+std::string json_schema(PluginSchemes plugins = {});
 // docs/configuration.md.
 std::string keys_as_markdown();
 // What the configuration means: ports, lossless groups with their thresholds, the buffer plan.

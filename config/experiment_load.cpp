@@ -180,6 +180,9 @@ void Loader::read_variant(const Node& root, const Variant& variant) {
   ExperimentRun& run = loaded_.runs.emplace_back();
   run.variant = variant.name;
   run.experiment = read_tree(tree, run.positions);
+  if (const auto found =
+          load_plugin(run.experiment.load_balancer, choice_.plugins, name_.parent_path()))
+    add_findings({*found}, run.positions, problems_);
   check(run);
   complete(run.experiment);
 }
@@ -289,6 +292,9 @@ void Loader::check(const ExperimentRun& run) {
   const Findings as_switch = validate(sample_switch(run.experiment), Purpose::object);
   add_findings(without_port(as_switch.problems), run.positions, problems_);
   add_findings(own_findings(run.experiment), run.positions, problems_);
+  if (as_switch.problems.empty())
+    if (const auto found = try_plugin(run.experiment.load_balancer, run.experiment.switches.rlb))
+      add_findings({*found}, run.positions, problems_);
   add_findings(without_port(as_switch.warnings), run.positions, warnings_, "warning: ");
 }
 

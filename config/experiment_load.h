@@ -42,8 +42,9 @@ struct LoadedExperiment {
 };
 
 struct ExperimentChoice {
-  std::string size = "full";      // ci, reduced or full
-  std::vector<std::string> sets;  // "key.path=value", the value in YAML
+  std::string size = "full";        // ci, reduced or full
+  std::vector<std::string> sets;    // "key.path=value", the value in YAML
+  PluginSource* plugins = nullptr;  // null: an experiment that names one is refused
 };
 
 Result<LoadedExperiment> load_experiment(const std::filesystem::path& path,
@@ -68,7 +69,7 @@ std::string print_experiment(const Experiment& experiment);
 uint64_t experiment_digest(const Experiment& experiment);
 
 // JSON Schema (draft 2020-12) of an experiment's file, and docs/experiments.md.
-std::string experiment_schema();
+std::string experiment_schema(PluginSchemes plugins = {});
 std::string experiment_markdown();
 
 }  // namespace eddy::config

@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "config/keys/positions.h"
+#include "config/plugin_source.h"
 #include "config/purpose.h"
 #include "net/result.h"
 
@@ -28,10 +29,11 @@ struct LoadedConfig {
   std::string message(std::string_view path, std::string_view text) const;
 };
 
-Result<LoadedConfig> load_file(const std::filesystem::path& path,
-                               Purpose purpose = Purpose::daemon);
-// `name` stands for the file in messages.
+// `plugins` may be null: then a file that names a plugin is refused.
+Result<LoadedConfig> load_file(const std::filesystem::path& path, Purpose purpose = Purpose::daemon,
+                               PluginSource* plugins = nullptr);
+// `name` stands for the file in messages, and where it is.
 Result<LoadedConfig> load_text(std::string_view name, std::string_view text,
-                               Purpose purpose = Purpose::daemon);
+                               Purpose purpose = Purpose::daemon, PluginSource* plugins = nullptr);
 
 }  // namespace eddy::config

@@ -64,7 +64,7 @@ matrix:
 ```
 
 Changes name keys as in the file or with dots; an entry of a list by its number from 0. Maps merge, words and
-lists are replaced. Another `load_balancer.scheme` starts from that scheme's defaults.
+lists are replaced. Another `load_balancer.scheme` or `plugin` starts from that scheme's defaults.
 
 ## Files and names
 
@@ -137,13 +137,16 @@ std::string document_text(std::string_view introduction, const Section& document
 }
 
 std::string control_text() {
-  const KeyInfo& info = control_key().info;
   const LoadBalancerConfig defaults;
-  return fmt::format(
-      "| key | value | default | class | meaning |\n|---|---|---|---|---|\n"
-      "| `{}` | {} | {} | {} | {} |\n",
-      info.name, cell(says(control_key().type)), as_word(control_key().print(&defaults)),
-      info.class_text(), cell(with_source(info.help, info.source)));
+  std::string text = "| key | value | default | class | meaning |\n|---|---|---|---|---|\n";
+  for (const Key* key : {&plugin_key(), &control_key()}) {
+    const KeyInfo& info = key->info;
+    const std::string standard =
+        info.default_says.empty() ? as_word(key->print(&defaults)) : std::string(info.default_says);
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.name, cell(says(key->type)),
+                        standard, info.class_text(), cell(with_source(info.help, info.source)));
+  }
+  return text;
 }
 
 std::string scheme_text(const lb::SchemeInfo& scheme) {
@@ -163,7 +166,7 @@ std::string keys_as_markdown() {
   std::string text = document_text(kIntroduction, document_section(), true);
   text +=
       "\n## load_balancer\n\n`scheme` names one of these (default: ecmp); its parameters stand "
-      "beside it, and so does a key that belongs to no scheme:\n\n" +
+      "beside it, and so do keys that belong to no scheme:\n\n" +
       control_text();
   for (const lb::SchemeInfo& scheme : lb::schemes()) text += scheme_text(scheme);
   return text;

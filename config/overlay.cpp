@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kBalancer = "load_balancer";
 constexpr std::string_view kScheme = "load_balancer.scheme";
+constexpr std::string_view kPlugin = "load_balancer.plugin";
 constexpr std::string_view kControl = "control";
 constexpr std::string_view kWhole = "matrix";
 
@@ -88,14 +89,24 @@ class Descent {
   std::vector<Problem>& problems_;
 };
 
-// Parameters belong to their scheme; `control` is of the load balancer whatever its scheme.
-void forget_other_scheme(Node& root, const Leaf& leaf) {
+const Node* text_below(const Node& map, std::string_view key) {
+  const auto found = std::ranges::find(map.members, key, &Node::Member::key);
+  return found == map.members.end() ? nullptr : &found->value;
+}
+
+// Parameters belong to their scheme, and a scheme to its plugin; `control` is of the load balancer
+// whatever its scheme.
+void forget_other_scheme(Node& root, const std::vector<Leaf>& leaves) {
   const auto balancer = std::ranges::find(root.members, kBalancer, &Node::Member::key);
-  if (leaf.path != kScheme || balancer == root.members.end()) return;
-  std::vector<Node::Member>& members = balancer->value.members;
-  const auto scheme = std::ranges::find(members, "scheme", &Node::Member::key);
-  if (scheme == members.end() || scheme->value.text != leaf.value->text)
-    std::erase_if(members, [](const Node::Member& each) { return each.key != kControl; });
+  if (balancer == root.members.end()) return;
+  const auto changes = [&](const Leaf& leaf) {
+    if (leaf.path != kScheme && leaf.path != kPlugin) return false;
+    const Node* now = text_below(balancer->value, leaf.path.substr(kBalancer.size() + 1));
+    return now == nullptr || now->text != leaf.value->text;
+  };
+  if (std::ranges::none_of(leaves, changes)) return;
+  std::erase_if(balancer->value.members,
+                [](const Node::Member& each) { return each.key != kControl; });
 }
 
 }  // namespace
@@ -103,15 +114,13 @@ void forget_other_scheme(Node& root, const Leaf& leaf) {
 void overlay(Node& root, const Node& changes, std::vector<Problem>& problems) {
   std::vector<Leaf> leaves;
   flatten(changes, "", leaves);
-  // A scheme first: parameters given with it come on top of it.
-  std::stable_partition(leaves.begin(), leaves.end(),
-                        [](const Leaf& leaf) { return leaf.path == kScheme; });
+  // First of all: parameters given with a scheme come on top of it.
+  forget_other_scheme(root, leaves);
   for (const Leaf& leaf : leaves) {
     if (std::ranges::count(leaf.path, '.') >= static_cast<long>(kMaxDepth)) {
       problems.push_back({leaf.at, fmt::format("the path has more than {} steps", kMaxDepth)});
       continue;
     }
-    forget_other_scheme(root, leaf);
     if (Node* node = Descent(leaf, problems).find(root)) *node = *leaf.value;
   }
 }

@@ -4,8 +4,8 @@
 // merge key by key, words and lists are replaced. An entry of a list is named by its number; the
 // number behind the last one adds one. What is put in keeps its own positions, so that a mistake in
 // it is reported where it was written. `matrix` is replaced whole: its keys are paths themselves.
-// Another load_balancer.scheme drops the parameters of the one before. Private to the YAML side.
-// Cost: linear in the change and the maps on its way.
+// Another load_balancer.scheme or plugin drops what stood beside the one before. Private to the
+// YAML side. Cost: linear in the change and the maps on its way.
 #pragma once
 
 #include <vector>

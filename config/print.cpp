@@ -243,10 +243,28 @@ std::string print_config(const SwitchConfig& config) {
   return text;
 }
 
+namespace {
+
+// The plugin that a configuration has already.
+class LoadedBefore final : public PluginSource {
+ public:
+  explicit LoadedBefore(const LoadBalancerConfig& chosen) : loaded_(chosen.loaded) {}
+  Result<const LoadedScheme*> find(const PluginWish& wish) override {
+    if (loaded_ != nullptr) return loaded_;
+    return Result<const LoadedScheme*>::failure(wish.plugin + " is not loaded");
+  }
+
+ private:
+  const LoadedScheme* loaded_;
+};
+
+}  // namespace
+
 std::string print_brief(const SwitchConfig& config) {
   std::string text;
   write_block(brief_value(config), 0, text);
-  const auto again = load_text("", text, Purpose::object);
+  LoadedBefore plugins(config.load_balancer);
+  const auto again = load_text("", text, Purpose::object, &plugins);
   return again.ok() && again.value().config == config ? text : print_config(config);
 }
 
@@ -268,6 +286,24 @@ uint64_t experiment_digest(const Experiment& experiment) {
   digest.add(print_experiment(experiment));
   return digest.value();
 }
+
+namespace {
+
+// The same file with other contents.
+void compare_plugins(const LoadBalancerConfig& before, const LoadBalancerConfig& after,
+                     std::vector<Change>& changes) {
+  if (before.loaded == after.loaded || before.plugin != after.plugin) return;
+  const auto text = [](const LoadBalancerConfig& chosen) {
+    return fmt::format("{} (sha256 {})", chosen.plugin,
+                       chosen.loaded == nullptr ? "" : chosen.loaded->sha256);
+  };
+  changes.push_back({.key = "load_balancer.plugin",
+                     .key_class = KeyClass::hot,
+                     .before = text(before),
+                     .after = text(after)});
+}
+
+}  // namespace
 
 std::vector<Change> diff(const SwitchConfig& before, const SwitchConfig& after) {
   const auto document = [](const SwitchConfig& config) {
@@ -292,6 +328,7 @@ std::vector<Change> diff(const SwitchConfig& before, const SwitchConfig& after) 
                        .before = fmt::format("[{}]", fmt::join(old_names, ", ")),
                        .after = fmt::format("[{}]", fmt::join(new_names, ", "))});
   compare_members(document(before), document(after), {}, changes);
+  compare_plugins(before.load_balancer, after.load_balancer, changes);
   return changes;
 }
 

@@ -28,18 +28,21 @@ constexpr std::string_view kPathIdPattern = R"(^[0-9]{1,3}/[0-9]{1,3}$)";
 class SchemaWriter {
  public:
   // `classes`: of keys, for a reload.
-  explicit SchemaWriter(bool classes) : classes_(classes) {}
+  SchemaWriter(bool classes, PluginSchemes plugins) : classes_(classes), plugins_(plugins) {}
   std::string write(const Section& document, std::string_view title);
 
  private:
   Json type_schema(const Type& type);
   Json shape_schema(const Type& type);
   Json scheme_schema();
+  Json variant_schema(const lb::SchemeInfo& scheme);
+  Json plugin_schema(const lb::SchemeInfo& scheme);
   Json section_reference(const Section& section);
   Json section_schema(const Section& section);
   Json key_schema(const Key& key, const Value& standard);
 
   bool classes_;
+  PluginSchemes plugins_;
   Json definitions_ = Json::object();
 };
 
@@ -84,20 +87,45 @@ Json parameter_schema(const lb::ParameterInfo& info) {
   return schema;
 }
 
-Json SchemaWriter::scheme_schema() {
+Json SchemaWriter::variant_schema(const lb::SchemeInfo& scheme) {
   const LoadBalancerConfig defaults;
-  const Json control = key_schema(control_key(), control_key().print(&defaults));
+  Json properties = {{"scheme", {{"const", scheme.name}, {"description", scheme.summary}}},
+                     {std::string(control_key().info.name),
+                      key_schema(control_key(), control_key().print(&defaults))}};
+  for (const lb::ParameterInfo& info : scheme.parameters)
+    properties[std::string(info.name)] = parameter_schema(info);
+  return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+}
+
+Json plugin_text() {
+  return {{"type", "string"}, {"minLength", 1}, {"description", plugin_key().info.help}};
+}
+
+Json SchemaWriter::plugin_schema(const lb::SchemeInfo& scheme) {
+  Json variant = variant_schema(scheme);
+  variant["properties"]["plugin"] = plugin_text();
+  variant["required"] = {"plugin"};
+  if (plugins_.size() > 1) variant["required"].push_back("scheme");
+  return variant;
+}
+
+// Of a plugin that is not at hand: its parameters are checked when it is loaded.
+Json unknown_plugin() {
+  return {{"type", "object"},
+          {"properties", {{"plugin", plugin_text()}, {"scheme", {{"type", "string"}}}}},
+          {"required", {"plugin"}},
+          {"additionalProperties", {{"type", {"string", "number", "boolean"}}}}};
+}
+
+Json SchemaWriter::scheme_schema() {
   Json variants = Json::array();
   for (const lb::SchemeInfo& scheme : lb::schemes()) {
-    Json properties = {{"scheme", {{"const", scheme.name}, {"description", scheme.summary}}},
-                       {std::string(control_key().info.name), control}};
-    for (const lb::ParameterInfo& info : scheme.parameters)
-      properties[std::string(info.name)] = parameter_schema(info);
-    Json variant = {
-        {"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
-    if (scheme.name != defaults.scheme) variant["required"] = {"scheme"};
+    Json variant = variant_schema(scheme);
+    if (scheme.name != LoadBalancerConfig{}.scheme) variant["required"] = {"scheme"};
     variants.push_back(std::move(variant));
   }
+  for (const LoadedScheme* plugin : plugins_) variants.push_back(plugin_schema(*plugin->info));
+  if (plugins_.empty()) variants.push_back(unknown_plugin());
   return {{"anyOf", std::move(variants)}};
 }
 
@@ -205,12 +233,12 @@ std::string SchemaWriter::write(const Section& document, std::string_view title)
 
 }  // namespace
 
-std::string json_schema() {
-  return SchemaWriter(true).write(document_section(), "eddyd configuration");
+std::string json_schema(PluginSchemes plugins) {
+  return SchemaWriter(true, plugins).write(document_section(), "eddyd configuration");
 }
 
-std::string experiment_schema() {
-  return SchemaWriter(false).write(experiment_section(), "eddylab experiment");
+std::string experiment_schema(PluginSchemes plugins) {
+  return SchemaWriter(false, plugins).write(experiment_section(), "eddylab experiment");
 }
 
 }  // namespace eddy::config

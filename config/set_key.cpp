@@ -71,7 +71,8 @@ void set_anywhere(Document& document, std::string_view path, const Node& value,
   } else if (std::ranges::find(kLists, path.substr(0, path.find('.'))) != kLists.end()) {
     problems.push_back({{}, "a list cannot be set, only single keys can"});
   } else {
-    if (path == kScheme) config.load_balancer.parameters.clear();
+    LoadBalancerConfig& balancer = config.load_balancer;
+    if (path == kScheme) balancer = {.scheme = balancer.scheme, .control = balancer.control};
     set_in(document_section(), path, value, &document, problems);
   }
 }
@@ -84,6 +85,10 @@ Problems set_key(SwitchConfig& config, const std::string& path, std::string_view
   Document document{config, {}};
   if (problems.empty()) set_anywhere(document, path, node, problems);
   if (!problems.empty()) return texts_of(path, problems);
+  const std::string& plugin = document.config.load_balancer.plugin;
+  if (!plugin.empty() && plugin != config.load_balancer.plugin)
+    return {path +
+            ": a plugin is named in the file that the switch or the experiment is read from"};
   for (const Change& change : diff(config, document.config))
     if (change.key_class == KeyClass::restart)
       return {path + ": only a restart would apply it, such a key cannot be set"};

@@ -3,8 +3,8 @@
 //
 // "ports.NAME.key" is a key of one port, "port_defaults.key" and "qos.key" of all ports. Keys that
 // are lists of things (routes, leaves, neighbors, ports as such) cannot be set, nor those that only
-// a restart applies. Another load_balancer.scheme drops the parameters of the one before. Nothing
-// is scaled by time_dilation. Owner: the caller; control plane only.
+// a restart applies. Another load_balancer.scheme drops the parameters of the one before, and its
+// plugin. Nothing is scaled by time_dilation. Owner: the caller; control plane only.
 #pragma once
 
 #include <string>

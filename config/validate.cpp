@@ -354,7 +354,8 @@ void Validator::check_scheme() {
   const LoadBalancerConfig& chosen = config_.load_balancer;
   std::vector<std::string_view> names;
   for (const lb::SchemeInfo& scheme : lb::schemes()) names.push_back(scheme.name);
-  const lb::SchemeInfo* scheme = lb::find_scheme(chosen.scheme);
+  const lb::SchemeInfo* scheme = lb::scheme_of(chosen);
+  if (scheme == nullptr && !chosen.plugin.empty()) return;  // load_plugin() said why
   if (scheme == nullptr)
     return problem("load_balancer.scheme", fmt::format("load_balancer.scheme: '{}' is unknown{}",
                                                        chosen.scheme, hint(chosen.scheme, names)));
@@ -449,7 +450,7 @@ void warn_of_starved_lossy(const SwitchConfig& config, const pfc::BufferPlan& pl
 }  // namespace
 
 void complete_parameters(LoadBalancerConfig& chosen) {
-  const lb::SchemeInfo* scheme = lb::find_scheme(chosen.scheme);
+  const lb::SchemeInfo* scheme = lb::scheme_of(chosen);
   if (scheme == nullptr) return;
   for (const lb::ParameterInfo& info : scheme->parameters) {
     std::string& text = chosen.parameters[std::string(info.name)];

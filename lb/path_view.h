@@ -110,6 +110,14 @@ class PathView {
   // Which of a burst went to the loop instead of getting a member, as a mask.
   void report_away(size_t index) const { away_ |= uint64_t{1} << index; }
   uint64_t away() const { return away_; }
+  // So many packets went by ECMP instead of the scheme, which has failed; `first`: just now. It
+  // shows in away(), so that nobody has to ask while all is well.
+  void report_fallback(uint32_t packets, bool first) const {
+    fallback_ += packets;
+    away_ |= first ? kFallback | kFailed : kFallback;
+  }
+  uint32_t fallback() const { return fallback_; }
+  bool failed() const { return (away_ & kFailed) != 0; }
   // What a wrapper did to a packet, other than nothing. Once a commit().
   void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
   uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
@@ -117,12 +125,17 @@ class PathView {
   uint32_t guarded(GuardEvent event) const { return guarded_[static_cast<size_t>(event)]; }
 
  private:
+  // Of away_: no packets', bursts are shorter.
+  static constexpr uint64_t kFallback = uint64_t{1} << 63;
+  static constexpr uint64_t kFailed = uint64_t{1} << 62;
+
   Instant now_;
   std::span<const PathSet> sets_;
   const MemberMask* live_;
   const PortSignals* ports_;
   PathAids aids_;
   mutable uint32_t ties_ = 0;
+  mutable uint32_t fallback_ = 0;
   mutable uint64_t away_ = 0;
   mutable std::array<uint32_t, kDecisions> decisions_{};
   mutable std::array<uint32_t, kGuardEvents> guarded_{};

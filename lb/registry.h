@@ -3,7 +3,8 @@
 // A scheme is lb/schemes/<name>.cpp, one line in lb/schemes.txt and tests/unit/lb/<name>_test.cpp;
 // CMake generates schemes() from the list. File name = YAML name = metric label. Owner: constants
 // of the program. Thread: any. Control plane only; a Selector allocates all it needs when it is
-// made. Source: architecture, section 5.
+// made. Schemes of plugins (lb/schemes/plugin.h) are in no list: a configuration that has one leads
+// to it, so whoever has a configuration asks scheme_of(). Source: architecture, section 5.
 #pragma once
 
 #include <memory>
@@ -16,9 +17,16 @@
 #include "lb/selector_init.h"
 #include "net/result.h"
 
+namespace eddy::config {
+struct LoadBalancerConfig;
+}  // namespace eddy::config
+
 namespace eddy::lb {
 
+struct SchemeInfo;
 using MakeSelector = Result<std::unique_ptr<Selector>> (*)(const SelectorInit& init);
+using HostedMake = Result<std::unique_ptr<Selector>> (*)(const SchemeInfo& scheme,
+                                                         const SelectorInit& init);
 
 struct SchemeInfo {
   std::string_view name;
@@ -32,15 +40,25 @@ struct SchemeInfo {
   ShimNeed needs_with_rlb = ShimNeed::none;
   MakeSelector make = nullptr;           // the bare scheme
   MakeSelector make_with_rlb = nullptr;  // with SelectorInit::rlb around it
+  // Of a plugin's scheme: the program's own function, which calls one of these two; null: they are
+  // called directly.
+  HostedMake hosted = nullptr;
 };
 
 std::span<const SchemeInfo> schemes();
 const SchemeInfo* find_scheme(std::string_view name);  // nullptr when there is none
+// The one that the configuration means, of a plugin or of schemes(); nullptr when there is none.
+const SchemeInfo* scheme_of(const config::LoadBalancerConfig& chosen);
 
+Result<std::unique_ptr<Selector>> make_selector(const SchemeInfo& scheme, const SelectorInit& init);
 Result<std::unique_ptr<Selector>> make_selector(std::string_view scheme, const SelectorInit& init);
+Result<std::unique_ptr<Selector>> make_selector(const config::LoadBalancerConfig& chosen,
+                                                const SelectorInit& init);
 // Of the scheme as make_selector() would make it; none for an unknown one.
 ShimNeed shim_need(std::string_view scheme, bool rlb);
+ShimNeed shim_need(const config::LoadBalancerConfig& chosen, bool rlb);
 bool probes_idle(std::string_view scheme, bool rlb);
+bool probes_idle(const config::LoadBalancerConfig& chosen, bool rlb);
 // Empty when make_selector() would take them. Each problem starts with the parameter's name.
 Problems check_parameters(std::string_view scheme, const ParameterMap& parameters);
 

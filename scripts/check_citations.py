@@ -36,7 +36,7 @@ EXAMPLES = ("tests/unit/scripts/check_citations_test.py",)
 TEXTS = (".h", ".cpp", ".py", ".md", ".yaml", ".yml", ".txt", ".cmake", ".json", ".cff", ".sh", ".html", ".css", ".js")
 CPP = (".h", ".cpp")
 FOLDERS = ("net", "system", "lb", "pfc", "host", "switch", "lab", "testbed", "config", "tests", "bench", "scripts", "docs",
-           "cmake", "packaging")
+           "cmake", "packaging", "plugin", "examples")
 LARGEST = 1 << 20
 
 SECTION = r"(?:[A-I]-\d+|[A-I]\.\d+(?:\.\d+)*|\d+\.\d+|[A-I](?![\w'-]|\.\w))"

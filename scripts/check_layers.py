@@ -27,7 +27,7 @@ PURE = ("net", "lb", "pfc", "host", "switch/dataplane")
 # config/ holds plain structs, which everyone may read, and a YAML side, which mains and tests link.
 # The plain side's units, headers and sources, stand below lb and pfc and use net only.
 PLAIN_CONFIG = ("config/config", "config/capabilities", "config/host", "config/experiment", "config/rlb", "config/path_service",
-                "config/resequence", "config/defaults", "config/host_defaults")
+                "config/resequence", "config/loaded_scheme", "config/defaults", "config/host_defaults")
 PLAIN_ROOM = "config (plain)"
 MAX_FOLDER_UNITS = 32
 MAY_INCLUDE = {
@@ -38,16 +38,17 @@ MAY_INCLUDE = {
     "pfc": ("net", "pfc"),
     "host": ("net", "host"),
     "config": ("net", "lb", "pfc", "host", "config"),
+    "plugin": ("net", "system", "lb", "config", "plugin"),
     "switch/dataplane": ("net", "lb", "pfc", "switch/dataplane"),
     "switch/control": ("net", "system", "lb", "pfc", "config", "switch/dataplane", "switch/control"),
     "switch/dpdk": ("net", "system", "lb", "pfc", "host", "config", "switch/dataplane", "switch/dpdk"),
-    "switch": ("net", "system", "lb", "pfc", "host", "config", "switch"),
-    "lab": ("net", "system", "lb", "pfc", "host", "config", "switch/dataplane", "lab"),
+    "switch": ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch"),
+    "lab": ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch/dataplane", "lab"),
     # The one place where the lab and real ports meet; nobody includes it.
-    "testbed": ("net", "system", "lb", "pfc", "host", "config", "switch/dataplane", "switch/control", "switch/dpdk",
+    "testbed": ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch/dataplane", "switch/control", "switch/dpdk",
                 "lab", "testbed"),
 }
-FOLDERS = ("net", "system", "lb", "pfc", "host", "config", "switch", "lab", "testbed", "tests", "bench")
+FOLDERS = ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch", "lab", "testbed", "tests", "bench")
 
 # The rooms of a folder, each with those that it may use beside itself. A room that is not in its
 # folder's table may use none and be used by none.

@@ -235,6 +235,7 @@ Problems Daemon::start_control() {
   backend_ = std::make_unique<DpdkBackend>(seats_, *ports_);
   control::ControlOptions options;
   options.config_path = options_.config_path;
+  options.plugins = options_.plugins;
   options.running = options_.config;
   options.reload_watch = watch_reloads();
   if (options_.json_log) options.log_format = control::LogFormat::json;

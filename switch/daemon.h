@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "config/plugin_source.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -22,7 +23,8 @@ inline constexpr int kExitBadConfig = 2;
 
 struct DaemonOptions {
   std::string config_path;
-  config::SwitchConfig config;  // as loaded, before scaled()
+  config::SwitchConfig config;              // as loaded, before scaled()
+  config::PluginSource* plugins = nullptr;  // for reloads
   std::vector<std::string> eal_arguments;
   bool json_log = false;
   Duration ready_within = Duration::seconds(10);  // for a service manager, with ports down

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include "net/text/printable.h"
 #include "net/text/required_version.h"
 #include "net/version.h"
+#include "plugin/plugins.h"
+#include "plugin/trial.h"
 #include "switch/daemon.h"
 #include "switch/dpdk/eal.h"
 #include "switch/pcap_daemon.h"
@@ -29,6 +32,7 @@ using eddy::Problems;
 
 struct Request {
   std::string config;
+  std::string plugin;
   bool check = false;
   bool schema = false;
   bool print_config = false;
@@ -44,6 +48,11 @@ struct Request {
   std::optional<std::string> require_version;
   std::vector<std::string> eal;
 };
+
+eddy::Result<eddy::config::LoadedConfig> load(const Request& request) {
+  return eddy::config::load_file(request.config, eddy::config::Purpose::daemon,
+                                 &eddy::plugin::plugins_of_process());
+}
 
 int run_from_captures(const Request& request, const eddy::config::SwitchConfig& config) {
   const auto drain_time = eddy::parse_duration(request.drain_time);
@@ -65,6 +74,7 @@ int serve(const Request& request, const eddy::config::SwitchConfig& config) {
   DaemonOptions options;
   options.config_path = request.config;
   options.config = config;
+  options.plugins = &eddy::plugin::plugins_of_process();
   options.eal_arguments = request.eal;
   options.json_log = request.json_log;
   if (request.wait) {
@@ -94,11 +104,31 @@ Problems check_request(const Request& request) {
   return eddy::check_file_prefix(request.eal);
 }
 
-int run(const Request& request) {
-  if (request.schema) {
-    std::fputs(eddy::config::json_schema().c_str(), stdout);
-    return eddy::kExitOk;
+// With the parameters of a plugin, if one is named: by itself or by the configuration.
+int print_schema(const Request& request) {
+  std::vector<const eddy::config::LoadedScheme*> schemes;
+  if (!request.plugin.empty()) {
+    auto loaded = eddy::plugin::plugins_of_process().load(
+        std::filesystem::absolute(request.plugin).string(), {});
+    if (!loaded) {
+      eddy::say("eddyd: ", loaded.problems());
+      return eddy::kExitBadConfig;
+    }
+    schemes = std::move(*loaded);
+  } else if (!request.config.empty()) {
+    const auto loaded = load(request);
+    if (!loaded) {
+      eddy::say("", loaded.problems());
+      return eddy::kExitBadConfig;
+    }
+    if (const auto* own = loaded.value().config.load_balancer.loaded) schemes = {own};
   }
+  std::fputs(eddy::config::json_schema(schemes).c_str(), stdout);
+  return eddy::kExitOk;
+}
+
+int run(const Request& request) {
+  if (request.schema) return print_schema(request);
   if (request.capabilities && request.config.empty()) {
     const std::string table =
         request.json ? eddy::capability_table_json() : eddy::capability_table_text();
@@ -113,7 +143,7 @@ int run(const Request& request) {
     eddy::say("eddyd: ", {"--config FILE is missing (see --help)"});
     return eddy::kExitBadConfig;
   }
-  auto loaded = eddy::config::load_file(request.config);
+  auto loaded = load(request);
   if (!loaded) {
     eddy::say("", loaded.problems());
     return eddy::kExitBadConfig;
@@ -135,6 +165,7 @@ int run(const Request& request) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (eddy::plugin::is_trial(argc, argv)) return eddy::plugin::run_trial();
   Request request;
   request.eal = eddy::split_off_eal(argc, argv);
   CLI::App app("Eddy, a lossless Ethernet switch on DPDK ports", "eddyd");
@@ -159,6 +190,8 @@ int main(int argc, char** argv) {
           ->excludes(check)
           ->excludes(print)
           ->excludes(schema);
+  app.add_option("--plugin", request.plugin, "with --schema: know this plugin's parameters, too")
+      ->needs(schema);
   app.add_flag("--json", request.json, "with --capabilities: as JSON")->needs(capabilities);
   app.add_flag("--json-log", request.json_log, "log one JSON object a line");
   app.add_option("--wait", request.wait,

@@ -17,6 +17,8 @@
 #include "net/quantity.h"
 #include "net/text/plain_name.h"
 #include "net/version.h"
+#include "plugin/plugins.h"
+#include "plugin/trial.h"
 #include "switch/control/report/words.h"
 #include "switch/dpdk/eal.h"
 #include "system/command_line.h"
@@ -96,8 +98,9 @@ int run(Arguments& arguments) {
   if (!file) return complain(kUsage, file.problems());
   if (arguments.time_dilation > 0)
     arguments.sets.push_back(fmt::format("run.time_dilation={}", arguments.time_dilation));
-  const Result<config::LoadedExperiment> loaded =
-      config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
+  const Result<config::LoadedExperiment> loaded = config::load_experiment(
+      file.value(),
+      {.size = arguments.size, .sets = arguments.sets, .plugins = &plugin::plugins_of_process()});
   if (!loaded) return complain(kUsage, loaded.problems());
   std::vector<std::string> variants;
   if (!arguments.variant.empty()) variants.push_back(arguments.variant);
@@ -185,6 +188,7 @@ void declare(CLI::App& app, Arguments& arguments) {
 }  // namespace eddy::testbed
 
 int main(int argc, char** argv) {
+  if (eddy::plugin::is_trial(argc, argv)) return eddy::plugin::run_trial();
   eddy::testbed::Arguments arguments;
   arguments.eal = eddy::split_off_eal(argc, argv);
   CLI::App app("The RoCEv2 hosts of an experiment on real ports.", "eddyhost");

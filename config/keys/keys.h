@@ -162,6 +162,7 @@ Value print_all_keys(const Section& section, const void* object);
 Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of);
 // What stands beside `scheme` and belongs to none.
 const Key& control_key();
+const Key& plugin_key();
 
 // The whole file. `base_port` is what a port is before its own keys: qos and port_defaults.
 struct Document {

@@ -1,4 +1,7 @@
 // The keys of the switch as a whole, and the shape of the file.
+#include <algorithm>
+#include <filesystem>
+
 #include "config/capabilities.h"
 #include "config/keys/makers.h"
 #include "config/keys/units.h"
@@ -493,6 +496,30 @@ const Key& control_key() {
   return control;
 }
 
+const Key& plugin_key() {
+  static const Key plugin = key<LoadBalancerConfig>(
+      &LoadBalancerConfig::plugin,
+      {.name = "plugin",
+       .default_says = "none",
+       .help = "a file with schemes that are not of this program (docs/plugins.md): a path, "
+               "relative to the folder of this file, or a plain name, which is looked for in "
+               "schemes of $EDDY_DATA, beside this file, and where packages put schemes",
+       .source = "docs/plugins.md"});
+  return plugin;
+}
+
+namespace {
+
+// Paths of the command line are those of the shell.
+void read_plugin(Reader& reader, const Node& node, LoadBalancerConfig& out) {
+  plugin_key().read(reader, node, &out);
+  std::error_code error;
+  if (node.at.source > 0 && out.plugin.find('/') != std::string::npos)
+    out.plugin = std::filesystem::absolute(out.plugin, error).string();
+}
+
+}  // namespace
+
 Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of) {
   const Type type{.shape = Type::Shape::scheme};
   const auto read = [=](Reader& reader, const Node& node, void* object) {
@@ -505,13 +532,22 @@ Key load_balancer_key(const std::function<LoadBalancerConfig&(void*)>& of) {
         control_key().read(reader, entry.value, &out);
         continue;
       }
+      if (entry.key == plugin_key().info.name) {
+        read_plugin(reader, entry.value, out);
+        continue;
+      }
       if (!expect_kind(reader, entry.value, Node::Kind::scalar, Type{})) continue;
       (entry.key == "scheme" ? out.scheme : out.parameters[entry.key]) = entry.value.text;
     }
+    const auto gives = [&](std::string_view key) {
+      return std::ranges::find(node.members, key, &Node::Member::key) != node.members.end();
+    };
+    if (gives("plugin") && !gives("scheme") && !out.plugin.empty()) out.scheme.clear();
   };
   const auto print = [=](const void* object) {
     const LoadBalancerConfig& in = of(const_cast<void*>(object));
     Value value{.kind = Value::Kind::map};
+    if (!in.plugin.empty()) value.members.push_back({"plugin", plugin_key().print(&in)});
     value.members.push_back({"scheme", {.word = in.scheme}});
     value.members.push_back({std::string(control_key().info.name), control_key().print(&in)});
     for (const auto& [name, text] : in.parameters) value.members.push_back({name, {.word = text}});

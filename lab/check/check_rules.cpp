@@ -112,7 +112,7 @@ class Deduction {
         no_order("RLB's guard lets flows move before their old paths are drained");
       return;
     }
-    const lb::SchemeInfo* scheme = lb::find_scheme(experiment_.load_balancer.scheme);
+    const lb::SchemeInfo* scheme = lb::scheme_of(experiment_.load_balancer);
     if (scheme == nullptr || !scheme->promises_order)
       return no_order(experiment_.load_balancer.scheme + " does not promise it");
     if (std::ranges::any_of(scheme->parameters,

@@ -17,6 +17,7 @@
 #include "lab/run/flow_results.h"
 #include "lab/traffic/traffic_files.h"
 #include "net/version.h"
+#include "plugin/plugins.h"
 
 namespace eddy::lab {
 namespace {
@@ -98,7 +99,8 @@ class Exporter {
 Problems Exporter::load_with(int64_t dilation) {
   auto again = config::load_experiment(
       given_.file, {.size = given_.size,
-                    .sets = real_sets(given_.sets, given_.runs[run_].experiment, dilation)});
+                    .sets = real_sets(given_.sets, given_.runs[run_].experiment, dilation),
+                    .plugins = &plugin::plugins_of_process()});
   if (!again) return again.problems();
   loaded_ = std::move(*again);
   return {};
@@ -108,6 +110,8 @@ Problems Exporter::choose_run() {
   const auto chosen = chosen_run(given_, wishes_.variants);
   if (!chosen) return chosen.problems();
   run_ = static_cast<size_t>(chosen.value() - given_.runs.data());
+  if (Problems problems = check_containers(chosen.value()->experiment); !problems.empty())
+    return {given_.locate(*chosen.value(), problems.front())};
   const int64_t own = experiment().run.time_dilation;
   const int64_t asked = wishes_.time_dilation > 0 ? wishes_.time_dilation : own;
   if (Problems problems = load_with(asked); !problems.empty()) return problems;

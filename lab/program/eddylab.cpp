@@ -29,6 +29,8 @@
 #include "lab/run/flow_results.h"
 #include "net/text/printable.h"
 #include "net/version.h"
+#include "plugin/plugins.h"
+#include "plugin/trial.h"
 #include "system/command_line.h"
 #include "system/hostile_json.h"
 #include "system/say.h"
@@ -59,6 +61,7 @@ struct Arguments {
   bool json = false;
   bool names = false;  // list
   std::string schema = "experiment";
+  std::string plugin;  // schema
   ReportArguments report;
   CompareArguments compare;
   ExportArguments exported;
@@ -71,14 +74,18 @@ const CLI::IsMember kSizes({"ci", "reduced", "full"});
 Result<config::LoadedExperiment> load(const Arguments& arguments) {
   const Result<fs::path> file = experiment_file(arguments.experiment);
   if (!file) return file.problems();
-  return config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
+  return config::load_experiment(
+      file.value(),
+      {.size = arguments.size, .sets = arguments.sets, .plugins = &plugin::plugins_of_process()});
 }
 
 // The sizes that a file has: those it loads with.
 std::string sizes_of(const fs::path& file) {
   std::string out;
   for (const char* size : {"ci", "reduced", "full"})
-    if (config::load_experiment(file, {.size = size, .sets = {}}).ok())
+    if (config::load_experiment(
+            file, {.size = size, .sets = {}, .plugins = &plugin::plugins_of_process()})
+            .ok())
       out += (out.empty() ? "" : ", ") + std::string(size);
   return out;
 }
@@ -102,7 +109,7 @@ int list_command(const Arguments& arguments) {
   std::vector<std::vector<std::string>> rows = {{"ID", "sizes", "variants", "seeds", "title"}};
   int code = kDone;
   for (const fs::path& file : all_experiments()) {
-    const auto loaded = config::load_experiment(file);
+    const auto loaded = config::load_experiment(file, {.plugins = &plugin::plugins_of_process()});
     if (!loaded) {
       code = complain(kFailed, loaded.problems());
       continue;
@@ -236,7 +243,13 @@ int show_command(const Arguments& arguments) {
 }
 
 int schema_command(const Arguments& arguments) {
-  if (arguments.schema == "experiment") std::cout << config::experiment_schema();
+  std::vector<const config::LoadedScheme*> schemes;
+  if (!arguments.plugin.empty()) {
+    auto loaded = plugin::plugins_of_process().load(fs::absolute(arguments.plugin).string(), {});
+    if (!loaded) return complain(kUsage, loaded.problems());
+    schemes = std::move(*loaded);
+  }
+  if (arguments.schema == "experiment") std::cout << config::experiment_schema(schemes);
   if (arguments.schema == "result") std::cout << result_schema();
   if (arguments.schema == "tables") std::cout << result_markdown();
   return kDone;
@@ -372,9 +385,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   declare_export(app, arguments.exported);
   declare_report(app, arguments.report);
   declare_compare(app, arguments.compare);
-  app.add_subcommand("schema", "JSON Schemas, and the tables of docs/lab.md")
-      ->add_option("of", arguments.schema, "experiment, result or tables")
+  CLI::App* schema = app.add_subcommand("schema", "JSON Schemas, and the tables of docs/lab.md");
+  schema->add_option("of", arguments.schema, "experiment, result or tables")
       ->check(CLI::IsMember({"experiment", "result", "tables"}));
+  schema->add_option("--plugin", arguments.plugin,
+                     "of experiments: know this plugin's parameters, too");
 }
 
 // `run --real` has the words of `run`.
@@ -424,6 +439,7 @@ std::string no_such_command(const CLI::App& app, int argc, char** argv) {
 }  // namespace eddy::lab
 
 int main(int argc, char** argv) {
+  if (eddy::plugin::is_trial(argc, argv)) return eddy::plugin::run_trial();
   CLI::App app("Experiments with the Eddy switch in virtual time.", "eddylab");
   eddy::lab::Arguments arguments;
   app.set_version_flag("--version", eddy::version_line("eddylab"));

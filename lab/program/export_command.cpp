@@ -11,6 +11,7 @@
 #include "lab/program/run_command.h"
 #include "lab/run/experiment_files.h"
 #include "net/text/printable.h"
+#include "plugin/plugins.h"
 
 namespace eddy::lab {
 namespace {
@@ -64,8 +65,9 @@ int export_command(const ExportArguments& arguments) {
   if (on_links && arguments.to == "k8s") return complain(kUsage, {kNoVethBetweenPods});
   const auto file = experiment_file(arguments.experiment);
   if (!file) return complain(kUsage, file.problems());
-  const auto loaded =
-      config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
+  const auto loaded = config::load_experiment(
+      file.value(),
+      {.size = arguments.size, .sets = arguments.sets, .plugins = &plugin::plugins_of_process()});
   if (!loaded) return complain(kUsage, loaded.problems());
   const auto fabric = export_fabric(
       loaded.value(), {.variants = arguments.variants,

@@ -22,6 +22,7 @@
 #include "lab/run/sweep.h"
 #include "lab/traffic/traffic_files.h"
 #include "net/text/printable.h"
+#include "plugin/plugins.h"
 #include "system/say.h"
 
 namespace eddy::lab {
@@ -97,7 +98,8 @@ class RealRunner {
 Problems RealRunner::choose(int64_t dilation) {
   auto again = config::load_experiment(
       given_.file, {.size = given_.size,
-                    .sets = real_sets(given_.sets, given_.runs[variant_].experiment, dilation)});
+                    .sets = real_sets(given_.sets, given_.runs[variant_].experiment, dilation),
+                    .plugins = &plugin::plugins_of_process()});
   if (!again) return again.problems();
   loaded_ = std::move(*again);
   return {};
@@ -268,7 +270,14 @@ std::unique_ptr<Deployment> deployment_of(const RealArguments& arguments) {
 Result<config::LoadedExperiment> load(const RealArguments& arguments) {
   const Result<fs::path> file = experiment_file(arguments.experiment);
   if (!file) return file.problems();
-  return config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
+  auto loaded = config::load_experiment(
+      file.value(),
+      {.size = arguments.size, .sets = arguments.sets, .plugins = &plugin::plugins_of_process()});
+  if (!loaded || !arguments.in_containers) return loaded;
+  for (const config::ExperimentRun& run : loaded->runs)
+    if (const Problems problems = check_containers(run.experiment); !problems.empty())
+      return Problems{loaded->locate(run, problems.front())};
+  return loaded;
 }
 
 // One run: an exit code.

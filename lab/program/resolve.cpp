@@ -12,6 +12,7 @@
 #include "lab/faults/faults.h"
 #include "lab/traffic/traffic.h"
 #include "lab/traffic/traffic_files.h"
+#include "plugin/plugins.h"
 
 namespace eddy::lab {
 namespace {
@@ -144,8 +145,8 @@ Resolved resolve_experiment(const std::filesystem::path& file) {
   Resolved out;
   std::vector<std::string> sizes = {"full"};
   for (size_t i = 0; i < sizes.size(); ++i) {
-    const config::ExperimentAttempt attempt =
-        config::try_experiment(file, {.size = sizes[i], .sets = {}});
+    const config::ExperimentAttempt attempt = config::try_experiment(
+        file, {.size = sizes[i], .sets = {}, .plugins = &plugin::plugins_of_process()});
     for (const std::string& problem : attempt.problems) add_once(out.problems, problem);
     for (const std::string& warning : attempt.loaded.warnings) add_once(out.warnings, warning);
     if (i == 0) {

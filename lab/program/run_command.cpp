@@ -26,6 +26,7 @@
 #include "lab/run/progress.h"
 #include "lab/run/run_identity.h"
 #include "lab/run/sweep.h"
+#include "plugin/plugins.h"
 #include "system/free_memory.h"
 #include "system/say.h"
 
@@ -344,8 +345,9 @@ int run_command(const RunArguments& arguments) {
   if (arguments.report_fd >= 0) note_signals();  // its parent may be interrupted at once
   const Result<fs::path> file = experiment_file(arguments.experiment);
   if (!file) return complain(kUsage, file.problems());
-  Result<config::LoadedExperiment> loaded =
-      config::load_experiment(file.value(), {.size = arguments.size, .sets = arguments.sets});
+  Result<config::LoadedExperiment> loaded = config::load_experiment(
+      file.value(),
+      {.size = arguments.size, .sets = arguments.sets, .plugins = &plugin::plugins_of_process()});
   if (!loaded) return complain(kUsage, loaded.problems());
   if (!arguments.timeline.empty())
     if (const auto spec = parse_timeline(arguments.timeline); !spec)

@@ -93,4 +93,12 @@ Problems check_real(const config::Experiment& experiment, const Topology& topolo
   return problems;
 }
 
+Problems check_containers(const config::Experiment& experiment) {
+  const std::string& plugin = experiment.load_balancer.plugin;
+  if (plugin.find('/') == std::string::npos) return {};
+  return {"load_balancer.plugin: " + plugin +
+          " is a file of this machine, and containers have what is in their image; put it where "
+          "packages put schemes (docs/plugins.md), there and here, and give its plain name"};
+}
+
 }  // namespace eddy::lab

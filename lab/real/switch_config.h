@@ -41,5 +41,7 @@ std::filesystem::path host_socket(const std::filesystem::path& sockets, const st
 // What real switches cannot be told: faults, paths of single traffic items, more ports than a
 // process can have. Empty: nothing is in the way.
 Problems check_real(const config::Experiment& experiment, const Topology& topology);
+// What containers have not: a plugin that is not where packages of an image put schemes.
+Problems check_containers(const config::Experiment& experiment);
 
 }  // namespace eddy::lab

@@ -105,6 +105,9 @@ using T = JsonType;
 constexpr auto kKeys = std::to_array<ResultKey>({
   {"variant", T::string, "", "the variant's name, made from the axes of `matrix`; empty: the experiment has but one", [](R r) { return Json(r.identity.variant); }},
   {"scheme", T::string, "", "path selection scheme", [](R r) { return Json(r.result.scheme); }},
+  {"plugin", T::string, "", "the file that the scheme is of; null: the program has it", [](R r) { return r.identity.plugin ? Json(r.identity.plugin->file) : Json(); }, true},
+  {"plugin_version", T::string, "", "of Eddy, whose headers that file was compiled with", [](R r) { return r.identity.plugin ? Json(r.identity.plugin->version) : Json(); }, true},
+  {"plugin_sha256", T::string, "", "of that file, as sha256sum prints it", [](R r) { return r.identity.plugin ? Json(r.identity.plugin->sha256) : Json(); }, true},
   {"rlb", T::string, "", "preset of RLB; null: without RLB", [](R r) { return r.identity.rlb ? Json(*r.identity.rlb) : Json(); }, true},
   {"seed", T::integer, "", "what traffic and every random choice come from", [](R r) { return Json(r.result.seed); }},
   {"size", T::string, "", "of the experiment: ci, reduced or full", [](R r) { return Json(r.identity.size); }},

@@ -41,7 +41,8 @@ class Runs {
   uint64_t most_ = 0;
 };
 
-// A table or buffer of bounded size, what it means that it was full, and the key to make it larger.
+// A table or buffer of bounded size, what it means that it was full, and the key to make it larger;
+// or what else a run should have had none of.
 struct Bounded {
   std::string_view counter;
   std::string_view what;
@@ -53,6 +54,8 @@ constexpr auto kBounded = std::to_array<Bounded>({
     {"resequence_forced_flows",
      "times there was no room to hold more packets of a flow that is put back in order",
      "resequence.packets and resequence.cap"},
+    {"selector_fallback_packets",
+     "packets went by ecmp, because the scheme of a plugin failed (docs/plugins.md)", ""},
     {"guard_placeless_packets", "packets found no place in the table of RLB's order guard",
      "rlb.guard.flows"},
     {"path_reports_evicted", "times a leaf had more paths to another than are measured", ""},

@@ -37,6 +37,10 @@ Result<uint64_t> config_hash(const config::LoadedExperiment& loaded,
   experiment.title.clear();
   experiment.source.clear();
   Fnv64 hash;
+  if (experiment.load_balancer.loaded != nullptr) {
+    hash.add(experiment.load_balancer.loaded->sha256);
+    experiment.load_balancer.plugin = "file";  // wherever it is
+  }
   if (!experiment.topology.file.empty()) {
     const Result<std::string> text = text_of(experiment.topology.file);
     if (!text) return text.problems();
@@ -67,6 +71,7 @@ Result<RunIdentity> identify(const config::LoadedExperiment& loaded,
       .commit = build_commit(),
       .config_hash = hash.value(),
       .config = config::print_experiment(run.experiment),
+      .plugin = run.experiment.load_balancer.loaded,
       .rlb = preset_name(run.experiment.switches.rlb),
       .bdp_bytes = FabricPaths(topology).largest_bdp(Bytes(run.experiment.host.mtu)).count(),
       .expect = loaded.expect,

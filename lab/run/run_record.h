@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/loaded_scheme.h"
 #include "lab/fabric/topology.h"
 #include "lab/run/run.h"
 
@@ -22,11 +23,12 @@ struct RunIdentity {
   uint64_t
       config_hash{};   // of the printed configuration, without its seeds, and the files it names
   std::string config;  // printed
-  std::optional<std::string> rlb;   // preset; none: without RLB
-  int64_t bdp_bytes = 0;            // of the fabric's longest pair of hosts
-  std::vector<std::string> expect;  // what the experiment claims, in words
-  std::string replay;               // the command line that runs it again
-  std::vector<std::string> with;    // beside the results: "--check", "--timeline PATH"
+  const config::LoadedScheme* plugin = nullptr;  // that the scheme is of; null: of the program
+  std::optional<std::string> rlb;                // preset; none: without RLB
+  int64_t bdp_bytes = 0;                         // of the fabric's longest pair of hosts
+  std::vector<std::string> expect;               // what the experiment claims, in words
+  std::string replay;                            // the command line that runs it again
+  std::vector<std::string> with;                 // beside the results: "--check", "--timeline PATH"
 };
 
 struct RunRecord {

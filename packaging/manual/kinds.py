@@ -24,6 +24,7 @@ KINDS = {
 ARGUMENTS = {
     ("eddyd", "", "--config"): "yaml",
     ("eddyd", "", "--events"): "file",
+    ("eddyd", "", "--plugin"): "file",
     ("eddyd", "", "--drain-time"): "time",
     ("eddyd", "", "--wait"): "time",
     ("eddyd", "", "--ready-within"): "time",
@@ -46,6 +47,7 @@ ARGUMENTS = {
     ("eddylab", "down", "names"): "fabric",
     ("eddylab", "config", "--sockets"): "folder",
     ("eddylab", "report", "--out"): "file",
+    ("eddylab", "schema", "--plugin"): "file",
     ("eddylab", "report", "--figures"): "folder",
     ("eddylab", "report", "results"): "result",
     ("eddylab", "compare", "before"): "result",

@@ -42,7 +42,7 @@ def folder_of(path):
 def dependents(root):
     """How many .cpp files come to each header, through others, too: a function of its name."""
     direct = {}
-    for top in ("net", "system", "lb", "pfc", "host", "config", "switch", "lab", "testbed", "tests"):
+    for top in ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch", "lab", "testbed", "tests"):
         for path in (root / top).rglob("*"):
             if path.suffix in (".h", ".cpp"):
                 included = _INCLUDE.findall(path.read_text(encoding="utf-8"))

@@ -184,6 +184,8 @@ Bytes locked_memory_of(const config::PortConfig& port, const DaemonPlan& plan) {
 std::vector<FileNeed> files_of(const config::SwitchConfig& config, const std::string& config_path,
                                const std::string& control_folder) {
   std::vector<FileNeed> files{{config_path, false}, {control_folder, true}};
+  if (config.load_balancer.loaded != nullptr)  // a reload looks whether it has changed
+    files.push_back({config.load_balancer.loaded->file, false});
   for (const config::PortConfig& port : config.ports) add_files_of(port, files);
   return files;
 }

@@ -54,6 +54,12 @@ void judge_ports(const Json& report, PortChoice choice, Health& health) {
   }
 }
 
+void judge_scheme(const Json& report, Health& health) {
+  if (!report.contains("failed")) return;
+  health.problems.push_back("the scheme of plugin " + report.value("plugin", "") +
+                            " has failed, its packets go by ecmp: " + report.value("failed", ""));
+}
+
 std::vector<Json> still_workers(const Json& before, const Json& now) {
   std::vector<Json> still;
   for (const Json& row : now.at("rows")) {

@@ -38,6 +38,9 @@ struct Health {
 // Fills in `fabric`, `host` and their problems, from the report of ports.
 void judge_ports(const Json& report, PortChoice choice, Health& health);
 
+// The report of schemes: a plugin's that has failed is a problem.
+void judge_scheme(const Json& report, Health& health);
+
 // Rows of the workers in `now`, a report of workers, that have not polled since `before`.
 std::vector<Json> still_workers(const Json& before, const Json& now);
 // Fills in `workers`, `advancing` and their problems; `still`: after all the time they were given.

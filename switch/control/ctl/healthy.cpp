@@ -46,6 +46,9 @@ Problems read_health(const std::string& socket, PortChoice choice, Health& healt
   const Result<Json> ports = ask_report(socket, Report::ports, {});
   if (!ports.ok()) return ports.problems();
   judge_ports(ports.value(), choice, health);
+  const Result<Json> schemes = ask_report(socket, Report::schemes, {});
+  if (!schemes.ok()) return schemes.problems();
+  judge_scheme(schemes.value(), health);
   return watch_workers(socket, health);
 }
 

@@ -54,6 +54,7 @@ Json make_report(Report report, const ReportInput& input, const ReportOptions& o
   out["uptime_ns"] = static_cast<uint64_t>(input.now.at_ns - input.started_at_ns);
   if (report == Report::rlb) put_waits(out, input);
   if (report == Report::flows) put_flow_tables(out, input);
+  if (report == Report::schemes) put_plugin(out, input);
   Json& rows = out["rows"] = rows_of(report, input, options);
   if (options.top && rows.size() > *options.top)
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(*options.top), rows.end());

@@ -184,6 +184,17 @@ void put_flow_tables(Json& report, const ReportInput& input) {
   report["guard_placeless_packets"] = placeless;
 }
 
+void put_plugin(Json& report, const ReportInput& input) {
+  const config::LoadedScheme* loaded = input.config.load_balancer.loaded;
+  if (loaded == nullptr) return;
+  report["plugin"] = loaded->file;
+  report["plugin_version"] = loaded->version;
+  report["plugin_sha256"] = loaded->sha256;
+  if (loaded->trouble->selectors.load(std::memory_order_relaxed) == 0) return;
+  const bool written = loaded->trouble->written.load(std::memory_order_acquire);
+  report["failed"] = written ? std::string(loaded->trouble->what.data()) : "unknown";
+}
+
 Json scheme_rows(const ReportInput& input, const ReportOptions& options) {
   Json rows = Json::array();
   const config::LoadBalancerConfig& in_force = input.config.load_balancer;

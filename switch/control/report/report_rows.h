@@ -58,6 +58,7 @@ Json rlb_rows(const ReportInput& input, const ReportOptions& options);
 // Beside the rows of show rlb and show flows.
 void put_waits(Json& report, const ReportInput& input);
 void put_flow_tables(Json& report, const ReportInput& input);
+void put_plugin(Json& report, const ReportInput& input);
 
 // The path that a flow's member is in this configuration; null: it is of another one.
 const config::PathConfig* path_of(const std::vector<config::LeafConfig>& leaves, const FlowRow& row,

@@ -1,4 +1,4 @@
-// The registry of path selection schemes as rows of `show schemes`.
+// Path selection schemes as rows of `show schemes`: those of the program, and of the plugin in use.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,6 @@
 
 namespace eddy::control {
 
-std::vector<SchemeParameterRow> scheme_parameter_rows();
+std::vector<SchemeParameterRow> scheme_parameter_rows(const config::LoadBalancerConfig& chosen);
 
 }  // namespace eddy::control

@@ -364,6 +364,16 @@ std::string flows_text(const Json& report) {
   return text;
 }
 
+std::string plugin_text(const Json& report) {
+  if (!report.contains("plugin")) return "";
+  const auto of = [&](const char* key) { return report.value(key, ""); };
+  std::string text = "of plugin " + of("plugin") + ", built for Eddy " + of("plugin_version") +
+                     ", sha256 " + of("plugin_sha256") + "\n";
+  if (report.contains("failed"))
+    text += "it has failed, packets go by ecmp: " + of("failed") + "\n";
+  return text;
+}
+
 // "1: 6,042, 2: 18, 8+: 4"
 std::string rounds_text(const Json& rows) {
   constexpr size_t kMost = 8;
@@ -382,6 +392,7 @@ std::string rounds_text(const Json& rows) {
 // Below the rows: what is of the whole switch.
 std::string whole_of(Report report, const Json& value) {
   if (report == Report::flows) return flows_text(value);
+  if (report == Report::schemes) return plugin_text(value);
   if (report != Report::rlb || !value.contains("rlb_wait_p50_ns")) return "";
   const auto time = [&](const char* key) {
     return duration_text(number_of(value, key) * kPicosecondsANanosecond);

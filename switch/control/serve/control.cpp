@@ -74,7 +74,7 @@ Control::State::State(Switch& object, Backend& backend, ControlOptions given)
                   given.wait_for_shards ? std::move(given.wait_for_shards)
                                         : [] { std::this_thread::sleep_for(kShardWait); },
                   [this](const LoggedEvent& logged) { log.event(logged); }, monotonic_ns(),
-                  std::move(given.reload_watch)}) {}
+                  std::move(given.reload_watch), given.plugins}) {}
 
 Control::Control(Switch& object, Backend& backend, ControlOptions options)
     : state_(std::make_unique<State>(object, backend, std::move(options))) {}

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "config/plugin_source.h"
 #include "net/result.h"
 #include "switch/control/report/backend.h"
 #include "switch/control/report/json.h"
@@ -26,7 +27,8 @@ class Switch;
 namespace eddy::control {
 
 struct ControlOptions {
-  std::string config_path;       // what reload() reads
+  std::string config_path;                  // what reload() reads
+  config::PluginSource* plugins = nullptr;  // for what it names
   config::SwitchConfig running;  // as loaded, before scaled(): what the Switch was created from
   std::string socket_path;       // empty = control.socket, else /run/eddy/<name>.sock
   LogFormat log_format = LogFormat::console;  // of events

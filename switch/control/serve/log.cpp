@@ -20,6 +20,7 @@ constexpr const char* kJsonPattern = R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level"
 spdlog::level::level_enum level_of(EventKind kind) {
   switch (kind) {
     case EventKind::lossless_drop:
+    case EventKind::scheme_failed:
       return spdlog::level::err;
     case EventKind::link_down:
     case EventKind::pfcwd_storm:

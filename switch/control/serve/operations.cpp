@@ -114,6 +114,7 @@ Operations::Operations(Switch& object, Backend& backend, Setup setup)
       config_path_(std::move(setup.config_path)),
       running_(std::move(setup.running)),
       reload_watch_(std::move(setup.reload_watch)),
+      plugins_(setup.plugins),
       commands_(object, std::move(setup.wait_for_shards)),
       events_(std::move(setup.event_sink)),
       started_at_ns_(setup.now_ns) {}
@@ -205,7 +206,7 @@ Json Operations::show(Report report, const ReportOptions& options, int64_t now_n
   }
   if (report == Report::events) drain_events(now_ns);
   std::vector<SchemeParameterRow> schemes;
-  if (report == Report::schemes) schemes = scheme_parameter_rows();
+  if (report == Report::schemes) schemes = scheme_parameter_rows(running_.load_balancer);
   const Sample now = take(now_ns);
   const ReportInput input{.config = config,
                           .now = now,
@@ -303,7 +304,8 @@ Result<Json> Operations::reload() {
 }
 
 Result<Json> Operations::load_and_apply() {
-  Result<config::LoadedConfig> loaded = config::load_file(config_path_);
+  Result<config::LoadedConfig> loaded =
+      config::load_file(config_path_, config::Purpose::daemon, plugins_);
   if (!loaded.ok()) return loaded.problems();
   ReloadPlan plan = plan_reload(running_, *loaded, backend_);
   if (!plan.problems.empty()) return std::move(plan.problems);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "config/plugin_source.h"
 #include "net/result.h"
 #include "switch/control/report/backend.h"
 #include "switch/control/report/event_log.h"
@@ -38,6 +39,7 @@ class Operations {
     EventLog::Sink event_sink;
     int64_t now_ns = 0;
     ReloadWatch reload_watch{};
+    config::PluginSource* plugins = nullptr;
   };
   Operations(Switch& object, Backend& backend, Setup setup);
 
@@ -72,6 +74,7 @@ class Operations {
   std::string config_path_;
   config::SwitchConfig running_;
   ReloadWatch reload_watch_;
+  config::PluginSource* plugins_;
   ShardCommands commands_;
   EventLog events_;
   int64_t started_at_ns_;

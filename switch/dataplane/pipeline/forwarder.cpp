@@ -192,12 +192,24 @@ inline void Forwarder::choose(Choice& choice) {
   if (context_.warnings != nullptr) count_decisions(view, port);
   if (view.away() == 0) [[likely]]
     return;
+  count_fallback(view, port);
   size_t left = 0;
   for (size_t i = 0; i < choice.count; ++i) {
     choice.packets[left] = choice.packets[i];
     left += (view.away() >> i & 1) == 0 ? 1 : 0;
   }
   choice.count = left;
+}
+
+void Forwarder::count_choices(const lb::PathView& view, PortId port) {
+  count_decisions(view, port);
+  if (view.away() != 0) count_fallback(view, port);
+}
+
+void Forwarder::count_fallback(const lb::PathView& view, PortId port) {
+  if (view.failed()) context_.event(EventKind::scheme_failed, PortId::none());
+  if (view.fallback() != 0)
+    context_.count(port, PortCounter::selector_fallback_packets, view.fallback());
 }
 
 void Forwarder::count_decisions(const lb::PathView& view, PortId port) {

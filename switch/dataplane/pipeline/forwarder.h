@@ -58,7 +58,7 @@ class Forwarder final : public PacketOriginator {
   // The path set that leads to the packet's destination now; nullopt: none.
   std::optional<uint16_t> set_of(Packet* packet);
   // What a selector made of packets from the port.
-  void count_decisions(const lb::PathView& view, PortId port);
+  void count_choices(const lb::PathView& view, PortId port);
 
   // At the start of a poll: what was kept goes to other shards as far as there is room. True:
   // nothing is left.
@@ -79,6 +79,8 @@ class Forwarder final : public PacketOriginator {
   };
 
   void forward_all_originated();
+  void count_decisions(const lb::PathView& view, PortId port);
+  void count_fallback(const lb::PathView& view, PortId port);
   bool goes_through_stages(std::span<Packet* const> packets) const;
   void forward_by_stages(std::span<Packet* const> packets, int64_t backlog);
   void forward_all_passed();

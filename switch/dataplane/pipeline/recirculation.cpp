@@ -201,7 +201,7 @@ void Recirculation::come_back(TripIndex place) {
   const lb::PathView view = context_.view();
   const lb::MemberIndex member =
       context_.selector->again(view, *occupant.packet, occupant.trip.set, occupant.trip);
-  forwarder_->count_decisions(view, occupant.packet->ingress_port);
+  forwarder_->count_choices(view, occupant.packet->ingress_port);
   if (member == lb::kWait) return begin_round(place);
   leave(place, member);
 }
@@ -237,7 +237,7 @@ lb::MemberIndex Recirculation::choose_now(TripIndex place) {
   const lb::PathView view = context_.view_without_loop();
   const lb::MemberIndex member =
       context_.selector->again(view, *occupant.packet, occupant.trip.set, occupant.trip);
-  forwarder_->count_decisions(view, occupant.packet->ingress_port);
+  forwarder_->count_choices(view, occupant.packet->ingress_port);
   leave(place, member);
   return member;
 }
@@ -289,7 +289,7 @@ void Recirculation::leave_behind(TripIndex place) {
   const PortId port = occupant.packet->ingress_port;
   const lb::PathView view = context_.view_without_loop();
   context_.selector->follow(view, *occupant.packet, occupant.trip.set, occupant.pinned);
-  forwarder_->count_decisions(view, port);
+  forwarder_->count_choices(view, port);
   leave(place, occupant.pinned);
 }
 
@@ -320,7 +320,7 @@ void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
     context_.selector->follow(view, *packet, trip.set, member);
     send(packet);
   }
-  forwarder_->count_decisions(view, port);
+  forwarder_->count_choices(view, port);
 }
 
 // All packets of the place, in order; it is free then.

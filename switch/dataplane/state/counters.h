@@ -19,94 +19,95 @@
 namespace eddy {
 
 // name, help
-#define EDDY_PORT_COUNTERS(X)                                                                \
-  X(rx_packets, "frames received, without PFC and PAUSE frames")                             \
-  X(rx_bytes, "their octets, without FCS")                                                   \
-  X(tx_packets, "frames given to the line, our own included")                                \
-  X(tx_bytes, "octets given to the line, without FCS")                                       \
-  X(originated_packets, "frames made by the switch itself: PFC, ARP, ND, ICMP, LLDP, CNM")   \
-  X(consumed_packets, "received frames used up by the switch itself")                        \
-  X(pfc_rx_packets, "PFC frames received")                                                   \
-  X(pause_rx_packets, "PAUSE frames of 802.3 received: ports that speak PFC ignore them")    \
-  X(tx_refused_packets, "frames that the device refused and that were kept for another try") \
-  X(pfc_budget_exceeded, "pauses beyond the port's pause budget; rx: clamp cuts them short") \
-  X(icmp_policed_packets, "ICMP errors that were due but over the rate limit")               \
-  X(no_control_buffer, "frames of our own not made for lack of a packet buffer")             \
-  X(selector_ties_total, "packets from the port whose best paths were equally good")         \
-  X(pfc_predicted, "times a priority group of the port was seen to near XOFF")               \
-  X(pfc_predictions_right, "of those, that PFC was sent before the warning ended")           \
-  X(pfc_predictions_wrong, "of those, that it was not, as where the warning averts it")      \
-  X(pfc_prediction_lead_ps, "picoseconds from a right prediction to PFC, summed")            \
-  X(pfc_foreseen, "pauses begun while a warning of the priority group was out")              \
-  X(pfc_unforeseen, "pauses begun while none was, of watched priority groups")               \
-  X(cnm_tx_packets, "CNMs sent to warn the peer of the port")                                \
-  X(cnm_rx_packets, "CNMs received")                                                         \
-  X(cnm_relayed_packets, "CNMs of other switches passed on by the port")                     \
-  X(cnm_foreign_packets, "CNMs without our warning in them, as other vendors send them")     \
-  X(cnm_forged_packets, "CNMs in the name of the switch that received them")                 \
-  X(cnm_stale_packets, "CNMs no newer than one heard before: late, doubled or replayed")     \
-  X(cnm_storm_packets, "CNMs dropped unread: more than one poll hears from a port")          \
-  X(cnm_ignored_packets, "CNMs that changed nothing: of no path, or a worse one is known")   \
-  X(cnm_over_budget, "CNMs not passed on by the port, which had passed on enough")           \
-  X(path_warnings_begun, "times paths behind the port became warned")                        \
-  X(path_warnings_cleared, "times their warning was taken back, or ended with its pause")    \
-  X(path_warnings_expired, "times their warning was not refreshed")                          \
-  X(rlb_rerouted_packets, "packets that RLB took off a warned path")                         \
-  X(rlb_all_warned_packets, "packets for which RLB found warned paths only: the least bad")  \
-  X(rlb_suspended_packets, "packets left on a warned path: the receiver is the bottleneck")  \
-  X(rlb_waiting_packets, "packets that RLB sent round to wait for their path")               \
-  X(rlb_followed_packets, "packets that waited behind one of their flow")                    \
-  X(rlb_round_bytes, "octets that went round, each round of theirs")                         \
-  X(rlb_idle_round_bytes, "of these, while the path that they waited for was not warned")    \
-  X(rlb_forced_packets, "packets that would have waited, but a limit forbade it")            \
-  X(rlb_rounds_1, "packets that left RLB's loop after one round")                            \
-  X(rlb_rounds_2, "after two rounds")                                                        \
-  X(rlb_rounds_3, "after three rounds")                                                      \
-  X(rlb_rounds_4, "after four rounds")                                                       \
-  X(rlb_rounds_5, "after five rounds")                                                       \
-  X(rlb_rounds_6, "after six rounds")                                                        \
-  X(rlb_rounds_7, "after seven rounds")                                                      \
-  X(rlb_rounds_8, "after eight rounds or more")                                              \
-  X(guard_moved_flows, "times a flow took another path, as the order guard allowed")         \
-  X(guard_stayed_packets, "packets that the order guard kept on their flow's path")          \
-  X(guard_forced_moves, "times a flow was moved, order or not, because its path is gone")    \
-  X(guard_placeless_packets, "packets of flows for which the guard's table has no place")    \
-  X(guard_replaced_flows, "flows forgotten for another's sake, nothing being on the way")    \
-  X(resequence_held_packets, "packets held for an earlier one of their flow")                \
-  X(resequence_missed_flows, "times what was missing did not come, and the rest went on")    \
-  X(resequence_forced_flows, "times there was no room to wait, and the rest went on")        \
-  X(resequence_placeless_packets, "packets of flows for which the table has no place")       \
-  X(stage_held_packets, "packets held by a flow stage other than the resequencer")           \
-  X(stage_missed_flows, "times what such a stage waited for did not come")                   \
-  X(stage_forced_flows, "times such a stage had no room, and let a flow go on")              \
-  X(stage_placeless_packets, "packets of flows for which such a stage has no place")         \
-  X(stage_marked_packets, "packets that a stage marked congestion experienced")              \
-  X(stage_unplaced_packets, "packets held without room in the stages' buffer")               \
-  X(stage_emptied_packets, "packets taken from a stage that held too much or too long")      \
-  X(shim_tx_packets, "packets given a shim on their way to another leaf")                    \
-  X(path_requests, "stamps sent to measure a path of the port")                              \
-  X(path_probes, "of these, in frames of our own on idle paths")                             \
-  X(path_feedback_frames, "echoes to other leaves that no packet was there to carry")        \
-  X(path_samples, "echoes heard that measured a path of the port")                           \
-  X(path_unanswered, "stamps sent while earlier ones had long been without an echo")         \
-  X(path_silences_excused, "times stamps were missing that PFC may have held up")            \
-  X(path_suspicious_windows, "times a path of the port was found suspicious")                \
-  X(paths_failed, "times a path of the port was taken out of use")                           \
-  X(paths_returned, "times one was used again")                                              \
-  X(path_deviated_packets, "packets whose pinned path was down: they went another way")      \
-  X(path_reports_unknown, "shims and echoes of a leaf or path that is none of ours")         \
-  X(path_reports_stale, "echoes of stamps that were answered already or never sent")         \
-  X(path_reports_impossible, "echoes whose times cannot be")                                 \
-  X(path_reports_evicted, "times a leaf had more paths to us than we have to it")            \
-  X(agent_frames, "frames of path agents sent by the port, other than probes")               \
-  X(agent_frames_heard, "frames of other switches' path agents that ours heard")             \
-  X(agent_frames_unheard, "of these, that they did not: too many came at once")              \
-  X(agent_frames_forged, "frames in our own name, or of a leaf that is none of ours")        \
-  X(agent_frames_stale, "frames that an agent knew to be old, repeated or of no flow")       \
-  X(agent_over_budget, "frames beyond an agent's share of the port's line: not sent")        \
-  X(agent_undeclared, "frames and fields of shims that an agent had not declared: not sent") \
-  X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")    \
-  X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")       \
+#define EDDY_PORT_COUNTERS(X)                                                                  \
+  X(rx_packets, "frames received, without PFC and PAUSE frames")                               \
+  X(rx_bytes, "their octets, without FCS")                                                     \
+  X(tx_packets, "frames given to the line, our own included")                                  \
+  X(tx_bytes, "octets given to the line, without FCS")                                         \
+  X(originated_packets, "frames made by the switch itself: PFC, ARP, ND, ICMP, LLDP, CNM")     \
+  X(consumed_packets, "received frames used up by the switch itself")                          \
+  X(pfc_rx_packets, "PFC frames received")                                                     \
+  X(pause_rx_packets, "PAUSE frames of 802.3 received: ports that speak PFC ignore them")      \
+  X(tx_refused_packets, "frames that the device refused and that were kept for another try")   \
+  X(pfc_budget_exceeded, "pauses beyond the port's pause budget; rx: clamp cuts them short")   \
+  X(icmp_policed_packets, "ICMP errors that were due but over the rate limit")                 \
+  X(no_control_buffer, "frames of our own not made for lack of a packet buffer")               \
+  X(selector_ties_total, "packets from the port whose best paths were equally good")           \
+  X(selector_fallback_packets, "packets from the port sent by ecmp: a plugin's scheme failed") \
+  X(pfc_predicted, "times a priority group of the port was seen to near XOFF")                 \
+  X(pfc_predictions_right, "of those, that PFC was sent before the warning ended")             \
+  X(pfc_predictions_wrong, "of those, that it was not, as where the warning averts it")        \
+  X(pfc_prediction_lead_ps, "picoseconds from a right prediction to PFC, summed")              \
+  X(pfc_foreseen, "pauses begun while a warning of the priority group was out")                \
+  X(pfc_unforeseen, "pauses begun while none was, of watched priority groups")                 \
+  X(cnm_tx_packets, "CNMs sent to warn the peer of the port")                                  \
+  X(cnm_rx_packets, "CNMs received")                                                           \
+  X(cnm_relayed_packets, "CNMs of other switches passed on by the port")                       \
+  X(cnm_foreign_packets, "CNMs without our warning in them, as other vendors send them")       \
+  X(cnm_forged_packets, "CNMs in the name of the switch that received them")                   \
+  X(cnm_stale_packets, "CNMs no newer than one heard before: late, doubled or replayed")       \
+  X(cnm_storm_packets, "CNMs dropped unread: more than one poll hears from a port")            \
+  X(cnm_ignored_packets, "CNMs that changed nothing: of no path, or a worse one is known")     \
+  X(cnm_over_budget, "CNMs not passed on by the port, which had passed on enough")             \
+  X(path_warnings_begun, "times paths behind the port became warned")                          \
+  X(path_warnings_cleared, "times their warning was taken back, or ended with its pause")      \
+  X(path_warnings_expired, "times their warning was not refreshed")                            \
+  X(rlb_rerouted_packets, "packets that RLB took off a warned path")                           \
+  X(rlb_all_warned_packets, "packets for which RLB found warned paths only: the least bad")    \
+  X(rlb_suspended_packets, "packets left on a warned path: the receiver is the bottleneck")    \
+  X(rlb_waiting_packets, "packets that RLB sent round to wait for their path")                 \
+  X(rlb_followed_packets, "packets that waited behind one of their flow")                      \
+  X(rlb_round_bytes, "octets that went round, each round of theirs")                           \
+  X(rlb_idle_round_bytes, "of these, while the path that they waited for was not warned")      \
+  X(rlb_forced_packets, "packets that would have waited, but a limit forbade it")              \
+  X(rlb_rounds_1, "packets that left RLB's loop after one round")                              \
+  X(rlb_rounds_2, "after two rounds")                                                          \
+  X(rlb_rounds_3, "after three rounds")                                                        \
+  X(rlb_rounds_4, "after four rounds")                                                         \
+  X(rlb_rounds_5, "after five rounds")                                                         \
+  X(rlb_rounds_6, "after six rounds")                                                          \
+  X(rlb_rounds_7, "after seven rounds")                                                        \
+  X(rlb_rounds_8, "after eight rounds or more")                                                \
+  X(guard_moved_flows, "times a flow took another path, as the order guard allowed")           \
+  X(guard_stayed_packets, "packets that the order guard kept on their flow's path")            \
+  X(guard_forced_moves, "times a flow was moved, order or not, because its path is gone")      \
+  X(guard_placeless_packets, "packets of flows for which the guard's table has no place")      \
+  X(guard_replaced_flows, "flows forgotten for another's sake, nothing being on the way")      \
+  X(resequence_held_packets, "packets held for an earlier one of their flow")                  \
+  X(resequence_missed_flows, "times what was missing did not come, and the rest went on")      \
+  X(resequence_forced_flows, "times there was no room to wait, and the rest went on")          \
+  X(resequence_placeless_packets, "packets of flows for which the table has no place")         \
+  X(stage_held_packets, "packets held by a flow stage other than the resequencer")             \
+  X(stage_missed_flows, "times what such a stage waited for did not come")                     \
+  X(stage_forced_flows, "times such a stage had no room, and let a flow go on")                \
+  X(stage_placeless_packets, "packets of flows for which such a stage has no place")           \
+  X(stage_marked_packets, "packets that a stage marked congestion experienced")                \
+  X(stage_unplaced_packets, "packets held without room in the stages' buffer")                 \
+  X(stage_emptied_packets, "packets taken from a stage that held too much or too long")        \
+  X(shim_tx_packets, "packets given a shim on their way to another leaf")                      \
+  X(path_requests, "stamps sent to measure a path of the port")                                \
+  X(path_probes, "of these, in frames of our own on idle paths")                               \
+  X(path_feedback_frames, "echoes to other leaves that no packet was there to carry")          \
+  X(path_samples, "echoes heard that measured a path of the port")                             \
+  X(path_unanswered, "stamps sent while earlier ones had long been without an echo")           \
+  X(path_silences_excused, "times stamps were missing that PFC may have held up")              \
+  X(path_suspicious_windows, "times a path of the port was found suspicious")                  \
+  X(paths_failed, "times a path of the port was taken out of use")                             \
+  X(paths_returned, "times one was used again")                                                \
+  X(path_deviated_packets, "packets whose pinned path was down: they went another way")        \
+  X(path_reports_unknown, "shims and echoes of a leaf or path that is none of ours")           \
+  X(path_reports_stale, "echoes of stamps that were answered already or never sent")           \
+  X(path_reports_impossible, "echoes whose times cannot be")                                   \
+  X(path_reports_evicted, "times a leaf had more paths to us than we have to it")              \
+  X(agent_frames, "frames of path agents sent by the port, other than probes")                 \
+  X(agent_frames_heard, "frames of other switches' path agents that ours heard")               \
+  X(agent_frames_unheard, "of these, that they did not: too many came at once")                \
+  X(agent_frames_forged, "frames in our own name, or of a leaf that is none of ours")          \
+  X(agent_frames_stale, "frames that an agent knew to be old, repeated or of no flow")         \
+  X(agent_over_budget, "frames beyond an agent's share of the port's line: not sent")          \
+  X(agent_undeclared, "frames and fields of shims that an agent had not declared: not sent")   \
+  X(rx_missed_packets, "frames that the device lost before we could read them (imissed)")      \
+  X(rx_nombuf_packets, "frames that the device lost for lack of a buffer (rx_nombuf)")         \
   X(rx_oversize_packets, "frames that came in pieces too long for one packet buffer, dropped")
 
 // by port and priority

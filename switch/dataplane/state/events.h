@@ -29,6 +29,7 @@ namespace eddy {
   X(path_failed, "a path is taken out of use: it seems to have failed")                    \
   X(path_returned, "a path is used again")                                                 \
   X(pfc_budget_exceeded, "a port is paused beyond its pause budget")                       \
+  X(scheme_failed, "a plugin's scheme threw an exception: its packets go by ecmp now")     \
   X(neighbor_learned, "neighbor resolved")                                                 \
   X(neighbor_lost, "neighbor aged out")                                                    \
   X(peer_learned, "fabric peer's MAC learned by LLDP")                                     \

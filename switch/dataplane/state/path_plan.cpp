@@ -15,7 +15,7 @@ lb::ShimNeed need_of(const config::SwitchConfig& config) {
   switch (config.path_service.shim) {
     case config::ShimUse::automatic:
     case config::ShimUse::free:
-      return lb::shim_need(config.load_balancer.scheme, config.rlb.enabled());
+      return lb::shim_need(config.load_balancer, config.rlb.enabled());
     case config::ShimUse::off:
       return lb::ShimNeed::none;
     case config::ShimUse::sampled:
@@ -30,7 +30,7 @@ lb::ShimNeed need_of(const config::SwitchConfig& config) {
 bool has_idle_paths_probed(const config::SwitchConfig& config) {
   const config::ShimUse shim = config.path_service.shim;
   return shim == config::ShimUse::sampled || shim == config::ShimUse::every ||
-         lb::probes_idle(config.load_balancer.scheme, config.rlb.enabled());
+         lb::probes_idle(config.load_balancer, config.rlb.enabled());
 }
 
 // A software switch answers when it polls.

@@ -431,7 +431,7 @@ Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Sn
                                   lines,
                                   snapshot.dre,
                                   config.load_balancer.control == config::ControlBy::scheme};
-      auto made = lb::make_selector(config.load_balancer.scheme, init);
+      auto made = lb::make_selector(config.load_balancer, init);
       if (!made) return made.problems();
       scheme.selector = std::move(*made);
     }

@@ -51,6 +51,23 @@ TEST(SetKey, AnotherSchemeKeepsTheWayOfControlPackets) {
   EXPECT_TRUE(config.load_balancer.parameters.empty());
 }
 
+TEST(SetKey, NamesNoPlugin) {
+  SwitchConfig config = two_ports();
+  const SwitchConfig before = config;
+  for (const auto& [key, value] :
+       {std::pair{"load_balancer.plugin", "./mine.so"}, {"load_balancer", "{plugin: ./mine.so}"}})
+    EXPECT_THAT(set_key(config, key, value), ElementsAre(HasSubstr("is named in the file"))) << key;
+  EXPECT_EQ(config, before);
+}
+
+TEST(SetKey, AnotherSchemeLeavesThePlugin) {
+  SwitchConfig config = two_ports();
+  const LoadedScheme loaded{.file = "/opt/mine.so"};
+  config.load_balancer = {.plugin = "/opt/mine.so", .scheme = "mine", .loaded = &loaded};
+  EXPECT_THAT(set_key(config, "load_balancer.scheme", "letflow"), IsEmpty());
+  EXPECT_EQ(config.load_balancer, LoadBalancerConfig{.scheme = "letflow"});
+}
+
 TEST(SetKey, MistakesSayWhatWouldBeValidAndChangeNothing) {
   SwitchConfig config = two_ports();
   const SwitchConfig before = config;

@@ -209,6 +209,49 @@ TEST(DeadPort, TakenDownByConfigurationCarriesNothingUntilItIsBack) {
   EXPECT_GT(rig.seen(1).size(), before);
 }
 
+// Has failed long ago, and says so with its first packets.
+class Failed final : public lb::Selector {
+ public:
+  void select(const lb::PathView& view, std::span<Packet* const> burst,
+              std::span<const uint16_t> set_of) override {
+    for (size_t i = 0; i < burst.size(); ++i) {
+      burst[i]->member = 0;
+      burst[i]->egress_port = view.set(set_of[i]).members[0].port;
+      burst[i]->path = view.set(set_of[i]).members[0].path;
+    }
+    view.report_fallback(static_cast<uint32_t>(burst.size()), first_);
+    first_ = false;
+  }
+  lb::MemberIndex again(const lb::PathView&, Packet&, uint16_t, lb::Trip&) override { return 0; }
+  void follow(const lb::PathView&, Packet&, uint16_t, lb::MemberIndex) override {}
+  lb::FlowTableUse flow_table(Instant, size_t, size_t) override { return {}; }
+  lb::PathAgent* agent() override { return nullptr; }
+  lb::FlowStage* stage(lb::StagePlace) override { return nullptr; }
+  void rebase(const Rebase&) override {}
+
+ private:
+  bool first_ = true;
+};
+
+TEST(Fallback, OfAPluginsSchemeIsCountedAndSaidOnce) {
+  const lb::SchemeInfo info{
+      .name = "mine",
+      .hosted = [](const lb::SchemeInfo&,
+                   const lb::SelectorInit&) -> Result<std::unique_ptr<lb::Selector>> {
+        return std::unique_ptr<lb::Selector>(std::make_unique<Failed>());
+      }};
+  config::SchemeTrouble trouble;
+  const config::LoadedScheme loaded{.file = "/opt/mine.so", .info = &info, .trouble = &trouble};
+  config::SwitchConfig config = a_leaf(true);
+  config.load_balancer = {.plugin = "/opt/mine.so", .scheme = "mine", .loaded = &loaded};
+  OneSwitch rig(config);
+  for (int i = 0; i < 10; ++i) rig.inject(0, to_leaf2(rig.config));
+  rig.run_for(1_ms);
+  EXPECT_EQ(rig.seen(1).size() - lldp_seen(rig, 1), 10u) << "they are sent on, all of them";
+  EXPECT_EQ(count(rig.object(), 0, PortCounter::selector_fallback_packets), 10u);
+  EXPECT_EQ(only(take_events(rig.object()), EventKind::scheme_failed).size(), 1u);
+}
+
 TEST(Ties, OfTheSchemeAreCountedAtThePortThePacketsCameBy) {
   for (const auto& [scheme, ties] : {std::pair{"drill", 10u}, {"ecmp", 0u}}) {
     config::SwitchConfig config = a_leaf(true);

@@ -45,6 +45,16 @@ TEST(Health, HostsCountWhereAskedFor) {
   EXPECT_EQ(health.problems.front(), "host port h2 is down");
 }
 
+TEST(Health, ASchemeThatFailedIsAProblem) {
+  Health health;
+  judge_scheme({{"report", "schemes"}, {"plugin", "/opt/mine.so"}}, health);
+  EXPECT_TRUE(health.problems.empty());
+  judge_scheme({{"plugin", "/opt/mine.so"}, {"failed", "out of ideas"}}, health);
+  EXPECT_THAT(health.problems,
+              ElementsAre("the scheme of plugin /opt/mine.so has failed, its packets "
+                          "go by ecmp: out of ideas"));
+}
+
 TEST(Health, PortsAreCountedWhetherTheyCountOrNot) {
   Health health;
   judge_ports(ports(), PortChoice::none, health);

@@ -343,6 +343,27 @@ TEST(Report, SchemesShowTheOneInForceWithItsValues) {
   EXPECT_EQ(rows(s, Report::schemes, {true, {}}).size(), 2u);
 }
 
+TEST(Report, SchemesNameThePluginAndWhatItThrew) {
+  SampleSwitch s;
+  EXPECT_FALSE(make_report(Report::schemes, s.input(), {}).contains("plugin"));
+  config::SchemeTrouble trouble;
+  const config::LoadedScheme loaded{
+      .file = "/opt/mine.so", .version = "0.1.0", .sha256 = "e3b0", .trouble = &trouble};
+  s.config.load_balancer = {.plugin = "/opt/mine.so", .scheme = "mine", .loaded = &loaded};
+  Json report = make_report(Report::schemes, s.input(), {});
+  EXPECT_EQ(report.at("plugin"), "/opt/mine.so");
+  EXPECT_EQ(report.at("plugin_version"), "0.1.0");
+  EXPECT_EQ(report.at("plugin_sha256"), "e3b0");
+  EXPECT_FALSE(report.contains("failed"));
+  trouble.selectors = 1;
+  EXPECT_EQ(make_report(Report::schemes, s.input(), {}).at("failed"), "unknown");
+  std::copy_n("no luck", 8, trouble.what.begin());
+  trouble.written = true;
+  EXPECT_EQ(make_report(Report::schemes, s.input(), {}).at("failed"), "no luck");
+  trouble.selectors = 0;
+  EXPECT_FALSE(make_report(Report::schemes, s.input(), {}).contains("failed"));
+}
+
 TEST(Report, WorkersShowTheBusyShareOfTheInterval) {
   SampleSwitch s;
   s.earlier.workers = {{.worker = 0, .busy_cycles = 100, .total_cycles = 1'000}};

@@ -1,0 +1,102 @@
+// A plugin with two schemes. `trouble` does what its parameter says, after so many packets; else it
+// is ECMP without resilience. `calm` never does anything wrong.
+#include <stdexcept>
+
+#include "lb/schemes/plugin.h"
+
+namespace {
+
+using namespace eddy;
+using namespace eddy::lb;
+
+enum class When : uint8_t {
+  never,
+  make_throws,
+  make_throws_number,
+  make_nothing,
+  make_refuses,
+  select_throws,
+  select_throws_number
+};
+constexpr std::array<std::string_view, 7> kWhenNames = {
+    "never",        "make_throws",   "make_throws_number",  "make_nothing",
+    "make_refuses", "select_throws", "select_throws_number"};
+
+class Trouble {
+ public:
+  static constexpr std::string_view kSummary = "what a scheme should not do";
+  static constexpr bool kPromisesOrder = true;
+  using Token = NoToken;
+
+  struct Parameters {
+    When when = When::never;
+    int64_t after = 0;
+  };
+  static constexpr auto parameters() {
+    return std::array{
+        choice<&Parameters::when>("when", kWhenNames, {"what it does", "tests"}),
+        ranged<&Parameters::after>("after", 0, 1'000'000, {"packets before", "tests"})};
+  }
+
+  Trouble(const SelectorInit&, const Parameters& parameters) : parameters_(parameters) {
+    if (parameters.when == When::make_throws) throw std::runtime_error("no luck today");
+    if (parameters.when == When::make_throws_number) throw 7;
+  }
+
+  Proposal<NoToken> propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    if (count_ >= parameters_.after) {
+      if (parameters_.when == When::select_throws) throw std::runtime_error("out of ideas");
+      if (parameters_.when == When::select_throws_number) throw 7;
+    }
+    return {random_of(view.live(set), static_cast<uint32_t>(mix64(packet.balance_hash)))};
+  }
+  MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
+                          MemberMask tried) const {
+    return random_of(view.live(set) & ~tried, static_cast<uint32_t>(mix64(packet.balance_hash)));
+  }
+  void commit(const PathView&, const Packet&, uint16_t, MemberIndex, NoToken) { ++count_; }
+
+ private:
+  const Parameters parameters_;
+  int64_t count_ = 0;
+};
+
+class Calm {
+ public:
+  static constexpr std::string_view kSummary = "the first path that lives";
+  static constexpr bool kPromisesOrder = true;
+  using Token = NoToken;
+  struct Parameters {};
+  static constexpr auto parameters() { return std::array<Declared<Parameters>, 0>{}; }
+  Calm(const SelectorInit&, const Parameters&) {}
+  Proposal<NoToken> propose(const PathView& view, const Packet&, uint16_t set) const {
+    return {first_of(view.live(set))};
+  }
+  MemberIndex alternative(const PathView& view, const Packet&, uint16_t set,
+                          MemberMask tried) const {
+    return first_of(view.live(set) & ~tried);
+  }
+  void commit(const PathView&, const Packet&, uint16_t, MemberIndex, NoToken) {}
+};
+
+EDDY_SCHEME(trouble, Trouble)
+EDDY_SCHEME(calm, Calm)
+
+Result<std::unique_ptr<Selector>> make(const SelectorInit& init) {
+  const auto when = init.parameters.find("when");
+  if (when != init.parameters.end() && when->second == "make_nothing")
+    return std::unique_ptr<Selector>();
+  if (when != init.parameters.end() && when->second == "make_refuses")
+    return Problems{"there are too few paths"};
+  return trouble_scheme().make(init);
+}
+
+SchemeInfo troubled() {
+  SchemeInfo info = trouble_scheme();
+  info.make = &make;
+  return info;
+}
+
+}  // namespace
+
+EDDY_PLUGIN_OF(troubled(), calm_scheme())
