@@ -151,7 +151,7 @@ struct Sending {
     const auto packets = random.below(static_cast<uint32_t>(state.in_flight()) + 1);
     state.unacked += packets;
     host::Ack out = {.packets = packets, .now = now};
-    if (random.below(4) != 0) out.rtt = Duration::nanoseconds(1 + random.below(1U << 22));
+    if (random.below(4) != 0) out.rtt = Duration::nanoseconds(int64_t{1} << random.below(23));
     out.hops = static_cast<uint8_t>(random.below(256));
     out.marked = random.below(2) == 0;
     out.entropy = static_cast<uint16_t>(random.below(65'536));
