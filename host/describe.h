@@ -3,7 +3,7 @@
 // A law is the class of its sender's half, which has kSummary and may have
 //   Parameters and parameters() (net/text/parameters.h),
 //   kHears (what acks and round-trip times it is told of), kEchoesMarks, kEchoesPort,
-//   kEachPacket (Entropy), kNaksName and kBitmaps (SendRecovery), kAlways (Pacing);
+//   kKeepsPort and kEachPacket (Entropy), kNaksName and kBitmaps (SendRecovery), kAlways (Pacing);
 // it, and its receiver's half, are made from a LawInit and, where it has them, the parameters. The
 // file ends with EDDY_RATE_CONTROL(name, Sender), EDDY_RATE_CONTROL(name, Sender, Notifier),
 // EDDY_RECOVERY(name, Sender, Receiver), EDDY_ENTROPY(name, Sender) or EDDY_PACING(name, Sender).
@@ -71,6 +71,7 @@ constexpr Hears hears_of() {
   }
 EDDY_DECLARED(echoes_marks, kEchoesMarks)
 EDDY_DECLARED(echoes_port, kEchoesPort)
+EDDY_DECLARED(keeps_port, kKeepsPort)
 EDDY_DECLARED(each_packet, kEachPacket)
 EDDY_DECLARED(naks_name, kNaksName)
 EDDY_DECLARED(bitmaps, kBitmaps)
@@ -107,6 +108,7 @@ EntropyInfo describe_entropy(std::string_view name) {
   EntropyInfo info;
   static_cast<LawInfo&>(info) = detail::law_info<Law>(name);
   info.hears = detail::hears_of<Law>();
+  info.keeps_port = detail::keeps_port<Law>();
   info.each_packet = detail::each_packet<Law>();
   info.echoes_marks = detail::echoes_marks<Law>();
   info.echoes_port = detail::echoes_port<Law>();

@@ -41,6 +41,7 @@ class Entropy {
 
 struct EntropyInfo : LawInfo {
   Hears hears;
+  bool keeps_port = false;    // a QP has one port for good, so its packets have one way
   bool each_packet = false;   // next_send() is called
   bool echoes_marks = false;  // ACKs say that a packet since the last one carried CE
   bool echoes_port = false;   // replies carry the port of the packet that they answer

@@ -24,6 +24,7 @@ Receivers::Receivers(const NicOptions& options, const Laws& laws, const Framer& 
       naks_name_(laws.recovery.law->naks_name),
       bitmaps_(laws.recovery.law->bitmaps),
       echoes_port_(laws.entropy.law->echoes_port),
+      detailed_(bitmaps_ || echoes_port_),
       echoes_marks_(laws.rate_control.law->echoes_marks || laws.entropy.law->echoes_marks),
       framer_(framer),
       ledger_(ledger),
@@ -68,10 +69,15 @@ inline void Receivers::push_ack(uint32_t qpn, QueuePair& qp, uint16_t port) {
 }
 
 inline void Receivers::acknowledge(uint32_t qpn, QueuePair& qp, const Received& received) {
+  if (detailed_) [[unlikely]]
+    return acknowledge_in_detail(qpn, qp, received);
+  push_ack(qpn, qp, 0);
+}
+
+void Receivers::acknowledge_in_detail(uint32_t qpn, QueuePair& qp, const Received& received) {
   const size_t before = backlog_;
   push_ack(qpn, qp, port_of(received));
-  if (bitmaps_ && backlog_ != before) [[unlikely]]
-    add_bits(qpn, qp, received);
+  if (bitmaps_ && backlog_ != before) add_bits(qpn, qp, received);
 }
 
 // To the youngest reply of the ring, which answers the packet.
@@ -174,34 +180,45 @@ void Receivers::on_mark(uint32_t qpn, QueuePair& qp, Instant now) {
   push({.qpn = qpn, .kind = Control::Kind::cnp});
 }
 
-inline void Receivers::write_reply(const HeaderTemplate& header, size_t slot, Aeth aeth,
-                                   Packet& out) const {
-  const Control& control = ring_[slot];
-  if (bitmaps_) [[unlikely]]
-    return framer_.write_selective_ack(header, control.psn, aeth, control.becn, bits_[slot], out);
-  framer_.write_ack(header, control.psn, aeth, control.becn, out);
-}
-
-void Receivers::transmit_control(Packet& out) {
-  ASSERT(has_control());
-  const size_t slot = oldest_;
-  const Control control = ring_[slot];
+inline Receivers::Control Receivers::pop() {
+  const Control control = ring_[oldest_];
   oldest_ = (oldest_ + 1) & ring_mask_;
   --backlog_;
-  HeaderTemplate& header = queue_pairs_[control.qpn].header;
-  if (echoes_port_ && control.port != 0) [[unlikely]]
-    framer_.set_source_port(header, control.port);
+  return control;
+}
+
+inline void Receivers::write(const Control& control, const ArrivedBits* arrived, Packet& out) {
+  const HeaderTemplate& header = queue_pairs_[control.qpn].header;
+  const auto write_reply = [&](uint8_t syndrome) {
+    const Aeth aeth = {syndrome, control.msn};
+    if (arrived == nullptr) return framer_.write_ack(header, control.psn, aeth, control.becn, out);
+    framer_.write_selective_ack(header, control.psn, aeth, control.becn, *arrived, out);
+  };
   switch (control.kind) {
     case Control::Kind::ack:
       ledger_.count(NicCounter::tx_ack_packets);
-      return write_reply(header, slot, {kAethAckUnlimited, control.msn}, out);
+      return write_reply(kAethAckUnlimited);
     case Control::Kind::nak:
       ledger_.count(NicCounter::tx_nak_packets);
-      return write_reply(header, slot, {kAethNakSequence, control.msn}, out);
+      return write_reply(kAethNakSequence);
     case Control::Kind::cnp:
       ledger_.count(NicCounter::tx_cnp_packets);
       return framer_.write_cnp(header, out);
   }
+}
+
+void Receivers::transmit_control(Packet& out) {
+  ASSERT(has_control());
+  if (detailed_) [[unlikely]]
+    return transmit_in_detail(out);
+  write(pop(), nullptr, out);
+}
+
+void Receivers::transmit_in_detail(Packet& out) {
+  const size_t slot = oldest_;
+  const Control control = pop();
+  if (control.port != 0) framer_.set_source_port(queue_pairs_[control.qpn].header, control.port);
+  write(control, bitmaps_ ? &bits_[slot] : nullptr, out);
 }
 
 }  // namespace eddy::host

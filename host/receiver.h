@@ -73,13 +73,16 @@ class Receivers {
   bool take_held(uint32_t qpn, QueuePair& qp, Instant now);
   void on_ahead(uint32_t qpn, QueuePair& qp, uint64_t ahead, const Received& received, Instant now);
   void acknowledge(uint32_t qpn, QueuePair& qp, const Received& received);
+  void acknowledge_in_detail(uint32_t qpn, QueuePair& qp, const Received& received);
   void push_ack(uint32_t qpn, QueuePair& qp, uint16_t port);
   void push_nak(uint32_t qpn, QueuePair& qp, uint32_t msn, uint16_t port);
   void add_bits(uint32_t qpn, const QueuePair& qp, const Received& received);
   uint16_t port_of(const Received& received) const {
     return echoes_port_ ? received.source_port() : uint16_t{0};
   }
-  void write_reply(const HeaderTemplate& header, size_t slot, Aeth aeth, Packet& out) const;
+  Control pop();
+  void write(const Control& control, const ArrivedBits* arrived, Packet& out);
+  void transmit_in_detail(Packet& out);
   void on_mark(uint32_t qpn, QueuePair& qp, Instant now);
   void push(const Control& control);
 
@@ -89,6 +92,7 @@ class Receivers {
   const bool naks_name_;
   const bool bitmaps_;
   const bool echoes_port_;
+  const bool detailed_;  // replies say more than where the QP stands
   const bool echoes_marks_;
   const Framer& framer_;
   Ledger& ledger_;

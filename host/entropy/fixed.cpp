@@ -7,6 +7,7 @@ namespace {
 class Fixed : public Entropy {
  public:
   static constexpr std::string_view kSummary = "the port of the flow, always";
+  static constexpr bool kKeepsPort = true;
 
   explicit Fixed(const LawInit&) {}
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "host/registry.h"
 #include "lb/registry.h"
 
 namespace eddy::lab {
@@ -101,6 +102,9 @@ class Deduction {
   }
   void judge_hosts() {
     if (!experiment_.host.pfc_honour) no_lossless("host.pfc_honour: false");
+    const std::string& entropy = experiment_.host.entropy;
+    if (!host::laws_of(experiment_.host).entropy.law->keeps_port)
+      no_order("host.entropy: " + entropy + " sends a flow another way");
   }
   void judge_scheme() {
     if (experiment_.switches.resequence.enabled)

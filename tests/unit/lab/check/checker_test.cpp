@@ -272,6 +272,16 @@ TEST(CheckRules, TheLoopIsExemptWhereRlbIsReconfigured) {
   EXPECT_THAT(rules.exempt, testing::Contains("loop: faults.0 changes rlb"));
 }
 
+TEST(CheckRules, PromiseNoOrderWhereHostsChangePorts) {
+  config::Experiment experiment = plain_experiment(2, 2, 2);
+  experiment.host.entropy = "flowbender";
+  const lab::CheckRules rules = lab::CheckRules::of(experiment);
+  EXPECT_FALSE(rules.in_order);
+  EXPECT_TRUE(rules.lossless);
+  EXPECT_THAT(rules.exempt,
+              ElementsAre("order: host.entropy: flowbender sends a flow another way"));
+}
+
 TEST(CheckRules, SayWhatAnExperimentDoesNotPromiseAndWhy) {
   config::Experiment experiment = plain_experiment(2, 2, 2);
   EXPECT_TRUE(strict().lossless);
