@@ -28,6 +28,8 @@ using MakeSelector = Result<std::unique_ptr<Selector>> (*)(const SelectorInit& i
 using HostedMake = Result<std::unique_ptr<Selector>> (*)(const SchemeInfo& scheme,
                                                          const SelectorInit& init);
 
+struct SchemeProbes;  // lb/schemes/probes.h
+
 struct SchemeInfo {
   std::string_view name;
   std::string_view summary;
@@ -43,6 +45,7 @@ struct SchemeInfo {
   // Of a plugin's scheme: the program's own function, which calls one of these two; null: they are
   // called directly.
   HostedMake hosted = nullptr;
+  const SchemeProbes* probes = nullptr;  // of the conformance suite; null: compiled without
 };
 
 std::span<const SchemeInfo> schemes();

@@ -101,7 +101,8 @@ concept MayRest = requires(S scheme) {
 };
 // A scheme, wrapped, that may propose kWait. Of such a packet there is no commit(), but wait() says
 // what it takes along; again() is propose() for one that is back; follow() makes the token for one
-// that goes right behind another of its flow.
+// that goes right behind another of its flow. A wrapper that does not wait may have follow(), too,
+// so that a scheme without tokens is not asked.
 template <class S>
 concept MayWait = PathScheme<S> && requires(S scheme, const PathView& view, const Packet& packet,
                                             uint16_t set, MemberIndex member,
@@ -117,7 +118,7 @@ concept MayWait = PathScheme<S> && requires(S scheme, const PathView& view, cons
 template <PathScheme Scheme>
 typename Scheme::Token token_for(Scheme& scheme, const PathView& view, const Packet& packet,
                                  uint16_t set, [[maybe_unused]] MemberIndex member) {
-  if constexpr (MayWait<Scheme>) {
+  if constexpr (requires { scheme.follow(view, packet, set, member); }) {
     return scheme.follow(view, packet, set, member);
   } else if constexpr (std::is_empty_v<typename Scheme::Token>) {
     return {};

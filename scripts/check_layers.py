@@ -86,6 +86,7 @@ ROOMS = {
         "ctl": ("report", "serve", "top"),
     },
     "lab": {
+        "conformance": (),
         "fabric": (),
         "traffic": ("fabric",),
         "world": ("fabric", "traffic"),
@@ -98,7 +99,7 @@ ROOMS = {
         "real": ("fabric", "traffic", "world", "faults", "check", "run", "results"),
         "export": ("fabric", "traffic", "world", "faults", "check", "run", "results", "real"),
         "program": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures", "page",
-                    "real", "export"),
+                    "real", "export", "conformance"),
     },
 }
 

@@ -76,10 +76,10 @@ class Conga {
   }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    const MemberMask least = least_of(view, packet.queue, set).members;  // whoever asks: alike
     const Standing standing = standing_of(view, packet, set);
     if (standing.foreign) [[unlikely]]
       return {by_hash(packet, view.live(set))};
-    const MemberMask least = least_of(view, packet.queue, set).members;
     const bool several = count_of(least) > 1;
     view.report_tie(!standing.keeps & several);
     const MemberIndex last = standing.flowlet.member();

@@ -9,6 +9,7 @@ endif()
 set(dev_headers ${CMAKE_INSTALL_INCLUDEDIR}/eddy)
 install(DIRECTORY ${top}/net ${top}/lb DESTINATION ${dev_headers} COMPONENT eddy-dev FILES_MATCHING PATTERN *.h)
 install(FILES ${top}/config/rlb.h DESTINATION ${dev_headers}/config COMPONENT eddy-dev)
+install(FILES ${top}/lab/conformance/paths.h DESTINATION ${dev_headers}/lab/conformance COMPONENT eddy-dev)
 install(FILES ${top}/tests/support/paths.h DESTINATION ${dev_headers}/tests/support COMPONENT eddy-dev)
 
 # Without debug information, which would name the tree that they were built in.

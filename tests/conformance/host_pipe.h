@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "host/nic.h"
+#include "lab/conformance/allocations.h"
 #include "net/ethernet.h"
 #include "net/hash.h"
 #include "net/ip.h"
 #include "net/pause_frame.h"
 #include "net/protocols.h"
 #include "net/random.h"
-#include "tests/conformance/allocations.h"
 #include "tests/support/packet_pool.h"
 
 namespace eddy::test {
@@ -147,9 +147,9 @@ class HostPipe {
 
   template <class Call>
   void counted(Call&& call) {
-    const uint64_t before = allocations();
+    const uint64_t before = conformance::allocations();
     call();
-    allocated_ += allocations() - before;
+    allocated_ += conformance::allocations() - before;
   }
 
   void step() {

@@ -176,7 +176,7 @@ TEST_P(RateControls, WindowAndRateStayInTheirBoundsWhateverIsHeard) {
     for (int step = 0; step < 5'000; ++step) {
       qp.now = qp.now + Duration::nanoseconds(qp.random.below(20'000));
       qp.send();
-      const uint64_t before = allocations();
+      const uint64_t before = conformance::allocations();
       const host::Ack ack = qp.ack();
       round.acked += ack.packets;
       if (ack.marked) round.marked += ack.packets;
@@ -210,7 +210,7 @@ TEST_P(RateControls, WindowAndRateStayInTheirBoundsWhateverIsHeard) {
         ASSERT_GT(pace.rate_bps, 0);
         ASSERT_LE(pace.rate_bps, options.speed.bps());
       }
-      ASSERT_EQ(allocations(), before);
+      ASSERT_EQ(conformance::allocations(), before);
     }
   }
 }
@@ -232,12 +232,12 @@ TEST_P(Entropies, PortsAreOfTheRangeWhateverIsHeard) {
   for (int step = 0; step < 20'000; ++step) {
     qp.now = qp.now + 1_us;
     qp.send();
-    const uint64_t before = allocations();
+    const uint64_t before = conformance::allocations();
     check(law->on_ack(0, qp.ack(), qp.state));
     if (step % 7 == 0) check(law->on_cnp(0, qp.state, qp.now));
     if (step % 11 == 0) check(law->on_nak(0, {.now = qp.now, .nak = true}, qp.state));
     if (step % 50 == 0) check(law->on_timeout(0, qp.state, qp.now));
-    ASSERT_EQ(allocations(), before);
+    ASSERT_EQ(conformance::allocations(), before);
   }
 }
 

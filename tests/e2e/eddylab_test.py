@@ -402,6 +402,28 @@ class Shown(Eddylab):
         self.assertIn("no experiment", self.call("list", "none", code=2).stderr)
 
 
+class Conformance(Eddylab):
+    def test_a_scheme_is_checked(self):
+        said = self.call("conformance", "ecmp", "wcmp").stdout
+        for check in ("live_members_only", "proposing_changes_nothing", "rlb_around_rlb"):
+            self.assertRegex(said, rf"ecmp +{check} +[1-9]\d* +holds")
+        self.assertRegex(said, r"wcmp +flow_keeps_its_path +[1-9]\d* +holds")
+        self.assertTrue(said.endswith("2 schemes, 16 checks: all hold\n"), said[-80:])
+
+    def test_the_results_are_told_as_json(self):
+        told = json.loads(self.call("conformance", "presto", "--json").stdout)
+        self.assertEqual([told["holds"], told["schemes"][0]["scheme"]], [True, "presto"])
+        verdicts = {each["check"]: each["verdict"] for each in told["schemes"][0]["checks"]}
+        self.assertEqual(verdicts.pop("flow_keeps_its_path"), "left out")  # it promises no order
+        self.assertEqual(set(verdicts.values()), {"holds"})
+        listed = json.loads(self.call("conformance", "--list", "--json").stdout)
+        self.assertLessEqual(set(verdicts), {each["check"] for each in listed["checks"]})
+
+    def test_an_unknown_scheme_is_refused(self):
+        said = self.call("conformance", "ecmp", "ekmp", code=2).stderr
+        self.assertIn("'ekmp' is no scheme; valid: ecmp", said)
+
+
 class Mistakes(Eddylab):
     def test_wrong_options_are_refused(self):
         for words in ([], ["walk"], ["run"], ["run", self.file, "--size", "huge"],

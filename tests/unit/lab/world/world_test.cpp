@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "lab/conformance/allocations.h"
 #include "lab/fabric/build_topology.h"
-#include "tests/conformance/allocations.h"
 
 namespace eddy::lab {
 namespace {
@@ -164,9 +164,9 @@ TEST(World, AllocatesNothingWhileItRuns) {
   std::vector<Flow> flows;
   for (uint32_t i = 0; i < 7; ++i) flows.push_back(flow(i, 7, 2_MiB));
   Fabric fabric(experiment, flows);
-  const uint64_t before = test::allocations();
+  const uint64_t before = conformance::allocations();
   const bool done = fabric.world->run_to_completion(Instant() + 50_ms);
-  EXPECT_EQ(test::allocations(), before);
+  EXPECT_EQ(conformance::allocations(), before);
   EXPECT_TRUE(done);
   EXPECT_GT(fabric.world->counts().ties, 0u);
 }
