@@ -43,6 +43,7 @@ Senders::Senders(const NicOptions& options, const Laws& laws, const Framer& fram
       attentive_(told_ || counts_rounds_ || two_timeouts_),
       paces_(paces_of(*rate_, *laws.pacing.law, options)),
       paced_(!paces_.empty()),
+      scales_window_(config_.variable_window && !rate_hears_.acks && !rate_hears_.rounds),
       paced_below_(pacer_always_ ? std::numeric_limits<int64_t>::max() : speed_.bps()),
       framer_(framer),
       ledger_(ledger),
@@ -70,18 +71,21 @@ uint32_t Senders::open(const SendSpec& spec) {
   qp.last_payload = static_cast<uint16_t>(spec.size.count() - (packets - 1) * config_.mtu);
 
   const Bytes bdp = config_.bdp.count() != 0 ? config_.bdp : bytes_in(spec.base_rtt, speed_);
-  qp.full_window = state.window = full_window(bdp);
+  qp.full_window = state.window =
+      recovery_->full_window(config_.window ? packets_of(bdp) : kNoWindow, packets_of(bdp));
   recovery_->open(qpn, state);
   rate_->open(qpn, {bdp, spec.base_rtt, qp.full_window}, state);
   use_port(qp, entropy_->open(qpn, spec.source_port, state));
-  if (counts_rounds_) rounds_[qpn].end = state.next + state.window;
+  if (counts_rounds_) {
+    const bool bounded = state.window < kNoWindow;
+    rounds_[qpn].end = state.next + (bounded ? state.window : packets_of(bdp));
+  }
   return qpn;
 }
 
-uint32_t Senders::full_window(Bytes bdp) const {
+uint32_t Senders::packets_of(Bytes bdp) const {
   const int64_t whole = std::max<int64_t>(bdp.count() / config_.mtu, 1);
-  const auto packets = static_cast<uint32_t>(std::min<int64_t>(whole, kNoWindow));
-  return recovery_->full_window(config_.window ? packets : kNoWindow, packets);
+  return static_cast<uint32_t>(std::min<int64_t>(whole, kNoWindow));
 }
 
 void Senders::start(uint32_t qpn, Instant now) {

@@ -83,7 +83,7 @@ class Senders {
   };
   enum class Judgement : uint8_t { news, late, invalid };
 
-  uint32_t full_window(Bytes bdp) const;
+  uint32_t packets_of(Bytes bdp) const;
   QueuePair* find(const Received& received);
   Judgement judge(const SendState& state, const Received& received, Acknowledged& says) const;
   void count_round(uint32_t qpn, QueuePair& qp, uint64_t packets, bool marked);
@@ -166,6 +166,7 @@ class Senders {
   const bool attentive_;   // an ACK needs more than a move of the window
   std::span<Pace> paces_;  // the rate control's, if it paces
   const bool paced_;
+  const bool scales_window_;   // with the rate; a rate control that hears ACKs sets its own
   const int64_t paced_below_;  // bits a second: at such a rate the pacing is asked
   const Framer& framer_;
   Ledger& ledger_;

@@ -31,7 +31,7 @@ void Senders::refresh_pace(uint32_t qpn, QueuePair& qp, Instant now) {
 }
 
 void Senders::scale_window(uint32_t qpn, QueuePair& qp) {
-  if (!config_.variable_window) return;
+  if (!scales_window_) return;
   const auto scaled =
       static_cast<uint32_t>(__int128{qp.full_window} * paces_[qpn].rate_bps / speed_.bps());
   qp.state.window = std::max(scaled, 1U);

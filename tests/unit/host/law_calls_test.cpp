@@ -119,6 +119,13 @@ class Slow : public host::RateControl {
   BitRate line_;
 };
 
+// The same, with a window of its own.
+class SlowWindow : public Slow {
+ public:
+  static constexpr host::Hears kHears = {.rounds = true};
+  using Slow::Slow;
+};
+
 // Goes back, and wants to hear of ACKs or to repeat packet 1, as told.
 class Asking : public host::SendRecovery {
  public:
@@ -254,6 +261,7 @@ const host::EntropyInfo kPort = host::describe_entropy<Port>("port");
 const host::EntropyInfo kMoving = host::describe_entropy<Moving>("moving");
 const host::PacingInfo kHolding = host::describe_pacing<Holding>("holding");
 const host::RateControlInfo kSlow = host::describe_rate_control<Slow>("slow");
+const host::RateControlInfo kSlowWindow = host::describe_rate_control<SlowWindow>("slow_window");
 const host::RecoveryInfo kAsking = host::describe_recovery<Asking, Silent>("asking");
 
 TEST(LawCalls, EveryPacketMayTakeAPortOfItsOwnAndItsReplyComesFromThere) {
@@ -341,6 +349,40 @@ TEST(LawCalls, ARoundIsWhatWasInFlightAtTheEndOfTheLast) {
   for (const std::string& call : told.calls)
     if (call.find("round") != std::string::npos) rounds.push_back(call);
   EXPECT_THAT(rounds, ElementsAre("port.round 2/4", "port.round 1/1"));
+}
+
+TEST(LawCalls, TheFirstRoundIsABandwidthDelayProductWhereNoWindowBoundsIt) {
+  config::HostConfig config = plain_config();
+  config.bdp = Bytes(2 * 1'024);
+  Ends ends(with_entropy(kPort), config);
+  ends.open(100);
+  for (int i = 0; i < 5; ++i) ends.send(at(0_us));
+  ends.ack(0, at(1_us));
+  EXPECT_THAT(told.calls, ElementsAre("port.ack"));
+  ends.ack(1, at(1_us));
+  EXPECT_THAT(told.calls, ElementsAre("port.ack", "port.round 0/2", "port.ack"));
+  ends.ack(3, at(1_us));  // five were in flight
+  EXPECT_EQ(told.calls.back(), "port.ack");
+  ends.ack(4, at(1_us));
+  EXPECT_EQ(told.calls[told.calls.size() - 2], "port.round 0/3");
+}
+
+TEST(LawCalls, TheWindowFollowsTheRateUnlessTheLawSetsIt) {
+  config::HostConfig config = plain_config();
+  config.window = config.variable_window = true;
+  config.bdp = Bytes(8 * 1'024);
+  for (const bool own : {false, true}) {
+    host::Laws laws = plain_laws();
+    laws.rate_control.law = own ? &kSlowWindow : &kSlow;
+    Ends ends(laws, config);
+    told.due = Instant::never();
+    told.rate_after_trouble = 25'000'000'000;  // a quarter
+    ends.open(100);
+    ends.cnp(at(0_us));
+    int sent = 0;
+    for (Instant now = at(1_us); now < at(20_us); now = now + 1_us) sent += ends.send(now) != 0;
+    EXPECT_EQ(sent, own ? 8 : 2);
+  }
 }
 
 TEST(LawCalls, APortThatChangesStaysUntilTheNext) {
