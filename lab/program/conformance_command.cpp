@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/conformance/suite.h"
-#include "lab/fabric/text_table.h"
 #include "lab/program/run_command.h"
+#include "lab/results/variants.h"
 #include "net/text/printable.h"
 
 namespace eddy::lab {
