@@ -6,14 +6,12 @@
 #include <linux/capability.h>
 #include <pwd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 namespace eddy {
@@ -22,15 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostFiles = 100;  // a child tells which by its exit status
-
-// The masks of /proc/self/status, by name: "CapEff", ...
-std::map<std::string, uint64_t> capability_masks() {
-  std::map<std::string, uint64_t> out;
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("Cap")) out[line.substr(0, 6)] = std::stoull(line.substr(8), nullptr, 16);
-  return out;
-}
 
 bool holds(uint64_t mask, unsigned capability) {
   return (mask >> capability & 1) != 0;
@@ -112,18 +101,6 @@ std::optional<gid_t> find_group(const std::string& name) {
   const group* found = ::getgrnam(name.c_str());
   if (found == nullptr) return std::nullopt;
   return found->gr_gid;
-}
-
-Rights rights_of_process() {
-  Rights out;
-  const std::map<std::string, uint64_t> masks = capability_masks();
-  const auto effective = masks.find("CapEff");
-  out.capabilities = effective == masks.end() ? 0 : effective->second;
-  out.uid = ::geteuid();
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    out.lockable = limit.rlim_cur;
-  return out;
 }
 
 Problems check_files_as(const User& user, const std::vector<FileNeed>& files) {

@@ -1,4 +1,4 @@
-// Privileges of this process: what it holds, and giving up what it does not need, for good.
+// Privileges of this process: giving up what it does not need, for good.
 //
 // Capabilities belong to threads, and a thread inherits those of the one that starts it: give_up()
 // is for a process with one thread, and refuses others. Numbers of capabilities are the kernel's,
@@ -8,12 +8,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "net/result.h"
+#include "system/rights.h"
 
 namespace eddy {
 
@@ -24,21 +24,6 @@ struct User {
 };
 std::optional<User> find_user(const std::string& name);
 std::optional<gid_t> find_group(const std::string& name);
-
-inline constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
-struct Rights {
-  uint64_t capabilities = 0;  // effective
-  uid_t uid = 0;
-  uint64_t lockable = kNoLimit;  // octets of memory that may be locked without CAP_IPC_LOCK
-
-  bool may_change_group() const { return (capabilities >> kSetGid & 1) != 0; }
-  bool may_change_user() const { return may_change_group() && (capabilities >> kSetUid & 1) != 0; }
-
- private:
-  static constexpr unsigned kSetGid = 6;  // CAP_SETGID
-  static constexpr unsigned kSetUid = 7;
-};
-Rights rights_of_process();
 
 // What somebody must be able to do with a path. A folder that is to be written in may be missing;
 // the first one above it that is there counts then.

@@ -14,7 +14,7 @@
 #include "switch/dpdk/driver_thread.h"
 #include "switch/dpdk/interface.h"
 #include "switch/dpdk/packet_socket.h"
-#include "system/privileges.h"
+#include "system/rights.h"
 #include "system/unix_socket.h"
 
 namespace eddy {
