@@ -2,10 +2,10 @@
 // of two that are alike the first. It keeps nothing, so packets of a flow overtake one another.
 #include "lb/schemes/plugin.h"
 
+namespace eddy::lb {
 namespace {
 
-using namespace eddy;
-using namespace eddy::lb;
+using namespace eddy::literals;
 
 class LastChoice {
  public:
@@ -58,3 +58,5 @@ class LastChoice {
 }  // namespace
 
 EDDY_PLUGIN(last_choice, LastChoice)
+
+}  // namespace eddy::lb

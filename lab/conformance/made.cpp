@@ -32,6 +32,7 @@ lb::SelectorInit Maker::init(const lb::test::Paths& paths) const {
 }
 
 std::unique_ptr<lb::Selector> Maker::taken(Result<std::unique_ptr<lb::Selector>> made) const {
+  if (made && made.value() == nullptr) problems.emplace_back("it makes nothing");
   if (made) return std::move(made.value());
   for (const std::string& problem : made.problems()) problems.push_back(problem);
   return nullptr;

@@ -1,6 +1,7 @@
 #include "lab/conformance/suite.h"
 
 #include <array>
+#include <exception>
 #include <set>
 
 namespace eddy::conformance {
@@ -42,6 +43,17 @@ std::array<RlbCase, 5> make_rlb_cases() {
   return cases;
 }
 
+// A scheme may be a plugin's, which throws what it likes.
+Problems problems_of(const Check& check, const lb::SchemeInfo& scheme, const Variant& variant) {
+  try {
+    return check.problems(scheme, variant);
+  } catch (const std::exception& thrown) {
+    return {std::string("throws: ") + thrown.what()};
+  } catch (...) {
+    return {"throws something that is no std::exception"};
+  }
+}
+
 }  // namespace
 
 std::span<const RlbCase> rlb_cases() {
@@ -74,7 +86,7 @@ CheckResult run_check(const Check& check, const lb::SchemeInfo& scheme) {
   CheckResult result{.name = check.name, .summary = check.summary};
   for (const Variant& variant : variants_for(check, scheme)) {
     ++result.variants;
-    for (const std::string& problem : check.problems(scheme, variant))
+    for (const std::string& problem : problems_of(check, scheme, variant))
       result.problems.push_back(variant.name() + ": " + problem);
   }
   return result;

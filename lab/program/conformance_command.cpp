@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "lab/program/run_command.h"
 #include "lab/results/variants.h"
 #include "net/text/printable.h"
+#include "plugin/plugins.h"
 
 namespace eddy::lab {
 namespace {
@@ -17,11 +19,33 @@ using conformance::Check;
 using conformance::CheckResult;
 using Json = nlohmann::ordered_json;
 
+// As with experiments: with a dot or a slash it is a file.
+bool is_plugin(const std::string& name) {
+  return name.find_first_of("./") != std::string::npos;
+}
+
+// A plugin's schemes as it has them, without the guard that a switch puts before them: what they
+// throw is to be seen.
+Problems add_plugin(const std::string& name, std::vector<lb::SchemeInfo>& found) {
+  const auto path = std::filesystem::absolute(name).string();
+  const auto loaded = plugin::plugins_of_process().load(path, {});
+  if (!loaded) return loaded.problems();
+  for (const config::LoadedScheme* scheme : loaded.value()) {
+    found.push_back(*scheme->info);
+    found.back().hosted = nullptr;
+  }
+  return {};
+}
+
 Result<std::vector<lb::SchemeInfo>> schemes_named(const std::vector<std::string>& names) {
   const auto registered = lb::probed_schemes();
   std::vector<lb::SchemeInfo> found;
   Problems problems;
   for (const std::string& name : names) {
+    if (is_plugin(name)) {
+      for (const std::string& problem : add_plugin(name, found)) problems.push_back(problem);
+      continue;
+    }
     const auto at = std::find_if(registered.begin(), registered.end(),
                                  [&](const lb::SchemeInfo& each) { return each.name == name; });
     if (at != registered.end())
@@ -80,7 +104,8 @@ Json as_json(const lb::SchemeInfo& scheme, const std::vector<CheckResult>& resul
 void declare_conformance(CLI::App& app, ConformanceArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "conformance", "check that path selection schemes keep the rules that all of them must keep");
-  command->add_option("schemes", arguments.schemes, "names; default: all that there are");
+  command->add_option("schemes", arguments.schemes,
+                      "names, or files of plugins; default: all that the program has");
   command->add_flag("--list", arguments.list, "what is checked; checks nothing");
   command->add_flag("--json", arguments.json, "the results as JSON");
 }

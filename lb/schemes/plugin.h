@@ -21,6 +21,7 @@
 #include "lb/path_set.h"
 #include "lb/path_table.h"
 #include "lb/path_view.h"
+#include "lb/schemes/probes.h"
 #include "lb/schemes/scheme.h"
 #include "lb/warning_table.h"
 #include "net/packet.h"
@@ -130,8 +131,7 @@ constexpr PluginHeader plugin_header(std::span<const SchemeInfo> (*schemes)()) {
 
 }  // namespace eddy::lb
 
-// A plugin of several schemes: EDDY_SCHEME(one, One) EDDY_SCHEME(two, Two), then
-// EDDY_PLUGIN_OF(one_scheme(), two_scheme()).
+// A plugin of several schemes: EDDY_PLUGIN_OF(eddy::lb::describe_with_probes<One>("one"), ...).
 #define EDDY_PLUGIN_OF(...)                                                                  \
   static std::span<const ::eddy::lb::SchemeInfo> eddy_schemes_of_plugin() {                  \
     static const std::array list = {__VA_ARGS__};                                            \
@@ -141,6 +141,5 @@ constexpr PluginHeader plugin_header(std::span<const SchemeInfo> (*schemes)()) {
       [[gnu::visibility("default"), gnu::used]] const ::eddy::lb::PluginHeader eddy_plugin = \
           ::eddy::lb::plugin_header(&eddy_schemes_of_plugin);
 
-#define EDDY_PLUGIN(name, Type) \
-  EDDY_SCHEME(name, Type)       \
-  EDDY_PLUGIN_OF(name##_scheme())
+// With the probes of the conformance suite, which `eddylab conformance` runs on it.
+#define EDDY_PLUGIN(name, Type) EDDY_PLUGIN_OF(::eddy::lb::describe_with_probes<Type>(#name))

@@ -107,6 +107,18 @@ class LabPlugin(unittest.TestCase):
                     error = self.call("eddylab", *words, code=2).stderr
                     self.assertRegex(error, rf"^(eddylab: )?{path}:6:\d+: .*{said}.*\n$")
 
+    def test_the_conformance_suite_runs_on_it(self):
+        done = json.loads(self.call("eddylab", "conformance", "./trouble.so", "--json", code=1).stdout)
+        self.assertEqual([(each["scheme"], each["holds"]) for each in done["schemes"]], [("trouble", False), ("calm", True)])
+        calm = {each["check"]: each["verdict"] for each in done["schemes"][1]["checks"]}
+        self.assertEqual(set(calm.values()), {"holds"}, calm)
+        problems = "\n".join(line for each in done["schemes"][0]["checks"] for line in each["problems"])
+        for said in ("when make_throws: throws: no luck today", "when make_throws_number: throws something that is no std::exception",
+                     "when make_nothing: it makes nothing", "when make_refuses: there are too few paths",
+                     "when select_throws: throws: out of ideas"):
+            self.assertIn(said, problems)
+        self.assertIn("there is no such file", self.call("eddylab", "conformance", "./none.so", code=2).stderr)
+
     def test_containers_are_not_given_a_file_of_this_machine(self):
         path = self.experiment("{plugin: trouble.so, scheme: calm}")
         for words in (("export", path, "--to", "compose", "--out", "exported"), ("up", path, "--containers")):

@@ -113,6 +113,14 @@ class Plugin(unittest.TestCase):
         self.assertEqual(run["plugin_sha256"], hashlib.sha256(self.plugin.read_bytes()).hexdigest())
         self.assertIn(f"eddyd {run['plugin_version']} ", self.call("eddyd", "--version").stdout)
 
+    def test_it_keeps_the_rules_of_all_schemes(self):
+        told = json.loads(self.call("eddylab", "conformance", self.plugin, "--json").stdout)
+        (scheme,) = told["schemes"]
+        self.assertEqual((scheme["scheme"], scheme["holds"]), ("last_choice", True))
+        left_out = {each["check"] for each in scheme["checks"] if each["verdict"] == "left out"}
+        listed = json.loads(self.call("eddylab", "conformance", "--list", "--json").stdout)["checks"]
+        self.assertLess(len(left_out), len(listed) / 2, left_out)  # those about order; it promises none
+
     def test_eddyd_takes_it(self):
         path = self.work / "switch.yaml"
         path.write_text(f"load_balancer: {{plugin: {self.plugin}, margin: 3KiB}}\nports: {{a: {{device: net_null0}}}}\n")
@@ -132,14 +140,14 @@ class Plugin(unittest.TestCase):
         path = self.work / "packaged.yaml"
         path.write_text(EXPERIMENT.replace("last_choice.so", "packaged.so"))
         self.call("eddylab", "export", path, "--to", "compose", "--out", "exported")
-        switches = [text for text in (each.read_text() for each in (self.work / "exported").rglob("*.yaml")) if "packaged" in text]
-        self.assertTrue(switches)
-        for text in switches:
-            self.assertIn("plugin: packaged.so", text)
+        leaves = list((self.work / "exported").rglob("leaf?.yaml"))
+        self.assertEqual(len(leaves), 2)
+        for leaf in leaves:
+            self.assertIn("plugin: packaged.so\n", leaf.read_text())
 
-    def test_it_shows_one_symbol_and_needs_none_of_the_programs(self):
-        shown = [line.split()[-1] for line in output_of("nm", "-D", "--defined-only", self.plugin).splitlines()]
-        self.assertEqual(shown, ["eddy_plugin"])
+    def test_it_shows_one_symbol_of_ours_and_needs_none(self):
+        shown = [line for line in output_of("nm", "-D", "--defined-only", "-C", self.plugin).splitlines() if "std::" not in line]
+        self.assertEqual([line.split()[-1] for line in shown], ["eddy_plugin"])
         wanted = output_of("nm", "-D", "--undefined-only", "-C", self.plugin)
         self.assertNotIn("eddy::", wanted)
 

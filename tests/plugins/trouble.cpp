@@ -63,24 +63,26 @@ class Trouble {
 
 class Calm {
  public:
-  static constexpr std::string_view kSummary = "the first path that lives";
+  static constexpr std::string_view kSummary = "a path by hash";
   static constexpr bool kPromisesOrder = true;
   using Token = NoToken;
   struct Parameters {};
   static constexpr auto parameters() { return std::array<Declared<Parameters>, 0>{}; }
   Calm(const SelectorInit&, const Parameters&) {}
-  Proposal<NoToken> propose(const PathView& view, const Packet&, uint16_t set) const {
-    return {first_of(view.live(set))};
+  Proposal<NoToken> propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    return {pick(packet, view.live(set))};
   }
-  MemberIndex alternative(const PathView& view, const Packet&, uint16_t set,
+  MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
-    return first_of(view.live(set) & ~tried);
+    return pick(packet, view.live(set) & ~tried);
   }
   void commit(const PathView&, const Packet&, uint16_t, MemberIndex, NoToken) {}
-};
 
-EDDY_SCHEME(trouble, Trouble)
-EDDY_SCHEME(calm, Calm)
+ private:
+  static MemberIndex pick(const Packet& packet, MemberMask of) {
+    return random_of(of, static_cast<uint32_t>(mix64(packet.balance_hash)));
+  }
+};
 
 Result<std::unique_ptr<Selector>> make(const SelectorInit& init) {
   const auto when = init.parameters.find("when");
@@ -88,15 +90,15 @@ Result<std::unique_ptr<Selector>> make(const SelectorInit& init) {
     return std::unique_ptr<Selector>();
   if (when != init.parameters.end() && when->second == "make_refuses")
     return Problems{"there are too few paths"};
-  return trouble_scheme().make(init);
+  return describe<Trouble>("trouble").make(init);
 }
 
 SchemeInfo troubled() {
-  SchemeInfo info = trouble_scheme();
+  SchemeInfo info = describe_with_probes<Trouble>("trouble");
   info.make = &make;
   return info;
 }
 
 }  // namespace
 
-EDDY_PLUGIN_OF(troubled(), calm_scheme())
+EDDY_PLUGIN_OF(troubled(), describe_with_probes<Calm>("calm"))
