@@ -30,7 +30,7 @@ class Pages(unittest.TestCase):
     def test_every_scheme_is_named(self):
         lines = (ROOT / "lb" / "schemes.txt").read_text().splitlines()
         for scheme in (line for line in lines if line and not line.startswith("#")):
-            self.assertIn(f"`{scheme}`", (ROOT / "docs/schemes/README.md").read_text())
+            self.assertIn(f"[{scheme}](", (ROOT / "docs/schemes/README.md").read_text())
 
     def test_the_configuration_loads(self):
         (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
