@@ -95,7 +95,7 @@ class Running(OnFabric):
             self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
         for words, status, said in (
                 (("watermarks", "pg"), 2, "\"pg\" is not valid after \"watermarks\"; valid are: pg-shared, "
-                                          "pg-headroom, queue, pool, headroom-pool"),
+                                          "pg-headroom, queue, pool, headroom-pool, stages"),
                 (("counters", "queue"), 2, "\"queue\" is too much"),
                 (("watermarks", "pool", "--port", "h1"), 1, "pool is of the whole switch, not of a port; of a port are "
                                                             "pg-shared, pg-headroom, queue")):

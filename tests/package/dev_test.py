@@ -100,8 +100,9 @@ class Plugin(unittest.TestCase):
     def by_hand(self, name, *more):
         """The example, without CMake."""
         places = {str(path.parent) for path in self.prefix.rglob("*.pc")}
-        flags = output_of("pkg-config", "--cflags", "--libs", "eddy-scheme",
-                          env=os.environ | {"PKG_CONFIG_PATH": places.pop()}).split()
+        environment = os.environ | {"PKG_CONFIG_PATH": places.pop()}
+        flags = [word for words in (("--variable=plugin_flags",), ("--cflags", "--libs"))
+                 for word in output_of("pkg-config", *words, "eddy-scheme", env=environment).split()]
         plugin = self.work / name
         output_of("c++", "-O1", "-shared", self.example / "last_choice.cpp", "-o", plugin, *flags, *more)
         return plugin, flags
