@@ -31,7 +31,7 @@ __@P@_offer() {
     files | results) compgen -f -- "$word" ;;
     folders) compgen -d -- "$word" ;;
     yaml) compgen -d -S / -- "$word"; compgen -G "$word*.y*ml" ;;
-    switches) command eddyctl "${named[@]}" list 2>/dev/null ;;
+    switches) command eddyctl "${folder[@]}" list 2>/dev/null ;;
     ports) command eddyctl "${named[@]}" --json show ports 2>/dev/null | grep -o '"port": *"[^"]*"' | cut -d'"' -f4 ;;
     leaves) command eddyctl "${named[@]}" --json show paths 2>/dev/null | grep -o '"leaf": *[0-9]*' | grep -o '[0-9]*$' | sort -nu ;;
     experiments) command eddylab list --names 2>/dev/null; compgen -d -S / -- "$word"; compgen -G "$word*.y*ml" ;;
@@ -67,7 +67,7 @@ __@P@_take() {
 }
 
 _@P@() {
-  local -a words named=()
+  local -a words named=() folder=()
   local quoted word command= operand= operands=0 REPLY= i before= said= subcommands="@SUBCOMMANDS@"
   COMPREPLY=()
   __@P@_split
@@ -81,6 +81,7 @@ _@P@() {
         if [[ -n $REPLY ]]; then
           ((++i))
           case "${words[i - 1]}" in --name | --socket | --dir) named+=("${words[i - 1]}" "${words[i]-}") ;; esac
+          case "${words[i - 1]}" in --dir) folder=(--dir "${words[i]-}") ;; esac
         fi
         ;;
       *)

@@ -3,28 +3,28 @@ __@P@_lines() {
   found=("${(@f)$(command "$@" 2>/dev/null)}")
   compadd -a found
 }
-# Options of the command line that say which switch is meant, of those that _arguments has read.
+# The options named, of those that _arguments has read.
 __@P@_named() {
   local option
   reply=()
-  for option in --name --socket --dir; do
+  for option in "$@"; do
     [[ -n ${opt_args[$option]} ]] && reply+=($option "${(Q)opt_args[$option]//\\:/:}")
   done
 }
 __@P@_switches() {
   local -a reply
-  __@P@_named
+  __@P@_named --dir
   __@P@_lines eddyctl $reply list
 }
 __@P@_ports() {
   local -a reply found
-  __@P@_named
+  __@P@_named --name --socket --dir
   found=(${(f)"$(command eddyctl $reply --json show ports 2>/dev/null | grep -o '"port": *"[^"]*"' | cut -d'"' -f4)"})
   compadd -a found
 }
 __@P@_leaves() {
   local -a reply found
-  __@P@_named
+  __@P@_named --name --socket --dir
   found=(${(f)"$(command eddyctl $reply --json show paths 2>/dev/null | grep -o '"leaf": *[0-9]*' | grep -o '[0-9]*$' | sort -nu)"})
   compadd -a found
 }
