@@ -89,10 +89,13 @@ struct alignas(32) PathRecord {
   static uint32_t stamp_of(Instant now) {  // 0: never
     return std::max(static_cast<uint32_t>(now.ps() / 1'000'000), uint32_t{1});
   }
+  // Up to 70 minutes; a stamp of another shard may be a little ahead.
   static Duration since(const std::atomic<uint32_t>& at_us, Instant now) {
+    constexpr uint32_t kAhead = 60'000'000;
     const uint32_t at = at_us.load(std::memory_order_relaxed);
-    const auto age = static_cast<int32_t>(stamp_of(now) - at);
-    return at == 0 ? Duration::max() : Duration::microseconds(std::max(age, 0));
+    const uint32_t age = stamp_of(now) - at;
+    if (at == 0) return Duration::max();
+    return Duration::microseconds(age > ~kAhead ? 0 : int64_t{age});
   }
 };
 static_assert(sizeof(PathRecord) == 32);

@@ -82,6 +82,23 @@ TEST(PathTable, AgesAreRightWhenMicrosecondsWrap) {
   EXPECT_EQ(rig.table.delay(0, 0, late + 300_us), std::nullopt);
 }
 
+// A switch that stood still for 40 minutes: what it heard before is old, and is forgotten.
+TEST(PathTable, AnAgePastHalfOfTheWrapIsNoYouth) {
+  Rig rig;
+  PathRecord& record = rig.table.at(0, 0);
+  record.take_congestion(35, kNow);
+  record.take_delay(20_us, kNow);
+  for (const Duration age :
+       {2'147'483'647_us, 2'147'483'648_us, 2'400'000'000_us, 4'200'000'000_us}) {
+    EXPECT_EQ(record.congestion_age(kNow + age), age);
+    EXPECT_EQ(record.age(kNow + age), age);
+    EXPECT_EQ(rig.table.delay(0, 0, kNow + age), std::nullopt);
+  }
+  EXPECT_EQ(record.congestion_age(kNow - 5_us), 0_us) << "of a shard whose clock is behind";
+  record.forget_old_congestion(kNow + 2'400'000'000_us);
+  EXPECT_EQ(record.congestion.load(), 0);
+}
+
 TEST(PathTable, OnlyAProvingEchoShowsWhatArrived) {
   Rig rig;
   PathRecord& record = rig.table.at(0, 1);
