@@ -86,7 +86,7 @@ class Command(InContainers):
         self.assertEqual(self.all_images(), before)
 
     def all_images(self):
-        return self.engine.call("images", "--all", "--quiet", "--no-trunc").stdout
+        return sorted(self.engine.call("images", "--all", "--quiet", "--no-trunc").stdout.split())
 
     def test_a_full_disk(self):
         store = self.folder()
