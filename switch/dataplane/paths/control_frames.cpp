@@ -73,11 +73,7 @@ bool ControlFrames::send(PortId port, const ShimControl& message) {
     services_.egress.originate(port, packet);
     return true;
   }
-  if (context_.tell(context_.settings(port).owner, {.kind = Message::Kind::frame, .frame = packet}))
-    return true;
-  context_.count(port, PortCounter::no_control_buffer);
-  context_.free(packet);
-  return false;
+  return mail_to_owner(context_, packet);
 }
 
 bool ControlFrames::send_behind(PortId port, const ShimControl& message,

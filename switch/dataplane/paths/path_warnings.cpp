@@ -225,11 +225,7 @@ bool PathWarnings::send(PortId port, const Cnm& message) {
     place(packet);
     return true;
   }
-  if (context_.tell(context_.settings(port).owner, {.kind = Message::Kind::frame, .frame = packet}))
-    return true;
-  context_.count(port, PortCounter::no_control_buffer);
-  context_.free(packet);
-  return false;
+  return mail_to_owner(context_, packet);
 }
 
 void PathWarnings::place(Packet* packet) {

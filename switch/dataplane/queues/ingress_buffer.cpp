@@ -70,9 +70,8 @@ bool IngressBuffer::set_aside(Packet& packet) {
   return true;
 }
 
-// Of a frame of our own, charged to nobody; or to the buffer of the stages, where any shard may
-// give back what another one took: only the sum counts.
-[[gnu::noinline]] void IngressBuffer::release_uncommon(const Charge& charge) {
+// Any shard may give back what another one took: only the sum counts.
+[[gnu::noinline]] void IngressBuffer::release_from_stages(const Charge& charge) {
   std::atomic<int64_t>& octets = context_.common.stage_use[context_.id.index()].octets;
   octets.store(octets.load(std::memory_order_relaxed) - (charge.bytes & ~kStageCharge),
                std::memory_order_relaxed);

@@ -89,7 +89,10 @@ class IngressBuffer {
     return true;
   }
   void release(const Charge& charge) {
-    if (static_cast<int32_t>(charge.bytes) <= 0) return release_uncommon(charge);
+    if (static_cast<int32_t>(charge.bytes) <= 0) [[unlikely]] {
+      if (charge.bytes != 0) release_from_stages(charge);  // else charged to nobody
+      return;
+    }
     const size_t index = index_of(charge.port, charge.pg);
     if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
     released_[index] += charge.bytes;
@@ -135,7 +138,7 @@ class IngressBuffer {
   void sample(PortId port, PriorityGroupId pg) {
     if (predictor_.watches(port, pg)) predictor_.sample(port, pg, level(port, pg), context_.now);
   }
-  void release_uncommon(const Charge& charge);
+  void release_from_stages(const Charge& charge);
   int64_t stages_use() const;
   void start_admitted_run(PortId port, PriorityGroupId pg);
   void end_admitted_run();

@@ -35,4 +35,15 @@ inline void set_frame_length(Packet& packet, size_t length) {
   packet.wire_len = static_cast<uint32_t>(length);
 }
 
+// To the shard of its egress port, which is another; false: there was no room, and it is counted
+// and gone.
+[[nodiscard]] inline bool mail_to_owner(ShardContext& context, Packet* packet) {
+  const PortId port = packet->egress_port;
+  if (context.tell(context.settings(port).owner, {.kind = Message::Kind::frame, .frame = packet}))
+    return true;
+  context.count(port, PortCounter::no_control_buffer);
+  context.free(packet);
+  return false;
+}
+
 }  // namespace eddy
