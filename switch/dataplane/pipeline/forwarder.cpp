@@ -3,18 +3,11 @@
 #include <algorithm>
 
 #include "net/assert.h"
-#include "net/byte_order.h"
-#include "net/protocols.h"
 #include "switch/dataplane/neighbors/adjacency.h"
 #include "switch/dataplane/paths/shim_dresser.h"
+#include "switch/dataplane/pipeline/route_lookup.h"
 
 namespace eddy {
-namespace {
-
-constexpr uint32_t kIpv4DestinationOffset = 16;
-constexpr uint32_t kIpv6DestinationOffset = 24;
-
-}  // namespace
 
 Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services)
     : context_(context),
@@ -28,7 +21,17 @@ Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Service
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages(packets)) [[unlikely]]
     return forward_by_stages(packets, backlog);
-  look_up(packets);
+  look_up(*context_.routes, packets);
+  forward_routed(packets, backlog);
+}
+
+void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst& burst) {
+  if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages(packets)) [[unlikely]]
+    return forward_by_stages(packets, burst.backlog);
+  forward_routed(packets, burst.backlog);
+}
+
+inline void Forwarder::forward_routed(std::span<Packet* const> packets, int64_t backlog) {
   const NextHop* next_hops = context_.next_hops;
   const lb::MemberMask* live = context_.live;
   Choice choice;
@@ -73,7 +76,7 @@ bool Forwarder::leads_on(const Packet& packet, const NextHop& next_hop) const {
 
 // As forward(), but between admission and the choice of a path stand the stages.
 void Forwarder::forward_by_stages(std::span<Packet* const> packets, int64_t backlog) {
-  look_up(packets);
+  look_up(*context_.routes, packets);
   std::array<Packet*, kBurst> admitted;
   size_t count = 0;
   for (Packet* packet : packets) {
@@ -97,7 +100,7 @@ void Forwarder::forward_all_passed() {
     size_t count = 0;
     while (count < kBurst && !passed.empty() && passed.head()->ingress_port == port)
       burst[count++] = passed.pop();
-    look_up({burst.data(), count});
+    look_up(*context_.routes, {burst.data(), count});
     Choice choice;
     std::array<Packet*, kBurst> direct;
     size_t direct_count = 0;
@@ -136,36 +139,6 @@ void Forwarder::forward_all_originated() {
     while (count < kBurst && !originated_.empty()) burst[count++] = originated_.pop();
     forward({burst.data(), count}, 0);
   }
-}
-
-inline void Forwarder::look_up(std::span<Packet* const> packets) {
-  const RouteTable& routes = *context_.routes;
-  if (routes.uses_fib4()) return look_up_in_fib(packets);
-  for (Packet* packet : packets) {
-    const uint8_t* network = packet->data() + packet->l2_len;
-    packet->next_hop = packet->has(kPacketIpv6)
-                           ? routes.lookup6(network + kIpv6DestinationOffset)
-                           : routes.find4(load_be32(network + kIpv4DestinationOffset));
-  }
-}
-
-void Forwarder::look_up_in_fib(std::span<Packet* const> packets) {
-  const RouteTable& routes = *context_.routes;
-  std::array<uint32_t, kBurst> keys;
-  std::array<uint16_t, kBurst> targets;
-  std::array<Packet*, kBurst> v4;
-  size_t count = 0;
-  for (Packet* packet : packets) {
-    const uint8_t* network = packet->data() + packet->l2_len;
-    if (packet->has(kPacketIpv6)) {
-      packet->next_hop = routes.lookup6(network + kIpv6DestinationOffset);
-    } else {
-      keys[count] = load_be32(network + kIpv4DestinationOffset);
-      v4[count++] = packet;
-    }
-  }
-  routes.lookup({keys.data(), count}, targets.data());
-  for (size_t i = 0; i < count; ++i) v4[i]->next_hop = targets[i];
 }
 
 // For a service of ours; or not to be sent on: answered where that is due, dropped and counted.
@@ -238,7 +211,7 @@ void Forwarder::send_on(std::span<Packet* const> packets) {
 }
 
 std::optional<uint16_t> Forwarder::set_of(Packet* packet) {
-  look_up({&packet, 1});
+  look_up(*context_.routes, {&packet, 1});
   const NextHop& next_hop = context_.next_hops[packet->next_hop];
   if (next_hop.kind != NextHop::Kind::path_set) return std::nullopt;
   return next_hop.set;

@@ -27,6 +27,16 @@ namespace eddy {
 class Adjacency;
 class ShimDresser;
 
+// What reception saw of a burst of one port while it had each packet at hand. The masks have a bit
+// for each index that occurs, `flags` every flag that any packet has.
+struct PlainBurst {
+  int64_t backlog = 0;  // as IngressBuffer::admit
+  uint32_t octets = 0;  // sum of wire_len
+  uint16_t flags = 0;   // PacketFlag
+  uint8_t pgs = 0;
+  uint8_t queues = 0;
+};
+
 class Forwarder final : public PacketOriginator {
  public:
   struct Services {
@@ -39,6 +49,9 @@ class Forwarder final : public PacketOriginator {
 
   // IP packets of one ingress port, at most kBurst; `backlog` as IngressBuffer::admit.
   void forward(std::span<Packet* const> packets, int64_t backlog);
+  // The same of packets that were received, lead on after this switch by their TTL (none has
+  // kPacketLastHop) and have their next_hop.
+  void forward_plain(std::span<Packet* const> packets, const PlainBurst& burst);
   // A control frame of another leaf that goes on by the set.
   void relay(Packet* packet, uint16_t set);
   // A packet of our own with its network header at l2_len; routed with the next
@@ -85,8 +98,7 @@ class Forwarder final : public PacketOriginator {
   void forward_by_stages(std::span<Packet* const> packets, int64_t backlog);
   void forward_all_passed();
   bool leads_on(const Packet& packet, const NextHop& next_hop) const;
-  void look_up(std::span<Packet* const> packets);
-  void look_up_in_fib(std::span<Packet* const> packets);
+  void forward_routed(std::span<Packet* const> packets, int64_t backlog);
   void turn_away(Packet* packet, const NextHop& next_hop);
   void choose(Choice& choice);
   void hand_over(std::span<Packet* const> packets);

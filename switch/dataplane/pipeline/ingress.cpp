@@ -7,6 +7,7 @@
 
 #include "net/byte_order.h"
 #include "net/protocols.h"
+#include "switch/dataplane/pipeline/route_lookup.h"
 #include "switch/dataplane/queues/rewrite.h"
 
 namespace eddy {
@@ -32,6 +33,13 @@ bool serves_vlan(const ParsedFrame& frame, const PortSettings& settings) {
   if (frame.vlan_id != 0) return frame.vlan_id == settings.vlan;
   return settings.takes_untagged || frame.kind == FrameKind::mac_control ||
          frame.kind == FrameKind::lldp || frame.kind == FrameKind::link_local;
+}
+
+void gather(const Packet& packet, PlainBurst& burst) {
+  burst.octets += packet.wire_len;
+  burst.flags = static_cast<uint16_t>(burst.flags | packet.flags);
+  burst.pgs = static_cast<uint8_t>(burst.pgs | 1u << packet.pg.index());
+  burst.queues = static_cast<uint8_t>(burst.queues | 1u << packet.queue.index());
 }
 
 bool is_neighbor_discovery(const Packet& packet, const ParsedFrame& frame) {
@@ -61,6 +69,7 @@ void Ingress::run() {
   const int64_t backlog = buffer_.note_backlog(received);
   for (size_t i = 0; i < std::min(kPrefetchAhead, packets.size()); ++i) prefetch(packets[i]);
   std::array<Packet*, kBurst> accepted;
+  PlainBurst burst{.backlog = backlog};
   size_t count = 0;
   uint64_t bytes = 0;
   for (size_t i = 0; i < packets.size(); ++i) {
@@ -71,10 +80,14 @@ void Ingress::run() {
     packet->pg = PriorityGroupId::none();
     bytes += packet->wire_len;
     accepted[count] = packet;
-    count += accept(packet, source) ? 1 : 0;
+    if (accept(packet, source)) {
+      ++count;
+      gather(*packet, burst);
+    }
     if (relay_.packet != nullptr) [[unlikely]] {
-      relay({accepted.data(), count}, backlog);
+      relay({accepted.data(), count}, burst);
       count = 0;
+      burst = {.backlog = backlog};
     }
   }
   const MacControl apart = std::exchange(mac_control_, {});
@@ -82,7 +95,14 @@ void Ingress::run() {
   context_.count(received.port, PortCounter::rx_bytes, bytes - apart.bytes);
   services_.agents.tell();
   context_.stats.received += static_cast<uint32_t>(packets.size());
-  if (count != 0) services_.forwarder.forward({accepted.data(), count}, backlog);
+  if (count != 0) forward({accepted.data(), count}, burst);
+}
+
+inline void Ingress::forward(std::span<Packet* const> packets, const PlainBurst& burst) {
+  if ((burst.flags & kPacketLastHop) != 0) [[unlikely]]
+    return services_.forwarder.forward(packets, burst.backlog);
+  look_up(*context_.routes, packets);
+  services_.forwarder.forward_plain(packets, burst);
 }
 
 inline bool Ingress::accept(Packet* packet, const Source& source) {
@@ -94,9 +114,9 @@ inline bool Ingress::accept(Packet* packet, const Source& source) {
 }
 
 // Behind those of its port that came before, as its echo proves that they are on their way.
-void Ingress::relay(std::span<Packet* const> before, int64_t backlog) {
+void Ingress::relay(std::span<Packet* const> before, const PlainBurst& burst) {
   services_.agents.tell();
-  if (!before.empty()) services_.forwarder.forward(before, backlog);
+  if (!before.empty()) forward(before, burst);
   services_.forwarder.relay(std::exchange(relay_.packet, nullptr), relay_.set);
 }
 

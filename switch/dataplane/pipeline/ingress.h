@@ -64,7 +64,8 @@ class Ingress {
   void serve(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
   void mac_control(Packet* packet);
   bool refuse(Packet* packet, DropReason reason);
-  void relay(std::span<Packet* const> before, int64_t backlog);
+  void forward(std::span<Packet* const> packets, const PlainBurst& burst);
+  void relay(std::span<Packet* const> before, const PlainBurst& burst);
 
   ShardContext& context_;
   IngressBuffer& buffer_;
