@@ -15,6 +15,7 @@
 
 #include "lb/members.h"
 #include "lb/path_set.h"
+#include "net/packet.h"
 
 namespace eddy::lb {
 
@@ -61,6 +62,20 @@ class BucketTable {
   uint64_t seed_;
   uint32_t buckets_;
   std::vector<MemberIndex> homes_;  // buckets_ entries a set
+};
+
+// Packets that no scheme is asked for: those with any of `flags` go by ECMP.
+class ByEcmp {
+ public:
+  ByEcmp(const BucketTable& table, uint16_t flags) : table_(&table), flags_(flags) {}
+  bool has(const Packet& packet) const { return (packet.flags & flags_) != 0; }
+  MemberIndex pick(const Packet& packet, uint16_t set, MemberMask live) const {
+    return table_->pick(set, packet.balance_hash, live);
+  }
+
+ private:
+  const BucketTable* table_;
+  uint16_t flags_;  // of Packet::flags
 };
 
 }  // namespace eddy::lb

@@ -105,9 +105,7 @@ class FlowletTable {
     return used;
   }
 
-  size_t index_of(const Packet& packet) const {
-    return scaled_to(static_cast<uint32_t>(packet.order_hash >> 32), entries_);
-  }
+  size_t index_of(const Packet& packet) const { return place_of(packet, entries_); }
   Flowlet operator[](size_t index) const { return table_[index]; }
   // Not yet over.
   bool is_young(Flowlet flowlet, size_t index) const {
@@ -118,9 +116,44 @@ class FlowletTable {
   }
   void keep(size_t index) { table_[index].use(stamp_of(index)); }
 
+  // The same of a whole burst, with what it asks of the table in registers. kSwept: swept().
+  template <bool kSwept>
+  class Cursor {
+   public:
+    explicit Cursor(FlowletTable& table)
+        : table_(table.table_.data()),
+          max_age_(table.max_age_),
+          stamp_(table.stamp_),
+          first_late_(table.first_late_),
+          entries_(table.entries_) {}
+    size_t index_of(const Packet& packet) const { return place_of(packet, entries_); }
+    Flowlet operator[](size_t index) const { return table_[index]; }
+    bool is_young(Flowlet flowlet, size_t index) const {
+      return flowlet.age(stamp_of(index)) <= max_age_;
+    }
+    void put(size_t index, MemberIndex member, uint16_t set) const {
+      table_[index] = Flowlet(member, set, stamp_of(index));
+    }
+
+   private:
+    uint64_t stamp_of(size_t index) const {
+      return stamp_ - (kSwept && index >= first_late_ ? 1 : 0);
+    }
+    Flowlet* table_;
+    uint64_t max_age_;
+    uint64_t stamp_;
+    size_t first_late_;
+    uint32_t entries_;
+  };
+  // Since set_time(): some entries are still in the epoch before.
+  bool swept() const { return first_late_ < entries_; }
+
  private:
   static constexpr uint16_t kNoSet = 1'023;  // drew no entry of a fresh table
 
+  static size_t place_of(const Packet& packet, uint32_t entries) {
+    return scaled_to(static_cast<uint32_t>(packet.order_hash >> 32), entries);
+  }
   uint64_t stamp_of(size_t index) const { return stamp_ - (index >= first_late_ ? 1 : 0); }
   // Under a sweeping checker entry i is visited i * gap / entries late: from first_late_ on,
   // entries are still in the epoch before.

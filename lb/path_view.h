@@ -95,6 +95,9 @@ class PathView {
   // Members whose port is up and that no detector has excluded, unless only those are left; a set
   // without any never reaches a selector.
   MemberMask live(size_t set_index) const { return live_[set_index]; }
+  // Both by set, for a loop over a burst.
+  const MemberMask* live() const { return live_; }
+  std::span<const PathSet> sets() const { return sets_; }
   const PortSignals& port(PortId port) const { return ports_[port.index()]; }
 
   // A scheme's own choice fell between members that its measure cannot tell apart; its seeded rule

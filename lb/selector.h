@@ -21,6 +21,7 @@
 #include <span>
 #include <type_traits>
 
+#include "lb/buckets.h"
 #include "lb/flow_stage.h"
 #include "lb/path_set.h"
 #include "lb/path_view.h"
@@ -82,6 +83,11 @@ concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packe
   scheme.prepare(view, burst);
 };
 template <class S>
+concept SelectsBurst = requires(S scheme, const PathView& view, std::span<Packet* const> burst,
+                                std::span<const uint16_t> set_of, const ByEcmp& control) {
+  { scheme.select_burst(view, burst, set_of, control) } -> std::same_as<void>;
+};
+template <class S>
 concept KeepsFlows = requires(S scheme, Instant now, size_t from, size_t count) {
   { scheme.flow_table(now, from, count) } -> std::same_as<FlowTableUse>;
 };
@@ -112,6 +118,14 @@ concept MayWait = PathScheme<S> && requires(S scheme, const PathView& view, cons
   { scheme.follow(view, packet, set, member) } -> std::same_as<typename S::Token>;
 };
 // clang-format on
+
+// The packet takes the member of its set.
+inline void assign(Packet& packet, const PathSet& set, MemberIndex member) {
+  const PathMember& chosen = set.members[member];
+  packet.member = member;
+  packet.egress_port = chosen.port;
+  packet.path = chosen.path;
+}
 
 // The token for a packet whose member is not up to the scheme. A tie that it tells of is unheard:
 // nothing was chosen.

@@ -46,6 +46,22 @@ class TurnList {
     return random_of(mask, random * kGolden);
   }
 
+  // What draw() takes before it looks whether the member lives; for a loop that keeps it in
+  // registers.
+  class Cursor {
+   public:
+    explicit Cursor(const TurnList& turns)
+        : starts_(turns.starts_.data()), slots_(turns.slots_.data()) {}
+    MemberIndex at(uint16_t set, uint32_t random) const {
+      const uint32_t start = starts_[set];
+      return slots_[start + scaled_to(random, starts_[set + 1u] - start)];
+    }
+
+   private:
+    const uint32_t* starts_;
+    const MemberIndex* slots_;
+  };
+
  private:
   std::vector<uint32_t> starts_;  // of each set, and one past the last
   std::vector<MemberIndex> slots_;

@@ -264,6 +264,7 @@ RunResult probed_run(const Maker& maker, lb::MakeProbed SchemeProbes::*place, Pr
   return result;
 }
 
+// A probe is asked packet by packet: so this compares select_burst() with the three steps, too.
 Problems proposing_changes_nothing(const SchemeInfo& scheme, const Variant& variant) {
   Problems problems;
   const Maker maker{scheme, variant, problems};

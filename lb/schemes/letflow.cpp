@@ -67,6 +67,15 @@ class LetFlow {
     return {static_cast<MemberIndex>((flowlet.member() & keep) | (drawn & ~keep))};
   }
 
+  // propose() and commit() of each.
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control) {
+    if (flowlets_.swept())
+      select_from(FlowletTable::Cursor<true>(flowlets_), view, burst, set_of, control);
+    else
+      select_from(FlowletTable::Cursor<false>(flowlets_), view, burst, set_of, control);
+  }
+
   // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
@@ -96,6 +105,39 @@ class LetFlow {
   }
 
  private:
+  template <class Flowlets>
+  void select_from(const Flowlets& flowlets, const PathView& view, std::span<Packet* const> burst,
+                   std::span<const uint16_t> set_of, const ByEcmp& control) {
+    const TurnList::Cursor turns(turns_);
+    const PathSet* const sets = view.sets().data();
+    const MemberMask* const live_of = view.live();
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      const uint16_t set = set_of[i];
+      const MemberMask live = live_of[set];
+      const size_t index = flowlets.index_of(packet);
+      const Flowlet flowlet = flowlets[index];
+      const bool young = flowlets.is_young(flowlet, index);
+      const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
+      const MemberIndex drawn = turns.at(set, draws_.peek());
+      auto member = static_cast<MemberIndex>((flowlet.member() & keep) | (drawn & ~keep));
+      if (!contains(live, member) || control.has(packet)) [[unlikely]] {
+        member = select_alone(view, packet, set, control);
+      } else {
+        draws_.take(!young);
+        flowlets.put(index, member, set);
+      }
+      assign(packet, sets[set], member);
+    }
+  }
+  [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
+                                             uint16_t set, const ByEcmp& control) {
+    if (control.has(packet)) return control.pick(packet, set, view.live(set));
+    const MemberIndex member = propose(view, packet, set).member;
+    commit(view, packet, set, member, {});
+    return member;
+  }
+
   // A young flowlet whose member does not live in this set: it died, and the flowlet ends; or the
   // entry is another set's, and the flow goes by its hash.
   [[gnu::noinline]] MemberIndex astray(Flowlet flowlet, MemberMask live, const Packet& packet,

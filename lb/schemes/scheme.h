@@ -9,6 +9,10 @@
 //   that this declares,
 //   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
 //   first propose: prefetches, values that depend on now() alone,
+//   if it can choose for a whole burst better than packet by packet, select_burst(view, burst,
+//   set_of, control): to the same effect, bit for bit, as propose, commit and assign() of each
+//   packet (lb/selector.h), those for ECMP set apart (ByEcmp). The conformance suite compares both:
+//   behind a probe, a scheme is asked packet by packet,
 //   if it remembers flows, flow_table(now, from, count), for reports,
 //   if packets of a flow are to be held, ordered or marked at the edge, stage(place)
 //   (lb/flow_stage.h),
@@ -109,7 +113,7 @@ class SelectorOf final : public Selector {
         return kWait;
       }
       scheme_.commit(view, packet, set, proposal.member, proposal.token);
-      take(view, packet, set, proposal.member);
+      assign(packet, view.set(set), proposal.member);
       return proposal.member;
     }
   }
@@ -119,7 +123,7 @@ class SelectorOf final : public Selector {
     if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
     const auto token = token_for(scheme_, view, packet, set, member);
     scheme_.commit(view, packet, set, member, token);
-    take(view, packet, set, member);
+    assign(packet, view.set(set), member);
   }
 
   FlowTableUse flow_table(Instant now, size_t from, size_t count) override {
@@ -151,6 +155,8 @@ class SelectorOf final : public Selector {
   template <class S>
   void select_by(S& scheme, const PathView& view, std::span<Packet* const> burst,
                  std::span<const uint16_t> set_of) {
+    if constexpr (SelectsBurst<S>)
+      return scheme.select_burst(view, burst, set_of, ByEcmp(control_, apart_));
     const uint16_t apart = apart_;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
@@ -164,15 +170,8 @@ class SelectorOf final : public Selector {
           view.report_away(i);
           continue;
         }
-      take(view, packet, set_of[i], member);
+      assign(packet, view.set(set_of[i]), member);
     }
-  }
-
-  static void take(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) {
-    const PathMember& chosen = view.set(set).members[member];
-    packet.member = member;
-    packet.egress_port = chosen.port;
-    packet.path = chosen.path;
   }
 
   // Packets of its flow are in the loop: it goes behind them, or after them.
