@@ -108,6 +108,8 @@ void Faults::prepare(FaultPlan&& plan, uint64_t seed) {
   const FaultConfig& config = fault->plan.config;
   if (config.probability > 0)
     fault->frames = std::make_unique<LineFault>(fault->plan, topology_, seed, host_.icrc_check);
+  if (config.type == FaultType::pool_exhaustion && fault->plan.switches.empty())
+    world_.keep_whole();
   if (config.type == FaultType::slow_receiver) {
     for (const uint32_t host : fault->plan.hosts) {
       const Topology::Host& at = topology_.hosts[host];

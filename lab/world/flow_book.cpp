@@ -1,6 +1,7 @@
 #include "lab/world/flow_book.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "net/assert.h"
 
@@ -71,7 +72,17 @@ void FlowBook::finish(const host::Completion& completion) {
   Instant& done =
       completion.end == host::Completion::End::sender ? record.sender_done : record.receiver_done;
   done = done == Instant::never() ? completion.at : std::max(done, completion.at);
+  if (completion.end == host::Completion::End::receiver && leaves_its_group(flows_[flow]))
+    --awaited_;
   if (--ends_left_[flow] == 0) ++ended_;
+}
+
+// Before the first flow starts.
+void FlowBook::divide(std::vector<uint16_t> group_of) {
+  group_of_ = std::move(group_of);
+  awaited_ = 0;
+  for (const QueuePair& pair : queue_pairs_)
+    if (pair.receiver != host::kNoQp && leaves_its_group(flows_[pair.flow])) ++awaited_;
 }
 
 host::SendOutcome FlowBook::send_outcome(size_t flow) const {

@@ -44,16 +44,32 @@ class FlowBook {
   // Calls start(host, qpn, flow's start) for each sending QP of flows that start by `now`.
   template <class Start>
   void start_due(Instant now, Start start) {
-    for (; next_start() <= now; ++next_flow_) {
-      const Flow& flow = flows_[next_flow_];
-      for (const QueuePair& pair : pairs_of(next_flow_))
-        if (pair.sender != host::kNoQp) start(flow.source, pair.sender, flow.start);
-    }
+    for (; next_start() <= now; ++next_flow_) start_one(next_flow_, start);
+  }
+  // The same for one flow, of which started() does not know.
+  template <class Start>
+  void start_one(size_t index, Start start) const {
+    const Flow& flow = flows_[index];
+    for (const QueuePair& pair : pairs_of(index))
+      if (pair.sender != host::kNoQp) start(flow.source, pair.sender, flow.start);
+  }
+  // Others have started all flows up to `now`. Returns at how many instants.
+  size_t note_started(Instant now) {
+    size_t instants = 0;
+    for (; next_start() <= now; ++instants)
+      start_due(next_start(), [](uint32_t, uint32_t, Instant) {});
+    return instants;
   }
   Instant next_start() const {
     return next_flow_ < flows_.size() ? flows_[next_flow_].start : Instant::never();
   }
   void finish(const host::Completion& completion);
+
+  // Hosts are in groups, by host. Between two groups no frame takes less than some time.
+  void divide(std::vector<uint16_t> group_of);
+  // All flows may have ended before that time has passed. They cannot where one of two groups lacks
+  // data, since its sender has to hear of its end.
+  bool may_end_soon() const { return awaited_ == 0; }
 
   std::span<const Flow> flows() const { return flows_; }
   std::span<const FlowRecord> records() const { return records_; }
@@ -85,6 +101,9 @@ class FlowBook {
   std::span<const QueuePair> pairs_of(size_t flow) const {
     return std::span(queue_pairs_).subspan(flow * pairs_, pairs_);
   }
+  bool leaves_its_group(const Flow& flow) const {
+    return !group_of_.empty() && group_of_[flow.source] != group_of_[flow.destination];
+  }
   void open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
                  QueuePair& pair);
 
@@ -95,6 +114,8 @@ class FlowBook {
   std::vector<QueuePair> queue_pairs_;  // queue_pairs of each flow, in flow order
   std::vector<host::Nic*> nics_;
   std::vector<IpAddress> addresses_;
+  std::vector<uint16_t> group_of_;  // by host; empty: all are one
+  size_t awaited_ = 0;              // receivers that lack data of another group
   size_t next_flow_ = 0;
   size_t ended_ = 0;
 };

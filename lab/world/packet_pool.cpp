@@ -17,7 +17,7 @@ Packet* PacketPool::fresh() {
 }
 
 void PacketPool::withhold(bool on) {
-  if (on == (limit_ != count_ || withheld_ != nullptr)) return;
+  if (on == is_withheld()) return;
   if (on) {
     limit_ = touched_;
     withheld_ = std::exchange(free_, nullptr);

@@ -50,6 +50,7 @@ class PacketPool {
   // While on, only packets that come back can be given out: there are no more than those in use now
   // (a fault). Off: all that were kept back are there again.
   void withhold(bool on);
+  bool is_withheld() const { return limit_ != count_ || withheld_ != nullptr; }
 
   // The lines of a packet that a switch or a NIC reads.
   static void prefetch(const Packet* packet) {

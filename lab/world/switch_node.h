@@ -25,7 +25,7 @@
 
 namespace eddy::lab {
 
-// Where a switch puts frames that leave; the world.
+// Where a switch puts frames that leave; its partition.
 class Wires {
  public:
   virtual ~Wires() = default;
@@ -44,6 +44,8 @@ class SwitchIo final : public Io {
     uint64_t seed = 0;
   };
   explicit SwitchIo(const Setup& setup);
+  // Frames leave there from now on.
+  void connect(Wires& wires) { setup_.wires = &wires; }
 
   void arrive(PortId port, Packet* packet) { arrived_.push_back({0, port, packet}); }
   void complete(PortId port) { completed_.push_back(port); }
@@ -108,7 +110,8 @@ struct SwitchNode {
   Duration grid_offset;          // busy_poll
   RandomStream jitter{0, 0, 0};  // of its polls
   Duration clock_ahead;          // of the world's
-  bool rebased = false;          // WorldOptions::rebases: forward, an odd number of times
+  bool rebased = false;          // WorldOptions::rebase_every: forward, an odd number of times
+  uint64_t polls = 0;            // counted where it is rebased
 };
 
 }  // namespace eddy::lab

@@ -1,7 +1,10 @@
 // How a World is made: switches, lines, hosts, flows, memory.
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "lab/traffic/wire_cost.h"
+#include "lab/world/division.h"
 #include "lab/world/world.h"
 #include "lb/stages/flow_orders.h"
 #include "net/assert.h"
@@ -73,13 +76,9 @@ size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
 }
 
 World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
-    : options_(options), sites_(options.sites), book_(flows, options.host.queue_pairs) {
+    : nodes_(options), book_(flows, options.host.queue_pairs), agenda_(*this) {
   const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology);
-  pool_ = std::make_unique<PacketPool>(packets);
-  const size_t nodes = topology.switches.size() + topology.hosts.size();
-  wakes_ = std::make_unique<Deadlines>(nodes);
-  is_touched_.assign(nodes, 0);
-  touched_.reserve(nodes);
+  nodes_.pool = std::make_unique<PacketPool>(packets);
 }
 
 World::~World() = default;
@@ -97,47 +96,63 @@ Problems World::build(const Topology& topology, const RttOf& rtt_of) {
   if (!problems.empty()) return problems;
   add_lines(topology);
   add_hosts(topology);
-  queue_ = std::make_unique<EventQueue>(events_needed(topology));
-  reserve_lanes(topology.line_overhead);
   open_flows(rtt_of);
-  for (uint32_t node = 0; node < switches_.size(); ++node) turn_switch(node);
-  if (book_.next_start() != Instant::never())
-    queue_->push_odd({book_.next_start(), nullptr, 0, kFlowStart});
+  make_whole(topology);
+  make_windows(topology);
+  whole_->take_over(Instant());
+  for (uint32_t node = 0; node < nodes_.first_host; ++node) whole_->turn_switch(node);
   return problems;
+}
+
+void World::make_whole(const Topology& topology) {
+  std::vector<uint32_t> all(nodes_.size());
+  std::iota(all.begin(), all.end(), 0U);
+  nodes_.touched.assign(all.size(), 0);
+  whole_ = std::make_unique<Whole>(
+      Whole::Setup{.nodes = nodes_, .book = book_, .agenda = &agenda_, .members = std::move(all)},
+      events_needed(topology));
+  whole_->reserve_lanes(usual_frames(topology.line_overhead));
+}
+
+// Who gets the last packet of a pool, and what a fault site draws, is settled by the order of turns
+// of all nodes.
+void World::make_windows(const Topology& topology) {
+  if (nodes_.options.packets != 0 || nodes_.options.sites != nullptr) return;
+  const Division division = divide(topology, nodes_.options.division);
+  if (division.partitions > 1) windows_ = std::make_unique<Windows>(nodes_, book_, division);
 }
 
 Problems World::add_switches(const Topology& topology) {
   Problems problems;
-  switches_.resize(topology.switches.size());
-  first_host_ = static_cast<uint32_t>(switches_.size());
-  for (size_t i = 0; i < switches_.size(); ++i) {
+  nodes_.switches.resize(topology.switches.size());
+  nodes_.first_host = static_cast<uint32_t>(nodes_.switches.size());
+  for (size_t i = 0; i < nodes_.switches.size(); ++i) {
     const config::SwitchConfig& config = topology.switches[i];
-    auto made =
-        Switch::create(config, {.shards = 1, .shared_routes = topology.routes, .sites = sites_});
+    auto made = Switch::create(
+        config, {.shards = 1, .shared_routes = topology.routes, .sites = nodes_.sites});
     if (!made) {
       for (const std::string& problem : made.problems())
         problems.push_back(config.name + ": " + problem);
       continue;
     }
-    SwitchNode& node = switches_[i];
+    SwitchNode& node = nodes_.switches[i];
     node.object = std::move(*made);
-    node.clock_ahead = options_.clock_ahead;
+    node.clock_ahead = nodes_.options.clock_ahead;
     node.shard = &node.object->shard(ShardId(0));
-    first_line_.push_back(static_cast<uint32_t>(lines_.size()));
-    lines_.resize(lines_.size() + config.ports.size());
+    first_line_.push_back(static_cast<uint32_t>(nodes_.lines.size()));
+    nodes_.lines.resize(nodes_.lines.size() + config.ports.size());
     node.io = std::make_unique<SwitchIo>(
-        SwitchIo::Setup{.wires = this,
-                        .pool = pool_.get(),
+        SwitchIo::Setup{.pool = nodes_.pool.get(),
                         .first_line = first_line_.back(),
                         .ports = config.ports.size(),
-                        .burst = options_.poll_model == config::PollModel::busy_poll
-                                     ? static_cast<size_t>(options_.poll_burst)
+                        .burst = nodes_.options.poll_model == config::PollModel::busy_poll
+                                     ? static_cast<size_t>(nodes_.options.poll_burst)
                                      : 0,
-                        .seed = options_.seed + (i << 32)});
-    node.jitter = RandomStream(options_.seed, static_cast<uint32_t>(i + 1), kJitterPurpose);
-    if (options_.poll_model == config::PollModel::busy_poll)
+                        .seed = nodes_.options.seed + (i << 32)});
+    node.jitter = RandomStream(nodes_.options.seed, static_cast<uint32_t>(i + 1), kJitterPurpose);
+    if (nodes_.options.poll_model == config::PollModel::busy_poll)
       node.grid_offset = Duration::picoseconds(static_cast<int64_t>(
-          node.jitter.next64() % static_cast<uint64_t>(options_.poll_period.ps())));
+          node.jitter.next64() % static_cast<uint64_t>(nodes_.options.poll_period.ps())));
   }
   return problems;
 }
@@ -146,35 +161,36 @@ void World::join(uint32_t line, uint32_t other) {
   reverse_[line] = other;
   reverse_[other] = line;
   for (const auto& [a, b] : {std::pair{line, other}, std::pair{other, line}}) {
-    lines_[a].to = lines_[b].from;
-    lines_[a].to_port = lines_[b].from_port;
+    nodes_.lines[a].to = nodes_.lines[b].from;
+    nodes_.lines[a].to_port = nodes_.lines[b].from_port;
   }
 }
 
 // Every switch port has a line, joined or not; then every host.
 void World::add_lines(const Topology& topology) {
-  const size_t ports = lines_.size();
-  lines_.resize(ports + topology.hosts.size());
-  reverse_.resize(lines_.size());
-  filters_.resize(lines_.size());
-  for (uint32_t node = 0; node < switches_.size(); ++node) {
+  const size_t ports = nodes_.lines.size();
+  nodes_.lines.resize(ports + topology.hosts.size());
+  reverse_.resize(nodes_.lines.size());
+  nodes_.filters.resize(nodes_.lines.size());
+  for (uint32_t node = 0; node < nodes_.switches.size(); ++node) {
     for (size_t port = 0; port < topology.switches[node].ports.size(); ++port) {
-      Line& line = lines_[first_line_[node] + port];
+      Line& line = nodes_.lines[first_line_[node] + port];
       line.from = node;
       line.from_port = PortId(port);
       line.up = false;  // until it is joined
     }
   }
   for (size_t i = 0; i < topology.hosts.size(); ++i)
-    lines_[ports + i].from = static_cast<uint32_t>(switches_.size() + i);
+    nodes_.lines[ports + i].from = static_cast<uint32_t>(nodes_.switches.size() + i);
   const auto lay = [&](uint32_t a, uint32_t b, BitRate rate, Duration delay, bool up) {
     join(a, b);
     for (const uint32_t line : {a, b}) {
-      lines_[line].delay = delay;
-      lines_[line].rate = LineRate(rate);
-      lines_[line].up = up;
-      if (up && is_switch(lines_[line].from))
-        switches_[lines_[line].from].io->change_link(lines_[line].from_port, true);
+      nodes_.lines[line].delay = delay;
+      nodes_.lines[line].rate = LineRate(rate);
+      nodes_.lines[line].up = up;
+      if (up && nodes_.is_switch(nodes_.lines[line].from))
+        nodes_.switches[nodes_.lines[line].from].io->change_link(nodes_.lines[line].from_port,
+                                                                 true);
     }
   };
   for (const Topology::Link& link : topology.links)
@@ -189,13 +205,13 @@ void World::add_lines(const Topology& topology) {
 
 void World::add_hosts(const Topology& topology) {
   const std::vector<FlowBook::Needs> needs = book_.needs(topology.hosts.size());
-  hosts_.resize(topology.hosts.size());
+  nodes_.hosts.resize(topology.hosts.size());
   for (const Topology::Host& host : topology.hosts) addresses_.push_back(host.address);
-  for (size_t i = 0; i < hosts_.size(); ++i) {
+  for (size_t i = 0; i < nodes_.hosts.size(); ++i) {
     const Topology::Host& from = topology.hosts[i];
-    HostNode& host = hosts_[i];
+    HostNode& host = nodes_.hosts[i];
     host.nic = std::make_unique<host::Nic>(host::NicOptions{
-        .config = options_.host,
+        .config = nodes_.options.host,
         .mac = from.mac,
         .gateway = port_mac(topology.switches[from.switch_index], from.port.index()),
         .address = from.address,
@@ -203,7 +219,7 @@ void World::add_hosts(const Topology& topology) {
         .line_overhead = topology.line_overhead,
         .senders = needs[i].senders,
         .receivers = needs[i].receivers,
-        .seed = options_.seed,
+        .seed = nodes_.options.seed,
         .host = static_cast<uint32_t>(i)});
     host.rate = LineRate(from.rate);
     host.line_overhead = topology.line_overhead;
@@ -213,27 +229,22 @@ void World::add_hosts(const Topology& topology) {
 
 void World::open_flows(const RttOf& rtt_of) {
   std::vector<host::Nic*> nics;
-  for (const HostNode& host : hosts_) nics.push_back(host.nic.get());
+  for (const HostNode& host : nodes_.hosts) nics.push_back(host.nic.get());
   book_.open(nics, addresses_, rtt_of);
 }
 
-// Lanes for what most frames are: full data packets, ACKs, CNPs and PFC at each rate, and each
-// link's propagation.
-void World::reserve_lanes(int line_overhead) {
+// Octets of line time of what most frames are: full data packets, ACKs, CNPs and PFC.
+std::vector<Bytes> World::usual_frames(int line_overhead) const {
   RocePacket data;
   data.addresses.source = data.addresses.destination =
       addresses_.empty() ? IpAddress{} : addresses_[0];
   data.bth.opcode = RoceOpcode::write_middle;
-  data.payload_len = static_cast<uint32_t>(options_.host.mtu);
-  const Bytes lengths[] = {frame_length(data), frame_length(make_ack(data.addresses, 0, 0, {})),
-                           frame_length(make_cnp(data.addresses, 0)), Bytes(kSmallestFrame)};
-  for (const Line& line : lines_)
-    if (line.up) queue_->reserve_lane(line.delay);
-  for (const Line& line : lines_) {
-    if (!line.up) continue;
-    for (const Bytes length : lengths)
-      queue_->reserve_lane(line.rate.time_of(length + Bytes(line_overhead)));
-  }
+  data.payload_len = static_cast<uint32_t>(nodes_.options.host.mtu);
+  std::vector<Bytes> lengths = {frame_length(data),
+                                frame_length(make_ack(data.addresses, 0, 0, {})),
+                                frame_length(make_cnp(data.addresses, 0)), Bytes(kSmallestFrame)};
+  for (Bytes& length : lengths) length = length + Bytes(line_overhead);
+  return lengths;
 }
 
 }  // namespace eddy::lab

@@ -29,20 +29,22 @@ void add_port(Fnv64& digest, const PortCounters& port) {
 }  // namespace
 
 WorldCounts World::counts() const {
-  WorldCounts counts = counts_;
-  for (const SwitchNode& node : switches_) counts.ties += node.io->ties();
+  WorldCounts counts = whole_->counts();
+  if (windows_ != nullptr) windows_->add_counts(counts);
+  counts.events += start_instants_;
+  for (const SwitchNode& node : nodes_.switches) counts.ties += node.io->ties();
   return counts;
 }
 
 size_t World::frames_in_flight() const {
   size_t frames = 0;
-  for (const Line& line : lines_) frames += line.entered - line.delivered - line.lost;
+  for (const Line& line : nodes_.lines) frames += line.entered - line.delivered - line.lost;
   return frames;
 }
 
 size_t World::frames_in_intakes() const {
   size_t frames = 0;
-  for (const Intake* intake : intakes_) frames += intake->held();
+  for (const Intake* intake : nodes_.intakes) frames += intake->held();
   return frames;
 }
 
@@ -52,15 +54,15 @@ uint64_t World::digest() const {
     digest.add(static_cast<uint64_t>(record.sender_done.ps()));
     digest.add(static_cast<uint64_t>(record.receiver_done.ps()));
   }
-  for (const HostNode& host : hosts_) {
+  for (const HostNode& host : nodes_.hosts) {
     for (size_t i = 0; i < static_cast<size_t>(host::NicCounter::kCount); ++i)
       digest.add(host.nic->counter(static_cast<host::NicCounter>(i)));
     for (const uint64_t bucket : host.nic->ood_histogram()) digest.add(bucket);
   }
-  for (const SwitchNode& node : switches_)
+  for (const SwitchNode& node : nodes_.switches)
     for (size_t port = 0; port < node.object->port_count(); ++port)
       add_port(digest, node.object->counters(ShardId(0))[PortId(port)]);
-  for (const Line& line : lines_) {
+  for (const Line& line : nodes_.lines) {
     digest.add(line.delivered);
     digest.add(line.lost);
   }

@@ -11,6 +11,7 @@
 
 #include "config/experiment.h"
 #include "lab/traffic/traffic.h"
+#include "lab/world/world_options.h"
 #include "net/fault_sites.h"
 #include "net/result.h"
 #include "net/units.h"
@@ -41,6 +42,9 @@ struct LabOptions {
   // frame of a port in 2 us, has above 30,000 and ends well.
   size_t most_unread = 100'000;
   uint64_t rebase_every = 0;  // as in lab::WorldOptions
+  lab::DivisionOptions division;
+  // False: nobody looks, so that the world may run in windows; without fault sites.
+  bool watched = true;
 };
 
 struct LabResult {
@@ -50,6 +54,7 @@ struct LabResult {
   uint64_t excused = 0;  // lossless packets that found no headroom, as the peer read a pause late
   uint64_t turns = 0;
   uint64_t idle_turns = 0;  // at most in a row
+  uint64_t windows = 0;     // of time, in which partitions ran by themselves
   size_t flows = 0;
   size_t flows_ended = 0;
   std::vector<config::FaultType> faults;  // that began

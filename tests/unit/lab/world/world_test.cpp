@@ -126,6 +126,83 @@ TEST(World, IncastOfFifteenFinishesAtTheBottlenecksRate) {
   EXPECT_GT(pauses, 0u);
 }
 
+// 4 leaves, 2 spines, flows within and between racks, one line without any delay.
+struct Racks {
+  explicit Racks(DivisionOptions::Grain grain) {
+    config::Experiment experiment = one_switch(3);
+    experiment.topology.leaves = 4;
+    experiment.topology.spines = 2;
+    auto topology = build_topology(experiment);
+    topology->links.front().delay = Duration{};
+    std::vector<Flow> flows;
+    for (uint32_t i = 0; i < 12; ++i)
+      flows.push_back(
+          flow(i, (i + (i % 3 == 0 ? 1 : 5)) % 12, 300_KiB, Instant() + 1_us * (i / 2)));
+    auto made = World::create(*topology, flows, [](uint32_t, uint32_t) { return 20_us; },
+                              {.host = experiment.host, .division = {.grain = grain}});
+    world = std::move(*made);
+  }
+  std::unique_ptr<World> world;
+};
+
+void expect_same(const World& a, const World& b) {
+  EXPECT_EQ(a.digest(), b.digest());
+  EXPECT_EQ(a.now(), b.now());
+  EXPECT_EQ(a.counts().events, b.counts().events);
+  EXPECT_EQ(a.counts().packet_hops, b.counts().packet_hops);
+  EXPECT_EQ(a.counts().polls, b.counts().polls);
+  EXPECT_EQ(a.counts().host_turns, b.counts().host_turns);
+  EXPECT_EQ(a.counts().ties, b.counts().ties);
+  EXPECT_EQ(a.book().started(), b.book().started());
+}
+
+// It ends at the same instant, in a window's middle.
+TEST(World, EndsAtTheSameInstantInWindows) {
+  Racks one(DivisionOptions::Grain::one);
+  Racks racks(DivisionOptions::Grain::rack);
+  EXPECT_EQ(racks.world->partitions(),
+            5u);  // leaf 1 and spine 1 are one: nothing lies between them
+  ASSERT_TRUE(one.world->run_to_completion(Instant() + 10_ms));
+  ASSERT_TRUE(racks.world->run_to_completion(Instant() + 10_ms));
+  EXPECT_GT(racks.world->windows(), 20u);
+  EXPECT_EQ(one.world->windows(), 0u);
+  expect_same(*racks.world, *one.world);
+}
+
+struct Frames final : Watcher {
+  void on_frame(uint32_t, Step, const Packet&) override { ++frames; }
+  void on_turn(uint32_t) override {}
+  void on_instant() override {}
+  uint64_t frames = 0;
+};
+
+// Steps, an action that cuts a link, a watcher that looks for some time.
+TEST(World, GoesIntoWindowsAndOutOfThem) {
+  Racks one(DivisionOptions::Grain::one);
+  Racks nodes(DivisionOptions::Grain::node);
+  uint64_t seen[2] = {};
+  size_t at = 0;
+  for (World* world : {one.world.get(), nodes.world.get()}) {
+    world->at(Instant() + 40_us,
+              [](World& now) { now.set_link(now.line_of(0, PortId(4)), false); });
+    world->at(Instant() + 90_us, [](World& now) { now.set_link(now.line_of(0, PortId(4)), true); });
+    world->run_until(Instant() + 20_us);
+    world->run_until(Instant() + 55_us);
+    Frames frames;
+    world->set_watcher(&frames);
+    world->run_until(Instant() + 60_us);
+    world->set_watcher(nullptr);
+    seen[at++] = frames.frames;
+    world->run_until(Instant() + 70_us);
+    world->at(Instant() + 75_us, [](World& now) { now.nudge(1); });
+    world->run_until(Instant() + 2_ms);
+  }
+  EXPECT_GT(nodes.world->windows(), 20u);
+  EXPECT_GT(seen[0], 100u);
+  EXPECT_EQ(seen[1], seen[0]);
+  expect_same(*nodes.world, *one.world);
+}
+
 TEST(World, BusyPollingAddsAtMostItsPeriodAtTheSwitch) {
   WorldOptions options;
   options.poll_model = config::PollModel::busy_poll;

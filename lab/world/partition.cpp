@@ -1,0 +1,367 @@
+#include "lab/world/partition.h"
+
+#include <rte_prefetch.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "net/assert.h"
+
+namespace eddy::lab {
+namespace {
+
+constexpr Duration kBlankRetry = Duration::microseconds(1);
+
+}  // namespace
+
+template <class Queue>
+void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
+  if constexpr (kWhole) {
+    for (const Line& line : nodes_.lines)
+      if (line.up) queue_.reserve_lane(line.delay);
+    for (const Line& line : nodes_.lines) {
+      if (!line.up) continue;
+      for (const Bytes length : lengths) queue_.reserve_lane(line.rate.time_of(length));
+    }
+  }
+}
+
+template <class Queue>
+Instant Partition<Queue>::run_window(Instant start, Instant end) {
+  take_post(start);
+  Instant at = next();
+  for (; at < end; at = next()) advance(at);
+  return at;
+}
+
+template <class Queue>
+void Partition<Queue>::take_post(Instant start) {
+  if constexpr (!kWhole) {
+    queue_.move_to(start);
+    Post::Box& box = post_->taken_by(number_);
+    for (const Event& arrival : box) {
+      PacketPool::prefetch(arrival.packet);
+      queue_.push(arrival);
+    }
+    box.clear();
+  }
+}
+
+template <class Queue>
+void Partition<Queue>::advance(Instant at) {
+  ASSERT(at >= now_);
+  now_ = at;
+  constexpr int kRounds = 1'000;  // more means that a node asks for the present for ever
+  int round = 0;
+  do {
+    ASSERT(round++ < kRounds);
+    while (queue_.due(at)) dispatch(queue_.pop([this](const Event& soon) { prefetch(soon); }));
+    while (const auto place = wakes_.pop_due(at)) wake(members_[*place]);
+    take_turns();
+  } while (queue_.due(at) || wakes_.has_due(at));
+  if constexpr (kWhole)
+    if (nodes_.watcher != nullptr) [[unlikely]]
+      nodes_.watcher->on_instant();
+}
+
+// The line and, where the frame will be read, its lines.
+template <class Queue>
+inline void Partition<Queue>::prefetch(const Event& event) const {
+  rte_prefetch0(&nodes_.lines[event.target]);
+  if (event.kind == kArrival) PacketPool::prefetch(event.packet);
+}
+
+template <class Queue>
+inline void Partition<Queue>::dispatch(const Event& event) {
+  if (event.kind == kFlowStart) [[unlikely]]
+    return start_flows();
+  ++counts_.events;
+  if (event.kind <= kSentLast) return leave(event);
+  if constexpr (kWhole)
+    if (event.kind == kAction) [[unlikely]]
+      return agenda_->run_next();
+  arrive(event);
+}
+
+template <class Queue>
+void Partition<Queue>::touch(uint32_t node) {
+  if (is_busy_polled(node))
+    return wake_at(node, nodes_.switches[node].wake_at,
+                   grid_from(node, now_ + Duration::picoseconds(1)));
+  take_part(node);
+}
+
+// Wires: the shard or the NIC has put a frame on its line.
+template <class Queue>
+void Partition<Queue>::send(uint32_t index, Packet* packet, bool last) {
+  Line& line = nodes_.lines[index];
+  ++line.entered;
+  tell(index, Watcher::Step::entered, *packet);
+  const Instant sent_at = nodes_.is_switch(line.from)
+                              ? of_world(nodes_.switches[line.from], packet->sent_at)
+                              : packet->sent_at;
+  const Instant at = std::max(sent_at, now_);
+  queue_.push({at, packet, index, last ? kSentLast : kSent}, at - now_);
+}
+
+// The last bit has left: the frame flies, the sender may go on.
+template <class Queue>
+inline void Partition<Queue>::leave(const Event& event) {
+  Line& line = nodes_.lines[event.target];
+  if (line.up && !line.filtered) [[likely]]
+    fly(line, event);
+  else
+    leave_odd(line, event);
+  if (event.kind != kSentLast) return;
+  if (nodes_.is_switch(line.from)) {
+    nodes_.switches[line.from].io->complete(line.from_port);
+    return touch(line.from);
+  }
+  nodes_.host_at(line.from).line_busy = false;
+  take_part(line.from);
+}
+
+template <class Queue>
+inline void Partition<Queue>::fly(const Line& line, const Event& event) {
+  const Event arrival{now_ + line.delay, event.packet, event.target, kArrival};
+  if constexpr (!kWhole)
+    if (line.to_partition != number_) return post_->send(line.to_partition, arrival);
+  queue_.push(arrival, line.delay);
+}
+
+// The line is down, or a filter sees its frames.
+template <class Queue>
+void Partition<Queue>::leave_odd(Line& line, const Event& event) {
+  if (!line.up) return lose(line, event.packet);
+  ASSERT(kWhole);
+  const LineFilter::Verdict verdict =
+      nodes_.filters[event.target]->judge(event.target, *event.packet, now_);
+  if (verdict.lose) return lose(line, event.packet);
+  const Instant at = now_ + line.delay + verdict.extra_delay;
+  queue_.push_odd({at, event.packet, event.target, kArrival});
+  if (!verdict.duplicate) return;
+  Packet* copy = nodes_.pool->get();
+  if (copy == nullptr) return;
+  PacketPool::copy(*event.packet, *copy);
+  ++line.entered;
+  tell(event.target, Watcher::Step::entered, *copy);
+  queue_.push_odd({at, copy, event.target, kArrival});
+}
+
+template <class Queue>
+void Partition<Queue>::lose(Line& line, Packet* packet) {
+  ++line.lost;
+  tell(static_cast<uint32_t>(&line - nodes_.lines.data()), Watcher::Step::lost, *packet);
+  nodes_.pool->put(packet);
+}
+
+template <class Queue>
+inline void Partition<Queue>::arrive(const Event& event) {
+  Line& line = nodes_.lines[event.target];
+  if (!line.up) [[unlikely]]
+    return lose(line, event.packet);
+  ++line.delivered;
+  ++counts_.packet_hops;
+  tell(event.target, Watcher::Step::delivered, *event.packet);
+  if (nodes_.is_switch(line.to)) {
+    nodes_.switches[line.to].io->arrive(line.to_port, event.packet);
+    return touch(line.to);
+  }
+  if constexpr (kWhole)
+    if (Intake* intake = nodes_.host_at(line.to).intake; intake != nullptr) [[unlikely]]
+      return intake->take(event.packet);
+  deliver(line.to, event.packet);
+}
+
+template <class Queue>
+void Partition<Queue>::deliver(uint32_t node, Packet* packet) {
+  nodes_.host_at(node).nic->receive(*packet, now_);
+  nodes_.pool->put(packet);
+  take_part(node);
+}
+
+// All flows that start now; then the next start is waited for. The whole one tells the book.
+template <class Queue>
+void Partition<Queue>::start_flows() {
+  const auto start = [this](uint32_t host, uint32_t qpn, Instant) {
+    nodes_.hosts[host].nic->start(qpn, now_);
+    touch(nodes_.first_host + host);
+  };
+  if constexpr (kWhole) {
+    ++counts_.events;
+    book_.start_due(now_, start);
+  } else {
+    for (; next_flow_ < flows_.size() && book_.flows()[flows_[next_flow_]].start <= now_;
+         ++next_flow_)
+      book_.start_one(flows_[next_flow_], start);
+  }
+  plan_start();
+}
+
+template <class Queue>
+void Partition<Queue>::plan_start() {
+  Instant at = Instant::never();
+  if constexpr (kWhole)
+    at = book_.next_start();
+  else if (next_flow_ < flows_.size())
+    at = book_.flows()[flows_[next_flow_]].start;
+  if (at != Instant::never()) queue_.push_odd({at, nullptr, 0, kFlowStart});
+}
+
+template <class Queue>
+void Partition<Queue>::take_over(Instant now) {
+  now_ = now;
+  if constexpr (kWhole) {
+    for (const Instant at : agenda_->instants()) plan_action(at);
+  } else {
+    queue_.move_to(now);
+    next_flow_ = static_cast<size_t>(
+        std::lower_bound(flows_.begin(), flows_.end(), book_.started()) - flows_.begin());
+  }
+  plan_start();
+  for (const uint32_t node : members_) {
+    wakes_.set(place_of(node), nodes_.wake_at(node));
+    if (nodes_.is_switch(node)) nodes_.switches[node].io->connect(*this);
+  }
+}
+
+template <class Queue>
+void Partition<Queue>::wake(uint32_t node) {
+  nodes_.wake_at(node) = Instant::never();
+  if (!nodes_.is_switch(node)) nodes_.host_at(node).due = true;
+  take_part(node);
+}
+
+// The node's one deadline, moved forward if `at` is earlier.
+template <class Queue>
+void Partition<Queue>::wake_at(uint32_t node, Instant& planned, Instant at) {
+  if (at >= planned) return;
+  planned = at;
+  wakes_.set(place_of(node), at);
+}
+
+// The first point of the switch's polling grid that is not before `from`, with its jitter.
+template <class Queue>
+Instant Partition<Queue>::grid_from(uint32_t node, Instant from) {
+  SwitchNode& of = nodes_.switches[node];
+  const int64_t period = nodes_.options.poll_period.ps();
+  const int64_t offset = of.grid_offset.ps();
+  const int64_t points = (from.ps() - offset + period - 1) / period;
+  const int64_t jitter = nodes_.options.poll_jitter.ps();
+  const int64_t late =
+      jitter == 0 ? 0 : static_cast<int64_t>(of.jitter.next64() % static_cast<uint64_t>(jitter));
+  return std::max(Instant::at(Duration::picoseconds(offset + points * period + late)), from);
+}
+
+template <class Queue>
+void Partition<Queue>::take_turns() {
+  // A turn can touch no other node at this instant: frames take time to leave.
+  for (const uint32_t node : touched_) {
+    nodes_.touched[node] = 0;
+    if (nodes_.is_switch(node))
+      turn_switch(node);
+    else
+      turn_host(node);
+    if constexpr (kWhole)
+      if (nodes_.watcher != nullptr) [[unlikely]]
+        nodes_.watcher->on_turn(node);
+  }
+  touched_.clear();
+}
+
+template <class Queue>
+void Partition<Queue>::turn_switch(uint32_t index) {
+  SwitchNode& node = nodes_.switches[index];
+  if (node.stalled_until > now_ || is_put_off(index)) [[unlikely]]
+    return wake_at(index, node.wake_at, node.stalled_until);
+  poll(index);
+  Instant deadline = deadline_of(index);
+  if (deadline == node.wake_at) [[likely]]
+    return;
+  if (is_busy_polled(index) && deadline != Instant::never())
+    deadline = grid_from(index, std::max(deadline, now_ + Duration::picoseconds(1)));
+  node.wake_at = deadline;
+  wakes_.set(place_of(index), deadline);
+}
+
+// A fault site: the switch is polled within `latest`, and then for sure.
+template <class Queue>
+inline bool Partition<Queue>::is_put_off(uint32_t index) {
+  SwitchNode& node = nodes_.switches[index];
+  if (node.stalled_until == now_ || !nodes_.sites.fires(FaultSite::poll_late)) return false;
+  node.stalled_until = now_ + nodes_.options.latest / 2;
+  return true;
+}
+
+template <class Queue>
+inline Instant Partition<Queue>::deadline_of(uint32_t index) {
+  SwitchNode& node = nodes_.switches[index];
+  if (node.io->waiting() != 0) return now_;
+  const Instant deadline = of_world(node, node.shard->next_deadline());
+  if (deadline <= now_ || deadline == Instant::never()) return deadline;
+  if (!nodes_.sites.fires(FaultSite::timers_together)) return deadline;
+  const int64_t step = (nodes_.options.latest / 2).ps() + 1;
+  return Instant::at(Duration::picoseconds((deadline.ps() + step - 1) / step * step));
+}
+
+template <class Queue>
+void Partition<Queue>::poll(uint32_t index) {
+  SwitchNode& node = nodes_.switches[index];
+  node.io->begin(now_);
+  node.shard->poll(*node.io, of_switch(node, now_));
+  node.io->end();
+  ++counts_.polls;
+  if (kHasFaultSites && nodes_.options.rebase_every != 0 &&
+      ++node.polls % nodes_.options.rebase_every == 0)
+    move_clock(node);
+}
+
+template <class Queue>
+void Partition<Queue>::move_clock(SwitchNode& node) {
+  const Rebase rebase(node.rebased ? Rebase::Way::back : Rebase::Way::forward);
+  node.object->rebase(rebase);
+  node.clock_ahead -= rebase.back();
+  node.rebased = !node.rebased;
+}
+
+template <class Queue>
+void Partition<Queue>::turn_host(uint32_t index) {
+  HostNode& host = nodes_.host_at(index);
+  host::Nic& nic = *host.nic;
+  ++counts_.host_turns;
+  if (std::exchange(host.due, false)) nic.on_timers(now_);
+  if (!host.line_busy) transmit(host);
+  if (!nic.completions().empty()) [[unlikely]] {
+    for (const host::Completion& completion : nic.completions()) {
+      if constexpr (kWhole)
+        book_.finish(completion);
+      else
+        completions_.push_back(completion);
+    }
+    nic.clear_completions();
+  }
+  const Instant deadline =
+      host.blank_missing ? std::min(nic.next_deadline(), now_ + kBlankRetry) : nic.next_deadline();
+  if (deadline == host.wake_at) return;
+  host.wake_at = deadline;
+  wakes_.set(place_of(index), deadline);
+}
+
+template <class Queue>
+void Partition<Queue>::transmit(HostNode& host) {
+  Packet* blank = nodes_.pool->get();
+  host.blank_missing = blank == nullptr;
+  if (blank == nullptr) [[unlikely]] {
+    ++counts_.blank_missing;
+    return;
+  }
+  if (!host.nic->transmit(*blank, now_)) return nodes_.pool->put(blank);
+  host.line_busy = true;
+  blank->sent_at = now_ + host.rate.time_of(Bytes(blank->wire_len + host.line_overhead));
+  send(host.line, blank, true);
+}
+
+template class Partition<EventQueue>;
+template class Partition<Wheel>;
+
+}  // namespace eddy::lab

@@ -1,0 +1,168 @@
+// Partition: nodes of a world that run together, with a clock and events of their own.
+//
+// A world is one partition that holds all of its nodes (Whole: its queue is EventQueue), or many
+// that meet only through lines of some length, and run in windows of time one after the other
+// (Part: its queue is a Wheel, see windows.h). Both do the same with the same events. Only the
+// whole one knows filters, intakes, watchers, fault sites and the agenda: they need to see all
+// nodes at one instant. Owner: the world or its windows; one thread. Cost: about two polls a hop.
+// Source: architecture, section 3.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "host/nic.h"
+#include "lab/world/agenda.h"
+#include "lab/world/event_queue.h"
+#include "lab/world/flow_book.h"
+#include "lab/world/nodes.h"
+#include "lab/world/post.h"
+#include "lab/world/wheel.h"
+#include "net/deadlines.h"
+#include "net/units.h"
+
+namespace eddy::lab {
+
+template <class Queue>
+class Partition final : public Wires {
+ public:
+  static constexpr bool kWhole = std::is_same_v<Queue, EventQueue>;
+
+  struct Setup {
+    Nodes& nodes;
+    FlowBook& book;
+    Agenda* agenda = nullptr;  // whole
+    Post* post = nullptr;      // part
+    uint16_t number = 0;
+    std::vector<uint32_t> members;  // nodes; each one's place in it is in Nodes::places
+  };
+  template <class... OfQueue>
+  explicit Partition(Setup setup, OfQueue&&... of_queue)
+      : nodes_(setup.nodes),
+        book_(setup.book),
+        agenda_(setup.agenda),
+        post_(setup.post),
+        number_(setup.number),
+        members_(std::move(setup.members)),
+        queue_(std::forward<OfQueue>(of_queue)...),
+        wakes_(members_.size()) {
+    touched_.reserve(members_.size());
+  }
+  Partition(const Partition&) = delete;
+  Partition& operator=(const Partition&) = delete;
+
+  // The next instant at which something happens.
+  Instant next() const { return std::min(queue_.next(), wakes_.next()); }
+  Instant now() const { return now_; }
+  void set_now(Instant now) { now_ = now; }
+  // Nodes wait for a turn, and not for an instant.
+  bool has_touched() const { return !touched_.empty(); }
+  // One instant: all its events, then a turn for every node that they touched.
+  void advance(Instant at);
+  // Part: takes what has come, then every instant of its own before `end`; none is before `start`.
+  // Returns the next one.
+  Instant run_window(Instant start, Instant end);
+
+  // Whole: what others do at this instant.
+  void touch(uint32_t node);
+  void take_part(uint32_t node) {
+    if (nodes_.touched[node] != 0) return;
+    nodes_.touched[node] = 1;
+    touched_.push_back(node);
+  }
+  void turn_switch(uint32_t node);
+  void poll(uint32_t node);
+  void deliver(uint32_t node, Packet* packet);
+  void send(uint32_t line, Packet* packet, bool last) override;
+  // A lane for the delay of each line, and for each of these lengths at its speed.
+  void reserve_lanes(std::span<const Bytes> lengths);
+  void plan_action(Instant at) { queue_.push_odd({at, nullptr, 0, kAction}); }
+
+  // Part: flows whose sender is here, by their numbers.
+  void add_flow(uint32_t flow) { flows_.push_back(flow); }
+  std::span<const host::Completion> completions() const { return completions_; }
+  void clear_completions() { completions_.clear(); }
+  const WorldCounts& counts() const { return counts_; }
+
+  // The nodes go over to another partition: gives frames that are on their way to
+  // `frame(event)`, in the order of time, and forgets everything else.
+  template <class Frame>
+  void hand_over(Frame frame) {
+    if constexpr (!kWhole) take_post(now_);
+    while (!queue_.empty()) {
+      const Event event = queue_.pop();
+      if (event.kind <= kArrival) frame(event);
+    }
+    for (uint32_t place = 0; place < members_.size(); ++place) wakes_.cancel(place);
+  }
+  // The nodes come from another partition, at `now`; their frames follow.
+  void take_over(Instant now);
+  void take_frame(const Event& event) { queue_.push_odd(event); }
+  // Its last bit has left; else it is still its sender's.
+  static bool is_flying(const Event& event) { return event.kind == kArrival; }
+
+ private:
+  enum Kind : uint32_t { kSent, kSentLast, kArrival, kFlowStart, kAction };
+
+  uint32_t place_of(uint32_t node) const { return kWhole ? node : nodes_.places[node]; }
+  void take_post(Instant start);
+  void dispatch(const Event& event);
+  void prefetch(const Event& event) const;
+  void leave(const Event& event);
+  void leave_odd(Line& line, const Event& event);
+  void fly(const Line& line, const Event& event);
+  void lose(Line& line, Packet* packet);
+  void arrive(const Event& event);
+  void start_flows();
+  void plan_start();
+  void take_turns();
+  bool is_put_off(uint32_t node);
+  Instant deadline_of(uint32_t node);
+  void move_clock(SwitchNode& node);
+  void turn_host(uint32_t node);
+  void transmit(HostNode& host);
+  void wake(uint32_t node);
+  void wake_at(uint32_t node, Instant& planned, Instant at);
+  Instant grid_from(uint32_t node, Instant from);
+  bool is_busy_polled(uint32_t node) const {
+    return nodes_.options.poll_model == config::PollModel::busy_poll && nodes_.is_switch(node);
+  }
+  void tell(uint32_t line, Watcher::Step step, const Packet& packet) {
+    if constexpr (kWhole)
+      if (nodes_.watcher != nullptr) [[unlikely]]
+        nodes_.watcher->on_frame(line, step, packet);
+  }
+  // By the clock of the switch, which the world's own is compared to.
+  static Instant of_switch(const SwitchNode& node, Instant at) {
+    return kHasFaultSites ? at + node.clock_ahead : at;
+  }
+  static Instant of_world(const SwitchNode& node, Instant at) {
+    return kHasFaultSites && at != Instant::never() ? at - node.clock_ahead : at;
+  }
+
+  Nodes& nodes_;
+  FlowBook& book_;
+  Agenda* const agenda_;
+  Post* const post_;
+  const uint16_t number_;
+  const std::vector<uint32_t> members_;
+  Instant now_;
+  Queue queue_;
+  Deadlines wakes_;  // by place
+  std::vector<uint32_t> touched_;
+  std::vector<uint32_t> flows_;
+  size_t next_flow_ = 0;  // of flows_
+  std::vector<host::Completion> completions_;
+  WorldCounts counts_;
+};
+
+using Whole = Partition<EventQueue>;
+using Part = Partition<Wheel>;
+
+extern template class Partition<EventQueue>;
+extern template class Partition<Wheel>;
+
+}  // namespace eddy::lab

@@ -1,0 +1,59 @@
+// Windows: the partitions of a world that is divided, and their way through time.
+//
+// In a window [t, t + L), where L is the least delay of a line between two partitions, each one
+// runs all of its own events before the next one does. What it sends to others arrives at t + L or
+// later, so nobody can tell in which order they ran, and a run is the same as with one partition.
+// What it brings: the state of a rack stays in the cache for hundreds of packets. Owner: the world;
+// one thread. Bounds: room for what lines can carry is taken at construction. Cost: a look at every
+// partition a window. Source: architecture, section 3; decision 0029.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lab/world/division.h"
+#include "lab/world/flow_book.h"
+#include "lab/world/nodes.h"
+#include "lab/world/partition.h"
+#include "lab/world/post.h"
+#include "net/units.h"
+
+namespace eddy::lab {
+
+class Windows {
+ public:
+  // Nodes, lines and flows of the book are complete.
+  Windows(Nodes& nodes, FlowBook& book, const Division& division);
+
+  Duration length() const { return length_; }
+  size_t partitions() const { return parts_.size(); }
+  Instant next() const { return next_; }
+  uint64_t count() const { return count_; }  // that were run
+  // Of the partition that is ahead.
+  Instant now() const;
+  // Windows, one after the other, of what happens before `end`. With `to_completion` they end where
+  // some instant of the next one could see the end of the last flow.
+  void run(Instant end, bool to_completion);
+  void add_counts(WorldCounts& counts) const;
+
+  // All nodes with their frames and timers, between two instants.
+  void take_over(Whole& whole);
+  void hand_over(Whole& whole);
+
+ private:
+  Part& part_of(uint32_t node) { return *parts_[partition_of_[node]]; }
+  void make_parts(size_t partitions);
+
+  Nodes& nodes_;
+  FlowBook& book_;
+  const std::vector<uint16_t> partition_of_;  // by node
+  const Duration length_;
+  Post post_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  Instant next_ = Instant::never();
+  uint64_t count_ = 0;
+};
+
+}  // namespace eddy::lab

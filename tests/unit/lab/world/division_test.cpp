@@ -1,0 +1,88 @@
+#include "lab/world/division.h"
+
+#include <gtest/gtest.h>
+
+#include "lab/fabric/build_topology.h"
+
+namespace eddy::lab {
+namespace {
+
+using namespace eddy::literals;
+using Grain = DivisionOptions::Grain;
+
+Topology leaf_spine(int leaves, Duration host_delay, Duration fabric_delay) {
+  config::Experiment experiment;
+  experiment.topology.leaves = leaves;
+  experiment.topology.spines = leaves;
+  experiment.topology.hosts_per_leaf = 2;
+  experiment.topology.host_delay = host_delay;
+  experiment.topology.fabric_delay = fabric_delay;
+  auto built = build_topology(experiment);
+  return std::move(*built);
+}
+
+TEST(Division, ARackIsALeafWithItsHosts) {
+  const Topology topology = leaf_spine(2, 100_ns, 1_us);
+  const Division division = divide(topology, {.grain = Grain::rack});
+  EXPECT_EQ(division.partitions, 4u);
+  EXPECT_EQ(division.window, 1_us);
+  EXPECT_EQ(division.partition_of, (std::vector<uint16_t>{0, 1, 2, 3, 0, 0, 1, 1}));
+}
+
+TEST(Division, ByNodeLinesOfHostsCountToo) {
+  const Topology topology = leaf_spine(2, 100_ns, 1_us);
+  const Division division = divide(topology, {.grain = Grain::node});
+  EXPECT_EQ(division.partitions, 8u);
+  EXPECT_EQ(division.window, 100_ns);
+  EXPECT_EQ(divide(topology, {.grain = Grain::node, .longest = 30_ns}).window, 30_ns);
+}
+
+TEST(Division, WhatMeetsThroughShortLinesIsOne) {
+  Topology topology = leaf_spine(3, 2_us, 1_us);
+  for (Topology::Link& link : topology.links)  // leaf 1 and leaf 2 are near spine 1
+    if (link.b.switch_index == 3 && link.a.switch_index < 2) link.delay = 50_ns;
+  const Division division = divide(topology, {.grain = Grain::node, .shortest = 1_us});
+  EXPECT_EQ(division.partition_of, (std::vector<uint16_t>{0, 0, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(division.window, 1_us);
+  EXPECT_EQ(divide(topology, {.grain = Grain::node}).window, 50_ns);
+  EXPECT_EQ(divide(topology, {.grain = Grain::node, .shortest = 3_us}).partitions, 1u);
+}
+
+TEST(Division, NeighboursByNumberGoTogether) {
+  const Topology topology = leaf_spine(3, 1_us, 1_us);
+  const Division division = divide(topology, {.grain = Grain::rack, .together = 2});
+  EXPECT_EQ(division.partition_of, (std::vector<uint16_t>{0, 0, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1}));
+}
+
+TEST(Division, ALineWithoutDelayDividesNothing) {
+  const Topology topology = leaf_spine(2, 1_us, Duration{});
+  EXPECT_EQ(divide(topology, {.grain = Grain::rack}).partitions, 1u);
+}
+
+// Small fabrics and short windows are not worth it.
+TEST(Division, AutomaticWeighsWhatAWindowBrings) {
+  EXPECT_EQ(divide(leaf_spine(2, 1_us, 1_us), {}).partitions, 1u);
+  EXPECT_EQ(divide(leaf_spine(8, 2_us, 4_us), {}).partitions, 16u);
+  EXPECT_EQ(divide(leaf_spine(8, 10_ns, 10_ns), {}).partitions, 1u);
+  EXPECT_EQ(divide(leaf_spine(8, 2_us, 4_us), {.grain = Grain::one}).partitions, 1u);
+}
+
+TEST(Division, WhatNoLineJoinsHasWindowsToo) {
+  Topology topology = leaf_spine(2, 1_us, 1_us);
+  topology.links.clear();
+  const Division division = divide(topology, {.grain = Grain::rack});
+  EXPECT_EQ(division.partitions, 4u);
+  EXPECT_EQ(division.window, 1'000_us);
+}
+
+Division whole(const Topology& topology) {
+  return divide(topology, {.grain = Grain::one});
+}
+
+TEST(Division, OneHasEveryNode) {
+  const Topology topology = leaf_spine(4, 1_us, 1_us);
+  EXPECT_EQ(whole(topology).partition_of, std::vector<uint16_t>(16));
+}
+
+}  // namespace
+}  // namespace eddy::lab

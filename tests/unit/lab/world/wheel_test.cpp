@@ -1,0 +1,74 @@
+// The wheel gives what a sorted list gives, for events near, far and of one instant.
+#include "lab/world/wheel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "net/random.h"
+
+namespace eddy::lab {
+namespace {
+
+using namespace eddy::literals;
+
+Event event_at(Duration at, uint32_t target) {
+  return {Instant() + at, nullptr, target, target % 3};
+}
+
+TEST(Wheel, IsEmptyAtFirstAndAtTheEnd) {
+  Wheel wheel(2_us, 4);
+  EXPECT_TRUE(wheel.empty());
+  EXPECT_EQ(wheel.next(), Instant::never());
+  EXPECT_FALSE(wheel.due(Instant() + 1_ms));
+  wheel.push(event_at(10_ns, 7));
+  EXPECT_FALSE(wheel.due(Instant() + 9_ns));
+  EXPECT_TRUE(wheel.due(Instant() + 10_ns));
+  EXPECT_EQ(wheel.pop().target, 7u);
+  EXPECT_TRUE(wheel.empty());
+}
+
+TEST(Wheel, KeepsTheOrderOfOneInstant) {
+  Wheel wheel(2_us, 4);
+  for (uint32_t i = 0; i < 20; ++i) wheel.push(event_at(i % 2 == 0 ? 5_ns : 6_ns, i));
+  for (uint32_t i = 0; i < 20; i += 2) EXPECT_EQ(wheel.pop().target, i);
+  for (uint32_t i = 1; i < 20; i += 2) EXPECT_EQ(wheel.pop().target, i);
+}
+
+// As partitions use it: windows, each with events that what happens in it makes, near and far.
+TEST(Wheel, GivesWhatASortedListGives) {
+  RandomStream random(1, 0, 0);
+  Wheel wheel(2_us, 16);
+  std::vector<Event> expected;
+  uint32_t made = 0, far = 0, taken = 0;
+  const auto make = [&](Instant from) {
+    const bool is_far = random.below(16) == 0;
+    far += is_far ? 1 : 0;
+    const Duration ahead = Duration::picoseconds(random.below(is_far ? 900'000'000 : 1'900'000));
+    const Event event{from + ahead, nullptr, made, made % 4};
+    ++made;
+    wheel.push(event);
+    const auto later = [](const Event& a, const Event& b) { return a.at < b.at; };
+    expected.insert(std::upper_bound(expected.begin(), expected.end(), event, later), event);
+  };
+  for (Instant start; made < 20'000; start = start + 1_us) {
+    wheel.move_to(start);
+    for (uint32_t i = random.below(40); i > 0; --i) make(start);
+    while (wheel.next() < start + 1_us) {
+      const Event event = wheel.pop();
+      ASSERT_EQ(event.at, expected.front().at);
+      ASSERT_EQ(event.target, expected.front().target);
+      ASSERT_EQ(event.kind, expected.front().kind);
+      expected.erase(expected.begin());
+      ++taken;
+      if (random.below(3) == 0) make(event.at);
+    }
+    ASSERT_EQ(wheel.next(), expected.empty() ? Instant::never() : expected.front().at);
+  }
+  EXPECT_GT(far, 100u);
+  EXPECT_GT(taken, 15'000u);
+}
+
+}  // namespace
+}  // namespace eddy::lab
