@@ -113,6 +113,23 @@ class Eddyhost(WithSwitches):
         for key in ("trace_digest", "config_hash", "flows_total", "bdp_bytes"):
             self.assertEqual(real[key], virtual[key], key)
 
+    def test_flows_end_by_every_law_of_hosts(self):
+        """Every packet that waits is marked: with swift nobody is notified of it, and a selective ACK is 12 octets longer."""
+        marking = "wred:\n  default: {kmin: 1kB, kmax: 2kB, pmax: 1}"
+        self.file.write_text(EXPERIMENT.replace("wred:\n  default: {kmin: 5kB, kmax: 200kB, pmax: 0.01}", marking), encoding="utf-8")
+        self.start_switches()
+        for key, law in (("congestion_control", "swift"), ("recovery", "selective_ack"), ("entropy", "flowbender")):
+            with self.subTest(law=law):
+                done = self.eddyhost("--set", f"host.{key}={law}", "--set", "run.duration=1ms", "--out", self.directory / law)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                real = json.loads((self.directory / law / "hosts/ci/only/seed1/run.json").read_text())["run"]
+                self.assertEqual((real["flows"], real["unfinished"], real["lossless_drops"]), (4, 0, 0), real)
+                counted = {name[4:]: count for name, count in real["counters"].items() if name.startswith("nic_")}
+                self.assertEqual(counted["rx_cnp_packets"] > 0, law != "swift", counted)
+                data = 4 * (100_000 + 16) + 58 * counted["rx_data_packets"]  # with the RETH of each flow's first packet
+                acks = counted["rx_bytes"] - data - 74 * counted["rx_cnp_packets"]
+                self.assertEqual(acks, (74 if law == "selective_ack" else 62) * counted["rx_ack_packets"], counted)
+
     def test_its_log_is_json_where_that_is_asked_for(self):
         self.start_switches()
         done = self.eddyhost("--json-log")
