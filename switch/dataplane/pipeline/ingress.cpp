@@ -1,7 +1,5 @@
 #include "switch/dataplane/pipeline/ingress.h"
 
-#include <rte_prefetch.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -13,14 +11,8 @@
 namespace eddy {
 namespace {
 
-constexpr size_t kPrefetchAhead = 4;
 constexpr uint8_t kFirstNdType = 133;  // ICMPv6: router solicitation
 constexpr uint8_t kLastNdType = 137;   // redirect
-
-void prefetch(Packet* packet) {
-  rte_prefetch0(packet->data());
-  rte_prefetch0(packet);
-}
 
 bool is_to(const uint8_t* frame, const MacAddress& mac) {
   const uint8_t* octets = mac.octets.data();
@@ -35,13 +27,6 @@ bool serves_vlan(const ParsedFrame& frame, const PortSettings& settings) {
          frame.kind == FrameKind::lldp || frame.kind == FrameKind::link_local;
 }
 
-void gather(const Packet& packet, PlainBurst& burst) {
-  burst.octets += packet.wire_len;
-  burst.flags = static_cast<uint16_t>(burst.flags | packet.flags);
-  burst.pgs = static_cast<uint8_t>(burst.pgs | 1u << packet.pg.index());
-  burst.queues = static_cast<uint8_t>(burst.queues | 1u << packet.queue.index());
-}
-
 bool is_neighbor_discovery(const Packet& packet, const ParsedFrame& frame) {
   const uint32_t type_at = frame.l2_len + frame.l3_len;
   if (frame.kind != FrameKind::ipv6 || frame.l4_protocol != kProtocolIcmpv6) return false;
@@ -53,83 +38,128 @@ bool is_neighbor_discovery(const Packet& packet, const ParsedFrame& frame) {
 }  // namespace
 
 void Ingress::run() {
-  std::array<Packet*, kBurst> burst;
+  Burst burst;
   for (;;) {
     const Received received = context_.io->receive(burst);
     if (received.count == 0) return;
-    process(received, {burst.data(), received.count});
+    process(received, burst);
     if (received.last) return;
   }
 }
 
 // Called from one place; left to itself the compiler keeps it apart.
-[[gnu::always_inline]] inline void Ingress::process(const Received& received,
-                                                    std::span<Packet* const> packets) {
-  const Source source{context_.settings(received.port), buffer_.discarding(received.port)};
-  const int64_t backlog = buffer_.note_backlog(received);
-  for (size_t i = 0; i < std::min(kPrefetchAhead, packets.size()); ++i) prefetch(packets[i]);
-  std::array<Packet*, kBurst> accepted;
-  PlainBurst burst{.backlog = backlog};
-  size_t count = 0;
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < packets.size(); ++i) {
-    if (i + kPrefetchAhead < packets.size()) prefetch(packets[i + kPrefetchAhead]);
-    Packet* packet = packets[i];
-    packet->ingress_port = received.port;
-    packet->charged_bytes = 0;
-    packet->pg = PriorityGroupId::none();
-    bytes += packet->wire_len;
-    accepted[count] = packet;
-    if (accept(packet, source)) {
-      ++count;
-      gather(*packet, burst);
-    }
-    if (relay_.packet != nullptr) [[unlikely]] {
-      relay({accepted.data(), count}, burst);
-      count = 0;
-      burst = {.backlog = backlog};
-    }
-  }
-  const MacControl apart = std::exchange(mac_control_, {});
-  context_.count(received.port, PortCounter::rx_packets, packets.size() - apart.packets);
-  context_.count(received.port, PortCounter::rx_bytes, bytes - apart.bytes);
-  services_.agents.tell();
-  context_.stats.received += static_cast<uint32_t>(packets.size());
-  if (count != 0) forward({accepted.data(), count}, burst);
+[[gnu::always_inline]] inline void Ingress::process(const Received& received, Burst& burst) {
+  const Source source{received.port, context_.settings(received.port),
+                      buffer_.discarding(received.port), buffer_.note_backlog(received)};
+  const bool long_way = context_.fires(FaultSite::long_way);
+  if (source.settings.takes_untagged && source.discarded_pgs == 0 && !long_way) [[likely]]
+    process_by<Way::ipv4_first>({burst.data(), received.count}, source);
+  else
+    process_apart({burst.data(), received.count}, source, long_way);
 }
 
-inline void Ingress::forward(std::span<Packet* const> packets, const PlainBurst& burst) {
+// Of a port that is down or wants a VLAN's tag, or one with a storm.
+[[gnu::noinline]] void Ingress::process_apart(std::span<Packet*> packets, const Source& source,
+                                              bool long_way) {
+  if (source.settings.admin_up && source.discarded_pgs == 0 && !long_way)
+    process_by<Way::other_kinds>(packets, source);
+  else
+    process_by<Way::long_way>(packets, source);
+}
+
+// Frames are accepted in their order, those by the long way among the others, and what is accepted
+// goes on together: it is as if all had gone the long way. What is not leaves the burst.
+template <Ingress::Way kWay>
+[[gnu::always_inline]] inline void Ingress::process_by(std::span<Packet*> packets,
+                                                       const Source& source) {
+  const ShortWay way = short_way(source);
+  Gathered gathered;
+  uint64_t octets_apart = 0;  // received, and not in `gathered`
+  Packet** first = packets.data();
+  Packet** end = first + packets.size();
+  for (Packet** at = first; at != end;) {
+    if (kWay == Way::ipv4_first) at += way.take_ipv4({at, end}, gathered);
+    if (at == end) break;
+    if (kWay != Way::long_way) at += take_others({at, end}, way, gathered);
+    if (at == end) break;
+    const uint32_t wire_len = (*at)->wire_len;
+    if (accept(*at, source)) {
+      gathered.add(**at++);
+      continue;
+    }
+    octets_apart += wire_len;
+    if (relay_.packet != nullptr) {
+      relay({first, at}, gathered, source);
+      octets_apart += gathered.octets();
+      gathered = {};
+      first = at;
+    }
+    end = std::copy(at + 1, end, at);
+  }
+  count_received(source.port, packets.size(), gathered.octets() + octets_apart);
+  services_.agents.tell();
+  if (first != end) forward({first, end}, gathered, source);
+}
+
+inline ShortWay Ingress::short_way(const Source& source) const {
+  return {source.port, source.settings, context_.snapshot->heads[source.port.index()],
+          *context_.routes};
+}
+
+// As many of the first as are UDP over IPv6, tagged or with a shim.
+[[gnu::noinline]] size_t Ingress::take_others(std::span<Packet* const> packets, const ShortWay& way,
+                                              Gathered& gathered) {
+  size_t count = 0;
+  for (Packet* packet : packets) {
+    if (!way.take_other(packet, gathered)) break;
+    if (packet->has(kPacketShim)) services_.agents.arrived(*packet, kEthernetHeader);
+    ++count;
+  }
+  return count;
+}
+
+void Ingress::count_received(PortId port, uint64_t packets, uint64_t octets) {
+  const MacControl apart = std::exchange(mac_control_, {});
+  context_.count(port, PortCounter::rx_packets, packets - apart.packets);
+  context_.count(port, PortCounter::rx_bytes, octets - apart.bytes);
+  context_.stats.received += static_cast<uint32_t>(packets);
+}
+
+inline void Ingress::forward(std::span<Packet* const> packets, const Gathered& gathered,
+                             const Source& source) {
+  const PlainBurst burst = gathered.over(packets, source.backlog);
   if ((burst.flags & kPacketLastHop) != 0) [[unlikely]]
     return services_.forwarder.forward(packets, burst.backlog);
-  look_up(*context_.routes, packets);
+  if (context_.routes->uses_fib4()) [[unlikely]]
+    look_up(*context_.routes, packets);
   services_.forwarder.forward_plain(packets, burst);
 }
 
-inline bool Ingress::accept(Packet* packet, const Source& source) {
-  ParsedFrame frame;
-  if (parse_plain_udp(packet->data(), packet->data_len(), packet->wire_len, frame) &&
-      source.settings.takes_untagged) [[likely]]
-    return accept_ip(packet, frame, source);
-  return accept_slowly(packet, source);
-}
-
 // Behind those of its port that came before, as its echo proves that they are on their way.
-void Ingress::relay(std::span<Packet* const> before, const PlainBurst& burst) {
+void Ingress::relay(std::span<Packet* const> before, const Gathered& gathered,
+                    const Source& source) {
   services_.agents.tell();
-  if (!before.empty()) forward(before, burst);
+  if (!before.empty()) forward(before, gathered, source);
   services_.forwarder.relay(std::exchange(relay_.packet, nullptr), relay_.set);
 }
 
-bool Ingress::accept_slowly(Packet* packet, const Source& source) {
+// The long way.
+[[gnu::noinline]] bool Ingress::accept(Packet* packet, const Source& source) {
+  packet->ingress_port = source.port;
+  packet->charged_bytes = 0;
+  packet->pg = PriorityGroupId::none();
   if (!source.settings.admin_up) return refuse(packet, DropReason::port_disabled);
   ParsedFrame frame;
   const ParseVerdict verdict = parse_packet(*packet, frame);
   if (verdict != ParseVerdict::ok) return refuse(packet, drop_reason_of(verdict));
   if (!serves_vlan(frame, source.settings)) return refuse(packet, DropReason::vlan_not_served);
-  if (frame.kind == FrameKind::ipv4 || frame.kind == FrameKind::ipv6)
-    return accept_ip(packet, frame, source);
-  serve(packet, frame, source.settings);
-  return false;
+  if (frame.kind != FrameKind::ipv4 && frame.kind != FrameKind::ipv6) {
+    serve(packet, frame, source.settings);
+    return false;
+  }
+  if (!accept_ip(packet, frame, source)) return false;
+  look_up(*context_.routes, {&packet, 1});
+  return true;
 }
 
 bool Ingress::refuse(Packet* packet, DropReason reason) {
@@ -137,7 +167,7 @@ bool Ingress::refuse(Packet* packet, DropReason reason) {
   return false;
 }
 
-inline bool Ingress::accept_ip(Packet* packet, const ParsedFrame& frame, const Source& source) {
+bool Ingress::accept_ip(Packet* packet, const ParsedFrame& frame, const Source& source) {
   const PortSettings& settings = source.settings;
   const PortClasses& classes = *settings.classes;
   const bool by_pcp = (frame.flags & kPacketTagged) != 0 && settings.pcp_trusted;

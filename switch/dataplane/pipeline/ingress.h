@@ -1,8 +1,9 @@
 // Ingress: reads bursts, sends control frames to whom they concern, parses and classifies the rest.
 //
-// What is not IP to forward ends here: consumed by a service of the switch, or dropped and counted
-// by its verdict. Owner: the shard. Cost: the parser and two table look-ups a packet. Source:
-// architecture, section 4; reference C.8.
+// Whole UDP datagrams go the short way (short_way.h), every other frame the long one, by the
+// parser; both leave the same packet. What is not IP to forward ends here: consumed by a service of
+// the switch, or dropped and counted by its verdict. Owner: the shard. Source: architecture,
+// section 4; reference C.8; docs/adr/0030.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 #include "switch/dataplane/paths/path_warnings.h"
 #include "switch/dataplane/pipeline/forwarder.h"
 #include "switch/dataplane/pipeline/pause_control.h"
+#include "switch/dataplane/pipeline/short_way.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/shard_context.h"
 
@@ -51,21 +53,30 @@ class Ingress {
   void run();
 
  private:
+  using Burst = std::array<Packet*, kBurst>;
   struct Source {  // of the burst in hand
+    PortId port;
     const PortSettings& settings;
     uint8_t discarded_pgs;
+    int64_t backlog;
   };
-  void process(const Received& received, std::span<Packet* const> packets);
+  enum class Way : uint8_t { ipv4_first, other_kinds, long_way };
+  void process(const Received& received, Burst& burst);
+  void process_apart(std::span<Packet*> packets, const Source& source, bool long_way);
+  template <Way kWay>
+  void process_by(std::span<Packet*> packets, const Source& source);
+  ShortWay short_way(const Source& source) const;
+  size_t take_others(std::span<Packet* const> packets, const ShortWay& way, Gathered& gathered);
+  void count_received(PortId port, uint64_t packets, uint64_t octets);
   // True: an IP packet to forward, its Packet line filled in.
   bool accept(Packet* packet, const Source& source);
   bool accept_ip(Packet* packet, const ParsedFrame& frame, const Source& source);
-  bool accept_slowly(Packet* packet, const Source& source);
   bool accept_unusual(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
   void serve(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
   void mac_control(Packet* packet);
   bool refuse(Packet* packet, DropReason reason);
-  void forward(std::span<Packet* const> packets, const PlainBurst& burst);
-  void relay(std::span<Packet* const> before, const PlainBurst& burst);
+  void forward(std::span<Packet* const> packets, const Gathered& gathered, const Source& source);
+  void relay(std::span<Packet* const> before, const Gathered& gathered, const Source& source);
 
   ShardContext& context_;
   IngressBuffer& buffer_;

@@ -111,15 +111,19 @@ void RouteTable::Ranges<Key>::finish() {
            1;
   };
   if (count > 1) {  // the first interval begins at 0, the index where the second does
-    lowest = starts[1];
-    while ((static_cast<Key>(starts.back() - lowest) >> shift) >= kMaxSlots) ++shift;
-    const auto slots = static_cast<size_t>(static_cast<Key>(starts.back() - lowest) >> shift);
+    lowest = top_of(starts[1]);
+    const auto range = static_cast<Top>(top_of(starts.back()) - lowest);
+    while ((range >> shift) >= kMaxSlots) ++shift;
+    slots = static_cast<uint32_t>(range >> shift);
     size_t most = 1;
     for (size_t slot = 0; slot < slots; ++slot) {  // the last one has no end: not in the index
-      const Key begin = static_cast<Key>(lowest + (static_cast<Key>(slot) << shift));
-      first.push_back(static_cast<uint32_t>(interval_of(begin)));
-      const Key last = static_cast<Key>(begin + ((Key{1} << shift) - 1));
-      most = std::max(most, interval_of(last) - first.back() + 1);
+      const auto top = static_cast<Top>(lowest + (static_cast<Top>(slot) << shift));
+      const Key begin = static_cast<Key>(top) << kBelowTop;
+      const Key last = static_cast<Key>(begin + ((Key{1} << (shift + kBelowTop)) - 1));
+      const size_t first = interval_of(begin);
+      const size_t count_there = interval_of(last) - first + 1;
+      index.push_back(static_cast<uint32_t>(count_there == 1 ? kAlone | targets[first] : first));
+      most = std::max(most, count_there);
     }
     crowd = std::bit_ceil(most);
   }
@@ -215,8 +219,7 @@ void RouteTable::lookup(std::span<const uint32_t> destinations, uint16_t* target
   for (size_t i = 0; i < destinations.size(); ++i) targets[i] = static_cast<uint16_t>(found[i]);
 }
 
-uint16_t RouteTable::lookup6(const uint8_t* destination) const {
-  if (fib6_ == nullptr) return ranges6_.find(key_of(destination));
+uint16_t RouteTable::lookup_in_fib6(const uint8_t* destination) const {
   uint8_t key[1][16];
   std::memcpy(key[0], destination, 16);
   uint64_t found = kNoRoute;

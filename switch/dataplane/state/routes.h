@@ -4,11 +4,11 @@
 // A target names the destination leaf and, on that leaf, the port; so one table serves every switch
 // of a fabric: a switch whose own leaf id matches uses the port, any other sends to the leaf's path
 // set. Two engines stand behind one interface: `ranges` flattens the prefixes into disjoint
-// intervals, finds the part of them where the key lies by an index over their common range, and
-// searches that without branches (a few KiB); `fib` is rte_fib / rte_fib6 (32 MiB
-// and more, needs an EAL). `automatic` takes fib above kRangePrefixes. Threads: any. Cost: ranges
-// log2(intervals that share a slot of the index) steps: 0 or 1 where prefixes are of one length.
-// Source: architecture, section 6.
+// intervals and has an index over their common range, by the first 64 bits of an address: a slot of
+// the index that lies in one interval holds that one's target, any other says where to search,
+// without branches (a few KiB); `fib` is rte_fib / rte_fib6 (32 MiB and more, needs an EAL).
+// `automatic` takes fib above kRangePrefixes. Threads: any. Cost: ranges one look into the index,
+// or log2(intervals of the most crowded slot) steps more. Source: architecture, section 6.
 #pragma once
 
 #include <rte_fib.h>
@@ -18,9 +18,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "net/addresses.h"
+#include "net/byte_order.h"
 #include "net/ids.h"
 #include "net/result.h"
 
@@ -53,10 +55,18 @@ class RouteTable {
 
   // The target index of a destination in host order; not for a table that uses_fib4().
   uint16_t find4(uint32_t destination) const { return ranges4_.find(destination); }
+  class Find4;
+  // The same for who has many to find: what it goes by, in one place. Of a table that uses_fib4()
+  // it finds kNoRoute, at no cost.
+  Find4 find4() const;
   // Target indices for a burst of destinations in host order.
   void lookup(std::span<const uint32_t> destinations, uint16_t* targets) const;
   // For one destination of 16 octets in wire order.
-  uint16_t lookup6(const uint8_t* destination) const;
+  uint16_t lookup6(const uint8_t* destination) const {
+    if (fib6_ != nullptr) [[unlikely]]
+      return lookup_in_fib6(destination);
+    return ranges6_.find(key6_of(load_be64(destination), load_be64(destination + 8)));
+  }
 
   const RouteTarget& target(uint16_t index) const { return targets_[index]; }
   size_t target_count() const { return targets_.size(); }
@@ -65,24 +75,37 @@ class RouteTable {
   bool uses_fib4() const { return fib_ != nullptr; }
 
  private:
+  using Key6 = unsigned __int128;
+  static Key6 key6_of(uint64_t high, uint64_t low) { return Key6{high} << 64 | low; }
+
   template <class Key>
   struct Ranges {
     static constexpr size_t kMaxSlots = 1024;
+    static constexpr uint32_t kAlone = 1u << 31;  // a slot in one interval: with that one's target
+    // What the index goes by: an IPv4 address, the first half of an IPv6 one.
+    using Top = std::conditional_t<sizeof(Key) == 4, uint32_t, uint64_t>;
+    static constexpr int kBelowTop = static_cast<int>(8 * (sizeof(Key) - sizeof(Top)));
+    static Top top_of(Key key) { return static_cast<Top>(key >> kBelowTop); }
 
     std::vector<Key> starts;        // sorted, power-of-two count, padded with the largest key
     std::vector<uint16_t> targets;  // of the interval that begins at starts[i]
-    // The index: slot i is keys lowest + (i << shift) and on; there it is the interval first[i] or
-    // one of the `crowd` - 1 behind it, a power of two. Keys in no slot are searched for anywhere.
-    Key lowest = 0;
+    // The index: slot i is the keys whose tops are lowest + (i << shift) and on. Where it is not
+    // alone its keys are in the interval of that number, or one of the `crowd` - 1 behind it, a
+    // power of two. Keys in no slot are searched for anywhere.
+    Top lowest = 0;
     int shift = 0;
+    uint32_t slots = 0;
     size_t crowd = 1;
-    std::vector<uint32_t> first;
+    std::vector<uint32_t> index;
 
     uint16_t find(Key key) const {
-      const Key slot = static_cast<Key>(key - lowest) >> shift;
-      if (slot >= first.size()) [[unlikely]]
+      const Top slot = static_cast<Top>(top_of(key) - lowest) >> shift;
+      if (slot >= slots) [[unlikely]]
         return search(starts.data(), starts.size(), key);
-      return search(&starts[first[static_cast<size_t>(slot)]], crowd, key);
+      const uint32_t entry = index[static_cast<size_t>(slot)];
+      if ((entry & kAlone) != 0) [[likely]]
+        return static_cast<uint16_t>(entry);
+      return search(&starts[entry], crowd, key);
     }
     uint16_t search(const Key* base, size_t count, Key key) const {
       for (size_t half = count / 2; half > 0; half /= 2) base += (base[half] <= key) ? half : 0;
@@ -95,7 +118,6 @@ class RouteTable {
     void operator()(rte_fib* fib) const { rte_fib_free(fib); }
     void operator()(rte_fib6* fib) const { rte_fib6_free(fib); }
   };
-  using Key6 = unsigned __int128;
 
   template <class Key>
   static Ranges<Key> flatten(std::span<const Route> routes, std::span<const uint16_t> target_of,
@@ -103,6 +125,7 @@ class RouteTable {
   uint16_t intern(const RouteTarget& target);
   Problems build_fib(std::span<const uint16_t> target_of);
   Problems build_fib6(std::span<const uint16_t> target_of);
+  uint16_t lookup_in_fib6(const uint8_t* destination) const;
 
   std::vector<Route> routes_;
   std::vector<RouteTarget> targets_{RouteTarget{}};
@@ -111,5 +134,42 @@ class RouteTable {
   std::unique_ptr<rte_fib, FreeFib> fib_;
   std::unique_ptr<rte_fib6, FreeFib> fib6_;
 };
+
+class RouteTable::Find4 {
+ public:
+  uint16_t operator()(uint32_t destination) const {
+    const uint32_t slot = (destination - lowest_) >> shift_;
+    if (slot < slots_) [[likely]] {
+      const uint32_t entry = index_[slot];
+      if ((entry & Ranges<uint32_t>::kAlone) != 0) [[likely]]
+        return static_cast<uint16_t>(entry);
+    }
+    return search(destination);
+  }
+
+ private:
+  friend class RouteTable;
+  [[gnu::noinline]] uint16_t search(uint32_t destination) const {
+    return ranges_.find(destination);
+  }
+  static constexpr std::array<uint32_t, 2> kNowhere = {Ranges<uint32_t>::kAlone | kNoRoute,
+                                                       Ranges<uint32_t>::kAlone | kNoRoute};
+  explicit Find4(const Ranges<uint32_t>& ranges, bool nowhere)
+      : ranges_(ranges),
+        index_(nowhere ? kNowhere.data() : ranges.index.data()),
+        lowest_(nowhere ? 0 : ranges.lowest),
+        slots_(nowhere ? kNowhere.size() : ranges.slots),
+        shift_(nowhere ? 31 : ranges.shift) {}
+
+  const Ranges<uint32_t>& ranges_;
+  const uint32_t* index_;
+  uint32_t lowest_;
+  uint32_t slots_;
+  int shift_;
+};
+
+inline RouteTable::Find4 RouteTable::find4() const {
+  return Find4(ranges4_, uses_fib4());
+}
 
 }  // namespace eddy

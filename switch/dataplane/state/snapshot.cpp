@@ -5,6 +5,7 @@
 #include "lb/agents/idle_prober.h"
 #include "lb/agents/load_reports.h"
 #include "lb/registry.h"
+#include "switch/dataplane/state/plain_frame.h"
 
 namespace eddy {
 namespace {
@@ -84,6 +85,10 @@ PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::Bu
   classes.pgs = buffer.ports[index].pgs;
   for (size_t i = 0; i < classes.by_dscp.size(); ++i)
     classes.by_dscp[i] = class_of(port.maps, port.maps.dscp_to_tc[i]);
+  for (size_t tos = 0; tos < classes.by_tos.size(); ++tos)
+    classes.by_tos[tos] = {
+        classes.by_dscp[tos >> 2],
+        static_cast<uint8_t>(kPacketIp | detail::ecn_flags(static_cast<uint8_t>(tos & 3)))};
   for (size_t i = 0; i < kPriorities; ++i) {
     classes.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
     classes.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
@@ -148,6 +153,7 @@ void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
     const PortClasses* classes = shared(snapshot, port_classes(config, i, buffer, reserves));
     snapshot.ports.push_back(port_settings(config, i, classes, buffer.ports[i].lossless_pgs));
     snapshot.plans.push_back(port_plans(config, i, buffer.ports[i]));
+    snapshot.heads.push_back(head_to(snapshot.ports[i].mac));
   }
 }
 

@@ -36,6 +36,7 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "pfc/wred.h"
+#include "switch/dataplane/state/octets32.h"
 #include "switch/dataplane/state/options.h"
 #include "switch/dataplane/state/path_echoes.h"
 #include "switch/dataplane/state/path_judges.h"
@@ -51,6 +52,15 @@ struct ClassOf {  // what classification yields
   QueueId queue;
   bool operator==(const ClassOf&) const = default;
 };
+
+// The same with the flags that the ECN bits of a type of service set; those of any IP packet have
+// kPacketIp.
+struct ClassOfTos {
+  ClassOf class_of;
+  uint8_t flags = 0;  // PacketFlag
+  bool operator==(const ClassOfTos&) const = default;
+};
+static_assert(sizeof(ClassOfTos) == 4);
 
 struct QueueSettings {
   pfc::WredCurve wred;
@@ -69,6 +79,7 @@ struct PortClasses {
   std::array<QueueSettings, kPriorities> queues{};
   std::array<ClassOf, 64> by_dscp{};
   std::array<ClassOf, 8> by_pcp{};
+  std::array<ClassOfTos, 256> by_tos{};  // as by_dscp; traffic class, for IPv6
   std::array<Priority, kPriorities> pg_to_pfc{};
   bool operator==(const PortClasses&) const = default;
 };
@@ -155,6 +166,7 @@ struct Snapshot {
   lb::Dre dre{lb::Dre::Parameters{}};
   std::vector<PortSettings> ports;
   std::vector<PortPlans> plans;                       // by port
+  std::vector<Octets32> heads;                        // by port: of plain frames to it
   std::vector<std::unique_ptr<PortClasses>> classes;  // all different
   std::shared_ptr<const RouteTable> routes;
   std::vector<NextHop> next_hops;  // by route target
