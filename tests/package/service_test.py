@@ -4,12 +4,14 @@ stop with XON. And what the unit gives a switch, held against the table of capab
 Where systemd cannot boot that part is skipped, loudly, and the exit status is 77.
 """
 
+import hashlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import unittest
 from pathlib import Path
@@ -22,6 +24,7 @@ BINARIES = Path(os.environ.get("EDDY_BIN", ROOT / "build" / "dev" / "bin"))
 UNITS = ROOT / "packaging" / "systemd"
 UNIT = UNITS / "eddyd@.service"
 EXPOSURE = 3.0
+SCHEMES = f"usr/lib/{sysconfig.get_config_var('MULTIARCH')}/eddy/schemes"
 SKIPPED = 77
 BASE_KINDS = ("af_packet", "memif", "null", "pcap", "ring", "tap", "vhost", "virtio")
 
@@ -257,10 +260,10 @@ class UnderSystemd(unittest.TestCase):
                 self.assertEqual((shown["Result"], shown["NRestarts"]), ("exit-code", "0"))
                 self.assertIn(said, self.said(name))
 
-    def by_hand(self, name, path, mode):
+    def by_hand(self, name, path, mode, more=""):
         """Started by root with all that root may; its process here, and what it has said."""
         file, log = self.machine.path(path), self.machine.path(f"run/{name}.log")
-        file.write_text(f"switch: {{name: {name}}}\nports: {{a: {{device: net_null0}}}}\n")
+        file.write_text(f"switch: {{name: {name}}}\nports: {{a: {{device: net_null0}}}}\n{more}")
         file.chmod(mode)
         inner = self.must("sh", "-c", 'exec "$@" </dev/null >"$0" 2>&1 & echo $!', f"/run/{name}.log", "eddyd", "--config",
                           f"/{path}").strip()
@@ -283,6 +286,46 @@ class UnderSystemd(unittest.TestCase):
         self.assertIn("the user stays root: user eddy cannot read /etc/eddy/hand2.yaml", said)
         socket = self.machine.path("run/eddy/hand2.sock").stat()
         self.assertEqual((socket.st_uid, socket.st_gid, socket.st_mode & 0o777), (0, 6480, 0o660))
+
+    def put_plugin(self, folder, trailer=b""):
+        """The tests' plugin, and contents that nobody has loaded, in a folder of the machine; its SHA-256."""
+        contents = (BINARIES.parent / "plugins" / "trouble.so").read_bytes() + trailer
+        self.machine.path(folder).mkdir(parents=True, exist_ok=True)
+        self.machine.path(f"{folder}/trouble.so").write_bytes(contents)
+        return hashlib.sha256(contents).hexdigest()
+
+    def assert_plugin(self, name, folder, digest):
+        report = json.loads(self.must("eddyctl", "--name", name, "show", "schemes", "--json"))
+        self.assertEqual((report["plugin"], report["plugin_sha256"]), (f"/{folder}/trouble.so", digest), self.said(name))
+
+    def test_a_plugin_is_loaded_within_the_unit(self):
+        digest = self.put_plugin(SCHEMES)
+        text = "switch: {name: plug}\nload_balancer: {plugin: PLUGIN, scheme: calm}\nports: {a: {device: net_null0}}\n"
+        self.write("plug", text.replace("PLUGIN", "trouble.so"))
+        self.must("systemctl", "daemon-reload")
+        self.must("systemctl", "start", "eddyd@plug")
+        self.addCleanup(self.must, "systemctl", "stop", "eddyd@plug")
+        self.assertEqual((set(self.status_of("plug")["Uid"].split()), self.status_of("plug")["Seccomp"]), ({"6480"}, "2"))
+        self.assert_plugin("plug", SCHEMES, digest)
+        digest = self.put_plugin(SCHEMES, b"other contents")
+        self.must("systemctl", "reload", "eddyd@plug")
+        self.assert_plugin("plug", SCHEMES, digest)
+        for folder, said in (("home/someone", "Permission denied"), ("tmp/schemes", "can be written to by everybody")):
+            with self.subTest(folder=folder):
+                self.put_plugin(folder)
+                self.write("plug", text.replace("PLUGIN", f"/{folder}/trouble.so"))
+                self.assertNotEqual(self.machine.call("systemctl", "reload", "eddyd@plug").returncode, 0)
+                self.assertRegex(self.show("plug")["StatusText"], f"last reload: refused, .*{said}")
+                self.assert_plugin("plug", SCHEMES, digest)
+
+    def test_a_plugin_is_loaded_after_becoming_eddy(self):
+        digest = self.put_plugin(SCHEMES, b"hand")
+        status, _ = self.by_hand("hand3", "etc/eddy/hand3.yaml", 0o644, "load_balancer: {plugin: trouble.so, scheme: calm}\n")
+        self.assertEqual((set(status["Uid"].split()), status["CapEff"]), ({"6480"}, "0" * 16))
+        self.assert_plugin("hand3", SCHEMES, digest)
+        digest = self.put_plugin(SCHEMES, b"other contents")
+        self.must("eddyctl", "--name", "hand3", "reload")
+        self.assert_plugin("hand3", SCHEMES, digest)
 
     def test_other_kinds_of_ports_run_within_the_unit(self):
         self.must("systemctl", "stop", "eddyd@leaf1")  # which has s0
