@@ -1,6 +1,7 @@
 #include "switch/dataplane/paths/shim_dresser.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "lb/members.h"
 #include "net/byte_order.h"
@@ -11,16 +12,20 @@ namespace {
 
 // Of the 32 octets.
 constexpr size_t kFlagsAt = 1;
+constexpr size_t kDestinationAt = 4;
 constexpr size_t kPathAt = 6;
 constexpr size_t kReportPathAt = 8;
 constexpr size_t kCongestionAt = 10;
 constexpr size_t kReportLoadAt = 11;
 constexpr size_t kHopsAt = 12;
+constexpr size_t kServiceAt = 13;
 constexpr size_t kTolerableDelayAt = 14;
+constexpr size_t kSentAt = 16;
 constexpr size_t kEchoedAt = 20;
 constexpr size_t kHoldAt = 24;
 constexpr size_t kPacketsAt = 28;
 constexpr size_t kMarkedAt = 29;
+constexpr size_t kInnerEtherTypeAt = 30;
 constexpr uint8_t kOneHop = 0x10;
 constexpr uint8_t kHopMask = 0xf0;
 constexpr uint8_t kHopByHop = 0xff;
@@ -32,6 +37,12 @@ void set_flags(uint8_t* shim, unsigned flags) {
 void clear_flags(uint8_t* shim, unsigned flags) {
   shim[kFlagsAt] = static_cast<uint8_t>(shim[kFlagsAt] & ~flags);
 }
+// All but the field that says what is in the frame.
+void copy_fields(uint8_t* to, const uint8_t* from) {
+  constexpr size_t kHalf = kShimHeader / 2;
+  std::memcpy(to, from, kHalf);
+  std::memcpy(to + kInnerEtherTypeAt - kHalf, from + kInnerEtherTypeAt - kHalf, kHalf);
+}
 
 }  // namespace
 
@@ -40,7 +51,13 @@ void ShimDresser::adopt(const Snapshot& now) {
   next_hop_count_ = now.next_hops.size();
   every_ = plan_->need == lb::ShimNeed::every;
   in_bursts_ = plan_->dresses() && (every_ || plan_->pins || agents_.dresses());
-  singly_ = plan_->dresses() && !in_bursts_;
+  const bool singly = plan_->dresses() && !in_bursts_;
+  const PathEchoes* const echoes = now.schemes[context_.id.index()].echoes.get();
+  noted_ = echoes == nullptr ? nullptr : echoes->attention();
+  attention_ = singly ? noted_ : nullptr;
+  const bool is_free = plan_->shim_octets == 0;
+  packet_flags_ = static_cast<uint16_t>(kPacketShim | (is_free ? kPacketFreeShim : 0));
+  (void)encode(Shim{.source_leaf = now.leaf}, shim_);
   looks_at_bursts_ = in_bursts_ || agents_.hears_replies();
 }
 
@@ -59,61 +76,66 @@ bool ShimDresser::is_from_host(const Packet& packet) const {
          !packet.has(kPacketOriginated) && packet.mbuf()->data_off >= kShimHeader;
 }
 
+// What shims of a poll have in common.
+void ShimDresser::begin_shims() {
+  shim_[kFlagsAt] = paths_.keeps_up() ? kShimPinned : 0;
+  store_be32(&shim_[kSentAt], paths_.now_ns());
+}
+
 // The place of the path whose echo it carries, or kNoEcho.
-[[gnu::always_inline]] inline uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set, bool due,
-                                                            const Common& common) {
+[[gnu::always_inline]] inline uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set,
+                                                            Errand errand) {
   rte_mbuf* mbuf = packet.mbuf();
-  uint8_t flags = common.flags;
-  if (due) {
-    flags |= kShimRttRequest | kShimSampled;
-    paths_.stamp(packet, set);
-  }
-  PathService::Telling told;
-  const bool carries = paths_.waiting(set) != 0;
-  if (carries) [[unlikely]]
-    told = paths_.tell(set);
-  const Shim shim{.flags = static_cast<uint8_t>(flags | told.flags),
-                  .source_leaf = common.leaf,
-                  .destination_leaf = common.leaf_of_set[set],
-                  .path = packet.path,
-                  .feedback_path = told.path,
-                  .feedback_congestion = told.congestion,
-                  .traffic_class = packet.traffic_class,
-                  .sent_ns = common.now_ns,
-                  .echoed_ns = told.echoed_ns,
-                  .hold_ns = told.hold_ns,
-                  .feedback_packets = told.packets,
-                  .feedback_marked = told.marked,
-                  .inner_ethertype = load_be16(packet.data() + kEthernetHeader - 2)};
   mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kShimHeader);
   mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
-  mbuf->pkt_len += common.octets;
-  packet.wire_len += common.octets;
+  mbuf->pkt_len += plan_->shim_octets;
+  packet.wire_len += plan_->shim_octets;
   packet.l2_len = static_cast<uint8_t>(packet.l2_len + kShimHeader);
-  packet.flags = static_cast<uint16_t>(packet.flags | common.packet_flags);
+  packet.flags = static_cast<uint16_t>(packet.flags | packet_flags_);
   uint8_t* frame = packet.data();  // the MACs are still to be written
-  store_be16(frame + kEthernetHeader - 2, kEtherTypeShim);
-  encode(shim, {frame + kEthernetHeader, kShimHeader});
+  uint8_t* shim = frame + kEthernetHeader;
+  // The frame's EtherType, right before what it says, is where the shim has it.
+  store_be16(shim - 2, kEtherTypeShim);
+  copy_fields(shim, shim_.data());
+  const size_t leaf = plan_->leaf_of_set[set].index();
+  store_be32(shim + kDestinationAt, static_cast<uint32_t>(leaf << 16 | packet.path.index()));
+  shim[kServiceAt] = static_cast<uint8_t>(packet.traffic_class.index() << 4);
   context_.count(packet.egress_port, PortCounter::shim_tx_packets);
-  return carries ? told.place : kNoEcho;
+  if (!errand.stamps && !errand.echoes) [[likely]]
+    return kNoEcho;
+  if (errand.stamps) {
+    set_flags(shim, kShimRttRequest | kShimSampled);
+    paths_.stamp(packet, set);
+  }
+  if (!errand.echoes) return kNoEcho;
+  const PathService::Telling told = paths_.tell(set);
+  write_report(shim, told, told.path, told.congestion);
+  return told.place;
+}
+
+void ShimDresser::write_report(uint8_t* shim, const PathService::Telling& told, PathId path,
+                               uint8_t load) {
+  set_flags(shim, told.flags);
+  store_be16(shim + kReportPathAt, static_cast<uint16_t>(path.index()));
+  shim[kReportLoadAt] = load;
+  store_be32(shim + kEchoedAt, told.echoed_ns);
+  store_be32(shim + kHoldAt, told.hold_ns);
+  shim[kPacketsAt] = told.packets;
+  shim[kMarkedAt] = told.marked;
 }
 
 // A packet that a stamp may be due for, or that an echo waits for.
 void ShimDresser::consider(Packet& packet, uint16_t set) {
   if (!is_member(packet, set)) return;
-  const bool due = paths_.is_due(packet, set);
-  if ((due || paths_.waiting(set) != 0) && is_from_host(packet))
-    (void)add_shim(packet, set, due, common());
+  const Errand errand = errand_of(packet, set);
+  if ((!errand.stamps && !errand.echoes) || !is_from_host(packet)) return;
+  begin_shims();
+  (void)add_shim(packet, set, errand);
 }
 
-ShimDresser::Common ShimDresser::common() const {
-  const bool is_free = plan_->shim_octets == 0;
-  return {.leaf_of_set = plan_->leaf_of_set.data(),
-          .now_ns = paths_.now_ns(),
-          .octets = plan_->shim_octets,
-          .leaf = context_.snapshot->leaf,
-          .flags = static_cast<uint8_t>(paths_.keeps_up() ? kShimPinned : 0),
-          .packet_flags = static_cast<uint16_t>(kPacketShim | (is_free ? kPacketFreeShim : 0))};
+// Asked where PathEchoes::attention() says that there may be one.
+ShimDresser::Errand ShimDresser::errand_of(const Packet& packet, uint16_t set) {
+  return {.stamps = paths_.is_due(packet, set), .echoes = paths_.waiting(set) != 0};
 }
 
 // Of a packet from a host. What exceeds the MTU is dropped before its queue, and takes neither
@@ -132,8 +154,7 @@ inline uint16_t ShimDresser::set_to_dress(const Packet& packet, From from) const
 
 void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
   const bool asks = agents_.dresses();
-  const bool measures = paths_.measures();
-  const Common same = common();
+  begin_shims();
   PortId ingress = PortId::none();
   bool from_host = false;
   size_t count = 0;
@@ -144,10 +165,12 @@ void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
     }
     const uint16_t set = from_host ? set_to_dress(*packet, from) : kNoSet;
     if (set == kNoSet) continue;
-    const bool due = measures && paths_.may_be_due(*packet, set) && paths_.is_due(*packet, set);
-    if (!due && !every_ && plan_->pinned[set] == 0 && paths_.waiting(set) == 0) continue;
+    Errand errand;
+    if (noted_ != nullptr && lb::contains(noted_[set], packet->member)) [[unlikely]]
+      errand = errand_of(*packet, set);
+    if (!every_ && !errand.stamps && !errand.echoes && plan_->pinned[set] == 0) continue;
     strip_headers(*packet, /*keep_shim=*/false);
-    const uint8_t echo = add_shim(*packet, set, due, same);
+    const uint8_t echo = add_shim(*packet, set, errand);
     if (!asks) continue;
     lb::Dressing& dressing = dressings_[count];
     dressing.packet = packet;
@@ -173,14 +196,8 @@ void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
   uint8_t* shim = dressing.packet->data() + kEthernetHeader;
   if ((fields.written & lb::kFieldReport) != 0 && dressing.may_report &&
       paths_.has_place(dressing.set, fields.report_place)) {
-    const PathService::Telling told = paths_.report(dressing.set, fields.report_place);
-    set_flags(shim, told.flags);
-    store_be16(shim + kReportPathAt, static_cast<uint16_t>(fields.report_path.index()));
-    shim[kReportLoadAt] = fields.report_load;
-    store_be32(shim + kEchoedAt, told.echoed_ns);
-    store_be32(shim + kHoldAt, told.hold_ns);
-    shim[kPacketsAt] = told.packets;
-    shim[kMarkedAt] = told.marked;
+    write_report(shim, paths_.report(dressing.set, fields.report_place), fields.report_path,
+                 fields.report_load);
   }
   if ((fields.written & lb::kFieldEpoch) != 0)
     shim[kHopsAt] = static_cast<uint8_t>((shim[kHopsAt] & ~3) | (fields.epoch & 3));

@@ -6,8 +6,9 @@
 // once, before its packets are handed to their queues; else packet by packet. A switch on the way
 // counts the hop, notes the load of its port, and obeys a pinned path's second choice; where it
 // chose by itself it takes the mark "has kept to its path" off. Owner: the shard of the egress
-// port. Cost: a few loads for a packet that gets no shim, and for one that does about its 32
-// octets. Source: reference 1.4, 1.6, 1.9.
+// port. Cost: a bit of PathEchoes::attention() for a packet that gets no shim; for one that does, a
+// copy of the 32 octets that all have in common, and six of its own. Source: reference 1.4, 1.6,
+// 1.9.
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 #include <span>
 
 #include "lb/agent.h"
+#include "lb/members.h"
 #include "net/packet.h"
 #include "net/shim.h"
 #include "switch/dataplane/paths/agent_host.h"
@@ -48,12 +50,15 @@ class ShimDresser {
       if (context_.settings(packet.ingress_port).role != config::PortRole::host) pass(packet);
       return;
     }
-    if (!singly_ || packet.next_hop >= next_hop_count_) return;
+    if (attention_ == nullptr || packet.next_hop >= next_hop_count_) return;
     const NextHop& next_hop = context_.next_hops[packet.next_hop];
     if (next_hop.kind != NextHop::Kind::path_set) return;
-    if (paths_.waiting(next_hop.set) != 0 || paths_.may_be_due(packet, next_hop.set)) [[unlikely]]
+    if (lb::contains(attention_[next_hop.set], packet.member)) [[unlikely]]
       consider(packet, next_hop.set);
   }
+  // By path set of this snapshot: members by which a packet that came without a shim may have
+  // something to take along, so that dress(packet) has to see it; null: it need see none.
+  const lb::MemberMask* attention() const { return attention_; }
   // Of a packet with a shim and a set to choose from: true when its path id has chosen.
   bool steer(Packet& packet, uint16_t set);
   void adopt(const Snapshot& now);
@@ -61,15 +66,10 @@ class ShimDresser {
  private:
   static constexpr uint16_t kNoSet = PathPlan::kNoSet;
 
-  struct Common {  // to all shims of a poll
-    const LeafId* leaf_of_set;
-    uint32_t now_ns;
-    uint32_t octets;  // that one is charged with
-    LeafId leaf;
-    uint8_t flags;  // ShimFlag
-    uint16_t packet_flags;
+  struct Errand {  // what a packet takes along beside its shim
+    bool stamps = false;
+    bool echoes = false;
   };
-  Common common() const;
 
   void look_at_burst(std::span<Packet* const> packets, From from);
   void dress_burst(std::span<Packet* const> packets, From from);
@@ -79,7 +79,11 @@ class ShimDresser {
   void consider(Packet& packet, uint16_t set);
   void ask_agents(size_t count);
   void write_fields(lb::Dressing& dressing, uint8_t echo_place);
-  uint8_t add_shim(Packet& packet, uint16_t set, bool due, const Common& common);
+  void begin_shims();
+  uint8_t add_shim(Packet& packet, uint16_t set, Errand errand);
+  Errand errand_of(const Packet& packet, uint16_t set);
+  static void write_report(uint8_t* shim, const PathService::Telling& told, PathId path,
+                           uint8_t load);
   void pass(Packet& packet);
 
   ShardContext& context_;
@@ -87,10 +91,13 @@ class ShimDresser {
   AgentHost& agents_;
   const PathPlan* plan_ = nullptr;  // of the snapshot, as is what follows
   size_t next_hop_count_ = 0;
-  bool every_ = false;  // packet has a shim
-  bool singly_ = false;
+  bool every_ = false;                         // packet has a shim
+  const lb::MemberMask* noted_ = nullptr;      // PathEchoes::attention(); null: nothing is measured
+  const lb::MemberMask* attention_ = nullptr;  // null: packets are not dressed one by one
+  uint16_t packet_flags_ = kPacketShim;        // of one that has got a shim
   bool in_bursts_ = false;
   bool looks_at_bursts_ = false;
+  std::array<uint8_t, kShimHeader> shim_{};       // as every packet of a poll gets it
   std::array<lb::Dressing, kBurst> dressings_{};  // of the burst in hand
   std::array<uint8_t, kBurst> echoes_{};          // that they took
 };

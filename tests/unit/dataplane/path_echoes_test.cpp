@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "net/random.h"
 #include "tests/support/paths.h"
 
 namespace eddy {
@@ -90,6 +91,39 @@ TEST(PathEchoes, WhatWaitsIsDoneOneByOne) {
   EXPECT_EQ(rig.echoes.waiting(0), 0b1001u);
   rig.echoes.done(0, 0);
   EXPECT_EQ(rig.echoes.waiting(0), 0b1000u);
+}
+
+// Whatever happened before, also to a place that another path took.
+TEST(PathEchoes, AttentionIsThatOfWhatWaitsAndOfWhatIsDue) {
+  Rig rig;
+  RandomStream random(1, 0, 0);
+  const auto happen = [&](size_t set) {
+    switch (random.below(6)) {
+      case 0:
+        return rig.echoes.set_stamps_due(set);
+      case 1:
+      case 2:
+        return rig.echoes.stamped(set, random.below(4));
+      case 3:
+        return rig.echoes.wait(set, rig.echoes.place(set, PathId(random.below(12))).index);
+      default:
+        return rig.echoes.done(set, static_cast<uint8_t>(random.below(set == 0 ? 4 : 1)));
+    }
+  };
+  size_t for_all = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    happen(random.below(2));
+    for (const size_t set : {0, 1}) {
+      const bool waits = rig.echoes.waiting(set) != 0;
+      for_all += waits ? 1 : 0;
+      for (lb::MemberIndex member = 0; member < kMaxPaths; ++member)
+        ASSERT_EQ(lb::contains(rig.echoes.attention()[set], member),
+                  waits || rig.echoes.stamp_is_due(set, member))
+            << "set " << set << ", member " << int{member} << ", after " << i;
+    }
+  }
+  EXPECT_GT(for_all, 1'000u);
+  EXPECT_LT(for_all, 9'000u);
 }
 
 }  // namespace
