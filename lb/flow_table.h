@@ -5,8 +5,9 @@
 // one bit of the rest; two flows that agree in both are treated as one flow. With 16 octets for
 // each way (a State of 8, or a Tag of 4 and a State of 12) a set of ways is one cache line. The
 // order of the ways is the order of their last use, so there are no stamps and no ageing. Owner:
-// the selector. Cost: one line; touch() moves up to 4 ways. Source: architecture, section 5
-// (bounded tables); reference 1.7.
+// the selector. Cost: one line; touch() moves up to 4 ways. Whoever has looked for a flow may hand
+// its place to touch(), which then does not look again. Source: architecture, section 5 (bounded
+// tables); reference 1.7.
 #pragma once
 
 #include <rte_prefetch.h>
@@ -25,6 +26,19 @@ class FlowTable {
  public:
   static constexpr size_t kWays = 4;
 
+ private:
+  static constexpr Tag kInUse = 1;  // bit of every tag present
+  static constexpr Tag tag_of(uint64_t key) { return static_cast<Tag>(key) | kInUse; }
+  struct Way {
+    Tag tag = 0;
+    State state{};
+  };
+  using Ways = std::array<Way, kWays>;
+  struct alignas(64) Set {
+    Ways ways{};
+  };
+
+ public:
   explicit FlowTable(size_t flows) : sets_((flows + kWays - 1) / kWays) {}
 
   // Places, and how many of [from, from + count), which are whole sets of ways, hold a flow.
@@ -40,35 +54,56 @@ class FlowTable {
   void prefetch(uint64_t key) const { rte_prefetch0(&sets_[index_of(key)]); }
 
   // nullptr when the flow is not known.
-  const State* find(uint64_t key) const {
-    for (const Way& way : sets_[index_of(key)].ways)
-      if (way.tag == tag_of(key)) return &way.state;
-    return nullptr;
+  const State* find(uint64_t key) const { return at(key, place_of(key)); }
+
+  // The way that holds the flow, until the next touch(); kNowhere: none does.
+  enum class Place : uint8_t {};
+  static constexpr Place kNowhere{kWays};
+  Place place_of(uint64_t key) const { return place_in(sets_[index_of(key)].ways, key); }
+  const State* at(uint64_t key, Place place) const {
+    return place == kNowhere ? nullptr
+                             : &sets_[index_of(key)].ways[static_cast<size_t>(place)].state;
   }
 
   // The flow's state, now the most recently used; a default one in place of the least recently used
   // when it was not known.
-  State& touch(uint64_t key) {
-    std::array<Way, kWays>& ways = sets_[index_of(key)].ways;
-    size_t at = 0;
-    while (at < kWays && ways[at].tag != tag_of(key)) ++at;
-    if (at == 0) return ways[0].state;
-    const Way front = at < kWays ? ways[at] : Way{tag_of(key), {}};
-    for (size_t i = at < kWays ? at : kWays - 1; i > 0; --i) ways[i] = ways[i - 1];
-    ways[0] = front;
+  State& touch(uint64_t key) { return Cursor(*this).touch(key); }
+  State& touch(uint64_t key, Place place) {
+    Ways& ways = sets_[index_of(key)].ways;
+    if (place != Place{0}) [[unlikely]]
+      bring_to_front(ways, key, place);
     return ways[0].state;
   }
 
+  // For a whole burst, with what touch() asks of the table in registers.
+  class Cursor {
+   public:
+    explicit Cursor(FlowTable& table)
+        : sets_(table.sets_.data()), count_(static_cast<uint32_t>(table.sets_.size())) {}
+    State& touch(uint64_t key) const {
+      Ways& ways = sets_[scaled_to(static_cast<uint32_t>(key >> 32), count_)].ways;
+      if (ways[0].tag != tag_of(key)) [[unlikely]]
+        bring_to_front(ways, key, place_in(ways, key));
+      return ways[0].state;
+    }
+
+   private:
+    Set* sets_;
+    uint32_t count_;
+  };
+
  private:
-  static constexpr Tag kInUse = 1;  // bit of every tag present
-  static constexpr Tag tag_of(uint64_t key) { return static_cast<Tag>(key) | kInUse; }
-  struct Way {
-    Tag tag = 0;
-    State state{};
-  };
-  struct alignas(64) Set {
-    std::array<Way, kWays> ways{};
-  };
+  static Place place_in(const Ways& ways, uint64_t key) {
+    uint8_t way = 0;
+    while (way < kWays && ways[way].tag != tag_of(key)) ++way;
+    return Place{way};
+  }
+  [[gnu::noinline]] static void bring_to_front(Ways& ways, uint64_t key, Place place) {
+    const auto way = static_cast<size_t>(place);
+    const Way front = place == kNowhere ? Way{tag_of(key), {}} : ways[way];
+    for (size_t i = std::min(way, kWays - 1); i > 0; --i) ways[i] = ways[i - 1];
+    ways[0] = front;
+  }
 
   size_t index_of(uint64_t key) const {
     return scaled_to(static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(sets_.size()));

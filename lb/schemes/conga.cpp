@@ -90,6 +90,38 @@ class Conga {
     return {static_cast<MemberIndex>((last & keep) | (random_of(least, draws_.peek()) & ~keep))};
   }
 
+  // propose() and commit() of each.
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control) {
+    const FlowletTable::Cursor<false> flowlets(flowlets_);
+    const PathSet* const sets = view.sets().data();
+    const MemberMask* const live_of = view.live();
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      const uint16_t set = set_of[i];
+      const size_t index = flowlets.index_of(packet);
+      const Flowlet flowlet = flowlets[index];
+      const MemberIndex last = flowlet.member();
+      const bool young = flowlets.is_young(flowlet, index);
+      const bool drawn = flowlet.drawn_by(set);
+      const bool lives = contains(live_of[set], last);
+      if (control.has(packet) || (young & !lives & !drawn)) [[unlikely]] {
+        assign(packet, sets[set], select_alone(view, packet, set, control));
+        continue;
+      }
+      const MemberMask least = least_of(view, packet.queue, set).members;
+      const bool keeps = young & lives;
+      view.report_tie(!keeps & ((least & (least - 1)) != 0));
+      const auto keep =
+          static_cast<MemberIndex>(-static_cast<int>(keeps | (drawn & contains(least, last))));
+      const auto member =
+          static_cast<MemberIndex>((last & keep) | (random_of(least, draws_.peek()) & ~keep));
+      draws_.take(!keeps);
+      flowlets.put(index, member, set);
+      assign(packet, sets[set], member);
+    }
+  }
+
   // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
@@ -153,14 +185,23 @@ class Conga {
   }
 
   const Least& least_of(const PathView& view, QueueId queue, uint16_t set) const {
-    Least& known = least_[set];
+    const Least& known = least_[set];
+    const bool holds = view.now() < known.until && known.live == view.live(set) &&
+                       (!paused_is_full_ || known.queue == queue);
+    return holds ? known : look_anew(view, queue, set);
+  }
+  [[gnu::noinline]] const Least& look_anew(const PathView& view, QueueId queue,
+                                           uint16_t set) const {
     const MemberMask live = view.live(set);
-    if (view.now() >= known.until || known.live != live ||
-        (paused_is_full_ && known.queue != queue)) {
-      look_at_lines(view, set, live);
-      known = find_least(view, queue, set, live);
-    }
-    return known;
+    look_at_lines(view, set, live);
+    return least_[set] = find_least(view, queue, set, live);
+  }
+  [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
+                                             uint16_t set, const ByEcmp& control) {
+    if (control.has(packet)) return control.pick(packet, set, view.live(set));
+    const MemberIndex member = propose(view, packet, set).member;
+    commit(view, packet, set, member, {});
+    return member;
   }
   void look_at_lines(const PathView& view, uint16_t set, MemberMask among) const;
   Least find_least(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;

@@ -2,8 +2,9 @@
 // remembered from the packet before. Paths of unlike weight are kept apart: a flow hashes to a
 // component of like ones in proportion to its capacity, and DRILL runs inside it. Every selector
 // remembers for itself, as every engine of the paper: for each component, that is for each
-// destination leaf, or for each destination host, in a table with a place for so many. Cost: three
-// looks a packet; by host a line of that table more. Source: reference A.6.
+// destination leaf, or for each destination host, in a table with a place for so many. A burst adds
+// to no queue before all of it is placed, so each port's queues are summed up once a burst. Cost:
+// three looks a packet; by host a line of that table more; 12 octets a port. Source: reference A.6.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -74,6 +75,43 @@ class Candidates {
   MemberMask seen_ = 0;
 };
 
+// What PortSignals::backlog_from() says of ports, each asked once a burst and queue. Octets are in
+// 1/kOne, so that there is room below them: what is equal is then told apart by what is put there.
+class BurstBacklogs {
+ public:
+  static constexpr uint64_t kOne = 1 << 8;
+
+  explicit BurstBacklogs(size_t ports) : known_(ports) {}
+
+  void begin() {
+    burst_ += kPriorities << kStampShift;
+    if (burst_ != 0) [[likely]]
+      return;
+    std::fill(known_.begin(), known_.end(), 0);  // their stamps come again
+    burst_ = kPriorities << kStampShift;
+  }
+  // Of a burst and queue.
+  uint64_t stamp(QueueId queue) const { return burst_ + (uint64_t{queue.index()} << kStampShift); }
+  uint64_t of(const PathView& view, PortId port, QueueId queue, uint64_t stamp) {
+    const uint64_t octets = known_[port.index()] ^ stamp;
+    return octets < kAbove ? octets : ask(view, port, queue, stamp);
+  }
+
+ private:
+  static constexpr int kStampShift = 32 + 3 + 8;  // eight queues of 32 bits, and the room
+  static constexpr uint64_t kAbove = uint64_t{1} << kStampShift;
+  static_assert(kPriorities == 8);
+
+  [[gnu::noinline]] uint64_t ask(const PathView& view, PortId port, QueueId queue, uint64_t stamp) {
+    const uint64_t octets = view.port(port).backlog_from(queue) * kOne;
+    known_[port.index()] = octets | stamp;
+    return octets;
+  }
+
+  std::vector<uint64_t> known_;  // by port, with the stamp of when that was
+  uint64_t burst_ = 0;           // its number, from kPriorities on by as many
+};
+
 class Drill {
  public:
   static constexpr std::string_view kSummary =
@@ -124,6 +162,8 @@ class Drill {
   }
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
               const Token&);
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control);
 
  private:
   struct Shortest {
@@ -153,6 +193,18 @@ class Drill {
   void visit_candidates(const PathView& view, const Packet& packet, uint16_t set, MemberMask mask,
                         const Component& component, Visit visit) const;
 
+  [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
+                                             uint16_t set, const ByEcmp& control);
+  static constexpr uint32_t kNotThey = ~0u;
+  // Of select_burst()'s looks: at another member with as short a queue.
+  static bool is_another(uint64_t look, uint64_t best) {
+    const uint64_t differs = (look ^ best) & ~(BurstBacklogs::kOne - kMaxPaths);
+    return differs - 1 < kMaxPaths - 1;
+  }
+  static bool remembers(const Component& component, MemberMask live) {
+    return component.memory.count != 0 && contains(live, component.memory.best[0]);
+  }
+
   uint32_t samples_;
   uint32_t memory_;
   bool pfc_aware_;
@@ -160,9 +212,11 @@ class Drill {
   bool usual_;  // the memory is the component's, and the line counts
   BucketTable by_capacity_;
   Draws draws_;
-  std::vector<size_t> first_component_;  // of each set, and one past the last
+  std::vector<uint32_t> first_component_;  // of each set, and one past the last
+  std::vector<uint32_t> three_looks_;      // by set: its only component, if they do; or kNotThey
   std::vector<Component> components_;
   std::vector<HostMemory> hosts_;  // memory: destination_host
+  BurstBacklogs backlogs_;
 };
 
 Drill::Drill(const SelectorInit& init, const Parameters& parameters)
@@ -174,14 +228,20 @@ Drill::Drill(const SelectorInit& init, const Parameters& parameters)
       by_capacity_(init.sets, {.buckets = kEcmpBuckets,
                                .share = BucketShare::weighted,
                                .seed = seed_of(init.seed, init.switch_id)}),
-      draws_(stream_of(init)) {
+      draws_(stream_of(init)),
+      backlogs_(init.lines.size()) {
   for (const PathSet& set : init.sets) {
-    first_component_.push_back(components_.size());
+    first_component_.push_back(static_cast<uint32_t>(components_.size()));
     std::map<uint16_t, MemberMask> by_weight;
     for (MemberIndex i = 0; i < set.count; ++i) by_weight[set.members[i].weight] |= bit_of(i);
     for (const auto& [weight, members] : by_weight) components_.push_back({.members = members});
   }
-  first_component_.push_back(components_.size());
+  first_component_.push_back(static_cast<uint32_t>(components_.size()));
+  const bool three_looks_do = usual_ && samples_ == 2 && memory_ == 1 && !pfc_aware_;
+  for (size_t set = 0; set < init.sets.size(); ++set) {
+    const bool alone = first_component_[set + 1] - first_component_[set] == 1;
+    three_looks_.push_back(three_looks_do && alone ? first_component_[set] : kNotThey);
+  }
   if (parameters.memory == MemoryBy::destination_host)
     hosts_.resize(static_cast<size_t>(parameters.hosts));
 }
@@ -295,6 +355,53 @@ void Drill::commit(const PathView& view, const Packet& packet, uint16_t set, Mem
   else
     component.memory = memory;
   draws_.take(true);
+}
+
+// propose() and commit() of each. Where three looks are all that a packet takes, at the remembered
+// member and at two that are drawn, they are taken here.
+void Drill::select_burst(const PathView& view, std::span<Packet* const> burst,
+                         std::span<const uint16_t> set_of, const ByEcmp& by_ecmp) {
+  constexpr size_t kTurn = kMaxPaths;  // of equals the first that is looked at is the least
+  const ByEcmp control = by_ecmp;
+  const PathSet* const sets = view.sets().data();
+  const MemberMask* const live_of = view.live();
+  backlogs_.begin();
+  for (size_t i = 0; i < burst.size(); ++i) {
+    Packet& packet = *burst[i];
+    const uint16_t set = set_of[i];
+    const PathSet& paths = sets[set];
+    const uint32_t at = three_looks_[set];
+    if (at == kNotThey || control.has(packet) || !remembers(components_[at], live_of[set]))
+        [[unlikely]] {
+      assign(packet, paths, select_alone(view, packet, set, control));
+      continue;
+    }
+    Component& component = components_[at];
+    const MemberMask mask = live_of[set] & component.members;
+    const uint64_t word = mix64(draws_.peek());
+    const uint64_t stamp = backlogs_.stamp(packet.queue);
+    const auto look_at = [&](size_t member, size_t turn) {
+      return backlogs_.of(view, paths.members[member].port, packet.queue, stamp) + turn * kTurn +
+             member;
+    };
+    const uint64_t last = look_at(component.memory.best[0], 0);
+    const uint64_t first = look_at(random_of(mask, static_cast<uint32_t>(word >> 32)), 1);
+    const uint64_t second = look_at(random_of(mask, static_cast<uint32_t>(word)), 2);
+    const uint64_t best = std::min(last, std::min(first, second));
+    const auto member = static_cast<MemberIndex>(best % kTurn);
+    view.report_tie(is_another(last, best) | is_another(first, best) | is_another(second, best));
+    component.memory.best[0] = member;
+    draws_.take(true);
+    assign(packet, paths, member);
+  }
+}
+
+MemberIndex Drill::select_alone(const PathView& view, const Packet& packet, uint16_t set,
+                                const ByEcmp& control) {
+  if (control.has(packet)) return control.pick(packet, set, view.live(set));
+  const MemberIndex member = propose(view, packet, set).member;
+  commit(view, packet, set, member, {});
+  return member;
 }
 
 }  // namespace

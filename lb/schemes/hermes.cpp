@@ -11,7 +11,8 @@
 // do not count: its packets may have crossed.
 // Owner: the selector's shard. Times are in ticks of a 16th of a rate period, which is the DRE's
 // rounded down to a power of two. Octets: 16 a flow, 24 a member, 16 a path set. Cost: a line a
-// packet; classes and rates of all members where a flow is placed. Source: reference A.10.
+// packet, looked through once; classes and rates of all members where a flow is placed. Source:
+// reference A.10.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -30,9 +31,9 @@ namespace {
 using namespace literals;
 
 constexpr uint32_t kUnit = 64;  // octets that flows are counted in
-constexpr uint32_t kUnitBits = 14, kRateBits = 16, kSeenBits = 20, kMovedBits = 14;
+constexpr uint32_t kUnitBits = 14, kSeenBits = 20, kMovedBits = 14;
 constexpr uint32_t kMostUnits = (1u << kUnitBits) - 1;
-constexpr uint32_t kFastest = (1u << kRateBits) - 1;
+constexpr uint32_t kFastest = UINT16_MAX;
 constexpr uint32_t kNever = ~0u;
 constexpr Bytes kUsualMarking{160'000};  // where no queue is marked; reference C.7
 
@@ -40,15 +41,46 @@ constexpr uint32_t low_bits(uint32_t value, uint32_t bits) {
   return value & ((1u << bits) - 1);
 }
 
-struct Flow {
-  uint32_t psn : 16;  // of the last packet, its low bits
-  uint32_t sent : kUnitBits;
-  uint32_t has_psn : 1;
-  uint32_t has_moved : 1;
-  uint32_t seen : kSeenBits;  // tick of the last packet
-  uint32_t member : 6;
-  uint32_t rate : kRateBits;  // a DRE register in units
-  uint32_t moved : kMovedBits;
+// Its parts are whole octets where the loop over packets reads and writes them.
+class Flow {
+ public:
+  uint16_t psn = 0;   // of the last packet, its low bits
+  uint16_t rate = 0;  // a DRE register in units
+
+  uint32_t sent() const { return sent_ & kMostUnits; }  // units
+  bool has_psn() const { return (sent_ & kHasPsn) != 0; }
+  void set_sent(uint32_t units, bool has_psn) {
+    sent_ = static_cast<uint16_t>((sent_ & kHasMoved) | units | (has_psn ? kHasPsn : 0));
+  }
+  MemberIndex member() const { return static_cast<MemberIndex>(seen_ & kMemberBits); }
+  // Ticks since its last packet; periods since the one in which that was.
+  uint32_t since(uint32_t tick) const {
+    return ((tick << kSeenShift | (kLowest - 1)) - seen_) >> kSeenShift;
+  }
+  uint32_t periods_since(uint32_t tick) const {
+    return static_cast<uint16_t>((tick >> kTicksShift) - (seen_ >> (kSeenShift + kTicksShift)));
+  }
+  void see(uint32_t tick, MemberIndex member) { seen_ = tick << kSeenShift | member; }
+  uint32_t since_move(uint32_t tick) const {
+    return (sent_ & kHasMoved) != 0 ? low_bits(tick - moved_, kMovedBits) : kNever;
+  }
+  void move(uint32_t tick) {
+    sent_ = static_cast<uint16_t>(sent_ | kHasMoved);
+    moved_ = static_cast<uint16_t>(tick);
+  }
+
+  static constexpr int kTicksShift = 4;  // ticks of a rate period
+
+ private:
+  static constexpr uint32_t kHasPsn = 1 << kUnitBits;
+  static constexpr uint32_t kHasMoved = kHasPsn << 1;
+  static constexpr uint32_t kSeenShift = 32 - kSeenBits;
+  static constexpr uint32_t kLowest = 1u << kSeenShift;  // of a tick in seen_
+  static constexpr uint32_t kMemberBits = kMaxPaths - 1;
+
+  uint16_t sent_ = 0;
+  uint16_t moved_ = 0;  // tick, of which kMovedBits count
+  uint32_t seen_ = 0;   // tick of the last packet; below it the member
 };
 static_assert(sizeof(Flow) == 12 && kMaxPaths == 64);
 
@@ -76,8 +108,10 @@ class Hermes {
       "flows keep away from paths that delay, mark or lose, and move only where it pays";
   static constexpr bool kPromisesOrder = false;
   static constexpr Speech kSpeech = {.shim = ShimNeed::sampled, .probes_idle = true};
+  using Flows = FlowTable<Flow, uint32_t>;
   struct Token {
-    bool drew = false;  // the member came from the next draw
+    Flows::Place place;  // of the packet's flow
+    bool drew = false;   // the member came from the next draw
   };
 
   struct Parameters {
@@ -155,7 +189,13 @@ class Hermes {
     tick_ = static_cast<uint32_t>(view.now().ps() >> tick_shift_);
   }
 
-  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const;
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    const Flows::Place place = flows_.place_of(packet.order_hash);
+    const Choice choice = choose(view, packet, set, flows_.at(packet.order_hash, place));
+    return {choice.member, {place, choice.drawn}};
+  }
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control);
   // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
@@ -163,7 +203,12 @@ class Hermes {
     return place(view, set, view.live(set) & ~tried, random).member;
   }
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-              const Token& token);
+              const Token& token) {
+    Flow& flow = flows_.touch(packet.order_hash, token.place);
+    prepare_flow(view, packet, set, flow, {member, token.drew});
+    note(flow, packet, member);
+    add(sending(set, member), packet.wire_len);
+  }
 
   // What flows keep are low bits of ticks, which come to the same value.
   void rebase(const Rebase& rebase) {
@@ -181,11 +226,15 @@ class Hermes {
   }
 
  private:
-  static constexpr int kTicksShift = 4;  // ticks of a rate period
+  static constexpr int kTicksShift = Flow::kTicksShift;
   static constexpr uint32_t kPeriodBits = 32 - kTicksShift;
   struct Placed {
     MemberIndex member;
     bool tied;
+  };
+  struct Choice {
+    MemberIndex member;
+    bool drawn = false;  // by the next draw
   };
   struct Heard {  // of a member, of late
     bool known;
@@ -193,11 +242,7 @@ class Hermes {
     uint32_t marked;  // 65'535: all
   };
 
-  uint32_t since(const Flow& flow) const { return low_bits(tick_ - flow.seen, kSeenBits); }
-  uint32_t since_move(const Flow& flow) const {
-    return flow.has_moved != 0 ? low_bits(tick_ - flow.moved, kMovedBits) : kNever;
-  }
-  bool is_over(const Flow& flow) const { return since(flow) > life_; }
+  bool is_over(const Flow& flow) const { return flow.since(tick_) > life_; }
   uint32_t ticks_of(Duration time) const {
     return static_cast<uint32_t>(std::max<int64_t>(time.ps() >> tick_shift_, 1));
   }
@@ -207,14 +252,14 @@ class Hermes {
   const Sending& sending(uint16_t set, MemberIndex member) const {
     return sendings_[sets_[set].first + member];
   }
-  uint64_t rate_of(const Sending& to) const {
-    return rates_.decayed(to.octets, low_bits((tick_ >> kTicksShift) - to.period, kPeriodBits));
+  uint32_t rate_of(const Sending& to) const {
+    return kept(to.octets, low_bits((tick_ >> kTicksShift) - to.period, kPeriodBits));
   }
-
-  uint64_t rate_of(const Flow& flow) const {
-    constexpr uint32_t kSeenPeriodBits = kSeenBits - kTicksShift;
-    return rates_.decayed(
-        flow.rate, low_bits((tick_ >> kTicksShift) - (flow.seen >> kTicksShift), kSeenPeriodBits));
+  uint32_t rate_of(const Flow& flow) const { return kept(flow.rate, flow.periods_since(tick_)); }
+  // As Dre::decayed(), of a register of 32 bits.
+  uint32_t kept(uint64_t octets, uint32_t periods) const {
+    if (periods >= shares_.size()) return 0;
+    return static_cast<uint32_t>((octets * shares_[periods] + kWhole / 2) / kWhole);
   }
 
   static uint32_t psn_of(const Packet& packet) {
@@ -226,25 +271,58 @@ class Hermes {
     return (packet.flags & (kPacketRoce | kPacketRoceControl)) == kPacketRoce;
   }
   static bool is_behind(const Flow& flow, const Packet& packet) {
-    return has_psn(packet) && flow.has_psn != 0 &&
+    return has_psn(packet) && flow.has_psn() &&
            static_cast<int16_t>(psn_of(packet) - flow.psn) <= 0;
   }
 
-  MemberIndex place_anew(const PathView& view, const Packet& packet, uint16_t set,
-                         const Flow* known) const;
+  Choice choose(const PathView& view, const Packet& packet, uint16_t set, const Flow* flow) const;
+  void prepare_flow(const PathView& view, const Packet& packet, uint16_t set, Flow& flow,
+                    Choice choice);
+  [[gnu::noinline]] MemberIndex choose_again(const PathView& view, const Packet& packet,
+                                             uint16_t set, Flow& flow);
+  // A flow whose member lives: it has sent enough, and slowly, and has rested.
+  bool may_move(const Flow& flow, PortId port) const {
+    return flow.sent() > size_ && rate_of(flow) < slow_[port.index()] &&
+           flow.since_move(tick_) >= rest_;
+  }
+  [[gnu::noinline]] MemberIndex place_anew(const PathView& view, const Packet& packet, uint16_t set,
+                                           const Flow* known) const;
   Placed place(const PathView& view, uint16_t set, MemberMask among, uint32_t random) const;
   Placed least_sent(uint16_t set, MemberMask among, uint32_t random) const;
-  MemberIndex better(const PathView& view, const Packet& packet, uint16_t set,
-                     const Flow& flow) const;
+  [[gnu::noinline]] MemberIndex better(const PathView& view, const Packet& packet, uint16_t set,
+                                       const Flow& flow) const;
   Heard heard(const PathView& view, uint16_t set, MemberIndex member) const;
   PathClass class_of(const PathView& view, const Heard& heard) const;
-  MemberMask failed(const PathView& view, uint16_t set) const;
-  MemberMask penalised(uint16_t set) const;
+  // By a detector; and those that have failed here, too.
+  static MemberMask excluded(const PathView& view, uint16_t set) {
+    const PathTable* paths = view.paths();
+    return paths == nullptr ? 0 : paths->failed(set);
+  }
+  MemberMask failed(const PathView& view, uint16_t set) const {
+    return excluded(view, set) | (sets_[set].failed == 0 ? 0 : penalised(set));
+  }
+  [[gnu::noinline]] MemberMask penalised(uint16_t set) const;
 
-  void judge_loss(const PathView& view, uint16_t set, const Flow& flow);
+  [[gnu::noinline]] void judge_loss(const PathView& view, uint16_t set, const Flow& flow);
   void judge_retransmission(const PathView& view, uint16_t set, MemberIndex member);
   void fail(uint16_t set, MemberIndex member);
-  void add(Sending& to, uint32_t octets);
+  void note(Flow& flow, const Packet& packet, MemberIndex member) const {
+    const uint32_t units = (packet.wire_len + kUnit - 1) / kUnit;
+    const bool numbered = has_psn(packet);
+    flow.rate = static_cast<uint16_t>(std::min(rate_of(flow) + units, kFastest));
+    flow.set_sent(std::min(flow.sent() + units, kMostUnits), numbered);
+    flow.see(tick_, member);
+    if (numbered) flow.psn = static_cast<uint16_t>(psn_of(packet));
+  }
+  void add(Sending& to, uint32_t octets) {
+    to.octets =
+        static_cast<uint32_t>(std::min<uint64_t>(uint64_t{rate_of(to)} + octets, UINT32_MAX));
+    to.period = tick_ >> kTicksShift;
+    ++to.packets;
+    if (tick_ - to.window >= window_) [[unlikely]]
+      begin_window(to);
+  }
+  [[gnu::noinline]] void begin_window(Sending& to) const;
 
   Parameters parameters_;
   uint32_t tick_ = 0;
@@ -252,13 +330,15 @@ class Hermes {
   uint32_t life_;  // in ticks, as those that follow
   uint32_t settling_, rest_, rto_, window_, penalty_;
   uint32_t size_;  // in units
+  static constexpr uint64_t kWhole = uint64_t{1} << 32;
   Dre rates_;
+  std::array<uint64_t, 64> shares_{};  // that are left after so many periods, in 1/kWhole
   Draws draws_;
   std::vector<uint32_t> slow_;  // by port: a register in units below which a flow is slow
   Duration high_, notable_delay_;
   std::vector<SetState> sets_;
   std::vector<Sending> sendings_;
-  FlowTable<Flow, uint32_t> flows_;
+  Flows flows_;
 };
 
 // What the shortest queue that ECN marks takes on the slowest line of any path.
@@ -289,6 +369,8 @@ Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
       high_(parameters.high),
       notable_delay_(parameters.notable_delay),
       flows_(static_cast<size_t>(parameters.flows)) {
+  for (size_t periods = 0; periods < shares_.size(); ++periods)
+    shares_[periods] = rates_.decayed(kWhole, static_cast<int64_t>(periods));
   for (const PortLine& line : init.lines) {
     const int64_t full = rates_.capacity(line.rate).count() * parameters.rate_percent / 100;
     slow_.push_back(static_cast<uint32_t>(std::min<int64_t>(full / kUnit, kFastest)));
@@ -302,26 +384,72 @@ Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
   }
 }
 
-Proposal<Hermes::Token> Hermes::propose(const PathView& view, const Packet& packet,
-                                        uint16_t set) const {
-  const Flow* flow = flows_.find(packet.order_hash);
+// `flow`: null if it is not known.
+Hermes::Choice Hermes::choose(const PathView& view, const Packet& packet, uint16_t set,
+                              const Flow* flow) const {
   const MemberMask usable = view.live(set) & ~failed(view, set);
-  if (flow == nullptr || is_over(*flow) ||
-      !contains(usable, static_cast<MemberIndex>(flow->member)))
-    return {place_anew(view, packet, set, flow), {.drew = true}};
-  const auto member = static_cast<MemberIndex>(flow->member);
-  if (flow->sent <= size_) return {member};
-  const uint32_t slow = slow_[view.set(set).members[member].port.index()];
-  if (rate_of(*flow) >= slow || since_move(*flow) < rest_) return {member};
+  if (flow == nullptr || is_over(*flow) || !contains(usable, flow->member()))
+    return {place_anew(view, packet, set, flow), true};
+  const MemberIndex member = flow->member();
+  if (!may_move(*flow, view.set(set).members[member].port)) return {member};
   return {better(view, packet, set, *flow)};
+}
+
+// What changes with a choice, before the packet is noted with its flow.
+void Hermes::prepare_flow(const PathView& view, const Packet& packet, uint16_t set, Flow& flow,
+                          Choice choice) {
+  draws_.take(choice.drawn);
+  if (sets_[set].failed != 0) [[unlikely]]
+    sets_[set].failed = penalised(set);
+  if (is_behind(flow, packet)) [[unlikely]]
+    judge_loss(view, set, flow);
+  const bool unknown = flow.sent() == 0;  // whoever was here sent something
+  if (unknown || is_over(flow))
+    flow = {};
+  else if (flow.member() != choice.member)
+    flow.move(tick_);
+}
+
+// propose() and commit() of each. A flow of which nothing is to be decided stays where it is.
+void Hermes::select_burst(const PathView& view, std::span<Packet* const> burst,
+                          std::span<const uint16_t> set_of, const ByEcmp& control) {
+  const Flows::Cursor flows(flows_);
+  const PathSet* const sets = view.sets().data();
+  const MemberMask* const live_of = view.live();
+  for (size_t i = 0; i < burst.size(); ++i) {
+    Packet& packet = *burst[i];
+    const uint16_t set = set_of[i];
+    if (control.has(packet)) [[unlikely]] {
+      assign(packet, sets[set], control.pick(packet, set, live_of[set]));
+      continue;
+    }
+    Flow& flow = flows.touch(packet.order_hash);
+    MemberIndex member = flow.member();
+    const MemberMask usable = live_of[set] & ~excluded(view, set);
+    const bool stays = flow.sent() != 0 && !is_over(flow) && contains(usable, member) &&
+                       sets_[set].failed == 0 && !is_behind(flow, packet) &&
+                       !may_move(flow, sets[set].members[member].port);
+    if (!stays) [[unlikely]]
+      member = choose_again(view, packet, set, flow);
+    note(flow, packet, member);
+    add(sending(set, member), packet.wire_len);
+    assign(packet, sets[set], member);
+  }
+}
+
+MemberIndex Hermes::choose_again(const PathView& view, const Packet& packet, uint16_t set,
+                                 Flow& flow) {
+  const Choice choice = choose(view, packet, set, flow.sent() == 0 ? nullptr : &flow);
+  prepare_flow(view, packet, set, flow, choice);
+  return choice.member;
 }
 
 // Not the path on which it timed out, where there is another.
 MemberIndex Hermes::place_anew(const PathView& view, const Packet& packet, uint16_t set,
                                const Flow* known) const {
   MemberMask among = view.live(set);
-  if (known != nullptr && since(*known) >= rto_ && is_behind(*known, packet)) {
-    const MemberMask others = among & ~bit_of(static_cast<MemberIndex>(known->member));
+  if (known != nullptr && known->since(tick_) >= rto_ && is_behind(*known, packet)) {
+    const MemberMask others = among & ~bit_of(known->member());
     if (others != 0) among = others;
   }
   const Placed placed = place(view, set, among, draws_.peek());
@@ -329,28 +457,31 @@ MemberIndex Hermes::place_anew(const PathView& view, const Packet& packet, uint1
   return placed.member;
 }
 
+// Of the good ones, or else of the gray ones, that on which least is sent.
 Hermes::Placed Hermes::place(const PathView& view, uint16_t set, MemberMask among,
                              uint32_t random) const {
   const MemberMask sound = among & ~failed(view, set);
   if (sound == 0) return {random_of(among, random), false};
-  std::array<MemberMask, 3> by_class{};
+  MemberMask least = 0;
+  uint64_t lowest = ~uint64_t{0};
   for (MemberMask left = sound; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
     const PathClass path_class = class_of(view, heard(view, set, member));
-    by_class[static_cast<size_t>(path_class)] |= bit_of(member);
+    const uint64_t rank = static_cast<uint64_t>(path_class) << 32 | rate_of(sending(set, member));
+    if (path_class == PathClass::congested || rank > lowest) continue;
+    least = bit_of(member) | (rank == lowest ? least : 0);
+    lowest = rank;
   }
-  for (const PathClass path_class : {PathClass::good, PathClass::gray})
-    if (const MemberMask members = by_class[static_cast<size_t>(path_class)]; members != 0)
-      return least_sent(set, members, random);
-  return {random_of(sound, random), false};
+  if (least == 0) return {random_of(sound, random), false};
+  return {random_of(least, random), count_of(least) > 1};
 }
 
 Hermes::Placed Hermes::least_sent(uint16_t set, MemberMask among, uint32_t random) const {
   MemberMask least = 0;
-  uint64_t lowest = ~uint64_t{0};
+  uint32_t lowest = ~0u;
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    const uint64_t rate = rate_of(sending(set, member));
+    const uint32_t rate = rate_of(sending(set, member));
     if (rate > lowest) continue;
     least = bit_of(member) | (rate == lowest ? least : 0);
     lowest = rate;
@@ -361,7 +492,7 @@ Hermes::Placed Hermes::least_sent(uint16_t set, MemberMask among, uint32_t rando
 // For a flow that may be moved: its own member, unless that is congested and another is not.
 MemberIndex Hermes::better(const PathView& view, const Packet& packet, uint16_t set,
                            const Flow& flow) const {
-  const auto own = static_cast<MemberIndex>(flow.member);
+  const MemberIndex own = flow.member();
   const Heard now = heard(view, set, own);
   if (class_of(view, now) != PathClass::congested) return own;
   const uint32_t notable_marks = 65'535 * static_cast<uint32_t>(parameters_.notable_ecn_percent);
@@ -399,11 +530,6 @@ PathClass Hermes::class_of(const PathView& view, const Heard& heard) const {
   return PathClass::gray;
 }
 
-MemberMask Hermes::failed(const PathView& view, uint16_t set) const {
-  const PathTable* paths = view.paths();
-  return penalised(set) | (paths == nullptr ? 0 : paths->failed(set));
-}
-
 // Failed paths whose penalty is not over yet.
 MemberMask Hermes::penalised(uint16_t set) const {
   MemberMask failed = sets_[set].failed;
@@ -415,36 +541,7 @@ MemberMask Hermes::penalised(uint16_t set) const {
   return failed;
 }
 
-void Hermes::commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-                    const Token& token) {
-  draws_.take(token.drew);
-  if (sets_[set].failed != 0) [[unlikely]]
-    sets_[set].failed = penalised(set);
-  Flow& flow = flows_.touch(packet.order_hash);
-  if (is_behind(flow, packet)) [[unlikely]]
-    judge_loss(view, set, flow);
-  const bool unknown = flow.sent == 0;  // whoever was here sent something
-  if (unknown || is_over(flow)) {
-    flow = {};
-  } else if (flow.member != member) {
-    flow.has_moved = 1;
-    flow.moved = low_bits(tick_, kMovedBits);
-  }
-  const uint32_t units = (packet.wire_len + kUnit - 1) / kUnit;
-  flow.rate = static_cast<uint32_t>(std::min<uint64_t>(rate_of(flow) + units, kFastest));
-  flow.sent = std::min(flow.sent + units, kMostUnits);
-  flow.seen = low_bits(tick_, kSeenBits);
-  flow.member = member;
-  flow.has_psn = has_psn(packet) ? 1 : 0;
-  if (flow.has_psn != 0) flow.psn = low_bits(psn_of(packet), 16);
-  add(sending(set, member), packet.wire_len);
-}
-
-void Hermes::add(Sending& to, uint32_t octets) {
-  to.octets = static_cast<uint32_t>(std::min<uint64_t>(rate_of(to) + octets, UINT32_MAX));
-  to.period = tick_ >> kTicksShift;
-  ++to.packets;
-  if (tick_ - to.window < window_) return;
+void Hermes::begin_window(Sending& to) const {
   to.window = tick_;
   to.packets = 1;
   to.retransmissions = 0;
@@ -452,9 +549,9 @@ void Hermes::add(Sending& to, uint32_t octets) {
 
 // The flow sends again what it has sent, most likely over its member, before.
 void Hermes::judge_loss(const PathView& view, uint16_t set, const Flow& flow) {
-  if (since_move(flow) < settling_) return;
-  const auto member = static_cast<MemberIndex>(flow.member);
-  const uint32_t silence = since(flow);
+  if (flow.since_move(tick_) < settling_) return;
+  const MemberIndex member = flow.member();
+  const uint32_t silence = flow.since(tick_);
   if (silence < rto_) return judge_retransmission(view, set, member);
   Sending& to = sending(set, member);
   const PathTable* paths = view.paths();
