@@ -74,7 +74,7 @@ class Rig {
         std::fprintf(stderr, "%s\n", problem.c_str());
       std::exit(1);
     }
-    common_.publish(**built);
+    common_.changes.publish(**built);
     return std::move(*built);
   }
 

@@ -3,11 +3,13 @@
 //
 // An indexed binary min-heap; timers that are due at one time come out by their numbers, so the
 // order never depends on history. Owner: one shard, which may say where the earliest deadline is to
-// be kept: if several heaps keep theirs in one cache line, one look tells whether anything is due.
+// be told: if several heaps share a DeadlineBoard, one look tells whether anything is due.
 // Bounds: `capacity` ids, all memory taken at construction. Cost: next() and has_due() are one
 // load; set, cancel and pop O(log pending). Source: architecture, section 3.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,21 +22,60 @@
 
 namespace eddy {
 
+// Where one keeper tells its next deadline. What it refers to outlives it.
+class DeadlinePlace {
+ public:
+  DeadlinePlace(Instant& at, bool& moved) : at_(&at), moved_(&moved) {}
+
+  Instant at() const { return *at_; }
+  void set(Instant at) const {
+    *at_ = at;
+    *moved_ = true;
+  }
+
+ private:
+  Instant* at_;
+  bool* moved_;
+};
+
+// When each of several keepers of timers has its next one due, side by side. Whoever looks after
+// all of them asks one flag whether any has moved since it last settled, and takes the least of all
+// only then. Owner: one shard. Cost: a move is two stores.
+template <size_t kPlaces>
+class DeadlineBoard {
+ public:
+  DeadlineBoard() { places_.fill(Instant::never()); }
+  DeadlineBoard(const DeadlineBoard&) = delete;  // its places are known by where they are
+  DeadlineBoard& operator=(const DeadlineBoard&) = delete;
+
+  DeadlinePlace place(size_t index) { return {places_[index], moved_}; }
+  Instant earliest() const { return *std::min_element(places_.begin(), places_.end()); }
+
+  // Since settle(): a deadline was set, or touch() called.
+  bool moved() const { return moved_; }
+  void touch() { moved_ = true; }
+  void settle() { moved_ = false; }
+
+ private:
+  bool moved_ = true;
+  std::array<Instant, kPlaces> places_;
+};
+
 class Deadlines {
  public:
   using Id = uint32_t;
 
-  // `next` outlives the heap, which alone writes it; null: the heap's own.
-  explicit Deadlines(size_t capacity, Instant* next = nullptr)
-      : next_(next == nullptr ? &own_next_ : next), slot_of_(capacity, kIdle) {
+  // The heap alone writes at `next`.
+  explicit Deadlines(size_t capacity, std::optional<DeadlinePlace> next = std::nullopt)
+      : next_(next.value_or(DeadlinePlace(own_next_, own_moved_))), slot_of_(capacity, kIdle) {
     heap_.reserve(capacity);
-    *next_ = Instant::never();
+    next_.set(Instant::never());
   }
   Deadlines(const Deadlines&) = delete;
   Deadlines& operator=(const Deadlines&) = delete;
 
   // The earliest pending deadline; Instant::never() if none.
-  Instant next() const { return *next_; }
+  Instant next() const { return next_.at(); }
   bool has_due(Instant now) const { return next() <= now; }
 
   // Sets or moves. Instant::never() cancels.
@@ -49,7 +90,7 @@ class Deadlines {
       heap_[slot_of_[id]].at = at;
       settle(slot_of_[id]);
     }
-    *next_ = heap_.front().at;
+    next_.set(heap_.front().at);
   }
 
   void cancel(Id id) {
@@ -62,7 +103,7 @@ class Deadlines {
       put(slot, last);
       settle(slot);
     }
-    *next_ = heap_.empty() ? Instant::never() : heap_.front().at;
+    next_.set(heap_.empty() ? Instant::never() : heap_.front().at);
   }
 
   bool pending(Id id) const { return slot_of_[id] != kIdle; }
@@ -79,7 +120,7 @@ class Deadlines {
   void rebase(const Rebase& rebase) {
     for (Entry& entry : heap_) rebase.shift(entry.at);
     for (size_t slot = 0; slot < heap_.size(); ++slot) rise(slot);  // long past ones are equal now
-    *next_ = heap_.empty() ? Instant::never() : heap_.front().at;
+    next_.set(heap_.empty() ? Instant::never() : heap_.front().at);
   }
 
  private:
@@ -120,7 +161,8 @@ class Deadlines {
   }
 
   Instant own_next_;
-  Instant* next_;
+  bool own_moved_ = false;
+  DeadlinePlace next_;
   std::vector<Entry> heap_;
   std::vector<uint32_t> slot_of_;
 };

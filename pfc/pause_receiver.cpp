@@ -37,7 +37,7 @@ PauseRxPlan PauseRxPlan::of(const config::PortConfig& port, uint8_t lossless) {
   return plan;
 }
 
-PauseReceiver::PauseReceiver(size_t ports, Instant* next)
+PauseReceiver::PauseReceiver(size_t ports, std::optional<DeadlinePlace> next)
     : port_count_(ports), ports_(std::make_unique<Port[]>(ports)), deadlines_(ports, next) {}
 
 PauseChange PauseReceiver::configure(PortId port, const PauseRxPlan& plan, Instant now) {

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "net/deadlines.h"
 #include "net/ids.h"
@@ -56,7 +57,7 @@ struct PauseChange {
 class PauseReceiver {
  public:
   // `next`: as of Deadlines.
-  explicit PauseReceiver(size_t ports, Instant* next = nullptr);
+  explicit PauseReceiver(size_t ports, std::optional<DeadlinePlace> next = std::nullopt);
 
   // Adopts a configuration. Priorities no longer heeded resume; running pauses keep their end.
   PauseChange configure(PortId port, const PauseRxPlan& plan, Instant now);

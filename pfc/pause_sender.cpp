@@ -17,7 +17,7 @@ PauseTxPlan PauseTxPlan::of(const config::PortConfig& port) {
   return plan;
 }
 
-PauseSender::PauseSender(size_t ports, Instant* next)
+PauseSender::PauseSender(size_t ports, std::optional<DeadlinePlace> next)
     : refreshes_(ports, next), ports_(ports), owing_((ports + 63) / 64) {}
 
 void PauseSender::configure(PortId port, const PauseTxPlan& plan) {

@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "net/deadlines.h"
@@ -58,7 +59,7 @@ class PauseSender {
   static constexpr Duration kMinGap = Duration::microseconds(1);
 
   // `next`: as of Deadlines.
-  explicit PauseSender(size_t ports, Instant* next = nullptr);
+  explicit PauseSender(size_t ports, std::optional<DeadlinePlace> next = std::nullopt);
 
   // Adopts a configuration; a port whose PFC was turned off owes XON for what it had paused.
   void configure(PortId port, const PauseTxPlan& plan);

@@ -77,7 +77,7 @@ PredictorPlan PredictorPlan::of(const config::RlbConfig& rlb, const config::Port
   return plan;
 }
 
-Predictor::Predictor(size_t ports, Instant* next)
+Predictor::Predictor(size_t ports, std::optional<DeadlinePlace> next)
     : sequences_(ports),
       plans_(ports),
       states_(ports * kPriorities),

@@ -88,7 +88,7 @@ class Predictor {
   static constexpr uint8_t kJump = 16;  // a severity that rises by this is told at once
 
   // `next`: as of Deadlines.
-  explicit Predictor(size_t ports, Instant* next = nullptr);
+  explicit Predictor(size_t ports, std::optional<DeadlinePlace> next = std::nullopt);
 
   // Adopts a configuration. A PG that is no longer watched forgets its warning, which expires.
   void configure(PortId port, const PredictorPlan& plan);

@@ -39,7 +39,7 @@ WatchdogPlan WatchdogPlan::of(const config::PortConfig& port, uint8_t lossless) 
   return plan;
 }
 
-Watchdog::Watchdog(size_t ports, Instant* next)
+Watchdog::Watchdog(size_t ports, std::optional<DeadlinePlace> next)
     : port_count_(ports),
       ports_(std::make_unique<Port[]>(ports)),
       deadlines_(ports * kPriorities, next) {}

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "net/deadlines.h"
 #include "net/ids.h"
@@ -60,7 +61,7 @@ struct WatchdogVerdict {
 class Watchdog {
  public:
   // `next`: as of Deadlines.
-  explicit Watchdog(size_t ports, Instant* next = nullptr);
+  explicit Watchdog(size_t ports, std::optional<DeadlinePlace> next = std::nullopt);
 
   // Adopts a configuration. Returns the queues whose storm ended because they are no longer
   // watched.

@@ -44,25 +44,46 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   context_.now = now;
   context_.stats = {};
   const News news = io.news();
-  follow_control();
+  const bool changed = others_have_changed();
+  if (changed) [[unlikely]]
+    follow_control();
   buffer_.begin_poll();
   paths_.begin_poll(/*all_given=*/context_.sole || forwarder_.send_kept());
-  read_mail();
-  follow_links(news.link_changes);
+  if (!context_.sole) read_other_shards();
+  if (changed) [[unlikely]]
+    read_commands();
+  if (changed || !context_.sole || !news.link_changes.empty()) [[unlikely]]
+    follow_links(news.link_changes);
   if (next_timer_ <= now) [[unlikely]]
     on_timers();
   for (const PortId port : news.completions) egress_.line_free(port);
   if (news.packets) ingress_.run();
   forwarder_.forward_originated();
   send();
-  if (pause_sender_.owes(now) || egress_.ready() || predictor_.owes()) [[unlikely]]
+  if (context_.timers.moved() && owes()) [[unlikely]]
     send();  // XON for what has just left
   context_.flush_freed();
   if (draining_ != nullptr) [[unlikely]]
     finish_drain();
   agents_.follow_timers();
-  next_timer_ = *std::min_element(context_.due.begin(), context_.due.end());
+  if (context_.timers.moved()) [[unlikely]]
+    follow_timers();
+  check_timers();
   return context_.stats;
+}
+
+// What is owed to peers is as good as a timer: the board is not settled before it is sent.
+[[gnu::noinline]] void ShardImpl::follow_timers() {
+  next_timer_ = context_.timers.earliest();
+  if (!owes()) context_.timers.settle();
+}
+
+// A board that has not moved hides nothing. A release does without: asking all parts in every poll
+// is what the board spares.
+inline void ShardImpl::check_timers() const {
+  if (!kHasFaultSites) return;
+  ASSERT(next_timer_ == context_.timers.earliest());
+  ASSERT(context_.timers.moved() || !owes());
 }
 
 // First those from hosts, as some may go to hosts of this leaf.
@@ -71,23 +92,37 @@ void ShardImpl::send_passed() {
   adjacency_.deliver_passed();
 }
 
+// No pause or warning is owed before a timer has moved or become due.
 inline void ShardImpl::send() {
-  pause_.send_frames();
-  warnings_.send_frames();
+  if (context_.timers.moved()) [[unlikely]] {
+    pause_.send_frames();
+    warnings_.send_frames();
+  }
   egress_.service();
   buffer_.flush();
 }
 
 Instant ShardImpl::next_deadline() const {
-  if (mail_waits() || buffer_.credits_wait() || forwarder_.keeps() || predictor_.owes() ||
-      context_.common.changes.newest.load(std::memory_order_relaxed) != adopted_)
+  const Changes& changes = context_.common.changes;
+  if (changes.count.load(std::memory_order_relaxed) != changes_seen_ && control_waits())
+      [[unlikely]]
+    return context_.now;
+  if ((!context_.sole && others_wait()) || (context_.timers.moved() && predictor_.owes()))
     return context_.now;
   return std::max(next_timer_, context_.now);
 }
 
+// What one poll has seen of a change the next one need not look for.
+inline bool ShardImpl::others_have_changed() {
+  const uint32_t count = context_.common.changes.count.load(std::memory_order_acquire);
+  if (count == changes_seen_) return false;
+  changes_seen_ = count;
+  return true;
+}
+
 // Between polls the shard looks into no snapshot, so this is where it lets go of the last one: of
 // that which was in force before a grace period that it can see has begun.
-inline void ShardImpl::follow_control() {
+[[gnu::noinline]] void ShardImpl::follow_control() {
   const Changes& changes = context_.common.changes;
   const uint64_t grace = changes.grace.load(std::memory_order_acquire);
   if (grace != grace_passed_) [[unlikely]] {
@@ -125,22 +160,24 @@ void ShardImpl::adopt_snapshot() {
 }
 
 // What control has posted is counted, so that its mailbox need not be looked into.
-inline void ShardImpl::read_mail() {
+[[gnu::noinline]] void ShardImpl::read_commands() {
   CommonState& common = context_.common;
-  if (!context_.sole) {
-    for (size_t from = 0; from < common.shards; ++from) {
-      if (from == context_.id.index()) continue;
-      read(common.mail(from, context_.id));
-      take_credits(common.credits(ShardId(from), context_.id));
-      take_packets(common.lane(ShardId(from), context_.id));
-    }
-  }
   const uint16_t posted =
       common.changes.commands[context_.id.index()].load(std::memory_order_acquire);
-  if (posted == commands_read_) [[likely]]
-    return;
+  if (posted == commands_read_) return;
   commands_read_ = posted;
   read(common.mail(common.control(), context_.id));
+}
+
+// Apart, as is all that few polls do, because of the registers and the stack that it takes.
+[[gnu::noinline]] void ShardImpl::read_other_shards() {
+  CommonState& common = context_.common;
+  for (size_t from = 0; from < common.shards; ++from) {
+    if (from == context_.id.index()) continue;
+    read(common.mail(from, context_.id));
+    take_credits(common.credits(ShardId(from), context_.id));
+    take_packets(common.lane(ShardId(from), context_.id));
+  }
 }
 
 void ShardImpl::read(Mailbox& mail) {
@@ -242,7 +279,7 @@ void ShardImpl::clear_watermarks(PortId only, const WatermarkScope& scope) {
   if (scope.has(WatermarkOf::stages)) buffer_.clear_stage_watermark(scope.kind);
 }
 
-void ShardImpl::finish_drain() {
+[[gnu::noinline]] void ShardImpl::finish_drain() {
   if (held() != 0) return;
   while (draining_ != nullptr) {  // whoever asked may free it as soon as it is done
     Command& command = *std::exchange(draining_, draining_->next);
@@ -250,11 +287,12 @@ void ShardImpl::finish_drain() {
   }
 }
 
-inline void ShardImpl::follow_links(std::span<const LinkChange> changes) {
+// For which the poll looks when something has changed, and, for what other shards tell, after their
+// mail. What comes up later in a poll waits for the next.
+[[gnu::noinline]] void ShardImpl::follow_links(std::span<const LinkChange> changes) {
   for (const LinkChange& change : changes) change_link(change);
   const uint32_t generation = context_.common.changes.links.load(std::memory_order_acquire);
-  if (generation == links_seen_) [[likely]]
-    return;
+  if (generation == links_seen_) return;
   links_seen_ = generation;
   forwarder_.refresh_live();
   recirculation_.release_all();
@@ -276,7 +314,8 @@ void ShardImpl::settle_port(PortId port) {
   context_.event(up ? EventKind::link_up : EventKind::link_down, port);
 }
 
-void ShardImpl::on_timers() {
+[[gnu::noinline]] void ShardImpl::on_timers() {
+  context_.timers.touch();
   egress_.on_timers();
   pause_.on_timers();
   warnings_.on_timers();
@@ -312,19 +351,23 @@ void ShardImpl::rebase(const Rebase& rebase) {
   agents_.rebase(rebase);  // after the selector, whose agent has the deadlines that it reads
 }
 
-bool ShardImpl::mail_waits() const {
+bool ShardImpl::control_waits() const {
+  const Changes& changes = context_.common.changes;
+  return changes.commands[context_.id.index()].load(std::memory_order_relaxed) != commands_read_ ||
+         changes.newest.load(std::memory_order_relaxed) != adopted_;
+}
+
+// By mail, or for what their lanes had no room for.
+bool ShardImpl::others_wait() const {
   CommonState& common = context_.common;
-  if (common.changes.commands[context_.id.index()].load(std::memory_order_relaxed) !=
-      commands_read_)
-    return true;
-  for (size_t from = 0; !context_.sole && from < common.shards; ++from) {
+  for (size_t from = 0; from < common.shards; ++from) {
     if (from == context_.id.index()) continue;
     if (!common.mail(from, context_.id).empty() ||
         !common.credits(ShardId(from), context_.id).empty() ||
         !common.lane(ShardId(from), context_.id).empty())
       return true;
   }
-  return false;
+  return buffer_.credits_wait() || forwarder_.keeps();
 }
 
 uint64_t ShardImpl::held() const {

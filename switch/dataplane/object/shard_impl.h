@@ -57,9 +57,11 @@ class ShardImpl final : public Shard {
   uint64_t held() const;
 
  private:
+  bool others_have_changed();
   void follow_control();
   void adopt_snapshot();
-  void read_mail();
+  void read_other_shards();
+  void read_commands();
   void read(Mailbox& mail);
   void take_credits(CreditLane& lane);
   void take_packets(PacketLane& lane);
@@ -70,20 +72,26 @@ class ShardImpl final : public Shard {
   // Brings the port up while its link is up and its configuration wants it up.
   void settle_port(PortId port);
   void on_timers();
+  void follow_timers();
+  void check_timers() const;
+  // Peers are to hear of a pause or a warning. Never while ShardContext::timers has not moved.
+  bool owes() const { return pause_sender_.owes(context_.now) || predictor_.owes(); }
   // What flow stages have let go, on its way.
   void send_passed();
   void send();
   void clear_watermarks(PortId only, const WatermarkScope& scope);
   void finish_drain();
-  bool mail_waits() const;
+  bool control_waits() const;
+  bool others_wait() const;
 
   // The first line, of every poll: what of CommonState::changes this shard has followed.
   uint64_t adopted_ = 0;       // generation of the snapshot that the parts below obey
   uint64_t grace_passed_ = 0;  // rte_rcu_qsbr's token
   uint32_t links_seen_ = 0;    // that the live masks reflect
+  uint32_t changes_seen_ = 0;  // of Changes::count
   uint16_t commands_read_ = 0;
   Command* draining_ = nullptr;  // those that wait for the shard to be empty, by Command::next
-  Instant next_timer_;           // the earliest of ShardContext::due after the last poll, or before
+  Instant next_timer_;  // the earliest of ShardContext::timers after the last poll, or before
   ShardContext context_;
   pfc::PauseSender pause_sender_;
   pfc::Predictor predictor_;

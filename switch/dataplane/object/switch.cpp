@@ -85,7 +85,7 @@ Result<std::unique_ptr<Switch>> Switch::create(const config::SwitchConfig& confi
   auto state = std::make_unique<State>(options, ports);
   state->snapshot = std::move(*snapshot);
   state->snapshot->generation = 1;
-  state->common.publish(*state->snapshot);
+  state->common.changes.publish(*state->snapshot);
   for (size_t i = 0; i < options.shards; ++i)
     state->shards.push_back(std::make_unique<ShardImpl>(state->common, ShardId(i), ports));
   return std::unique_ptr<Switch>(new Switch(std::move(state)));
@@ -105,9 +105,9 @@ Result<uint64_t> Switch::reconfigure(const config::SwitchConfig& config) {
   if (!next) return next.problems();
   (*next)->generation = state_->snapshot->generation + 1;
   catch_up(**next, *state_->snapshot, state_->epoch);
-  state_->common.publish(**next);
+  state_->common.changes.publish(**next);
   const uint64_t token = rte_rcu_qsbr_start(state_->common.readers.get());
-  state_->common.changes.grace.store(token, std::memory_order_release);
+  state_->common.changes.pass_grace(token);
   state_->retired.push_back({std::exchange(state_->snapshot, std::move(*next)), token});
   return state_->snapshot->generation;
 }
@@ -126,9 +126,7 @@ bool Switch::post(ShardId shard, Command& command) {
   if (!common.mail(common.control(), shard)
            .send({.kind = Message::Kind::command, .command = &command}))
     return false;
-  std::atomic<uint16_t>& posted = common.changes.commands[shard.index()];
-  const unsigned count = posted.load(std::memory_order_relaxed) + 1u;
-  posted.store(static_cast<uint16_t>(count), std::memory_order_release);
+  common.changes.post_command(shard);
   return true;
 }
 

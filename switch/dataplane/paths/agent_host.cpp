@@ -250,7 +250,7 @@ void AgentHost::read_deadlines() {
   Instant next = Instant::never();
   for (const lb::PathAgent* agent : agents())
     if (agent->speech().timers) next = std::min(next, agent->next_deadline());
-  *context_.due_of(Timers::agents) = next;
+  context_.due_of(Timers::agents).set(next);
 }
 
 void AgentHost::rebase(const Rebase& rebase) {

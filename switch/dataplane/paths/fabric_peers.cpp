@@ -63,7 +63,7 @@ void FabricPeers::publish_usable(PortId port) {
   std::atomic<uint8_t>& published = context_.signals(port).up;
   if (published.load(std::memory_order_relaxed) == usable) return;
   published.store(usable, std::memory_order_relaxed);
-  context_.common.changes.links.fetch_add(1, std::memory_order_release);
+  context_.common.changes.change_links();
 }
 
 void FabricPeers::link_changed(PortId port, bool up) {

@@ -148,7 +148,7 @@ void FailureDetector::tell(EventKind kind, size_t set, lb::MemberIndex member,
   const lb::PathMember& path = context_.path_sets[set].members[member];
   context_.event(kind, path.port,
                  PathEvent{plan_->leaf_of_set[set], path.path, static_cast<uint8_t>(why)}.packed());
-  context_.common.changes.links.fetch_add(1, std::memory_order_release);
+  context_.common.changes.change_links();
 }
 
 }  // namespace eddy

@@ -326,8 +326,8 @@ void PathService::rebase(const Rebase& rebase) {
 }
 
 void PathService::follow_timers() {
-  *context_.due_of(Timers::paths) =
-      echoes_ == nullptr ? Instant::never() : std::min(echoes_->due().next(), next_look_);
+  context_.due_of(Timers::paths)
+      .set(echoes_ == nullptr ? Instant::never() : std::min(echoes_->due().next(), next_look_));
 }
 
 // Echoes that have waited long enough go by themselves.

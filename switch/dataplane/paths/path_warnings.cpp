@@ -315,8 +315,8 @@ void PathWarnings::rebase(const Rebase& rebase) {
 }
 
 void PathWarnings::follow_table() {
-  *context_.due_of(Timers::warnings) =
-      context_.warnings == nullptr ? Instant::never() : context_.warnings->next_expiry();
+  context_.due_of(Timers::warnings)
+      .set(context_.warnings == nullptr ? Instant::never() : context_.warnings->next_expiry());
 }
 
 void PathWarnings::adopt(const Snapshot& now) {

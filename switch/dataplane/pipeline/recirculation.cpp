@@ -140,7 +140,7 @@ void Recirculation::next_round() {
 }
 
 void Recirculation::follow_timer() {
-  *context_.due_of(Timers::recirculation) = front_ ? front_->due : Instant::never();
+  context_.due_of(Timers::recirculation).set(front_ ? front_->due : Instant::never());
 }
 
 void Recirculation::rebase(const Rebase& rebase) {

@@ -96,7 +96,7 @@ void FlowStages::follow_timer() {
       const Instant next = wanted > context_.now ? wanted : context_.now + kLook;
       due = std::min({due, next, slot.desk.interval_end()});
     }
-  *context_.due_of(Timers::stages) = due;
+  context_.due_of(Timers::stages).set(due);
 }
 
 void FlowStages::rebase(const Rebase& rebase) {

@@ -65,9 +65,7 @@ ShardContext::ShardContext(CommonState& common_state, ShardId self, size_t ports
       pgs_(common_state.pg_buffers.data()),
       queues_(common_state.queues.data()),
       counters(ports),
-      events(kEventCapacity) {
-  due.fill(Instant::never());
-}
+      events(kEventCapacity) {}
 
 void ShardContext::obey(const Snapshot* latest) {
   snapshot = latest;

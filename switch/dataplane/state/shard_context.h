@@ -18,6 +18,7 @@
 #include "lb/packet_fifo.h"
 #include "lb/path_view.h"
 #include "net/addresses.h"
+#include "net/deadlines.h"
 #include "net/fault_sites.h"
 #include "net/ids.h"
 #include "net/packet.h"
@@ -78,14 +79,39 @@ class PeerMac {
   std::atomic<uint64_t> octets_{0};
 };
 
-// What others have changed, rarely: the one line that a shard looks at in every poll. Writers:
-// control, but `links`: the shard of the link or the path.
+// What others have changed, rarely: the one line that a shard looks at in every poll, and there
+// only at `count` while nothing has changed. Writers: control, but `links`: the shard of the link
+// or the path.
 struct alignas(64) Changes {
   std::atomic<const Snapshot*> snapshot{nullptr};
   std::atomic<uint64_t> newest{0};  // its generation
   std::atomic<uint64_t> grace{0};   // rte_rcu_qsbr's token to be passed
   std::atomic<uint32_t> links{0};   // changes of PortSignals::up and PathTable::failed()
+  std::atomic<uint32_t> count{0};   // of all that is here; raised behind each change
   std::array<std::atomic<uint16_t>, kMaxShards> commands{};  // posted to each shard
+
+  void publish(const Snapshot& now) {
+    snapshot.store(&now, std::memory_order_release);
+    newest.store(now.generation, std::memory_order_release);
+    tell();
+  }
+  void pass_grace(uint64_t token) {
+    grace.store(token, std::memory_order_release);
+    tell();
+  }
+  void change_links() {
+    links.fetch_add(1, std::memory_order_release);
+    tell();
+  }
+  void post_command(ShardId shard) {
+    std::atomic<uint16_t>& posted = commands[shard.index()];
+    const unsigned before = posted.load(std::memory_order_relaxed);
+    posted.store(static_cast<uint16_t>(before + 1), std::memory_order_release);
+    tell();
+  }
+
+ private:
+  void tell() { count.fetch_add(1, std::memory_order_release); }
 };
 static_assert(sizeof(Changes) == 64);
 
@@ -105,10 +131,6 @@ struct CommonState {
     return *credit_lanes[from.index() * shards + to.index()];
   }
   size_t control() const { return shards; }  // as a sender of mail
-  void publish(const Snapshot& now) {        // control
-    changes.snapshot.store(&now, std::memory_order_release);
-    changes.newest.store(now.generation, std::memory_order_release);
-  }
   pfc::PgBuffer& pg(PortId port, PriorityGroupId pg) {
     return pg_buffers[port.index() * kPriorities + pg.index()];
   }
@@ -144,7 +166,7 @@ struct CommonState {
   [[no_unique_address]] FaultProbe sites;
 };
 
-// Whose next deadlines stand in ShardContext::due.
+// Whose next deadlines stand in ShardContext::timers.
 enum class Timers : uint8_t {
   egress,
   ingress_buffer,
@@ -197,7 +219,7 @@ struct alignas(64) ShardContext {
     return !fires(FaultSite::mailbox_full) && common.mail(id.index(), to).send(message);
   }
   // Where a part's next deadline is kept.
-  Instant* due_of(Timers timers) { return &due[static_cast<size_t>(timers)]; }
+  DeadlinePlace due_of(Timers which) { return timers.place(static_cast<size_t>(which)); }
 
   // Gives a packet back to the world, in bursts. The caller has counted it and released its charge.
   void free(Packet* packet) {
@@ -214,8 +236,6 @@ struct alignas(64) ShardContext {
 
   Io* io = nullptr;  // during a poll
   Instant now;
-  std::array<Instant, kTimers> due;
-
   CommonState& common;
 
  private:
@@ -233,6 +253,7 @@ struct alignas(64) ShardContext {
   EgressQueue* queues_;
 
  public:
+  DeadlineBoard<kTimers> timers;  // of what is due, the earliest by part
   Counters counters;
   const Snapshot* snapshot = nullptr;
   const lb::Dre* dre = nullptr;  // of the snapshot, as are those that follow

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <random>
+#include <vector>
 
 namespace eddy {
 namespace {
@@ -70,7 +73,8 @@ TEST(Deadlines, AgreesWithASortedMapUnderRandomOperations) {
 
 TEST(Deadlines, TellTheEarliestWhereTheirUserAsked) {
   Instant next;
-  Deadlines deadlines(2, &next);
+  bool moved = false;
+  Deadlines deadlines(2, DeadlinePlace(next, moved));
   EXPECT_EQ(next, Instant::never());
   deadlines.set(0, at(7));
   deadlines.set(1, at(5));
@@ -81,6 +85,63 @@ TEST(Deadlines, TellTheEarliestWhereTheirUserAsked) {
   EXPECT_EQ(next, at(9));
   deadlines.cancel(0);
   EXPECT_EQ(next, Instant::never());
+}
+
+// Whoever settles a board and asks it again only when it has moved always knows the earliest.
+TEST(DeadlineBoard, IsTheEarliestOfAllKeepersUnderRandomOperations) {
+  const unsigned seed = 20'261'123;
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
+  constexpr uint32_t kIds = 5;
+  DeadlineBoard<4> board;
+  EXPECT_TRUE(board.moved()) << "nobody has asked yet";
+  EXPECT_EQ(board.earliest(), Instant::never());
+  std::vector<std::unique_ptr<Deadlines>> keepers;
+  for (size_t i = 0; i < 3; ++i)
+    keepers.push_back(std::make_unique<Deadlines>(kIds, board.place(i)));
+  const DeadlinePlace plain = board.place(3);  // of one that keeps no heap
+  Instant known = Instant::never();
+  int settled = 0;
+  for (int step = 0; step < 20'000; ++step) {
+    const auto id = static_cast<uint32_t>(random() % kIds);
+    const Instant when = at(static_cast<int64_t>(random() % 100));
+    Deadlines& keeper = *keepers[random() % keepers.size()];
+    switch (random() % 6) {
+      case 0:
+        keeper.cancel(id);
+        break;
+      case 1:
+        keeper.pop_due(when);
+        break;
+      case 2:
+        plain.set(random() % 4 == 0 ? Instant::never() : when);
+        break;
+      case 3:
+        keeper.set(id, when);
+        break;
+      default:
+        break;  // nothing happens
+    }
+    if (board.moved()) {
+      known = board.earliest();
+      board.settle();
+      ++settled;
+    }
+    Instant earliest = plain.at();
+    for (const auto& each : keepers) earliest = std::min(earliest, each->next());
+    ASSERT_EQ(known, earliest) << "step " << step;
+  }
+  EXPECT_LT(settled, 16'000) << "what does not move costs nothing";
+}
+
+TEST(DeadlineBoard, ARebaseMovesIt) {
+  DeadlineBoard<1> board;
+  Deadlines deadlines(1, board.place(0));
+  deadlines.set(0, at(1'000'000));
+  board.settle();
+  deadlines.rebase(Rebase());
+  EXPECT_TRUE(board.moved());
+  EXPECT_EQ(board.earliest(), Rebase()(at(1'000'000)));
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ TEST(Rebase, CountersThatWrapComeToTheSameValue) {
 
 TEST(Rebase, DeadlinesComeOutAsTheyWould) {
   Instant next;
-  Deadlines deadlines(8, &next);
+  bool moved = false;
+  Deadlines deadlines(8, DeadlinePlace(next, moved));
   deadlines.set(5, Instant());  // at once, whatever the clock shows
   deadlines.set(4, Instant() + 1_ps);
   deadlines.set(1, kNow + 2_us);
