@@ -167,8 +167,7 @@ inline bool Senders::send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now)
     times_.note(qpn, sequence, now);
 }
 
-bool Senders::transmit(Packet& out, Instant now) {
-  if (pacing_.has_due(now)) wake_paced(now);
+bool Senders::send_next(Packet& out, Instant now) {
   while (has_ready()) {
     const uint32_t qpn = pop_ready();
     QueuePair& qp = queue_pairs_[qpn];

@@ -44,7 +44,10 @@ class Senders {
   // Someone may be able to send, as far as on_timers() and transmit() know.
   bool has_ready() const { return head_ != kNone; }
   // The next data packet; false when nobody can send one.
-  [[nodiscard]] bool transmit(Packet& out, Instant now);
+  [[nodiscard]] bool transmit(Packet& out, Instant now) {
+    if (pacing_.has_due(now)) wake_paced(now);
+    return has_ready() && send_next(out, now);
+  }
   Instant next_timer() const { return std::min(timeouts_.next(), pacing_.next()); }
 
   SendStage stage(uint32_t qpn) const;
@@ -140,6 +143,7 @@ class Senders {
   }
   bool wait_below_line_rate(uint32_t qpn, QueuePair& qp, Instant now);
   void wake_paced(Instant now);
+  bool send_next(Packet& out, Instant now);
   void wake(uint32_t qpn, QueuePair& qp, Instant now);
   void push_ready(uint32_t qpn, QueuePair& qp);
   uint32_t pop_ready();
