@@ -45,12 +45,7 @@ void SwitchIo::sort(Instant now) {
   arrived_.resize(kept);
 }
 
-void SwitchIo::end() {
-  arrived_.clear();
-  completed_.clear();
-  links_.clear();
-  read_ = 0;
-  if (left_.empty()) return;
+void SwitchIo::keep_left() {
   for (const Arrival& arrival : left_) backlog_[arrival.port.index()] = {};
   arrived_.swap(left_);
 }
@@ -61,7 +56,18 @@ size_t SwitchIo::run_length(size_t from) const {
   return to - from;
 }
 
+// Most polls have one arrival.
 Received SwitchIo::receive(std::span<Packet*> out) {
+  if (arrived_.size() != 1 || read_ != 0) [[unlikely]]
+    return receive_run(out);
+  read_ = 1;
+  const Arrival& arrival = arrived_[0];
+  out[0] = arrival.packet;
+  const Backlog& backlog = backlog_[arrival.port.index()];
+  return {arrival.port, 1, backlog.octets, backlog.packets, true};
+}
+
+Received SwitchIo::receive_run(std::span<Packet*> out) {
   Received received;
   if (read_ == arrived_.size()) return received;
   received.port = arrived_[read_].port;
@@ -77,6 +83,10 @@ Received SwitchIo::receive(std::span<Packet*> out) {
 
 uint16_t SwitchIo::transmit(PortId port, std::span<Packet* const> packets, Instant /*done*/) {
   const auto line = static_cast<uint32_t>(setup_.first_line + port.index());
+  if (packets.size() == 1) [[likely]] {
+    setup_.wires->send(line, packets[0], true);
+    return 1;
+  }
   for (size_t i = 0; i < packets.size(); ++i)
     setup_.wires->send(line, packets[i], i + 1 == packets.size());
   return static_cast<uint16_t>(packets.size());

@@ -56,7 +56,14 @@ class SwitchIo final : public Io {
       sort(now);
   }
   // After each poll: what was read is gone.
-  void end();
+  void end() {
+    arrived_.clear();
+    completed_.clear();
+    links_.clear();
+    read_ = 0;
+    if (!left_.empty()) [[unlikely]]
+      keep_left();
+  }
 
   size_t waiting() const { return arrived_.size(); }
   // Lines have become free, or links have changed, and the shard has not been polled since.
@@ -83,11 +90,13 @@ class SwitchIo final : public Io {
     Packet* packet;
   };
   void sort(Instant now);
+  Received receive_run(std::span<Packet*> out);
+  void keep_left();
   size_t run_length(size_t from) const;  // arrivals of one port, from here on
 
   Setup setup_;
   std::vector<Arrival> arrived_;
-  std::vector<Arrival> left_;  // scratch of end()
+  std::vector<Arrival> left_;  // for the next poll
   size_t read_ = 0;            // arrivals handed to the shard or skipped in this poll
   std::vector<PortId> completed_;
   std::vector<LinkChange> links_;

@@ -1,0 +1,120 @@
+// What a shard sees through SwitchIo: arrivals by port, and what a burst limit leaves for later.
+#include "lab/world/switch_node.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace eddy::lab {
+namespace {
+
+using namespace eddy::literals;
+
+struct FrameOnLine {
+  uint32_t line;
+  Packet* packet;
+  bool last;
+  bool operator==(const FrameOnLine&) const = default;
+};
+
+struct RecordedWires : Wires {
+  void send(uint32_t line, Packet* packet, bool last) override {
+    sent.push_back({line, packet, last});
+  }
+  std::vector<FrameOnLine> sent;
+};
+
+class SwitchIoTest : public testing::Test {
+ protected:
+  SwitchIo io(size_t burst) {
+    return SwitchIo(
+        {.wires = &wires, .pool = &pool, .first_line = 10, .ports = 4, .burst = burst, .seed = 1});
+  }
+  Packet* packet(uint32_t wire_len) {
+    Packet* made = pool.get();
+    made->wire_len = wire_len;
+    return made;
+  }
+  Received receive(SwitchIo& from) { return from.receive(burst); }
+
+  PacketPool pool{64};
+  RecordedWires wires;
+  std::array<Packet*, kBurst> burst{};
+};
+
+TEST_F(SwitchIoTest, ASingleArrivalIsTheLast) {
+  SwitchIo world = io(0);
+  Packet* only = packet(100);
+  world.arrive(PortId(2), only);
+  world.begin(Instant());
+  EXPECT_TRUE(world.news().packets);
+  const Received received = receive(world);
+  EXPECT_EQ(received.port, PortId(2));
+  ASSERT_EQ(received.count, 1);
+  EXPECT_EQ(burst[0], only);
+  EXPECT_TRUE(received.last);
+  EXPECT_EQ(receive(world).count, 0) << "it is read only once";
+  world.end();
+  EXPECT_FALSE(world.news().packets);
+  EXPECT_EQ(receive(world).count, 0);
+}
+
+TEST_F(SwitchIoTest, ArrivalsComeByPortInTheirOrder) {
+  SwitchIo world = io(0);
+  Packet* first = packet(100);
+  Packet* second = packet(100);
+  Packet* other = packet(100);
+  world.arrive(PortId(1), first);
+  world.arrive(PortId(3), other);
+  world.arrive(PortId(1), second);
+  world.begin(Instant());
+  size_t bursts = 0;
+  bool last = false;
+  for (Received got = receive(world); got.count != 0; got = receive(world), ++bursts) {
+    EXPECT_FALSE(last);
+    last = got.last;
+    if (got.port == PortId(3)) {
+      EXPECT_EQ(burst[0], other);
+      continue;
+    }
+    ASSERT_EQ(got.count, 2);
+    EXPECT_EQ(burst[0], first);
+    EXPECT_EQ(burst[1], second);
+  }
+  EXPECT_EQ(bursts, 2u);
+  EXPECT_TRUE(last);
+  EXPECT_EQ(world.ties(), 2u);
+}
+
+// One frame is read alone, though others of its port wait: they are its backlog.
+TEST_F(SwitchIoTest, WhatALimitLeavesIsTheBacklogOfASingleArrival) {
+  SwitchIo world = io(1);
+  std::array<Packet*, 3> packets = {packet(100), packet(200), packet(300)};
+  for (Packet* each : packets) world.arrive(PortId(1), each);
+  const std::array<int64_t, 3> backlog = {500, 300, 0};
+  for (size_t poll = 0; poll < packets.size(); ++poll) {
+    world.begin(Instant() + Duration::nanoseconds(static_cast<int64_t>(poll)));
+    const Received got = receive(world);
+    ASSERT_EQ(got.count, 1) << poll;
+    EXPECT_EQ(burst[0], packets[poll]);
+    EXPECT_EQ(got.backlog, Bytes(backlog[poll])) << poll;
+    EXPECT_EQ(got.backlog_packets, packets.size() - 1 - poll);
+    EXPECT_TRUE(got.last);
+    world.end();
+    EXPECT_EQ(world.waiting(), packets.size() - 1 - poll);
+  }
+}
+
+TEST_F(SwitchIoTest, TheLastOfABurstReportsTheLineFree) {
+  SwitchIo world = io(0);
+  const std::array<Packet*, 2> two = {packet(100), packet(200)};
+  EXPECT_EQ(world.transmit(PortId(3), two, Instant()), 2);
+  EXPECT_EQ(world.transmit(PortId(0), {two.data(), 1}, Instant()), 1);
+  EXPECT_EQ(world.transmit(PortId(0), {}, Instant()), 0);
+  EXPECT_EQ(wires.sent, (std::vector<FrameOnLine>{
+                            {13, two[0], false}, {13, two[1], true}, {10, two[0], true}}));
+}
+
+}  // namespace
+}  // namespace eddy::lab
