@@ -1,13 +1,13 @@
 #include "plugin/sealed_copy.h"
 
 #include <fcntl.h>
+#include <sha2.h>
 #include <sys/mman.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "plugin/elf.h"
-#include "system/sha256.h"
 
 namespace eddy::plugin {
 namespace {
@@ -28,6 +28,13 @@ Result<std::string> contents(int file) {
     if (all.size() > kLargestFile)
       return Result<std::string>::failure("it is larger than 64 MiB, more than a scheme has");
   }
+}
+
+std::string sha256(std::string_view octets) {
+  std::string text(SHA256_DIGEST_STRING_LENGTH, '\0');
+  ::SHA256Data(reinterpret_cast<const uint8_t*>(octets.data()), octets.size(), text.data());
+  text.pop_back();  // what ends a C string
+  return text;
 }
 
 bool write_all(int file, std::string_view octets) {

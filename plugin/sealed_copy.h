@@ -16,7 +16,7 @@ inline constexpr size_t kLargestFile = size_t{64} << 20;
 
 struct SealedCopy {
   Descriptor memory;
-  std::string sha256;
+  std::string sha256;  // of the contents, in hexadecimal
 
   std::string path() const { return "/proc/self/fd/" + std::to_string(memory.get()); }
 };

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sha2.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 
@@ -13,7 +15,6 @@
 #include "lb/schemes/plugin.h"
 #include "plugin/sealed_copy.h"
 #include "plugin/trial.h"
-#include "system/sha256.h"
 #include "tests/unit/plugin/test_plugins.h"
 
 namespace eddy::plugin {
@@ -56,8 +57,9 @@ TEST_F(PluginsTest, AGoodOneIsFoundByItsScheme) {
   EXPECT_EQ(scheme.file, (files_.folder() / "trouble.so").string());
   EXPECT_EQ(scheme.info->name, "calm");
   EXPECT_EQ(scheme.version, "0.1.0");
-  std::ifstream stream(file, std::ios::binary);
-  EXPECT_EQ(scheme.sha256, sha256(std::string(std::istreambuf_iterator<char>(stream), {})));
+  std::array<char, SHA256_DIGEST_STRING_LENGTH> of_file{};
+  ASSERT_NE(::SHA256File(file.c_str(), of_file.data()), nullptr);
+  EXPECT_EQ(scheme.sha256, of_file.data());
   EXPECT_EQ(lb::find_scheme("calm"), nullptr) << "the program's own list is as it was";
 }
 
