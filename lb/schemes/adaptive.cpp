@@ -6,13 +6,14 @@
 // for longer than `gap`; then it moves with a chance, and only to a port that is better. With
 // `granularity: packet` each packet is on its own. With a `queue_unit` lengths count in four
 // levels, so that more ports are equal. Weights do not matter. A port that leads to a black hole
-// drains well and attracts more. Owner: the selector's shard. Octets: 8 a port; 16 a flow, by
-// flowlet only. Cost: a port's line a member that is looked at; by flowlet a line of the table a
+// drains well and attracts more. Owner: the selector's shard. Octets: 16 a port; 16 a flow,
+// by flowlet only. Cost: a look at a port's line once a burst; by flowlet a line of the table a
 // packet, and ports for a flowlet's first packet only. Source: reference A.19, A.7.
 #include <algorithm>
 #include <array>
 #include <vector>
 
+#include "lb/burst_memo.h"
 #include "lb/draws.h"
 #include "lb/dre.h"
 #include "lb/flow_table.h"
@@ -36,7 +37,10 @@ class Adaptive {
       "of these the line that was least busy";
   static constexpr bool kPromisesOrder = false;
 
-  using Token = NoToken;
+  using Flows = FlowTable<Flowlet>;
+  struct Token {
+    Flows::Place place = Flows::kNowhere;  // of the packet's flow
+  };
   struct Parameters {
     Granularity granularity = Granularity::flowlet;
     Scan scan = Scan::full;
@@ -74,19 +78,21 @@ class Adaptive {
 
   Adaptive(const SelectorInit& init, const Parameters& parameters);
 
-  void prepare(const PathView&, std::span<Packet* const> burst) const {
+  void prepare(const PathView&, std::span<Packet* const> burst) {
+    ranks_.begin();
     if (by_packet_) return;
     for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
   }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
-    const Standing standing = standing_of(view, packet, set);
-    if (standing.rests) return {standing.member};
+    const Token token{by_packet_ ? Flows::kNowhere : flows_.place_of(packet.order_hash)};
+    const Standing standing = standing_of(view, packet, set, token);
+    if (standing.rests) return {standing.member, token};
     const Best best = best_of(view, packet, set, view.live(set));
     if (standing.known && rank_of(view, packet.queue, set, standing.member) <= best.rank)
-      return {standing.member};
+      return {standing.member, token};
     view.report_tie(best.tied);
-    return {best.member};
+    return {best.member, token};
   }
 
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
@@ -95,10 +101,10 @@ class Adaptive {
   }
 
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-              const Token&) {
+              const Token& token) {
     draws_.take(true);
     if (by_packet_) return;
-    flows_.touch(packet.order_hash) = Flowlet(member, set, stamp_of(view));
+    flows_.touch(packet.order_hash, token.place) = Flowlet(member, set, stamp_of(view));
   }
 
   FlowTableUse flow_table(Instant, size_t from, size_t count) const {
@@ -118,7 +124,8 @@ class Adaptive {
     uint64_t rank;
   };
 
-  Standing standing_of(const PathView& view, const Packet& packet, uint16_t set) const;
+  Standing standing_of(const PathView& view, const Packet& packet, uint16_t set,
+                       const Token& token) const;
   Best best_of(const PathView& view, const Packet& packet, uint16_t set, MemberMask among) const {
     const uint64_t word = mix64(draws_.peek());
     return look_at_all_ ? best_of_all(view, packet.queue, set, among, word)
@@ -130,10 +137,18 @@ class Adaptive {
                    uint64_t word) const;
   // Less is better: what is compared first stands highest.
   uint64_t rank_of(const PathView& view, QueueId queue, uint16_t set, MemberIndex member) const {
-    const PortId id = view.set(set).members[member].port;
+    const PortId port = view.set(set).members[member].port;
+    const uint64_t rank = ranks_.look_up(port, ranks_.stamp(queue));
+    return rank < BurstMemo::kUnknown ? rank : find_rank(view, queue, port);
+  }
+  [[gnu::noinline]] uint64_t find_rank(const PathView& view, QueueId queue, PortId id) const {
+    constexpr int kPercentBits = 7;
     const PortSignals& port = view.port(id);
     const uint64_t paused = port.paused(queue) ? 1 : 0;
-    return paused << 63 | level_of(port.backlog_from(queue)) << 8 | percent_of(view, port, id);
+    return ranks_.note(id, ranks_.stamp(queue),
+                       paused << (BurstMemo::kBits - 1) |
+                           level_of(port.backlog_from(queue)) << kPercentBits |
+                           percent_of(view, port, id));
   }
   uint64_t level_of(uint64_t octets) const {
     if (queue_unit_ == 0) return octets;
@@ -157,8 +172,9 @@ class Adaptive {
   uint64_t queue_unit_;
   Draws draws_;
   Dre dre_;
+  mutable BurstMemo ranks_;
   std::vector<uint64_t> percent_of_octet_;  // by port, in 2^-kPercentShift, rounded up
-  FlowTable<Flowlet> flows_;
+  Flows flows_;
 };
 
 Adaptive::Adaptive(const SelectorInit& init, const Parameters& parameters)
@@ -169,6 +185,7 @@ Adaptive::Adaptive(const SelectorInit& init, const Parameters& parameters)
       queue_unit_(static_cast<uint64_t>(parameters.queue_unit.count())),
       draws_(stream_of(init)),
       dre_(init.dre),
+      ranks_(init.lines.size()),
       flows_(by_packet_ ? 0 : static_cast<size_t>(parameters.flows)) {
   constexpr uint64_t kFull = uint64_t{100} << kPercentShift;
   for (const PortLine& line : init.lines) {
@@ -177,10 +194,10 @@ Adaptive::Adaptive(const SelectorInit& init, const Parameters& parameters)
   }
 }
 
-Adaptive::Standing Adaptive::standing_of(const PathView& view, const Packet& packet,
-                                         uint16_t set) const {
+Adaptive::Standing Adaptive::standing_of(const PathView& view, const Packet& packet, uint16_t set,
+                                         const Token& token) const {
   if (by_packet_) return {};
-  const Flowlet* last = flows_.find(packet.order_hash);
+  const Flowlet* last = flows_.at(packet.order_hash, token.place);
   if (last == nullptr || !last->drawn_by(set) || !contains(view.live(set), last->member()))
     return {};
   const bool young = last->age(stamp_of(view)) <= gap_;

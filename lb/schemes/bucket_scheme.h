@@ -25,7 +25,8 @@ class BucketScheme {
   BucketScheme(const SelectorInit& init, const Parameters& parameters)
       : table_(init.sets, {.buckets = static_cast<uint32_t>(parameters.buckets),
                            .share = Share,
-                           .seed = seed_of(init.seed, init.switch_id)}) {}
+                           .seed = seed_of(init.seed, init.switch_id)}),
+        is_ecmp_(Share == BucketShare::equal && parameters.buckets == kEcmpBuckets) {}
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     return {table_.pick(set, packet.balance_hash, view.live(set))};
@@ -35,9 +36,33 @@ class BucketScheme {
     return table_.pick(set, packet.balance_hash, view.live(set) & ~tried);
   }
   void commit(const PathView&, const Packet&, uint16_t, MemberIndex, const Token&) const {}
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control) const {
+    if (is_ecmp_)
+      select_from<false>(view, burst, set_of, control);
+    else
+      select_from<true>(view, burst, set_of, control);
+  }
 
  private:
+  // kAsks: whether a packet is to go by ECMP.
+  template <bool kAsks>
+  void select_from(const PathView& view, std::span<Packet* const> burst,
+                   std::span<const uint16_t> set_of, const ByEcmp& control) const {
+    const PathSet* const sets = view.sets().data();
+    const MemberMask* const live_of = view.live();
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      const uint16_t set = set_of[i];
+      const MemberIndex member = kAsks && control.has(packet)
+                                     ? control.pick(packet, set, live_of[set])
+                                     : table_.pick(set, packet.balance_hash, live_of[set]);
+      assign(packet, sets[set], member);
+    }
+  }
+
   BucketTable table_;
+  bool is_ecmp_;  // table_ is what packets go by that no scheme is asked for
 };
 
 }  // namespace eddy::lb

@@ -4,13 +4,14 @@
 // remembers for itself, as every engine of the paper: for each component, that is for each
 // destination leaf, or for each destination host, in a table with a place for so many. A burst adds
 // to no queue before all of it is placed, so each port's queues are summed up once a burst. Cost:
-// three looks a packet; by host a line of that table more; 12 octets a port. Source: reference A.6.
+// three looks a packet; by host a line of that table more. Octets: 8 a port. Source: reference A.6.
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "lb/burst_memo.h"
 #include "lb/draws.h"
 #include "lb/schemes/scheme.h"
 #include "net/byte_order.h"
@@ -75,43 +76,6 @@ class Candidates {
   MemberMask seen_ = 0;
 };
 
-// What PortSignals::backlog_from() says of ports, each asked once a burst and queue. Octets are in
-// 1/kOne, so that there is room below them: what is equal is then told apart by what is put there.
-class BurstBacklogs {
- public:
-  static constexpr uint64_t kOne = 1 << 8;
-
-  explicit BurstBacklogs(size_t ports) : known_(ports) {}
-
-  void begin() {
-    burst_ += kPriorities << kStampShift;
-    if (burst_ != 0) [[likely]]
-      return;
-    std::fill(known_.begin(), known_.end(), 0);  // their stamps come again
-    burst_ = kPriorities << kStampShift;
-  }
-  // Of a burst and queue.
-  uint64_t stamp(QueueId queue) const { return burst_ + (uint64_t{queue.index()} << kStampShift); }
-  uint64_t of(const PathView& view, PortId port, QueueId queue, uint64_t stamp) {
-    const uint64_t octets = known_[port.index()] ^ stamp;
-    return octets < kAbove ? octets : ask(view, port, queue, stamp);
-  }
-
- private:
-  static constexpr int kStampShift = 32 + 3 + 8;  // eight queues of 32 bits, and the room
-  static constexpr uint64_t kAbove = uint64_t{1} << kStampShift;
-  static_assert(kPriorities == 8);
-
-  [[gnu::noinline]] uint64_t ask(const PathView& view, PortId port, QueueId queue, uint64_t stamp) {
-    const uint64_t octets = view.port(port).backlog_from(queue) * kOne;
-    known_[port.index()] = octets | stamp;
-    return octets;
-  }
-
-  std::vector<uint64_t> known_;  // by port, with the stamp of when that was
-  uint64_t burst_ = 0;           // its number, from kPriorities on by as many
-};
-
 class Drill {
  public:
   static constexpr std::string_view kSummary =
@@ -150,6 +114,8 @@ class Drill {
   }
 
   Drill(const SelectorInit& init, const Parameters& parameters);
+
+  void prepare(const PathView&, std::span<Packet* const>) { backlogs_.begin(); }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const Shortest shortest = choose(view, packet, set, view.live(set));
@@ -196,9 +162,19 @@ class Drill {
   [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
                                              uint16_t set, const ByEcmp& control);
   static constexpr uint32_t kNotThey = ~0u;
+  // Backlogs are in 1/kOne octets: what is put below that tells those apart that are equal.
+  static constexpr uint64_t kOne = 1 << 8;
+  uint64_t backlog_of(const PathView& view, PortId port, QueueId queue, uint64_t stamp) const {
+    const uint64_t backlog = backlogs_.look_up(port, stamp);
+    return backlog < BurstMemo::kUnknown ? backlog : add_up(view, port, queue, stamp);
+  }
+  [[gnu::noinline]] uint64_t add_up(const PathView& view, PortId port, QueueId queue,
+                                    uint64_t stamp) const {
+    return backlogs_.note(port, stamp, view.port(port).backlog_from(queue) * kOne);
+  }
   // Of select_burst()'s looks: at another member with as short a queue.
   static bool is_another(uint64_t look, uint64_t best) {
-    const uint64_t differs = (look ^ best) & ~(BurstBacklogs::kOne - kMaxPaths);
+    const uint64_t differs = (look ^ best) & ~(kOne - kMaxPaths);
     return differs - 1 < kMaxPaths - 1;
   }
   static bool remembers(const Component& component, MemberMask live) {
@@ -216,7 +192,7 @@ class Drill {
   std::vector<uint32_t> three_looks_;      // by set: its only component, if they do; or kNotThey
   std::vector<Component> components_;
   std::vector<HostMemory> hosts_;  // memory: destination_host
-  BurstBacklogs backlogs_;
+  mutable BurstMemo backlogs_;     // in 1/kOne octets
 };
 
 Drill::Drill(const SelectorInit& init, const Parameters& parameters)
@@ -311,10 +287,13 @@ void Drill::visit_candidates(const PathView& view, const Packet& packet, uint16_
   mask &= component.members;
   if (pfc_aware_) mask = unpaused(view, packet, set, mask);
   const PathSet& paths = view.set(set);
+  const uint64_t stamp = backlogs_.stamp(packet.queue);
   const auto look_at = [&](MemberIndex member) {
-    const PortSignals& port = view.port(paths.members[member].port);
-    const bool without_line = !kUsual && without_line_;
-    visit(member, without_line ? port.waiting_from(packet.queue) : port.backlog_from(packet.queue));
+    const PortId port = paths.members[member].port;
+    if (!kUsual && without_line_)
+      visit(member, view.port(port).waiting_from(packet.queue));
+    else
+      visit(member, backlog_of(view, port, packet.queue, stamp) / kOne);
   };
   const Remembered& memory = kUsual ? component.memory : memory_of(packet, component);
   for (size_t i = 0; i < memory.count; ++i)
@@ -365,7 +344,6 @@ void Drill::select_burst(const PathView& view, std::span<Packet* const> burst,
   const ByEcmp control = by_ecmp;
   const PathSet* const sets = view.sets().data();
   const MemberMask* const live_of = view.live();
-  backlogs_.begin();
   for (size_t i = 0; i < burst.size(); ++i) {
     Packet& packet = *burst[i];
     const uint16_t set = set_of[i];
@@ -381,7 +359,7 @@ void Drill::select_burst(const PathView& view, std::span<Packet* const> burst,
     const uint64_t word = mix64(draws_.peek());
     const uint64_t stamp = backlogs_.stamp(packet.queue);
     const auto look_at = [&](size_t member, size_t turn) {
-      return backlogs_.of(view, paths.members[member].port, packet.queue, stamp) + turn * kTurn +
+      return backlog_of(view, paths.members[member].port, packet.queue, stamp) + turn * kTurn +
              member;
     };
     const uint64_t last = look_at(component.memory.best[0], 0);

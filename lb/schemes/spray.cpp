@@ -61,6 +61,25 @@ class Spray {
     return choose(set, view.live(set) & ~tried);
   }
 
+  // propose() and commit() of each.
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control) {
+    const TurnList::Cursor turns(turns_);
+    const PathSet* const sets = view.sets().data();
+    const MemberMask* const live_of = view.live();
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      const uint16_t set = set_of[i];
+      MemberIndex member = turns.at(set, draws_.peek());
+      if (mode_ != SprayMode::random || !contains(live_of[set], member) || control.has(packet))
+          [[unlikely]]
+        member = select_alone(view, packet, set, control);
+      else
+        draws_.take(true);
+      assign(packet, sets[set], member);
+    }
+  }
+
   void commit(const PathView&, const Packet&, uint16_t set, MemberIndex member, const Token&) {
     Round& round = rounds_[set];
     switch (mode_) {
@@ -77,6 +96,14 @@ class Spray {
   }
 
  private:
+  [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
+                                             uint16_t set, const ByEcmp& control) {
+    if (control.has(packet)) return control.pick(packet, set, view.live(set));
+    const MemberIndex member = propose(view, packet, set).member;
+    commit(view, packet, set, member, {});
+    return member;
+  }
+
   MemberIndex choose(uint16_t set, MemberMask mask) const {
     const Round& round = rounds_[set];
     switch (mode_) {

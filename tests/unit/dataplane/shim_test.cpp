@@ -107,5 +107,45 @@ TEST_P(Shimmed, KeepsItTowardsAnotherSwitch) {
 }
 INSTANTIATE_TEST_SUITE_P(Tags, Shimmed, testing::Values(0, 1, 2));
 
+// What a leaf gives a packet, to the last field, whatever the frame had in front.
+TEST(ShimOfASourceLeaf, IsWhole) {
+  config::SwitchConfig config = a_leaf();
+  config.leaf = LeafId(1);
+  config.path_service.shim = config::ShimUse::every;
+  config.path_service.probe = Duration{};
+  OneSwitch rig(config);
+  size_t sent = 0;
+  for (const uint8_t tags : {0, 1}) {
+    for (const uint8_t dscp : {uint8_t{0}, kLosslessDscp}) {
+      UdpSpec spec = between(rig.config, kHost, 0, dscp);
+      spec.destination = ip("10.2.1.2");
+      spec.frame_len = 200;
+      spec.tags = tags;
+      spec.pcp = dscp;
+      const size_t best_effort = tags == 0 ? 1 : 0;  // by DSCP 0, or by the tag's priority 0
+      const uint32_t now_ns = lb::PathRecord::wire_time(rig.fabric.now());
+      rig.inject(kHost, udp_frame(spec));
+      rig.run_for(10_us);
+      ASSERT_EQ(rig.seen(kOtherSpine).size(), ++sent);
+      const Frame& got = rig.seen(kOtherSpine).back().frame;
+      EXPECT_EQ(load_be16(got.data() + 12), kEtherTypeShim);
+      Shim shim;
+      ASSERT_EQ(decode(ConstOctets(got).subspan(14), shim), CodecVerdict::ok);
+      EXPECT_EQ(shim.flags & ~(kShimRttRequest | kShimSampled), kShimPinned);
+      const Shim expected{.flags = shim.flags,
+                          .source_leaf = LeafId(1),
+                          .destination_leaf = LeafId(2),
+                          .path = PathId(0x00ff),
+                          .traffic_class = TrafficClass(dscp == kLosslessDscp ? 3 : best_effort),
+                          .sent_ns = now_ns,
+                          .inner_ethertype = kEtherTypeIpv4};
+      EXPECT_EQ(shim, expected) << int{tags} << " tags, DSCP " << int{dscp};
+      Ipv4Header header;
+      EXPECT_EQ(decode(ConstOctets(got).subspan(14 + kShimHeader), header), CodecVerdict::ok);
+    }
+  }
+  EXPECT_EQ(leftovers(rig.object()), "");
+}
+
 }  // namespace
 }  // namespace eddy::test
