@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -305,6 +306,22 @@ void declare_real(CLI::App& app, Arguments& arguments) {
   add_containers(down, real, nullptr, "also what is left in docker or podman without a folder");
 }
 
+// 0: auto.
+size_t threads_of(const std::string& word) {
+  size_t threads = 0;
+  std::from_chars(word.data(), word.data() + word.size(), threads);
+  return threads;
+}
+
+std::string check_threads(const std::string& word) {
+  constexpr size_t kMost = 256;
+  size_t threads = 0;
+  const char* end = word.data() + word.size();
+  const auto read = std::from_chars(word.data(), end, threads);
+  const bool number = read.ec == std::errc() && read.ptr == end && threads > 0 && threads <= kMost;
+  return number || word == "auto" ? "" : word + " is neither auto nor a number from 1 to 256";
+}
+
 void declare_run(CLI::App& app, Arguments& arguments) {
   RunArguments& run = arguments.run;
   CLI::App* command = app.add_subcommand("run", "run an experiment: every variant, every seed");
@@ -314,6 +331,12 @@ void declare_run(CLI::App& app, Arguments& arguments) {
   add_sets(command, run.sets);
   add_variants(command, run.variants);
   command->add_option("--jobs", run.jobs, "processes at a time")->check(CLI::Range(1, 1024));
+  command
+      ->add_option_function<std::string>(
+          "--threads", [&run](const std::string& word) { run.threads = threads_of(word); },
+          "N or auto: threads of each run; the results are the same")
+      ->check(CLI::Validator([](std::string& word) { return check_threads(word); }, "", "threads"))
+      ->default_str("1");
   command->add_option("--out", run.out, "folder of results; default: results");
   command->add_flag("--resume,!--fresh", run.resume,
                     "leave out finished runs (the default); --fresh: run them again");
@@ -330,7 +353,8 @@ void declare_run(CLI::App& app, Arguments& arguments) {
   command->add_flag("--quiet", run.quiet, "only say what fails")->excludes(progress);
   auto* real = command->add_flag("--real", arguments.really,
                                  "as eddyd and eddyhost processes instead of in virtual time");
-  for (const char* virtual_only : {"--check", "--hpcc", "--conweave", "--timeline", "--jobs"})
+  for (const char* virtual_only :
+       {"--check", "--hpcc", "--conweave", "--timeline", "--jobs", "--threads"})
     real->excludes(command->get_option(virtual_only));
   add_dilation(command, arguments.real);
   command->get_option("--time-dilation")->needs(real);

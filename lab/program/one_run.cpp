@@ -103,7 +103,9 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                                           .topology = &*topology,
                                           .built = built,
                                           .sampled = sampled,
-                                          .memory_limit = options.memory_limit});
+                                          .memory_limit = options.memory_limit,
+                                          .threads = options.threads,
+                                          .threads_as_worthwhile = options.threads_as_worthwhile});
   if (!result) return located(one, result.problems());
   if (observers.series)
     if (Problems problems = observers.series->close(); !problems.empty()) return problems;

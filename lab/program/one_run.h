@@ -28,6 +28,8 @@ struct OneRunOptions {
   bool conweave = false;
   std::string timeline;  // a TimelineSpec; empty: none
   uint64_t memory_limit = 0;
+  size_t threads = 1;  // at most
+  bool threads_as_worthwhile = false;
   std::function<void(const Progress&)> progress;
   const std::atomic<bool>* interrupt = nullptr;
 };

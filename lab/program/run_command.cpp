@@ -17,6 +17,7 @@
 #include "lab/program/interrupt.h"
 #include "lab/program/one_run.h"
 #include "lab/program/resolve.h"
+#include "lab/real/needs.h"
 #include "lab/results/chosen_runs.h"
 #include "lab/results/result_warnings.h"
 #include "lab/results/results.h"
@@ -89,6 +90,10 @@ class Sweep {
   void item_ended(size_t index, const JobEnd& end);
   int finish(int code);
   OneRunOptions options() const;
+  // Runs that share the machine; a child is told of how many it is one.
+  size_t at_once() const {
+    return arguments_.report_fd >= 0 ? arguments_.jobs : std::min(arguments_.jobs, items_.size());
+  }
   // What a finished run does not have of what is asked for; empty: nothing.
   std::string lack_of(const WorkItem& item, const FoundRun& found) const;
 
@@ -137,11 +142,15 @@ Problems Sweep::choose_items() {
 }
 
 OneRunOptions Sweep::options() const {
+  const bool automatic = arguments_.threads == 0;
+  const size_t share = this_machine().cores / std::max<size_t>(at_once(), 1);
   return {.check = arguments_.check,
           .hpcc = arguments_.hpcc,
           .conweave = arguments_.conweave,
           .timeline = arguments_.timeline,
-          .memory_limit = arguments_.memory_mib << 20};
+          .memory_limit = arguments_.memory_mib << 20,
+          .threads = automatic ? std::max<size_t>(share, 1) : arguments_.threads,
+          .threads_as_worthwhile = automatic};
 }
 
 std::string Sweep::lack_of(const WorkItem& item, const FoundRun& found) const {
@@ -204,6 +213,11 @@ std::vector<std::string> Sweep::replay(const std::string& program, const WorkIte
 std::vector<std::string> Sweep::child(const std::string& program, const WorkItem& item) const {
   std::vector<std::string> words = replay(program, item);
   words.insert(words.end(), {"--out", arguments_.out, "--fresh"});
+  if (arguments_.threads != 1) {
+    const size_t threads = arguments_.threads;
+    words.insert(words.end(), {"--threads", threads == 0 ? "auto" : std::to_string(threads)});
+    words.insert(words.end(), {"--jobs", std::to_string(at_once())});
+  }
   if (arguments_.hpcc) words.emplace_back("--hpcc");
   if (arguments_.conweave) words.emplace_back("--conweave");
   if (!arguments_.timeline.empty()) words.insert(words.end(), {"--timeline", arguments_.timeline});

@@ -21,6 +21,7 @@ struct RunArguments {
   std::vector<std::string> sets;
   std::vector<std::string> variants;  // empty: all
   size_t jobs = 1;
+  size_t threads = 1;  // of a run; 0: as many as its windows are worth and the machine has
   std::string out = "results";
   bool resume = true;
   bool check = false;

@@ -103,17 +103,19 @@ Problems Execution::prepare() {
   paths_ = std::make_unique<FabricPaths>(topology_);
   const config::RunConfig& run = experiment_.run;
   const Bytes packet = header_octets(experiment_, topology_) + Bytes(experiment_.host.mtu);
-  auto world = World::create(topology_, trace_.flows,
-                             [&](uint32_t source, uint32_t destination) {
-                               return paths_->base_rtt(source, destination, packet);
-                             },
-                             {.host = experiment_.host,
-                              .seed = options_.seed,
-                              .poll_model = run.poll_model,
-                              .poll_period = run.poll_period,
-                              .poll_jitter = run.poll_jitter,
-                              .poll_burst = run.poll_burst,
-                              .packets = run.packets});
+  auto world = World::create(
+      topology_, trace_.flows,
+      [&](uint32_t source, uint32_t destination) {
+        return paths_->base_rtt(source, destination, packet);
+      },
+      {.host = experiment_.host,
+       .seed = options_.seed,
+       .poll_model = run.poll_model,
+       .poll_period = run.poll_period,
+       .poll_jitter = run.poll_jitter,
+       .poll_burst = run.poll_burst,
+       .packets = run.packets,
+       .division = {.threads = options_.threads, .as_worthwhile = options_.threads_as_worthwhile}});
   if (!world) return world.problems();
   world_ = std::move(*world);
   return break_and_watch();
@@ -173,6 +175,7 @@ void Execution::simulate() {
   }
   if (options_.sampled) options_.sampled(RunOptions::Sample::last, world_->now());
   result_.cpu_seconds = cpu_now() - started;
+  for (const double seconds : world_->helper_seconds()) result_.cpu_seconds += seconds;
   result_.censored = !done;
 }
 

@@ -54,6 +54,9 @@ struct RunOptions {
   enum class Sample : uint8_t { periodic, last };
   std::function<void(Sample, Instant)> sampled;
   uint64_t memory_limit = 0;  // octets; 0 = what the machine has free
+  // Of the world, at most; how many it has changes no result.
+  size_t threads = 1;
+  bool threads_as_worthwhile = false;  // no more than windows of the fabric are worth
 };
 
 // Problems are named by the experiment's keys ("topology.leaves: ...").

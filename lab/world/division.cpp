@@ -14,6 +14,8 @@ using Grain = DivisionOptions::Grain;
 // its lines can carry. Measured: docs/adr/0029.
 constexpr int64_t kWorthwhile = 20;
 constexpr int64_t kFrame = 1'024;
+// And what it brings each thread, to be worth a meeting of threads.
+constexpr int64_t kWorthAThread = 2'000;
 // Fabrics of fewer switches stay in the cache as they are.
 constexpr size_t kFewSwitches = 12;
 // Of partitions that no line joins.
@@ -98,22 +100,34 @@ Division divide_by(const Topology& topology, const std::vector<Edge>& edges,
   return division;
 }
 
-bool is_worthwhile(const Division& division, const std::vector<Edge>& edges) {
+// Frames that lines can carry in a window.
+int64_t frames_of(const Division& division, const std::vector<Edge>& edges) {
   int64_t octets = 0;
   for (const Edge& edge : edges) octets += 2 * bytes_in(division.window, edge.rate).count();
-  return octets / kFrame >= kWorthwhile * static_cast<int64_t>(division.partitions);
+  return octets / kFrame;
 }
 
-}  // namespace
+bool is_worthwhile(const Division& division, const std::vector<Edge>& edges) {
+  return frames_of(division, edges) >= kWorthwhile * static_cast<int64_t>(division.partitions);
+}
+
+size_t threads_of(const Division& division, const std::vector<Edge>& edges,
+                  const DivisionOptions& options) {
+  size_t threads = std::min(options.threads, division.partitions);
+  if (options.as_worthwhile)
+    threads = std::min(threads, static_cast<size_t>(frames_of(division, edges) / kWorthAThread));
+  return std::max<size_t>(threads, 1);
+}
 
 // Automatic: the finest one whose windows are worth their cost.
-Division divide(const Topology& topology, const DivisionOptions& options) {
-  const std::vector<Edge> edges = edges_of(topology);
+Division divide(const Topology& topology, const std::vector<Edge>& edges,
+                const DivisionOptions& options) {
   if (options.grain != Grain::automatic) return divide_by(topology, edges, options);
   DivisionOptions tried = options;
   tried.grain = Grain::one;
   const Division one = divide_by(topology, edges, tried);
-  if (topology.switches.size() < kFewSwitches) return one;
+  const bool many_threads = options.threads > 1 && !options.as_worthwhile;
+  if (topology.switches.size() < kFewSwitches && !many_threads) return one;
   tried.grain = Grain::rack;
   std::set<Duration> delays;
   for (const Edge& edge : edges) delays.insert(std::max(edge.delay, options.shortest));
@@ -124,6 +138,15 @@ Division divide(const Topology& topology, const DivisionOptions& options) {
     if (is_worthwhile(division, edges)) return division;
   }
   return one;
+}
+
+}  // namespace
+
+Division divide(const Topology& topology, const DivisionOptions& options) {
+  const std::vector<Edge> edges = edges_of(topology);
+  Division division = divide(topology, edges, options);
+  division.threads = threads_of(division, edges, options);
+  return division;
 }
 
 }  // namespace eddy::lab

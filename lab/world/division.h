@@ -21,6 +21,7 @@ struct Division {
   std::vector<uint16_t> partition_of;  // by node: switches, then hosts
   size_t partitions = 1;
   Duration window{};  // that of one partition says nothing
+  size_t threads = 1;
 };
 
 Division divide(const Topology& topology, const DivisionOptions& options);

@@ -72,8 +72,7 @@ void FlowBook::finish(const host::Completion& completion) {
   Instant& done =
       completion.end == host::Completion::End::sender ? record.sender_done : record.receiver_done;
   done = done == Instant::never() ? completion.at : std::max(done, completion.at);
-  if (completion.end == host::Completion::End::receiver && leaves_its_group(flows_[flow]))
-    --awaited_;
+  if (awaits(completion)) --awaited_;
   if (--ends_left_[flow] == 0) ++ended_;
 }
 

@@ -70,6 +70,13 @@ class FlowBook {
   // All flows may have ended before that time has passed. They cannot where one of two groups lacks
   // data, since its sender has to hear of its end.
   bool may_end_soon() const { return awaited_ == 0; }
+  size_t awaited() const {
+    return awaited_;
+  }  // ends of such receivers that finish() has not heard of
+  bool awaits(const host::Completion& completion) const {
+    return completion.end == host::Completion::End::receiver &&
+           leaves_its_group(flows_[queue_pairs_[completion.flow].flow]);
+  }
 
   std::span<const Flow> flows() const { return flows_; }
   std::span<const FlowRecord> records() const { return records_; }

@@ -21,7 +21,8 @@ void ask_for_huge_pages(void* memory, size_t octets) {
 
 }  // namespace
 
-Pages::Pages(size_t octets) : octets_(octets) {
+Pages::Pages(size_t octets) : octets_(octets), data_(nullptr) {
+  if (octets == 0) return;
   void* memory = mmap(nullptr, octets, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT(memory != MAP_FAILED);
@@ -30,7 +31,7 @@ Pages::Pages(size_t octets) : octets_(octets) {
 }
 
 Pages::~Pages() {
-  munmap(data_, octets_);
+  if (data_ != nullptr) munmap(data_, octets_);
 }
 
 // A piece of that size makes the heap grow by as much, and is given back before it is touched.

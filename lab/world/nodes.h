@@ -2,8 +2,9 @@
 // them.
 //
 // Switches are the first nodes, hosts follow. Of a line, the partition of the sender writes
-// `entered`, that of the receiver `delivered`, `lost` whoever loses a frame. Owner: the world; one
-// thread. Source: architecture, section 3.
+// `entered`, that of the receiver `delivered`, `lost` whoever loses a frame. Owner: the world; in
+// windows its threads, each of which writes what belongs to its partitions. Source: architecture,
+// section 3.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +67,7 @@ struct Nodes {
   std::vector<SwitchNode> switches;
   std::vector<HostNode> hosts;
   uint32_t first_host = 0;
-  std::unique_ptr<PacketPool> pool;
-  std::vector<uint8_t> touched;      // by node: it will take a turn at this instant
+  std::unique_ptr<PacketPool> pool;  // of which those of threads borrow
   std::vector<uint32_t> places;      // by node: its number within its partition
   std::vector<LineFilter*> filters;  // by line
   std::vector<Intake*> intakes;      // those that are set

@@ -3,9 +3,12 @@
 #include <cstring>
 #include <utility>
 
+#include "net/assert.h"
+
 namespace eddy::lab {
 
 Packet* PacketPool::fresh() {
+  if (lender_ != nullptr) return borrow();
   if (touched_ == limit_) return nullptr;
   auto* mbuf = reinterpret_cast<rte_mbuf*>(memory_.data() + touched_++ * kStride);
   std::memset(static_cast<void*>(mbuf), 0, sizeof(rte_mbuf) + sizeof(Packet));
@@ -14,6 +17,40 @@ Packet* PacketPool::fresh() {
   mbuf->data_off = kHeadroom;
   ++used_;
   return Packet::of(mbuf);
+}
+
+// None is free here.
+Packet* PacketPool::borrow() {
+  {
+    const std::scoped_lock lock(lender_->lending_);
+    for (int64_t i = 0; i < kBorrowed; ++i) {
+      Packet* packet = lender_->get();
+      if (packet == nullptr) break;
+      packet->next = free_;
+      free_ = packet;
+      ++borrowed_;
+    }
+  }
+  least_used_ = borrowed_ - kMostIdle;
+  return free_ == nullptr ? nullptr : get();
+}
+
+void PacketPool::give_back(int64_t packets) {
+  const std::scoped_lock lock(lender_->lending_);
+  for (int64_t i = 0; i < packets; ++i) {
+    Packet* packet = free_;
+    free_ = packet->next;
+    lender_->put(packet);
+  }
+  borrowed_ -= packets;
+  least_used_ = borrowed_ - kMostIdle;
+}
+
+void PacketPool::settle() {
+  ASSERT(lender_ != nullptr);
+  give_back(borrowed_ - used_);
+  borrowed_ = used_ = 0;
+  least_used_ = -kMostIdle;
 }
 
 void PacketPool::withhold(bool on) {

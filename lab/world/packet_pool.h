@@ -2,9 +2,11 @@
 // headers, without an EAL.
 //
 // A packet's payload is virtual: wire_len counts it, data_len ends before it. Memory is reserved at
-// construction and touched only when first used; the last returned is the first given. Owner: one
-// world. Bounds: `count` packets of kStride octets. Cost: a few instructions. Source: architecture,
-// sections 4 and 6.
+// construction and touched only when first used; the last returned is the first given. Where a
+// world has several threads each has a pool that borrows from the world's, some hundred packets at
+// a time, since packets are taken on one thread and given back on another. Owner: one world, or one
+// of its threads. Bounds: `count` packets of kStride octets. Cost: a few instructions. Source:
+// architecture, sections 4 and 6.
 #pragma once
 
 #include <rte_mbuf_core.h>
@@ -12,6 +14,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <mutex>
 
 #include "lab/world/huge_pages.h"
 #include "net/packet.h"
@@ -26,6 +30,11 @@ class PacketPool {
   static_assert(kStride <= 384 && kStride % RTE_CACHE_LINE_SIZE == 0);
 
   explicit PacketPool(size_t count) : count_(count), limit_(count), memory_(count * kStride) {}
+  // Of a thread. It keeps at most kMostIdle of its lender's packets that are not in use.
+  static constexpr int64_t kBorrowed = 128;  // at once
+  static constexpr int64_t kMostIdle = 3 * kBorrowed;
+  explicit PacketPool(PacketPool& lender)
+      : count_(0), limit_(0), least_used_(-kMostIdle), lender_(&lender), memory_(0) {}
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
 
@@ -44,8 +53,11 @@ class PacketPool {
   void put(Packet* packet) {
     packet->next = free_;
     free_ = packet;
-    --used_;
+    if (--used_ < least_used_) [[unlikely]]
+      give_back(kBorrowed);
   }
+  // Of a thread: what is not in use, so that the lender knows of all that is. No other thread runs.
+  void settle();
 
   // While on, only packets that come back can be given out: there are no more than those in use now
   // (a fault). Off: all that were kept back are there again.
@@ -61,17 +73,25 @@ class PacketPool {
   // Frame and metadata of `from` into `to`; both keep their places.
   static void copy(const Packet& from, Packet& to);
 
-  size_t used() const { return used_; }
+  size_t used() const { return static_cast<size_t>(used_); }
   size_t capacity() const { return count_; }
   size_t most_used() const { return touched_; }  // how many were ever in use at once
 
  private:
   Packet* fresh();
+  Packet* borrow();
+  void give_back(int64_t packets);
 
   size_t count_;
   size_t limit_;  // of touched_
   size_t touched_ = 0;
-  size_t used_ = 0;
+  // Of a thread's pool: that were taken here, less those that were put here, borrowed ones
+  // included.
+  int64_t used_ = 0;
+  int64_t least_used_ = std::numeric_limits<int64_t>::min();  // below it packets are given back
+  int64_t borrowed_ = 0;
+  PacketPool* const lender_ = nullptr;
+  std::mutex lending_;  // of the lender
   Pages memory_;
   Packet* free_ = nullptr;
   Packet* withheld_ = nullptr;

@@ -3,6 +3,7 @@
 #include <rte_prefetch.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "net/assert.h"
@@ -38,12 +39,10 @@ template <class Queue>
 void Partition<Queue>::take_post(Instant start) {
   if constexpr (!kWhole) {
     queue_.move_to(start);
-    Post::Box& box = post_->taken_by(number_);
-    for (const Event& arrival : box) {
+    post_->take(*desk_, number_, [this](const Event& arrival) {
       PacketPool::prefetch(arrival.packet);
       queue_.push(arrival);
-    }
-    box.clear();
+    });
   }
 }
 
@@ -51,11 +50,15 @@ template <class Queue>
 void Partition<Queue>::advance(Instant at) {
   ASSERT(at >= now_);
   now_ = at;
+  if (advance_alone(at)) return;
   constexpr int kRounds = 1'000;  // more means that a node asks for the present for ever
   int round = 0;
   do {
     ASSERT(round++ < kRounds);
-    while (queue_.due(at)) dispatch(queue_.pop([this](const Event& soon) { prefetch(soon); }));
+    while (queue_.due(at)) {
+      const uint32_t node = handle(queue_.pop([this](const Event& soon) { prefetch(soon); }));
+      if (node != kNobody) take_part(node);
+    }
     while (const auto place = wakes_.pop_due(at)) wake(members_[*place]);
     take_turns();
   } while (queue_.due(at) || wakes_.has_due(at));
@@ -64,31 +67,57 @@ void Partition<Queue>::advance(Instant at) {
       nodes_.watcher->on_instant();
 }
 
+// What most instants of a part are: one event, and a turn of the node that it concerns. True: that
+// was all.
+template <class Queue>
+inline bool Partition<Queue>::advance_alone(Instant at) {
+  if (kWhole || !queue_.due(at) || wakes_.has_due(at)) return false;
+  const uint32_t node = handle(queue_.pop([this](const Event& soon) { prefetch(soon); }));
+  if (queue_.due(at)) [[unlikely]] {
+    if (node != kNobody) take_part(node);
+    return false;
+  }
+  if (!touched_.empty()) [[unlikely]] {  // flows that have started
+    if (node != kNobody) take_part(node);
+    return false;
+  }
+  if (node != kNobody) take_turn(node);
+  return !queue_.due(at) && !wakes_.has_due(at);
+}
+
 // The line and, where the frame will be read, its lines.
 template <class Queue>
 inline void Partition<Queue>::prefetch(const Event& event) const {
   rte_prefetch0(&nodes_.lines[event.target]);
-  if (event.kind == kArrival) PacketPool::prefetch(event.packet);
+  if (event.kind == kArrival || event.kind == kWholeWay) PacketPool::prefetch(event.packet);
 }
 
+// Returns the node that takes a turn for it.
 template <class Queue>
-inline void Partition<Queue>::dispatch(const Event& event) {
-  if (event.kind == kFlowStart) [[unlikely]]
-    return start_flows();
+inline uint32_t Partition<Queue>::handle(const Event& event) {
+  if (event.kind == kFree) return end_frame(nodes_.lines[event.target]);
+  if (event.kind == kFlowStart) [[unlikely]] {
+    start_flows();
+    return kNobody;
+  }
   ++counts_.events;
   if (event.kind <= kSentLast) return leave(event);
-  if constexpr (kWhole)
-    if (event.kind == kAction) [[unlikely]]
-      return agenda_->run_next();
-  arrive(event);
+  if constexpr (kWhole) {
+    if (event.kind == kAction) [[unlikely]] {
+      agenda_->run_next();
+      return kNobody;
+    }
+  }
+  counts_.events += event.kind == kWholeWay ? 1 : 0;
+  return arrive(event);
 }
 
+// Who takes a turn now, since something concerns the node: with busy polling it does so later.
 template <class Queue>
-void Partition<Queue>::touch(uint32_t node) {
-  if (is_busy_polled(node))
-    return wake_at(node, nodes_.switches[node].wake_at,
-                   grid_from(node, now_ + Duration::picoseconds(1)));
-  take_part(node);
+uint32_t Partition<Queue>::touched(uint32_t node) {
+  if (!is_busy_polled(node)) return node;
+  wake_at(node, nodes_.switches[node].wake_at, grid_from(node, now_ + Duration::picoseconds(1)));
+  return kNobody;
 }
 
 // Wires: the shard or the NIC has put a frame on its line.
@@ -101,32 +130,67 @@ void Partition<Queue>::send(uint32_t index, Packet* packet, bool last) {
                               ? of_world(nodes_.switches[line.from], packet->sent_at)
                               : packet->sent_at;
   const Instant at = std::max(sent_at, now_);
+  if constexpr (!kWhole) {
+    if (line.up) [[likely]] {
+      if (last) queue_.push({at, nullptr, index, kFree});
+      return fly(line, {at + line.delay, packet, index, kWholeWay});
+    }
+  }
   queue_.push({at, packet, index, last ? kSentLast : kSent}, at - now_);
 }
 
 // The last bit has left: the frame flies, the sender may go on.
 template <class Queue>
-inline void Partition<Queue>::leave(const Event& event) {
+inline uint32_t Partition<Queue>::leave(const Event& event) {
   Line& line = nodes_.lines[event.target];
   if (line.up && !line.filtered) [[likely]]
-    fly(line, event);
+    fly(line, {now_ + line.delay, event.packet, event.target, kArrival});
   else
     leave_odd(line, event);
-  if (event.kind != kSentLast) return;
-  if (nodes_.is_switch(line.from)) {
-    nodes_.switches[line.from].io->complete(line.from_port);
-    return touch(line.from);
+  return event.kind == kSentLast ? end_frame(line) : kNobody;
+}
+
+// The line is free.
+template <class Queue>
+inline uint32_t Partition<Queue>::end_frame(const Line& line) {
+  if (!nodes_.is_switch(line.from)) {
+    nodes_.host_at(line.from).line_busy = false;
+    return line.from;
   }
-  nodes_.host_at(line.from).line_busy = false;
-  take_part(line.from);
+  nodes_.switches[line.from].io->complete(line.from_port);
+  return touched(line.from);
 }
 
 template <class Queue>
-inline void Partition<Queue>::fly(const Line& line, const Event& event) {
-  const Event arrival{now_ + line.delay, event.packet, event.target, kArrival};
+inline void Partition<Queue>::fly(const Line& line, const Event& arrival) {
   if constexpr (!kWhole)
-    if (line.to_partition != number_) return post_->send(line.to_partition, arrival);
+    if (line.to_partition != number_) return desk_->send(line.to_partition, arrival);
   queue_.push(arrival, line.delay);
+}
+
+// Of a frame that goes the whole way, what is left of it as others know it: it leaves, or arrives.
+template <class Queue>
+Event Partition<Queue>::divided(const Event& whole_way, Instant now) {
+  Event event = whole_way;
+  event.kind = has_left(whole_way, now) ? kArrival : kSent;
+  if (event.kind == kArrival)
+    ++counts_.events;
+  else
+    event.at = whole_way.at - nodes_.lines[whole_way.target].delay;
+  return event;
+}
+
+template <class Queue>
+uint64_t Partition<Queue>::half_counted(Instant now) const {
+  uint64_t events = 0;
+  if constexpr (!kWhole) {
+    const auto count = [&](const Event& event) {
+      events += event.kind == kWholeWay && has_left(event, now) ? 1 : 0;
+    };
+    queue_.for_each(count);
+    post_->for_each(number_, count);
+  }
+  return events;
 }
 
 // The line is down, or a filter sees its frames.
@@ -140,7 +204,7 @@ void Partition<Queue>::leave_odd(Line& line, const Event& event) {
   const Instant at = now_ + line.delay + verdict.extra_delay;
   queue_.push_odd({at, event.packet, event.target, kArrival});
   if (!verdict.duplicate) return;
-  Packet* copy = nodes_.pool->get();
+  Packet* copy = pool_.get();
   if (copy == nullptr) return;
   PacketPool::copy(*event.packet, *copy);
   ++line.entered;
@@ -150,33 +214,42 @@ void Partition<Queue>::leave_odd(Line& line, const Event& event) {
 
 template <class Queue>
 void Partition<Queue>::lose(Line& line, Packet* packet) {
-  ++line.lost;
+  // Frames of one line may be lost at both ends in one window.
+  std::atomic_ref(line.lost).fetch_add(1, std::memory_order_relaxed);
   tell(static_cast<uint32_t>(&line - nodes_.lines.data()), Watcher::Step::lost, *packet);
-  nodes_.pool->put(packet);
+  pool_.put(packet);
 }
 
 template <class Queue>
-inline void Partition<Queue>::arrive(const Event& event) {
+inline uint32_t Partition<Queue>::arrive(const Event& event) {
   Line& line = nodes_.lines[event.target];
-  if (!line.up) [[unlikely]]
-    return lose(line, event.packet);
+  if (!line.up) [[unlikely]] {
+    lose(line, event.packet);
+    return kNobody;
+  }
   ++line.delivered;
   ++counts_.packet_hops;
   tell(event.target, Watcher::Step::delivered, *event.packet);
   if (nodes_.is_switch(line.to)) {
     nodes_.switches[line.to].io->arrive(line.to_port, event.packet);
-    return touch(line.to);
+    return touched(line.to);
   }
-  if constexpr (kWhole)
-    if (Intake* intake = nodes_.host_at(line.to).intake; intake != nullptr) [[unlikely]]
-      return intake->take(event.packet);
-  deliver(line.to, event.packet);
+  HostNode& host = nodes_.host_at(line.to);
+  if constexpr (kWhole) {
+    if (host.intake != nullptr) [[unlikely]] {
+      host.intake->take(event.packet);
+      return kNobody;
+    }
+  }
+  host.nic->receive(*event.packet, now_);
+  pool_.put(event.packet);
+  return line.to;
 }
 
 template <class Queue>
 void Partition<Queue>::deliver(uint32_t node, Packet* packet) {
   nodes_.host_at(node).nic->receive(*packet, now_);
-  nodes_.pool->put(packet);
+  pool_.put(packet);
   take_part(node);
 }
 
@@ -221,7 +294,7 @@ void Partition<Queue>::take_over(Instant now) {
   plan_start();
   for (const uint32_t node : members_) {
     wakes_.set(place_of(node), nodes_.wake_at(node));
-    if (nodes_.is_switch(node)) nodes_.switches[node].io->connect(*this);
+    if (nodes_.is_switch(node)) nodes_.switches[node].io->connect(*this, pool_);
   }
 }
 
@@ -257,16 +330,18 @@ template <class Queue>
 void Partition<Queue>::take_turns() {
   // A turn can touch no other node at this instant: frames take time to leave.
   for (const uint32_t node : touched_) {
-    nodes_.touched[node] = 0;
-    if (nodes_.is_switch(node))
-      turn_switch(node);
-    else
-      turn_host(node);
+    is_touched_[place_of(node)] = 0;
+    take_turn(node);
     if constexpr (kWhole)
       if (nodes_.watcher != nullptr) [[unlikely]]
         nodes_.watcher->on_turn(node);
   }
   touched_.clear();
+}
+
+template <class Queue>
+inline void Partition<Queue>::take_turn(uint32_t node) {
+  nodes_.is_switch(node) ? turn_switch(node) : turn_host(node);
 }
 
 template <class Queue>
@@ -336,7 +411,7 @@ void Partition<Queue>::turn_host(uint32_t index) {
       if constexpr (kWhole)
         book_.finish(completion);
       else
-        completions_.push_back(completion);
+        keep(completion);
     }
     nic.clear_completions();
   }
@@ -348,14 +423,20 @@ void Partition<Queue>::turn_host(uint32_t index) {
 }
 
 template <class Queue>
+void Partition<Queue>::keep(const host::Completion& completion) {
+  completions_.push_back(completion);
+  awaited_ += book_.awaits(completion) ? 1 : 0;
+}
+
+template <class Queue>
 void Partition<Queue>::transmit(HostNode& host) {
-  Packet* blank = nodes_.pool->get();
+  Packet* blank = pool_.get();
   host.blank_missing = blank == nullptr;
   if (blank == nullptr) [[unlikely]] {
     ++counts_.blank_missing;
     return;
   }
-  if (!host.nic->transmit(*blank, now_)) return nodes_.pool->put(blank);
+  if (!host.nic->transmit(*blank, now_)) return pool_.put(blank);
   host.line_busy = true;
   blank->sent_at = now_ + host.rate.time_of(Bytes(blank->wire_len + host.line_overhead));
   send(host.line, blank, true);

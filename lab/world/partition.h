@@ -4,7 +4,8 @@
 // that meet only through lines of some length, and run in windows of time one after the other
 // (Part: its queue is a Wheel, see windows.h). Both do the same with the same events. Only the
 // whole one knows filters, intakes, watchers, fault sites and the agenda: they need to see all
-// nodes at one instant. Owner: the world or its windows; one thread. Cost: about two polls a hop.
+// nodes at one instant. Owner: the world or its windows; one thread, of those that windows have.
+// Cost: about two polls a hop.
 // Source: architecture, section 3.
 #pragma once
 
@@ -34,8 +35,10 @@ class Partition final : public Wires {
   struct Setup {
     Nodes& nodes;
     FlowBook& book;
+    PacketPool* pool = nullptr;
     Agenda* agenda = nullptr;  // whole
-    Post* post = nullptr;      // part
+    Post* post = nullptr;      // part, as are these
+    size_t thread = 0;
     uint16_t number = 0;
     std::vector<uint32_t> members;  // nodes; each one's place in it is in Nodes::places
   };
@@ -43,12 +46,15 @@ class Partition final : public Wires {
   explicit Partition(Setup setup, OfQueue&&... of_queue)
       : nodes_(setup.nodes),
         book_(setup.book),
+        pool_(*setup.pool),
         agenda_(setup.agenda),
         post_(setup.post),
+        desk_(post_ == nullptr ? nullptr : &post_->desk(setup.thread)),
         number_(setup.number),
         members_(std::move(setup.members)),
         queue_(std::forward<OfQueue>(of_queue)...),
-        wakes_(members_.size()) {
+        wakes_(members_.size()),
+        is_touched_(members_.size()) {
     touched_.reserve(members_.size());
   }
   Partition(const Partition&) = delete;
@@ -67,10 +73,13 @@ class Partition final : public Wires {
   Instant run_window(Instant start, Instant end);
 
   // Whole: what others do at this instant.
-  void touch(uint32_t node);
+  void touch(uint32_t node) {
+    if (const uint32_t now = touched(node); now != kNobody) take_part(now);
+  }
   void take_part(uint32_t node) {
-    if (nodes_.touched[node] != 0) return;
-    nodes_.touched[node] = 1;
+    uint8_t& is_touched = is_touched_[place_of(node)];
+    if (is_touched != 0) return;
+    is_touched = 1;
     touched_.push_back(node);
   }
   void turn_switch(uint32_t node);
@@ -83,46 +92,70 @@ class Partition final : public Wires {
 
   // Part: flows whose sender is here, by their numbers.
   void add_flow(uint32_t flow) { flows_.push_back(flow); }
+  // What the book has yet to hear of, and how many of it it waits for.
   std::span<const host::Completion> completions() const { return completions_; }
-  void clear_completions() { completions_.clear(); }
+  size_t awaited() const { return awaited_; }
+  void clear_completions() {
+    completions_.clear();
+    awaited_ = 0;
+  }
   const WorldCounts& counts() const { return counts_; }
 
-  // The nodes go over to another partition: gives frames that are on their way to
-  // `frame(event)`, in the order of time, and forgets everything else.
+  // The nodes go over to another partition, when all that happens up to `now` has happened: gives
+  // frames that are on their way to `frame(event)`, in the order of time, and forgets everything
+  // else.
   template <class Frame>
-  void hand_over(Frame frame) {
+  void hand_over(Instant now, Frame frame) {
     if constexpr (!kWhole) take_post(now_);
     while (!queue_.empty()) {
       const Event event = queue_.pop();
-      if (event.kind <= kArrival) frame(event);
+      if (event.kind == kWholeWay)
+        frame(divided(event, now));
+      else if (event.kind <= kArrival)
+        frame(event);
     }
     for (uint32_t place = 0; place < members_.size(); ++place) wakes_.cancel(place);
   }
   // The nodes come from another partition, at `now`; their frames follow.
   void take_over(Instant now);
   void take_frame(const Event& event) { queue_.push_odd(event); }
+  // Part: events of its own that counts() lacks, since what they stand for has half happened.
+  uint64_t half_counted(Instant now) const;
   // Its last bit has left; else it is still its sender's.
   static bool is_flying(const Event& event) { return event.kind == kArrival; }
 
  private:
-  enum Kind : uint32_t { kSent, kSentLast, kArrival, kFlowStart, kAction };
+  // A frame's last bit leaves, and the line is free behind the last frame; it arrives. In a part,
+  // where lines neither change nor have filters while it runs, nobody needs to know when a frame
+  // leaves: it goes the whole way at once, and its line is free in between.
+  enum Kind : uint32_t { kSent, kSentLast, kFree, kArrival, kWholeWay, kFlowStart, kAction };
+  static constexpr uint32_t kNobody = UINT32_MAX;  // among nodes
 
   uint32_t place_of(uint32_t node) const { return kWhole ? node : nodes_.places[node]; }
   void take_post(Instant start);
-  void dispatch(const Event& event);
+  uint32_t touched(uint32_t node);
+  bool advance_alone(Instant at);
+  uint32_t handle(const Event& event);
   void prefetch(const Event& event) const;
-  void leave(const Event& event);
+  uint32_t leave(const Event& event);
+  uint32_t end_frame(const Line& line);
   void leave_odd(Line& line, const Event& event);
-  void fly(const Line& line, const Event& event);
+  void fly(const Line& line, const Event& arrival);
+  bool has_left(const Event& whole_way, Instant now) const {
+    return whole_way.at - nodes_.lines[whole_way.target].delay <= now;
+  }
+  Event divided(const Event& whole_way, Instant now);
   void lose(Line& line, Packet* packet);
-  void arrive(const Event& event);
+  uint32_t arrive(const Event& event);
   void start_flows();
   void plan_start();
   void take_turns();
+  void take_turn(uint32_t node);
   bool is_put_off(uint32_t node);
   Instant deadline_of(uint32_t node);
   void move_clock(SwitchNode& node);
   void turn_host(uint32_t node);
+  void keep(const host::Completion& completion);
   void transmit(HostNode& host);
   void wake(uint32_t node);
   void wake_at(uint32_t node, Instant& planned, Instant at);
@@ -145,17 +178,21 @@ class Partition final : public Wires {
 
   Nodes& nodes_;
   FlowBook& book_;
+  PacketPool& pool_;
   Agenda* const agenda_;
   Post* const post_;
+  Post::Desk* const desk_;
   const uint16_t number_;
   const std::vector<uint32_t> members_;
   Instant now_;
   Queue queue_;
-  Deadlines wakes_;  // by place
+  Deadlines wakes_;                  // by place
+  std::vector<uint8_t> is_touched_;  // by place: it will take a turn at this instant
   std::vector<uint32_t> touched_;
   std::vector<uint32_t> flows_;
   size_t next_flow_ = 0;  // of flows_
   std::vector<host::Completion> completions_;
+  size_t awaited_ = 0;  // of completions_
   WorldCounts counts_;
 };
 

@@ -44,8 +44,11 @@ class SwitchIo final : public Io {
     uint64_t seed = 0;
   };
   explicit SwitchIo(const Setup& setup);
-  // Frames leave there from now on.
-  void connect(Wires& wires) { setup_.wires = &wires; }
+  // From now on frames leave there, and packets come from this pool.
+  void connect(Wires& wires, PacketPool& pool) {
+    setup_.wires = &wires;
+    setup_.pool = &pool;
+  }
 
   void arrive(PortId port, Packet* packet) { arrived_.push_back({0, port, packet}); }
   void complete(PortId port) { completed_.push_back(port); }
@@ -110,7 +113,7 @@ class SwitchIo final : public Io {
   bool pool_was_empty_ = false;
 };
 
-struct SwitchNode {
+struct alignas(64) SwitchNode {  // its neighbours may be other threads'
   std::unique_ptr<Switch> object;
   Shard* shard = nullptr;
   std::unique_ptr<SwitchIo> io;

@@ -33,7 +33,7 @@ class Wheel {
   }
 
   // Nothing will be pushed before `now`, and nothing before it is pending.
-  void move_to(Instant now) { base_ = now.ps() >> shift_; }
+  void move_to(Instant now) { base_ = std::max(base_, now.ps() >> shift_); }
 
   void push(const Event& event, Duration /*delay*/ = {}) {
     const int64_t at = event.at.ps();
@@ -82,6 +82,14 @@ class Wheel {
   }
   Event pop() {
     return pop([](const Event&) {});
+  }
+
+  // Whatever is pending, in no order.
+  template <class Each>
+  void for_each(Each each) const {
+    for (const uint32_t head : heads_)
+      for (uint32_t index = head; index != 0; index = nodes_[index].next) each(nodes_[index].event);
+    for (const Far& far : far_) each(far.event);
   }
 
  private:

@@ -1,13 +1,16 @@
 #include "lab/world/windows.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "net/assert.h"
 
 namespace eddy::lab {
 namespace {
 
-constexpr Bytes kUsualFrame{512};  // there is room for as many as a line then carries
+constexpr Duration kLongTime =
+    Duration::microseconds(1'000);  // in which lines' frames are compared
+constexpr Bytes kUsualFrame{512};   // there is room for as many as a line then carries
 
 bool is_joined(const Line& line) {
   return line.rate.time_of(kUsualFrame) > Duration{};
@@ -36,8 +39,13 @@ Windows::Windows(Nodes& nodes, FlowBook& book, const Division& division)
       book_(book),
       partition_of_(division.partition_of),
       length_(division.window),
-      post_(division.partitions) {
+      post_(division.partitions, division.threads),
+      threads_(division.threads),
+      told_(division.threads),
+      crew_(division.threads) {
   ASSERT(length_ > Duration{} && length_ < Duration::max());
+  if (threads_.size() > 1)
+    for (Thread& thread : threads_) thread.pool = std::make_unique<PacketPool>(*nodes_.pool);
   make_parts(division.partitions);
   for (uint32_t flow = 0; flow < book_.flows().size(); ++flow)
     part_of(nodes_.first_host + book_.flows()[flow].source).add_flow(flow);
@@ -53,39 +61,95 @@ void Windows::make_parts(size_t partitions) {
     of.push_back(node);
   }
   std::vector<size_t> events(partitions), posted(partitions);
+  std::vector<int64_t> weights(partitions);
   for (Line& line : nodes_.lines) {
     line.to_partition = partition_of_[line.to];
     if (!is_joined(line)) continue;
+    weights[line.to_partition] += kLongTime / line.rate.time_of(kUsualFrame);
     ++events[partition_of_[line.from]];
     events[line.to_partition] += frames_on(line);
     if (partition_of_[line.from] != line.to_partition) posted[line.to_partition] += frames_on(line);
   }
   const Duration far = horizon(nodes_.lines, length_);
+  const std::vector<size_t> thread_of = share_out(weights);
   for (size_t i = 0; i < partitions; ++i) {
-    post_.reserve(i, posted[i]);
-    parts_.push_back(std::make_unique<Part>(Part::Setup{.nodes = nodes_,
-                                                        .book = book_,
-                                                        .post = &post_,
-                                                        .number = static_cast<uint16_t>(i),
-                                                        .members = std::move(members[i])},
-                                            far, events[i]));
+    Thread& thread = threads_[thread_of[i]];
+    for (size_t from = 0; from < threads_.size(); ++from)
+      post_.reserve(from, i, posted[i] / threads_.size());
+    parts_.push_back(std::make_unique<Part>(
+        Part::Setup{.nodes = nodes_,
+                    .book = book_,
+                    .pool = thread.pool == nullptr ? nodes_.pool.get() : thread.pool.get(),
+                    .post = &post_,
+                    .thread = thread_of[i],
+                    .number = static_cast<uint16_t>(i),
+                    .members = std::move(members[i])},
+        far, events[i]));
+    thread.parts.push_back(parts_.back().get());
   }
 }
 
+// Which thread has each: the heaviest first, each to the thread that has least.
+std::vector<size_t> Windows::share_out(const std::vector<int64_t>& weights) const {
+  std::vector<size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return weights[a] > weights[b]; });
+  std::vector<int64_t> loads(threads_.size());
+  std::vector<size_t> thread_of(weights.size());
+  for (const size_t partition : order) {
+    const auto least = std::min_element(loads.begin(), loads.end());
+    *least += weights[partition];
+    thread_of[partition] = static_cast<size_t>(least - loads.begin());
+  }
+  return thread_of;
+}
+
 void Windows::run(Instant end, bool to_completion) {
-  while (next_ < end && !(to_completion && book_.may_end_soon())) {
-    const Instant start = next_;
+  if (threads_.size() == 1)
+    go(0, end, to_completion);
+  else
+    crew_.run([&](size_t thread) { go(thread, end, to_completion); });
+  finish_flows();
+}
+
+// A thread's way through the windows: all find the same end, since all know what all have told.
+void Windows::go(size_t thread, Instant end, bool to_completion) {
+  Post::Desk& desk = post_.desk(thread);
+  const size_t awaited = book_.awaited();
+  Instant start = next_;
+  size_t ended = 0;
+  uint64_t count = 0;
+  for (; start < end && !(to_completion && ended == awaited); ++count) {
     const Instant stop = end - start > length_ ? start + length_ : end;
-    Instant next = Instant::never();
-    for (const auto& part : parts_) {
-      next = std::min(next, part->run_window(start, stop));
-      if (part->completions().empty()) [[likely]]
-        continue;
-      for (const host::Completion& completion : part->completions()) book_.finish(completion);
-      part->clear_completions();
+    auto& mine = told_[thread].of[count % 2];
+    mine = {.next = Instant::never()};
+    for (Part* part : threads_[thread].parts) {
+      mine.next = std::min(mine.next, part->run_window(start, stop));
+      mine.awaited += part->awaited();
     }
-    next_ = std::min(next, post_.turn());
-    ++count_;
+    mine.next = std::min(mine.next, desk.turn());
+    if (threads_.size() > 1) crew_.meet();
+    start = Instant::never();
+    ended = 0;
+    for (const Told& told : told_) {
+      start = std::min(start, told.of[count % 2].next);
+      ended += told.of[count % 2].awaited;
+    }
+  }
+  // The others may not have read next_ yet.
+  if (threads_.size() > 1) crew_.meet();
+  if (thread != 0) return;
+  next_ = start;
+  count_ += count;
+}
+
+void Windows::finish_flows() {
+  for (const auto& part : parts_) {
+    if (part->completions().empty()) [[likely]]
+      continue;
+    for (const host::Completion& completion : part->completions()) book_.finish(completion);
+    part->clear_completions();
   }
 }
 
@@ -95,9 +159,9 @@ Instant Windows::now() const {
   return now;
 }
 
-void Windows::add_counts(WorldCounts& counts) const {
+void Windows::add_counts(WorldCounts& counts, Instant now) const {
   for (const auto& part : parts_) {
-    counts.events += part->counts().events;
+    counts.events += part->counts().events + part->half_counted(now);
     counts.packet_hops += part->counts().packet_hops;
     counts.polls += part->counts().polls;
     counts.host_turns += part->counts().host_turns;
@@ -108,7 +172,7 @@ void Windows::add_counts(WorldCounts& counts) const {
 // A frame that has not left belongs to its sender, one that flies to its receiver.
 void Windows::take_over(Whole& whole) {
   for (const auto& part : parts_) part->take_over(whole.now());
-  whole.hand_over([this](const Event& event) {
+  whole.hand_over(whole.now(), [this](const Event& event) {
     const Line& line = nodes_.lines[event.target];
     part_of(Whole::is_flying(event) ? line.to : line.from).take_frame(event);
   });
@@ -117,11 +181,17 @@ void Windows::take_over(Whole& whole) {
 }
 
 void Windows::hand_over(Whole& whole) {
-  whole.take_over(
-      std::max(now(), whole.now()));  // first: of one instant, actions come before frames
+  const Instant at = std::max(now(), whole.now());
+  whole.take_over(at);  // first: of one instant, actions come before frames
   for (const auto& part : parts_)
-    part->hand_over([&whole](const Event& event) { whole.take_frame(event); });
+    part->hand_over(at, [&whole](const Event& event) { whole.take_frame(event); });
+  settle_pools();
   next_ = Instant::never();
+}
+
+void Windows::settle_pools() {
+  for (const Thread& thread : threads_)
+    if (thread.pool != nullptr) thread.pool->settle();
 }
 
 }  // namespace eddy::lab

@@ -3,9 +3,10 @@
 // In a window [t, t + L), where L is the least delay of a line between two partitions, each one
 // runs all of its own events before the next one does. What it sends to others arrives at t + L or
 // later, so nobody can tell in which order they ran, and a run is the same as with one partition.
-// What it brings: the state of a rack stays in the cache for hundreds of packets. Owner: the world;
-// one thread. Bounds: room for what lines can carry is taken at construction. Cost: a look at every
-// partition a window. Source: architecture, section 3; decision 0029.
+// What it brings: the state of a rack stays in the cache for hundreds of packets, and threads can
+// share the partitions out; they meet once a window. Owner: the world; the threads of its crew,
+// which are idle between two calls. Bounds: room for what lines can carry is taken at construction.
+// Cost: a look at every partition a window. Source: architecture, section 3; decisions 0029, 0032.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,11 @@
 #include <span>
 #include <vector>
 
+#include "lab/world/crew.h"
 #include "lab/world/division.h"
 #include "lab/world/flow_book.h"
 #include "lab/world/nodes.h"
+#include "lab/world/packet_pool.h"
 #include "lab/world/partition.h"
 #include "lab/world/post.h"
 #include "net/units.h"
@@ -29,6 +32,9 @@ class Windows {
 
   Duration length() const { return length_; }
   size_t partitions() const { return parts_.size(); }
+  size_t threads() const { return crew_.size(); }
+  // Seconds of CPU that each thread but the caller's has used.
+  std::vector<double> helper_seconds() { return crew_.helper_seconds(); }
   Instant next() const { return next_; }
   uint64_t count() const { return count_; }  // that were run
   // Of the partition that is ahead.
@@ -36,24 +42,46 @@ class Windows {
   // Windows, one after the other, of what happens before `end`. With `to_completion` they end where
   // some instant of the next one could see the end of the last flow.
   void run(Instant end, bool to_completion);
-  void add_counts(WorldCounts& counts) const;
+  // Of all that has happened up to `now`.
+  void add_counts(WorldCounts& counts, Instant now) const;
 
   // All nodes with their frames and timers, between two instants.
   void take_over(Whole& whole);
   void hand_over(Whole& whole);
+  // Packets that no thread uses go back to the world's pool.
+  void settle_pools();
 
  private:
+  // What a thread tells the others at the end of a window, while they may still read what it told
+  // at the end of the last one.
+  struct alignas(64) Told {
+    struct {
+      Instant next;
+      size_t awaited = 0;  // ends of receivers in this run that the book waits for
+    } of[2];
+  };
+  struct Thread {
+    std::unique_ptr<PacketPool> pool;  // null: there is one thread, which has the world's
+    std::vector<Part*> parts;
+  };
+
   Part& part_of(uint32_t node) { return *parts_[partition_of_[node]]; }
   void make_parts(size_t partitions);
+  std::vector<size_t> share_out(const std::vector<int64_t>& weights) const;
+  void go(size_t thread, Instant end, bool to_completion);
+  void finish_flows();
 
   Nodes& nodes_;
   FlowBook& book_;
   const std::vector<uint16_t> partition_of_;  // by node
   const Duration length_;
   Post post_;
+  std::vector<Thread> threads_;
+  std::vector<Told> told_;  // by thread
   std::vector<std::unique_ptr<Part>> parts_;
   Instant next_ = Instant::never();
   uint64_t count_ = 0;
+  Crew crew_;
 };
 
 }  // namespace eddy::lab

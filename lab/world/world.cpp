@@ -122,6 +122,11 @@ void World::deliver(size_t host, Packet* packet) {
   gather().deliver(static_cast<uint32_t>(nodes_.first_host + host), packet);
 }
 
+PacketPool& World::pool() {
+  if (windows_ != nullptr) windows_->settle_pools();
+  return *nodes_.pool;
+}
+
 uint32_t World::line_of(size_t switch_index, PortId port) const {
   return static_cast<uint32_t>(first_line_[switch_index] + port.index());
 }

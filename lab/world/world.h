@@ -10,7 +10,8 @@
 // Large fabrics run in windows (windows.h): each rack goes through some time by itself, and the
 // digest is the same. Whatever looks at all nodes at one instant or changes them ends that for as
 // long as it takes: watchers, filters, intakes, a withheld pool, actions, all that is called from
-// outside. Owner: one run; one thread. Bounds: packets and events are fixed at construction, but
+// outside. Windows may have several threads, which are idle between two calls. Owner: one run; one
+// thread calls. Bounds: packets and events are fixed at construction, but
 // for what windows post. Cost: about two polls a hop. Source: architecture, sections 3 and 4;
 // reference 0.3.
 #pragma once
@@ -66,6 +67,11 @@ class World {
   bool idle() const { return next() == Instant::never(); }
   // Partitions that run in windows where nothing forbids it; 1: none do.
   size_t partitions() const { return windows_ == nullptr ? 1 : windows_->partitions(); }
+  size_t threads() const { return windows_ == nullptr ? 1 : windows_->threads(); }
+  // Seconds of CPU that each thread but the caller's has used.
+  std::vector<double> helper_seconds() const {
+    return windows_ == nullptr ? std::vector<double>() : windows_->helper_seconds();
+  }
   uint64_t windows() const { return windows_ == nullptr ? 0 : windows_->count(); }
 
   Instant now() const { return whole_->now(); }
@@ -100,7 +106,7 @@ class World {
   void set_intake(size_t host, Intake* intake);   // null: frames reach the NIC at once
   void deliver(size_t host, Packet* packet);      // into the NIC
 
-  PacketPool& pool() { return *nodes_.pool; }
+  PacketPool& pool();
   WorldCounts counts() const;
   size_t frames_in_flight() const;
   size_t frames_in_intakes() const;

@@ -77,7 +77,9 @@ size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
 
 World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
     : nodes_(options), book_(flows, options.host.queue_pairs), agenda_(*this) {
-  const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology);
+  const size_t idle =  // in the pools of threads
+      options.division.threads * static_cast<size_t>(PacketPool::kMostIdle + PacketPool::kBorrowed);
+  const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology) + idle;
   nodes_.pool = std::make_unique<PacketPool>(packets);
 }
 
@@ -107,10 +109,12 @@ Problems World::build(const Topology& topology, const RttOf& rtt_of) {
 void World::make_whole(const Topology& topology) {
   std::vector<uint32_t> all(nodes_.size());
   std::iota(all.begin(), all.end(), 0U);
-  nodes_.touched.assign(all.size(), 0);
-  whole_ = std::make_unique<Whole>(
-      Whole::Setup{.nodes = nodes_, .book = book_, .agenda = &agenda_, .members = std::move(all)},
-      events_needed(topology));
+  whole_ = std::make_unique<Whole>(Whole::Setup{.nodes = nodes_,
+                                                .book = book_,
+                                                .pool = nodes_.pool.get(),
+                                                .agenda = &agenda_,
+                                                .members = std::move(all)},
+                                   events_needed(topology));
   whole_->reserve_lanes(usual_frames(topology.line_overhead));
 }
 

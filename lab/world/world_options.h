@@ -12,8 +12,8 @@
 
 namespace eddy::lab {
 
-// Which nodes a world runs together through windows of time. It changes how fast a run is and never
-// what happens in it.
+// Which nodes a world runs together through windows of time, and on how many threads. It changes
+// how fast a run is and never what happens in it.
 struct DivisionOptions {
   enum class Grain : uint8_t {
     automatic,  // by rack, where windows are worth their cost; else one
@@ -25,6 +25,8 @@ struct DivisionOptions {
   size_t together = 1;                 // neighbours by number that are one partition
   Duration shortest{};                 // nodes whose line is shorter are one partition
   Duration longest = Duration::max();  // of a window
+  size_t threads = 1;                  // that share the partitions out, at most
+  bool as_worthwhile = false;          // automatic: no more threads than windows are worth
 };
 
 struct WorldOptions {

@@ -30,7 +30,7 @@ void add_port(Fnv64& digest, const PortCounters& port) {
 
 WorldCounts World::counts() const {
   WorldCounts counts = whole_->counts();
-  if (windows_ != nullptr) windows_->add_counts(counts);
+  if (windows_ != nullptr) windows_->add_counts(counts, now());
   counts.events += start_instants_;
   for (const SwitchNode& node : nodes_.switches) counts.ties += node.io->ties();
   return counts;

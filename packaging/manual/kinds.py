@@ -18,6 +18,7 @@ KINDS = {
     "fabric": ("NAME", "fabrics"),
     "result": ("RESULT", "results"),
     "time": ("TIME", ""),
+    "threads": ("N|auto", "=auto"),
     "text": ("TEXT", ""),
 }
 
@@ -44,6 +45,7 @@ ARGUMENTS = {
     ("eddyhost", "", "--patience"): "time",
     ("eddyhost", "", "--out"): "folder",
     ("eddylab", "validate", "files"): "experiment",
+    ("eddylab", "run", "--threads"): "threads",
     ("eddylab", "down", "names"): "fabric",
     ("eddylab", "config", "--sockets"): "folder",
     ("eddylab", "report", "--out"): "file",

@@ -87,6 +87,10 @@ class Sweeps(Eddylab):
     def test_a_sweep_gives_the_same_with_any_number_of_processes(self):
         self.run_all("two", "--jobs", 2)
         self.run_all("one")
+        self.run_all("threads", "--jobs", 2, "--threads", 2)
+        self.run_all("auto", "--jobs", 2, "--threads", "auto")
+        self.assertEqual(self.values("threads"), self.values("one"))
+        self.assertEqual(self.values("auto"), self.values("one"))
         self.assertEqual([(run["variant"], run["seed"]) for run in self.result("two")["runs"]], RUNS)
         self.assertEqual(self.values("two"), self.values("one"))
         digests = {run["digest"] for run in self.result("two")["runs"]}
@@ -428,6 +432,8 @@ class Mistakes(Eddylab):
     def test_wrong_options_are_refused(self):
         for words in ([], ["walk"], ["run"], ["run", self.file, "--size", "huge"],
                       ["run", self.file, "--jobs", "0"], ["run", self.file, "--jobs", "x"],
+                      ["run", self.file, "--threads", "0"], ["run", self.file, "--threads", "2x"],
+                      ["run", self.file, "--threads", "257"], ["run", self.file, "--threads", "few"],
                       ["run", self.file, "--quiet", "--progress"], ["show"], ["validate"],
                       ["schema", "x"], ["run", self.file, "--sed", "1"]):
             with self.subTest(words=words):

@@ -87,6 +87,14 @@ class Bounds final : public lab::Watcher {
   std::string problem_;
 };
 
+// For whom every instant is made.
+class Onlooker final : public lab::Watcher {
+ public:
+  void on_frame(uint32_t /*line*/, Step /*step*/, const Packet& /*packet*/) override {}
+  void on_turn(uint32_t /*node*/) override {}
+  void on_instant() override {}
+};
+
 uint64_t paths_failed(const Switch& object) {
   uint64_t total = 0;
   for (size_t shard = 0; shard < object.shard_count(); ++shard)
@@ -131,6 +139,9 @@ void collect(lab::World& world, LabResult& result) {
   result.flows_ended = world.flows_ended();
   result.packet_hops = world.counts().packet_hops;
   result.windows = world.windows();
+  result.threads = world.threads();
+  result.events = world.counts().events;
+  result.polls = world.counts().polls;
   for (uint32_t i = 0; i < world.switch_count(); ++i)
     result.paths_failed += paths_failed(world.switch_at(i));
   result.digest = world.digest();
@@ -162,7 +173,9 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   lab::Checker checker(world, *topology, rules_of(lab, sites), options.replay);
   Bounds bounds(world, **faults, options);
   lab::WatcherPair both(checker, bounds);
-  world.set_watcher(options.watched ? &both : nullptr);
+  Onlooker onlooker;
+  lab::Watcher* const unwatched = options.every_turn ? &onlooker : nullptr;
+  world.set_watcher(options.watched ? &both : unwatched);
   world.run_to_completion(kLabLimit);
   world.run_until(world.now() + kSettling);
   if (options.watched && bounds.problem().empty()) checker.finish();

@@ -45,6 +45,7 @@ struct LabOptions {
   lab::DivisionOptions division;
   // False: nobody looks, so that the world may run in windows; without fault sites.
   bool watched = true;
+  bool every_turn = false;  // not watched, and yet every instant and turn as if it were
 };
 
 struct LabResult {
@@ -55,6 +56,9 @@ struct LabResult {
   uint64_t turns = 0;
   uint64_t idle_turns = 0;  // at most in a row
   uint64_t windows = 0;     // of time, in which partitions ran by themselves
+  size_t threads = 1;       // that they ran on
+  uint64_t events = 0;
+  uint64_t polls = 0;
   size_t flows = 0;
   size_t flows_ended = 0;
   std::vector<config::FaultType> faults;  // that began

@@ -67,6 +67,19 @@ TEST(Division, AutomaticWeighsWhatAWindowBrings) {
   EXPECT_EQ(divide(leaf_spine(8, 2_us, 4_us), {.grain = Grain::one}).partitions, 1u);
 }
 
+TEST(Division, ThreadsAreAsManyAsAreAskedForOrAsWindowsAreWorth) {
+  const Topology small = leaf_spine(2, 2_us, 2_us);
+  EXPECT_EQ(divide(small, {}).threads, 1u);
+  EXPECT_EQ(divide(small, {.threads = 3}).threads, 3u);
+  EXPECT_EQ(divide(small, {.threads = 99}).threads, 4u) << "no more than partitions";
+  EXPECT_EQ(divide(small, {.threads = 4, .as_worthwhile = true}).threads, 1u);
+  // 16 racks, 144 lines of 40 Gb/s: 5,625 frames in a window of 4 us.
+  const Topology large = leaf_spine(16, 4_us, 4_us);
+  EXPECT_EQ(divide(large, {.threads = 3}).threads, 3u);
+  EXPECT_GT(divide(large, {.threads = 64, .as_worthwhile = true}).threads, 1u);
+  EXPECT_LT(divide(large, {.threads = 64, .as_worthwhile = true}).threads, 32u);
+}
+
 TEST(Division, WhatNoLineJoinsHasWindowsToo) {
   Topology topology = leaf_spine(2, 1_us, 1_us);
   topology.links.clear();
