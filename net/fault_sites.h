@@ -40,14 +40,15 @@ enum class FaultSite : uint8_t {
   timers_together,      // timers come due at one instant, with what else came meanwhile
   clock_wraps,          // the switches' stamps and counters of time pass their end in the run
   long_way,             // a burst finds no short way through reception; nothing else may change
+  burst_apart,          // a burst goes from admission on packet by packet; nothing else may change
 };
-inline constexpr size_t kFaultSites = static_cast<size_t>(FaultSite::long_way) + 1;
+inline constexpr size_t kFaultSites = static_cast<size_t>(FaultSite::burst_apart) + 1;
 // By FaultSite, as in reports.
 inline constexpr std::array<std::string_view, kFaultSites> kFaultSiteNames = {
     "packet_lane_full", "credit_lane_full", "mailbox_full",    "neighbor_table_full",
     "guard_table_full", "order_table_full", "loop_full",       "pool_empty",
     "device_full",      "poll_late",        "timers_together", "clock_wraps",
-    "long_way"};
+    "long_way",         "burst_apart"};
 
 class FaultSites {
  public:

@@ -166,6 +166,32 @@ class BufferPool {
     return {};
   }
 
+  // Packets of several PGs, each with the sum of its charges, if admit() would do no more than
+  // accept each of them, in whatever order. False: nothing is done. What holds behind the last of
+  // them holds behind each: what a PG holds only grows, what is free only falls, and the threshold
+  // with it.
+  struct Demand {
+    PgBuffer* pg;
+    int64_t charge;
+  };
+  [[nodiscard]] bool admit_all(std::span<const Demand> demands, int64_t extra_backlog) {
+    int64_t taken = 0;
+    for (const Demand& demand : demands) taken += taken_by(demand);
+    const int64_t left = free_shared() - taken;
+    if (left < scarce_) [[unlikely]]
+      return false;
+    for (const Demand& demand : demands) {
+      const PgBuffer& pg = *demand.pg;
+      const int64_t after = PgBuffer::get(pg.used) + demand.charge;
+      if (PgBuffer::get(pg.headroom_used) != 0 ||
+          after + extra_backlog > pg.limits->threshold(left)) [[unlikely]]
+        return false;
+    }
+    for (const Demand& demand : demands)
+      hold(*demand.pg, PgBuffer::get(demand.pg->used) + demand.charge, taken_by(demand));
+    return true;
+  }
+
   // For a lossless PG, as soon as `extra_backlog` is known: it may be long until a packet of the PG
   // is admitted, if what is unread before it is of other PGs. True: pause the sender.
   [[nodiscard]] bool look_ahead(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) const;
@@ -231,6 +257,11 @@ class BufferPool {
  private:
   static int64_t beyond(int64_t used, int64_t reserved) {
     return std::max<int64_t>(used - reserved, 0);
+  }
+  static int64_t taken_by(const Demand& demand) {
+    const int64_t used = PgBuffer::get(demand.pg->used);
+    const int64_t reserved = demand.pg->limits->reserved;
+    return beyond(used + demand.charge, reserved) - beyond(used, reserved);
   }
   static void add(std::atomic<int64_t>& value, int64_t n) {
     PgBuffer::set(value, PgBuffer::get(value) + n);

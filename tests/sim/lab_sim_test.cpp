@@ -88,7 +88,8 @@ TEST(RandomLabs, OfTheSecondGeneratorKeepTheInvariants) {
   for (const FaultSite site :
        {FaultSite::guard_table_full, FaultSite::order_table_full, FaultSite::loop_full,
         FaultSite::pool_empty, FaultSite::device_full, FaultSite::poll_late,
-        FaultSite::timers_together, FaultSite::clock_wraps, FaultSite::long_way}) {
+        FaultSite::timers_together, FaultSite::clock_wraps, FaultSite::long_way,
+        FaultSite::burst_apart}) {
     const FaultSites::Use& use = uses[static_cast<size_t>(site)];
     std::printf(
         "%-20s reached %8llu, fired %8llu\n", kFaultSiteNames[static_cast<size_t>(site)].data(),

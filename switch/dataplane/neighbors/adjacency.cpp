@@ -64,8 +64,10 @@ IpAddress Adjacency::destination_of(const Packet& packet) {
   return address;
 }
 
-void Adjacency::resolve(Packet* packet, Neighbor* neighbor, const IpAddress& next) {
+void Adjacency::resolve(Packet* packet) {
   const PortId port = packet->egress_port;
+  const IpAddress next = destination_of(*packet);
+  Neighbor* neighbor = neighbors_.find(port, next);
   if (!egress_.up(port)) return buffer_.drop(packet, DropReason::egress_down);
   if (neighbor == nullptr) {
     neighbor = insert_learned(port, next, NeighborState::lost);

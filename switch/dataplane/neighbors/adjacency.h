@@ -65,6 +65,16 @@ class Adjacency {
     if (stages_.at(lb::StagePlace::to_hosts)) return deliver_by_stages(packet);
     deliver_now(packet);
   }
+  // Packets to hosts are looked at by flow stages, burst by burst.
+  bool by_stages() const { return stages_.at(lb::StagePlace::to_hosts); }
+  // Of the host that a packet goes to, which is wanted from now on; null: it is not known.
+  const MacAddress* host_mac(const Packet& packet) {
+    Neighbor* neighbor = neighbors_.find(packet.egress_port, destination_words(packet));
+    if (neighbor == nullptr || !has_mac(neighbor->state)) [[unlikely]]
+      return nullptr;
+    if (!neighbor->wanted) neighbor->wanted = true;
+    return &neighbor->mac;
+  }
   void end_burst() {
     if (gathered_count_ != 0) give_to_stages();
   }
@@ -109,15 +119,21 @@ class Adjacency {
     egress_.enqueue(packet);
   }
   void deliver_to_host(Packet* packet) {
-    const IpAddress next = destination_of(*packet);
-    Neighbor* neighbor = neighbors_.find(packet->egress_port, next);
-    if (neighbor == nullptr || !has_mac(neighbor->state)) [[unlikely]]
-      return resolve(packet, neighbor, next);
-    if (!neighbor->wanted) neighbor->wanted = true;
-    send(packet, neighbor->mac);
+    const MacAddress* mac = host_mac(*packet);
+    if (mac == nullptr) [[unlikely]]
+      return resolve(packet);
+    send(packet, *mac);
+  }
+  // As IpAddress has it in its octets.
+  static NeighborTable::Words destination_words(const Packet& packet) {
+    const uint8_t* network = packet.data() + packet.l2_len;
+    if (packet.has(kPacketIpv6)) [[unlikely]]
+      return {load_raw<uint64_t>(network + 24), load_raw<uint64_t>(network + 32)};
+    constexpr uint64_t kV4Mapped = 0xffff0000;
+    return {0, uint64_t{load_raw<uint32_t>(network + 16)} << 32 | kV4Mapped};
   }
   static IpAddress destination_of(const Packet& packet);
-  void resolve(Packet* packet, Neighbor* neighbor, const IpAddress& next);
+  void resolve(Packet* packet);
   void hold(Packet* packet, Neighbor& neighbor);
   Packet* take_held(Neighbor& neighbor);
   void refuse_held(Neighbor& neighbor, DropReason reason);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <tuple>
 
 #include "net/assert.h"
@@ -13,11 +12,6 @@ NeighborTable::NeighborTable(size_t capacity, size_t ports)
     : entries_(capacity), slots_(std::bit_ceil(capacity * 2), kEmpty), learned_(ports) {
   ASSERT(capacity > 0 && capacity < kEmpty);
   for (size_t i = capacity; i-- > 0;) free_.push_back(static_cast<uint16_t>(i));
-}
-
-Neighbor* NeighborTable::find(PortId port, const IpAddress& address) {
-  const uint16_t index = slots_[slot_of(port, address)];
-  return index == kEmpty ? nullptr : &entries_[index];
 }
 
 Neighbor* NeighborTable::insert(PortId port, const IpAddress& address) {
@@ -66,7 +60,7 @@ void NeighborTable::erase(Neighbor* neighbor) {
   slots_[gap] = kEmpty;
   for (size_t next = (gap + 1) & mask; slots_[next] != kEmpty; next = (next + 1) & mask) {
     const Neighbor& moved = entries_[slots_[next]];
-    const size_t home = home_of(moved.port, moved.address);
+    const size_t home = home_of(moved.port, words_of(moved.address));
     if (((next - home) & mask) < ((next - gap) & mask)) continue;
     slots_[gap] = slots_[next];
     slots_[next] = kEmpty;
@@ -74,16 +68,8 @@ void NeighborTable::erase(Neighbor* neighbor) {
   }
 }
 
-size_t NeighborTable::home_of(PortId port, const IpAddress& address) const {
-  uint64_t words[2];
-  std::memcpy(words, address.octets().data(), sizeof words);
-  uint64_t hash = (words[0] ^ std::rotl(words[1], 23) ^ port.index()) * 0x9e3779b97f4a7c15u;
-  hash ^= hash >> 32;
-  return hash & (slots_.size() - 1);
-}
-
 size_t NeighborTable::slot_of(PortId port, const IpAddress& address) const {
-  size_t slot = home_of(port, address);
+  size_t slot = home_of(port, words_of(address));
   while (slots_[slot] != kEmpty) {
     const Neighbor& there = entries_[slots_[slot]];
     if (there.address == address && there.port == port) break;

@@ -6,7 +6,10 @@
 // 16-octet compare; least_missed looks at every entry. Source: RFC 826, RFC 4861.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -51,7 +54,18 @@ class NeighborTable {
 
   NeighborTable(size_t capacity, size_t ports);
 
-  Neighbor* find(PortId port, const IpAddress& address);
+  Neighbor* find(PortId port, const IpAddress& address) { return find(port, words_of(address)); }
+  // By the 16 octets of the address, as they lie in memory.
+  using Words = std::array<uint64_t, 2>;
+  Neighbor* find(PortId port, const Words& words) {
+    for (size_t slot = home_of(port, words);; slot = (slot + 1) & (slots_.size() - 1)) {
+      const uint16_t index = slots_[slot];
+      if (index == kEmpty) return nullptr;
+      Neighbor& there = entries_[index];
+      const Words its = words_of(there.address);
+      if (((its[0] ^ words[0]) | (its[1] ^ words[1])) == 0 && there.port == port) return &there;
+    }
+  }
   // A free entry under this key, or null when the table is full. The key must not exist.
   Neighbor* insert(PortId port, const IpAddress& address);
   void erase(Neighbor* neighbor);  // waiting packets must be gone
@@ -67,7 +81,16 @@ class NeighborTable {
   std::span<const Neighbor> entries() const { return entries_; }
 
  private:
-  size_t home_of(PortId port, const IpAddress& address) const;
+  static Words words_of(const IpAddress& address) {
+    Words words;
+    std::memcpy(words.data(), address.octets().data(), sizeof words);
+    return words;
+  }
+  size_t home_of(PortId port, const Words& words) const {
+    uint64_t hash = (words[0] ^ std::rotl(words[1], 23) ^ port.index()) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+    return hash & (slots_.size() - 1);
+  }
   size_t slot_of(PortId port,
                  const IpAddress& address) const;  // the key's slot, or the empty one it would take
 

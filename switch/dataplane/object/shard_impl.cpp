@@ -28,8 +28,10 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       shims_(context_, paths_, agents_),
       stages_(context_, buffer_),
       adjacency_(context_, buffer_, {egress_, icmp_, peers_, shims_, stages_}, ports),
+      lanes_(context_),
+      departures_(context_, {adjacency_, egress_, peers_, shims_, lanes_}, ports),
       recirculation_(context_, {buffer_, predictor_, failures_}, ports),
-      forwarder_(context_, buffer_, {adjacency_, icmp_, shims_, stages_}),
+      forwarder_(context_, buffer_, {adjacency_, icmp_, shims_, stages_, departures_, lanes_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
       ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, agents_}),
       links_up_(ports) {
@@ -48,7 +50,7 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   if (changed) [[unlikely]]
     follow_control();
   buffer_.begin_poll();
-  paths_.begin_poll(/*all_given=*/context_.sole || forwarder_.send_kept());
+  paths_.begin_poll(/*all_given=*/context_.sole || lanes_.send_kept());
   if (!context_.sole) read_other_shards();
   if (changed) [[unlikely]]
     read_commands();
@@ -199,23 +201,31 @@ inline void ShardImpl::take_credits(CreditLane& lane) {
   }
 }
 
-// The lines of a packet are in another core's cache: they are asked for long before they are
-// needed.
+// The lines of a packet are in another core's cache, where it wrote them: its own, the one of its
+// mbuf that says where the frame is, and the frame's first. They are asked for a burst ahead of
+// their use, as far as is known where they are.
 void ShardImpl::take_packets(PacketLane& lane) {
-  constexpr size_t kPacketsAhead = 16;
-  constexpr size_t kFramesAhead = 8;
   while (!lane.empty()) {
-    std::array<Packet*, kBurst + kPacketsAhead> burst;
-    const size_t count = lane.receive({burst.data(), kBurst});
+    std::array<Packet*, kBurst> burst;
+    const size_t count = lane.receive(burst);
     ++context_.stats.messages;
-    std::fill_n(&burst[count], kPacketsAhead, burst[0]);  // so that looking ahead needs no end
-    for (size_t i = 0; i < kPacketsAhead; ++i) rte_prefetch0(burst[i]);
-    shims_.dress({burst.data(), count}, ShimDresser::From::other_shard);
-    for (size_t i = 0; i < count; ++i) {
-      rte_prefetch0(burst[i + kPacketsAhead]);
-      rte_prefetch0(burst[i + kFramesAhead]->data());
-      adjacency_.deliver(burst[i]);
+    const std::span<Packet* const> packets(burst.data(), count);
+    for (Packet* packet : packets) {
+      rte_prefetch0(packet->mbuf());
+      rte_prefetch0(packet);
     }
+    Departures::Burst all;
+    for (Packet* packet : packets) {
+      rte_prefetch0(packet->data());
+      all.octets += packet->wire_len;
+      all.flags = static_cast<uint16_t>(all.flags | packet->flags);
+    }
+    shims_.dress(packets, ShimDresser::From::other_shard);
+    const auto deliver = [this](Packet* packet) { adjacency_.deliver(packet); };
+    if (context_.fires(FaultSite::burst_apart)) [[unlikely]]
+      std::for_each(packets.begin(), packets.end(), deliver);
+    else
+      departures_.put(packets, all, deliver);
     adjacency_.end_burst();
   }
 }
@@ -367,12 +377,12 @@ bool ShardImpl::others_wait() const {
         !common.lane(ShardId(from), context_.id).empty())
       return true;
   }
-  return buffer_.credits_wait() || forwarder_.keeps();
+  return buffer_.credits_wait() || lanes_.keeps();
 }
 
 uint64_t ShardImpl::held() const {
-  return egress_.held() + adjacency_.held() + forwarder_.held() + recirculation_.held() +
-         stages_.held();
+  return egress_.held() + adjacency_.held() + lanes_.held() + forwarder_.held() +
+         recirculation_.held() + stages_.held();
 }
 
 }  // namespace eddy

@@ -11,6 +11,7 @@
 #include "net/rebase.h"
 #include "pfc/pause_sender.h"
 #include "switch/dataplane/neighbors/adjacency.h"
+#include "switch/dataplane/neighbors/departures.h"
 #include "switch/dataplane/neighbors/icmp_responder.h"
 #include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/paths/agent_host.h"
@@ -25,6 +26,7 @@
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/flow_stages.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/queues/packet_lanes.h"
 #include "switch/dataplane/state/command.h"
 #include "switch/dataplane/state/delay_histogram.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -107,6 +109,8 @@ class ShardImpl final : public Shard {
   ShimDresser shims_;
   FlowStages stages_;
   Adjacency adjacency_;
+  PacketLanes lanes_;
+  Departures departures_;
   Recirculation recirculation_;
   Forwarder forwarder_;
   PauseControl pause_;

@@ -4,10 +4,17 @@
 
 #include "net/assert.h"
 #include "switch/dataplane/neighbors/adjacency.h"
+#include "switch/dataplane/neighbors/departures.h"
 #include "switch/dataplane/paths/shim_dresser.h"
 #include "switch/dataplane/pipeline/route_lookup.h"
+#include "switch/dataplane/queues/packet_lanes.h"
 
 namespace eddy {
+namespace {
+
+constexpr size_t kFewest = 3;  // packets that are a burst: rows for fewer cost more than they spare
+
+}  // namespace
 
 Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services)
     : context_(context),
@@ -16,7 +23,8 @@ Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Service
       icmp_(services.icmp),
       shims_(services.shims),
       stages_(services.stages),
-      outgoing_(context.sole ? 0 : context.common.shards) {}
+      departures_(services.departures),
+      lanes_(services.lanes) {}
 
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages(packets)) [[unlikely]]
@@ -28,7 +36,107 @@ void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
 void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst& burst) {
   if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages(packets)) [[unlikely]]
     return forward_by_stages(packets, burst.backlog);
-  forward_routed(packets, burst.backlog);
+  if (packets.size() < kFewest || context_.fires(FaultSite::burst_apart)) [[unlikely]]
+    return forward_routed(packets, burst.backlog);
+  std::array<uint16_t, kBurst> sets;
+  switch (admit_plain(packets, burst, sets.data())) {
+    case Lead::to_sets:
+      return forward_to_sets(packets, {sets.data(), packets.size()}, burst);
+    case Lead::by_port:
+    case Lead::on:
+      return forward_admitted(packets, burst);
+    case Lead::apart:
+      for (Packet* packet : packets) packet->charged_bytes = 0;
+      return forward_routed(packets, burst.backlog);
+  }
+}
+
+// Nearly always all of a burst goes up, or all of it to hosts here: asked first, in one pass.
+inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
+                                              const PlainBurst& burst, uint16_t* sets) {
+  const NextHop* const next_hops = context_.next_hops;
+  const NextHop::Kind kind = next_hops[packets[0]->next_hop].kind;
+  const bool to_sets = kind == NextHop::Kind::path_set && all_live_;
+  const uint32_t reserve = to_sets ? context_.shim_reserve : 0;
+  const pfc::CellSize cell = buffer_.cell();
+  unsigned differ = to_sets || kind == NextHop::Kind::port ? 0 : 1;
+  int64_t charge = 0;
+  for (Packet* packet : packets) {
+    const NextHop next_hop = next_hops[packet->next_hop];
+    differ |= static_cast<unsigned>(next_hop.kind) ^ static_cast<unsigned>(kind);
+    *sets++ = next_hop.set;
+    const int64_t each = cell.charge_of(packet->wire_len + reserve);
+    packet->charged_bytes = static_cast<uint32_t>(each);
+    charge += each;
+  }
+  if (differ != 0) [[unlikely]]
+    return admit_mixed(packets, burst);
+  if (!buffer_.admit_burst(packets, burst.pgs, charge, burst.octets, burst.backlog)) [[unlikely]]
+    return Lead::apart;
+  return to_sets ? Lead::to_sets : Lead::by_port;
+}
+
+// Some go up, some stay here; or some are turned away.
+[[gnu::noinline]] Forwarder::Lead Forwarder::admit_mixed(std::span<Packet* const> packets,
+                                                         const PlainBurst& burst) {
+  int64_t charge = 0;
+  for (Packet* packet : packets) {
+    const NextHop& next_hop = context_.next_hops[packet->next_hop];
+    if (!leads_on(*packet, next_hop)) return Lead::apart;
+    const bool to_set = next_hop.kind == NextHop::Kind::path_set;
+    const int64_t each =
+        buffer_.cell().charge_of(packet->wire_len + (to_set ? context_.shim_reserve : 0));
+    packet->charged_bytes = static_cast<uint32_t>(each);
+    charge += each;
+  }
+  const bool taken = buffer_.admit_burst(packets, burst.pgs, charge, burst.octets, burst.backlog);
+  return taken ? Lead::on : Lead::apart;
+}
+
+// All of a burst that is admitted, to path sets.
+inline void Forwarder::forward_to_sets(std::span<Packet* const> packets,
+                                       std::span<const uint16_t> sets, const PlainBurst& burst) {
+  if ((burst.flags & kPacketShim) != 0) [[unlikely]]
+    return forward_admitted(packets, burst);  // their paths may have chosen
+  const lb::PathView view = context_.view();
+  if (select(view, packets, sets)) [[likely]]
+    return leave(packets, burst);
+  Choice left;
+  for (size_t i = 0; i < packets.size(); ++i) {
+    left.packets[left.count] = packets[i];
+    left.count += (view.away() >> i & 1) == 0 ? 1 : 0;
+  }
+  leave({left.packets.data(), left.count}, burst);
+}
+
+[[gnu::noinline]] void Forwarder::forward_admitted(std::span<Packet* const> packets,
+                                                   const PlainBurst& burst) {
+  Choice choice;
+  Direct direct;
+  part(packets, choice, direct);
+  if (choice.count != 0) choose(choice);
+  std::copy_n(direct.packets.begin(), direct.count, choice.packets.begin() + choice.count);
+  leave({choice.packets.data(), choice.count + direct.count}, burst);
+}
+
+inline void Forwarder::leave(std::span<Packet* const> packets, const PlainBurst& burst) {
+  hand_over_plain(packets, burst);
+  lanes_.send();
+}
+
+// All of them lead on.
+inline void Forwarder::part(std::span<Packet* const> packets, Choice& choice, Direct& direct) {
+  for (Packet* packet : packets) {
+    const NextHop& next_hop = context_.next_hops[packet->next_hop];
+    const bool to_set = next_hop.kind == NextHop::Kind::path_set;
+    if (to_set && !(packet->has(kPacketShim) && shims_.steer(*packet, next_hop.set))) [[likely]] {
+      choice.packets[choice.count] = packet;
+      choice.sets[choice.count++] = next_hop.set;
+      continue;
+    }
+    if (!to_set) packet->egress_port = next_hop.port;
+    direct.packets[direct.count++] = packet;
+  }
 }
 
 inline void Forwarder::forward_routed(std::span<Packet* const> packets, int64_t backlog) {
@@ -61,7 +169,7 @@ inline void Forwarder::forward_routed(std::span<Packet* const> packets, int64_t 
   if (choice.count != 0) choose(choice);
   std::copy_n(direct.begin(), direct_count, choice.packets.begin() + choice.count);
   hand_over({choice.packets.data(), choice.count + direct_count});
-  if (!context_.sole) send_outgoing();
+  lanes_.send();
 }
 
 bool Forwarder::goes_through_stages(std::span<Packet* const> packets) const {
@@ -119,7 +227,7 @@ void Forwarder::forward_all_passed() {
     if (choice.count != 0) choose(choice);
     std::copy_n(direct.begin(), direct_count, choice.packets.begin() + choice.count);
     hand_over({choice.packets.data(), choice.count + direct_count});
-    if (!context_.sole) send_outgoing();
+    lanes_.send();
   }
 }
 
@@ -129,7 +237,7 @@ void Forwarder::relay(Packet* packet, uint16_t set) {
   Choice alone{.packets = {packet}, .sets = {set}, .count = 1};
   if (!shims_.steer(*packet, set)) choose(alone);
   hand_over({&packet, 1});
-  if (!context_.sole) send_outgoing();
+  lanes_.send();
 }
 
 void Forwarder::forward_all_originated() {
@@ -156,16 +264,24 @@ void Forwarder::turn_away(Packet* packet, const NextHop& next_hop) {
   buffer_.drop(packet, DropReason::no_live_path);
 }
 
-inline void Forwarder::choose(Choice& choice) {
-  const lb::PathView view = context_.view();
-  const std::span<Packet* const> packets(choice.packets.data(), choice.count);
+// False: some are not to go on now, as the view says.
+inline bool Forwarder::select(const lb::PathView& view, std::span<Packet* const> packets,
+                              std::span<const uint16_t> sets) {
   const PortId port = packets[0]->ingress_port;  // a burst comes in by one
-  context_.selector->select(view, packets, {choice.sets.data(), choice.count});
+  context_.selector->select(view, packets, sets);
   if (view.ties() != 0) context_.count(port, PortCounter::selector_ties_total, view.ties());
   if (context_.warnings != nullptr) count_decisions(view, port);
   if (view.away() == 0) [[likely]]
-    return;
+    return true;
   count_fallback(view, port);
+  return false;
+}
+
+inline void Forwarder::choose(Choice& choice) {
+  const lb::PathView view = context_.view();
+  if (select(view, {choice.packets.data(), choice.count}, {choice.sets.data(), choice.count}))
+      [[likely]]
+    return;
   size_t left = 0;
   for (size_t i = 0; i < choice.count; ++i) {
     choice.packets[left] = choice.packets[i];
@@ -207,7 +323,7 @@ void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
 
 void Forwarder::send_on(std::span<Packet* const> packets) {
   hand_over(packets);
-  if (!context_.sole) send_outgoing();
+  lanes_.send();
 }
 
 std::optional<uint16_t> Forwarder::set_of(Packet* packet) {
@@ -219,19 +335,29 @@ std::optional<uint16_t> Forwarder::set_of(Packet* packet) {
 
 inline void Forwarder::hand_over(std::span<Packet* const> packets) {
   shims_.dress(packets, ShimDresser::From::choice);
-  for (Packet* packet : packets) {
-    if (turns_back(packet) || !fits_mtu(packet)) [[unlikely]]
-      continue;
-    if (context_.feeds != nullptr)
-      context_.feeds->note(packet->egress_port, packet->ingress_port, context_.now);
-    const ShardId owner = context_.settings(packet->egress_port).owner;
-    if (owner == context_.id) {
-      adjacency_.deliver(packet);
-    } else {
-      Outgoing& to = outgoing_[owner.index()];
-      to.packets[to.count++] = packet;
-    }
+  for (Packet* packet : packets) hand_over_one(packet);
+  adjacency_.end_burst();
+}
+
+inline void Forwarder::hand_over_one(Packet* packet) {
+  if (turns_back(packet) || !fits_mtu(packet)) [[unlikely]]
+    return;
+  if (context_.feeds != nullptr)
+    context_.feeds->note(packet->egress_port, packet->ingress_port, context_.now);
+  const ShardId owner = context_.settings(packet->egress_port).owner;
+  if (owner == context_.id) {
+    adjacency_.deliver(packet);
+  } else {
+    lanes_.put(owner, packet);
   }
+}
+
+// As hand_over(), of packets that came in a burst by one port.
+inline void Forwarder::hand_over_plain(std::span<Packet* const> packets, const PlainBurst& burst) {
+  if (packets.empty()) return;
+  shims_.dress(packets, ShimDresser::From::choice);
+  departures_.put(packets, {burst.octets, burst.flags, packets[0]->ingress_port},
+                  [this](Packet* packet) { hand_over_one(packet); });
   adjacency_.end_burst();
 }
 
@@ -252,48 +378,10 @@ inline bool Forwarder::fits_mtu(Packet* packet) {
   return false;
 }
 
-void Forwarder::send_outgoing() {
-  for (size_t shard = 0; shard < outgoing_.size(); ++shard) {
-    Outgoing& to = outgoing_[shard];
-    if (to.count == 0) continue;
-    send_to(ShardId(shard), {to.packets.data(), to.count});
-    to.count = 0;
-  }
-}
-
-void Forwarder::send_to(ShardId shard, std::span<Packet* const> packets) {
-  PacketFifo& kept = outgoing_[shard.index()].kept;
-  size_t sent = 0;
-  if (kept.empty()) [[likely]] {
-    const bool full = context_.fires(FaultSite::packet_lane_full);
-    const auto given = full ? packets.first(packets.size() / 2) : packets;
-    sent = context_.common.lane(context_.id, shard).send(given);
-  }
-  for (Packet* packet : packets.subspan(sent)) kept.push(packet);
-  kept_count_ += packets.size() - sent;
-}
-
-bool Forwarder::send_kept_on() {
-  for (size_t shard = 0; shard < outgoing_.size(); ++shard) {
-    PacketFifo& kept = outgoing_[shard].kept;
-    if (kept.empty()) continue;
-    PacketLane& lane = context_.common.lane(context_.id, ShardId(shard));
-    for (size_t room = lane.room(); room != 0 && !kept.empty();) {
-      std::array<Packet*, kBurst> burst;
-      size_t count = 0;
-      while (count < std::min(room, burst.size()) && !kept.empty()) burst[count++] = kept.pop();
-      const size_t sent = lane.send({burst.data(), count});
-      ASSERT(sent == count);  // nobody else sends by this lane
-      kept_count_ -= count;
-      room -= count;
-    }
-  }
-  return kept_count_ == 0;
-}
-
 void Forwarder::refresh_live() {
   const Snapshot& snapshot = *context_.snapshot;
   std::vector<lb::MemberMask>& live = *snapshot.schemes[context_.id.index()].live;
+  all_live_ = true;
   for (size_t set = 0; set < snapshot.path_sets.size(); ++set) {
     lb::MemberMask mask = 0;
     for (size_t member = 0; member < snapshot.path_sets[set].count; ++member) {
@@ -303,6 +391,7 @@ void Forwarder::refresh_live() {
     }
     const lb::MemberMask failed = snapshot.paths ? snapshot.paths->failed(set) : 0;
     live[set] = (mask & ~failed) != 0 ? mask & ~failed : mask;
+    all_live_ &= live[set] != 0;
   }
 }
 

@@ -1,10 +1,10 @@
 // Forwarder: from a parsed, classified IP packet to its egress port: route, admit, select, hand
 // over.
 //
-// Works on bursts so that the route lookup and the selector are one call each. Packets for a port
-// of another shard leave by its lane, a burst at a time. What a lane has no room for is kept, in
-// order and charged to its ingress PG, and goes with later polls: no packet is lost between shards,
-// and the buffer bounds what is kept. Frames of our own enter here, too (uncharged), through
+// Works on bursts so that the route lookup, admission and the selector are one call each, and each
+// queue is opened once (departures.h). A burst of which one packet may need more than that goes
+// packet by packet, with the same end. Packets for a port of another shard leave by its lane, a
+// burst at a time (packet_lanes.h). Frames of our own enter here, too (uncharged), through
 // originate(). Owner: the shard. Source: architecture, section 4.
 #pragma once
 
@@ -25,6 +25,8 @@
 namespace eddy {
 
 class Adjacency;
+class Departures;
+class PacketLanes;
 class ShimDresser;
 
 // What reception saw of a burst of one port while it had each packet at hand. The masks have a bit
@@ -44,6 +46,8 @@ class Forwarder final : public PacketOriginator {
     IcmpResponder& icmp;
     ShimDresser& shims;
     FlowStages& stages;
+    Departures& departures;
+    PacketLanes& lanes;
   };
   Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services);
 
@@ -73,21 +77,19 @@ class Forwarder final : public PacketOriginator {
   // What a selector made of packets from the port.
   void count_choices(const lb::PathView& view, PortId port);
 
-  // At the start of a poll: what was kept goes to other shards as far as there is room. True:
-  // nothing is left.
-  bool send_kept() { return kept_count_ == 0 || send_kept_on(); }
-  // Between polls: another shard's lane has had no room for some.
-  bool keeps() const { return kept_count_ != 0; }
-
   // What may be chosen of each path set; after a link change, a new snapshot, or when a path was
   // excluded or let back in.
   void refresh_live();
-  uint64_t held() const { return originated_.count() + kept_count_; }
+  uint64_t held() const { return originated_.count(); }
 
  private:
   struct Choice {  // packets that go to a path set
     std::array<Packet*, kBurst> packets;
     std::array<uint16_t, kBurst> sets;
+    size_t count = 0;
+  };
+  struct Direct {  // packets whose port is known
+    std::array<Packet*, kBurst> packets;
     size_t count = 0;
   };
 
@@ -99,12 +101,23 @@ class Forwarder final : public PacketOriginator {
   void forward_all_passed();
   bool leads_on(const Packet& packet, const NextHop& next_hop) const;
   void forward_routed(std::span<Packet* const> packets, int64_t backlog);
+  // Where the packets of a burst lead that was admitted at once. apart: none was, as some may be
+  // turned away or refused, or pause their sender.
+  enum class Lead : uint8_t { to_sets, by_port, on, apart };
+  Lead admit_plain(std::span<Packet* const> packets, const PlainBurst& burst, uint16_t* sets);
+  Lead admit_mixed(std::span<Packet* const> packets, const PlainBurst& burst);
+  void forward_to_sets(std::span<Packet* const> packets, std::span<const uint16_t> sets,
+                       const PlainBurst& burst);
+  void forward_admitted(std::span<Packet* const> packets, const PlainBurst& burst);
+  void leave(std::span<Packet* const> packets, const PlainBurst& burst);
+  bool select(const lb::PathView& view, std::span<Packet* const> packets,
+              std::span<const uint16_t> sets);
+  void part(std::span<Packet* const> packets, Choice& choice, Direct& direct);
   void turn_away(Packet* packet, const NextHop& next_hop);
   void choose(Choice& choice);
   void hand_over(std::span<Packet* const> packets);
-  void send_outgoing();
-  void send_to(ShardId shard, std::span<Packet* const> packets);
-  bool send_kept_on();
+  void hand_over_one(Packet* packet);
+  void hand_over_plain(std::span<Packet* const> packets, const PlainBurst& burst);
   bool turns_back(Packet* packet);
   bool fits_mtu(Packet* packet);
 
@@ -114,14 +127,10 @@ class Forwarder final : public PacketOriginator {
   IcmpResponder& icmp_;
   ShimDresser& shims_;
   FlowStages& stages_;
+  Departures& departures_;
+  PacketLanes& lanes_;
   PacketFifo originated_;
-  struct Outgoing {
-    std::array<Packet*, kBurst> packets;
-    size_t count = 0;
-    PacketFifo kept;  // that came before
-  };
-  std::vector<Outgoing> outgoing_;  // by shard that owns the egress port; of one forward()
-  uint64_t kept_count_ = 0;         // by all of them
+  bool all_live_ = false;  // no path set is without a member to choose
 };
 
 }  // namespace eddy

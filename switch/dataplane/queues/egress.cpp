@@ -89,6 +89,38 @@ inline void Egress::enqueue_as(Packet* packet) {
   if (port.free_at <= context_.now) ready_.insert(id);  // else its completion does
 }
 
+// What is no question behind the last packet of the burst is none behind any: the queue only grows,
+// and the pool stands still, as all of them are admitted.
+bool Egress::open(QueueRow& row, Packet& stub, uint32_t octets, bool ect) {
+  const Port& port = ports_[row.port.index()];
+  const size_t q = row.queue.index();
+  if (!port.up || (port.stops.discarding >> q & 1) != 0) return false;
+  const QueueSettings& settings = port.queues[q];
+  const int64_t found = context_.signals(row.port).queued_bytes[q].load(std::memory_order_relaxed);
+  if (!settings.lossless && !buffer_.pool().admit_queue(found, octets, settings.lossy_limit) &&
+      found + octets > settings.reserved)
+    return false;
+  if (ect && settings.ecn && settings.wred.probability(found + octets) != 0) return false;
+  row.packets.begin(context_.queue(row.port, q).fifo, stub);
+  row.tagged = settings.tag != 0;
+  if (row.tagged) write_tag(row.head.data() + kMacs, settings.tag);
+  return true;
+}
+
+void Egress::close(const QueueRow& row, const Packet& stub) {
+  const size_t q = row.queue.index();
+  Port& port = ports_[row.port.index()];
+  EgressQueue& queue = context_.queue(row.port, q);
+  if (queue.fifo.empty()) queue.progress_at = context_.now;
+  queue.fifo.append(row.packets, stub);
+  port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
+  std::atomic<uint32_t>& queued = context_.signals(row.port).queued_bytes[q];
+  const uint32_t holds = queued.load(std::memory_order_relaxed) + row.octets;
+  store(queued, holds);
+  queue.watermarks.raise(holds);
+  if (port.free_at <= context_.now) ready_.insert(row.port);  // else its completion does
+}
+
 inline void Egress::mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes) {
   if (!packet.has(kPacketEct) || !curve.marks(queue_bytes, [this] { return marking_.next(); }))
     return;
@@ -157,6 +189,10 @@ void Egress::service_port(PortId id) {
   }
   if (!port.up || port.refused_until > now) [[unlikely]]
     return;
+  if (port.waiting == 0 && !port.own_waiting) {  // a completion behind which nothing comes
+    port.idle = true;
+    return;
+  }
   const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
   if (start == now) return serve<1>(id, port, start);  // and the line is busy again
   serve<kMostFrames>(id, port, start);
@@ -169,7 +205,7 @@ inline void Egress::serve(PortId id, Port& port, Instant start) {
   do {
     if (!gather(id, port, packets, burst, start)) return;
     const size_t frames = burst.frames();
-    const uint32_t last_len = packets[frames - 1]->wire_len;
+    const Last last{packets[frames - 1]->wire_len, Charge::of(*packets[frames - 1])};
     const size_t given = context_.fires(FaultSite::device_full) ? frames / 2 : frames;
     const bool none = kHasFaultSites && given == 0;
     const size_t sent = none ? 0 : context_.io->transmit(id, {packets.data(), given}, port.free_at);
@@ -177,7 +213,7 @@ inline void Egress::serve(PortId id, Port& port, Instant start) {
       put_back(id, port, packets, burst, sent);
       if (sent == 0) return;
     }
-    account(id, port, burst, last_len);
+    account(id, port, burst, last);
     start = port.free_at;
   } while (kMost > 1 && burst.count == kMost && start <= context_.now);
 }
@@ -189,6 +225,7 @@ inline bool Egress::gather(PortId id, Port& port, Packets<kMost>& packets, Burst
                            Instant start) {
   burst.count = 0;
   burst.run_count = 0;
+  burst.owed_count = 0;
   do {
     const Turn turn = next_turn(id, port, burst.before[burst.run_count], start);
     port.idle = turn.queue == kNoQueue;
@@ -200,6 +237,43 @@ inline bool Egress::gather(PortId id, Port& port, Packets<kMost>& packets, Burst
   return burst.count != 0;
 }
 
+// Of a packet that leaves a queue with a rate, or one that marks at dequeue.
+template <size_t kMost>
+[[gnu::noinline]] void Egress::watch(Port& port, Packet& packet, Instant start,
+                                     const Burst<kMost>& burst, const Leaving& leaving) {
+  if (port.limited != 0)
+    port.rates.sent(QueueId(leaving.queue), Bytes(packet.wire_len + port.line_overhead), start);
+  if ((port.marking >> leaving.queue & 1) != 0)
+    mark_leaving(packet, burst.octets_of(leaving.queue) + leaving.octets);
+}
+
+// Sums up what packets owe, as they are taken. Of one frame nothing is released before its line is
+// free.
+template <size_t kMost>
+class Egress::Owing {
+ public:
+  explicit Owing(Burst<kMost>& burst) : burst_(burst) {
+    if (kMost == 1 || burst.owed_count == 0) return;
+    row_ = burst.owed[--burst.owed_count];
+  }
+  void add(const Packet& packet) {
+    if (kMost == 1) return;
+    const uint32_t row = IngressBuffer::row_of(packet);
+    if (row != row_.row) {
+      if (row_.row != IngressBuffer::kNoRow) burst_.owed[burst_.owed_count++] = row_;
+      row_ = {row, 0};
+    }
+    row_.bytes += packet.charged_bytes;
+  }
+  void end() {
+    if (kMost > 1) burst_.owed[burst_.owed_count++] = row_;
+  }
+
+ private:
+  Burst<kMost>& burst_;
+  Owed row_{IngressBuffer::kNoRow, 0};
+};
+
 // Takes the queue's head; and what follows it there as long as nothing else could come in between.
 // Returns when the line is free again.
 template <size_t kMost>
@@ -210,33 +284,37 @@ inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burs
   const int64_t overhead = port.line_overhead;
   PacketFifo& fifo = fifo_of(id, port, turn.queue);
   const size_t before = kMost == 1 ? 0 : burst.count;
+  const size_t most = kMost > 1 && turn.alone ? kMost : before + 1;
+  const bool watched = (port.limited | port.marking) != 0 && turn.queue != kOwn;
   size_t count = before;
   uint32_t octets = 0;
+  Owing owing(burst);
+  Packet* packet = fifo.head();
   do {
-    Packet* packet = fifo.pop();
+    Packet* const next = packet->next;
     rte_prefetch0(packet->ahead);
-    const Bytes on_line(packet->wire_len + overhead);
-    if ((port.limited | port.marking) != 0 && turn.queue != kOwn) [[unlikely]] {
-      if (port.limited != 0) port.rates.sent(QueueId(turn.queue), on_line, start);
-      if ((port.marking >> turn.queue & 1) != 0)
-        mark_leaving(*packet, burst.octets_of(turn.queue) + octets);
-    }
+    const uint32_t wire_len = packet->wire_len;
+    const Bytes on_line(wire_len + overhead);
+    if (watched) [[unlikely]]
+      watch(port, *packet, start, burst, {turn.queue, octets});
     start = start + line.time_of(on_line);
     packet->sent_at = start;
-    octets += packet->wire_len;
-    packets[count] = packet;
-    burst.charges[count] = Charge::of(*packet);
-    ++count;
-  } while (kMost > 1 && turn.alone && start <= now && count < kMost && !fifo.empty());
+    octets += wire_len;
+    packets[count++] = packet;
+    owing.add(*packet);
+    packet = next;
+  } while (start <= now && count < most && packet != nullptr);
+  owing.end();
+  fifo.popped(packet, static_cast<uint32_t>(count - before));
   burst.runs[kMost == 1 ? 0 : burst.run_count] = {turn.queue, turn.scheduled,
                                                   static_cast<uint16_t>(count - before), octets};
   burst.count = count;
   ++burst.run_count;
   if (turn.queue == kOwn) [[unlikely]] {
-    port.own_waiting = !fifo.empty();
+    port.own_waiting = packet != nullptr;
     return start;
   }
-  if (fifo.empty()) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << turn.queue));
+  if (packet == nullptr) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << turn.queue));
   return start;
 }
 
@@ -272,27 +350,26 @@ Egress::Turn Egress::contended_turn(PortId id, Port& port, pfc::Scheduler::State
 
 // Counts what was sent, and settles it but for a last frame that is still on the line.
 template <size_t kMost>
-inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, uint32_t last_len) {
+inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, const Last& last) {
   lb::PortSignals& signals = context_.signals(id);
   PortCounters& counters = context_.counters[id];
   const size_t frames = burst.frames();
   port.line_busy = kMost == 1 || port.free_at > context_.now;
-  const size_t gone = port.line_busy ? frames - 1 : frames;
-  for (size_t i = 0; i < gone; ++i) buffer_.release(burst.charges[i]);
+  if (kMost > 1) release(burst, port.line_busy ? last.charge.bytes : 0);
   uint32_t all_octets = 0;
   for (size_t i = 0; i < burst.turns(); ++i) {
     const Run& run = burst.runs[i];
     const bool stays = port.line_busy && i + 1 == burst.turns();
     all_octets += run.octets;
     if (stays) {
-      port.on_line = burst.charges[gone];
-      store(signals.line_bytes, last_len);
+      port.on_line = last.charge;
+      store(signals.line_bytes, last.len);
       store(signals.line_queue, run.queue);
     }
     if (run.queue == kOwn) [[unlikely]]
       continue;
     context_.queue(id, run.queue).progress_at = context_.now;
-    const uint32_t gone_octets = run.octets - (stays ? last_len : 0);
+    const uint32_t gone_octets = run.octets - (stays ? last.len : 0);
     if (kMost > 1 && gone_octets != 0) take_octets(signals.queued_bytes[run.queue], gone_octets);
     counters.queue[run.queue][QueueCounter::queue_tx_packets].add(run.packets);
     counters.queue[run.queue][QueueCounter::queue_tx_bytes].add(run.octets);
@@ -306,6 +383,14 @@ inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, ui
   context_.stats.transmitted += static_cast<uint32_t>(frames);
 }
 
+// `stays_charged`: what the last packet owes, while it is on the line.
+template <size_t kMost>
+inline void Egress::release(const Burst<kMost>& burst, uint32_t stays_charged) {
+  const size_t last = burst.owed_count - 1;
+  for (size_t i = 0; i < last; ++i) buffer_.release_row(burst.owed[i].row, burst.owed[i].bytes);
+  buffer_.release_row(burst.owed[last].row, burst.owed[last].bytes - stays_charged);
+}
+
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon;
 // the burst keeps what it took.
 template <size_t kMost>
@@ -315,6 +400,11 @@ void Egress::put_back(PortId id, Port& port, const Packets<kMost>& packets, Burs
   while (burst.count > sent) {
     Run& run = burst.runs[burst.run_count - 1];
     Packet* packet = packets[--burst.count];
+    if (kMost > 1) {
+      if (IngressBuffer::row_of(*packet) != burst.owed[burst.owed_count - 1].row)
+        --burst.owed_count;
+      burst.owed[burst.owed_count - 1].bytes -= packet->charged_bytes;
+    }
     fifo_of(id, port, run.queue).push_front(packet);
     run.octets -= packet->wire_len;
     if (run.queue == kOwn) {

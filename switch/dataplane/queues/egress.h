@@ -25,6 +25,7 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/queues/queue_row.h"
 #include "switch/dataplane/state/port_set.h"
 #include "switch/dataplane/state/shard_context.h"
 
@@ -39,6 +40,12 @@ class Egress {
 
   // A packet whose frame is ready for the line. Takes it: queued, or dropped and counted.
   void enqueue(Packet* packet);
+  // Begins row.packets for a burst that makes at most `octets`, with its tags; `ect`: some may be
+  // ECN-capable. False: one of them might be dropped or marked. Between open() and close() nothing
+  // else goes into the queue or out of it. `stub`: as PacketFifo::Row.
+  bool open(QueueRow& row, Packet& stub, uint32_t octets, bool ect);
+  // Appends and counts them.
+  void close(const QueueRow& row, const Packet& stub);
   // A frame of our own, ahead of every queue. Takes and counts it.
   void originate(PortId port, Packet* packet);
   // The same, but in Packet::queue, behind what waits there.
@@ -79,7 +86,7 @@ class Egress {
   }
   static constexpr uint8_t kOwn = kPriorities;  // in place of a queue: the FIFO of our own frames
 
-  static constexpr size_t kMostFrames = 64;  // given to the device at once
+  static constexpr size_t kMostFrames = 2 * kBurst;  // given to the device at once
 
   static constexpr uint8_t kNoQueue = kPriorities + 1;
 
@@ -119,8 +126,13 @@ class Egress {
     uint16_t packets;
     uint32_t octets;
   };
+  // What packets that leave in a row owe: one (port, PG), or the buffer of the stages.
+  struct Owed {
+    uint32_t row;  // as IngressBuffer has it
+    uint32_t bytes;
+  };
   // What a visit to a port sends, at most kMost frames. Filled by gather() up to the counts; the
-  // rest is not even initialised.
+  // rest is not even initialised. A single frame stays on the line, and owes as long.
   template <size_t kMost>
   using Packets = std::array<Packet*, kMost>;
   template <size_t kMost>
@@ -139,8 +151,9 @@ class Egress {
 
     size_t count = 0;
     size_t run_count = 0;
+    size_t owed_count = 0;
     union {
-      std::array<Charge, kMost> charges;  // of the packets
+      std::array<Owed, kMost> owed;  // by the packets, neighbors with another row
     };
     union {
       std::array<Run, kMost> runs;
@@ -149,6 +162,16 @@ class Egress {
       std::array<pfc::Scheduler::State, kMost> before;  // of the runs that are scheduled
     };
   };
+
+  template <size_t kMost>
+  class Owing;
+  struct Leaving {
+    uint8_t queue;
+    uint32_t octets;  // of it that this turn has taken so far
+  };
+  template <size_t kMost>
+  void watch(Port& port, Packet& packet, Instant start, const Burst<kMost>& burst,
+             const Leaving& leaving);
 
   template <bool kTagged>
   void enqueue_as(Packet* packet);
@@ -168,8 +191,14 @@ class Egress {
   template <size_t kMost>
   void put_back(PortId id, Port& port, const Packets<kMost>& packets, Burst<kMost>& burst,
                 size_t sent);
+  struct Last {  // of the frames that leave
+    uint32_t len;
+    Charge charge;
+  };
   template <size_t kMost>
-  void account(PortId id, Port& port, const Burst<kMost>& burst, uint32_t last_len);
+  void account(PortId id, Port& port, const Burst<kMost>& burst, const Last& last);
+  template <size_t kMost>
+  void release(const Burst<kMost>& burst, uint32_t stays_charged);
   void settle(PortId id, const Port& port);
   void drop_queue(PortId id, uint8_t queue, DropReason reason);
   void discard(Packet* packet, bool up);

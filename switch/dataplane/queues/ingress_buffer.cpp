@@ -1,5 +1,6 @@
 #include "switch/dataplane/queues/ingress_buffer.h"
 
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -37,6 +38,34 @@ void IngressBuffer::end_admitted_run() {
   admitted_.bytes = 0;
 }
 
+// The groups' counters and watermarks only grow until flush(), so that they may be counted one
+// group after the other; samples may not.
+bool IngressBuffer::admit_groups(std::span<Packet* const> packets, int64_t backlog) {
+  if (predicts_) return false;
+  const PortId port = packets[0]->ingress_port;
+  std::array<AdmittedRun, kPriorities> runs;
+  std::array<int64_t, kPriorities> charges{};
+  for (const Packet* packet : packets) {
+    const size_t pg = packet->pg.index();
+    ++runs[pg].packets;
+    runs[pg].bytes += packet->wire_len;
+    charges[pg] += packet->charged_bytes;
+  }
+  std::array<pfc::BufferPool::Demand, kPriorities> demands;
+  size_t count = 0;
+  for (size_t pg = 0; pg < kPriorities; ++pg)
+    if (runs[pg].packets != 0)
+      demands[count++] = {&context_.pg(port, PriorityGroupId(pg)), charges[pg]};
+  if (!pool_.admit_all({demands.data(), count}, backlog)) return false;
+  for (size_t pg = 0; pg < kPriorities; ++pg) {
+    if (runs[pg].packets == 0) continue;
+    start_admitted_run(port, PriorityGroupId(pg));
+    admitted_.packets = runs[pg].packets;
+    admitted_.bytes = runs[pg].bytes;
+  }
+  return true;
+}
+
 void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
   const PortId port = packet->ingress_port;
   auto& counters = context_.counters[port].pg[packet->pg.index()];
@@ -71,10 +100,9 @@ bool IngressBuffer::set_aside(Packet& packet) {
 }
 
 // Any shard may give back what another one took: only the sum counts.
-[[gnu::noinline]] void IngressBuffer::release_from_stages(const Charge& charge) {
+[[gnu::noinline]] void IngressBuffer::give_back_to_stages(uint32_t bytes) {
   std::atomic<int64_t>& octets = context_.common.stage_use[context_.id.index()].octets;
-  octets.store(octets.load(std::memory_order_relaxed) - (charge.bytes & ~kStageCharge),
-               std::memory_order_relaxed);
+  octets.store(octets.load(std::memory_order_relaxed) - bytes, std::memory_order_relaxed);
 }
 
 int64_t IngressBuffer::stages_use() const {

@@ -88,14 +88,47 @@ class IngressBuffer {
     admitted_.bytes += packet->wire_len;
     return true;
   }
+  const pfc::CellSize& cell() const { return cell_; }
+  // Packets of a port at once, each with its charged_bytes set: `charge` and `octets` are those of
+  // all of them, `pgs` a mask of their groups. The same as to admit() them in their order; false:
+  // that may do more than accept them, or comes upon several groups of which a predictor takes
+  // samples between packets, and nothing is done.
+  [[nodiscard]] bool admit_burst(std::span<Packet* const> packets, uint8_t pgs, int64_t charge,
+                                 uint32_t octets, int64_t backlog) {
+    if ((pgs & (pgs - 1)) != 0) [[unlikely]]
+      return admit_groups(packets, backlog);
+    const PortId port = packets[0]->ingress_port;
+    const PriorityGroupId pg = packets[0]->pg;
+    if (port != admitted_.port || pg != admitted_.pg) [[unlikely]]
+      start_admitted_run(port, pg);
+    const pfc::BufferPool::Demand demand{admitted_.buffer, charge};
+    if (!pool_.admit_all({&demand, 1}, backlog)) [[unlikely]]
+      return false;
+    admitted_.packets += packets.size();
+    admitted_.bytes += octets;
+    return true;
+  }
   void release(const Charge& charge) {
     if (static_cast<int32_t>(charge.bytes) <= 0) [[unlikely]] {
-      if (charge.bytes != 0) release_from_stages(charge);  // else charged to nobody
-      return;
+      if (charge.bytes != 0) give_back_to_stages(charge.bytes & ~kStageCharge);
+      return;  // else charged to nobody
     }
-    const size_t index = index_of(charge.port, charge.pg);
-    if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
-    released_[index] += charge.bytes;
+    add_released(index_of(charge.port, charge.pg), charge.bytes);
+  }
+  // The same for many packets that owe one (port, PG), or the buffer of the stages: `bytes` are all
+  // their charged_bytes together, at most kBurst * 2 of them.
+  static constexpr uint32_t kStagesRow = UINT32_MAX - 1;
+  static constexpr uint32_t kNoRow = UINT32_MAX;  // of no packet
+  static uint32_t row_of(const Packet& packet) {
+    if (static_cast<int32_t>(packet.charged_bytes) < 0) [[unlikely]]
+      return kStagesRow;
+    return static_cast<uint32_t>(index_of(packet.ingress_port, packet.pg));
+  }
+  void release_row(uint32_t row, uint32_t bytes) {
+    if (bytes == 0) return;  // of frames of our own, whose row may be nobody's
+    if (row == kStagesRow) [[unlikely]]
+      return give_back_to_stages(bytes & ~kStageCharge);
+    add_released(row, bytes);
   }
   // What a stage holds is charged to the buffer of the stages instead of its PG, until it has left.
   // False: that has no room, and the charge stays where it is.
@@ -138,7 +171,12 @@ class IngressBuffer {
   void sample(PortId port, PriorityGroupId pg) {
     if (predictor_.watches(port, pg)) predictor_.sample(port, pg, level(port, pg), context_.now);
   }
-  void release_from_stages(const Charge& charge);
+  void add_released(size_t index, uint32_t bytes) {
+    if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
+    released_[index] += bytes;
+  }
+  void give_back_to_stages(uint32_t bytes);
+  bool admit_groups(std::span<Packet* const> packets, int64_t backlog);
   int64_t stages_use() const;
   void start_admitted_run(PortId port, PriorityGroupId pg);
   void end_admitted_run();

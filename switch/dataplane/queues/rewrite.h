@@ -40,6 +40,22 @@ inline void take_vlan_off(Packet& packet) {
   packet.flags = static_cast<uint16_t>(packet.flags & ~kPacketTagged);
 }
 
+// Room for a VLAN tag behind the MACs, which are still to be written with it.
+inline void make_room_for_tag(Packet& packet) {
+  rte_mbuf* mbuf = packet.mbuf();
+  mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kVlanTag);
+  mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kVlanTag);
+  mbuf->pkt_len += kVlanTag;
+  packet.wire_len += kVlanTag;
+  packet.l2_len = static_cast<uint8_t>(packet.l2_len + kVlanTag);
+}
+
+// What such a frame has at `at`, behind its MACs.
+inline void write_tag(uint8_t* at, uint16_t tci) {
+  store_be16(at, kEtherTypeVlan);
+  store_be16(at + 2, tci);
+}
+
 // A VLAN tag behind the MACs, or its VLAN in the tag that is there: of our own frames, some have
 // one for its priority.
 inline void put_tag(Packet& packet, uint16_t tci) {
@@ -47,16 +63,10 @@ inline void put_tag(Packet& packet, uint16_t tci) {
     uint8_t* own = packet.data() + kEthernetHeader;
     return store_be16(own, static_cast<uint16_t>((load_be16(own) & 0xe000) | (tci & 0x0fff)));
   }
-  rte_mbuf* mbuf = packet.mbuf();
-  mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kVlanTag);
-  mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kVlanTag);
-  mbuf->pkt_len += kVlanTag;
-  packet.wire_len += kVlanTag;
-  packet.l2_len = static_cast<uint8_t>(packet.l2_len + kVlanTag);
+  make_room_for_tag(packet);
   uint8_t* frame = packet.data();
   std::memmove(frame, frame + kVlanTag, kMacs);
-  store_be16(frame + kMacs, kEtherTypeVlan);
-  store_be16(frame + kEthernetHeader, tci);
+  write_tag(frame + kMacs, tci);
 }
 
 // `network` is the packet's network header.

@@ -25,6 +25,43 @@ void expect_same(const PacketFifo& fifo, const std::deque<Packet*>& model) {
   ASSERT_EQ(at, nullptr);
 }
 
+// Rows, appended at once, and packets taken off the front along the chain.
+TEST(PacketFifo, TakesAndGivesPacketsInARow) {
+  test::PacketPool pool(kPackets);
+  std::vector<Packet*> outside;
+  for (size_t i = 0; i < kPackets; ++i) outside.push_back(pool.get());
+  RandomStream random{4, 5, 6};
+  PacketFifo fifo;
+  std::deque<Packet*> model;
+  for (int step = 0; step < 20'000; ++step) {
+    if (random.next() % 2 == 0) {
+      const size_t row = 1 + random.next() % 4;
+      if (row > outside.size()) continue;
+      Packet stub{};
+      PacketFifo::Row packets;
+      packets.begin(fifo, stub);
+      for (size_t i = 0; i < row; ++i) {
+        outside.back()->next = outside.back();  // whatever was there
+        outside.back()->ahead = outside.back();
+        packets.push(outside.back());
+        model.push_back(outside.back());
+        outside.pop_back();
+      }
+      fifo.append(packets, stub);
+    } else {
+      const size_t row = std::min<size_t>(model.size(), random.next() % 4);
+      Packet* packet = fifo.head();
+      for (size_t i = 0; i < row; ++i) {
+        outside.insert(outside.begin(), model.front());
+        model.pop_front();
+        packet = packet->next;
+      }
+      fifo.popped(packet, static_cast<uint32_t>(row));
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_same(fifo, model)) << "step " << step;
+  }
+}
+
 // Against a deque, with packets that leave being used by somebody else at once.
 TEST(PacketFifo, HoldsTheOrderAndLooksTwoAhead) {
   test::PacketPool pool(kPackets);

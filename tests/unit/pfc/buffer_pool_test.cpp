@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "config/config.h"
+#include "net/random.h"
 
 namespace eddy::pfc {
 namespace {
@@ -383,6 +386,74 @@ TEST(BufferPool, ShardsSeeEachOtherAtTheNextPoll) {
   a.begin_poll();
   EXPECT_EQ(a.free_shared(), 0);
   EXPECT_EQ(a.threshold(limits), 0);
+}
+
+// All that PGs and pools hold and show.
+std::vector<int64_t> state_of(const std::array<PgBuffer, 3>& pgs, const PoolUse& use) {
+  std::vector<int64_t> state = {use.shared.load(), use.headroom.load(),
+                                use.shared_watermarks.read(WatermarkKind::user)};
+  for (const PgBuffer& pg : pgs)
+    for (const int64_t each : {pg.used.load(), pg.headroom_used.load(), int64_t{pg.pausing.load()},
+                               pg.shared_watermarks.read(WatermarkKind::user)})
+      state.push_back(each);
+  return state;
+}
+
+// Random bursts of random groups, at once where the pool takes them at once, against one packet
+// after another: where it does, none of them is refused or pauses anybody, and all ends alike.
+TEST(BufferPool, ABurstAtOnceEndsAsPacketByPacketDoes) {
+  RandomStream random(3, 1, 4);
+  int at_once = 0;
+  int not_at_once = 0;
+  for (int round = 0; round < 3'000; ++round) {
+    const bool one_headroom = random.below(3) == 0;
+    std::array<PgLimits, 3> limits;
+    for (PgLimits& each : limits) {
+      config::BufferProfile profile = random.below(2) == 0
+                                          ? static_profile(Bytes(random.below(20'000)), 0_B)
+                                          : dynamic_profile(static_cast<int>(random.below(5)) - 2);
+      profile.lossless = random.below(3) != 0;
+      profile.reserved = Bytes(random.below(4'000));
+      each = PgLimits::of(profile, 3'000_B);
+    }
+    std::array<PgBuffer, 3> pgs, others;
+    std::array<PoolUse, 1> use, other_use;
+    BufferPool pool(use, ShardId(0), 0_B), other(other_use, ShardId(0), 0_B);
+    const Bytes shared(random.below(40'000));
+    for (BufferPool* each : {&pool, &other})
+      each->resize(shared, one_headroom ? 4'000_B : BufferPool::kNoLimit);
+    for (size_t i = 0; i < pgs.size(); ++i) pgs[i].limits = others[i].limits = &limits[i];
+    for (int burst = 0; burst < 8; ++burst) {
+      const int64_t backlog = random.below(3) == 0 ? random.below(5'000) : 0;
+      std::vector<std::pair<size_t, int64_t>> packets;  // group, charge
+      std::array<int64_t, 3> charges{};
+      for (uint32_t i = 1 + random.below(8); i > 0; --i) {
+        packets.emplace_back(random.below(3), 64 + random.below(1'400));
+        charges[packets.back().first] += packets.back().second;
+      }
+      std::vector<BufferPool::Demand> demands;
+      for (size_t i = 0; i < charges.size(); ++i)
+        if (charges[i] != 0) demands.push_back({&pgs[i], charges[i]});
+      const std::vector<int64_t> before = state_of(pgs, use[0]);
+      const bool taken = pool.admit_all(demands, backlog);
+      ++(taken ? at_once : not_at_once);
+      if (!taken) {
+        ASSERT_EQ(state_of(pgs, use[0]), before) << "nothing is done";
+      }
+      for (const auto& [pg, charge] : packets) {
+        const Admission admission = other.admit(others[pg], limits[pg], charge, backlog);
+        if (taken) {
+          ASSERT_EQ(admission.verdict, AdmitVerdict::accepted);
+          ASSERT_FALSE(admission.xoff_edge);
+        } else {
+          (void)pool.admit(pgs[pg], limits[pg], charge, backlog);
+        }
+      }
+      ASSERT_EQ(state_of(pgs, use[0]), state_of(others, other_use[0]));
+    }
+  }
+  EXPECT_GT(at_once, 1'000);
+  EXPECT_GT(not_at_once, 1'000);
 }
 
 TEST(BufferPool, LossyQueueLimitIsAPowerOfTwoOfTheFreePool) {

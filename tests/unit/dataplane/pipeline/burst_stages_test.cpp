@@ -1,0 +1,287 @@
+// The short ways of a burst end as packet by packet does: two equal switches get the same random
+// bursts, one of them with every burst taken apart, and are compared after each poll in all that
+// can be seen of them: frames with their times, counters, buffers, queues, watermarks, events.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "net/ethernet.h"
+#include "net/random.h"
+#include "net/shim.h"
+#include "tests/support/manual_io.h"
+#include "tests/support/one_switch.h"
+#include "tests/support/topologies.h"
+
+namespace eddy::test {
+namespace {
+
+constexpr size_t kHosts = 3;
+constexpr size_t kSpines = 3;
+constexpr int kVlan = 7;
+
+// Everything that two switches may differ in.
+std::string seen_of(Switch& object, const std::vector<std::unique_ptr<ManualIo>>& worlds) {
+  std::string text;
+  const auto note = [&text](const char* what, auto... values) {
+    text += what;
+    ((text += ' ' + std::to_string(values)), ...);
+    text += '\n';
+  };
+  for (const auto& world : worlds) {
+    for (const Sent& sent : world->sent) {
+      note("sent", sent.port.index(), sent.at.ps(), sent.wire_len);
+      for (const uint8_t octet : sent.frame)
+        text += "0123456789abcdef"[octet >> 4], text += "0123456789abcdef"[octet & 15];
+    }
+    world->sent.clear();
+  }
+  const auto mark = [&](const char* what, const Watermark& of) {
+    note(what, of.user, of.persistent);
+  };
+  for (size_t port = 0; port < object.port_count(); ++port) {
+    for (size_t shard = 0; shard < object.shard_count(); ++shard) {
+      const PortCounters& counters = object.counters(ShardId(shard))[PortId(port)];
+      for (size_t i = 0; i < kPortCounters; ++i) note("port", port, i, counters.port.read(i));
+      for (size_t i = 0; i < kDropReasons; ++i) note("drop", port, i, counters.drops.read(i));
+      for (size_t q = 0; q < kPriorities; ++q) {
+        for (size_t i = 0; i < kQueueCounters; ++i)
+          note("queue", port, q, i, counters.queue[q].read(i));
+        for (size_t i = 0; i < kPgCounters; ++i) note("pg", port, q, i, counters.pg[q].read(i));
+        for (size_t i = 0; i < kPfcCounters; ++i) note("pfc", port, q, i, counters.pfc[q].read(i));
+      }
+    }
+    for (size_t i = 0; i < kPriorities; ++i) {
+      const PgStatus pg = object.pg_status(PortId(port), PriorityGroupId(i));
+      note("pg", port, i, pg.used, pg.headroom, pg.xoff, pg.pausing);
+      mark("shared", pg.shared_watermark);
+      mark("headroom", pg.headroom_watermark);
+      const QueueStatus queue = object.queue_status(PortId(port), QueueId(i));
+      note("queue", port, i, queue.used);
+      mark("mark", queue.watermark);
+    }
+  }
+  const BufferStatus buffer = object.buffer_status();
+  note("buffer", buffer.shared_used, buffer.headroom_used);
+  mark("shared", buffer.shared_watermark);
+  mark("headroom", buffer.headroom_watermark);
+  for (const Event& event : take_events(object))
+    note("event", static_cast<int>(event.kind), event.at.ps(), event.port.index(), event.value);
+  return text;
+}
+
+// Empty if they are alike.
+std::string first_difference(const std::string& one, const std::string& other) {
+  std::istringstream lines(one), others(other);
+  std::string line, its;
+  while (std::getline(lines, line), std::getline(others, its), lines || others)
+    if (line != its || lines.good() != others.good()) return line + " / " + its;
+  return "";
+}
+
+struct World {
+  World(const config::SwitchConfig& config, size_t shards, FaultSites* sites) {
+    auto made = Switch::create(config, {.shards = shards, .sites = FaultProbe(sites)});
+    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.problems().front());
+    object = std::move(*made);
+    for (size_t shard = 0; shard < shards; ++shard) ios.push_back(std::make_unique<ManualIo>(pool));
+    for (size_t port = 0; port < config.ports.size(); ++port)
+      ios[static_cast<size_t>(config.ports[port].worker)]->links.push_back({PortId(port), true});
+  }
+  void poll(Instant now) {
+    for (size_t shard = 0; shard < ios.size(); ++shard) {
+      ios[shard]->complete(now);
+      object->shard(ShardId(shard)).poll(*ios[shard], now);
+    }
+    ASSERT_TRUE(object->balance().holds());
+  }
+  PacketPool pool{8192, 512};
+  std::vector<std::unique_ptr<ManualIo>> ios;
+  std::unique_ptr<Switch> object;
+};
+
+// A leaf with hosts, one of them in a VLAN, and uplinks to another leaf; small buffers, so that
+// every limit is met.
+config::SwitchConfig leaf(const std::string& scheme) {
+  LeafSpineSpec spec;
+  spec.leaves = 3;
+  spec.spines = kSpines;
+  spec.hosts = kHosts;
+  spec.scheme = scheme;
+  config::SwitchConfig config = leaf_spine(spec).leaves[0];
+  config.ports[1].vlan = kVlan;
+  config.ports[2].mtu = 1'000;
+  config.buffer.size = 500_KiB;
+  config.buffer.profiles["lossless"].headroom = 10_KiB;
+  config.buffer.profiles["lossless"].xoff = 30_KiB;
+  config.buffer.wred["default"] = {true, 3_KiB, 9_KiB, 0.5};
+  for (config::PortConfig& port : config.ports)
+    for (config::QueueConfig& queue : port.queues) queue.wred = "default";
+  for (size_t host = 1; host <= kHosts; ++host) {
+    if (host == 3) continue;  // that one has to be asked for
+    config.neighbors.push_back(
+        {host_ip(1, host), host_mac(1, host), "host" + std::to_string(host)});
+    config.ports[host - 1].addresses.push_back({ip("fd00:1:" + std::to_string(host) + "::1"), 64});
+    config.neighbors.push_back({ip("fd00:1:" + std::to_string(host) + "::2"), host_mac(1, host),
+                                "host" + std::to_string(host)});
+  }
+  config.routes.push_back({prefix("fd00:2::/32"), LeafId(2), {}});
+  return config;
+}
+
+class Traffic {
+ public:
+  Traffic(const config::SwitchConfig& config, uint64_t seed)
+      : config_(config), random_(seed, 7, 7) {}
+
+  size_t port() { return random_.below(static_cast<uint32_t>(kHosts + kSpines)); }
+  uint32_t below(uint32_t bound) { return random_.below(bound); }
+  // `calm`: of one class, so that the burst is alike.
+  Frame frame(size_t from, bool calm) {
+    const bool v6 = random_.below(4) == 0;
+    UdpSpec spec;
+    spec.destination_mac = port_mac(config_, from);
+    spec.source_mac = host_mac(9, 9);
+    spec.source = v6 ? ip("fd00:9::9") : ip("10.9.9.9");
+    spec.destination = destination(v6);
+    spec.source_port = static_cast<uint16_t>(1'000 + random_.below(12));
+    constexpr uint8_t kDscps[] = {kLosslessDscp, kOtherLosslessDscp, kLossyDscp, 46};
+    spec.dscp = calm ? kLosslessDscp : kDscps[random_.below(4)];
+    spec.ecn = static_cast<uint8_t>(random_.below(3));
+    spec.ttl = static_cast<uint8_t>(random_.below(calm ? 200 : 20) == 0 ? 1 : 64);
+    spec.frame_len = 80 + random_.below(random_.below(3) == 0 ? 1'400 : 200);
+    spec.readable_len = 128;
+    wire_len = spec.frame_len;
+    Frame frame = udp_frame(spec);
+    if (from < kHosts && config_.ports[from].vlan) return with_tag(frame);
+    if (from >= kHosts && random_.below(3) == 0) return with_shim(frame);
+    return frame;
+  }
+  size_t wire_len = 0;
+
+ private:
+  IpAddress destination(bool v6) {
+    const std::string host = std::to_string(1 + random_.below(4));  // the fourth does not exist
+    const uint32_t where = random_.below(8);
+    if (v6) return ip(where < 4 ? "fd00:1:" + host + "::2" : "fd00:2::" + host);
+    if (where == 7) return ip("172.16.0.1");
+    return ip("10." + std::to_string(1 + where % 3) + "." + host + ".2");
+  }
+  Frame with_tag(Frame frame) {
+    const std::array<uint8_t, 4> tag = {0x81, 0x00, static_cast<uint8_t>(random_.below(8) << 5),
+                                        kVlan};
+    frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+    wire_len += tag.size();
+    return frame;
+  }
+  Frame with_shim(const Frame& frame) {
+    Frame with(frame.size() + kShimHeader);
+    std::copy_n(frame.begin(), 12, with.begin());
+    with[12] = static_cast<uint8_t>(kEtherTypeShim >> 8);
+    with[13] = static_cast<uint8_t>(kEtherTypeShim & 0xff);
+    encode(Shim{.source_leaf = LeafId(2),
+                .destination_leaf = LeafId(1),
+                .path = PathId(0x00ff),
+                .inner_ethertype = load_be16(frame.data() + 12)},
+           Octets(with).subspan(14));
+    std::copy(frame.begin() + 14, frame.end(), with.begin() + 14 + kShimHeader);
+    wire_len += kShimHeader;
+    return with;
+  }
+
+  const config::SwitchConfig& config_;
+  RandomStream random_;
+};
+
+FaultSites::Odds always(FaultSite site) {
+  FaultSites::Odds odds{};
+  odds[static_cast<size_t>(site)] = FaultSites::kAlways;
+  return odds;
+}
+
+struct Run {
+  std::string name;
+  std::function<void(config::SwitchConfig&)> change = [](config::SwitchConfig&) {};
+  size_t shards = 1;
+  std::string scheme = "ecmp";
+  friend std::ostream& operator<<(std::ostream& out, const Run& run) { return out << run.name; }
+};
+
+class BurstStages : public testing::TestWithParam<Run> {};
+
+TEST_P(BurstStages, EndAsPacketByPacketDoes) {
+  config::SwitchConfig config = leaf(GetParam().scheme);
+  GetParam().change(config);
+  spread_over_workers(config, GetParam().shards);
+  FaultSites none(1, {});
+  FaultSites apart(1, always(FaultSite::burst_apart));
+  World fast(config, GetParam().shards, &none);
+  World slow(config, GetParam().shards, &apart);
+  Traffic traffic(config, 11);
+  Instant now = Instant::at(1_ms);
+  uint64_t sent = 0;
+  for (int step = 0; step < 400; ++step) {
+    const bool calm = step % 3 != 0;
+    for (uint32_t burst = traffic.below(4); burst > 0; --burst) {
+      const size_t port = traffic.port();
+      const auto shard = static_cast<size_t>(config.ports[port].worker);
+      for (uint32_t i = 1 + traffic.below(40); i > 0; --i) {
+        const Frame frame = traffic.frame(port, calm);
+        for (World* world : {&fast, &slow})
+          world->ios[shard]->arrive(PortId(port), frame, traffic.wire_len);
+      }
+    }
+    const size_t limit = traffic.below(8) == 0 ? traffic.below(9) : SIZE_MAX;
+    const Bytes backlog(traffic.below(6) == 0 ? traffic.below(40'000) : 0);
+    now = now + Duration::nanoseconds(200 + traffic.below(traffic.below(10) == 0 ? 50'000 : 3'000));
+    for (World* world : {&fast, &slow}) {
+      for (const auto& io : world->ios) {
+        io->transmit_limit = limit;
+        io->backlog = backlog;
+        io->backlog_packets = backlog.count() / 500;
+      }
+      world->poll(now);
+    }
+    sent += fast.ios[0]->sent.size();
+    ASSERT_EQ(first_difference(seen_of(*fast.object, fast.ios), seen_of(*slow.object, slow.ios)),
+              "")
+        << "step " << step;
+  }
+  EXPECT_GT(sent, 2'000u);
+  EXPECT_EQ(apart.use(FaultSite::burst_apart).fired > 200, kHasFaultSites);
+}
+
+std::vector<Run> runs() {
+  return {
+      {"plain"},
+      {"letflow", [](config::SwitchConfig&) {}, 1, "letflow"},
+      {"two_shards", [](config::SwitchConfig&) {}, 2},
+      {"three_shards", [](config::SwitchConfig&) {}, 3},
+      {"every_packet_a_shim",
+       [](config::SwitchConfig& config) { config.path_service.shim = config::ShimUse::every; }},
+      {"shims_and_shards",
+       [](config::SwitchConfig& config) { config.path_service.shim = config::ShimUse::every; }, 2},
+      {"much_room",
+       [](config::SwitchConfig& config) {
+         config.buffer.size = 64_MiB;
+         config.buffer.wred["default"] = {true, 1_MiB, 2_MiB, 0.5};
+       }},
+      {"marks_at_dequeue",
+       [](config::SwitchConfig& config) {
+         config.buffer.wred["default"].mark = config::WredMark::dequeue;
+       }},
+      {"rlb",
+       [](config::SwitchConfig& config) { config.rlb.preset = config::RlbPreset::standard; }},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, BurstStages, testing::ValuesIn(runs()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace eddy::test
