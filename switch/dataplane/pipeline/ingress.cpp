@@ -53,7 +53,7 @@ void Ingress::run() {
                       buffer_.discarding(received.port), buffer_.note_backlog(received)};
   const bool long_way = context_.fires(FaultSite::long_way);
   if (source.settings.takes_untagged && source.discarded_pgs == 0 && !long_way) [[likely]]
-    process_by<Way::ipv4_first>({burst.data(), received.count}, source);
+    process_by<Way::untagged_first>({burst.data(), received.count}, source);
   else
     process_apart({burst.data(), received.count}, source, long_way);
 }
@@ -78,7 +78,9 @@ template <Ingress::Way kWay>
   Packet** first = packets.data();
   Packet** end = first + packets.size();
   for (Packet** at = first; at != end;) {
-    if (kWay == Way::ipv4_first) at += way.take_ipv4({at, end}, gathered);
+    if (kWay == Way::untagged_first) at += way.take_untagged<true>({at, end}, gathered);
+    if (at == end) break;
+    if (kWay == Way::untagged_first) at += way.take_untagged<false>({at, end}, gathered);
     if (at == end) break;
     if (kWay != Way::long_way) at += take_others({at, end}, way, gathered);
     if (at == end) break;
@@ -106,7 +108,7 @@ inline ShortWay Ingress::short_way(const Source& source) const {
           *context_.routes};
 }
 
-// As many of the first as are UDP over IPv6, tagged or with a shim.
+// As many of the first as are UDP, tagged or with a shim.
 [[gnu::noinline]] size_t Ingress::take_others(std::span<Packet* const> packets, const ShortWay& way,
                                               Gathered& gathered) {
   size_t count = 0;

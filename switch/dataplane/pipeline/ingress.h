@@ -60,7 +60,7 @@ class Ingress {
     uint8_t discarded_pgs;
     int64_t backlog;
   };
-  enum class Way : uint8_t { ipv4_first, other_kinds, long_way };
+  enum class Way : uint8_t { untagged_first, other_kinds, long_way };
   void process(const Received& received, Burst& burst);
   void process_apart(std::span<Packet*> packets, const Source& source, bool long_way);
   template <Way kWay>

@@ -75,23 +75,40 @@ class ShortWay {
  public:
   ShortWay(PortId port, const PortSettings& settings, const Octets32& head,
            const RouteTable& routes)
-      : head_(head), settings_(settings), routes_(routes), find4_(routes.find4()), port_(port) {}
+      : head_(head), settings_(settings), routes_(routes), port_(port) {}
 
-  // As many of the first as are untagged UDP over IPv4.
-  size_t take_ipv4(std::span<Packet* const> packets, Gathered& gathered) const;
-  // The other kinds: UDP over IPv6, tagged frames of the port's VLAN, and frames with a shim, whose
-  // arrival is for the caller to tell.
+  // As many of the first as are untagged UDP over IPv4, or over IPv6.
+  template <bool kIpv4>
+  size_t take_untagged(std::span<Packet* const> packets, Gathered& gathered) const {
+    if (packets.size() == 1) return take_one<kIpv4>(packets[0], gathered) ? 1 : 0;
+    return take_row<kIpv4>(packets, gathered);
+  }
+  // The other kinds: tagged frames of the port's VLAN, and frames with a shim, whose arrival is for
+  // the caller to tell.
   bool take_other(Packet* packet, Gathered& gathered) const;
 
  private:
+  using Header = const uint8_t*;  // of the network, behind which UDP's can be read
+  template <bool kIpv4>
+  bool take_one(Packet* packet, Gathered& gathered) const;
+  template <bool kIpv4>
+  size_t take_row(std::span<Packet* const> packets, Gathered& gathered) const;
+  template <bool kIpv4>
+  static Header header_of(const Packet& packet, const Octets32& head);
+  template <bool kIpv4>
+  static void put_keys(Packet* packet, Header header, const ClassOfTos* by_tos);
+  template <bool kIpv4, class Find>
+  static void put_place(Packet* packet, Header header, PortId port, const Find& find);
+
   // Class and flags as one word, whose last octet falls behind the queue, where there is nothing.
   static_assert(offsetof(Packet, pg) == offsetof(Packet, traffic_class) + 1);
   static_assert(offsetof(Packet, queue) == offsetof(Packet, traffic_class) + 2);
   static_assert(offsetof(Packet, queue) + 2 <= sizeof(Packet));
-  static_assert((kPacketIp | kPacketEct | kPacketCe | kPacketRoce | kPacketRoceControl) < 256);
+  static_assert((kPacketIpv6 | kPacketIp | kPacketEct | kPacketCe | kPacketRoce |
+                 kPacketRoceControl) < 256);
   static constexpr size_t kClassAt = offsetof(Packet, traffic_class);
-  static void put_class(Packet* packet, ClassOfTos class_of, uint16_t more) {
-    const uint32_t word = std::bit_cast<uint32_t>(class_of) | uint32_t{more} << 24;
+  static void put_class(Packet* packet, ClassOfTos class_of, uint32_t more) {
+    const uint32_t word = std::bit_cast<uint32_t>(class_of) | more << 24;
     std::memcpy(reinterpret_cast<uint8_t*>(packet) + kClassAt, &word, sizeof word);
     packet->flags = static_cast<uint16_t>(word >> 24);
   }
@@ -105,42 +122,79 @@ class ShortWay {
   const Octets32& head_;
   const PortSettings& settings_;
   const RouteTable& routes_;
-  const RouteTable::Find4 find4_;
   const PortId port_;
 };
 
+// Null: not of this kind.
+template <bool kIpv4>
+inline ShortWay::Header ShortWay::header_of(const Packet& packet, const Octets32& head) {
+  const PlainInput in{packet.data(), kEthernetHeader, packet.data_len(), packet.wire_len};
+  constexpr uint32_t kLeast = kEthernetHeader + kUdpHeader + (kIpv4 ? kIpv4Header : kIpv6Header);
+  if (in.data_len < kLeast) [[unlikely]]
+    return nullptr;
+  if (kIpv4 ? !is_plain_ipv4(in.frame, head) || !is_rest_plain_ipv4(in)
+            : !is_of(kPlainIpv6, in.frame, head) || !is_rest_plain_ipv6(in)) [[unlikely]]
+    return nullptr;
+  return in.frame + kEthernetHeader;
+}
+
+template <bool kIpv4>
+inline void ShortWay::put_keys(Packet* packet, Header header, const ClassOfTos* by_tos) {
+  const PlainFrame plain = kIpv4 ? read_plain_ipv4(header) : read_plain_ipv6(header);
+  packet->order_hash = plain.order_hash;
+  packet->balance_hash = plain.balance_hash;
+  packet->payload_len = plain.payload_len;
+  put_class(packet, by_tos[plain.tos], plain.flags | (kIpv4 ? 0 : kPacketIpv6));
+}
+
+template <bool kIpv4, class Find>
+inline void ShortWay::put_place(Packet* packet, Header header, PortId port, const Find& find) {
+  packet->charged_bytes = 0;
+  packet->next_hop = find(header);
+  packet->ingress_port = port;
+  packet->l2_len = kEthernetHeader;
+  packet->l3_len = kIpv4 ? kIpv4Header : kIpv6Header;
+}
+
+template <bool kIpv4>
+[[gnu::noinline]] bool ShortWay::take_one(Packet* packet, Gathered& gathered) const {
+  const Header header = header_of<kIpv4>(*packet, head_);
+  if (header == nullptr) [[unlikely]]
+    return false;
+  put_keys<kIpv4>(packet, header, settings_.classes->by_tos.data());
+  put_place<kIpv4>(packet, header, port_, [this](Header at) {
+    return kIpv4 ? routes_.find4(load_be32(at + kIpv4DestinationOffset))
+                 : routes_.lookup6(at + kIpv6DestinationOffset);
+  });
+  gathered.add(class_word(*packet), packet->wire_len);
+  return true;
+}
+
 // Three loops, each with no more to keep than the processor has registers for.
-[[gnu::noinline]] inline size_t ShortWay::take_ipv4(std::span<Packet* const> packets,
-                                                    Gathered& gathered) const {
-  std::array<const uint8_t*, kBurst> headers;  // of IP
+template <bool kIpv4>
+[[gnu::noinline]] size_t ShortWay::take_row(std::span<Packet* const> packets,
+                                            Gathered& gathered) const {
+  std::array<Header, kBurst> headers;
   const Octets32& head = head_;
   size_t count = 0;
-  for (Packet* packet : packets) {
-    const PlainInput in{packet->data(), kEthernetHeader, packet->data_len(), packet->wire_len};
-    if (in.data_len < kShortestPlain || !is_plain_ipv4(in.frame, head) || !is_rest_plain_ipv4(in))
-        [[unlikely]]
+  for (const Packet* packet : packets) {
+    const Header header = header_of<kIpv4>(*packet, head);
+    if (header == nullptr) [[unlikely]]
       break;
-    headers[count++] = in.frame + kEthernetHeader;
+    headers[count++] = header;
   }
   const ClassOfTos* const by_tos = settings_.classes->by_tos.data();
-  for (size_t i = 0; i < count; ++i) {
-    Packet* const packet = packets[i];
-    const PlainFrame plain = read_plain_ipv4(headers[i]);
-    packet->order_hash = plain.order_hash;
-    packet->balance_hash = plain.balance_hash;
-    packet->payload_len = plain.payload_len;
-    put_class(packet, by_tos[plain.tos], plain.flags);
-  }
-  const RouteTable::Find4 find4 = find4_;
+  for (size_t i = 0; i < count; ++i) put_keys<kIpv4>(packets[i], headers[i], by_tos);
+  const RouteTable::Find4 find4 = routes_.find4();
+  const RouteTable& routes = routes_;
   const PortId port = port_;
   Gathered all = gathered;
   for (size_t i = 0; i < count; ++i) {
     Packet* const packet = packets[i];
-    packet->charged_bytes = 0;
-    packet->next_hop = find4(load_be32(headers[i] + kIpv4DestinationOffset));
-    packet->ingress_port = port;
-    packet->l2_len = kEthernetHeader;
-    packet->l3_len = kIpv4Header;
+    put_place<kIpv4>(packet, headers[i], port, [&](Header at) {
+      return kIpv4 ? find4(load_be32(at + kIpv4DestinationOffset))
+                   : routes.lookup6(at + kIpv6DestinationOffset);
+    });
     all.add(class_word(*packet), packet->wire_len);
   }
   gathered = all;
@@ -152,9 +206,7 @@ inline bool ShortWay::take_other(Packet* packet, Gathered& gathered) const {
   PlainInput in{frame, kEthernetHeader, packet->data_len(), packet->wire_len};
   uint16_t flags = 0;
   if (in.data_len < kShortestPlain) return false;
-  if (settings_.takes_untagged && is_of(kPlainIpv6, frame, head_)) {
-    flags = kPacketIpv6;
-  } else if (is_of(kTagged, frame, head_) && serves_tag(frame)) {
+  if (is_of(kTagged, frame, head_) && serves_tag(frame)) {
     flags = kPacketTagged;
     in.l2_len += kVlanTag;
   } else if (settings_.takes_untagged && settings_.role != config::PortRole::host &&
@@ -170,20 +222,20 @@ inline bool ShortWay::take_other(Packet* packet, Gathered& gathered) const {
   return true;
 }
 
-// Either protocol; what is before it is known, and of untagged IPv6 its own head, too.
+// Either protocol; what is before it is known.
 inline bool ShortWay::take_behind(Packet* packet, const PlainInput& in, uint16_t flags) const {
   constexpr uint32_t kCompared = 32 - 2;  // from the EtherType on
   if (in.data_len < in.l2_len + kCompared) return false;
   const uint8_t* const ip = in.frame + in.l2_len;
   PlainFrame plain;
-  if ((flags & kPacketIpv6) == 0 && is_plain_behind(ip - 2, true)) {
+  if (is_plain_behind(ip - 2, true)) {
     if (!is_rest_plain_ipv4(in)) return false;
     plain = read_plain_ipv4(ip);
-    packet->next_hop = find4_(load_be32(ip + kIpv4DestinationOffset));
+    packet->next_hop = routes_.find4(load_be32(ip + kIpv4DestinationOffset));
     packet->l3_len = kIpv4Header;
   } else {
-    const bool v6 = (flags & kPacketIpv6) != 0 || is_plain_behind(ip - 2, false);
-    if (!v6 || in.data_len < in.l2_len + kIpv6Header + kUdpHeader || !is_rest_plain_ipv6(in))
+    if (!is_plain_behind(ip - 2, false) || in.data_len < in.l2_len + kIpv6Header + kUdpHeader ||
+        !is_rest_plain_ipv6(in))
       return false;
     plain = read_plain_ipv6(ip);
     flags = static_cast<uint16_t>(flags | kPacketIpv6);
