@@ -182,8 +182,8 @@ void Receivers::on_mark(uint32_t qpn, QueuePair& qp, Instant now) {
 
 inline Receivers::Control Receivers::pop() {
   const Control control = ring_[oldest_];
-  oldest_ = (oldest_ + 1) & ring_mask_;
   --backlog_;
+  oldest_ = backlog_ == 0 ? 0 : (oldest_ + 1) & ring_mask_;  // where it was written before
   return control;
 }
 

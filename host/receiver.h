@@ -20,6 +20,7 @@
 #include "host/ledger.h"
 #include "host/nic_options.h"
 #include "host/registry.h"
+#include "net/memory/reserved.h"
 #include "net/units.h"
 
 namespace eddy::host {
@@ -100,9 +101,9 @@ class Receivers {
   std::vector<QueuePair> queue_pairs_;
   std::vector<ReceiveOutcome> outcomes_;
   const size_t most_waiting_;
-  std::vector<Control> ring_;  // most_waiting_ rounded up to a power of two
+  Reserved<Control> ring_;  // most_waiting_ rounded up to a power of two
   const size_t ring_mask_;
-  std::vector<ArrivedBits> bits_;  // of each reply in the ring, where the recovery has bitmaps
+  Reserved<ArrivedBits> bits_;  // of each reply in the ring, where the recovery has bitmaps
   size_t oldest_ = 0;
   size_t backlog_ = 0;
   std::vector<uint64_t> ood_histogram_;

@@ -38,14 +38,23 @@ PauseRxPlan PauseRxPlan::of(const config::PortConfig& port, uint8_t lossless) {
 }
 
 PauseReceiver::PauseReceiver(size_t ports, std::optional<DeadlinePlace> next)
-    : port_count_(ports), ports_(std::make_unique<Port[]>(ports)), deadlines_(ports, next) {}
+    : port_count_(ports),
+      ports_(std::make_unique<Port[]>(ports)),
+      pauses_(ports * kPriorities),
+      deadlines_(ports, next) {
+  for (size_t i = 0; i < ports; ++i) ports_[i].pauses = &pauses_[i * kPriorities];
+}
 
 PauseChange PauseReceiver::configure(PortId port, const PauseRxPlan& plan, Instant now) {
   PauseChange change{port};
   Port& state = ports_[port.index()];
   end_expired(state, now, change);
   state.plan = plan;
-  for (Pause& pause : state.pauses) {  // a new budget starts a new window
+  const bool budgeted = plan.clamp || plan.report;
+  const auto concerned = static_cast<uint8_t>(state.paused | (budgeted ? plan.heeded : 0));
+  for (size_t i = 0; i < kPriorities; ++i) {  // a new budget starts a new window
+    if (!has(concerned, i)) continue;
+    Pause& pause = state.pauses[i];
     pause.window_end = now + plan.window;
     pause.charged_to = now;
     pause.spent = Duration{};

@@ -20,6 +20,7 @@
 
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/rebase.h"
 #include "net/units.h"
 
@@ -104,7 +105,7 @@ class PauseReceiver {
     PauseRxPlan plan;
     uint8_t paused = 0;
     std::atomic<uint8_t> queues{0};
-    std::array<Pause, kPriorities> pauses{};
+    Pause* pauses = nullptr;  // by priority
   };
 
   PauseChange end_due(PortId port, Instant now);
@@ -118,6 +119,7 @@ class PauseReceiver {
 
   size_t port_count_;
   std::unique_ptr<Port[]> ports_;
+  Reserved<Pause> pauses_;  // by (port, priority); zero until its port is paused or has a budget
   Deadlines deadlines_;
 };
 

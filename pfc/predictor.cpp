@@ -87,9 +87,10 @@ Predictor::Predictor(size_t ports, std::optional<DeadlinePlace> next)
 
 // Sequences go on: peers remember the last.
 void Predictor::configure(PortId port, const PredictorPlan& plan) {
-  plans_[port.index()] = plan;
+  const bool watched = std::exchange(plans_[port.index()], plan).watched != 0;
   for (size_t i = 0; i < kPriorities; ++i) {
     const size_t index = index_of(port, PriorityGroupId(i));
+    if (!watched) break;  // nor is anything known of it
     states_[index] = State{};
     refreshes_.cancel(static_cast<Deadlines::Id>(index));
     std::erase(owed_, index);

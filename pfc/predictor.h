@@ -18,6 +18,7 @@
 
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/rebase.h"
 #include "net/units.h"
 
@@ -160,7 +161,7 @@ class Predictor {
 
   std::vector<uint32_t> sequences_;   // by port: of the last warning
   std::vector<PredictorPlan> plans_;  // by port
-  std::vector<State> states_;         // by (port, PG)
+  Reserved<State> states_;            // by (port, PG); zero until it was watched
   std::vector<uint16_t> owed_;        // indices into states_, each once
   Deadlines refreshes_;               // by (port, PG)
 };

@@ -40,9 +40,11 @@ WatchdogPlan WatchdogPlan::of(const config::PortConfig& port, uint8_t lossless) 
 }
 
 Watchdog::Watchdog(size_t ports, std::optional<DeadlinePlace> next)
-    : port_count_(ports),
-      ports_(std::make_unique<Port[]>(ports)),
-      deadlines_(ports * kPriorities, next) {}
+    : ports_(std::make_unique<Port[]>(ports)),
+      queues_(ports * kPriorities),
+      deadlines_(ports * kPriorities, next) {
+  for (size_t i = 0; i < ports; ++i) ports_[i].queues = &queues_[i * kPriorities];
+}
 
 uint8_t Watchdog::configure(PortId port, const WatchdogPlan& plan, Instant now) {
   Port& state = ports_[port.index()];
@@ -138,8 +140,7 @@ bool Watchdog::ends(const WatchdogPlan& plan, const Queue& queue, Instant now) {
 
 void Watchdog::rebase(const Rebase& rebase) {
   deadlines_.rebase(rebase);
-  for (size_t port = 0; port < port_count_; ++port)
-    for (Queue& queue : ports_[port].queues) queue.rebase(rebase);
+  for (Queue& queue : queues_) queue.rebase(rebase);
 }
 
 // Only what was paused since the window began counts, and how long a pause has lasted.

@@ -14,7 +14,6 @@
 // priority; a look about 30 cycles. Source: reference C.6; SONiC pfcwd.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -22,6 +21,7 @@
 
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/rebase.h"
 #include "net/units.h"
 
@@ -112,7 +112,7 @@ class Watchdog {
     std::atomic<uint8_t> storming{0};
     std::atomic<uint8_t> dropping{0};
     std::atomic<uint8_t> forwarding{0};
-    std::array<Queue, kPriorities> queues{};
+    Queue* queues = nullptr;
   };
 
   static uint8_t read(const std::atomic<uint8_t>& mask) {
@@ -131,8 +131,8 @@ class Watchdog {
   static bool ends(const WatchdogPlan& plan, const Queue& queue, Instant now);
   void set_storm(Port& port, size_t queue, bool on);
 
-  size_t port_count_;
   std::unique_ptr<Port[]> ports_;
+  Reserved<Queue> queues_;  // by (port, queue); zero until it was paused
   Deadlines deadlines_;
 };
 

@@ -3,29 +3,30 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <utility>
 
 #include "net/assert.h"
 
 namespace eddy {
 
 NeighborTable::NeighborTable(size_t capacity, size_t ports)
-    : entries_(capacity), slots_(std::bit_ceil(capacity * 2), kEmpty), learned_(ports) {
-  ASSERT(capacity > 0 && capacity < kEmpty);
-  for (size_t i = capacity; i-- > 0;) free_.push_back(static_cast<uint16_t>(i));
+    : entries_(capacity), slots_(std::bit_ceil(capacity * 2)), learned_(ports) {
+  ASSERT(capacity > 0 && capacity < kNone);
 }
 
 Neighbor* NeighborTable::insert(PortId port, const IpAddress& address) {
-  if (free_.empty()) return nullptr;
+  if (full()) return nullptr;
   const size_t slot = slot_of(port, address);
   ASSERT(slots_[slot] == kEmpty);
-  const uint16_t index = free_.back();
-  free_.pop_back();
-  slots_[slot] = index;
-  entries_[index] = Neighbor{};
-  entries_[index].address = address;
-  entries_[index].port = port;
+  const auto index = free_ != kNone ? free_ : static_cast<uint16_t>(used_++);
+  Neighbor& entry = entries_[index];
+  if (index == free_) free_ = entry.next_free;
+  slots_[slot] = static_cast<uint16_t>(index + 1);
+  entry = Neighbor{};
+  entry.address = address;
+  entry.port = port;
   ++learned_[port.index()];
-  return &entries_[index];
+  return &entry;
 }
 
 void NeighborTable::keep(Neighbor& neighbor, bool kept) {
@@ -41,7 +42,7 @@ PortId NeighborTable::most_learned() const {
 Neighbor* NeighborTable::least_missed(PortId port, NeighborState limit) {
   const auto missed = [](const Neighbor& n) { return std::tuple(n.state, n.wanted, n.changed_at); };
   Neighbor* least = nullptr;
-  for (Neighbor& each : entries_) {
+  for (Neighbor& each : entries()) {
     if (each.state == NeighborState::free || each.port != port) continue;
     if (each.kept || each.state > limit) continue;
     if (least == nullptr || missed(each) < missed(*least)) least = &each;
@@ -54,12 +55,12 @@ void NeighborTable::erase(Neighbor* neighbor) {
   ASSERT(neighbor->waiting.empty());
   const size_t mask = slots_.size() - 1;
   size_t gap = slot_of(neighbor->port, neighbor->address);
-  free_.push_back(slots_[gap]);
+  neighbor->next_free = std::exchange(free_, static_cast<uint16_t>(slots_[gap] - 1));
   if (!neighbor->kept) --learned_[neighbor->port.index()];
   neighbor->state = NeighborState::free;
   slots_[gap] = kEmpty;
   for (size_t next = (gap + 1) & mask; slots_[next] != kEmpty; next = (next + 1) & mask) {
-    const Neighbor& moved = entries_[slots_[next]];
+    const Neighbor& moved = entries_[slots_[next] - 1u];
     const size_t home = home_of(moved.port, words_of(moved.address));
     if (((next - home) & mask) < ((next - gap) & mask)) continue;
     slots_[gap] = slots_[next];
@@ -71,7 +72,7 @@ void NeighborTable::erase(Neighbor* neighbor) {
 size_t NeighborTable::slot_of(PortId port, const IpAddress& address) const {
   size_t slot = home_of(port, words_of(address));
   while (slots_[slot] != kEmpty) {
-    const Neighbor& there = entries_[slots_[slot]];
+    const Neighbor& there = entries_[slots_[slot] - 1u];
     if (there.address == address && there.port == port) break;
     slot = (slot + 1) & (slots_.size() - 1);
   }

@@ -16,6 +16,7 @@
 #include "lb/packet_fifo.h"
 #include "net/addresses.h"
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -42,6 +43,7 @@ struct Neighbor {
   uint8_t requests = 0;        // sent in the current attempt
   bool wanted = false;         // packets went to it since it was last asked or confirmed
   bool kept = false;           // configured: never forgotten while its port is up
+  uint16_t next_free = 0;      // of the table
   Instant changed_at;          // last answer; before there was one: first question
   uint64_t configured_by = 0;  // generation of the last snapshot that names it
   int64_t held = 0;            // octets that wait, in whole cells
@@ -59,9 +61,9 @@ class NeighborTable {
   using Words = std::array<uint64_t, 2>;
   Neighbor* find(PortId port, const Words& words) {
     for (size_t slot = home_of(port, words);; slot = (slot + 1) & (slots_.size() - 1)) {
-      const uint16_t index = slots_[slot];
-      if (index == kEmpty) return nullptr;
-      Neighbor& there = entries_[index];
+      const uint16_t number = slots_[slot];
+      if (number == kEmpty) return nullptr;
+      Neighbor& there = entries_[number - 1u];
       const Words its = words_of(there.address);
       if (((its[0] ^ words[0]) | (its[1] ^ words[1])) == 0 && there.port == port) return &there;
     }
@@ -69,7 +71,7 @@ class NeighborTable {
   // A free entry under this key, or null when the table is full. The key must not exist.
   Neighbor* insert(PortId port, const IpAddress& address);
   void erase(Neighbor* neighbor);  // waiting packets must be gone
-  bool full() const { return free_.empty(); }
+  bool full() const { return free_ == kNone && used_ == entries_.size(); }
   // Entries of the port that are not kept.
   size_t learned(PortId port) const { return learned_[port.index()]; }
   PortId most_learned() const;  // the port with most of them
@@ -77,8 +79,9 @@ class NeighborTable {
   // The entry of the port to do without: not kept, the one whose state is missed least, not wanted
   // rather than wanted, changed longest ago. None above `limit`.
   Neighbor* least_missed(PortId port, NeighborState limit);
-  std::span<Neighbor> entries() { return entries_; }
-  std::span<const Neighbor> entries() const { return entries_; }
+  // All that were ever in use.
+  std::span<Neighbor> entries() { return {entries_.data(), used_}; }
+  std::span<const Neighbor> entries() const { return {entries_.begin(), used_}; }
 
  private:
   static Words words_of(const IpAddress& address) {
@@ -94,10 +97,12 @@ class NeighborTable {
   size_t slot_of(PortId port,
                  const IpAddress& address) const;  // the key's slot, or the empty one it would take
 
-  static constexpr uint16_t kEmpty = 0xffff;
-  std::vector<Neighbor> entries_;
-  std::vector<uint16_t> free_;
-  std::vector<uint16_t> slots_;    // open addressing, power of two, at most half full
+  static constexpr uint16_t kNone = 0xffff;
+  static constexpr uint16_t kEmpty = 0;
+  Reserved<Neighbor> entries_;
+  size_t used_ = 0;                // of entries_; those behind have never been written
+  uint16_t free_ = kNone;          // of those in front, by Neighbor::next_free
+  Reserved<uint16_t> slots_;       // entry + 1; open addressing, power of two, at most half full
   std::vector<uint16_t> learned_;  // by port
 };
 

@@ -11,9 +11,9 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
-#include <vector>
 
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/rebase.h"
 #include "net/units.h"
 
@@ -51,7 +51,7 @@ class ToldPorts {
 
   static Place& place_of(Bucket& bucket, const ToldWarning& warning);
 
-  std::vector<Bucket> buckets_;  // a power of two
+  Reserved<Bucket> buckets_;  // a power of two
 };
 
 }  // namespace eddy

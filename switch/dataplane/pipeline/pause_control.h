@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/packet.h"
 #include "net/rebase.h"
 #include "pfc/pause_receiver.h"
@@ -75,7 +75,7 @@ class PauseControl {
   PathWarnings& warnings_;
   pfc::PauseReceiver receiver_;
   pfc::Watchdog watchdog_;
-  std::vector<Traffic> counted_;  // of queues in a storm, by port and queue: what is in counters
+  Reserved<Traffic> counted_;  // of queues in a storm, by port and queue: what is in counters
 };
 
 }  // namespace eddy

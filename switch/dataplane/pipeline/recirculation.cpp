@@ -1,6 +1,7 @@
 #include "switch/dataplane/pipeline/recirculation.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "net/assert.h"
@@ -51,10 +52,7 @@ Recirculation::Recirculation(ShardContext& context, const Services& services, si
       port_octets_(ports),
       limits_(ports * kPriorities),
       places_(kTrips),
-      buckets_(kBuckets, kNone) {
-  for (size_t i = 0; i < kTrips; ++i)
-    places_[i].next = i + 1 < kTrips ? static_cast<TripIndex>(i + 1) : kNone;
-}
+      buckets_(kBuckets, kNone) {}
 
 bool Recirculation::has_room(const Packet& packet) const {
   return octets_ + packet.wire_len <= plan_.most_octets &&
@@ -64,7 +62,7 @@ bool Recirculation::has_room(const Packet& packet) const {
 uint32_t Recirculation::rounds_left(const Packet& packet, Instant now) {
   const bool inside = find(packet) != kNone;
   if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return 0;
-  if (!inside && (free_ == kNone || !has_room(packet))) return 0;
+  if (!inside && (free_place() == kNone || !has_room(packet))) return 0;
   if (!inside && context_.fires(FaultSite::loop_full)) return 0;
   const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
   if (plan_.config.limit == config::RoundLimit::most) return most;
@@ -90,10 +88,15 @@ uint32_t Recirculation::measured_limit(const Packet& packet, Instant now) const 
 }
 
 void Recirculation::enter(Packet* packet, const lb::Trip& trip) {
-  const TripIndex place = free_;
+  const TripIndex place = free_place();
   ASSERT(place != kNone);
   Occupant& occupant = places_[place];
-  free_ = occupant.next;
+  if (place == free_) {
+    free_ = occupant.next;
+  } else {
+    occupant = Occupant{};
+    ++used_;
+  }
   occupant.packet = packet;
   occupant.trip = trip;
   occupant.order = ++entered_;
@@ -145,8 +148,8 @@ void Recirculation::follow_timer() {
 
 void Recirculation::rebase(const Rebase& rebase) {
   rebase.shift(busy_until_);
-  for (Limit& limit : limits_) rebase.shift(limit.until);
-  for (Occupant& occupant : places_) rebase.shift(occupant.entered);
+  for (Limit& limit : limits_) rebase.shift_if_any(limit.until);
+  for (Occupant& occupant : std::span(places_.data(), used_)) rebase.shift(occupant.entered);
   ring_.for_each([&rebase](Round& round) { rebase.shift(round.due); });
   if (front_) rebase.shift(front_->due);
   follow_timer();
@@ -256,7 +259,7 @@ lb::WaitingRoom::Company Recirculation::join_loop(Packet* packet) {
   int64_t others = 0;
   for (TripIndex at = buckets_[bucket_of(packet->order_hash)]; at != kNone; at = places_[at].next)
     others += places_[at].packet->order_hash == packet->order_hash ? 1 : 0;
-  if (others > plan_.config.followers || free_ == kNone || !has_room(*packet) ||
+  if (others > plan_.config.followers || free_place() == kNone || !has_room(*packet) ||
       ring_.count() + 1 >= kRing) {
     context_.count(packet->ingress_port, PortCounter::rlb_forced_packets);
     return {.member = let_out(first)};
@@ -266,7 +269,7 @@ lb::WaitingRoom::Company Recirculation::join_loop(Packet* packet) {
   trip.spent = Duration{};
   trip.rounds = 1;
   if (leader.pinned != lb::kWait) trip.member = leader.pinned;
-  const TripIndex place = free_;
+  const TripIndex place = free_place();
   const lb::MemberIndex pinned = leader.pinned;
   enter(packet, trip);
   places_[place].behind = true;
@@ -375,9 +378,9 @@ void Recirculation::adopt(const Snapshot& now) {
       drop_all(static_cast<TripIndex>(place), DropReason::no_route);
   }
   release_all();
+  if (plan_.enabled) std::ranges::fill(limits_, Limit{});
   plan_ = RecirculationPlan::of(now);
   rounds_made_ = 0;
-  std::ranges::fill(limits_, Limit{});
 }
 
 }  // namespace eddy

@@ -25,6 +25,7 @@
 #include "lb/packet_fifo.h"
 #include "lb/waiting.h"
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/packet.h"
 #include "net/rebase.h"
 #include "pfc/predictor.h"
@@ -110,6 +111,11 @@ class Recirculation final : public lb::WaitingRoom {
     uint32_t rounds = 0;
   };
 
+  // The next occupant's; kNone: all are taken.
+  TripIndex free_place() const {
+    if (free_ != kNone) return free_;
+    return used_ < kTrips ? static_cast<TripIndex>(used_) : kNone;
+  }
   static size_t bucket_of(uint64_t flow) { return flow >> 20 & (kBuckets - 1); }
   TripIndex find(const Packet& packet) const;
   void begin_round(TripIndex place);
@@ -142,11 +148,12 @@ class Recirculation final : public lb::WaitingRoom {
   Instant busy_until_;  // the loop's line
   int64_t octets_ = 0;
   std::vector<int64_t> port_octets_;
-  std::vector<Limit> limits_;  // by (port, PG)
-  std::vector<Occupant> places_;
+  Reserved<Limit> limits_;  // by (port, PG)
+  Reserved<Occupant> places_;
+  size_t used_ = 0;                 // of places_; those behind have never been written
   std::vector<TripIndex> buckets_;  // occupants by flow
-  TripIndex free_ = 0;
-  uint64_t entered_ = 0;  // packets so far
+  TripIndex free_ = kNone;          // of those in front
+  uint64_t entered_ = 0;            // packets so far
   SpscRing<Round, kRing> ring_;
   std::optional<Round> front_;  // taken out, not due yet
   std::array<Packet*, kBurst> leaving_;

@@ -2,8 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <cstdlib>
-#include <type_traits>
 
 #include "net/assert.h"
 
@@ -27,16 +25,8 @@ std::string_view help_of(EventKind kind) {
   return kEventInfos[static_cast<size_t>(kind)].help;
 }
 
-static_assert(std::is_trivially_destructible_v<Event>);
-
-void EventRing::FreeSlots::operator()(Event* slots) const {
-  std::free(slots);
-}
-
 EventRing::EventRing(size_t capacity_power_of_two)
-    : slots_(static_cast<Event*>(std::malloc(capacity_power_of_two * sizeof(Event)))),
-      mask_(capacity_power_of_two - 1) {
-  ASSERT(slots_ != nullptr);
+    : slots_(capacity_power_of_two), mask_(capacity_power_of_two - 1) {
   ASSERT(std::has_single_bit(capacity_power_of_two));
 }
 

@@ -6,11 +6,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <string_view>
 
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/rebase.h"
 #include "net/units.h"
 
@@ -83,17 +82,14 @@ class EventRing {
       lost_.store(lost_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       return;
     }
-    new (&slots_[tail & mask_]) Event(event);
+    slots_[tail & mask_] = event;
     tail_.store(tail + 1, std::memory_order_release);
   }
   bool pop(Event& event);
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
-  struct FreeSlots {
-    void operator()(Event* slots) const;
-  };
-  std::unique_ptr<Event[], FreeSlots> slots_;
+  Reserved<Event> slots_;
   uint64_t mask_;
   std::atomic<uint64_t> lost_{0};
   alignas(64) std::atomic<uint64_t> head_{0};

@@ -21,6 +21,7 @@
 #include "net/deadlines.h"
 #include "net/fault_sites.h"
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/packet.h"
 #include "net/rebase.h"
 #include "net/units.h"
@@ -151,8 +152,8 @@ struct CommonState {
   std::vector<pfc::PoolUse> pool_use;  // by shard
   std::vector<StageUse> stage_use;     // by shard
   std::vector<EgressQueue> queues;
-  std::vector<LastStorm> last_storms;  // by port and queue
-  std::vector<PeerMac> peer_macs;      // by port
+  Reserved<LastStorm> last_storms;  // by port and queue
+  std::vector<PeerMac> peer_macs;   // by port
   PortFeeds feeds;
   std::vector<GivenTo> given;  // by shard
   std::vector<std::unique_ptr<Mailbox>>

@@ -9,18 +9,16 @@
 #include <rte_ring_elem.h>
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <type_traits>
+
+#include "net/memory/reserved.h"
 
 namespace eddy {
 
 namespace detail {
-struct FreeAligned {
-  void operator()(void* memory) const;
-};
-using RingMemory = std::unique_ptr<rte_ring, FreeAligned>;
-RingMemory make_spsc_ring(unsigned element_size, unsigned capacity);
+// What an rte_ring lies in, initialised.
+ReservedMemory make_spsc_ring(unsigned element_size, unsigned capacity);
 
 // rte_ring copies elements as integers, which to the compiler are other objects than T: it may read
 // a T before the copy has written it. Costs no instruction.
@@ -36,20 +34,22 @@ class SpscRing {
   static constexpr unsigned kElementSize = sizeof(T);  // NOLINT(bugprone-sizeof-expression)
 
  public:
-  SpscRing() : ring_(detail::make_spsc_ring(kElementSize, kCapacity)) {}
+  SpscRing()
+      : memory_(detail::make_spsc_ring(kElementSize, kCapacity)),
+        ring_(static_cast<rte_ring*>(memory_.data())) {}
 
   // False: full, nothing sent.
   [[nodiscard]] bool send(const T& item) { return send({&item, 1}) == 1; }
   // As many as fit; returns how many.
   [[nodiscard]] size_t send(std::span<const T> items) {
     detail::copied_as_other_type(items.data());
-    return rte_ring_sp_enqueue_burst_elem(ring_.get(), items.data(), kElementSize,
+    return rte_ring_sp_enqueue_burst_elem(ring_, items.data(), kElementSize,
                                           static_cast<unsigned>(items.size()), nullptr);
   }
   // Receives into `out`; returns how many.
   size_t receive(std::span<T> out) {
     const size_t received = rte_ring_sc_dequeue_burst_elem(
-        ring_.get(), out.data(), kElementSize, static_cast<unsigned>(out.size()), nullptr);
+        ring_, out.data(), kElementSize, static_cast<unsigned>(out.size()), nullptr);
     detail::copied_as_other_type(out.data());
     return received;
   }
@@ -59,8 +59,8 @@ class SpscRing {
     return __atomic_load_n(&ring_->prod.tail, __ATOMIC_RELAXED) == ring_->cons.tail;
   }
   // For the sender: so many fit in.
-  size_t room() const { return rte_ring_free_count(ring_.get()); }
-  size_t count() const { return rte_ring_count(ring_.get()); }
+  size_t room() const { return rte_ring_free_count(ring_); }
+  size_t count() const { return rte_ring_count(ring_); }
   // visit(T&) for all that is inside, which stays there in its order. While nobody sends or
   // receives.
   template <class Visit>
@@ -74,7 +74,8 @@ class SpscRing {
   }
 
  private:
-  detail::RingMemory ring_;
+  ReservedMemory memory_;
+  rte_ring* ring_;
 };
 
 }  // namespace eddy
