@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <vector>
+
+#include "lab/world/crew.h"
 
 namespace eddy::lab {
 namespace {
@@ -50,6 +53,24 @@ TEST(PacketPool, SettledItKnowsWhatIsInUseAndGoesOn) {
   EXPECT_EQ(world.used(), 100u);
   for (Packet* packet : taken) thread.put(packet);
   thread.settle();
+  EXPECT_EQ(world.used(), 0u);
+}
+
+// Packets go both ways, more one way than the other, while both borrow and give back.
+TEST(PacketPool, TwoThreadsBorrowAndGiveBackAtOnce) {
+  PacketPool world(200'000);
+  std::array<PacketPool, 2> pools{PacketPool(world), PacketPool(world)};
+  std::array<std::array<std::vector<Packet*>, 2>, 2> sent;  // by round, by thread
+  Crew crew(2);
+  crew.run([&](size_t me) {
+    for (size_t round = 0; round < 100; ++round) {
+      sent[round % 2][me] = take(pools[me], me == 0 ? 700 : 300);
+      crew.meet();
+      for (Packet* packet : sent[round % 2][1 - me]) pools[me].put(packet);
+      crew.meet();
+    }
+  });
+  for (PacketPool& pool : pools) pool.settle();
   EXPECT_EQ(world.used(), 0u);
 }
 
