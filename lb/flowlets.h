@@ -6,19 +6,20 @@
 // long enough. Mode `exact` ends it after `gap`. Mode `agebit` does what hardware does with one bit
 // of age for each entry, without scanning the table: an entry last used in epoch e = floor((t -
 // phase) / gap) is dead from epoch e + 2 on, so the silence that ends a flowlet lies between gap
-// and 2 gap. Stamps are epochs or picoseconds modulo 2^48. So an exact entry that was unused for
-// 281 s can look alive, and its flow then keeps an old path. Owner: one selector, at its shard.
-// Cost: a cache line for each packet; set_time() divides once a burst. Source: reference A.5.
+// and 2 gap: it is over when it was used before the epoch that came before this one. The entries
+// are words of FlowSlots: one that was silent for a multiple of 140 s can look alive, and its flow
+// then keeps an old path. Owner: one selector, at its shard; the words outlive it. Cost: a cache
+// line for each packet; set_time() divides once a burst. Source: reference A.5.
 #pragma once
-
-#include <rte_prefetch.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
-#include <vector>
+#include <utility>
 
+#include "lb/flow_slots.h"
 #include "lb/members.h"
 #include "net/packet.h"
 #include "net/rebase.h"
@@ -31,6 +32,7 @@ inline constexpr std::array<std::string_view, 2> kFlowletModeNames = {"agebit", 
 enum class SweepPhase : uint8_t { zero, swept };  // agebit: when an entry's epochs begin
 inline constexpr std::array<std::string_view, 2> kSweepPhaseNames = {"zero", "swept"};
 
+// A flowlet of a flow with a place of its own (lb/flow_table.h).
 // Bits 0-5: the member; 6-15: the path set (modulo 1,024) that drew it; above: the stamp of the
 // last use.
 class Flowlet {
@@ -56,11 +58,6 @@ class Flowlet {
 };
 static_assert(sizeof(Flowlet) == 8 && kMaxPaths == 64);
 
-// Of a flow whose entry another set's flow uses: the same for all its packets.
-inline MemberIndex by_hash(const Packet& packet, MemberMask live) {
-  return random_of(live, static_cast<uint32_t>(mix64(packet.order_hash)));
-}
-
 class FlowletTable {
  public:
   struct Plan {
@@ -69,108 +66,119 @@ class FlowletTable {
     SweepPhase phase = SweepPhase::zero;
     int64_t entries = 0;
   };
-  explicit FlowletTable(const Plan& plan)
+  // In `slots`, where they are as many; else in a table of its own.
+  explicit FlowletTable(const Plan& plan, std::shared_ptr<FlowSlots> slots = nullptr)
       : plan_(plan),
-        max_age_(plan.mode == FlowletMode::agebit ? 1 : static_cast<uint64_t>(plan.gap.ps())),
-        entries_(static_cast<uint32_t>(plan.entries)),
-        first_late_(entries_),
-        table_(entries_, Flowlet(0, kNoSet, ~max_age_ - 1)) {}  // too old at 0, also under a sweep
+        late_((plan.gap.ps()) / plan.entries),
+        later_(static_cast<uint64_t>(plan.gap.ps() % plan.entries)),
+        slots_(std::move(slots)) {
+    const auto entries = static_cast<size_t>(plan.entries);
+    if (slots_ == nullptr || slots_->count() != entries)
+      slots_ = std::make_shared<FlowSlots>(entries);
+  }
 
-  void prefetch(const Packet& packet) const { rte_prefetch0(&table_[index_of(packet)]); }
+  const std::shared_ptr<FlowSlots>& slots() const { return slots_; }
+  void prefetch(const Packet& packet) const { slots_->prefetch(packet); }
   // Before the first question at `now`.
   void set_time(Instant now) {
-    if (plan_.mode == FlowletMode::exact) {
-      stamp_ = static_cast<uint64_t>(now.ps());
-      return;
-    }
-    stamp_ = epoch_ + static_cast<uint64_t>((now - epoch_began_) / plan_.gap);
-    if (plan_.phase == SweepPhase::swept) sweep_to(now);
+    now_ = FlowSlot::time_of(now);
+    into_epoch_ = plan_.mode == FlowletMode::exact ? 0 : (now - epoch_began_).ps() % plan_.gap.ps();
+    bound_ = FlowSlot::bound_of(now - Duration::picoseconds(into_epoch_) - plan_.gap);
+    odd_ = is_swept() || is_between(0, bound_, now_);
   }
 
   // Epochs go on as they were: one of them began where the clock's zero comes to lie, or before.
   void rebase(const Rebase& rebase) {
     epoch_began_ = epoch_began_ - Duration::picoseconds(rebase.back().ps() % plan_.gap.ps());
-    epoch_ += static_cast<uint64_t>(rebase.back() / plan_.gap);
-    if (epoch_began_ > Instant() - plan_.gap) return;
-    epoch_began_ = epoch_began_ + plan_.gap;
-    ++epoch_;
+    if (epoch_began_ <= Instant() - plan_.gap) epoch_began_ = epoch_began_ + plan_.gap;
   }
 
   // Entries, and how many of [from, from + count) are flowlets that were not over at set_time().
-  size_t capacity() const { return entries_; }
+  size_t capacity() const { return slots_->count(); }
   size_t used(size_t from, size_t count) const {
     const size_t end = std::min(from + count, capacity());
     size_t used = 0;
-    for (size_t index = from; index < end; ++index) used += is_young(table_[index], index) ? 1 : 0;
+    for (size_t index = from; index < end; ++index)
+      used += is_young((*slots_)[index], index) ? 1 : 0;
     return used;
   }
 
-  size_t index_of(const Packet& packet) const { return place_of(packet, entries_); }
-  Flowlet operator[](size_t index) const { return table_[index]; }
+  size_t index_of(const Packet& packet) const { return slots_->index_of(packet); }
+  FlowSlot operator[](size_t index) const { return (*slots_)[index]; }
   // Not yet over.
-  bool is_young(Flowlet flowlet, size_t index) const {
-    return flowlet.age(stamp_of(index)) <= max_age_;
+  bool is_young(FlowSlot flowlet, size_t index) const {
+    return flowlet.used() && is_between(flowlet.word(), bound_of(index), now_);
   }
   void put(size_t index, MemberIndex member, uint16_t set) {
-    table_[index] = Flowlet(member, set, stamp_of(index));
+    (*slots_)[index] = FlowSlot(now_, set, member);
   }
-  void keep(size_t index) { table_[index].use(stamp_of(index)); }
+  void keep(size_t index) { (*slots_)[index].use(now_); }
 
-  // The same of a whole burst, with what it asks of the table in registers. kSwept: swept().
-  template <bool kSwept>
+  // The same of a whole burst, with what it asks of the table in registers. kOdd: odd().
+  template <bool kOdd>
   class Cursor {
    public:
     explicit Cursor(FlowletTable& table)
-        : table_(table.table_.data()),
-          max_age_(table.max_age_),
-          stamp_(table.stamp_),
-          first_late_(table.first_late_),
-          entries_(table.entries_) {}
-    size_t index_of(const Packet& packet) const { return place_of(packet, entries_); }
-    Flowlet operator[](size_t index) const { return table_[index]; }
-    bool is_young(Flowlet flowlet, size_t index) const {
-      return flowlet.age(stamp_of(index)) <= max_age_;
+        : table_(table),
+          slots_(table.slots_->data()),
+          bound_(table.bound_),
+          now_(table.now_),
+          entries_(static_cast<uint32_t>(table.slots_->count())) {}
+    size_t index_of(const Packet& packet) const {
+      return FlowSlots::index_of(packet.order_hash, entries_);
+    }
+    FlowSlot operator[](size_t index) const { return slots_[index]; }
+    bool is_young(FlowSlot flowlet, size_t index) const {
+      if constexpr (kOdd) return table_.is_young(flowlet, index);
+      return is_between(flowlet.word(), bound_, now_);
     }
     void put(size_t index, MemberIndex member, uint16_t set) const {
-      table_[index] = Flowlet(member, set, stamp_of(index));
+      slots_[index] = FlowSlot(now_, set, member);
     }
 
    private:
-    uint64_t stamp_of(size_t index) const {
-      return stamp_ - (kSwept && index >= first_late_ ? 1 : 0);
-    }
-    Flowlet* table_;
-    uint64_t max_age_;
-    uint64_t stamp_;
-    size_t first_late_;
+    const FlowletTable& table_;
+    FlowSlot* slots_;
+    uint64_t bound_;
+    uint64_t now_;
     uint32_t entries_;
   };
-  // Since set_time(): some entries are still in the epoch before.
-  bool swept() const { return first_late_ < entries_; }
+  // Since set_time(): the bound is not the same for all entries, or one that was never used would
+  // look young.
+  bool odd() const { return odd_; }
+  // Of what is over all was given before this, but for odd(); it changes once a gap.
+  Instant proof_bound(Instant now) const {
+    const Instant bound = now - Duration::picoseconds(into_epoch_) - plan_.gap;
+    if (plan_.mode == FlowletMode::agebit) return bound;
+    return Instant::at(plan_.gap * (now.since_zero() / plan_.gap));
+  }
 
  private:
-  static constexpr uint16_t kNoSet = 1'023;  // drew no entry of a fresh table
-
-  static size_t place_of(const Packet& packet, uint32_t entries) {
-    return scaled_to(static_cast<uint32_t>(packet.order_hash >> 32), entries);
+  bool is_swept() const {
+    return plan_.phase == SweepPhase::swept && plan_.mode == FlowletMode::agebit;
   }
-  uint64_t stamp_of(size_t index) const { return stamp_ - (index >= first_late_ ? 1 : 0); }
-  // Under a sweeping checker entry i is visited i * gap / entries late: from first_late_ on,
-  // entries are still in the epoch before.
-  void sweep_to(Instant now) {
-    const __int128 into_epoch = (now - epoch_began_).ps() % plan_.gap.ps();
-    const __int128 gap = plan_.gap.ps();
-    first_late_ = static_cast<size_t>(((into_epoch + 1) * entries_ + gap - 1) / gap);
+  static bool is_between(uint64_t word, uint64_t bound, uint64_t now) {
+    return word - bound <= ((now - bound) | FlowSlot::kLowBits);
+  }
+  // Under a sweeping checker entry i is visited i * gap / entries late: its epochs begin by so much
+  // later.
+  uint64_t bound_of(size_t index) const {
+    if (!is_swept()) return bound_;
+    const int64_t phase = static_cast<int64_t>(index) * late_ +
+                          static_cast<int64_t>(index * later_ / slots_->count());
+    const int64_t began = phase > into_epoch_ ? phase - plan_.gap.ps() : phase;
+    return bound_ + (static_cast<uint64_t>(began) << FlowSlot::kTimeShift);
   }
 
   Plan plan_;
-  uint64_t max_age_;    // in stamps
-  uint64_t stamp_ = 0;  // of this burst
-  uint64_t epoch_ = 0;  // agebit: that began at epoch_began_
-  Instant epoch_began_;
-  uint32_t entries_;
-  size_t first_late_;
-  std::vector<Flowlet> table_;
+  int64_t late_;    // gap / entries, and
+  uint64_t later_;  // what is left over
+  std::shared_ptr<FlowSlots> slots_;
+  uint64_t now_ = 0;    // of this burst, as words have it
+  uint64_t bound_ = 0;  // what was used before is over
+  bool odd_ = false;
+  int64_t into_epoch_ = 0;  // agebit: since it began
+  Instant epoch_began_;     // one of them
 };
 
 }  // namespace eddy::lb

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "lb/flow_paths.h"
+#include "lb/flow_slots.h"
 #include "lb/path_set.h"
 #include "lb/path_table.h"
 #include "lb/waiting.h"
@@ -58,7 +59,8 @@ static_assert(sizeof(PortSignals) == 64);
 struct PathAids {
   const WarningTable* warnings = nullptr;
   const PathTable* paths = nullptr;
-  FlowPaths* flows = nullptr;   // that RLB's order guard watches
+  FlowPaths* flows = nullptr;   // that RLB's order guard watches, each by itself
+  FlowSlots* slots = nullptr;   // or by slots
   WaitingRoom* loop = nullptr;  // in which packets go round
 };
 
@@ -109,6 +111,7 @@ class PathView {
   // What was measured of the paths; null: nothing is.
   const PathTable* paths() const { return aids_.paths; }
   FlowPaths* flows() const { return aids_.flows; }
+  FlowSlots* slots() const { return aids_.slots; }
   WaitingRoom* loop() const { return aids_.loop; }
   // Which of a burst went to the loop instead of getting a member, as a mask.
   void report_away(size_t index) const { away_ |= uint64_t{1} << index; }
@@ -124,7 +127,9 @@ class PathView {
   // What a wrapper did to a packet, other than nothing. Once a commit().
   void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
   uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
-  void report(GuardEvent event) const { ++guarded_[static_cast<size_t>(event)]; }
+  void report(GuardEvent event, uint32_t times = 1) const {
+    guarded_[static_cast<size_t>(event)] += times;
+  }
   uint32_t guarded(GuardEvent event) const { return guarded_[static_cast<size_t>(event)]; }
 
  private:

@@ -18,10 +18,12 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
 
 #include "lb/buckets.h"
+#include "lb/flow_slots.h"
 #include "lb/flow_stage.h"
 #include "lb/path_set.h"
 #include "lb/path_view.h"
@@ -51,6 +53,8 @@ class Selector {
   virtual void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) = 0;
   // Asks about the places [from, from + count), both multiples of 4. For reports.
   virtual FlowTableUse flow_table(Instant now, size_t from, size_t count) = 0;
+  // Where the scheme keeps its flowlets; null: it keeps none there.
+  virtual std::shared_ptr<FlowSlots> flow_slots() { return nullptr; }
   // What of it speaks to other switches, and lives as long; null: nothing does.
   virtual PathAgent* agent() { return nullptr; }
   // A stage of the scheme's own for the place (lb/flow_stage.h); null: it has none there.

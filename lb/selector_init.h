@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "lb/dre.h"
+#include "lb/flow_slots.h"
 #include "lb/parameters.h"
 #include "lb/path_set.h"
 #include "net/ids.h"
@@ -37,6 +39,7 @@ struct SelectorInit {
   std::span<const PortLine> lines;         // by port
   Dre dre{Dre::Parameters{}};              // what PortSignals' register means
   bool control_by_scheme = false;          // RoCE ACK, NAK and CNP; else by ECMP
+  std::shared_ptr<FlowSlots> slots;        // for a scheme that keeps as many; null: none are lent
 };
 
 // Which packets to another leaf the source leaf gives a shim (net/shim.h), for what it measures.

@@ -39,6 +39,10 @@ class WaitingRoom {
 
   virtual ~WaitingRoom() = default;
   bool occupied() const { return occupants_ != 0; }
+  // No packet of its flow is inside, for sure, or it would be there since the room was empty last.
+  bool is_strange(const Packet& packet) const {
+    return occupants_ == 0 || (flows_ & bit_of(packet)) == 0;
+  }
   // What a round that begins now takes.
   virtual Duration round(Instant now) const = 0;
   // Rounds that a packet of this ingress port and PG may make in all; 0: there is no room for it.
@@ -48,7 +52,16 @@ class WaitingRoom {
   virtual Company join(Packet* packet) = 0;
 
  protected:
+  // One more packet inside.
+  void count_in(const Packet& packet) {
+    flows_ = (occupants_ == 0 ? 0 : flows_) | bit_of(packet);
+    ++occupants_;
+  }
   uint32_t occupants_ = 0;  // packets inside
+
+ private:
+  static uint64_t bit_of(const Packet& packet) { return uint64_t{1} << (packet.order_hash & 63); }
+  uint64_t flows_ = 0;  // one of 64 bits for each that came in since the room was empty
 };
 
 // What limits the rounds of a packet (N_rc): `queue` of its ingress PG grows by `slope` octets a

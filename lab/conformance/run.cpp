@@ -54,7 +54,8 @@ class Run {
   Run(lb::Selector& selector, const RunPlan& plan)
       : selector_(selector),
         plan_(plan),
-        world_({.warned = plan.warned, .watched = plan.watched, .settled = plan.loop}),
+        world_({.warned = plan.warned, .watched = plan.watched, .settled = plan.loop},
+               selector.flow_slots()),
         loop_(*this) {
     result_.octets.reserve(size_t{1} << 20);
   }
@@ -183,7 +184,7 @@ void Loop::enter(Packet* packet, const lb::Trip& trip) {
     place.leader = Framed::of(*packet);
     place.rounds = 1;
     place.behind = 0;
-    ++occupants_;
+    count_in(*packet);
     return;
   }
 }

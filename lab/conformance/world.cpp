@@ -20,8 +20,12 @@ Paths six_sets() {
   return Paths(std::move(sets));
 }
 
-World::World(const Plan& plan)
-    : paths_(six_sets()), warnings_(paths_.sets(), kMaxPorts), flows_(256), plan_(plan) {}
+World::World(const Plan& plan, std::shared_ptr<lb::FlowSlots> slots)
+    : paths_(six_sets()),
+      warnings_(paths_.sets(), kMaxPorts),
+      flows_(256),
+      slots_(slots != nullptr ? std::move(slots) : std::make_shared<lb::FlowSlots>(256)),
+      plan_(plan) {}
 
 void World::next(Burst& burst, bool with_deaths) {
   const bool pauses = random_.below(4) == 0;
@@ -94,6 +98,7 @@ lb::PathView World::view(lb::WaitingRoom* loop) {
   return paths_.view_with(now(), {.warnings = &warnings_,
                                   .paths = &paths_.measured(),
                                   .flows = plan_.watched ? &flows_ : nullptr,
+                                  .slots = plan_.watched ? slots_.get() : nullptr,
                                   .loop = loop});
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "lab/conformance/burst.h"
 #include "lab/conformance/paths.h"
@@ -23,7 +24,8 @@ class World {
     bool watched = false;  // there is a table of flows for RLB's order guard
     bool settled = false;  // all packets of a flow have one path set, as those of a loop must have
   };
-  explicit World(const Plan& plan);
+  // `slots`: the selector's, if it has some, as in a switch.
+  explicit World(const Plan& plan, std::shared_ptr<lb::FlowSlots> slots = nullptr);
 
   // Time passes, the world changes, and packets of random flows come. With deaths: of members.
   void next(Burst& burst, bool with_deaths = true);
@@ -43,6 +45,7 @@ class World {
   lb::test::Paths paths_;
   lb::WarningTable warnings_;
   lb::FlowPaths flows_;
+  std::shared_ptr<lb::FlowSlots> slots_;
   Plan plan_;
   RandomStream random_{kSeed, 0, 0};
   Instant now_ = Instant::at(Duration::milliseconds(1));

@@ -9,7 +9,7 @@ using config::GuardMode;
 using config::GuardScope;
 
 // A path that other paths' ends and returns leave alone.
-MemberIndex by_hash(const Packet& packet, const PathSet& paths, MemberMask live) {
+MemberIndex by_hash_of_all(const Packet& packet, const PathSet& paths, MemberMask live) {
   const uint64_t hash = mix64(packet.order_hash);
   const auto member =
       static_cast<MemberIndex>(scaled_to(static_cast<uint32_t>(hash >> 32), paths.count));
@@ -18,14 +18,71 @@ MemberIndex by_hash(const Packet& packet, const PathSet& paths, MemberMask live)
 
 }  // namespace
 
-OrderGuard::OrderGuard(const config::GuardConfig& config, config::Granularity granularity)
+OrderGuard::OrderGuard(const config::GuardConfig& config, config::Granularity granularity,
+                       size_t sets)
     : config_(config), keeps_units_(granularity == config::Granularity::unit) {
   const bool pins = config.mode == GuardMode::paced || config.mode == GuardMode::strict;
   const GuardScope scope =
       config.scope.value_or(config.mode == GuardMode::strict ? GuardScope::all : GuardScope::moves);
   watches_ = pins || keeps_units_;
   always_ = pins && scope == GuardScope::all;
+  by_slots_ = always_ && config.mode == GuardMode::strict && !keeps_units_;
+  if (by_slots_) proofs_.drained.resize(sets);
   memory_ = config.mode == GuardMode::strict ? config.age : config.pause;
+}
+
+bool OrderGuard::guards_slots(const config::RlbConfig& rlb) {
+  return rlb.enabled() && OrderGuard(rlb.guard, rlb.granularity).by_slots_;
+}
+
+// Once a burst.
+void OrderGuard::look_at_slots(const PathView& view) {
+  proofs_.now = FlowSlot::time_of(view.now());
+  proofs_.age = memory_;
+  const bool told_apart = view.paths() != nullptr && view.set_count() <= kMostSets;
+  proofs_.queues = told_apart ? view.paths()->parameters().measured_queues : uint8_t{0};
+  if (slots_->doubted()) [[unlikely]] {
+    slots_->trust();
+    doubtful_till_ = view.now() + memory_;
+  }
+  proofs_.doubtful = view.now() < doubtful_till_;
+}
+
+// Of a slot that is another set's, or many sets', nothing moves before its last packet is too old
+// or, if it is the other's alone, proven to have arrived.
+FlowTrace OrderGuard::trace_slot(const PathView& view, const Packet& packet, uint16_t set,
+                                 MemberIndex base) const {
+  FlowSlot& slot = slots_->of(packet);
+  FlowTrace trace{.member = base, .base = base, .slot = &slot, .was = slot};
+  if (!slot.used()) return trace;
+  const MemberMask live = view.live(set);
+  const bool over = slot.idle(proofs_.now) > memory_;
+  if (slot.drawn_by(set) && !slot.has_many_sets()) {
+    trace.known = true;
+    trace.member = slot.member();
+    trace.dead = !contains(live, slot.member());
+    return trace;
+  }
+  if (over || (!slot.mixed() && proofs_.queues != 0 && proofs_.is_proven(view, slot, slot.set())))
+    return trace;
+  trace.pinned = true;
+  trace.member = contains(live, slot.member()) ? slot.member() : by_hash(packet, live);
+  return trace;
+}
+
+void OrderGuard::note_slot(const PathView& view, const Packet& packet, uint16_t set,
+                           const FlowTrace& trace, MemberIndex member) {
+  if (trace.known && member != trace.member) {
+    const bool forced = trace.dead && !has_arrived(view, packet, set, trace);
+    view.report(forced ? GuardEvent::forced : GuardEvent::moved);
+  }
+  if (trace.pinned) {
+    *trace.slot = trace.was.shared(proofs_.now);
+    return;
+  }
+  const bool still_mixed =
+      trace.known && trace.was.mixed() && trace.was.idle(proofs_.now) <= memory_;
+  *trace.slot = FlowSlot(proofs_.now, set, member, still_mixed || !proves(packet.queue));
 }
 
 // A flow that is not known may have sent until the watch began, or while it had no place.
@@ -35,7 +92,7 @@ FlowTrace OrderGuard::unknown(const PathView& view, const Packet& packet, uint16
   FlowPath* const room = entry == nullptr ? view.flows()->room(packet.order_hash, over) : nullptr;
   const bool placeless = entry == nullptr && room == nullptr;
   const bool hashed = always_ && (placeless || placeless_till_ != Instant{});
-  const MemberIndex member = hashed ? by_hash(packet, view.set(set), view.live(set)) : base;
+  const MemberIndex member = hashed ? by_hash_of_all(packet, view.set(set), view.live(set)) : base;
   return {.entry = entry,
           .room = room,
           .last = always_ ? placeless_till_ : std::max(awake_since_, placeless_till_),
@@ -59,6 +116,9 @@ bool OrderGuard::has_arrived(const PathView& view, const Packet& packet, uint16_
   if (!trace.known && trace.last == Instant{}) return true;
   if (idle(trace, view.now()) > memory_) return true;
   if (view.paths() == nullptr) return false;
+  if (trace.slot != nullptr)
+    return trace.known && !trace.was.mixed() && proves(packet.queue) &&
+           proofs_.is_proven(view, trace.was, set);
   const Instant arrived = view.paths()->arrived_before(set, trace.member, packet.queue);
   if (trace.known) return is_proven(*trace.entry, arrived);
   return arrived != Instant{} && arrived > trace.last;
@@ -68,6 +128,7 @@ void OrderGuard::rebase(const Rebase& rebase) {
   rebase.shift(awake_until_);
   rebase.shift(awake_since_);
   rebase.shift_if_any(placeless_till_);
+  rebase.shift(doubtful_till_);
 }
 
 // What it says no longer matters: nothing of the flow can be on the way.
@@ -81,6 +142,7 @@ bool OrderGuard::is_over(const PathView& view, const FlowPath& path) const {
 
 void OrderGuard::note(const PathView& view, const Packet& packet, uint16_t set,
                       const FlowTrace& trace, MemberIndex base, MemberIndex member) {
+  if (trace.slot != nullptr) return note_slot(view, packet, set, trace, member);
   if (trace.placeless()) {
     placeless_till_ = view.now();
     return view.report(GuardEvent::placeless);

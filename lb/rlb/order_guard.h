@@ -8,19 +8,26 @@
 // The scopes differ in whose changes are guarded. `moves`: only those that RLB makes. Flows are
 // then watched only while something is warned and for a while after; of a flow that is seen for the
 // first time it is assumed that its last packet came just before the watch began. `all`: those that
-// the scheme makes, too, and flows are watched always. A flow for which the table has no place
-// stays on the scheme's path (`moves`) or on the one that its hash picks (`all`). A path that is
-// down is left by force.
-// Owner: the selector; flows are in PathView::flows(). Bounds: no memory of its own. Cost: a load
-// and a branch while nothing is watched, else a line for each packet. Source: reference B.10, B.11;
-// architecture, section 11; docs/adr/0009.
+// the scheme makes, too, and flows are watched always. A path that
+// is down is left by force.
+// Two tables. Where every packet is guarded for its own sake (`strict`, scope `all`, by packet),
+// flows are in PathView::slots(), the words of lb/flow_slots.h: flows of a slot are one flow here,
+// and a slot that is mixed moves only when it has been silent for the age. Else they are in
+// PathView::flows(), each with a place; one that finds none stays on the scheme's path (`moves`) or
+// on the one that its hash picks (`all`).
+// Owner: the selector. Bounds: no memory of its own. Cost: a load and a branch while nothing is
+// watched, else a line for each packet. Source: reference B.10, B.11; architecture, section 11;
+// docs/adr/0009, docs/adr/0031.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "config/rlb.h"
 #include "lb/flow_paths.h"
+#include "lb/flow_slots.h"
 #include "lb/members.h"
 #include "lb/path_view.h"
 #include "net/packet.h"
@@ -38,12 +45,53 @@ struct FlowTrace {
   MemberIndex member = 0;     // the path that they took
   MemberIndex base = 0;       // what the scheme wanted for the last one
 
-  bool placeless() const { return entry == nullptr && room == nullptr; }
+  // Of a slot: where it is, and what it said before the packet.
+  FlowSlot* slot = nullptr;
+  FlowSlot was;
+  bool pinned = false;  // to `member`: more than this flow may be on the way
+
+  bool placeless() const { return slot == nullptr && entry == nullptr && room == nullptr; }
+  bool stays() const { return pinned || placeless(); }
+};
+
+// Which flows of slots are proven to have arrived; what a scheme that guards its flowlets by the
+// burst asks of most packets.
+struct SlotProofs {
+  // By path set: members whose packets up to `until` are proven to have arrived. What is not here
+  // may be proven yet; who finds out says so here.
+  std::vector<MemberMask> drained;
+  Instant until;
+  uint8_t queues = 0;     // of which anything is proven, as a mask
+  bool doubtful = false;  // slots may say less than there is
+  bool all_heed = false;  // warnings, whichever flow it is
+  uint64_t now = 0;       // as slots have it
+  Duration age;           // longer than this nothing is on the way
+
+  // From now on it is asked of what was given before `bound`.
+  void begin(Instant bound) {
+    if (bound == until) [[likely]]
+      return;
+    until = bound;
+    std::ranges::fill(drained, 0);
+  }
+  // Of a slot that is not mixed.
+  bool is_proven(const PathView& view, FlowSlot slot, uint16_t set) {
+    const Instant arrived = view.paths()->arrived_before(set, slot.member());
+    if (doubtful || arrived == Instant{} || view.now() - arrived >= FlowSlot::kHorizon)
+      return false;
+    if (FlowSlot::is_step_before(until, arrived)) drained[set] |= bit_of(slot.member());
+    return slot.ends_before(arrived);
+  }
+  // Or nothing can be on the way any more.
+  [[gnu::noinline]] bool is_free(const PathView& view, FlowSlot slot, uint16_t set) {
+    return slot.idle(now) > age || is_proven(view, slot, set);
+  }
 };
 
 class OrderGuard {
  public:
-  OrderGuard(const config::GuardConfig& config, config::Granularity granularity);
+  // `sets`: of paths, as many as views have.
+  OrderGuard(const config::GuardConfig& config, config::Granularity granularity, size_t sets = 0);
 
   // Before each burst. True: flows are watched, or paths are warned.
   bool wake(const PathView& view) {
@@ -51,40 +99,49 @@ class OrderGuard {
     if (!warned_ && !always_ && view.now() >= awake_until_) [[likely]]
       return awake_ = false;
     stay_awake(view);
-    brief_ = always_ && !keeps_units_ && view.flows() != nullptr && view.paths() != nullptr &&
-             config_.mode == config::GuardMode::strict;
+    slots_ = by_slots_ ? view.slots() : nullptr;
+    if (slots_ != nullptr) look_at_slots(view);
     return true;
   }
   void rebase(const Rebase& rebase);
   bool awake() const { return awake_; }
   bool warned() const { return warned_; }  // some path was, before the burst
-  bool watches(const PathView& view) const { return watches_ && view.flows() != nullptr; }
+  bool watches(const PathView& view) const {
+    return watches_ && (slots_ != nullptr || view.flows() != nullptr);
+  }
+  void prefetch(const PathView& view, std::span<Packet* const> burst) const {
+    for (const Packet* packet : burst)
+      slots_ != nullptr ? slots_->prefetch(*packet) : view.flows()->prefetch(packet->order_hash);
+  }
 
-  // All that is asked of a flow that is known and off warned paths is whether its old path is
-  // proven drained.
-  bool is_brief() const { return brief_; }
-  // Then: the flow's entry if the packet may follow the scheme. Null: more is to be asked.
-  FlowPath* entry_if_free(const PathView& view, const Packet& packet, uint16_t set,
-                          MemberIndex base) const {
-    FlowPath* entry = view.flows()->find(packet.order_hash);
-    if (entry == nullptr || !entry->of(set)) [[unlikely]]
+  // Flows are in slots: all that is asked of one that is known and off warned paths is whether its
+  // old path is proven drained.
+  bool is_brief() const { return slots_ != nullptr; }
+  SlotProofs& proofs() { return proofs_; }
+  // Then: the flow's slot if the packet may follow the scheme. Null: more is to be asked.
+  FlowSlot* slot_if_free(const PathView& view, const Packet& packet, uint16_t set,
+                         MemberIndex base) const {
+    FlowSlot& slot = slots_->of(packet);
+    if (!slot.used() || !slot.is_plain(set) || !proves(packet.queue)) [[unlikely]]
       return nullptr;
     if (warned_ && contains(view.warnings()->warned(set, packet.queue), base)) return nullptr;
-    const MemberIndex member = entry->member();
-    if (member == base) return entry;
-    const Instant arrived = view.paths()->arrived_before(set, member, packet.queue);
-    return is_proven(*entry, arrived) ? entry : nullptr;
+    if (slot.member() == base) return &slot;
+    return proofs_.is_proven(view, slot, set) ? &slot : nullptr;
   }
-  // And it went to `member`.
-  void note_free(const PathView& view, const Packet& packet, uint16_t set, FlowPath* entry,
-                 MemberIndex base, MemberIndex member) const {
-    if (member != entry->member()) view.report(GuardEvent::moved);
-    *entry = FlowPath(set, member, base, view.now(), is_measured(view, packet.queue));
+  // And it went to `member` from `old`.
+  void note_free(const PathView& view, uint16_t set, FlowSlot* slot, MemberIndex old,
+                 MemberIndex member) const {
+    if (member != old) view.report(GuardEvent::moved);
+    *slot = FlowSlot(proofs_.now, set, member);
   }
+
+  // Whether flows are in slots, where there are some, or each by itself.
+  static bool guards_slots(const config::RlbConfig& rlb);
 
   // What is known of the packet's flow; `base`: what the scheme proposes.
   FlowTrace trace(const PathView& view, const Packet& packet, uint16_t set,
                   MemberIndex base) const {
+    if (slots_ != nullptr) return trace_slot(view, packet, set, base);
     FlowPath* entry = view.flows()->find(packet.order_hash);
     const bool tells = entry != nullptr && (always_ || !entry->ends_before(awake_since_));
     if (!tells) [[unlikely]]
@@ -106,7 +163,7 @@ class OrderGuard {
   // The packet stays on trace.member, whatever else there is.
   bool holds(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
              MemberIndex base) const {
-    if (trace.placeless()) return true;
+    if (trace.stays()) return true;
     if (config_.mode != config::GuardMode::strict || is_free(trace, base)) return false;
     return !has_arrived(view, packet, set, trace);
   }
@@ -121,12 +178,20 @@ class OrderGuard {
             MemberIndex base, MemberIndex member);
 
  private:
+  static constexpr size_t kMostSets = FlowSlot::kSetTags;  // that slots tell apart
+
   void stay_awake(const PathView& view) {
     if (!awake_) awake_since_ = view.now();
     awake_ = true;
     awake_since_ = std::max(awake_since_, view.now() - FlowPath::kHorizon / 2);
     if (warned_) awake_until_ = std::max(awake_until_, view.now() + config_.linger);
   }
+  void look_at_slots(const PathView& view);
+  FlowTrace trace_slot(const PathView& view, const Packet& packet, uint16_t set,
+                       MemberIndex base) const;
+  void note_slot(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
+                 MemberIndex member);
+  bool proves(QueueId queue) const { return (proofs_.queues >> queue.index() & 1) != 0; }
   // Of a flow that has no entry, or one that is too old to tell.
   FlowTrace unknown(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
                     FlowPath* entry) const;
@@ -146,21 +211,25 @@ class OrderGuard {
   bool is_over(const PathView& view, const FlowPath& path) const;
   bool has_arrived(const PathView& view, const Packet& packet, uint16_t set,
                    const FlowTrace& trace) const;
-  static Duration idle(const FlowTrace& trace, Instant now) {
-    return trace.known ? trace.entry->idle(now) : now - trace.last;
+  Duration idle(const FlowTrace& trace, Instant now) const {
+    if (!trace.known) return now - trace.last;
+    return trace.slot != nullptr ? trace.was.idle(proofs_.now) : trace.entry->idle(now);
   }
 
   config::GuardConfig config_;
   bool keeps_units_;
   bool watches_;     // a packet's path depends on its flow's earlier packets
   bool always_;      // also while nothing is warned
+  bool by_slots_;    // where there are some
   Duration memory_;  // of a flow that pauses
   bool awake_ = false;
   bool warned_ = false;
-  bool brief_ = false;
-  Instant awake_until_;     // whatever is warned
-  Instant awake_since_;     // entries that are older say nothing
-  Instant placeless_till_;  // a flow without a place was sent last
+  FlowSlots* slots_ = nullptr;
+  mutable SlotProofs proofs_;  // what was found out lately
+  Instant doubtful_till_;      // of slots that nobody guarded before
+  Instant awake_until_;        // whatever is warned
+  Instant awake_since_;        // entries that are older say nothing
+  Instant placeless_till_;     // a flow without a place was sent last
 };
 
 }  // namespace eddy::lb

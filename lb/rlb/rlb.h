@@ -91,6 +91,13 @@ struct RlbRuling {
   Trip trip;  // so far; of one that is to wait, with the round that begins
 };
 
+// A scheme with flowlets in slots that guards them by the burst: it has select_guarded(), as
+// letflow.
+template <class S>
+concept GuardsFlowlets = requires {
+  requires S::kGuardsFlowlets;
+};
+
 template <PathScheme Scheme>
 class Rlb {
  public:
@@ -98,27 +105,47 @@ class Rlb {
 
   struct Token {
     // Not an aggregate: that would be cleared first, and most of it is a ruling that is not there.
-    Token(const typename Scheme::Token& token, MemberIndex choice, FlowPath* entry = nullptr)
-        : of_scheme(token), base(choice), free(entry) {}
+    Token(const typename Scheme::Token& token, MemberIndex choice, FlowSlot* slot = nullptr)
+        : of_scheme(token),
+          base(choice),
+          old(slot != nullptr ? slot->member() : choice),
+          free(slot) {}
 
     [[no_unique_address]] typename Scheme::Token of_scheme;
     MemberIndex base;                 // the scheme's choice
-    FlowPath* free;                   // of a flow that may follow it, without more ado
+    MemberIndex old;                  // that the flow took before, if it is
+    FlowSlot* free;                   // of a flow that may follow it, without more ado
     std::optional<RlbRuling> ruling;  // of any other, with the guard awake
   };
 
   template <class Parameters>
   Rlb(const SelectorInit& init, const Parameters& of_scheme)
       : scheme_(init, of_scheme),
-        guard_(init.rlb->guard, init.rlb->granularity),
+        guard_(init.rlb->guard, init.rlb->granularity, init.sets.size()),
         policy_(RlbPolicy::of(*init.rlb, seed_of(init.seed, init.switch_id))) {
+    guard_.proofs().all_heed = policy_.heeds_all();
     for (const PortLine& line : init.lines) lines_.push_back(LineRate(line.rate));
   }
 
   void prepare(const PathView& view, std::span<Packet* const> burst) {
     if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
-    if (guard_.wake(view) && guard_.watches(view)) [[unlikely]]
-      for (const Packet* packet : burst) view.flows()->prefetch(packet->order_hash);
+    if (guard_.wake(view) && guard_.watches(view) && !shares_slots(view)) [[unlikely]]
+      guard_.prefetch(view, burst);
+  }
+
+  // Since prepare(): flows are in the scheme's own slots. Then the scheme may choose for the burst:
+  // its select_guarded() asks `alone` for a packet that it leaves to propose() and commit().
+  bool guards_flowlets(const PathView& view) const {
+    return guard_.is_brief() && shares_slots(view) && view.warnings() != nullptr;
+  }
+  template <class Alone>
+  requires GuardsFlowlets<Scheme>
+  void select_guarded(const PathView& view, std::span<Packet* const> burst,
+                      std::span<const uint16_t> set_of, const ByEcmp& control, Alone&& alone) {
+    if (guard_.warned() || (view.loop() != nullptr && view.loop()->occupied()))
+      scheme_.template select_guarded<true>(view, burst, set_of, control, guard_.proofs(), alone);
+    else
+      scheme_.template select_guarded<false>(view, burst, set_of, control, guard_.proofs(), alone);
   }
 
   // Since prepare(): this wrapper has nothing to say of any packet, and the scheme decides.
@@ -129,8 +156,8 @@ class Rlb {
     const Base base = scheme_.propose(view, packet, set);
     if (!guard_.awake() || waits_already(base)) [[likely]]
       return as_proposed(base);
-    FlowPath* const free =
-        guard_.is_brief() ? guard_.entry_if_free(view, packet, set, base.member) : nullptr;
+    FlowSlot* const free =
+        guard_.is_brief() ? guard_.slot_if_free(view, packet, set, base.member) : nullptr;
     if (free != nullptr) [[likely]]
       return {base.member, Token(base.token, base.member, free)};
     return rule(view, packet, set, base, nullptr);
@@ -172,8 +199,7 @@ class Rlb {
   void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
               const Token& token) {
     scheme_.commit(view, packet, set, member, token.of_scheme);
-    if (token.free != nullptr)
-      return guard_.note_free(view, packet, set, token.free, token.base, member);
+    if (token.free != nullptr) return guard_.note_free(view, set, token.free, token.old, member);
     if (token.ruling) note(view, packet, set, member, token);
   }
 
@@ -191,6 +217,12 @@ class Rlb {
  private:
   using Base = Proposal<typename Scheme::Token>;
 
+  bool shares_slots(const PathView& view) const {
+    if constexpr (GuardsFlowlets<Scheme>)
+      return scheme_.flow_slots().get() == view.slots();
+    else
+      return false;
+  }
   // A wrapper inside has it wait.
   static bool waits_already(const Base& base) { return MayWait<Scheme> && base.member == kWait; }
   static Proposal<Token> as_proposed(const Base& base) {

@@ -93,14 +93,21 @@ class Conga {
   // propose() and commit() of each.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {
-    const FlowletTable::Cursor<false> flowlets(flowlets_);
+    if (flowlets_.odd())
+      select_from(FlowletTable::Cursor<true>(flowlets_), view, burst, set_of, control);
+    else
+      select_from(FlowletTable::Cursor<false>(flowlets_), view, burst, set_of, control);
+  }
+  template <class Flowlets>
+  void select_from(const Flowlets& flowlets, const PathView& view, std::span<Packet* const> burst,
+                   std::span<const uint16_t> set_of, const ByEcmp& control) {
     const PathSet* const sets = view.sets().data();
     const MemberMask* const live_of = view.live();
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
       const uint16_t set = set_of[i];
       const size_t index = flowlets.index_of(packet);
-      const Flowlet flowlet = flowlets[index];
+      const FlowSlot flowlet = flowlets[index];
       const MemberIndex last = flowlet.member();
       const bool young = flowlets.is_young(flowlet, index);
       const bool drawn = flowlet.drawn_by(set);
@@ -152,6 +159,7 @@ class Conga {
     for (Least& least : least_) rebase.shift(least.until);
   }
 
+  const std::shared_ptr<FlowSlots>& flow_slots() const { return flowlets_.slots(); }
   FlowTableUse flow_table(Instant now, size_t from, size_t count) {
     flowlets_.set_time(now);
     return {flowlets_.capacity(), flowlets_.used(from, count)};
@@ -161,7 +169,7 @@ class Conga {
   // Of a packet's flowlet.
   struct Standing {
     size_t index;
-    Flowlet flowlet;
+    FlowSlot flowlet;
     bool keeps;    // its member
     bool foreign;  // not its own: the entry is another set's, and the flow goes by its hash
   };
@@ -178,7 +186,7 @@ class Conga {
 
   Standing standing_of(const PathView& view, const Packet& packet, uint16_t set) const {
     const size_t index = flowlets_.index_of(packet);
-    const Flowlet flowlet = flowlets_[index];
+    const FlowSlot flowlet = flowlets_[index];
     const bool young = flowlets_.is_young(flowlet, index);
     const bool lives = contains(view.live(set), flowlet.member());
     return {index, flowlet, young && lives, young && !lives && !flowlet.drawn_by(set)};
@@ -228,7 +236,8 @@ Conga::Conga(const SelectorInit& init, const Parameters& parameters)
       paused_is_full_(parameters.paused_is_full),
       hold_(parameters.hold.value_or(init.dre.period() / 4)),
       draws_(stream_of(init)),
-      flowlets_({parameters.gap, parameters.mode, SweepPhase::zero, parameters.entries}),
+      flowlets_({parameters.gap, parameters.mode, SweepPhase::zero, parameters.entries},
+                init.slots),
       dre_(init.dre),
       lines_(init.lines.size()),
       least_(init.sets.size()),

@@ -18,6 +18,7 @@ class LetFlow {
   static constexpr std::string_view kSummary =
       "a random path for each flowlet; slow paths shed load because they make gaps";
   static constexpr bool kPromisesOrder = true;
+  static constexpr bool kGuardsFlowlets = true;
   using Token = NoToken;
 
   struct Parameters {
@@ -47,7 +48,8 @@ class LetFlow {
   LetFlow(const SelectorInit& init, const Parameters& parameters)
       : turns_(init.sets, parameters.weighted ? BucketShare::weighted : BucketShare::equal),
         draws_(stream_of(init)),
-        flowlets_({parameters.gap, parameters.mode, parameters.phase, parameters.entries}) {}
+        flowlets_({parameters.gap, parameters.mode, parameters.phase, parameters.entries},
+                  init.slots) {}
 
   void prepare(const PathView& view, std::span<Packet* const> burst) {
     for (const Packet* packet : burst) flowlets_.prefetch(*packet);
@@ -57,7 +59,7 @@ class LetFlow {
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const MemberMask live = view.live(set);
     const size_t index = flowlets_.index_of(packet);
-    const Flowlet flowlet = flowlets_[index];
+    const FlowSlot flowlet = flowlets_[index];
     const bool young = flowlets_.is_young(flowlet, index);
     if (young & !contains(live, flowlet.member())) [[unlikely]]
       return {astray(flowlet, live, packet, set)};
@@ -70,10 +72,66 @@ class LetFlow {
   // propose() and commit() of each.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {
-    if (flowlets_.swept())
+    if (flowlets_.odd())
       select_from(FlowletTable::Cursor<true>(flowlets_), view, burst, set_of, control);
     else
       select_from(FlowletTable::Cursor<false>(flowlets_), view, burst, set_of, control);
+  }
+
+  // The same with RLB around it: a flowlet that is over leaves its member only if all that it was
+  // given is proven to have arrived. alone(packet, set, index) chooses where more is to be asked,
+  // or says kWait. kWarned: paths are warned, or packets are in the loop.
+  template <bool kWarned, class Alone>
+  void select_guarded(const PathView& view, std::span<Packet* const> burst,
+                      std::span<const uint16_t> set_of, const ByEcmp& control, SlotProofs& proofs,
+                      Alone&& alone) {
+    proofs.begin(flowlets_.proof_bound(view.now()));
+    const FlowletTable::Cursor<false> flowlets(flowlets_);
+    const TurnList::Cursor turns(turns_);
+    const PathSet* const sets = view.sets().data();
+    const MemberMask* const live_of = view.live();
+    const MemberMask* const drained = proofs.drained.data();
+    const unsigned queues = flowlets_.odd() ? 0u : proofs.queues;
+    uint32_t moved = 0, stayed = 0;
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      const uint16_t set = set_of[i];
+      const size_t index = flowlets.index_of(packet);
+      const FlowSlot flowlet = flowlets[index];
+      const MemberIndex old = flowlet.member();
+      const bool young = flowlets.is_young(flowlet, index);
+      const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
+      const MemberIndex drawn = turns.at(set, draws_.peek());
+      auto member = static_cast<MemberIndex>((old & keep) | (drawn & ~keep));
+      bool simple = flowlet.is_plain(set) & (queues >> packet.queue.index() & 1) &
+                    contains(live_of[set], member) & !control.has(packet);
+      bool goes = young | contains(drained[set], old);
+      [[maybe_unused]] bool warned = false;
+      if constexpr (kWarned) {
+        warned = contains(view.warnings()->warned(set, packet.queue), member);
+        simple &= view.loop() == nullptr || view.loop()->is_strange(packet);
+        goes &= !warned;
+      }
+      if (!goes & simple) [[unlikely]] {
+        goes = proofs.is_free(view, flowlet, set);
+        simple = goes ? !warned : contains(live_of[set], old) & (!warned | proofs.all_heed);
+        if (!goes) {
+          stayed += simple & (warned | (old != member)) ? 1 : 0;
+          member = old;
+        }
+      }
+      if (!simple) [[unlikely]] {
+        member = alone(packet, set, i);
+        if (kWarned && member == kWait) continue;
+      } else {
+        moved += (member != old) & flowlet.used() ? 1 : 0;
+        draws_.take(!young);
+        flowlets.put(index, member, set);
+      }
+      assign(packet, sets[set], member);
+    }
+    view.report(GuardEvent::moved, moved);
+    view.report(GuardEvent::stayed, stayed);
   }
 
   // Mixed with the flow: several flows may be moved before the next draw is taken.
@@ -89,7 +147,7 @@ class LetFlow {
               const Token&) {
     const MemberMask live = view.live(set);
     const size_t index = flowlets_.index_of(packet);
-    const Flowlet flowlet = flowlets_[index];
+    const FlowSlot flowlet = flowlets_[index];
     const bool young = flowlets_.is_young(flowlet, index);
     if (young & !contains(live, flowlet.member())) [[unlikely]]
       return commit_astray(live, packet, set, member);
@@ -98,6 +156,8 @@ class LetFlow {
   }
 
   void rebase(const Rebase& rebase) { flowlets_.rebase(rebase); }
+
+  const std::shared_ptr<FlowSlots>& flow_slots() const { return flowlets_.slots(); }
 
   FlowTableUse flow_table(Instant now, size_t from, size_t count) {
     flowlets_.set_time(now);
@@ -116,7 +176,7 @@ class LetFlow {
       const uint16_t set = set_of[i];
       const MemberMask live = live_of[set];
       const size_t index = flowlets.index_of(packet);
-      const Flowlet flowlet = flowlets[index];
+      const FlowSlot flowlet = flowlets[index];
       const bool young = flowlets.is_young(flowlet, index);
       const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
       const MemberIndex drawn = turns.at(set, draws_.peek());
@@ -140,7 +200,7 @@ class LetFlow {
 
   // A young flowlet whose member does not live in this set: it died, and the flowlet ends; or the
   // entry is another set's, and the flow goes by its hash.
-  [[gnu::noinline]] MemberIndex astray(Flowlet flowlet, MemberMask live, const Packet& packet,
+  [[gnu::noinline]] MemberIndex astray(FlowSlot flowlet, MemberMask live, const Packet& packet,
                                        uint16_t set) const {
     return flowlet.drawn_by(set) ? turns_.draw(set, live, draws_.peek()) : by_hash(packet, live);
   }

@@ -13,6 +13,7 @@
 //   set_of, control): to the same effect, bit for bit, as propose, commit and assign() of each
 //   packet (lb/selector.h), those for ECMP set apart (ByEcmp). The conformance suite compares both:
 //   behind a probe, a scheme is asked packet by packet,
+//   if it keeps flowlets, flow_slots(): SelectorInit::slots or a table of its own (lb/flowlets.h),
 //   if it remembers flows, flow_table(now, from, count), for reports,
 //   if packets of a flow are to be held, ordered or marked at the edge, stage(place)
 //   (lb/flow_stage.h),
@@ -73,6 +74,12 @@ using AgentOf = typename AgentFor<S>::Type;
 
 }  // namespace detail
 
+// RLB around a scheme that guards its flowlets by the burst.
+template <class S>
+inline constexpr bool kGuardsBurst = false;
+template <GuardsFlowlets S>
+inline constexpr bool kGuardsBurst<Rlb<S>> = true;
+
 // RoCE ACK, NAK and CNP are flows of their own that every scheme sends by ECMP (reference 1.5):
 // here, so that neither schemes nor RLB ever see them. With SelectorInit::control_by_scheme only
 // control frames between leaves go so.
@@ -97,6 +104,8 @@ class SelectorOf final : public Selector {
     if constexpr (MayRest<Scheme>)
       if (scheme_.rests() && (view.loop() == nullptr || !view.loop()->occupied()))
         return select_by(scheme_.inner(), view, burst, set_of);
+    if constexpr (kGuardsBurst<Scheme>)
+      if (scheme_.guards_flowlets(view)) return select_guarded(view, burst, set_of);
     select_by(scheme_, view, burst, set_of);
   }
 
@@ -133,6 +142,13 @@ class SelectorOf final : public Selector {
       return {};
   }
 
+  std::shared_ptr<FlowSlots> flow_slots() override {
+    if constexpr (requires(Speaker & speaker) { speaker.flow_slots(); })
+      return detail::speaker_in(scheme_).flow_slots();
+    else
+      return nullptr;
+  }
+
   PathAgent* agent() override {
     if constexpr (Speaks<Speaker>)
       return &agent_;
@@ -161,8 +177,8 @@ class SelectorOf final : public Selector {
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
       if constexpr (MayWait<S>)
-        if (view.loop() != nullptr && view.loop()->occupied() && joins(view, packet, set_of[i], i))
-            [[unlikely]]
+        if (view.loop() != nullptr && !view.loop()->is_strange(packet) &&
+            joins(view, packet, set_of[i], i)) [[unlikely]]
           continue;
       const MemberIndex member = choose(scheme, view, packet, set_of[i], apart);
       if constexpr (MayWait<S>)
@@ -172,6 +188,20 @@ class SelectorOf final : public Selector {
         }
       assign(packet, view.set(set_of[i]), member);
     }
+  }
+
+  void select_guarded(const PathView& view, std::span<Packet* const> burst,
+                      std::span<const uint16_t> set_of) {
+    // kWait: there is nothing to assign, the packet goes round or has gone with its flow.
+    const auto alone = [&](Packet& packet, uint16_t set, size_t index) {
+      if (view.loop() != nullptr && !view.loop()->is_strange(packet) &&
+          joins(view, packet, set, index))
+        return kWait;
+      const MemberIndex member = choose(scheme_, view, packet, set, apart_);
+      if (member == kWait) view.report_away(index);
+      return member;
+    };
+    scheme_.select_guarded(view, burst, set_of, ByEcmp(control_, apart_), alone);
   }
 
   // Packets of its flow are in the loop: it goes behind them, or after them.

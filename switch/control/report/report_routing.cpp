@@ -150,14 +150,18 @@ Json flow_rows(const ReportInput& input, const ReportOptions&) {
     row["worker"] = static_cast<uint64_t>(flow.worker);
     if (!flow.leaf.is_none()) row["leaf"] = flow.leaf.index();
     row["member"] = static_cast<uint64_t>(flow.member);
-    row["wanted_member"] = static_cast<uint64_t>(flow.wanted);
+    if (!flow.slot) row["wanted_member"] = static_cast<uint64_t>(flow.wanted);
     if (const auto* path = path_of(input.config.leaves, flow, flow.member)) {
       row["port"] = path->port;
       row["path"] = path_text(*path, flow.member);
     }
-    if (const auto* path = path_of(input.config.leaves, flow, flow.wanted))
+    if (const auto* path = path_of(input.config.leaves, flow, flow.wanted);
+        path != nullptr && !flow.slot)
       row["wanted_port"] = path->port;
-    row["moved"] = yes_no(flow.member != flow.wanted);
+    if (flow.slot)
+      row["shared"] = yes_no(flow.shared);
+    else
+      row["moved"] = yes_no(flow.member != flow.wanted);
     row["proven"] = yes_no(flow.guarded);
     row["idle_ns"] = static_cast<uint64_t>(flow.idle.ns());
     rows.push_back(std::move(row));

@@ -102,9 +102,9 @@ Problems ShardCommands::add_flows(ShardId shard, const WantsFlow& wants, size_t 
       survey.rows.push_back(row);
     }
     survey.scheme_flows += scan.scheme_flows;
+    survey.watched += scan.watched;
     if (survey.rows.size() > 2 * most) keep_first(survey.rows, most);
   } while (scan.more);
-  survey.watched += scan.watched;
   survey.places += scan.places;
   survey.scheme_places += scan.scheme_places;
   return {};

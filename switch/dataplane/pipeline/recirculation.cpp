@@ -107,7 +107,7 @@ void Recirculation::enter(Packet* packet, const lb::Trip& trip) {
     occupant.next = bucket;
     bucket = place;
   }
-  ++occupants_;
+  count_in(*packet);
   octets_ += packet->wire_len;
   port_octets_[packet->ingress_port.index()] += packet->wire_len;
   begin_round(place);
@@ -174,7 +174,7 @@ lb::WaitingRoom::Company Recirculation::join(Packet* packet) {
     return {.member = let_out(place)};
   }
   occupant.followers.push(packet);
-  ++occupants_;
+  count_in(*packet);
   octets_ += packet->wire_len;
   port_octets_[packet->ingress_port.index()] += packet->wire_len;
   context_.count(packet->ingress_port, PortCounter::rlb_followed_packets);

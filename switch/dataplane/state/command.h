@@ -48,12 +48,14 @@ struct PathRow {
 
 // A flow that RLB's order guard watches, as its shard knows it.
 struct FlowRow {
-  uint64_t flow = 0;     // its order hash, but for bit 0
+  uint64_t flow = 0;     // its order hash, but for bit 0; of a slot its first flow's
   LeafId leaf;           // where it goes; none: there are too many path sets to tell
   uint16_t set = 0;      // the path set to it
   uint8_t member = 0;    // that its last packet took
-  uint8_t wanted = 0;    // that the scheme wanted for it
+  uint8_t wanted = 0;    // that the scheme wanted for it; of a slot not known
   bool guarded = false;  // arrivals on its path are proven (PathTable::arrived_before)
+  bool slot = false;     // all flows of one (lb/flow_slots.h)
+  bool shared = false;   // flows to several leaves; to which is not known
   uint16_t worker = 0;   // whose flow it is; control's to say
   Duration idle;         // since its last packet
 };
@@ -66,7 +68,7 @@ struct FlowScan {
   bool more = false;         // out: there is more, from `next` on
   size_t row_count = 0;      // out, as what follows
   size_t places = 0;         // in the table of the order guard; 0: RLB is off
-  size_t watched = 0;        // flows in it
+  size_t watched = 0;        // flows in it: of the slice, or with the first slice all
   size_t scheme_places = 0;  // in the scheme's own table; 0: it keeps none
   size_t scheme_flows = 0;   // flows or flowlets in it, of the slice
 };

@@ -83,6 +83,7 @@ void ShardContext::obey(const Snapshot* latest) {
   aids = {.warnings = warnings,
           .paths = paths,
           .flows = scheme.flows.get(),
+          .slots = scheme.slots.get(),
           .loop = rlb.enabled() && rlb.recirculation.enabled ? loop : nullptr};
   path_sets = latest->path_sets;
   dressing = latest->path_plan.dresses();

@@ -5,6 +5,7 @@
 #include "lb/agents/idle_prober.h"
 #include "lb/agents/load_reports.h"
 #include "lb/registry.h"
+#include "lb/rlb/order_guard.h"
 #include "switch/dataplane/state/plain_frame.h"
 
 namespace eddy {
@@ -283,13 +284,41 @@ std::shared_ptr<lb::WarningTable> warnings_of(const Snapshot& now, size_t shard,
   return std::make_shared<lb::WarningTable>(now.path_sets, now.config.ports.size(), plan);
 }
 
-// As long as flows are told apart by the same path sets, what is known of them outlives the scheme.
+bool chooses_paths(const Snapshot& now) {
+  return std::ranges::any_of(now.path_sets, [](const lb::PathSet& set) { return set.count > 1; });
+}
+
+// What is known of flows outlives the scheme as long as the path sets are the same, and a guard
+// looks at it before or after. Without any, another scheme begins anew.
+std::shared_ptr<lb::FlowSlots> slots_before(const Snapshot& now, size_t shard,
+                                            const Snapshot* previous) {
+  if (previous == nullptr || !same_sets(previous->path_sets, now.path_sets)) return nullptr;
+  const bool guarded = lb::OrderGuard::guards_slots(previous->config.rlb) ||
+                       lb::OrderGuard::guards_slots(now.config.rlb);
+  return guarded ? previous->schemes[shard].slots : nullptr;
+}
+
+// Where flows are: the scheme's own slots, or those that the order guard needs, two for each flow,
+// so that few share one. It goes on with those that there were, whoever wrote them.
+std::shared_ptr<lb::FlowSlots> slots_of(const Snapshot& now, size_t shard, const Snapshot* previous,
+                                        lb::Selector& selector) {
+  const config::RlbConfig& rlb = now.config.rlb;
+  std::shared_ptr<lb::FlowSlots> own = selector.flow_slots();
+  if (!lb::OrderGuard::guards_slots(rlb) || !chooses_paths(now)) return own;
+  std::shared_ptr<lb::FlowSlots> before = slots_before(now, shard, previous);
+  if (before != nullptr && (before == own || previous->config.rlb.guard.flows == rlb.guard.flows)) {
+    if (!lb::OrderGuard::guards_slots(previous->config.rlb)) before->doubt();
+    return before;
+  }
+  if (own != nullptr) return own;
+  return std::make_shared<lb::FlowSlots>(static_cast<size_t>(2 * rlb.guard.flows));
+}
+
+// The same of flows that are told apart one by one.
 std::shared_ptr<lb::FlowPaths> flows_of(const Snapshot& now, size_t shard, const Snapshot* previous,
                                         FaultProbe sites) {
   const config::RlbConfig& rlb = now.config.rlb;
-  const bool chooses =
-      std::ranges::any_of(now.path_sets, [](const lb::PathSet& set) { return set.count > 1; });
-  if (!rlb.enabled() || !chooses) return nullptr;
+  if (!rlb.enabled() || !chooses_paths(now) || lb::OrderGuard::guards_slots(rlb)) return nullptr;
   if (previous != nullptr && previous->schemes[shard].flows != nullptr &&
       previous->config.rlb.guard.flows == rlb.guard.flows &&
       same_sets(previous->path_sets, now.path_sets))
@@ -436,12 +465,14 @@ Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Sn
                                   config.rlb.enabled() ? &config.rlb : nullptr,
                                   lines,
                                   snapshot.dre,
-                                  config.load_balancer.control == config::ControlBy::scheme};
+                                  config.load_balancer.control == config::ControlBy::scheme,
+                                  slots_before(snapshot, i, previous)};
       auto made = lb::make_selector(config.load_balancer, init);
       if (!made) return made.problems();
       scheme.selector = std::move(*made);
     }
     scheme.warnings = warnings_of(snapshot, i, previous);
+    scheme.slots = slots_of(snapshot, i, previous, *scheme.selector);
     scheme.flows = flows_of(snapshot, i, previous, options.sites);
     scheme.echoes = echoes_of(snapshot, i, previous);
     const lb::PathAgent* speaker = scheme.selector->agent();

@@ -142,7 +142,8 @@ using StageChain = std::array<std::shared_ptr<lb::FlowStage>, kMostStages>;
 struct ShardScheme {
   std::shared_ptr<lb::Selector> selector;
   std::shared_ptr<lb::WarningTable> warnings;    // null: RLB is off
-  std::shared_ptr<lb::FlowPaths> flows;          // null: no path to choose, or RLB is off
+  std::shared_ptr<lb::FlowSlots> slots;          // null: nobody asks where flows are
+  std::shared_ptr<lb::FlowPaths> flows;          // null: RLB is off, or guards slots
   std::shared_ptr<PathEchoes> echoes;            // null: no path is measured
   std::shared_ptr<PathJudges> judges;            // null: no path is judged
   std::shared_ptr<lb::Resequencer> resequencer;  // null: nothing is put in order

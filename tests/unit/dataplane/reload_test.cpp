@@ -2,6 +2,10 @@
 // can see them and not before, and a refused configuration changes nothing.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
+#include <utility>
+
 #include "lb/registry.h"
 #include "net/roce.h"
 #include "switch/dataplane/object/shard.h"
@@ -88,6 +92,96 @@ TEST_P(ReloadUnderTraffic, AThousandTimesUnderTrafficLosesNothing) {
   EXPECT_EQ(fabric.at(nodes[0]).reclaim(), 0u);
 }
 INSTANTIATE_TEST_SUITE_P(Shards, ReloadUnderTraffic, testing::Values(1, 2, 4));
+
+// Two leaves behind four spines, each further away than the one before it: a flow that changes its
+// path at the wrong time overtakes itself.
+struct UnevenFabric {
+  explicit UnevenFabric(const config::SwitchConfig& first) {
+    leaves[0] = fabric.add_switch(first, 1);
+    leaves[1] = fabric.add_switch(spec.leaves[1], 1);
+    for (size_t s = 0; s < 4; ++s) {
+      const size_t spine = fabric.add_switch(spec.spines[s], 1);
+      for (size_t l = 0; l < 2; ++l)
+        fabric.connect(leaves[l], PortId(1 + s), spine, PortId(l), 1_us + 4_us * s);
+    }
+    from = &fabric.attach_host(leaves[0], PortId(0), 0_us);
+    to = &fabric.attach_host(leaves[1], PortId(0), 0_us);
+    from->source = [this](Transmission& next) { return make(next); };
+  }
+  static LeafSpine shape() {
+    LeafSpine shape = leaf_spine({.leaves = 2, .spines = 4, .hosts = 1, .scheme = "letflow"});
+    for (config::SwitchConfig& leaf : shape.leaves)
+      leaf.path_service = {
+          .shim = config::ShimUse::sampled, .common_clock = true, .base_rtt = 12_us};
+    return shape;
+  }
+  // Packets of 60 flows in turn, with a number where the checksum of UDP would be.
+  bool make(Transmission& next) {
+    const uint64_t flow = random.below(60);
+    next = {udp_frame({.destination_mac = port_mac(spec.leaves[0], 0),
+                       .source = host_ip(1, 1),
+                       .destination = host_ip(2, 1),
+                       .source_port = static_cast<uint16_t>(5'000 + flow),
+                       .dscp = kLosslessDscp,
+                       .frame_len = 200}),
+            200, kLossless};
+    store_be32(&next.frame[kNumberAt], ++sent);
+    return sent < 60'000;
+  }
+  size_t out_of_order() {
+    size_t late = 0;
+    for (const Arrival& arrival : to->received) {
+      const uint32_t number = load_be32(&arrival.frame[kNumberAt]);
+      uint32_t& last = last_of[load_be16(&arrival.frame[34])];
+      late += number < last ? 1 : 0;
+      last = std::max(last, number);
+    }
+    to->received.clear();
+    return late;
+  }
+  static constexpr size_t kNumberAt = 14 + 20 + 8;
+
+  Fabric fabric{8192, 512};
+  LeafSpine spec = shape();
+  std::array<size_t, 2> leaves{};
+  FabricHost* from = nullptr;
+  FabricHost* to = nullptr;
+  RandomStream random{7, 7, 7};
+  uint32_t sent = 0;
+  std::map<uint16_t, uint32_t> last_of;
+};
+
+config::SwitchConfig with_scheme(config::SwitchConfig config, const char* scheme, bool rlb) {
+  config.load_balancer.scheme = scheme;
+  if (rlb) config.rlb = config::rlb_preset(config::RlbPreset::standard);
+  return config;
+}
+
+// Where flows are is known to whoever comes next.
+TEST(Reload, AnotherSchemeOvertakesNothing) {
+  const config::SwitchConfig plain = UnevenFabric::shape().leaves[0];
+  UnevenFabric rig(plain);
+  rig.fabric.kick(*rig.from);
+  const std::array<std::pair<const char*, bool>, 10> kSteps = {{{"letflow", true},
+                                                                {"presto", true},
+                                                                {"conga", true},
+                                                                {"letflow", false},
+                                                                {"conga", true},
+                                                                {"conga", false},
+                                                                {"spray", true},
+                                                                {"ecmp", true},
+                                                                {"drill", true},
+                                                                {"hermes", true}}};
+  for (size_t n = 0; n < 200; ++n) {
+    rig.fabric.run_until(rig.fabric.now() + 13_us);
+    const auto [scheme, rlb] = kSteps[n % kSteps.size()];
+    ASSERT_TRUE(rig.fabric.at(rig.leaves[0]).reconfigure(with_scheme(plain, scheme, rlb)).ok());
+    rig.fabric.poll(rig.leaves[0]);
+    ASSERT_EQ(rig.out_of_order(), 0u) << "before step " << n << ", to " << scheme;
+  }
+  EXPECT_GT(rig.sent, 10'000u);
+  EXPECT_EQ(rig.fabric.at(rig.leaves[0]).balance().dropped, 0u);
+}
 
 TEST(Snapshots, AreFreedOnlyWhenNoShardCanLookBackAtThem) {
   config::SwitchConfig config = hosts_switch(2);

@@ -39,7 +39,7 @@ std::set<std::string> kept_after(const std::function<void(config::SwitchConfig&)
   std::set<std::string> kept;
   if (has.selector == had.selector) kept.insert("selector");
   if (has.warnings == had.warnings) kept.insert("warnings");
-  if (has.flows == had.flows) kept.insert("flows");
+  if (has.flows == had.flows && has.slots == had.slots) kept.insert("flows");
   if (has.echoes == had.echoes) kept.insert("echoes");
   if (has.judges == had.judges) kept.insert("judges");
   const auto flows = [](const ShardScheme& of) {

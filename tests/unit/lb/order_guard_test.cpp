@@ -53,8 +53,8 @@ struct Rig {
   // The member that the flow's next packet takes.
   MemberIndex send(uint64_t flow, Duration later = 100_ns) {
     now = now + later;
-    const PathView view =
-        paths.view_with(now, {.warnings = &table, .paths = &paths.measured(), .flows = &flows});
+    const PathView view = paths.view_with(
+        now, {.warnings = &table, .paths = &paths.measured(), .flows = &flows, .slots = &slots});
     Packet packet = make_packet(flow);
     const MemberIndex member = select_one(*selector, view, packet);
     for (size_t i = 0; i < kGuardEvents; ++i) events[i] += view.guarded(static_cast<GuardEvent>(i));
@@ -75,7 +75,8 @@ struct Rig {
   config::RlbConfig rlb;
   Paths paths = one_leaf();
   WarningTable table{paths.sets(), kMembers};
-  FlowPaths flows;
+  FlowPaths flows;         // each by itself,
+  FlowSlots slots{4'096};  // or where a strict guard guards all
   std::unique_ptr<Selector> selector;
   Instant now = Instant::at(1_ms);
   uint32_t sequence = 0;
@@ -246,7 +247,7 @@ TEST(OrderGuard, AFlowOnADeadPathIsMovedByForce) {
 }
 
 TEST(OrderGuard, AFullTableForgetsNobodyAndTheRestGoByTheirHash) {
-  config::RlbConfig rlb = guarded(GuardMode::strict);
+  config::RlbConfig rlb = guarded(GuardMode::strict, Granularity::unit);  // not by slots
   rlb.guard.flows = 64;
   Rig rig(rlb, "drill");
   std::array<MemberIndex, 1'000> first{};
@@ -261,7 +262,7 @@ TEST(OrderGuard, AFullTableForgetsNobodyAndTheRestGoByTheirHash) {
 
 // What has arrived makes room, and a flow that had no place may have sent until just now.
 TEST(OrderGuard, AFlowThatGetsAPlaceLateStaysUntilItsEarlierPacketsHaveArrived) {
-  config::RlbConfig rlb = guarded(GuardMode::strict);
+  config::RlbConfig rlb = guarded(GuardMode::strict, Granularity::unit);  // not by slots
   rlb.guard.flows = 64;
   Rig rig(rlb, "drill");
   std::array<MemberIndex, 1'000> first{};
@@ -288,7 +289,8 @@ TEST(OrderGuard, SleepsWhileNothingIsWarnedUnlessItGuardsAll) {
   EXPECT_EQ(moves.flows.flows(), 0u);
   Rig all(guarded(GuardMode::strict));
   all.send(1);
-  EXPECT_EQ(all.flows.flows(), 1u);
+  EXPECT_EQ(all.flows.flows(), 0u);
+  EXPECT_TRUE(all.slots.of(make_packet(1)).used());
 }
 
 // Random packets of more flows than there are places, warnings that come and go, and arrivals; what
@@ -349,6 +351,159 @@ TEST(OrderGuard, AFlowIsKnownHoweverLongItsSwitchHasBeenWatchingFlows) {
   rig.paths.drained(0, home, rig.now - 1_ns);  // all but that packet
   rig.warn(home);
   for (int i = 0; i < 10; ++i) ASSERT_EQ(rig.send(1), home);
+}
+
+// Two path sets, whose flows are in slots. Flows of one hash share one.
+struct SlotRig {
+  explicit SlotRig(size_t sets = 2, config::RlbConfig with = guarded(GuardMode::strict))
+      : rlb(with), paths(std::vector<PathSet>(sets, make_set(16))) {
+    selector = test::make("spray", paths, {}, {.rlb_config = &rlb});
+  }
+  MemberIndex send(uint16_t set, Duration later = 100_ns, size_t queue = 3) {
+    now = now + later;
+    const PathView view =
+        paths.view_with(now, {.warnings = &warnings, .paths = &paths.measured(), .slots = &slots});
+    Packet packet = make_packet(1);
+    packet.queue = QueueId(queue);
+    const MemberIndex member = select_one(*selector, view, packet, set);
+    for (size_t i = 0; i < kGuardEvents; ++i) events[i] += view.guarded(static_cast<GuardEvent>(i));
+    return member;
+  }
+  // Whether the flow leaves the slot's member in 20 packets, so far apart. Spray would in all but 1
+  // of 16^20 cases.
+  bool moves(uint16_t set, Duration apart, size_t queue = 3) {
+    const MemberIndex before = slot().member();
+    for (int i = 0; i < 20; ++i)
+      if (send(set, apart, queue) != before) return true;
+    return false;
+  }
+  // The same when all that was given before has arrived each time.
+  bool moves_proven(uint16_t set, size_t queue = 3) {
+    const MemberIndex before = slot().member();
+    for (int i = 0; i < 20; ++i) {
+      all_arrive();
+      if (send(set, 1_us, queue) != before) return true;
+    }
+    return false;
+  }
+  void arrive(uint16_t set, MemberIndex member) { paths.drained(set, member, now + 10_ns); }
+  void all_arrive() {
+    for (uint16_t set = 0; set < paths.sets().size(); ++set)
+      for (MemberIndex member = 0; member < 16; ++member) arrive(set, member);
+  }
+  FlowSlot slot() { return slots.of(make_packet(1)); }
+
+  config::RlbConfig rlb;
+  Paths paths;
+  WarningTable warnings{paths.sets(), 16};
+  FlowSlots slots{64};
+  std::unique_ptr<Selector> selector;
+  Instant now = Instant::at(1_ms);
+  std::array<uint32_t, kGuardEvents> events{};
+};
+
+TEST(OrderGuardSlots, AFlowMovesWhenWhatItsSlotWasGivenHasArrived) {
+  SlotRig rig;
+  (void)rig.send(0);
+  EXPECT_FALSE(rig.moves(0, 1_us));
+  EXPECT_TRUE(rig.moves_proven(0));
+  EXPECT_FALSE(rig.slot().mixed());
+}
+
+// One proof is not of both; silence is.
+TEST(OrderGuardSlots, FlowsOfTwoSetsInOneSlotStayWhereTheyAreUntilItIsSilent) {
+  SlotRig rig;
+  const MemberIndex member = rig.send(0);
+  EXPECT_EQ(rig.send(1), member);
+  EXPECT_TRUE(rig.slot().has_many_sets());
+  for (int i = 0; i < 50; ++i) {
+    rig.all_arrive();
+    EXPECT_EQ(rig.send(static_cast<uint16_t>(i % 2), 1_us), member);
+  }
+  EXPECT_FALSE(rig.moves(0, 99_ms));
+  EXPECT_TRUE(rig.moves(1, 101_ms));
+  EXPECT_FALSE(rig.slot().mixed());
+}
+
+// What the other set's flow sent has arrived: the slot is free for whoever comes.
+TEST(OrderGuardSlots, AnotherSetTakesASlotWhoseFlowHasArrived) {
+  SlotRig rig;
+  const MemberIndex member = rig.send(0);
+  rig.arrive(0, member);
+  rig.now = rig.now + 1_us;
+  (void)rig.send(1);
+  EXPECT_TRUE(rig.slot().is_plain(1));
+}
+
+// The member of the slot is down in one of its sets, whose flow goes by its hash. The other's
+// stays.
+TEST(OrderGuardSlots, ADeadMemberMovesOnlyFlowsOfItsSet) {
+  SlotRig rig;
+  const MemberIndex member = rig.send(0);
+  ASSERT_EQ(rig.send(1), member);
+  rig.paths.live(0) &= ~bit_of(member);
+  const MemberIndex other = rig.send(0);
+  EXPECT_NE(other, member);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(rig.send(1), member);
+    EXPECT_EQ(rig.send(0), other);
+  }
+}
+
+// Of a queue that no stamp waits in nothing is proven, nor of a slot that has its packets.
+TEST(OrderGuardSlots, AQueueWithoutProofsBindsItsSlot) {
+  SlotRig rig;
+  (void)rig.send(0, 1_us, /*queue=*/4);
+  EXPECT_FALSE(rig.moves_proven(0, 4));
+  EXPECT_FALSE(rig.moves_proven(0, 3));
+  EXPECT_TRUE(rig.moves(0, 101_ms, 4));
+}
+
+// Half of the wrap of stamps, once, twice: silent for longer than the age, with proofs as old as
+// its packet or none at all, a flow that comes back is free, and one that goes on is not.
+TEST(OrderGuardSlots, SilentFlowsComeBackAcrossTheWrapOfStamps) {
+  for (const Duration silence : {69_s, 71_s, 139_s, 141_s, 211_s, 282_s})
+    for (const bool proven : {false, true}) {
+      SlotRig rig;
+      (void)rig.send(0);
+      if (proven) rig.all_arrive();
+      EXPECT_TRUE(rig.moves(0, silence)) << silence.ps() << ' ' << proven;
+      EXPECT_FALSE(rig.moves(0, 1_us)) << "a proof from before the silence proves nothing of it";
+    }
+}
+
+// Once the wrap to a picosecond it looks as if it had just sent, and stays.
+TEST(OrderGuardSlots, AtWorstASilentFlowStaysWhereItWas) {
+  SlotRig rig;
+  const MemberIndex member = rig.send(0);
+  EXPECT_EQ(rig.send(0, Duration::picoseconds(int64_t{1} << 47)), member);
+}
+
+// Sets up to 1,024 are told apart. With more, two could look alike: nothing is proven of any.
+TEST(OrderGuardSlots, ProvesWhatItCanTellApart) {
+  for (const size_t sets : {1'024u, 1'025u}) {
+    SlotRig rig(sets);
+    for (const size_t set : {size_t{0}, size_t{1'022}, size_t{1'023}}) {
+      rig.now = rig.now + 200_ms;
+      (void)rig.send(static_cast<uint16_t>(set));
+      EXPECT_FALSE(rig.moves(static_cast<uint16_t>(set), 1_us)) << set;
+      EXPECT_EQ(rig.moves_proven(static_cast<uint16_t>(set)), sets == 1'024) << set;
+    }
+  }
+}
+
+// Whoever wrote the slots before did not say that flows of two sets share one.
+TEST(OrderGuardSlots, DoubtsWhatNobodyGuardedUntilItIsTooOld) {
+  SlotRig rig;
+  rig.slots.of(make_packet(1)) = FlowSlot(FlowSlot::time_of(rig.now), 0, 5);
+  rig.slots.doubt();
+  EXPECT_EQ(rig.send(0), 5);
+  for (int i = 0; i < 9; ++i) {
+    rig.all_arrive();
+    EXPECT_EQ(rig.send(0, 10_ms), 5);
+  }
+  rig.now = rig.now + 10_ms;
+  EXPECT_TRUE(rig.moves_proven(0));
 }
 
 }  // namespace

@@ -15,19 +15,23 @@ using namespace eddy::literals;
 using ::testing::HasSubstr;
 
 // Host ports 0 and 1, uplinks 2 and 3; leaves 2 and 3 beyond.
-config::SwitchConfig leaf(size_t workers, int64_t flows) {
+config::SwitchConfig leaf(size_t workers, int64_t flows, const char* scheme,
+                          config::GuardMode guard = config::GuardMode::strict) {
   config::SwitchConfig config = test::leaf_spine({.leaves = 3, .spines = 2}).leaves[0];
   config.rlb = config::rlb_preset(config::RlbPreset::standard);
   config.rlb.guard.flows = flows;
+  config.rlb.guard.mode = guard;
+  config.rlb.guard.scope = config::GuardScope::all;
   config.path_service.shim = config::ShimUse::off;
-  config.load_balancer.scheme = "letflow";
+  config.load_balancer.scheme = scheme;
   test::spread_over_workers(config, workers);
   return config;
 }
 
 struct Rig : test::OneSwitch {
-  explicit Rig(size_t shards = 1, int64_t flows = 65'536)
-      : OneSwitch(leaf(shards, flows), shards),
+  explicit Rig(size_t shards = 1, int64_t flows = 65'536, const char* scheme = "letflow",
+               config::GuardMode guard = config::GuardMode::strict)
+      : OneSwitch(leaf(shards, flows, scheme, guard), shards),
         operations(object(), backend,
                    {"", config, [this] { fabric.poll(node); }, [](const LoggedEvent&) {}, 0}) {
     run_for(1_us);
@@ -76,8 +80,10 @@ TEST(Flows, EachWorkersFlowsAreShownOnce) {
     workers.insert(row.at("worker").get<uint64_t>());
     EXPECT_GE(row.at("idle_ns"), idle) << "the least idle first";
     idle = row.at("idle_ns");
-    EXPECT_EQ(row.at("moved"), "no");
-    EXPECT_EQ(row.at("port"), row.at("wanted_port"));
+    EXPECT_EQ(row.at("shared"), "no");
+    EXPECT_EQ(row.at("proven"), "yes");
+    EXPECT_TRUE(row.contains("port"));
+    EXPECT_FALSE(row.contains("moved") || row.contains("wanted_port")) << "of slots not known";
   }
   EXPECT_EQ(flows.size(), 20u);
   EXPECT_EQ(workers.size(), 2u);
@@ -108,7 +114,7 @@ TEST(Flows, AreFilteredByLeafAndPortAndCut) {
 }
 
 TEST(Flows, ATableThatIsNoWholeSliceIsReadToItsEnd) {
-  Rig rig(1, 5'000);
+  Rig rig(1, 2'500, "ecmp");
   for (uint16_t flow = 0; flow < 400; ++flow) {
     rig.up(0, flow, 2);
     rig.run_for(1_us);
@@ -117,6 +123,27 @@ TEST(Flows, ATableThatIsNoWholeSliceIsReadToItsEnd) {
   EXPECT_EQ(report.at("watched_places"), 5'000u);
   EXPECT_EQ(report.at("rows").size(), report.at("watched_flows"));
   EXPECT_GT(report.at("rows").size(), 390u);
+}
+
+// A place for each flow says what its scheme would want of it; slots that nothing can be on the way
+// of are not shown.
+TEST(Flows, AreShownOneByOneWhereTheGuardKeepsThemSo) {
+  config::SwitchConfig config = leaf(1, 64, "letflow");
+  Rig by_slots(1, 64);
+  by_slots.up(0, 1, 2);
+  by_slots.run_for(1_us);
+  EXPECT_EQ(by_slots.show().at("rows").size(), 1u);
+  by_slots.run_for(config.rlb.guard.age);
+  EXPECT_EQ(by_slots.show().at("rows").size(), 0u);
+  EXPECT_EQ(by_slots.show().at("watched_flows"), 0u);
+  Rig rig(1, 64, "letflow", config::GuardMode::paced);
+  rig.up(0, 1, 2);
+  rig.run_for(1_us);
+  const Json report = rig.show();
+  EXPECT_EQ(report.at("watched_places"), 64u);
+  ASSERT_EQ(report.at("rows").size(), 1u);
+  EXPECT_EQ(report.at("rows")[0].at("moved"), "no");
+  EXPECT_EQ(report.at("rows")[0].at("port"), report.at("rows")[0].at("wanted_port"));
 }
 
 }  // namespace
