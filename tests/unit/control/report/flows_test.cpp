@@ -81,7 +81,7 @@ TEST(Flows, EachWorkersFlowsAreShownOnce) {
     EXPECT_GE(row.at("idle_ns"), idle) << "the least idle first";
     idle = row.at("idle_ns");
     EXPECT_EQ(row.at("shared"), "no");
-    EXPECT_EQ(row.at("proven"), "yes");
+    EXPECT_EQ(row.at("proven"), "no") << "no path is measured";
     EXPECT_TRUE(row.contains("port"));
     EXPECT_FALSE(row.contains("moved") || row.contains("wanted_port")) << "of slots not known";
   }
@@ -122,7 +122,7 @@ TEST(Flows, ATableThatIsNoWholeSliceIsReadToItsEnd) {
   const Json report = rig.show({{"top", 1'000}});
   EXPECT_EQ(report.at("watched_places"), 5'000u);
   EXPECT_EQ(report.at("rows").size(), report.at("watched_flows"));
-  EXPECT_GT(report.at("rows").size(), 390u);
+  EXPECT_GT(report.at("rows").size(), 360u) << "some share a slot";
 }
 
 // A place for each flow says what its scheme would want of it; slots that nothing can be on the way
