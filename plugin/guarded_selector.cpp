@@ -1,9 +1,5 @@
 #include "plugin/guarded_selector.h"
 
-#include <cxxabi.h>
-
-#include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace eddy::plugin {
@@ -14,40 +10,16 @@ GuardedSelector::GuardedSelector(std::unique_ptr<lb::Selector> inner, const lb::
       ecmp_(init.sets, {.buckets = lb::kEcmpBuckets,
                         .share = lb::BucketShare::equal,
                         .seed = lb::seed_of(init.seed, init.switch_id)}),
-      trouble_(trouble) {
-  if (lb::PathAgent* inner = inner_->agent()) agent_.emplace(*this, *inner);
-}
-
-GuardedSelector::~GuardedSelector() {
-  if (failed_) trouble_.selectors.fetch_sub(1, std::memory_order_relaxed);
-}
-
-template <class Call>
-bool GuardedSelector::survives(Call&& call) {
-  try {
-    call();
-    return true;
-  } catch (abi::__forced_unwind&) {  // the thread is being cancelled
-    throw;
-  } catch (const std::exception& thrown) {
-    fail(thrown.what());
-  } catch (...) {
-    fail("something that is no std::exception");
-  }
-  return false;
-}
-
-void GuardedSelector::fail(std::string_view what) {
-  failed_ = true;
-  trouble_.selectors.fetch_add(1, std::memory_order_relaxed);
-  if (trouble_.claimed.exchange(true, std::memory_order_relaxed)) return;
-  std::copy_n(what.begin(), std::min(what.size(), trouble_.what.size() - 1), trouble_.what.begin());
-  trouble_.written.store(true, std::memory_order_release);
+      guard_(trouble) {
+  if (lb::PathAgent* agent = inner_->agent()) agent_.emplace(guard_, *agent);
+  for (const lb::StagePlace place : {lb::StagePlace::from_hosts, lb::StagePlace::to_hosts})
+    if (lb::FlowStage* stage = inner_->stage(place))
+      stages_[static_cast<size_t>(place)].emplace(*stage, guard_);
 }
 
 void GuardedSelector::select(const lb::PathView& view, std::span<Packet* const> burst,
                              std::span<const uint16_t> set_of) {
-  if (!failed_ && survives([&] { inner_->select(view, burst, set_of); })) [[likely]]
+  if (guard_.survives([&] { inner_->select(view, burst, set_of); })) [[likely]]
     return;
   const uint64_t away = view.away();  // in the loop already, so not here any more
   uint32_t packets = 0;
@@ -62,57 +34,57 @@ void GuardedSelector::select(const lb::PathView& view, std::span<Packet* const> 
 lb::MemberIndex GuardedSelector::again(const lb::PathView& view, Packet& packet, uint16_t set,
                                        lb::Trip& trip) {
   lb::MemberIndex member = 0;
-  if (!failed_ && survives([&] { member = inner_->again(view, packet, set, trip); })) return member;
+  if (guard_.survives([&] { member = inner_->again(view, packet, set, trip); })) return member;
   report(view, 1);
   return by_ecmp(view, packet, set);
 }
 
 void GuardedSelector::follow(const lb::PathView& view, Packet& packet, uint16_t set,
                              lb::MemberIndex member) {
-  if (!failed_ && survives([&] { inner_->follow(view, packet, set, member); })) return;
+  if (guard_.survives([&] { inner_->follow(view, packet, set, member); })) return;
   report(view, 1);
   take(view, packet, set, member);  // as those of its flow did
 }
 
 lb::FlowTableUse GuardedSelector::flow_table(Instant now, size_t from, size_t count) {
   lb::FlowTableUse use;
-  if (!failed_) (void)survives([&] { use = inner_->flow_table(now, from, count); });
+  (void)guard_.survives([&] { use = inner_->flow_table(now, from, count); });
   return use;
 }
 
 void GuardedSelector::rebase(const Rebase& rebase) {
-  if (!failed_) (void)survives([&] { inner_->rebase(rebase); });
+  (void)guard_.survives([&] { inner_->rebase(rebase); });
 }
 
 Instant GuardedSelector::Agent::next_deadline() const {
   Instant due = Instant::never();
-  if (!guard_.failed_) (void)guard_.survives([&] { due = inner_.next_deadline(); });
-  return guard_.failed_ ? Instant::never() : due;
+  (void)guard_.survives([&] { due = inner_.next_deadline(); });
+  return guard_.failed() ? Instant::never() : due;
 }
 
 void GuardedSelector::Agent::on_timers(lb::Voice& voice) {
-  if (!guard_.failed_) (void)guard_.survives([&] { inner_.on_timers(voice); });
+  (void)guard_.survives([&] { inner_.on_timers(voice); });
 }
 
 void GuardedSelector::Agent::dress(lb::Voice& voice, std::span<lb::Dressing> burst) {
-  if (guard_.failed_ || guard_.survives([&] { inner_.dress(voice, burst); })) return;
+  if (guard_.failed() || guard_.survives([&] { inner_.dress(voice, burst); })) return;
   for (lb::Dressing& each : burst) each.fields = {};  // all of the burst or none
 }
 
 void GuardedSelector::Agent::arrived(lb::Voice& voice, std::span<const lb::Arrival> burst) {
-  if (!guard_.failed_) (void)guard_.survives([&] { inner_.arrived(voice, burst); });
+  (void)guard_.survives([&] { inner_.arrived(voice, burst); });
 }
 
 void GuardedSelector::Agent::on_feedback(lb::Voice& voice, std::span<const lb::Feedback> burst) {
-  if (!guard_.failed_) (void)guard_.survives([&] { inner_.on_feedback(voice, burst); });
+  (void)guard_.survives([&] { inner_.on_feedback(voice, burst); });
 }
 
 void GuardedSelector::Agent::on_frames(lb::Voice& voice, std::span<lb::HeardFrame> burst) {
-  if (!guard_.failed_) (void)guard_.survives([&] { inner_.on_frames(voice, burst); });
+  (void)guard_.survives([&] { inner_.on_frames(voice, burst); });
 }
 
 void GuardedSelector::Agent::on_replies(lb::Voice& voice, std::span<const lb::Reply> burst) {
-  if (!guard_.failed_) (void)guard_.survives([&] { inner_.on_replies(voice, burst); });
+  (void)guard_.survives([&] { inner_.on_replies(voice, burst); });
 }
 
 lb::MemberIndex GuardedSelector::by_ecmp(const lb::PathView& view, Packet& packet, uint16_t set) {

@@ -1,16 +1,16 @@
 // GuardedSelector: a selector of a plugin that cannot take the switch down with an exception.
 //
 // What it throws ends its use: from then on every packet goes by ECMP, each is counted
-// (PathView::report_fallback), its agent is not called any more, and what was thrown is kept for
-// reports. The scheme's own state may
-// be half changed by then, so it is not asked again. A scheme that throws out of a function that is
+// (PathView::report_fallback), its agent is not called any more, its stages hold nothing
+// (guarded_stage.h), and what was thrown is kept for reports. The scheme's own state may be half
+// changed by then, so it is not asked again. A scheme that throws out of a function that is
 // noexcept, or writes where it may not, ends the process as code of the tree would. Owner and
 // thread: as the selector's. Cost: one more virtual call a burst. Source: docs/plugins.md.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "config/loaded_scheme.h"
 #include "lb/agent.h"
@@ -18,6 +18,8 @@
 #include "lb/flow_stage.h"
 #include "lb/selector.h"
 #include "lb/selector_init.h"
+#include "plugin/guarded_stage.h"
+#include "plugin/scheme_guard.h"
 
 namespace eddy::plugin {
 
@@ -25,7 +27,6 @@ class GuardedSelector final : public lb::Selector {
  public:
   GuardedSelector(std::unique_ptr<lb::Selector> inner, const lb::SelectorInit& init,
                   config::SchemeTrouble& trouble);
-  ~GuardedSelector() override;
   GuardedSelector(const GuardedSelector&) = delete;
   GuardedSelector& operator=(const GuardedSelector&) = delete;
 
@@ -37,15 +38,17 @@ class GuardedSelector final : public lb::Selector {
               lb::MemberIndex member) override;
   lb::FlowTableUse flow_table(Instant now, size_t from, size_t count) override;
   lb::PathAgent* agent() override { return agent_ ? &*agent_ : nullptr; }
-  // As it is: what a stage holds when it throws could not be found again.
-  lb::FlowStage* stage(lb::StagePlace place) override { return inner_->stage(place); }
+  lb::FlowStage* stage(lb::StagePlace place) override {
+    auto& stage = stages_[static_cast<size_t>(place)];
+    return stage ? &*stage : nullptr;
+  }
   void rebase(const Rebase& rebase) override;
 
  private:
   // The scheme's agent, which falls silent with it.
   class Agent final : public lb::PathAgent {
    public:
-    Agent(GuardedSelector& guard, lb::PathAgent& inner)
+    Agent(SchemeGuard& guard, lb::PathAgent& inner)
         : PathAgent(inner.speech()), guard_(guard), inner_(inner) {}
     Instant next_deadline() const override;
     void on_timers(lb::Voice& voice) override;
@@ -56,23 +59,19 @@ class GuardedSelector final : public lb::Selector {
     void on_replies(lb::Voice& voice, std::span<const lb::Reply> burst) override;
 
    private:
-    GuardedSelector& guard_;
+    SchemeGuard& guard_;
     lb::PathAgent& inner_;
   };
 
-  // Whether the call came back; what it threw is noted.
-  template <class Call>
-  bool survives(Call&& call);
-  void fail(std::string_view what);
   lb::MemberIndex by_ecmp(const lb::PathView& view, Packet& packet, uint16_t set);
   static void take(const lb::PathView& view, Packet& packet, uint16_t set, lb::MemberIndex member);
   void report(const lb::PathView& view, uint32_t packets);
 
   std::unique_ptr<lb::Selector> inner_;
   lb::BucketTable ecmp_;
-  config::SchemeTrouble& trouble_;
+  SchemeGuard guard_;
   std::optional<Agent> agent_;  // if the scheme has one
-  bool failed_ = false;
+  std::array<std::optional<GuardedStage>, lb::kStagePlaces> stages_;
   bool said_ = false;
 };
 

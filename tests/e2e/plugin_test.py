@@ -109,6 +109,20 @@ class Plugins(OnFabric):
         self.assertEqual((self.healthy().returncode, self.leaf.show("schemes").get("failed")), (0, None))
         self.assert_mesh(self.fabric.hosts, versions=(4,))
 
+    def test_one_whose_stage_throws_loses_no_packet(self):
+        path = put("trouble", self.folder)
+        self.adopt(plugin=path, scheme="trouble", when="stage_throws", after=5)
+        for _ in range(3):
+            self.assert_mesh(self.fabric.hosts, versions=(4,))
+        rows = self.leaf.show("ports", "--all")["rows"]
+        self.assertGreaterEqual(sum(row["stage_held_packets"] for row in rows), 6)
+        self.assertGreaterEqual(sum(row["stage_forced_flows"] for row in rows), 1)
+        self.assertEqual(self.leaf.show("schemes")["failed"], "out of places")
+        self.assertIn("scheme_failed", [row["event"] for row in self.leaf.show("events")["rows"]])
+        self.assertIn("out of places", self.healthy().stderr)
+        self.adopt(plugin=path, scheme="calm")
+        self.assert_mesh(self.fabric.hosts, versions=(4,))
+
 
 if __name__ == "__main__":
     main()

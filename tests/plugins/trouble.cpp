@@ -16,11 +16,39 @@ enum class When : uint8_t {
   make_nothing,
   make_refuses,
   select_throws,
-  select_throws_number
+  select_throws_number,
+  stage_throws
 };
-constexpr std::array<std::string_view, 7> kWhenNames = {
-    "never",        "make_throws",   "make_throws_number",  "make_nothing",
-    "make_refuses", "select_throws", "select_throws_number"};
+constexpr std::array<std::string_view, 8> kWhenNames = {
+    "never",        "make_throws",   "make_throws_number",   "make_nothing",
+    "make_refuses", "select_throws", "select_throws_number", "stage_throws"};
+
+// Holds each packet from a host for a while, and throws while it holds one.
+class Holder final : public FlowStage {
+ public:
+  explicit Holder(int64_t after) : after_(after) {}
+  StageBounds bounds() const override { return {1 << 20, Duration::milliseconds(50)}; }
+  void take(StageView& view, std::span<Packet* const> burst) override {
+    for (Packet* packet : burst) {
+      view.hold(packet);
+      held_.push(packet);
+      due_ = view.now() + Duration::milliseconds(1);
+      if (count_++ == after_) throw std::runtime_error("out of places");
+    }
+  }
+  Instant next_deadline() const override { return held_.empty() ? Instant::never() : due_; }
+  void on_timers(StageView& view) override { release_all(view); }
+  void release_all(StageView& view) override {
+    while (!held_.empty()) view.release(held_.pop());
+  }
+  void rebase(const Rebase& rebase) override { rebase.shift(due_); }
+
+ private:
+  const int64_t after_;
+  int64_t count_ = 0;
+  PacketFifo held_;
+  Instant due_;
+};
 
 class Trouble {
  public:
@@ -38,7 +66,8 @@ class Trouble {
         ranged<&Parameters::after>("after", 0, 1'000'000, {"packets before", "tests"})};
   }
 
-  Trouble(const SelectorInit&, const Parameters& parameters) : parameters_(parameters) {
+  Trouble(const SelectorInit&, const Parameters& parameters)
+      : parameters_(parameters), holder_(parameters.after) {
     if (parameters.when == When::make_throws) throw std::runtime_error("no luck today");
     if (parameters.when == When::make_throws_number) throw 7;
   }
@@ -55,9 +84,14 @@ class Trouble {
     return random_of(view.live(set) & ~tried, static_cast<uint32_t>(mix64(packet.balance_hash)));
   }
   void commit(const PathView&, const Packet&, uint16_t, MemberIndex, NoToken) { ++count_; }
+  FlowStage* stage(StagePlace place) {
+    const bool wanted = parameters_.when == When::stage_throws && place == StagePlace::from_hosts;
+    return wanted ? &holder_ : nullptr;
+  }
 
  private:
   const Parameters parameters_;
+  Holder holder_;
   int64_t count_ = 0;
 };
 
