@@ -56,4 +56,8 @@ Problems DpdkBackend::restart_port(PortId port, const config::PortConfig& config
   return ports_.restart(port, config);
 }
 
+void DpdkBackend::set_admin_up(PortId port, bool up) {
+  ports_.set_admin_up(port, up);
+}
+
 }  // namespace eddy

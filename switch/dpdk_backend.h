@@ -30,6 +30,7 @@ class DpdkBackend final : public control::Backend {
   control::DeviceInfo device_info(PortId port) override;
   Problems check_port(PortId port, const config::PortConfig& config) override;
   Problems restart_port(PortId port, const config::PortConfig& config) override;
+  void set_admin_up(PortId port, bool up) override;
 
  private:
   std::span<const WorkerSeat> seats_;

@@ -126,9 +126,11 @@ Problems RealRunner::plan() {
   const int64_t asked =
       arguments_.time_dilation > 0 ? arguments_.time_dilation : run().experiment.run.time_dilation;
   chosen_ = arguments_.time_dilation == 0 && asked == 1;
-  if (Problems problems = choose(chosen_ ? ours_to_choose(needs.value()) : asked);
-      !problems.empty())
-    return problems;
+  const Result<int64_t> dilation =
+      chosen_ ? dilation_of_choice(needs.value().dilation(), ours_to_choose(needs.value()))
+              : Result<int64_t>(asked);
+  if (!dilation) return dilation.problems();
+  if (Problems problems = choose(dilation.value()); !problems.empty()) return problems;
   say(fmt::format(
       "{} switches and eddyhost on {} cores, about {} MiB of {} free; time dilation {} "
       "(needed: {} for the load, {} for headroom at a poll gap of {} ms)",
@@ -189,7 +191,9 @@ Result<std::unique_ptr<RealFabric>> RealRunner::bring_up() {
   if (problems.empty()) return fabric;
   if (!chosen_ || gap.value() > run().experiment.switches.poll_gap) return problems;
   chosen_ = false;
-  problems = choose(needed * 2);  // it differs from second to second
+  const auto dilation = dilation_of_choice(needed, needed * 2);  // it differs from second to second
+  if (!dilation) return dilation.problems();
+  problems = choose(dilation.value());
   if (!problems.empty()) return problems;
   say(fmt::format("time dilation {}, then", run().experiment.run.time_dilation));
   fabric->reset();

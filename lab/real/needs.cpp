@@ -122,6 +122,14 @@ std::vector<std::string> real_sets(const std::vector<std::string>& given,
   return sets;
 }
 
+Result<int64_t> dilation_of_choice(int64_t needed, int64_t wished) {
+  if (needed <= kMostDilation) return std::min(wished, kMostDilation);
+  return Result<int64_t>::failure(fmt::format(
+      "this machine would need a time dilation of {} now, and {} is the most; it would do with "
+      "longer delays, with less traffic, or with less else to do on this machine",
+      needed, kMostDilation));
+}
+
 int64_t dilation_for_gap(const Topology& unscaled, int mtu, Duration gap) {
   const FabricPaths paths(unscaled);
   Duration longest;

@@ -50,6 +50,10 @@ Result<RealNeeds> real_needs(const config::Experiment& experiment, const Trace& 
 std::vector<std::string> real_sets(const std::vector<std::string>& given,
                                    const config::Experiment& experiment, int64_t dilation);
 
+// The time dilation to run with where it is ours to choose: `wished`, at most what the key takes; a
+// problem where that is less than `needed`.
+Result<int64_t> dilation_of_choice(int64_t needed, int64_t wished);
+
 // So that a round trip of the fabric is no shorter than `gap`.
 int64_t dilation_for_gap(const Topology& unscaled, int mtu, Duration gap);
 

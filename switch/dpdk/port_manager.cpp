@@ -209,6 +209,11 @@ Problems PortManager::restart(PortId port, const config::PortConfig& config) {
   return replace(entry, config);
 }
 
+void PortManager::set_admin_up(PortId port, bool up) {
+  const std::lock_guard guard(mutex_);
+  entries_[port.index()]->config.admin_up = up;
+}
+
 Problems PortManager::reconfigure(Entry& entry, const config::PortConfig& config) {
   const auto apply = [&](const config::PortConfig& wanted) {
     entry.port->stop();

@@ -75,6 +75,8 @@ class PortManager {
   // Stops the device and starts it with `config`; another device takes its place if `config` says
   // so. If that fails the old one is brought back.
   Problems restart(PortId port, const config::PortConfig& config);
+  // The next tick follows.
+  void set_admin_up(PortId port, bool up);
   void rebase(const Rebase& rebase);
   // What people should know, since the last call: peers waited for, NICs without PFC.
   std::vector<std::string> take_notes();

@@ -2,6 +2,7 @@
 doing, and signs of life for as long as every worker advances."""
 
 import contextlib
+import json
 import os
 import socket
 import time
@@ -61,9 +62,9 @@ class Notified(EndToEnd):
         self.name = f"n{os.getpid()}"
 
     def start(self, ports, *arguments, watchdog=None, who="", manager=True):
-        """A switch with these devices, by port."""
+        """A switch with these ports, each with its device alone or with all its keys."""
         config = {"switch": {"name": self.name + who}, "control": {"socket": str(self.socket(who))},
-                  "ports": {name: {"device": device} for name, device in ports.items()}}
+                  "ports": {name: port if isinstance(port, dict) else {"device": port} for name, port in ports.items()}}
         self.path(who).write_text(yaml.safe_dump(config))
         environment = self.manager.environment(watchdog) if manager else []
         process = self.world.spawn(None, "env", *environment, BINARIES / "eddyd", "--config", self.path(who), *arguments,
@@ -116,6 +117,22 @@ class Notified(EndToEnd):
         self.assertEqual(run(BINARIES / "eddyctl", "--socket", self.socket(), "reload", check=False).returncode, 1)
         self.manager.wait_for(RELOADING="1")
         self.manager.wait_for(READY="1", STATUS=lambda text: text.startswith("last reload: refused, "))
+
+    def test_reloads_take_a_port_up_and_down(self):
+        """Also one that was down when the switch started."""
+        self.start({"a": "net_null0", "b": {"device": "net_null1", "admin_up": False}})
+        self.manager.wait_for(READY="1")
+        text = self.path().read_text()
+        control = (BINARIES / "eddyctl", "--socket", self.socket())
+
+        def states():
+            rows = json.loads(run(*control, "show", "ports", "--json").stdout)["rows"]
+            return {row["port"]: (row["admin"], row["oper"]) for row in rows}
+        for state in ("down", "up", "down", "up"):
+            with self.subTest(state=state):
+                self.path().write_text(text.replace("admin_up: false", f"admin_up: {str(state == 'up').lower()}"))
+                run(*control, "reload")
+                wait_for(lambda wanted=state: states() == {"a": ("up", "up"), "b": (wanted, wanted)}, 10, state)
 
     def test_a_switch_of_another_name_is_refused(self):
         process = self.start({"a": "net_null0"}, "--require-name", "leaf1")

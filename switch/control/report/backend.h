@@ -49,6 +49,8 @@ class Backend {
   // Stops the device, applies the keys classed `port`, starts it again; other ports go on. Empty =
   // it runs.
   virtual Problems restart_port(PortId port, const config::PortConfig& config) = 0;
+  // Whether the port shall be up, from now on.
+  virtual void set_admin_up(PortId port, bool up) = 0;
 };
 
 }  // namespace eddy::control

@@ -316,6 +316,8 @@ Result<Json> Operations::load_and_apply() {
     if (!generation.ok()) return generation.problems();
     generation_ = *generation;
     running_ = loaded->config;
+    for (size_t port = 0; port < scaled.ports.size(); ++port)
+      backend_.set_admin_up(PortId(port), scaled.ports[port].admin_up);
     Problems problems;
     for (const PortId port : plan.restarts) {
       const config::PortConfig& config = scaled.ports[port.index()];

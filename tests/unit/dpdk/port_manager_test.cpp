@@ -84,6 +84,22 @@ TEST(PortManager, AdminDownStaysDown) {
   EXPECT_FALSE(manager->cell(PortId(0)).usable);
 }
 
+TEST(PortManager, AdminStateMayChange) {
+  auto config = switch_of({"net_null0"});
+  config.ports[0].admin_up = false;
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  Adopter adopter(*manager, {0});
+  for (const bool up : {true, false, true}) {
+    manager->set_admin_up(PortId(0), up);
+    EXPECT_EQ(manager->states().front().wanted, up);
+    manager->tick(Instant{});
+    adopter.poll();
+    EXPECT_EQ(manager->states().front().up, up);
+  }
+  EXPECT_EQ(adopter.changes, (std::vector<bool>{true, false, true}));
+}
+
 TEST(PortManager, UnusableDevicesAreNamedInOneLine) {
   EXPECT_THAT(
       refusal("net_af_packet0,iface=no_such_if"),

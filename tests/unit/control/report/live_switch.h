@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "config/document.h"
@@ -26,6 +27,9 @@ class FakeBackend final : public Backend {
     return restart_problems;
   }
 
+  void set_admin_up(PortId port, bool up) override { admin_up[port.index()] = up; }
+
+  std::map<size_t, bool> admin_up;  // as last told, by port
   Problems check_problems;
   Problems restart_problems;
   std::vector<PortId> restarted;

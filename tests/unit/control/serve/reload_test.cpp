@@ -43,6 +43,19 @@ TEST(Reload, AHotKeyIsAppliedAndSaid) {
   EXPECT_EQ(generation(live), 2u);
 }
 
+TEST(Reload, AnAdminStateReachesItsPort) {
+  LiveSwitch live;
+  config::SwitchConfig next = live.config;
+  for (const bool up : {false, true}) {
+    next.ports[1].admin_up = up;
+    live.write(next);
+    const Json answer = live.ask(kReload);
+    ASSERT_TRUE(answer.at("ok")) << answer.dump();
+    EXPECT_EQ(live.backend.admin_up, (std::map<size_t, bool>{{0, true}, {1, up}}));
+  }
+  EXPECT_TRUE(live.backend.restarted.empty());
+}
+
 TEST(Reload, APortKeyRestartsThatPortOnly) {
   LiveSwitch live;
   config::SwitchConfig next = live.config;

@@ -88,5 +88,16 @@ TEST(RealNeeds, SaysWhatNoDilationMends) {
   EXPECT_THAT(refusal(tiny, kMachine), HasSubstr("switches.buffer"));
 }
 
+// A machine that is busy enough measures a gap for which there is no dilation.
+TEST(RealNeeds, ADilationOfOurChoiceIsOneThatTheKeyTakes) {
+  EXPECT_EQ(dilation_of_choice(10, 20).value(), 20);
+  EXPECT_EQ(dilation_of_choice(6'000, 12'000).value(), 10'000);
+  EXPECT_EQ(dilation_of_choice(10'000, 20'000).value(), 10'000);
+  const Result<int64_t> none = dilation_of_choice(10'001, 20'002);
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.problems(),
+              testing::ElementsAre(HasSubstr("would need a time dilation of 10001 now")));
+}
+
 }  // namespace
 }  // namespace eddy::lab
