@@ -90,11 +90,10 @@ TEST(Conformance, LeavesOutWhatNeedsProbesWhereThereAreNone) {
     EXPECT_FALSE(variants_for(check, probed("ecmp")).empty()) << check.name;
 }
 
-// Proposes a member that does not live, and knows no other.
-class Dead {
- public:
+// What the schemes below have in common: none of them is as it should be.
+struct Faulty {
   using Token = lb::NoToken;
-  static constexpr std::string_view kSummary = "a member that does not live";
+  static constexpr std::string_view kSummary = "what a check should find";
   static constexpr bool kPromisesOrder = false;
   struct Parameters {
     int64_t unused = 0;
@@ -103,8 +102,18 @@ class Dead {
     return std::array{
         lb::ranged<&Parameters::unused>("unused", 0, 1, {"is not looked at", "nowhere"})};
   }
+  Faulty(const lb::SelectorInit&, const Parameters&) {}
+  void commit(const lb::PathView&, const Packet&, uint16_t, lb::MemberIndex, const Token&) const {}
 
-  Dead(const lb::SelectorInit&, const Parameters&) {}
+ protected:
+  static lb::MemberIndex one_of(lb::MemberMask members, const Packet& packet) {
+    return lb::random_of(members, static_cast<uint32_t>(lb::mix64(packet.balance_hash)));
+  }
+};
+
+// Proposes a member that does not live, and knows no other.
+struct Dead : Faulty {
+  using Faulty::Faulty;
   lb::Proposal<Token> propose(const lb::PathView& view, const Packet&, uint16_t set) const {
     const auto dead = lb::test::first_members(view.set(set).count) & ~view.live(set);
     return {lb::first_of(dead != 0 ? dead : view.live(set))};
@@ -113,8 +122,48 @@ class Dead {
                               lb::MemberMask) const {
     return propose(view, packet, set).member;
   }
-  void commit(const lb::PathView&, const Packet&, uint16_t, lb::MemberIndex, const Token&) const {}
 };
+
+// Has no other member to offer than the one that it proposed.
+struct Stubborn : Faulty {
+  using Faulty::Faulty;
+  lb::Proposal<Token> propose(const lb::PathView& view, const Packet& packet, uint16_t set) const {
+    return {one_of(view.live(set), packet)};
+  }
+  lb::MemberIndex alternative(const lb::PathView& view, const Packet& packet, uint16_t set,
+                              lb::MemberMask) const {
+    return propose(view, packet, set).member;
+  }
+};
+
+// Takes no member again that was dead once.
+struct Grudging : Faulty {
+  using Faulty::Faulty;
+  lb::Proposal<Token> propose(const lb::PathView& view, const Packet& packet, uint16_t set) const {
+    return {one_of(forgiven(view, set), packet)};
+  }
+  lb::MemberIndex alternative(const lb::PathView& view, const Packet& packet, uint16_t set,
+                              lb::MemberMask tried) const {
+    return one_of(view.live(set) & ~tried, packet);
+  }
+  void commit(const lb::PathView& view, const Packet&, uint16_t set, lb::MemberIndex,
+              const Token&) {
+    gone_ |= lb::test::first_members(view.set(set).count) & ~view.live(set);
+  }
+
+ private:
+  lb::MemberMask forgiven(const lb::PathView& view, uint16_t set) const {
+    const lb::MemberMask good = view.live(set) & ~gone_;
+    return good != 0 ? good : view.live(set);
+  }
+  lb::MemberMask gone_ = 0;
+};
+
+CheckResult result_of(std::string_view check, const SchemeInfo& scheme) {
+  for (const Check& each : checks())
+    if (each.name == check) return run_check(each, scheme);
+  return {};
+}
 
 // What would not come to an end with such a scheme is not begun.
 TEST(Conformance, ADeadMemberIsFoundAndEndsTheChecks) {
@@ -123,6 +172,23 @@ TEST(Conformance, ADeadMemberIsFoundAndEndsTheChecks) {
   ASSERT_FALSE(results[0].problems.empty());
   EXPECT_THAT(results[0].problems.front(), testing::HasSubstr("took a member that does not live"));
   for (size_t i = 1; i < results.size(); ++i) EXPECT_EQ(results[i].variants, 0u);
+}
+
+TEST(Conformance, AnAlternativeThatIsTheSameMemberIsFound) {
+  const auto result =
+      result_of("wrapper_may_take_the_second", lb::describe_with_probes<Stubborn>("stubborn"));
+  ASSERT_FALSE(result.problems.empty());
+  EXPECT_THAT(result.problems,
+              testing::Each(testing::HasSubstr("alternatives are what was tried")));
+}
+
+TEST(Conformance, AMemberThatIsNotUsedWhenItIsBackIsFound) {
+  const auto scheme = lb::describe_with_probes<Grudging>("grudging");
+  const auto result = result_of("member_leaves_and_returns", scheme);
+  ASSERT_FALSE(result.problems.empty());
+  EXPECT_THAT(result.problems, testing::Each(testing::HasSubstr("of members 0x1f it used 0x17")));
+  EXPECT_TRUE(result_of("one_member_and_sixty_four", scheme).problems.empty())
+      << "no other check of members finds it";
 }
 
 TEST(SchemeStreams, ShardsDrawApart) {
