@@ -10,6 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from plugin_support import put, trusted_folder
 from support import BINARIES, main, run, wait_for
 
 EXPERIMENT = """
@@ -130,6 +131,22 @@ class Real(unittest.TestCase):
         self.assertEqual(up.wait(10), 0)
         self.assert_gone(pids)
         self.assertFalse(self.folder.exists())
+
+    def test_plugins_are_loaded_by_every_process(self):
+        plugin = put("trouble", trusted_folder(self))
+        balancer = f"load_balancer: {{plugin: {plugin}, scheme: calm}}\nsizes:"
+        self.file.write_text(re.sub(r"matrix:\n.*\nsizes:", balancer, EXPERIMENT), encoding="utf-8")
+        up = self.begin("up: ", "up")
+        for name in SWITCHES:
+            said = run(BINARIES / "eddyctl", "--socket", self.folder / f"{name}.sock", "show", "schemes", "--json").stdout
+            self.assertEqual(json.loads(said)["plugin"], str(plugin), name)
+        run(BINARIES / "eddylab", "down", self.name)
+        self.assertEqual(up.wait(10), 0)
+        done = self.eddylab(*self.command("run", "--real", "--out", self.directory / "out"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        real = self.result(self.directory / "out", "only")
+        self.assertEqual((real["scheme"], real["plugin"]), ("calm", str(plugin)))
+        self.assertEqual((real["unfinished"], real["counters"]["selector_fallback_packets"]), (0, 0))
 
     def test_a_killed_up_leaves_no_process_and_down_clears_the_rest(self):
         up = self.begin("up: ", "up", *LETFLOW)
