@@ -43,19 +43,6 @@ DcqcnConfig dcqcn_preset(DcqcnPreset preset);
 // With the increases that are auto filled in for a NIC of `line`.
 DcqcnConfig for_line(DcqcnConfig config, BitRate line);
 
-struct DctcpConfig {  // window by the fraction of marked ACKs, once a window
-  int g_shift = 4;
-  Bytes initial_window{0};  // 0 = one bandwidth-delay product
-  bool operator==(const DctcpConfig&) const = default;
-};
-
-struct IrnConfig {
-  Duration rto_low = 100_us;  // with few packets in flight
-  Duration rto_high = 320_us;
-  int rto_low_packets = 3;
-  bool operator==(const IrnConfig&) const = default;
-};
-
 struct HostConfig {
   // Laws, by their names in the registry of host/.
   std::string recovery = "go_back_n";
@@ -63,8 +50,6 @@ struct HostConfig {
   std::string entropy = "fixed";
   std::string pacing = "by_rate";
   DcqcnConfig dcqcn;
-  DctcpConfig dctcp;
-  IrnConfig irn;
   int mtu = 1'024;      // payload octets a packet: 256 to 4,096; NICs know powers of two only
   Duration rto = 4_ms;  // go-back-N: without an ACK for this long, back to the lowest unacked
   Duration nak_timer = 500_us;        // a second NAK for the same gap no earlier; 0 = never

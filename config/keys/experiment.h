@@ -42,10 +42,6 @@ const Section& section_of<HostKeys>();
 template <>
 const Section& section_of<DcqcnKeys>();
 template <>
-const Section& section_of<DctcpConfig>();
-template <>
-const Section& section_of<IrnConfig>();
-template <>
 const Section& section_of<TrafficConfig>();
 template <>
 const Section& section_of<FaultConfig>();

@@ -105,7 +105,7 @@ std::vector<Key> increase_keys() {
   };
 }
 
-// Which laws; the sections of those that stand in structs of their own.
+// Which laws; the section of the one that stands in a struct of its own.
 std::vector<Key> law_keys() {
   using C = HostConfig;
   return {
@@ -116,8 +116,6 @@ std::vector<Key> law_keys() {
               {.name = "entropy", .help = "which source port its packets have"}),
       law_key(&C::pacing, LawKind::pacing, {.name = "pacing", .help = "when a packet may start"}),
       short_key<HostKeys>(&HostKeys::dcqcn, {.name = "dcqcn", .help = "DCQCN"}),
-      host_key<&C::dctcp>({.name = "dctcp", .help = "DCTCP"}),
-      host_key<&C::irn>({.name = "irn", .help = "recovery: irn"}),
   };
 }
 
@@ -200,45 +198,6 @@ const Section& section_of<DcqcnKeys>() {
         "the section, the other keys override it.",
         std::move(keys), DcqcnKeys{});
   }();
-  return section;
-}
-
-template <>
-const Section& section_of<DctcpConfig>() {
-  using S = DctcpConfig;
-  static const Section section = make_section(
-      "dctcp", "A window that follows the fraction of marked ACKs.",
-      {
-          key<S>(&S::g_shift, {.name = "g_shift", .max = 16, .help = "g = 2^-g_shift"}),
-          key<S>(&S::initial_window, {.name = "initial_window",
-                                      .max = kGigabyte,
-                                      .absent = "auto",
-                                      .help = "auto: one bandwidth-delay product"}),
-      },
-      DctcpConfig{});
-  return section;
-}
-
-template <>
-const Section& section_of<IrnConfig>() {
-  using S = IrnConfig;
-  static const Section section = make_section(
-      "irn", "Selective repeat.",
-      {
-          key<S>(&S::rto_low, {.name = "rto_low",
-                               .min = kMicrosecond,
-                               .max = kSecond,
-                               .help = "timeout with few packets in flight",
-                               .source = "IRN"}),
-          key<S>(&S::rto_high, {.name = "rto_high",
-                                .min = kMicrosecond,
-                                .max = kSecond,
-                                .help = "timeout otherwise",
-                                .source = "IRN"}),
-          key<S>(&S::rto_low_packets,
-                 {.name = "rto_low_packets", .max = 1'000, .help = "how many are few"}),
-      },
-      IrnConfig{});
   return section;
 }
 

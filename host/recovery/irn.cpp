@@ -12,15 +12,30 @@ namespace {
 
 class Irn : public SendRecovery {
  public:
+  struct Parameters {
+    Duration rto_low = Duration::microseconds(100);
+    Duration rto_high = Duration::microseconds(320);
+    int64_t rto_low_packets = 3;
+  };
+  static constexpr auto parameters() {
+    using P = Parameters;
+    return std::array{
+        ranged<&P::rto_low>("rto_low", Duration::microseconds(1), Duration::seconds(1),
+                            {"timeout with few packets in flight", "IRN"}),
+        ranged<&P::rto_high>("rto_high", Duration::microseconds(1), Duration::seconds(1),
+                             {"timeout otherwise", "IRN"}),
+        ranged<&P::rto_low_packets>("rto_low_packets", 0, 1'000, {"how many are few", "IRN"})};
+  }
   static constexpr std::string_view kSummary =
       "packets out of order are kept and named in NAKs, and only lost ones are sent again";
   static constexpr bool kNaksName = true;
 
-  explicit Irn(const LawInit& init)
-      : config_(init.nic.config.irn), repeats_(init.nic.senders, init.nic.reorder_packets) {}
+  Irn(const LawInit& init, const Parameters& parameters)
+      : parameters_(parameters), repeats_(init.nic.senders, init.nic.reorder_packets) {}
 
   Timeouts timeouts() const override {
-    return {config_.rto_high, config_.rto_low, config_.rto_low_packets};
+    return {parameters_.rto_high, parameters_.rto_low,
+            static_cast<int>(parameters_.rto_low_packets)};
   }
   uint32_t full_window(uint32_t, uint32_t bdp) const override {
     return static_cast<uint32_t>(std::min<uint64_t>(bdp, repeats_.window()));
@@ -51,13 +66,13 @@ class Irn : public SendRecovery {
                                           : Repair::none;
   }
 
-  const config::IrnConfig config_;
+  const Parameters parameters_;
   SelectiveRepeat repeats_;
 };
 
 class Keeper : public ReceiveRecovery {
  public:
-  explicit Keeper(const LawInit& init) : held_(init) {}
+  Keeper(const LawInit& init, const Irn::Parameters&) : held_(init) {}
 
   Disposal on_ahead(uint32_t qpn, uint64_t sequence, ReceiveState& state, Instant) override {
     if (!held_.fits(state, sequence)) return {};

@@ -148,6 +148,11 @@ void draw_rlb(Lab& lab) {
   if (draw.chance(4)) rlb.reaction = 0.5;
 }
 
+ParameterValues quick_irn() {
+  return {
+      {"irn.rto_low", (50_us).ps()}, {"irn.rto_high", (150_us).ps()}, {"irn.rto_low_packets", 1}};
+}
+
 void draw_hosts(Lab& lab) {
   Drawer draw(lab, Group::hosts);
   config::HostConfig& host = lab.experiment.host;
@@ -156,7 +161,7 @@ void draw_hosts(Lab& lab) {
   if (draw.chance(4)) host.nak_cuts_rate = true;
   if (draw.chance(4)) host.variable_window = true;
   if (draw.chance(4)) host.reorder_timeout = draw.chance(2) ? 0_us : 50_us;
-  if (draw.chance(4)) host.irn = {.rto_low = 50_us, .rto_high = 150_us, .rto_low_packets = 1};
+  if (draw.chance(4)) host.law_parameters.merge(quick_irn());
   if (draw.chance(4)) host.dcqcn = config::dcqcn_preset(config::DcqcnPreset::vendor);
 }
 

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net/text/parameters.h"
 #include "tests/unit/host/one_nic.h"
 
 namespace eddy::test {
@@ -12,7 +13,7 @@ using testing::IsEmpty;
 config::HostConfig dctcp() {
   config::HostConfig config = plain_config();
   config.congestion_control = "dctcp";
-  config.dctcp.initial_window = Bytes(10 * 1'024);
+  config.law_parameters["dctcp.initial_window"] = 10 * 1'024;
   return config;
 }
 
@@ -76,6 +77,21 @@ TEST(Dctcp, WithoutItMarksAreNotEchoed) {
   const uint32_t qpn = one.expect(100);
   one.data(qpn, 0, at(0_us), kEcnCongestion);
   EXPECT_THAT(one.replies(at(0_us)), ElementsAre("A0"));
+}
+
+// As files have said it: 0B is the word's other form.
+TEST(Dctcp, NoWindowToBeginWithIsThatOfThePath) {
+  std::vector<size_t> sent;
+  for (const int64_t initial : {kAutomatic, int64_t{0}, int64_t{3 * 1'024}}) {
+    config::HostConfig config = dctcp();
+    config.law_parameters["dctcp.initial_window"] = initial;
+    OneNic one(config);
+    (void)one.send(100);
+    sent.push_back(one.transmit_data(at(0_us)).size());
+  }
+  EXPECT_EQ(sent[0], sent[1]);
+  EXPECT_GT(sent[0], sent[2]);
+  EXPECT_EQ(sent[2], 3u);
 }
 
 }  // namespace

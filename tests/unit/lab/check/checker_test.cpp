@@ -97,7 +97,7 @@ TEST_P(CheckerOfSenders, FindsALosslessDrop) {
   config::Experiment experiment = CheckerOfSenders::experiment(1, 1, 4);
   experiment.host.window = false;
   experiment.host.bdp = 1_MiB;  // what IRN has in flight at most
-  experiment.host.dctcp.initial_window = 1_MiB;
+  experiment.host.law_parameters["dctcp.initial_window"] = (1_MiB).count();
   experiment.switches.buffer = config::default_switch("").buffer;
   experiment.faults = {{.type = FaultType::pfc_loss, .hosts = {"all"}, .probability = 1}};
   const std::vector<lab::Flow> flows = {flow_of(0, 3, 1_MiB), flow_of(1, 3, 1_MiB),
