@@ -110,7 +110,7 @@ class Plugins(OnFabric):
         self.assert_mesh(self.fabric.hosts, versions=(4,))
 
     def test_one_whose_stage_throws_loses_no_packet(self):
-        path = put("trouble", self.folder)
+        path = put("trouble", self.folder).rename(self.folder / "stage.so")  # a file's first failure is what is told
         self.adopt(plugin=path, scheme="trouble", when="stage_throws", after=5)
         for _ in range(3):
             self.assert_mesh(self.fabric.hosts, versions=(4,))
