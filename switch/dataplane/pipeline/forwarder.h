@@ -29,14 +29,12 @@ class Departures;
 class PacketLanes;
 class ShimDresser;
 
-// What reception saw of a burst of one port while it had each packet at hand. The masks have a bit
-// for each index that occurs, `flags` every flag that any packet has.
+// What reception saw of a burst of one port while it had each packet at hand.
 struct PlainBurst {
   int64_t backlog = 0;  // as IngressBuffer::admit
   uint32_t octets = 0;  // sum of wire_len
-  uint16_t flags = 0;   // PacketFlag
-  uint8_t pgs = 0;
-  uint8_t queues = 0;
+  uint16_t flags = 0;   // PacketFlag that any packet has
+  uint8_t pgs = 0;      // bit = a packet of that priority group
 };
 
 class Forwarder final : public PacketOriginator {

@@ -50,20 +50,19 @@ class Gathered {
     const auto any = std::bit_cast<ClassOfTos>(any_);
     PlainBurst burst{
         .backlog = backlog, .octets = octets_, .flags = static_cast<uint16_t>(flags_ | any.flags)};
-    constexpr auto kGroupAndQueue = std::bit_cast<uint32_t>(
-        ClassOfTos{{TrafficClass(0), PriorityGroupId(0xff), QueueId(0xff)}, 0});
-    if (((any_ ^ all_) & kGroupAndQueue) == 0) [[likely]] {
-      add_to(burst, any.class_of.pg, any.class_of.queue);
+    constexpr auto kGroup = std::bit_cast<uint32_t>(
+        ClassOfTos{{TrafficClass(0), PriorityGroupId(0xff), QueueId(0)}, 0});
+    if (((any_ ^ all_) & kGroup) == 0) [[likely]] {
+      add_to(burst, any.class_of.pg);
     } else {
-      for (const Packet* packet : packets) add_to(burst, packet->pg, packet->queue);
+      for (const Packet* packet : packets) add_to(burst, packet->pg);
     }
     return burst;
   }
 
  private:
-  static void add_to(PlainBurst& burst, PriorityGroupId pg, QueueId queue) {
+  static void add_to(PlainBurst& burst, PriorityGroupId pg) {
     burst.pgs = static_cast<uint8_t>(burst.pgs | 1u << pg.index());
-    burst.queues = static_cast<uint8_t>(burst.queues | 1u << queue.index());
   }
   uint32_t any_ = 0;  // ClassOfTos, or'ed
   uint32_t all_ = ~uint32_t{0};

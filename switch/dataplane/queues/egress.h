@@ -56,7 +56,6 @@ class Egress {
   void service() {
     if (!ready_.empty()) ready_.take_all([this](PortId port) { service_port(port); });
   }
-  bool ready() const { return !ready_.empty(); }
 
   void set_up(PortId port, bool up);
   // Queues as masks: those that may not start a frame, those that send against a pause, and those

@@ -133,7 +133,6 @@ class ShortWayTest : public testing::Test {
     EXPECT_EQ(burst.octets % slow->wire_len, 0u);
     EXPECT_EQ(burst.flags, slow->flags);
     EXPECT_EQ(burst.pgs, 1u << slow->pg.index());
-    EXPECT_EQ(burst.queues, 1u << slow->queue.index());
     EXPECT_EQ(burst.backlog, 5);
     pool_.put(slow);
     return true;
