@@ -30,9 +30,14 @@ void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
 template <class Queue>
 Instant Partition<Queue>::run_window(Instant start, Instant end) {
   take_post(start);
-  Instant at = next();
-  for (; at < end; at = next()) advance(at);
-  return at;
+  for (;;) {
+    const Instant event_at = queue_.next();
+    const Instant wake_at = wakes_.next();
+    const Instant at = std::min(event_at, wake_at);
+    if (at >= end) return at;
+    if (event_at >= wake_at || !advance_alone(at)) [[unlikely]]
+      advance(at);
+  }
 }
 
 template <class Queue>
@@ -50,7 +55,6 @@ template <class Queue>
 void Partition<Queue>::advance(Instant at) {
   ASSERT(at >= now_);
   now_ = at;
-  if (advance_alone(at)) return;
   constexpr int kRounds = 1'000;  // more means that a node asks for the present for ever
   int round = 0;
   do {
@@ -67,22 +71,20 @@ void Partition<Queue>::advance(Instant at) {
       nodes_.watcher->on_instant();
 }
 
-// What most instants of a part are: one event, and a turn of the node that it concerns. True: that
-// was all.
+// What most instants of a part are: one event, and a turn of the node that it concerns; no timer.
+// False: there is more, and the turn is yet to be taken.
 template <class Queue>
-inline bool Partition<Queue>::advance_alone(Instant at) {
-  if (kWhole || !queue_.due(at) || wakes_.has_due(at)) return false;
+[[gnu::always_inline]] inline bool Partition<Queue>::advance_alone(Instant at) {
+  ASSERT(at >= now_);
+  now_ = at;
   const uint32_t node = handle(queue_.pop([this](const Event& soon) { prefetch(soon); }));
-  if (queue_.due(at)) [[unlikely]] {
+  if (queue_.due(at) || !touched_.empty()) [[unlikely]] {  // by flows that have started
     if (node != kNobody) take_part(node);
     return false;
   }
-  if (!touched_.empty()) [[unlikely]] {  // flows that have started
-    if (node != kNobody) take_part(node);
-    return false;
-  }
-  if (node != kNobody) take_turn(node);
-  return !queue_.due(at) && !wakes_.has_due(at);
+  if (node != kNobody) [[likely]]
+    take_turn(node);
+  return true;
 }
 
 // The line and, where the frame will be read, its lines.
@@ -94,8 +96,24 @@ inline void Partition<Queue>::prefetch(const Event& event) const {
 
 // Returns the node that takes a turn for it.
 template <class Queue>
-inline uint32_t Partition<Queue>::handle(const Event& event) {
+[[gnu::always_inline]] inline uint32_t Partition<Queue>::handle(const Event& event) {
   if (event.kind == kFree) return end_frame(nodes_.lines[event.target]);
+  if constexpr (kWhole) return handle_any(event);
+  if (event.kind != kWholeWay) [[unlikely]]
+    return handle_rare(event);
+  counts_.events += 2;
+  return arrive(event);
+}
+
+// Of a part: it comes from the whole, or it is no frame's. Apart, because of the registers that it
+// takes.
+template <class Queue>
+[[gnu::noinline]] uint32_t Partition<Queue>::handle_rare(const Event& event) {
+  return handle_any(event);
+}
+
+template <class Queue>
+inline uint32_t Partition<Queue>::handle_any(const Event& event) {
   if (event.kind == kFlowStart) [[unlikely]] {
     start_flows();
     return kNobody;
@@ -108,14 +126,17 @@ inline uint32_t Partition<Queue>::handle(const Event& event) {
       return kNobody;
     }
   }
-  counts_.events += event.kind == kWholeWay ? 1 : 0;
   return arrive(event);
 }
 
 // Who takes a turn now, since something concerns the node: with busy polling it does so later.
 template <class Queue>
-uint32_t Partition<Queue>::touched(uint32_t node) {
-  if (!is_busy_polled(node)) return node;
+inline uint32_t Partition<Queue>::touched(uint32_t node) {
+  return is_busy_polled(node) ? touched_later(node) : node;
+}
+
+template <class Queue>
+[[gnu::noinline]] uint32_t Partition<Queue>::touched_later(uint32_t node) {
   wake_at(node, nodes_.switches[node].wake_at, grid_from(node, now_ + Duration::picoseconds(1)));
   return kNobody;
 }
@@ -213,7 +234,7 @@ void Partition<Queue>::leave_odd(Line& line, const Event& event) {
 }
 
 template <class Queue>
-void Partition<Queue>::lose(Line& line, Packet* packet) {
+[[gnu::noinline]] void Partition<Queue>::lose(Line& line, Packet* packet) {
   // Frames of one line may be lost at both ends in one window.
   std::atomic_ref(line.lost).fetch_add(1, std::memory_order_relaxed);
   tell(static_cast<uint32_t>(&line - nodes_.lines.data()), Watcher::Step::lost, *packet);
@@ -345,17 +366,21 @@ inline void Partition<Queue>::take_turn(uint32_t node) {
 }
 
 template <class Queue>
-void Partition<Queue>::turn_switch(uint32_t index) {
+[[gnu::always_inline]] inline void Partition<Queue>::turn_switch(uint32_t index) {
   SwitchNode& node = nodes_.switches[index];
   if (node.stalled_until > now_ || is_put_off(index)) [[unlikely]]
     return wake_at(index, node.wake_at, node.stalled_until);
-  poll(index);
-  Instant deadline = deadline_of(index);
-  if (deadline == node.wake_at) [[likely]]
-    return;
+  poll_now(node);
+  const Instant deadline = deadline_of(index);
+  if (deadline != node.wake_at) [[unlikely]]
+    follow_deadline(index, deadline);
+}
+
+template <class Queue>
+[[gnu::noinline]] void Partition<Queue>::follow_deadline(uint32_t index, Instant deadline) {
   if (is_busy_polled(index) && deadline != Instant::never())
     deadline = grid_from(index, std::max(deadline, now_ + Duration::picoseconds(1)));
-  node.wake_at = deadline;
+  nodes_.switches[index].wake_at = deadline;
   wakes_.set(place_of(index), deadline);
 }
 
@@ -380,8 +405,17 @@ inline Instant Partition<Queue>::deadline_of(uint32_t index) {
 }
 
 template <class Queue>
+void Partition<Queue>::turn(uint32_t node) {
+  take_turn(node);
+}
+
+template <class Queue>
 void Partition<Queue>::poll(uint32_t index) {
-  SwitchNode& node = nodes_.switches[index];
+  poll_now(nodes_.switches[index]);
+}
+
+template <class Queue>
+inline void Partition<Queue>::poll_now(SwitchNode& node) {
   node.io->begin(now_);
   node.shard->poll(*node.io, of_switch(node, now_));
   node.io->end();

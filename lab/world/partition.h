@@ -82,7 +82,7 @@ class Partition final : public Wires {
     is_touched = 1;
     touched_.push_back(node);
   }
-  void turn_switch(uint32_t node);
+  void turn(uint32_t node);
   void poll(uint32_t node);
   void deliver(uint32_t node, Packet* packet);
   void send(uint32_t line, Packet* packet, bool last) override;
@@ -134,8 +134,11 @@ class Partition final : public Wires {
   uint32_t place_of(uint32_t node) const { return kWhole ? node : nodes_.places[node]; }
   void take_post(Instant start);
   uint32_t touched(uint32_t node);
+  uint32_t touched_later(uint32_t node);
   bool advance_alone(Instant at);
   uint32_t handle(const Event& event);
+  uint32_t handle_rare(const Event& event);
+  uint32_t handle_any(const Event& event);
   void prefetch(const Event& event) const;
   uint32_t leave(const Event& event);
   uint32_t end_frame(const Line& line);
@@ -151,6 +154,9 @@ class Partition final : public Wires {
   void plan_start();
   void take_turns();
   void take_turn(uint32_t node);
+  void turn_switch(uint32_t node);
+  void poll_now(SwitchNode& node);
+  void follow_deadline(uint32_t node, Instant deadline);
   bool is_put_off(uint32_t node);
   Instant deadline_of(uint32_t node);
   void move_clock(SwitchNode& node);

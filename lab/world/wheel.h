@@ -40,14 +40,22 @@ class Wheel {
     const int64_t bucket = at >> shift_;
     if (bucket - base_ >= static_cast<int64_t>(kBuckets)) [[unlikely]]
       return push_far(event);
-    const uint32_t index = take_node();
+    if (spare_ == 0) [[unlikely]]
+      grow();
+    Node* const nodes = nodes_.data();
+    const uint32_t index = spare_;
+    Node& node = nodes[index];
+    spare_ = node.next;
     const size_t slot = slot_of(bucket);
     uint32_t* link = &heads_[slot];
-    if (*link == 0)
-      words_[slot / 64] |= uint64_t{1} << slot % 64;
-    else
-      while (*link != 0 && nodes_[*link].event.at <= event.at) link = &nodes_[*link].next;
-    nodes_[index] = {event, *link};
+    uint32_t behind = *link;
+    if (behind == 0) words_[slot / 64] |= uint64_t{1} << slot % 64;
+    while (behind != 0 && nodes[behind].event.at.ps() <= at) {
+      link = &nodes[behind].next;
+      behind = *link;
+    }
+    node.event = event;
+    node.next = behind;
     *link = index;
     next_ = std::min(next_, at);
   }
@@ -110,14 +118,10 @@ class Wheel {
   }
   static size_t slot_of(int64_t bucket) { return static_cast<size_t>(bucket) % kBuckets; }
 
-  uint32_t take_node() {
-    const uint32_t index = spare_;
-    if (index == 0) {
-      nodes_.emplace_back();
-      return static_cast<uint32_t>(nodes_.size() - 1);
-    }
-    spare_ = nodes_[index].next;
-    return index;
+  // One spare node more. Apart, as is what is far: few events need it, and it takes registers.
+  [[gnu::noinline]] void grow() {
+    nodes_.emplace_back();
+    spare_ = static_cast<uint32_t>(nodes_.size() - 1);
   }
 
   // The head of the first bucket from this one on, round the wheel; 0 if all are empty.
@@ -132,12 +136,12 @@ class Wheel {
     return bits == 0 ? 0 : heads_[word * 64 + static_cast<size_t>(std::countr_zero(bits))];
   }
 
-  void push_far(const Event& event) {
+  [[gnu::noinline]] void push_far(const Event& event) {
     far_.push_back({event, far_made_++});
     std::push_heap(far_.begin(), far_.end(), later);
     far_next_ = far_.front().event.at.ps();
   }
-  Event pop_far() {
+  [[gnu::noinline]] Event pop_far() {
     std::pop_heap(far_.begin(), far_.end(), later);
     const Event event = far_.back().event;
     far_.pop_back();

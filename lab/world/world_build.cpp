@@ -102,7 +102,7 @@ Problems World::build(const Topology& topology, const RttOf& rtt_of) {
   make_whole(topology);
   make_windows(topology);
   whole_->take_over(Instant());
-  for (uint32_t node = 0; node < nodes_.first_host; ++node) whole_->turn_switch(node);
+  for (uint32_t node = 0; node < nodes_.first_host; ++node) whole_->turn(node);
   return problems;
 }
 
