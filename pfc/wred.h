@@ -29,6 +29,8 @@ class WredCurve {
     return (static_cast<uint64_t>(queue_bytes - kmin_) * slope_) >> 32;
   }
 
+  // The longest queue that never marks.
+  [[nodiscard]] int64_t unmarked() const { return kmin_; }
   // `draw` gives the next uniform 32-bit word; it is asked only where chance decides.
   template <class Draw>
   [[nodiscard]] bool marks(int64_t queue_bytes, Draw&& draw) const {

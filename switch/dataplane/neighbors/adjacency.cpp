@@ -186,6 +186,7 @@ void Adjacency::learn(PortId port, const IpAddress& address, const MacAddress& m
 }
 
 void Adjacency::confirm(Neighbor& neighbor, const MacAddress& mac) {
+  ++context_.way_changes;
   const bool answered = neighbor.state > NeighborState::lost;
   if (!answered) context_.event(EventKind::neighbor_learned, neighbor.port);
   neighbor.mac = mac;
@@ -198,6 +199,7 @@ void Adjacency::confirm(Neighbor& neighbor, const MacAddress& mac) {
 
 // Into a state in which it is asked.
 void Adjacency::turn(Neighbor& neighbor, NeighborState state) {
+  ++context_.way_changes;
   neighbor.state = state;
   neighbor.requests = 0;
   if (state != NeighborState::probing) neighbor.changed_at = context_.now;
@@ -251,6 +253,7 @@ void Adjacency::fail(Neighbor& neighbor) {
 }
 
 void Adjacency::forget(Neighbor& neighbor, DropReason reason) {
+  ++context_.way_changes;
   refuse_held(neighbor, reason);
   set_timer(neighbor, Instant::never());
   neighbors_.erase(&neighbor);
@@ -289,6 +292,7 @@ void Adjacency::link_changed(PortId port, bool up) {
 
 // A kept neighbor, until its port is up.
 void Adjacency::await_link(Neighbor& neighbor) {
+  ++context_.way_changes;
   neighbor.state = NeighborState::incomplete;
   set_timer(neighbor, Instant::never());
   refuse_held(neighbor, DropReason::egress_down);

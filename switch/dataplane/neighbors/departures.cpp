@@ -3,54 +3,63 @@
 namespace eddy {
 
 Departures::Departures(ShardContext& context, const Services& services, size_t ports)
-    : context_(context), services_(services), row_at_(ports * kPriorities, kNoRow) {}
+    : context_(context), services_(services), ports_(ports), rows_(ports * kPriorities) {}
 
-QueueRow& Departures::open_for(const Packet& packet, const Burst& burst) {
-  uint8_t& at = row_at_[packet.egress_port.index() * kPriorities + packet.queue.index()];
-  if (at == kNoRow) {
-    at = static_cast<uint8_t>(row_count_++);
-    QueueRow& row = rows_[at];
-    row.octets = 0;
-    row.port = packet.egress_port;
-    row.queue = packet.queue;
-    row.longest = open(row, stubs_[at], burst);
-    from_ = burst.from;
-  }
-  return rows_[at];
-}
-
-uint32_t Departures::open(QueueRow& row, Packet& stub, const Burst& burst) {
-  const PortSettings& settings = context_.settings(row.port);
+void Departures::open_for(QueueRow& row, const Packet& packet, const Burst& burst) {
+  if (row.asked) return;
+  row.asked = true;
+  row.octets = 0;
+  Packet& stub = stubs_[asked_count_];
+  asked_[asked_count_++] = &row;
+  if (row.known_at != context_.way_changes) [[unlikely]]
+    learn(row, packet.egress_port, packet.queue);
   const bool chosen_here = !burst.from.is_none();
-  const bool to_fabric = settings.role == config::PortRole::fabric;
-  if (chosen_here && to_fabric && row.port == burst.from) return 0;  // it never goes back
-  const uint32_t longest = chosen_here ? settings.max_l3_len : UINT32_MAX;
-  row.owner = settings.owner;
-  row.simple = false;
-  if (!context_.owns(row.port)) {
-    row.to = QueueRow::To::shard;
-    return chosen_here ? longest : 0;
+  const bool turns_back = row.fabric && row.port == burst.from;
+  if (row.to == QueueRow::To::nobody || turns_back) return;
+  if (row.to == QueueRow::To::shard) {
+    row.longest = chosen_here ? row.max_l3_len : 0;
+    return;
   }
-  if (to_fabric && !services_.peers.known(row.port)) return 0;
-  row.to = to_fabric ? QueueRow::To::peer : QueueRow::To::host;
-  rewrite_macs(row.head.data(), services_.peers.mac(row.port), settings.mac);
   const auto most = static_cast<uint32_t>(kBurst * (context_.shim_reserve + kVlanTag));
   const bool ect = (burst.flags & kPacketEct) != 0;
-  if (!services_.egress.open(row, stub, burst.octets + most, ect)) return 0;
-  row.simple = to_fabric && !row.tagged;
-  return longest;
+  if (services_.egress.open(row, stub, burst.octets + most, ect))
+    row.longest = chosen_here ? row.max_l3_len : UINT32_MAX;
 }
 
-void Departures::close() {
-  for (size_t i = 1; i < row_count_; ++i) {
-    const QueueRow& row = rows_[i];
-    row_at_[row.port.index() * kPriorities + row.queue.index()] = kNoRow;
+[[gnu::noinline]] void Departures::learn(QueueRow& row, PortId port, QueueId queue) {
+  const PortSettings& settings = context_.settings(port);
+  row.known_at = context_.way_changes;
+  row.port = port;
+  row.queue = queue;
+  row.owner = settings.owner;
+  row.max_l3_len = settings.max_l3_len;
+  row.fabric = settings.role == config::PortRole::fabric;
+  row.complete = QueueRow::Head::none;
+  row.to = QueueRow::To::shard;
+  if (!context_.owns(port)) return;
+  row.to = QueueRow::To::nobody;
+  if ((row.fabric && !services_.peers.known(port)) || !services_.egress.learn(row)) return;
+  row.to = row.fabric ? QueueRow::To::peer : QueueRow::To::host;
+  rewrite_macs(row.head.data(), services_.peers.mac(port), settings.mac);
+  if (row.fabric && !row.tagged) row.complete = QueueRow::Head::all;
+}
+
+void Departures::forget_hosts() {
+  for (size_t i = 0; i < asked_count_; ++i)
+    if (asked_[i]->complete == QueueRow::Head::host) asked_[i]->complete = QueueRow::Head::none;
+}
+
+void Departures::close(PortId from) {
+  for (size_t i = 0; i < asked_count_; ++i) {
+    QueueRow& row = *asked_[i];
+    row.longest = 0;
+    row.asked = false;
     if (row.octets == 0) continue;
-    if (context_.feeds != nullptr && !from_.is_none())
-      context_.feeds->note(row.port, from_, context_.now);
+    if (context_.feeds != nullptr && !from.is_none())
+      context_.feeds->note(row.port, from, context_.now);
     if (row.to != QueueRow::To::shard) services_.egress.close(row, stubs_[i]);
   }
-  row_count_ = 1;
+  asked_count_ = 0;
 }
 
 }  // namespace eddy

@@ -4,9 +4,11 @@
 // queue that a packet of the burst goes to it opens a row (queue_row.h), where what is the same for
 // all of its packets is known: that the port leads to a peer or to hosts or is another shard's, how
 // frames begin, how long they may be, and that the queue takes them all without a mark. A packet
-// then costs its TTL, its MACs and a link. What has no row, or does not fit it, goes packet by
-// packet, in its place: packets of one queue go all by the same way. Owner: the shard. Bounds:
-// kBurst rows. Cost: a row is opened and closed for about two packets' worth of asking each.
+// then costs its TTL, its MACs and a link. What a row knows of its port stays until it changes, and
+// so does the MAC of the host that its last packet went to. What has no open row, or does not fit
+// it, goes packet by packet, in its place: packets of one queue go all by the same way. Owner: the
+// shard. Bounds: a row a port and queue, of which kBurst are open. Cost: some 60 instructions to
+// open and close a row.
 // Source: docs/adr/0030.
 #pragma once
 
@@ -15,10 +17,10 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include "net/ids.h"
 #include "net/ip.h"
+#include "net/memory/reserved.h"
 #include "net/packet.h"
 #include "net/protocols.h"
 #include "switch/dataplane/neighbors/adjacency.h"
@@ -53,56 +55,83 @@ class Departures {
   template <class OneByOne>
   void put(std::span<Packet* const> packets, const Burst& burst, OneByOne&& one_by_one) {
     constexpr uint16_t kNotBare =
-        kPacketIpv6 | kPacketTagged | kPacketShim | kPacketOriginated | kPacketShimControl;
+        kPacketTagged | kPacketShim | kPacketOriginated | kPacketShimControl;
     if (services_.adjacency.by_stages()) [[unlikely]] {
       for (Packet* packet : packets) one_by_one(packet);
       return;
     }
-    if ((burst.flags & kNotBare) == 0 && !context_.dressing) [[likely]]
-      put_all<true>(packets, burst, one_by_one);
+    if ((burst.flags & kNotBare) != 0 || context_.dressing) [[unlikely]]
+      put_all<Frames::any>(packets, burst, one_by_one);
+    else if ((burst.flags & kPacketIpv6) != 0)
+      put_all<Frames::bare>(packets, burst, one_by_one);
     else
-      put_all<false>(packets, burst, one_by_one);
-    close();
+      put_all<Frames::ipv4>(packets, burst, one_by_one);
+    close(burst.from);
   }
 
  private:
-  static constexpr uint8_t kNoRow = 0;  // never opened: takes nothing
+  enum class Frames : uint8_t {
+    ipv4,  // without tags and shims, and they get no shims
+    bare,  // the same of IPv4 and of IPv6
+    any,
+  };
 
-  template <bool kBare>
+  template <Frames kFrames>
   static uint32_t l3_len_of(const Packet& packet) {
-    return packet.wire_len - (kBare ? uint32_t{kEthernetHeader} : packet.l2_len);
+    return packet.wire_len - (kFrames == Frames::any ? packet.l2_len : uint32_t{kEthernetHeader});
+  }
+  template <Frames kFrames>
+  static bool is_ipv4(const Packet& packet) {
+    return kFrames == Frames::ipv4 || !packet.has(kPacketIpv6);
   }
 
-  // kBare: the burst is of IPv4 without tags and shims, and gets no shims.
-  template <bool kBare, class OneByOne>
+  template <Frames kFrames, class OneByOne>
   void put_all(std::span<Packet* const> packets, const Burst& burst, OneByOne& one_by_one) {
-    const uint8_t* const row_at = row_at_.data();  // in registers, whatever is stored meanwhile
     QueueRow* const rows = rows_.data();
+    const size_t ports = ports_;
     for (Packet* const packet : packets) {
-      QueueRow* row =
-          &rows[row_at[packet->egress_port.index() * kPriorities + packet->queue.index()]];
-      if (l3_len_of<kBare>(*packet) > row->longest) [[unlikely]] {
-        row = &open_for(*packet, burst);
-        if (l3_len_of<kBare>(*packet) > row->longest) {
-          one_by_one(packet);
+      QueueRow& row = rows[packet->queue.index() * ports + packet->egress_port.index()];
+      if (l3_len_of<kFrames>(*packet) > row.longest) [[unlikely]] {
+        open_for(row, *packet, burst);
+        if (l3_len_of<kFrames>(*packet) > row.longest) {
+          go_alone(*packet, one_by_one);
           continue;
         }
       }
-      if (kBare && row->simple) [[likely]]
-        put_simply(*packet, *row);
-      else if (!put<kBare>(*packet, *row)) [[unlikely]]
-        one_by_one(packet);
+      if (kFrames != Frames::any && put_simply<kFrames>(*packet, row)) [[likely]]
+        continue;
+      if (!put<kFrames>(*packet, row)) [[unlikely]]
+        go_alone(*packet, one_by_one);
     }
   }
-  void put_simply(Packet& packet, QueueRow& row) {
+  template <class OneByOne>
+  void go_alone(Packet& packet, OneByOne& one_by_one) {
+    const uint64_t changes = context_.way_changes;
+    one_by_one(&packet);
+    if (context_.way_changes != changes) [[unlikely]]
+      forget_hosts();
+  }
+  // False: it needs more than the row's MACs.
+  template <Frames kFrames>
+  bool put_simply(Packet& packet, QueueRow& row) {
     uint8_t* const frame = packet.data();
-    decrement_ipv4_ttl(frame + kEthernetHeader);
+    uint8_t* const network = frame + kEthernetHeader;
+    if (row.complete != QueueRow::Head::all) {
+      if (row.complete == QueueRow::Head::none || !is_ipv4<kFrames>(packet) ||
+          load_raw<uint32_t>(network + kIpv4DestinationOffset) != row.host)
+        return false;
+    }
+    if (is_ipv4<kFrames>(packet))
+      decrement_ipv4_ttl(network);
+    else
+      decrement_ipv6_hop_limit(network);
     std::memcpy(frame, row.head.data(), kMacs);
     row.octets += packet.wire_len;
     row.packets.push(&packet);
+    return true;
   }
   // False: it goes to a host whose MAC is not known.
-  template <bool kBare>
+  template <Frames kFrames>
   bool put(Packet& packet, QueueRow& row) {
     if (row.to == QueueRow::To::shard) {
       row.octets += packet.wire_len;
@@ -115,9 +144,9 @@ class Departures {
       if (host == nullptr) [[unlikely]]
         return false;
     }
-    if (!kBare) strip_and_dress(packet, row);
+    if (kFrames == Frames::any) strip_and_dress(packet, row);
     uint8_t* frame = packet.data();
-    count_ttl_down<kBare>(packet, frame);
+    count_ttl_down<kFrames>(packet, frame);
     if (row.tagged) [[unlikely]] {
       make_room_for_tag(packet);
       frame = packet.data();
@@ -125,36 +154,47 @@ class Departures {
     } else {
       std::memcpy(frame, row.head.data(), kMacs);
     }
-    if (host != nullptr) store_mac(frame, *host);
+    if (host != nullptr) {
+      store_mac(frame, *host);
+      if (kFrames != Frames::any && is_ipv4<kFrames>(packet) && !row.tagged) keep_host(row, frame);
+    }
     row.octets += packet.wire_len;
     row.packets.push(&packet);
     return true;
+  }
+  // Of a frame that goes there: the next one of the queue mostly goes to the same host.
+  static void keep_host(QueueRow& row, const uint8_t* frame) {
+    std::memcpy(row.head.data(), frame, sizeof(MacAddress));
+    row.host = load_raw<uint32_t>(frame + kEthernetHeader + kIpv4DestinationOffset);
+    row.complete = QueueRow::Head::host;
   }
   void strip_and_dress(Packet& packet, const QueueRow& row) {
     const bool to_fabric = row.to == QueueRow::To::peer;
     strip_headers(packet, /*keep_shim=*/to_fabric);
     if (to_fabric) services_.shims.dress(packet);
   }
-  template <bool kBare>
+  template <Frames kFrames>
   static void count_ttl_down(const Packet& packet, uint8_t* frame) {
-    if (kBare) return decrement_ipv4_ttl(frame + kEthernetHeader);
+    if (kFrames == Frames::ipv4) return decrement_ipv4_ttl(frame + kEthernetHeader);
     if ((packet.flags & (kPacketOriginated | kPacketShimControl)) == 0)
       decrement_ttl_of(packet, frame + packet.l2_len);
   }
 
-  // The row of the packet's queue; asked for at the first packet to it.
-  QueueRow& open_for(const Packet& packet, const Burst& burst);
-  // Octets that fit it, from the network header on; 0: it does not take packets of the burst.
-  uint32_t open(QueueRow& row, Packet& stub, const Burst& burst);
-  void close();
+  // Asked at the first packet to the row's queue: its port and the queue take packets of the burst
+  // that are not too long, or one by one.
+  void open_for(QueueRow& row, const Packet& packet, const Burst& burst);
+  void learn(QueueRow& row, PortId port, QueueId queue);
+  // A packet that went by itself has changed some neighbor.
+  void forget_hosts();
+  void close(PortId from);
 
   ShardContext& context_;
   Services services_;
-  std::vector<uint8_t> row_at_;  // by port and queue: index into rows_, in this burst
-  size_t row_count_ = 1;
-  PortId from_ = PortId::none();  // of the burst
-  std::array<QueueRow, kBurst + 1> rows_;
-  std::array<Packet, kBurst + 1> stubs_{};  // of the rows
+  const size_t ports_;
+  Reserved<QueueRow> rows_;  // by queue and port, of which few are used
+  size_t asked_count_ = 0;
+  std::array<QueueRow*, kBurst> asked_{};  // by the burst in hand
+  std::array<Packet, kBurst> stubs_{};     // of these
 };
 
 }  // namespace eddy

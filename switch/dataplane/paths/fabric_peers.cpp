@@ -52,6 +52,7 @@ void FabricPeers::lldp(Packet* packet) {
 void FabricPeers::use(PortId port, const MacAddress& mac) {
   if (macs_[port.index()] == mac) return;
   macs_[port.index()] = mac;
+  ++context_.way_changes;
   context_.common.peer_macs[port.index()].write(mac);
   if (!mac.is_zero()) context_.event(EventKind::peer_learned, port);
   publish_usable(port);

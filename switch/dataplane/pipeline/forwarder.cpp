@@ -43,6 +43,9 @@ void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst
     case Lead::to_sets:
       return forward_to_sets(packets, {sets.data(), packets.size()}, burst);
     case Lead::by_port:
+      for (Packet* packet : packets)
+        packet->egress_port = context_.next_hops[packet->next_hop].port;
+      return leave(packets, burst);
     case Lead::on:
       return forward_admitted(packets, burst);
     case Lead::apart:

@@ -15,9 +15,6 @@
 
 namespace eddy {
 
-inline constexpr uint32_t kIpv4DestinationOffset = 16;
-inline constexpr uint32_t kIpv6DestinationOffset = 24;
-
 inline void look_up_in_fib4(const RouteTable& routes, std::span<Packet* const> packets) {
   std::array<uint32_t, kBurst> keys;
   std::array<uint16_t, kBurst> targets;

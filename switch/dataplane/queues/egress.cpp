@@ -89,36 +89,26 @@ inline void Egress::enqueue_as(Packet* packet) {
   if (port.free_at <= context_.now) ready_.insert(id);  // else its completion does
 }
 
-// What is no question behind the last packet of the burst is none behind any: the queue only grows,
-// and the pool stands still, as all of them are admitted.
-bool Egress::open(QueueRow& row, Packet& stub, uint32_t octets, bool ect) {
+bool Egress::learn(QueueRow& row) {
   const Port& port = ports_[row.port.index()];
   const size_t q = row.queue.index();
   if (!port.up || (port.stops.discarding >> q & 1) != 0) return false;
   const QueueSettings& settings = port.queues[q];
-  const int64_t found = context_.signals(row.port).queued_bytes[q].load(std::memory_order_relaxed);
-  if (!settings.lossless && !buffer_.pool().admit_queue(found, octets, settings.lossy_limit) &&
-      found + octets > settings.reserved)
-    return false;
-  if (ect && settings.ecn && settings.wred.probability(found + octets) != 0) return false;
-  row.packets.begin(context_.queue(row.port, q).fifo, stub);
+  row.state = &context_.queue(row.port, q);
+  row.queued = &context_.signals(row.port).queued_bytes[q];
+  row.unasked = settings.lossless ? INT64_MAX : settings.reserved;
+  if (settings.ecn) row.unasked = std::min(row.unasked, settings.wred.unmarked());
   row.tagged = settings.tag != 0;
   if (row.tagged) write_tag(row.head.data() + kMacs, settings.tag);
   return true;
 }
 
-void Egress::close(const QueueRow& row, const Packet& stub) {
-  const size_t q = row.queue.index();
-  Port& port = ports_[row.port.index()];
-  EgressQueue& queue = context_.queue(row.port, q);
-  if (queue.fifo.empty()) queue.progress_at = context_.now;
-  queue.fifo.append(row.packets, stub);
-  port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
-  std::atomic<uint32_t>& queued = context_.signals(row.port).queued_bytes[q];
-  const uint32_t holds = queued.load(std::memory_order_relaxed) + row.octets;
-  store(queued, holds);
-  queue.watermarks.raise(holds);
-  if (port.free_at <= context_.now) ready_.insert(row.port);  // else its completion does
+bool Egress::takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const {
+  const QueueSettings& settings = ports_[row.port.index()].queues[row.queue.index()];
+  if (!settings.lossless && !buffer_.pool().admit_queue(found, octets, settings.lossy_limit) &&
+      found + octets > settings.reserved)
+    return false;
+  return !ect || !settings.ecn || settings.wred.probability(found + octets) == 0;
 }
 
 inline void Egress::mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes) {
@@ -433,6 +423,7 @@ inline void Egress::settle(PortId id, const Port& port) {
 
 void Egress::set_up(PortId id, bool up) {
   Port& port = ports_[id.index()];
+  ++context_.way_changes;
   port.up = up;
   port.free_at = context_.now;
   port.idle = true;
@@ -459,6 +450,7 @@ void Egress::drop_queue(PortId id, uint8_t queue, DropReason reason) {
 
 void Egress::set_stopped(PortId id, const QueueStops& stops) {
   Port& port = ports_[id.index()];
+  if (stops.discarding != port.stops.discarding) ++context_.way_changes;
   port.stops = stops;
   ready_.insert(id);
   for (uint8_t q = 0; q < kPriorities; ++q) {

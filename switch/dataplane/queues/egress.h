@@ -40,12 +40,32 @@ class Egress {
 
   // A packet whose frame is ready for the line. Takes it: queued, or dropped and counted.
   void enqueue(Packet* packet);
+  // What a row keeps of its queue. False: what goes there is dropped now.
+  bool learn(QueueRow& row);
   // Begins row.packets for a burst that makes at most `octets`, with its tags; `ect`: some may be
   // ECN-capable. False: one of them might be dropped or marked. Between open() and close() nothing
-  // else goes into the queue or out of it. `stub`: as PacketFifo::Row.
-  bool open(QueueRow& row, Packet& stub, uint32_t octets, bool ect);
+  // else goes into the queue or out of it. `stub`: as PacketFifo::Row. What is no question behind
+  // the last packet of the burst is none behind any: the queue only grows, and the pool stands
+  // still, as all of them are admitted.
+  bool open(QueueRow& row, Packet& stub, uint32_t octets, bool ect) {
+    const int64_t found = row.queued->load(std::memory_order_relaxed);
+    if (found + octets > row.unasked && !takes(row, found, octets, ect)) [[unlikely]]
+      return false;
+    row.packets.begin(row.state->fifo, stub);
+    return true;
+  }
   // Appends and counts them.
-  void close(const QueueRow& row, const Packet& stub);
+  void close(const QueueRow& row, const Packet& stub) {
+    Port& port = ports_[row.port.index()];
+    EgressQueue& queue = *row.state;
+    if (queue.fifo.empty()) queue.progress_at = context_.now;
+    queue.fifo.append(row.packets, stub);
+    port.waiting = static_cast<uint8_t>(port.waiting | 1u << row.queue.index());
+    const uint32_t holds = row.queued->load(std::memory_order_relaxed) + row.octets;
+    row.queued->store(holds, std::memory_order_relaxed);
+    queue.watermarks.raise(holds);
+    if (port.free_at <= context_.now) ready_.insert(row.port);  // else its completion does
+  }
   // A frame of our own, ahead of every queue. Takes and counts it.
   void originate(PortId port, Packet* packet);
   // The same, but in Packet::queue, behind what waits there.
@@ -172,6 +192,7 @@ class Egress {
   void watch(Port& port, Packet& packet, Instant start, const Burst<kMost>& burst,
              const Leaving& leaving);
 
+  bool takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const;
   template <bool kTagged>
   void enqueue_as(Packet* packet);
   void enqueue_tagged(Packet* packet, uint16_t tci);

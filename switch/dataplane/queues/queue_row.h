@@ -1,9 +1,15 @@
 // QueueRow: what a burst puts into one queue by the short way. What one packet after another would
 // ask of the queue is asked when the burst opens it, and what they would count is counted when the
-// burst ends. Owner: the shard, for one burst.
+// burst ends.
+//
+// What it knows of the queue's port stays from burst to burst, until something of it changes
+// (ShardContext::way_changes). The first line is what a packet asks for, the second what opens and
+// closes the row. Zero octets are a row that knows nothing. Owner: the shard.
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "lb/packet_fifo.h"
@@ -11,25 +17,45 @@
 
 namespace eddy {
 
+struct EgressQueue;
+
 struct alignas(64) QueueRow {
   enum class To : uint8_t {
-    peer,   // at the other end of a fabric link
-    host,   // one of several, each with its MAC
-    shard,  // that owns the port
+    nobody,  // packets to it go one by one
+    peer,    // at the other end of a fabric link
+    host,    // one of several, each with its MAC
+    shard,   // that owns the port
+  };
+  // Whose MACs `head` has, where a packet needs nothing but these.
+  enum class Head : uint8_t {
+    none,
+    all,   // packets' that go to the queue
+    host,  // those to `host`
   };
 
-  // What a frame begins with: both MACs, a host's left out, and the tag if it gets one.
+  // Of the burst in hand, and what a frame begins with: both MACs, a host's left out where none has
+  // been looked up, and the tag if it gets one.
   alignas(16) std::array<uint8_t, 16> head{};
   PacketFifo::Row packets;
-  uint32_t longest = 0;  // from the network header on, in octets; 0: packet by packet
+  uint32_t longest = 0;  // from the network header on, in octets; 0: not open
   uint32_t octets = 0;   // of the frames that it has taken
+  uint32_t host = 0;     // IPv4 address, as on the wire
+  Head complete{};
+  To to{};
+  bool tagged = false;
+  bool asked = false;  // by the burst whether it may be opened
+
+  // Of the port and the queue.
+  alignas(64) uint64_t known_at = 0;  // ShardContext::way_changes
+  EgressQueue* state = nullptr;
+  std::atomic<uint32_t>* queued = nullptr;  // octets in the queue
+  int64_t unasked = 0;                      // up to so many octets it takes whatever comes
+  uint32_t max_l3_len = 0;                  // the port's
   PortId port;
   QueueId queue;
   ShardId owner;  // of the port
-  To to{};
-  bool tagged = false;
-  bool simple = false;  // to a peer, without a tag
+  bool fabric = false;
 };
-static_assert(sizeof(QueueRow) == 64);
+static_assert(sizeof(QueueRow) == 128 && offsetof(QueueRow, known_at) == 64);
 
 }  // namespace eddy

@@ -28,6 +28,10 @@
 
 namespace eddy {
 
+// Of the address that is looked up, in its network header.
+inline constexpr uint32_t kIpv4DestinationOffset = 16;
+inline constexpr uint32_t kIpv6DestinationOffset = 24;
+
 enum class RouteEngine : uint8_t { automatic, ranges, fib };
 
 struct RouteTarget {
@@ -143,12 +147,16 @@ class RouteTable::Find4 {
       const uint32_t entry = index_[slot];
       if ((entry & Ranges<uint32_t>::kAlone) != 0) [[likely]]
         return static_cast<uint16_t>(entry);
+      return search_crowd(entry, destination);
     }
     return search(destination);
   }
 
  private:
   friend class RouteTable;
+  [[gnu::noinline]] uint16_t search_crowd(size_t first, uint32_t destination) const {
+    return ranges_.search(&ranges_.starts[first], ranges_.crowd, destination);
+  }
   [[gnu::noinline]] uint16_t search(uint32_t destination) const {
     return ranges_.find(destination);
   }

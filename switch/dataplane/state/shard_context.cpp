@@ -88,6 +88,7 @@ void ShardContext::obey(const Snapshot* latest) {
   path_sets = latest->path_sets;
   dressing = latest->path_plan.dresses();
   shim_reserve = dressing ? latest->path_plan.shim_octets : 0;
+  ++way_changes;
 }
 
 }  // namespace eddy

@@ -270,6 +270,9 @@ struct alignas(64) ShardContext {
   lb::PathTable* paths = nullptr;        // null: no path is measured
   uint32_t shim_reserve = 0;             // octets that a packet to another leaf may yet grow by
   bool dressing = false;                 // packets to other leaves may get a shim
+  // Of what a QueueRow keeps: a snapshot, a peer, a neighbor, a port that comes or goes, a queue
+  // that is emptied.
+  uint64_t way_changes = 1;
   EventRing events;
   int32_t epoch = 0;  // rebases of `now`
 

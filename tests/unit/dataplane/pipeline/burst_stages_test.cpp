@@ -9,9 +9,12 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "net/arp.h"
 #include "net/ethernet.h"
+#include "net/lldp.h"
 #include "net/random.h"
 #include "net/shim.h"
 #include "tests/support/manual_io.h"
@@ -24,6 +27,7 @@ namespace {
 constexpr size_t kHosts = 3;
 constexpr size_t kSpines = 3;
 constexpr int kVlan = 7;
+constexpr size_t kLearning = kHosts + kSpines - 1;  // port whose peer says who it is
 
 // Everything that two switches may differ in.
 std::string seen_of(Switch& object, const std::vector<std::unique_ptr<ManualIo>>& worlds) {
@@ -120,12 +124,14 @@ config::SwitchConfig leaf(const std::string& scheme) {
   config.buffer.profiles["lossless"].headroom = 10_KiB;
   config.buffer.profiles["lossless"].xoff = 30_KiB;
   config.buffer.wred["default"] = {true, 3_KiB, 9_KiB, 0.5};
+  config.ports[0].watchdog = {true, 40_us, 40_us, 20_us};
   for (config::PortConfig& port : config.ports)
     for (config::QueueConfig& queue : port.queues) queue.wred = "default";
-  for (size_t host = 1; host <= kHosts; ++host) {
-    if (host == 3) continue;  // that one has to be asked for
-    config.neighbors.push_back(
-        {host_ip(1, host), host_mac(1, host), "host" + std::to_string(host)});
+  config.ports[kLearning].peer_mac.reset();
+  config.control.lldp = true;
+  config.control.neighbors_per_port = 1;
+  config.neighbors.pop_back();  // the last one has to be asked for
+  for (size_t host = 1; host < kHosts; ++host) {
     config.ports[host - 1].addresses.push_back({ip("fd00:1:" + std::to_string(host) + "::1"), 64});
     config.neighbors.push_back({ip("fd00:1:" + std::to_string(host) + "::2"), host_mac(1, host),
                                 "host" + std::to_string(host)});
@@ -141,9 +147,15 @@ class Traffic {
 
   size_t port() { return random_.below(static_cast<uint32_t>(kHosts + kSpines)); }
   uint32_t below(uint32_t bound) { return random_.below(bound); }
+  // What follows is another burst: every other one leads on as a whole and is of IPv4, half of
+  // these to hosts of this leaf.
+  void next_burst() {
+    plain_ = random_.below(2) == 0;
+    stays_ = plain_ && random_.below(2) == 0;
+  }
   // `calm`: of one class, so that the burst is alike.
   Frame frame(size_t from, bool calm) {
-    const bool v6 = random_.below(4) == 0;
+    const bool v6 = random_.below(4) == 0 && !plain_;
     UdpSpec spec;
     spec.destination_mac = port_mac(config_, from);
     spec.source_mac = host_mac(9, 9);
@@ -153,21 +165,22 @@ class Traffic {
     constexpr uint8_t kDscps[] = {kLosslessDscp, kOtherLosslessDscp, kLossyDscp, 46};
     spec.dscp = calm ? kLosslessDscp : kDscps[random_.below(4)];
     spec.ecn = static_cast<uint8_t>(random_.below(3));
-    spec.ttl = static_cast<uint8_t>(random_.below(calm ? 200 : 20) == 0 ? 1 : 64);
+    spec.ttl = static_cast<uint8_t>(random_.below(calm ? 200 : 20) == 0 && !plain_ ? 1 : 64);
     spec.frame_len = 80 + random_.below(random_.below(3) == 0 ? 1'400 : 200);
     spec.readable_len = 128;
     wire_len = spec.frame_len;
     Frame frame = udp_frame(spec);
     if (from < kHosts && config_.ports[from].vlan) return with_tag(frame);
-    if (from >= kHosts && random_.below(3) == 0) return with_shim(frame);
+    if (from >= kHosts && random_.below(3) == 0 && !plain_) return with_shim(frame);
     return frame;
   }
   size_t wire_len = 0;
 
  private:
   IpAddress destination(bool v6) {
-    const std::string host = std::to_string(1 + random_.below(4));  // the fourth does not exist
-    const uint32_t where = random_.below(8);
+    // The fourth does not exist.
+    const std::string host = std::to_string(1 + random_.below(plain_ ? 3 : 4));
+    const uint32_t where = stays_ ? 0 : random_.below(plain_ ? 7 : 8);
     if (v6) return ip(where < 4 ? "fd00:1:" + host + "::2" : "fd00:2::" + host);
     if (where == 7) return ip("172.16.0.1");
     return ip("10." + std::to_string(1 + where % 3) + "." + host + ".2");
@@ -196,6 +209,8 @@ class Traffic {
 
   const config::SwitchConfig& config_;
   RandomStream random_;
+  bool plain_ = false;
+  bool stays_ = false;  // goes to hosts here
 };
 
 FaultSites::Odds always(FaultSite site) {
@@ -212,6 +227,73 @@ struct Run {
   friend std::ostream& operator<<(std::ostream& out, const Run& run) { return out << run.name; }
 };
 
+// Things that change between bursts, and with them what is known of a port and its neighbors.
+class Changes {
+ public:
+  Changes(const config::SwitchConfig& config, uint64_t seed)
+      : config_(config), random_(seed, 8, 8) {}
+
+  void make(std::vector<World*> worlds) {
+    if (std::exchange(down_, PortId::none()) != PortId::none())
+      return set_link(worlds, last_, true);
+    switch (random_.below(20)) {
+      case 0:
+        last_ = down_ = PortId(random_.below(static_cast<uint32_t>(kHosts + kSpines)));
+        return set_link(worlds, last_, false);
+      case 1:
+        config_.ports[random_.below(kHosts)].mtu = 600 + static_cast<int>(random_.below(900));
+        for (World* world : worlds) ASSERT_TRUE(world->object->reconfigure(config_).ok());
+        return;
+      case 2:
+      case 3:
+        return arrive(worlds, 2, announcement());
+      case 4:
+        return arrive(worlds, kLearning, advertisement());
+      case 5:
+        return arrive(worlds, 0, pause_frame(bit(kLossless), random_.below(2) == 0 ? 0 : 0xffff));
+      default:
+        return;
+    }
+  }
+
+ private:
+  // The host that is asked for moves to another MAC; or its neighbor comes, for whom it is
+  // forgotten.
+  Frame announcement() {
+    const Ipv4Address own = random_.below(3) == 0 ? ip("10.1.3.3").v4() : host_ip(1, 3).v4();
+    const ArpMessage message{
+        ArpOperation::request, host_mac(7, 1 + random_.below(3)), own, {}, own};
+    Frame frame(60);
+    encode(EthernetHeader{MacAddress::broadcast(), message.sender_mac, kEtherTypeArp}, frame);
+    encode(message, Octets(frame).subspan(14));
+    return frame;
+  }
+  Frame advertisement() {
+    Frame frame(128);
+    frame.resize(encode(LldpFrame{.source = host_mac(8, 1 + random_.below(3)),
+                                  .chassis = host_mac(8, 0),
+                                  .port = "leaf1",
+                                  .ttl_seconds = 10,
+                                  .system_name = "spine"},
+                        frame));
+    return frame;
+  }
+  ManualIo& io_of(World& world, size_t port) {
+    return *world.ios[static_cast<size_t>(config_.ports[port].worker)];
+  }
+  void arrive(const std::vector<World*>& worlds, size_t port, const Frame& frame) {
+    for (World* world : worlds) io_of(*world, port).arrive(PortId(port), frame);
+  }
+  void set_link(const std::vector<World*>& worlds, PortId port, bool up) {
+    for (World* world : worlds) io_of(*world, port.index()).links.push_back({port, up});
+  }
+
+  config::SwitchConfig config_;
+  RandomStream random_;
+  PortId down_ = PortId::none();  // for one step
+  PortId last_;
+};
+
 class BurstStages : public testing::TestWithParam<Run> {};
 
 TEST_P(BurstStages, EndAsPacketByPacketDoes) {
@@ -223,11 +305,14 @@ TEST_P(BurstStages, EndAsPacketByPacketDoes) {
   World fast(config, GetParam().shards, &none);
   World slow(config, GetParam().shards, &apart);
   Traffic traffic(config, 11);
+  Changes changes(config, 12);
   Instant now = Instant::at(1_ms);
   uint64_t sent = 0;
-  for (int step = 0; step < 400; ++step) {
+  for (int step = 0; step < 600; ++step) {
+    changes.make({&fast, &slow});
     const bool calm = step % 3 != 0;
     for (uint32_t burst = traffic.below(4); burst > 0; --burst) {
+      traffic.next_burst();
       const size_t port = traffic.port();
       const auto shard = static_cast<size_t>(config.ports[port].worker);
       for (uint32_t i = 1 + traffic.below(40); i > 0; --i) {
