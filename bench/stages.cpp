@@ -1,22 +1,22 @@
 #include "bench/stages.h"
 
 #include <rte_cycles.h>
-#include <rte_prefetch.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "bench/pipeline_cases.h"
 #include "bench/replay_io.h"
 #include "bench/undisturbed.h"
 #include "lb/path_view.h"
-#include "net/byte_order.h"
-#include "net/parse.h"
-#include "switch/dataplane/pipeline/ingress.h"
+#include "switch/dataplane/pipeline/short_way.h"
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/queues/queue_row.h"
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy::bench {
@@ -24,13 +24,11 @@ namespace {
 
 using namespace eddy::literals;
 
-enum class Stage : uint8_t { driver, parse, route, buffer, select, egress };
+enum class Stage : uint8_t { driver, receive, buffer, select, egress };
 constexpr size_t kStages = static_cast<size_t>(Stage::egress) + 1;
 constexpr std::array<const char*, kStages> kNames = {
-    "stage.driver", "stage.parse", "stage.route", "stage.buffer", "stage.select", "stage.egress"};
+    "stage.driver", "stage.receive", "stage.buffer", "stage.select", "stage.egress"};
 constexpr size_t kPolls = 320;
-constexpr size_t kPrefetchAhead = 4;
-constexpr uint32_t kIpv4DestinationOffset = 16;
 
 // The parts of a shard that packets pass, without what joins them.
 class Rig {
@@ -44,7 +42,9 @@ class Rig {
         pause_sender_(config_.ports.size()),
         predictor_(config_.ports.size()),
         buffer_(context_, pause_sender_, predictor_, config_.ports.size()),
-        egress_(context_, buffer_, config_.ports.size()) {
+        egress_(context_, buffer_, config_.ports.size()),
+        rows_(config_.ports.size()),
+        stubs_(config_.ports.size(), Packet{}) {
     context_.io = &io_;
     context_.obey(snapshot_.get());
     buffer_.adopt(*snapshot_);
@@ -88,42 +88,32 @@ class Rig {
       io_.next_poll();
       std::array<Packet*, kBurst> burst;
       const Received got = io_.receive(burst);
-      if constexpr (kLast >= Stage::parse) parse(burst, got.port);
-      if constexpr (kLast >= Stage::route) route(burst);
-      if constexpr (kLast >= Stage::buffer) admit(burst);
+      Gathered gathered;
+      if constexpr (kLast >= Stage::receive) receive(burst, got.port, gathered);
+      if constexpr (kLast >= Stage::buffer) admit(burst, gathered);
       if constexpr (kLast >= Stage::select) select(burst);
       if constexpr (kLast >= Stage::egress)
-        send(burst);
+        send(burst, gathered.octets());
       else
         swallow<kLast >= Stage::buffer>(burst);
     }
   }
 
-  [[gnu::noinline]] void parse(std::span<Packet* const> burst, PortId from) {
-    const PortSettings& settings = context_.settings(from);
-    for (size_t i = 0; i < burst.size(); ++i) {
-      if (i + kPrefetchAhead < burst.size()) rte_prefetch0(burst[i + kPrefetchAhead]);
-      Packet* packet = burst[i];
-      ParsedFrame frame;
-      if (!parse_plain_udp(packet->data(), packet->data_len(), packet->wire_len, frame))
-        std::abort();
-      packet->ingress_port = from;
-      Ingress::fill(packet, frame, settings.classes->by_dscp[frame.dscp]);
+  [[gnu::noinline]] void receive(std::span<Packet* const> burst, PortId from, Gathered& gathered) {
+    const ShortWay way(from, context_.settings(from), snapshot_->heads[from.index()],
+                       *snapshot_->routes);
+    if (way.take_untagged<true>(burst, gathered) != burst.size()) std::abort();
+  }
+
+  [[gnu::noinline]] void admit(std::span<Packet* const> burst, const Gathered& gathered) {
+    const PlainBurst all = gathered.over(burst, 0);
+    int64_t charge = 0;
+    for (Packet* packet : burst) {
+      const int64_t each = buffer_.cell().charge_of(packet->wire_len);
+      packet->charged_bytes = static_cast<uint32_t>(each);
+      charge += each;
     }
-  }
-
-  [[gnu::noinline]] void route(std::span<Packet* const> burst) {
-    std::array<uint32_t, kBurst> keys;
-    std::array<uint16_t, kBurst> targets;
-    for (size_t i = 0; i < burst.size(); ++i)
-      keys[i] = load_be32(burst[i]->data() + burst[i]->l2_len + kIpv4DestinationOffset);
-    snapshot_->routes->lookup({keys.data(), burst.size()}, targets.data());
-    for (size_t i = 0; i < burst.size(); ++i) burst[i]->next_hop = targets[i];
-  }
-
-  [[gnu::noinline]] void admit(std::span<Packet* const> burst) {
-    for (Packet* packet : burst)
-      if (!buffer_.admit(packet, 0)) std::abort();
+    if (!buffer_.admit_burst(burst, all.pgs, charge, all.octets, 0)) std::abort();
   }
 
   [[gnu::noinline]] void select(std::span<Packet* const> burst) {
@@ -135,10 +125,26 @@ class Rig {
     snapshot_->schemes[0].selector->select(view, burst, sets);
   }
 
-  [[gnu::noinline]] void send(std::span<Packet* const> burst) {
-    for (Packet* packet : burst) egress_.enqueue(packet);
+  // All of them to one queue of each port, whose row stays known.
+  [[gnu::noinline]] void send(std::span<Packet* const> burst, uint32_t octets) {
+    for (Packet* packet : burst) {
+      QueueRow& row = rows_[packet->egress_port.index()];
+      if (row.longest == 0) open(row, *packet, octets);
+      row.octets += packet->wire_len;
+      row.packets.push(packet);
+    }
+    for (size_t port = 0; port < rows_.size(); ++port)
+      if (std::exchange(rows_[port].longest, 0) != 0) egress_.close(rows_[port], stubs_[port]);
     egress_.service();
     buffer_.flush();
+  }
+  void open(QueueRow& row, const Packet& packet, uint32_t octets) {
+    row.port = packet.egress_port;
+    row.queue = packet.queue;
+    row.octets = 0;
+    row.longest = UINT32_MAX;
+    if (row.state == nullptr && !egress_.learn(row)) std::abort();
+    if (!egress_.open(row, stubs_[row.port.index()], octets, false)) std::abort();
   }
 
   template <bool kCharged>
@@ -159,13 +165,15 @@ class Rig {
   pfc::Predictor predictor_;
   IngressBuffer buffer_;
   Egress egress_;
+  std::vector<QueueRow> rows_;  // by port
+  std::vector<Packet> stubs_;
   std::vector<lb::MemberMask> live_;
 };
 
 // A round's samples of all loops, one after the other.
 std::array<double, kStages> sample_all(Rig& rig) {
-  return {rig.sample<Stage::driver>(), rig.sample<Stage::parse>(),  rig.sample<Stage::route>(),
-          rig.sample<Stage::buffer>(), rig.sample<Stage::select>(), rig.sample<Stage::egress>()};
+  return {rig.sample<Stage::driver>(), rig.sample<Stage::receive>(), rig.sample<Stage::buffer>(),
+          rig.sample<Stage::select>(), rig.sample<Stage::egress>()};
 }
 
 }  // namespace
