@@ -113,6 +113,7 @@ class FlowletTable {
     (*slots_)[index] = FlowSlot(now_, set, member);
   }
   void keep(size_t index) { (*slots_)[index].use(now_); }
+  void share(size_t index) { (*slots_)[index] = (*slots_)[index].shared(now_); }
 
   // The same of a whole burst, with what it asks of the table in registers. kOdd: odd().
   template <bool kOdd>

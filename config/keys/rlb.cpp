@@ -231,7 +231,7 @@ const Section& section_of<GuardConfig>() {
                                      "strict guard"}),
           key<S>(&S::age, {.name = "age",
                            .min = kMicrosecond,
-                           .max = 1'000'000 * kMillisecond,
+                           .max = 140'000 * kMillisecond,
                            .help = "longer than this no packet is on the way, proof or no proof",
                            .applies = is_strict,
                            .applies_says = "mode: strict"}),

@@ -67,6 +67,7 @@ struct SlotProofs {
   uint64_t now = 0;       // as slots have it
   Duration age;           // longer than this nothing is on the way
 
+  bool measures(QueueId queue) const { return (queues >> queue.index() & 1) != 0; }
   // From now on it is asked of what was given before `bound`.
   void begin(Instant bound) {
     if (bound == until) [[likely]]
@@ -83,8 +84,14 @@ struct SlotProofs {
     return slot.ends_before(arrived);
   }
   // Or nothing can be on the way any more.
-  [[gnu::noinline]] bool is_free(const PathView& view, FlowSlot slot, uint16_t set) {
+  bool is_free(const PathView& view, FlowSlot slot, uint16_t set) {
     return slot.idle(now) > age || is_proven(view, slot, set);
+  }
+  // The same for a flow that finds another set's slot, or that of several, where queues are
+  // measured.
+  bool frees_stranger(const PathView& view, FlowSlot slot) {
+    if (!slot.used()) return true;
+    return slot.mixed() ? slot.idle(now) > age : is_free(view, slot, slot.set());
   }
 };
 
@@ -191,7 +198,7 @@ class OrderGuard {
                        MemberIndex base) const;
   void note_slot(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
                  MemberIndex member);
-  bool proves(QueueId queue) const { return (proofs_.queues >> queue.index() & 1) != 0; }
+  bool proves(QueueId queue) const { return proofs_.measures(queue); }
   // Of a flow that has no entry, or one that is too old to tell.
   FlowTrace unknown(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
                     FlowPath* entry) const;

@@ -84,11 +84,16 @@ struct RlbVerdict {
 };
 static_assert(sizeof(RlbVerdict) == sizeof(uint32_t) && Decision::direct == Decision{});
 
+// How a packet gets round a warned path.
+struct RlbWay {
+  RlbVerdict verdict;
+  Trip trip;  // so far; of one that is to wait, with the round that begins
+};
+
 // Of a packet that must not just follow its scheme.
 struct RlbRuling {
   FlowTrace trace;
-  RlbVerdict verdict;
-  Trip trip;  // so far; of one that is to wait, with the round that begins
+  RlbWay way;
 };
 
 // A scheme with flowlets in slots that guards them by the burst: it has select_guarded(), as
@@ -96,6 +101,16 @@ struct RlbRuling {
 template <class S>
 concept GuardsFlowlets = requires {
   requires S::kGuardsFlowlets;
+};
+
+// What such a scheme asks of RLB while it chooses for a burst. Both may say kWait: there is no
+// member, the packet goes round or has gone with its flow.
+template <class Alone, class Around>
+struct FlowletGuide {
+  SlotProofs& proofs;
+  Alone& alone;    // (packet, set, index): propose() and commit() of the packet
+  Around& around;  // (packet, set, index, member): for one whose flow may leave its path, instead
+                   // of a member that is warned; only where proofs.all_heed
 };
 
 template <PathScheme Scheme>
@@ -133,19 +148,24 @@ class Rlb {
       guard_.prefetch(view, burst);
   }
 
-  // Since prepare(): flows are in the scheme's own slots. Then the scheme may choose for the burst:
-  // its select_guarded() asks `alone` for a packet that it leaves to propose() and commit().
+  // Since prepare(): flows are in the scheme's own slots. Then the scheme may choose for the burst.
+  // `alone`: as in FlowletGuide. Where paths get credit each packet is asked for, as one that stays
+  // gives some, too.
   bool guards_flowlets(const PathView& view) const {
-    return guard_.is_brief() && shares_slots(view) && view.warnings() != nullptr;
+    return guard_.is_brief() && shares_slots(view) && view.warnings() != nullptr && !policy_.credit;
   }
   template <class Alone>
   requires GuardsFlowlets<Scheme>
   void select_guarded(const PathView& view, std::span<Packet* const> burst,
                       std::span<const uint16_t> set_of, const ByEcmp& control, Alone&& alone) {
+    const auto around = [&](Packet& packet, uint16_t set, size_t index, MemberIndex warned) {
+      return go_around(view, packet, set, index, warned);
+    };
+    const FlowletGuide guide{guard_.proofs(), alone, around};
     if (guard_.warned() || (view.loop() != nullptr && view.loop()->occupied()))
-      scheme_.template select_guarded<true>(view, burst, set_of, control, guard_.proofs(), alone);
+      scheme_.template select_guarded<true>(view, burst, set_of, control, guide);
     else
-      scheme_.template select_guarded<false>(view, burst, set_of, control, guard_.proofs(), alone);
+      scheme_.template select_guarded<false>(view, burst, set_of, control, guide);
   }
 
   // Since prepare(): this wrapper has nothing to say of any packet, and the scheme decides.
@@ -184,10 +204,7 @@ class Rlb {
   Trip wait(const PathView& view, uint16_t set, const Token& token) {
     if constexpr (MayWait<Scheme>)
       if (token.base == kWait) return scheme_.wait(view, set, token.of_scheme);
-    const RlbRuling& ruling = *token.ruling;
-    if (ruling.trip.rounds == 1) view.report(Decision::waits);
-    if (ruling.verdict.weighs) view.paths()->use(set, ruling.trip.other).weigh();
-    return ruling.trip;
+    return begin_round(view, set, token.ruling->way);
   }
 
   // What a wrapper around this one may take instead.
@@ -238,20 +255,39 @@ class Rlb {
     }
   }
 
+  // What rule() and note() come to, of a packet whose flow may leave its path for sure.
+  [[gnu::noinline]] MemberIndex go_around(const PathView& view, Packet& packet, uint16_t set,
+                                          size_t index, MemberIndex warned) {
+    RlbWay way;
+    const MemberIndex member = around(view, packet, set, warned, way);
+    if (member == kWait) {
+      view.loop()->enter(&packet, begin_round(view, set, way));
+      view.report_away(index);
+      return kWait;
+    }
+    if (way.verdict.tells()) tell(view, set, way);
+    return member;
+  }
+  static Trip begin_round(const PathView& view, uint16_t set, const RlbWay& way) {
+    if (way.trip.rounds == 1) view.report(Decision::waits);
+    if (way.verdict.weighs) view.paths()->use(set, way.trip.other).weigh();
+    return way.trip;
+  }
+
   [[gnu::noinline]] void note(const PathView& view, const Packet& packet, uint16_t set,
                               MemberIndex member, const Token& token) {
     const RlbRuling& ruling = *token.ruling;
-    if (ruling.verdict.tells()) tell(view, set, ruling);
+    if (ruling.way.verdict.tells()) tell(view, set, ruling.way);
     if (policy_.credit && member != token.base && view.paths() != nullptr)
       view.paths()->use(set, member).move(packet.wire_len);
     if (guard_.watches(view)) guard_.note(view, packet, set, ruling.trace, token.base, member);
   }
-  static void tell(const PathView& view, uint16_t set, const RlbRuling& ruling) {
-    const RlbVerdict& verdict = ruling.verdict;
+  static void tell(const PathView& view, uint16_t set, const RlbWay& way) {
+    const RlbVerdict& verdict = way.verdict;
     if (verdict.decision != Decision::direct) view.report(verdict.decision);
     if (verdict.stays) view.report(GuardEvent::stayed);
     if (!verdict.weighs && !verdict.forces) return;
-    PathUse& use = view.paths()->use(set, ruling.trip.other);
+    PathUse& use = view.paths()->use(set, way.trip.other);
     if (verdict.weighs) use.weigh();
     if (verdict.forces) use.force();
   }
@@ -260,7 +296,7 @@ class Rlb {
                                          Base base, const Trip* trip) {
     Proposal<Token> proposal = as_proposed(base);
     RlbRuling& ruling = proposal.token.ruling.emplace();
-    if (trip != nullptr) ruling.trip = *trip;
+    if (trip != nullptr) ruling.way.trip = *trip;
     proposal.member = guard_.watches(view) ? guarded(view, packet, set, base.member, ruling)
                                            : unguarded(view, packet, set, base.member, ruling);
     return proposal;
@@ -268,7 +304,7 @@ class Rlb {
 
   MemberIndex unguarded(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
                         RlbRuling& ruling) {
-    return is_warned(view, packet, set, base) ? around(view, packet, set, base, ruling) : base;
+    return is_warned(view, packet, set, base) ? around(view, packet, set, base, ruling.way) : base;
   }
 
   MemberIndex guarded(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
@@ -279,12 +315,12 @@ class Rlb {
     if (member == trace.member && !warned) [[likely]]
       return member;
     bool stays = guard_.holds(view, packet, set, trace, base);
-    if (!stays && warned) member = around(view, packet, set, member, ruling);
+    if (!stays && warned) member = around(view, packet, set, member, ruling.way);
     if (member == kWait) return member;
     stays = stays || !guard_.allows(view, set, trace, base, member);
     if (!stays) return member;
-    ruling.verdict.decision = Decision::direct;
-    ruling.verdict.stays = !trace.placeless();
+    ruling.way.verdict.decision = Decision::direct;
+    ruling.way.verdict.stays = !trace.placeless();
     return trace.member;
   }
 
@@ -300,32 +336,32 @@ class Rlb {
 
   // The member to take instead of one that is warned, or kWait.
   MemberIndex around(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-                     RlbRuling& ruling) {
+                     RlbWay& way) {
     const WarningTable& warnings = *view.warnings();
     const MemberMask live = view.live(set);
     const MemberMask warned = warnings.warned(set, packet.queue) & live;
     const bool escapes = (live & ~warned) != 0;
-    if (stands_aside(view, packet, set, member, escapes, ruling)) return member;
+    if (stands_aside(view, packet, set, member, escapes, way)) return member;
     MemberIndex best = member;
     for (MemberMask tried = bit_of(member); tried != live;) {
       const MemberIndex other = scheme_.alternative(view, packet, set, tried);
       tried |= bit_of(other);
-      if (!contains(warned, other)) return weigh(view, packet, set, member, other, ruling);
+      if (!contains(warned, other)) return weigh(view, packet, set, member, other, way);
       if (!escapes && is_less_bad(view, packet, set, other, best)) best = other;
     }
-    return without_escape(view, packet, set, member, best, ruling);
+    return without_escape(view, packet, set, member, best, way);
   }
 
   // The scheme decides alone; that is a decision only where there is a choice.
   bool stands_aside(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-                    bool escapes, RlbRuling& ruling) const {
+                    bool escapes, RlbWay& way) const {
     const MemberMask live = view.live(set);
     if (policy_.suspend == config::Suspend::all) {
       if (escapes) return false;
       if (live == bit_of(member)) return true;
     }
     if (!view.warnings()->is_last_hop(set, packet.queue, member, live)) return false;
-    ruling.verdict.decision = Decision::suspended;
+    way.verdict.decision = Decision::suspended;
     return true;
   }
 
@@ -359,21 +395,21 @@ class Rlb {
 
   // To `other`, or to wait for `member`.
   MemberIndex weigh(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-                    MemberIndex other, RlbRuling& ruling) const {
-    ruling.verdict.decision = Decision::rerouted;
+                    MemberIndex other, RlbWay& way) const {
+    way.verdict.decision = Decision::rerouted;
     if (view.loop() == nullptr || view.paths() == nullptr) return other;
     const auto here = delay(view, set, member);
     const auto there = delay(view, set, other);
     if (!here || !there) return other;
     const Duration round = view.loop()->round(view.now());
     if (*there - *here <= round) return other;
-    Trip& trip = ruling.trip;
-    ruling.verdict.weighs = trip.rounds == 0;
-    if (ruling.verdict.weighs) trip.allowance = *there - *here;
+    Trip& trip = way.trip;
+    way.verdict.weighs = trip.rounds == 0;
+    if (way.verdict.weighs) trip.allowance = *there - *here;
     trip.other = other;
     if (policy_.pays_off(trip, round) && waits(view, packet, set, member, trip)) return kWait;
-    ruling.verdict.forces = true;
-    ruling.verdict.decision = Decision::forced;
+    way.verdict.forces = true;
+    way.verdict.decision = Decision::forced;
     switch (policy_.on_exceed) {
       case config::OnExceed::optimal:
         return member;
@@ -387,8 +423,8 @@ class Rlb {
   }
 
   MemberIndex without_escape(const PathView& view, const Packet& packet, uint16_t set,
-                             MemberIndex member, MemberIndex best, RlbRuling& ruling) const {
-    ruling.verdict.decision = Decision::all_warned;
+                             MemberIndex member, MemberIndex best, RlbWay& way) const {
+    way.verdict.decision = Decision::all_warned;
     switch (policy_.all_warned) {
       case config::AllWarned::least_bad:
       case config::AllWarned::score:
@@ -398,8 +434,8 @@ class Rlb {
       case config::AllWarned::wait_once:
         break;
     }
-    const bool once = ruling.trip.rounds == 0 && view.loop() != nullptr;
-    if (once && waits(view, packet, set, member, ruling.trip)) return kWait;
+    const bool once = way.trip.rounds == 0 && view.loop() != nullptr;
+    if (once && waits(view, packet, set, member, way.trip)) return kWait;
     return policy_.on_exceed == config::OnExceed::optimal ? member : best;
   }
 

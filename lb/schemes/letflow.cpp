@@ -79,20 +79,18 @@ class LetFlow {
   }
 
   // The same with RLB around it: a flowlet that is over leaves its member only if all that it was
-  // given is proven to have arrived. alone(packet, set, index) chooses where more is to be asked,
-  // or says kWait. kWarned: paths are warned, or packets are in the loop.
-  template <bool kWarned, class Alone>
+  // given is proven to have arrived. kWarned: paths are warned, or packets are in the loop.
+  template <bool kWarned, class Guide>
   void select_guarded(const PathView& view, std::span<Packet* const> burst,
-                      std::span<const uint16_t> set_of, const ByEcmp& control, SlotProofs& proofs,
-                      Alone&& alone) {
-    proofs.begin(flowlets_.proof_bound(view.now()));
+                      std::span<const uint16_t> set_of, const ByEcmp& control, const Guide& guide) {
+    guide.proofs.begin(flowlets_.proof_bound(view.now()));
     const FlowletTable::Cursor<false> flowlets(flowlets_);
     const TurnList::Cursor turns(turns_);
     const PathSet* const sets = view.sets().data();
     const MemberMask* const live_of = view.live();
-    const MemberMask* const drained = proofs.drained.data();
-    const unsigned queues = flowlets_.odd() ? 0u : proofs.queues;
-    uint32_t moved = 0, stayed = 0;
+    const MemberMask* const drained = guide.proofs.drained.data();
+    const unsigned queues = flowlets_.odd() ? 0u : guide.proofs.queues;
+    uint32_t moved = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
       const uint16_t set = set_of[i];
@@ -103,25 +101,14 @@ class LetFlow {
       const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
       const MemberIndex drawn = turns.at(set, draws_.peek());
       auto member = static_cast<MemberIndex>((old & keep) | (drawn & ~keep));
-      bool simple = flowlet.is_plain(set) & (queues >> packet.queue.index() & 1) &
-                    contains(live_of[set], member) & !control.has(packet);
-      bool goes = young | contains(drained[set], old);
-      [[maybe_unused]] bool warned = false;
-      if constexpr (kWarned) {
-        warned = contains(view.warnings()->warned(set, packet.queue), member);
-        simple &= view.loop() == nullptr || view.loop()->is_strange(packet);
-        goes &= !warned;
-      }
-      if (!goes & simple) [[unlikely]] {
-        goes = proofs.is_free(view, flowlet, set);
-        simple = goes ? !warned : contains(live_of[set], old) & (!warned | proofs.all_heed);
-        if (!goes) {
-          stayed += simple & (warned | (old != member)) ? 1 : 0;
-          member = old;
-        }
-      }
-      if (!simple) [[unlikely]] {
-        member = alone(packet, set, i);
+      bool brief = flowlet.is_plain(set) & (queues >> packet.queue.index() & 1) &
+                   (young | contains(drained[set], old)) & contains(live_of[set], member) &
+                   !control.has(packet);
+      if constexpr (kWarned)
+        brief &= !contains(view.warnings()->warned(set, packet.queue), member) &
+                 (view.loop() == nullptr || view.loop()->is_strange(packet));
+      if (!brief) [[unlikely]] {
+        member = select_with_care<kWarned>(view, packet, set, i, control, guide);
         if (kWarned && member == kWait) continue;
       } else {
         moved += (member != old) & flowlet.used() ? 1 : 0;
@@ -131,7 +118,6 @@ class LetFlow {
       assign(packet, sets[set], member);
     }
     view.report(GuardEvent::moved, moved);
-    view.report(GuardEvent::stayed, stayed);
   }
 
   // Mixed with the flow: several flows may be moved before the next draw is taken.
@@ -195,6 +181,44 @@ class LetFlow {
     if (control.has(packet)) return control.pick(packet, set, view.live(set));
     const MemberIndex member = propose(view, packet, set).member;
     commit(view, packet, set, member, {});
+    return member;
+  }
+
+  // One of a guarded burst of which more is to be asked; kWait: there is no member.
+  template <bool kWarned, class Guide>
+  [[gnu::noinline]] MemberIndex select_with_care(const PathView& view, Packet& packet, uint16_t set,
+                                                 size_t i, const ByEcmp& control,
+                                                 const Guide& guide) {
+    const MemberMask live = view.live(set);
+    const size_t index = flowlets_.index_of(packet);
+    const FlowSlot flowlet = flowlets_[index];
+    const MemberIndex old = flowlet.member();
+    const bool young = flowlets_.is_young(flowlet, index);
+    const MemberIndex base = young ? old : turns_.draw(set, live, draws_.peek());
+    const bool lives = contains(live, old);
+    const bool plain = flowlet.is_plain(set);
+    const bool measured = !flowlets_.odd() & guide.proofs.measures(packet.queue);
+    bool brief = measured & !control.has(packet) & (lives | !young) &
+                 (plain | !flowlet.drawn_by(set) | flowlet.has_many_sets());
+    bool warned = false;
+    if constexpr (kWarned) {
+      warned = contains(view.warnings()->warned(set, packet.queue), base);
+      brief &= (!warned | guide.proofs.all_heed) &
+               (view.loop() == nullptr || view.loop()->is_strange(packet));
+    }
+    if (!brief) return guide.alone(packet, set, i);
+    const bool goes = plain && flowlet.used() ? guide.proofs.is_free(view, flowlet, set)
+                                              : guide.proofs.frees_stranger(view, flowlet);
+    if (!goes && !lives) return guide.alone(packet, set, i);
+    const MemberIndex member = !goes ? old : warned ? guide.around(packet, set, i, base) : base;
+    if (kWarned && member == kWait) return kWait;
+    if (!goes && (warned || base != old)) view.report(GuardEvent::stayed);
+    if (plain && member != old && flowlet.used()) view.report(GuardEvent::moved);
+    draws_.take(!young);
+    if (plain || goes)
+      flowlets_.put(index, member, set);
+    else
+      flowlets_.share(index);
     return member;
   }
 

@@ -83,6 +83,112 @@ TEST_P(Bursts, GoWhereTheirPacketsGoOneByOne) {
   }
 }
 
+// Takes a few packets in, and keeps none.
+class Room final : public lb::WaitingRoom {
+ public:
+  Duration round(Instant) const override { return 1_us; }
+  uint32_t rounds_left(const Packet& packet, Instant) override {
+    return static_cast<uint32_t>(packet.order_hash >> 32 & 1);
+  }
+  void enter(Packet* packet, const lb::Trip& trip) override {
+    if (occupants_ == kPlaces) occupants_ = 0;
+    count_in(*packet);
+    append_octets(seen, *packet);
+    seen += std::to_string(trip.allowance.ps()) + ' ' + std::to_string(trip.member) + ' ' +
+            std::to_string(trip.other) + '\n';
+  }
+  Company join(Packet* packet) override {
+    append_octets(seen, *packet);
+    return {.waits = packet->order_hash % 3 == 0};
+  }
+  std::string seen;
+
+ private:
+  static constexpr uint32_t kPlaces = 3;
+};
+
+// The same with RLB around a scheme whose flowlets it guards by the burst: inside it, a probe has
+// no select_guarded().
+class GuardedBursts : public testing::TestWithParam<RlbCase> {
+ protected:
+  struct Side {
+    World world;
+    std::shared_ptr<lb::Selector> selector;
+    Room room;
+  };
+  static std::string told_by(const lb::PathView& view) {
+    std::string told = std::to_string(view.away());
+    for (size_t i = 0; i < lb::kDecisions; ++i)
+      told += ' ' + std::to_string(view.decisions(static_cast<lb::Decision>(i)));
+    for (size_t i = 0; i < lb::kGuardEvents; ++i)
+      told += ' ' + std::to_string(view.guarded(static_cast<lb::GuardEvent>(i)));
+    return told;
+  }
+};
+
+TEST_P(GuardedBursts, GoWhereTheirPacketsGoOneByOne) {
+  const auto scheme = std::ranges::find(lb::probed_schemes(), "letflow", &lb::SchemeInfo::name);
+  ASSERT_NE(scheme, lb::probed_schemes().end());
+  Problems problems;
+  const Variant variant{.parameters = {{"entries", "256"}}, .rlb = &GetParam()};
+  const Maker maker{*scheme, variant, problems};
+  lb::ProbeLog log;
+  lb::test::Paths paths = six_sets();
+  const auto make_side = [&](std::shared_ptr<lb::Selector> selector) {
+    return Side{World({.warned = true, .watched = true}, selector->flow_slots()), selector, {}};
+  };
+  Side by_burst = make_side(maker.usual(paths));
+  Side one_by_one = make_side(maker.probed(paths, &lb::SchemeProbes::inside_rlb, log));
+  Traffic traffic(by_burst.world), same_traffic(one_by_one.world);
+  std::array<uint64_t, lb::kGuardEvents> guarded{};
+  for (int round = 0; round < 3'000; ++round) {
+    Burst burst(traffic.next_length()), same(same_traffic.next_length());
+    traffic.fill(burst);
+    same_traffic.fill(same);
+    lb::WaitingRoom* const rooms[] = {&by_burst.room, &one_by_one.room};
+    const bool loops = round % 4 != 0;
+    const lb::PathView view = by_burst.world.view(loops ? rooms[0] : nullptr);
+    const lb::PathView view_of_same = one_by_one.world.view(loops ? rooms[1] : nullptr);
+    burst.select(*by_burst.selector, view);
+    same.select(*one_by_one.selector, view_of_same);
+    ASSERT_EQ(told_by(view), told_by(view_of_same)) << "in round " << round;
+    ASSERT_EQ(by_burst.room.seen, one_by_one.room.seen) << "in round " << round;
+    for (size_t i = 0; i < burst.size(); ++i) {
+      std::string octets, of_same;
+      append_octets(octets, burst.packet(i));
+      append_octets(of_same, same.packet(i));
+      ASSERT_EQ(octets, of_same) << "packet " << i << " of round " << round;
+    }
+    for (size_t i = 0; i < guarded.size(); ++i)
+      guarded[i] += view.guarded(static_cast<lb::GuardEvent>(i));
+    by_burst.room.seen.clear();
+    one_by_one.room.seen.clear();
+    log.commits.clear();
+  }
+  EXPECT_GT(guarded[static_cast<size_t>(lb::GuardEvent::moved)], 100u);
+  EXPECT_GT(guarded[static_cast<size_t>(lb::GuardEvent::stayed)], 100u);
+}
+
+RlbCase guarded_case(std::string_view name, void (*change)(config::RlbConfig&)) {
+  RlbCase made{name, config::rlb_preset(config::RlbPreset::standard)};
+  change(made.config);
+  return made;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rlb, GuardedBursts,
+    testing::Values(guarded_case("Standard", [](config::RlbConfig&) {}),
+                    guarded_case("Mild", [](config::RlbConfig& rlb) { rlb.reaction = 0.3; }),
+                    guarded_case("Credit",
+                                 [](config::RlbConfig& rlb) { rlb.reroute_credit = true; }),
+                    guarded_case("Young", [](config::RlbConfig& rlb) { rlb.guard.age = 60_us; }),
+                    guarded_case("Waits",
+                                 [](config::RlbConfig& rlb) {
+                                   rlb.all_warned = config::AllWarned::wait_once;
+                                   rlb.recirculation.cumulative = false;
+                                 })),
+    [](const auto& info) { return std::string(info.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(
     Schemes, Bursts,
     testing::Values(Setup{"ecmp", {}}, Setup{"wcmp", {}}, Setup{"spray", {}}, Setup{"letflow", {}},

@@ -197,6 +197,10 @@ const Mistake kInOneKey[] = {
      "wred: {default: {pmax: 1.5}}\n"
      "ports: {p0: {device: d0}}\n",
      {"f.yaml:1:24: wred.default.pmax: '1.5' is out of range, valid is 0 to 1"}},
+    {"GuardAgeThatSlotsCannotTell",
+     "rlb: {guard: {age: 141s}}\n"
+     "ports: {p0: {device: d0}}\n",
+     {"f.yaml:1:20: rlb.guard.age: '141s' is out of range, valid is 1us to 140s"}},
     {"AlphaTooSmall",
      "dre: {alpha: 0.0001}\n"
      "ports: {p0: {device: d0}}\n",
