@@ -18,6 +18,7 @@
 #include <cstring>
 #include <span>
 
+#include "lb/members.h"
 #include "net/ids.h"
 #include "net/ip.h"
 #include "net/memory/reserved.h"
@@ -54,41 +55,69 @@ class Departures {
   // one_by_one(Packet*) takes what does not go by the short way.
   template <class OneByOne>
   void put(std::span<Packet* const> packets, const Burst& burst, OneByOne&& one_by_one) {
-    constexpr uint16_t kNotBare =
-        kPacketTagged | kPacketShim | kPacketOriginated | kPacketShimControl;
     if (services_.adjacency.by_stages()) [[unlikely]] {
       for (Packet* packet : packets) one_by_one(packet);
       return;
     }
-    if ((burst.flags & kNotBare) != 0 || context_.dressing) [[unlikely]]
-      put_all<Frames::any>(packets, burst, one_by_one);
-    else if ((burst.flags & kPacketIpv6) != 0)
-      put_all<Frames::bare>(packets, burst, one_by_one);
-    else
-      put_all<Frames::ipv4>(packets, burst, one_by_one);
+    switch (frames_of(burst)) {
+      case Frames::ipv4:
+        put_all<Frames::ipv4>(packets, burst, one_by_one);
+        break;
+      case Frames::bare:
+        put_all<Frames::bare>(packets, burst, one_by_one);
+        break;
+      case Frames::attended:
+        put_all<Frames::attended>(packets, burst, one_by_one);
+        break;
+      case Frames::dressed:
+        put_all<Frames::dressed>(packets, burst, one_by_one);
+        break;
+      case Frames::any:
+        put_all<Frames::any>(packets, burst, one_by_one);
+        break;
+    }
     close(burst.from);
   }
 
  private:
   enum class Frames : uint8_t {
-    ipv4,  // without tags and shims, and they get no shims
-    bare,  // the same of IPv4 and of IPv6
+    ipv4,      // without tags and shims, and they get no shims
+    bare,      // the same of IPv4 and of IPv6
+    attended,  // as ipv4, but some may get a shim
+    dressed,   // as ipv4, but some have got a shim
     any,
   };
+  Frames frames_of(const Burst& burst) const {
+    constexpr uint16_t kNotBare =
+        kPacketTagged | kPacketShim | kPacketOriginated | kPacketShimControl;
+    const bool ipv6 = (burst.flags & kPacketIpv6) != 0;
+    if ((burst.flags & kNotBare) != 0) return Frames::any;
+    if (!context_.dressing) return ipv6 ? Frames::bare : Frames::ipv4;
+    if (ipv6 || burst.from.is_none()) return Frames::any;
+    return services_.shims.attention() != nullptr ? Frames::attended : Frames::dressed;
+  }
 
   template <Frames kFrames>
+  static uint32_t l2_len_of(const Packet& packet) {
+    const bool may_be_longer = kFrames == Frames::dressed || kFrames == Frames::any;
+    return may_be_longer ? packet.l2_len : uint32_t{kEthernetHeader};
+  }
+  template <Frames kFrames>
   static uint32_t l3_len_of(const Packet& packet) {
-    return packet.wire_len - (kFrames == Frames::any ? packet.l2_len : uint32_t{kEthernetHeader});
+    return packet.wire_len - l2_len_of<kFrames>(packet);
   }
   template <Frames kFrames>
   static bool is_ipv4(const Packet& packet) {
-    return kFrames == Frames::ipv4 || !packet.has(kPacketIpv6);
+    const bool some_are_not = kFrames == Frames::bare || kFrames == Frames::any;
+    return !some_are_not || !packet.has(kPacketIpv6);
   }
 
   template <Frames kFrames, class OneByOne>
   void put_all(std::span<Packet* const> packets, const Burst& burst, OneByOne& one_by_one) {
     QueueRow* const rows = rows_.data();
     const size_t ports = ports_;
+    const lb::MemberMask* const attention = services_.shims.attention();
+    const NextHop* const next_hops = context_.next_hops;
     for (Packet* const packet : packets) {
       QueueRow& row = rows[packet->queue.index() * ports + packet->egress_port.index()];
       if (l3_len_of<kFrames>(*packet) > row.longest) [[unlikely]] {
@@ -98,7 +127,10 @@ class Departures {
           continue;
         }
       }
-      if (kFrames != Frames::any && put_simply<kFrames>(*packet, row)) [[likely]]
+      const bool attended =
+          kFrames == Frames::attended &&
+          lb::contains(attention[next_hops[packet->next_hop].set], packet->member);
+      if (kFrames != Frames::any && !attended && put_simply<kFrames>(*packet, row)) [[likely]]
         continue;
       if (!put<kFrames>(*packet, row)) [[unlikely]]
         go_alone(*packet, one_by_one);
@@ -115,9 +147,11 @@ class Departures {
   template <Frames kFrames>
   bool put_simply(Packet& packet, QueueRow& row) {
     uint8_t* const frame = packet.data();
-    uint8_t* const network = frame + kEthernetHeader;
+    const uint32_t l2_len = l2_len_of<kFrames>(packet);
+    uint8_t* const network = frame + l2_len;
     if (row.complete != QueueRow::Head::all) {
       if (row.complete == QueueRow::Head::none || !is_ipv4<kFrames>(packet) ||
+          l2_len != kEthernetHeader ||
           load_raw<uint32_t>(network + kIpv4DestinationOffset) != row.host)
         return false;
     }
@@ -144,7 +178,7 @@ class Departures {
       if (host == nullptr) [[unlikely]]
         return false;
     }
-    if (kFrames == Frames::any) strip_and_dress(packet, row);
+    if (kFrames != Frames::ipv4 && kFrames != Frames::bare) strip_and_dress(packet, row);
     uint8_t* frame = packet.data();
     count_ttl_down<kFrames>(packet, frame);
     if (row.tagged) [[unlikely]] {

@@ -54,7 +54,7 @@ void ShimDresser::adopt(const Snapshot& now) {
   const bool singly = plan_->dresses() && !in_bursts_;
   const PathEchoes* const echoes = now.schemes[context_.id.index()].echoes.get();
   noted_ = echoes == nullptr ? nullptr : echoes->attention();
-  attention_ = singly ? noted_ : nullptr;
+  attention_ = singly && !now.path_sets.empty() ? noted_ : nullptr;
   const bool is_free = plan_->shim_octets == 0;
   packet_flags_ = static_cast<uint16_t>(kPacketShim | (is_free ? kPacketFreeShim : 0));
   (void)encode(Shim{.source_leaf = now.leaf}, shim_);

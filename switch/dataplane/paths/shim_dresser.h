@@ -57,7 +57,8 @@ class ShimDresser {
       consider(packet, next_hop.set);
   }
   // By path set of this snapshot: members by which a packet that came without a shim may have
-  // something to take along, so that dress(packet) has to see it; null: it need see none.
+  // something to take along, so that dress(packet) has to see it; null: it need see none. There is
+  // a set 0, which next hops that are none say they lead to.
   const lb::MemberMask* attention() const { return attention_; }
   // Of a packet with a shim and a set to choose from: true when its path id has chosen.
   bool steer(Packet& packet, uint16_t set);

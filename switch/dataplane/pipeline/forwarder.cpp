@@ -104,22 +104,24 @@ inline void Forwarder::forward_to_sets(std::span<Packet* const> packets,
   const lb::PathView view = context_.view();
   if (select(view, packets, sets)) [[likely]]
     return leave(packets, burst);
-  Choice left;
-  for (size_t i = 0; i < packets.size(); ++i) {
-    left.packets[left.count] = packets[i];
-    left.count += (view.away() >> i & 1) == 0 ? 1 : 0;
-  }
-  leave({left.packets.data(), left.count}, burst);
+  std::array<Packet*, kBurst> left;
+  leave({left.data(), leave_out_away(view, packets, left.data())}, burst);
 }
 
 [[gnu::noinline]] void Forwarder::forward_admitted(std::span<Packet* const> packets,
                                                    const PlainBurst& burst) {
   Choice choice;
+  leave(find_ports(packets, choice), burst);
+}
+
+// Packets that lead on get their ports; those that do not wait stand in `room` then.
+inline std::span<Packet* const> Forwarder::find_ports(std::span<Packet* const> packets,
+                                                      Choice& room) {
   Direct direct;
-  part(packets, choice, direct);
-  if (choice.count != 0) choose(choice);
-  std::copy_n(direct.packets.begin(), direct.count, choice.packets.begin() + choice.count);
-  leave({choice.packets.data(), choice.count + direct.count}, burst);
+  part(packets, room, direct);
+  if (room.count != 0) choose(room);
+  std::copy_n(direct.packets.begin(), direct.count, room.packets.begin() + room.count);
+  return {room.packets.data(), room.count + direct.count};
 }
 
 inline void Forwarder::leave(std::span<Packet* const> packets, const PlainBurst& burst) {
@@ -212,24 +214,16 @@ void Forwarder::forward_all_passed() {
     while (count < kBurst && !passed.empty() && passed.head()->ingress_port == port)
       burst[count++] = passed.pop();
     look_up(*context_.routes, {burst.data(), count});
-    Choice choice;
-    std::array<Packet*, kBurst> direct;
-    size_t direct_count = 0;
+    size_t leading = 0;
     for (size_t i = 0; i < count; ++i) {
       const NextHop& next_hop = context_.next_hops[burst[i]->next_hop];
-      if (!leads_on(*burst[i], next_hop)) {
+      if (leads_on(*burst[i], next_hop))
+        burst[leading++] = burst[i];
+      else
         turn_away(burst[i], next_hop);
-      } else if (next_hop.kind == NextHop::Kind::path_set) {
-        choice.packets[choice.count] = burst[i];
-        choice.sets[choice.count++] = next_hop.set;
-      } else {
-        burst[i]->egress_port = next_hop.port;
-        direct[direct_count++] = burst[i];
-      }
     }
-    if (choice.count != 0) choose(choice);
-    std::copy_n(direct.begin(), direct_count, choice.packets.begin() + choice.count);
-    hand_over({choice.packets.data(), choice.count + direct_count});
+    Choice choice;
+    hand_over(find_ports({burst.data(), leading}, choice));
     lanes_.send();
   }
 }
@@ -285,12 +279,19 @@ inline void Forwarder::choose(Choice& choice) {
   if (select(view, {choice.packets.data(), choice.count}, {choice.sets.data(), choice.count}))
       [[likely]]
     return;
+  Packet** const packets = choice.packets.data();
+  choice.count = leave_out_away(view, {packets, choice.count}, packets);
+}
+
+// Writes those that go on now to `to`, which may be where they stand; how many they are.
+size_t Forwarder::leave_out_away(const lb::PathView& view, std::span<Packet* const> packets,
+                                 Packet** to) {
   size_t left = 0;
-  for (size_t i = 0; i < choice.count; ++i) {
-    choice.packets[left] = choice.packets[i];
+  for (size_t i = 0; i < packets.size(); ++i) {
+    to[left] = packets[i];
     left += (view.away() >> i & 1) == 0 ? 1 : 0;
   }
-  choice.count = left;
+  return left;
 }
 
 void Forwarder::count_choices(const lb::PathView& view, PortId port) {

@@ -113,6 +113,9 @@ class Forwarder final : public PacketOriginator {
   void part(std::span<Packet* const> packets, Choice& choice, Direct& direct);
   void turn_away(Packet* packet, const NextHop& next_hop);
   void choose(Choice& choice);
+  std::span<Packet* const> find_ports(std::span<Packet* const> packets, Choice& room);
+  static size_t leave_out_away(const lb::PathView& view, std::span<Packet* const> packets,
+                               Packet** to);
   void hand_over(std::span<Packet* const> packets);
   void hand_over_one(Packet* packet);
   void hand_over_plain(std::span<Packet* const> packets, const PlainBurst& burst);
