@@ -81,9 +81,18 @@ class FlowTable {
     explicit Cursor(FlowTable& table)
         : sets_(table.sets_.data()), count_(static_cast<uint32_t>(table.sets_.size())) {}
     State& touch(uint64_t key) const {
+      [[maybe_unused]] bool known;
+      return touch(key, known);
+    }
+    // known: the flow was, before.
+    State& touch(uint64_t key, bool& known) const {
       Ways& ways = sets_[scaled_to(static_cast<uint32_t>(key >> 32), count_)].ways;
-      if (ways[0].tag != tag_of(key)) [[unlikely]]
-        bring_to_front(ways, key, place_in(ways, key));
+      known = true;
+      if (ways[0].tag != tag_of(key)) [[unlikely]] {
+        const Place place = place_in(ways, key);
+        known = place != kNowhere;
+        bring_to_front(ways, key, place);
+      }
       return ways[0].state;
     }
 

@@ -108,7 +108,8 @@ class LetFlow {
         brief &= !contains(view.warnings()->warned(set, packet.queue), member) &
                  (view.loop() == nullptr || view.loop()->is_strange(packet));
       if (!brief) [[unlikely]] {
-        member = select_with_care<kWarned>(view, packet, set, i, control, guide);
+        const Met met{i, index, flowlet, set, member, young};
+        member = select_with_care<kWarned>(view, packet, met, control, guide);
         if (kWarned && member == kWait) continue;
       } else {
         moved += (member != old) & flowlet.used() ? 1 : 0;
@@ -184,21 +185,29 @@ class LetFlow {
     return member;
   }
 
-  // One of a guarded burst of which more is to be asked; kWait: there is no member.
+  // A packet of a guarded burst of which more is to be asked.
+  struct Met {
+    size_t place;  // in the burst
+    size_t index;  // of its slot
+    FlowSlot flowlet;
+    uint16_t set;
+    MemberIndex base;  // as propose(), if that lives
+    bool young;
+  };
+  // kWait: there is no member.
   template <bool kWarned, class Guide>
-  [[gnu::noinline]] MemberIndex select_with_care(const PathView& view, Packet& packet, uint16_t set,
-                                                 size_t i, const ByEcmp& control,
+  [[gnu::noinline]] MemberIndex select_with_care(const PathView& view, Packet& packet,
+                                                 const Met& met, const ByEcmp& control,
                                                  const Guide& guide) {
-    const MemberMask live = view.live(set);
-    const size_t index = flowlets_.index_of(packet);
-    const FlowSlot flowlet = flowlets_[index];
+    const FlowSlot flowlet = met.flowlet;
+    const uint16_t set = met.set;
+    const MemberIndex base = met.base;
     const MemberIndex old = flowlet.member();
-    const bool young = flowlets_.is_young(flowlet, index);
-    const MemberIndex base = young ? old : turns_.draw(set, live, draws_.peek());
+    const MemberMask live = view.live(set);
     const bool lives = contains(live, old);
     const bool plain = flowlet.is_plain(set);
     const bool measured = !flowlets_.odd() & guide.proofs.measures(packet.queue);
-    bool brief = measured & !control.has(packet) & (lives | !young) &
+    bool brief = measured & !control.has(packet) & contains(live, base) &
                  (plain | !flowlet.drawn_by(set) | flowlet.has_many_sets());
     bool warned = false;
     if constexpr (kWarned) {
@@ -206,19 +215,21 @@ class LetFlow {
       brief &= (!warned | guide.proofs.all_heed) &
                (view.loop() == nullptr || view.loop()->is_strange(packet));
     }
-    if (!brief) return guide.alone(packet, set, i);
+    if (!brief) return guide.alone(packet, set, met.place);
     const bool goes = plain && flowlet.used() ? guide.proofs.is_free(view, flowlet, set)
                                               : guide.proofs.frees_stranger(view, flowlet);
-    if (!goes && !lives) return guide.alone(packet, set, i);
-    const MemberIndex member = !goes ? old : warned ? guide.around(packet, set, i, base) : base;
+    if (!goes && !lives) return guide.alone(packet, set, met.place);
+    const MemberIndex member = !goes    ? old
+                               : warned ? guide.around(packet, set, met.place, base)
+                                        : base;
     if (kWarned && member == kWait) return kWait;
     if (!goes && (warned || base != old)) view.report(GuardEvent::stayed);
     if (plain && member != old && flowlet.used()) view.report(GuardEvent::moved);
-    draws_.take(!young);
+    draws_.take(!met.young);
     if (plain || goes)
-      flowlets_.put(index, member, set);
+      flowlets_.put(met.index, member, set);
     else
-      flowlets_.share(index);
+      flowlets_.share(met.index);
     return member;
   }
 

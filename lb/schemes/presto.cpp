@@ -52,6 +52,31 @@ class Presto {
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     return {choose(packet, set, view.live(set))};
   }
+  // propose() and commit() of each: the turn that is chosen is the first that its member has.
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control) {
+    const FlowTable<Flowcell>::Cursor cells(cells_);
+    const PathSet* const sets = view.sets().data();
+    const MemberMask* const live_of = view.live();
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      const uint16_t set = set_of[i];
+      const MemberMask live = live_of[set];
+      if (control.has(packet)) [[unlikely]] {
+        assign(packet, sets[set], control.pick(packet, set, live));
+        continue;
+      }
+      bool known = false;
+      Flowcell& cell = cells.touch(packet.order_hash, known);
+      const TurnIndex turn = turns_.next(set, first_turn(known ? &cell : nullptr, packet), live);
+      const bool same_cell = known && fits(cell, packet) && turn == cell.turn;
+      draws_.take(!known);
+      cell.bytes = (same_cell ? cell.bytes : 0) + packet.payload_len;
+      cell.turn = turn;
+      assign(packet, sets[set], turns_.of(set)[turn]);
+    }
+  }
+
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
     return choose(packet, set, view.live(set) & ~tried);
