@@ -52,7 +52,9 @@ lab::RunResult real_result(const RealRun& run, const SwitchWatch& switches) {
   Result<lab::PauseScope> scope = switches.collect(run.dilation, result);
   if (!scope)
     result.warnings.push_back(scope.problems().front() + "; counters of switches are missing");
-  const auto nics = run.group.nics();
+  lab::NicTotals nics;
+  for (const host::Nic* nic : run.group.nics())
+    nics.add(*nic, run.experiment.host.priority, run.ended_at);
   const lab::FlowAccount account{.experiment = run.experiment,
                                  .dilation = run.dilation,
                                  .topology = run.topology,

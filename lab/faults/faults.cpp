@@ -108,8 +108,13 @@ void Faults::prepare(FaultPlan&& plan, uint64_t seed) {
   const FaultConfig& config = fault->plan.config;
   if (config.probability > 0)
     fault->frames = std::make_unique<LineFault>(fault->plan, topology_, seed, host_.icrc_check);
-  if (config.type == FaultType::pool_exhaustion && fault->plan.switches.empty())
-    world_.keep_whole();
+  if (config.type == FaultType::pool_exhaustion && fault->plan.switches.empty()) {
+    if (world_.ranks() != nullptr)
+      problems_.push_back("faults." + std::to_string(fault->plan.index) +
+                          ".switches: the pool of the whole fabric is known to one process alone");
+    else
+      world_.keep_whole();
+  }
   if (config.type == FaultType::slow_receiver) {
     for (const uint32_t host : fault->plan.hosts) {
       const Topology::Host& at = topology_.hosts[host];
@@ -242,7 +247,8 @@ void Faults::set_layers(Fault& fault) {
 void Faults::storm(Fault& fault) {
   if (!fault.on) return;
   for (const uint32_t host : fault.plan.hosts)
-    if (inject_pause(world_, world_.line_of_host(host), topology_.hosts[host].mac,
+    if (world_.is_here(static_cast<uint32_t>(world_.switch_count() + host)) &&
+        inject_pause(world_, world_.line_of_host(host), topology_.hosts[host].mac,
                      {host_.priority, kLongestPause}))
       ++fault.spoofed;
   world_.at(world_.now() + fault.plan.config.period, [this, &fault](World&) { storm(fault); });
@@ -266,7 +272,7 @@ void Faults::starve(const Fault& fault) {
     world_.pool().withhold(any);
   }
   for (const uint32_t index : fault.plan.switches)
-    world_.switch_node(index).io->starve(is_on(type, index));
+    if (world_.is_here(index)) world_.switch_node(index).io->starve(is_on(type, index));
 }
 
 bool Faults::is_on(FaultType type, uint32_t switch_index) const {
@@ -278,6 +284,7 @@ bool Faults::is_on(FaultType type, uint32_t switch_index) const {
 
 // The switch's own configuration with what all faults that are on make of it, in their order.
 void Faults::reconfigure(uint32_t index) {
+  if (!world_.is_here(index)) return;
   config::SwitchConfig config = topology_.switches[index];
   Problems found;
   for (const auto& fault : faults_) {

@@ -67,7 +67,7 @@ void SlowReceiver::take(Packet* packet) {
 void SlowReceiver::plan_drain() {
   draining_ = true;
   const Duration needed = drain_rate_.time_of(Bytes(waiting_.front()->wire_len));
-  world_.at(world_.now() + needed, [this](World&) { drain(); });
+  world_.at_host(world_.now() + needed, [this](World&) { drain(); });
 }
 
 void SlowReceiver::drain() {
@@ -86,7 +86,7 @@ void SlowReceiver::drain() {
 
 void SlowReceiver::hold_leaf() {
   send_pause(kLongestPause);
-  world_.at(world_.now() + refresh_, [this, episode = episode_](World&) {
+  world_.at_host(world_.now() + refresh_, [this, episode = episode_](World&) {
     if (on_ && pausing_ && episode == episode_) hold_leaf();
   });
 }

@@ -55,15 +55,10 @@ void add_ooo_ratio(RunResult& result) {
 }
 
 void add_order(const FlowAccount& account, RunResult& result) {
-  result.ood_histogram.assign(host::Nic::kOodBuckets, 0);
+  const auto& histogram = account.nics.ood_histogram;
+  result.ood_histogram.assign(histogram.begin(), histogram.end());
   uint64_t out_of_order = 0;
-  for (const host::Nic* nic : account.nics) {
-    const auto histogram = nic->ood_histogram();
-    for (size_t k = 0; k < histogram.size(); ++k) {
-      result.ood_histogram[k] += histogram[k];
-      out_of_order += k == 0 ? 0 : histogram[k];
-    }
-  }
+  for (size_t k = 1; k < histogram.size(); ++k) out_of_order += histogram[k];
   add_ooo_ratio(result);
   uint64_t seen = 0;
   for (size_t k = 1; k < result.ood_histogram.size() && out_of_order != 0; ++k) {
@@ -79,15 +74,14 @@ void add_pauses(const FlowAccount& account, const PauseScope& scope, RunResult& 
   result.pfc_events = result.counters["pfc_tx_xon"] + scope.pausing;
   Duration paused =
       Duration::picoseconds(static_cast<int64_t>(result.counters["pfc_rx_paused_ps"]));
-  for (const host::Nic* nic : account.nics)
-    paused += nic->paused_time(account.experiment.host.priority, account.now);
+  paused += account.nics.paused;
   result.pfc_paused_us = static_cast<double>((paused / account.dilation).ps()) * 1e-6;
   const double seconds = static_cast<double>(std::max<int64_t>(1, result.simulated.ps())) * 1e-12;
   const auto switch_ports = static_cast<double>(scope.switch_ports);
   result.pfc_pause_rate =
       static_cast<double>(result.pfc_events) / seconds / std::max(1.0, switch_ports);
   result.pfc_paused_fraction = result.pfc_paused_us * 1e-6 / seconds /
-                               static_cast<double>(scope.switch_ports + account.nics.size());
+                               static_cast<double>(scope.switch_ports + account.nics.nics);
 }
 
 }  // namespace
@@ -125,10 +119,9 @@ void add_flow_results(const FlowAccount& account, RunResult& result) {
 }
 
 void add_nic_results(const FlowAccount& account, const PauseScope& scope, RunResult& result) {
-  for (const host::Nic* nic : account.nics)
-    for (size_t k = 0; k < static_cast<size_t>(host::NicCounter::kCount); ++k)
-      result.counters["nic_" + std::string(host::nic_counter_infos()[k].name)] +=
-          nic->counter(static_cast<host::NicCounter>(k));
+  for (size_t k = 0; k < account.nics.counters.size() && account.nics.nics != 0; ++k)
+    result.counters["nic_" + std::string(host::nic_counter_infos()[k].name)] +=
+        account.nics.counters[k];
   result.lossless_drops = result.counters["lossless_dropped_packets"];
   result.prediction_lead =
       Duration::picoseconds(static_cast<int64_t>(result.counters["pfc_prediction_lead_ps"])) /

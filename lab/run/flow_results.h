@@ -5,13 +5,12 @@
 // reference D.5, D.6.
 #pragma once
 
-#include <span>
-
 #include "config/experiment.h"
 #include "lab/fabric/fabric_paths.h"
 #include "lab/fabric/topology.h"
 #include "lab/run/run_result.h"
 #include "lab/world/flow_book.h"
+#include "lab/world/node_facts.h"
 
 namespace eddy::lab {
 
@@ -21,8 +20,8 @@ struct FlowAccount {
   const Topology& topology;  // of the scaled experiment
   const FabricPaths& paths;
   const FlowBook& book;
-  std::span<const host::Nic* const> nics;  // by host
-  Instant now;                             // the end of the run
+  const NicTotals& nics;
+  Instant now;  // the end of the run
 };
 
 // Flows that had started, their percentiles and the goodput. RunResult::simulated is known.

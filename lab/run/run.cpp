@@ -9,8 +9,10 @@
 #include "lab/check/fabric_checker.h"
 #include "lab/fabric/build_topology.h"
 #include "lab/fabric/fabric_paths.h"
+#include "lab/run/agreement.h"
 #include "lab/run/flow_results.h"
 #include "lab/run/order_tables.h"
+#include "lab/run/rank_report.h"
 #include "lab/traffic/traffic.h"
 #include "lab/world/huge_pages.h"
 #include "lab/world/watcher_pair.h"
@@ -57,9 +59,8 @@ class Execution {
   void collect();
   void collect_counters();
   void warn_of_small_tables();
-  void collect_waits();
+  void collect_waits(const FabricFacts& facts);
   void collect_links();
-  PauseScope pause_scope() const;
   Duration undilated(Duration time) const { return time / dilation_; }
   Instant limit() const {
     return Instant() + experiment_.run.warmup + experiment_.run.duration + experiment_.run.drain;
@@ -115,7 +116,8 @@ Problems Execution::prepare() {
        .poll_jitter = run.poll_jitter,
        .poll_burst = run.poll_burst,
        .packets = run.packets,
-       .division = {.threads = options_.threads, .as_worthwhile = options_.threads_as_worthwhile}});
+       .division = {.threads = options_.threads, .as_worthwhile = options_.threads_as_worthwhile},
+       .exchange = options_.exchange});
   if (!world) return world.problems();
   world_ = std::move(*world);
   return break_and_watch();
@@ -139,8 +141,9 @@ Problems Execution::break_and_watch() {
 }
 
 size_t Execution::memory_needed() const {
-  return World::memory_needed(
+  const size_t all = World::memory_needed(
       topology_, trace_.flows.size() * static_cast<size_t>(experiment_.host.queue_pairs));
+  return all / (options_.exchange == nullptr ? 1 : options_.exchange->ranks());
 }
 
 Problems Execution::refuse_what_does_not_fit() const {
@@ -168,7 +171,8 @@ void Execution::simulate() {
     if (period > Duration{} && !done) sample(until);
     note_progress();
     if (until >= limit() || world_->stopped()) break;
-    if (options_.interrupt != nullptr && options_.interrupt->load(std::memory_order_relaxed)) {
+    if (world_->any_rank(options_.interrupt != nullptr &&
+                         options_.interrupt->load(std::memory_order_relaxed))) {
       result_.interrupted = true;
       break;
     }
@@ -190,6 +194,7 @@ void Execution::note_progress() {
 void Execution::sample(Instant due) {
   QueueSample sample{.at = Instant() + undilated(world_->now().since_zero())};
   for (size_t i = 0; i < world_->switch_count(); ++i) {
+    if (!world_->is_here(static_cast<uint32_t>(i))) continue;
     Switch& at = world_->switch_at(i);
     const BufferStatus buffer = at.buffer_status();
     sample.max_buffer =
@@ -218,23 +223,24 @@ void Execution::collect() {
   result_.simulated = undilated(world_->now().since_zero());
   collect_counters();
   collect_links();
-  std::vector<const host::Nic*> nics;
-  for (size_t i = 0; i < world_->host_count(); ++i) nics.push_back(&world_->nic(i));
+  const FabricFacts facts = world_->facts();
+  collect_waits(facts);
   const FlowAccount account{.experiment = experiment_,
                             .dilation = dilation_,
                             .topology = topology_,
                             .paths = *paths_,
                             .book = world_->book(),
-                            .nics = nics,
+                            .nics = facts.nics,
                             .now = world_->now()};
   add_flow_results(account, result_);
-  add_nic_results(account, pause_scope(), result_);
+  size_t switch_ports = 0;
+  for (const config::SwitchConfig& each : topology_.switches) switch_ports += each.ports.size();
+  add_nic_results(account, {.switch_ports = switch_ports, .pausing = facts.pausing}, result_);
   const WorldCounts counts = world_->counts();
   result_.packet_hops = counts.packet_hops;
   result_.events = counts.events;
   result_.ties = counts.ties;
   result_.polls = counts.polls;
-  result_.peak_rss_bytes = peak_rss();
   result_.digest = world_->digest();
   if (counts.blank_missing != 0)
     result_.warnings.push_back("the packet pool was empty " + std::to_string(counts.blank_missing) +
@@ -262,7 +268,7 @@ void add_named(std::map<std::string, uint64_t>& sums, std::span<const CounterInf
 void Execution::collect_counters() {
   auto& sums = result_.counters;
   for (size_t i = 0; i < world_->switch_count(); ++i) {
-    const Counters& counters = world_->switch_at(i).counters(ShardId(0));
+    const Counters& counters = world_->counters_of(i);
     for (size_t port = 0; port < counters.port_count(); ++port) {
       const PortCounters& of = counters[PortId(port)];
       add_named(sums, port_counter_infos(), of.port);
@@ -276,14 +282,10 @@ void Execution::collect_counters() {
       for (const auto& [reason, count] : drops) sums["drops_" + reason] += count;
     }
   }
-  collect_waits();
 }
 
-void Execution::collect_waits() {
-  std::array<uint64_t, DelayHistogram::kSteps> waits{};
-  for (size_t i = 0; i < world_->switch_count(); ++i)
-    for (size_t step = 0; step < waits.size(); ++step)
-      waits[step] += world_->switch_at(i).waits(ShardId(0)).count(step);
+void Execution::collect_waits(const FabricFacts& facts) {
+  const auto& waits = facts.waits;
   if (std::ranges::count(waits, 0u) == static_cast<std::ptrdiff_t>(waits.size())) return;
   result_.wait_p50 = undilated(percentile(waits, 50));
   result_.wait_p99 = undilated(percentile(waits, 99));
@@ -292,7 +294,7 @@ void Execution::collect_waits() {
 void Execution::collect_links() {
   for (size_t i = 0; i < topology_.links.size(); ++i)
     for (const Topology::End& end : {topology_.links[i].a, topology_.links[i].b}) {
-      const PortCounters& sent = world_->switch_at(end.switch_index).counters(ShardId(0))[end.port];
+      const PortCounters& sent = world_->counters_of(end.switch_index)[end.port];
       uint64_t paused_ps = 0;
       for (const auto& priority : sent.pfc)
         paused_ps += priority.read(PfcCounter::pfc_rx_paused_ps);
@@ -305,21 +307,11 @@ void Execution::collect_links() {
     }
 }
 
-// Ports, and priority groups that pause their senders now.
-PauseScope Execution::pause_scope() const {
-  PauseScope scope;
-  for (size_t i = 0; i < world_->switch_count(); ++i) {
-    const Switch& at = world_->switch_at(i);
-    scope.switch_ports += at.port_count();
-    for (size_t port = 0; port < at.port_count(); ++port)
-      for (size_t pg = 0; pg < kPriorities; ++pg)
-        scope.pausing += at.pg_status(PortId(port), PriorityGroupId(pg)).pausing ? 1 : 0;
-  }
-  return scope;
-}
-
 Result<RunResult> Execution::run() {
   Problems problems = prepare();
+  if (options_.exchange != nullptr)
+    problems = agree(*options_.exchange,
+                     {.configuration = trace_.digest(), .problems = std::move(problems)});
   if (!problems.empty()) return problems;
   simulate();
   result_.faults = faults_->report();
@@ -328,6 +320,12 @@ Result<RunResult> Execution::run() {
     checker_->finish();
     const Problems& found = checker_->problems();
     result_.violations.insert(result_.violations.end(), found.begin(), found.end());
+  }
+  result_.peak_rss_bytes = peak_rss();
+  if (options_.exchange != nullptr && options_.exchange->ranks() > 1) {
+    gather_reports(*options_.exchange, world_->ranks()->traffic(), result_);
+    world_->gather_facts();
+    if (options_.exchange->rank() != 0) return std::move(result_);
   }
   collect();
   return std::move(result_);

@@ -57,6 +57,10 @@ struct RunOptions {
   // Of the world, at most; how many it has changes no result.
   size_t threads = 1;
   bool threads_as_worthwhile = false;  // no more than windows of the fabric are worth
+  // With the other ranks of the run; null: there are none. The result is rank 0's, that of the
+  // others has nothing but what they need themselves. Throws ExchangeError. `check` and `built` are
+  // for runs without it.
+  Exchange* exchange = nullptr;
 };
 
 // Problems are named by the experiment's keys ("topology.leaves: ...").

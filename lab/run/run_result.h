@@ -15,6 +15,7 @@
 #include "lab/faults/faults.h"
 #include "lab/run/statistics.h"
 #include "lab/traffic/flow.h"
+#include "lab/world/ranks.h"
 #include "net/result.h"
 #include "net/units.h"
 
@@ -47,6 +48,13 @@ struct LinkSent {
   uint64_t packets = 0;
   uint64_t bytes = 0;
   Duration paused{};  // its lossless queue, summed over priorities
+};
+
+// What a process of a run that several share took.
+struct RankUse {
+  RankTraffic traffic;
+  double cpu_seconds = 0;
+  uint64_t peak_rss_bytes = 0;
 };
 
 struct RunResult {
@@ -89,9 +97,10 @@ struct RunResult {
   uint64_t ties = 0;
   uint64_t polls = 0;
   Duration simulated{};
-  double cpu_seconds = 0;  // of the event loop
-  uint64_t peak_rss_bytes = 0;
+  double cpu_seconds = 0;       // of the event loop
+  uint64_t peak_rss_bytes = 0;  // ranks: of the largest
   uint64_t digest = 0;
+  std::vector<RankUse> ranks;  // by rank; empty: one process had all of it
 
   std::vector<FaultReport> faults;  // by Experiment::faults
   // With RunOptions::check: what does not hold and ended the run, or is empty; and what was not

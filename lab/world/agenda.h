@@ -23,8 +23,9 @@ class Agenda {
   Agenda(const Agenda&) = delete;
   Agenda& operator=(const Agenda&) = delete;
 
-  void add(Instant at, Action action) {
-    planned_.push_back({at, made_++, std::move(action)});
+  // `shared`: every rank of the run plans the same, not only the one that it concerns.
+  void add(Instant at, Action action, bool shared = true) {
+    planned_.push_back({at, made_++, shared, std::move(action)});
     std::push_heap(planned_.begin(), planned_.end(), later);
   }
   Instant next() const { return planned_.empty() ? Instant::never() : planned_.front().at; }
@@ -32,9 +33,11 @@ class Agenda {
   void run_next() {
     std::pop_heap(planned_.begin(), planned_.end(), later);
     const Action action = std::move(planned_.back().action);
+    shared_run_ += planned_.back().shared ? 1 : 0;
     planned_.pop_back();
     action(world_);
   }
+  uint64_t shared_run() const { return shared_run_; }  // shared actions
   // The instants of all that is planned, the earliest first.
   std::vector<Instant> instants() const {
     std::vector<Instant> all;
@@ -47,6 +50,7 @@ class Agenda {
   struct Planned {
     Instant at;
     uint64_t number;  // of planning
+    bool shared;
     Action action;
   };
   static bool later(const Planned& a, const Planned& b) {
@@ -56,6 +60,7 @@ class Agenda {
   World& world_;
   std::vector<Planned> planned_;  // a heap
   uint64_t made_ = 0;
+  uint64_t shared_run_ = 0;
 };
 
 }  // namespace eddy::lab

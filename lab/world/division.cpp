@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <utility>
 
 namespace eddy::lab {
 namespace {
@@ -126,18 +127,95 @@ Division divide(const Topology& topology, const std::vector<Edge>& edges,
   DivisionOptions tried = options;
   tried.grain = Grain::one;
   const Division one = divide_by(topology, edges, tried);
-  const bool many_threads = options.threads > 1 && !options.as_worthwhile;
-  if (topology.switches.size() < kFewSwitches && !many_threads) return one;
+  const bool shared = (options.threads > 1 && !options.as_worthwhile) || options.ranks > 1;
+  if (topology.switches.size() < kFewSwitches && !shared) return one;
   tried.grain = Grain::rack;
   std::set<Duration> delays;
   for (const Edge& edge : edges) delays.insert(std::max(edge.delay, options.shortest));
+  Division enough = one;  // for all ranks, whatever its windows are worth
   for (const Duration shortest : delays) {
     tried.shortest = shortest;
     Division division = divide_by(topology, edges, tried);
     if (division.partitions == 1) break;
-    if (is_worthwhile(division, edges)) return division;
+    const bool suffices = division.partitions >= options.ranks;
+    if (suffices && is_worthwhile(division, edges)) return division;
+    if (options.ranks > 1 && (suffices || enough.partitions == 1)) enough = std::move(division);
+    if (!suffices) break;
   }
-  return one;
+  return enough;
+}
+
+// How far each partition is from the hosts: 0 has some.
+std::vector<size_t> tiers_of(const Topology& topology, const std::vector<Edge>& edges,
+                             const Division& division) {
+  std::vector<size_t> tiers(division.partitions, division.partitions);
+  for (const Topology::Host& host : topology.hosts)
+    tiers[division.partition_of[host.switch_index]] = 0;
+  for (bool more = true; more;) {
+    more = false;
+    for (const Edge& edge : edges) {
+      size_t& a = tiers[division.partition_of[edge.a]];
+      size_t& b = tiers[division.partition_of[edge.b]];
+      more |= std::max(a, b) > std::min(a, b) + 1;
+      a = std::min(a, b + 1);
+      b = std::min(b, a + 1);
+    }
+  }
+  return tiers;
+}
+
+// What lines can carry into and out of each partition.
+std::vector<int64_t> weights_of(const std::vector<Edge>& edges, const Division& division) {
+  std::vector<int64_t> weights(division.partitions, 1);
+  constexpr Duration kWhile = Duration::microseconds(1'000);
+  for (const Edge& edge : edges)
+    for (const uint32_t node : {edge.a, edge.b})
+      weights[division.partition_of[node]] += bytes_in(kWhile, edge.rate).count();
+  return weights;
+}
+
+// Every tier is cut into as many stretches as there are ranks, by weight. Where this leaves a rank
+// without any partition, the next heaviest goes to whoever has least.
+std::vector<uint16_t> ranks_of(const std::vector<size_t>& tiers,
+                               const std::vector<int64_t>& weights, size_t ranks) {
+  std::vector<uint16_t> rank_of(weights.size());
+  std::vector<size_t> has(ranks);
+  const size_t last = *std::max_element(tiers.begin(), tiers.end());
+  for (size_t tier = 0; tier <= last; ++tier) {
+    int64_t total = 0, before = 0;
+    for (size_t i = 0; i < weights.size(); ++i) total += tiers[i] == tier ? weights[i] : 0;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      if (tiers[i] != tier) continue;
+      const double middle = static_cast<double>(before) + static_cast<double>(weights[i]) / 2;
+      rank_of[i] = static_cast<uint16_t>(std::min(
+          ranks - 1,
+          static_cast<size_t>(middle * static_cast<double>(ranks) / static_cast<double>(total))));
+      before += weights[i];
+      ++has[rank_of[i]];
+    }
+  }
+  if (std::find(has.begin(), has.end(), size_t{0}) == has.end()) return rank_of;
+  std::vector<size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return weights[a] > weights[b]; });
+  std::vector<int64_t> loads(ranks);
+  for (const size_t partition : order) {
+    const auto least = std::min_element(loads.begin(), loads.end());
+    *least += weights[partition];
+    rank_of[partition] = static_cast<uint16_t>(least - loads.begin());
+  }
+  return rank_of;
+}
+
+void share_among_ranks(const Topology& topology, const std::vector<Edge>& edges, size_t ranks,
+                       Division& division) {
+  division.rank_of =
+      ranks_of(tiers_of(topology, edges, division), weights_of(edges, division), ranks);
+  division.rank_window = kLongestWindow;
+  for (const Edge& edge : edges)
+    if (division.rank_of_node(edge.a) != division.rank_of_node(edge.b))
+      division.rank_window = std::min(division.rank_window, edge.delay);
 }
 
 }  // namespace
@@ -146,6 +224,7 @@ Division divide(const Topology& topology, const DivisionOptions& options) {
   const std::vector<Edge> edges = edges_of(topology);
   Division division = divide(topology, edges, options);
   division.threads = threads_of(division, edges, options);
+  if (options.ranks > 1) share_among_ranks(topology, edges, options.ranks, division);
   return division;
 }
 

@@ -4,7 +4,9 @@
 // cache. Partitions meet only through lines whose delay is at least `window`, so what one does in a
 // window of that length concerns the others in a later one. Where lines are short, the nodes at
 // both ends are one partition, as are those that meet through it: a window must be worth what it
-// costs. Source: architecture, section 3.
+// costs. Ranks share the partitions out by tiers: in each, neighbours by number go together, so
+// that a pod of a fat tree is on one rank, and every rank has its part of every tier. Source:
+// architecture, section 3; decision 0034.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +24,13 @@ struct Division {
   size_t partitions = 1;
   Duration window{};  // that of one partition says nothing
   size_t threads = 1;
+  // With several ranks: who has each partition, and the least delay of a line between two ranks.
+  std::vector<uint16_t> rank_of;  // by partition; empty: there is one rank
+  Duration rank_window{};
+
+  uint16_t rank_of_node(uint32_t node) const {
+    return rank_of.empty() ? uint16_t{0} : rank_of[partition_of[node]];
+  }
 };
 
 Division divide(const Topology& topology, const DivisionOptions& options);

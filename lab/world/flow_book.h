@@ -3,7 +3,9 @@
 //
 // A flow is spread over queue_pairs parts, one a sending and a receiving QP. QPs are numbered by
 // the order of the flows alone, so whoever makes a book of the same flows finds the same numbers.
-// Flows are in the order of their starts. Times are those of the flows. Owner: the world that has
+// Flows are in the order of their starts. Times are those of the flows. Where several ranks share a
+// world each one's book hears of the ends at its own NICs alone; what the others have heard is told
+// to it after the run. Owner: the world that has
 // the NICs, which outlive the book. Bounds: what open() takes. Cost: a look-up a part and end.
 // Source: reference D.5, D.6.
 #pragma once
@@ -37,7 +39,7 @@ class FlowBook {
     size_t receivers = 0;
   };
   std::vector<Needs> needs(size_t hosts) const;
-  // Opens every QP; nics and addresses by host.
+  // Opens every QP; nics and addresses by host. A null NIC is another rank's.
   void open(std::span<host::Nic* const> nics, std::span<const IpAddress> addresses,
             const RttOf& rtt_of);
 
@@ -81,7 +83,7 @@ class FlowBook {
   std::span<const Flow> flows() const { return flows_; }
   std::span<const FlowRecord> records() const { return records_; }
   size_t started() const { return next_flow_; }
-  size_t ended() const { return ended_; }  // at sender and receiver
+  size_t ended() const { return ended_; }  // at sender and receiver; ranks: those of the two here
   bool all_ended() const { return ended_ == flows_.size(); }
   // Calls each(stage) for the sending QPs of the flow.
   template <class Each>
@@ -90,6 +92,11 @@ class FlowBook {
       if (pair.sender != host::kNoQp)
         each(nics_[flows_[flow].source]->stage_of_sender(pair.sender));
   }
+  // What another rank knows of the flow. Both ends may be told.
+  void note_sender(size_t flow, Instant done, const host::SendOutcome& outcome);
+  void note_receiver(size_t flow, Instant done, const host::ReceiveOutcome& outcome);
+  bool sends(size_t flow) const { return nics_[flows_[flow].source] != nullptr; }
+  bool receives(size_t flow) const { return nics_[flows_[flow].destination] != nullptr; }
   host::SendOutcome send_outcome(size_t flow) const;  // summed over its queue pairs
   host::ReceiveOutcome receive_outcome(size_t flow) const;
 
@@ -111,7 +118,11 @@ class FlowBook {
   bool leaves_its_group(const Flow& flow) const {
     return !group_of_.empty() && group_of_[flow.source] != group_of_[flow.destination];
   }
-  void open_part(const Flow& flow, const Part& part, Duration rtt, uint32_t source_qpn,
+  struct Opened {  // QPs of a host so far
+    uint32_t senders = 0;
+    uint32_t receivers = 0;
+  };
+  void open_part(const Flow& flow, const Part& part, Duration rtt, std::span<Opened> opened,
                  QueuePair& pair);
 
   size_t pairs_;  // of a flow
@@ -125,6 +136,8 @@ class FlowBook {
   size_t awaited_ = 0;              // receivers that lack data of another group
   size_t next_flow_ = 0;
   size_t ended_ = 0;
+  std::vector<host::SendOutcome> told_senders_;  // by flow; empty: no other rank told any
+  std::vector<host::ReceiveOutcome> told_receivers_;
 };
 
 }  // namespace eddy::lab

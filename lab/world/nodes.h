@@ -56,6 +56,11 @@ struct Nodes {
 
   size_t size() const { return switches.size() + hosts.size(); }
   bool is_switch(uint32_t node) const { return node < first_host; }
+  // Else it is another rank's, and has neither a switch object nor a NIC.
+  bool is_here(uint32_t node) const {
+    return is_switch(node) ? switches[node].object != nullptr
+                           : hosts[node - first_host].nic != nullptr;
+  }
   HostNode& host_at(uint32_t node) { return hosts[node - first_host]; }
   Instant& wake_at(uint32_t node) {
     return is_switch(node) ? switches[node].wake_at : host_at(node).wake_at;

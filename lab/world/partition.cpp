@@ -278,6 +278,7 @@ void Partition<Queue>::deliver(uint32_t node, Packet* packet) {
 template <class Queue>
 void Partition<Queue>::start_flows() {
   const auto start = [this](uint32_t host, uint32_t qpn, Instant) {
+    if (kWhole && !nodes_.is_here(nodes_.first_host + host)) return;
     nodes_.hosts[host].nic->start(qpn, now_);
     touch(nodes_.first_host + host);
   };
@@ -315,7 +316,8 @@ void Partition<Queue>::take_over(Instant now) {
   plan_start();
   for (const uint32_t node : members_) {
     wakes_.set(place_of(node), nodes_.wake_at(node));
-    if (nodes_.is_switch(node)) nodes_.switches[node].io->connect(*this, pool_);
+    if (nodes_.is_switch(node) && nodes_.is_here(node))
+      nodes_.switches[node].io->connect(*this, pool_);
   }
 }
 

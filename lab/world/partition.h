@@ -123,6 +123,16 @@ class Partition final : public Wires {
   uint64_t half_counted(Instant now) const;
   // Its last bit has left; else it is still its sender's.
   static bool is_flying(const Event& event) { return event.kind == kArrival; }
+  // Part: of a frame that is not in a part: when its last bit leaves; when it has left, its
+  // arrival; and else its leaving.
+  static Instant leaves_at(const Event& event, const Line& line) { return event.at - line.delay; }
+  static bool counts_its_leaving(const Event& event) { return event.kind == kWholeWay; }
+  static Event arrival(Instant at, Packet* packet, uint32_t line) {
+    return {at, packet, line, kArrival};
+  }
+  static Event leaving(const Event& event, const Line& line) {
+    return {leaves_at(event, line), event.packet, event.target, kSent};
+  }
 
  private:
   // A frame's last bit leaves, and the line is free behind the last frame; it arrives. In a part,

@@ -63,7 +63,19 @@ class Post {
     }
   }
 
-  // Between two windows: what was sent to the partition and not taken.
+  // Between two windows: one that is taken when the partition's next window begins.
+  void hand_in(size_t partition, const Event& arrival) {
+    Desk& desk = desks_.front();
+    desk.boxes_[desk.writing_ ^ 1][partition].push_back(arrival);
+  }
+  // The same: goes through what was sent to the partition, of which keep(event) may stay.
+  template <class Keep>
+  void sift(size_t partition, Keep keep) {
+    for (Desk& desk : desks_)
+      for (Desk::Boxes& boxes : desk.boxes_)
+        std::erase_if(boxes[partition], [&](const Event& arrival) { return !keep(arrival); });
+  }
+  // The same: what was sent to the partition and not taken.
   template <class Each>
   void for_each(size_t partition, Each each) const {
     for (const Desk& desk : desks_)

@@ -34,7 +34,7 @@ Duration horizon(std::span<const Line> lines, Duration window) {
 
 }  // namespace
 
-Windows::Windows(Nodes& nodes, FlowBook& book, const Division& division)
+Windows::Windows(Nodes& nodes, FlowBook& book, const Division& division, const Ranks* ranks)
     : nodes_(nodes),
       book_(book),
       partition_of_(division.partition_of),
@@ -46,13 +46,14 @@ Windows::Windows(Nodes& nodes, FlowBook& book, const Division& division)
   ASSERT(length_ > Duration{} && length_ < Duration::max());
   if (threads_.size() > 1)
     for (Thread& thread : threads_) thread.pool = std::make_unique<PacketPool>(*nodes_.pool);
-  make_parts(division.partitions);
+  make_parts(division, ranks);
   for (uint32_t flow = 0; flow < book_.flows().size(); ++flow)
-    part_of(nodes_.first_host + book_.flows()[flow].source).add_flow(flow);
+    if (Part* part = part_of(nodes_.first_host + book_.flows()[flow].source)) part->add_flow(flow);
   book_.divide({partition_of_.begin() + nodes_.first_host, partition_of_.end()});
 }
 
-void Windows::make_parts(size_t partitions) {
+void Windows::make_parts(const Division& division, const Ranks* ranks) {
+  const size_t partitions = division.partitions;
   std::vector<std::vector<uint32_t>> members(partitions);
   nodes_.places.resize(partition_of_.size());
   for (uint32_t node = 0; node < partition_of_.size(); ++node) {
@@ -71,8 +72,15 @@ void Windows::make_parts(size_t partitions) {
     if (partition_of_[line.from] != line.to_partition) posted[line.to_partition] += frames_on(line);
   }
   const Duration far = horizon(nodes_.lines, length_);
+  by_number_.resize(partitions);
+  const auto is_here = [&](size_t i) {
+    return ranks == nullptr || division.rank_of[i] == ranks->rank();
+  };
+  for (size_t i = 0; i < partitions; ++i)
+    if (!is_here(i)) weights[i] = 0;
   const std::vector<size_t> thread_of = share_out(weights);
   for (size_t i = 0; i < partitions; ++i) {
+    if (!is_here(i)) continue;
     Thread& thread = threads_[thread_of[i]];
     for (size_t from = 0; from < threads_.size(); ++from)
       post_.reserve(from, i, posted[i] / threads_.size());
@@ -86,6 +94,7 @@ void Windows::make_parts(size_t partitions) {
                     .members = std::move(members[i])},
         far, events[i]));
     thread.parts.push_back(parts_.back().get());
+    by_number_[i] = parts_.back().get();
   }
 }
 
@@ -167,15 +176,46 @@ void Windows::add_counts(WorldCounts& counts, Instant now) const {
     counts.host_turns += part->counts().host_turns;
     counts.blank_missing += part->counts().blank_missing;
   }
+  counts.events += left_;
 }
 
 // A frame that has not left belongs to its sender, one that flies to its receiver.
+void Windows::take_frame(const Event& event) {
+  const Line& line = nodes_.lines[event.target];
+  if (Part* part = part_of(Whole::is_flying(event) ? line.to : line.from); part != nullptr)
+    part->take_frame(event);
+  else
+    post_.hand_in(line.to_partition, event);
+}
+
+Instant Windows::send_away(Instant stop, Ranks& ranks) {
+  Instant first = Instant::never();
+  for (size_t i = 0; i < by_number_.size(); ++i) {
+    if (by_number_[i] != nullptr) continue;
+    post_.sift(i, [&](const Event& event) {
+      const Instant leaves = Part::leaves_at(event, nodes_.lines[event.target]);
+      if (!Part::is_flying(event) && leaves >= stop) {
+        first = std::min(first, leaves);
+        return true;
+      }
+      first = std::min(first, event.at);
+      ranks.pack(event.at, event.target, *event.packet);
+      left_ += Part::counts_its_leaving(event) ? 1 : 0;
+      nodes_.pool->put(event.packet);
+      return false;
+    });
+  }
+  return first;
+}
+
+void Windows::hand_in(Instant at, uint32_t line, Packet* packet) {
+  post_.hand_in(nodes_.lines[line].to_partition, Part::arrival(at, packet, line));
+  next_ = std::min(next_, at);
+}
+
 void Windows::take_over(Whole& whole) {
   for (const auto& part : parts_) part->take_over(whole.now());
-  whole.hand_over(whole.now(), [this](const Event& event) {
-    const Line& line = nodes_.lines[event.target];
-    part_of(Whole::is_flying(event) ? line.to : line.from).take_frame(event);
-  });
+  whole.hand_over(whole.now(), [this](const Event& event) { take_frame(event); });
   next_ = Instant::never();
   for (const auto& part : parts_) next_ = std::min(next_, part->next());
 }
@@ -185,6 +225,12 @@ void Windows::hand_over(Whole& whole) {
   whole.take_over(at);  // first: of one instant, actions come before frames
   for (const auto& part : parts_)
     part->hand_over(at, [&whole](const Event& event) { whole.take_frame(event); });
+  for (size_t i = 0; i < by_number_.size(); ++i)
+    if (by_number_[i] == nullptr)  // has not left, or another rank would have it
+      post_.sift(i, [&](const Event& event) {
+        whole.take_frame(Part::leaving(event, nodes_.lines[event.target]));
+        return false;
+      });
   settle_pools();
   next_ = Instant::never();
 }

@@ -21,14 +21,16 @@
 #include "lab/world/packet_pool.h"
 #include "lab/world/partition.h"
 #include "lab/world/post.h"
+#include "lab/world/ranks.h"
 #include "net/units.h"
 
 namespace eddy::lab {
 
 class Windows {
  public:
-  // Nodes, lines and flows of the book are complete.
-  Windows(Nodes& nodes, FlowBook& book, const Division& division);
+  // Nodes, lines and flows of the book are complete. With `ranks`, which may be null, it has the
+  // partitions of this one.
+  Windows(Nodes& nodes, FlowBook& book, const Division& division, const Ranks* ranks);
 
   Duration length() const { return length_; }
   size_t partitions() const { return parts_.size(); }
@@ -48,6 +50,12 @@ class Windows {
   // All nodes with their frames and timers, between two instants.
   void take_over(Whole& whole);
   void hand_over(Whole& whole);
+  // Between two windows, with other ranks: packs what leaves for them before `stop`; the rest is
+  // kept. Returns the first of the instants at which one of them arrives, or one kept leaves.
+  Instant send_away(Instant stop, Ranks& ranks);
+  // A frame that has come from one of them.
+  void hand_in(Instant at, uint32_t line, Packet* packet);
+
   // Packets that no thread uses go back to the world's pool.
   void settle_pools();
 
@@ -65,8 +73,10 @@ class Windows {
     std::vector<Part*> parts;
   };
 
-  Part& part_of(uint32_t node) { return *parts_[partition_of_[node]]; }
-  void make_parts(size_t partitions);
+  // Null: another rank has it.
+  Part* part_of(uint32_t node) { return by_number_[partition_of_[node]]; }
+  void make_parts(const Division& division, const Ranks* ranks);
+  void take_frame(const Event& event);
   std::vector<size_t> share_out(const std::vector<int64_t>& weights) const;
   void go(size_t thread, Instant end, bool to_completion);
   void finish_flows();
@@ -77,8 +87,10 @@ class Windows {
   const Duration length_;
   Post post_;
   std::vector<Thread> threads_;
-  std::vector<Told> told_;  // by thread
-  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<Told> told_;                    // by thread
+  std::vector<std::unique_ptr<Part>> parts_;  // of this rank
+  std::vector<Part*> by_number_;              // null: another rank has it
+  uint64_t left_ = 0;                         // events: frames that left for other ranks
   Instant next_ = Instant::never();
   uint64_t count_ = 0;
   Crew crew_;

@@ -20,11 +20,12 @@ void World::run_until(Instant end) {
 
 bool World::run_to_completion(Instant limit) {
   advance(limit, /*to_completion=*/true);
-  return book_.all_ended();
+  return ranks_ == nullptr ? book_.all_ended() : ranks_->all().unended == 0;
 }
 
 // Until nothing is left that happens up to `limit`.
 void World::advance(Instant limit, bool to_completion) {
+  if (ranks_ != nullptr) return advance_with_others(limit, to_completion);
   while (!stopped_ && !(to_completion && book_.all_ended())) {
     const Instant at = next();
     if (at > limit || at == Instant::never()) return;
@@ -71,6 +72,12 @@ void World::at(Instant when, Agenda::Action action) {
   if (!divided_) whole_->plan_action(when);
 }
 
+void World::at_host(Instant when, Agenda::Action action) {
+  ASSERT(when >= now());
+  agenda_.add(when, std::move(action), /*shared=*/false);
+  if (!divided_) whole_->plan_action(when);
+}
+
 void World::poll(size_t switch_index) {
   gather().poll(static_cast<uint32_t>(switch_index));
 }
@@ -80,7 +87,7 @@ void World::nudge(size_t switch_index) {
 }
 
 void World::keep_whole() {
-  ASSERT(!divided_);
+  ASSERT(!divided_ && ranks_ == nullptr);
   windows_.reset();
 }
 
@@ -89,7 +96,7 @@ void World::set_link(uint32_t line, bool up) {
   for (const uint32_t each : {line, reverse_[line]}) {
     Line& of = nodes_.lines[each];
     of.up = up;
-    if (!nodes_.is_switch(of.from)) continue;
+    if (!nodes_.is_switch(of.from) || !nodes_.is_here(of.from)) continue;
     nodes_.switches[of.from].io->change_link(of.from_port, up);
     whole.touch(of.from);
   }

@@ -10,7 +10,9 @@
 // Large fabrics run in windows (windows.h): each rack goes through some time by itself, and the
 // digest is the same. Whatever looks at all nodes at one instant or changes them ends that for as
 // long as it takes: watchers, filters, intakes, a withheld pool, actions, all that is called from
-// outside. Windows may have several threads, which are idle between two calls. Owner: one run; one
+// outside. Windows may have several threads, which are idle between two calls. Several ranks may
+// share one world (ranks.h, exchange.h): each makes the same one, but has the switches and NICs of
+// its own partitions alone, and all take the same calls in the same order. Owner: one run; one
 // thread calls. Bounds: packets and events are fixed at construction, but
 // for what windows post. Cost: about two polls a hop. Source: architecture, sections 3 and 4;
 // reference 0.3.
@@ -29,12 +31,15 @@
 #include "lab/world/agenda.h"
 #include "lab/world/flow_book.h"
 #include "lab/world/hooks.h"
+#include "lab/world/node_facts.h"
 #include "lab/world/nodes.h"
 #include "lab/world/packet_pool.h"
 #include "lab/world/partition.h"
+#include "lab/world/ranks.h"
 #include "lab/world/switch_node.h"
 #include "lab/world/windows.h"
 #include "lab/world/world_options.h"
+#include "net/fnv.h"
 #include "net/result.h"
 #include "net/units.h"
 
@@ -59,6 +64,8 @@ class World {
   bool run_to_completion(Instant limit);
   // An action at an instant not before now; used for faults, sampling, measurement windows.
   void at(Instant when, std::function<void(World&)> action);
+  // The same, of one host alone: other ranks do not plan it.
+  void at_host(Instant when, std::function<void(World&)> action);
   void set_watcher(Watcher* watcher) { nodes_.watcher = watcher; }  // null: none
   // Ends run_until() and run_to_completion() after this instant, for good.
   void stop() { stopped_ = true; }
@@ -72,6 +79,14 @@ class World {
   std::vector<double> helper_seconds() const {
     return windows_ == nullptr ? std::vector<double>() : windows_->helper_seconds();
   }
+  // Of a run that several ranks share; null: they do not.
+  const Ranks* ranks() const { return ranks_.get(); }
+  bool is_here(uint32_t node) const { return nodes_.is_here(node); }
+  // True where it is true of any rank. All of them ask.
+  bool any_rank(bool mine);
+  // After the run: rank 0 hears what the others have counted; they only tell. counts(), digest()
+  // and what follows here are then of the whole world on rank 0, and of a part of it elsewhere.
+  void gather_facts();
   uint64_t windows() const { return windows_ == nullptr ? 0 : windows_->count(); }
 
   Instant now() const { return whole_->now(); }
@@ -84,6 +99,9 @@ class World {
 
   size_t switch_count() const { return nodes_.switches.size(); }
   size_t host_count() const { return nodes_.hosts.size(); }
+  // Of switches that are another rank's after gather_facts(); else zero.
+  const Counters& counters_of(size_t switch_index) const;
+  FabricFacts facts() const;
   Switch& switch_at(size_t index) { return *nodes_.switches[index].object; }
   SwitchNode& switch_node(size_t index) { return nodes_.switches[index]; }
   host::Nic& nic(size_t index) { return *nodes_.hosts[index].nic; }
@@ -119,14 +137,28 @@ class World {
   Problems add_switches(const Topology& topology);
   void add_lines(const Topology& topology);
   void add_hosts(const Topology& topology);
-  static size_t events_needed(const Topology& topology);
+  using Meant = std::function<bool(uint32_t node)>;
+  static size_t packets_needed(const Topology& topology, const Meant& is_meant);
+  static size_t frames_on_lines(const Topology& topology, const Meant& is_meant);
+  void make_pool(const Topology& topology);
+  // While it is built; then is_here().
+  bool is_mine(uint32_t node) const { return ranks_ == nullptr || ranks_->is_here(node); }
   void make_whole(const Topology& topology);
-  void make_windows(const Topology& topology);
+  void make_windows(const Division& division);
+  Problems spread(const Topology& topology);
   std::vector<Bytes> usual_frames(int line_overhead) const;
   void open_flows(const RttOf& rtt_of);
   void join(uint32_t line, uint32_t other);
 
   void advance(Instant limit, bool to_completion);
+  void advance_with_others(Instant limit, bool to_completion);
+  Instant run_until_own_ends(Instant stop);
+  void run_alone(Instant stop);
+  void meet_others(Instant stop, bool noted);
+  Told told(bool noted) const;
+  void add_host(Fnv64& digest, size_t index) const;
+  void tell_facts(Message& message) const;
+  void hear_facts(const Message& message);
   Instant next() const {
     return divided_ ? std::min(windows_->next(), agenda_.next()) : whole_->next();
   }
@@ -143,6 +175,9 @@ class World {
   Agenda agenda_;
   std::unique_ptr<Whole> whole_;      // has all nodes, unless divided_; and the world's clock
   std::unique_ptr<Windows> windows_;  // null: there is nothing to divide
+  std::unique_ptr<Ranks> ranks_;      // null: this process has all of the world
+  std::unique_ptr<ToldFacts> told_;   // by other ranks; null: nothing
+  Division division_;
   bool divided_ = false;
   uint64_t start_instants_ = 0;  // in windows: at which flows started
   bool stopped_ = false;

@@ -37,24 +37,29 @@ Bytes frame_length(const RocePacket& packet) {
 }  // namespace
 
 size_t World::packets_needed(const Topology& topology) {
-  size_t packets = 0;
-  for (const Topology::Link& link : topology.links)
-    packets += 2 * in_flight(topology, link.rate, link.delay);
-  for (const Topology::Host& host : topology.hosts)
-    packets += 2 * in_flight(topology, host.rate, host.delay);
-  for (const config::SwitchConfig& each : topology.switches)
-    packets += static_cast<size_t>(each.buffer.size.count()) / kSmallestFrame;
+  return packets_needed(topology, [](uint32_t) { return true; });
+}
+
+// In buffers and on lines of the switches that are meant.
+size_t World::packets_needed(const Topology& topology, const Meant& is_meant) {
+  size_t packets = frames_on_lines(topology, is_meant);
+  for (uint32_t i = 0; i < topology.switches.size(); ++i)
+    if (is_meant(i))
+      packets += static_cast<size_t>(topology.switches[i].buffer.size.count()) / kSmallestFrame;
   return packets + topology.hosts.size();
 }
 
 // A line has at most what flies, and one frame that is leaving.
-size_t World::events_needed(const Topology& topology) {
-  size_t events = kPlannedEvents;
+size_t World::frames_on_lines(const Topology& topology, const Meant& is_meant) {
+  size_t frames = 0;
   for (const Topology::Link& link : topology.links)
-    events += 2 * in_flight(topology, link.rate, link.delay);
+    if (is_meant(static_cast<uint32_t>(link.a.switch_index)) ||
+        is_meant(static_cast<uint32_t>(link.b.switch_index)))
+      frames += 2 * in_flight(topology, link.rate, link.delay);
   for (const Topology::Host& host : topology.hosts)
-    events += 2 * in_flight(topology, host.rate, host.delay);
-  return events;
+    if (is_meant(static_cast<uint32_t>(host.switch_index)))
+      frames += 2 * in_flight(topology, host.rate, host.delay);
+  return frames;
 }
 
 size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
@@ -72,15 +77,24 @@ size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
   size_t packets = 0;
   for (const config::SwitchConfig& each : topology.switches)
     packets += static_cast<size_t>(each.buffer.size.count()) / kShare / kFrame;
-  return octets + (packets + events_needed(topology) / kShare) * PacketPool::kStride;
+  return octets +
+         (packets +
+          (kPlannedEvents + frames_on_lines(topology, [](uint32_t) { return true; })) / kShare) *
+             PacketPool::kStride;
 }
 
 World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
     : nodes_(options), book_(flows, options.host.queue_pairs), agenda_(*this) {
+  nodes_.first_host = static_cast<uint32_t>(topology.switches.size());
+}
+
+void World::make_pool(const Topology& topology) {
+  const WorldOptions& options = nodes_.options;
   const size_t idle =  // in the pools of threads
       options.division.threads * static_cast<size_t>(PacketPool::kMostIdle + PacketPool::kBorrowed);
-  const size_t packets = options.packets != 0 ? options.packets : packets_needed(topology) + idle;
-  nodes_.pool = std::make_unique<PacketPool>(packets);
+  const size_t needed = packets_needed(topology, [this](uint32_t node) { return is_mine(node); });
+  nodes_.pool =
+      std::make_unique<PacketPool>(options.packets != 0 ? options.packets : needed + idle);
 }
 
 World::~World() = default;
@@ -94,44 +108,68 @@ Result<std::unique_ptr<World>> World::create(const Topology& topology, std::span
 }
 
 Problems World::build(const Topology& topology, const RttOf& rtt_of) {
-  Problems problems = add_switches(topology);
+  Problems problems = spread(topology);
+  if (!problems.empty()) return problems;
+  make_pool(topology);
+  problems = add_switches(topology);
   if (!problems.empty()) return problems;
   add_lines(topology);
   add_hosts(topology);
   open_flows(rtt_of);
   make_whole(topology);
-  make_windows(topology);
+  make_windows(division_);
   whole_->take_over(Instant());
-  for (uint32_t node = 0; node < nodes_.first_host; ++node) whole_->turn(node);
+  for (uint32_t node = 0; node < nodes_.first_host; ++node)
+    if (nodes_.is_here(node)) whole_->turn(node);
   return problems;
+}
+
+// Which nodes run together, and which of them on this rank.
+Problems World::spread(const Topology& topology) {
+  Exchange* exchange = nodes_.options.exchange;
+  DivisionOptions options = nodes_.options.division;
+  options.ranks = exchange == nullptr ? 1 : exchange->ranks();
+  division_ = divide(topology, options);
+  if (options.ranks == 1) return {};
+  if (nodes_.options.packets != 0)
+    return {"run.packets: who gets the last packet of a pool is known to one process alone"};
+  if (division_.partitions < options.ranks)
+    return {"this fabric divides into " + std::to_string(division_.partitions) +
+            " parts that can run apart, which is too few for " + std::to_string(options.ranks) +
+            " ranks"};
+  ranks_ = std::make_unique<Ranks>(*exchange, nodes_, division_);
+  return {};
 }
 
 void World::make_whole(const Topology& topology) {
   std::vector<uint32_t> all(nodes_.size());
   std::iota(all.begin(), all.end(), 0U);
-  whole_ = std::make_unique<Whole>(Whole::Setup{.nodes = nodes_,
-                                                .book = book_,
-                                                .pool = nodes_.pool.get(),
-                                                .agenda = &agenda_,
-                                                .members = std::move(all)},
-                                   events_needed(topology));
+  whole_ = std::make_unique<Whole>(
+      Whole::Setup{.nodes = nodes_,
+                   .book = book_,
+                   .pool = nodes_.pool.get(),
+                   .agenda = &agenda_,
+                   .members = std::move(all)},
+      kPlannedEvents + frames_on_lines(topology, [this](uint32_t node) { return is_mine(node); }));
   whole_->reserve_lanes(usual_frames(topology.line_overhead));
 }
 
 // Who gets the last packet of a pool, and what a fault site draws, is settled by the order of turns
 // of all nodes.
-void World::make_windows(const Topology& topology) {
+void World::make_windows(const Division& division) {
   if (nodes_.options.packets != 0 || nodes_.options.sites != nullptr) return;
-  const Division division = divide(topology, nodes_.options.division);
-  if (division.partitions > 1) windows_ = std::make_unique<Windows>(nodes_, book_, division);
+  if (division.partitions > 1)
+    windows_ = std::make_unique<Windows>(nodes_, book_, division, ranks_.get());
 }
 
 Problems World::add_switches(const Topology& topology) {
   Problems problems;
   nodes_.switches.resize(topology.switches.size());
-  nodes_.first_host = static_cast<uint32_t>(nodes_.switches.size());
   for (size_t i = 0; i < nodes_.switches.size(); ++i) {
     const config::SwitchConfig& config = topology.switches[i];
+    first_line_.push_back(static_cast<uint32_t>(nodes_.lines.size()));
+    nodes_.lines.resize(nodes_.lines.size() + config.ports.size());
+    if (!is_mine(static_cast<uint32_t>(i))) continue;
     auto made = Switch::create(
         config, {.shards = 1, .shared_routes = topology.routes, .sites = nodes_.sites});
     if (!made) {
@@ -143,8 +181,6 @@ Problems World::add_switches(const Topology& topology) {
     node.object = std::move(*made);
     node.clock_ahead = nodes_.options.clock_ahead;
     node.shard = &node.object->shard(ShardId(0));
-    first_line_.push_back(static_cast<uint32_t>(nodes_.lines.size()));
-    nodes_.lines.resize(nodes_.lines.size() + config.ports.size());
     node.io = std::make_unique<SwitchIo>(
         SwitchIo::Setup{.pool = nodes_.pool.get(),
                         .first_line = first_line_.back(),
@@ -192,9 +228,9 @@ void World::add_lines(const Topology& topology) {
       nodes_.lines[line].delay = delay;
       nodes_.lines[line].rate = LineRate(rate);
       nodes_.lines[line].up = up;
-      if (up && nodes_.is_switch(nodes_.lines[line].from))
-        nodes_.switches[nodes_.lines[line].from].io->change_link(nodes_.lines[line].from_port,
-                                                                 true);
+      const uint32_t from = nodes_.lines[line].from;
+      if (up && nodes_.is_switch(from) && nodes_.is_here(from))
+        nodes_.switches[from].io->change_link(nodes_.lines[line].from_port, true);
     }
   };
   for (const Topology::Link& link : topology.links)
@@ -214,6 +250,10 @@ void World::add_hosts(const Topology& topology) {
   for (size_t i = 0; i < nodes_.hosts.size(); ++i) {
     const Topology::Host& from = topology.hosts[i];
     HostNode& host = nodes_.hosts[i];
+    host.rate = LineRate(from.rate);
+    host.line_overhead = topology.line_overhead;
+    host.line = line_of_host(i);
+    if (!is_mine(static_cast<uint32_t>(nodes_.first_host + i))) continue;
     host.nic = std::make_unique<host::Nic>(host::NicOptions{
         .config = nodes_.options.host,
         .mac = from.mac,
@@ -225,9 +265,6 @@ void World::add_hosts(const Topology& topology) {
         .receivers = needs[i].receivers,
         .seed = nodes_.options.seed,
         .host = static_cast<uint32_t>(i)});
-    host.rate = LineRate(from.rate);
-    host.line_overhead = topology.line_overhead;
-    host.line = line_of_host(i);
   }
 }
 

@@ -12,6 +12,8 @@
 
 namespace eddy::lab {
 
+class Exchange;
+
 // Which nodes a world runs together through windows of time, and on how many threads. It changes
 // how fast a run is and never what happens in it.
 struct DivisionOptions {
@@ -27,6 +29,7 @@ struct DivisionOptions {
   Duration longest = Duration::max();  // of a window
   size_t threads = 1;                  // that share the partitions out, at most
   bool as_worthwhile = false;          // automatic: no more threads than windows are worth
+  size_t ranks = 1;                    // processes that share them out
 };
 
 struct WorldOptions {
@@ -39,6 +42,8 @@ struct WorldOptions {
   size_t packets = 0;  // 0 = packets_needed(); else there may be too few, and the world is one
                        // partition, since who gets the last is settled by the order of turns
   DivisionOptions division;
+  // With the other ranks of the run, which make the same world; null: there are none.
+  Exchange* exchange = nullptr;
   // In builds with fault sites: of all switches and of the world, which is then one partition.
   // Their clocks show this much more than the world's, and a site delays no poll by more than
   // `latest`.

@@ -32,7 +32,16 @@ WorldCounts World::counts() const {
   WorldCounts counts = whole_->counts();
   if (windows_ != nullptr) windows_->add_counts(counts, now());
   counts.events += start_instants_;
-  for (const SwitchNode& node : nodes_.switches) counts.ties += node.io->ties();
+  for (const SwitchNode& node : nodes_.switches)
+    if (node.io != nullptr) counts.ties += node.io->ties();
+  if (told_ != nullptr) {
+    counts.events += told_->counts.events;
+    counts.packet_hops += told_->counts.packet_hops;
+    counts.ties += told_->counts.ties;
+    counts.polls += told_->counts.polls;
+    counts.host_turns += told_->counts.host_turns;
+    counts.blank_missing += told_->counts.blank_missing;
+  }
   return counts;
 }
 
@@ -48,20 +57,58 @@ size_t World::frames_in_intakes() const {
   return frames;
 }
 
+const Counters& World::counters_of(size_t switch_index) const {
+  static const Counters none(0);
+  if (const auto& object = nodes_.switches[switch_index].object; object != nullptr)
+    return object->counters(ShardId(0));
+  return told_ == nullptr ? none : *told_->switches[switch_index];
+}
+
+FabricFacts World::facts() const {
+  FabricFacts facts;
+  if (told_ != nullptr) facts = told_->sums;
+  for (const HostNode& host : nodes_.hosts)
+    if (host.nic != nullptr) facts.nics.add(*host.nic, nodes_.options.host.priority, now());
+  for (const SwitchNode& node : nodes_.switches) {
+    if (node.object == nullptr) continue;
+    for (size_t step = 0; step < facts.waits.size(); ++step)
+      facts.waits[step] += node.object->waits(ShardId(0)).count(step);
+    for (size_t port = 0; port < node.object->port_count(); ++port)
+      for (size_t pg = 0; pg < kPriorities; ++pg)
+        facts.pausing += node.object->pg_status(PortId(port), PriorityGroupId(pg)).pausing ? 1 : 0;
+  }
+  return facts;
+}
+
+void World::add_host(Fnv64& digest, size_t index) const {
+  if (const auto& nic = nodes_.hosts[index].nic; nic != nullptr) {
+    for (size_t i = 0; i < static_cast<size_t>(host::NicCounter::kCount); ++i)
+      digest.add(nic->counter(static_cast<host::NicCounter>(i)));
+    for (const uint64_t bucket : nic->ood_histogram()) digest.add(bucket);
+    return;
+  }
+  if (told_ == nullptr) return;
+  const ToldFacts::Host& host = told_->hosts[index];
+  for (const uint64_t count : host.counters) digest.add(count);
+  auto next = host.ood.begin();
+  for (size_t i = 0; i < host::Nic::kOodBuckets; ++i) {
+    const bool is_next = next != host.ood.end() && next->first == i;
+    digest.add(is_next ? (next++)->second : uint64_t{0});
+  }
+}
+
 uint64_t World::digest() const {
   Fnv64 digest;
   for (const FlowRecord& record : book_.records()) {
     digest.add(static_cast<uint64_t>(record.sender_done.ps()));
     digest.add(static_cast<uint64_t>(record.receiver_done.ps()));
   }
-  for (const HostNode& host : nodes_.hosts) {
-    for (size_t i = 0; i < static_cast<size_t>(host::NicCounter::kCount); ++i)
-      digest.add(host.nic->counter(static_cast<host::NicCounter>(i)));
-    for (const uint64_t bucket : host.nic->ood_histogram()) digest.add(bucket);
+  for (size_t host = 0; host < nodes_.hosts.size(); ++host) add_host(digest, host);
+  for (size_t i = 0; i < nodes_.switches.size(); ++i) {
+    const Counters& counters = counters_of(i);
+    for (size_t port = 0; port < counters.port_count(); ++port)
+      add_port(digest, counters[PortId(port)]);
   }
-  for (const SwitchNode& node : nodes_.switches)
-    for (size_t port = 0; port < node.object->port_count(); ++port)
-      add_port(digest, node.object->counters(ShardId(0))[PortId(port)]);
   for (const Line& line : nodes_.lines) {
     digest.add(line.delivered);
     digest.add(line.lost);

@@ -9,6 +9,7 @@
 #include "lab/check/fabric_checker.h"
 #include "lab/fabric/build_topology.h"
 #include "lab/faults/faults.h"
+#include "lab/run/rank_report.h"
 #include "lab/world/watcher_pair.h"
 #include "lab/world/world.h"
 #include "net/hash.h"
@@ -95,11 +96,10 @@ class Onlooker final : public lab::Watcher {
   void on_instant() override {}
 };
 
-uint64_t paths_failed(const Switch& object) {
+uint64_t paths_failed(const Counters& counters) {
   uint64_t total = 0;
-  for (size_t shard = 0; shard < object.shard_count(); ++shard)
-    for (size_t port = 0; port < object.port_count(); ++port)
-      total += object.counters(ShardId(shard))[PortId(port)].port.read(PortCounter::paths_failed);
+  for (size_t port = 0; port < counters.port_count(); ++port)
+    total += counters[PortId(port)].port.read(PortCounter::paths_failed);
   return total;
 }
 
@@ -129,6 +129,7 @@ Result<std::unique_ptr<lab::World>> make_world(const Lab& lab, const lab::Topolo
                              .poll_jitter = run.poll_jitter,
                              .poll_burst = run.poll_burst,
                              .division = options.division,
+                             .exchange = options.exchange,
                              .sites = options.watched ? &sites : nullptr,
                              .clock_ahead = ahead,
                              .latest = lab.latest,
@@ -143,17 +144,39 @@ void collect(lab::World& world, LabResult& result) {
   result.events = world.counts().events;
   result.polls = world.counts().polls;
   for (uint32_t i = 0; i < world.switch_count(); ++i)
-    result.paths_failed += paths_failed(world.switch_at(i));
+    result.paths_failed += paths_failed(world.counters_of(i));
+  if (world.ranks() != nullptr) {
+    result.flows_ended = static_cast<size_t>(
+        std::ranges::count_if(world.records(), [](const lab::FlowRecord& record) {
+          return record.sender_done != Instant::never() && record.receiver_done != Instant::never();
+        }));
+    result.meetings = world.ranks()->traffic().windows;
+    result.frames = world.ranks()->traffic().frames;
+  }
   result.digest = world.digest();
 }
 
-void collect(const lab::Faults& faults, LabResult& result) {
-  for (const std::string& problem : faults.problems()) result.problems.push_back(problem);
-  for (const lab::FaultReport& report : faults.report()) {
+void collect(const lab::Faults& faults, lab::Exchange* exchange, LabResult& result) {
+  lab::RunResult run;
+  run.violations = faults.problems();
+  run.faults = faults.report();
+  if (exchange != nullptr) gather_reports(*exchange, {}, run);
+  for (const std::string& problem : run.violations) result.problems.push_back(problem);
+  for (const lab::FaultReport& report : run.faults) {
     if (report.begun != 0) result.faults.push_back(report.type);
     result.digest =
         hash_pair(result.digest, report.begun ^ report.frames << 16 ^ report.lost << 32);
   }
+}
+
+LabResult run_rank(lab::World& world, const lab::Faults& faults, const LabOptions& options) {
+  LabResult result{.flows = world.flows().size()};
+  world.run_to_completion(kLabLimit);
+  world.run_until(world.now() + kSettling);
+  world.gather_facts();
+  collect(world, result);
+  collect(faults, options.exchange, result);
+  return result;
 }
 
 }  // namespace
@@ -170,6 +193,7 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
                           const std::string& value) { return config::set_key(config, key, value); };
   auto faults = lab::Faults::install(lab.experiment, *topology, world, lab.seed, set_key);
   if (!faults) return {.problems = faults.problems()};
+  if (options.exchange != nullptr) return run_rank(world, **faults, options);
   lab::Checker checker(world, *topology, rules_of(lab, sites), options.replay);
   Bounds bounds(world, **faults, options);
   lab::WatcherPair both(checker, bounds);
@@ -190,7 +214,7 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
     result.sites[site] = sites.use(static_cast<FaultSite>(site));
   }
   collect(world, result);
-  collect(**faults, result);
+  collect(**faults, nullptr, result);
   return result;
 }
 

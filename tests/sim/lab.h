@@ -11,6 +11,7 @@
 
 #include "config/experiment.h"
 #include "lab/traffic/traffic.h"
+#include "lab/world/exchange.h"
 #include "lab/world/world_options.h"
 #include "net/fault_sites.h"
 #include "net/result.h"
@@ -45,7 +46,8 @@ struct LabOptions {
   lab::DivisionOptions division;
   // False: nobody looks, so that the world may run in windows; without fault sites.
   bool watched = true;
-  bool every_turn = false;  // not watched, and yet every instant and turn as if it were
+  bool every_turn = false;            // not watched, and yet every instant and turn as if it were
+  lab::Exchange* exchange = nullptr;  // not watched: this run has a part of the lab
 };
 
 struct LabResult {
@@ -57,6 +59,8 @@ struct LabResult {
   uint64_t idle_turns = 0;  // at most in a row
   uint64_t windows = 0;     // of time, in which partitions ran by themselves
   size_t threads = 1;       // that they ran on
+  uint64_t meetings = 0;    // of ranks
+  uint64_t frames = 0;      // that this rank sent others
   uint64_t events = 0;
   uint64_t polls = 0;
   size_t flows = 0;
@@ -68,6 +72,7 @@ struct LabResult {
   Problems problems;  // empty: every invariant held
 };
 
+// With an exchange the result of rank 0 is that of the lab.
 LabResult run_lab(const Lab& lab, const LabOptions& options);
 // "7 0123456789abcdef: 12 of 12 flows, 3456 hops"
 std::string digest_line(uint64_t seed, const LabResult& result);

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "lab/fabric/build_topology.h"
 #include "lb/members.h"
+#include "lb/registry.h"
 #include "net/random.h"
 #include "tests/sim/second_draws.h"
 
@@ -286,6 +287,24 @@ class Maker {
 Lab make_random_lab(uint64_t seed, Generator generator) {
   Lab lab = Maker(seed).run();
   if (generator == Generator::second) draw_more(lab);
+  return lab;
+}
+
+Lab varied_lab(uint64_t seed) {
+  Lab lab = make_random_lab(seed, seed % 2 == 0 ? Generator::first : Generator::second);
+  const auto schemes = lb::schemes();
+  const std::string scheme(schemes[seed / 4 % schemes.size()].name);
+  config::LoadBalancerConfig& balancer = lab.experiment.load_balancer;
+  if (scheme != balancer.scheme) balancer = {.scheme = scheme, .control = balancer.control};
+  config::RunConfig& run = lab.experiment.run;
+  if (seed / 2 % 2 == 0) {
+    run.poll_model = config::PollModel::exact;
+  } else if (run.poll_model == config::PollModel::exact) {
+    run.poll_model = config::PollModel::busy_poll;
+    run.poll_period = 500_ns;
+    run.poll_jitter = 100_ns;
+    lab.experiment.switches.poll_gap = 1'200_ns;
+  }
   return lab;
 }
 

@@ -57,25 +57,6 @@ std::string to_text(const lab::DivisionOptions& division) {
          std::to_string(division.threads);
 }
 
-// Every scheme, each with and without RLB, each in both poll models: what the seed drew remains.
-Lab varied_lab(uint64_t seed) {
-  Lab lab = make_random_lab(seed, seed % 2 == 0 ? Generator::first : Generator::second);
-  const auto schemes = lb::schemes();
-  const std::string scheme(schemes[seed / 4 % schemes.size()].name);
-  config::LoadBalancerConfig& balancer = lab.experiment.load_balancer;
-  if (scheme != balancer.scheme) balancer = {.scheme = scheme, .control = balancer.control};
-  config::RunConfig& run = lab.experiment.run;
-  if (seed / 2 % 2 == 0) {
-    run.poll_model = config::PollModel::exact;
-  } else if (run.poll_model == config::PollModel::exact) {
-    run.poll_model = config::PollModel::busy_poll;
-    run.poll_period = 500_ns;
-    run.poll_jitter = 100_ns;
-    lab.experiment.switches.poll_gap = 1'200_ns;
-  }
-  return lab;
-}
-
 TEST(Windows, ChangeNoDigest) {
   const char* seeds = std::getenv("EDDY_SEEDS");
   const uint64_t usual = 4 * lb::schemes().size() + 8;

@@ -102,12 +102,14 @@ TEST(HostGroup, DilationChangesNothingInTheExperimentsTime) {
     lab::RunResult result;
     result.simulated = 5_ms;
     const auto nics = of.group->nics();
+    lab::NicTotals totals;
+    for (const host::Nic* nic : nics) totals.add(*nic, of.experiment.host.priority, now);
     const lab::FlowAccount account{.experiment = of.experiment,
                                    .dilation = dilation,
                                    .topology = of.topology,
                                    .paths = *of.paths,
                                    .book = of.group->book(),
-                                   .nics = nics,
+                                   .nics = totals,
                                    .now = Instant() + 5_ms * dilation};
     lab::add_flow_results(account, result);
     EXPECT_EQ(result.unfinished, 0u);

@@ -16,12 +16,14 @@ using test::OneNic;
 struct Account {
   explicit Account(std::vector<const host::Nic*> of) : nics(std::move(of)) {}
   void add(const PauseScope& scope = {}) {
+    NicTotals totals;
+    for (const host::Nic* nic : nics) totals.add(*nic, experiment.host.priority, now);
     const FlowAccount account{.experiment = experiment,
                               .dilation = dilation,
                               .topology = topology,
                               .paths = paths,
                               .book = book,
-                              .nics = nics,
+                              .nics = totals,
                               .now = now};
     add_nic_results(account, scope, result);
   }
