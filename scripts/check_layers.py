@@ -100,6 +100,7 @@ ROOMS = {
         "export": ("fabric", "traffic", "world", "faults", "check", "run", "results", "real"),
         "program": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures", "page",
                     "real", "export", "conformance"),
+        "mpi": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures", "program"),
     },
 }
 

@@ -105,7 +105,8 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                                           .sampled = sampled,
                                           .memory_limit = options.memory_limit,
                                           .threads = options.threads,
-                                          .threads_as_worthwhile = options.threads_as_worthwhile});
+                                          .threads_as_worthwhile = options.threads_as_worthwhile,
+                                          .exchange = options.exchange});
   if (!result) return located(one, result.problems());
   if (observers.series)
     if (Problems problems = observers.series->close(); !problems.empty()) return problems;
@@ -144,7 +145,10 @@ Result<OneRunEnd> run_one(const OneRun& one, const OneRunOptions& options) {
   const Result<RunRecord> record = execute(one, options);
   if (!record) return record.problems();
   const RunResult& result = record.value().result;
-  if (Problems problems = write_run(one.folder, record.value()); !problems.empty()) return problems;
+  const bool writes = options.exchange == nullptr || options.exchange->rank() == 0;
+  if (Problems problems = writes ? write_run(one.folder, record.value()) : Problems();
+      !problems.empty())
+    return problems;
   for (const auto& [asked, format] : {std::pair{options.hpcc, FctFormat::hpcc},
                                       std::pair{options.conweave, FctFormat::conweave}}) {
     if (!asked) continue;
@@ -160,7 +164,8 @@ Result<OneRunEnd> run_one(const OneRun& one, const OneRunOptions& options) {
                    .unfinished = result.unfinished,
                    .digest = result.digest,
                    .cpu_seconds = result.cpu_seconds,
-                   .packet_hops = result.packet_hops};
+                   .packet_hops = result.packet_hops,
+                   .ranks = result.ranks};
 }
 
 }  // namespace eddy::lab

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "config/experiment_load.h"
 #include "lab/run/run.h"
@@ -32,6 +33,7 @@ struct OneRunOptions {
   bool threads_as_worthwhile = false;
   std::function<void(const Progress&)> progress;
   const std::atomic<bool>* interrupt = nullptr;
+  Exchange* exchange = nullptr;  // with other ranks: rank 0 alone writes files
 };
 // What is to be there beside the results, as RunIdentity::with has it.
 std::vector<std::string> asked_for(const OneRunOptions& options);
@@ -45,6 +47,7 @@ struct OneRunEnd {
   uint64_t digest = 0;
   double cpu_seconds = 0;
   uint64_t packet_hops = 0;
+  std::vector<RankUse> ranks;
 };
 Result<OneRunEnd> run_one(const OneRun& one, const OneRunOptions& options);
 

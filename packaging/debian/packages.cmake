@@ -1,5 +1,8 @@
 # Debian's packages: names, relations, and the files that Debian wants in each. Included by packaging/CMakeLists.txt.
 set(components eddy eddy-lab eddy-doc eddy-dev)
+if(TARGET eddylab-mpi)
+  list(APPEND components eddylab-mpi)
+endif()
 
 # eddy_compressed(source name destination component): installed as NAME.gz, without the time of its making.
 function(eddy_compressed source name destination component)
@@ -65,6 +68,17 @@ time, or as processes of one machine. With the experiments and the sizes of
 flows that are known from papers, and pages that show what came out.
 .
 This package has the programs eddylab and eddyhost.")
+
+set(CPACK_DEBIAN_EDDYLAB-MPI_PACKAGE_NAME eddylab-mpi)
+set(CPACK_DEBIAN_EDDYLAB-MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_EDDYLAB-MPI_PACKAGE_DEPENDS "eddy-lab (= ${PROJECT_VERSION}), openmpi-bin")
+set(CPACK_DEBIAN_EDDYLAB-MPI_PACKAGE_SUGGESTS eddy-doc)
+set(CPACK_DEBIAN_EDDYLAB-MPI_DESCRIPTION "one experiment of the Eddy laboratory on many machines
+The racks of one fabric in virtual time are shared out to the processes of an
+MPI job, for fabrics that one machine has no memory or no time for. Results
+are those of package eddy-lab on one machine.
+.
+This package has the program eddylab-mpi, over Open MPI.")
 
 set(CPACK_DEBIAN_EDDY-DOC_PACKAGE_NAME eddy-doc)
 set(CPACK_DEBIAN_EDDY-DOC_PACKAGE_ARCHITECTURE all)

@@ -58,6 +58,8 @@ ARGUMENTS = {
     ("eddylab", "show", "--figures"): "folder",
     ("eddylab", "*", "experiment"): "experiment",
     ("eddylab", "*", "--out"): "folder",
+    ("eddylab-mpi", "run", "experiment"): "experiment",
+    ("eddylab-mpi", "run", "--out"): "folder",
 }
 # In every program.
 ANYWHERE = {"--set": "setting", "--variant": "variant"}

@@ -17,6 +17,8 @@ from kinds import KINDS, kind_of  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = ("eddyd", "eddyctl", "eddylab", "eddyhost", "eddywire")
+# Made where what they need is installed.
+PERHAPS = ("eddylab-mpi",)
 # Words in capitals of a program's own commands.
 CAPITALS = {"P": "ports", "FILE": "files", "DIR": "folders", "ARCHIVE": "files"}
 
@@ -55,6 +57,11 @@ def word_tree(command):
     return follows
 
 
+def shell_name(program):
+    """In names of functions and variables."""
+    return program.replace("-", "_")
+
+
 def case(rows, otherwise=""):
     lines = [f"    {pattern}) REPLY='{value}' ;;" for pattern, value in rows]
     lines.append(f"    *) REPLY='{otherwise}' ;;")
@@ -85,12 +92,12 @@ def bash_operand(program):
 
 
 def bash_text(program, keys):
-    name = program.name
-    values = [(f'"{sub} {option}"', offered(name, sub, argument)) for sub, command in commands_of(program)
+    name = shell_name(program.name)
+    values = [(f'"{sub} {option}"', offered(program.name, sub, argument)) for sub, command in commands_of(program)
               for argument in command.options if argument.kind for option in argument.names]
     options = [(f'"{sub}"', "=" + " ".join(option for argument in command.options for option in argument.names))
                for sub, command in commands_of(program)]
-    text = f"# bash completion of {name}. Made by packaging/manual/make_completion.py.\n"
+    text = f"# bash completion of {program.name}. Made by packaging/manual/make_completion.py.\n"
     text += f"__{name}_value() {{\n{case(values)}}}\n"
     text += f"__{name}_options() {{\n{case(options)}}}\n"
     text += f"__{name}_operand() {{\n{bash_operand(program)}}}\n"
@@ -99,7 +106,8 @@ def bash_text(program, keys):
         rows = [(f'"{key}"', " ".join(words)) for key, words in keys.items() if words]
         text += f"__{name}_words_of() {{\n  local REPLY\n{case(rows)}  printf '%s\\n' \"$REPLY\"\n}}\n"
     engine = (HERE / "engine.bash").read_text(encoding="utf-8")
-    return text + engine.replace("@SUBCOMMANDS@", " ".join(sub.name for sub in program.subcommands)).replace("@P@", name)
+    return text + engine.replace("@SUBCOMMANDS@", " ".join(sub.name for sub in program.subcommands)).replace(
+        "complete -F _@P@ @P@", f"complete -F _{name} {program.name}").replace("@P@", name)
 
 
 def zsh_escaped(text):
@@ -111,7 +119,8 @@ def zsh_action(program, choices):
         return f"({choices[1:]})"
     if choices in ("files", "results"):
         return "_files"
-    return {"folders": "_files -/", "yaml": '_files -g "*.y*ml(-.)"', "none": " "}.get(choices, f"__{program}_{choices}")
+    return {"folders": "_files -/", "yaml": '_files -g "*.y*ml(-.)"', "none": " "}.get(
+        choices, f"__{shell_name(program)}_{choices}")
 
 
 def zsh_option(program, command, argument):
@@ -150,8 +159,8 @@ def zsh_line(program, choices):
 
 
 def zsh_text(program, keys):
-    name = program.name
-    text = f"#compdef {name}\n# zsh completion of {name}. Made by packaging/manual/make_completion.py.\n"
+    name = shell_name(program.name)
+    text = f"#compdef {program.name}\n# zsh completion of {program.name}. Made by packaging/manual/make_completion.py.\n"
     text += (HERE / "engine.zsh").read_text(encoding="utf-8").replace("@P@", name)
     if keys:
         rows = [f"    {key}) compadd -- {' '.join(words)} ;;" for key, words in keys.items() if words]
@@ -184,7 +193,7 @@ def main():
     keys = settings.settings(settings.schema(asked.programs / "eddylab", "schema", "experiment", runner=runner))
     for folder in (asked.bash, asked.zsh):
         folder.mkdir(parents=True, exist_ok=True)
-    for name in PROGRAMS:
+    for name in (*PROGRAMS, *(name for name in PERHAPS if (asked.programs / name).exists())):
         program = help_text.read(asked.programs / name, runner)
         sets = any(command.option("--set") for _, command in commands_of(program))
         (asked.bash / name).write_text(bash_text(program, keys if sets else {}), encoding="utf-8")

@@ -20,6 +20,8 @@ from kinds import placeholder  # noqa: E402
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROGRAMS = {"eddyd": 8, "eddyctl": 1, "eddylab": 1, "eddyhost": 1, "eddywire": 8}
+# Made where what they need is installed.
+PERHAPS = {"eddylab-mpi": 1}
 # What documents name in the tree, where packages have it.
 INSTALLED = {"config/eddyd.schema.json": "/usr/share/eddy/schema/eddyd.schema.json",
              "config/examples/": "/usr/share/doc/eddy/examples/", "config/experiments/": "/usr/share/eddy/experiments/"}
@@ -134,7 +136,8 @@ def main():
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     pages = []
-    for program, section in PROGRAMS.items():
+    perhaps = {name: section for name, section in PERHAPS.items() if (asked.programs / name).exists()}
+    for program, section in (PROGRAMS | perhaps).items():
         command = help_text.read(asked.programs / program, asked.runner.split())
         about = command.about.rstrip(".")
         pages.append((program, section, about[0].lower() + about[1:], program_body(command)))

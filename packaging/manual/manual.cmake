@@ -28,6 +28,10 @@ eddy_pages(eddy eddyd.8 eddyctl.1 eddyd.yaml.5 eddy-schemes.7)
 eddy_pages(eddy-lab eddylab.1 eddyhost.1 eddywire.8 eddy-experiment.5)
 eddy_completion(eddy eddyd eddyctl)
 eddy_completion(eddy-lab eddylab eddyhost eddywire)
+if(TARGET eddylab-mpi)
+  eddy_pages(eddylab-mpi eddylab-mpi.1)
+  eddy_completion(eddylab-mpi eddylab-mpi)
+endif()
 
 list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " manual_runner)
 set(manual_runner "--runner=${manual_runner}")
@@ -37,7 +41,7 @@ add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/manual.stamp VERBATIM
   COMMAND ${EDDY_PYTHON} ${manual}/make_completion.py --programs ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --bash ${completion}/bash
     --zsh ${completion}/zsh ${manual_runner}
   COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_CURRENT_BINARY_DIR}/manual.stamp
-  DEPENDS eddyd eddyctl eddylab eddyhost eddywire ${manual_sources} ${top}/docs/configuration.md ${top}/docs/experiments.md
+  DEPENDS eddyd eddyctl eddylab eddyhost eddywire $<TARGET_NAME_IF_EXISTS:eddylab-mpi> ${manual_sources} ${top}/docs/configuration.md ${top}/docs/experiments.md
     ${CMAKE_CURRENT_SOURCE_DIR}/debian/changelog)
 add_custom_target(manual DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/manual.stamp)
 add_dependencies(packaged manual)

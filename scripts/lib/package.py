@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Makes the Debian packages eddy, eddy-lab, eddy-doc and eddy-dev of a build tree, has lintian look at them, and tries them
-in a fresh root: installed, a fabric of four switches, an experiment, an upgrade, removal, purge.
+"""Makes the Debian packages eddy, eddy-lab, eddy-doc, eddy-dev and, where there is Open MPI, eddylab-mpi of a build tree, has
+lintian look at them, and tries them in a fresh root: installed, a fabric of four switches, an experiment, an upgrade, removal, purge.
 
   scripts/package                          the release preset's, into build/release/packages
   scripts/package --build build/dev        those of another tree; programs are stripped in any case

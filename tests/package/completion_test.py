@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ["EDDY_BIN"])
 COMPLETION = BIN.parent / "packaging" / "completion"
-PROGRAMS = ("eddyd", "eddyctl", "eddylab", "eddyhost", "eddywire")
+PROGRAMS = ("eddyd", "eddyctl", "eddylab", "eddyhost", "eddywire", *(["eddylab-mpi"] if (BIN / "eddylab-mpi").exists() else []))
 PATIENCE = 60  # seconds, on a machine that is busy
 
 

@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ["EDDY_BIN"])
 PAGES = BIN.parent / "packaging" / "man"
 PROGRAMS = {"eddyd": 8, "eddyctl": 1, "eddylab": 1, "eddyhost": 1, "eddywire": 8}
+if (BIN / "eddylab-mpi").exists():
+    PROGRAMS["eddylab-mpi"] = 1
 FILES = ("eddyd.yaml.5", "eddy-experiment.5", "eddy-schemes.7")
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ["EDDY_BIN"]).parent
-PACKAGES = ("eddy", "eddy-dev", "eddy-doc", "eddy-lab")
+MPI = ("eddylab-mpi",) if (BUILD / "bin/eddylab-mpi").exists() else ()
+PACKAGES = ("eddy", "eddy-dev", "eddy-doc", "eddy-lab", *MPI)
 
 
 def output_of(*command):
@@ -69,6 +70,16 @@ class Packages(unittest.TestCase):
                      "share/bash-completion/completions/eddyctl", "share/zsh/vendor-completions/_eddyctl",
                      "share/eddy/schema/eddyd.schema.json", "share/doc/eddy/examples/leaf.yaml"):
             self.assertIn(f"/usr/{path}", files)
+
+    @unittest.skipUnless(MPI, "there is no Open MPI: its package is NOT tested")
+    def test_what_needs_mpi_is_a_package_that_nothing_else_depends_on(self):
+        self.assertIn("/usr/bin/eddylab-mpi", self.files("eddylab-mpi"))
+        self.assertIn("/usr/share/man/man1/eddylab-mpi.1.gz", self.files("eddylab-mpi"))
+        depends = self.field("eddylab-mpi", "Depends")
+        for package in ("openmpi-bin", "libopenmpi3", f"eddy-lab (= {self.field('eddy-lab', 'Version')})"):
+            self.assertIn(package, depends)
+        for name in PACKAGES:
+            self.assertNotIn("mpi", self.field(name, "Depends") if name not in MPI else "", name)
 
     def test_no_file_is_in_two_packages(self):
         seen = [path for name in PACKAGES for path in self.files(name) if not path.endswith("/")]
