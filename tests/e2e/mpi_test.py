@@ -22,8 +22,8 @@ MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "sel
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))} | {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
     "OMPI_MCA_oob_tcp_if_include": "lo", "EDDY_DATA": str(ROOT / "config")}
-# What differs with the number of processes.
-PHYSICAL = ("cpu_seconds", "peak_rss_bytes", "replay")
+# What differs with the number of processes, and between two builds.
+PHYSICAL = ("commit", "cpu_seconds", "peak_rss_bytes", "replay")
 
 EXPERIMENT = """
 id: shared

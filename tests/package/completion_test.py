@@ -147,7 +147,7 @@ class Completion(unittest.TestCase):
     def offered(self, line):
         """All that bash would show."""
         name = line.split()[0]
-        script = (f"source {COMPLETION}/bash/{name}; COMP_LINE=$1 COMP_POINT=${{#1}}; _{name} 2>/dev/null; "
+        script = (f"source {COMPLETION}/bash/{name}; COMP_LINE=$1 COMP_POINT=${{#1}}; _{name.replace('-', '_')} 2>/dev/null; "
                   "printf '%s\\n' \"${COMPREPLY[@]}\"")
         done = subprocess.run(["bash", "-c", script, "bash", line], capture_output=True, text=True, check=True,
                               env=os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}"})

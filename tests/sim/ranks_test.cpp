@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 
-#include "lb/registry.h"
 #include "tests/sim/random_lab.h"
 #include "tests/support/thread_ranks.h"
 
@@ -36,7 +35,7 @@ bool needs_one_process(const LabResult& result) {
 
 TEST(SharedLabs, ChangeNoDigest) {
   const char* seeds = std::getenv("EDDY_SEEDS");
-  const uint64_t usual = 2 * lb::schemes().size();
+  const uint64_t usual = 60;  // in one of them a link goes down under a frame that has not left
   const uint64_t last = seeds == nullptr ? usual : std::strtoull(seeds, nullptr, 10);
   std::set<config::FaultType> faults;
   uint64_t with_rlb = 0, meetings = 0, frames = 0, runs = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "lab/fabric/build_topology.h"
 
 namespace eddy::lab {
@@ -52,6 +54,50 @@ TEST(Division, NeighboursByNumberGoTogether) {
   const Topology topology = leaf_spine(3, 1_us, 1_us);
   const Division division = divide(topology, {.grain = Grain::rack, .together = 2});
   EXPECT_EQ(division.partition_of, (std::vector<uint16_t>{0, 0, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1}));
+}
+
+// Four leaves and four spines: each rank has neighbours of both tiers.
+TEST(Division, RanksShareEveryTier) {
+  const Topology topology = leaf_spine(4, 100_ns, 1_us);
+  const Division two = divide(topology, {.ranks = 2});
+  EXPECT_EQ(two.partitions, 8u);
+  EXPECT_EQ(two.rank_of, (std::vector<uint16_t>{0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(two.rank_window, 1_us);
+  EXPECT_EQ(two.rank_of_node(1), 0);   // leaf 2
+  EXPECT_EQ(two.rank_of_node(12), 1);  // the first host of leaf 3
+  EXPECT_EQ(divide(topology, {.ranks = 4}).rank_of,
+            (std::vector<uint16_t>{0, 1, 2, 3, 0, 1, 2, 3}));
+  EXPECT_TRUE(divide(topology, {}).rank_of.empty());
+}
+
+// More ranks than a tier has partitions: each gets one of whatever tier.
+TEST(Division, NoRankIsWithoutAPartition) {
+  const Topology topology = leaf_spine(3, 100_ns, 1_us);
+  for (const size_t ranks : {4, 5, 6}) {
+    const Division division = divide(topology, {.ranks = ranks});
+    std::vector<size_t> has(ranks);
+    for (const uint16_t rank : division.rank_of) ++has[rank];
+    EXPECT_EQ(std::count(has.begin(), has.end(), 0u), 0) << ranks;
+  }
+}
+
+// Only lines between two ranks bound the windows in which ranks meet.
+TEST(Division, RanksMeetAsSeldomAsTheirLinesAllow) {
+  Topology topology = leaf_spine(4, 100_ns, 3_us);
+  for (Topology::Link& link : topology.links)  // leaf 1 and spine 1 are near, and on one rank
+    if (link.a.switch_index == 0 && link.b.switch_index == 4) link.delay = 1_us;
+  const Division division = divide(topology, {.grain = Grain::rack, .ranks = 2});
+  EXPECT_EQ(division.window, 1_us);
+  EXPECT_EQ(division.rank_window, 3_us);
+}
+
+// Whatever windows are worth: who asks for ranks gets the coarsest division that has enough parts.
+TEST(Division, ShortLinesDivideForRanksAllTheSame) {
+  const Topology topology = leaf_spine(4, 10_ns, 50_ns);
+  EXPECT_EQ(divide(topology, {}).partitions, 1u);
+  const Division division = divide(topology, {.ranks = 3});
+  EXPECT_EQ(division.partitions, 8u);
+  EXPECT_EQ(division.rank_window, 50_ns);
 }
 
 TEST(Division, ALineWithoutDelayDividesNothing) {
