@@ -144,6 +144,11 @@ class FlowletTable {
     uint64_t now_;
     uint32_t entries_;
   };
+  // select(cursor), with the one that serves since set_time().
+  template <class Select>
+  void with_cursor(Select&& select) {
+    odd_ ? select(Cursor<true>(*this)) : select(Cursor<false>(*this));
+  }
   // Since set_time(): the bound is not the same for all entries, or one that was never used would
   // look young.
   bool odd() const { return odd_; }

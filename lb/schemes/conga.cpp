@@ -93,10 +93,8 @@ class Conga {
   // propose() and commit() of each.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {
-    if (flowlets_.odd())
-      select_from(FlowletTable::Cursor<true>(flowlets_), view, burst, set_of, control);
-    else
-      select_from(FlowletTable::Cursor<false>(flowlets_), view, burst, set_of, control);
+    flowlets_.with_cursor(
+        [&](const auto& flowlets) { select_from(flowlets, view, burst, set_of, control); });
   }
   template <class Flowlets>
   void select_from(const Flowlets& flowlets, const PathView& view, std::span<Packet* const> burst,
@@ -113,7 +111,7 @@ class Conga {
       const bool drawn = flowlet.drawn_by(set);
       const bool lives = contains(live_of[set], last);
       if (control.has(packet) || (young & !lives & !drawn)) [[unlikely]] {
-        assign(packet, sets[set], select_alone(view, packet, set, control));
+        assign(packet, sets[set], select_alone(*this, view, packet, set, control));
         continue;
       }
       const MemberMask least = least_of(view, packet.queue, set).members;
@@ -203,13 +201,6 @@ class Conga {
     const MemberMask live = view.live(set);
     look_at_lines(view, set, live);
     return least_[set] = find_least(view, queue, set, live);
-  }
-  [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
-                                             uint16_t set, const ByEcmp& control) {
-    if (control.has(packet)) return control.pick(packet, set, view.live(set));
-    const MemberIndex member = propose(view, packet, set).member;
-    commit(view, packet, set, member, {});
-    return member;
   }
   void look_at_lines(const PathView& view, uint16_t set, MemberMask among) const;
   Least find_least(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;

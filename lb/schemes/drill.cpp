@@ -159,8 +159,6 @@ class Drill {
   void visit_candidates(const PathView& view, const Packet& packet, uint16_t set, MemberMask mask,
                         const Component& component, Visit visit) const;
 
-  [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
-                                             uint16_t set, const ByEcmp& control);
   static constexpr uint32_t kNotThey = ~0u;
   // Backlogs are in 1/kOne octets: what is put below that tells those apart that are equal.
   static constexpr uint64_t kOne = 1 << 8;
@@ -351,7 +349,7 @@ void Drill::select_burst(const PathView& view, std::span<Packet* const> burst,
     const uint32_t at = three_looks_[set];
     if (at == kNotThey || control.has(packet) || !remembers(components_[at], live_of[set]))
         [[unlikely]] {
-      assign(packet, paths, select_alone(view, packet, set, control));
+      assign(packet, paths, select_alone(*this, view, packet, set, control));
       continue;
     }
     Component& component = components_[at];
@@ -372,14 +370,6 @@ void Drill::select_burst(const PathView& view, std::span<Packet* const> burst,
     draws_.take(true);
     assign(packet, paths, member);
   }
-}
-
-MemberIndex Drill::select_alone(const PathView& view, const Packet& packet, uint16_t set,
-                                const ByEcmp& control) {
-  if (control.has(packet)) return control.pick(packet, set, view.live(set));
-  const MemberIndex member = propose(view, packet, set).member;
-  commit(view, packet, set, member, {});
-  return member;
 }
 
 }  // namespace

@@ -72,10 +72,8 @@ class LetFlow {
   // propose() and commit() of each.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {
-    if (flowlets_.odd())
-      select_from(FlowletTable::Cursor<true>(flowlets_), view, burst, set_of, control);
-    else
-      select_from(FlowletTable::Cursor<false>(flowlets_), view, burst, set_of, control);
+    flowlets_.with_cursor(
+        [&](const auto& flowlets) { select_from(flowlets, view, burst, set_of, control); });
   }
 
   // The same with RLB around it: a flowlet that is over leaves its member only if all that it was
@@ -90,6 +88,8 @@ class LetFlow {
     const MemberMask* const live_of = view.live();
     const MemberMask* const drained = guide.proofs.drained.data();
     const unsigned queues = flowlets_.odd() ? 0u : guide.proofs.queues;
+    const WarningTable& warnings = *view.warnings();
+    const WaitingRoom* const loop = view.loop();
     uint32_t moved = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
@@ -105,8 +105,8 @@ class LetFlow {
                    (young | contains(drained[set], old)) & contains(live_of[set], member) &
                    !control.has(packet);
       if constexpr (kWarned)
-        brief &= !contains(view.warnings()->warned(set, packet.queue), member) &
-                 (view.loop() == nullptr || view.loop()->is_strange(packet));
+        brief &= !contains(warnings.warned(set, packet.queue), member) &
+                 (loop == nullptr || loop->is_strange(packet));
       if (!brief) [[unlikely]] {
         const Met met{i, index, flowlet, set, member, young};
         member = select_with_care<kWarned>(view, packet, met, control, guide);
@@ -169,20 +169,13 @@ class LetFlow {
       const MemberIndex drawn = turns.at(set, draws_.peek());
       auto member = static_cast<MemberIndex>((flowlet.member() & keep) | (drawn & ~keep));
       if (!contains(live, member) || control.has(packet)) [[unlikely]] {
-        member = select_alone(view, packet, set, control);
+        member = select_alone(*this, view, packet, set, control);
       } else {
         draws_.take(!young);
         flowlets.put(index, member, set);
       }
       assign(packet, sets[set], member);
     }
-  }
-  [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
-                                             uint16_t set, const ByEcmp& control) {
-    if (control.has(packet)) return control.pick(packet, set, view.live(set));
-    const MemberIndex member = propose(view, packet, set).member;
-    commit(view, packet, set, member, {});
-    return member;
   }
 
   // A packet of a guarded burst of which more is to be asked.

@@ -43,6 +43,17 @@ inline RandomStream stream_of(const SelectorInit& init) {
   return {init.seed, entity, kPurpose};
 }
 
+// For select_burst(): propose() and commit() of a packet that goes another way than the rest.
+template <class Scheme>
+[[gnu::noinline]] MemberIndex select_alone(Scheme& scheme, const PathView& view,
+                                           const Packet& packet, uint16_t set,
+                                           const ByEcmp& control) {
+  if (control.has(packet)) return control.pick(packet, set, view.live(set));
+  const auto proposal = scheme.propose(view, packet, set);
+  scheme.commit(view, packet, set, proposal.member, proposal.token);
+  return proposal.member;
+}
+
 namespace detail {
 
 // Whoever speaks of a scheme with something around it: the innermost, which the rest only chooses

@@ -73,7 +73,7 @@ class Spray {
       MemberIndex member = turns.at(set, draws_.peek());
       if (mode_ != SprayMode::random || !contains(live_of[set], member) || control.has(packet))
           [[unlikely]]
-        member = select_alone(view, packet, set, control);
+        member = select_alone(*this, view, packet, set, control);
       else
         draws_.take(true);
       assign(packet, sets[set], member);
@@ -96,14 +96,6 @@ class Spray {
   }
 
  private:
-  [[gnu::noinline]] MemberIndex select_alone(const PathView& view, const Packet& packet,
-                                             uint16_t set, const ByEcmp& control) {
-    if (control.has(packet)) return control.pick(packet, set, view.live(set));
-    const MemberIndex member = propose(view, packet, set).member;
-    commit(view, packet, set, member, {});
-    return member;
-  }
-
   MemberIndex choose(uint16_t set, MemberMask mask) const {
     const Round& round = rounds_[set];
     switch (mode_) {
