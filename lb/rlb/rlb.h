@@ -112,6 +112,8 @@ struct FlowletGuide {
   Around& around;  // (packet, set, index, member): for one whose flow may leave its path, instead
                    // of a member that is warned; only where proofs.all_heed
 };
+template <class Alone, class Around>
+FlowletGuide(SlotProofs&, Alone&, Around&) -> FlowletGuide<Alone, Around>;
 
 template <PathScheme Scheme>
 class Rlb {

@@ -365,7 +365,8 @@ void Drill::select_burst(const PathView& view, std::span<Packet* const> burst,
     const uint64_t second = look_at(random_of(mask, static_cast<uint32_t>(word)), 2);
     const uint64_t best = std::min(last, std::min(first, second));
     const auto member = static_cast<MemberIndex>(best % kTurn);
-    view.report_tie(is_another(last, best) | is_another(first, best) | is_another(second, best));
+    const bool tied[] = {is_another(last, best), is_another(first, best), is_another(second, best)};
+    view.report_tie(tied[0] | tied[1] | tied[2]);
     component.memory.best[0] = member;
     draws_.take(true);
     assign(packet, paths, member);

@@ -104,15 +104,17 @@ class LetFlow {
       bool brief = flowlet.is_plain(set) & (queues >> packet.queue.index() & 1) &
                    (young | contains(drained[set], old)) & contains(live_of[set], member) &
                    !control.has(packet);
-      if constexpr (kWarned)
-        brief &= !contains(warnings.warned(set, packet.queue), member) &
-                 (loop == nullptr || loop->is_strange(packet));
+      if constexpr (kWarned) {
+        const bool warned = contains(warnings.warned(set, packet.queue), member);
+        const bool strange = loop == nullptr || loop->is_strange(packet);
+        brief = brief & !warned & strange;
+      }
       if (!brief) [[unlikely]] {
         const Met met{i, index, flowlet, set, member, young};
         member = select_with_care<kWarned>(view, packet, met, control, guide);
         if (kWarned && member == kWait) continue;
       } else {
-        moved += (member != old) & flowlet.used() ? 1 : 0;
+        moved += ((member != old) & flowlet.used()) ? 1 : 0;
         draws_.take(!young);
         flowlets.put(index, member, set);
       }
@@ -199,14 +201,14 @@ class LetFlow {
     const MemberMask live = view.live(set);
     const bool lives = contains(live, old);
     const bool plain = flowlet.is_plain(set);
-    const bool measured = !flowlets_.odd() & guide.proofs.measures(packet.queue);
-    bool brief = measured & !control.has(packet) & contains(live, base) &
-                 (plain | !flowlet.drawn_by(set) | flowlet.has_many_sets());
+    const bool measured = !flowlets_.odd() && guide.proofs.measures(packet.queue);
+    const bool of_one_set = flowlet.drawn_by(set) && !flowlet.has_many_sets();
+    bool brief = measured && !control.has(packet) && contains(live, base) && (plain || !of_one_set);
     bool warned = false;
     if constexpr (kWarned) {
       warned = contains(view.warnings()->warned(set, packet.queue), base);
-      brief &= (!warned | guide.proofs.all_heed) &
-               (view.loop() == nullptr || view.loop()->is_strange(packet));
+      brief = brief && (!warned || guide.proofs.all_heed) &&
+              (view.loop() == nullptr || view.loop()->is_strange(packet));
     }
     if (!brief) return guide.alone(packet, set, met.place);
     const bool goes = plain && flowlet.used() ? guide.proofs.is_free(view, flowlet, set)
