@@ -67,7 +67,8 @@ std::vector<Case> pipeline_cases() {
                            {.name = "pipeline.letflow.1m", .flows = 1'000'000},
                            {.name = "pipeline.letflow.1flow", .flows = 1},
                            {.name = "pipeline.ipv6.10k", .ipv6 = true},
-                           {.name = "pipeline.connected.10k", .hosts = 16, .connected = true}};
+                           {.name = "pipeline.connected.10k", .hosts = 16, .connected = true},
+                           {.name = "pipeline.sums_good.10k", .sums_good = true}};
   for (const lb::SchemeInfo& scheme : lb::schemes())
     if (scheme.name != "letflow")
       all.push_back({.name = "pipeline." + std::string(scheme.name) + ".10k",
@@ -104,6 +105,7 @@ ReplaySpec replay_of(const Case& spec, const config::SwitchConfig& config) {
   ReplaySpec replay;
   replay.flows = spec.flows;
   replay.bursts = spec.bursts;
+  replay.sums_good = spec.sums_good;
   const size_t talking = spec.connected ? 2 : spec.hosts;
   for (size_t h = 0; h < talking; ++h) {
     replay.ingress.push_back(PortId(h));

@@ -68,7 +68,7 @@ Received ReplayIo::receive(std::span<Packet*> out) {
     out[i] = pool_->get();
     write(out[i], next_flow(), ingress);
   }
-  return {spec_.ingress[ingress], kBurst, Bytes(0)};
+  return {.port = spec_.ingress[ingress], .count = kBurst, .sums_good = spec_.sums_good};
 }
 
 News ReplayIo::news() {

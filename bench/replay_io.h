@@ -29,6 +29,7 @@ struct ReplaySpec {
   IpAddress source;                     // the first of kSources
   uint8_t dscp = 3;
   uint8_t ecn = 2;
+  bool sums_good = false;  // as a NIC says that checks IPv4 headers
 };
 
 class ReplayIo final : public Io {

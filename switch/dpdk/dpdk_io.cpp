@@ -75,10 +75,10 @@ Received DpdkIo::receive(std::span<Packet*> out) {
     const PortState& state = ports_[usable_[turn < usable_.size() ? turn : turn - usable_.size()]];
     const uint16_t got = rte_eth_rx_burst(state.device, 0, mbufs.data(), room);
     if (got == 0) continue;
-    const uint16_t kept = accept(state, {mbufs.data(), got}, out.data());
-    if (kept == 0) continue;
-    Received received{.port = state.port.id, .count = kept};
-    if (got == room && state.knows_backlog) note_backlog(state, {out.data(), kept}, received);
+    Received received = accept(state, {mbufs.data(), got}, out.data());
+    if (received.count == 0) continue;
+    if (got == room && state.knows_backlog)
+      note_backlog(state, {out.data(), received.count}, received);
     return received;
   }
   return {};
@@ -86,13 +86,16 @@ Received DpdkIo::receive(std::span<Packet*> out) {
 
 // The burst as packets. A frame that the driver spread over several buffers is made whole, or
 // counted and dropped when one buffer cannot hold it.
-uint16_t DpdkIo::accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out) {
+Received DpdkIo::accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out) {
   for (rte_mbuf* mbuf : mbufs) {  // the driver has just written the mbuf, not these
     rte_prefetch0(Packet::of(mbuf));
     rte_prefetch0(rte_pktmbuf_mtod(mbuf, void*));
   }
-  uint16_t kept = 0;
+  Received received{.port = state.port.id, .sums_good = true};
   for (rte_mbuf* mbuf : mbufs) {
+    // A driver that does not check says that it knows nothing.
+    received.sums_good &=
+        (mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
     if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) [[unlikely]] {
       shard_.counters()[state.port.id].port[PortCounter::rx_oversize_packets].add(1);
       rte_pktmbuf_free(mbuf);
@@ -100,9 +103,9 @@ uint16_t DpdkIo::accept(const PortState& state, std::span<rte_mbuf* const> mbufs
     }
     Packet* packet = Packet::of(mbuf);
     packet->wire_len = mbuf->pkt_len;
-    out[kept++] = packet;
+    out[received.count++] = packet;
   }
-  return kept;
+  return received;
 }
 
 // Frames are counted by the driver, octets are not: the burst's longest frame stands for the rest.

@@ -61,7 +61,7 @@ class DpdkIo final : public Io {
 
   void adopt_news();
   void count_losses(PortState& state);
-  uint16_t accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out);
+  Received accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out);
   static void note_backlog(const PortState& state, std::span<Packet* const> burst,
                            Received& received);
 

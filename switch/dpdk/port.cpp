@@ -193,6 +193,8 @@ Problems DpdkPort::configure(const config::PortConfig& config, rte_mempool* pool
   if (arguments_.is_af_packet())
     if (Problems problems = let_through(arguments_, config); !problems.empty())
       return named(config.name, config.device, std::move(problems));
+  if (arguments_.is_pci())  // what a virtual port offers, its driver does by software
+    conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
   conf.intr_conf.lsc = (*info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 && lsc_ ? 1 : 0;
   if (const int e = rte_eth_dev_configure(device_, 1, 1, &conf); e != 0)
     return failed("configuring", e);

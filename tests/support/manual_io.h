@@ -47,6 +47,7 @@ class ManualIo final : public Io {
     }
     received.backlog = backlog;
     received.backlog_packets = backlog_packets;
+    received.sums_good = sums_good;
     return received;
   }
   News news() override {
@@ -99,6 +100,7 @@ class ManualIo final : public Io {
   size_t transmit_limit = SIZE_MAX;
   Bytes backlog{0};
   uint32_t backlog_packets = 0;
+  bool sums_good = false;
   bool control_pool_empty = false;
   bool keep_sent = true;
   uint64_t calls = 0;

@@ -50,7 +50,8 @@ void Ingress::run() {
 // Called from one place; left to itself the compiler keeps it apart.
 [[gnu::always_inline]] inline void Ingress::process(const Received& received, Burst& burst) {
   const Source source{received.port, context_.settings(received.port),
-                      buffer_.discarding(received.port), buffer_.note_backlog(received)};
+                      buffer_.discarding(received.port), buffer_.note_backlog(received),
+                      received.sums_good};
   const bool long_way = context_.fires(FaultSite::long_way);
   if (source.settings.takes_untagged && source.discarded_pgs == 0 && !long_way) [[likely]]
     process_by<Way::untagged_first>({burst.data(), received.count}, source);
@@ -105,7 +106,7 @@ template <Ingress::Way kWay>
 
 inline ShortWay Ingress::short_way(const Source& source) const {
   return {source.port, source.settings, context_.snapshot->heads[source.port.index()],
-          *context_.routes};
+          *context_.routes, source.sums_good};
 }
 
 // As many of the first as are UDP, tagged or with a shim.

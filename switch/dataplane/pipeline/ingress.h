@@ -59,6 +59,7 @@ class Ingress {
     const PortSettings& settings;
     uint8_t discarded_pgs;
     int64_t backlog;
+    bool sums_good;
   };
   enum class Way : uint8_t { untagged_first, other_kinds, long_way };
   void process(const Received& received, Burst& burst);

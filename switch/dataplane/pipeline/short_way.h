@@ -72,15 +72,17 @@ class Gathered {
 
 class ShortWay {
  public:
+  // `sums_good`: as Received.
   ShortWay(PortId port, const PortSettings& settings, const Octets32& head,
-           const RouteTable& routes)
-      : head_(head), settings_(settings), routes_(routes), port_(port) {}
+           const RouteTable& routes, bool sums_good)
+      : head_(head), settings_(settings), routes_(routes), port_(port), sums_good_(sums_good) {}
 
   // As many of the first as are untagged UDP over IPv4, or over IPv6.
   template <bool kIpv4>
   size_t take_untagged(std::span<Packet* const> packets, Gathered& gathered) const {
     if (packets.size() == 1) return take_one<kIpv4>(packets[0], gathered) ? 1 : 0;
-    return take_row<kIpv4>(packets, gathered);
+    if (kIpv4 && sums_good_) return take_row<kIpv4, kIpv4>(packets, gathered);
+    return take_row<kIpv4, false>(packets, gathered);
   }
   // The other kinds: tagged frames of the port's VLAN, and frames with a shim, whose arrival is for
   // the caller to tell.
@@ -90,10 +92,10 @@ class ShortWay {
   using Header = const uint8_t*;  // of the network, behind which UDP's can be read
   template <bool kIpv4>
   bool take_one(Packet* packet, Gathered& gathered) const;
-  template <bool kIpv4>
+  template <bool kIpv4, bool kSumsGood>
   size_t take_row(std::span<Packet* const> packets, Gathered& gathered) const;
   template <bool kIpv4>
-  static Header header_of(const Packet& packet, const Octets32& head);
+  static Header header_of(const Packet& packet, const Octets32& head, bool sum_good);
   template <bool kIpv4>
   static void put_keys(Packet* packet, Header header, const ClassOfTos* by_tos);
   template <bool kIpv4, class Find>
@@ -122,12 +124,14 @@ class ShortWay {
   const PortSettings& settings_;
   const RouteTable& routes_;
   const PortId port_;
+  const bool sums_good_;
 };
 
 // Null: not of this kind.
 template <bool kIpv4>
-inline ShortWay::Header ShortWay::header_of(const Packet& packet, const Octets32& head) {
-  const PlainInput in{packet.data(), kEthernetHeader, packet.data_len(), packet.wire_len};
+inline ShortWay::Header ShortWay::header_of(const Packet& packet, const Octets32& head,
+                                            bool sum_good) {
+  const PlainInput in{packet.data(), kEthernetHeader, packet.data_len(), packet.wire_len, sum_good};
   constexpr uint32_t kLeast = kEthernetHeader + kUdpHeader + (kIpv4 ? kIpv4Header : kIpv6Header);
   if (in.data_len < kLeast) [[unlikely]]
     return nullptr;
@@ -157,7 +161,7 @@ inline void ShortWay::put_place(Packet* packet, Header header, PortId port, cons
 
 template <bool kIpv4>
 [[gnu::noinline]] bool ShortWay::take_one(Packet* packet, Gathered& gathered) const {
-  const Header header = header_of<kIpv4>(*packet, head_);
+  const Header header = header_of<kIpv4>(*packet, head_, sums_good_);
   if (header == nullptr) [[unlikely]]
     return false;
   put_keys<kIpv4>(packet, header, settings_.classes->by_tos.data());
@@ -170,17 +174,16 @@ template <bool kIpv4>
 }
 
 // Three loops, each with no more to keep than the processor has registers for.
-template <bool kIpv4>
+template <bool kIpv4, bool kSumsGood>
 [[gnu::noinline]] size_t ShortWay::take_row(std::span<Packet* const> packets,
                                             Gathered& gathered) const {
   std::array<Header, kBurst> headers;
   const Octets32& head = head_;
   size_t count = 0;
-  for (const Packet* packet : packets) {
-    const Header header = header_of<kIpv4>(*packet, head);
-    if (header == nullptr) [[unlikely]]
+  for (; count < packets.size(); ++count) {
+    headers[count] = header_of<kIpv4>(*packets[count], head, kSumsGood);
+    if (headers[count] == nullptr) [[unlikely]]
       break;
-    headers[count++] = header;
   }
   const ClassOfTos* const by_tos = settings_.classes->by_tos.data();
   for (size_t i = 0; i < count; ++i) put_keys<kIpv4>(packets[i], headers[i], by_tos);
@@ -202,7 +205,7 @@ template <bool kIpv4>
 
 inline bool ShortWay::take_other(Packet* packet, Gathered& gathered) const {
   const uint8_t* const frame = packet->data();
-  PlainInput in{frame, kEthernetHeader, packet->data_len(), packet->wire_len};
+  PlainInput in{frame, kEthernetHeader, packet->data_len(), packet->wire_len, sums_good_};
   uint16_t flags = 0;
   if (in.data_len < kShortestPlain) return false;
   if (is_of(kTagged, frame, head_) && serves_tag(frame)) {

@@ -23,6 +23,7 @@ struct Received {
   Bytes backlog{0};
   uint32_t backlog_packets = 0;  // that it is made of: each takes whole cells
   bool last = false;             // the world knows that this is all: the poll does not ask again
+  bool sums_good = false;  // the world has found the checksum of each packet's IPv4 header good
 };
 
 struct LinkChange {

@@ -39,11 +39,13 @@ class BridgeShard final : public Shard {
   std::vector<Event> events;
   std::vector<uint32_t> lengths;
   std::vector<PortId> visits;
+  std::vector<bool> sums_good;  // by visit
 
  private:
   uint16_t forward(Io& io, const Received& got, std::vector<Packet*>& packets, Instant now,
                    PollStats& stats) {
     visits.push_back(got.port);
+    sums_good.push_back(got.sums_good);
     for (uint16_t i = 0; i < got.count; ++i) lengths.push_back(packets[i]->wire_len);
     const uint16_t sent =
         io.transmit(PortId(got.port.index() ^ 1), {packets.data(), got.count}, now + line_time);

@@ -101,6 +101,21 @@ TEST_F(DpdkIoTest, SegmentsAreJoinedOrCountedAndDropped) {
   expect_nothing_leaked();
 }
 
+TEST_F(DpdkIoTest, SumsOfABurstAreGoodIfTheDeviceSaysSoOfEach) {
+  plug(left_, true);
+  plug(right_, true);
+  constexpr uint64_t kGood = RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+  int poll_at = 0;
+  for (const uint64_t other :
+       {kGood, uint64_t{RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN}, uint64_t{RTE_MBUF_F_RX_IP_CKSUM_BAD},
+        uint64_t{RTE_MBUF_F_RX_IP_CKSUM_NONE}}) {
+    for (const uint64_t flags : {kGood, other, kGood}) left_.put(64, 1, flags);
+    poll(++poll_at);
+  }
+  EXPECT_EQ(shard_.sums_good, (std::vector<bool>{true, false, false, false}));
+  expect_nothing_leaked();
+}
+
 TEST_F(DpdkIoTest, ARefusedTransmitLeavesTheRestWithTheShard) {
   plug(left_, true);
   plug(right_, true);

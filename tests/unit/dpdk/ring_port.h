@@ -45,9 +45,11 @@ class RingPort {
   RingPort(const RingPort&) = delete;
   RingPort& operator=(const RingPort&) = delete;
 
-  // A frame of `length` octets, or of several segments of that length.
-  void put(uint16_t length, int segments = 1) {
+  // A frame of `length` octets, or of several segments of that length; `flags`:
+  // RTE_MBUF_F_RX_*.
+  void put(uint16_t length, int segments = 1, uint64_t flags = 0) {
     rte_mbuf* head = rte_pktmbuf_alloc(pools().data());
+    head->ol_flags = flags;
     rte_pktmbuf_append(head, length);
     for (int i = 1; i < segments; ++i) {
       rte_mbuf* next = rte_pktmbuf_alloc(pools().data());

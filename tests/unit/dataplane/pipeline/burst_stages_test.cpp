@@ -368,5 +368,22 @@ std::vector<Run> runs() {
 INSTANTIATE_TEST_SUITE_P(Runs, BurstStages, testing::ValuesIn(runs()),
                          [](const auto& info) { return info.param.name; });
 
+// A wrong checksum is counted, unless the world answers for all checksums of the burst.
+TEST(SumsGood, AreTheWordOfTheWorld) {
+  const config::SwitchConfig config = hosts_switch(2);
+  Frame frame = udp_frame(between(config, 0, 1));
+  frame[kEthernetHeader + 10] ^= 1;
+  for (const bool good : {false, true}) {
+    World world(config, 1, nullptr);
+    world.poll(Instant::at(1_ms));
+    world.ios[0]->sums_good = good;
+    for (int i = 0; i < 4; ++i) world.ios[0]->arrive(PortId(0), frame);
+    world.poll(Instant::at(2_ms));
+    world.poll(Instant::at(3_ms));
+    EXPECT_EQ(drops(*world.object, DropReason::ipv4_bad_checksum), good ? 0u : 4u);
+    EXPECT_EQ(count(*world.object, 1, PortCounter::tx_packets), good ? 4u : 0u);
+  }
+}
+
 }  // namespace
 }  // namespace eddy::test
