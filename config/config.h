@@ -239,7 +239,8 @@ struct SwitchConfig {
   int64_t time_dilation = 1;
   int workers = 1;
   IdlePolicy idle = IdlePolicy::adaptive;
-  Duration poll_gap{};  // 0 = by idle policy: busy 10 us, adaptive 1 ms
+  Duration poll_gap{};   // 0 = by idle policy: busy 10 us, adaptive 1 ms
+  Duration lookahead{};  // by which devices of slow ports are given frames before they may start
   BufferConfig buffer;
   std::vector<PortConfig> ports;  // PortId = position
   std::vector<LeafConfig> leaves;
@@ -257,6 +258,15 @@ struct SwitchConfig {
   Duration effective_poll_gap() const {
     if (poll_gap > Duration{}) return poll_gap;
     return idle == IdlePolicy::busy ? 10_us : 1_ms;
+  }
+  // Of a port: faster ones have bursts enough.
+  Duration lookahead_of(const PortConfig& port) const {
+    return port.speed <= BitRate::gbps(10) ? lookahead : Duration{};
+  }
+  // What a software peer sends on before it obeys: until its next poll, then what its device has
+  // been given, and before it hears of the pause what ours has been.
+  Duration pause_gap(const PortConfig& port) const {
+    return effective_poll_gap() + lookahead_of(port) * 2;
   }
   bool operator==(const SwitchConfig&) const = default;
 };

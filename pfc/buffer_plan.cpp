@@ -45,8 +45,7 @@ void note_lossless(const config::PortConfig& port, size_t pg, PortBufferPlan& pl
 PortBufferPlan plan_port(const config::SwitchConfig& config, const config::PortConfig& port,
                          Demand& demand) {
   PortBufferPlan plan;
-  const Bytes automatic =
-      auto_headroom(port, config.effective_poll_gap(), config.buffer.cell_bytes);
+  const Bytes automatic = auto_headroom(port, config.pause_gap(port), config.buffer.cell_bytes);
   for (size_t pg = 0; pg < kPriorities; ++pg) {
     const config::BufferProfile& profile = config.buffer.profiles.at(port.pg_profiles[pg]);
     plan.pgs[pg] = PgLimits::of(profile, profile.headroom.value_or(automatic));

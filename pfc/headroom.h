@@ -3,7 +3,8 @@
 // It is what may still arrive after the packet that crosses XOFF: cable round trip, the peer's
 // response, our own frame that delays the pause frame, the pause frame, the peer's frame in
 // transmission, and what a software peer sends until its next poll (poll_gap). That poll reads the
-// pause frame if a burst holds all that the line brings. Octets on the line turn into octets of the
+// pause frame if a burst holds all that the line brings. A lookahead counts twice in poll_gap: our
+// device sends what it has been given before the pause frame, the peer's before it stops. Octets on the line turn into octets of the
 // buffer at the worst rate, that of the frames which fill their cells worst. Units in the types.
 // Owner: control, at start and reconfiguration; not for the hot path. Source: reference C.2, C.4;
 // 802.1Q annex N; 802.3 annex 31B; SONiC's buffer calculator.
@@ -21,7 +22,7 @@ struct HeadroomInput {
   Duration cable_delay;  // one way
   Bytes own_frame;       // the longest frame of ours that may delay the pause frame, on the line
   Bytes peer_frame;      // the longest frame of the peer
-  Duration poll_gap;     // a software peer's; 0 for hardware
+  Duration poll_gap;     // a software peer's, with lookaheads; 0 for hardware
   Duration internal_latency;  // of this switch, between the packet and the pause frame
   int cell_bytes = 1;
   int line_overhead = 24;  // octets that a frame costs on the line only

@@ -481,6 +481,12 @@ const Section& section_of<SwitchConfig>() {
                                 .machine_time = true,
                                 .help = "longest time between two polls of a port, for headroom; "
                                         "auto: 10us busy, 1ms adaptive"}),
+          key<S>(&S::lookahead,
+                 {.name = "lookahead",
+                  .max = 2 * kMicrosecond,
+                  .help = "how long before it may start a frame is given to a device of 10 Gb/s or "
+                          "less, so that it gets bursts; pauses take that much longer at both "
+                          "ends, for which auto headroom has room; 0s: no sooner than it may"}),
       },
       SwitchConfig{});
   return section;

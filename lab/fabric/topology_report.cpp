@@ -200,10 +200,10 @@ class Report {
   // The terms of the formula, as pfc/headroom.h adds them up.
   void add_headroom() {
     const SwitchConfig& first = topology_.switches.front();
-    const Duration gap = first.effective_poll_gap();
     const int cell = first.buffer.cell_bytes;
     line("headroom of a lossless priority group:");
     for (const auto& [kind, port] : port_kinds()) {
+      const Duration gap = first.pause_gap(*port);
       const Bytes frame = pfc::longest_frame(port->mtu);
       const Bytes own = frame + Bytes(port->line_overhead);
       const Bytes cable = bytes_in(kind.delay * 2, kind.speed);
@@ -224,8 +224,7 @@ class Report {
 
   void warn_of_short_headroom(const PortKind& kind, const PortConfig& port) {
     const SwitchConfig& first = topology_.switches.front();
-    const Bytes needed =
-        pfc::auto_headroom(port, first.effective_poll_gap(), first.buffer.cell_bytes);
+    const Bytes needed = pfc::auto_headroom(port, first.pause_gap(port), first.buffer.cell_bytes);
     std::set<std::string> told;
     for (const std::string& name : port.pg_profiles) {
       const config::BufferProfile& profile = first.buffer.profiles.at(name);

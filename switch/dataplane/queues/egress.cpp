@@ -184,14 +184,22 @@ void Egress::service_port(PortId id) {
     return;
   }
   const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
-  if (start == now) return serve<1>(id, port, start);  // and the line is busy again
-  serve<kMostFrames>(id, port, start);
+  if (start == now && port.lookahead == Duration{})
+    return serve<Visit::one>(id, port, start);  // and the line is busy again
+  if (sends_one_queue(port)) return serve<Visit::sole>(id, port, start);
+  serve<Visit::any>(id, port, start);
 }
 
-template <size_t kMost>
+inline bool Egress::sends_one_queue(const Port& port) {
+  const unsigned waiting = port.waiting;
+  return (waiting & (waiting - 1)) == 0 && !port.own_waiting && port.tx_enabled &&
+         (port.limited | port.marking | (waiting & port.stops.stopped)) == 0;
+}
+
+template <detail::Visit kVisit>
 inline void Egress::serve(PortId id, Port& port, Instant start) {
-  Packets<kMost> packets;
-  Burst<kMost> burst;
+  Packets<kVisit> packets;
+  Burst<kVisit> burst;
   do {
     if (!gather(id, port, packets, burst, start)) return;
     const size_t frames = burst.frames();
@@ -205,32 +213,42 @@ inline void Egress::serve(PortId id, Port& port, Instant start) {
     }
     account(id, port, burst, last);
     start = port.free_at;
-  } while (kMost > 1 && burst.count == kMost && start <= context_.now);
+  } while (kVisit != Visit::one && burst.count == kMostFrames &&
+           start <= context_.now + port.lookahead);
 }
 
-// Takes from the queues what starts at or before now, as the line and the scheduler have it; false:
-// there is nothing.
-template <size_t kMost>
-inline bool Egress::gather(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst,
+// Takes from the queues what starts at or before now, or within the lookahead, as the line and the
+// scheduler have it; false: there is nothing.
+template <detail::Visit kVisit>
+inline bool Egress::gather(PortId id, Port& port, Packets<kVisit>& packets, Burst<kVisit>& burst,
                            Instant start) {
   burst.count = 0;
   burst.run_count = 0;
   burst.owed_count = 0;
+  const Instant until = context_.now + port.lookahead;
+  if (kVisit == Visit::sole) {
+    port.idle = port.waiting == 0;
+    if (port.idle) return false;
+    const auto queue = static_cast<uint8_t>(std::countr_zero(port.waiting));
+    port.free_at = take(id, port, packets, burst, {.queue = queue, .alone = true}, start);
+    port.idle = port.waiting == 0 && port.free_at <= until;
+    return true;
+  }
   do {
     const Turn turn = next_turn(id, port, burst.before[burst.run_count], start);
     port.idle = turn.queue == kNoQueue;
     if (port.idle) break;
     start = take(id, port, packets, burst, turn, start);
     port.free_at = start;
-    if (kMost == 1) return true;
-  } while (start <= context_.now && burst.count < kMost);
+    if (kVisit == Visit::one) return true;
+  } while (start <= until && burst.count < kMostFrames);
   return burst.count != 0;
 }
 
 // Of a packet that leaves a queue with a rate, or one that marks at dequeue.
-template <size_t kMost>
+template <detail::Visit kVisit>
 [[gnu::noinline]] void Egress::watch(Port& port, Packet& packet, Instant start,
-                                     const Burst<kMost>& burst, const Leaving& leaving) {
+                                     const Burst<kVisit>& burst, const Leaving& leaving) {
   if (port.limited != 0)
     port.rates.sent(QueueId(leaving.queue), Bytes(packet.wire_len + port.line_overhead), start);
   if ((port.marking >> leaving.queue & 1) != 0)
@@ -239,43 +257,45 @@ template <size_t kMost>
 
 // Sums up what packets owe, as they are taken. Of one frame nothing is released before its line is
 // free.
-template <size_t kMost>
+template <detail::Visit kVisit>
 class Egress::Owing {
  public:
-  explicit Owing(Burst<kMost>& burst) : burst_(burst) {
-    if (kMost == 1 || burst.owed_count == 0) return;
+  explicit Owing(Burst<kVisit>& burst) : burst_(burst) {
+    if (kVisit == Visit::one || burst.owed_count == 0) return;
     row_ = burst.owed[--burst.owed_count];
   }
   void add(const Packet& packet) {
-    if (kMost == 1) return;
+    if (kVisit == Visit::one) return;
     const uint32_t row = IngressBuffer::row_of(packet);
-    if (row != row_.row) {
-      if (row_.row != IngressBuffer::kNoRow) burst_.owed[burst_.owed_count++] = row_;
-      row_ = {row, 0};
+    if (row == row_.row) [[likely]] {
+      row_.bytes += packet.charged_bytes;
+      return;
     }
-    row_.bytes += packet.charged_bytes;
+    if (row_.row != IngressBuffer::kNoRow) burst_.owed[burst_.owed_count++] = row_;
+    row_ = {row, packet.charged_bytes};
   }
   void end() {
-    if (kMost > 1) burst_.owed[burst_.owed_count++] = row_;
+    if (kVisit != Visit::one) burst_.owed[burst_.owed_count++] = row_;
   }
 
  private:
-  Burst<kMost>& burst_;
+  Burst<kVisit>& burst_;
   Owed row_{IngressBuffer::kNoRow, 0};
 };
 
 // Takes the queue's head; and what follows it there as long as nothing else could come in between.
 // Returns when the line is free again.
-template <size_t kMost>
-inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst,
+template <detail::Visit kVisit>
+inline Instant Egress::take(PortId id, Port& port, Packets<kVisit>& packets, Burst<kVisit>& burst,
                             Turn turn, Instant start) {
-  const Instant now = context_.now;
+  const Instant until = context_.now + port.lookahead;
   const LineRate line = port.line;
   const int64_t overhead = port.line_overhead;
   PacketFifo& fifo = fifo_of(id, port, turn.queue);
-  const size_t before = kMost == 1 ? 0 : burst.count;
-  const size_t most = kMost > 1 && turn.alone ? kMost : before + 1;
-  const bool watched = (port.limited | port.marking) != 0 && turn.queue != kOwn;
+  const size_t before = kVisit == Visit::any ? burst.count : 0;
+  const size_t most = kVisit != Visit::one && turn.alone ? kMostFrames : before + 1;
+  const bool sole = kVisit == Visit::sole;  // neither of our own nor watched
+  const bool watched = !sole && (port.limited | port.marking) != 0 && turn.queue != kOwn;
   size_t count = before;
   uint32_t octets = 0;
   Owing owing(burst);
@@ -293,14 +313,14 @@ inline Instant Egress::take(PortId id, Port& port, Packets<kMost>& packets, Burs
     packets[count++] = packet;
     owing.add(*packet);
     packet = next;
-  } while (start <= now && count < most && packet != nullptr);
+  } while (start <= until && count < most && packet != nullptr);
   owing.end();
   fifo.popped(packet, static_cast<uint32_t>(count - before));
-  burst.runs[kMost == 1 ? 0 : burst.run_count] = {turn.queue, turn.scheduled,
-                                                  static_cast<uint16_t>(count - before), octets};
+  burst.runs[kVisit == Visit::any ? burst.run_count : 0] = {
+      turn.queue, turn.scheduled, static_cast<uint16_t>(count - before), octets};
   burst.count = count;
   ++burst.run_count;
-  if (turn.queue == kOwn) [[unlikely]] {
+  if (!sole && turn.queue == kOwn) [[unlikely]] {
     port.own_waiting = packet != nullptr;
     return start;
   }
@@ -339,13 +359,13 @@ Egress::Turn Egress::contended_turn(PortId id, Port& port, pfc::Scheduler::State
 }
 
 // Counts what was sent, and settles it but for a last frame that is still on the line.
-template <size_t kMost>
-inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, const Last& last) {
+template <detail::Visit kVisit>
+inline void Egress::account(PortId id, Port& port, const Burst<kVisit>& burst, const Last& last) {
   lb::PortSignals& signals = context_.signals(id);
   PortCounters& counters = context_.counters[id];
   const size_t frames = burst.frames();
-  port.line_busy = kMost == 1 || port.free_at > context_.now;
-  if (kMost > 1) release(burst, port.line_busy ? last.charge.bytes : 0);
+  port.line_busy = kVisit == Visit::one || port.free_at > context_.now;
+  if (kVisit != Visit::one) release(burst, port.line_busy ? last.charge.bytes : 0);
   uint32_t all_octets = 0;
   for (size_t i = 0; i < burst.turns(); ++i) {
     const Run& run = burst.runs[i];
@@ -356,11 +376,12 @@ inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, co
       store(signals.line_bytes, last.len);
       store(signals.line_queue, run.queue);
     }
-    if (run.queue == kOwn) [[unlikely]]
+    if (kVisit != Visit::sole && run.queue == kOwn) [[unlikely]]
       continue;
     context_.queue(id, run.queue).progress_at = context_.now;
     const uint32_t gone_octets = run.octets - (stays ? last.len : 0);
-    if (kMost > 1 && gone_octets != 0) take_octets(signals.queued_bytes[run.queue], gone_octets);
+    if (kVisit != Visit::one && gone_octets != 0)
+      take_octets(signals.queued_bytes[run.queue], gone_octets);
     counters.queue[run.queue][QueueCounter::queue_tx_packets].add(run.packets);
     counters.queue[run.queue][QueueCounter::queue_tx_bytes].add(run.octets);
     if ((port.stops.forwarding >> run.queue & 1) != 0) [[unlikely]]
@@ -374,8 +395,8 @@ inline void Egress::account(PortId id, Port& port, const Burst<kMost>& burst, co
 }
 
 // `stays_charged`: what the last packet owes, while it is on the line.
-template <size_t kMost>
-inline void Egress::release(const Burst<kMost>& burst, uint32_t stays_charged) {
+template <detail::Visit kVisit>
+inline void Egress::release(const Burst<kVisit>& burst, uint32_t stays_charged) {
   const size_t last = burst.owed_count - 1;
   for (size_t i = 0; i < last; ++i) buffer_.release_row(burst.owed[i].row, burst.owed[i].bytes);
   buffer_.release_row(burst.owed[last].row, burst.owed[last].bytes - stays_charged);
@@ -383,14 +404,14 @@ inline void Egress::release(const Burst<kMost>& burst, uint32_t stays_charged) {
 
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon;
 // the burst keeps what it took.
-template <size_t kMost>
-void Egress::put_back(PortId id, Port& port, const Packets<kMost>& packets, Burst<kMost>& burst,
+template <detail::Visit kVisit>
+void Egress::put_back(PortId id, Port& port, const Packets<kVisit>& packets, Burst<kVisit>& burst,
                       size_t sent) {
   context_.count(id, PortCounter::tx_refused_packets, burst.count - sent);
   while (burst.count > sent) {
     Run& run = burst.runs[burst.run_count - 1];
     Packet* packet = packets[--burst.count];
-    if (kMost > 1) {
+    if (kVisit != Visit::one) {
       if (IngressBuffer::row_of(*packet) != burst.owed[burst.owed_count - 1].row)
         --burst.owed_count;
       burst.owed[burst.owed_count - 1].bytes -= packet->charged_bytes;
@@ -483,6 +504,7 @@ void Egress::adopt(const Snapshot& now) {
     port.queues = now.ports[i].classes->queues.data();
     port.line = now.ports[i].line;
     port.line_overhead = now.ports[i].line_overhead;
+    port.lookahead = now.config.lookahead_of(now.config.ports[i]);
     port.scheduler.configure(now.plans[i].scheduler);
     port.rates.configure(now.plans[i].scheduler);
     port.limited = port.rates.limited();

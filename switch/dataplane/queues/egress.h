@@ -5,7 +5,9 @@
 // says so; it leaves at start + (wire_len + overhead) / speed. A poll that comes late sends what
 // the line would have sent meanwhile, over at most 20 us or poll_gap. Frames of our own (PFC, ARP,
 // ...) go first and are never paused. At most one frame a port is still on the line after a poll:
-// its octets stay queued and charged until the world reports the line free. Owner: the shard.
+// its octets stay queued and charged until the world reports the line free. A port with a lookahead
+// is given, each time that its line is free, what starts within it, too; of that, all but the last
+// frame counts as gone. Owner: the shard.
 // Bounds: queues are unbounded lists; the buffer bounds what is in them. Cost of service(): the
 // ports that have something to do. Source: architecture, sections 3 and 4; reference C.5, C.7, C.9.
 #pragma once
@@ -30,6 +32,15 @@
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy {
+
+namespace detail {
+// What is sent of a port's queues at once.
+enum class Visit : uint8_t {
+  one,   // a frame, which stays on the line
+  sole,  // of one queue, beside which nothing waits and that nothing limits, marks or stops
+  any,
+};
+}  // namespace detail
 
 class Egress {
  public:
@@ -126,6 +137,7 @@ class Egress {
     bool tx_enabled = true;
     bool idle = true;  // nothing could start when last looked: no lateness to catch up
     bool line_busy = false;
+    Duration lookahead;  // frames are given to the device that much before they start
 
     alignas(64) PacketFifo own;
     pfc::Scheduler scheduler;
@@ -150,20 +162,23 @@ class Egress {
     uint32_t row;  // as IngressBuffer has it
     uint32_t bytes;
   };
-  // What a visit to a port sends, at most kMost frames. Filled by gather() up to the counts; the
-  // rest is not even initialised. A single frame stays on the line, and owes as long.
-  template <size_t kMost>
-  using Packets = std::array<Packet*, kMost>;
-  template <size_t kMost>
+  using Visit = detail::Visit;
+  static constexpr size_t most_of(Visit visit) { return visit == Visit::one ? 1 : kMostFrames; }
+  static constexpr size_t turns_of(Visit visit) { return visit == Visit::any ? kMostFrames : 1; }
+  // What a visit to a port sends. Filled by gather() up to the counts; the rest is not even
+  // initialised. A single frame stays on the line, and owes as long.
+  template <Visit kVisit>
+  using Packets = std::array<Packet*, most_of(kVisit)>;
+  template <Visit kVisit>
   struct Burst {
     Burst() {}
     // Once gather() has found something; of one frame there is no need to count.
-    size_t frames() const { return kMost == 1 ? 1 : count; }
-    size_t turns() const { return kMost == 1 ? 1 : run_count; }
+    size_t frames() const { return kVisit == Visit::one ? 1 : count; }
+    size_t turns() const { return kVisit == Visit::any ? run_count : 1; }
     // That its finished runs took from the queue.
     int64_t octets_of(uint8_t queue) const {
       int64_t octets = 0;
-      for (size_t i = 0; kMost > 1 && i < run_count; ++i)
+      for (size_t i = 0; kVisit == Visit::any && i < run_count; ++i)
         if (runs[i].queue == queue) octets += runs[i].octets;
       return octets;
     }
@@ -172,24 +187,24 @@ class Egress {
     size_t run_count = 0;
     size_t owed_count = 0;
     union {
-      std::array<Owed, kMost> owed;  // by the packets, neighbors with another row
+      std::array<Owed, most_of(kVisit)> owed;  // by the packets, neighbors with another row
     };
     union {
-      std::array<Run, kMost> runs;
+      std::array<Run, turns_of(kVisit)> runs;
     };
     union {
-      std::array<pfc::Scheduler::State, kMost> before;  // of the runs that are scheduled
+      std::array<pfc::Scheduler::State, turns_of(kVisit)> before;  // of the runs that are scheduled
     };
   };
 
-  template <size_t kMost>
+  template <Visit kVisit>
   class Owing;
   struct Leaving {
     uint8_t queue;
     uint32_t octets;  // of it that this turn has taken so far
   };
-  template <size_t kMost>
-  void watch(Port& port, Packet& packet, Instant start, const Burst<kMost>& burst,
+  template <Visit kVisit>
+  void watch(Port& port, Packet& packet, Instant start, const Burst<kVisit>& burst,
              const Leaving& leaving);
 
   bool takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const;
@@ -199,26 +214,27 @@ class Egress {
   void mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes);
   void mark_leaving(Packet& packet, int64_t leaving);
   void service_port(PortId id);
-  template <size_t kMost>
+  static bool sends_one_queue(const Port& port);
+  template <Visit kVisit>
   void serve(PortId id, Port& port, Instant start);
-  template <size_t kMost>
-  bool gather(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst, Instant start);
+  template <Visit kVisit>
+  bool gather(PortId id, Port& port, Packets<kVisit>& packets, Burst<kVisit>& burst, Instant start);
   Turn next_turn(PortId id, Port& port, pfc::Scheduler::State& before, Instant start);
   Turn contended_turn(PortId id, Port& port, pfc::Scheduler::State& before, Instant start);
-  template <size_t kMost>
-  Instant take(PortId id, Port& port, Packets<kMost>& packets, Burst<kMost>& burst, Turn turn,
+  template <Visit kVisit>
+  Instant take(PortId id, Port& port, Packets<kVisit>& packets, Burst<kVisit>& burst, Turn turn,
                Instant start);
-  template <size_t kMost>
-  void put_back(PortId id, Port& port, const Packets<kMost>& packets, Burst<kMost>& burst,
+  template <Visit kVisit>
+  void put_back(PortId id, Port& port, const Packets<kVisit>& packets, Burst<kVisit>& burst,
                 size_t sent);
   struct Last {  // of the frames that leave
     uint32_t len;
     Charge charge;
   };
-  template <size_t kMost>
-  void account(PortId id, Port& port, const Burst<kMost>& burst, const Last& last);
-  template <size_t kMost>
-  void release(const Burst<kMost>& burst, uint32_t stays_charged);
+  template <Visit kVisit>
+  void account(PortId id, Port& port, const Burst<kVisit>& burst, const Last& last);
+  template <Visit kVisit>
+  void release(const Burst<kVisit>& burst, uint32_t stays_charged);
   void settle(PortId id, const Port& port);
   void drop_queue(PortId id, uint8_t queue, DropReason reason);
   void discard(Packet* packet, bool up);

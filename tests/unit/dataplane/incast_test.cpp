@@ -2,6 +2,8 @@
 // obey PFC, into one switch and across a fabric.
 #include <gtest/gtest.h>
 
+#include "pfc/headroom.h"
+#include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -148,6 +150,7 @@ struct FabricCase {
   std::string scheme;
   config::BufferMode mode;
   size_t shards;
+  Duration lookahead;
 };
 class FabricIncast : public testing::TestWithParam<FabricCase> {};
 
@@ -162,6 +165,7 @@ TEST_P(FabricIncast, PausesHopByHopAndLosesNothing) {
     spread_over_workers(config, GetParam().shards);
     config.buffer.profiles["lossless"].mode = GetParam().mode;
     config.buffer.profiles["lossless"].xoff = 10_KiB;
+    config.lookahead = GetParam().lookahead;
     fit_buffer(config, 256_KiB);
     return fabric.add_switch(config, GetParam().shards);
   };
@@ -206,7 +210,61 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, FabricIncast,
                          testing::Values(FabricCase{"ecmp", config::BufferMode::fixed, 1},
                                          FabricCase{"spray", config::BufferMode::dynamic, 2},
                                          FabricCase{"letflow", config::BufferMode::fixed, 4},
-                                         FabricCase{"drill", config::BufferMode::fixed, 2}));
+                                         FabricCase{"drill", config::BufferMode::fixed, 2},
+                                         FabricCase{"ecmp", config::BufferMode::fixed, 1, 2_us},
+                                         FabricCase{"drill", config::BufferMode::dynamic, 2,
+                                                    2_us}));
+
+// A device that has been given frames ahead sends them before a pause takes effect, ours before the
+// pause, the peer's behind it: headroom has room for both.
+TEST(Lookahead, CountsTwiceInHeadroom) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.ports[1].speed = 25_Gbps;
+  config.buffer.cell_bytes = 1;
+  const auto headroom = [&](size_t port, Duration lookahead) {
+    config.lookahead = lookahead;
+    return pfc::auto_headroom(config.ports[port], config.pause_gap(config.ports[port]), 1);
+  };
+  const Bytes more = headroom(0, 2_us) - headroom(0, 0_us);
+  EXPECT_GE(more, Bytes(4 * 1'250));  // 10 Gb/s, in frames that are charged as they are
+  EXPECT_LE(more, Bytes(4 * 1'250) + 1_KiB);
+  EXPECT_EQ(headroom(1, 2_us), headroom(1, 0_us)) << "faster ports have none";
+  const auto set_aside = [&](Duration lookahead) {
+    config.lookahead = lookahead;
+    return (*Switch::create(config, {.shards = 1}))->buffer_status().reserved;
+  };
+  EXPECT_EQ(set_aside(2_us) - set_aside(0_us), 2 * more.count()) << "its lossless groups";
+}
+
+// Octets of a lookahead at once, each frame at the instant at which the line would have had it.
+TEST(Lookahead, GivesTheDeviceBurstsAtTheSameTimes) {
+  std::vector<std::vector<Sent>> sent;
+  std::vector<uint64_t> transmits;
+  for (const Duration lookahead : {0_us, 2_us}) {
+    config::SwitchConfig config = hosts_switch(2);
+    config.lookahead = lookahead;
+    PacketPool pool(64, 512);
+    ManualIo io(pool);
+    const auto object = std::move(*Switch::create(config, {.shards = 1}));
+    io.links = {{PortId(0), true}, {PortId(1), true}};
+    UdpSpec spec = between(config, 0, 1, kLosslessDscp);
+    spec.frame_len = 1'226;  // 1 us of 10 Gb/s with what is on the line only
+    spec.readable_len = 96;
+    for (int i = 0; i < 12; ++i) io.arrive(PortId(0), udp_frame(spec), spec.frame_len);
+    for (int ns = 0; ns < 20'000; ns += 100) {
+      const Instant now = Instant::at(1_ms + Duration::nanoseconds(ns));
+      io.complete(now);
+      object->shard(ShardId(0)).poll(io, now);
+    }
+    sent.push_back(io.sent);
+    transmits.push_back(io.transmits);
+    EXPECT_EQ(leftovers(*object), "");
+  }
+  ASSERT_EQ(sent[0].size(), 12u);
+  ASSERT_EQ(sent[1].size(), 12u);
+  for (size_t i = 0; i < 12; ++i) EXPECT_EQ(sent[0][i].at, sent[1][i].at) << i;
+  EXPECT_EQ(transmits, (std::vector<uint64_t>{12, 4}));
+}
 
 // Hosts that do not obey PFC sit on lossy ports: what comes from lossless groups of fabric ports
 // must still not be dropped on its way out to them.
