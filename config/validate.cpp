@@ -418,8 +418,7 @@ void Validator::check_telemetry() {
 // A headroom given by hand that is below what the formula asks for.
 void warn_of_short_headroom(const SwitchConfig& config, const PortConfig& port,
                             Findings& findings) {
-  const Bytes needed =
-      pfc::auto_headroom(port, config.pause_gap(port), config.buffer.cell_bytes);
+  const Bytes needed = pfc::auto_headroom(port, config.pause_gap(port), config.buffer.cell_bytes);
   for (size_t pg = 0; pg < kPriorities; ++pg) {
     const BufferProfile& profile = config.buffer.profiles.at(port.pg_profiles[pg]);
     if (!profile.lossless || !profile.headroom || *profile.headroom >= needed) continue;

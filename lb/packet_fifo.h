@@ -71,8 +71,8 @@ class PacketFifo {
    private:
     friend class PacketFifo;
     Packet* tail_ = nullptr;
+    uint32_t count_ = 0;  // between the two, which then are stored one by one
     Packet* before_tail_ = nullptr;
-    uint32_t count_ = 0;
   };
   // A row that was begun here, with at least a packet; nothing else has come or gone since.
   void append(const Row& row, const Packet& stub) {

@@ -18,7 +18,7 @@ using MemberMask = uint64_t;
 using MemberIndex = uint8_t;
 
 struct PathMember {
-  PortId port;
+  PortId port;  // with the path one word, as in Packet
   PathId path;
   uint16_t weight = 1;  // 1..65535
 };

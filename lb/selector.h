@@ -17,7 +17,9 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -127,8 +129,9 @@ concept MayWait = PathScheme<S> && requires(S scheme, const PathView& view, cons
 inline void assign(Packet& packet, const PathSet& set, MemberIndex member) {
   const PathMember& chosen = set.members[member];
   packet.member = member;
-  packet.egress_port = chosen.port;
-  packet.path = chosen.path;
+  static_assert(offsetof(Packet, path) == offsetof(Packet, egress_port) + sizeof(PortId) &&
+                offsetof(PathMember, path) == offsetof(PathMember, port) + sizeof(PortId));
+  std::memcpy(&packet.egress_port, &chosen.port, sizeof(PortId) + sizeof(PathId));
 }
 
 // The token for a packet whose member is not up to the scheme. A tie that it tells of is unheard:

@@ -4,10 +4,10 @@
 // response, our own frame that delays the pause frame, the pause frame, the peer's frame in
 // transmission, and what a software peer sends until its next poll (poll_gap). That poll reads the
 // pause frame if a burst holds all that the line brings. A lookahead counts twice in poll_gap: our
-// device sends what it has been given before the pause frame, the peer's before it stops. Octets on the line turn into octets of the
-// buffer at the worst rate, that of the frames which fill their cells worst. Units in the types.
-// Owner: control, at start and reconfiguration; not for the hot path. Source: reference C.2, C.4;
-// 802.1Q annex N; 802.3 annex 31B; SONiC's buffer calculator.
+// device sends what it has been given before the pause frame, the peer's before it stops. Octets on
+// the line turn into octets of the buffer at the worst rate, that of the frames which fill their
+// cells worst. Units in the types. Owner: control, at start and reconfiguration; not for the hot
+// path. Source: reference C.2, C.4; 802.1Q annex N; 802.3 annex 31B; SONiC's buffer calculator.
 #pragma once
 
 #include "config/config.h"

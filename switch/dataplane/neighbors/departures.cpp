@@ -24,6 +24,7 @@ void Departures::open_for(QueueRow& row, const Packet& packet, const Burst& burs
   const bool ect = (burst.flags & kPacketEct) != 0;
   if (services_.egress.open(row, stub, burst.octets + most, ect))
     row.longest = chosen_here ? row.max_l3_len : UINT32_MAX;
+  if (row.fabric && !row.tagged) row.simply = row.longest;
 }
 
 [[gnu::noinline]] void Departures::learn(QueueRow& row, PortId port, QueueId queue) {
@@ -34,25 +35,24 @@ void Departures::open_for(QueueRow& row, const Packet& packet, const Burst& burs
   row.owner = settings.owner;
   row.max_l3_len = settings.max_l3_len;
   row.fabric = settings.role == config::PortRole::fabric;
-  row.complete = QueueRow::Head::none;
+  row.host = 0;
   row.to = QueueRow::To::shard;
   if (!context_.owns(port)) return;
   row.to = QueueRow::To::nobody;
   if ((row.fabric && !services_.peers.known(port)) || !services_.egress.learn(row)) return;
   row.to = row.fabric ? QueueRow::To::peer : QueueRow::To::host;
   rewrite_macs(row.head.data(), services_.peers.mac(port), settings.mac);
-  if (row.fabric && !row.tagged) row.complete = QueueRow::Head::all;
 }
 
 void Departures::forget_hosts() {
-  for (size_t i = 0; i < asked_count_; ++i)
-    if (asked_[i]->complete == QueueRow::Head::host) asked_[i]->complete = QueueRow::Head::none;
+  for (size_t i = 0; i < asked_count_; ++i) asked_[i]->host = 0;
 }
 
 void Departures::close(PortId from) {
   for (size_t i = 0; i < asked_count_; ++i) {
     QueueRow& row = *asked_[i];
     row.longest = 0;
+    row.simply = 0;
     row.asked = false;
     if (row.octets == 0) continue;
     if (context_.feeds != nullptr && !from.is_none())

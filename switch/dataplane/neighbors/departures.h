@@ -120,19 +120,25 @@ class Departures {
     const NextHop* const next_hops = context_.next_hops;
     for (Packet* const packet : packets) {
       QueueRow& row = rows[packet->queue.index() * ports + packet->egress_port.index()];
-      if (l3_len_of<kFrames>(*packet) > row.longest) [[unlikely]] {
+      const uint32_t length = l3_len_of<kFrames>(*packet);
+      const bool simple =
+          kFrames == Frames::attended
+              ? !lb::contains(attention[next_hops[packet->next_hop].set], packet->member)
+              : kFrames != Frames::any;
+      if (simple && length <= row.simply) [[likely]] {
+        put_simply<kFrames>(*packet, row);
+        continue;
+      }
+      if (length > row.longest) [[unlikely]] {
         open_for(row, *packet, burst);
-        if (l3_len_of<kFrames>(*packet) > row.longest) {
+        if (length > row.longest) {
           go_alone(*packet, one_by_one);
           continue;
         }
       }
-      const bool attended =
-          kFrames == Frames::attended &&
-          lb::contains(attention[next_hops[packet->next_hop].set], packet->member);
-      if (kFrames != Frames::any && !attended && put_simply<kFrames>(*packet, row)) [[likely]]
-        continue;
-      if (!put<kFrames>(*packet, row)) [[unlikely]]
+      if (simple && (length <= row.simply || is_to_known_host<kFrames>(*packet, row)))
+        put_simply<kFrames>(*packet, row);
+      else if (!put<kFrames>(*packet, row)) [[unlikely]]
         go_alone(*packet, one_by_one);
     }
   }
@@ -143,18 +149,19 @@ class Departures {
     if (context_.way_changes != changes) [[unlikely]]
       forget_hosts();
   }
-  // False: it needs more than the row's MACs.
   template <Frames kFrames>
-  bool put_simply(Packet& packet, QueueRow& row) {
+  static bool is_to_known_host(const Packet& packet, const QueueRow& row) {
+    return is_ipv4<kFrames>(packet) && row.host != 0 &&
+           l2_len_of<kFrames>(packet) == kEthernetHeader &&
+           row.host == destination_of(packet.data());
+  }
+  static uint32_t destination_of(const uint8_t* frame) {
+    return load_raw<uint32_t>(frame + kEthernetHeader + kIpv4DestinationOffset);
+  }
+  template <Frames kFrames>
+  static void put_simply(Packet& packet, QueueRow& row) {
     uint8_t* const frame = packet.data();
-    const uint32_t l2_len = l2_len_of<kFrames>(packet);
-    uint8_t* const network = frame + l2_len;
-    if (row.complete != QueueRow::Head::all) {
-      if (row.complete == QueueRow::Head::none || !is_ipv4<kFrames>(packet) ||
-          l2_len != kEthernetHeader ||
-          load_raw<uint32_t>(network + kIpv4DestinationOffset) != row.host)
-        return false;
-    }
+    uint8_t* const network = frame + l2_len_of<kFrames>(packet);
     if (is_ipv4<kFrames>(packet))
       decrement_ipv4_ttl(network);
     else
@@ -162,7 +169,6 @@ class Departures {
     std::memcpy(frame, row.head.data(), kMacs);
     row.octets += packet.wire_len;
     row.packets.push(&packet);
-    return true;
   }
   // False: it goes to a host whose MAC is not known.
   template <Frames kFrames>
@@ -199,8 +205,7 @@ class Departures {
   // Of a frame that goes there: the next one of the queue mostly goes to the same host.
   static void keep_host(QueueRow& row, const uint8_t* frame) {
     std::memcpy(row.head.data(), frame, sizeof(MacAddress));
-    row.host = load_raw<uint32_t>(frame + kEthernetHeader + kIpv4DestinationOffset);
-    row.complete = QueueRow::Head::host;
+    row.host = destination_of(frame);
   }
   void strip_and_dress(Packet& packet, const QueueRow& row) {
     const bool to_fabric = row.to == QueueRow::To::peer;

@@ -202,8 +202,9 @@ inline void ShardImpl::take_credits(CreditLane& lane) {
 }
 
 // The lines of a packet are in another core's cache, where it wrote them: its own, the one of its
-// mbuf that says where the frame is, and the frame's first. They are asked for a burst ahead of
-// their use, as far as is known where they are.
+// mbuf that says where the frame is, and the frame's first. All are asked for a burst ahead of
+// their use, without waiting for one to know another: a frame mostly begins where its buffer was
+// fresh.
 void ShardImpl::take_packets(PacketLane& lane) {
   while (!lane.empty()) {
     std::array<Packet*, kBurst> burst;
@@ -213,10 +214,10 @@ void ShardImpl::take_packets(PacketLane& lane) {
     for (Packet* packet : packets) {
       rte_prefetch0(packet->mbuf());
       rte_prefetch0(packet);
+      rte_prefetch0(reinterpret_cast<const uint8_t*>(packet + 1) + RTE_PKTMBUF_HEADROOM);
     }
     Departures::Burst all;
     for (Packet* packet : packets) {
-      rte_prefetch0(packet->data());
       all.octets += packet->wire_len;
       all.flags = static_cast<uint16_t>(all.flags | packet->flags);
     }

@@ -62,11 +62,12 @@ inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
   const bool to_sets = kind == NextHop::Kind::path_set && all_live_;
   const uint32_t reserve = to_sets ? context_.shim_reserve : 0;
   const pfc::CellSize cell = buffer_.cell();
+  const auto kind_of_all = static_cast<unsigned>(kind);
   unsigned differ = to_sets || kind == NextHop::Kind::port ? 0 : 1;
   int64_t charge = 0;
   for (Packet* packet : packets) {
     const NextHop next_hop = next_hops[packet->next_hop];
-    differ |= static_cast<unsigned>(next_hop.kind) ^ static_cast<unsigned>(kind);
+    differ |= static_cast<unsigned>(next_hop.kind) ^ kind_of_all;
     *sets++ = next_hop.set;
     const int64_t each = cell.charge_of(packet->wire_len + reserve);
     packet->charged_bytes = static_cast<uint32_t>(each);

@@ -26,21 +26,14 @@ struct alignas(64) QueueRow {
     host,    // one of several, each with its MAC
     shard,   // that owns the port
   };
-  // Whose MACs `head` has, where a packet needs nothing but these.
-  enum class Head : uint8_t {
-    none,
-    all,   // packets' that go to the queue
-    host,  // those to `host`
-  };
-
   // Of the burst in hand, and what a frame begins with: both MACs, a host's left out where none has
   // been looked up, and the tag if it gets one.
   alignas(16) std::array<uint8_t, 16> head{};
   PacketFifo::Row packets;
   uint32_t longest = 0;  // from the network header on, in octets; 0: not open
+  uint32_t simply = 0;   // the same of those that need nothing but the MACs in `head`
   uint32_t octets = 0;   // of the frames that it has taken
-  uint32_t host = 0;     // IPv4 address, as on the wire
-  Head complete{};
+  uint32_t host = 0;     // whose MAC is in `head`: IPv4 address, as on the wire; 0: nobody's
   To to{};
   bool tagged = false;
   bool asked = false;  // by the burst whether it may be opened

@@ -114,7 +114,7 @@ struct PortPlans {
 };
 
 // Where a packet goes on this switch: a route's target, resolved.
-struct NextHop {
+struct alignas(8) NextHop {
   enum class Kind : uint8_t { none, local, port, path_set };
   Kind kind = Kind::none;
   uint16_t set = 0;  // index into path_sets
