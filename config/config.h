@@ -18,6 +18,7 @@
 #include "config/path_service.h"
 #include "config/resequence.h"
 #include "config/rlb.h"
+#include "config/shared_list.h"
 #include "net/addresses.h"
 #include "net/ids.h"
 #include "net/units.h"
@@ -139,8 +140,8 @@ struct PortConfig {
   int line_overhead = 24;  // octets a frame costs on the line beyond wire_len: FCS, preamble, gap
   PfcPortConfig pfc;
   WatchdogConfig watchdog;
-  std::array<std::string, 8> pg_profiles;  // name of a buffer profile, by PG
-  std::array<QueueConfig, 8> queues;
+  SharedList<std::array<std::string, 8>> pg_profiles;  // name of a buffer profile, by PG
+  SharedList<std::array<QueueConfig, 8>> queues;
   QosMaps maps;
   bool operator==(const PortConfig&) const = default;
 };
@@ -154,7 +155,7 @@ struct PathConfig {
 
 struct LeafConfig {  // how to reach another leaf: a path set
   LeafId id;
-  std::vector<PathConfig> paths;
+  SharedList<std::vector<PathConfig>> paths;
   bool operator==(const LeafConfig&) const = default;
 };
 

@@ -47,9 +47,10 @@ QosMaps QosMaps::sonic_defaults() {
   return maps;
 }
 
-PortConfig default_port(std::string name) {
+namespace {
+
+PortConfig nameless_port() {
   PortConfig port;
-  port.name = std::move(name);
   port.maps = QosMaps::sonic_defaults();
   port.pg_profiles.fill("lossy");
   for (size_t pg : {3, 4}) port.pg_profiles[pg] = "lossless";
@@ -60,6 +61,15 @@ PortConfig default_port(std::string name) {
     queue.weight = lossless ? 15 : 14;
     if (lossless) queue.wred = "default";
   }
+  return port;
+}
+
+}  // namespace
+
+PortConfig default_port(std::string name) {
+  static const PortConfig usual = nameless_port();  // whose lists all ports share
+  PortConfig port = usual;
+  port.name = std::move(name);
   return port;
 }
 

@@ -7,6 +7,7 @@
 namespace eddy::config {
 
 SwitchConfig scaled(const SwitchConfig& config) {
+  if (config.time_dilation == 1) return config;  // and goes on sharing its lists
   Document document{config, {}};
   dilate_section(document_section(), &document, config.time_dilation);
   document.config.time_dilation = 1;

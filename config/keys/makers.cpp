@@ -64,16 +64,19 @@ namespace {
 
 // Each element in turn.
 template <class Visit>
-void each_of(const SequenceKind& kind, void* sequence, Visit visit) {
+void each_of(const SequenceKind& kind, const void* sequence, Visit visit) {
   const size_t size = kind.size(sequence);
-  auto* element = static_cast<std::byte*>(kind.data(sequence));
+  const auto* element = static_cast<const std::byte*>(kind.read(sequence));
   for (size_t i = 0; i < size; ++i, element += kind.stride) visit(i, element);
 }
 
 auto dilate_each(const SequenceKind& kind, const Type& element, const Place& place) {
   return [=](void* object, int64_t factor) {
-    each_of(kind, place(object),
-            [&](size_t, void* item) { dilate_value(kind.element, item, element, factor); });
+    void* const sequence = place(object);
+    const size_t size = kind.size(sequence);
+    auto* item = static_cast<std::byte*>(kind.data(sequence));
+    for (size_t i = 0; i < size; ++i, item += kind.stride)
+      dilate_value(kind.element, item, element, factor);
   };
 }
 
@@ -93,7 +96,7 @@ Key list_key(const KeyInfo& info, const Type& element, const Place& place,
   };
   const auto print = [=](const void* object) {
     Value value{.kind = Value::Kind::list, .flow = kind.element.format != nullptr};
-    each_of(kind, place(const_cast<void*>(object)), [&](size_t, const void* item) {
+    each_of(kind, place(object), [&](size_t, const void* item) {
       value.items.push_back(print_value(kind.element, item, element));
       value.items.back().flow = true;
     });
@@ -118,7 +121,7 @@ Key indexed_key(const KeyInfo& info, const Type& element, const Place& place,
   };
   const auto print = [=](const void* object) {
     Value value{.kind = Value::Kind::map, .flow = kind.element.format != nullptr};
-    each_of(kind, place(const_cast<void*>(object)), [&](size_t i, const void* item) {
+    each_of(kind, place(object), [&](size_t i, const void* item) {
       value.members.push_back({std::to_string(i), print_value(kind.element, item, element)});
       value.members.back().value.flow = true;
     });

@@ -154,15 +154,18 @@ struct SequenceKind {
   size_t stride = 0;  // octets
   size_t (*size)(const void* sequence) = nullptr;
   void* (*data)(void* sequence) = nullptr;
-  void (*clear)(void* sequence) = nullptr;  // vectors
-  void* (*add)(void* sequence) = nullptr;   // vectors: at the end
+  const void* (*read)(const void* sequence) = nullptr;  // the same of one that stays as it is
+  void (*clear)(void* sequence) = nullptr;              // vectors
+  void* (*add)(void* sequence) = nullptr;               // vectors: at the end
 };
 template <class V>
 constexpr SequenceKind make_sequence() {
   using T = typename V::value_type;
-  SequenceKind kind{kKindOf<T>, sizeof(T),
-                    [](const void* sequence) { return static_cast<const V*>(sequence)->size(); },
-                    [](void* sequence) -> void* { return static_cast<V*>(sequence)->data(); }};
+  SequenceKind kind{
+      kKindOf<T>, sizeof(T),
+      [](const void* sequence) { return static_cast<const V*>(sequence)->size(); },
+      [](void* sequence) -> void* { return static_cast<V*>(sequence)->data(); },
+      [](const void* sequence) -> const void* { return static_cast<const V*>(sequence)->data(); }};
   if constexpr (requires(V sequence) { sequence.emplace_back(); }) {
     kind.clear = [](void* sequence) { static_cast<V*>(sequence)->clear(); };
     kind.add = [](void* sequence) -> void* { return &static_cast<V*>(sequence)->emplace_back(); };

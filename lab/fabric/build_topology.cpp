@@ -33,7 +33,8 @@ class Assembly {
         plan_(plan),
         hosts_of_(plan.switches.size()),
         cables_of_(plan.switches.size()),
-        leaf_of_(plan.switches.size(), LeafId::none()) {}
+        leaf_of_(plan.switches.size(), LeafId::none()),
+        usual_port_(usual_port()) {}
 
   Result<Topology> run() {
     topology_.name = plan_.name;
@@ -58,6 +59,7 @@ class Assembly {
   void number_ports();
   bool paths_keep_order() const;
   void add_switch(size_t index);
+  PortConfig usual_port() const;
   PortConfig port(std::string name, config::PortRole role) const;
   void add_link(size_t index);
   Topology::End end_of(size_t node, size_t cable) const;
@@ -68,6 +70,7 @@ class Assembly {
     size_t leaf;  // the switch it leads to
   };
   void add_path_set(size_t node, const SetName& name, const PathFinder::NextHops& next);
+  static void share_paths(const SwitchConfig& config, config::LeafConfig& set);
   std::vector<size_t> second_choices(size_t node, uint32_t cable,
                                      const PathFinder::NextHops& next) const;
   std::optional<Duration> base_rtt() const;
@@ -85,6 +88,7 @@ class Assembly {
   std::vector<std::vector<size_t>> cables_of_;  // by switch: its ports behind the hosts'
   std::vector<LeafId> leaf_of_;                 // by switch
   std::map<size_t, std::vector<size_t>> cut_;   // leaf switch -> leaf switches it cannot reach
+  PortConfig usual_port_;                       // whose lists all ports share
   size_t leaves_ = 0;
   Topology topology_;
   Problems problems_;
@@ -181,8 +185,14 @@ void Assembly::add_switch(size_t index) {
 }
 
 PortConfig Assembly::port(std::string name, config::PortRole role) const {
-  PortConfig port = config::default_port(std::move(name));
+  PortConfig port = usual_port_;
+  port.name = std::move(name);
   port.role = role;
+  return port;
+}
+
+PortConfig Assembly::usual_port() const {
+  PortConfig port = config::default_port("");
   port.line_overhead = experiment_.topology.line_overhead;
   port.mtu =
       experiment_.switches.mtu != 0 ? experiment_.switches.mtu : experiment_.host.mtu + kHeaderRoom;
@@ -287,7 +297,19 @@ void Assembly::add_path_set(size_t node, const SetName& name, const PathFinder::
                         std::to_string(kMaxPaths) + " would be valid");
     return;
   }
+  share_paths(config, set);
   config.leaves.push_back(std::move(set));
+}
+
+// The same paths lead to many leaves, which most often stand one behind the other.
+void Assembly::share_paths(const SwitchConfig& config, config::LeafConfig& set) {
+  constexpr size_t kLookedAt = 64;
+  const size_t looked_at = std::min(kLookedAt, config.leaves.size());
+  const auto last = config.leaves.rbegin();
+  const auto same =
+      std::find_if(last, last + static_cast<std::ptrdiff_t>(looked_at),
+                   [&](const config::LeafConfig& other) { return other.paths == set.paths; });
+  if (same != last + static_cast<std::ptrdiff_t>(looked_at)) set.paths = same->paths;
 }
 
 // What the switch behind a leaf's cable may choose from: its own paths by position, where paths are
