@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "net/assert.h"
 
@@ -49,11 +50,14 @@ std::vector<uint32_t> weights_of(const PathSet& set, BucketShare share) {
 
 BucketTable::BucketTable(std::span<const PathSet> sets, const Shape& shape)
     : seed_(shape.seed), buckets_(shape.buckets) {
-  homes_.reserve(sets.size() * buckets_);
+  std::vector<MemberIndex> homes;
+  homes.reserve(sets.size() * buckets_);
   for (size_t i = 0; i < sets.size(); ++i) {
     const auto members = spread_over(weights_of(sets[i], shape.share), buckets_, mix64(seed_ + i));
-    homes_.insert(homes_.end(), members.begin(), members.end());
+    homes.insert(homes.end(), members.begin(), members.end());
   }
+  shared_ = std::make_shared<const std::vector<MemberIndex>>(std::move(homes));
+  homes_ = shared_->data();
 }
 
 MemberIndex BucketTable::detour(uint16_t set, uint64_t hash, MemberMask live) const {

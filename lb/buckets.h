@@ -4,12 +4,13 @@
 // Each bucket belongs to one member, and that never changes. While that member is dead, the keys of
 // the bucket go through a fixed sequence of other buckets to the first one whose member is live. So
 // only the keys of a dead member move, and they come back with it; when a second member dies, only
-// what stood on it moves. Octets: sets x buckets. Owner: the selector. Bounds: rounding gives a
-// member less than one bucket more or less than its share. Cost: a hash and one load; while the
-// member is dead, up to 8 more of each. Source: reference A.1, A.2.
+// what stood on it moves. Octets: sets x buckets, once for all copies of a table. Owner: the
+// selector. Bounds: rounding gives a member less than one bucket more or less than its share. Cost:
+// a hash and one load; while the member is dead, up to 8 more of each. Source: reference A.1, A.2.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -61,7 +62,8 @@ class BucketTable {
 
   uint64_t seed_;
   uint32_t buckets_;
-  std::vector<MemberIndex> homes_;  // buckets_ entries a set
+  std::shared_ptr<const std::vector<MemberIndex>> shared_;
+  const MemberIndex* homes_;  // there: buckets_ entries a set
 };
 
 // Packets that no scheme is asked for: those with any of `flags` go by ECMP.

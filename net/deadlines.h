@@ -4,8 +4,8 @@
 // An indexed binary min-heap; timers that are due at one time come out by their numbers, so the
 // order never depends on history. Owner: one shard, which may say where the earliest deadline is to
 // be told: if several heaps share a DeadlineBoard, one look tells whether anything is due.
-// Bounds: `capacity` ids, all memory taken at construction. Cost: next() and has_due() are one
-// load; set, cancel and pop O(log pending). Source: architecture, section 3.
+// Bounds: `capacity` ids, all memory reserved at construction (docs/adr/0033). Cost: next() and
+// has_due() are one load; set, cancel and pop O(log pending). Source: architecture, section 3.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "net/assert.h"
+#include "net/memory/reserved.h"
 #include "net/rebase.h"
 #include "net/units.h"
 
@@ -67,8 +67,9 @@ class Deadlines {
 
   // The heap alone writes at `next`.
   explicit Deadlines(size_t capacity, std::optional<DeadlinePlace> next = std::nullopt)
-      : next_(next.value_or(DeadlinePlace(own_next_, own_moved_))), slot_of_(capacity, kIdle) {
-    heap_.reserve(capacity);
+      : next_(next.value_or(DeadlinePlace(own_next_, own_moved_))),
+        heap_(capacity),
+        place_of_(capacity) {
     next_.set(Instant::never());
   }
   Deadlines(const Deadlines&) = delete;
@@ -80,51 +81,50 @@ class Deadlines {
 
   // Sets or moves. Instant::never() cancels.
   void set(Id id, Instant at) {
-    ASSERT(id < slot_of_.size());
+    ASSERT(id < place_of_.size());
     if (at == Instant::never()) return cancel(id);
-    if (slot_of_[id] == kIdle) {
-      slot_of_[id] = static_cast<uint32_t>(heap_.size());
-      heap_.push_back({at, id});
-      rise(heap_.size() - 1);
+    if (!pending(id)) {
+      put(pending_, {at, id});
+      rise(pending_++);
     } else {
-      heap_[slot_of_[id]].at = at;
-      settle(slot_of_[id]);
+      heap_[slot_of(id)].at = at;
+      settle(slot_of(id));
     }
-    next_.set(heap_.front().at);
+    next_.set(heap_[0].at);
   }
 
   void cancel(Id id) {
-    ASSERT(id < slot_of_.size());
-    const uint32_t slot = std::exchange(slot_of_[id], kIdle);
-    if (slot == kIdle) return;
-    const Entry last = heap_.back();
-    heap_.pop_back();
-    if (slot != heap_.size()) {
+    ASSERT(id < place_of_.size());
+    if (!pending(id)) return;
+    const size_t slot = slot_of(id);
+    place_of_[id] = kIdle;
+    const Entry last = heap_[--pending_];
+    if (slot != pending_) {
       put(slot, last);
       settle(slot);
     }
-    next_.set(heap_.empty() ? Instant::never() : heap_.front().at);
+    tell();
   }
 
-  bool pending(Id id) const { return slot_of_[id] != kIdle; }
-  Instant at(Id id) const { return pending(id) ? heap_[slot_of_[id]].at : Instant::never(); }
+  bool pending(Id id) const { return place_of_[id] != kIdle; }
+  Instant at(Id id) const { return pending(id) ? heap_[slot_of(id)].at : Instant::never(); }
 
   // The id of the earliest deadline that is not after `now`, which is then no longer pending.
   std::optional<Id> pop_due(Instant now) {
     if (!has_due(now)) return std::nullopt;
-    const Id id = heap_.front().id;
+    const Id id = heap_[0].id;
     cancel(id);
     return id;
   }
 
   void rebase(const Rebase& rebase) {
-    for (Entry& entry : heap_) rebase.shift(entry.at);
-    for (size_t slot = 0; slot < heap_.size(); ++slot) rise(slot);  // long past ones are equal now
-    next_.set(heap_.empty() ? Instant::never() : heap_.front().at);
+    for (size_t slot = 0; slot < pending_; ++slot) rebase.shift(heap_[slot].at);
+    for (size_t slot = 0; slot < pending_; ++slot) rise(slot);  // long past ones are equal now
+    tell();
   }
 
  private:
-  static constexpr uint32_t kIdle = UINT32_MAX;
+  static constexpr uint32_t kIdle = 0;  // of place_of_, where its memory has never been written
 
   struct Entry {
     Instant at;
@@ -132,10 +132,12 @@ class Deadlines {
     auto operator<=>(const Entry&) const = default;  // time, then id
   };
 
+  size_t slot_of(Id id) const { return place_of_[id] - 1; }
   void put(size_t slot, Entry entry) {
     heap_[slot] = entry;
-    slot_of_[entry.id] = static_cast<uint32_t>(slot);
+    place_of_[entry.id] = static_cast<uint32_t>(slot) + 1;
   }
+  void tell() { next_.set(pending_ == 0 ? Instant::never() : heap_[0].at); }
 
   void settle(size_t slot) {
     rise(slot);
@@ -151,8 +153,8 @@ class Deadlines {
 
   void sink(size_t slot) {
     const Entry entry = heap_[slot];
-    for (size_t child = 2 * slot + 1; child < heap_.size(); child = 2 * slot + 1) {
-      if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
+    for (size_t child = 2 * slot + 1; child < pending_; child = 2 * slot + 1) {
+      if (child + 1 < pending_ && heap_[child + 1] < heap_[child]) ++child;
       if (entry < heap_[child]) break;
       put(slot, heap_[child]);
       slot = child;
@@ -163,8 +165,9 @@ class Deadlines {
   Instant own_next_;
   bool own_moved_ = false;
   DeadlinePlace next_;
-  std::vector<Entry> heap_;
-  std::vector<uint32_t> slot_of_;
+  size_t pending_ = 0;
+  Reserved<Entry> heap_;         // the first pending_
+  Reserved<uint32_t> place_of_;  // by id: its slot + 1
 };
 
 }  // namespace eddy

@@ -97,10 +97,10 @@ bool BufferPool::has_room_after_xoff(const PgLimits& limits) const {
   return std::min(limits.headroom, free_headroom()) + std::max<int64_t>(free_shared(), 0) >= wanted;
 }
 
-bool BufferPool::relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now,
+bool BufferPool::relimit(PgBuffer& pg, int64_t reserved_before, const PgLimits& now,
                          int64_t extra_backlog) {
   const int64_t outside = PgBuffer::get(pg.used) - PgBuffer::get(pg.headroom_used);
-  add(mine_->shared, beyond(outside, now.reserved) - beyond(outside, before.reserved));
+  add(mine_->shared, beyond(outside, now.reserved) - beyond(outside, reserved_before));
   return falls_to_xon(pg, now, extra_backlog);
 }
 

@@ -251,7 +251,7 @@ class BufferPool {
     headroom_pool_ = headroom_pool.count();
     scarce_ = headroom_pool == kNoLimit ? 0 : headroom_pool_;
   }
-  [[nodiscard]] bool relimit(PgBuffer& pg, const PgLimits& before, const PgLimits& now,
+  [[nodiscard]] bool relimit(PgBuffer& pg, int64_t reserved_before, const PgLimits& now,
                              int64_t extra_backlog = 0);
 
  private:

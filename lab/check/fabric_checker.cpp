@@ -24,7 +24,7 @@ constexpr uint16_t kMostQuanta = 65'535;
 
 // Pause frames that the switch has read for the queue.
 uint64_t pause_frames(Switch& object, PortId port, QueueId queue) {
-  const PortCounters& counters = object.counters(ShardId(0))[port];
+  const PortCounters counters = object.counters(ShardId(0))[port];
   const auto& priorities = object.config().ports[port.index()].maps.pfc_to_queue;
   uint64_t frames = 0;
   for (size_t i = 0; i < kPriorities; ++i)
@@ -176,7 +176,7 @@ void Checker::check_lossless(uint32_t node) {
   if (!rules_.lossless) return;
   Switch& object = world_.switch_at(node);
   for (size_t port = 0; port < object.port_count(); ++port) {
-    const PortCounters& counters = object.counters(ShardId(0))[PortId(port)];
+    const PortCounters counters = object.counters(ShardId(0))[PortId(port)];
     const uint64_t lost = count_losses(node, PortId(port));
     const Losses& losses = losses_[world_.line_of(node, PortId(port))];
     const uint64_t discarded = counters.drops.read(DropReason::watchdog);  // it is there to
@@ -188,7 +188,7 @@ void Checker::check_lossless(uint32_t node) {
 
 // All that the port has lost. What found no headroom under a late pause is excused.
 uint64_t Checker::count_losses(uint32_t node, PortId port) {
-  const PortCounters& counters = world_.switch_at(node).counters(ShardId(0))[port];
+  const PortCounters counters = world_.switch_at(node).counters(ShardId(0))[port];
   const auto& priorities = topology_.switches[node].ports[port.index()].maps.pg_to_pfc;
   Losses& seen = losses_[world_.line_of(node, port)];
   uint64_t all = 0;
@@ -257,7 +257,7 @@ void Checker::check_paused(uint32_t node) {
 }
 
 void Checker::note_progress(Switch& object, const QueueStatus& status, PausedQueue& paused) const {
-  const PortCounters& counters = object.counters(ShardId(0))[paused.port];
+  const PortCounters counters = object.counters(ShardId(0))[paused.port];
   const uint64_t sent = counters.queue[paused.queue.index()].read(QueueCounter::queue_tx_packets);
   if (status.used == 0 || status.storm || sent != paused.sent) paused.since = world_.now();
   paused.sent = sent;

@@ -270,7 +270,7 @@ void Execution::collect_counters() {
   for (size_t i = 0; i < world_->switch_count(); ++i) {
     const Counters& counters = world_->counters_of(i);
     for (size_t port = 0; port < counters.port_count(); ++port) {
-      const PortCounters& of = counters[PortId(port)];
+      const PortCounters of = counters[PortId(port)];
       add_named(sums, port_counter_infos(), of.port);
       for (size_t k = 0; k < kPriorities; ++k) {
         add_named(sums, queue_counter_infos(), of.queue[k]);
@@ -294,10 +294,10 @@ void Execution::collect_waits(const FabricFacts& facts) {
 void Execution::collect_links() {
   for (size_t i = 0; i < topology_.links.size(); ++i)
     for (const Topology::End& end : {topology_.links[i].a, topology_.links[i].b}) {
-      const PortCounters& sent = world_->counters_of(end.switch_index)[end.port];
+      const PortCounters sent = world_->counters_of(end.switch_index)[end.port];
       uint64_t paused_ps = 0;
-      for (const auto& priority : sent.pfc)
-        paused_ps += priority.read(PfcCounter::pfc_rx_paused_ps);
+      for (size_t priority = 0; priority < kPriorities; ++priority)
+        paused_ps += sent.pfc[priority].read(PfcCounter::pfc_rx_paused_ps);
       result_.links.push_back(
           {.link = i,
            .switch_index = end.switch_index,

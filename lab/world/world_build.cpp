@@ -63,14 +63,18 @@ size_t World::frames_on_lines(const Topology& topology, const Meant& is_meant) {
 }
 
 size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
-  // memory.switch.Nports of pipeline_bench: 141 KiB and 7 KiB a port; and a flowlet table of 64 Ki.
-  constexpr size_t kSwitch = (141 + 512) << 10;
-  constexpr size_t kPort = 7 << 10;
-  constexpr size_t kHost = 100'000;
+  // memory.switch.Nports of pipeline_bench is 118 KiB, with 31 path sets, and 3.3 KiB a port; what
+  // a port that is paused and counts all that is rare writes to beside; and a flowlet table of 64
+  // Ki.
+  constexpr size_t kSwitch = (96 + 512) << 10;
+  constexpr size_t kPathSet = 700;  // its members and ecmp's buckets
+  constexpr size_t kPort = 6 << 10;
+  constexpr size_t kHost = 16 << 10;    // with the replies that wait in its NIC
   constexpr size_t kQueuePair = 1'024;  // both ends, its record and its flow
   size_t octets = queue_pairs * kQueuePair + topology.hosts.size() * kHost;
   for (const config::SwitchConfig& each : topology.switches)
-    octets += kSwitch + each.ports.size() * kPort + order_table(each.resequence);
+    octets += kSwitch + each.ports.size() * kPort + each.leaves.size() * kPathSet +
+              order_table(each.resequence);
   // Packets in the fabric: of what can fly, and of full frames in the buffers, one in sixteen.
   constexpr size_t kShare = 16;
   constexpr size_t kFrame = 1'024;

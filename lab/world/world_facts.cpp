@@ -11,10 +11,10 @@ namespace eddy::lab {
 namespace {
 
 // Calls each(counter) for every counter of a port, in one order for all.
-template <class Port, class Each>
-void for_each_counter(Port& port, Each each) {
-  const auto all = [&]<class Array>(Array& array, size_t count) {
-    for (size_t i = 0; i < count; ++i) each(array, i);
+template <class C, class Each>
+void for_each_counter(const CountersOfPort<C>& port, Each each) {
+  const auto all = [&](const auto& row, size_t count) {
+    for (size_t i = 0; i < count; ++i) each(row, i);
   };
   all(port.port, kPortCounters);
   for (size_t i = 0; i < kPriorities; ++i) {
@@ -225,9 +225,8 @@ void World::tell_facts(Message& message) const {
     write.compact(i + 1);
     SparseWriter sparse(write);
     for (size_t port = 0; port < counters.port_count(); ++port)
-      for_each_counter(counters[PortId(port)], [&sparse](const auto& array, size_t which) {
-        sparse.add(array.read(which));
-      });
+      for_each_counter(counters[PortId(port)],
+                       [&sparse](const auto& row, size_t which) { sparse.add(row.read(which)); });
     sparse.end();
   }
   write.compact(0);
@@ -260,11 +259,11 @@ void World::hear_facts(const Message& message) {
     auto counters = std::make_unique<Counters>(ports);
     SparseReader sparse(read);
     for (size_t port = 0; port < ports; ++port)
-      for_each_counter(
-          (*counters)[PortId(port)],
-          [&sparse]<class Enum, size_t kCount>(CounterArray<Enum, kCount>& array, size_t which) {
-            array[static_cast<Enum>(which)].add(sparse.next());
-          });
+      for_each_counter((*counters)[PortId(port)],
+                       [&sparse]<class Enum, size_t kCount, size_t kBusy>(
+                           const CounterRow<Counter, Enum, kCount, kBusy>& row, size_t which) {
+                         row[static_cast<Enum>(which)].add(sparse.next());
+                       });
     sparse.end();
     told_->switches[i - 1] = std::move(counters);
   }

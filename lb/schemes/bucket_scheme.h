@@ -36,6 +36,8 @@ class BucketScheme {
     return table_.pick(set, packet.balance_hash, view.live(set) & ~tried);
   }
   void commit(const PathView&, const Packet&, uint16_t, MemberIndex, const Token&) const {}
+  // Null: it has another than what packets go by that no scheme is asked for.
+  const BucketTable* ecmp_table() const { return is_ecmp_ ? &table_ : nullptr; }
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) const {
     if (is_ecmp_)

@@ -104,9 +104,7 @@ class SelectorOf final : public Selector {
   SelectorOf(const SelectorInit& init, const Parameters& parameters)
       : apart_(init.control_by_scheme ? kPacketShimControl : kPacketRoceControl),
         scheme_(init, parameters),
-        control_(init.sets, {.buckets = kEcmpBuckets,
-                             .share = BucketShare::equal,
-                             .seed = seed_of(init.seed, init.switch_id)}),
+        control_(control_of(init, detail::speaker_in(scheme_))),
         agent_(detail::speaker_in(scheme_)) {}
 
   void select(const PathView& view, std::span<Packet* const> burst,
@@ -179,6 +177,15 @@ class SelectorOf final : public Selector {
   }
 
  private:
+  static BucketTable control_of(const SelectorInit& init, const Speaker& scheme) {
+    if constexpr (requires { scheme.ecmp_table(); })
+      if (const BucketTable* same = scheme.ecmp_table()) return *same;
+    return {init.sets,
+            {.buckets = kEcmpBuckets,
+             .share = BucketShare::equal,
+             .seed = seed_of(init.seed, init.switch_id)}};
+  }
+
   template <class S>
   void select_by(S& scheme, const PathView& view, std::span<Packet* const> burst,
                  std::span<const uint16_t> set_of) {

@@ -4,8 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
-
-#include "net/assert.h"
+#include <new>
 
 namespace eddy {
 namespace {
@@ -19,16 +18,14 @@ size_t whole(size_t octets, size_t unit) {
 
 void* from_heap(size_t octets) {
   const size_t size = whole(octets, kLine);
-  void* memory = std::aligned_alloc(kLine, size);
-  ASSERT(memory != nullptr);
-  return std::memset(memory, 0, size);
+  return std::memset(::operator new(size, std::align_val_t(kLine)), 0, size);
 }
 
 // Without huge pages, which the first write would fill with what is beside it.
 void* map(size_t octets) {
   void* memory = mmap(nullptr, octets, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  ASSERT(memory != MAP_FAILED);
+  if (memory == MAP_FAILED) std::abort();  // nor could anybody go on for whom `new` has none
   (void)madvise(memory, octets, MADV_NOHUGEPAGE);
   return memory;
 }
@@ -39,7 +36,7 @@ void ReservedMemory::Release::operator()(void* memory) const {
   if (mapped != 0)
     munmap(memory, mapped);
   else
-    std::free(memory);
+    ::operator delete(memory, std::align_val_t(kLine));
 }
 
 ReservedMemory::ReservedMemory(size_t octets) {

@@ -53,7 +53,7 @@ void DpdkIo::adopt_news() {
 }
 
 void DpdkIo::count_losses(PortState& state) {
-  PortCounters& counters = shard_.counters()[state.port.id];
+  const PortTally counters = shard_.counters()[state.port.id];
   const uint64_t missed = state.port.cell->missed.load(std::memory_order_relaxed);
   const uint64_t no_buffer = state.port.cell->no_buffer.load(std::memory_order_relaxed);
   const uint64_t lost = (missed - state.missed) + (no_buffer - state.no_buffer);

@@ -44,6 +44,17 @@ inline constexpr size_t kWorkerCounters = EDDY_WORKER_COUNTERS(EDDY_COUNT_ENTRY)
 #undef EDDY_COUNT_ENTRY
 std::span<const CounterInfo> worker_counter_infos();
 
+// Writer: the worker.
+class WorkerCounters {
+ public:
+  Counter& operator[](WorkerCounter which) { return values_[static_cast<size_t>(which)]; }
+  uint64_t read(size_t which) const { return values_[which].read(); }
+  uint64_t read(WorkerCounter which) const { return read(static_cast<size_t>(which)); }
+
+ private:
+  std::array<Counter, kWorkerCounters> values_;
+};
+
 // The poll gap of the last full second; each value is right by itself.
 struct PollGapReport {
   std::atomic<int64_t> median_ns{0};
@@ -67,7 +78,7 @@ class Worker {
   void rebase(const Rebase& rebase);
   bool running() const { return polls_.running(); }
 
-  const CounterArray<WorkerCounter, kWorkerCounters>& counters() const { return counters_; }
+  const WorkerCounters& counters() const { return counters_; }
   const PollGapReport& poll_gap() const { return gap_report_; }
   // Waits until no driver call that began before this call is still under way. Another thread's.
   void wait_for_turn() const { polls_.wait(); }
@@ -94,7 +105,7 @@ class Worker {
   Instant review_at_;
   Instant last_turn_;
   uint64_t turn_began_ = 0;  // cycles
-  CounterArray<WorkerCounter, kWorkerCounters> counters_;
+  WorkerCounters counters_;
   PollGapReport gap_report_;
   alignas(64) std::atomic<Order> order_{Order::go};
   std::atomic<bool> held_{false};

@@ -343,8 +343,8 @@ class OneWay {
     return true;
   }
   const char* different_counter(ShardId shard, PortId port, OneWay& other) {
-    const PortCounters& ours = object_->shard(shard).counters()[port];
-    const PortCounters& theirs = other.object_->shard(shard).counters()[port];
+    const PortTally ours = object_->shard(shard).counters()[port];
+    const PortTally theirs = other.object_->shard(shard).counters()[port];
     if (!same(ours.port, theirs.port, kPortCounters)) return "counters";
     if (!same(ours.drops, theirs.drops, kDropReasons)) return "drops";
     for (size_t i = 0; i < kPriorities; ++i)

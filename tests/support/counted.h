@@ -35,7 +35,7 @@ inline Counted counted(const Switch& object) {
   for (size_t shard = 0; shard < object.shard_count(); ++shard) {
     const Counters& counters = object.counters(ShardId(shard));
     for (size_t port = 0; port < counters.port_count(); ++port) {
-      const PortCounters& of = counters[PortId(port)];
+      const PortCounters of = counters[PortId(port)];
       const std::string at = std::to_string(port);
       detail::add_counted(all, at + ".", port_counter_infos(), of.port);
       detail::add_counted(all, at + ".drops.", drop_reason_infos(), of.drops);

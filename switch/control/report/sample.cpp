@@ -47,7 +47,7 @@ PortNumbers PortNumbers::operator-(const PortNumbers& other) const {
 }
 
 PortNumbers read_numbers(const Counters& counters, PortId port) {
-  const PortCounters& source = counters[port];
+  const PortCounters source = counters[port];
   PortNumbers out;
   read_into(out.port, source.port);
   read_into(out.drops, source.drops);

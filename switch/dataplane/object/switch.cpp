@@ -235,7 +235,7 @@ Balance Switch::balance() const {
   for (const auto& shard : state_->shards) {
     const Counters& counters = std::as_const(*shard).counters();
     for (size_t port = 0; port < counters.port_count(); ++port) {
-      const PortCounters& at = counters[PortId(port)];
+      const PortCounters at = counters[PortId(port)];
       balance.rx += at.port.read(PortCounter::rx_packets);
       balance.originated += at.port.read(PortCounter::originated_packets);
       balance.tx += at.port.read(PortCounter::tx_packets);

@@ -64,7 +64,7 @@ void PauseControl::apply(const pfc::PauseChange& change) {
 
 void PauseControl::count(const pfc::PauseChange& change) {
   const PortId port = change.port;
-  PortCounters& counters = context_.counters[port];
+  const PortTally counters = context_.counters[port];
   for (size_t p = 0; p < kPriorities; ++p) {
     const auto concerns = [p](uint8_t mask) { return (mask >> p & 1) != 0; };
     if (concerns(change.xoff)) counters.pfc[p][PfcCounter::pfc_rx_xoff].add(1);
@@ -105,7 +105,7 @@ size_t PauseControl::queue_of(PortId port, size_t pg) const {
 }
 
 PauseControl::Traffic PauseControl::traffic_of(PortId port, size_t queue) const {
-  const PortCounters& counters = context_.counters[port];
+  const PortTally counters = context_.counters[port];
   Traffic traffic{.tx = counters.queue[queue].read(QueueCounter::queue_tx_packets),
                   .tx_dropped = counters.queue[queue].read(QueueCounter::queue_dropped_packets)};
   for (size_t pg = 0; pg < kPriorities; ++pg) {
@@ -118,7 +118,7 @@ PauseControl::Traffic PauseControl::traffic_of(PortId port, size_t queue) const 
 
 void PauseControl::begin_storm(PortId port, size_t queue) {
   counted(port, queue) = traffic_of(port, queue);
-  const auto& counters = context_.counters[port].queue[queue];
+  const auto counters = context_.counters[port].queue[queue];
   LastStorm& last = context_.common.last_storm(port, QueueId(queue));
   const auto note = [&](std::atomic<uint64_t>& to, QueueCounter which) {
     to.store(counters.read(which), std::memory_order_relaxed);
@@ -134,7 +134,7 @@ void PauseControl::begin_storm(PortId port, size_t queue) {
 void PauseControl::count_storm(PortId port, size_t queue) {
   const Traffic now = traffic_of(port, queue);
   const Traffic before = std::exchange(counted(port, queue), now);
-  auto& counters = context_.counters[port].queue[queue];
+  const auto counters = context_.counters[port].queue[queue];
   counters[QueueCounter::pfcwd_tx_packets].add(now.tx - before.tx);
   counters[QueueCounter::pfcwd_tx_dropped_packets].add(now.tx_dropped - before.tx_dropped);
   counters[QueueCounter::pfcwd_rx_packets].add(now.rx - before.rx);
@@ -145,14 +145,14 @@ void PauseControl::count_discarded(const Packet& packet) {
   const PortId port = packet.ingress_port;
   const size_t pg = packet.pg.index();
   const size_t priority = context_.settings(port).classes->pg_to_pfc[pg].index();
-  PortCounters& counters = context_.counters[port];
+  const PortTally counters = context_.counters[port];
   counters.pfc[priority][PfcCounter::pfcwd_dropped_packets].add(1);
   counters.queue[queue_of(port, pg)][QueueCounter::pfcwd_rx_dropped_packets].add(1);
 }
 
 void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
   const size_t queue = verdict.queue.index();
-  auto& of_queue = context_.counters[verdict.port].queue[queue];
+  const auto of_queue = context_.counters[verdict.port].queue[queue];
   of_queue[verdict.storm ? QueueCounter::pfcwd_deadlock_detected
                          : QueueCounter::pfcwd_deadlock_restored]
       .add(1);
@@ -161,7 +161,7 @@ void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
   else
     count_storm(verdict.port, queue);
   const Priority priority = context_.plans(verdict.port).pause_rx.queue_to_pfc[queue];
-  auto& counters = context_.counters[verdict.port].pfc[priority.index()];
+  const auto counters = context_.counters[verdict.port].pfc[priority.index()];
   counters[verdict.storm ? PfcCounter::pfcwd_storms : PfcCounter::pfcwd_restored].add(1);
   context_.event(verdict.storm ? EventKind::pfcwd_storm : EventKind::pfcwd_restored, verdict.port,
                  0, priority);

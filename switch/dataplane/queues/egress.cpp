@@ -141,7 +141,7 @@ void Egress::discard(Packet* packet, bool up) {
 }
 
 void Egress::count_discarded(PortId id, size_t queue, uint64_t packets) {
-  PortCounters& counters = context_.counters[id];
+  const PortTally counters = context_.counters[id];
   counters.pfc[priority_of(id, queue)][PfcCounter::pfcwd_dropped_packets].add(packets);
   counters.queue[queue][QueueCounter::pfcwd_tx_dropped_packets].add(packets);
 }
@@ -362,7 +362,7 @@ Egress::Turn Egress::contended_turn(PortId id, Port& port, pfc::Scheduler::State
 template <detail::Visit kVisit>
 inline void Egress::account(PortId id, Port& port, const Burst<kVisit>& burst, const Last& last) {
   lb::PortSignals& signals = context_.signals(id);
-  PortCounters& counters = context_.counters[id];
+  const PortTally counters = context_.counters[id];
   const size_t frames = burst.frames();
   port.line_busy = kVisit == Visit::one || port.free_at > context_.now;
   if (kVisit != Visit::one) release(burst, port.line_busy ? last.charge.bytes : 0);

@@ -18,7 +18,7 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
       losing_(ports * kPriorities),
       looks_(ports * kPriorities, context.due_of(Timers::ingress_buffer)),
       arrivals_(ports),
-      limits_(ports * kPriorities) {}
+      reserved_(ports * kPriorities) {}
 
 void IngressBuffer::start_admitted_run(PortId port, PriorityGroupId pg) {
   if (admitted_.packets != 0) end_admitted_run();
@@ -28,7 +28,7 @@ void IngressBuffer::start_admitted_run(PortId port, PriorityGroupId pg) {
 }
 
 void IngressBuffer::end_admitted_run() {
-  auto& counters = context_.counters[admitted_.port].pg[admitted_.pg.index()];
+  const auto counters = context_.counters[admitted_.port].pg[admitted_.pg.index()];
   counters[PgCounter::pg_rx_packets].add(admitted_.packets);
   counters[PgCounter::pg_rx_bytes].add(admitted_.bytes);
   pool_.mark_shared();  // what goes out in this poll is still held
@@ -68,7 +68,7 @@ bool IngressBuffer::admit_groups(std::span<Packet* const> packets, int64_t backl
 
 void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
   const PortId port = packet->ingress_port;
-  auto& counters = context_.counters[port].pg[packet->pg.index()];
+  const auto counters = context_.counters[port].pg[packet->pg.index()];
   counters[PgCounter::pg_dropped_packets].add(1);
   const bool lossless = verdict == pfc::AdmitVerdict::headroom_full;
   if (lossless) look_later(port, packet->pg, context_.pg(port, packet->pg));
@@ -218,12 +218,12 @@ void IngressBuffer::adopt(const Snapshot& now) {
     if (!context_.owns(port)) continue;
     const pfc::PgLimits& limits = now.ports[port.index()].classes->pgs[pg.index()];
     pfc::PgBuffer& buffer = context_.pg(port, pg);
-    if (pool_.relimit(buffer, limits_[i], limits, unread(port)))
+    if (pool_.relimit(buffer, reserved_[i], limits, unread(port)))
       pause_sender_.mark(port, pg, false);
     else
       look_later(port, pg, buffer);
     buffer.limits = &limits;
-    limits_[i] = limits;
+    reserved_[i] = limits.reserved;
   }
 }
 

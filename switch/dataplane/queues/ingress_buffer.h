@@ -222,7 +222,7 @@ class IngressBuffer {
   Deadlines looks_;                 // by (port, PG): paused, and holding nothing
   std::vector<Arrivals> arrivals_;  // by port
   int64_t stages_size_ = 0;
-  std::vector<pfc::PgLimits> limits_;  // in force, by (port, PG): the last snapshot may be gone
+  std::vector<int64_t> reserved_;  // in force, by (port, PG): the last snapshot may be gone
 };
 
 }  // namespace eddy

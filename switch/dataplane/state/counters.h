@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/parse.h"
 
 namespace eddy {
@@ -228,36 +229,119 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
-template <class Enum, size_t kCount>
-class CounterArray {
+// The counters of a list for one port, or for one of its priorities: the first kBusy, which packets
+// count on their usual way, lie together with the port's others of that kind, the rest apart.
+// C is Counter, or const Counter for who only reads.
+template <class C, class Enum, size_t kCount, size_t kBusy>
+class CounterRow {
  public:
-  Counter& operator[](Enum which) { return values_[static_cast<size_t>(which)]; }
-  uint64_t read(size_t which) const { return values_[which].read(); }
+  // `rare`: where the rest of all rows of this kind begins; `row`: which of these this is.
+  CounterRow(C* busy, Counter* const& rare, size_t row) : busy_(busy), rare_(&rare), row_(row) {}
+
+  C& operator[](Enum which) const { return at(static_cast<size_t>(which)); }
+  uint64_t read(size_t which) const { return at(which).read(); }
   uint64_t read(Enum which) const { return read(static_cast<size_t>(which)); }
 
  private:
-  std::array<Counter, kCount> values_;
+  C& at(size_t which) const {
+    if (which < kBusy) return busy_[which];
+    return (*rare_)[row_ * (kCount - kBusy) + which - kBusy];
+  }
+
+  C* busy_;
+  Counter* const* rare_;
+  size_t row_;
 };
 
-struct alignas(64) PortCounters {
-  CounterArray<PortCounter, kPortCounters> port;
-  std::array<CounterArray<QueueCounter, kQueueCounters>, kPriorities> queue;
-  std::array<CounterArray<PgCounter, kPgCounters>, kPriorities> pg;
-  std::array<CounterArray<PfcCounter, kPfcCounters>, kPriorities> pfc;
-  CounterArray<DropReason, kDropReasons> drops;
-};
-
-// What one shard has counted. Both worlds may count too (rx_missed_packets), from the shard's
-// thread.
-class Counters {
+// Those of a port by priority.
+template <class C, class Enum, size_t kCount, size_t kBusy>
+class CounterRows {
  public:
-  explicit Counters(size_t ports) : ports_(ports) {}
-  PortCounters& operator[](PortId port) { return ports_[port.index()]; }
-  const PortCounters& operator[](PortId port) const { return ports_[port.index()]; }
-  size_t port_count() const { return ports_.size(); }
+  CounterRows(C* busy, Counter* const& rare, size_t port)
+      : busy_(busy), rare_(&rare), port_(port) {}
+
+  CounterRow<C, Enum, kCount, kBusy> operator[](size_t priority) const {
+    return {busy_ + priority * kBusy, *rare_, port_ * kPriorities + priority};
+  }
 
  private:
-  std::vector<PortCounters> ports_;
+  C* busy_;
+  Counter* const* rare_;
+  size_t port_;
+};
+
+// How many of each list come first in it and are counted for every packet, or nearly.
+inline constexpr size_t kBusyPortCounters = 8;
+inline constexpr size_t kBusyQueueCounters = 2;
+inline constexpr size_t kBusyPgCounters = 2;
+static_assert(static_cast<size_t>(PortCounter::tx_bytes) < kBusyPortCounters &&
+              static_cast<size_t>(PortCounter::consumed_packets) < kBusyPortCounters &&
+              static_cast<size_t>(QueueCounter::queue_tx_bytes) < kBusyQueueCounters &&
+              static_cast<size_t>(PgCounter::pg_rx_bytes) < kBusyPgCounters);
+
+// What a port has counted. A few pointers, to be copied; good as long as the Counters are.
+template <class C>
+struct CountersOfPort {
+  CounterRow<C, PortCounter, kPortCounters, kBusyPortCounters> port;
+  CounterRows<C, QueueCounter, kQueueCounters, kBusyQueueCounters> queue;
+  CounterRows<C, PgCounter, kPgCounters, kBusyPgCounters> pg;
+  CounterRows<C, PfcCounter, kPfcCounters, 0> pfc;
+  CounterRow<C, DropReason, kDropReasons, 0> drops;
+};
+using PortCounters = CountersOfPort<const Counter>;  // to read
+using PortTally = CountersOfPort<Counter>;           // to count
+
+// What one shard has counted. Both worlds may count too (rx_missed_packets), from the shard's
+// thread. What nearly every packet counts takes 320 octets a port, side by side; the rest, seven
+// times as much and mostly zero for good, is reserved by kind (docs/adr/0033).
+class Counters {
+ public:
+  explicit Counters(size_t ports)
+      : busy_(ports),
+        rare_(ports * kRare),
+        rare_ports_(rare_.data()),
+        rare_queues_(rare_ports_ + ports * (kPortCounters - kBusyPortCounters)),
+        rare_pgs_(rare_queues_ + ports * kPriorities * (kQueueCounters - kBusyQueueCounters)),
+        pfc_(rare_pgs_ + ports * kPriorities * (kPgCounters - kBusyPgCounters)),
+        drops_(pfc_ + ports * kPriorities * kPfcCounters) {}
+  Counters(const Counters&) = delete;
+  Counters& operator=(const Counters&) = delete;
+
+  PortTally operator[](PortId port) {
+    return of<Counter>(busy_[port.index()], *this, port.index());
+  }
+  PortCounters operator[](PortId port) const {
+    return of<const Counter>(busy_[port.index()], *this, port.index());
+  }
+  size_t port_count() const { return busy_.size(); }
+
+ private:
+  struct alignas(64) Busy {
+    std::array<Counter, kBusyPortCounters> port;
+    std::array<Counter, kPriorities * kBusyQueueCounters> queue;
+    std::array<Counter, kPriorities * kBusyPgCounters> pg;
+  };
+  static constexpr size_t kRare = kPortCounters - kBusyPortCounters + kDropReasons +
+                                  kPriorities * (kQueueCounters - kBusyQueueCounters + kPgCounters -
+                                                 kBusyPgCounters + kPfcCounters);
+
+  template <class C, class Ports>
+  static CountersOfPort<C> of(Ports& busy, const Counters& all, size_t port) {
+    return {.port = {busy.port.data(), all.rare_ports_, port},
+            .queue = {busy.queue.data(), all.rare_queues_, port},
+            .pg = {busy.pg.data(), all.rare_pgs_, port},
+            .pfc = {nullptr, all.pfc_, port},
+            .drops = {nullptr, all.drops_, port}};
+  }
+
+  std::vector<Busy> busy_;
+  Reserved<Counter> rare_;
+  // Of rare_: what follows is by port, or by port and priority.
+  Counter* rare_ports_;
+  Counter* rare_queues_;
+  Counter* rare_pgs_;
+  Counter* pfc_;
+  Counter* drops_;
 };
 
 }  // namespace eddy

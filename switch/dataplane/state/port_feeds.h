@@ -9,9 +9,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/units.h"
 
 namespace eddy {
@@ -41,7 +41,7 @@ class PortFeeds {
   }
 
   size_t ports_;
-  std::vector<std::atomic<uint32_t>> stamps_;
+  Reserved<std::atomic<uint32_t>> stamps_;  // written while RLB is on
 };
 
 }  // namespace eddy

@@ -150,6 +150,9 @@ PortPlans port_plans(const SwitchConfig& config, size_t index, const pfc::PortBu
 void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
   const SwitchConfig& config = snapshot.config;
   const Reserves reserves = reserves_of_feeders(config);
+  snapshot.ports.reserve(config.ports.size());
+  snapshot.plans.reserve(config.ports.size());
+  snapshot.heads.reserve(config.ports.size());
   for (size_t i = 0; i < config.ports.size(); ++i) {
     const PortClasses* classes = shared(snapshot, port_classes(config, i, buffer, reserves));
     snapshot.ports.push_back(port_settings(config, i, classes, buffer.ports[i].lossless_pgs));
@@ -195,6 +198,7 @@ std::vector<Route> routes_of(const SwitchConfig& config, std::span<const OwnAddr
 
 std::vector<lb::PathSet> path_sets_of(const SwitchConfig& config) {
   std::vector<lb::PathSet> sets;
+  sets.reserve(config.leaves.size());
   for (const config::LeafConfig& leaf : config.leaves) {
     lb::PathSet set;
     set.leaf = leaf.id;
@@ -539,6 +543,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
     snapshot->routes = *table;
   }
   snapshot->path_sets = path_sets_of(config);
+  snapshot->next_hops.reserve(snapshot->routes->target_count());
   for (size_t i = 0; i < snapshot->routes->target_count(); ++i)
     snapshot->next_hops.push_back(
         next_hop_of(snapshot->routes->target(static_cast<uint16_t>(i)), *snapshot));

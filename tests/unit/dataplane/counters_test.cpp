@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "net/icmp.h"
 #include "tests/support/counted.h"
 #include "tests/support/one_switch.h"
@@ -12,6 +14,42 @@ namespace eddy::test {
 namespace {
 
 constexpr uint64_t kPfcFrame = 60;
+
+// visit(row, how many) for all that a port counts.
+template <class Port, class Visit>
+void visit_rows(const Port& port, Visit&& visit) {
+  visit(port.port, kPortCounters);
+  visit(port.drops, kDropReasons);
+  for (size_t i = 0; i < kPriorities; ++i) {
+    visit(port.queue[i], kQueueCounters);
+    visit(port.pg[i], kPgCounters);
+    visit(port.pfc[i], kPfcCounters);
+  }
+}
+
+template <class Row>
+struct EnumOf;
+template <class C, class Enum, size_t kCount, size_t kBusy>
+struct EnumOf<CounterRow<C, Enum, kCount, kBusy>> {
+  using Type = Enum;
+};
+
+TEST(Counters, EachHasAPlaceOfItsOwn) {
+  Counters counters(3);
+  uint64_t next = 0;
+  for (size_t port = 0; port < 3; ++port)
+    visit_rows(counters[PortId(port)], [&]<class Row>(const Row& row, size_t count) {
+      for (size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(row.read(i), 0u);
+        row[static_cast<typename EnumOf<Row>::Type>(i)].add(++next);
+      }
+    });
+  uint64_t expected = 0;
+  for (size_t port = 0; port < 3; ++port)
+    visit_rows(std::as_const(counters)[PortId(port)], [&](const auto& row, size_t count) {
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(row.read(i), ++expected) << port << ' ' << i;
+    });
+}
 
 TEST(Counters, APacketCountsAtItsPortsGroupAndQueue) {
   OneSwitch rig(hosts_switch(3));

@@ -96,7 +96,7 @@ TEST_F(DpdkIoTest, SegmentsAreJoinedOrCountedAndDropped) {
   left_.put(1'500, 3);
   poll(1);
   EXPECT_EQ(shard_.lengths, std::vector<uint32_t>{1'200});
-  const PortCounters& counters = shard_.counters()[PortId(0)];
+  const PortTally counters = shard_.counters()[PortId(0)];
   EXPECT_EQ(counters.port.read(PortCounter::rx_oversize_packets), 1u);
   expect_nothing_leaked();
 }
@@ -168,7 +168,7 @@ TEST_F(DpdkIoTest, LossesOfTheDeviceAreCountedOnceAndRaiseAnEventWhereLossless) 
   poll(2);
   bell_.ring();
   poll(3);
-  const PortCounters& left = shard_.counters()[PortId(0)];
+  const PortTally left = shard_.counters()[PortId(0)];
   EXPECT_EQ(left.port.read(PortCounter::rx_missed_packets), 5u);
   EXPECT_EQ(left.port.read(PortCounter::rx_nombuf_packets), 2u);
   EXPECT_EQ(shard_.counters()[PortId(1)].port.read(PortCounter::rx_missed_packets), 1u);

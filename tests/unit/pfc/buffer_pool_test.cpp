@@ -473,7 +473,7 @@ TEST(BufferPool, NewLimitsKeepTheAccountsAndMayResume) {
   config::BufferProfile wider = static_profile(9'000_B, 0_B);
   wider.reserved = 1'000_B;
   const PgLimits now = PgLimits::of(wider, 3'000_B);
-  EXPECT_TRUE(s.pool.relimit(s.pg, before, now));
+  EXPECT_TRUE(s.pool.relimit(s.pg, before.reserved, now));
   EXPECT_EQ(s.shared(), 2'000);
   EXPECT_FALSE(s.pool.release(s.pg, now, 3'000));
   EXPECT_EQ(s.shared(), 0);

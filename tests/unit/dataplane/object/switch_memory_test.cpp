@@ -88,12 +88,12 @@ size_t octets_of(const config::SwitchConfig& config) {
 }
 
 TEST(SwitchMemory, OfThirtySixPortsIsWithinItsBound) {
-  EXPECT_LE(octets_of(leaf(36)), size_t{400} << 10);
+  EXPECT_LE(octets_of(leaf(36)), size_t{190} << 10);
 }
 
 TEST(SwitchMemory, GrowsByItsPorts) {
   const size_t few = octets_of(leaf(16)), many = octets_of(leaf(64));
-  EXPECT_LE((many - few) / 48, 8'700u) << "a port, with its members of 31 path sets";
+  EXPECT_LE((many - few) / 48, 3'600u) << "a port, with its members of 31 path sets";
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::string seen_of(Switch& object, const std::vector<std::unique_ptr<ManualIo>>
   };
   for (size_t port = 0; port < object.port_count(); ++port) {
     for (size_t shard = 0; shard < object.shard_count(); ++shard) {
-      const PortCounters& counters = object.counters(ShardId(shard))[PortId(port)];
+      const PortCounters counters = object.counters(ShardId(shard))[PortId(port)];
       for (size_t i = 0; i < kPortCounters; ++i) note("port", port, i, counters.port.read(i));
       for (size_t i = 0; i < kDropReasons; ++i) note("drop", port, i, counters.drops.read(i));
       for (size_t q = 0; q < kPriorities; ++q) {

@@ -83,7 +83,7 @@ struct CheckedFabric {
   uint64_t pfc_sum(PfcCounter which) const {
     return sum([which](const PortCounters& port) {
       uint64_t all = 0;
-      for (const auto& each : port.pfc) all += each.read(which);
+      for (size_t i = 0; i < kPriorities; ++i) all += port.pfc[i].read(which);
       return all;
     });
   }

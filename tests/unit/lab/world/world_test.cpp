@@ -1,9 +1,14 @@
 #include "lab/world/world.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <utility>
 
 #include "lab/conformance/allocations.h"
 #include "lab/fabric/build_topology.h"
+#include "net/memory/reserved.h"
 
 namespace eddy::lab {
 namespace {
@@ -66,6 +71,40 @@ TEST(World, OneFlowOverOneSwitchTakesWhatTheLinesTake) {
   EXPECT_EQ(fabric.world->receive_outcome(0).delivered_bytes, 10u * kPayload);
   EXPECT_EQ(fabric.world->receive_outcome(0).out_of_order_packets, 0u);
   EXPECT_EQ(fabric.world->counts().packet_hops, 10u * 4);
+}
+
+// Resident octets of this process.
+size_t resident() {
+  size_t size = 0;
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> size >> pages;
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Most of what it needs is for traffic that this one has little of. It says for two worlds what
+// they need, so that no part hides behind a constant: many ports and path sets, and many hosts.
+TEST(World, TakesNoMoreMemoryThanItSaysItNeeds) {
+  constexpr size_t kMore = kReservedOnHeap ? 8 : 1;  // AddressSanitizer has memory of its own
+  for (const auto& [leaves, hosts] : {std::pair{24, 2}, std::pair{2, 200}}) {
+    config::Experiment experiment = one_switch(hosts);
+    experiment.topology.leaves = leaves;
+    experiment.topology.spines = 16;
+    experiment.load_balancer.scheme = "letflow";
+    experiment.switches.buffer.size = 16_MiB;
+    experiment.switches.allow_overcommit = true;
+    auto topology = build_topology(experiment);
+    ASSERT_TRUE(topology) << topology.problems().front();
+    std::vector<Flow> flows;
+    const auto count = static_cast<uint32_t>(topology->hosts.size());
+    for (uint32_t i = 0; i < count; ++i) flows.push_back(flow(i, (i + count / 2) % count, 100_KiB));
+    const size_t needed = World::memory_needed(*topology, flows.size());
+    const size_t before = resident();
+    Fabric fabric(experiment, flows);
+    fabric.world->run_until(Instant() + 10_us);
+    const size_t taken = resident() - before;
+    EXPECT_LT(taken, needed * kMore) << leaves;
+    EXPECT_LT(needed, taken * 8) << leaves;
+  }
 }
 
 TEST(World, NothingIsLeftWhenAllIsDone) {
