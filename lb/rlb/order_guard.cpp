@@ -120,7 +120,7 @@ bool OrderGuard::has_arrived(const PathView& view, const Packet& packet, uint16_
     return trace.known && !trace.was.mixed() && proves(packet.queue) &&
            proofs_.is_proven(view, trace.was, set);
   const Instant arrived = view.paths()->arrived_before(set, trace.member, packet.queue);
-  if (trace.known) return is_proven(*trace.entry, arrived);
+  if (trace.known) return is_proven(view, *trace.entry, arrived);
   return arrived != Instant{} && arrived > trace.last;
 }
 
@@ -137,7 +137,7 @@ bool OrderGuard::is_over(const PathView& view, const FlowPath& path) const {
   if (!always_ && path.ends_before(awake_since_)) return true;
   const bool one_set_a_tag = view.set_count() <= FlowPath::kSetTags;
   if (view.paths() == nullptr || !path.measured() || !one_set_a_tag) return false;
-  return is_proven(path, view.paths()->arrived_before(path.set(), path.member()));
+  return is_proven(view, path, view.paths()->arrived_before(path.set(), path.member()));
 }
 
 void OrderGuard::note(const PathView& view, const Packet& packet, uint16_t set,

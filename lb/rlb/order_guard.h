@@ -211,9 +211,12 @@ class OrderGuard {
   bool is_free(const FlowTrace& trace, MemberIndex base) const {
     return trace.dead || (trace.known && !always_ && base != trace.base && base != trace.member);
   }
-  // Where nothing has arrived for sure there is no instant to compare with.
-  static bool is_proven(const FlowPath& path, Instant arrived_before) {
-    return arrived_before != Instant{} && path.ends_before(arrived_before);
+  // Where nothing has arrived for sure there is no instant to compare with, and one from so long
+  // ago that stamps do not tell whether it was before the flow's last packet or behind it proves
+  // nothing.
+  static bool is_proven(const PathView& view, const FlowPath& path, Instant arrived_before) {
+    return arrived_before != Instant{} && view.now() - arrived_before < FlowPath::kHorizon &&
+           path.ends_before(arrived_before);
   }
   bool is_over(const PathView& view, const FlowPath& path) const;
   bool has_arrived(const PathView& view, const Packet& packet, uint16_t set,

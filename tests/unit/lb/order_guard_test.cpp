@@ -337,6 +337,20 @@ TEST(OrderGuard, WithoutProofAFlowStaysHoweverLongTheSwitchHasRun) {
   }
 }
 
+// After 75 minutes stamps look as if the proof were later than the packet.
+TEST(OrderGuard, AProofFromHoursAgoProvesNothingOfWhatWasSentSince) {
+  for (const Duration age : {1_s, 3'600_s, 4'600_s, 8'000_s, 10'000_s, 14'000_s}) {
+    Rig rig(guarded(GuardMode::strict, Granularity::unit));  // not by slots
+    const MemberIndex home = rig.send(1);
+    rig.arrive(home);
+    ASSERT_EQ(rig.send(1, age), home);
+    rig.warn(home);
+    for (int i = 0; i < 10; ++i) ASSERT_EQ(rig.send(1), home) << age.ps();
+    rig.arrive(home);
+    EXPECT_NE(rig.send(1), home);
+  }
+}
+
 // What is warned for hours is watched for hours.
 TEST(OrderGuard, AFlowIsKnownHoweverLongItsSwitchHasBeenWatchingFlows) {
   config::RlbConfig rlb = guarded(GuardMode::strict);
