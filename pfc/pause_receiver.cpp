@@ -84,9 +84,8 @@ Duration PauseReceiver::paused_time(PortId port, Priority priority, Instant now)
 }
 
 Duration PauseReceiver::take_paused_time(PortId port, Priority priority, Instant now) {
-  Duration& taken = ports_[port.index()].pauses[priority.index()].taken;
-  const Duration fresh = paused_time(port, priority, now) - taken;
-  taken += fresh;
+  const Duration fresh = uncounted_time(port, priority, now);
+  ports_[port.index()].pauses[priority.index()].taken += fresh;
   return fresh;
 }
 

@@ -86,6 +86,9 @@ class PauseReceiver {
   // had not been taken then is counted.
   Duration paused_time(PortId port, Priority priority, Instant now) const;
   // The same since the last take: what a counter still lacks.
+  Duration uncounted_time(PortId port, Priority priority, Instant now) const {
+    return paused_time(port, priority, now) - ports_[port.index()].pauses[priority.index()].taken;
+  }
   Duration take_paused_time(PortId port, Priority priority, Instant now);
 
  private:

@@ -74,7 +74,7 @@ void add_pauses(const FlowAccount& account, const PauseScope& scope, RunResult& 
   result.pfc_events = result.counters["pfc_tx_xon"] + scope.pausing;
   Duration paused =
       Duration::picoseconds(static_cast<int64_t>(result.counters["pfc_rx_paused_ps"]));
-  paused += account.nics.paused;
+  paused += scope.in_force + account.nics.paused;
   result.pfc_paused_us = static_cast<double>((paused / account.dilation).ps()) * 1e-6;
   const double seconds = static_cast<double>(std::max<int64_t>(1, result.simulated.ps())) * 1e-12;
   const auto switch_ports = static_cast<double>(scope.switch_ports);

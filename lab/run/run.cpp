@@ -235,7 +235,9 @@ void Execution::collect() {
   add_flow_results(account, result_);
   size_t switch_ports = 0;
   for (const config::SwitchConfig& each : topology_.switches) switch_ports += each.ports.size();
-  add_nic_results(account, {.switch_ports = switch_ports, .pausing = facts.pausing}, result_);
+  add_nic_results(
+      account, {.switch_ports = switch_ports, .pausing = facts.pausing, .in_force = facts.in_force},
+      result_);
   const WorldCounts counts = world_->counts();
   result_.packet_hops = counts.packet_hops;
   result_.events = counts.events;

@@ -47,6 +47,7 @@ struct FabricFacts {
   NicTotals nics;
   std::array<uint64_t, DelayHistogram::kSteps> waits{};  // in RLB's loop
   uint64_t pausing = 0;  // priority groups that pause their senders now
+  Duration in_force{};   // of received pauses that last: what pfc_rx_paused_ps does not say yet
 };
 
 // What other ranks have told of their nodes.

@@ -210,6 +210,7 @@ void World::tell_facts(Message& message) const {
   const FabricFacts facts = this->facts();
   write.compact(static_cast<uint64_t>(facts.nics.paused.ps()));
   write.compact(facts.pausing);
+  write.compact(static_cast<uint64_t>(facts.in_force.ps()));
   SparseWriter waits(write);
   for (const uint64_t count : facts.waits) waits.add(count);
   waits.end();
@@ -244,6 +245,7 @@ void World::hear_facts(const Message& message) {
   hear(read, book_);
   told_->sums.nics.paused += Duration::picoseconds(static_cast<int64_t>(read.compact()));
   told_->sums.pausing += read.compact();
+  told_->sums.in_force += Duration::picoseconds(static_cast<int64_t>(read.compact()));
   SparseReader waits(read);
   for (uint64_t& count : told_->sums.waits) count += waits.next();
   waits.end();

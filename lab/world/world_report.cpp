@@ -74,8 +74,10 @@ FabricFacts World::facts() const {
     for (size_t step = 0; step < facts.waits.size(); ++step)
       facts.waits[step] += node.object->waits(ShardId(0)).count(step);
     for (size_t port = 0; port < node.object->port_count(); ++port)
-      for (size_t pg = 0; pg < kPriorities; ++pg)
-        facts.pausing += node.object->pg_status(PortId(port), PriorityGroupId(pg)).pausing ? 1 : 0;
+      for (size_t k = 0; k < kPriorities; ++k) {
+        facts.pausing += node.object->pg_status(PortId(port), PriorityGroupId(k)).pausing ? 1 : 0;
+        facts.in_force += node.object->uncounted_pause(PortId(port), Priority(k), now());
+      }
   }
   return facts;
 }

@@ -56,6 +56,9 @@ class ShardImpl final : public Shard {
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
   const DelayHistogram& waits() const { return recirculation_.delays(); }
   LoopUse loop_use() const { return recirculation_.use(); }
+  Duration uncounted_pause(PortId port, Priority priority, Instant now) const {
+    return pause_.uncounted_pause(port, priority, now);
+  }
   uint64_t held() const;
 
  private:

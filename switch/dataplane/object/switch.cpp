@@ -149,6 +149,11 @@ void Switch::rebase(const Rebase& rebase) {
     if (table != nullptr) table->rebase(rebase);
 }
 
+Duration Switch::uncounted_pause(PortId port, Priority priority, Instant now) const {
+  const ShardId owner = state_->snapshot->ports[port.index()].owner;
+  return state_->shards[owner.index()]->uncounted_pause(port, priority, now);
+}
+
 size_t Switch::port_count() const {
   return state_->common.signals.size();
 }

@@ -49,6 +49,10 @@ class Switch {
   // The clock of every shard goes back: polls go on with an `now` that much earlier. Control, while
   // no shard is polling. Cost: a walk over all that keeps time, flow tables among it.
   void rebase(const Rebase& rebase);
+  // For how long a received pause that is in force has lasted up to `now`, less what
+  // pfc_rx_paused_ps has of it: that is counted when a pause ends or is renewed. Control, while no
+  // shard is polling.
+  Duration uncounted_pause(PortId port, Priority priority, Instant now) const;
 
   // Any.
   size_t port_count() const;

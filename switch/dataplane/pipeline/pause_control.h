@@ -44,6 +44,10 @@ class PauseControl {
     watchdog_.rebase(rebase);
   }
   void resume_all() { sender_.resume_all(); }
+  // Of pfc_rx_paused_ps: what has passed of a pause in force and is not counted yet.
+  Duration uncounted_pause(PortId port, Priority priority, Instant now) const {
+    return receiver_.uncounted_time(port, priority, now);
+  }
 
  private:
   // Of a queue and of the priority groups that its pauses fill.

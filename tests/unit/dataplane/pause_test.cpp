@@ -148,7 +148,14 @@ TEST(PauseObeyed, OnePriorityAloneAndForItsQuanta) {
   EXPECT_EQ(rig.seen(1).size(), 2u);
   EXPECT_TRUE(rig.object().queue_status(PortId(1), QueueId(3)).paused);
   EXPECT_FALSE(rig.object().queue_status(PortId(1), QueueId(4)).paused);
+  const auto uncounted = [&](Instant now) {
+    return rig.object().uncounted_pause(PortId(1), kLossless, now);
+  };
+  EXPECT_EQ(count(rig.object(), 1, kLossless, PfcCounter::pfc_rx_paused_ps), 0u);
+  EXPECT_EQ(uncounted(Instant::at(30_us)), 30_us) << "in force, and counted when it ends";
+  EXPECT_EQ(rig.object().uncounted_pause(PortId(1), Priority(4), Instant::at(30_us)), 0_us);
   rig.run_for(1_ms);
+  EXPECT_EQ(uncounted(Instant::at(1_ms)), 0_us);
   ASSERT_EQ(rig.seen(1).size(), 3u);
   EXPECT_EQ(rig.seen(1)[2].at, Instant::at(paused + kFrameTime));
   EXPECT_EQ(count(rig.object(), 1, kLossless, PfcCounter::pfc_rx_xoff), 1u);

@@ -102,6 +102,9 @@ TEST(PauseReceiver, PausedTimeIsExactHoweverLateThePoll) {
   EXPECT_EQ(r.receiver.paused_time(kPort, kThree, at(4_us)), 3_us);
   EXPECT_EQ(r.receiver.paused_time(kPort, kThree, at(50_us)), 7'120_ns);
   EXPECT_EQ(r.receiver.take_paused_time(kPort, kThree, at(4_us)), 3_us);
+  EXPECT_EQ(r.receiver.uncounted_time(kPort, kThree, at(4_us)), 0_us);
+  EXPECT_EQ(r.receiver.uncounted_time(kPort, kThree, at(6_us)), 2_us);
+  EXPECT_EQ(r.receiver.uncounted_time(kPort, kThree, at(50_us)), 4'120_ns);
   (void)r.pfc(0x08, 100, 100_us);  // the first pause ended long ago
   EXPECT_EQ(r.receiver.paused_time(kPort, kThree, at(101_us)), 8'120_ns);
   EXPECT_EQ(r.receiver.take_paused_time(kPort, kThree, at(101_us)), 5'120_ns);

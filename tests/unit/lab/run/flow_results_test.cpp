@@ -101,7 +101,8 @@ TEST(FlowResults, HeadersAreThoseOfTheHostsAddresses) {
 }
 
 // Two priority groups pause their senders when the run ends: they have begun to, and not resumed. A
-// host is paused from 10 us on for 5.12 us, of which 2 us have passed.
+// host is paused from 10 us on for 5.12 us, of which 2 us have passed; ports of switches have been
+// for 4 us, and for 6 more by pauses that are in force and not counted.
 TEST(FlowResults, PausesInForceAtTheEndCount) {
   OneNic one(test::plain_config());
   one.send(1);
@@ -115,13 +116,13 @@ TEST(FlowResults, PausesInForceAtTheEndCount) {
                              {"pfc_rx_paused_ps", 4'000'000},
                              {"lossless_dropped_packets", 5},
                              {"pfc_prediction_lead_ps", 700}};
-  account.add({.switch_ports = 2, .pausing = 2});
+  account.add({.switch_ports = 2, .pausing = 2, .in_force = 6_us});
   const RunResult& result = account.result;
   EXPECT_EQ(result.pfc_frames, 9u);
   EXPECT_EQ(result.pfc_events, 5u);
-  EXPECT_DOUBLE_EQ(result.pfc_paused_us, 3) << "4 us of switches and 2 of the host, undilated";
+  EXPECT_DOUBLE_EQ(result.pfc_paused_us, 6) << "10 us of switches and 2 of the host, undilated";
   EXPECT_DOUBLE_EQ(result.pfc_pause_rate, 5 / 6e-6 / 2);
-  EXPECT_DOUBLE_EQ(result.pfc_paused_fraction, 3.0 / 6 / 3);
+  EXPECT_DOUBLE_EQ(result.pfc_paused_fraction, 6.0 / 6 / 3);
   EXPECT_EQ(result.lossless_drops, 5u);
   EXPECT_EQ(result.prediction_lead, 350_ps);
   EXPECT_EQ(result.counters.at("nic_rx_pfc_packets"), 1u);

@@ -99,6 +99,12 @@ TEST(Run, PausesThatAreInForceAtTheEndHaveBegun) {
   EXPECT_EQ(result.counters.at("pfc_tx_xon"), 0u);
   EXPECT_EQ(result.pfc_events, 4u);
   EXPECT_GT(result.pfc_paused_us, 2 * 3'000) << "the senders alone, most of the time";
+  experiment.run.drain += 7_us;
+  const RunResult later = run(experiment);
+  ASSERT_GT(later.simulated, result.simulated);
+  const auto longer_ps = static_cast<double>((later.simulated - result.simulated).ps());
+  EXPECT_NEAR(later.pfc_paused_us - result.pfc_paused_us, 5 * longer_ps * 1e-6, 1e-6)
+      << "the ports of leaf 2, spine and leaf 1 that lead there, and both senders";
 }
 
 TEST(Run, FaultsAreDoneAndReported) {
