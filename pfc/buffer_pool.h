@@ -201,13 +201,17 @@ class BufferPool {
   // could resume it: the caller looks again, soon and until it resumes.
   [[nodiscard]] bool release(PgBuffer& pg, const PgLimits& limits, int64_t charge,
                              int64_t extra_backlog = 0) {
+    return !release_plain(pg, limits, charge) && release_slow(pg, limits, charge, extra_backlog);
+  }
+  // The same where nobody is paused and no headroom in use; else false, and nothing is done.
+  [[nodiscard]] bool release_plain(PgBuffer& pg, const PgLimits& limits, int64_t charge) {
+    if (PgBuffer::get(pg.pausing) || PgBuffer::get(pg.headroom_used) != 0) [[unlikely]]
+      return false;
     const int64_t used = PgBuffer::get(pg.used);
     const int64_t after = used - charge;
-    if (PgBuffer::get(pg.pausing) || PgBuffer::get(pg.headroom_used) != 0) [[unlikely]]
-      return release_slow(pg, limits, charge, extra_backlog);
     add(mine_->shared, beyond(after, limits.reserved) - beyond(used, limits.reserved));
     PgBuffer::set(pg.used, after);
-    return false;
+    return true;
   }
 
   // Paused, and holding nothing: what is unread is of another class, or there is no room.

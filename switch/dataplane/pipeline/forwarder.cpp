@@ -54,6 +54,32 @@ void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst
   }
 }
 
+// As forward_routed(), without a burst's arrays.
+void Forwarder::forward_alone(Packet* packet, int64_t backlog) {
+  if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages({&packet, 1})) [[unlikely]]
+    return forward_by_stages({&packet, 1}, backlog);
+  const NextHop next_hop = context_.next_hops[packet->next_hop];
+  if (!leads_on(*packet, next_hop)) [[unlikely]]
+    return turn_away(packet, next_hop);
+  const bool to_set = next_hop.kind == NextHop::Kind::path_set;
+  if (!buffer_.admit_alone(packet, backlog, to_set ? context_.shim_reserve : 0)) [[unlikely]]
+    return;
+  if (!to_set)
+    packet->egress_port = next_hop.port;
+  else if (!choose_alone(packet, next_hop.set)) [[unlikely]]
+    return;
+  shims_.dress({&packet, 1}, ShimDresser::From::choice);
+  hand_over_one(packet);
+  adjacency_.end_burst();
+  lanes_.send();
+}
+
+// False: it goes round.
+inline bool Forwarder::choose_alone(Packet* packet, uint16_t set) {
+  const lb::PathView view = context_.view();
+  return select(view, {&packet, 1}, {&set, 1}) || (view.away() & 1) == 0;
+}
+
 // Nearly always all of a burst goes up, or all of it to hosts here: asked first, in one pass.
 inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
                                               const PlainBurst& burst, uint16_t* sets) {
@@ -238,7 +264,7 @@ void Forwarder::relay(Packet* packet, uint16_t set) {
   lanes_.send();
 }
 
-void Forwarder::forward_all_originated() {
+[[gnu::noinline]] void Forwarder::forward_all_originated() {
   while (!originated_.empty()) {
     std::array<Packet*, kBurst> burst;
     size_t count = 0;

@@ -54,6 +54,8 @@ class Forwarder final : public PacketOriginator {
   // The same of packets that were received, lead on after this switch by their TTL (none has
   // kPacketLastHop) and have their next_hop.
   void forward_plain(std::span<Packet* const> packets, const PlainBurst& burst);
+  // The same of one packet that came alone, and without a shim.
+  void forward_alone(Packet* packet, int64_t backlog);
   // A control frame of another leaf that goes on by the set.
   void relay(Packet* packet, uint16_t set);
   // A packet of our own with its network header at l2_len; routed with the next
@@ -104,6 +106,7 @@ class Forwarder final : public PacketOriginator {
   enum class Lead : uint8_t { to_sets, by_port, on, apart };
   Lead admit_plain(std::span<Packet* const> packets, const PlainBurst& burst, uint16_t* sets);
   Lead admit_mixed(std::span<Packet* const> packets, const PlainBurst& burst);
+  bool choose_alone(Packet* packet, uint16_t set);
   void forward_to_sets(std::span<Packet* const> packets, std::span<const uint16_t> sets,
                        const PlainBurst& burst);
   void forward_admitted(std::span<Packet* const> packets, const PlainBurst& burst);

@@ -62,6 +62,7 @@ class Ingress {
     bool sums_good;
   };
   enum class Way : uint8_t { untagged_first, other_kinds, long_way };
+  bool process_alone(const Received& received, Packet* packet);
   void process(const Received& received, Burst& burst);
   void process_apart(std::span<Packet*> packets, const Source& source, bool long_way);
   template <Way kWay>

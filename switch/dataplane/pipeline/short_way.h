@@ -84,6 +84,12 @@ class ShortWay {
     if (kIpv4 && sums_good_) return take_row<kIpv4, kIpv4>(packets, gathered);
     return take_row<kIpv4, false>(packets, gathered);
   }
+  // A frame that comes alone, if it is untagged UDP over IPv4; it leads on.
+  bool take_alone(Packet* packet) const {
+    static_assert(kPacketLastHop > UINT8_MAX);  // put_class() has no more flags
+    Gathered alone;
+    return take_one<true>(packet, alone);
+  }
   // The other kinds: tagged frames of the port's VLAN, and frames with a shim, whose arrival is for
   // the caller to tell.
   bool take_other(Packet* packet, Gathered& gathered) const;

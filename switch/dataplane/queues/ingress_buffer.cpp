@@ -66,6 +66,12 @@ bool IngressBuffer::admit_groups(std::span<Packet* const> packets, int64_t backl
   return true;
 }
 
+[[gnu::noinline]] void IngressBuffer::begin_pause(PortId port, PriorityGroupId pg) {
+  took_pause_ = true;
+  context_.timers.touch();  // so that took_pause() is asked
+  pause_sender_.mark(port, pg, true);
+}
+
 void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
   const PortId port = packet->ingress_port;
   const auto counters = context_.counters[port].pg[packet->pg.index()];
@@ -124,7 +130,7 @@ void IngressBuffer::count_loss(PortId port, PriorityGroupId pg) {
 }
 
 // One event a PG and poll: a port that goes down may lose thousands of packets at once.
-void IngressBuffer::tell_losses() {
+[[gnu::noinline]] void IngressBuffer::tell_losses() {
   for (size_t i = 0; i < losing_count_; ++i) {
     const PortId port(losing_[i] / kPriorities);
     const size_t pg = losing_[i] % kPriorities;
@@ -153,7 +159,14 @@ void IngressBuffer::settle() {
   unsettled_count_ = kept;
 }
 
-void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
+inline void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
+  pfc::PgBuffer& buffer = context_.pg(port, pg);
+  if (predicts_ || !pool_.release_plain(buffer, *buffer.limits, bytes)) [[unlikely]]
+    give_back_watched(port, pg, bytes);
+}
+
+[[gnu::noinline]] void IngressBuffer::give_back_watched(PortId port, PriorityGroupId pg,
+                                                        int64_t bytes) {
   pfc::PgBuffer& buffer = context_.pg(port, pg);
   if (pool_.release(buffer, *buffer.limits, bytes, unread(port)))
     pause_sender_.mark(port, pg, false);
@@ -169,7 +182,7 @@ inline void IngressBuffer::look_later(PortId port, PriorityGroupId pg,
     looks_.set(static_cast<Deadlines::Id>(index_of(port, pg)), context_.now + kLook);
 }
 
-void IngressBuffer::look_again() {
+[[gnu::noinline]] void IngressBuffer::look_again() {
   while (const auto id = looks_.pop_due(context_.now)) {
     const PortId port(*id / kPriorities);
     const PriorityGroupId pg(*id % kPriorities);
@@ -190,7 +203,7 @@ void IngressBuffer::look_ahead(PortId port, int64_t backlog) {
     const PriorityGroupId pg(static_cast<size_t>(std::countr_zero(left)));
     pfc::PgBuffer& buffer = context_.pg(port, pg);
     if (!pool_.look_ahead(buffer, *buffer.limits, backlog)) continue;
-    pause_sender_.mark(port, pg, true);
+    begin_pause(port, pg);
     look_later(port, pg, buffer);
   }
 }

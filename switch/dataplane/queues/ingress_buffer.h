@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "net/deadlines.h"
@@ -78,7 +79,7 @@ class IngressBuffer {
     const pfc::Admission admission =
         pool_.admit(*admitted_.buffer, *admitted_.buffer->limits, charge, backlog);
     if (admission.xoff_edge) [[unlikely]]
-      pause_sender_.mark(port, pg, true);
+      begin_pause(port, pg);
     if (admission.verdict != pfc::AdmitVerdict::accepted) [[unlikely]] {
       refuse(packet, admission.verdict);
       return false;
@@ -86,6 +87,28 @@ class IngressBuffer {
     packet->charged_bytes = static_cast<uint32_t>(charge);
     ++admitted_.packets;
     admitted_.bytes += packet->wire_len;
+    return true;
+  }
+  // The same, counted at once: for a packet that comes alone.
+  [[nodiscard]] bool admit_alone(Packet* packet, int64_t backlog, uint32_t reserve) {
+    const PortId port = packet->ingress_port;
+    const PriorityGroupId pg = packet->pg;
+    if (predicts_) [[unlikely]]
+      return admit(packet, backlog, reserve);
+    pfc::PgBuffer& buffer = context_.pg(port, pg);
+    const int64_t charge = cell_.charge_of(packet->wire_len + reserve);
+    const pfc::Admission admission = pool_.admit(buffer, *buffer.limits, charge, backlog);
+    if (admission.xoff_edge) [[unlikely]]
+      begin_pause(port, pg);
+    if (admission.verdict != pfc::AdmitVerdict::accepted) [[unlikely]] {
+      refuse(packet, admission.verdict);
+      return false;
+    }
+    packet->charged_bytes = static_cast<uint32_t>(charge);
+    const auto counters = context_.counters[port].pg[pg.index()];
+    counters[PgCounter::pg_rx_packets].add(1);
+    counters[PgCounter::pg_rx_bytes].add(packet->wire_len);
+    pool_.mark_shared();  // nothing goes out before flush()
     return true;
   }
   const pfc::CellSize& cell() const { return cell_; }
@@ -108,6 +131,15 @@ class IngressBuffer {
     admitted_.bytes += octets;
     return true;
   }
+  // Giving the charge back may resume a sender, or is sampled: it is to happen in its time.
+  bool is_watched(const Charge& charge) const {
+    if (predicts_) return true;
+    if (static_cast<int32_t>(charge.bytes) <= 0) return false;
+    return pfc::PgBuffer::get(context_.pg(charge.port, charge.pg).pausing);
+  }
+  // A PG has begun to pause its sender since this was last asked. Never while ShardContext::timers
+  // has not moved.
+  bool took_pause() { return std::exchange(took_pause_, false); }
   void release(const Charge& charge) {
     if (static_cast<int32_t>(charge.bytes) <= 0) [[unlikely]] {
       if (charge.bytes != 0) give_back_to_stages(charge.bytes & ~kStageCharge);
@@ -133,16 +165,22 @@ class IngressBuffer {
   // What a stage holds is charged to the buffer of the stages instead of its PG, until it has left.
   // False: that has no room, and the charge stays where it is.
   bool set_aside(Packet& packet);
+  // Settles what was released, without counting or looking at anything else.
+  void settle_released() {
+    if (unsettled_count_ != 0) settle();
+  }
   // Counts what was admitted and settles what was released; once a poll has read.
   void flush() {
     if (admitted_.packets != 0) end_admitted_run();
-    if (unsettled_count_ != 0) settle();
-    if (looks_.has_due(context_.now)) [[unlikely]]
+    settle_released();
+    if (context_.timers.moved() && looks_.has_due(context_.now)) [[unlikely]]
       look_again();
     if (losing_count_ != 0) [[unlikely]]
       tell_losses();
   }
-  void take_credit(const Credit& credit) { give_back(credit.port, credit.pg, credit.bytes); }
+  void take_credit(const Credit& credit) {
+    give_back_watched(credit.port, credit.pg, credit.bytes);
+  }
   // Between polls: other shards are owed credits that their lanes had no room for.
   bool credits_wait() const { return unsettled_count_ != 0; }
 
@@ -175,6 +213,7 @@ class IngressBuffer {
     if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
     released_[index] += bytes;
   }
+  void begin_pause(PortId port, PriorityGroupId pg);
   void give_back_to_stages(uint32_t bytes);
   bool admit_groups(std::span<Packet* const> packets, int64_t backlog);
   int64_t stages_use() const;
@@ -183,6 +222,7 @@ class IngressBuffer {
   void settle();
   bool send_credit(PortId port, PriorityGroupId pg, int64_t bytes);
   void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
+  void give_back_watched(PortId port, PriorityGroupId pg, int64_t bytes);
   void refuse(Packet* packet, pfc::AdmitVerdict verdict);
   void look_later(PortId port, PriorityGroupId pg, const pfc::PgBuffer& buffer);
   void look_again();
@@ -208,6 +248,7 @@ class IngressBuffer {
   pfc::CellSize cell_;
   AdmittedRun admitted_;
   size_t unsettled_count_ = 0;
+  bool took_pause_ = false;
   struct Arrivals {          // of a port
     int64_t backlog = 0;     // as of its last burst
     uint32_t poll = 0;       // that brought it
