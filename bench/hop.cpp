@@ -106,12 +106,13 @@ class SinkIo final : public Io {
   void raise_link(PortId port) { links_.push_back({port, true}); }
 
   Received receive(std::span<Packet*>) override { return {}; }
-  News news() override {
+  const News& news() override {
     done_now_.swap(done_);
     done_.clear();
     links_now_.swap(links_);
     links_.clear();
-    return {.completions = done_now_, .link_changes = links_now_};
+    news_ = {.completions = done_now_, .link_changes = links_now_};
+    return news_;
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant) override {
     done_.push_back(port);

@@ -63,7 +63,7 @@ class FabricIo final : public Io {
         return {PortId(kHosts + i), static_cast<uint16_t>(count), Bytes(0)};
     return {};
   }
-  News news() override { return replay_.news(); }
+  const News& news() override { return replay_.news(); }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
     for (const Packet* packet : packets)
       if (packet->has(kPacketShim)) note(port, *packet);

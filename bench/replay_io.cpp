@@ -71,12 +71,13 @@ Received ReplayIo::receive(std::span<Packet*> out) {
   return {.port = spec_.ingress[ingress], .count = kBurst, .sums_good = spec_.sums_good};
 }
 
-News ReplayIo::news() {
+const News& ReplayIo::news() {
   done_now_.swap(done_);
   done_.clear();
   links_now_.swap(links_);
   links_.clear();
-  return {.completions = done_now_, .link_changes = links_now_};
+  news_ = {.completions = done_now_, .link_changes = links_now_};
+  return news_;
 }
 
 uint16_t ReplayIo::transmit(PortId port, std::span<Packet* const> packets, Instant) {

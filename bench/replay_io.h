@@ -45,7 +45,7 @@ class ReplayIo final : public Io {
   void raise_link(PortId port) { links_.push_back({port, true}); }
 
   Received receive(std::span<Packet*> out) override;
-  News news() override;
+  const News& news() override;
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
   Packet* allocate() override { return pool_->get(); }
   void free(std::span<Packet* const> packets) override;

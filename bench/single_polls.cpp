@@ -103,10 +103,11 @@ class SingleIo final : public Io {
     out[0] = std::exchange(arriving_, nullptr);
     return {ingress_, 1, Bytes(0)};
   }
-  News news() override {
-    return {.completions = {&completed_, std::exchange(completions_, 0)},
-            .link_changes = links_,
-            .packets = arriving_ != nullptr};
+  const News& news() override {
+    news_ = {.completions = {&completed_, std::exchange(completions_, 0)},
+             .link_changes = links_,
+             .packets = arriving_ != nullptr};
+    return news_;
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant) override {
     egress_ = port;

@@ -41,7 +41,7 @@ class StormIo final : public Io {
     }
     return {PortId(kStormPort), kBurst, Bytes(0)};
   }
-  News news() override { return replay_.news(); }
+  const News& news() override { return replay_.news(); }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
     return replay_.transmit(port, packets, done);
   }

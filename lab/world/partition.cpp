@@ -35,7 +35,7 @@ Instant Partition<Queue>::run_window(Instant start, Instant end) {
     const Instant wake_at = wakes_.next();
     const Instant at = std::min(event_at, wake_at);
     if (at >= end) return at;
-    if (event_at >= wake_at || !advance_alone(at)) [[unlikely]]
+    if (event_at < wake_at ? !advance_alone(at) : !wake_alone(at)) [[unlikely]]
       advance(at);
   }
 }
@@ -84,6 +84,21 @@ template <class Queue>
   }
   if (node != kNobody) [[likely]]
     take_turn(node);
+  return true;
+}
+
+// The same of a timer.
+template <class Queue>
+inline bool Partition<Queue>::wake_alone(Instant at) {
+  ASSERT(at >= now_);
+  now_ = at;
+  const uint32_t node = members_[*wakes_.pop_due(at)];
+  if (wakes_.has_due(at) || queue_.due(at) || !touched_.empty()) [[unlikely]] {
+    wake(node);
+    return false;
+  }
+  note_due(node);
+  take_turn(node);
   return true;
 }
 
@@ -158,6 +173,12 @@ void Partition<Queue>::send(uint32_t index, Packet* packet, bool last) {
     }
   }
   queue_.push({at, packet, index, last ? kSentLast : kSent}, at - now_);
+}
+
+template <class Queue>
+void Partition<Queue>::await(uint32_t index, Instant at) {
+  const Instant free_at = of_world(nodes_.switches[nodes_.lines[index].from], at);
+  queue_.push_odd({std::max(free_at, now_), nullptr, index, kFree});
 }
 
 // The last bit has left: the frame flies, the sender may go on.
@@ -242,7 +263,7 @@ template <class Queue>
 }
 
 template <class Queue>
-inline uint32_t Partition<Queue>::arrive(const Event& event) {
+[[gnu::always_inline]] inline uint32_t Partition<Queue>::arrive(const Event& event) {
   Line& line = nodes_.lines[event.target];
   if (!line.up) [[unlikely]] {
     lose(line, event.packet);
@@ -317,15 +338,45 @@ void Partition<Queue>::take_over(Instant now) {
   for (const uint32_t node : members_) {
     wakes_.set(place_of(node), nodes_.wake_at(node));
     if (nodes_.is_switch(node) && nodes_.is_here(node))
-      nodes_.switches[node].io->connect(*this, pool_);
+      nodes_.switches[node].io->connect(*this, pool_, goes_by_clock());
+  }
+}
+
+template <class Queue>
+Instant Partition<Queue>::settle_lines(Instant until) {
+  Instant last = Instant::long_past();
+  for (const uint32_t index : members_) {
+    if (!nodes_.is_switch(index) || !nodes_.is_here(index)) continue;
+    const SwitchNode& node = nodes_.switches[index];
+    const Instant settled =
+        node.shard->settle_lines(until == Instant::never() ? until : of_switch(node, until));
+    if (settled != Instant::long_past()) last = std::max(last, of_world(node, settled));
+  }
+  return last;
+}
+
+// The whole one polls switches for every line that becomes free: it wants to be asked for those
+// that are not by now.
+template <class Queue>
+void Partition<Queue>::report_lines(Instant now) {
+  settle_lines(now);
+  for (const uint32_t index : members_) {
+    if (!nodes_.is_switch(index) || !nodes_.is_here(index)) continue;
+    SwitchNode& node = nodes_.switches[index];
+    node.shard->report_lines(*node.io);
   }
 }
 
 template <class Queue>
 void Partition<Queue>::wake(uint32_t node) {
+  note_due(node);
+  take_part(node);
+}
+
+template <class Queue>
+inline void Partition<Queue>::note_due(uint32_t node) {
   nodes_.wake_at(node) = Instant::never();
   if (!nodes_.is_switch(node)) nodes_.host_at(node).due = true;
-  take_part(node);
 }
 
 // The node's one deadline, moved forward if `at` is earlier.
@@ -398,7 +449,7 @@ inline bool Partition<Queue>::is_put_off(uint32_t index) {
 template <class Queue>
 inline Instant Partition<Queue>::deadline_of(uint32_t index) {
   SwitchNode& node = nodes_.switches[index];
-  if (node.io->waiting() != 0) return now_;
+  if (node.io->has_waiting()) return now_;
   const Instant deadline = of_world(node, node.shard->next_deadline());
   if (deadline <= now_ || deadline == Instant::never()) return deadline;
   if (!nodes_.sites.fires(FaultSite::timers_together)) return deadline;

@@ -86,6 +86,7 @@ class Partition final : public Wires {
   void poll(uint32_t node);
   void deliver(uint32_t node, Packet* packet);
   void send(uint32_t line, Packet* packet, bool last) override;
+  void await(uint32_t line, Instant at) override;
   // A lane for the delay of each line, and for each of these lengths at its speed.
   void reserve_lanes(std::span<const Bytes> lengths);
   void plan_action(Instant at) { queue_.push_odd({at, nullptr, 0, kAction}); }
@@ -106,7 +107,10 @@ class Partition final : public Wires {
   // else.
   template <class Frame>
   void hand_over(Instant now, Frame frame) {
-    if constexpr (!kWhole) take_post(now_);
+    if constexpr (!kWhole) {
+      take_post(now_);
+      report_lines(now);
+    }
     while (!queue_.empty()) {
       const Event event = queue_.pop();
       if (event.kind == kWholeWay)
@@ -119,6 +123,9 @@ class Partition final : public Wires {
   // The nodes come from another partition, at `now`; their frames follow.
   void take_over(Instant now);
   void take_frame(const Event& event) { queue_.push_odd(event); }
+  // Part: frames that have left their lines by `until`, of which no event tells. Returns when the
+  // last of them did, or long_past().
+  Instant settle_lines(Instant until);
   // Part: events of its own that counts() lacks, since what they stand for has half happened.
   uint64_t half_counted(Instant now) const;
   // Its last bit has left; else it is still its sender's.
@@ -146,6 +153,7 @@ class Partition final : public Wires {
   uint32_t touched(uint32_t node);
   uint32_t touched_later(uint32_t node);
   bool advance_alone(Instant at);
+  bool wake_alone(Instant at);
   uint32_t handle(const Event& event);
   uint32_t handle_rare(const Event& event);
   uint32_t handle_any(const Event& event);
@@ -166,6 +174,7 @@ class Partition final : public Wires {
   void take_turn(uint32_t node);
   void turn_switch(uint32_t node);
   void poll_now(SwitchNode& node);
+  void report_lines(Instant now);
   void follow_deadline(uint32_t node, Instant deadline);
   bool is_put_off(uint32_t node);
   Instant deadline_of(uint32_t node);
@@ -174,8 +183,15 @@ class Partition final : public Wires {
   void keep(const host::Completion& completion);
   void transmit(HostNode& host);
   void wake(uint32_t node);
+  void note_due(uint32_t node);
   void wake_at(uint32_t node, Instant& planned, Instant at);
   Instant grid_from(uint32_t node, Instant from);
+  // A switch that is polled late would settle frames that it has yet to hear of. Ranks agree on when
+  // a run ends by the events that they have.
+  bool goes_by_clock() const {
+    return !kWhole && nodes_.options.poll_model == config::PollModel::exact &&
+           nodes_.options.exchange == nullptr;
+  }
   bool is_busy_polled(uint32_t node) const {
     return nodes_.options.poll_model == config::PollModel::busy_poll && nodes_.is_switch(node);
   }

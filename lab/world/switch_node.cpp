@@ -4,12 +4,23 @@
 
 namespace eddy::lab {
 
-SwitchIo::SwitchIo(const Setup& setup) : setup_(setup), backlog_(setup.ports) {
+namespace {
+
+size_t usual_arrivals(size_t ports) {
   constexpr size_t kUsual = 64;
-  arrived_.reserve(std::max(setup.ports, kUsual) * 2);
-  left_.reserve(arrived_.capacity());
-  completed_.reserve(setup.ports * 2);
-  links_.reserve(setup.ports * 2);
+  return std::max(ports, kUsual) * 2;
+}
+
+}  // namespace
+
+SwitchIo::SwitchIo(const Setup& setup)
+    : setup_(setup),
+      arrived_(usual_arrivals(setup.ports)),
+      left_(setup.burst == 0 ? 0 : usual_arrivals(setup.ports)),
+      completed_(setup.ports * 2),
+      links_(setup.ports * 2),
+      backlog_(setup.ports) {
+  news_.packets = false;
 }
 
 // By a seeded order of the ports, each port's frames as they came. What a burst limit leaves for
@@ -20,7 +31,8 @@ void SwitchIo::sort(Instant now) {
   for (size_t i = 0; i < arrived_.size(); ++i)
     arrived_[i].order =
         (hash_pair(salt, arrived_[i].port.index()) & ~kPlace) | std::min(i, size_t{kPlace});
-  std::sort(arrived_.begin(), arrived_.end(),
+  const std::span<Arrival> all = arrived_.all();
+  std::sort(all.begin(), all.end(),
             [](const Arrival& a, const Arrival& b) { return a.order < b.order; });
   if (setup_.burst == 0) {
     ties_ += arrived_.size() - 1;
@@ -34,7 +46,7 @@ void SwitchIo::sort(Instant now) {
       if (k < setup_.burst) {
         arrived_[kept++] = arrival;
       } else {
-        left_.push_back(arrival);
+        left_.append(arrival);
         Backlog& backlog = backlog_[arrival.port.index()];
         backlog.octets += Bytes(arrival.packet->wire_len);
         ++backlog.packets;
@@ -42,12 +54,13 @@ void SwitchIo::sort(Instant now) {
     }
     i += run;
   }
-  arrived_.resize(kept);
+  arrived_.shrink(kept);
 }
 
 void SwitchIo::keep_left() {
-  for (const Arrival& arrival : left_) backlog_[arrival.port.index()] = {};
+  for (const Arrival& arrival : left_.all()) backlog_[arrival.port.index()] = {};
   arrived_.swap(left_);
+  news_.packets = true;
 }
 
 size_t SwitchIo::run_length(size_t from) const {
@@ -81,14 +94,15 @@ Received SwitchIo::receive_run(std::span<Packet*> out) {
   return received;
 }
 
-uint16_t SwitchIo::transmit(PortId port, std::span<Packet* const> packets, Instant /*done*/) {
-  const auto line = static_cast<uint32_t>(setup_.first_line + port.index());
+uint16_t SwitchIo::transmit(PortId port, std::span<Packet* const> packets, Instant done) {
+  const uint32_t line = line_of(port);
+  const bool reported = done != Instant::never();
   if (packets.size() == 1) [[likely]] {
-    setup_.wires->send(line, packets[0], true);
+    setup_.wires->send(line, packets[0], reported);
     return 1;
   }
   for (size_t i = 0; i < packets.size(); ++i)
-    setup_.wires->send(line, packets[i], i + 1 == packets.size());
+    setup_.wires->send(line, packets[i], reported && i + 1 == packets.size());
   return static_cast<uint16_t>(packets.size());
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lab/world/packet_pool.h"
+#include "lab/world/row.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/random.h"
@@ -31,6 +32,8 @@ class Wires {
   virtual ~Wires() = default;
   // The frame's last bit leaves at `packet.sent_at`; with `last` the line reports itself free then.
   virtual void send(uint32_t line, Packet* packet, bool last) = 0;
+  // The line reports itself free at `at`, behind a frame that was not the `last`.
+  virtual void await(uint32_t line, Instant at) = 0;
 };
 
 class SwitchIo final : public Io {
@@ -44,15 +47,26 @@ class SwitchIo final : public Io {
     uint64_t seed = 0;
   };
   explicit SwitchIo(const Setup& setup);
-  // From now on frames leave there, and packets come from this pool.
-  void connect(Wires& wires, PacketPool& pool) {
+  // From now on frames leave there, and packets come from this pool. `by_clock`: lines report
+  // themselves only where the shard asks for it.
+  void connect(Wires& wires, PacketPool& pool, bool by_clock) {
     setup_.wires = &wires;
     setup_.pool = &pool;
+    news_.lines_by_clock = by_clock;
   }
 
-  void arrive(PortId port, Packet* packet) { arrived_.push_back({0, port, packet}); }
-  void complete(PortId port) { completed_.push_back(port); }
-  void change_link(PortId port, bool up) { links_.push_back({port, up}); }
+  void arrive(PortId port, Packet* packet) {
+    arrived_.append({0, port, packet});
+    news_.packets = true;
+  }
+  void complete(PortId port) {
+    completed_.append(port);
+    news_.completions = completed_.all();
+  }
+  void change_link(PortId port, bool up) {
+    links_.append({port, up});
+    news_.link_changes = links_.all();
+  }
   // Before each poll: puts what has arrived in order.
   void begin(Instant now) {
     if (arrived_.size() > 1) [[unlikely]]
@@ -60,15 +74,24 @@ class SwitchIo final : public Io {
   }
   // After each poll: what was read is gone.
   void end() {
+    if (!news_.completions.empty()) {
+      completed_.clear();
+      news_.completions = {};
+    }
+    if (!news_.link_changes.empty()) [[unlikely]] {
+      links_.clear();
+      news_.link_changes = {};
+    }
+    if (!news_.packets) return;
+    news_.packets = false;
     arrived_.clear();
-    completed_.clear();
-    links_.clear();
     read_ = 0;
     if (!left_.empty()) [[unlikely]]
       keep_left();
   }
 
   size_t waiting() const { return arrived_.size(); }
+  bool has_waiting() const { return news_.packets; }
   // Lines have become free, or links have changed, and the shard has not been polled since.
   bool has_unread_news() const { return !completed_.empty() || !links_.empty(); }
   uint64_t ties() const { return ties_; }
@@ -77,10 +100,9 @@ class SwitchIo final : public Io {
   void starve(bool on) { starved_ = on; }
 
   Received receive(std::span<Packet*> out) override;
-  News news() override {
-    return {.completions = completed_, .link_changes = links_, .packets = !arrived_.empty()};
-  }
+  const News& news() override { return news_; }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
+  void await(PortId port, Instant at) override { setup_.wires->await(line_of(port), at); }
   Packet* allocate() override;
   void free(std::span<Packet* const> packets) override {
     for (Packet* packet : packets) setup_.pool->put(packet);
@@ -92,17 +114,20 @@ class SwitchIo final : public Io {
     PortId port;
     Packet* packet;
   };
+  uint32_t line_of(PortId port) const {
+    return static_cast<uint32_t>(setup_.first_line + port.index());
+  }
   void sort(Instant now);
   Received receive_run(std::span<Packet*> out);
   void keep_left();
   size_t run_length(size_t from) const;  // arrivals of one port, from here on
 
   Setup setup_;
-  std::vector<Arrival> arrived_;
-  std::vector<Arrival> left_;  // for the next poll
-  size_t read_ = 0;            // arrivals handed to the shard or skipped in this poll
-  std::vector<PortId> completed_;
-  std::vector<LinkChange> links_;
+  Row<Arrival> arrived_;
+  Row<Arrival> left_;  // for the next poll
+  size_t read_ = 0;    // arrivals handed to the shard or skipped in this poll
+  Row<PortId> completed_;
+  Row<LinkChange> links_;
   struct Backlog {
     Bytes octets;
     uint32_t packets = 0;

@@ -235,6 +235,12 @@ void Windows::hand_over(Whole& whole) {
   next_ = Instant::never();
 }
 
+Instant Windows::settle_lines(Instant until) {
+  Instant last = Instant::long_past();
+  for (const auto& part : parts_) last = std::max(last, part->settle_lines(until));
+  return last;
+}
+
 void Windows::settle_pools() {
   for (const Thread& thread : threads_)
     if (thread.pool != nullptr) thread.pool->settle();

@@ -55,7 +55,9 @@ class Windows {
   Instant send_away(Instant stop, Ranks& ranks);
   // A frame that has come from one of them.
   void hand_in(Instant at, uint32_t line, Packet* packet);
-
+  // Frames that have left their lines by `until`, of which no event tells. Returns when the last of
+  // them did, or long_past().
+  Instant settle_lines(Instant until);
   // Packets that no thread uses go back to the world's pool.
   void settle_pools();
 

@@ -28,9 +28,13 @@ void World::advance(Instant limit, bool to_completion) {
   if (ranks_ != nullptr) return advance_with_others(limit, to_completion);
   while (!stopped_ && !(to_completion && book_.all_ended())) {
     const Instant at = next();
-    if (at > limit || at == Instant::never()) return;
+    if (at > limit || at == Instant::never()) {
+      if (divided_) whole_->set_now(std::max(now(), windows_->settle_lines(limit)));
+      return;
+    }
     if (windows_ != nullptr && may_divide() && run_windows(limit, to_completion)) continue;
-    gather().advance(at);
+    Whole& whole = gather();
+    whole.advance(std::min(at, whole.next()));  // it hears of lines that parts had no event for
   }
 }
 

@@ -119,9 +119,10 @@ void DpdkIo::note_backlog(const PortState& state, std::span<Packet* const> burst
   received.backlog_packets = static_cast<uint32_t>(waiting);
 }
 
-News DpdkIo::news() {
-  return {.completions = {completed_.data(), completed_count_},
-          .link_changes = {changes_.data(), change_count_}};
+const News& DpdkIo::news() {
+  news_ = {.completions = {completed_.data(), completed_count_},
+           .link_changes = {changes_.data(), change_count_}};
+  return news_;
 }
 
 uint16_t DpdkIo::transmit(PortId port, std::span<Packet* const> packets, Instant done) {

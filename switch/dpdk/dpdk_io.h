@@ -44,7 +44,7 @@ class DpdkIo final : public Io {
   }
 
   Received receive(std::span<Packet*> out) override;
-  News news() override;
+  const News& news() override;
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
   Packet* allocate() override;
   void free(std::span<Packet* const> packets) override;

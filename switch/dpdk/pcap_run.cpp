@@ -128,8 +128,9 @@ Received PcapRun::receive(std::span<Packet*> out) {
   return got;
 }
 
-News PcapRun::news() {
-  return {.completions = {completed_.data(), completed_count_}, .link_changes = changes_};
+const News& PcapRun::news() {
+  news_ = {.completions = {completed_.data(), completed_count_}, .link_changes = changes_};
+  return news_;
 }
 
 uint16_t PcapRun::transmit(PortId port, std::span<Packet* const> packets, Instant done) {

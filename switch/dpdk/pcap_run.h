@@ -43,7 +43,7 @@ class PcapRun final : public Io {
   uint64_t lost() const { return lost_; }
 
   Received receive(std::span<Packet*> out) override;
-  News news() override;
+  const News& news() override;
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
   Packet* allocate() override;
   void free(std::span<Packet* const> packets) override;

@@ -103,7 +103,7 @@ class ThreadIo final : public Io {
     }
     return {};
   }
-  News news() override {
+  const News& news() override {
     completed_.clear();
     for (Source& source : sources_) {
       if (!source.line_busy || source.line_free > now_) continue;
@@ -111,7 +111,8 @@ class ThreadIo final : public Io {
       completed_.push_back(source.port);
     }
     changes_now_ = std::exchange(changes_, {});
-    return {.completions = completed_, .link_changes = changes_now_};
+    news_ = {.completions = completed_, .link_changes = changes_now_};
+    return news_;
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
     Source& source = source_of(port);

@@ -31,12 +31,13 @@ class NodeIo final : public Io {
   NodeIo(Fabric& fabric, size_t node) : fabric_(fabric), node_(node) {}
 
   Received receive(std::span<Packet*> out) override;
-  News news() override {
+  const News& news() override {
     completed_now_.swap(completed_);
     completed_.clear();
     links_now_.swap(links_);
     links_.clear();
-    return {.completions = completed_now_, .link_changes = links_now_};
+    news_ = {.completions = completed_now_, .link_changes = links_now_};
+    return news_;
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
   Packet* allocate() override { return fabric_.pool_.get(); }

@@ -50,13 +50,15 @@ class ManualIo final : public Io {
     received.sums_good = sums_good;
     return received;
   }
-  News news() override {
+  const News& news() override {
     ++calls;
     completed_now_ = std::exchange(completed, {});
     links_now_ = std::exchange(links, {});
-    return {.completions = completed_now_,
-            .link_changes = links_now_,
-            .packets = !arrived.empty() || on_receive};
+    news_ = {.completions = completed_now_,
+             .link_changes = links_now_,
+             .packets = !arrived.empty() || on_receive,
+             .lines_by_clock = by_clock};
+    return news_;
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
     ++calls;
@@ -70,9 +72,10 @@ class ManualIo final : public Io {
                         packet->wire_len});
       pool_.put(packet);
     }
-    if (taken != 0) line_free.emplace_back(done, port);
+    if (taken != 0 && done != Instant::never()) line_free.emplace_back(done, port);
     return taken;
   }
+  void await(PortId port, Instant at) override { line_free.emplace_back(at, port); }
   Packet* allocate() override {
     ++calls;
     return control_pool_empty ? nullptr : pool_.get();
@@ -103,6 +106,7 @@ class ManualIo final : public Io {
   bool sums_good = false;
   bool control_pool_empty = false;
   bool keep_sent = true;
+  bool by_clock = false;  // lines are reported only where the shard asks for it
   uint64_t calls = 0;
   uint64_t transmits = 0;
 

@@ -23,6 +23,12 @@ class Shard {
   // The earliest time at which a poll has work of its own; never() when only io can bring any. Mail
   // counts as now.
   virtual Instant next_deadline() const = 0;
+  // Of a world with News::lines_by_clock, between two polls. Settles frames that have left their
+  // lines by `until` and were not to be reported; returns when the last of them did, or
+  // long_past().
+  virtual Instant settle_lines(Instant /*until*/) { return Instant::long_past(); }
+  // All lines are reported from now on: asks `io` for those of which it was not to be told.
+  virtual void report_lines(Io& /*io*/) {}
   // Worlds count what only they see (rx_missed_packets, rx_nombuf_packets). Thread: the shard's.
   virtual Counters& counters() = 0;
   virtual void push_event(const struct Event& event) = 0;

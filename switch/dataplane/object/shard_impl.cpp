@@ -45,7 +45,8 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   context_.io = &io;
   context_.now = now;
   context_.stats = {};
-  const News news = io.news();
+  const News& news = io.news();
+  egress_.begin_poll(goes_by_clock(news));
   const bool changed = others_have_changed();
   if (changed) [[unlikely]]
     follow_control();
@@ -62,8 +63,8 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   if (news.packets) ingress_.run();
   forwarder_.forward_originated();
   send();
-  if (context_.timers.moved() && owes()) [[unlikely]]
-    send();  // XON for what has just left
+  if (context_.timers.moved()) [[unlikely]]
+    follow_pauses();
   context_.flush_freed();
   if (draining_ != nullptr) [[unlikely]]
     finish_drain();
@@ -74,10 +75,18 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   return context_.stats;
 }
 
+[[gnu::noinline]] void ShardImpl::follow_pauses() {
+  if (buffer_.took_pause()) egress_.report_lines();  // what leaves them may resume the sender
+  if (owes()) send();                                // XON for what has just left
+}
+
 // What is owed to peers is as good as a timer: the board is not settled before it is sent.
 [[gnu::noinline]] void ShardImpl::follow_timers() {
   next_timer_ = context_.timers.earliest();
-  if (!owes()) context_.timers.settle();
+  if (owes())
+    egress_.report_lines();  // every poll tries anew
+  else
+    context_.timers.settle();
 }
 
 // A board that has not moved hides nothing. A release does without: asking all parts in every poll
@@ -96,12 +105,15 @@ void ShardImpl::send_passed() {
 
 // No pause or warning is owed before a timer has moved or become due.
 inline void ShardImpl::send() {
-  if (context_.timers.moved()) [[unlikely]] {
-    pause_.send_frames();
-    warnings_.send_frames();
-  }
+  if (context_.timers.moved()) [[unlikely]]
+    send_owed();
   egress_.service();
   buffer_.flush();
+}
+
+[[gnu::noinline]] void ShardImpl::send_owed() {
+  pause_.send_frames();
+  warnings_.send_frames();
 }
 
 Instant ShardImpl::next_deadline() const {
@@ -266,6 +278,7 @@ void ShardImpl::carry_out(Command& command) {
       scan_flows(context_, command.flows);
       break;
     case Command::Kind::drain:
+      egress_.report_lines();  // the last of them ends it
       pause_.resume_all();
       recirculation_.release_all();
       stages_.release_all();

@@ -40,6 +40,11 @@ class ShardImpl final : public Shard {
 
   PollStats poll(Io& io, Instant now) override;
   Instant next_deadline() const override;
+  Instant settle_lines(Instant until) override { return egress_.settle_lines(until); }
+  void report_lines(Io& io) override {
+    context_.io = &io;
+    egress_.report_lines();
+  }
   Counters& counters() override { return context_.counters; }
   void push_event(const Event& event) override {
     Event stamped = event;
@@ -79,11 +84,19 @@ class ShardImpl final : public Shard {
   void on_timers();
   void follow_timers();
   void check_timers() const;
+  // A poll for a line alone has no effect but on that line: nothing else counts polls, as what is
+  // owed to peers, a drain and the measuring of paths do.
+  bool goes_by_clock(const News& news) const {
+    return news.lines_by_clock && context_.sole && !context_.dressing && draining_ == nullptr &&
+           !context_.timers.moved();
+  }
   // Peers are to hear of a pause or a warning. Never while ShardContext::timers has not moved.
   bool owes() const { return pause_sender_.owes(context_.now) || predictor_.owes(); }
   // What flow stages have let go, on its way.
   void send_passed();
   void send();
+  void send_owed();
+  void follow_pauses();
   void clear_watermarks(PortId only, const WatermarkScope& scope);
   void finish_drain();
   bool control_waits() const;

@@ -57,7 +57,7 @@ void PathService::start_measuring() {
 
 // What other shards selected in polls before their last one is in their lanes, which this poll
 // reads next.
-void PathService::note_time(bool all_given) {
+[[gnu::noinline]] void PathService::note_time(bool all_given) {
   now_ns_ = wire_ns(context_.now);
   if (due_every_ns_ != 0 && now_ns_ - due_since_ns_ >= due_every_ns_) make_due();
   given_before_ = context_.now;

@@ -169,7 +169,7 @@ void PauseControl::on_verdict(const pfc::WatchdogVerdict& verdict) {
   follow(verdict.port);
 }
 
-void PauseControl::send_owed() {
+[[gnu::noinline]] void PauseControl::send_owed() {
   sender_.flush(context_.now, [this](const pfc::OwedPause& frame) { return send_frame(frame); });
 }
 

@@ -48,6 +48,7 @@ Egress::Egress(ShardContext& context, IngressBuffer& buffer, size_t ports)
     : context_(context),
       buffer_(buffer),
       ports_(ports),
+      lines_(ports),
       timers_(ports, context.due_of(Timers::egress)),
       marking_(marking_stream(context)) {}
 
@@ -86,7 +87,7 @@ inline void Egress::enqueue_as(Packet* packet) {
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
   store(queued, found + packet->wire_len);
   queue.watermarks.raise(int64_t{found} + packet->wire_len);
-  if (port.free_at <= context_.now) ready_.insert(id);  // else its completion does
+  look_at_line(id, port);
 }
 
 bool Egress::learn(QueueRow& row) {
@@ -172,7 +173,10 @@ void Egress::originate_behind(PortId id, Packet* packet) {
 void Egress::service_port(PortId id) {
   Port& port = ports_[id.index()];
   const Instant now = context_.now;
-  if (port.free_at > now) return;  // once more at its completion
+  if (port.free_at > now) {  // once more at its completion
+    if (!port.reported) await(id, port);
+    return;
+  }
   if (port.line_busy) {
     settle(id, port);
     port.line_busy = false;
@@ -206,12 +210,15 @@ inline void Egress::serve(PortId id, Port& port, Instant start) {
     const Last last{packets[frames - 1]->wire_len, Charge::of(*packets[frames - 1])};
     const size_t given = context_.fires(FaultSite::device_full) ? frames / 2 : frames;
     const bool none = kHasFaultSites && given == 0;
-    const size_t sent = none ? 0 : context_.io->transmit(id, {packets.data(), given}, port.free_at);
+    const bool reported = kVisit != Visit::one || !is_quiet(port, last.charge);
+    const Instant done = reported ? port.free_at : Instant::never();
+    const size_t sent = none ? 0 : context_.io->transmit(id, {packets.data(), given}, done);
     if (sent < frames) [[unlikely]] {
       put_back(id, port, packets, burst, sent);
       if (sent == 0) return;
     }
     account(id, port, burst, last);
+    if (!reported) start_line(id, port);
     start = port.free_at;
   } while (kVisit != Visit::one && burst.count == kMostFrames &&
            start <= context_.now + port.lookahead);
@@ -442,8 +449,59 @@ inline void Egress::settle(PortId id, const Port& port) {
   buffer_.release(port.on_line);
 }
 
+inline void Egress::start_line(PortId id, Port& port) {
+  port.reported = false;
+  lines_.start(id, port.free_at);
+}
+
+// What leaves now is settled as if it were reported, behind what this poll reads.
+[[gnu::noinline]] void Egress::follow_lines() {
+  while (lines_.next() < context_.now) settle_past(lines_.pop());
+  buffer_.settle_released();
+  while (lines_.next() <= context_.now) {
+    const PortId id = lines_.pop();
+    ports_[id.index()].reported = true;
+    ready_.insert(id);
+  }
+}
+
+// What service_port() would have done with it at its completion.
+inline void Egress::settle_past(PortId id) {
+  Port& port = ports_[id.index()];
+  port.reported = true;
+  settle(id, port);
+  port.line_busy = false;
+  port.idle = true;
+}
+
+Instant Egress::settle_lines(Instant until) {
+  Instant last = Instant::long_past();
+  while (lines_.next() <= until && lines_.next() != Instant::never()) {
+    last = lines_.next();
+    settle_past(lines_.pop());
+  }
+  buffer_.settle_released();
+  return last;
+}
+
+void Egress::report_lines() {
+  by_clock_ = false;
+  while (lines_.next() != Instant::never()) {
+    const PortId id = lines_.pop();
+    ports_[id.index()].reported = true;
+    context_.io->await(id, ports_[id.index()].free_at);
+  }
+}
+
+[[gnu::noinline]] void Egress::await(PortId id, Port& port) {
+  lines_.stop(id);
+  port.reported = true;
+  context_.io->await(id, port.free_at);
+}
+
 void Egress::set_up(PortId id, bool up) {
   Port& port = ports_[id.index()];
+  if (!port.reported) await(id, port);
   ++context_.way_changes;
   port.up = up;
   port.free_at = context_.now;
@@ -497,6 +555,7 @@ pfc::QueueProgress Egress::progress(PortId id, QueueId queue) const {
 }
 
 void Egress::adopt(const Snapshot& now) {
+  report_lines();  // what concerns nobody may be another matter now
   max_lateness_ = std::max(kMinLateness, now.config.effective_poll_gap());
   for (size_t i = 0; i < ports_.size(); ++i) {
     if (now.ports[i].owner != context_.id) continue;
@@ -537,6 +596,7 @@ void Egress::rebase(const Rebase& rebase) {
     rebase.shift(port.refused_until);
     port.rates.rebase(rebase);
   }
+  lines_.rebase(rebase);
   timers_.rebase(rebase);
 }
 

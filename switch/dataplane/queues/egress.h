@@ -7,9 +7,12 @@
 // ...) go first and are never paused. At most one frame a port is still on the line after a poll:
 // its octets stay queued and charged until the world reports the line free. A port with a lookahead
 // is given, each time that its line is free, what starts within it, too; of that, all but the last
-// frame counts as gone. Owner: the shard.
-// Bounds: queues are unbounded lists; the buffer bounds what is in them. Cost of service(): the
-// ports that have something to do. Source: architecture, sections 3 and 4; reference C.5, C.7, C.9.
+// frame counts as gone. Where the world goes by
+// the clock (News::lines_by_clock) a line is reported only if something is to be done then:
+// something waits for it, or the charge that ends may resume a sender or is watched. Else the frame
+// is settled before the next poll reads anything, to the same end. Owner: the shard. Bounds: queues
+// are unbounded lists; the buffer bounds what is in them. Cost of service(): the ports that have
+// something to do. Source: architecture, sections 3 and 4; reference C.5, C.7, C.9.
 #pragma once
 
 #include <array>
@@ -27,6 +30,7 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
+#include "switch/dataplane/queues/line_clock.h"
 #include "switch/dataplane/queues/queue_row.h"
 #include "switch/dataplane/state/port_set.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -75,12 +79,24 @@ class Egress {
     const uint32_t holds = row.queued->load(std::memory_order_relaxed) + row.octets;
     row.queued->store(holds, std::memory_order_relaxed);
     queue.watermarks.raise(holds);
-    if (port.free_at <= context_.now) ready_.insert(row.port);  // else its completion does
+    look_at_line(row.port, port);
   }
   // A frame of our own, ahead of every queue. Takes and counts it.
   void originate(PortId port, Packet* packet);
   // The same, but in Packet::queue, behind what waits there.
   void originate_behind(PortId port, Packet* packet);
+  // First in a poll: settles what has left lines that are not reported. `by_clock`: what this poll
+  // sends need not be, either.
+  void begin_poll(bool by_clock) {
+    by_clock_ = by_clock;
+    if (lines_.next() <= context_.now) [[unlikely]]
+      follow_lines();
+  }
+  // All lines are reported from now on, until the next begin_poll(); in a poll.
+  void report_lines();
+  // Between polls: settles what has left by `until`, and returns when the last of it has; nothing:
+  // long_past().
+  Instant settle_lines(Instant until);
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
   // Starts all that may start now.
@@ -137,7 +153,8 @@ class Egress {
     bool tx_enabled = true;
     bool idle = true;  // nothing could start when last looked: no lateness to catch up
     bool line_busy = false;
-    Duration lookahead;  // frames are given to the device that much before they start
+    bool reported = true;  // the world tells when the line is free; else LineClock has it
+    Duration lookahead;    // frames are given to the device that much before they start
 
     alignas(64) PacketFifo own;
     pfc::Scheduler scheduler;
@@ -236,6 +253,21 @@ class Egress {
   template <Visit kVisit>
   void release(const Burst<kVisit>& burst, uint32_t stays_charged);
   void settle(PortId id, const Port& port);
+  // A frame behind which nothing comes, and whose end concerns nobody.
+  bool is_quiet(const Port& port, const Charge& charge) const {
+    return by_clock_ && port.waiting == 0 && !port.own_waiting && !buffer_.is_watched(charge);
+  }
+  void start_line(PortId id, Port& port);
+  void follow_lines();
+  void settle_past(PortId id);
+  void await(PortId id, Port& port);
+  // Something waits for the line: it may start now, or when the line is reported.
+  void look_at_line(PortId id, Port& port) {
+    if (port.free_at <= context_.now)
+      ready_.insert(id);
+    else if (!port.reported) [[unlikely]]
+      await(id, port);
+  }
   void drop_queue(PortId id, uint8_t queue, DropReason reason);
   void discard(Packet* packet, bool up);
   void count_discarded(PortId id, size_t queue, uint64_t packets);
@@ -249,6 +281,8 @@ class Egress {
   Duration max_lateness_ = kMinLateness;  // of the line: the poll gap, if that is longer
   config::DreConfig dre_;                 // in force
   PortSet ready_;
+  bool by_clock_ = false;
+  LineClock lines_;   // of ports that are not `reported`
   Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
   RandomStream marking_;
 };

@@ -37,6 +37,9 @@ struct News {
   std::span<const PortId> completions;
   std::span<const LinkChange> link_changes;  // in order; ports start down
   bool packets = true;                       // false: receive() would bring none
+  // The world reports only the lines that it is asked for. The shard knows by the clock when the
+  // others are free, and settles what has left them when it is next polled.
+  bool lines_by_clock = false;
 };
 
 // What a poll did.
@@ -55,17 +58,23 @@ class Io {
   // nothing else of Packet.
   virtual Received receive(std::span<Packet*> out) = 0;
   // What has happened since the last poll. Valid until the next call.
-  virtual News news() = 0;
+  virtual const News& news() = 0;
 
   // Hands frames to `port` in order; each carries Packet::sent_at, when its last bit leaves the
-  // (virtual) line. `done` is the last one's. Returns how many were taken from the front; the rest
-  // stay with the shard.
+  // (virtual) line. `done` is the last one's; never(), with News::lines_by_clock: the line need not
+  // be reported. Returns how many were taken from the front; the rest stay with the shard.
   virtual uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) = 0;
+  // With News::lines_by_clock: a line that need not be reported is to be after all. It is free at
+  // `at`.
+  virtual void await(PortId /*port*/, Instant /*at*/) {}
 
   // An empty packet for a frame of our own (data_len 0, room for 1,500 octets), from a reserved
   // pool; null if exhausted.
   virtual Packet* allocate() = 0;
   virtual void free(std::span<Packet* const> packets) = 0;
+
+ protected:
+  News news_;  // where an implementation may keep what news() returns
 };
 
 }  // namespace eddy

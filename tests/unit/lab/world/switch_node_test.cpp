@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace eddy::lab {
@@ -22,7 +23,9 @@ struct RecordedWires : Wires {
   void send(uint32_t line, Packet* packet, bool last) override {
     sent.push_back({line, packet, last});
   }
+  void await(uint32_t line, Instant at) override { awaited.emplace_back(line, at); }
   std::vector<FrameOnLine> sent;
+  std::vector<std::pair<uint32_t, Instant>> awaited;
 };
 
 class SwitchIoTest : public testing::Test {
@@ -114,6 +117,58 @@ TEST_F(SwitchIoTest, TheLastOfABurstReportsTheLineFree) {
   EXPECT_EQ(world.transmit(PortId(0), {}, Instant()), 0);
   EXPECT_EQ(wires.sent, (std::vector<FrameOnLine>{
                             {13, two[0], false}, {13, two[1], true}, {10, two[0], true}}));
+}
+
+TEST_F(SwitchIoTest, ALineIsReportedOnlyIfTheShardAsksForIt) {
+  SwitchIo world = io(0);
+  EXPECT_FALSE(world.news().lines_by_clock);
+  world.connect(wires, pool, /*by_clock=*/true);
+  EXPECT_TRUE(world.news().lines_by_clock);
+  Packet* only = packet(100);
+  EXPECT_EQ(world.transmit(PortId(3), {&only, 1}, Instant::never()), 1);
+  EXPECT_EQ(wires.sent, (std::vector<FrameOnLine>{{13, only, false}}));
+  EXPECT_TRUE(wires.awaited.empty());
+  world.await(PortId(3), Instant() + 20_ns);
+  ASSERT_EQ(wires.awaited.size(), 1u);
+  EXPECT_EQ(wires.awaited[0], std::make_pair(13u, Instant() + 20_ns));
+}
+
+// A switch that is not polled for long.
+TEST_F(SwitchIoTest, MoreArriveThanThereWasRoomFor) {
+  SwitchIo world = io(0);
+  std::array<Packet*, 40> packets;
+  for (Packet*& each : packets) each = packet(100);
+  constexpr size_t kTimes = 10;
+  for (size_t i = 0; i < kTimes * packets.size(); ++i)
+    world.arrive(PortId(i % 2), packets[i % packets.size()]);
+  EXPECT_EQ(world.waiting(), kTimes * packets.size());
+  world.begin(Instant());
+  std::array<size_t, 2> next = {0, 1};  // of each port: those of its own come in order
+  size_t received = 0;
+  for (Received got = receive(world); got.count != 0; got = receive(world)) {
+    for (size_t i = 0; i < got.count; ++i, ++received) {
+      size_t& expected = next[got.port.index()];
+      ASSERT_EQ(burst[i], packets[expected % packets.size()]);
+      expected += 2;
+    }
+  }
+  EXPECT_EQ(received, kTimes * packets.size());
+}
+
+// What has come is news until the next poll has ended, and then no more.
+TEST_F(SwitchIoTest, NewsEndWithThePoll) {
+  SwitchIo world = io(0);
+  EXPECT_FALSE(world.news().packets);
+  world.complete(PortId(1));
+  world.change_link(PortId(2), true);
+  world.arrive(PortId(3), packet(100));
+  EXPECT_EQ(world.news().completions.size(), 1u);
+  EXPECT_EQ(world.news().link_changes.size(), 1u);
+  EXPECT_TRUE(world.news().packets);
+  world.end();
+  EXPECT_TRUE(world.news().completions.empty());
+  EXPECT_TRUE(world.news().link_changes.empty());
+  EXPECT_FALSE(world.news().packets);
 }
 
 }  // namespace
