@@ -58,7 +58,7 @@ void Ingress::run() {
   if (context_.fires(FaultSite::long_way) || context_.fires(FaultSite::burst_apart)) [[unlikely]]
     return false;
   const ShortWay way(received.port, settings, context_.snapshot->heads[received.port.index()],
-                     *context_.routes);
+                     *context_.routes, received.sums_good);
   if (!way.take_alone(packet)) [[unlikely]]
     return false;
   const int64_t backlog = buffer_.note_backlog(received);
