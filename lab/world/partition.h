@@ -186,8 +186,8 @@ class Partition final : public Wires {
   void note_due(uint32_t node);
   void wake_at(uint32_t node, Instant& planned, Instant at);
   Instant grid_from(uint32_t node, Instant from);
-  // A switch that is polled late would settle frames that it has yet to hear of. Ranks agree on when
-  // a run ends by the events that they have.
+  // A switch that is polled late would settle frames that it has yet to hear of. Ranks agree on
+  // when a run ends by the events that they have.
   bool goes_by_clock() const {
     return !kWhole && nodes_.options.poll_model == config::PollModel::exact &&
            nodes_.options.exchange == nullptr;
