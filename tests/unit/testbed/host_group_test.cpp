@@ -101,16 +101,17 @@ TEST(HostGroup, DilationChangesNothingInTheExperimentsTime) {
     of.run(Instant(), Instant() + 5_ms * dilation, 1_us * dilation);
     lab::RunResult result;
     result.simulated = 5_ms;
-    const auto nics = of.group->nics();
+    const Instant now = Instant() + 5_ms * dilation;
     lab::NicTotals totals;
-    for (const host::Nic* nic : nics) totals.add(*nic, of.experiment.host.priority, now);
+    for (const host::Nic* nic : of.group->nics())
+      totals.add(*nic, of.experiment.host.priority, now);
     const lab::FlowAccount account{.experiment = of.experiment,
                                    .dilation = dilation,
                                    .topology = of.topology,
                                    .paths = *of.paths,
                                    .book = of.group->book(),
                                    .nics = totals,
-                                   .now = Instant() + 5_ms * dilation};
+                                   .now = now};
     lab::add_flow_results(account, result);
     EXPECT_EQ(result.unfinished, 0u);
     EXPECT_EQ(result.flows.size(), 6u);
