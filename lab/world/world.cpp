@@ -62,7 +62,7 @@ bool World::run_windows(Instant limit, bool to_completion) {
 }
 
 // All nodes in one partition.
-inline Whole& World::gather() {
+Whole& World::gather() {
   if (divided_) {
     divided_ = false;
     windows_->hand_over(*whole_);

@@ -7,12 +7,12 @@
 // ...) go first and are never paused. At most one frame a port is still on the line after a poll:
 // its octets stay queued and charged until the world reports the line free. A port with a lookahead
 // is given, each time that its line is free, what starts within it, too; of that, all but the last
-// frame counts as gone. Where the world goes by
-// the clock (News::lines_by_clock) a line is reported only if something is to be done then:
-// something waits for it, or the charge that ends may resume a sender or is watched. Else the frame
-// is settled before the next poll reads anything, to the same end. Owner: the shard. Bounds: queues
-// are unbounded lists; the buffer bounds what is in them. Cost of service(): the ports that have
-// something to do. Source: architecture, sections 3 and 4; reference C.5, C.7, C.9.
+// frame counts as gone. Where the world goes by the clock (News::lines_by_clock) a line is reported
+// only if something is to be done then: something waits for it, or the charge that ends may resume
+// a sender or is watched. Else the frame is settled before the next poll reads anything, to the
+// same end. Owner: the shard. Bounds: queues are unbounded lists; the buffer bounds what is in
+// them. Cost of service(): the ports that have something to do. Source: architecture, sections 3
+// and 4; reference C.5, C.7, C.9.
 #pragma once
 
 #include <array>
