@@ -193,8 +193,8 @@ inline bool Framer::read_plain(const Packet& packet, Received& out) const {
   if (udp_length + kIpv4Header != total || kEthernetHeader + total > packet.wire_len ||
       payload < 0 || data_len < kEthernetHeader + kIpv4Header + headers)
     return false;
-  const uint32_t odd = (udp_length & 3) | (bth[1] & kTransportVersionMask);  // one look at both
-  if (odd != 0 || extension == kNotOurs || !eddy::detail::ipv4_checksum_ok(ip, kIpv4Header))
+  const bool odd = (udp_length & 3) != 0 || (bth[1] & kTransportVersionMask) != 0;
+  if (odd || extension == kNotOurs || !eddy::detail::ipv4_checksum_ok(ip, kIpv4Header))
     return false;
 
   out = {ip, bth, static_cast<uint32_t>(payload)};
