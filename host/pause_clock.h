@@ -26,9 +26,8 @@ class PauseClock {
   }
 
   void expire(Instant now) {
-    if (paused_ == 0) return;
-    for (size_t i = 0; i < kPriorities; ++i)
-      if (blocked(Priority(i)) && pauses_[i].until <= now) end(i, pauses_[i].until);
+    if (paused_ != 0) [[unlikely]]
+      expire_some(now);
   }
 
   // As of the last expire().
@@ -46,6 +45,10 @@ class PauseClock {
   }
 
  private:
+  [[gnu::noinline]] void expire_some(Instant now) {
+    for (size_t i = 0; i < kPriorities; ++i)
+      if (blocked(Priority(i)) && pauses_[i].until <= now) end(i, pauses_[i].until);
+  }
   struct Pause {
     Instant since;
     Instant until;

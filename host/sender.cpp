@@ -167,6 +167,12 @@ inline bool Senders::send(uint32_t qpn, QueuePair& qp, Packet& out, Instant now)
     times_.note(qpn, sequence, now);
 }
 
+// Apart, so that what calls transmit() keeps less across calls.
+[[gnu::noinline]] bool Senders::wake_and_send(Packet& out, Instant now) {
+  wake_paced(now);
+  return send_next(out, now);
+}
+
 bool Senders::send_next(Packet& out, Instant now) {
   while (has_ready()) {
     const uint32_t qpn = pop_ready();

@@ -45,7 +45,8 @@ class Senders {
   bool has_ready() const { return head_ != kNone; }
   // The next data packet; false when nobody can send one.
   [[nodiscard]] bool transmit(Packet& out, Instant now) {
-    if (pacing_.has_due(now)) wake_paced(now);
+    if (pacing_.has_due(now)) [[unlikely]]
+      return wake_and_send(out, now);
     return has_ready() && send_next(out, now);
   }
   Instant next_timer() const { return std::min(timeouts_.next(), pacing_.next()); }
@@ -143,6 +144,7 @@ class Senders {
   }
   bool wait_below_line_rate(uint32_t qpn, QueuePair& qp, Instant now);
   void wake_paced(Instant now);
+  bool wake_and_send(Packet& out, Instant now);
   bool send_next(Packet& out, Instant now);
   void wake(uint32_t qpn, QueuePair& qp, Instant now);
   void push_ready(uint32_t qpn, QueuePair& qp);
