@@ -59,7 +59,7 @@ std::string to_text(const lab::DivisionOptions& division) {
 
 TEST(Windows, ChangeNoDigest) {
   const char* seeds = std::getenv("EDDY_SEEDS");
-  const uint64_t usual = 4 * lb::schemes().size() + 8;
+  const uint64_t usual = 8 * lb::schemes().size() + 8;
   const uint64_t last = seeds == nullptr ? usual : std::strtoull(seeds, nullptr, 10);
   std::set<config::FaultType> faults;
   uint64_t with_rlb = 0, windows = 0, labs = 0, threaded = 0;
