@@ -44,7 +44,7 @@ def one_run(binaries):
     """Packets a second and cycles a packet, received and sent ones counted each, of both sides."""
     world = World("bench-hosts")
     try:
-        path = write_experiment(world, "1GB", 60)
+        path = write_experiment(world, "3GB", 60)  # longer than what is looked at, on any machine so far
         switch = start_switch(world, binaries, path)
         hosts = start_hosts(world, binaries, path)
         for process in (switch, hosts):
