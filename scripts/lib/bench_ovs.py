@@ -5,7 +5,7 @@ import socket
 import struct
 
 from .bench_pollers import PREFIXES, SWITCH_MAC, Eddyd, Ovs, Testpmd
-from .hugepages import reserve_hugepages
+from .hugepages import give_back_hugepages, reserve_hugepages, total_hugepages
 from .bench_results import result
 from .netns import World
 
@@ -33,6 +33,7 @@ def measure_start(case, flows, binaries, tsc_hz, rounds, say):
     """Cycles a packet of each process, in interleaved rounds of one start."""
     world = World(f"bench-{case}")
     pollers = []
+    hugepages = total_hugepages()
     try:
         pcap = world.directory / "f.pcap"
         write_pcap(pcap, flows)
@@ -51,6 +52,7 @@ def measure_start(case, flows, binaries, tsc_hz, rounds, say):
     finally:
         for poller in pollers:
             poller.stop()
+        give_back_hugepages(hugepages)
         world.close()
 
 

@@ -6,9 +6,11 @@ says once what is missing.
 
 import json
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
-from support import BINARIES, InContainers, give_back_hugepages, main, reserve_hugepages, run, total_hugepages, wait_for
+from support import (
+    ABOUT_HUGEPAGES, BINARIES, InContainers, give_back_hugepages, main, reserve_hugepages, run, total_hugepages, wait_for)
 
 # For each row of the table, by kind and by what its device must say: a device of that kind.
 DEVICES = {
@@ -73,16 +75,28 @@ class EachKind(InContainers):
         return [line for line in self.engine.logs(name).splitlines()
                 if re.search(r"\[(warning|error)\]", line) and "poll_gap" not in line]
 
-    def discard(self, name):
-        self.engine.remove(name)
-        self.names.remove(name)
+    def warnings_of_port(self, name):
+        """Without what is said of hugepages that somebody reserved on this machine."""
+        return [line for line in self.warnings(name) if ABOUT_HUGEPAGES not in line]
+
+    @contextmanager
+    def row(self, key, **more):
+        """A part of a test for one row of the table; its containers are gone after it, also when it fails."""
+        with self.subTest(kind=key, **more):
+            try:
+                yield
+            except Exception:
+                self.show_logs()
+                raise
+            finally:
+                self.remove_containers()
 
     def test_every_measured_row_has_a_device_here(self):
         self.assertEqual({key for key, _ in measured()}, set(DEVICES))
 
     def test_it_runs_with_exactly_what_the_table_says(self):
         for key, row in measured():
-            with self.subTest(kind=key):
+            with self.row(key):
                 self.runs_with_exactly(DEVICES[key], row, [*row["needs"], *row["comfort"]])
 
     def runs_with_exactly(self, device, row, capabilities):
@@ -93,8 +107,7 @@ class EachKind(InContainers):
         if row["kind"] not in HAVE_PEERS:
             wait_for(lambda: self.engine.exec(name, "eddyctl", "healthy", "--ports", "all", check=False).returncode == 0,
                      10, f"{device} is up", pause=0.1)
-        self.assertEqual(self.warnings(name), [])
-        self.discard(name)
+        self.assertEqual(self.warnings_of_port(name), [])
 
     def one_fewer(self, of):
         """Of each row, what is left without each of its needs or comforts."""
@@ -104,22 +117,20 @@ class EachKind(InContainers):
 
     def test_without_one_that_it_needs_it_is_refused(self):
         for key, row, missing, rest in self.one_fewer("needs"):
-            with self.subTest(kind=key, missing=missing):
+            with self.row(key, missing=missing):
                 name = self.start(DEVICES[key], rest, row["files"], up=False)
                 self.assert_refused(name, rf"^eddyd: port p1 .*\bCAP_{missing}\b")
-                self.discard(name)
 
     def test_without_one_for_comfort_it_warns_once(self):
         for key, row, missing, rest in self.one_fewer("comfort"):
-            with self.subTest(kind=key, missing=missing):
+            with self.row(key, missing=missing):
                 name = self.start(DEVICES[key], rest, row["files"], up=key not in LOCKS_ALL)
                 if key in LOCKS_ALL:
                     self.assert_refused(name, rf"^eddyd: port p1.* must be locked, the limit is 8 MiB: .*CAP_{missing}\b")
                 else:
-                    warnings = self.warnings(self.running(name))
+                    warnings = self.warnings_of_port(self.running(name))
                     self.assertEqual(len(warnings), 1, warnings)
                     self.assertRegex(warnings[0], rf"port p1: without the capability CAP_{missing}\b")
-                self.discard(name)
 
     def test_hugepages(self):
         """What they ask for comfort is asked when there are some."""
@@ -131,7 +142,7 @@ class EachKind(InContainers):
         with_all = self.running(self.start("net_null0", row["comfort"]))
         self.assertRegex(self.engine.logs(with_all), r"memory: \d+ MiB of hugepages")
         self.assertEqual(self.warnings(with_all), [])
-        self.discard(with_all)
+        self.remove_containers()
         without = self.running(self.start("net_null0", []))
         self.assertRegex(self.engine.logs(without), r"memory: ordinary pages \(")
         warnings = self.warnings(without)
