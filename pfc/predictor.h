@@ -97,9 +97,13 @@ class Predictor {
     return (plans_[port.index()].watched >> pg.index() & 1) != 0;
   }
 
+  // Of a watched PG: a sample would not come too early.
+  bool is_due(PortId port, PriorityGroupId pg, Instant now) const {
+    return now >= states_[index_of(port, pg)].next_sample;
+  }
   // What a watched PG holds now.
   void sample(PortId port, PriorityGroupId pg, const PgLevel& level, Instant now) {
-    if (now >= states_[index_of(port, pg)].next_sample) evaluate(index_of(port, pg), level, now);
+    if (is_due(port, pg, now)) evaluate(index_of(port, pg), level, now);
   }
   // PFC has been sent for a watched PG, or has been taken back.
   PauseForesight pfc_sent(PortId port, PriorityGroupId pg, bool paused, Instant now);

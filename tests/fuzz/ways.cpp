@@ -20,6 +20,7 @@ constexpr int kVlan = 10;
 constexpr MacAddress kSpineMac = {{0x02, 0, 0, 0, 0, 9}};
 // Two hosts, of which the second is in a VLAN, two spines, and a port that is down.
 constexpr size_t kPorts = 5;
+constexpr size_t kFirstUplink = 2;
 
 class Script {
  public:
@@ -78,20 +79,26 @@ enum class Wrap : uint8_t { nothing, vlan, priority, other_vlan, service_tag, sh
 
 class Frames {
  public:
-  explicit Frames(const config::SwitchConfig& config) : config_(config) {}
+  Frames(const config::SwitchConfig& config, Instant now)
+      : config_(config), now_ns_(lb::PathRecord::wire_time(now)) {}
 
   Arriving make(Script& script, size_t port) const {
     const uint8_t what = script.next();
     const uint8_t how = script.next();
     Arriving out;
-    out.frame = (what & 0x80) != 0 ? roce(script, what, port) : udp(script, what, port);
+    const bool feedback = port >= kFirstUplink && (how & 0xc) == 0xc;
+    out.frame = feedback             ? echo(script, what, port)
+                : (what & 0x80) != 0 ? roce(script, what, port)
+                                     : udp(script, what, port);
     const auto wrap = static_cast<Wrap>(port == 1 ? (how & 7) % 5 : (how & 1) * (how >> 1 & 7) % 6);
-    put_around(out.frame, wrap, script);
+    if (!feedback || (how & 3) == 3) put_around(out.frame, wrap, script);
     out.free_shim = (how & 0x10) != 0;
     if ((how & 0xc0) == 0x40) spoil(out, script);
     if ((how & 0xc0) == 0x80) change(out, script);
     if ((how & 0xe0) == 0xc0) out.frame = pause_frame(how, 100);
-    out.wire_len = std::max(out.frame.size(), out.wire_len) + size_t{script.next() & 7u} * 200;
+    const uint8_t more = script.next();
+    out.wire_len = std::max(out.frame.size(), out.wire_len);
+    if (!feedback || (more & 0x38) == 0) out.wire_len += size_t{more & 7u} * 200;
     return out;
   }
 
@@ -148,6 +155,24 @@ class Frames {
         EthernetHeader{port_mac(config_, port), kSpineMac, v4 ? kEtherTypeIpv4 : kEtherTypeIpv6},
         frame);
     (void)encode_headers(packet, Octets(frame).subspan(at));
+    return frame;
+  }
+  // What leaf 2 may tell of a path: the echo of a stamp that may have been sent.
+  Frame echo(Script& script, uint8_t what, size_t port) const {
+    Shim shim{.kind = ShimKind::feedback,
+              .flags = static_cast<uint8_t>((what & 0x80) != 0 ? what : what | kShimRttEcho),
+              .source_leaf = LeafId((what & 0x70) == 0x70 ? 3 : 2),
+              .destination_leaf = LeafId((what & 0x7) == 0x7 ? 2 : 1),
+              .feedback_path = PathId((port - kFirstUplink) << 8 | 0xff),
+              .feedback_congestion = what,
+              .sent_ns = now_ns_};
+    shim.echoed_ns = now_ns_ - script.next() * 500u;
+    shim.hold_ns = script.next();
+    shim.feedback_packets = 1;
+    Frame frame(60);
+    const size_t at =
+        encode(EthernetHeader{port_mac(config_, port), kSpineMac, kEtherTypeShim}, frame);
+    (void)encode(shim, Octets(frame).subspan(at));
     return frame;
   }
   static void put_around(Frame& frame, Wrap wrap, Script& script) {
@@ -261,6 +286,7 @@ class Frames {
   }
 
   const config::SwitchConfig& config_;
+  const uint32_t now_ns_;
 };
 
 // One of the two, with a world a shard.
@@ -295,6 +321,12 @@ class OneWay {
     ASSERT(object_->balance().holds());
   }
   uint64_t long_ways() const { return sites_.use(FaultSite::long_way).fired; }
+  uint64_t echoes() const {
+    uint64_t heard = 0;
+    for (size_t port = 0; port < kPorts; ++port)
+      heard += count(*object_, port, PortCounter::path_samples);
+    return heard;
+  }
   size_t take_sent() {
     size_t count = 0;
     for (ManualIo& io : io_) {
@@ -311,6 +343,7 @@ class OneWay {
       const std::string of = " of shard " + std::to_string(shard);
       if (!same_frames(io_[shard].sent, other.io_[shard].sent)) return "frames" + of;
       if (!same_events(ShardId(shard), other)) return "events" + of;
+      if (!same_paths(other)) return "paths" + of;
       for (size_t port = 0; port < kPorts; ++port)
         if (const char* counter = different_counter(ShardId(shard), PortId(port), other))
           return std::string(counter) + of + ", port " + std::to_string(port);
@@ -335,6 +368,20 @@ class OneWay {
           ours.value != theirs.value)
         return false;
     }
+  }
+  // What is measured of those to leaf 2.
+  bool same_paths(const OneWay& other) const {
+    const lb::PathTable* const ours = object_->paths();
+    const lb::PathTable* const theirs = other.object_->paths();
+    if (ours == nullptr || theirs == nullptr) return ours == theirs;
+    for (const lb::MemberIndex member : {0, 1}) {
+      const lb::PathRecord& a = ours->at(0, member);
+      const lb::PathRecord& b = theirs->at(0, member);
+      if (a.echoed_ps != b.echoed_ps || a.delay_ns != b.delay_ns || a.marked != b.marked ||
+          a.sampled_at_us != b.sampled_at_us || a.congestion != b.congestion)
+        return false;
+    }
+    return true;
   }
   template <class Array>
   static bool same(const Array& ours, const Array& theirs, size_t count) {
@@ -394,7 +441,7 @@ class BothWays {
  private:
   void burst(Script& script, uint8_t op) {
     const size_t port = std::array<size_t, 8>{0, 0, 0, 1, 2, 2, 3, 4}[op >> 4 & 7];
-    const Frames frames(config_);
+    const Frames frames(config_, now_);
     const size_t kinds = (script.next() & 3u) + 1;
     std::vector<Arriving> drawn;
     for (size_t i = 0; i < kinds; ++i) drawn.push_back(frames.make(script, port));
@@ -413,6 +460,7 @@ class BothWays {
     result.sent += ways_[0].take_sent();
     ways_[1].take_sent();
     result.long_ways = ways_[1].long_ways();
+    result.echoes = ways_[0].echoes();
     return result.difference.empty();
   }
 

@@ -15,6 +15,7 @@ namespace eddy::test {
 struct WaysResult {
   uint64_t frames = 0;     // that came in
   uint64_t sent = 0;       // by each switch
+  uint64_t echoes = 0;     // of stamps, that were believed
   uint64_t long_ways = 0;  // bursts that the second one took in
   std::string difference;  // empty: none
 };

@@ -35,13 +35,15 @@ TEST(BothWays, EndAlike) {
     ASSERT_EQ(one.difference, "") << "seed " << seed << ", after " << one.frames << " frames";
     all.frames += one.frames;
     all.sent += one.sent;
+    all.echoes += one.echoes;
     all.long_ways += one.long_ways;
   }
-  std::printf("%llu frames came in, %llu went out; %llu bursts by the long way\n",
-              static_cast<unsigned long long>(all.frames),
-              static_cast<unsigned long long>(all.sent),
-              static_cast<unsigned long long>(all.long_ways));
+  std::printf(
+      "%llu frames came in, %llu went out, %llu echoes heard; %llu bursts the long way\n",
+      static_cast<unsigned long long>(all.frames), static_cast<unsigned long long>(all.sent),
+      static_cast<unsigned long long>(all.echoes), static_cast<unsigned long long>(all.long_ways));
   EXPECT_GT(all.sent, all.frames / 8) << "most frames come to nothing";
+  EXPECT_GT(all.echoes, 0u) << "no feedback was of use";
   EXPECT_EQ(all.long_ways > 0, kHasFaultSites);
 }
 

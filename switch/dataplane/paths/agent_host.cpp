@@ -35,6 +35,8 @@ void AgentHost::adopt(const Snapshot& now) {
   for (const lb::PathAgent* agent : agents())
     feedback = static_cast<uint8_t>(feedback | agent->speech().feedback);
   services_.paths.want(now.paths == nullptr ? 0 : feedback);
+  hears_feedback_ =
+      services_.paths.measures() && (asks_.hears & lb::kind_bit(ShimKind::feedback)) == 0;
   read_deadlines();
 }
 
@@ -63,7 +65,7 @@ void AgentHost::arrived(const Packet& packet, uint32_t shim_offset) {
   if (decode(octets, arrival.shim) != CodecVerdict::ok) return;
   if (arrival.shim.destination_leaf != context_.snapshot->leaf || !services_.paths.measures())
     return;
-  services_.paths.hear(packet.ingress_port, arrival.shim);
+  services_.paths.hear(packet.ingress_port, octets.data());
   note(packet, arrival);
 }
 
@@ -103,12 +105,19 @@ std::optional<uint16_t> AgentHost::control(Packet* packet) {
       note(*packet, arrivals_[arrival_count_]);
     }
     if (shim.kind == ShimKind::feedback || shim.kind == ShimKind::probe_reply)
-      services_.paths.hear(port, shim);
+      services_.paths.hear(port, packet->data() + packet->l2_len);
     something_came_ |= services_.paths.feedback_waits();
   }
   (void)hear(port, message, /*for_us=*/true);
   services_.frames.consume(packet);
   return std::nullopt;
+}
+
+void AgentHost::feedback(Packet* packet, PortId port) {
+  services_.paths.hear(port, packet->data() + kEthernetHeader);
+  something_came_ |= services_.paths.feedback_waits();
+  packet->ingress_port = port;
+  services_.frames.consume(packet);
 }
 
 // Who is heard is another leaf that we know, or no leaf at all: there is no set to ourselves.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "lb/agent.h"
+#include "net/byte_order.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/rebase.h"
@@ -25,6 +26,7 @@
 #include "switch/dataplane/paths/control_frames.h"
 #include "switch/dataplane/paths/failure_detector.h"
 #include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/paths/shim_layout.h"
 #include "switch/dataplane/state/mailbox.h"
 #include "switch/dataplane/state/reply_flows.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -51,6 +53,15 @@ class AgentHost final : public lb::Voice {
   // A control frame with a shim, from a fabric port. Takes it; or makes it ready to go on by the
   // set that is returned.
   std::optional<uint16_t> control(Packet* packet);
+  // Of a feedback frame, as ShortWay::is_feedback() has it, that is sound: control() would have the
+  // path service hear it, and nobody else.
+  bool is_for_paths(const Packet& packet) const {
+    const uint8_t* const shim = packet.data() + kEthernetHeader;
+    return hears_feedback_ && packet.wire_len <= ControlFrames::kLongest &&
+           LeafId(load_be16(shim + shim_at::kDestination)) == context_.snapshot->leaf;
+  }
+  // Takes such a frame.
+  void feedback(Packet* packet, PortId port);
   // By mail: what another shard heard.
   void take(const PathReport& report);
   void take(const AgentMail& mail);
@@ -130,6 +141,7 @@ class AgentHost final : public lb::Voice {
   ReplyFlows* flows_ = nullptr;             // of the snapshot; null: no agent hears replies
   Instant heard_at_;                        // the poll whose frames heard_now_ counts
   uint32_t heard_now_ = 0;
+  bool hears_feedback_ = false;  // feedback frames are the path service's alone
   bool something_came_ = false;  // that no agent has been told yet
   size_t arrival_count_ = 0;
   size_t heard_count_ = 0;

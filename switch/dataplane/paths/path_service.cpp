@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "lb/members.h"
+#include "net/byte_order.h"
+#include "switch/dataplane/paths/shim_layout.h"
 
 namespace eddy {
 namespace {
@@ -211,24 +213,25 @@ void PathService::wait(size_t set, const PathEchoes::Place& place) {
   echoes_->wait(set, place.index);
 }
 
-void PathService::hear(PortId port, const Shim& shim) {
-  if ((shim.flags & (kShimRttEcho | kShimFeedback)) == 0) return;
+void PathService::hear(PortId port, const uint8_t* shim) {
+  const uint8_t flags = shim[shim_at::kFlags];
+  if ((flags & (kShimRttEcho | kShimFeedback)) == 0) return;
   const PathReport report{.heard_at = context_.now,
-                          .stamp_ns = shim.echoed_ns,
-                          .hold_ns = shim.hold_ns,
-                          .sent_ns = shim.sent_ns,
-                          .leaf = shim.source_leaf,
-                          .path = shim.feedback_path,
-                          .flags = shim.flags,
-                          .congestion = shim.feedback_congestion,
-                          .packets = shim.feedback_packets,
-                          .marked = shim.feedback_marked};
+                          .stamp_ns = load_be32(shim + shim_at::kEchoed),
+                          .hold_ns = load_be32(shim + shim_at::kHold),
+                          .sent_ns = load_be32(shim + shim_at::kSent),
+                          .leaf = LeafId(load_be16(shim + shim_at::kSource)),
+                          .path = PathId(load_be16(shim + shim_at::kReportPath)),
+                          .flags = flags,
+                          .congestion = shim[shim_at::kReportLoad],
+                          .packets = shim[shim_at::kPackets],
+                          .marked = shim[shim_at::kMarked]};
   const uint16_t set = plan_->set_of(report.leaf);
   const auto member = set == PathPlan::kNoSet ? std::nullopt : member_of(set, report.path);
   if (!member || context_.paths == nullptr)
     return context_.count(port, PortCounter::path_reports_unknown);
   const PortId out = context_.path_sets[set].members[*member].port;
-  if (context_.owns(out)) return apply({set, *member}, report);
+  if (context_.owns(out)) return apply({set, *member}, out, report);
   (void)context_.tell(context_.settings(out).owner, {.kind = Message::Kind::path, .what = report});
 }
 
@@ -237,7 +240,8 @@ void PathService::take(const PathReport& report) {
   if (set == PathPlan::kNoSet || context_.paths == nullptr) return;
   const auto member = member_of(set, report.path);
   if (!member) return;
-  if (context_.owns(context_.path_sets[set].members[*member].port)) apply({set, *member}, report);
+  const PortId port = context_.path_sets[set].members[*member].port;
+  if (context_.owns(port)) apply({set, *member}, port, report);
 }
 
 std::optional<lb::MemberIndex> PathService::member_of(size_t set, PathId path) const {
@@ -249,11 +253,10 @@ std::optional<lb::MemberIndex> PathService::member_of(size_t set, PathId path) c
   return std::nullopt;
 }
 
-void PathService::apply(lb::PathKey path, const PathReport& report) {
-  const PortId port = context_.path_sets[path.set].members[path.member].port;
-  if ((report.flags & kShimRttEcho) != 0 && !take_echo(path, port, report)) return;
-  if ((report.flags & kShimFeedback) == 0) return;
+inline void PathService::apply(lb::PathKey path, PortId port, const PathReport& report) {
   lb::PathRecord& record = context_.paths->at(path.set, path.member);
+  if ((report.flags & kShimRttEcho) != 0 && !take_echo(path, port, record, report)) return;
+  if ((report.flags & kShimFeedback) == 0) return;
   if ((wanted_ & lb::kFeedbackLoad) == 0)
     record.take_congestion(report.congestion, context_.paths->record_time(report.heard_at));
   else
@@ -270,8 +273,8 @@ void PathService::pass_on(const lb::Feedback& told) {
 }
 
 // False: not to be believed, and counted.
-bool PathService::take_echo(lb::PathKey path, PortId port, const PathReport& report) {
-  lb::PathRecord& record = context_.paths->at(path.set, path.member);
+inline bool PathService::take_echo(lb::PathKey path, PortId port, lb::PathRecord& record,
+                                   const PathReport& report) {
   const uint32_t heard_ns = wire_ns(report.heard_at);
   const uint32_t age = heard_ns - report.stamp_ns;
   const uint32_t hold = report.hold_ns & ~kDeviated;

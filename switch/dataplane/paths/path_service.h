@@ -98,8 +98,8 @@ class PathService {
     bool fresh;  // which another path had before, or none
   };
   std::optional<Noted> note(PortId port, const Shim& shim, bool ect, bool ce);
-  // What the other end tells of a path of ours.
-  void hear(PortId port, const Shim& shim);
+  // What the other end tells of a path of ours. The octets are those of a shim on the wire.
+  void hear(PortId port, const uint8_t* shim);
   // What another shard heard of a path of ours.
   void take(const PathReport& report);
   // What agents want to be told: lb::FeedbackKind. They keep the load in its record themselves.
@@ -125,8 +125,8 @@ class PathService {
   void request(PortId port, lb::PathRecord& record);
   Telling tell_of(HeardPath& heard);
   void wait(size_t set, const PathEchoes::Place& place);
-  void apply(lb::PathKey path, const PathReport& report);
-  bool take_echo(lb::PathKey path, PortId port, const PathReport& report);
+  void apply(lb::PathKey path, PortId port, const PathReport& report);
+  bool take_echo(lb::PathKey path, PortId port, lb::PathRecord& record, const PathReport& report);
   void pass_on(const lb::Feedback& told);
   void flush(size_t set);
   void send_feedback(size_t set, HeardPath& heard);

@@ -5,43 +5,29 @@
 
 #include "lb/members.h"
 #include "net/byte_order.h"
+#include "switch/dataplane/paths/shim_layout.h"
 #include "switch/dataplane/queues/rewrite.h"
 
 namespace eddy {
 namespace {
 
-// Of the 32 octets.
-constexpr size_t kFlagsAt = 1;
-constexpr size_t kDestinationAt = 4;
-constexpr size_t kPathAt = 6;
-constexpr size_t kReportPathAt = 8;
-constexpr size_t kCongestionAt = 10;
-constexpr size_t kReportLoadAt = 11;
-constexpr size_t kHopsAt = 12;
-constexpr size_t kServiceAt = 13;
-constexpr size_t kTolerableDelayAt = 14;
-constexpr size_t kSentAt = 16;
-constexpr size_t kEchoedAt = 20;
-constexpr size_t kHoldAt = 24;
-constexpr size_t kPacketsAt = 28;
-constexpr size_t kMarkedAt = 29;
-constexpr size_t kInnerEtherTypeAt = 30;
 constexpr uint8_t kOneHop = 0x10;
 constexpr uint8_t kHopMask = 0xf0;
 constexpr uint8_t kHopByHop = 0xff;
 constexpr uint8_t kNoEcho = 0xff;
 
 void set_flags(uint8_t* shim, unsigned flags) {
-  shim[kFlagsAt] = static_cast<uint8_t>(shim[kFlagsAt] | flags);
+  shim[shim_at::kFlags] = static_cast<uint8_t>(shim[shim_at::kFlags] | flags);
 }
 void clear_flags(uint8_t* shim, unsigned flags) {
-  shim[kFlagsAt] = static_cast<uint8_t>(shim[kFlagsAt] & ~flags);
+  shim[shim_at::kFlags] = static_cast<uint8_t>(shim[shim_at::kFlags] & ~flags);
 }
 // All but the field that says what is in the frame.
 void copy_fields(uint8_t* to, const uint8_t* from) {
   constexpr size_t kHalf = kShimHeader / 2;
   std::memcpy(to, from, kHalf);
-  std::memcpy(to + kInnerEtherTypeAt - kHalf, from + kInnerEtherTypeAt - kHalf, kHalf);
+  std::memcpy(to + shim_at::kInnerEtherType - kHalf, from + shim_at::kInnerEtherType - kHalf,
+              kHalf);
 }
 
 }  // namespace
@@ -78,8 +64,8 @@ bool ShimDresser::is_from_host(const Packet& packet) const {
 
 // What shims of a poll have in common.
 void ShimDresser::begin_shims() {
-  shim_[kFlagsAt] = paths_.keeps_up() ? kShimPinned : 0;
-  store_be32(&shim_[kSentAt], paths_.now_ns());
+  shim_[shim_at::kFlags] = paths_.keeps_up() ? kShimPinned : 0;
+  store_be32(&shim_[shim_at::kSent], paths_.now_ns());
 }
 
 // The place of the path whose echo it carries, or kNoEcho.
@@ -98,8 +84,8 @@ void ShimDresser::begin_shims() {
   store_be16(shim - 2, kEtherTypeShim);
   copy_fields(shim, shim_.data());
   const size_t leaf = plan_->leaf_of_set[set].index();
-  store_be32(shim + kDestinationAt, static_cast<uint32_t>(leaf << 16 | packet.path.index()));
-  shim[kServiceAt] = static_cast<uint8_t>(packet.traffic_class.index() << 4);
+  store_be32(shim + shim_at::kDestination, static_cast<uint32_t>(leaf << 16 | packet.path.index()));
+  shim[shim_at::kService] = static_cast<uint8_t>(packet.traffic_class.index() << 4);
   context_.count(packet.egress_port, PortCounter::shim_tx_packets);
   if (!errand.stamps && !errand.echoes) [[likely]]
     return kNoEcho;
@@ -116,12 +102,12 @@ void ShimDresser::begin_shims() {
 void ShimDresser::write_report(uint8_t* shim, const PathService::Telling& told, PathId path,
                                uint8_t load) {
   set_flags(shim, told.flags);
-  store_be16(shim + kReportPathAt, static_cast<uint16_t>(path.index()));
-  shim[kReportLoadAt] = load;
-  store_be32(shim + kEchoedAt, told.echoed_ns);
-  store_be32(shim + kHoldAt, told.hold_ns);
-  shim[kPacketsAt] = told.packets;
-  shim[kMarkedAt] = told.marked;
+  store_be16(shim + shim_at::kReportPath, static_cast<uint16_t>(path.index()));
+  shim[shim_at::kReportLoad] = load;
+  store_be32(shim + shim_at::kEchoed, told.echoed_ns);
+  store_be32(shim + shim_at::kHold, told.hold_ns);
+  shim[shim_at::kPackets] = told.packets;
+  shim[shim_at::kMarked] = told.marked;
 }
 
 // A packet that a stamp may be due for, or that an echo waits for.
@@ -200,12 +186,12 @@ void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
                  fields.report_load);
   }
   if ((fields.written & lb::kFieldEpoch) != 0)
-    shim[kHopsAt] = static_cast<uint8_t>((shim[kHopsAt] & ~3) | (fields.epoch & 3));
+    shim[shim_at::kHops] = static_cast<uint8_t>((shim[shim_at::kHops] & ~3) | (fields.epoch & 3));
   if ((fields.written & lb::kFieldChannel) != 0)
-    shim[kHopsAt] =
-        static_cast<uint8_t>((shim[kHopsAt] & ~0xc) | (fields.virtual_channel & 3) << 2);
+    shim[shim_at::kHops] =
+        static_cast<uint8_t>((shim[shim_at::kHops] & ~0xc) | (fields.virtual_channel & 3) << 2);
   if ((fields.written & lb::kFieldDelay) != 0) {
-    store_be16(shim + kTolerableDelayAt, fields.tolerable_delay);
+    store_be16(shim + shim_at::kTolerableDelay, fields.tolerable_delay);
     set_flags(shim, kShimTolerableDelay);
   }
   if ((fields.written & lb::kFieldTail) == 0) return;
@@ -214,27 +200,27 @@ void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
   clear_flags(shim, kShimRttEcho | kShimFeedback);
   if (fields.tail) set_flags(shim, kShimTail);
   if (fields.rerouted) set_flags(shim, kShimRerouted);
-  store_be32(shim + kHoldAt, fields.tail_sent_ns);
+  store_be32(shim + shim_at::kHold, fields.tail_sent_ns);
 }
 
 // On its way through a switch that is neither end.
 void ShimDresser::pass(Packet& packet) {
   uint8_t* shim = packet.data() + kEthernetHeader;
-  if ((shim[kHopsAt] & kHopMask) != kHopMask)
-    shim[kHopsAt] = static_cast<uint8_t>(shim[kHopsAt] + kOneHop);
+  if ((shim[shim_at::kHops] & kHopMask) != kHopMask)
+    shim[shim_at::kHops] = static_cast<uint8_t>(shim[shim_at::kHops] + kOneHop);
   const PortId port = packet.egress_port;
   const uint32_t utilisation = context_.dre->utilisation(
       context_.signals(port), plan_->capacities[port.index()], context_.now);
-  shim[kCongestionAt] = static_cast<uint8_t>(
-      std::max<uint32_t>(shim[kCongestionAt], std::min<uint32_t>(utilisation >> 8, UINT8_MAX)));
+  shim[shim_at::kCongestion] = static_cast<uint8_t>(std::max<uint32_t>(
+      shim[shim_at::kCongestion], std::min<uint32_t>(utilisation >> 8, UINT8_MAX)));
 }
 
 bool ShimDresser::steer(Packet& packet, uint16_t set) {
   const lb::PathSet& to = context_.path_sets[set];
   uint8_t* shim = packet.data() + packet.l2_len - kShimHeader;
-  const uint8_t second = shim[kPathAt + 1];
+  const uint8_t second = shim[shim_at::kPath + 1];
   if (to.count == 1) return false;
-  if (second == kHopByHop || (shim[kHopsAt] & kHopMask) != 0) {
+  if (second == kHopByHop || (shim[shim_at::kHops] & kHopMask) != 0) {
     clear_flags(shim, kShimPinned);
     return false;
   }

@@ -60,13 +60,26 @@ void Ingress::run() {
   const ShortWay way(received.port, settings, context_.snapshot->heads[received.port.index()],
                      *context_.routes, received.sums_good);
   if (!way.take_alone(packet)) [[unlikely]]
-    return false;
+    return hear_alone(received, packet, way);
   const int64_t backlog = buffer_.note_backlog(received);
   context_.count(received.port, PortCounter::rx_packets);
   context_.count(received.port, PortCounter::rx_bytes, packet->wire_len);
   ++context_.stats.received;
   services_.agents.tell();
   services_.forwarder.forward_alone(packet, backlog);
+  return true;
+}
+
+// As process_alone(), for feedback of paths.
+[[gnu::noinline]] bool Ingress::hear_alone(const Received& received, Packet* packet,
+                                           const ShortWay& way) {
+  if (!way.is_feedback(*packet) || !services_.agents.is_for_paths(*packet)) return false;
+  (void)buffer_.note_backlog(received);
+  context_.count(received.port, PortCounter::rx_packets);
+  context_.count(received.port, PortCounter::rx_bytes, packet->wire_len);
+  ++context_.stats.received;
+  services_.agents.feedback(packet, received.port);
+  services_.agents.tell();
   return true;
 }
 
@@ -104,6 +117,11 @@ template <Ingress::Way kWay>
   for (Packet** at = first; at != end;) {
     if (kWay == Way::untagged_first) at += way.take_untagged<true>({at, end}, gathered);
     if (at == end) break;
+    if (kWay == Way::untagged_first && way.is_feedback(**at)) {
+      const size_t heard = hear_feedback({at, end}, way, source.port, octets_apart);
+      end = std::copy(at + heard, end, at);
+      if (heard != 0) continue;
+    }
     if (kWay == Way::untagged_first) at += way.take_untagged<false>({at, end}, gathered);
     if (at == end) break;
     if (kWay != Way::long_way) at += take_others({at, end}, way, gathered);
@@ -130,6 +148,20 @@ template <Ingress::Way kWay>
 inline ShortWay Ingress::short_way(const Source& source) const {
   return {source.port, source.settings, context_.snapshot->heads[source.port.index()],
           *context_.routes, source.sums_good};
+}
+
+// As many of the first as are feedback of paths, and nothing more: they end here.
+[[gnu::noinline]] size_t Ingress::hear_feedback(std::span<Packet* const> packets,
+                                                const ShortWay& way, PortId port,
+                                                uint64_t& octets) {
+  size_t count = 0;
+  for (Packet* packet : packets) {
+    if (!way.is_feedback(*packet) || !services_.agents.is_for_paths(*packet)) break;
+    octets += packet->wire_len;
+    services_.agents.feedback(packet, port);
+    ++count;
+  }
+  return count;
 }
 
 // As many of the first as are UDP, tagged or with a shim.

@@ -1,9 +1,9 @@
 // Ingress: reads bursts, sends control frames to whom they concern, parses and classifies the rest.
 //
-// Whole UDP datagrams go the short way (short_way.h), every other frame the long one, by the
-// parser; both leave the same packet. What is not IP to forward ends here: consumed by a service of
-// the switch, or dropped and counted by its verdict. Owner: the shard. Source: architecture,
-// section 4; reference C.8; docs/adr/0030.
+// Whole UDP datagrams go the short way (short_way.h), and so does feedback of paths; every other
+// frame goes the long one, by the parser; both leave the same packet. What is not IP to forward
+// ends here: consumed by a service of the switch, or dropped and counted by its verdict. Owner: the
+// shard. Source: architecture, section 4; reference C.8; docs/adr/0030.
 #pragma once
 
 #include <array>
@@ -63,11 +63,14 @@ class Ingress {
   };
   enum class Way : uint8_t { untagged_first, other_kinds, long_way };
   bool process_alone(const Received& received, Packet* packet);
+  bool hear_alone(const Received& received, Packet* packet, const ShortWay& way);
   void process(const Received& received, Burst& burst);
   void process_apart(std::span<Packet*> packets, const Source& source, bool long_way);
   template <Way kWay>
   void process_by(std::span<Packet*> packets, const Source& source);
   ShortWay short_way(const Source& source) const;
+  size_t hear_feedback(std::span<Packet* const> packets, const ShortWay& way, PortId port,
+                       uint64_t& octets);
   size_t take_others(std::span<Packet* const> packets, const ShortWay& way, Gathered& gathered);
   void count_received(PortId port, uint64_t packets, uint64_t octets);
   // True: an IP packet to forward, its Packet line filled in.

@@ -90,6 +90,11 @@ class ShortWay {
     Gathered alone;
     return take_one<true>(packet, alone);
   }
+  // An untagged frame with feedback of paths, from a fabric port; its shim is there to be read.
+  bool is_feedback(const Packet& packet) const {
+    return packet.data_len() >= kEthernetHeader + kShimHeader && settings_.takes_untagged &&
+           settings_.role != config::PortRole::host && is_of(kFeedback, packet.data(), head_);
+  }
   // The other kinds: tagged frames of the port's VLAN, and frames with a shim, whose arrival is for
   // the caller to tell.
   bool take_other(Packet* packet, Gathered& gathered) const;

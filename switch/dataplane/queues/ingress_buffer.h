@@ -207,7 +207,8 @@ class IngressBuffer {
     uint64_t bytes = 0;
   };
   void sample(PortId port, PriorityGroupId pg) {
-    if (predictor_.watches(port, pg)) predictor_.sample(port, pg, level(port, pg), context_.now);
+    if (predictor_.watches(port, pg) && predictor_.is_due(port, pg, context_.now))
+      predictor_.sample(port, pg, level(port, pg), context_.now);
   }
   void add_released(size_t index, uint32_t bytes) {
     if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);

@@ -1,5 +1,5 @@
 // The short way into a frame: whole UDP datagrams over IPv4 without options or IPv6 without
-// extension headers, to one MAC, untagged, tagged once or behind a shim.
+// extension headers, to one MAC, untagged, tagged once or behind a shim; and feedback of paths.
 //
 // A kind of frame is a row of masked octets that all its frames share, so that one comparison tells
 // that EtherType, version, fragment and protocol are right and the frame is to us, from one
@@ -18,6 +18,7 @@
 #include "net/packet.h"
 #include "net/parse.h"
 #include "net/protocols.h"
+#include "net/shim.h"
 #include "switch/dataplane/state/octets32.h"
 
 namespace eddy {
@@ -102,6 +103,13 @@ inline constexpr PlainKind kShimmed =
                         .between_stations()
                         .type(detail::kTypeAt, kEtherTypeShim)
                         .octet(kEthernetHeader, kShimVersion << 4));
+
+// What a leaf tells another of its paths, to whatever MAC: control frames are not asked for it.
+inline constexpr PlainKind kFeedback = detail::kind_of(
+    detail::HeadParts{}
+        .octet(6, 0, 0x01)
+        .type(detail::kTypeAt, kEtherTypeShim)
+        .octet(kEthernetHeader, kShimVersion << 4 | static_cast<uint8_t>(ShimKind::feedback)));
 
 // How an untagged IPv4 frame to the MAC begins.
 constexpr Octets32 head_to(const MacAddress& mac) {
