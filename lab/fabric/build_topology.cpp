@@ -12,6 +12,7 @@
 #include "lab/fabric/path_limits.h"
 #include "lab/fabric/path_sets.h"
 #include "lab/fabric/plan_fabric.h"
+#include "lb/registry.h"
 #include "pfc/buffer_plan.h"
 #include "switch/dataplane/state/snapshot.h"
 
@@ -422,11 +423,31 @@ void Assembly::check_deadlock() {
         "; one priority is not enough on these routes");
 }
 
+// Of a scheme and a fabric that do not go together.
+Problems check_scheme(const config::Experiment& experiment, const FabricPlan& plan) {
+  if (!needs_tiers(experiment.load_balancer)) return {};
+  const std::string scheme = "load_balancer.scheme: '" + experiment.load_balancer.scheme + "'";
+  if (plan.routing != FabricRouting::up_down)
+    return {scheme + " sends probes up and then down, and this topology (" + plan.name +
+            ") has no tiers; leaf_spine and fat_tree would be valid"};
+  if (experiment.topology.pinned)
+    return {scheme +
+            " chooses at every switch, so that paths cannot be pinned; topology.pinned: "
+            "false would be valid"};
+  return {};
+}
+
 }  // namespace
+
+bool needs_tiers(const config::LoadBalancerConfig& chosen) {
+  const lb::SchemeInfo* scheme = lb::scheme_of(chosen);
+  return scheme != nullptr && (scheme->speech.makes & lb::kind_bit(ShimKind::hula_probe)) != 0;
+}
 
 Result<Topology> build_topology(const config::Experiment& experiment) {
   auto plan = plan_fabric(experiment.topology);
   if (!plan) return plan.problems();
+  if (Problems problems = check_scheme(experiment, *plan); !problems.empty()) return problems;
   if (Problems problems = apply_link_choices(experiment.topology, *plan); !problems.empty())
     return problems;
   return Assembly(experiment, *plan).run();

@@ -15,4 +15,8 @@ namespace eddy::lab {
 // they are in a topology file.
 [[nodiscard]] Result<Topology> build_topology(const config::Experiment& experiment);
 
+// The scheme's probes go up and then down, and every switch chooses for itself: it takes no fabric
+// without tiers and no pinned paths.
+[[nodiscard]] bool needs_tiers(const config::LoadBalancerConfig& chosen);
+
 }  // namespace eddy::lab

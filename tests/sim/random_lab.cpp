@@ -293,9 +293,7 @@ Lab make_random_lab(uint64_t seed, Generator generator) {
 Lab varied_lab(uint64_t seed) {
   Lab lab = make_random_lab(seed, seed % 2 == 0 ? Generator::first : Generator::second);
   const auto schemes = lb::schemes();
-  const std::string scheme(schemes[seed / 4 % schemes.size()].name);
-  config::LoadBalancerConfig& balancer = lab.experiment.load_balancer;
-  if (scheme != balancer.scheme) balancer = {.scheme = scheme, .control = balancer.control};
+  take_scheme(lab, schemes[seed / 4 % schemes.size()].name);
   config::RunConfig& run = lab.experiment.run;
   if (seed / 2 % 2 == 0) {
     run.poll_model = config::PollModel::exact;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "lab/fabric/build_topology.h"
 #include "lb/registry.h"
 #include "net/random.h"
 
@@ -56,8 +57,9 @@ void draw_newcomers(Lab& lab) {
   Drawer draw(lab, Group::newcomers);
   const auto schemes = lb::schemes();
   if (draw.chance(4))
-    lab.experiment.load_balancer.scheme =
-        schemes[static_cast<size_t>(draw.between(0, static_cast<int>(schemes.size()) - 1))].name;
+    take_scheme(
+        lab,
+        schemes[static_cast<size_t>(draw.between(0, static_cast<int>(schemes.size()) - 1))].name);
 }
 
 // A switch that reads few frames a port and poll: what is unread counts towards XOFF.
@@ -225,6 +227,13 @@ void draw_nics(Lab& lab) {
 }
 
 }  // namespace
+
+void take_scheme(Lab& lab, std::string_view scheme) {
+  config::LoadBalancerConfig& balancer = lab.experiment.load_balancer;
+  config::LoadBalancerConfig other{.scheme = std::string(scheme), .control = balancer.control};
+  const bool tiers = lab.experiment.topology.kind != config::TopologyKind::dragonfly;
+  if (scheme != balancer.scheme && (tiers || !lab::needs_tiers(other))) balancer = other;
+}
 
 void draw_more(Lab& lab) {
   draw_newcomers(lab);  // before all that is drawn for its scheme

@@ -3,10 +3,14 @@
 // Every group of draws has a stream of its own, so that a new one shifts no other.
 #pragma once
 
+#include <string_view>
+
 #include "tests/sim/lab.h"
 
 namespace eddy::test {
 
 void draw_more(Lab& lab);
+// The lab's scheme is this one, unless that does not take the lab's topology.
+void take_scheme(Lab& lab, std::string_view scheme);
 
 }  // namespace eddy::test

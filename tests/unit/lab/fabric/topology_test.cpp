@@ -146,6 +146,24 @@ TEST(Topology, TooManyPortsAndPathsAreToldWithTheSwitch) {
                           "switch leaf1: 65 paths to leaf2, at most 64 would be valid"));
 }
 
+// A scheme whose probes go up and down finds no tiers in a dragonfly, and pins no path.
+TEST(Topology, ASchemeThatDoesNotCoverItIsRefused) {
+  Experiment dragonfly = dragonfly_of(2, 2, 1, 1);
+  EXPECT_TRUE(lab::build_topology(dragonfly).ok());
+  dragonfly.load_balancer.scheme = "hula";
+  EXPECT_THAT(refused(dragonfly),
+              ElementsAre("load_balancer.scheme: 'hula' sends probes up and then down, and this "
+                          "topology (dragonfly) has no tiers; leaf_spine and fat_tree would be "
+                          "valid"));
+  Experiment tree = fat_tree_of(4);
+  tree.load_balancer.scheme = "hula";
+  EXPECT_TRUE(lab::build_topology(tree).ok());
+  tree.topology.pinned = true;
+  EXPECT_THAT(refused(tree),
+              ElementsAre("load_balancer.scheme: 'hula' chooses at every switch, so that paths "
+                          "cannot be pinned; topology.pinned: false would be valid"));
+}
+
 TEST(Links, FailedOnesAreDownAndLeftOut) {
   Experiment experiment = leaf_spine_of(3, 3, 1);
   experiment.topology.failed.push_back({{"leaf1-spine2"}, 0, {}});
