@@ -9,6 +9,7 @@
 
 #include "config/keys/experiment.h"
 #include "config/keys/hint.h"
+#include "config/keys/host_laws.h"
 #include "config/load_parts.h"
 #include "config/matrix.h"
 #include "config/overlay.h"
@@ -272,6 +273,8 @@ std::vector<Finding> without_port(std::vector<Finding> findings) {
 
 std::vector<Finding> own_findings(const Experiment& experiment) {
   std::vector<Finding> findings;
+  for (const std::string& text : law_problems(experiment.host))
+    findings.push_back({key_of(text), text});
   for (const std::string& text : traffic_problems(experiment))
     findings.push_back({key_of(text), text});
   const auto limit = [&](const std::string& key, uint64_t seed) {

@@ -3,7 +3,8 @@
 // A law is the class of its sender's half, which has kSummary and may have
 //   Parameters and parameters() (net/text/parameters.h),
 //   kHears (what acks and round-trip times it is told of), kEchoesMarks, kEchoesPort,
-//   kKeepsPort and kEachPacket (Entropy), kNaksName and kBitmaps (SendRecovery), kAlways (Pacing);
+//   kKeepsPort, kEachPacket and kSpreads (Entropy), kNaksName, kBitmaps and kDropsAhead
+//   (SendRecovery), kAlways (Pacing);
 // it, and its receiver's half, are made from a LawInit and, where it has them, the parameters. The
 // file ends with EDDY_RATE_CONTROL(name, Sender), EDDY_RATE_CONTROL(name, Sender, Notifier),
 // EDDY_RECOVERY(name, Sender, Receiver), EDDY_ENTROPY(name, Sender) or EDDY_PACING(name, Sender).
@@ -73,8 +74,10 @@ EDDY_DECLARED(echoes_marks, kEchoesMarks)
 EDDY_DECLARED(echoes_port, kEchoesPort)
 EDDY_DECLARED(keeps_port, kKeepsPort)
 EDDY_DECLARED(each_packet, kEachPacket)
+EDDY_DECLARED(spreads, kSpreads)
 EDDY_DECLARED(naks_name, kNaksName)
 EDDY_DECLARED(bitmaps, kBitmaps)
+EDDY_DECLARED(drops_ahead, kDropsAhead)
 EDDY_DECLARED(always, kAlways)
 #undef EDDY_DECLARED
 
@@ -98,6 +101,7 @@ RecoveryInfo describe_recovery(std::string_view name) {
   static_cast<LawInfo&>(info) = detail::law_info<Law>(name);
   info.naks_name = detail::naks_name<Law>();
   info.bitmaps = detail::bitmaps<Law>();
+  info.drops_ahead = detail::drops_ahead<Law>();
   info.make_sender = &detail::make_half<SendRecovery, Law, Law>;
   info.make_receiver = &detail::make_half<ReceiveRecovery, Receiver, Law>;
   return info;
@@ -110,6 +114,7 @@ EntropyInfo describe_entropy(std::string_view name) {
   info.hears = detail::hears_of<Law>();
   info.keeps_port = detail::keeps_port<Law>();
   info.each_packet = detail::each_packet<Law>();
+  info.spreads = detail::spreads<Law>();
   info.echoes_marks = detail::echoes_marks<Law>();
   info.echoes_port = detail::echoes_port<Law>();
   info.make = &detail::make_half<Entropy, Law, Law>;

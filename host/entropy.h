@@ -23,12 +23,17 @@ inline constexpr uint16_t kSamePort = 0;
 inline constexpr uint16_t kFirstEntropy = 49'152;
 inline constexpr uint16_t kLastEntropy = 65'535;
 
+// What a QP begins with.
+struct EntropyOpening {
+  uint16_t port = 0;         // that its packets would carry
+  uint32_t bdp_packets = 1;  // of one bandwidth-delay product of its path
+};
+
 class Entropy {
  public:
   virtual ~Entropy() = default;
 
-  // A QP whose packets would carry `port`.
-  virtual uint16_t open(uint32_t qpn, uint16_t port, const SendState& state);
+  virtual uint16_t open(uint32_t qpn, const EntropyOpening& opening, const SendState& state);
   // Late ones, too: they acknowledge nothing, but tell of a path.
   virtual uint16_t on_ack(uint32_t qpn, const Ack& ack, const SendState& state);
   virtual uint16_t on_round(uint32_t qpn, const Round& round, const SendState& state);
@@ -41,8 +46,9 @@ class Entropy {
 
 struct EntropyInfo : LawInfo {
   Hears hears;
-  bool keeps_port = false;    // a QP has one port for good, so its packets have one way
-  bool each_packet = false;   // next_send() is called
+  bool keeps_port = false;   // a QP has one port for good, so its packets have one way
+  bool each_packet = false;  // next_send() is called
+  bool spreads = false;  // packets overtake each other all the time; a recovery has to keep them
   bool echoes_marks = false;  // ACKs say that a packet since the last one carried CE
   bool echoes_port = false;   // replies carry the port of the packet that they answer
   std::unique_ptr<Entropy> (*make)(const LawInit& init) = nullptr;

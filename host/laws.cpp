@@ -46,7 +46,7 @@ Reply ReceiveRecovery::on_timer(uint32_t, ReceiveState&, Instant) {
   return Reply::none;
 }
 
-uint16_t Entropy::open(uint32_t, uint16_t, const SendState&) {
+uint16_t Entropy::open(uint32_t, const EntropyOpening&, const SendState&) {
   return kSamePort;
 }
 uint16_t Entropy::on_ack(uint32_t, const Ack&, const SendState&) {
@@ -68,6 +68,8 @@ uint16_t Entropy::next_send(uint32_t, const SendState&, Instant) {
   return kSamePort;
 }
 
-void Pacing::on_sent(uint32_t, const Pace&, const SendState&) {}
+PacedPacket Pacing::on_sent(uint32_t, const Pace&, const SendState&) {
+  return {};
+}
 
 }  // namespace eddy::host

@@ -23,6 +23,8 @@ namespace eddy::host {
   X(tx_nak_packets, "NAKs sent")                                                         \
   X(tx_cnp_packets, "congestion notifications sent")                                     \
   X(retransmitted_packets, "data packets sent again")                                    \
+  X(held_packets, "data packets that the pacing held so that a gap ends a flowlet")      \
+  X(flowlets, "gaps within a flow that end a flowlet, where the pacing knows of them")   \
   X(timeouts, "retransmission timeouts")                                                 \
   X(control_backlog_drops, "ACKs, NAKs and CNPs not sent: too many waited for the line") \
   X(malformed_packets, "not a frame that we speak, or its ICRC is wrong")                \

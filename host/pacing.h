@@ -17,6 +17,12 @@
 
 namespace eddy::host {
 
+// What became of a packet that started.
+struct PacedPacket {
+  bool held = false;     // it started later than its rate and window let it
+  bool flowlet = false;  // the gap before it was long enough for switches to end a flowlet
+};
+
 class Pacing {
  public:
   virtual ~Pacing() = default;
@@ -24,8 +30,8 @@ class Pacing {
   // asked several times for one packet.
   virtual Instant next_send(uint32_t qpn, const Pace& pace, const SendState& state,
                             Instant now) = 0;
-  // A packet started; Pace has it.
-  virtual void on_sent(uint32_t qpn, const Pace& pace, const SendState& state);
+  // A packet started; Pace has it. The NIC counts what it says.
+  virtual PacedPacket on_sent(uint32_t qpn, const Pace& pace, const SendState& state);
 };
 
 struct PacingInfo : LawInfo {

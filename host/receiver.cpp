@@ -169,7 +169,9 @@ void Receivers::on_timers(Instant now) {
 
 void Receivers::push_nak(uint32_t qpn, QueuePair& qp, uint32_t msn, uint16_t port) {
   const auto psn = static_cast<uint32_t>(qp.state.expected) & kPsnMask;
-  push({qpn, psn, msn, Control::Kind::nak, false, port});
+  const bool marked = port != 0 && qp.marked;  // whoever wants to know of a path hears that, too
+  push({qpn, psn, msn, Control::Kind::nak, marked, port});
+  qp.marked = qp.marked && !marked;
   qp.unacked = 0;
 }
 

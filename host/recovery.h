@@ -99,6 +99,8 @@ struct RecoveryInfo : LawInfo {
   bool naks_name = false;
   // Replies are selective ACKs: all name what they answer, and each has a bitmap.
   bool bitmaps = false;
+  // A packet ahead is dropped, so what overtakes is sent again.
+  bool drops_ahead = false;
   std::unique_ptr<SendRecovery> (*make_sender)(const LawInit& init) = nullptr;
   std::unique_ptr<ReceiveRecovery> (*make_receiver)(const LawInit& init) = nullptr;
 };

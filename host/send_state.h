@@ -25,8 +25,9 @@ struct SendState {
   Instant progress;              // timeouts count from here; a recovery may write it
   uint32_t window = 0;           // packets in flight at most; the rate control writes it
   Repair repair = Repair::none;  // the recovery writes it
+  uint16_t beyond = 0;           // packets that have arrived behind a gap; a recovery writes it
 
-  uint64_t in_flight() const { return next - unacked; }
+  uint64_t in_flight() const { return next - unacked - beyond; }
 };
 
 // A round of a sending QP: from one moment until all that was in flight then is acknowledged.

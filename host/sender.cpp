@@ -75,7 +75,7 @@ uint32_t Senders::open(const SendSpec& spec) {
       recovery_->full_window(config_.window ? packets_of(bdp) : kNoWindow, packets_of(bdp));
   recovery_->open(qpn, state);
   rate_->open(qpn, {bdp, spec.base_rtt, qp.full_window}, state);
-  use_port(qp, entropy_->open(qpn, spec.source_port, state));
+  use_port(qp, entropy_->open(qpn, {spec.source_port, packets_of(bdp)}, state));
   if (counts_rounds_) {
     const bool bounded = state.window < kNoWindow;
     rounds_[qpn].end = state.next + (bounded ? state.window : packets_of(bdp));

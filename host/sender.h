@@ -129,7 +129,11 @@ class Senders {
       pace.octets_left -= wire_len;
       if (pace.octets_left <= 0) rate_->on_due(qpn, qp.state, now);
     }
-    if (pacer_always_) pacer_->on_sent(qpn, pace, qp.state);
+    if (pacer_always_) count_paced(pacer_->on_sent(qpn, pace, qp.state));
+  }
+  void count_paced(const PacedPacket& packet) {
+    if (packet.held) ledger_.count(NicCounter::held_packets);
+    if (packet.flowlet) ledger_.count(NicCounter::flowlets);
   }
   void refresh_pace(uint32_t qpn, QueuePair& qp, Instant now);
   void scale_window(uint32_t qpn, QueuePair& qp);

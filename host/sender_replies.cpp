@@ -155,7 +155,10 @@ Duration Senders::round_trip(uint32_t qpn, const Ack& ack) const {
 
 // A late reply acknowledges nothing, but it tells of a path.
 void Senders::tell_late(QueuePair& qp, const Received& received, Instant now) {
-  const Ack ack = {.now = now, .entropy = received.source_port(), .marked = received.becn()};
+  const Ack ack = {.arrived = bitmaps_ ? selective_.arrived : 0,
+                   .now = now,
+                   .entropy = received.source_port(),
+                   .marked = received.becn()};
   use_port(qp, entropy_->on_ack(received.qpn(), ack, qp.state));
 }
 
@@ -170,6 +173,7 @@ void Senders::complete(uint32_t qpn, QueuePair& qp, Instant now) {
   timeouts_.cancel(qpn);
   qp.armed = Instant::never();
   qp.state.repair = Repair::none;
+  qp.state.beyond = 0;
   if (qp.place == Place::paced) {
     pacing_.cancel(qpn);
     qp.place = Place::idle;

@@ -186,4 +186,15 @@ std::vector<Key> law_sections() {
   return keys;
 }
 
+std::vector<std::string> law_problems(const HostConfig& host) {
+  const host::Laws laws = host::laws_of(host);
+  std::vector<std::string> problems;
+  if (laws.entropy.law->spreads && laws.recovery.law->drops_ahead)
+    problems.push_back(fmt::format(
+        "host.entropy: {} lets packets overtake each other, and host.recovery: {} drops those that "
+        "do, write one that keeps them, such as selective_ack",
+        laws.entropy.law->name, laws.recovery.law->name));
+  return problems;
+}
+
 }  // namespace eddy::config

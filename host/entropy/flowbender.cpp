@@ -52,9 +52,9 @@ class FlowBender final : public Entropy {
         random_(stream_of(init, kPurpose)),
         queue_pairs_(init.nic.senders) {}
 
-  uint16_t open(uint32_t qpn, uint16_t port, const SendState& state) override {
+  uint16_t open(uint32_t qpn, const EntropyOpening& opening, const SendState& state) override {
     QueuePair& qp = queue_pairs_[qpn];
-    qp.port = port;
+    qp.port = opening.port;
     qp.row = draw_row();
     qp.first = state.next;
     return kSamePort;

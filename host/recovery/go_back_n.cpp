@@ -11,6 +11,7 @@ class Sender final : public GoBackN {
  public:
   static constexpr std::string_view kSummary =
       "packets out of order are dropped, and the sender goes back to the first that is missing";
+  static constexpr bool kDropsAhead = true;
   using GoBackN::GoBackN;
 };
 

@@ -43,7 +43,10 @@ class SackBoard {
     for (; bits != 0; bits &= bits - 1) {
       const uint64_t sequence = base + static_cast<uint64_t>(std::countr_zero(bits));
       if (sequence < state.unacked || sequence >= state.sent_end) continue;
-      if (arrived_.add(qpn, sequence)) news = true;
+      if (arrived_.add(qpn, sequence)) {
+        ++board.beyond;
+        news = true;
+      }
       board.known_end = std::max(board.known_end, sequence + 1);
     }
     const bool passed = board.cursor > state.unacked;
@@ -58,13 +61,15 @@ class SackBoard {
     Board& board = boards_[qpn];
     advance(qpn, board, state.unacked);
     if (board.timed_out_at == state.unacked) forget(qpn, board);
-    arrived_.remove(qpn, state.unacked);  // a receiver that has it would have moved over it
+    remove(qpn, board, state.unacked);  // a receiver that has it would have moved over it
     board.timed_out_at = state.unacked;
     board.cursor = state.unacked;
     board.pass_end = 0;
     board.forced_end = state.next;
   }
 
+  // Packets known to have arrived behind a gap.
+  uint32_t beyond(uint32_t qpn) const { return boards_[qpn].beyond; }
   bool has_lost(uint32_t qpn) {
     Board& board = boards_[qpn];
     const uint64_t end = lost_end(board);
@@ -86,6 +91,7 @@ class SackBoard {
     uint64_t pass_end = 0;   // one past the highest sent when the pass sent its last; 0: it has not
     uint64_t forced_end = 0;    // by a timeout: all below counts as lost
     uint64_t timed_out_at = 0;  // state.unacked of the last timeout
+    uint32_t beyond = 0;
   };
 
   static uint64_t lost_end(const Board& board) {
@@ -97,7 +103,7 @@ class SackBoard {
   bool advance(uint32_t qpn, Board& board, uint64_t to) {
     if (to <= board.from) return false;
     const uint64_t end = std::min(to, board.known_end);
-    for (uint64_t sequence = board.from; sequence < end; ++sequence) arrived_.remove(qpn, sequence);
+    for (uint64_t sequence = board.from; sequence < end; ++sequence) remove(qpn, board, sequence);
     board.from = to;
     board.known_end = std::max(board.known_end, to);
     board.cursor = std::max(board.cursor, to);
@@ -106,8 +112,11 @@ class SackBoard {
 
   void forget(uint32_t qpn, Board& board) {
     for (uint64_t sequence = board.from; sequence < board.known_end; ++sequence)
-      arrived_.remove(qpn, sequence);
+      remove(qpn, board, sequence);
     board.known_end = board.from;
+  }
+  void remove(uint32_t qpn, Board& board, uint64_t sequence) {
+    if (arrived_.remove(qpn, sequence)) --board.beyond;
   }
 
   SequenceSets arrived_;

@@ -6,9 +6,12 @@
 // 63 before that one and it. A packet out of order is answered at once with such an ACK; one beyond
 // what the receiver can keep is dropped with a NAK. What is missing counts as lost by `reorder`
 // (SackBoard), so packets may overtake each other by that much, which is what several paths do.
+// What has arrived behind a gap is not in flight: the window does not stop for a gap before both
+// ends have no more room.
 // Owner: one Nic. Bounds: NicOptions' reorder_packets, a bit each at both ends, which bounds the
 // window, too. Cost: two words a reply. Source: reference D.9.
 #include <algorithm>
+#include <vector>
 
 #include "host/describe.h"
 #include "host/recovery/held_packets.h"
@@ -38,7 +41,9 @@ class SelectiveAck final : public SendRecovery {
   static constexpr bool kBitmaps = true;
 
   SelectiveAck(const LawInit& init, const Parameters& parameters)
-      : parameters_(parameters), board_(init.nic.senders, init.nic.reorder_packets) {}
+      : parameters_(parameters),
+        board_(init.nic.senders, init.nic.reorder_packets),
+        slack_(init.nic.senders) {}
 
   Timeouts timeouts() const override {
     return {.rto = parameters_.rto, .short_rto = parameters_.rto};
@@ -49,6 +54,8 @@ class SelectiveAck final : public SendRecovery {
   void open(uint32_t qpn, SendState& state) override {
     const auto most = std::max<int64_t>(state.window / 2, 1);
     board_.open(qpn, static_cast<uint64_t>(std::min(parameters_.reorder, most)), state);
+    const uint64_t room = std::min<uint64_t>(board_.window(), UINT16_MAX);
+    slack_[qpn] = static_cast<uint32_t>(room - std::min<uint64_t>(room, state.window));
     state.repair = Repair::listens;
   }
   void on_ack(uint32_t qpn, const Ack& ack, SendState& state) override {
@@ -70,10 +77,12 @@ class SelectiveAck final : public SendRecovery {
  private:
   void show(uint32_t qpn, SendState& state) {
     state.repair = board_.has_lost(qpn) ? Repair::pending : Repair::listens;
+    state.beyond = static_cast<uint16_t>(std::min(board_.beyond(qpn), slack_[qpn]));
   }
 
   const Parameters parameters_;
   SackBoard board_;
+  std::vector<uint32_t> slack_;  // by QP: packets that the window may be wider than it is
 };
 
 class Keeper final : public ReceiveRecovery {

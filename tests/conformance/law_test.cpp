@@ -228,7 +228,7 @@ TEST_P(Entropies, PortsAreOfTheRangeWhateverIsHeard) {
     if (port == host::kSamePort) return;
     ASSERT_GE(port, host::kFirstEntropy);
   };
-  check(law->open(0, 50'000, qp.state));
+  check(law->open(0, {50'000, Sending::kFull}, qp.state));
   for (int step = 0; step < 20'000; ++step) {
     qp.now = qp.now + 1_us;
     qp.send();

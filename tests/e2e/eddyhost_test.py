@@ -118,9 +118,11 @@ class Eddyhost(WithSwitches):
         marking = "wred:\n  default: {kmin: 1kB, kmax: 2kB, pmax: 1}"
         self.file.write_text(EXPERIMENT.replace("wred:\n  default: {kmin: 5kB, kmax: 200kB, pmax: 0.01}", marking), encoding="utf-8")
         self.start_switches()
-        for key, law in (("congestion_control", "swift"), ("recovery", "selective_ack"), ("entropy", "flowbender")):
+        for law, *sets in (("swift", "congestion_control=swift"), ("selective_ack", "recovery=selective_ack"),
+                           ("flowbender", "entropy=flowbender"), ("reps", "entropy=reps", "recovery=selective_ack")):
             with self.subTest(law=law):
-                done = self.eddyhost("--set", f"host.{key}={law}", "--set", "run.duration=1ms", "--out", self.directory / law)
+                host = [word for each in sets for word in ("--set", f"host.{each}")]
+                done = self.eddyhost(*host, "--set", "run.duration=1ms", "--out", self.directory / law)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 real = json.loads((self.directory / law / "hosts/ci/only/seed1/run.json").read_text())["run"]
                 self.assertEqual((real["flows"], real["unfinished"], real["lossless_drops"]), (4, 0, 0), real)
@@ -128,7 +130,7 @@ class Eddyhost(WithSwitches):
                 self.assertEqual(counted["rx_cnp_packets"] > 0, law != "swift", counted)
                 data = 4 * (100_000 + 16) + 58 * counted["rx_data_packets"]  # with the RETH of each flow's first packet
                 acks = counted["rx_bytes"] - data - 74 * counted["rx_cnp_packets"]
-                self.assertEqual(acks, (74 if law == "selective_ack" else 62) * counted["rx_ack_packets"], counted)
+                self.assertEqual(acks, (74 if "recovery=selective_ack" in sets else 62) * counted["rx_ack_packets"], counted)
 
     def test_its_log_is_json_where_that_is_asked_for(self):
         self.start_switches()

@@ -38,7 +38,9 @@ TEST(HostLaws, EveryLawCanBeNamed) {
   for (const host::RecoveryInfo& law : host::recoveries())
     EXPECT_EQ(experiment_with("{recovery: " + std::string(law.name) + "}").host.recovery, law.name);
   for (const host::EntropyInfo& law : host::entropies())
-    EXPECT_EQ(experiment_with("{entropy: " + std::string(law.name) + "}").host.entropy, law.name);
+    EXPECT_EQ(
+        experiment_with("{recovery: irn, entropy: " + std::string(law.name) + "}").host.entropy,
+        law.name);
   for (const host::PacingInfo& law : host::pacings())
     EXPECT_EQ(experiment_with("{pacing: " + std::string(law.name) + "}").host.pacing, law.name);
 }
@@ -99,6 +101,20 @@ TEST(HostLaws, WhatIsWrongIsSaidWithItsPlace) {
             "f.yaml:2:16: unknown key 'bata', did you mean 'beta'?");
   EXPECT_EQ(problem_of("{selective_ack: 3}"),
             "f.yaml:2:23: host.selective_ack: this is one word, write the keys of selective_ack");
+}
+
+TEST(HostLaws, PacketsThatOvertakeNeedARecoveryThatKeepsThem) {
+  for (const host::EntropyInfo& entropy : host::entropies())
+    for (const host::RecoveryInfo& recovery : host::recoveries()) {
+      const std::string laws = "{entropy: " + std::string(entropy.name) +
+                               ", recovery: " + std::string(recovery.name) + "}";
+      EXPECT_EQ(problem_of(laws).empty(), !(entropy.spreads && recovery.drops_ahead)) << laws;
+    }
+  EXPECT_EQ(problem_of("{entropy: reps}"),
+            "f.yaml:2:17: host.entropy: reps lets packets overtake each other, and host.recovery: "
+            "go_back_n drops those that do, write one that keeps them, such as selective_ack");
+  EXPECT_EQ(problem_of("{entropy: reps, reorder_buffer: true}"), "");
+  EXPECT_EQ(problem_of("{entropy: flowbender}"), "") << "one overtaking a move";
 }
 
 TEST(HostLaws, PrintingLoadsBack) {

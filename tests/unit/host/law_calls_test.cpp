@@ -68,7 +68,9 @@ class Moving : public host::Entropy {
 
   explicit Moving(const host::LawInit&) {}
 
-  uint16_t open(uint32_t, uint16_t, const SendState&) override { return kFirstPort; }
+  uint16_t open(uint32_t, const host::EntropyOpening&, const SendState&) override {
+    return kFirstPort;
+  }
   uint16_t on_nak(uint32_t, const Ack&, const SendState&) override { return kFirstPort + 1; }
   uint16_t on_cnp(uint32_t, const SendState&, Instant) override { return kFirstPort + 2; }
   uint16_t on_timeout(uint32_t, const SendState&, Instant) override { return kFirstPort + 3; }
@@ -84,8 +86,9 @@ class Holding : public host::Pacing {
   Instant next_send(uint32_t, const host::Pace& pace, const SendState&, Instant now) override {
     return pace.last_line_octets == 0 ? now : pace.last_start + told.hold;
   }
-  void on_sent(uint32_t, const host::Pace& pace, const SendState&) override {
+  host::PacedPacket on_sent(uint32_t, const host::Pace& pace, const SendState&) override {
     note("hold", ("sent " + std::to_string(pace.last_line_octets)).c_str());
+    return {.held = told.calls.size() > 1, .flowlet = true};
   }
 };
 
@@ -411,6 +414,8 @@ TEST(LawCalls, APacingMayHoldPacketsAtLineRate) {
   EXPECT_EQ(ends.send(at(3_us) - 1_ps), 0);
   EXPECT_NE(ends.send(at(3_us)), 0);
   EXPECT_THAT(told.calls, ElementsAre("hold.sent 1122", "hold.sent 1106"));
+  EXPECT_EQ(ends.ledger.counters[static_cast<size_t>(host::NicCounter::held_packets)], 1u);
+  EXPECT_EQ(ends.ledger.counters[static_cast<size_t>(host::NicCounter::flowlets)], 2u);
 }
 
 TEST(LawCalls, AQueuePairThatWaitsLooksAgainWhenItsPaceHasChanged) {

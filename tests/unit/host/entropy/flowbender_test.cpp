@@ -21,7 +21,7 @@ struct Bender {
     given.emplace("randomise", 0);
     law = host::find_law(host::entropies(), "flowbender")->make({options, given});
     state.unacked = state.next = state.sent_end = 1'000;
-    EXPECT_EQ(law->open(0, kDataPort, state), kSamePort);
+    EXPECT_EQ(law->open(0, {kDataPort}, state), kSamePort);
   }
 
   void send(uint64_t packets) { state.next = state.sent_end = state.next + packets; }
