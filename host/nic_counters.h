@@ -23,13 +23,13 @@ namespace eddy::host {
   X(tx_nak_packets, "NAKs sent")                                                         \
   X(tx_cnp_packets, "congestion notifications sent")                                     \
   X(retransmitted_packets, "data packets sent again")                                    \
-  X(held_packets, "data packets that the pacing held so that a gap ends a flowlet")      \
-  X(flowlets, "gaps within a flow that end a flowlet, where the pacing knows of them")   \
   X(timeouts, "retransmission timeouts")                                                 \
   X(control_backlog_drops, "ACKs, NAKs and CNPs not sent: too many waited for the line") \
   X(malformed_packets, "not a frame that we speak, or its ICRC is wrong")                \
   X(not_for_us_packets, "another MAC or address, an unknown QP or one of another peer")  \
-  X(invalid_ack_packets, "ACK of a PSN that was never sent, or a NAK of another kind")
+  X(invalid_ack_packets, "ACK of a PSN that was never sent, or a NAK of another kind")   \
+  X(held_packets, "data packets that the pacing held so that a gap ends a flowlet")      \
+  X(flowlets, "gaps within a flow that end a flowlet, where the pacing knows of them")
 
 #define EDDY_NIC_ENTRY(name, help) name,
 enum class NicCounter : uint8_t { EDDY_NIC_COUNTERS(EDDY_NIC_ENTRY) kCount };

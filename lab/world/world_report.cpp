@@ -26,6 +26,13 @@ void add_port(Fnv64& digest, const PortCounters& port) {
   add_all(digest, port.drops, drop_reason_infos());
 }
 
+// The same for those of a NIC that came later.
+void add_nic_counter(Fnv64& digest, size_t which, uint64_t count) {
+  const bool later = which > static_cast<size_t>(host::NicCounter::invalid_ack_packets);
+  if (later && count == 0) return;
+  digest.add(count);
+}
+
 }  // namespace
 
 WorldCounts World::counts() const {
@@ -85,13 +92,13 @@ FabricFacts World::facts() const {
 void World::add_host(Fnv64& digest, size_t index) const {
   if (const auto& nic = nodes_.hosts[index].nic; nic != nullptr) {
     for (size_t i = 0; i < static_cast<size_t>(host::NicCounter::kCount); ++i)
-      digest.add(nic->counter(static_cast<host::NicCounter>(i)));
+      add_nic_counter(digest, i, nic->counter(static_cast<host::NicCounter>(i)));
     for (const uint64_t bucket : nic->ood_histogram()) digest.add(bucket);
     return;
   }
   if (told_ == nullptr) return;
   const ToldFacts::Host& host = told_->hosts[index];
-  for (const uint64_t count : host.counters) digest.add(count);
+  for (size_t i = 0; i < host.counters.size(); ++i) add_nic_counter(digest, i, host.counters[i]);
   auto next = host.ood.begin();
   for (size_t i = 0; i < host::Nic::kOodBuckets; ++i) {
     const bool is_next = next != host.ood.end() && next->first == i;
