@@ -58,7 +58,7 @@ struct FlowTrace {
 // burst asks of most packets.
 struct SlotProofs {
   // By path set: members whose packets up to `until` are proven to have arrived. What is not here
-  // may be proven yet; who finds out says so here.
+  // may be proven yet; who finds out says so here. Never of set FlowSlot::kManySets.
   std::vector<MemberMask> drained;
   Instant until;
   uint8_t queues = 0;     // of which anything is proven, as a mask
@@ -80,11 +80,13 @@ struct SlotProofs {
     const Instant arrived = view.paths()->arrived_before(set, slot.member());
     if (doubtful || arrived == Instant{} || view.now() - arrived >= FlowSlot::kHorizon)
       return false;
-    if (FlowSlot::is_step_before(until, arrived)) drained[set] |= bit_of(slot.member());
+    // A slot that was never used looks as if it were of this set.
+    if (FlowSlot::is_step_before(until, arrived) && set != FlowSlot::kManySets)
+      drained[set] |= bit_of(slot.member());
     return slot.ends_before(arrived);
   }
   // Or nothing can be on the way any more.
-  bool is_free(const PathView& view, FlowSlot slot, uint16_t set) {
+  [[gnu::noinline]] bool is_free(const PathView& view, FlowSlot slot, uint16_t set) {
     return slot.idle(now) > age || is_proven(view, slot, set);
   }
   // The same for a flow that finds another set's slot, or that of several, where queues are

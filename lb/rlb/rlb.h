@@ -339,19 +339,21 @@ class Rlb {
   // The member to take instead of one that is warned, or kWait.
   MemberIndex around(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
                      RlbWay& way) {
-    const WarningTable& warnings = *view.warnings();
     const MemberMask live = view.live(set);
-    const MemberMask warned = warnings.warned(set, packet.queue) & live;
+    const MemberMask warned = view.warnings()->warned(set, packet.queue) & live;
     const bool escapes = (live & ~warned) != 0;
     if (stands_aside(view, packet, set, member, escapes, way)) return member;
-    MemberIndex best = member;
-    for (MemberMask tried = bit_of(member); tried != live;) {
-      const MemberIndex other = scheme_.alternative(view, packet, set, tried);
+    if (!escapes) [[unlikely]]
+      return without_escape(view, packet, set, member, way);
+    MemberMask tried = bit_of(member);
+    MemberIndex other = scheme_.alternative(view, packet, set, tried);
+    while (contains(warned, other)) {
       tried |= bit_of(other);
-      if (!contains(warned, other)) return weigh(view, packet, set, member, other, way);
-      if (!escapes && is_less_bad(view, packet, set, other, best)) best = other;
+      other = scheme_.alternative(view, packet, set, tried);
     }
-    return without_escape(view, packet, set, member, best, way);
+    way.verdict.decision = Decision::rerouted;
+    return may_take_longer(view, set, member, other) ? weigh(view, packet, set, member, other, way)
+                                                     : other;
   }
 
   // The scheme decides alone; that is a decision only where there is a choice.
@@ -395,11 +397,20 @@ class Rlb {
     return *delay + lines_[port.index()].time_of(Bytes(moved));
   }
 
+  // To go by `other` than to go round and by `member`, as far as delays tell that may be too old:
+  // what is not known for sure is not waited for.
+  bool may_take_longer(const PathView& view, uint16_t set, MemberIndex member,
+                       MemberIndex other) const {
+    if (view.loop() == nullptr || view.paths() == nullptr) return false;
+    if (policy_.credit) return true;
+    const int64_t here = view.paths()->at(set, member).delay_ns.load(std::memory_order_relaxed);
+    const int64_t there = view.paths()->at(set, other).delay_ns.load(std::memory_order_relaxed);
+    return there > here && Duration::nanoseconds(there - here) > view.loop()->round(view.now());
+  }
+
   // To `other`, or to wait for `member`.
-  MemberIndex weigh(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
-                    MemberIndex other, RlbWay& way) const {
-    way.verdict.decision = Decision::rerouted;
-    if (view.loop() == nullptr || view.paths() == nullptr) return other;
+  [[gnu::noinline]] MemberIndex weigh(const PathView& view, const Packet& packet, uint16_t set,
+                                      MemberIndex member, MemberIndex other, RlbWay& way) const {
     const auto here = delay(view, set, member);
     const auto there = delay(view, set, other);
     if (!here || !there) return other;
@@ -424,8 +435,15 @@ class Rlb {
     return stays ? member : other;
   }
 
-  MemberIndex without_escape(const PathView& view, const Packet& packet, uint16_t set,
-                             MemberIndex member, MemberIndex best, RlbWay& way) const {
+  // All are warned.
+  [[gnu::noinline]] MemberIndex without_escape(const PathView& view, const Packet& packet,
+                                               uint16_t set, MemberIndex member, RlbWay& way) {
+    MemberIndex best = member;
+    for (MemberMask tried = bit_of(member); tried != view.live(set);) {
+      const MemberIndex other = scheme_.alternative(view, packet, set, tried);
+      tried |= bit_of(other);
+      if (is_less_bad(view, packet, set, other, best)) best = other;
+    }
     way.verdict.decision = Decision::all_warned;
     switch (policy_.all_warned) {
       case config::AllWarned::least_bad:

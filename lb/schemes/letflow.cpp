@@ -90,6 +90,7 @@ class LetFlow {
     const unsigned queues = flowlets_.odd() ? 0u : guide.proofs.queues;
     const WarningTable& warnings = *view.warnings();
     const WaitingRoom* const loop = view.loop();
+    const Burst<Guide> with{view, control, guide};
     uint32_t moved = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
@@ -101,20 +102,23 @@ class LetFlow {
       const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
       const MemberIndex drawn = turns.at(set, draws_.peek());
       auto member = static_cast<MemberIndex>((old & keep) | (drawn & ~keep));
-      bool brief = flowlet.is_plain(set) & (queues >> packet.queue.index() & 1) &
-                   (young | contains(drained[set], old)) & contains(live_of[set], member) &
+      bool usual = (queues >> packet.queue.index() & 1) & contains(live_of[set], member) &
                    !control.has(packet);
+      bool warned = false;
       if constexpr (kWarned) {
-        const bool warned = contains(warnings.warned(set, packet.queue), member);
-        const bool strange = loop == nullptr || loop->is_strange(packet);
-        brief = brief & !warned & strange;
+        warned = contains(warnings.warned(set, packet.queue), member);
+        usual = usual & (loop == nullptr || loop->is_strange(packet));
       }
-      if (!brief) [[unlikely]] {
-        const Met met{i, index, flowlet, set, member, young};
-        member = select_with_care<kWarned>(view, packet, met, control, guide);
+      if (!(usual & !warned & flowlet.is_plain(set) & (young | contains(drained[set], old))))
+          [[unlikely]] {
+        const Met met{i, index, flowlet, set, member, young, usual, warned};
+        if constexpr (kWarned)
+          member = settle(with, packet, met);
+        else
+          member = select_with_care(with, packet, met);
         if (kWarned && member == kWait) continue;
       } else {
-        moved += ((member != old) & flowlet.used()) ? 1 : 0;
+        moved += member != old ? 1 : 0;
         draws_.take(!young);
         flowlets.put(index, member, set);
       }
@@ -180,51 +184,62 @@ class LetFlow {
     }
   }
 
-  // A packet of a guarded burst of which more is to be asked.
+  // A guarded burst.
+  template <class Guide>
+  struct Burst {
+    const PathView& view;
+    const ByEcmp& control;
+    const Guide& guide;
+  };
+  // A packet of it.
   struct Met {
-    size_t place;  // in the burst
+    size_t place;
     size_t index;  // of its slot
     FlowSlot flowlet;
     uint16_t set;
     MemberIndex base;  // as propose(), if that lives
     bool young;
+    bool usual;   // in a queue that is measured, to a member that lives, of no flow in the loop
+    bool warned;  // the base
   };
-  // kWait: there is no member.
-  template <bool kWarned, class Guide>
-  [[gnu::noinline]] MemberIndex select_with_care(const PathView& view, Packet& packet,
-                                                 const Met& met, const ByEcmp& control,
-                                                 const Guide& guide) {
+  // One of which more is to be asked. kWait: there is no member. In the loop where many are.
+  template <class Guide>
+  [[gnu::noinline]] MemberIndex select_with_care(const Burst<Guide>& with, Packet& packet,
+                                                 const Met& met) {
+    return settle(with, packet, met);
+  }
+  template <class Guide>
+  [[gnu::always_inline]] inline MemberIndex settle(const Burst<Guide>& with, Packet& packet,
+                                                   const Met& met) {
+    const PathView& view = with.view;
+    SlotProofs& proofs = with.guide.proofs;
     const FlowSlot flowlet = met.flowlet;
     const uint16_t set = met.set;
+    const size_t place = met.place;
+    const size_t index = met.index;
     const MemberIndex base = met.base;
     const MemberIndex old = flowlet.member();
     const MemberMask live = view.live(set);
-    const bool lives = contains(live, old);
+    const bool young = met.young;
     const bool plain = flowlet.is_plain(set);
-    const bool measured = !flowlets_.odd() && guide.proofs.measures(packet.queue);
-    const bool of_one_set = flowlet.drawn_by(set) && !flowlet.has_many_sets();
-    bool brief = measured && !control.has(packet) && contains(live, base) && (plain || !of_one_set);
-    bool warned = false;
-    if constexpr (kWarned) {
-      warned = contains(view.warnings()->warned(set, packet.queue), base);
-      brief = brief && (!warned || guide.proofs.all_heed) &&
-              (view.loop() == nullptr || view.loop()->is_strange(packet));
-    }
-    if (!brief) return guide.alone(packet, set, met.place);
-    const bool goes = plain && flowlet.used() ? guide.proofs.is_free(view, flowlet, set)
-                                              : guide.proofs.frees_stranger(view, flowlet);
-    if (!goes && !lives) return guide.alone(packet, set, met.place);
-    const MemberIndex member = !goes    ? old
-                               : warned ? guide.around(packet, set, met.place, base)
-                                        : base;
-    if (kWarned && member == kWait) return kWait;
-    if (!goes && (warned || base != old)) view.report(GuardEvent::stayed);
-    if (plain && member != old && flowlet.used()) view.report(GuardEvent::moved);
-    draws_.take(!met.young);
+    const bool of_one_set = flowlet.drawn_by(set) & !flowlet.has_many_sets();
+    const bool heeds = !met.warned | proofs.all_heed;
+    if (!(met.usual & heeds & (plain | !of_one_set))) return with.guide.alone(packet, set, place);
+    const bool known = plain & flowlet.used();
+    const bool goes =
+        known ? (!young & contains(proofs.drained[set], old)) || proofs.is_free(view, flowlet, set)
+              : proofs.frees_stranger(view, flowlet);
+    if (!goes && !contains(live, old)) return with.guide.alone(packet, set, place);
+    MemberIndex member = goes ? base : old;
+    if (goes && met.warned) member = with.guide.around(packet, set, place, base);
+    if (member == kWait) return kWait;
+    if (!goes && (met.warned || base != old)) view.report(GuardEvent::stayed);
+    if (known && member != old) view.report(GuardEvent::moved);
+    draws_.take(!young);
     if (plain || goes)
-      flowlets_.put(met.index, member, set);
+      flowlets_.put(index, member, set);
     else
-      flowlets_.share(met.index);
+      flowlets_.share(index);
     return member;
   }
 
