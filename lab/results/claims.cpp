@@ -31,6 +31,11 @@ const Json* run_of(const std::vector<VariantRuns>& variants, const std::string& 
   return nullptr;
 }
 
+// What a run has under the key, or its counters have.
+Json value_of(const Json& run, const std::string& key) {
+  return run.contains(key) ? run.at(key) : run.value("counters", Json::object()).value(key, Json());
+}
+
 std::string verdict(double claimed, double found) {
   constexpr double kEnough = 0.5;
   const double share = claimed == 0 ? 0 : found / claimed;
@@ -61,8 +66,8 @@ std::vector<double> changes(const Claim& claim, const std::vector<VariantRuns>& 
   for (const Json* run : variant->runs) {
     const Json* other = run_of(variants, claim.baseline, run->value("seed", uint64_t{0}));
     if (other == nullptr) continue;
-    const Json ours = run->value(claim.key, Json());
-    const Json base = other->value(claim.key, Json());
+    const Json ours = value_of(*run, claim.key);
+    const Json base = value_of(*other, claim.key);
     if (!ours.is_number() || !base.is_number() || base.get<double>() == 0) continue;
     found.push_back((ours.get<double>() / base.get<double>() - 1) * kHundred);
   }

@@ -17,7 +17,7 @@
 namespace eddy::lab {
 
 struct Claim {
-  std::string key;  // of a run in result.json
+  std::string key;  // of a run in result.json, or of its counters
   std::string variant;
   std::string baseline;
   double change = 0;  // in percent

@@ -1,6 +1,6 @@
-// What every law of hosts must do, in every combination of a rate control, a recovery and an
-// entropy: all that was sent arrives once and in order through loss, doubling, reordering, marks
-// and pauses; it ends; the same seed makes the same frames; nothing is allocated.
+// What every law of hosts must do, in every combination of a rate control, a recovery, an entropy
+// and a pacing: all that was sent arrives once and in order through loss, doubling, reordering,
+// marks and pauses; it ends; the same seed makes the same frames; nothing is allocated.
 #include <gtest/gtest.h>
 
 #include "host/registry.h"
@@ -16,10 +16,11 @@ struct Combination {
   std::string_view rate_control;
   std::string_view recovery;
   std::string_view entropy;
+  std::string_view pacing;
 };
 std::string text_of(const Combination& laws) {
   return std::string(laws.rate_control) + "_" + std::string(laws.recovery) + "_" +
-         std::string(laws.entropy);
+         std::string(laws.entropy) + "_" + std::string(laws.pacing);
 }
 void PrintTo(const Combination& laws, std::ostream* out) {
   *out << text_of(laws);
@@ -30,7 +31,8 @@ std::vector<Combination> all_combinations() {
   for (const host::RateControlInfo& rate : host::rate_controls())
     for (const host::RecoveryInfo& recovery : host::recoveries())
       for (const host::EntropyInfo& entropy : host::entropies())
-        all.push_back({rate.name, recovery.name, entropy.name});
+        for (const host::PacingInfo& pacing : host::pacings())
+          all.push_back({rate.name, recovery.name, entropy.name, pacing.name});
   return all;
 }
 
@@ -42,6 +44,7 @@ class HostLaws : public testing::TestWithParam<Combination> {
     out.config.congestion_control = GetParam().rate_control;
     out.config.recovery = GetParam().recovery;
     out.config.entropy = GetParam().entropy;
+    out.config.pacing = GetParam().pacing;
     out.config.rto = 200_us;
     out.config.nak_timer = 20_us;
     out.config.reorder_timeout = 30_us;
@@ -50,6 +53,7 @@ class HostLaws : public testing::TestWithParam<Combination> {
       for (const ParameterInfo& parameter : law->parameters)
         if (parameter.name == "rto")
           out.config.law_parameters[host::parameter_key(law->name, "rto")] = (200_us).ps();
+    out.config.law_parameters["hf2t.timeout"] = (20_us).ps();
     out.faults = faults;
     return out;
   }
@@ -80,6 +84,7 @@ TEST_P(HostLaws, AllArrivesWithHalfOfEverythingLost) {
 TEST_P(HostLaws, AcksOfManyAndNoWindowDoAsWell) {
   PipeScenario many = scenario(kHostile);
   many.config.ack_every = 8;
+  many.config.rto = 1_ms;  // time for eight slow packets
   many.config.window = false;
   HostPipe pipe(many, 5);
   pipe.run();
@@ -242,6 +247,39 @@ TEST_P(Entropies, PortsAreOfTheRangeWhateverIsHeard) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Entropies, testing::ValuesIn(all_of(host::entropies())),
+                         [](const auto& info) { return std::string(info.param.law->name); });
+
+class Pacings : public testing::TestWithParam<Named<host::PacingInfo>> {};
+
+// A packet that may not start is asked about again when the law said, and then it may, or the law
+// names a later time at last a few times.
+TEST_P(Pacings, EveryPacketStartsAtLast) {
+  const host::NicOptions options = options_of_one();
+  const auto law = GetParam().law->make({options, {}});
+  Sending qp(3);
+  host::Pace pace;
+  for (int step = 0; step < 20'000; ++step) {
+    qp.now = qp.now + Duration::nanoseconds(int64_t{1} << qp.random.below(22));
+    qp.send();
+    const uint64_t before = conformance::allocations();
+    pace.rate_bps = 1 + qp.random.below(4) * (options.speed.bps() - 1) / 3;
+    pace.rate_bps = std::max<int64_t>(pace.rate_bps, 100'000'000);
+    int asked = 0;
+    for (;;) {
+      const Instant start = law->next_send(0, pace, qp.state, qp.now);
+      if (start <= qp.now) break;
+      ASSERT_LT(start, qp.now + 10_ms);
+      ASSERT_LT(++asked, 4);
+      qp.now = start;
+    }
+    pace.last_start = qp.now;
+    pace.last_line_octets = 64 + qp.random.below(4'096);
+    law->on_sent(0, pace, qp.state);
+    ASSERT_EQ(conformance::allocations(), before);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Pacings, testing::ValuesIn(all_of(host::pacings())),
                          [](const auto& info) { return std::string(info.param.law->name); });
 
 class Recoveries : public testing::TestWithParam<Named<host::RecoveryInfo>> {};

@@ -119,7 +119,8 @@ class Eddyhost(WithSwitches):
         self.file.write_text(EXPERIMENT.replace("wred:\n  default: {kmin: 5kB, kmax: 200kB, pmax: 0.01}", marking), encoding="utf-8")
         self.start_switches()
         for law, *sets in (("swift", "congestion_control=swift"), ("selective_ack", "recovery=selective_ack"),
-                           ("flowbender", "entropy=flowbender"), ("reps", "entropy=reps", "recovery=selective_ack")):
+                           ("flowbender", "entropy=flowbender"), ("reps", "entropy=reps", "recovery=selective_ack"),
+                           ("hf2t", "pacing=hf2t", "hf2t.percentile=0", "hf2t.timeout=10us")):
             with self.subTest(law=law):
                 host = [word for each in sets for word in ("--set", f"host.{each}")]
                 done = self.eddyhost(*host, "--set", "run.duration=1ms", "--out", self.directory / law)
@@ -128,6 +129,7 @@ class Eddyhost(WithSwitches):
                 self.assertEqual((real["flows"], real["unfinished"], real["lossless_drops"]), (4, 0, 0), real)
                 counted = {name[4:]: count for name, count in real["counters"].items() if name.startswith("nic_")}
                 self.assertEqual(counted["rx_cnp_packets"] > 0, law != "swift", counted)
+                self.assertEqual(counted["held_packets"] > 0, law == "hf2t", counted)
                 data = 4 * (100_000 + 16) + 58 * counted["rx_data_packets"]  # with the RETH of each flow's first packet
                 acks = counted["rx_bytes"] - data - 74 * counted["rx_cnp_packets"]
                 self.assertEqual(acks, (74 if "recovery=selective_ack" in sets else 62) * counted["rx_ack_packets"], counted)

@@ -96,6 +96,13 @@ TEST(Claims, AreTextsOfOneShape) {
     EXPECT_FALSE(parse_claim(words).has_value()) << words;
 }
 
+TEST(Claims, MayBeOfACounter) {
+  Json result = result_of({sample_run("a", 1), sample_run("b", 1)});
+  for (Json& run : result["runs"]) run["counters"]["nic_flowlets"] = run["variant"] == "a" ? 6 : 4;
+  result["expect"] = {"nic_flowlets of [a] against [b]: +50 %"};
+  EXPECT_THAT(text_of_result(result), HasSubstr("+50     +50      1      holds"));
+}
+
 // FCT means are 60, 70, ... us by seed.
 TEST(Claims, AreComparedWithinASeed) {
   Json result = result_of({sample_run("a", 1), sample_run("a", 2), sample_run("b", 1),
