@@ -43,7 +43,6 @@ class Rig {
         predictor_(config_.ports.size()),
         buffer_(context_, pause_sender_, predictor_, config_.ports.size()),
         egress_(context_, buffer_, config_.ports.size()),
-        rows_(config_.ports.size()),
         stubs_(config_.ports.size(), Packet{}) {
     context_.io = &io_;
     context_.obey(snapshot_.get());
@@ -127,14 +126,18 @@ class Rig {
 
   // All of them to one queue of each port, whose row stays known.
   [[gnu::noinline]] void send(std::span<Packet* const> burst, uint32_t octets) {
+    QueueRow* const rows = egress_.rows();
     for (Packet* packet : burst) {
-      QueueRow& row = rows_[packet->egress_port.index()];
+      QueueRow& row = rows[packet->queue.index() * stubs_.size() + packet->egress_port.index()];
       if (row.longest == 0) open(row, *packet, octets);
       row.octets += packet->wire_len;
       row.packets.push(packet);
     }
-    for (size_t port = 0; port < rows_.size(); ++port)
-      if (std::exchange(rows_[port].longest, 0) != 0) egress_.close(rows_[port], stubs_[port]);
+    const size_t queue = burst[0]->queue.index();
+    for (size_t port = 0; port < stubs_.size(); ++port) {
+      QueueRow& row = rows[queue * stubs_.size() + port];
+      if (std::exchange(row.longest, 0) != 0) egress_.close(row);
+    }
     egress_.service();
     buffer_.flush();
   }
@@ -143,8 +146,9 @@ class Rig {
     row.queue = packet.queue;
     row.octets = 0;
     row.longest = UINT32_MAX;
+    row.stub = &stubs_[row.port.index()];
     if (row.state == nullptr && !egress_.learn(row)) std::abort();
-    if (!egress_.open(row, stubs_[row.port.index()], octets, false)) std::abort();
+    if (egress_.open(row, octets, false) < 0) std::abort();
   }
 
   template <bool kCharged>
@@ -165,8 +169,7 @@ class Rig {
   pfc::Predictor predictor_;
   IngressBuffer buffer_;
   Egress egress_;
-  std::vector<QueueRow> rows_;  // by port
-  std::vector<Packet> stubs_;
+  std::vector<Packet> stubs_;  // by port
   std::vector<lb::MemberMask> live_;
 };
 

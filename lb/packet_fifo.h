@@ -67,6 +67,7 @@ class PacketFifo {
       tail_ = packet;
       ++count_;
     }
+    bool empty() const { return count_ == 0; }
 
    private:
     friend class PacketFifo;

@@ -1,30 +1,52 @@
 #include "switch/dataplane/neighbors/departures.h"
 
+#include <algorithm>
+
 namespace eddy {
 
 Departures::Departures(ShardContext& context, const Services& services, size_t ports)
-    : context_(context), services_(services), ports_(ports), rows_(ports * kPriorities) {}
+    : context_(context), services_(services), ports_(ports), rows_(services.egress.rows()) {}
+
+// A fabric link gets nothing back that it brought.
+[[gnu::noinline]] void Departures::keep_open(const Burst& burst) {
+  const bool same = context_.way_changes == ways_ && burst.from.is_none() == from_.is_none();
+  if (!same || need_ > room_ || row_count_ > kMostRows - kBurst) return close_all();
+  for (size_t i = 0; i < row_count_; ++i)
+    if (asked_for_[i]->port == burst.from && asked_for_[i]->fabric) close(*asked_for_[i]);
+}
 
 void Departures::open_for(QueueRow& row, const Packet& packet, const Burst& burst) {
   if (row.asked) return;
   row.asked = true;
-  row.octets = 0;
-  Packet& stub = stubs_[asked_count_];
-  asked_[asked_count_++] = &row;
+  if (row.stub == nullptr) {
+    row.stub = &stubs_[row_count_];
+    asked_for_[row_count_++] = &row;
+  }
   if (row.known_at != context_.way_changes) [[unlikely]]
     learn(row, packet.egress_port, packet.queue);
-  const bool chosen_here = !burst.from.is_none();
+  if (burst.from.is_none()) [[unlikely]]
+    return open_for_others(row, burst);
   const bool turns_back = row.fabric && row.port == burst.from;
-  if (row.to == QueueRow::To::nobody || turns_back) return;
-  if (row.to == QueueRow::To::shard) {
-    row.longest = chosen_here ? row.max_l3_len : 0;
-    return;
-  }
-  const auto most = static_cast<uint32_t>(kBurst * (context_.shim_reserve + kVlanTag));
-  const bool ect = (burst.flags & kPacketEct) != 0;
-  if (services_.egress.open(row, stub, burst.octets + most, ect))
-    row.longest = chosen_here ? row.max_l3_len : UINT32_MAX;
-  if (row.fabric && !row.tagged) row.simply = row.longest;
+  if (turns_back || !has_room(row, burst)) return;
+  row.longest = row.max_l3_len;
+  row.simply = row.simply_l3_len;
+}
+
+// Packets that another shard has chosen for the port, and has asked how long they may be.
+[[gnu::noinline]] void Departures::open_for_others(QueueRow& row, const Burst& burst) {
+  if (row.to == QueueRow::To::shard || !has_room(row, burst)) return;
+  row.longest = UINT32_MAX;
+  row.simply = row.simply_l3_len != 0 ? UINT32_MAX : 0;
+}
+
+// Of another shard's port that shard asks itself.
+inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
+  if (row.to >= QueueRow::To::shard) [[unlikely]]
+    return row.to == QueueRow::To::shard;
+  const int64_t room = services_.egress.open(row, need_, (burst.flags & kPacketEct) != 0);
+  if (room < 0) return false;
+  room_ = std::min(room_, room);
+  return true;
 }
 
 [[gnu::noinline]] void Departures::learn(QueueRow& row, PortId port, QueueId queue) {
@@ -35,31 +57,51 @@ void Departures::open_for(QueueRow& row, const Packet& packet, const Burst& burs
   row.owner = settings.owner;
   row.max_l3_len = settings.max_l3_len;
   row.fabric = settings.role == config::PortRole::fabric;
+  row.simply_l3_len = 0;
   row.host = 0;
   row.to = QueueRow::To::shard;
   if (!context_.owns(port)) return;
   row.to = QueueRow::To::nobody;
   if ((row.fabric && !services_.peers.known(port)) || !services_.egress.learn(row)) return;
   row.to = row.fabric ? QueueRow::To::peer : QueueRow::To::host;
+  if (row.fabric && !row.tagged) row.simply_l3_len = row.max_l3_len;
   rewrite_macs(row.head.data(), services_.peers.mac(port), settings.mac);
 }
 
 void Departures::forget_hosts() {
-  for (size_t i = 0; i < asked_count_; ++i) asked_[i]->host = 0;
+  for (size_t i = 0; i < row_count_; ++i) asked_for_[i]->host = 0;
 }
 
-void Departures::close(PortId from) {
-  for (size_t i = 0; i < asked_count_; ++i) {
-    QueueRow& row = *asked_[i];
-    row.longest = 0;
-    row.simply = 0;
-    row.asked = false;
+[[gnu::noinline]] void Departures::settle_rows() {
+  PortFeeds* const feeds = from_.is_none() ? nullptr : context_.feeds;
+  for (size_t i = 0; i < row_count_; ++i) {
+    QueueRow& row = *asked_for_[i];
+    row.asked = row.longest != 0;
     if (row.octets == 0) continue;
-    if (context_.feeds != nullptr && !from.is_none())
-      context_.feeds->note(row.port, from, context_.now);
-    if (row.to != QueueRow::To::shard) services_.egress.close(row, stubs_[i]);
+    if (feeds != nullptr) feeds->note(row.port, from_, context_.now);
+    if (row.to != QueueRow::To::shard) services_.egress.count(row);
+    row.octets = 0;
   }
-  asked_count_ = 0;
+}
+
+inline void Departures::close(QueueRow& row) {
+  if (row.longest == 0) return;
+  if (row.to != QueueRow::To::shard) services_.egress.close(row);
+  row.octets = 0;
+  row.longest = 0;
+  row.simply = 0;
+}
+
+// While packets are fed, who feeds whom is noted apart, so that closing asks no row for it.
+void Departures::close_all() {
+  if (context_.feeds != nullptr) settle_rows();
+  for (size_t i = 0; i < row_count_; ++i) {
+    QueueRow& row = *asked_for_[i];
+    close(row);
+    row.asked = false;
+    row.stub = nullptr;
+  }
+  row_count_ = 0;
 }
 
 }  // namespace eddy

@@ -4,11 +4,12 @@
 // queue that a packet of the burst goes to it opens a row (queue_row.h), where what is the same for
 // all of its packets is known: that the port leads to a peer or to hosts or is another shard's, how
 // frames begin, how long they may be, and that the queue takes them all without a mark. A packet
-// then costs its TTL, its MACs and a link. What a row knows of its port stays until it changes, and
-// so does the MAC of the host that its last packet went to. What has no open row, or does not fit
-// it, goes packet by packet, in its place: packets of one queue go all by the same way. Owner: the
-// shard. Bounds: a row a port and queue, of which kBurst are open. Cost: some 60 instructions to
-// open and close a row.
+// then costs its TTL, its MACs and a link. Rows stay open for the bursts that follow in the poll,
+// until close(), or until a burst might not fit or is of another kind. What a row knows of its port
+// stays until it changes, and so does the MAC of the host that its last packet went to. What has no
+// open row, or does not fit it, goes packet by packet, in its place: packets of one queue go all by
+// the same way. Owner: the shard. Bounds: a row a port and queue, of which kMostRows are open.
+// Cost: some 60 instructions to open and close a row, 12 a burst while it is open.
 // Source: docs/adr/0030.
 #pragma once
 
@@ -21,7 +22,6 @@
 #include "lb/members.h"
 #include "net/ids.h"
 #include "net/ip.h"
-#include "net/memory/reserved.h"
 #include "net/packet.h"
 #include "net/protocols.h"
 #include "switch/dataplane/neighbors/adjacency.h"
@@ -45,12 +45,19 @@ class Departures {
     PacketLanes& lanes;
   };
   Departures(ShardContext& context, const Services& services, size_t ports);
+  Departures(const Departures&) = delete;
+  Departures& operator=(const Departures&) = delete;
 
   struct Burst {
     uint32_t octets = 0;           // of its packets
     uint16_t flags = 0;            // PacketFlag that any of them has
     PortId from = PortId::none();  // none: of another shard, which has asked what concerns the port
   };
+  // Before anything of a new burst looks at queues: counts what the last one has put there.
+  void settle() {
+    if (row_count_ != 0) [[unlikely]]
+      settle_rows();
+  }
   // Packets whose egress ports are chosen, at most kBurst, from one port or from another shard.
   // one_by_one(Packet*) takes what does not go by the short way.
   template <class OneByOne>
@@ -59,6 +66,7 @@ class Departures {
       for (Packet* packet : packets) one_by_one(packet);
       return;
     }
+    begin(burst);
     switch (frames_of(burst)) {
       case Frames::ipv4:
         put_all<Frames::ipv4>(packets, burst, one_by_one);
@@ -76,10 +84,15 @@ class Departures {
         put_all<Frames::any>(packets, burst, one_by_one);
         break;
     }
-    close(burst.from);
+  }
+  // Before packets leave the queues, or any is put there for another reason than a burst.
+  void close() {
+    if (row_count_ != 0) close_all();
   }
 
  private:
+  static constexpr size_t kMostRows = 2 * kBurst;
+
   enum class Frames : uint8_t {
     ipv4,      // without tags and shims, and they get no shims
     bare,      // the same of IPv4 and of IPv6
@@ -114,7 +127,7 @@ class Departures {
 
   template <Frames kFrames, class OneByOne>
   void put_all(std::span<Packet* const> packets, const Burst& burst, OneByOne& one_by_one) {
-    QueueRow* const rows = rows_.data();
+    QueueRow* const rows = rows_;
     const size_t ports = ports_;
     const lb::MemberMask* const attention = services_.shims.attention();
     const NextHop* const next_hops = context_.next_hops;
@@ -219,21 +232,40 @@ class Departures {
       decrement_ttl_of(packet, frame + packet.l2_len);
   }
 
+  // What was said of open rows holds for the burst, too, or they are closed.
+  void begin(const Burst& burst) {
+    need_ = burst.octets + static_cast<uint32_t>(kBurst * (context_.shim_reserve + kVlanTag));
+    if (row_count_ != 0) [[unlikely]]
+      keep_open(burst);
+    if (row_count_ == 0) room_ = INT64_MAX;
+    room_ -= need_;
+    ways_ = context_.way_changes;
+    from_ = burst.from;
+  }
+  void keep_open(const Burst& burst);
   // Asked at the first packet to the row's queue: its port and the queue take packets of the burst
   // that are not too long, or one by one.
   void open_for(QueueRow& row, const Packet& packet, const Burst& burst);
+  void open_for_others(QueueRow& row, const Burst& burst);
+  bool has_room(QueueRow& row, const Burst& burst);
   void learn(QueueRow& row, PortId port, QueueId queue);
   // A packet that went by itself has changed some neighbor.
   void forget_hosts();
-  void close(PortId from);
+  void settle_rows();
+  void close(QueueRow& row);
+  void close_all();
 
   ShardContext& context_;
   Services services_;
   const size_t ports_;
-  Reserved<QueueRow> rows_;  // by queue and port, of which few are used
-  size_t asked_count_ = 0;
-  std::array<QueueRow*, kBurst> asked_{};  // by the burst in hand
-  std::array<Packet, kBurst> stubs_{};     // of these
+  QueueRow* const rows_;  // by queue and port
+  uint64_t ways_ = 0;     // ShardContext::way_changes when the last burst began
+  PortId from_;           // of the last burst
+  uint32_t need_ = 0;     // octets of the burst in hand, with its tags and shims
+  int64_t room_ = 0;      // the least of all open rows'
+  size_t row_count_ = 0;
+  std::array<QueueRow*, kMostRows> asked_for_{};  // since close(): those that are open, and more
+  std::array<Packet, kMostRows> stubs_{};         // of these
 };
 
 }  // namespace eddy

@@ -33,7 +33,8 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       recirculation_(context_, {buffer_, predictor_, failures_}, ports),
       forwarder_(context_, buffer_, {adjacency_, icmp_, shims_, stages_, departures_, lanes_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
-      ingress_(context_, buffer_, {pause_, adjacency_, peers_, forwarder_, warnings_, agents_}),
+      ingress_(context_, buffer_,
+               {pause_, adjacency_, peers_, forwarder_, departures_, warnings_, agents_}),
       links_up_(ports) {
   icmp_.connect(forwarder_);
   recirculation_.connect(forwarder_);
@@ -60,7 +61,10 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   if (next_timer_ <= now) [[unlikely]]
     on_timers();
   for (const PortId port : news.completions) egress_.line_free(port);
-  if (news.packets) ingress_.run();
+  if (news.packets) {
+    ingress_.run();
+    departures_.close();
+  }
   forwarder_.forward_originated();
   send();
   if (context_.timers.moved()) [[unlikely]]
@@ -233,6 +237,7 @@ void ShardImpl::take_packets(PacketLane& lane) {
       all.octets += packet->wire_len;
       all.flags = static_cast<uint16_t>(all.flags | packet->flags);
     }
+    departures_.settle();
     shims_.dress(packets, ShimDresser::From::other_shard);
     const auto deliver = [this](Packet* packet) { adjacency_.deliver(packet); };
     if (context_.fires(FaultSite::burst_apart)) [[unlikely]]
@@ -241,6 +246,7 @@ void ShardImpl::take_packets(PacketLane& lane) {
       departures_.put(packets, all, deliver);
     adjacency_.end_burst();
   }
+  departures_.close();
 }
 
 void ShardImpl::take_message(const Message& message) {

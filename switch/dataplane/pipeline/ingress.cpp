@@ -42,6 +42,7 @@ void Ingress::run() {
   for (;;) {
     const Received received = context_.io->receive(burst);
     if (received.count == 0) return;
+    services_.departures.settle();
     if (received.count != 1 || !process_alone(received, burst[0])) process(received, burst);
     if (received.last) return;
   }
@@ -198,6 +199,7 @@ void Ingress::relay(std::span<Packet* const> before, const Gathered& gathered,
                     const Source& source) {
   services_.agents.tell();
   if (!before.empty()) forward(before, gathered, source);
+  services_.departures.settle();
   services_.forwarder.relay(std::exchange(relay_.packet, nullptr), relay_.set);
 }
 

@@ -12,6 +12,7 @@
 #include "net/packet.h"
 #include "net/parse.h"
 #include "switch/dataplane/neighbors/adjacency.h"
+#include "switch/dataplane/neighbors/departures.h"
 #include "switch/dataplane/paths/agent_host.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/path_warnings.h"
@@ -43,6 +44,7 @@ class Ingress {
     Adjacency& adjacency;
     FabricPeers& peers;
     Forwarder& forwarder;
+    Departures& departures;
     PathWarnings& warnings;
     AgentHost& agents;
   };

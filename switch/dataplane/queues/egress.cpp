@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "net/assert.h"
 #include "net/ip.h"
 #include "switch/dataplane/queues/rewrite.h"
 
@@ -48,6 +49,7 @@ Egress::Egress(ShardContext& context, IngressBuffer& buffer, size_t ports)
     : context_(context),
       buffer_(buffer),
       ports_(ports),
+      rows_(ports * kPriorities),
       lines_(ports),
       timers_(ports, context.due_of(Timers::egress)),
       marking_(marking_stream(context)) {}
@@ -68,6 +70,9 @@ inline void Egress::enqueue_as(Packet* packet) {
   Port& port = ports_[id.index()];
   const size_t q = packet->queue.index();
   const QueueSettings& settings = port.queues[q];
+  EgressQueue& queue = context_.queue(id, q);
+  if (queue.row_open) [[unlikely]]
+    close_early(id, q);
   std::atomic<uint32_t>& queued = context_.signals(id).queued_bytes[q];
   const uint32_t found = queued.load(std::memory_order_relaxed);
   if (!port.up || (port.stops.discarding >> q & 1) != 0) [[unlikely]]
@@ -81,13 +86,20 @@ inline void Egress::enqueue_as(Packet* packet) {
     return buffer_.drop(packet, DropReason::queue_full);
   }
   if (settings.ecn) mark(*packet, settings.wred, found);
-  EgressQueue& queue = context_.queue(id, q);
   if (queue.fifo.empty()) queue.progress_at = context_.now;
   queue.fifo.push(packet);
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
   store(queued, found + packet->wire_len);
   queue.watermarks.raise(int64_t{found} + packet->wire_len);
   look_at_line(id, port);
+}
+
+[[gnu::noinline]] void Egress::close_early(PortId port, size_t queue) {
+  QueueRow& row = rows_[queue * ports_.size() + port.index()];
+  close(row);
+  row.octets = 0;
+  row.longest = 0;
+  row.simply = 0;
 }
 
 bool Egress::learn(QueueRow& row) {
@@ -515,6 +527,7 @@ void Egress::set_up(PortId id, bool up) {
 
 void Egress::drop_queue(PortId id, uint8_t queue, DropReason reason) {
   Port& port = ports_[id.index()];
+  ASSERT(queue == kOwn || !context_.queue(id, queue).row_open);
   PacketFifo& fifo = fifo_of(id, port, queue);
   while (!fifo.empty()) {
     Packet* packet = fifo.pop();

@@ -23,6 +23,7 @@
 #include "lb/packet_fifo.h"
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/packet.h"
 #include "net/random.h"
 #include "net/rebase.h"
@@ -57,28 +58,40 @@ class Egress {
   void enqueue(Packet* packet);
   // What a row keeps of its queue. False: what goes there is dropped now.
   bool learn(QueueRow& row);
-  // Begins row.packets for a burst that makes at most `octets`, with its tags; `ect`: some may be
-  // ECN-capable. False: one of them might be dropped or marked. Between open() and close() nothing
-  // else goes into the queue or out of it. `stub`: as PacketFifo::Row. What is no question behind
-  // the last packet of the burst is none behind any: the queue only grows, and the pool stands
-  // still, as all of them are admitted.
-  bool open(QueueRow& row, Packet& stub, uint32_t octets, bool ect) {
+  QueueRow* rows() { return rows_.data(); }  // by queue and port
+  // Begins row.packets, at row.stub, for a burst that makes at most `octets`, with its tags; `ect`:
+  // some may be ECN-capable. Below 0: one of them might be dropped or marked. What is no question
+  // behind the last packet of the burst is none behind any: the queue only grows, and the pool
+  // stands still, as all of them are admitted. Later bursts of the poll may go on with the row as
+  // long as they make no more octets than are returned. Nothing leaves the queue meanwhile, and
+  // whatever else goes into it closes the row first.
+  int64_t open(QueueRow& row, uint32_t octets, bool ect) {
     const int64_t found = row.queued->load(std::memory_order_relaxed);
-    if (found + octets > row.unasked && !takes(row, found, octets, ect)) [[unlikely]]
-      return false;
-    row.packets.begin(row.state->fifo, stub);
-    return true;
+    int64_t room = row.unasked - found - octets;
+    if (room < 0) [[unlikely]] {
+      if (!takes(row, found, octets, ect)) return room;
+      room = 0;
+    }
+    row.packets.begin(row.state->fifo, *row.stub);
+    row.state->row_open = true;
+    return room;
   }
-  // Appends and counts them.
-  void close(const QueueRow& row, const Packet& stub) {
-    Port& port = ports_[row.port.index()];
-    EgressQueue& queue = *row.state;
-    if (queue.fifo.empty()) queue.progress_at = context_.now;
-    queue.fifo.append(row.packets, stub);
-    port.waiting = static_cast<uint8_t>(port.waiting | 1u << row.queue.index());
+  // Counts row.octets in the queue; returns what it holds then.
+  static uint32_t count(const QueueRow& row) {
     const uint32_t holds = row.queued->load(std::memory_order_relaxed) + row.octets;
     row.queued->store(holds, std::memory_order_relaxed);
-    queue.watermarks.raise(holds);
+    return holds;
+  }
+  // Of an open row: counts its octets and appends its packets.
+  void close(const QueueRow& row) {
+    EgressQueue& queue = *row.state;
+    queue.row_open = false;
+    if (row.packets.empty()) return;
+    Port& port = ports_[row.port.index()];
+    if (queue.fifo.empty()) queue.progress_at = context_.now;
+    queue.fifo.append(row.packets, *row.stub);
+    port.waiting = static_cast<uint8_t>(port.waiting | 1u << row.queue.index());
+    queue.watermarks.raise(count(row));
     look_at_line(row.port, port);
   }
   // A frame of our own, ahead of every queue. Takes and counts it.
@@ -99,7 +112,7 @@ class Egress {
   Instant settle_lines(Instant until);
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
-  // Starts all that may start now.
+  // Starts all that may start now. No row is open.
   void service() {
     if (!ready_.empty()) ready_.take_all([this](PortId port) { service_port(port); });
   }
@@ -224,6 +237,8 @@ class Egress {
   void watch(Port& port, Packet& packet, Instant start, const Burst<kVisit>& burst,
              const Leaving& leaving);
 
+  // Something else goes into the queue.
+  void close_early(PortId port, size_t queue);
   bool takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const;
   template <bool kTagged>
   void enqueue_as(Packet* packet);
@@ -278,6 +293,7 @@ class Egress {
   ShardContext& context_;
   IngressBuffer& buffer_;
   std::vector<Port> ports_;
+  Reserved<QueueRow> rows_;               // by queue and port, of which few are used
   Duration max_lateness_ = kMinLateness;  // of the line: the poll gap, if that is longer
   config::DreConfig dre_;                 // in force
   PortSet ready_;

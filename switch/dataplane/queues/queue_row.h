@@ -1,8 +1,8 @@
-// QueueRow: what a burst puts into one queue by the short way. What one packet after another would
-// ask of the queue is asked when the burst opens it, and what they would count is counted when the
-// burst ends.
+// QueueRow: what the bursts of a poll put into one queue by the short way. What one packet after
+// another would ask of the queue is asked when a burst opens the row; its octets are counted when
+// each burst ends, and the packets are appended when the row is closed.
 //
-// What it knows of the queue's port stays from burst to burst, until something of it changes
+// What it knows of the queue's port stays from poll to poll, until something of it changes
 // (ShardContext::way_changes). The first line is what a packet asks for, the second what opens and
 // closes the row. Zero octets are a row that knows nothing. Owner: the shard.
 #pragma once
@@ -21,18 +21,18 @@ struct EgressQueue;
 
 struct alignas(64) QueueRow {
   enum class To : uint8_t {
-    nobody,  // packets to it go one by one
     peer,    // at the other end of a fabric link
     host,    // one of several, each with its MAC
     shard,   // that owns the port
+    nobody,  // packets to it go one by one
   };
-  // Of the burst in hand, and what a frame begins with: both MACs, a host's left out where none has
-  // been looked up, and the tag if it gets one.
+  // Of the bursts in hand, and what a frame begins with: both MACs, a host's left out where none
+  // has been looked up, and the tag if it gets one.
   alignas(16) std::array<uint8_t, 16> head{};
   PacketFifo::Row packets;
   uint32_t longest = 0;  // from the network header on, in octets; 0: not open
   uint32_t simply = 0;   // the same of those that need nothing but the MACs in `head`
-  uint32_t octets = 0;   // of the frames that it has taken
+  uint32_t octets = 0;   // of the frames that it has taken, and not yet counted
   uint32_t host = 0;     // whose MAC is in `head`: IPv4 address, as on the wire; 0: nobody's
   To to{};
   bool tagged = false;
@@ -43,7 +43,9 @@ struct alignas(64) QueueRow {
   EgressQueue* state = nullptr;
   std::atomic<uint32_t>* queued = nullptr;  // octets in the queue
   int64_t unasked = 0;                      // up to so many octets it takes whatever comes
+  Packet* stub = nullptr;                   // as PacketFifo::Row
   uint32_t max_l3_len = 0;                  // the port's
+  uint32_t simply_l3_len = 0;               // the same; 0: frames need more than the MACs in `head`
   PortId port;
   QueueId queue;
   ShardId owner;  // of the port

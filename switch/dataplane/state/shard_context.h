@@ -42,6 +42,7 @@ struct alignas(64) EgressQueue {
   Instant progress_at;  // last packet sent, or became non-empty
   pfc::Watermarks watermarks;
   std::atomic<bool> storm{false};  // the watchdog acts on it
+  bool row_open = false;           // packets may stand in its QueueRow, behind those of `fifo`
 };
 static_assert(sizeof(EgressQueue) == 64);
 

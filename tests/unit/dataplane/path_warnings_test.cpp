@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "net/cnm.h"
 #include "net/ethernet.h"
 #include "switch/dataplane/paths/path_warnings.h"
+#include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -73,16 +76,20 @@ std::vector<SeenCnm> cnms(OneSwitch& rig, size_t port) {
   return all;
 }
 
-// From a host of one leaf to a host of another, as it comes to the spine.
-void cross(OneSwitch& rig, size_t from, size_t to, uint8_t dscp = kLosslessDscp) {
-  UdpSpec spec{.destination_mac = port_mac(rig.config, from),
+// From a host of one leaf to a host of another, as it comes to the spine; of 1000 octets.
+Frame crossing(const config::SwitchConfig& config, size_t from, size_t to,
+               uint8_t dscp = kLosslessDscp) {
+  UdpSpec spec{.destination_mac = port_mac(config, from),
                .source_mac = host_mac(1, 1),
                .source = host_ip(from + 1, 1),
                .destination = host_ip(to + 1, 1),
                .dscp = dscp};
   spec.frame_len = 1000;
   spec.readable_len = 128;
-  rig.inject(from, udp_frame(spec), 1000);
+  return udp_frame(spec);
+}
+void cross(OneSwitch& rig, size_t from, size_t to, uint8_t dscp = kLosslessDscp) {
+  rig.inject(from, crossing(rig.config, from, to, dscp), 1000);
 }
 
 TEST(PathWarnings, ASpinePassesAWarningOnToThoseThatFedThePort) {
@@ -106,6 +113,35 @@ TEST(PathWarnings, ASpinePassesAWarningOnToThoseThatFedThePort) {
   EXPECT_EQ(count(rig.object(), 0, PortCounter::cnm_relayed_packets), 1u);
   EXPECT_EQ(count(rig.object(), 1, PortCounter::cnm_rx_packets), 1u);
   EXPECT_TRUE(rig.object().balance().holds());
+}
+
+// In one poll: the second burst finds the queue's row open.
+TEST(PathWarnings, AllThatFedAPortByBurstsAreTold) {
+  const config::SwitchConfig config = spine(4);
+  auto object = Switch::create(config, {.shards = 1});
+  ASSERT_TRUE(object.ok());
+  PacketPool pool(256, 512);
+  ManualIo io(pool);
+  for (size_t port = 0; port < 4; ++port) io.links.push_back({PortId(port), true});
+  Instant now = Instant::at(1_ms);
+  const auto poll = [&] {
+    now = now + 10_us;
+    io.complete(now);
+    (*object)->shard(ShardId(0)).poll(io, now);
+  };
+  poll();
+  constexpr std::pair<size_t, size_t> kRuns[] = {{3, 0}, {0, 1}, {2, 1}};
+  for (const auto& [from, to] : kRuns)
+    for (int i = 0; i < 6; ++i) io.arrive(PortId(from), crossing(config, from, to), 1000);
+  poll();
+  io.sent.clear();
+  io.arrive(PortId(1), frame_of(warning(1)));
+  poll();
+  std::vector<size_t> told;
+  for (const Sent& sent : io.sent)
+    if (load_be16(sent.frame.data() + 2 * sizeof(MacAddress) + kVlanTag) == kEtherTypeCnm)
+      told.push_back(sent.port.index());
+  EXPECT_EQ(told, (std::vector<size_t>{0, 2}));
 }
 
 TEST(PathWarnings, EachMessageIsPassedOnOnceAndOldFeedsAreForgotten) {

@@ -311,7 +311,8 @@ TEST_P(BurstStages, EndAsPacketByPacketDoes) {
   for (int step = 0; step < 600; ++step) {
     changes.make({&fast, &slow});
     const bool calm = step % 3 != 0;
-    for (uint32_t burst = traffic.below(4); burst > 0; --burst) {
+    for (uint32_t burst = traffic.below(8); burst > 0; --burst) {
+      if (traffic.below(2) == 0) changes.make({&fast, &slow});
       traffic.next_burst();
       const size_t port = traffic.port();
       const auto shard = static_cast<size_t>(config.ports[port].worker);
@@ -345,6 +346,13 @@ std::vector<Run> runs() {
   return {
       {"plain"},
       {"letflow", [](config::SwitchConfig&) {}, 1, "letflow"},
+      {"drill", [](config::SwitchConfig&) {}, 1, "drill"},  // which looks at queues
+      {"roomy_drill",
+       [](config::SwitchConfig& config) {
+         config.buffer.size = 64_MiB;
+         config.buffer.wred["default"] = {true, 200_KiB, 2_MiB, 0.5};
+       },
+       1, "drill"},
       {"two_shards", [](config::SwitchConfig&) {}, 2},
       {"three_shards", [](config::SwitchConfig&) {}, 3},
       {"every_packet_a_shim",
