@@ -22,7 +22,8 @@ std::span<const RecoveryInfo> recoveries();
 std::span<const EntropyInfo> entropies();
 std::span<const PacingInfo> pacings();
 
-// Those of all kinds, in the order of the lists. No two that have parameters share a name.
+// Those of all kinds, in the order of the lists. Laws of one
+// name are of different kinds, and a parameter that they share is declared alike.
 std::vector<const LawInfo*> all_laws();
 // Of HostConfig::law_parameters.
 std::string parameter_key(std::string_view law, std::string_view parameter);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "config/keys/makers.h"
 #include "host/registry.h"
@@ -138,10 +140,26 @@ class Parameter {
   ParameterInfo info_;
 };
 
-Section section_of_law(const host::LawInfo& law) {
+// The first law of each name that has parameters.
+std::vector<const host::LawInfo*> named_laws() {
+  std::vector<const host::LawInfo*> laws;
+  for (const host::LawInfo* law : host::all_laws()) {
+    const auto same = [law](const host::LawInfo* other) { return other->name == law->name; };
+    if (!law->parameters.empty() && std::ranges::none_of(laws, same)) laws.push_back(law);
+  }
+  return laws;
+}
+
+// Of all laws of the name; what two of them declare stands there once.
+Section section_of_law(const host::LawInfo& named) {
   std::vector<Key> keys;
-  for (const ParameterInfo& info : law.parameters) keys.push_back(Parameter(law.name, info).key());
-  return make_section(law.name, law.summary, std::move(keys), HostConfig{});
+  std::set<std::string_view> names;
+  for (const host::LawInfo* law : host::all_laws()) {
+    if (law->name != named.name) continue;
+    for (const ParameterInfo& info : law->parameters)
+      if (names.insert(info.name).second) keys.push_back(Parameter(law->name, info).key());
+  }
+  return make_section(named.name, named.summary, std::move(keys), HostConfig{});
 }
 
 HostConfig* config_of(void* host) {
@@ -175,14 +193,14 @@ Key law_key(std::string HostConfig::*member, LawKind kind, const KeyInfo& info) 
 std::vector<Key> law_sections() {
   static const std::vector<std::unique_ptr<Section>> sections = [] {
     std::vector<std::unique_ptr<Section>> made;
-    for (const host::LawInfo* law : host::all_laws())
-      if (!law->parameters.empty()) made.push_back(std::make_unique<Section>(section_of_law(*law)));
+    for (const host::LawInfo* law : named_laws())
+      made.push_back(std::make_unique<Section>(section_of_law(*law)));
     return made;
   }();
   std::vector<Key> keys;
   size_t next = 0;
-  for (const host::LawInfo* law : host::all_laws())
-    if (!law->parameters.empty()) keys.push_back(section_key(*law, *sections[next++]));
+  for (const host::LawInfo* law : named_laws())
+    keys.push_back(section_key(*law, *sections[next++]));
   return keys;
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "config/experiment_load.h"
@@ -65,13 +66,29 @@ TEST(HostLaws, TheReorderBufferHasTwoSpellings) {
 }
 
 // A law without them is no key: its section would be one that nothing can stand in.
-TEST(HostLaws, NamesOfLawsWithParametersAreUnique) {
-  std::set<std::string_view> names;
-  for (const host::LawInfo* law : host::all_laws()) {
-    if (law->parameters.empty()) continue;
-    EXPECT_TRUE(names.insert(law->name).second) << law->name;
-  }
+TEST(HostLaws, ParametersOfOneKeyAreDeclaredAlike) {
+  std::map<std::string, ParameterInfo> keys;
+  for (const host::LawInfo* law : host::all_laws())
+    for (const ParameterInfo& info : law->parameters) {
+      const auto [found, first] = keys.emplace(host::parameter_key(law->name, info.name), info);
+      const ParameterInfo& other = found->second;
+      EXPECT_TRUE(first || (other.kind == info.kind && other.min == info.min &&
+                            other.max == info.max && other.fallback == info.fallback &&
+                            other.help == info.help && other.source == info.source))
+          << found->first;
+    }
   EXPECT_EQ(problem_of("{fixed: {a: 1}}").empty(), false);
+}
+
+TEST(HostLaws, LawsOfOneNameShareASection) {
+  const HostConfig host =
+      experiment_with(
+          "{congestion_control: mp_rdma, recovery: selective_ack, entropy: mp_rdma,"
+          " mp_rdma: {delta: 16, explore: 20, decrease: 250}}")
+          .host;
+  const host::Laws laws = host::laws_of(host);
+  EXPECT_THAT(laws.rate_control.parameters, ElementsAre(Pair("decrease", 250), Pair("delta", 16)));
+  EXPECT_THAT(laws.entropy.parameters, ElementsAre(Pair("delta", 16), Pair("explore", 20)));
 }
 
 TEST(HostLaws, DeclaredParametersAreKeysOfASection) {

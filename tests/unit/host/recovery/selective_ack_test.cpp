@@ -85,6 +85,21 @@ TEST(SelectiveAck, APacketBeyondTheBitmapIsDroppedWithANak) {
   EXPECT_THAT(one.replies(at(1_us)), ElementsAre("A2 to 1: 64", "A2 to 65: 64 65"));
 }
 
+TEST(SelectiveAck, BothEndsKeepToTheBitmapThatIsConfigured) {
+  host::NicOptions options = host_options(selective());
+  options.config.window = false;
+  options.config.law_parameters["selective_ack.bitmap"] = 64;
+  OneNic one(options);
+  const uint32_t receiver = one.expect(200);
+  for (int64_t i : {63, 64}) one.data(receiver, i, at(0_us));
+  EXPECT_THAT(one.replies(at(0_us)), ElementsAre("A16777215 to 63: 63", "N0 to 64: 63"));
+  const uint32_t sender = one.send(200);
+  EXPECT_EQ(one.transmit_data(at(0_us)).size(), 64u);
+  for (uint32_t psn = 1; psn < 64; ++psn)
+    one.selective_ack(sender, kPsnMask, psn, {psn, 1}, at(8_us));
+  EXPECT_THAT(one.transmit_data(at(8_us)), ElementsAre(0)) << "nothing new";
+}
+
 TEST(SelectiveAck, NoWindowIsWiderThanTheBitmap) {
   host::NicOptions options = host_options(selective());
   options.config.window = false;
