@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lb/members.h"
@@ -88,11 +89,15 @@ class FlowTable {
     State& touch(uint64_t key, bool& known) const {
       Ways& ways = sets_[scaled_to(static_cast<uint32_t>(key >> 32), count_)].ways;
       known = true;
-      if (ways[0].tag != tag_of(key)) [[unlikely]] {
-        const Place place = place_in(ways, key);
-        known = place != kNowhere;
-        bring_to_front(ways, key, place);
+      if (ways[0].tag == tag_of(key)) [[likely]]
+        return ways[0].state;
+      if (ways[1].tag == tag_of(key)) [[likely]] {
+        std::swap(ways[0], ways[1]);
+        return ways[0].state;
       }
+      const Place place = place_in(ways, key);
+      known = place != kNowhere;
+      bring_to_front(ways, key, place);
       return ways[0].state;
     }
 
@@ -110,7 +115,11 @@ class FlowTable {
   [[gnu::noinline]] static void bring_to_front(Ways& ways, uint64_t key, Place place) {
     const auto way = static_cast<size_t>(place);
     const Way front = place == kNowhere ? Way{tag_of(key), {}} : ways[way];
-    for (size_t i = std::min(way, kWays - 1); i > 0; --i) ways[i] = ways[i - 1];
+    // As many as there are, one by one: a loop would become a call.
+    static_assert(kWays == 4);
+    if (way >= 3) ways[3] = ways[2];
+    if (way >= 2) ways[2] = ways[1];
+    if (way >= 1) ways[1] = ways[0];
     ways[0] = front;
   }
 

@@ -130,7 +130,11 @@ class Conga {
   // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
-    const Least least = find_least(view, packet.queue, set, view.live(set) & ~tried);
+    const Least least =
+        find_least(view, packet.queue, set, view.live(set) & ~tried, [&](PortId port) {
+          const LineLevel& line = lines_[port.index()];
+          return view.now() < line.until ? line.level : level_of(view, port);
+        });
     return random_of(least.members,
                      static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek())));
   }
@@ -198,12 +202,16 @@ class Conga {
   }
   [[gnu::noinline]] const Least& look_anew(const PathView& view, QueueId queue,
                                            uint16_t set) const {
-    const MemberMask live = view.live(set);
-    look_at_lines(view, set, live);
-    return least_[set] = find_least(view, queue, set, live);
+    return least_[set] = find_least(view, queue, set, view.live(set), [&](PortId port) {
+             LineLevel& known = lines_[port.index()];
+             if (view.now() >= known.until) known = {view.now() + hold_, level_of(view, port)};
+             return known.level;
+           });
   }
-  void look_at_lines(const PathView& view, uint16_t set, MemberMask among) const;
-  Least find_least(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;
+  // By the level of each line, level_at(port), and by what was told.
+  template <class LevelAt>
+  Least find_least(const PathView& view, QueueId queue, uint16_t set, MemberMask among,
+                   LevelAt&& level_at) const;
   uint8_t level_of(const PathView& view, PortId port) const;
   uint8_t told_level(const PathRecord& record, Instant record_time) const;
 
@@ -236,30 +244,31 @@ Conga::Conga(const SelectorInit& init, const Parameters& parameters)
   for (const PortLine& line : init.lines) capacity_.push_back(dre_.capacity(line.rate));
 }
 
-// Those that were not looked at lately.
-void Conga::look_at_lines(const PathView& view, uint16_t set, MemberMask among) const {
-  for (MemberMask left = among; left != 0; left &= left - 1) {
-    const PortId port = view.set(set).members[first_of(left)].port;
-    LineLevel& known = lines_[port.index()];
-    if (view.now() >= known.until) known = {view.now() + hold_, level_of(view, port)};
-  }
+inline uint8_t Conga::told_level(const PathRecord& record, Instant record_time) const {
+  const uint32_t told = record.congestion.load(std::memory_order_relaxed);
+  if (told == 0) return 0;
+  const Duration age = record.congestion_age(record_time);
+  if (age < ageing_) [[likely]]
+    return static_cast<uint8_t>(told >> unused_bits_);
+  const int64_t halvings = 1 + (age - ageing_) / (ageing_ / 4);
+  return static_cast<uint8_t>(told >> std::min<int64_t>(halvings, 8) >> unused_bits_);
 }
 
-Conga::Least Conga::find_least(const PathView& view, QueueId queue, uint16_t set,
-                               MemberMask among) const {
+template <class LevelAt>
+inline Conga::Least Conga::find_least(const PathView& view, QueueId queue, uint16_t set,
+                                      MemberMask among, LevelAt&& level_at) const {
   const PathSet& paths = view.set(set);
-  const PathTable* reports = view.paths();
+  const PathTable* const reports = view.paths();
+  const Instant record_time = reports == nullptr ? Instant{} : reports->record_time(view.now());
   Least least{.until = view.now() + hold_, .live = among, .queue = queue};
   uint32_t lowest = ~0u;
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
     const PortId port = paths.members[member].port;
-    const LineLevel& line = lines_[port.index()];
-    uint32_t level = view.now() < line.until ? line.level : level_of(view, port);
+    uint32_t level = level_at(port);
     if (paused_is_full_ && view.port(port).paused(queue)) level = UINT8_MAX >> unused_bits_;
     if (reports != nullptr)
-      level = std::max<uint32_t>(
-          level, told_level(reports->at(set, member), reports->record_time(view.now())));
+      level = std::max<uint32_t>(level, told_level(reports->at(set, member), record_time));
     if (level > lowest) continue;
     least.members = bit_of(member) | (level == lowest ? least.members : 0);
     lowest = level;
@@ -272,16 +281,6 @@ uint8_t Conga::level_of(const PathView& view, PortId port) const {
   const uint32_t utilisation =
       dre_.utilisation(view.port(port), capacity_[port.index()], view.now());
   return static_cast<uint8_t>(std::min<uint32_t>(utilisation / kScale, UINT8_MAX) >> unused_bits_);
-}
-
-uint8_t Conga::told_level(const PathRecord& record, Instant record_time) const {
-  const uint32_t told = record.congestion.load(std::memory_order_relaxed);
-  if (told == 0) return 0;
-  const Duration age = record.congestion_age(record_time);
-  if (age < ageing_) [[likely]]
-    return static_cast<uint8_t>(told >> unused_bits_);
-  const int64_t halvings = 1 + (age - ageing_) / (ageing_ / 4);
-  return static_cast<uint8_t>(told >> std::min<int64_t>(halvings, 8) >> unused_bits_);
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ void ShimDresser::adopt(const Snapshot& now) {
   noted_ = echoes == nullptr ? nullptr : echoes->attention();
   attention_ = singly && !now.path_sets.empty() ? noted_ : nullptr;
   const bool is_free = plan_->shim_octets == 0;
+  shortest_mtu_ = UINT16_MAX;
+  for (const PortSettings& port : now.ports)
+    if (port.role == config::PortRole::fabric)
+      shortest_mtu_ = std::min(shortest_mtu_, port.max_l3_len);
   packet_flags_ = static_cast<uint16_t>(kPacketShim | (is_free ? kPacketFreeShim : 0));
   (void)encode(Shim{.source_leaf = now.leaf}, shim_);
   looks_at_bursts_ = in_bursts_ || agents_.hears_replies();
@@ -68,27 +72,35 @@ void ShimDresser::begin_shims() {
   store_be32(&shim_[shim_at::kSent], paths_.now_ns());
 }
 
-// The place of the path whose echo it carries, or kNoEcho.
-[[gnu::always_inline]] inline uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set,
-                                                            Errand errand) {
+ShimDresser::Common ShimDresser::common() const {
+  return {shim_, plan_->leaf_of_set.data(), plan_->shim_octets, packet_flags_};
+}
+
+// Without an errand.
+[[gnu::always_inline]] inline uint8_t* ShimDresser::put_shim(Packet& packet, uint16_t set,
+                                                             const Common& common) {
   rte_mbuf* mbuf = packet.mbuf();
   mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kShimHeader);
   mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
-  mbuf->pkt_len += plan_->shim_octets;
-  packet.wire_len += plan_->shim_octets;
+  mbuf->pkt_len += common.octets;
+  packet.wire_len += common.octets;
   packet.l2_len = static_cast<uint8_t>(packet.l2_len + kShimHeader);
-  packet.flags = static_cast<uint16_t>(packet.flags | packet_flags_);
+  packet.flags = static_cast<uint16_t>(packet.flags | common.flags);
   uint8_t* frame = packet.data();  // the MACs are still to be written
   uint8_t* shim = frame + kEthernetHeader;
   // The frame's EtherType, right before what it says, is where the shim has it.
   store_be16(shim - 2, kEtherTypeShim);
-  copy_fields(shim, shim_.data());
-  const size_t leaf = plan_->leaf_of_set[set].index();
+  copy_fields(shim, common.shim.data());
+  const size_t leaf = common.leaf_of_set[set].index();
   store_be32(shim + shim_at::kDestination, static_cast<uint32_t>(leaf << 16 | packet.path.index()));
   shim[shim_at::kService] = static_cast<uint8_t>(packet.traffic_class.index() << 4);
   context_.count(packet.egress_port, PortCounter::shim_tx_packets);
-  if (!errand.stamps && !errand.echoes) [[likely]]
-    return kNoEcho;
+  return shim;
+}
+
+// The place of the path whose echo it carries, or kNoEcho.
+uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set, Errand errand) {
+  uint8_t* const shim = put_shim(packet, set, common());
   if (errand.stamps) {
     set_flags(shim, kShimRttRequest | kShimSampled);
     paths_.stamp(packet, set);
@@ -126,7 +138,7 @@ ShimDresser::Errand ShimDresser::errand_of(const Packet& packet, uint16_t set) {
 
 // Of a packet from a host. What exceeds the MTU is dropped before its queue, and takes neither
 // stamp nor echo with it.
-inline uint16_t ShimDresser::set_to_dress(const Packet& packet, From from) const {
+uint16_t ShimDresser::set_to_dress(const Packet& packet, From from) const {
   const bool stale = from == From::other_shard && packet.next_hop >= next_hop_count_;
   if ((packet.flags & (kPacketShim | kPacketOriginated)) != 0 || stale) return kNoSet;
   const NextHop& next_hop = context_.next_hops[packet.next_hop];
@@ -138,9 +150,40 @@ inline uint16_t ShimDresser::set_to_dress(const Packet& packet, From from) const
   return from == From::choice || is_member(packet, next_hop.set) ? next_hop.set : kNoSet;
 }
 
+// The set of a packet from a host that gets a shim, whatever it is, and takes nothing along: most
+// are such where every packet gets one. Or kNoSet: set_to_dress() says.
+[[gnu::always_inline]] inline uint16_t ShimDresser::plain_set(const Packet& packet,
+                                                              const NextHop* next_hops,
+                                                              uint32_t longest) const {
+  if ((packet.flags & (kPacketShim | kPacketOriginated)) != 0 || packet.l2_len != kEthernetHeader ||
+      packet.wire_len > longest) [[unlikely]]
+    return kNoSet;
+  const NextHop next_hop = next_hops[packet.next_hop];
+  if (next_hop.kind != NextHop::Kind::path_set || packet.mbuf()->data_off < kShimHeader ||
+      lb::contains(noted_[next_hop.set], packet.member)) [[unlikely]]
+    return kNoSet;
+  return next_hop.set;
+}
+
+[[gnu::noinline]] ShimDresser::Dressed ShimDresser::dress_one(Packet& packet, From from) {
+  const uint16_t set = set_to_dress(packet, from);
+  if (set == kNoSet) return {};
+  Errand errand;
+  if (noted_ != nullptr && lb::contains(noted_[set], packet.member))
+    errand = errand_of(packet, set);
+  if (!every_ && !errand.stamps && !errand.echoes && plan_->pinned[set] == 0) return {};
+  strip_headers(packet, /*keep_shim=*/false);
+  return {set, add_shim(packet, set, errand)};
+}
+
 void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
-  const bool asks = agents_.dresses();
   begin_shims();
+  const Common common = this->common();
+  const NextHop* const next_hops = context_.next_hops;
+  const bool asks = agents_.dresses();
+  const bool every = every_;
+  const bool plain = every && noted_ != nullptr && context_.sole && from == From::choice;
+  const uint32_t longest = plain ? shortest_mtu_ + kEthernetHeader : 0;
   PortId ingress = PortId::none();
   bool from_host = false;
   size_t count = 0;
@@ -149,21 +192,19 @@ void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
       ingress = packet->ingress_port;
       from_host = context_.settings(ingress).role == config::PortRole::host;
     }
-    const uint16_t set = from_host ? set_to_dress(*packet, from) : kNoSet;
-    if (set == kNoSet) continue;
-    Errand errand;
-    if (noted_ != nullptr && lb::contains(noted_[set], packet->member)) [[unlikely]]
-      errand = errand_of(*packet, set);
-    if (!every_ && !errand.stamps && !errand.echoes && plan_->pinned[set] == 0) continue;
-    strip_headers(*packet, /*keep_shim=*/false);
-    const uint8_t echo = add_shim(*packet, set, errand);
+    if (!from_host) continue;
+    Dressed dressed{plain_set(*packet, next_hops, longest), kNoEcho};
+    if (dressed.set != kNoSet) [[likely]]
+      (void)put_shim(*packet, dressed.set, common);
+    else if ((dressed = dress_one(*packet, from)).set == kNoSet)
+      continue;
     if (!asks) continue;
     lb::Dressing& dressing = dressings_[count];
     dressing.packet = packet;
-    dressing.set = set;
-    dressing.may_report = echo == kNoEcho && every_;
+    dressing.set = dressed.set;
+    dressing.may_report = (dressed.echo == kNoEcho) & every;
     dressing.fields.written = 0;
-    echoes_[count++] = echo;
+    echoes_[count++] = dressed.echo;
   }
   if (count != 0) ask_agents(count);
 }

@@ -67,6 +67,16 @@ class ShimDresser {
  private:
   static constexpr uint16_t kNoSet = PathPlan::kNoSet;
 
+  struct Common {  // of all shims of a poll
+    std::array<uint8_t, kShimHeader> shim;
+    const LeafId* leaf_of_set;
+    uint32_t octets;  // that a packet grows by
+    uint16_t flags;   // that it gets
+  };
+  struct Dressed {          // a packet that has got a shim
+    uint16_t set = kNoSet;  // none: it has not
+    uint8_t echo = 0;       // the place of the path whose echo it carries, or none
+  };
   struct Errand {  // what a packet takes along beside its shim
     bool stamps = false;
     bool echoes = false;
@@ -81,6 +91,10 @@ class ShimDresser {
   void ask_agents(size_t count);
   void write_fields(lb::Dressing& dressing, uint8_t echo_place);
   void begin_shims();
+  Common common() const;
+  uint16_t plain_set(const Packet& packet, const NextHop* next_hops, uint32_t longest) const;
+  Dressed dress_one(Packet& packet, From from);
+  uint8_t* put_shim(Packet& packet, uint16_t set, const Common& common);
   uint8_t add_shim(Packet& packet, uint16_t set, Errand errand);
   Errand errand_of(const Packet& packet, uint16_t set);
   static void write_report(uint8_t* shim, const PathService::Telling& told, PathId path,
@@ -96,6 +110,7 @@ class ShimDresser {
   const lb::MemberMask* noted_ = nullptr;      // PathEchoes::attention(); null: nothing is measured
   const lb::MemberMask* attention_ = nullptr;  // null: packets are not dressed one by one
   uint16_t packet_flags_ = kPacketShim;        // of one that has got a shim
+  uint32_t shortest_mtu_ = 0;                  // of the fabric ports
   bool in_bursts_ = false;
   bool looks_at_bursts_ = false;
   std::array<uint8_t, kShimHeader> shim_{};       // as every packet of a poll gets it

@@ -147,5 +147,25 @@ TEST(ShimOfASourceLeaf, IsWhole) {
   EXPECT_EQ(leftovers(rig.object()), "");
 }
 
+// What the fabric port is too narrow for goes nowhere, and takes no stamp along.
+TEST(ShimOfASourceLeaf, IsForWhatTheFabricTakes) {
+  config::SwitchConfig config = a_leaf();
+  config.leaf = LeafId(1);
+  config.path_service.shim = config::ShimUse::every;
+  config.path_service.probe = Duration{};
+  config.ports[kOtherSpine].mtu = 1'000;
+  OneSwitch rig(config);
+  for (const size_t longer : {0, 1}) {
+    UdpSpec spec = between(rig.config, kHost, 0, kLosslessDscp);
+    spec.destination = ip("10.2.1.2");
+    spec.frame_len = kEthernetHeader + 1'000 + longer;
+    rig.inject(kHost, udp_frame(spec));
+    rig.run_for(10_us);
+    EXPECT_EQ(rig.seen(kOtherSpine).size(), 1u);
+    EXPECT_EQ(count(rig.object(), kOtherSpine, PortCounter::shim_tx_packets), 1u);
+    EXPECT_EQ(count(rig.object(), kOtherSpine, PortCounter::path_requests), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace eddy::test
