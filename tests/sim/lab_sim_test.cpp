@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "host/registry.h"
 #include "lb/registry.h"
 #include "tests/sim/random_lab.h"
 
@@ -69,6 +70,19 @@ TEST(RandomLabs, OfTheSecondGeneratorHaveEveryScheme) {
   for (uint64_t seed = 1; seed <= 300; ++seed)
     drawn.insert(make_random_lab(seed, Generator::second).experiment.load_balancer.scheme);
   EXPECT_EQ(drawn.size(), lb::schemes().size());
+}
+
+TEST(RandomLabs, OfTheSecondGeneratorHaveEveryLawOfHosts) {
+  std::set<std::string> drawn;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const config::HostConfig host = make_random_lab(seed, Generator::second).experiment.host;
+    const host::Laws laws = host::laws_of(host);
+    EXPECT_FALSE(laws.entropy.law->spreads && laws.recovery.law->drops_ahead) << seed;
+    for (const auto& name : {host.congestion_control, host.recovery, host.entropy, host.pacing})
+      drawn.insert(name);
+  }
+  for (const host::LawInfo* law : host::all_laws())
+    EXPECT_TRUE(drawn.contains(std::string(law->name))) << law->name;
 }
 
 // Everything that the second generator draws, fault sites among it: those of a switch with one

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "host/registry.h"
 #include "lab/fabric/build_topology.h"
 #include "lb/registry.h"
 #include "net/random.h"
@@ -24,7 +25,8 @@ enum class Group : uint32_t {
   traffic,
   sites,
   nics,
-  newcomers
+  newcomers,
+  laws
 };
 
 class Drawer {
@@ -226,6 +228,29 @@ void draw_nics(Lab& lab) {
       wred.mark = config::WredMark::dequeue;
 }
 
+template <class Info>
+std::string some_law(Drawer& draw, std::span<const Info> laws) {
+  return std::string(
+      laws[static_cast<size_t>(draw.between(0, static_cast<int>(laws.size()) - 1))].name);
+}
+
+// Any laws of hosts that go together, in every fourth lab; their timeouts are those of the lab.
+void draw_laws(Lab& lab) {
+  Drawer draw(lab, Group::laws);
+  config::HostConfig& host = lab.experiment.host;
+  if (!draw.chance(4)) return;
+  host.congestion_control = some_law(draw, host::rate_controls());
+  host.recovery = some_law(draw, host::recoveries());
+  host.entropy = some_law(draw, host::entropies());
+  host.pacing = some_law(draw, host::pacings());
+  const host::Laws laws = host::laws_of(host);
+  if (laws.entropy.law->spreads && laws.recovery.law->drops_ahead) host.recovery = "selective_ack";
+  for (const host::LawInfo* law : host::all_laws())
+    for (const ParameterInfo& parameter : law->parameters)
+      if (parameter.name == "rto")
+        host.law_parameters[host::parameter_key(law->name, "rto")] = host.rto.ps();
+}
+
 }  // namespace
 
 void take_scheme(Lab& lab, std::string_view scheme) {
@@ -247,6 +272,7 @@ void draw_more(Lab& lab) {
   draw_traffic(lab);
   draw_sites(lab);
   draw_nics(lab);
+  draw_laws(lab);
 }
 
 }  // namespace eddy::test
