@@ -1,7 +1,9 @@
 #include "pfc/buffer_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "net/quantity.h"
 #include "pfc/config_check.h"
@@ -112,8 +114,14 @@ void share_out(const config::BufferConfig& buffer, const Demand& demand, BufferP
   plan.reserved = buffer.size - plan.stages - plan.shared;
 }
 
+// Schemes that hold packets on their way to hosts; those of plugins are not known here.
+bool scheme_holds(const config::LoadBalancerConfig& chosen) {
+  constexpr std::array<std::string_view, 1> kHolding = {"conweave"};
+  return chosen.plugin.empty() && std::ranges::find(kHolding, chosen.scheme) != kHolding.end();
+}
+
 bool holds_flows(const config::SwitchConfig& config) {
-  return config.resequence.enabled &&
+  return (config.resequence.enabled || scheme_holds(config.load_balancer)) &&
          std::ranges::any_of(config.ports, [](const config::PortConfig& port) {
            return port.role == config::PortRole::host;
          });

@@ -288,8 +288,9 @@ const Section& section_of<BufferConfig>() {
                .absent = "auto",
                .help = "octets set aside for packets that flow stages hold, and for those until "
                        "they have left; what finds no room stays charged to its priority group. "
-                       "auto: none; with resequence on a switch with hosts half of what lossless "
-                       "groups leave over, at most a quarter of the shared buffer"}),
+                       "auto: none; with resequence or the scheme conweave on a switch with hosts "
+                       "half of what lossless groups leave over, at most a quarter of the shared "
+                       "buffer"}),
           named<S>(&S::profiles, {.name = "profiles", .help = "buffer profiles, by name"}),
       },
       default_switch("switch").buffer);

@@ -234,6 +234,10 @@ TEST(BufferPlan, StagesTakeWhatGroupsCanSpareWherePacketsArePutInOrder) {
   for (config::PortConfig& port : config.ports) port.role = config::PortRole::fabric;
   EXPECT_EQ(stages(), 0_B) << "a spine";
   config.ports[3].role = config::PortRole::host;
+  config.resequence.enabled = false;
+  EXPECT_EQ(stages(), 0_B);
+  config.load_balancer.scheme = "conweave";
+  EXPECT_EQ(stages(), (120_MiB - 30'720_B * 36) / 4) << "the scheme does";
   config.buffer.stages = 5_KiB;
   EXPECT_EQ(stages(), 5_KiB);
   config.buffer.stages.reset();

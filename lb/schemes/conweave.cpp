@@ -1,0 +1,555 @@
+// ConWeave: a flow asks its path for an answer once a round trip, and where that is late it goes on
+// by another, behind which the receiver's leaf puts it in order again.
+//
+// A flow has epochs, told by 1 to 3 in turn. The first packet of one asks; the receiver's leaf
+// answers. If the answer comes within `reply`, the next packet begins the next epoch. If not, two
+// other paths are drawn; unless both were told of as busy, the packet in hand is the last by the
+// old path, its tail, and all that follow go by the new one and say so, until the receiver's leaf
+// has had the tail and clears the epoch (lb/stages/tail_stage.h). A flow that was silent for longer
+// than `inactive` takes a path anew if all that it sent has arrived (PathTable), or after
+// kLongSilences of that. A path is busy for `busy` since a packet came marked by it. A flow moves
+// only to where leaves answered lately: a leaf that does not speak gets flows that stay.
+// The table keeps who is there: a flow without a place goes by its hash, stays there, and is not
+// told of. So do packets of other leaves' flows, which have a shim: between leaves a path is its
+// first port. Owner: the selector's shard. Times of flows are nanoseconds modulo 2^32. Octets: 16 a
+// flow, 8 a member, 16 a path set; at the receiver's leaf 32 a flow. Cost: a line a packet. Source:
+// reference A.13.
+#include <rte_prefetch.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lb/draws.h"
+#include "lb/dress_note.h"
+#include "lb/schemes/scheme.h"
+#include "lb/stages/tail_stage.h"
+#include "net/assert.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+
+constexpr MemberIndex kNone = UINT8_MAX;
+constexpr int64_t kLongSilences = 64;    // of `inactive`; whatever was on the way has arrived
+constexpr int64_t kAnswersLately = 32;   // likewise: a leaf that answered since then speaks
+constexpr Bytes kUsualMarking{100'000};  // where no queue is marked; reference A.13
+constexpr uint8_t kEpochs = 3;
+
+// What a packet's shim is to say, as its note (lb/dress_note.h); above these bits when the tail was
+// sent.
+constexpr uint32_t kEpochBits = 3;
+constexpr uint32_t kTailBit = 1 << 2;
+constexpr uint32_t kReroutedBit = 1 << 3;
+constexpr uint32_t kTailTime = ~uint32_t{0xf};
+
+enum class Phase : uint8_t {
+  settled,  // the epoch is over: the next packet begins another
+  asking,
+  moved,  // the epoch ends with the answer to its tail
+};
+
+class Flow {
+ public:
+  uint32_t tag = 0;  // low half of the order hash, odd; 0: the place is free
+  uint32_t last_ns = 0;
+  uint32_t since_ns = 0;  // asking: when; moved: when the tail was sent
+  uint16_t set = 0;
+
+  MemberIndex member() const { return member_and_phase_ & (kMaxPaths - 1); }
+  Phase phase() const { return static_cast<Phase>(member_and_phase_ / kMaxPaths); }
+  uint8_t epoch() const { return epoch_; }
+  void go_by(MemberIndex member, Phase phase) {
+    member_and_phase_ = static_cast<uint8_t>(static_cast<unsigned>(phase) * kMaxPaths | member);
+  }
+  void settle() { go_by(member(), Phase::settled); }
+  void begin_epoch(MemberIndex member, uint32_t now_ns) {
+    epoch_ = epoch_ == kEpochs ? 1 : static_cast<uint8_t>(epoch_ + 1);
+    go_by(member, Phase::asking);
+    since_ns = now_ns;
+  }
+  // Of its packets.
+  uint32_t note() const {
+    return phase() == Phase::moved ? epoch_ | kReroutedBit | since_ns : uint32_t{epoch_};
+  }
+
+ private:
+  uint8_t member_and_phase_ = 0;
+  uint8_t epoch_ = 0;  // 0: none yet
+};
+static_assert(sizeof(Flow) == 16 && kMaxPaths == 64);
+
+// Places for flows, four to a line. Who is there stays while it may have packets under way.
+class Flows {
+ public:
+  static constexpr size_t kWays = 4;
+
+  explicit Flows(size_t flows)
+      : lines_(static_cast<uint32_t>((flows + kWays - 1) / kWays)),
+        flows_(static_cast<Flow*>(std::aligned_alloc(64, bytes()))),
+        crowded_(lines_) {
+    ASSERT(flows_ != nullptr);
+    std::memset(static_cast<void*>(flows_.get()), 0, bytes());
+  }
+
+  size_t capacity() const { return size_t{lines_} * kWays; }
+  size_t used(size_t from, size_t count) const {
+    const size_t end = std::min(from + count, capacity());
+    size_t used = 0;
+    for (size_t i = from; i < end; ++i) used += flows_.get()[i].tag != 0 ? 1 : 0;
+    return used;
+  }
+
+  void prefetch(uint64_t key) const { rte_prefetch0(line_of(key)); }
+  // Null when the flow is not known.
+  Flow* find(uint64_t key) const {
+    Flow* const line = line_of(key);
+    for (Flow* flow = line; flow != line + kWays; ++flow)
+      if (flow->tag == tag_of(key)) return flow;
+    return nullptr;
+  }
+  // For one that is not known. Null: who is there does not go.
+  template <class MayGo>
+  Flow* find_room(uint64_t key, MayGo&& may_go) const {
+    Flow* const line = line_of(key);
+    for (Flow* flow = line; flow != line + kWays; ++flow)
+      if (flow->tag == 0) return flow;
+    for (Flow* flow = line; flow != line + kWays; ++flow)
+      if (may_go(*flow)) return flow;
+    return nullptr;
+  }
+  static uint32_t tag_of(uint64_t key) { return static_cast<uint32_t>(key) | 1; }
+  // There were flows beside it that had no place, and went by their hash.
+  bool is_crowded(uint64_t key) const { return crowded_[line_index(key)] != 0; }
+  void crowd(uint64_t key) { crowded_[line_index(key)] = 1; }
+
+ private:
+  size_t bytes() const { return size_t{lines_} * kWays * sizeof(Flow); }
+  uint32_t line_index(uint64_t key) const {
+    return scaled_to(static_cast<uint32_t>(key >> 32), lines_);
+  }
+  Flow* line_of(uint64_t key) const { return flows_.get() + size_t{line_index(key)} * kWays; }
+
+  struct Free {
+    void operator()(Flow* flows) const { std::free(flows); }
+  };
+  uint32_t lines_;
+  std::unique_ptr<Flow, Free> flows_;
+  std::vector<uint8_t> crowded_;  // by line
+};
+
+// What is to be done with a packet.
+enum class Step : uint8_t {
+  go_on,
+  ask,    // it begins an epoch, where its flow is
+  begin,  // likewise by another path, or for a flow that is new
+  move,   // it is the tail
+  stray,  // its flow has no place, or is another leaf's
+};
+
+class Conweave {
+ public:
+  static constexpr std::string_view kSummary =
+      "a flow whose path answers late moves on, and the receiver's leaf puts it in order again";
+  static constexpr bool kPromisesOrder = false;
+  static constexpr Speech kSpeech = {
+      .shim = ShimNeed::every,
+      .timers = true,
+      .fields = kFieldEpoch | kFieldTail,
+      .makes = kind_bit(ShimKind::clear) | kind_bit(ShimKind::notify),
+      .hears = kind_bit(ShimKind::clear) | kind_bit(ShimKind::notify)};
+
+  struct Token {
+    Flow* flow = nullptr;
+    MemberIndex member = 0;
+    MemberIndex next = kNone;  // move: of what follows
+    Step step = Step::go_on;
+    bool drew = false;
+  };
+  struct Parameters {
+    std::optional<Duration> reply;  // empty: a base round trip, from host to host
+    std::optional<Duration> busy;   // empty: what the shortest queue that ECN marks takes
+    Duration inactive = 300_us;
+    Duration slack = 300_us;
+    Duration wait = 1_ms;
+    int64_t queues = 31;
+    Bytes held = 2'400'000_B;
+    int64_t flows = 65'536;
+  };
+  static constexpr auto parameters() {
+    return std::array{
+        ranged<&Parameters::reply>(
+            "reply", 1_us, 1_s,
+            {"an answer that takes longer is late, and the flow may move; auto: a base round trip "
+             "from host to host, twice that between leaves",
+             "reference A.13"}),
+        ranged<&Parameters::busy>("busy", 0_us, 1_s,
+                                  {"how long a path is not moved to after a packet came marked by "
+                                   "it; auto: what the shortest queue that ECN marks takes",
+                                   "reference A.13"}),
+        ranged<&Parameters::inactive>(
+            "inactive", 10_us, 20_ms,
+            {"a flow that was silent for longer, and of which nothing is on the way, is new",
+             "reference A.13"}),
+        ranged<&Parameters::slack>("slack", 0_us, 100_ms,
+                                   {"how much later than expected a tail may come before what has "
+                                    "overtaken it goes on; it may be paused on its way",
+                                    "our choice"}),
+        ranged<&Parameters::wait>("wait", 1_us, 100_ms,
+                                  {"how long it is waited for where nothing has come by its path; "
+                                   "16 of these is the longest that a packet is held",
+                                   "our choice"}),
+        ranged<&Parameters::queues>("queues", 1, 1'024,
+                                    {"flows that wait for their tails, of a host's port; one more "
+                                     "goes on out of order",
+                                     "reference A.13"}),
+        ranged<&Parameters::held>(
+            "held", 2'048_B, 1'024_MiB,
+            {"octets that wait for tails, of a shard; more go on out of order", "reference A.13"}),
+        ranged<&Parameters::flows>(
+            "flows", 64, 4'194'304,
+            {"flows remembered, 16 octets each that is sent and 32 each that "
+             "is received; one without a place stays on its path",
+             "our choice"})};
+  }
+
+  Conweave(const SelectorInit& init, const Parameters& parameters);
+
+  void prepare(const PathView& view, std::span<Packet* const> burst) {
+    for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
+    now_ns_ = PathRecord::wire_time(view.now());
+    if (!reply_ && view.paths() != nullptr)
+      reply_ns_ = wire_ns(view.paths()->parameters().base_rtt);
+  }
+
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    const Token token = step_of(view, packet, set);
+    view.report_tie(token.drew);
+    return {token.member, token};
+  }
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control);
+  // Mixed with the flow: several flows may be moved before the next draw is taken.
+  MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
+                          MemberMask tried) const {
+    const MemberMask among = view.live(set) & ~tried;
+    const uint64_t word = mix64(packet.order_hash ^ draws_.peek());
+    const MemberIndex quiet = draw_quiet(view, set, among, word);
+    return quiet != kNone ? quiet : random_of(among, static_cast<uint32_t>(word));
+  }
+  void commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token& token);
+
+  // What the other end is told and tells.
+  void dress(Voice& voice, std::span<Dressing> burst);
+  void on_frames(Voice& voice, std::span<HeardFrame> frames);
+  Instant next_deadline() const { return stage_.answers_since(); }
+  void on_timers(Voice& voice);
+  FlowStage* stage(StagePlace place) { return place == StagePlace::to_hosts ? &stage_ : nullptr; }
+
+  void rebase(const Rebase& rebase) {
+    for (Instant& until : speaks_until_) rebase.shift(until);
+    for (Instant& until : busy_until_) rebase.shift(until);
+  }
+  FlowTableUse flow_table(Instant, size_t from, size_t count) const {
+    return {flows_.capacity(), flows_.used(from, count)};
+  }
+
+ private:
+  static uint32_t wire_ns(Duration time) {
+    return static_cast<uint32_t>(std::min<int64_t>(time.ns(), INT32_MAX));
+  }
+  static TailStage::Plan plan_of(const Parameters& parameters, Duration busy) {
+    return {.flows = static_cast<size_t>(parameters.flows),
+            .queues = static_cast<uint16_t>(parameters.queues),
+            .octets = parameters.held.count(),
+            .slack = parameters.slack,
+            .wait = parameters.wait,
+            .notice = busy / 2};
+  }
+
+  bool is_silent(const Flow& flow) const { return now_ns_ - flow.last_ns > inactive_ns_; }
+  bool is_late(const Flow& flow) const {
+    return flow.phase() == Phase::asking && now_ns_ - flow.since_ns > reply_ns_;
+  }
+  bool speaks(const PathView& view, uint16_t set) const { return view.now() < speaks_until_[set]; }
+  bool is_busy(const PathView& view, uint16_t set, MemberIndex member) const {
+    return view.now() < busy_until_[first_[set] + member];
+  }
+  [[gnu::noinline]] Token first_step(const PathView& view, const Packet& packet,
+                                     uint16_t set) const;
+  [[gnu::noinline]] Token next_step(const PathView& view, const Packet& packet, uint16_t set,
+                                    Flow& flow) const;
+  Token anew(const PathView& view, uint16_t set, Flow& flow, MemberIndex otherwise) const;
+  Token step_of(const PathView& view, const Packet& packet, uint16_t set) const {
+    if (packet.has(kPacketShim)) return stray(view, packet, set);
+    Flow* flow = flows_.find(packet.order_hash);
+    return flow == nullptr ? first_step(view, packet, set) : next_step(view, packet, set, *flow);
+  }
+  Token stray(const PathView& view, const Packet& packet, uint16_t set) const {
+    return {.member = hashed(packet, view.live(set)), .step = Step::stray};
+  }
+  // The same for all packets of the flow.
+  MemberIndex hashed(const Packet& packet, MemberMask live) const {
+    return random_of(live, static_cast<uint32_t>(mix64(packet.order_hash ^ salt_)));
+  }
+  bool has_arrived(const PathView& view, const Flow& flow) const;
+  MemberIndex draw_quiet(const PathView& view, uint16_t set, MemberMask among, uint64_t word) const;
+  uint16_t set_to(LeafId leaf) const {
+    return leaf.index() < set_of_leaf_.size() ? set_of_leaf_[leaf.index()] : kNoSet;
+  }
+  void hear_of_flow(Voice& voice, const HeardFrame& frame);
+  bool hear_of_path(const HeardFrame& frame, Instant now);
+  static constexpr uint16_t kNoSet = UINT16_MAX;
+
+  uint16_t apart_;  // Packet::flags of those that go by ECMP
+  uint64_t salt_;
+  std::optional<Duration> reply_;
+  uint32_t reply_ns_;
+  uint32_t inactive_ns_;
+  uint32_t now_ns_ = 0;
+  Duration inactive_;
+  Duration busy_;
+  Draws draws_;
+  std::span<const PathSet> sets_;
+  std::vector<uint32_t> first_;        // by set: of its first member in busy_until_
+  std::vector<uint16_t> set_of_leaf_;  // the first that leads there
+  std::vector<uint16_t> next_alike_;   // by set: another that leads there
+  std::vector<Instant> speaks_until_;  // by set
+  std::vector<Instant> busy_until_;
+  Flows flows_;
+  TailStage stage_;
+};
+
+// What the shortest queue that ECN marks takes on the slowest line of any path.
+Duration longest_hop(const SelectorInit& init) {
+  Duration longest;
+  for (const PathSet& set : init.sets)
+    for (size_t i = 0; i < set.count; ++i) {
+      const PortLine& line = init.lines[set.members[i].port.index()];
+      const Bytes marking = line.marking.count() != 0 ? line.marking : kUsualMarking;
+      longest = std::max(longest, LineRate(line.rate).time_of(marking));
+    }
+  return longest;
+}
+
+Conweave::Conweave(const SelectorInit& init, const Parameters& parameters)
+    : apart_(init.control_by_scheme ? kPacketShimControl : kPacketRoceControl),
+      salt_(seed_of(init.seed, init.switch_id)),
+      reply_(parameters.reply),
+      reply_ns_(wire_ns(parameters.reply.value_or(8_us))),
+      inactive_ns_(wire_ns(parameters.inactive)),
+      inactive_(parameters.inactive),
+      busy_(parameters.busy.value_or(longest_hop(init))),
+      draws_(stream_of(init)),
+      sets_(init.sets),
+      next_alike_(init.sets.size(), kNoSet),
+      speaks_until_(init.sets.size()),
+      flows_(static_cast<size_t>(parameters.flows)),
+      stage_(plan_of(parameters, busy_)) {
+  for (size_t set = init.sets.size(); set-- != 0;) {
+    const size_t leaf = init.sets[set].leaf.index();
+    if (leaf >= set_of_leaf_.size()) set_of_leaf_.resize(leaf + 1, kNoSet);
+    next_alike_[set] = std::exchange(set_of_leaf_[leaf], static_cast<uint16_t>(set));
+  }
+  for (const PathSet& set : init.sets) {
+    first_.push_back(static_cast<uint32_t>(busy_until_.size()));
+    busy_until_.resize(busy_until_.size() + set.count);
+  }
+}
+
+// Of two that are drawn the first that is not busy.
+MemberIndex Conweave::draw_quiet(const PathView& view, uint16_t set, MemberMask among,
+                                 uint64_t word) const {
+  if (among == 0) return kNone;
+  for (const auto bits : {static_cast<uint32_t>(word >> 32), static_cast<uint32_t>(word)}) {
+    const MemberIndex member = random_of(among, bits);
+    if (!is_busy(view, set, member)) return member;
+  }
+  return kNone;
+}
+
+Conweave::Token Conweave::anew(const PathView& view, uint16_t set, Flow& flow,
+                               MemberIndex otherwise) const {
+  const MemberIndex quiet = draw_quiet(view, set, view.live(set), mix64(draws_.peek()));
+  return {.flow = &flow,
+          .member = quiet != kNone ? quiet : otherwise,
+          .step = Step::begin,
+          .drew = true};
+}
+
+Conweave::Token Conweave::first_step(const PathView& view, const Packet& packet,
+                                     uint16_t set) const {
+  Flow* room = flows_.find_room(packet.order_hash, [&](const Flow& flow) {
+    return is_silent(flow) && has_arrived(view, flow);
+  });
+  if (room == nullptr) return stray(view, packet, set);
+  const MemberIndex home = hashed(packet, view.live(set));
+  if (flows_.is_crowded(packet.order_hash))
+    return {.flow = room, .member = home, .step = Step::begin};
+  return anew(view, set, *room, home);
+}
+
+Conweave::Token Conweave::next_step(const PathView& view, const Packet& packet, uint16_t set,
+                                    Flow& flow) const {
+  if (flow.set != set) return stray(view, packet, set);
+  const MemberIndex member = flow.member();
+  const MemberMask live = view.live(set);
+  if (!contains(live, member)) return anew(view, set, flow, hashed(packet, live));
+  Token token{.flow = &flow, .member = member};
+  const bool silent = is_silent(flow);
+  if (silent && has_arrived(view, flow)) return anew(view, set, flow, member);
+  if (flow.phase() == Phase::settled || (silent && flow.phase() == Phase::asking)) {
+    token.step = Step::ask;
+  } else if (is_late(flow) && speaks(view, set)) {
+    token.next = draw_quiet(view, set, live & ~bit_of(member), mix64(draws_.peek()));
+    token.drew = true;
+    if (token.next != kNone) token.step = Step::move;
+  }
+  return token;
+}
+
+// All that the flow has sent.
+bool Conweave::has_arrived(const PathView& view, const Flow& flow) const {
+  const auto silence = Duration::nanoseconds(now_ns_ - flow.last_ns);
+  if (silence > inactive_ * kLongSilences) return true;
+  if (view.paths() == nullptr) return false;
+  // To the nanosecond.
+  return view.paths()->arrived_before(flow.set, flow.member()) > view.now() - silence + 1_ns;
+}
+
+void Conweave::commit(const PathView&, const Packet& packet, uint16_t set, MemberIndex member,
+                      const Token& token) {
+  draws_.take(token.drew);
+  if (token.step == Step::stray) {
+    const bool placeless = !packet.has(kPacketShim) && flows_.find(packet.order_hash) == nullptr;
+    if (placeless) flows_.crowd(packet.order_hash);
+    return leave_note(packet, 0);
+  }
+  Flow& flow = *token.flow;
+  if (flow.tag != Flows::tag_of(packet.order_hash)) {
+    flow.tag = Flows::tag_of(packet.order_hash);
+    flow.set = set;
+  }
+  flow.last_ns = now_ns_;
+  if (member != token.member) {  // by whoever stands around us
+    flow.begin_epoch(member, now_ns_);
+  } else if (token.step == Step::move) {
+    flow.go_by(token.next, Phase::moved);
+    flow.since_ns = now_ns_ & kTailTime;
+    return leave_note(packet, flow.epoch() | kTailBit | flow.since_ns);
+  } else if (token.step != Step::go_on) {
+    flow.begin_epoch(member, now_ns_);
+  }
+  leave_note(packet, flow.note());
+}
+
+// propose() and commit() of each. A flow of which nothing is to be decided goes on as it does.
+void Conweave::select_burst(const PathView& view, std::span<Packet* const> burst,
+                            std::span<const uint16_t> set_of, const ByEcmp& control) {
+  const PathSet* const sets = view.sets().data();
+  const MemberMask* const live_of = view.live();
+  for (size_t i = 0; i < burst.size(); ++i) {
+    Packet& packet = *burst[i];
+    const uint16_t set = set_of[i];
+    Flow* flow = flows_.find(packet.order_hash);
+    const bool goes_on = flow != nullptr && !control.has(packet) && !packet.has(kPacketShim) &&
+                         flow->set == set && contains(live_of[set], flow->member()) &&
+                         !is_silent(*flow) && flow->phase() != Phase::settled &&
+                         !(is_late(*flow) && speaks(view, set));
+    if (!goes_on) [[unlikely]] {
+      assign(packet, sets[set], select_alone(*this, view, packet, set, control));
+      continue;
+    }
+    flow->last_ns = now_ns_;
+    leave_note(packet, flow->note());
+    assign(packet, sets[set], flow->member());
+  }
+}
+
+void Conweave::dress(Voice&, std::span<Dressing> burst) {
+  for (Dressing& dressing : burst) {
+    const uint32_t note = note_of(*dressing.packet);
+    if ((dressing.packet->flags & apart_) != 0 || note == 0) continue;
+    ShimFields& fields = dressing.fields;
+    fields.written = kFieldEpoch;
+    fields.epoch = note & kEpochBits;
+    if ((note & (kTailBit | kReroutedBit)) == 0) [[likely]]
+      continue;
+    fields.written |= kFieldTail;
+    fields.tail = (note & kTailBit) != 0;
+    fields.rerouted = !fields.tail;
+    fields.tail_sent_ns = note & kTailTime;
+  }
+}
+
+void Conweave::on_frames(Voice& voice, std::span<HeardFrame> frames) {
+  const Instant now = voice.view().now();
+  for (const HeardFrame& frame : frames) {
+    if (frame.message.shim.kind == ShimKind::clear)
+      hear_of_flow(voice, frame);
+    else if (!hear_of_path(frame, now) && frame.here)
+      voice.disbelieve(frame.port);
+  }
+}
+
+// Whose flow it is its shard knows.
+void Conweave::hear_of_flow(Voice& voice, const HeardFrame& frame) {
+  constexpr uint32_t kSoon = 1 << 16;  // ns from the choice to the shim
+  const Shim& shim = frame.message.shim;
+  const Instant now = voice.view().now();
+  for (uint16_t set = set_to(shim.source_leaf); set != kNoSet; set = next_alike_[set])
+    speaks_until_[set] = now + inactive_ * kAnswersLately;
+  Flow* flow = flows_.find(frame.message.order_hash);
+  if (flow == nullptr) return;
+  const bool of_epoch = sets_[flow->set].leaf == shim.source_leaf && flow->epoch() == shim.epoch;
+  const bool asked = of_epoch && shim.flags == kRequestAnswered;
+  if (of_epoch && shim.flags == kTailAnswered && flow->phase() == Phase::moved &&
+      shim.echoed_ns == flow->since_ns)
+    return flow->settle();
+  if (asked && flow->phase() == Phase::moved) return;  // as late as was thought
+  if (!asked || flow->phase() != Phase::asking || shim.echoed_ns - flow->since_ns > kSoon)
+    return voice.disbelieve(frame.port);
+  if (PathRecord::wire_time(now) - flow->since_ns <= reply_ns_) flow->settle();
+}
+
+// False: it says nothing of a path of ours.
+bool Conweave::hear_of_path(const HeardFrame& frame, Instant now) {
+  if (frame.message.reason != NotifyReason::path_busy) return false;
+  bool known = false;
+  for (uint16_t set = set_to(frame.message.shim.source_leaf); set != kNoSet; set = next_alike_[set])
+    for (size_t i = 0; i < sets_[set].count; ++i)
+      if (sets_[set].members[i].path == frame.message.shim.feedback_path) {
+        busy_until_[first_[set] + i] = now + busy_;
+        known = true;
+      }
+  return known;
+}
+
+// Each by a path that its flow's hash has drawn: frames of a flow keep their order.
+void Conweave::on_timers(Voice& voice) {
+  const PathView view = voice.view();
+  for (const ShimControl& message : stage_.answers()) {
+    const uint16_t set = set_to(message.shim.destination_leaf);
+    if (set == kNoSet || view.live(set) == 0) continue;
+    const auto bits =
+        static_cast<uint32_t>(mix64(message.order_hash ^ message.shim.feedback_path.index()));
+    const MemberIndex member = random_of(view.live(set), bits);
+    Utterance utterance{.message = message, .path = {set, member}};
+    utterance.message.shim.path = view.set(set).members[member].path;
+    (void)voice.send(utterance);
+  }
+  stage_.clear_answers();
+}
+
+}  // namespace
+
+EDDY_SCHEME(conweave, Conweave)
+
+}  // namespace eddy::lb
