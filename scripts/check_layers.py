@@ -62,7 +62,7 @@ ROOMS = {
         "agents": (".",),
         "rlb": (".",),
         "stages": (".",),
-        "schemes": (".", "agents", "rlb"),
+        "schemes": (".", "agents", "rlb", "stages"),
     },
     "host": {
         ".": (),
