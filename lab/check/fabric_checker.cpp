@@ -61,8 +61,8 @@ Checker::Checker(World& world, const Topology& topology, const CheckRules& rules
 // What is under way already: a switch may have probed a path when it was made.
 void Checker::take_over() {
   for (size_t i = 0; i < in_flight_.size(); ++i) {
-    const Line& line = world_.lines()[i];
-    in_flight_[i] = line.entered - line.delivered - line.lost;
+    const auto line = static_cast<uint32_t>(i);
+    in_flight_[i] = world_.entered(line) - world_.delivered(line) - world_.lines()[i].lost;
     all_in_flight_ += in_flight_[i];
   }
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
@@ -83,10 +83,12 @@ void Checker::on_frame(uint32_t index, Step step, const Packet& packet) {
     return fail(name_of(line.to), "a frame left line " + text(index) + " that had not entered it");
   in_flight_[index] += enters ? 1 : uint64_t{0} - 1;
   all_in_flight_ += enters ? 1 : uint64_t{0} - 1;
-  if (line.entered != line.delivered + line.lost + in_flight_[index])
-    fail(name_of(line.from), "line " + text(index) + ": entered " + text(line.entered) +
-                                 ", delivered " + text(line.delivered) + " + lost " +
-                                 text(line.lost) + " + in flight " + text(in_flight_[index]));
+  const uint64_t entered = world_.entered(index);
+  const uint64_t delivered = world_.delivered(index);
+  if (entered != delivered + line.lost + in_flight_[index])
+    fail(name_of(line.from), "line " + text(index) + ": entered " + text(entered) + ", delivered " +
+                                 text(delivered) + " + lost " + text(line.lost) + " + in flight " +
+                                 text(in_flight_[index]));
   if (enters && !is_switch(line.from) && rules_.in_order) note_sent(packet);
   if (step != Step::delivered) return;
   if (!is_switch(line.to)) return rules_.in_order ? check_order(index, packet) : void();

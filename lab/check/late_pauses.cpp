@@ -19,7 +19,8 @@ void LatePauses::arrive(uint32_t index, const PauseFrame& pause) {
   late_[index] = static_cast<uint8_t>(late_[index] & ~ends);
   for (Unread& each : unread_[line.to])
     if (each.line == index) each.priorities = static_cast<uint8_t>(each.priorities & ~ends);
-  if (begins != 0) unread_[line.to].push_back({index, line.delivered, world_.now(), begins});
+  if (begins != 0)
+    unread_[line.to].push_back({index, world_.delivered(index), world_.now(), begins});
 }
 
 void LatePauses::look(uint32_t node) {

@@ -1,10 +1,9 @@
 // Nodes: what the partitions of a world share: its switches, hosts and lines, and what looks at
 // them.
 //
-// Switches are the first nodes, hosts follow. Of a line, the partition of the sender writes
-// `entered`, that of the receiver `delivered`, `lost` whoever loses a frame. Owner: the world; in
-// windows its threads, each of which writes what belongs to its partitions. Source: architecture,
-// section 3.
+// Switches are the first nodes, hosts follow. Owner: the world; in windows its threads, each of
+// which writes what belongs to its partitions, and of a line nothing but `lost`, where a frame is.
+// Source: architecture, section 3.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +30,19 @@ struct alignas(64) Line {
   bool up = true;
   bool filtered = false;      // a LineFilter looks at every frame
   uint16_t to_partition = 0;  // of `to`, in a world that is divided
+  uint32_t back = 0;          // the line of the other direction; itself, where nothing is joined
   Duration delay;
   LineRate rate;
-  uint64_t entered = 0;    // frames given to the line, and copies that a filter made
-  uint64_t delivered = 0;  // of those, arrived
-  uint64_t lost = 0;  // of those, lost: the link was down at one end of the flight, or a filter
+  uint64_t lost = 0;  // frames: the link was down at one end of the flight, or a filter
 };
 static_assert(sizeof(Line) == 64);
+
+// What one port has counted of both its lines, so that what a thread writes lies together, and in
+// no memory that others read.
+struct LineEnd {
+  uint64_t entered = 0;    // frames given to its own line, and copies that a filter made
+  uint64_t delivered = 0;  // of the line of the other direction, arrived
+};
 
 struct HostNode {
   std::unique_ptr<host::Nic> nic;
@@ -62,6 +67,10 @@ struct Nodes {
                            : hosts[node - first_host].nic != nullptr;
   }
   HostNode& host_at(uint32_t node) { return hosts[node - first_host]; }
+  uint64_t entered(uint32_t line) const { return ends[line].entered; }
+  uint64_t& entered(uint32_t line) { return ends[line].entered; }
+  uint64_t delivered(uint32_t line) const { return ends[lines[line].back].delivered; }
+  uint64_t& delivered(uint32_t line) { return ends[lines[line].back].delivered; }
   Instant& wake_at(uint32_t node) {
     return is_switch(node) ? switches[node].wake_at : host_at(node).wake_at;
   }
@@ -69,6 +78,7 @@ struct Nodes {
   const WorldOptions options;
   [[no_unique_address]] FaultProbe sites;
   std::vector<Line> lines;
+  std::vector<LineEnd> ends;  // by the line that leaves there
   std::vector<SwitchNode> switches;
   std::vector<HostNode> hosts;
   uint32_t first_host = 0;

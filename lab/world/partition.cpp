@@ -160,7 +160,7 @@ template <class Queue>
 template <class Queue>
 void Partition<Queue>::send(uint32_t index, Packet* packet, bool last) {
   Line& line = nodes_.lines[index];
-  ++line.entered;
+  ++nodes_.ends[index].entered;
   tell(index, Watcher::Step::entered, *packet);
   const Instant sent_at = nodes_.is_switch(line.from)
                               ? of_world(nodes_.switches[line.from], packet->sent_at)
@@ -249,7 +249,7 @@ void Partition<Queue>::leave_odd(Line& line, const Event& event) {
   Packet* copy = pool_.get();
   if (copy == nullptr) return;
   PacketPool::copy(*event.packet, *copy);
-  ++line.entered;
+  ++nodes_.ends[event.target].entered;
   tell(event.target, Watcher::Step::entered, *copy);
   queue_.push_odd({at, copy, event.target, kArrival});
 }
@@ -269,7 +269,7 @@ template <class Queue>
     lose(line, event.packet);
     return kNobody;
   }
-  ++line.delivered;
+  ++nodes_.ends[line.back].delivered;
   ++counts_.packet_hops;
   tell(event.target, Watcher::Step::delivered, *event.packet);
   if (nodes_.is_switch(line.to)) {

@@ -97,7 +97,7 @@ void World::keep_whole() {
 
 void World::set_link(uint32_t line, bool up) {
   Whole& whole = gather();
-  for (const uint32_t each : {line, reverse_[line]}) {
+  for (const uint32_t each : {line, reverse(line)}) {
     Line& of = nodes_.lines[each];
     of.up = up;
     if (!nodes_.is_switch(of.from) || !nodes_.is_here(of.from)) continue;

@@ -108,7 +108,9 @@ class World {
   std::span<Line> lines() { return nodes_.lines; }
   uint32_t line_of(size_t switch_index, PortId port) const;
   uint32_t line_of_host(size_t host) const;
-  uint32_t reverse(uint32_t line) const { return reverse_[line]; }
+  uint32_t reverse(uint32_t line) const { return nodes_.lines[line].back; }
+  uint64_t& entered(uint32_t line) { return nodes_.entered(line); }
+  uint64_t& delivered(uint32_t line) { return nodes_.delivered(line); }
   // Both directions; the ports at both ends follow.
   void set_link(uint32_t line, bool up);
   void set_filter(uint32_t line, LineFilter* filter);  // null: none
@@ -167,7 +169,6 @@ class World {
   Whole& gather();
 
   Nodes nodes_;
-  std::vector<uint32_t> reverse_;
   std::vector<uint32_t> first_line_;  // of each switch
 
   std::vector<IpAddress> addresses_;  // of hosts

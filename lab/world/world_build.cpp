@@ -202,11 +202,10 @@ Problems World::add_switches(const Topology& topology) {
 }
 
 void World::join(uint32_t line, uint32_t other) {
-  reverse_[line] = other;
-  reverse_[other] = line;
   for (const auto& [a, b] : {std::pair{line, other}, std::pair{other, line}}) {
     nodes_.lines[a].to = nodes_.lines[b].from;
     nodes_.lines[a].to_port = nodes_.lines[b].from_port;
+    nodes_.lines[a].back = b;
   }
 }
 
@@ -214,7 +213,8 @@ void World::join(uint32_t line, uint32_t other) {
 void World::add_lines(const Topology& topology) {
   const size_t ports = nodes_.lines.size();
   nodes_.lines.resize(ports + topology.hosts.size());
-  reverse_.resize(nodes_.lines.size());
+  nodes_.ends.resize(nodes_.lines.size());
+  for (uint32_t line = 0; line < nodes_.lines.size(); ++line) nodes_.lines[line].back = line;
   nodes_.filters.resize(nodes_.lines.size());
   for (uint32_t node = 0; node < nodes_.switches.size(); ++node) {
     for (size_t port = 0; port < topology.switches[node].ports.size(); ++port) {

@@ -232,9 +232,9 @@ void World::tell_facts(Message& message) const {
   }
   write.compact(0);
   SparseWriter lines(write);
-  for (const Line& line : nodes_.lines) {
-    lines.add(line.delivered);
-    lines.add(line.lost);
+  for (uint32_t line = 0; line < nodes_.lines.size(); ++line) {
+    lines.add(nodes_.delivered(line));
+    lines.add(nodes_.lines[line].lost);
   }
   lines.end();
 }
@@ -270,9 +270,9 @@ void World::hear_facts(const Message& message) {
     told_->switches[i - 1] = std::move(counters);
   }
   SparseReader lines(read);
-  for (Line& line : nodes_.lines) {
-    line.delivered += lines.next();
-    line.lost += lines.next();
+  for (uint32_t line = 0; line < nodes_.lines.size(); ++line) {
+    nodes_.delivered(line) += lines.next();
+    nodes_.lines[line].lost += lines.next();
   }
   lines.end();
   if (!read.done()) throw ExchangeError("what it has counted cannot be read");

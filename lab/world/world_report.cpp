@@ -54,7 +54,8 @@ WorldCounts World::counts() const {
 
 size_t World::frames_in_flight() const {
   size_t frames = 0;
-  for (const Line& line : nodes_.lines) frames += line.entered - line.delivered - line.lost;
+  for (const LineEnd& end : nodes_.ends) frames += end.entered - end.delivered;
+  for (const Line& line : nodes_.lines) frames -= line.lost;
   return frames;
 }
 
@@ -118,9 +119,9 @@ uint64_t World::digest() const {
     for (size_t port = 0; port < counters.port_count(); ++port)
       add_port(digest, counters[PortId(port)]);
   }
-  for (const Line& line : nodes_.lines) {
-    digest.add(line.delivered);
-    digest.add(line.lost);
+  for (uint32_t line = 0; line < nodes_.lines.size(); ++line) {
+    digest.add(nodes_.delivered(line));
+    digest.add(nodes_.lines[line].lost);
   }
   return digest.value();
 }

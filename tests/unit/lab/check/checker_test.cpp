@@ -58,8 +58,7 @@ TEST(Checker, BrokenFramesMayOvertakeEachOther) {
   CheckedFabric fabric(plain_experiment(1, 1, 2), {});
   using Step = lab::Watcher::Step;
   const auto step = [&fabric](uint32_t index, Step which, const Packet* packet) {
-    lab::Line& line = fabric.world->lines()[index];
-    ++(which == Step::entered ? line.entered : line.delivered);
+    ++(which == Step::entered ? fabric.world->entered(index) : fabric.world->delivered(index));
     fabric.checker->on_frame(index, which, *packet);
   };
   const uint32_t up = fabric.world->line_of_host(0);

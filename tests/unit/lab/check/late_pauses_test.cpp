@@ -27,7 +27,7 @@ class LatePausesTest : public testing::Test {
 
   uint32_t line() const { return world_->line_of(leaf_, up_); }
   // The line has delivered more frames than the spine has read.
-  void leave_unread() { world_->lines()[line()].delivered += 1'000; }
+  void leave_unread() { world_->delivered(line()) += 1'000; }
   void pause(Priority priority, uint16_t quanta) {
     PauseFrame frame;
     frame.set(priority, quanta);
