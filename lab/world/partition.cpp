@@ -74,17 +74,41 @@ void Partition<Queue>::advance(Instant at) {
 // What most instants of a part are: one event, and a turn of the node that it concerns; no timer.
 // False: there is more, and the turn is yet to be taken.
 template <class Queue>
-[[gnu::always_inline]] inline bool Partition<Queue>::advance_alone(Instant at) {
+inline bool Partition<Queue>::advance_alone(Instant at) {
   ASSERT(at >= now_);
   now_ = at;
-  const uint32_t node = handle(queue_.pop([this](const Event& soon) { prefetch(soon); }));
-  if (queue_.due(at) || !touched_.empty()) [[unlikely]] {  // by flows that have started
-    if (node != kNobody) take_part(node);
-    return false;
+  const Event event = queue_.pop([this](const Event& soon) { prefetch(soon); });
+  const bool is_usual = event.kind == kWholeWay || event.kind == kFree;
+  if (!kWhole && is_usual && !queue_.due(at)) [[likely]] {
+    take_alone(event);
+    return true;
   }
-  if (node != kNobody) [[likely]]
-    take_turn(node);
-  return true;
+  const Event other = event;  // so that the usual one is in no memory
+  const uint32_t node = handle(other);
+  if (node != kNobody) take_part(node);
+  return false;
+}
+
+// The event and the turn for it in one.
+template <class Queue>
+inline void Partition<Queue>::take_alone(const Event& event) {
+  Line& line = nodes_.lines[event.target];
+  uint32_t node = line.from;
+  PortId port = line.from_port;
+  if (event.kind != kFree) {  // whose packet is null
+    counts_.events += 2;
+    if (!reaches_end(line, event.target, event.packet)) [[unlikely]]
+      return;
+    node = line.to;
+    port = line.to_port;
+  }
+  if (nodes_.is_switch(node)) [[likely]]
+    return turn_alone(node, port, event.packet);
+  if (event.packet != nullptr)
+    bring_to_host(node, event.packet);
+  else
+    nodes_.host_at(node).line_busy = false;
+  turn_host(node);
 }
 
 // The same of a timer.
@@ -111,7 +135,7 @@ inline void Partition<Queue>::prefetch(const Event& event) const {
 
 // Returns the node that takes a turn for it.
 template <class Queue>
-[[gnu::always_inline]] inline uint32_t Partition<Queue>::handle(const Event& event) {
+inline uint32_t Partition<Queue>::handle(const Event& event) {
   if (event.kind == kFree) return end_frame(nodes_.lines[event.target]);
   if constexpr (kWhole) return handle_any(event);
   if (event.kind != kWholeWay) [[unlikely]]
@@ -123,7 +147,7 @@ template <class Queue>
 // Of a part: it comes from the whole, or it is no frame's. Apart, because of the registers that it
 // takes.
 template <class Queue>
-[[gnu::noinline]] uint32_t Partition<Queue>::handle_rare(const Event& event) {
+uint32_t Partition<Queue>::handle_rare(const Event& event) {
   return handle_any(event);
 }
 
@@ -151,14 +175,14 @@ inline uint32_t Partition<Queue>::touched(uint32_t node) {
 }
 
 template <class Queue>
-[[gnu::noinline]] uint32_t Partition<Queue>::touched_later(uint32_t node) {
+uint32_t Partition<Queue>::touched_later(uint32_t node) {
   wake_at(node, nodes_.switches[node].wake_at, grid_from(node, now_ + Duration::picoseconds(1)));
   return kNobody;
 }
 
 // Wires: the shard or the NIC has put a frame on its line.
 template <class Queue>
-void Partition<Queue>::send(uint32_t index, Packet* packet, bool last) {
+uint16_t Partition<Queue>::send(uint32_t index, Packet* packet, bool last) {
   Line& line = nodes_.lines[index];
   ++nodes_.ends[index].entered;
   tell(index, Watcher::Step::entered, *packet);
@@ -169,10 +193,12 @@ void Partition<Queue>::send(uint32_t index, Packet* packet, bool last) {
   if constexpr (!kWhole) {
     if (line.up) [[likely]] {
       if (last) queue_.push({at, nullptr, index, kFree});
-      return fly(line, {at + line.delay, packet, index, kWholeWay});
+      fly(line, {at + line.delay, packet, index, kWholeWay});
+      return 1;
     }
   }
   queue_.push({at, packet, index, last ? kSentLast : kSent}, at - now_);
+  return 1;
 }
 
 template <class Queue>
@@ -255,7 +281,7 @@ void Partition<Queue>::leave_odd(Line& line, const Event& event) {
 }
 
 template <class Queue>
-[[gnu::noinline]] void Partition<Queue>::lose(Line& line, Packet* packet) {
+void Partition<Queue>::lose(Line& line, Packet* packet) {
   // Frames of one line may be lost at both ends in one window.
   std::atomic_ref(line.lost).fetch_add(1, std::memory_order_relaxed);
   tell(static_cast<uint32_t>(&line - nodes_.lines.data()), Watcher::Step::lost, *packet);
@@ -263,29 +289,42 @@ template <class Queue>
 }
 
 template <class Queue>
-[[gnu::always_inline]] inline uint32_t Partition<Queue>::arrive(const Event& event) {
+inline uint32_t Partition<Queue>::arrive(const Event& event) {
   Line& line = nodes_.lines[event.target];
-  if (!line.up) [[unlikely]] {
-    lose(line, event.packet);
+  if (!reaches_end(line, event.target, event.packet)) [[unlikely]]
     return kNobody;
-  }
-  ++nodes_.ends[line.back].delivered;
-  ++counts_.packet_hops;
-  tell(event.target, Watcher::Step::delivered, *event.packet);
   if (nodes_.is_switch(line.to)) {
     nodes_.switches[line.to].io->arrive(line.to_port, event.packet);
     return touched(line.to);
   }
-  HostNode& host = nodes_.host_at(line.to);
+  return bring_to_host(line.to, event.packet);
+}
+
+// False: the line is down.
+template <class Queue>
+inline bool Partition<Queue>::reaches_end(Line& line, uint32_t index, Packet* packet) {
+  if (!line.up) [[unlikely]] {
+    lose(line, packet);
+    return false;
+  }
+  ++nodes_.ends[line.back].delivered;
+  ++counts_.packet_hops;
+  tell(index, Watcher::Step::delivered, *packet);
+  return true;
+}
+
+template <class Queue>
+inline uint32_t Partition<Queue>::bring_to_host(uint32_t node, Packet* packet) {
+  HostNode& host = nodes_.host_at(node);
   if constexpr (kWhole) {
     if (host.intake != nullptr) [[unlikely]] {
-      host.intake->take(event.packet);
+      host.intake->take(packet);
       return kNobody;
     }
   }
-  host.nic->receive(*event.packet, now_);
-  pool_.put(event.packet);
-  return line.to;
+  host.nic->receive(*packet, now_);
+  pool_.put(packet);
+  return node;
 }
 
 template <class Queue>
@@ -419,18 +458,65 @@ inline void Partition<Queue>::take_turn(uint32_t node) {
 }
 
 template <class Queue>
-[[gnu::always_inline]] inline void Partition<Queue>::turn_switch(uint32_t index) {
+inline void Partition<Queue>::turn_switch(uint32_t index) {
   SwitchNode& node = nodes_.switches[index];
   if (node.stalled_until > now_ || is_put_off(index)) [[unlikely]]
     return wake_at(index, node.wake_at, node.stalled_until);
-  poll_now(node);
+  poll_and_ask(index);
+}
+
+// Of a switch to which one thing has happened: the port has received the packet, or, with null, its
+// line is free.
+template <class Queue>
+inline void Partition<Queue>::turn_alone(uint32_t index, PortId port, Packet* packet) {
+  SwitchNode& node = nodes_.switches[index];
+  if (!polls_alone_ || node.stalled_until > now_ || !node.io->is_read()) [[unlikely]]
+    return turn_with(index, port, packet);
+  if (is_put_off(index)) [[unlikely]] {
+    bring(node, port, packet);
+    return wake_at(index, node.wake_at, node.stalled_until);
+  }
+  const auto polled =
+      node.shard->poll_alone(*node.io, of_switch(node, now_), {port, by_clock_, packet});
+  if (polled == Shard::Lone::refused) [[unlikely]] {
+    bring(node, port, packet);
+    return poll_and_ask(index);
+  }
+  count_poll(node);
+  if (kHasFaultSites || polled == Shard::Lone::done) [[unlikely]]
+    ask_deadline(index);
+}
+
+// The same by way of all that has happened to it.
+template <class Queue>
+void Partition<Queue>::turn_with(uint32_t index, PortId port, Packet* packet) {
+  bring(nodes_.switches[index], port, packet);
+  if (const uint32_t now = touched(index); now != kNobody) turn_switch(now);
+}
+
+template <class Queue>
+void Partition<Queue>::bring(SwitchNode& node, PortId port, Packet* packet) {
+  if (packet != nullptr)
+    node.io->arrive(port, packet);
+  else
+    node.io->complete(port);
+}
+
+template <class Queue>
+void Partition<Queue>::poll_and_ask(uint32_t index) {
+  poll_now(nodes_.switches[index]);
+  ask_deadline(index);
+}
+
+template <class Queue>
+inline void Partition<Queue>::ask_deadline(uint32_t index) {
   const Instant deadline = deadline_of(index);
-  if (deadline != node.wake_at) [[unlikely]]
+  if (deadline != nodes_.switches[index].wake_at) [[unlikely]]
     follow_deadline(index, deadline);
 }
 
 template <class Queue>
-[[gnu::noinline]] void Partition<Queue>::follow_deadline(uint32_t index, Instant deadline) {
+void Partition<Queue>::follow_deadline(uint32_t index, Instant deadline) {
   if (is_busy_polled(index) && deadline != Instant::never())
     deadline = grid_from(index, std::max(deadline, now_ + Duration::picoseconds(1)));
   nodes_.switches[index].wake_at = deadline;
@@ -472,6 +558,11 @@ inline void Partition<Queue>::poll_now(SwitchNode& node) {
   node.io->begin(now_);
   node.shard->poll(*node.io, of_switch(node, now_));
   node.io->end();
+  count_poll(node);
+}
+
+template <class Queue>
+inline void Partition<Queue>::count_poll(SwitchNode& node) {
   ++counts_.polls;
   if (kHasFaultSites && nodes_.options.rebase_every != 0 &&
       ++node.polls % nodes_.options.rebase_every == 0)

@@ -51,6 +51,8 @@ class Partition final : public Wires {
         post_(setup.post),
         desk_(post_ == nullptr ? nullptr : &post_->desk(setup.thread)),
         number_(setup.number),
+        polls_alone_(nodes_.options.poll_model == config::PollModel::exact),
+        by_clock_(goes_by_clock()),
         members_(std::move(setup.members)),
         queue_(std::forward<OfQueue>(of_queue)...),
         wakes_(members_.size()),
@@ -85,7 +87,7 @@ class Partition final : public Wires {
   void turn(uint32_t node);
   void poll(uint32_t node);
   void deliver(uint32_t node, Packet* packet);
-  void send(uint32_t line, Packet* packet, bool last) override;
+  uint16_t send(uint32_t line, Packet* packet, bool last) override;
   void await(uint32_t line, Instant at) override;
   // A lane for the delay of each line, and for each of these lengths at its speed.
   void reserve_lanes(std::span<const Bytes> lengths);
@@ -151,23 +153,30 @@ class Partition final : public Wires {
   uint32_t place_of(uint32_t node) const { return kWhole ? node : nodes_.places[node]; }
   void take_post(Instant start);
   uint32_t touched(uint32_t node);
-  uint32_t touched_later(uint32_t node);
-  bool advance_alone(Instant at);
+  [[gnu::noinline]] uint32_t touched_later(uint32_t node);
+  [[gnu::always_inline]] inline bool advance_alone(Instant at);
+  [[gnu::always_inline]] inline void take_alone(const Event& event);
+  [[gnu::always_inline]] inline void turn_alone(uint32_t node, PortId port, Packet* packet);
+  [[gnu::noinline]] void turn_with(uint32_t node, PortId port, Packet* packet);
+  static void bring(SwitchNode& node, PortId port, Packet* packet);
+  [[gnu::noinline]] void poll_and_ask(uint32_t node);
   bool wake_alone(Instant at);
   uint32_t handle(const Event& event);
-  uint32_t handle_rare(const Event& event);
+  [[gnu::noinline]] uint32_t handle_rare(const Event& event);
   uint32_t handle_any(const Event& event);
   void prefetch(const Event& event) const;
   uint32_t leave(const Event& event);
   uint32_t end_frame(const Line& line);
   void leave_odd(Line& line, const Event& event);
-  void fly(const Line& line, const Event& arrival);
+  [[gnu::always_inline]] inline void fly(const Line& line, const Event& arrival);
   bool has_left(const Event& whole_way, Instant now) const {
     return whole_way.at - nodes_.lines[whole_way.target].delay <= now;
   }
   Event divided(const Event& whole_way, Instant now);
-  void lose(Line& line, Packet* packet);
+  [[gnu::noinline]] void lose(Line& line, Packet* packet);
+  [[gnu::always_inline]] inline bool reaches_end(Line& line, uint32_t index, Packet* packet);
   uint32_t arrive(const Event& event);
+  uint32_t bring_to_host(uint32_t node, Packet* packet);
   void start_flows();
   void plan_start();
   void take_turns();
@@ -175,7 +184,9 @@ class Partition final : public Wires {
   void turn_switch(uint32_t node);
   void poll_now(SwitchNode& node);
   void report_lines(Instant now);
-  void follow_deadline(uint32_t node, Instant deadline);
+  void count_poll(SwitchNode& node);
+  void ask_deadline(uint32_t node);
+  [[gnu::noinline]] void follow_deadline(uint32_t node, Instant deadline);
   bool is_put_off(uint32_t node);
   Instant deadline_of(uint32_t node);
   void move_clock(SwitchNode& node);
@@ -215,6 +226,8 @@ class Partition final : public Wires {
   Post* const post_;
   Post::Desk* const desk_;
   const uint16_t number_;
+  const bool polls_alone_;  // switches, for one event
+  const bool by_clock_;
   const std::vector<uint32_t> members_;
   Instant now_;
   Queue queue_;

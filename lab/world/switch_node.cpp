@@ -95,14 +95,16 @@ Received SwitchIo::receive_run(std::span<Packet*> out) {
 }
 
 uint16_t SwitchIo::transmit(PortId port, std::span<Packet* const> packets, Instant done) {
-  const uint32_t line = line_of(port);
   const bool reported = done != Instant::never();
-  if (packets.size() == 1) [[likely]] {
-    setup_.wires->send(line, packets[0], reported);
-    return 1;
-  }
+  if (packets.size() != 1) [[unlikely]]
+    return transmit_row(port, packets, reported);
+  return setup_.wires->send(line_of(port), packets[0], reported);
+}
+
+[[gnu::noinline]] uint16_t SwitchIo::transmit_row(PortId port, std::span<Packet* const> packets,
+                                                  bool reported) {
   for (size_t i = 0; i < packets.size(); ++i)
-    setup_.wires->send(line, packets[i], reported && i + 1 == packets.size());
+    setup_.wires->send(line_of(port), packets[i], reported && i + 1 == packets.size());
   return static_cast<uint16_t>(packets.size());
 }
 

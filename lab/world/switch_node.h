@@ -31,7 +31,8 @@ class Wires {
  public:
   virtual ~Wires() = default;
   // The frame's last bit leaves at `packet.sent_at`; with `last` the line reports itself free then.
-  virtual void send(uint32_t line, Packet* packet, bool last) = 0;
+  // Always takes it: returns 1, as Io::transmit() does of one frame.
+  virtual uint16_t send(uint32_t line, Packet* packet, bool last) = 0;
   // The line reports itself free at `at`, behind a frame that was not the `last`.
   virtual void await(uint32_t line, Instant at) = 0;
 };
@@ -90,6 +91,10 @@ class SwitchIo final : public Io {
       keep_left();
   }
 
+  // Nothing of it is left for the next poll.
+  bool is_read() const {
+    return !news_.packets && news_.completions.empty() && news_.link_changes.empty();
+  }
   size_t waiting() const { return arrived_.size(); }
   bool has_waiting() const { return news_.packets; }
   // Lines have become free, or links have changed, and the shard has not been polled since.
@@ -119,6 +124,7 @@ class SwitchIo final : public Io {
   }
   void sort(Instant now);
   Received receive_run(std::span<Packet*> out);
+  uint16_t transmit_row(PortId port, std::span<Packet* const> packets, bool reported);
   void keep_left();
   size_t run_length(size_t from) const;  // arrivals of one port, from here on
 

@@ -35,7 +35,7 @@ class Wheel {
   // Nothing will be pushed before `now`, and nothing before it is pending.
   void move_to(Instant now) { base_ = std::max(base_, now.ps() >> shift_); }
 
-  void push(const Event& event, Duration /*delay*/ = {}) {
+  [[gnu::always_inline]] void push(const Event& event, Duration /*delay*/ = {}) {
     const int64_t at = event.at.ps();
     const int64_t bucket = at >> shift_;
     if (bucket - base_ >= static_cast<int64_t>(kBuckets)) [[unlikely]]
@@ -59,7 +59,7 @@ class Wheel {
     *link = index;
     next_ = std::min(next_, at);
   }
-  void push_odd(const Event& event) { push(event); }
+  [[gnu::noinline]] void push_odd(const Event& event) { push(event); }
 
   Instant next() const { return Instant::at(Duration::picoseconds(std::min(next_, far_next_))); }
   bool empty() const { return next() == Instant::never(); }

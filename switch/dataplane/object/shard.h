@@ -16,10 +16,24 @@
 
 namespace eddy {
 
+// What a poll is for where one thing has happened.
+struct LoneNews {
+  PortId port;
+  bool lines_by_clock = false;  // as News
+  Packet* packet = nullptr;     // that the port has received; null: its line is free
+};
+
 class Shard {
  public:
   virtual ~Shard() = default;
   virtual PollStats poll(Io& io, Instant now) = 0;
+  // The same of a poll for one thing, at the cost of that alone.
+  enum class Lone : uint8_t {
+    refused,  // more is to be done: nothing is, and it takes a poll()
+    quiet,    // it is done, and next_deadline() is what it was
+    done,
+  };
+  virtual Lone poll_alone(Io& io, Instant now, LoneNews news);
   // The earliest time at which a poll has work of its own; never() when only io can bring any. Mail
   // counts as now.
   virtual Instant next_deadline() const = 0;

@@ -67,6 +67,46 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   }
   forwarder_.forward_originated();
   send();
+  end_poll();
+  return context_.stats;
+}
+
+// Here, so that no caller's compiler guesses that it is this one.
+Shard::Lone Shard::poll_alone(Io& /*io*/, Instant /*now*/, LoneNews /*news*/) {
+  return Lone::refused;
+}
+
+// A poll that finds nothing due, nothing changed and nothing owed has the news to see to, and what
+// comes of them.
+Shard::Lone ShardImpl::poll_alone(Io& io, Instant now, LoneNews news) {
+  ASSERT(now >= context_.now);
+  if (next_timer_ <= now || !is_plain() ||
+      context_.common.changes.count.load(std::memory_order_acquire) != changes_seen_) [[unlikely]]
+    return Lone::refused;
+  context_.io = &io;
+  context_.now = now;
+  egress_.begin_poll(news.lines_by_clock);
+  buffer_.begin_poll();
+  if (news.packet == nullptr) {
+    egress_.line_free_alone(news.port);
+  } else {
+    ingress_.run_alone(news.port, news.packet);
+    departures_.close();
+    forwarder_.forward_originated();
+    send();
+  }
+  if (!has_more_to_do()) [[likely]]
+    return Lone::quiet;
+  end_poll();
+  return Lone::done;
+}
+
+// What end_poll() is for.
+inline bool ShardImpl::has_more_to_do() const {
+  return context_.timers.moved() || context_.has_freed() || agents_.has_timers();
+}
+
+inline void ShardImpl::end_poll() {
   if (context_.timers.moved()) [[unlikely]]
     follow_pauses();
   context_.flush_freed();
@@ -76,7 +116,6 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   if (context_.timers.moved()) [[unlikely]]
     follow_timers();
   check_timers();
-  return context_.stats;
 }
 
 [[gnu::noinline]] void ShardImpl::follow_pauses() {

@@ -39,6 +39,7 @@ class ShardImpl final : public Shard {
   ShardImpl(CommonState& common, ShardId id, size_t ports);
 
   PollStats poll(Io& io, Instant now) override;
+  Lone poll_alone(Io& io, Instant now, LoneNews news) override;
   Instant next_deadline() const override;
   Instant settle_lines(Instant until) override { return egress_.settle_lines(until); }
   void report_lines(Io& io) override {
@@ -86,10 +87,13 @@ class ShardImpl final : public Shard {
   void check_timers() const;
   // A poll for a line alone has no effect but on that line: nothing else counts polls, as what is
   // owed to peers, a drain and the measuring of paths do.
-  bool goes_by_clock(const News& news) const {
-    return news.lines_by_clock && context_.sole && !context_.dressing && draining_ == nullptr &&
-           !context_.timers.moved();
+  bool goes_by_clock(const News& news) const { return news.lines_by_clock && is_plain(); }
+  // No poll has more to do than its news, and what is due.
+  bool is_plain() const {
+    return context_.sole && !context_.dressing && draining_ == nullptr && !context_.timers.moved();
   }
+  bool has_more_to_do() const;
+  void end_poll();
   // Peers are to hear of a pause or a warning. Never while ShardContext::timers has not moved.
   bool owes() const { return pause_sender_.owes(context_.now) || predictor_.owes(); }
   // What flow stages have let go, on its way.

@@ -85,9 +85,10 @@ class AgentHost final : public lb::Voice {
   void on_timers();
   // At the end of a poll: whatever was asked may have set a deadline.
   void follow_timers() {
-    if (asks_.timers) [[unlikely]]
+    if (has_timers()) [[unlikely]]
       read_deadlines();
   }
+  bool has_timers() const { return asks_.timers; }
   void rebase(const Rebase& rebase);
 
   // lb::Voice

@@ -56,8 +56,8 @@ void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst
 
 // As forward_routed(), without a burst's arrays.
 void Forwarder::forward_alone(Packet* packet, int64_t backlog) {
-  if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages({&packet, 1})) [[unlikely]]
-    return forward_by_stages({&packet, 1}, backlog);
+  if (stages_.at(lb::StagePlace::from_hosts)) [[unlikely]]
+    return forward_one(packet, backlog);
   const NextHop next_hop = context_.next_hops[packet->next_hop];
   if (!leads_on(*packet, next_hop)) [[unlikely]]
     return turn_away(packet, next_hop);
@@ -68,6 +68,17 @@ void Forwarder::forward_alone(Packet* packet, int64_t backlog) {
     packet->egress_port = next_hop.port;
   else if (!choose_alone(packet, next_hop.set)) [[unlikely]]
     return;
+  const bool attended = shims_.looks() || context_.feeds != nullptr || adjacency_.by_stages();
+  if (attended || !departures_.put_alone(*packet)) [[unlikely]]
+    leave_alone(packet);
+}
+
+[[gnu::noinline]] void Forwarder::forward_one(Packet* packet, int64_t backlog) {
+  if (goes_through_stages({&packet, 1})) return forward_by_stages({&packet, 1}, backlog);
+  forward_routed({&packet, 1}, backlog);
+}
+
+[[gnu::noinline]] void Forwarder::leave_alone(Packet* packet) {
   shims_.dress({&packet, 1}, ShimDresser::From::choice);
   hand_over_one(packet);
   adjacency_.end_burst();
@@ -77,7 +88,8 @@ void Forwarder::forward_alone(Packet* packet, int64_t backlog) {
 // False: it goes round.
 inline bool Forwarder::choose_alone(Packet* packet, uint16_t set) {
   const lb::PathView view = context_.view();
-  return select(view, {&packet, 1}, {&set, 1}) || (view.away() & 1) == 0;
+  Packet* const alone = packet;  // so that the caller's is in no memory
+  return select(view, {&alone, 1}, {&set, 1}) || (view.away() & 1) == 0;
 }
 
 // Nearly always all of a burst goes up, or all of it to hosts here: asked first, in one pass.

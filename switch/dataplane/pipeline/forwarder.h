@@ -54,7 +54,7 @@ class Forwarder final : public PacketOriginator {
   // The same of packets that were received, lead on after this switch by their TTL (none has
   // kPacketLastHop) and have their next_hop.
   void forward_plain(std::span<Packet* const> packets, const PlainBurst& burst);
-  // The same of one packet that came alone, and without a shim.
+  // The same of one packet that came alone, untagged IPv4 without a shim.
   void forward_alone(Packet* packet, int64_t backlog);
   // A control frame of another leaf that goes on by the set.
   void relay(Packet* packet, uint16_t set);
@@ -62,8 +62,9 @@ class Forwarder final : public PacketOriginator {
   // forward_originated().
   void originate(Packet* packet) override { originated_.push(packet); }
   void forward_originated() {
-    if (!originated_.empty()) forward_all_originated();
+    if (has_originated()) forward_all_originated();
   }
+  bool has_originated() const { return !originated_.empty(); }
 
   // What flow stages at the hosts' ports have let go: routed anew, since it may have been long.
   void forward_passed() {
@@ -107,6 +108,8 @@ class Forwarder final : public PacketOriginator {
   Lead admit_plain(std::span<Packet* const> packets, const PlainBurst& burst, uint16_t* sets);
   Lead admit_mixed(std::span<Packet* const> packets, const PlainBurst& burst);
   bool choose_alone(Packet* packet, uint16_t set);
+  void forward_one(Packet* packet, int64_t backlog);
+  void leave_alone(Packet* packet);
   void forward_to_sets(std::span<Packet* const> packets, std::span<const uint16_t> sets,
                        const PlainBurst& burst);
   void forward_admitted(std::span<Packet* const> packets, const PlainBurst& burst);

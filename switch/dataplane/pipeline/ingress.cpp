@@ -43,57 +43,72 @@ void Ingress::run() {
     const Received received = context_.io->receive(burst);
     if (received.count == 0) return;
     services_.departures.settle();
-    if (received.count != 1 || !process_alone(received, burst[0])) process(received, burst);
+    const int64_t backlog = buffer_.note_backlog(received);
+    if (received.count == 1)
+      process_alone(received.port, burst[0], backlog, received.sums_good);
+    else
+      process({burst.data(), received.count},
+              source_of(received.port, backlog, received.sums_good));
     if (received.last) return;
   }
 }
 
+void Ingress::run_alone(PortId port, Packet* packet) {
+  process_alone(port, packet, buffer_.note_backlog({.port = port}), /*sums_good=*/false);
+}
+
+inline Ingress::Source Ingress::source_of(PortId port, int64_t backlog, bool sums_good) const {
+  return {port, context_.settings(port), buffer_.discarding(port), backlog, sums_good};
+}
+
 // Most polls in virtual time have one frame, and most frames are of one kind: what process() would
-// do with it, without a burst's arrays. False: it is another kind, and nothing is done.
-[[gnu::always_inline]] inline bool Ingress::process_alone(const Received& received,
-                                                          Packet* packet) {
-  const PortSettings& settings = context_.settings(received.port);
-  if (!settings.takes_untagged || buffer_.discarding(received.port) != 0 ||
-      context_.routes->uses_fib4()) [[unlikely]]
-    return false;
-  if (context_.fires(FaultSite::long_way) || context_.fires(FaultSite::burst_apart)) [[unlikely]]
-    return false;
-  const ShortWay way(received.port, settings, context_.snapshot->heads[received.port.index()],
-                     *context_.routes, received.sums_good);
+// do with it, without a burst's arrays. Another kind goes that way.
+void Ingress::process_alone(PortId port, Packet* packet, int64_t backlog, bool sums_good) {
+  if (!goes_short(port)) [[unlikely]]
+    return process_burst_of_one(packet, source_of(port, backlog, sums_good));
+  const ShortWay way(port, context_.settings(port), context_.snapshot->heads[port.index()],
+                     *context_.routes, sums_good);
   if (!way.take_alone(packet)) [[unlikely]]
-    return hear_alone(received, packet, way);
-  const int64_t backlog = buffer_.note_backlog(received);
-  context_.count(received.port, PortCounter::rx_packets);
-  context_.count(received.port, PortCounter::rx_bytes, packet->wire_len);
-  ++context_.stats.received;
+    return process_other_alone(packet, source_of(port, backlog, sums_good));
+  count_alone(port, *packet);
   services_.agents.tell();
   services_.forwarder.forward_alone(packet, backlog);
-  return true;
 }
 
-// As process_alone(), for feedback of paths.
-[[gnu::noinline]] bool Ingress::hear_alone(const Received& received, Packet* packet,
-                                           const ShortWay& way) {
-  if (!way.is_feedback(*packet) || !services_.agents.is_for_paths(*packet)) return false;
-  (void)buffer_.note_backlog(received);
-  context_.count(received.port, PortCounter::rx_packets);
-  context_.count(received.port, PortCounter::rx_bytes, packet->wire_len);
+inline bool Ingress::goes_short(PortId port) const {
+  return context_.settings(port).takes_untagged && buffer_.discarding(port) == 0 &&
+         !context_.routes->uses_fib4() && !context_.fires(FaultSite::long_way) &&
+         !context_.fires(FaultSite::burst_apart);
+}
+
+inline void Ingress::count_alone(PortId port, const Packet& packet) {
+  const PortTally counters = context_.counters[port];
+  counters.port[PortCounter::rx_packets].add(1);
+  counters.port[PortCounter::rx_bytes].add(packet.wire_len);
   ++context_.stats.received;
-  services_.agents.feedback(packet, received.port);
-  services_.agents.tell();
-  return true;
 }
 
-// Called from one place; left to itself the compiler keeps it apart.
-[[gnu::always_inline]] inline void Ingress::process(const Received& received, Burst& burst) {
-  const Source source{received.port, context_.settings(received.port),
-                      buffer_.discarding(received.port), buffer_.note_backlog(received),
-                      received.sums_good};
+[[gnu::noinline]] void Ingress::process_burst_of_one(Packet* packet, const Source& source) {
+  Burst burst;
+  burst[0] = packet;
+  process({burst.data(), 1}, source);
+}
+
+// It may be feedback of paths.
+[[gnu::noinline]] void Ingress::process_other_alone(Packet* packet, const Source& source) {
+  if (!short_way(source).is_feedback(*packet) || !services_.agents.is_for_paths(*packet))
+    return process_burst_of_one(packet, source);
+  count_alone(source.port, *packet);
+  services_.agents.feedback(packet, source.port);
+  services_.agents.tell();
+}
+
+void Ingress::process(std::span<Packet*> packets, const Source& source) {
   const bool long_way = context_.fires(FaultSite::long_way);
   if (source.settings.takes_untagged && source.discarded_pgs == 0 && !long_way) [[likely]]
-    process_by<Way::untagged_first>({burst.data(), received.count}, source);
+    process_by<Way::untagged_first>(packets, source);
   else
-    process_apart({burst.data(), received.count}, source, long_way);
+    process_apart(packets, source, long_way);
 }
 
 // Of a port that is down or wants a VLAN's tag, or one with a storm.

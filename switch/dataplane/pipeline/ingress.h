@@ -53,6 +53,8 @@ class Ingress {
 
   // Everything that the world has.
   void run();
+  // The same where that is one frame.
+  void run_alone(PortId port, Packet* packet);
 
  private:
   using Burst = std::array<Packet*, kBurst>;
@@ -64,9 +66,13 @@ class Ingress {
     bool sums_good;
   };
   enum class Way : uint8_t { untagged_first, other_kinds, long_way };
-  bool process_alone(const Received& received, Packet* packet);
-  bool hear_alone(const Received& received, Packet* packet, const ShortWay& way);
-  void process(const Received& received, Burst& burst);
+  void process_alone(PortId port, Packet* packet, int64_t backlog, bool sums_good);
+  bool goes_short(PortId port) const;
+  void count_alone(PortId port, const Packet& packet);
+  void process_burst_of_one(Packet* packet, const Source& source);
+  void process_other_alone(Packet* packet, const Source& source);
+  Source source_of(PortId port, int64_t backlog, bool sums_good) const;
+  void process(std::span<Packet*> packets, const Source& source);
   void process_apart(std::span<Packet*> packets, const Source& source, bool long_way);
   template <Way kWay>
   void process_by(std::span<Packet*> packets, const Source& source);

@@ -85,10 +85,9 @@ class ShortWay {
     return take_row<kIpv4, false>(packets, gathered);
   }
   // A frame that comes alone, if it is untagged UDP over IPv4; it leads on.
-  bool take_alone(Packet* packet) const {
+  [[gnu::always_inline]] bool take_alone(Packet* packet) const {
     static_assert(kPacketLastHop > UINT8_MAX);  // put_class() has no more flags
-    Gathered alone;
-    return take_one<true>(packet, alone);
+    return take<true>(packet);
   }
   // An untagged frame with feedback of paths, from a fabric port; its shim is there to be read.
   bool is_feedback(const Packet& packet) const {
@@ -101,6 +100,8 @@ class ShortWay {
 
  private:
   using Header = const uint8_t*;  // of the network, behind which UDP's can be read
+  template <bool kIpv4>
+  bool take(Packet* packet) const;
   template <bool kIpv4>
   bool take_one(Packet* packet, Gathered& gathered) const;
   template <bool kIpv4, bool kSumsGood>
@@ -171,7 +172,7 @@ inline void ShortWay::put_place(Packet* packet, Header header, PortId port, cons
 }
 
 template <bool kIpv4>
-[[gnu::noinline]] bool ShortWay::take_one(Packet* packet, Gathered& gathered) const {
+[[gnu::always_inline]] inline bool ShortWay::take(Packet* packet) const {
   const Header header = header_of<kIpv4>(*packet, head_, sums_good_);
   if (header == nullptr) [[unlikely]]
     return false;
@@ -180,6 +181,12 @@ template <bool kIpv4>
     return kIpv4 ? routes_.find4(load_be32(at + kIpv4DestinationOffset))
                  : routes_.lookup6(at + kIpv6DestinationOffset);
   });
+  return true;
+}
+
+template <bool kIpv4>
+[[gnu::noinline]] bool ShortWay::take_one(Packet* packet, Gathered& gathered) const {
+  if (!take<kIpv4>(packet)) return false;
   gathered.add(class_word(*packet), packet->wire_len);
   return true;
 }

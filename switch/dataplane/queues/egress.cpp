@@ -116,14 +116,6 @@ bool Egress::learn(QueueRow& row) {
   return true;
 }
 
-bool Egress::takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const {
-  const QueueSettings& settings = ports_[row.port.index()].queues[row.queue.index()];
-  if (!settings.lossless && !buffer_.pool().admit_queue(found, octets, settings.lossy_limit) &&
-      found + octets > settings.reserved)
-    return false;
-  return !ect || !settings.ecn || settings.wred.probability(found + octets) == 0;
-}
-
 inline void Egress::mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes) {
   if (!packet.has(kPacketEct) || !curve.marks(queue_bytes, [this] { return marking_.next(); }))
     return;
@@ -193,6 +185,28 @@ void Egress::service_port(PortId id) {
     settle(id, port);
     port.line_busy = false;
   }
+  start_frames(id, port);
+}
+
+// What is on the line is gone when what follows it has started, as with service_port() and flush().
+void Egress::line_free_alone(PortId id) {
+  Port& port = ports_[id.index()];
+  if (!ready_.empty() || port.free_at > context_.now || !port.line_busy) [[unlikely]] {
+    line_free(id);
+    service();
+    return buffer_.flush();
+  }
+  const Charge gone = port.on_line;
+  end_line(id);
+  port.line_busy = false;
+  start_frames(id, port);
+  buffer_.release_now(gone);
+  buffer_.flush();
+}
+
+// The line is free.
+inline void Egress::start_frames(PortId id, Port& port) {
+  const Instant now = context_.now;
   if (!port.up || port.refused_until > now) [[unlikely]]
     return;
   if (port.waiting == 0 && !port.own_waiting) {  // a completion behind which nothing comes
@@ -200,8 +214,7 @@ void Egress::service_port(PortId id) {
     return;
   }
   const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
-  if (start == now && port.lookahead == Duration{})
-    return serve<Visit::one>(id, port, start);  // and the line is busy again
+  if (start == now && port.lookahead == Duration{}) return serve_one(id, port);
   if (sends_one_queue(port)) return serve<Visit::sole>(id, port, start);
   serve<Visit::any>(id, port, start);
 }
@@ -212,34 +225,93 @@ inline bool Egress::sends_one_queue(const Port& port) {
          (port.limited | port.marking | (waiting & port.stops.stopped)) == 0;
 }
 
+void Egress::serve_one(PortId id, Port& port) {
+  if (port.own_waiting) [[unlikely]]
+    return serve_own(id, port);
+  struct Before {  // filled where the scheduler has chosen
+    Before() {}
+    union {
+      pfc::Scheduler::State state;
+    };
+  } before;
+  const Turn turn = next_turn(id, port, before.state, context_.now);
+  port.idle = turn.queue == kNoQueue;
+  if (port.idle) return;
+  EgressQueue& queue = context_.queue(id, turn.queue);
+  Packet* const packet = queue.fifo.head();
+  Packet* const next = packet->next;
+  rte_prefetch0(packet->ahead);
+  if ((port.limited | port.marking) != 0) [[unlikely]]
+    watch(port, *packet, context_.now, {turn.queue, 0});
+  queue.fifo.popped(next, 1);
+  if (next == nullptr) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << turn.queue));
+  const uint32_t octets = start_frame(id, port, packet, turn.queue);
+  if (octets == 0) [[unlikely]]
+    return put_one_back(id, port, packet, turn, before.state);
+  queue.progress_at = context_.now;
+  count_queue(id, port, {turn.queue, 1, octets});
+}
+
+[[gnu::noinline]] void Egress::serve_own(PortId id, Port& port) {
+  port.idle = false;
+  Packet* const packet = port.own.pop();
+  port.own_waiting = !port.own.empty();
+  if (start_frame(id, port, packet, kOwn) == 0) put_one_back(id, port, packet, {kOwn}, {});
+}
+
+// Now, and it stays on the line. Returns its octets; 0: the device has refused it.
+inline uint32_t Egress::start_frame(PortId id, Port& port, Packet* packet, uint8_t queue) {
+  const uint32_t octets = packet->wire_len;
+  const Instant done =
+      context_.now + port.line.time_of(Bytes(int64_t{octets} + port.line_overhead));
+  port.free_at = done;
+  packet->sent_at = done;
+  port.on_line = Charge::of(*packet);
+  const bool reported = !is_quiet(port, port.on_line);
+  if (context_.fires(FaultSite::device_full) ||
+      context_.io->transmit(id, {&packet, 1}, reported ? done : Instant::never()) == 0) [[unlikely]]
+    return 0;
+  port.line_busy = true;
+  lb::PortSignals& signals = context_.signals(id);
+  store(signals.line_bytes, octets);
+  store(signals.line_queue, queue);
+  count_port(id, signals, 1, octets);
+  if (!reported) start_line(id, port);
+  return octets;
+}
+
+[[gnu::noinline]] void Egress::put_one_back(PortId id, Port& port, Packet* packet, const Turn& turn,
+                                            const pfc::Scheduler::State& before) {
+  context_.count(id, PortCounter::tx_refused_packets);
+  go_back(id, port, packet, turn.queue);
+  if (turn.scheduled) port.scheduler.restore(before);
+  await_retry(id, port);
+}
+
 template <detail::Visit kVisit>
 inline void Egress::serve(PortId id, Port& port, Instant start) {
-  Packets<kVisit> packets;
+  Packets packets;
   Burst<kVisit> burst;
   do {
     if (!gather(id, port, packets, burst, start)) return;
-    const size_t frames = burst.frames();
+    const size_t frames = burst.count;
     const Last last{packets[frames - 1]->wire_len, Charge::of(*packets[frames - 1])};
     const size_t given = context_.fires(FaultSite::device_full) ? frames / 2 : frames;
     const bool none = kHasFaultSites && given == 0;
-    const bool reported = kVisit != Visit::one || !is_quiet(port, last.charge);
-    const Instant done = reported ? port.free_at : Instant::never();
-    const size_t sent = none ? 0 : context_.io->transmit(id, {packets.data(), given}, done);
+    const size_t sent = none ? 0 : context_.io->transmit(id, {packets.data(), given}, port.free_at);
     if (sent < frames) [[unlikely]] {
       put_back(id, port, packets, burst, sent);
       if (sent == 0) return;
     }
     account(id, port, burst, last);
-    if (!reported) start_line(id, port);
     start = port.free_at;
-  } while (kVisit != Visit::one && burst.count == kMostFrames &&
-           start <= context_.now + port.lookahead);
+  } while (burst.count == kMostFrames && start <= context_.now + port.lookahead);
 }
 
 // Takes from the queues what starts at or before now, or within the lookahead, as the line and the
 // scheduler have it; false: there is nothing.
 template <detail::Visit kVisit>
-inline bool Egress::gather(PortId id, Port& port, Packets<kVisit>& packets, Burst<kVisit>& burst,
+inline bool Egress::gather(PortId id, Port& port, Packets& packets, Burst<kVisit>& burst,
                            Instant start) {
   burst.count = 0;
   burst.run_count = 0;
@@ -259,32 +331,26 @@ inline bool Egress::gather(PortId id, Port& port, Packets<kVisit>& packets, Burs
     if (port.idle) break;
     start = take(id, port, packets, burst, turn, start);
     port.free_at = start;
-    if (kVisit == Visit::one) return true;
   } while (start <= until && burst.count < kMostFrames);
   return burst.count != 0;
 }
 
-// Of a packet that leaves a queue with a rate, or one that marks at dequeue.
-template <detail::Visit kVisit>
 [[gnu::noinline]] void Egress::watch(Port& port, Packet& packet, Instant start,
-                                     const Burst<kVisit>& burst, const Leaving& leaving) {
+                                     const Leaving& leaving) {
   if (port.limited != 0)
     port.rates.sent(QueueId(leaving.queue), Bytes(packet.wire_len + port.line_overhead), start);
-  if ((port.marking >> leaving.queue & 1) != 0)
-    mark_leaving(packet, burst.octets_of(leaving.queue) + leaving.octets);
+  if ((port.marking >> leaving.queue & 1) != 0) mark_leaving(packet, leaving.ahead);
 }
 
-// Sums up what packets owe, as they are taken. Of one frame nothing is released before its line is
-// free.
+// Sums up what packets owe, as they are taken.
 template <detail::Visit kVisit>
 class Egress::Owing {
  public:
   explicit Owing(Burst<kVisit>& burst) : burst_(burst) {
-    if (kVisit == Visit::one || burst.owed_count == 0) return;
+    if (burst.owed_count == 0) return;
     row_ = burst.owed[--burst.owed_count];
   }
   void add(const Packet& packet) {
-    if (kVisit == Visit::one) return;
     const uint32_t row = IngressBuffer::row_of(packet);
     if (row == row_.row) [[likely]] {
       row_.bytes += packet.charged_bytes;
@@ -293,9 +359,7 @@ class Egress::Owing {
     if (row_.row != IngressBuffer::kNoRow) burst_.owed[burst_.owed_count++] = row_;
     row_ = {row, packet.charged_bytes};
   }
-  void end() {
-    if (kVisit != Visit::one) burst_.owed[burst_.owed_count++] = row_;
-  }
+  void end() { burst_.owed[burst_.owed_count++] = row_; }
 
  private:
   Burst<kVisit>& burst_;
@@ -305,14 +369,14 @@ class Egress::Owing {
 // Takes the queue's head; and what follows it there as long as nothing else could come in between.
 // Returns when the line is free again.
 template <detail::Visit kVisit>
-inline Instant Egress::take(PortId id, Port& port, Packets<kVisit>& packets, Burst<kVisit>& burst,
+inline Instant Egress::take(PortId id, Port& port, Packets& packets, Burst<kVisit>& burst,
                             Turn turn, Instant start) {
   const Instant until = context_.now + port.lookahead;
   const LineRate line = port.line;
   const int64_t overhead = port.line_overhead;
   PacketFifo& fifo = fifo_of(id, port, turn.queue);
   const size_t before = kVisit == Visit::any ? burst.count : 0;
-  const size_t most = kVisit != Visit::one && turn.alone ? kMostFrames : before + 1;
+  const size_t most = turn.alone ? kMostFrames : before + 1;
   const bool sole = kVisit == Visit::sole;  // neither of our own nor watched
   const bool watched = !sole && (port.limited | port.marking) != 0 && turn.queue != kOwn;
   size_t count = before;
@@ -325,7 +389,7 @@ inline Instant Egress::take(PortId id, Port& port, Packets<kVisit>& packets, Bur
     const uint32_t wire_len = packet->wire_len;
     const Bytes on_line(wire_len + overhead);
     if (watched) [[unlikely]]
-      watch(port, *packet, start, burst, {turn.queue, octets});
+      watch(port, *packet, start, {turn.queue, burst.octets_of(turn.queue) + octets});
     start = start + line.time_of(on_line);
     packet->sent_at = start;
     octets += wire_len;
@@ -381,10 +445,8 @@ Egress::Turn Egress::contended_turn(PortId id, Port& port, pfc::Scheduler::State
 template <detail::Visit kVisit>
 inline void Egress::account(PortId id, Port& port, const Burst<kVisit>& burst, const Last& last) {
   lb::PortSignals& signals = context_.signals(id);
-  const PortTally counters = context_.counters[id];
-  const size_t frames = burst.frames();
-  port.line_busy = kVisit == Visit::one || port.free_at > context_.now;
-  if (kVisit != Visit::one) release(burst, port.line_busy ? last.charge.bytes : 0);
+  port.line_busy = port.free_at > context_.now;
+  release(burst, port.line_busy ? last.charge.bytes : 0);
   uint32_t all_octets = 0;
   for (size_t i = 0; i < burst.turns(); ++i) {
     const Run& run = burst.runs[i];
@@ -399,17 +461,27 @@ inline void Egress::account(PortId id, Port& port, const Burst<kVisit>& burst, c
       continue;
     context_.queue(id, run.queue).progress_at = context_.now;
     const uint32_t gone_octets = run.octets - (stays ? last.len : 0);
-    if (kVisit != Visit::one && gone_octets != 0)
-      take_octets(signals.queued_bytes[run.queue], gone_octets);
-    counters.queue[run.queue][QueueCounter::queue_tx_packets].add(run.packets);
-    counters.queue[run.queue][QueueCounter::queue_tx_bytes].add(run.octets);
-    if ((port.stops.forwarding >> run.queue & 1) != 0) [[unlikely]]
-      counters.pfc[priority_of(id, run.queue)][PfcCounter::pfcwd_forwarded_packets].add(
-          run.packets);
+    if (gone_octets != 0) take_octets(signals.queued_bytes[run.queue], gone_octets);
+    count_queue(id, port, {run.queue, run.packets, run.octets});
   }
+  count_port(id, signals, burst.count, all_octets);
+}
+
+inline void Egress::count_queue(PortId id, const Port& port, const Sent& sent) {
+  const PortTally counters = context_.counters[id];
+  counters.queue[sent.queue][QueueCounter::queue_tx_packets].add(sent.packets);
+  counters.queue[sent.queue][QueueCounter::queue_tx_bytes].add(sent.octets);
+  if ((port.stops.forwarding >> sent.queue & 1) != 0) [[unlikely]]
+    counters.pfc[priority_of(id, sent.queue)][PfcCounter::pfcwd_forwarded_packets].add(
+        sent.packets);
+}
+
+inline void Egress::count_port(PortId id, lb::PortSignals& signals, size_t frames,
+                               uint32_t octets) {
+  const PortTally counters = context_.counters[id];
   counters.port[PortCounter::tx_packets].add(frames);
-  counters.port[PortCounter::tx_bytes].add(all_octets);
-  context_.dre->add(signals, all_octets, context_.now);
+  counters.port[PortCounter::tx_bytes].add(octets);
+  context_.dre->add(signals, octets, context_.now);
   context_.stats.transmitted += static_cast<uint32_t>(frames);
 }
 
@@ -424,28 +496,33 @@ inline void Egress::release(const Burst<kVisit>& burst, uint32_t stays_charged) 
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon;
 // the burst keeps what it took.
 template <detail::Visit kVisit>
-void Egress::put_back(PortId id, Port& port, const Packets<kVisit>& packets, Burst<kVisit>& burst,
+void Egress::put_back(PortId id, Port& port, const Packets& packets, Burst<kVisit>& burst,
                       size_t sent) {
   context_.count(id, PortCounter::tx_refused_packets, burst.count - sent);
   while (burst.count > sent) {
     Run& run = burst.runs[burst.run_count - 1];
     Packet* packet = packets[--burst.count];
-    if (kVisit != Visit::one) {
-      if (IngressBuffer::row_of(*packet) != burst.owed[burst.owed_count - 1].row)
-        --burst.owed_count;
-      burst.owed[burst.owed_count - 1].bytes -= packet->charged_bytes;
-    }
-    fifo_of(id, port, run.queue).push_front(packet);
+    if (IngressBuffer::row_of(*packet) != burst.owed[burst.owed_count - 1].row) --burst.owed_count;
+    burst.owed[burst.owed_count - 1].bytes -= packet->charged_bytes;
     run.octets -= packet->wire_len;
-    if (run.queue == kOwn) {
-      port.own_waiting = true;
-    } else {
-      port.waiting = static_cast<uint8_t>(port.waiting | 1u << run.queue);
-      if (run.scheduled) port.scheduler.restore(burst.before[burst.run_count - 1]);
-      port.rates.refused(QueueId(run.queue), Bytes(packet->wire_len + port.line_overhead));
-    }
+    go_back(id, port, packet, run.queue);
+    if (run.scheduled) port.scheduler.restore(burst.before[burst.run_count - 1]);
     if (--run.packets == 0) --burst.run_count;
   }
+  await_retry(id, port);
+}
+
+void Egress::go_back(PortId id, Port& port, Packet* packet, uint8_t queue) {
+  fifo_of(id, port, queue).push_front(packet);
+  if (queue == kOwn) {
+    port.own_waiting = true;
+    return;
+  }
+  port.waiting = static_cast<uint8_t>(port.waiting | 1u << queue);
+  port.rates.refused(QueueId(queue), Bytes(packet->wire_len + port.line_overhead));
+}
+
+void Egress::await_retry(PortId id, Port& port) {
   port.free_at = context_.now;
   port.idle = true;
   port.refused_until = context_.now + kRetry;
@@ -453,12 +530,17 @@ void Egress::put_back(PortId id, Port& port, const Packets<kVisit>& packets, Bur
 }
 
 inline void Egress::settle(PortId id, const Port& port) {
+  end_line(id);
+  buffer_.release(port.on_line);
+}
+
+// The frame's octets are in no queue any more.
+inline void Egress::end_line(PortId id) {
   lb::PortSignals& signals = context_.signals(id);
   const uint8_t queue = signals.line_queue.load(std::memory_order_relaxed);
   if (queue != kOwn)
     take_octets(signals.queued_bytes[queue], signals.line_bytes.load(std::memory_order_relaxed));
   store(signals.line_bytes, uint32_t{0});
-  buffer_.release(port.on_line);
 }
 
 inline void Egress::start_line(PortId id, Port& port) {
@@ -469,7 +551,6 @@ inline void Egress::start_line(PortId id, Port& port) {
 // What leaves now is settled as if it were reported, behind what this poll reads.
 [[gnu::noinline]] void Egress::follow_lines() {
   while (lines_.next() < context_.now) settle_past(lines_.pop());
-  buffer_.settle_released();
   while (lines_.next() <= context_.now) {
     const PortId id = lines_.pop();
     ports_[id.index()].reported = true;
@@ -477,11 +558,13 @@ inline void Egress::start_line(PortId id, Port& port) {
   }
 }
 
-// What service_port() would have done with it at its completion.
+// What service_port() would have done with it at its completion. Its charge is not watched, so that
+// to give it back does no more than that.
 inline void Egress::settle_past(PortId id) {
   Port& port = ports_[id.index()];
   port.reported = true;
-  settle(id, port);
+  end_line(id);
+  buffer_.release_now(port.on_line);
   port.line_busy = false;
   port.idle = true;
 }
@@ -492,7 +575,6 @@ Instant Egress::settle_lines(Instant until) {
     last = lines_.next();
     settle_past(lines_.pop());
   }
-  buffer_.settle_released();
   return last;
 }
 

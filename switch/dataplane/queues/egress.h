@@ -39,9 +39,8 @@
 namespace eddy {
 
 namespace detail {
-// What is sent of a port's queues at once.
+// What is sent of a port's queues at once, where it may be more than a frame.
 enum class Visit : uint8_t {
-  one,   // a frame, which stays on the line
   sole,  // of one queue, beside which nothing waits and that nothing limits, marks or stops
   any,
 };
@@ -110,8 +109,28 @@ class Egress {
   // Between polls: settles what has left by `until`, and returns when the last of it has; nothing:
   // long_past().
   Instant settle_lines(Instant until);
+  // Of a packet that came alone: as open(), push() and close(). False: it goes through enqueue().
+  bool put_alone(const QueueRow& row, Packet* packet) {
+    Port& port = ports_[row.port.index()];
+    EgressQueue& queue = *row.state;
+    const uint32_t found = row.queued->load(std::memory_order_relaxed);
+    const int64_t holds = int64_t{found} + packet->wire_len;
+    if (holds > row.unasked && !takes(row, found, packet->wire_len, packet->has(kPacketEct)))
+        [[unlikely]]
+      return false;
+    if (queue.fifo.empty()) queue.progress_at = context_.now;
+    queue.fifo.push(packet);
+    port.waiting = static_cast<uint8_t>(port.waiting | 1u << row.queue.index());
+    row.queued->store(static_cast<uint32_t>(holds), std::memory_order_relaxed);
+    queue.watermarks.raise(holds);
+    look_at_line(row.port, port);
+    return true;
+  }
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
+  // The same, and starts what may start there, where nothing else has happened: line_free(),
+  // service() and IngressBuffer::flush().
+  void line_free_alone(PortId port);
   // Starts all that may start now. No row is open.
   void service() {
     if (!ready_.empty()) ready_.take_all([this](PortId port) { service_port(port); });
@@ -178,7 +197,7 @@ class Egress {
   struct Turn {
     uint8_t queue = kNoQueue;
     bool alone = false;
-    bool scheduled = false;  // Burst::before has what to go back to if the device refuses
+    bool scheduled = false;  // `before` has what to go back to if the device refuses
   };
   // The frames that one turn brought into a burst.
   struct Run {
@@ -193,17 +212,13 @@ class Egress {
     uint32_t bytes;
   };
   using Visit = detail::Visit;
-  static constexpr size_t most_of(Visit visit) { return visit == Visit::one ? 1 : kMostFrames; }
   static constexpr size_t turns_of(Visit visit) { return visit == Visit::any ? kMostFrames : 1; }
   // What a visit to a port sends. Filled by gather() up to the counts; the rest is not even
-  // initialised. A single frame stays on the line, and owes as long.
-  template <Visit kVisit>
-  using Packets = std::array<Packet*, most_of(kVisit)>;
+  // initialised.
+  using Packets = std::array<Packet*, kMostFrames>;
   template <Visit kVisit>
   struct Burst {
     Burst() {}
-    // Once gather() has found something; of one frame there is no need to count.
-    size_t frames() const { return kVisit == Visit::one ? 1 : count; }
     size_t turns() const { return kVisit == Visit::any ? run_count : 1; }
     // That its finished runs took from the queue.
     int64_t octets_of(uint8_t queue) const {
@@ -217,7 +232,7 @@ class Egress {
     size_t run_count = 0;
     size_t owed_count = 0;
     union {
-      std::array<Owed, most_of(kVisit)> owed;  // by the packets, neighbors with another row
+      std::array<Owed, kMostFrames> owed;  // by the packets, neighbors with another row
     };
     union {
       std::array<Run, turns_of(kVisit)> runs;
@@ -231,42 +246,62 @@ class Egress {
   class Owing;
   struct Leaving {
     uint8_t queue;
-    uint32_t octets;  // of it that this turn has taken so far
+    int64_t ahead;  // octets of it that were taken before, and are not yet accounted
   };
-  template <Visit kVisit>
-  void watch(Port& port, Packet& packet, Instant start, const Burst<kVisit>& burst,
-             const Leaving& leaving);
+  // A packet leaves a queue with a rate, or one that marks at dequeue.
+  void watch(Port& port, Packet& packet, Instant start, const Leaving& leaving);
 
   // Something else goes into the queue.
   void close_early(PortId port, size_t queue);
-  bool takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const;
+  bool takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const {
+    const QueueSettings& settings = ports_[row.port.index()].queues[row.queue.index()];
+    if (!settings.lossless && !buffer_.pool().admit_queue(found, octets, settings.lossy_limit) &&
+        found + octets > settings.reserved)
+      return false;
+    return !ect || !settings.ecn || settings.wred.probability(found + octets) == 0;
+  }
   template <bool kTagged>
   void enqueue_as(Packet* packet);
   void enqueue_tagged(Packet* packet, uint16_t tci);
   void mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes);
   void mark_leaving(Packet& packet, int64_t leaving);
   void service_port(PortId id);
+  void start_frames(PortId id, Port& port);
+  void serve_one(PortId id, Port& port);
+  void serve_own(PortId id, Port& port);
+  uint32_t start_frame(PortId id, Port& port, Packet* packet, uint8_t queue);
+  void put_one_back(PortId id, Port& port, Packet* packet, const Turn& turn,
+                    const pfc::Scheduler::State& before);
   static bool sends_one_queue(const Port& port);
   template <Visit kVisit>
   void serve(PortId id, Port& port, Instant start);
   template <Visit kVisit>
-  bool gather(PortId id, Port& port, Packets<kVisit>& packets, Burst<kVisit>& burst, Instant start);
+  bool gather(PortId id, Port& port, Packets& packets, Burst<kVisit>& burst, Instant start);
   Turn next_turn(PortId id, Port& port, pfc::Scheduler::State& before, Instant start);
   Turn contended_turn(PortId id, Port& port, pfc::Scheduler::State& before, Instant start);
   template <Visit kVisit>
-  Instant take(PortId id, Port& port, Packets<kVisit>& packets, Burst<kVisit>& burst, Turn turn,
+  Instant take(PortId id, Port& port, Packets& packets, Burst<kVisit>& burst, Turn turn,
                Instant start);
   template <Visit kVisit>
-  void put_back(PortId id, Port& port, const Packets<kVisit>& packets, Burst<kVisit>& burst,
-                size_t sent);
+  void put_back(PortId id, Port& port, const Packets& packets, Burst<kVisit>& burst, size_t sent);
+  void go_back(PortId id, Port& port, Packet* packet, uint8_t queue);
+  void await_retry(PortId id, Port& port);
   struct Last {  // of the frames that leave
     uint32_t len;
     Charge charge;
   };
   template <Visit kVisit>
   void account(PortId id, Port& port, const Burst<kVisit>& burst, const Last& last);
+  struct Sent {
+    uint8_t queue;
+    uint16_t packets;
+    uint32_t octets;
+  };
+  void count_queue(PortId id, const Port& port, const Sent& sent);
+  void count_port(PortId id, lb::PortSignals& signals, size_t frames, uint32_t octets);
   template <Visit kVisit>
   void release(const Burst<kVisit>& burst, uint32_t stays_charged);
+  void end_line(PortId id);
   void settle(PortId id, const Port& port);
   // A frame behind which nothing comes, and whose end concerns nobody.
   bool is_quiet(const Port& port, const Charge& charge) const {

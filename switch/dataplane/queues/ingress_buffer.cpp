@@ -159,14 +159,6 @@ void IngressBuffer::settle() {
   unsettled_count_ = kept;
 }
 
-inline void IngressBuffer::give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
-  pfc::PgBuffer& buffer = context_.pg(port, pg);
-  if (!pool_.release_plain(buffer, *buffer.limits, bytes)) [[unlikely]]
-    give_back_watched(port, pg, bytes);
-  else if (predicts_)
-    sample(port, pg);
-}
-
 [[gnu::noinline]] void IngressBuffer::give_back_watched(PortId port, PriorityGroupId pg,
                                                         int64_t bytes) {
   pfc::PgBuffer& buffer = context_.pg(port, pg);

@@ -147,6 +147,12 @@ class IngressBuffer {
     }
     add_released(index_of(charge.port, charge.pg), charge.bytes);
   }
+  // The same, settled at once; where this shard is the only one.
+  void release_now(const Charge& charge) {
+    if (static_cast<int32_t>(charge.bytes) <= 0) [[unlikely]]
+      return release(charge);
+    give_back(charge.port, charge.pg, charge.bytes);
+  }
   // The same for many packets that owe one (port, PG), or the buffer of the stages: `bytes` are all
   // their charged_bytes together, at most kBurst * 2 of them.
   static constexpr uint32_t kStagesRow = UINT32_MAX - 1;
@@ -222,7 +228,13 @@ class IngressBuffer {
   void end_admitted_run();
   void settle();
   bool send_credit(PortId port, PriorityGroupId pg, int64_t bytes);
-  void give_back(PortId port, PriorityGroupId pg, int64_t bytes);
+  void give_back(PortId port, PriorityGroupId pg, int64_t bytes) {
+    pfc::PgBuffer& buffer = context_.pg(port, pg);
+    if (!pool_.release_plain(buffer, *buffer.limits, bytes)) [[unlikely]]
+      give_back_watched(port, pg, bytes);
+    else if (predicts_) [[unlikely]]
+      sample(port, pg);
+  }
   void give_back_watched(PortId port, PriorityGroupId pg, int64_t bytes);
   void refuse(Packet* packet, pfc::AdmitVerdict verdict);
   void look_later(PortId port, PriorityGroupId pg, const pfc::PgBuffer& buffer);

@@ -228,8 +228,9 @@ struct alignas(64) ShardContext {
     freed_[freed_count_++] = packet;
     if (freed_count_ == freed_.size()) flush_freed();
   }
+  bool has_freed() const { return freed_count_ != 0; }
   void flush_freed() {
-    if (freed_count_ == 0) return;
+    if (!has_freed()) return;
     io->free({freed_.data(), freed_count_});
     freed_count_ = 0;
   }

@@ -20,8 +20,9 @@ struct FrameOnLine {
 };
 
 struct RecordedWires : Wires {
-  void send(uint32_t line, Packet* packet, bool last) override {
+  uint16_t send(uint32_t line, Packet* packet, bool last) override {
     sent.push_back({line, packet, last});
+    return 1;
   }
   void await(uint32_t line, Instant at) override { awaited.emplace_back(line, at); }
   std::vector<FrameOnLine> sent;
