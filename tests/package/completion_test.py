@@ -111,7 +111,7 @@ class Completion(unittest.TestCase):
             "eddylab run leaf-spine --variant scheme=dr": ["run", "leaf-spine", "--variant", "scheme=drill"],
             "eddylab run rlb-s1 --variant 'scheme=presto rlb=d": ["run", "rlb-s1", "--variant", "scheme=presto rlb=default"],
             "eddylab run leaf-spine --set load_balancer.sch": ["run", "leaf-spine", "--set", "load_balancer.scheme="],
-            "eddylab run leaf-spine --set load_balancer.scheme=con": ["run", "leaf-spine", "--set", "load_balancer.scheme=conga"],
+            "eddylab run leaf-spine --set load_balancer.scheme=cong": ["run", "leaf-spine", "--set", "load_balancer.scheme=conga"],
             "eddylab schema tab": ["schema", "tables"],
             f"eddylab validate {self.folder}/mi": ["validate", f"{self.folder}/mine.yaml"],
             "eddyhost fidelity-w": ["fidelity-web"],
