@@ -374,6 +374,14 @@ void Validator::check_scheme() {
 }
 
 void Validator::check_shim() {
+  const lb::SchemeInfo* scheme = lb::scheme_of(config_.load_balancer);
+  const ShimUse use = config_.path_service.shim;
+  const bool numbers = scheme != nullptr && (scheme->speech.fields & lb::kFieldSequence) != 0;
+  if (numbers && (use == ShimUse::off || use == ShimUse::sampled))
+    problem("path_service.shim",
+            fmt::format("path_service.shim: {} numbers packets in shims, so each has one; write "
+                        "auto, free or every",
+                        scheme->name));
   if (purpose_ != Purpose::daemon || config_.path_service.shim != ShimUse::free) return;
   problem("path_service.shim",
           "path_service.shim: free is for virtual time (eddylab run), on a real line a shim's 32 "

@@ -8,6 +8,15 @@ namespace {
 
 constexpr uint32_t kUdpLengthOffset = 4;
 
+// From the switch to its hosts alone, as PFC is.
+bool is_flow_control(ConstOctets frame, const ParsedFrame& parsed) {
+  return parsed.kind == FrameKind::link_local && parsed.ethertype == kEtherTypeShim &&
+         load_mac(frame.data()) == kPauseDestination;
+}
+bool stops_or_resumes(ShimKind kind) {
+  return kind == ShimKind::flow_xoff || kind == ShimKind::flow_xon;
+}
+
 }  // namespace
 
 Framer::Framer(const NicOptions& options)
@@ -103,6 +112,11 @@ Reading Framer::read(const Packet& packet, Received& out, PauseFrame& pause) con
     return Reading::malformed;
   if (parsed.kind == FrameKind::mac_control)
     return decode(frame, pause) == CodecVerdict::ok ? Reading::pause : Reading::malformed;
+  if (is_flow_control(frame, parsed)) {
+    ShimControl control;
+    const bool sound = decode(frame.subspan(parsed.l2_len), control) == CodecVerdict::ok;
+    return sound && stops_or_resumes(control.shim.kind) ? Reading::flow_stop : Reading::malformed;
+  }
   if (load_mac(frame.data()) != mac_) return Reading::not_for_us;
   const bool ip = parsed.kind == FrameKind::ipv4 || parsed.kind == FrameKind::ipv6;
   if (!ip || (parsed.flags & kPacketShim) != 0) return Reading::malformed;
@@ -118,6 +132,23 @@ Reading Framer::read(const Packet& packet, Received& out, PauseFrame& pause) con
   const Extent extent = {parsed.l2_len, static_cast<uint32_t>(roce_header_length(roce)) + options,
                          static_cast<uint32_t>(roce_packet_length(roce)) + options};
   return icrc_check_ && !icrc_ok(packet, extent) ? Reading::malformed : Reading::roce;
+}
+
+ShimControl Framer::flow_stop_of(const Packet& packet) {
+  const ConstOctets frame(packet.data(), packet.data_len());
+  ParsedFrame parsed;
+  ShimControl control;
+  (void)parse_frame(frame.data(), packet.data_len(), packet.wire_len, parsed);
+  (void)decode(frame.subspan(parsed.l2_len), control);
+  return control;
+}
+
+uint64_t Framer::order_hash(const HeaderTemplate& of_data) const {
+  const uint32_t headers = bth_ + kBthHeader;
+  ParsedFrame parsed;
+  const auto verdict = parse_frame(of_data.data(), headers, headers + mtu_ + kIcrc, parsed);
+  ASSERT(verdict == ParseVerdict::ok);
+  return parsed.order_hash;
 }
 
 // Behind the whole payload when the frame carries it, else right behind the headers.

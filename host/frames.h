@@ -20,6 +20,7 @@
 #include "net/pause_frame.h"
 #include "net/protocols.h"
 #include "net/roce.h"
+#include "net/shim.h"
 
 namespace eddy::host {
 
@@ -60,7 +61,8 @@ struct Received {
   static constexpr uint8_t kAckRequestBit = 0x80;
 };
 
-enum class Reading : uint8_t { roce, pause, not_for_us, malformed };
+// flow_stop: the switch stops or resumes one flow.
+enum class Reading : uint8_t { roce, pause, flow_stop, not_for_us, malformed };
 
 struct DataFields {
   RoceOpcode opcode{};
@@ -92,6 +94,11 @@ class Framer {
   bool read_plain(const Packet& packet, Received& out) const;
   // Any frame. `pause` is filled for Reading::pause, `out` for Reading::roce.
   Reading read(const Packet& packet, Received& out, PauseFrame& pause) const;
+
+  // Of a frame that read() has found to be one.
+  static ShimControl flow_stop_of(const Packet& packet);
+  // As switches know the flow of the frames that are written from the template.
+  uint64_t order_hash(const HeaderTemplate& of_data) const;
 
   // Whether a frame read came from the peer of the template's QP.
   bool from_peer(const HeaderTemplate& own, const Received& received) const {

@@ -84,6 +84,9 @@ void Nic::State::receive_other(const Packet& packet, Instant now) {
       ledger.count(NicCounter::rx_pfc_packets);
       if (config.pfc_honour) pauses.apply(pause, now);
       return;
+    case Reading::flow_stop:
+      ledger.count(NicCounter::rx_flow_stop_packets);
+      return senders.on_flow_stop(Framer::flow_stop_of(packet), now);
     case Reading::not_for_us:
       return ledger.count(NicCounter::not_for_us_packets);
     case Reading::malformed:

@@ -52,7 +52,9 @@ Senders::Senders(const NicOptions& options, const Laws& laws, const Framer& fram
       rounds_(if_used(counts_rounds_, options.senders)),
       times_(if_used(hears_rtt_, options.senders), options.reorder_packets),
       timeouts_(options.senders),
-      pacing_(if_used(paced_, options.senders)) {}
+      pacing_(if_used(paced_, options.senders)),
+      stopped_(options.senders),
+      order_hashes_(options.senders) {}
 
 uint32_t Senders::open(const SendSpec& spec) {
   ASSERT(opened_ < queue_pairs_.size() && spec.size.count() > 0);
@@ -202,6 +204,7 @@ void Senders::on_timers(Instant now) {
     arm(*id, qp);
   }
   wake_paced(now);
+  while (const auto id = stopped_.pop_due(now)) go_on(*id, now);
 }
 
 void Senders::on_timeout(uint32_t qpn, QueuePair& qp, Instant now) {

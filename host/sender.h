@@ -1,15 +1,15 @@
 // Senders: the sending QPs of a NIC: what each may send next, and whose turn it is.
 //
-// A QP is in one of three states: it is in the FIFO of those that are ready, or it waits for its
-// pacing time, or it is idle until an ACK opens its window. Ready QPs take turns, one packet each
-// (round robin). How fast a QP goes, what it sends again, which port a packet takes and when it may
-// start is decided by the NIC's laws (rate_control.h, recovery.h, entropy.h, pacing.h); they are
-// called when something happens that they hear, and packets look at plain fields that the laws have
-// written. At line rate the line itself paces. The window counts payload in whole packets, at least
-// one. Timers are armed lazily: an ACK only notes the time, and the timer looks again when it goes
-// off. Owner: one Nic. Bounds: the QPs given at construction. Cost: a record of three cache lines
-// for each packet; timers a heap operation once in an RTO, pacing one for each paced packet.
-// Source: reference D.2, D.4; decision 0027.
+// A QP is in one of four states: it is in the FIFO of those that are ready, or it waits for its
+// pacing time, or it is idle until an ACK opens its window, or its switch has stopped it. Ready QPs
+// take turns, one packet each (round robin). How fast a QP goes, what it sends again, which port a
+// packet takes and when it may start is decided by the NIC's laws (rate_control.h, recovery.h,
+// entropy.h, pacing.h); they are called when something happens that they hear, and packets look at
+// plain fields that the laws have written. At line rate the line itself paces. The window counts
+// payload in whole packets, at least one. Timers are armed lazily: an ACK only notes the time, and
+// the timer looks again when it goes off. Owner: one Nic. Bounds: the QPs given at construction.
+// Cost: a record of three cache lines for each packet; timers a heap operation once in an RTO,
+// pacing one for each paced packet. Source: reference D.2, D.4; decision 0027.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +25,7 @@
 #include "host/registry.h"
 #include "host/send_times.h"
 #include "net/deadlines.h"
+#include "net/memory/reserved.h"
 #include "net/units.h"
 
 namespace eddy::host {
@@ -39,6 +40,8 @@ class Senders {
   void on_acknowledge(const Received& received, Instant now);
   void on_selective_ack(const Received& received, Instant now);
   void on_cnp(const Received& received, Instant now);
+  // The switch stops a flow of ours, for a time, or lets it go on.
+  void on_flow_stop(const ShimControl& control, Instant now);
   void on_timers(Instant now);
 
   // Someone may be able to send, as far as on_timers() and transmit() know.
@@ -49,7 +52,9 @@ class Senders {
       return wake_and_send(out, now);
     return has_ready() && send_next(out, now);
   }
-  Instant next_timer() const { return std::min(timeouts_.next(), pacing_.next()); }
+  Instant next_timer() const {
+    return std::min({timeouts_.next(), pacing_.next(), stopped_.next()});
+  }
 
   SendStage stage(uint32_t qpn) const;
   const SendOutcome& outcome(uint32_t qpn) const;
@@ -60,7 +65,7 @@ class Senders {
   // Far from 2^23, where PSNs are no longer comparable.
   static constexpr uint32_t kNoWindow = 1U << 22;
 
-  enum class Place : uint8_t { closed, idle, ready, paced };
+  enum class Place : uint8_t { closed, idle, ready, paced, stopped };
 
   struct alignas(64) QueuePair {
     HeaderTemplate header{};  // a full WRITE middle
@@ -151,6 +156,11 @@ class Senders {
   bool wake_and_send(Packet& out, Instant now);
   bool send_next(Packet& out, Instant now);
   void wake(uint32_t qpn, QueuePair& qp, Instant now);
+  // The QP whose packets have the order hash, or kNone.
+  uint32_t find_flow(uint64_t order_hash);
+  void stop(uint32_t qpn, QueuePair& qp);
+  void go_on(uint32_t qpn, Instant now);
+  void take_out_of_ready(uint32_t qpn);
   void push_ready(uint32_t qpn, QueuePair& qp);
   uint32_t pop_ready();
 
@@ -188,6 +198,9 @@ class Senders {
   SendTimes times_;
   Deadlines timeouts_;
   Deadlines pacing_;
+  Deadlines stopped_;                // until when
+  Reserved<uint64_t> order_hashes_;  // of the first hashed_ QPs, once a switch has stopped one
+  size_t hashed_ = 0;
   uint32_t head_ = kNone;  // of the ready FIFO
   uint32_t tail_ = kNone;
 };

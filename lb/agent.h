@@ -36,11 +36,12 @@ constexpr uint16_t kind_bit(ShimKind kind) {
 
 // Fields of a data packet's shim that a source leaf's agent may write, as bits.
 enum ShimField : uint8_t {
-  kFieldReport = 1 << 0,   // feedback path and its load
-  kFieldEpoch = 1 << 1,    // 2 bits
-  kFieldTail = 1 << 2,     // the flags TAIL and REROUTED, and when the tail was sent
-  kFieldDelay = 1 << 3,    // tolerable delay
-  kFieldChannel = 1 << 4,  // virtual channel, 2 bits
+  kFieldReport = 1 << 0,    // feedback path and its load
+  kFieldEpoch = 1 << 1,     // 2 bits
+  kFieldTail = 1 << 2,      // the flags TAIL and REROUTED, and when the tail was sent
+  kFieldDelay = 1 << 3,     // tolerable delay
+  kFieldChannel = 1 << 4,   // virtual channel, 2 bits
+  kFieldSequence = 1 << 5,  // the packet's number in its flow; not beside kFieldDelay
 };
 
 // What is told of a path of ours, as bits.
@@ -80,6 +81,7 @@ struct ShimFields {
   uint8_t epoch = 0;
   PathId report_path;
   uint16_t tolerable_delay = kShimUnlimitedDelay;  // in units of 64 ns
+  uint16_t sequence = kShimUnnumbered;
   uint8_t virtual_channel = 0;
   bool tail = false;
   bool rerouted = false;
@@ -88,7 +90,7 @@ struct ShimFields {
 
 // A host's packet that leaves by one of our paths (Packet::member of `set`) with a shim.
 struct Dressing {
-  Packet* packet = nullptr;  // to look at
+  Packet* packet = nullptr;  // to look at; its note is what the selector of its shard left there
   uint16_t set = 0;
   bool may_report = false;  // no echo takes the place of a report
   ShimFields fields;        // the agent's answer
@@ -238,11 +240,22 @@ constexpr bool has_what_it_declares() {
     return true;
 }
 
+// What a scheme says and hears as its parameters have it: no more than it declares.
+template <class S>
+Speech speech_as_made(const S& scheme) {
+  if constexpr (requires {
+                  { scheme.speech() } -> std::same_as<Speech>;
+                })
+    return scheme.speech();
+  else
+    return S::kSpeech;
+}
+
 // The agent of a scheme that speaks: what is called is the scheme's own.
 template <Speaks S>
 class SchemeAgent final : public PathAgent {
  public:
-  explicit SchemeAgent(S& scheme) : PathAgent(S::kSpeech), scheme_(scheme) {}
+  explicit SchemeAgent(S& scheme) : PathAgent(speech_as_made(scheme)), scheme_(scheme) {}
 
   Instant next_deadline() const override {
     if constexpr (S::kSpeech.timers)

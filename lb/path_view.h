@@ -123,6 +123,13 @@ class PathView {
     away_ |= first ? kFallback | kFailed : kFallback;
   }
   uint32_t fallback() const { return fallback_; }
+  // So many packets went by their hash, as the scheme's own table had no place for their flow. It
+  // shows in away(), too.
+  void report_placeless(uint32_t packets) const {
+    placeless_ += packets;
+    away_ |= kPlaceless;
+  }
+  uint32_t placeless() const { return placeless_; }
   bool failed() const { return (away_ & kFailed) != 0; }
   // What a wrapper did to a packet, other than nothing. Once a commit().
   void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
@@ -136,6 +143,7 @@ class PathView {
   // Of away_: no packets', bursts are shorter.
   static constexpr uint64_t kFallback = uint64_t{1} << 63;
   static constexpr uint64_t kFailed = uint64_t{1} << 62;
+  static constexpr uint64_t kPlaceless = uint64_t{1} << 61;
 
   Instant now_;
   std::span<const PathSet> sets_;
@@ -144,6 +152,7 @@ class PathView {
   PathAids aids_;
   mutable uint32_t ties_ = 0;
   mutable uint32_t fallback_ = 0;
+  mutable uint32_t placeless_ = 0;
   mutable uint64_t away_ = 0;
   mutable std::array<uint32_t, kDecisions> decisions_{};
   mutable std::array<uint32_t, kGuardEvents> guarded_{};

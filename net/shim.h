@@ -43,6 +43,8 @@ enum ShimFlag : uint8_t {
 };
 
 inline constexpr uint16_t kShimUnlimitedDelay = 0xffff;
+// In the place of a tolerable delay: the packet has no number in its flow.
+inline constexpr uint16_t kShimUnnumbered = 0xffff;
 
 struct Shim {
   ShimKind kind = ShimKind::data;
@@ -51,14 +53,14 @@ struct Shim {
   LeafId destination_leaf;
   PathId path;
   PathId feedback_path;
-  uint8_t congestion = 0;           // most utilised link so far, 0-255 for 0-100 %
-  uint8_t feedback_congestion = 0;  // same scale
-  uint8_t hop_count = 0;            // 0..15
-  uint8_t virtual_channel = 0;      // 0..3
-  uint8_t epoch = 0;                // 0..3
-  TrafficClass traffic_class;       // 0..15
-  uint8_t recirculations = 0;       // 0..15, saturating
-  uint16_t tolerable_delay = kShimUnlimitedDelay;
+  uint8_t congestion = 0;                          // most utilised link so far, 0-255 for 0-100 %
+  uint8_t feedback_congestion = 0;                 // same scale
+  uint8_t hop_count = 0;                           // 0..15
+  uint8_t virtual_channel = 0;                     // 0..3
+  uint8_t epoch = 0;                               // 0..3
+  TrafficClass traffic_class;                      // 0..15
+  uint8_t recirculations = 0;                      // 0..15, saturating
+  uint16_t tolerable_delay = kShimUnlimitedDelay;  // without kShimTolerableDelay: sequence()
   uint32_t sent_ns = 0;
   uint32_t echoed_ns = 0;
   uint32_t hold_ns = 0;  // 31 bits; the top one: the stamp did not keep to its path. Or, with
@@ -66,6 +68,10 @@ struct Shim {
   uint8_t feedback_packets = 0;
   uint8_t feedback_marked = 0;
   uint16_t inner_ethertype = 0;  // 0 in control frames
+  // The packet's number in its flow, or the one that is acknowledged; kShimUnnumbered: none.
+  uint16_t sequence() const {
+    return (flags & kShimTolerableDelay) != 0 ? kShimUnnumbered : tolerable_delay;
+  }
   bool operator==(const Shim&) const = default;
 };
 

@@ -26,7 +26,6 @@
 #include <vector>
 
 #include "lb/draws.h"
-#include "lb/dress_note.h"
 #include "lb/schemes/scheme.h"
 #include "lb/stages/tail_stage.h"
 #include "net/assert.h"
@@ -42,8 +41,7 @@ constexpr int64_t kAnswersLately = 32;   // likewise: a leaf that answered since
 constexpr Bytes kUsualMarking{100'000};  // where no queue is marked; reference A.13
 constexpr uint8_t kEpochs = 3;
 
-// What a packet's shim is to say, as its note (lb/dress_note.h); above these bits when the tail was
-// sent.
+// What a packet's shim is to say, as its note; above these bits when the tail was sent.
 constexpr uint32_t kEpochBits = 3;
 constexpr uint32_t kTailBit = 1 << 2;
 constexpr uint32_t kReroutedBit = 1 << 3;
@@ -424,13 +422,17 @@ bool Conweave::has_arrived(const PathView& view, const Flow& flow) const {
   return view.paths()->arrived_before(flow.set, flow.member()) > view.now() - silence + 1_ns;
 }
 
-void Conweave::commit(const PathView&, const Packet& packet, uint16_t set, MemberIndex member,
+void Conweave::commit(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
                       const Token& token) {
   draws_.take(token.drew);
   if (token.step == Step::stray) {
     const bool placeless = !packet.has(kPacketShim) && flows_.find(packet.order_hash) == nullptr;
-    if (placeless) flows_.crowd(packet.order_hash);
-    return leave_note(packet, 0);
+    if (placeless) {
+      flows_.crowd(packet.order_hash);
+      view.report_placeless(1);
+    }
+    packet.note = 0;
+    return;
   }
   Flow& flow = *token.flow;
   if (flow.tag != Flows::tag_of(packet.order_hash)) {
@@ -443,11 +445,12 @@ void Conweave::commit(const PathView&, const Packet& packet, uint16_t set, Membe
   } else if (token.step == Step::move) {
     flow.go_by(token.next, Phase::moved);
     flow.since_ns = now_ns_ & kTailTime;
-    return leave_note(packet, flow.epoch() | kTailBit | flow.since_ns);
+    packet.note = flow.epoch() | kTailBit | flow.since_ns;
+    return;
   } else if (token.step != Step::go_on) {
     flow.begin_epoch(member, now_ns_);
   }
-  leave_note(packet, flow.note());
+  packet.note = flow.note();
 }
 
 // propose() and commit() of each. A flow of which nothing is to be decided goes on as it does.
@@ -468,14 +471,14 @@ void Conweave::select_burst(const PathView& view, std::span<Packet* const> burst
       continue;
     }
     flow->last_ns = now_ns_;
-    leave_note(packet, flow->note());
+    packet.note = flow->note();
     assign(packet, sets[set], flow->member());
   }
 }
 
 void Conweave::dress(Voice&, std::span<Dressing> burst) {
   for (Dressing& dressing : burst) {
-    const uint32_t note = note_of(*dressing.packet);
+    const uint32_t note = dressing.packet->note;
     if ((dressing.packet->flags & apart_) != 0 || note == 0) continue;
     ShimFields& fields = dressing.fields;
     fields.written = kFieldEpoch;

@@ -235,6 +235,8 @@ void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
     store_be16(shim + shim_at::kTolerableDelay, fields.tolerable_delay);
     set_flags(shim, kShimTolerableDelay);
   }
+  if ((fields.written & lb::kFieldSequence) != 0)
+    store_be16(shim + shim_at::kTolerableDelay, fields.sequence);
   if ((fields.written & lb::kFieldTail) == 0) return;
   // Its time stands where an echo's wait does.
   if (echo_place != kNoEcho) paths_.put_back(dressing.set, echo_place);

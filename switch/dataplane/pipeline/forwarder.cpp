@@ -342,6 +342,8 @@ void Forwarder::count_fallback(const lb::PathView& view, PortId port) {
   if (view.failed()) context_.event(EventKind::scheme_failed, PortId::none());
   if (view.fallback() != 0)
     context_.count(port, PortCounter::selector_fallback_packets, view.fallback());
+  if (view.placeless() != 0)
+    context_.count(port, PortCounter::selector_placeless_packets, view.placeless());
 }
 
 void Forwarder::count_decisions(const lb::PathView& view, PortId port) {

@@ -35,6 +35,7 @@ namespace eddy {
   X(no_control_buffer, "frames of our own not made for lack of a packet buffer")               \
   X(selector_ties_total, "packets from the port whose best paths were equally good")           \
   X(selector_fallback_packets, "packets from the port sent by ecmp: a plugin's scheme failed") \
+  X(selector_placeless_packets, "packets from the port by hash: the scheme's table is full")   \
   X(pfc_predicted, "times a priority group of the port was seen to near XOFF")                 \
   X(pfc_predictions_right, "of those, that PFC was sent before the warning ended")             \
   X(pfc_predictions_wrong, "of those, that it was not, as where the warning averts it")        \

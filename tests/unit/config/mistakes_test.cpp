@@ -483,6 +483,19 @@ TEST(Shim, IsFreeInVirtualTimeAlone) {
                           "sampled or every"));
 }
 
+TEST(Shim, IsOnEveryPacketWhereASchemeNumbersThem) {
+  const auto problems = [](const std::string& use) {
+    return problems_of("path_service: {shim: " + use +
+                       "}\nload_balancer: {scheme: flowcut}\nports: {p0: {device: d0}}\n");
+  };
+  EXPECT_THAT(problems("auto"), IsEmpty());
+  EXPECT_THAT(problems("every"), IsEmpty());
+  for (const char* use : {"off", "sampled"})
+    EXPECT_THAT(problems(use),
+                ElementsAre("f.yaml:1:22: path_service.shim: flowcut numbers packets in shims, so "
+                            "each has one; write auto, free or every"));
+}
+
 TEST(LoadBalancer, ControlIsAKeyOfNoScheme) {
   const std::string ports = "\nports: {p0: {device: d0}}\n";
   EXPECT_THAT(problems_of("load_balancer: {scheme: drill, d: 3, control: scheme}" + ports),

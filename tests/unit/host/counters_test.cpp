@@ -113,6 +113,7 @@ TEST(NicCounters, EachCountsWhatItSays) {
       {"invalid_ack_packets", 1},
       {"held_packets", 0},  // of pacings that hold: law_calls_test.cpp
       {"flowlets", 0},
+      {"rx_flow_stop_packets", 0},  // stop_test.cpp
   };
   EXPECT_EQ(counted(one.nic), expected);
 }

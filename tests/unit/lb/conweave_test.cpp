@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "lb/agent.h"
-#include "lb/dress_note.h"
 #include "tests/support/paths.h"
 
 namespace eddy::lb {
@@ -456,18 +455,6 @@ TEST(Conweave, RepliesOfHostsGoByEcmpAndSayNothing) {
   EXPECT_EQ(leaf.go(1, 0, kPacketRoce | kPacketRoceControl).fields.written, 0);
   Leaf by_scheme(4, {}, {.control_by_scheme = true});
   EXPECT_EQ(by_scheme.go(1, 0, kPacketRoce | kPacketRoceControl).epoch(), 1);
-}
-
-TEST(Conweave, ANoteIsOfItsPacketAlone) {
-  Packet packet = make_packet(1);
-  EXPECT_EQ(note_of(packet), 0u);
-  leave_note(packet, 0x12345678);
-  EXPECT_EQ(note_of(packet), 0x12345678u);
-  packet.order_hash ^= 1;
-  EXPECT_EQ(note_of(packet), 0u);
-  packet.order_hash ^= 1;
-  packet.ahead = &packet;  // it stood in a FIFO
-  EXPECT_EQ(note_of(packet), 0u);
 }
 
 TEST(Conweave, ARebaseChangesNothing) {

@@ -1,0 +1,55 @@
+// What a switch does to one flow of ours: it stops it, and lets it go on.
+#include "host/sender.h"
+
+namespace eddy::host {
+namespace {
+
+// Of a stop that names no time: who stopped it may be gone.
+constexpr Duration kLongestStop = Duration::milliseconds(64);
+
+}  // namespace
+
+void Senders::on_flow_stop(const ShimControl& control, Instant now) {
+  const uint32_t qpn = find_flow(control.order_hash);
+  if (qpn == kNone) return ledger_.count(NicCounter::not_for_us_packets);
+  if (control.shim.kind == ShimKind::flow_xon) {
+    stopped_.cancel(qpn);
+    return go_on(qpn, now);
+  }
+  QueuePair& qp = queue_pairs_[qpn];
+  if (qp.place == Place::closed) return;
+  stop(qpn, qp);
+  const Duration hold = Duration::microseconds(control.hold_us);
+  stopped_.set(qpn, now + (hold == Duration{} ? kLongestStop : hold));
+}
+
+uint32_t Senders::find_flow(uint64_t order_hash) {
+  for (; hashed_ < opened_; ++hashed_)
+    order_hashes_[hashed_] = framer_.order_hash(queue_pairs_[hashed_].header);
+  for (size_t i = 0; i < hashed_; ++i)
+    if (order_hashes_[i] == order_hash) return static_cast<uint32_t>(i);
+  return kNone;
+}
+
+void Senders::stop(uint32_t qpn, QueuePair& qp) {
+  if (qp.place == Place::ready) take_out_of_ready(qpn);
+  if (qp.place == Place::paced) pacing_.cancel(qpn);
+  qp.place = Place::stopped;
+}
+
+void Senders::go_on(uint32_t qpn, Instant now) {
+  QueuePair& qp = queue_pairs_[qpn];
+  if (qp.place != Place::stopped) return;
+  qp.place = Place::idle;
+  wake(qpn, qp, now);
+}
+
+void Senders::take_out_of_ready(uint32_t qpn) {
+  uint32_t before = kNone;
+  for (uint32_t at = head_; at != qpn; at = queue_pairs_[at].follower) before = at;
+  const uint32_t after = queue_pairs_[qpn].follower;
+  (before == kNone ? head_ : queue_pairs_[before].follower) = after;
+  if (tail_ == qpn) tail_ = before;
+}
+
+}  // namespace eddy::host
