@@ -8,9 +8,10 @@
 // time, and counts what it knows to be old (Voice::disbelieve).
 // Who hears on which shard: arrivals at the shard of the port by which they came; feedback at the
 // shard of the path's port, which alone writes the path's record; replies at the shard of the
-// host's port, which chooses for the flow; frames at every shard, first where they came in.
-// Units: Instants are the switch's; times on the wire are nanoseconds modulo 2^32. Pure: no clock,
-// no allocation after construction. Source: docs/adr/0025; reference 1.6 to 1.8.
+// host's port, which chooses for the flow; frames at every shard, first where they came in; waits
+// at the shard of the port that is stopped. Units: Instants are the switch's; times on the wire are
+// nanoseconds modulo 2^32. Pure: no clock, no allocation after construction. Source: docs/adr/0025;
+// reference 1.6 to 1.8.
 #pragma once
 
 #include <bit>
@@ -64,12 +65,13 @@ struct Speech {
   uint16_t hears = 0;              // frames for this switch: on_frames()
   uint16_t overhears = 0;          // the same frames on their way to another leaf
   bool replies = false;            // on_replies()
+  bool waits = false;              // tolerable delays count down, sojourns are timed; on_waits()
   uint8_t line_percent = 10;       // of its line that a port gives to frames of the agent, at most
 
   // There is something to be called for.
   constexpr bool has_calls() const {
     return timers || fields != 0 || arrivals || feedback != 0 || (hears | overhears) != 0 ||
-           replies;
+           replies || waits;
   }
 };
 
@@ -142,6 +144,18 @@ struct Reply {
   bool ecn_echo = false;
 };
 
+// A data packet between two other leaves, with a tolerable delay, has come to a queue that PFC
+// stops.
+struct Waiting {
+  PortId port;
+  QueueId queue;
+  LeafId source;
+  LeafId destination;
+  PathId path;                   // as its source leaf names it
+  uint16_t tolerable_delay = 0;  // what is left of it, in units of 64 ns
+  uint64_t ahead = 0;            // octets that are sent before it
+};
+
 // A frame to be sent. The host fills in who sends it, its time, and for a path where it leads.
 struct Utterance {
   ShimControl message;
@@ -189,6 +203,7 @@ class PathAgent {
   virtual void on_feedback(Voice&, std::span<const Feedback>) {}
   virtual void on_frames(Voice&, std::span<HeardFrame>) {}
   virtual void on_replies(Voice&, std::span<const Reply>) {}
+  virtual void on_waits(Voice&, std::span<const Waiting>) {}
   // Between two polls, where the agent is not part of a selector: that is told by itself.
   virtual void rebase(const Rebase&) {}
 
@@ -222,13 +237,17 @@ template <class S>
 concept HearsReplies = requires(S s, Voice& voice, std::span<const Reply> burst) {
   s.on_replies(voice, burst);
 };
+template <class S>
+concept HearsWaits = requires(S s, Voice& voice, std::span<const Waiting> burst) {
+  s.on_waits(voice, burst);
+};
 // A scheme that has the calls that it declares.
 template <class S>
 concept Speaks = Declares<S> && S::kSpeech.has_calls() &&
     (!S::kSpeech.timers || KeepsDeadlines<S>) && (S::kSpeech.fields == 0 || Dresses<S>) &&
     (!S::kSpeech.arrivals || HearsArrivals<S>) && (S::kSpeech.feedback == 0 || HearsFeedback<S>) &&
     ((S::kSpeech.hears | S::kSpeech.overhears) == 0 || HearsFrames<S>) &&
-    (!S::kSpeech.replies || HearsReplies<S>);
+    (!S::kSpeech.replies || HearsReplies<S>) && (!S::kSpeech.waits || HearsWaits<S>);
 // clang-format on
 
 // No call that it declares is missing; what declares nothing misses none.
@@ -280,6 +299,9 @@ class SchemeAgent final : public PathAgent {
   }
   void on_replies(Voice& voice, std::span<const Reply> burst) override {
     if constexpr (S::kSpeech.replies) scheme_.on_replies(voice, burst);
+  }
+  void on_waits(Voice& voice, std::span<const Waiting> burst) override {
+    if constexpr (S::kSpeech.waits) scheme_.on_waits(voice, burst);
   }
 
  private:

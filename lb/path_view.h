@@ -33,6 +33,7 @@ struct alignas(64) PortSignals {
   std::atomic<uint8_t> up{0};             // link and admin state
   std::atomic<uint8_t> line_queue{0};     // of line_bytes; kPriorities: a frame of the switch's own
   std::atomic<uint32_t> line_bytes{0};    // of the frame on the line; 0: the line rests
+  std::atomic<uint32_t> sojourn_ns{0};  // smoothed, of packets with a tolerable delay, where asked
 
   // Octets waiting in `queue` and in every queue served before or beside it (index >= queue).
   uint64_t backlog_from(QueueId queue) const {

@@ -60,6 +60,7 @@ struct alignas(64) Packet {
   TrafficClass traffic_class;  // classify
   PriorityGroupId pg;          // classify; none: it was dropped or used up before
   QueueId queue;               // classify
+  uint32_t queued_ns;          // dress, where sojourns are timed: queues/sojourn.h
   mutable uint32_t note;       // selector: for its own agent, when that dresses the packet's shim
 
   bool has(PacketFlag flag) const { return (flags & flag) != 0; }

@@ -423,25 +423,37 @@ void Assembly::check_deadlock() {
         "; one priority is not enough on these routes");
 }
 
-// Of a scheme and a fabric that do not go together.
+// A scheme whose probes go up and then down chooses at every switch. One that is told of paths on
+// which packets wait must tell these paths apart.
 Problems check_scheme(const config::Experiment& experiment, const FabricPlan& plan) {
-  if (!needs_tiers(experiment.load_balancer)) return {};
+  const lb::SchemeInfo* info = lb::scheme_of(experiment.load_balancer);
+  const bool floods =
+      info != nullptr && (info->speech.makes & lb::kind_bit(ShimKind::hula_probe)) != 0;
+  const bool blames = info != nullptr && info->speech.waits;
+  if (!floods && !blames) return {};
   const std::string scheme = "load_balancer.scheme: '" + experiment.load_balancer.scheme + "'";
   if (plan.routing != FabricRouting::up_down)
-    return {scheme + " sends probes up and then down, and this topology (" + plan.name +
-            ") has no tiers; leaf_spine and fat_tree would be valid"};
-  if (experiment.topology.pinned)
+    return {scheme + " is for fabrics with tiers, and this topology (" + plan.name +
+            ") has none; leaf_spine and fat_tree would be valid"};
+  const bool pinned = experiment.topology.pinned;
+  if (floods && pinned)
     return {scheme +
             " chooses at every switch, so that paths cannot be pinned; topology.pinned: "
             "false would be valid"};
+  const bool three = std::ranges::any_of(
+      plan.switches, [](const FabricPlan::Node& node) { return node.tier > 1; });
+  if (blames && three && !pinned)
+    return {scheme +
+            " is told of single paths, which in three tiers have to be pinned; "
+            "topology.pinned: true would be valid"};
   return {};
 }
 
 }  // namespace
 
-bool needs_tiers(const config::LoadBalancerConfig& chosen) {
-  const lb::SchemeInfo* scheme = lb::scheme_of(chosen);
-  return scheme != nullptr && (scheme->speech.makes & lb::kind_bit(ShimKind::hula_probe)) != 0;
+Problems check_scheme(const config::Experiment& experiment) {
+  auto plan = plan_fabric(experiment.topology);
+  return plan ? check_scheme(experiment, *plan) : plan.problems();
 }
 
 Result<Topology> build_topology(const config::Experiment& experiment) {

@@ -15,8 +15,7 @@ namespace eddy::lab {
 // they are in a topology file.
 [[nodiscard]] Result<Topology> build_topology(const config::Experiment& experiment);
 
-// The scheme's probes go up and then down, and every switch chooses for itself: it takes no fabric
-// without tiers and no pinned paths.
-[[nodiscard]] bool needs_tiers(const config::LoadBalancerConfig& chosen);
+// Why the experiment's scheme does not cover its topology; empty: it does. build_topology() asks.
+[[nodiscard]] Problems check_scheme(const config::Experiment& experiment);
 
 }  // namespace eddy::lab

@@ -254,10 +254,15 @@ void draw_laws(Lab& lab) {
 }  // namespace
 
 void take_scheme(Lab& lab, std::string_view scheme) {
-  config::LoadBalancerConfig& balancer = lab.experiment.load_balancer;
-  config::LoadBalancerConfig other{.scheme = std::string(scheme), .control = balancer.control};
-  const bool tiers = lab.experiment.topology.kind != config::TopologyKind::dragonfly;
-  if (scheme != balancer.scheme && (tiers || !lab::needs_tiers(other))) balancer = other;
+  config::Experiment other = lab.experiment;
+  other.load_balancer = {.scheme = std::string(scheme), .control = other.load_balancer.control};
+  if (scheme == lab.experiment.load_balancer.scheme) return;
+  for (const bool pinned : {lab.experiment.topology.pinned, true}) {
+    other.topology.pinned = pinned;
+    if (!lab::check_scheme(other).empty()) continue;
+    lab.experiment = other;
+    return;
+  }
 }
 
 void draw_more(Lab& lab) {

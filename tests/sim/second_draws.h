@@ -10,7 +10,8 @@
 namespace eddy::test {
 
 void draw_more(Lab& lab);
-// The lab's scheme is this one, unless that does not take the lab's topology.
+// The lab's scheme is this one, with pinned paths if it wants them, unless it does not cover the
+// lab's topology.
 void take_scheme(Lab& lab, std::string_view scheme);
 
 }  // namespace eddy::test

@@ -155,6 +155,7 @@ inline void ShardImpl::send() {
 }
 
 [[gnu::noinline]] void ShardImpl::send_owed() {
+  agents_.tell_waits();
   pause_.send_frames();
   warnings_.send_frames();
 }

@@ -54,6 +54,7 @@ void AgentHost::add(lb::PathAgent* agent) {
   if (dresses(*agent)) ++dressers_;
   asks_.arrivals |= speech.arrivals;
   asks_.replies |= speech.replies;
+  asks_.waits |= speech.waits;
   asks_.timers |= speech.timers;
   asks_.hears |= speech.hears;
   asks_.overhears |= speech.overhears;
@@ -244,6 +245,24 @@ void AgentHost::watch_replies(std::span<Packet* const> packets) {
     speaker_ = agent;
     agent->on_replies(*this, {replies.data(), count});
   }
+}
+
+// A timer that is due has the board looked at before this poll sends.
+void AgentHost::wait(const lb::Waiting& waiting) {
+  if (wait_count_ == waits_.size()) return;
+  waits_[wait_count_++] = waiting;
+  context_.due_of(Timers::agents).set(context_.now);
+}
+
+void AgentHost::tell_waits() {
+  if (wait_count_ == 0) return;
+  for (lb::PathAgent* agent : agents()) {
+    if (!agent->speech().waits) continue;
+    speaker_ = agent;
+    agent->on_waits(*this, {waits_.data(), wait_count_});
+  }
+  wait_count_ = 0;
+  read_deadlines();
 }
 
 void AgentHost::on_timers() {

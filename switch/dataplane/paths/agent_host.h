@@ -26,10 +26,10 @@
 #include "switch/dataplane/paths/control_frames.h"
 #include "switch/dataplane/paths/failure_detector.h"
 #include "switch/dataplane/paths/path_service.h"
-#include "switch/dataplane/paths/shim_layout.h"
 #include "switch/dataplane/state/mailbox.h"
 #include "switch/dataplane/state/reply_flows.h"
 #include "switch/dataplane/state/shard_context.h"
+#include "switch/dataplane/state/shim_layout.h"
 
 namespace eddy {
 
@@ -78,6 +78,11 @@ class AgentHost final : public lb::Voice {
   void take_out_undeclared(lb::Dressing& dressing);
   // Some agent hears of answers to our hosts.
   bool hears_replies() const { return asks_.replies; }
+  // Some agent is told of waits.
+  bool hears_waits() const { return asks_.waits; }
+  // They are told before this poll sends; more than kBurst a poll are not.
+  void wait(const lb::Waiting& waiting);
+  void tell_waits();
   // Packets whose egress port is chosen, at most kBurst.
   void watch_replies(std::span<Packet* const> packets);
 
@@ -108,6 +113,7 @@ class AgentHost final : public lb::Voice {
   struct Asks {  // what some agent declared
     bool arrivals = false;
     bool replies = false;
+    bool waits = false;
     bool timers = false;
     uint16_t hears = 0;
     uint16_t overhears = 0;
@@ -148,7 +154,9 @@ class AgentHost final : public lb::Voice {
   size_t heard_count_ = 0;
   std::array<lb::Arrival, kBurst> arrivals_{};  // that no agent has been told yet
   std::array<lb::HeardFrame, kBurst> heard_{};  // likewise
-  std::vector<Budget> budgets_;                 // by port
+  size_t wait_count_ = 0;
+  std::array<lb::Waiting, kBurst> waits_{};  // likewise
+  std::vector<Budget> budgets_;              // by port
 };
 
 }  // namespace eddy

@@ -6,7 +6,7 @@
 
 #include "lb/members.h"
 #include "net/byte_order.h"
-#include "switch/dataplane/paths/shim_layout.h"
+#include "switch/dataplane/state/shim_layout.h"
 
 namespace eddy {
 namespace {

@@ -5,8 +5,9 @@
 
 #include "lb/members.h"
 #include "net/byte_order.h"
-#include "switch/dataplane/paths/shim_layout.h"
 #include "switch/dataplane/queues/rewrite.h"
+#include "switch/dataplane/queues/sojourn.h"
+#include "switch/dataplane/state/shim_layout.h"
 
 namespace eddy {
 namespace {
@@ -52,8 +53,8 @@ void ShimDresser::adopt(const Snapshot& now) {
 }
 
 void ShimDresser::look_at_burst(std::span<Packet* const> packets, From from) {
-  if (in_bursts_) dress_burst(packets, from);
   if (agents_.hears_replies()) agents_.watch_replies(packets);
+  if (in_bursts_) dress_burst(packets, from);
 }
 
 bool ShimDresser::is_member(const Packet& packet, uint16_t set) const {
@@ -234,6 +235,7 @@ void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
   if ((fields.written & lb::kFieldDelay) != 0) {
     store_be16(shim + shim_at::kTolerableDelay, fields.tolerable_delay);
     set_flags(shim, kShimTolerableDelay);
+    begin_sojourn(*dressing.packet, context_.now);
   }
   if ((fields.written & lb::kFieldSequence) != 0)
     store_be16(shim + shim_at::kTolerableDelay, fields.sequence);
@@ -256,6 +258,22 @@ void ShimDresser::pass(Packet& packet) {
       context_.signals(port), plan_->capacities[port.index()], context_.now);
   shim[shim_at::kCongestion] = static_cast<uint8_t>(std::max<uint32_t>(
       shim[shim_at::kCongestion], std::min<uint32_t>(utilisation >> 8, UINT8_MAX)));
+  if (agents_.hears_waits()) [[unlikely]]
+    note_wait(packet, shim);
+}
+
+[[gnu::noinline]] void ShimDresser::note_wait(Packet& packet, const uint8_t* shim) {
+  if ((shim[shim_at::kFlags] & kShimTolerableDelay) == 0) return;
+  begin_sojourn(packet, context_.now);
+  const lb::PortSignals& signals = context_.signals(packet.egress_port);
+  if (!signals.paused(packet.queue)) return;
+  agents_.wait({.port = packet.egress_port,
+                .queue = packet.queue,
+                .source = LeafId(load_be16(shim + shim_at::kSource)),
+                .destination = LeafId(load_be16(shim + shim_at::kDestination)),
+                .path = PathId(load_be16(shim + shim_at::kPath)),
+                .tolerable_delay = load_be16(shim + shim_at::kTolerableDelay),
+                .ahead = signals.waiting_from(packet.queue)});
 }
 
 bool ShimDresser::steer(Packet& packet, uint16_t set) {

@@ -102,6 +102,7 @@ class ShimDresser {
   static void write_report(uint8_t* shim, const PathService::Telling& told, PathId path,
                            uint8_t load);
   void pass(Packet& packet);
+  void note_wait(Packet& packet, const uint8_t* shim);
 
   ShardContext& context_;
   PathService& paths_;

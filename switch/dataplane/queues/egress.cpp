@@ -8,6 +8,7 @@
 #include "net/assert.h"
 #include "net/ip.h"
 #include "switch/dataplane/queues/rewrite.h"
+#include "switch/dataplane/queues/sojourn.h"
 
 namespace eddy {
 namespace {
@@ -37,6 +38,12 @@ uint8_t late_marking(const PortClasses& classes) {
   for (size_t q = 0; q < kPriorities; ++q)
     if (classes.queues[q].ecn_late) queues |= 1u << q;
   return static_cast<uint8_t>(queues);
+}
+
+// The scheme's agent asks how long packets wait.
+bool times_waits(const Snapshot& now, ShardId shard) {
+  const lb::PathAgent* agent = now.schemes[shard.index()].selector->agent();
+  return agent != nullptr && agent->speech().waits;
 }
 
 void take_octets(std::atomic<uint32_t>& queued, uint32_t octets) {
@@ -222,7 +229,7 @@ inline void Egress::start_frames(PortId id, Port& port) {
 inline bool Egress::sends_one_queue(const Port& port) {
   const unsigned waiting = port.waiting;
   return (waiting & (waiting - 1)) == 0 && !port.own_waiting && port.tx_enabled &&
-         (port.limited | port.marking | (waiting & port.stops.stopped)) == 0;
+         (port.limited | port.watched | (waiting & port.stops.stopped)) == 0;
 }
 
 void Egress::serve_one(PortId id, Port& port) {
@@ -241,7 +248,7 @@ void Egress::serve_one(PortId id, Port& port) {
   Packet* const packet = queue.fifo.head();
   Packet* const next = packet->next;
   rte_prefetch0(packet->ahead);
-  if ((port.limited | port.marking) != 0) [[unlikely]]
+  if ((port.limited | port.watched) != 0) [[unlikely]]
     watch(port, *packet, context_.now, {turn.queue, 0});
   queue.fifo.popped(next, 1);
   if (next == nullptr) port.waiting = static_cast<uint8_t>(port.waiting & ~(1u << turn.queue));
@@ -339,7 +346,9 @@ inline bool Egress::gather(PortId id, Port& port, Packets& packets, Burst<kVisit
                                      const Leaving& leaving) {
   if (port.limited != 0)
     port.rates.sent(QueueId(leaving.queue), Bytes(packet.wire_len + port.line_overhead), start);
-  if ((port.marking >> leaving.queue & 1) != 0) mark_leaving(packet, leaving.ahead);
+  if ((port.watched >> leaving.queue & 1) == 0) return;
+  if (port.queues[leaving.queue].ecn_late) mark_leaving(packet, leaving.ahead);
+  if (port.timed) end_sojourn(packet, context_.signals(packet.egress_port), start);
 }
 
 // Sums up what packets owe, as they are taken.
@@ -378,7 +387,7 @@ inline Instant Egress::take(PortId id, Port& port, Packets& packets, Burst<kVisi
   const size_t before = kVisit == Visit::any ? burst.count : 0;
   const size_t most = turn.alone ? kMostFrames : before + 1;
   const bool sole = kVisit == Visit::sole;  // neither of our own nor watched
-  const bool watched = !sole && (port.limited | port.marking) != 0 && turn.queue != kOwn;
+  const bool watched = !sole && (port.limited | port.watched) != 0 && turn.queue != kOwn;
   size_t count = before;
   uint32_t octets = 0;
   Owing owing(burst);
@@ -662,7 +671,8 @@ void Egress::adopt(const Snapshot& now) {
     port.scheduler.configure(now.plans[i].scheduler);
     port.rates.configure(now.plans[i].scheduler);
     port.limited = port.rates.limited();
-    port.marking = late_marking(*now.ports[i].classes);
+    port.timed = times_waits(now, context_.id) && now.ports[i].role == config::PortRole::fabric;
+    port.watched = port.timed ? kAllPriorities : late_marking(*now.ports[i].classes);
     if (now.config.dre != dre_) now.dre.restart(context_.signals(PortId(i)), context_.now);
     ready_.insert(PortId(i));
   }

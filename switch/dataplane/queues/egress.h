@@ -178,7 +178,7 @@ class Egress {
     Charge on_line;       // line_busy: of a frame whose last bit has not left; see PortSignals
     uint8_t waiting = 0;  // bit = queue with packets
     uint8_t limited = 0;  // bit = queue with a rate: QueueRates::limited()
-    uint8_t marking = 0;  // bit = queue that marks at dequeue
+    uint8_t watched = 0;  // bit = queue that marks at dequeue, or is timed
     QueueStops stops;
     bool own_waiting = false;
     bool up = false;
@@ -191,6 +191,7 @@ class Egress {
     alignas(64) PacketFifo own;
     pfc::Scheduler scheduler;
     pfc::QueueRates rates;
+    bool timed = false;  // tolerable delays of what leaves count down
   };
   static_assert(offsetof(Port, own) == 64);
   // The queue to serve next; `alone`: nothing else on the port can start before it is empty.

@@ -11,14 +11,14 @@ namespace {
 using namespace eddy::literals;
 using namespace eddy::test;
 
-struct With {
+struct HulaSetup {
   std::string leaves = "hula";
   std::string spines = "hula";
   size_t shards = 1;
 };
 
 struct HulaFabric : PathFabric {
-  explicit HulaFabric(const With& with = {})
+  explicit HulaFabric(const HulaSetup& with = {})
       : PathFabric(
             {.service = {.shim = config::ShimUse::off, .base_rtt = kBaseRtt},
              .shards = with.shards,

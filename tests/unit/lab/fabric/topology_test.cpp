@@ -146,15 +146,20 @@ TEST(Topology, TooManyPortsAndPathsAreToldWithTheSwitch) {
                           "switch leaf1: 65 paths to leaf2, at most 64 would be valid"));
 }
 
-// A scheme whose probes go up and down finds no tiers in a dragonfly, and pins no path.
 TEST(Topology, ASchemeThatDoesNotCoverItIsRefused) {
   Experiment dragonfly = dragonfly_of(2, 2, 1, 1);
   EXPECT_TRUE(lab::build_topology(dragonfly).ok());
-  dragonfly.load_balancer.scheme = "hula";
-  EXPECT_THAT(refused(dragonfly),
-              ElementsAre("load_balancer.scheme: 'hula' sends probes up and then down, and this "
-                          "topology (dragonfly) has no tiers; leaf_spine and fat_tree would be "
-                          "valid"));
+  for (const std::string scheme : {"hula", "plb"}) {
+    dragonfly.load_balancer.scheme = scheme;
+    EXPECT_THAT(refused(dragonfly),
+                ElementsAre("load_balancer.scheme: '" + scheme +
+                            "' is for fabrics with tiers, and this topology (dragonfly) has none; "
+                            "leaf_spine and fat_tree would be valid"));
+  }
+}
+
+// At every switch, or at the leaf for the whole path.
+TEST(Topology, ASchemeThatCannotHaveItsPathsPinnedOrMustIsRefused) {
   Experiment tree = fat_tree_of(4);
   tree.load_balancer.scheme = "hula";
   EXPECT_TRUE(lab::build_topology(tree).ok());
@@ -162,6 +167,12 @@ TEST(Topology, ASchemeThatDoesNotCoverItIsRefused) {
   EXPECT_THAT(refused(tree),
               ElementsAre("load_balancer.scheme: 'hula' chooses at every switch, so that paths "
                           "cannot be pinned; topology.pinned: false would be valid"));
+  tree.load_balancer.scheme = "plb";
+  EXPECT_TRUE(lab::build_topology(tree).ok());
+  tree.topology.pinned = false;
+  EXPECT_THAT(refused(tree),
+              ElementsAre("load_balancer.scheme: 'plb' is told of single paths, which in three "
+                          "tiers have to be pinned; topology.pinned: true would be valid"));
 }
 
 TEST(Links, FailedOnesAreDownAndLeftOut) {

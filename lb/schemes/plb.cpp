@@ -1,0 +1,568 @@
+// PLB: flows keep away from paths that PFC stops for longer than they can bear.
+//
+// A path is clear (its delay is low), congested (delay is high and some link is full) or halted
+// (delay is high and no link is full: PFC stops it). A new flow takes a clear path with the least
+// delay, else the halted one with the fullest link, which is likely to go on soon, else the
+// congested one with the least delay. A flow moves when its path is congested, or kicked out.
+// Each packet says how much later it may be before another path would have been better: what the
+// next best path takes more than its own. Every switch counts down what the packet waits there. One
+// that comes to a queue that PFC stops compares what is left with what waits before it and with
+// what packets waited there on average: if it is less, the path's source leaf is told. That does
+// not use the path until a sample that was sent after that shows low delay, or for `reactivate`.
+// At the source leaf's own ports the same test holds for as long as it comes out so. While all
+// paths are out, all are in. A path that has been silent for too long is out as well.
+// What paths are like is looked at once a `hold` and set. With order_guard a flow moves only when
+// all that it sent is proven to have arrived, or its path is gone.
+// Owner: the selector's shard. Times of flows are nanoseconds modulo 2^32. Octets: 16 a flow, 40 a
+// member, 56 a path set, 16 a port; 4,096 for notices. Cost: a line a packet; a look at the members
+// of a set once a hold. Source: reference A.11, F-28 to F-35.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "lb/agents/load_reports.h"
+#include "lb/draws.h"
+#include "lb/dre.h"
+#include "lb/flow_table.h"
+#include "lb/schemes/scheme.h"
+
+namespace eddy::lb {
+namespace {
+
+using namespace literals;
+
+constexpr uint32_t kUnitNs = 64;                             // of tolerable delays
+constexpr uint16_t kMostUnits = kShimUnlimitedDelay - 1;     // that can be told
+enum class Way : uint8_t { clear, halted, congested, out };  // what a path is like; out: kicked
+
+struct Flow {
+  uint32_t last_ns = 0;   // of its last packet
+  uint32_t moved_ns = 0;  // when it took another path
+  uint16_t way = 0;       // set << 6 | member, modulo 2^16
+  bool moved = false;
+
+  static uint16_t way_of(uint16_t set, MemberIndex member) {
+    return static_cast<uint16_t>(set << 6 | member);
+  }
+  MemberIndex member() const { return way & (kMaxPaths - 1); }
+  bool is_of(uint16_t set) const { return (way ^ way_of(set, 0)) < kMaxPaths; }
+};
+static_assert(sizeof(Flow) == 12 && kMaxPaths == 64);
+
+class Plb {
+ public:
+  static constexpr std::string_view kSummary =
+      "flows leave paths that are congested, or that PFC stops for longer than they can bear";
+  static constexpr bool kPromisesOrder = false;
+  static constexpr Speech kSpeech = {.shim = ShimNeed::every,
+                                     .probes_idle = true,
+                                     .fields = kFieldReport | kFieldDelay,
+                                     .arrivals = true,
+                                     .feedback = kFeedbackLoad,
+                                     .makes = kind_bit(ShimKind::notify),
+                                     .hears = kind_bit(ShimKind::notify),
+                                     .waits = true,
+                                     .line_percent = 5};
+  using Flows = FlowTable<Flow, uint32_t>;
+  struct Token {
+    Flows::Place place = Flows::kNowhere;  // of the packet's flow
+    bool drew = false;                     // the member came from the next draw
+  };
+
+  struct Parameters {
+    Duration low = 20_us;
+    int64_t full_percent = 95;
+    Duration equal = 1_us;
+    Duration rest = 100_us;
+    std::optional<Duration> reactivate;  // empty: two base round trips, 200 us at least
+    Duration notice = 16_us;
+    std::optional<Duration> hold;  // empty: a quarter of the DRE's period
+    Duration flow_life = 1_ms;
+    bool order_guard = false;
+    int64_t flows = 65'536;
+  };
+  static constexpr auto parameters() {
+    return std::array{
+        ranged<&Parameters::low>(
+            "low", 0_us, 1_s,
+            {"delay of a clear path above that of an idle one, at most", "reference A.11"}),
+        ranged<&Parameters::full_percent>(
+            "full_percent", 1, 100, {"use from which a link counts as full", "reference A.11"}),
+        ranged<&Parameters::equal>(
+            "equal", 0_us, 1_ms,
+            {"paths whose delays differ by no more are equal, and one is drawn", "our choice"}),
+        ranged<&Parameters::rest>(
+            "rest", 0_us, 100_ms,
+            {"how long a moved flow stays on a congested path", "our choice"}),
+        ranged<&Parameters::reactivate>(
+            "reactivate", 1_us, 1_s,
+            {"how long a path is out after a notice; auto: two base round trips, 200us at least",
+             "reference A.11"}),
+        ranged<&Parameters::notice>(
+            "notice", 1_us, 1_s,
+            {"a switch tells a leaf of a path once in so long", "reference A.11"}),
+        ranged<&Parameters::hold>(
+            "hold", 0_us, 10_ms,
+            {"how long a look at a set's paths is good for; auto: a quarter of dre.period",
+             "our choice"}),
+        ranged<&Parameters::flow_life>(
+            "flow_life", 10_us, 1_s, {"idle time after which a flow counts as new", "our choice"}),
+        flag<&Parameters::order_guard>(
+            "order_guard", {"a flow moves only when all that it sent is proven to have arrived",
+                            "reference A.11"}),
+        ranged<&Parameters::flows>(
+            "flows", 64, 4'194'304,
+            {"flows remembered, 16 octets each; the least recent is forgotten first",
+             "our choice"})};
+  }
+
+  Plb(const SelectorInit& init, const Parameters& parameters);
+
+  void prepare(const PathView& view, std::span<Packet* const> burst) {
+    for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
+    now_ns_ = PathRecord::wire_time(view.now());
+  }
+
+  Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
+    const Flows::Place place = flows_.place_of(packet.order_hash);
+    const Flow* flow = flows_.at(packet.order_hash, place);
+    const Look& look = look_of(view, packet.queue, set);
+    if (flow != nullptr && keeps(*flow, look, set)) return {flow->member(), {place}};
+    const Choice choice = choose(view, packet, set, look, flow);
+    return {choice.member, {place, choice.drawn}};
+  }
+
+  // propose() and commit() of each.
+  void select_burst(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control) {
+    const Flows::Cursor flows(flows_);
+    const PathSet* const sets = view.sets().data();
+    for (size_t i = 0; i < burst.size(); ++i) {
+      Packet& packet = *burst[i];
+      const uint16_t set = set_of[i];
+      if (control.has(packet)) [[unlikely]] {
+        assign(packet, sets[set], control.pick(packet, set, view.live(set)));
+        continue;
+      }
+      bool known = false;
+      Flow& flow = flows.touch(packet.order_hash, known);
+      const Look& look = look_of(view, packet.queue, set);
+      if (known && keeps(flow, look, set)) [[likely]] {
+        flow.last_ns = now_ns_;
+        assign(packet, sets[set], flow.member());
+        continue;
+      }
+      const Choice choice = choose(view, packet, set, look, known ? &flow : nullptr);
+      draws_.take(choice.drawn);
+      note(flow, set, choice.member, known);
+      assign(packet, sets[set], choice.member);
+    }
+  }
+
+  // Mixed with the flow: several flows may be moved before the next draw is taken.
+  MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
+                          MemberMask tried) const {
+    const Look look = look_at(view, packet.queue, set, view.live(set) & ~tried);
+    return random_of(look.best, static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek())));
+  }
+
+  void commit(const PathView&, const Packet& packet, uint16_t set, MemberIndex member,
+              const Token& token) {
+    const bool known = token.place != Flows::kNowhere;
+    draws_.take(token.drew);
+    note(flows_.touch(packet.order_hash, token.place), set, member, known);
+  }
+
+  // What other leaves are told and tell, and what packets can bear.
+  void dress(Voice&, std::span<Dressing> burst) {
+    reports_.dress(burst);
+    for (Dressing& dressing : burst) {
+      dressing.fields.tolerable_delay = tolerable_[first_[dressing.set] + dressing.packet->member];
+      dressing.fields.written = static_cast<uint8_t>(dressing.fields.written | kFieldDelay);
+    }
+  }
+  void arrived(Voice&, std::span<const Arrival> burst) { reports_.arrived(burst); }
+  void on_feedback(Voice& voice, std::span<const Feedback> burst) {
+    LoadReports::on_feedback(voice, burst);
+  }
+  void on_frames(Voice& voice, std::span<HeardFrame> burst) {
+    for (const HeardFrame& frame : burst)
+      if (frame.message.shim.kind == ShimKind::notify && frame.for_us) hear(voice, frame);
+  }
+  void on_waits(Voice& voice, std::span<const Waiting> burst) {
+    for (const Waiting& waiting : burst) judge(voice, waiting);
+  }
+
+  void rebase(const Rebase& rebase) {
+    for (Look& look : looks_) rebase.shift(look.until);
+    for (Kick& kick : kicks_) {
+      rebase.shift(kick.at);
+      rebase.shift(kick.until);
+    }
+    for (Notice& notice : notices_) rebase.shift(notice.until);
+  }
+
+  FlowTableUse flow_table(Instant, size_t from, size_t count) const {
+    return {flows_.capacity(), flows_.used(from, count)};
+  }
+
+ private:
+  static constexpr uint16_t kNoSet = UINT16_MAX;
+  static constexpr size_t kNotices = 256;
+
+  // What a set's paths were like.
+  struct Look {
+    Instant until = Instant::long_past();  // good till then, for these that live and this queue
+    MemberMask live = 0;
+    MemberMask stays = 0;  // a flow there need not look for another
+    MemberMask out = 0;    // one there is to go at once
+    MemberMask best = 0;   // for whoever does
+    uint32_t best_ns = 0;  // delay of these, the least
+    Way way = Way::clear;  // what these are like
+    QueueId queue;
+  };
+  struct Kick {  // of a path, by a switch on the way
+    Instant at = Instant::long_past();
+    Instant until = Instant::long_past();
+    uint32_t sent_ns = 0;  // when the notice was
+  };
+  struct Notice {  // that was sent
+    uint64_t of = 0;
+    Instant until = Instant::long_past();
+  };
+  struct Choice {
+    MemberIndex member;
+    bool drawn = false;
+  };
+  // Of the paths of a set: the least delay, whose it is, and the least of the others.
+  struct Delays {
+    uint32_t least = ~0u;
+    uint32_t next = ~0u;
+    MemberIndex first = 0;
+  };
+
+  bool keeps(const Flow& flow, const Look& look, uint16_t set) const {
+    return flow.is_of(set) & contains(look.stays, flow.member()) &
+           (now_ns_ - flow.last_ns <= life_ns_);
+  }
+  Choice choose(const PathView& view, const Packet& packet, uint16_t set, const Look& look,
+                const Flow* flow) const;
+  bool may_leave(const PathView& view, const Packet& packet, uint16_t set, const Look& look,
+                 const Flow& flow) const;
+  void note(Flow& flow, uint16_t set, MemberIndex member, bool known) {
+    const uint16_t way = Flow::way_of(set, member);
+    if (known && way != flow.way) {
+      flow.moved = true;
+      flow.moved_ns = now_ns_;
+    } else if (!known || now_ns_ - flow.last_ns > life_ns_) {
+      flow.moved = false;
+    }
+    flow.way = way;
+    flow.last_ns = now_ns_;
+  }
+
+  const Look& look_of(const PathView& view, QueueId queue, uint16_t set) const {
+    const Look& known = looks_[set];
+    const bool holds =
+        view.now() < known.until && known.live == view.live(set) && known.queue == queue;
+    if (holds) [[likely]]
+      return known;
+    return look_anew(view, queue, set);
+  }
+  [[gnu::noinline]] const Look& look_anew(const PathView& view, QueueId queue, uint16_t set) const {
+    looks_[set] = look_at(view, queue, set, view.live(set));
+    looks_[set].live = view.live(set);
+    return looks_[set];
+  }
+  Look look_at(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;
+  MemberMask kicked_out(const PathView& view, uint16_t set, MemberMask among) const;
+  MemberMask stopped_here(const PathView& view, QueueId queue, uint16_t set, MemberMask among,
+                          const Delays& delays) const;
+  Delays measure(const PathView& view, uint16_t set, MemberMask among) const;
+  Way way_of(const PathView& view, uint16_t set, MemberIndex member) const;
+  uint32_t delay_of(const PathView& view, uint16_t set, MemberIndex member) const;
+  uint32_t utilisation_of(const PathView& view, uint16_t set, MemberIndex member) const;
+  uint16_t tolerable(const Delays& delays, MemberIndex member, uint32_t delay) const;
+  // Too long for what is left: the test that the paper prints the other way round (F-28).
+  bool is_too_long(const PathView& view, PortId port, uint64_t ahead, uint16_t left) const {
+    const uint64_t sojourn = view.port(port).sojourn_ns.load(std::memory_order_relaxed);
+    const uint64_t predicted = ahead * ns_of_kib_[port.index()] / 1'024;
+    return left != kShimUnlimitedDelay && uint64_t{left} * kUnitNs < std::max(sojourn, predicted);
+  }
+
+  uint16_t set_to(size_t leaf) const {
+    return leaf < set_to_leaf_.size() ? set_to_leaf_[leaf] : kNoSet;
+  }
+  void hear(Voice& voice, const HeardFrame& frame);
+  void judge(Voice& voice, const Waiting& waiting);
+
+  Duration low_;
+  uint32_t full_;  // of 256
+  uint32_t equal_ns_;
+  uint32_t rest_ns_;
+  uint32_t life_ns_;
+  std::optional<Duration> reactivate_;
+  Duration notice_;
+  Duration hold_;
+  bool guards_;
+  uint32_t now_ns_ = 0;
+  Draws draws_;
+  Dre dre_;
+  std::vector<Bytes> capacity_;        // by port: what its register comes to on a line never idle
+  std::vector<uint32_t> ns_of_kib_;    // by port: on its line
+  std::vector<uint16_t> set_to_leaf_;  // by leaf
+  std::vector<uint32_t> first_;        // by set: its first member in what follows
+  std::vector<Kick> kicks_;
+  mutable std::vector<uint16_t> tolerable_;  // as of the last look
+  mutable std::vector<Look> looks_;          // by set
+  std::vector<Notice> notices_;
+  Flows flows_;
+  LoadReports reports_;
+};
+
+uint32_t ns_of(Duration time) {
+  return static_cast<uint32_t>(std::min<int64_t>(time.ns(), INT32_MAX));
+}
+
+Plb::Plb(const SelectorInit& init, const Parameters& parameters)
+    : low_(parameters.low),
+      full_(static_cast<uint32_t>((parameters.full_percent * 256 + 99) / 100)),
+      equal_ns_(ns_of(parameters.equal)),
+      rest_ns_(ns_of(parameters.rest)),
+      life_ns_(ns_of(parameters.flow_life)),
+      reactivate_(parameters.reactivate),
+      notice_(parameters.notice),
+      hold_(parameters.hold.value_or(init.dre.period() / 4)),
+      guards_(parameters.order_guard),
+      draws_(stream_of(init)),
+      dre_(init.dre),
+      looks_(init.sets.size()),
+      notices_(kNotices),
+      flows_(static_cast<size_t>(parameters.flows)),
+      reports_(init.sets) {
+  for (const PortLine& line : init.lines) {
+    capacity_.push_back(dre_.capacity(line.rate));
+    ns_of_kib_.push_back(ns_of(LineRate(line.rate).time_of(Bytes(1'024))));
+  }
+  for (uint16_t set = 0; set < init.sets.size(); ++set) {
+    const size_t leaf = init.sets[set].leaf.index();
+    if (leaf >= set_to_leaf_.size()) set_to_leaf_.resize(leaf + 1, kNoSet);
+    set_to_leaf_[leaf] = set;
+    first_.push_back(static_cast<uint32_t>(kicks_.size()));
+    kicks_.resize(kicks_.size() + init.sets[set].count);
+  }
+  tolerable_.assign(kicks_.size(), kShimUnlimitedDelay);
+}
+
+// Of a flow that is new, or whose path is not one to stay on.
+[[gnu::noinline]] Plb::Choice Plb::choose(const PathView& view, const Packet& packet, uint16_t set,
+                                          const Look& look, const Flow* flow) const {
+  const bool placed = flow != nullptr && flow->is_of(set) &&
+                      contains(view.live(set), flow->member()) &&
+                      now_ns_ - flow->last_ns <= life_ns_;
+  if (placed && (contains(look.best, flow->member()) || !may_leave(view, packet, set, look, *flow)))
+    return {flow->member()};
+  view.report_tie((look.best & (look.best - 1)) != 0);
+  return {random_of(look.best, draws_.peek()), true};
+}
+
+bool Plb::may_leave(const PathView& view, const Packet& packet, uint16_t set, const Look& look,
+                    const Flow& flow) const {
+  const MemberIndex member = flow.member();
+  if (!contains(look.out, member)) {
+    // From a congested path to another one only if that is notably better.
+    const uint64_t better = uint64_t{look.best_ns} + ns_of(low_);
+    if (look.way == Way::congested && delay_of(view, set, member) <= better) return false;
+    if (flow.moved && now_ns_ - flow.moved_ns < rest_ns_) return false;
+  }
+  if (!guards_) return true;
+  if (view.paths() == nullptr) return false;
+  const Instant arrived = view.paths()->arrived_before(set, member, packet.queue);
+  return arrived != Instant{} &&
+         static_cast<int32_t>(PathRecord::wire_time(arrived) - flow.last_ns) > 0;
+}
+
+// Never measured: as an idle one.
+uint32_t Plb::delay_of(const PathView& view, uint16_t set, MemberIndex member) const {
+  const PathTable* paths = view.paths();
+  if (paths == nullptr) return 0;
+  return ns_of(paths->delay(set, member, view.now()).value_or(paths->base_delay()));
+}
+
+// The fullest link, our own line included.
+uint32_t Plb::utilisation_of(const PathView& view, uint16_t set, MemberIndex member) const {
+  constexpr uint32_t kScale = Dre::kFullScale / 256;
+  const PortId port = view.set(set).members[member].port;
+  const uint32_t own =
+      dre_.utilisation(view.port(port), capacity_[port.index()], view.now()) / kScale;
+  if (view.paths() == nullptr) return own;
+  // 255 is a full one, too.
+  const uint32_t told = view.paths()->at(set, member).congestion.load(std::memory_order_relaxed);
+  return std::max(own, told == UINT8_MAX ? 256 : told);
+}
+
+Way Plb::way_of(const PathView& view, uint16_t set, MemberIndex member) const {
+  if (view.paths() == nullptr) return Way::clear;
+  const Duration low = view.paths()->base_delay() + low_;
+  if (delay_of(view, set, member) <= ns_of(low)) return Way::clear;
+  return utilisation_of(view, set, member) >= full_ ? Way::congested : Way::halted;
+}
+
+// By notices that nothing since has contradicted, or because it was measured once and not of late.
+MemberMask Plb::kicked_out(const PathView& view, uint16_t set, MemberMask among) const {
+  MemberMask out = 0;
+  const PathTable* paths = view.paths();
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const Kick& kick = kicks_[first_[set] + member];
+    const bool silent = paths != nullptr && paths->at(set, member).known() &&
+                        !paths->delay(set, member, view.now());
+    bool kicked = view.now() < kick.until;
+    if (kicked && paths != nullptr && !silent) {
+      // Of a sample that was sent after the notice came.
+      const PathRecord& record = paths->at(set, member);
+      const Duration delay = Duration::nanoseconds(delay_of(view, set, member));
+      const Duration sent = record.age(paths->record_time(view.now())) + delay;
+      kicked =
+          !record.known() || sent >= view.now() - kick.at || delay > paths->base_delay() + low_;
+    }
+    if (kicked || silent) out |= bit_of(member);
+  }
+  return out;
+}
+
+Plb::Delays Plb::measure(const PathView& view, uint16_t set, MemberMask among) const {
+  Delays delays;
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const uint32_t delay = delay_of(view, set, member);
+    if (delay < delays.least) {
+      delays.next = delays.least;
+      delays.least = delay;
+      delays.first = member;
+    } else {
+      delays.next = std::min(delays.next, delay);
+    }
+  }
+  return delays;
+}
+
+// How much later a packet may be there than by the best of the other paths.
+uint16_t Plb::tolerable(const Delays& delays, MemberIndex member, uint32_t delay) const {
+  const uint32_t other = member == delays.first ? delays.next : delays.least;
+  if (other == ~0u) return kShimUnlimitedDelay;
+  const uint32_t spare = other > delay ? other - delay : 0;
+  return static_cast<uint16_t>(std::min<uint32_t>(spare / kUnitNs, kMostUnits));
+}
+
+// Those whose port here PFC stops for longer than a packet can bear.
+MemberMask Plb::stopped_here(const PathView& view, QueueId queue, uint16_t set, MemberMask among,
+                             const Delays& delays) const {
+  MemberMask stopped = 0;
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const PortId id = view.set(set).members[member].port;
+    const PortSignals& port = view.port(id);
+    if (!port.paused(queue)) continue;
+    const uint16_t bears = tolerable(delays, member, delay_of(view, set, member));
+    if (is_too_long(view, id, port.waiting_from(queue), bears)) stopped |= bit_of(member);
+  }
+  return stopped;
+}
+
+Plb::Look Plb::look_at(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const {
+  Look look{.until = view.now() + hold_, .queue = queue};
+  MemberMask out = kicked_out(view, set, among);
+  if (out == among) out = 0;
+  const Delays delays = measure(view, set, among & ~out);
+  out |= stopped_here(view, queue, set, among & ~out, delays);
+  if (out == among) out = 0;
+  look.out = out;
+  look.way = Way::out;
+  const bool all = among == view.live(set);
+  uint32_t fullest = 0;
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const uint32_t delay = delay_of(view, set, member);
+    if (all) tolerable_[first_[set] + member] = tolerable(delays, member, delay);
+    if (contains(out, member)) continue;
+    const Way way = way_of(view, set, member);
+    if (way != Way::congested) look.stays |= bit_of(member);
+    const uint32_t full = way == Way::halted ? utilisation_of(view, set, member) : 0;
+    const bool better = way < look.way ||
+                        (way == look.way && way == Way::halted && full > fullest) ||
+                        (way == look.way && way != Way::halted && delay < look.best_ns);
+    if (way > look.way) continue;
+    if (better) {
+      look.way = way;
+      look.best_ns = delay;
+      fullest = full;
+      look.best = bit_of(member);
+    } else if (way == Way::halted && full == fullest) {
+      look.best |= bit_of(member);
+    }
+  }
+  if (look.way == Way::halted) return look;
+  // Those that are as good as the least.
+  for (MemberMask left = among & ~out; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const uint32_t delay = delay_of(view, set, member);
+    if (delay - look.best_ns <= equal_ns_ && way_of(view, set, member) == look.way)
+      look.best |= bit_of(member);
+  }
+  return look;
+}
+
+// A notice names the leaf that the path leads to and what was left for the packet.
+void Plb::hear(Voice& voice, const HeardFrame& frame) {
+  const ShimControl& notice = frame.message;
+  const uint16_t set = set_to(notice.value >> 16);
+  const PathView view = voice.view();
+  MemberIndex member = kMaxPaths;
+  if (notice.reason == NotifyReason::kicked_out && set != kNoSet) {
+    const PathSet& paths = view.set(set);
+    for (MemberIndex i = 0; i < paths.count && member == kMaxPaths; ++i)
+      if (paths.members[i].path == notice.shim.path) member = i;
+  }
+  Kick* kick = member == kMaxPaths ? nullptr : &kicks_[first_[set] + member];
+  const bool doubled =
+      kick != nullptr && view.now() < kick->until && kick->sent_ns == notice.shim.sent_ns;
+  if (kick == nullptr || doubled) {
+    if (frame.here) voice.disbelieve(frame.port);
+    return;
+  }
+  Duration out = 200_us;
+  if (reactivate_)
+    out = *reactivate_;
+  else if (voice.paths() != nullptr)
+    out = std::max(out, voice.paths()->parameters().base_rtt * 2);
+  *kick = {view.now(), view.now() + out, notice.shim.sent_ns};
+  looks_[set].until = Instant::long_past();
+}
+
+// Of another leaf's packet, whose queue here PFC stops.
+void Plb::judge(Voice& voice, const Waiting& waiting) {
+  const PathView view = voice.view();
+  if (!is_too_long(view, waiting.port, waiting.ahead, waiting.tolerable_delay)) return;
+  const uint16_t back = set_to(waiting.source.index());
+  if (back == kNoSet || view.live(back) == 0) return;
+  const uint64_t of = (uint64_t{waiting.source.index()} << 32 |
+                       uint64_t{waiting.destination.index()} << 16 | waiting.path.index()) +
+                      1;
+  Notice& last = notices_[mix64(of) % kNotices];
+  if (last.of == of && view.now() < last.until) return;
+  last = {of, view.now() + notice_};
+  const auto value =
+      static_cast<uint32_t>(waiting.destination.index() << 16 | waiting.tolerable_delay);
+  (void)voice.send({.message = {.shim = {.kind = ShimKind::notify, .path = waiting.path},
+                                .reason = NotifyReason::kicked_out,
+                                .value = value},
+                    .path = {back, first_of(view.live(back))}});
+}
+
+}  // namespace
+
+EDDY_SCHEME(plb, Plb)
+
+}  // namespace eddy::lb
