@@ -1,5 +1,6 @@
 #include "config/experiment.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace eddy::config {
@@ -14,7 +15,8 @@ class TrafficCheck {
     check_type();
     if (traffic_.count < 1) problem(".count", "no flows, write 1 or more");
     const bool in_file = traffic_.type == TrafficType::trace;  // the start is, the stop is not
-    if (!in_file && traffic_.stop > Duration{} && traffic_.stop <= traffic_.start)
+    const bool stops = !in_file && traffic_.type != TrafficType::collective;
+    if (stops && traffic_.stop > Duration{} && traffic_.stop <= traffic_.start)
       problem(".stop", "not after start, no flow would start");
   }
 
@@ -36,6 +38,10 @@ class TrafficCheck {
       case TrafficType::all_to_all:
       case TrafficType::long_flow:
         return check_size();
+      case TrafficType::collective:
+        check_size();
+        if (traffic_.chunks < 1) problem(".chunks", "no chunks, write 1 or more");
+        return;
       case TrafficType::trace:
         if (traffic_.file.empty()) problem("", "no file, give the key 'file'");
         return;
@@ -73,6 +79,18 @@ class TrafficCheck {
 };
 
 }  // namespace
+
+std::string_view name_of(const TrafficConfig& traffic) {
+  return traffic.name.empty() ? name_of(traffic.type) : std::string_view(traffic.name);
+}
+
+std::vector<size_t> predecessors(const std::vector<TrafficConfig>& traffic) {
+  std::vector<size_t> before(traffic.size(), kNoItem);
+  for (size_t i = 0; i < traffic.size(); ++i)
+    for (size_t other = 0; other < traffic.size() && !traffic[i].after.empty(); ++other)
+      if (name_of(traffic[other]) == traffic[i].after) before[i] = other;
+  return before;
+}
 
 std::vector<std::string> traffic_problems(const Experiment& experiment) {
   std::vector<std::string> problems;

@@ -84,8 +84,16 @@ enum class TrafficType : uint8_t {
   permutation,
   all_to_all,
   long_flow,
-  trace
+  trace,
+  collective
 };
+// By TrafficType, as in files and results.
+inline constexpr std::array<std::string_view, 8> kTrafficTypeNames = {
+    "poisson", "burst", "incast", "permutation", "all_to_all", "long_flow", "trace", "collective"};
+inline std::string_view name_of(TrafficType type) {
+  return kTrafficTypeNames[static_cast<size_t>(type)];
+}
+enum class CollectiveOp : uint8_t { all_reduce_ring, all_reduce_tree, all_to_all, all_gather };
 enum class LoadReference : uint8_t { core, host };
 
 // Flows by one rule.
@@ -101,6 +109,8 @@ enum class LoadReference : uint8_t { core, host };
 //   long_flow     `count` flows from the i-th source to the i-th destination, where the shorter
 //                 of the two lists repeats
 //   trace         the flows of a file
+//   collective    what `ranks` do together, in their order; a rank sends on what it was waiting for
+//                 when that has arrived, and to each peer one flow after the other
 struct TrafficConfig {
   TrafficType type = TrafficType::poisson;
   std::string name;               // label in results; empty = the type
@@ -112,15 +122,20 @@ struct TrafficConfig {
   bool remote_only = true;           // poisson, incast, permutation: the two have different leaves
   std::vector<std::string> sources;  // host selectors; empty = all
   std::vector<std::string> destinations;
-  Bytes size{0};   // of a flow; incast: of a whole response
+  Bytes size{0};   // of a flow; incast: of a whole response; collective: of a rank's data
   int count = 1;   // burst, permutation, all_to_all, long_flow: flows a pair
   int degree = 0;  // incast: senders a request
-  // From the run's beginning; nullopt = at once. trace: the time in its file that is the run's
-  // beginning; nullopt = that of the first flow.
+  CollectiveOp op = CollectiveOp::all_reduce_ring;  // collective, as are these three
+  std::vector<std::string> ranks;                   // host selectors; empty = all
+  int chunks = 1;     // that what a rank sends at once is divided into
+  std::string after;  // the item that has to end first, by its name, or by its type if it has none
+  // From the run's beginning; nullopt = at once. With `after`: from the end of that item. trace:
+  // the time in its file that is the run's beginning; nullopt = that of the first flow.
   std::optional<Duration> start;
-  Duration stop{};              // no flow starts from here on; 0 = the end of traffic
-  Duration period{};            // burst, incast: between consecutive ones; 0 = there is one
-  int repeat = 0;               // burst, incast: at most so many; 0 = until stop
+  Duration stop{};    // no flow starts from here on; 0 = the end of traffic
+  Duration period{};  // burst, incast: between consecutive ones; 0 = there is one
+  // burst, incast: at most so many; 0 = until stop. collective: one after the other; 0 = once.
+  int repeat = 0;
   std::optional<BitRate> rate;  // poisson: instead of load; incast: Poisson requests of this load
   std::vector<std::string> paths;  // spines that these flows may use; empty = all
   std::string file;                // trace
@@ -211,6 +226,13 @@ struct Experiment {
 // The experiment with every rate divided and every time multiplied by run.time_dilation, which
 // becomes 1; but the time between polls is the machine's own.
 Experiment scaled(const Experiment& experiment);
+
+// What the item is called: by its name, or by its type.
+std::string_view name_of(const TrafficConfig& traffic);
+// By Experiment::traffic: the item that has to end before this one begins; kNoItem: none, or there
+// is no such one.
+inline constexpr size_t kNoItem = SIZE_MAX;
+std::vector<size_t> predecessors(const std::vector<TrafficConfig>& traffic);
 
 // Which keys of the traffic are missing or contradict each other: "traffic.0.size: what, what would
 // be valid".

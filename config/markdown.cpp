@@ -79,6 +79,11 @@ Hosts are named `all`, `leaf2` (all of a leaf), `leaf1.host3`, `host12` (the twe
 A load is that of data on the line: payload, headers, preamble and gap. With `reference: core` it is a share of
 what the leaves of the sources have towards other switches, every link healthy; flows that stay on a leaf do
 not count.
+
+In a `collective` the hosts of `ranks` wait for each other: a rank sends a chunk on when it has arrived, its chunks leave one after the
+other, and each is a flow with a QP of its own, of one source port for each pair. An item `after` another begins when word of the
+other's end has come, which takes the longest link's delay, and `start` later. Flows that start late run on behind the end of traffic,
+as long as `run.drain` lasts.
 )";
 
 std::string cell(std::string text) {

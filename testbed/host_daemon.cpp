@@ -252,6 +252,7 @@ Problems HostDaemon::open_ports() {
                        .topology = topology_,
                        .paths = *paths_,
                        .flows = trace_.flows,
+                       .waits = &trace_.waits,
                        .catch_up = std::max(poll_gap(), Duration::microseconds(20)),
                        .announce = true,
                        .seed = options_.seed},

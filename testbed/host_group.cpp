@@ -9,7 +9,8 @@
 namespace eddy::testbed {
 
 HostGroup::HostGroup(const HostGroupOptions& options, std::span<HostWire* const> wires)
-    : book_(options.flows, options.experiment.host.queue_pairs) {
+    : book_(options.flows, options.experiment.host.queue_pairs,
+            {.waits = options.waits, .word = lab::longest_delay(options.topology)}) {
   const lab::Topology& topology = options.topology;
   const auto needs = book_.needs(topology.hosts.size());
   std::vector<host::Nic*> nics;
@@ -50,19 +51,36 @@ HostPort::Turn HostGroup::poll(Instant now) {
       now, [this](uint32_t host, uint32_t qpn, Instant at) { ports_[host]->start(qpn, at); });
   HostPort::Turn turn;
   size_t announced = 0;
-  for (const auto& port : ports_) {
-    const HostPort::Turn one = port->poll(now);
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const HostPort::Turn one = ports_[i]->poll(now);
     turn.received += one.received;
     turn.transmitted += one.transmitted;
-    announced += port->announced() ? 1 : 0;
-    host::Nic& nic = port->nic();
-    if (nic.completions().empty()) continue;
-    for (const host::Completion& completion : nic.completions()) book_.finish(completion);
-    nic.clear_completions();
+    announced += ports_[i]->announced() ? 1 : 0;
+    finish(i, now);
   }
   progress_.announced.store(announced, std::memory_order_relaxed);
   publish(turn);
   return turn;
+}
+
+// What has ended at a host, and what begins there because of it.
+void HostGroup::finish(size_t host, Instant now) {
+  host::Nic& nic = ports_[host]->nic();
+  for (const host::Completion& completion : nic.completions()) {
+    book_.finish(completion);
+    if (book_.any_wait()) book_.arrive(completion, ready_, item_news_);
+  }
+  nic.clear_completions();
+  if (book_.awaits_departure(host)) book_.depart(host, ready_);
+  for (const uint32_t flow : ready_)
+    book_.start_late(flow, now, [this](uint32_t at, uint32_t qpn, Instant start) {
+      ports_[at]->start(qpn, start);
+    });
+  started_late_ += ready_.size();
+  ready_.clear();
+  if (!item_news_.item_ended) return;
+  book_.hear(item_news_.ends);
+  item_news_ = {};
 }
 
 void HostGroup::publish(const HostPort::Turn& turn) {
@@ -71,7 +89,7 @@ void HostGroup::publish(const HostPort::Turn& turn) {
   };
   if (turn.received != 0) add(progress_.received, turn.received);
   if (turn.transmitted != 0) add(progress_.transmitted, turn.transmitted);
-  progress_.flows_started.store(book_.started(), std::memory_order_relaxed);
+  progress_.flows_started.store(book_.started() + started_late_, std::memory_order_relaxed);
   progress_.flows_ended.store(book_.ended(), std::memory_order_relaxed);
 }
 

@@ -24,6 +24,7 @@ struct HostGroupOptions {
   const lab::Topology& topology;
   const lab::FabricPaths& paths;
   std::span<const lab::Flow> flows;
+  const lab::Waits* waits = nullptr;  // of these flows; null: none waits; while the group is made
   Duration catch_up;
   bool announce = false;  // hosts to their switches, by ARP
   uint64_t seed = 1;      // of hosts' laws
@@ -56,10 +57,14 @@ class HostGroup {
   std::vector<const host::Nic*> nics() const;
 
  private:
+  void finish(size_t host, Instant now);
   void publish(const HostPort::Turn& turn);
 
   lab::FlowBook book_;
   std::vector<std::unique_ptr<HostPort>> ports_;
+  std::vector<uint32_t> ready_;  // flows, while a poll lasts
+  lab::ItemNews item_news_;
+  size_t started_late_ = 0;  // flows that had waited
   Progress progress_;
 };
 

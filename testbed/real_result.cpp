@@ -60,6 +60,7 @@ lab::RunResult real_result(const RealRun& run, const SwitchWatch& switches) {
                                  .topology = run.topology,
                                  .paths = run.paths,
                                  .book = run.group.book(),
+                                 .waits = &run.trace.waits,
                                  .nics = nics,
                                  .now = run.ended_at};
   lab::add_flow_results(account, result);

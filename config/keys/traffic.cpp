@@ -13,8 +13,8 @@ constexpr int64_t kTerabyte = int64_t{1} << 40;
 constexpr int64_t kFastestTraffic = 1'000'000'000'000'000;
 constexpr int64_t kMillion = 1'000'000;
 
-constexpr std::array<std::string_view, 7> kTrafficTypes = {
-    "poisson", "burst", "incast", "permutation", "all_to_all", "long_flow", "trace"};
+constexpr std::array<std::string_view, 4> kCollectiveOps = {"all_reduce_ring", "all_reduce_tree",
+                                                            "all_to_all", "all_gather"};
 constexpr std::array<std::string_view, 2> kLoadReferences = {"core", "host"};
 
 // Whether the object is of one of the types.
@@ -32,15 +32,24 @@ constexpr auto kRandomPairs = is<TrafficConfig, poisson, incast, permutation>;
 constexpr auto kGenerated =
     is<TrafficConfig, poisson, burst, incast, permutation, all_to_all, long_flow>;
 constexpr auto kWithDestinations = is<TrafficConfig, poisson, burst, incast, all_to_all, long_flow>;
-constexpr auto kSized = is<TrafficConfig, burst, incast, permutation, all_to_all, long_flow>;
+constexpr auto kSized =
+    is<TrafficConfig, burst, incast, permutation, all_to_all, long_flow, collective>;
 constexpr auto kPairs = is<TrafficConfig, burst, permutation, all_to_all, long_flow>;
 constexpr auto kPeriodic = is<TrafficConfig, burst, incast>;
+constexpr auto kRepeated = is<TrafficConfig, burst, incast, collective>;
+constexpr auto kStopped =
+    is<TrafficConfig, poisson, burst, incast, permutation, all_to_all, long_flow, trace>;
+constexpr auto kCollective = is<TrafficConfig, TrafficType::collective>;
 
 }  // namespace
 
 template <>
 std::span<const std::string_view> choices_of<TrafficType>() {
-  return kTrafficTypes;
+  return kTrafficTypeNames;
+}
+template <>
+std::span<const std::string_view> choices_of<CollectiveOp>() {
+  return kCollectiveOps;
 }
 template <>
 std::span<const std::string_view> choices_of<LoadReference>() {
@@ -114,18 +123,19 @@ std::vector<Key> flow_keys() {
               {.name = "sources",
                .help = "hosts: all, leaf2, leaf1.host3, host12, leaf1.host1-8; empty: all",
                .applies = kGenerated,
-               .applies_says = "every type but trace"},
+               .applies_says = "every type but trace and collective"},
               {.shape = Type::Shape::text, .max = 64}),
       list<S>(&S::destinations,
               {.name = "destinations",
                .help = "the same; incast: who asks",
                .applies = kWithDestinations,
-               .applies_says = "every type but permutation and trace"},
+               .applies_says = "every type but permutation, trace and collective"},
               {.shape = Type::Shape::text, .max = 64}),
       key<S>(&S::size, {.name = "size",
                         .max = kTerabyte,
                         .default_says = "required, but with poisson and trace",
-                        .help = "of a flow; incast: of all answers to a request",
+                        .help = "of a flow; incast: of all answers to a request; collective: of "
+                                "a rank's data, of all_gather the gathered",
                         .applies = kSized,
                         .applies_says = "every type but poisson and trace"}),
       key<S>(&S::count, {.name = "count",
@@ -143,6 +153,38 @@ std::vector<Key> flow_keys() {
   };
 }
 
+// What hosts do together.
+std::vector<Key> collective_keys() {
+  using S = TrafficConfig;
+  return {
+      key<S>(&S::op, {.name = "op",
+                      .help = "all_reduce_ring: 2 (N - 1) steps with 1/N of the data each; "
+                              "all_reduce_tree: up a binary tree and down; all_to_all: 1/N to each "
+                              "other rank; all_gather: the ring's second half",
+                      .applies = kCollective,
+                      .applies_says = "type: collective"}),
+      list<S>(&S::ranks,
+              {.name = "ranks",
+               .help = "hosts, as in sources, in the order of the ring or tree; empty: all",
+               .applies = kCollective,
+               .applies_says = "type: collective"},
+              {.shape = Type::Shape::text, .max = 64}),
+      key<S>(&S::chunks, {.name = "chunks",
+                          .min = 1,
+                          .max = 65'535,
+                          .help = "that each part is sent in; one goes on when it has arrived",
+                          .applies = kCollective,
+                          .applies_says = "type: collective"}),
+      key<S>(&S::after, {.name = "after",
+                         .max = 64,
+                         .absent = "none",
+                         .help = "the item of the traffic that has to end first, by its name; a "
+                                 "time is the key start",
+                         .applies = kCollective,
+                         .applies_says = "type: collective"}),
+  };
+}
+
 // When, and what else flows have.
 std::vector<Key> time_keys() {
   using S = TrafficConfig;
@@ -150,25 +192,31 @@ std::vector<Key> time_keys() {
       key<S>(&S::start, {.name = "start",
                          .max = kLatest,
                          .absent = "first",
-                         .help = "from the run's beginning; first: at once. trace: the time in its "
+                         .help = "from the run's beginning, or from the end of the item that after "
+                                 "names; first: at once. trace: the time in its "
                                  "file that is the run's beginning, 0s: its times stay; first: "
                                  "when its first flow starts"}),
       key<S>(&S::stop, {.name = "stop",
                         .max = kLatest,
                         .absent = "end",
-                        .help = "no flow starts from here on; end: run.warmup + run.duration"}),
+                        .help = "no flow starts from here on; end: run.warmup + run.duration",
+                        .applies = kStopped,
+                        .applies_says = "every type but collective"}),
       key<S>(&S::period, {.name = "period",
                           .max = kLatest,
                           .absent = "none",
                           .help = "between consecutive ones; none: there is one",
                           .applies = kPeriodic,
                           .applies_says = "type: burst or incast"}),
-      key<S>(&S::repeat, {.name = "repeat",
-                          .max = kMillion,
-                          .absent = "all",
-                          .help = "at most so many; all: until stop",
-                          .applies = kPeriodic,
-                          .applies_says = "type: burst or incast"}),
+      key<S>(&S::repeat,
+             {.name = "repeat",
+              .max = kMillion,
+              .absent = "all",
+              .help = "at most so many; all: until stop. collective: so many, in each of "
+                      "which a rank begins when it has what it gets in the one before; "
+                      "all: once",
+              .applies = kRepeated,
+              .applies_says = "type: burst, incast or collective"}),
       list<S>(&S::paths, {.name = "paths", .help = "spines that these flows may use; empty: all"},
               {.shape = Type::Shape::text, .max = 64}),
       key<S>(&S::file, {.name = "file",
@@ -186,6 +234,7 @@ std::vector<Key> time_keys() {
 std::vector<Key> traffic_keys() {
   std::vector<Key> keys = load_keys();
   std::ranges::move(flow_keys(), std::back_inserter(keys));
+  std::ranges::move(collective_keys(), std::back_inserter(keys));
   std::ranges::move(time_keys(), std::back_inserter(keys));
   return keys;
 }

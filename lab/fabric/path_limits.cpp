@@ -50,8 +50,11 @@ void PathLimits::read_item(size_t item) {
     return hosts;
   };
   const bool among_themselves = traffic.type == config::TrafficType::permutation;
-  const auto sources = hosts_of(traffic.sources);
-  const auto destinations = hosts_of(among_themselves ? traffic.sources : traffic.destinations);
+  const bool collective = traffic.type == config::TrafficType::collective;
+  const auto& senders = collective ? traffic.ranks : traffic.sources;
+  const auto sources = hosts_of(senders);
+  const auto destinations =
+      hosts_of(among_themselves || collective ? senders : traffic.destinations);
   std::set<size_t> leaves;
   for (const uint32_t host : sources) leaves.insert(topology_.hosts[host].switch_index);
   for (const uint32_t host : destinations) {

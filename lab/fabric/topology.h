@@ -9,6 +9,7 @@
 // A.17, E.0, E.7; architecture, section 6.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -55,5 +56,13 @@ struct Topology {
   std::shared_ptr<const RouteTable> routes;  // one for all switches; null: each switch's own routes
   std::vector<std::string> warnings;         // usable all the same
 };
+
+// One way, of the lines there are.
+inline Duration longest_delay(const Topology& topology) {
+  Duration longest;
+  for (const Topology::Link& link : topology.links) longest = std::max(longest, link.delay);
+  for (const Topology::Host& host : topology.hosts) longest = std::max(longest, host.delay);
+  return longest;
+}
 
 }  // namespace eddy::lab

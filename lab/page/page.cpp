@@ -14,6 +14,7 @@
 #include "lab/results/compare.h"
 #include "lab/results/result_warnings.h"
 #include "lab/results/student.h"
+#include "lab/results/tenant_tables.h"
 #include "lab/run/sweep.h"
 #include "net/fnv.h"
 
@@ -183,6 +184,14 @@ Json tables_of(const PageSource& source) {
   const std::string note = "means over seeds with half of their 95 % confidence interval";
   Json tables = {table_of(source, {"summary", "Summary", note, main_table}),
                  table_of(source, {"bins", "Slowdown by flow size", note, bin_table})};
+  if (tenant_names(source.variants).size() > 1)
+    tables.push_back(table_of(source, {"tenants", "By traffic item", note, tenant_table}));
+  Json requests = table_of(
+      source, {"requests", "Requests and collectives: completion time", note, request_table});
+  if (!requests.at("rows").empty()) tables.push_back(std::move(requests));
+  Json tenths = table_of(
+      source, {"tenths", "Slowdown by tenths of a traffic item's flows", note, tenant_bin_table});
+  if (!tenths.at("rows").empty()) tables.push_back(std::move(tenths));
   Json rlb = table_of(source, {"rlb", "RLB: what it foresaw and did", note, rlb_table});
   if (!rlb.at("rows").empty()) tables.push_back(std::move(rlb));
   return tables;

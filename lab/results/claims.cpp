@@ -31,11 +31,6 @@ const Json* run_of(const std::vector<VariantRuns>& variants, const std::string& 
   return nullptr;
 }
 
-// What a run has under the key, or its counters have.
-Json value_of(const Json& run, const std::string& key) {
-  return run.contains(key) ? run.at(key) : run.value("counters", Json::object()).value(key, Json());
-}
-
 std::string verdict(double claimed, double found) {
   constexpr double kEnough = 0.5;
   const double share = claimed == 0 ? 0 : found / claimed;

@@ -17,7 +17,8 @@
 namespace eddy::lab {
 
 struct Claim {
-  std::string key;  // of a run in result.json, or of its counters
+  // Of a run in result.json, or of its counters, or of a traffic item of it: "NAME.KEY".
+  std::string key;
   std::string variant;
   std::string baseline;
   double change = 0;  // in percent

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "lab/results/tenant_tables.h"
+
 namespace eddy::lab {
 namespace {
 
@@ -151,6 +153,8 @@ Comparison compare(const Json& before, const Json& after) {
     count_pairs(counts, pairs);
     counts.single += variant.runs.size() + other->runs.size() - 2 * pairs.size();
     for (const MainKey& column : main_keys()) add_row(out, variant.name, pairs, column);
+    for (const ComparedKey& key : compared_tenant_keys(first))
+      add_row(out, variant.name, pairs, {.head = key.head, .key = key.key});
   }
   correct_p_values(out);
   add_remarks(out, before, after, counts);

@@ -41,6 +41,9 @@ void ConweaveSeries::attach(const BuiltRun& run) {
       if (has_hosts[end.switch_index])
         uplinks_.push_back(
             {run.topology.switch_nodes[end.switch_index], end.switch_index, end.port});
+  const FlowBook& book = world_->book();  // who waits may begin at any time
+  for (size_t i = book.timed(); i < book.flows().size(); ++i)
+    open_.push_back(static_cast<uint32_t>(i));
   std::ranges::sort(uplinks_, {}, [](const Uplink& uplink) {
     return std::tuple(uplink.node, uplink.port.index());
   });
@@ -67,9 +70,10 @@ void ConweaveSeries::write_uplinks(int64_t at_ns) {
 
 void ConweaveSeries::write_pairs(int64_t at_ns) {
   const FlowBook& book = world_->book();
-  for (; started_ < book.started(); ++started_) open_.push_back(static_cast<uint32_t>(started_));
+  for (; started_ < book.timed_started(); ++started_) open_.push_back(static_cast<uint32_t>(started_));
   for (HostCounts& host : hosts_) host.pairs = host.active = 0;
   std::erase_if(open_, [&](uint32_t flow) {
+    if (book.flows()[flow].start > world_->now()) return false;
     if (book.records()[flow].sender_done != Instant::never()) return true;
     HostCounts& host = hosts_[book.flows()[flow].source];
     book.for_each_sender(flow, [&](host::SendStage stage) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lab/results/result_keys.h"
+#include "lab/results/tenants.h"
 
 namespace eddy::lab {
 namespace {
@@ -51,6 +52,20 @@ Json bin_schema() {
   return object_of(std::move(properties));
 }
 
+Json tenant_schema() {
+  Json bin = Json::object();
+  for (const BinKey& key : tenant_bin_keys())
+    bin[std::string(key.name)] =
+        described(key.type, key.type == JsonType::number, key.unit, key.help);
+  Json properties = Json::object();
+  for (const TenantKey& key : tenant_keys()) {
+    Json schema = described(key.type, key.nullable, key.unit, key.help);
+    if (key.name == "bins") schema["items"] = object_of(bin);
+    properties[std::string(key.name)] = std::move(schema);
+  }
+  return object_of(std::move(properties));
+}
+
 Json fault_schema() {
   const Json count = {{"type", "integer"}};
   return object_of({{"type", {{"enum", config::kFaultTypeNames}}},
@@ -64,6 +79,7 @@ Json run_schema() {
   for (const ResultKey& key : result_keys()) {
     Json schema = described(key.type, key.nullable, key.unit, key.help);
     if (key.name == "bins") schema["items"] = bin_schema();
+    if (key.name == "tenants") schema["items"] = tenant_schema();
     if (key.name == "faults") schema["items"] = fault_schema();
     if (key.name == "ood_histogram") schema["items"] = {{"type", "integer"}};
     if (key.name == "warnings" || key.name == "violations" || key.name == "exempt" ||
@@ -122,6 +138,13 @@ std::string result_markdown() {
   for (const BinKey& key : bin_keys())
     out += row(key.name, name_of(key.type) + (bin_nullable(key) ? " or null" : ""), key.unit,
                key.help);
+  out += "\n### A traffic item (`tenants`)\n\n" + head_of("key");
+  for (const TenantKey& key : tenant_keys())
+    out += row(key.name, name_of(key.type) + (key.nullable ? " or null" : ""), key.unit, key.help);
+  out += "\n### A bin of a traffic item's flow sizes (`bins`)\n\n" + head_of("key");
+  for (const BinKey& key : tenant_bin_keys())
+    out += row(key.name, name_of(key.type) + (key.type == JsonType::number ? " or null" : ""),
+               key.unit, key.help);
   out += "\n### The table `flows` in flows.sqlite\n\n" + head_of("column") +
          row("id", "INTEGER", "", "number of the flow, from 0, in the order of their starts");
   for (const FlowColumn& column : flow_columns())

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "lab/results/size_bins.h"
+#include "lab/results/tenants.h"
 
 namespace eddy::lab {
 namespace {
@@ -138,6 +139,7 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"slowdown_p999", T::number, "", "its 99.9th percentile", [](R r) { return of(r.result.slowdown, r.result.slowdown.p999); }, true},
   {"slowdown_max", T::number, "", "the largest", [](R r) { return of(r.result.slowdown, r.result.slowdown.max); }, true},
   {"bins", T::array, "", "the same by flow size; their keys are in a table of their own", bins_of},
+  {"tenants", T::array, "", "the same, and requests, collectives and fairness, of each traffic item that is measured; their keys are in a table of their own", tenants_of},
   {"ooo_ratio", T::number, "", "packets of measured flows that arrived out of order, of all their data packets received", [](R r) { return Json(r.result.ooo_ratio); }},
   {"ood_p99", T::number, "packets", "out-of-order distance: received PSN - expected PSN; 99th percentile over the packets of all flows that arrived out of order; 0: there was none; 1023: that or more", [](R r) { return Json(r.result.ood_p99); }},
   {"ood_max", T::integer, "packets", "the largest", [](R r) { return Json(r.result.ood_max); }},
@@ -179,7 +181,7 @@ constexpr auto kColumns = std::to_array<FlowColumn>({
   {"source", "INTEGER NOT NULL", "", "host, by its number in the table hosts", [](S s, int at, F f) { bind_number(s, at, f.flow.source); }},
   {"destination", "INTEGER NOT NULL", "", "host, by its number in the table hosts", [](S s, int at, F f) { bind_number(s, at, f.flow.destination); }},
   {"traffic", "INTEGER NOT NULL", "", "traffic item, from 0", [](S s, int at, F f) { bind_number(s, at, f.flow.traffic); }},
-  {"request", "INTEGER", "", "incast: number of the request within the item; else NULL", [](S s, int at, F f) { if (f.flow.request != kNoRequest) bind_number(s, at, f.flow.request); }},
+  {"request", "INTEGER", "", "incast: number of the request within the item; collective: of the repetition; else NULL", [](S s, int at, F f) { if (f.flow.request != kNoRequest) bind_number(s, at, f.flow.request); }},
   {"source_port", "INTEGER NOT NULL", "", "UDP source port", [](S s, int at, F f) { bind_number(s, at, f.flow.source_port); }},
   {"size", "INTEGER NOT NULL", "octets", "payload", [](S s, int at, F f) { bind_number(s, at, f.flow.size.count()); }},
   {"start_ns", "INTEGER NOT NULL", "ns", "from the start of the run", [](S s, int at, F f) { bind_number(s, at, f.flow.start.since_zero().ns()); }},

@@ -5,22 +5,18 @@
 // bins, else constant. Source: reference D.5, D.6.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "lab/results/json_type.h"
 #include "lab/run/run_record.h"
 
 struct sqlite3_stmt;
 
 namespace eddy::lab {
 
-using Json = nlohmann::ordered_json;
-
 inline constexpr int kResultSchemaVersion = 1;
-
-enum class JsonType : uint8_t { boolean, integer, number, string, array, object };
 
 struct ResultKey {
   std::string_view name;
@@ -42,13 +38,6 @@ struct FlowColumn {
 };
 std::span<const FlowColumn> flow_columns();
 
-// One key of a bin of flow sizes, for the documents.
-struct BinKey {
-  std::string_view name;
-  JsonType type;
-  std::string_view unit;
-  std::string_view help;
-};
 std::span<const BinKey> bin_keys();
 
 Json run_values(const RunRecord& run);

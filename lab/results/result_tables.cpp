@@ -9,6 +9,7 @@
 #include "lab/results/claims.h"
 #include "lab/results/result_warnings.h"
 #include "lab/results/student.h"
+#include "lab/results/tenant_tables.h"
 
 namespace eddy::lab {
 namespace {
@@ -32,24 +33,6 @@ constexpr std::array<Column, 10> kTableColumns = {{{"FCT mean us", "fct_mean_us"
                                                    {"unfinished", "unfinished"}}};
 
 constexpr double kHundred = 100;
-
-Cell label(std::string text) {
-  return {CellKind::label, std::move(text), {}};
-}
-Cell mean(std::vector<double> values) {
-  std::string text = short_number(estimate(values).mean);
-  return {CellKind::mean, std::move(text), std::move(values)};
-}
-// "12.3 +-0.4"; without the interval when all are the same; "-": no run has a number; ">=": a value
-// is `counted_to`, which stands for all above it.
-Cell cell(std::vector<double> values, double counted_to = 0) {
-  const Estimate found = estimate(values);
-  if (found.count == 0) return {CellKind::estimate, "-", {}};
-  const bool at_end = counted_to > 0 && std::ranges::max(values) >= counted_to;
-  std::string out = (at_end ? ">=" : "") + short_number(found.mean);
-  if (found.half_width > 0) out += " +-" + short_number(found.half_width);
-  return {CellKind::estimate, std::move(out), std::move(values)};
-}
 
 // The bins of all runs of a variant that have this name.
 std::vector<const Json*> bins_named(const VariantRuns& variant, const std::string& name) {
@@ -104,24 +87,17 @@ std::vector<double> counters_of(const std::vector<const Json*>& runs, std::strin
 
 }  // namespace
 
-TextRows texts(const CellTable& table) {
-  TextRows rows = {table.head};
-  for (const std::vector<Cell>& from : table.rows)
-    for (std::vector<std::string>& row = rows.emplace_back(); const Cell& each : from)
-      row.push_back(each.text);
-  return rows;
-}
-
 CellTable main_table(const std::vector<VariantRuns>& variants) {
   CellTable table{.head = {"variant", "seeds", "flows"}, .rows = {}};
   for (const Column& column : kTableColumns) table.head.emplace_back(column.head);
   for (const VariantRuns& variant : variants) {
     std::vector<Cell>& row = table.rows.emplace_back();
-    row = {label(shown(variant.name)),
+    row = {label_cell(shown(variant.name)),
            {CellKind::count, std::to_string(variant.runs.size()), {}},
-           mean(values_of(variant.runs, "flows"))};
+           mean_cell(values_of(variant.runs, "flows"))};
     for (const Column& column : kTableColumns)
-      row.push_back(cell(values_of(variant.runs, column.key, column.scale), column.counted_to));
+      row.push_back(
+          estimate_cell(values_of(variant.runs, column.key, column.scale), column.counted_to));
   }
   return table;
 }
@@ -134,10 +110,12 @@ CellTable bin_table(const std::vector<VariantRuns>& variants) {
     for (const std::string& name : bin_names(variants)) {
       const std::vector<const Json*> bins = bins_named(variant, name);
       if (bins.empty()) continue;
-      table.rows.push_back(
-          {label(shown(variant.name)), label(name), mean(values_of(bins, "flows")),
-           cell(values_of(bins, "unfinished")), cell(values_of(bins, "slowdown_p50")),
-           cell(values_of(bins, "slowdown_p95")), cell(values_of(bins, "slowdown_p99"))});
+      table.rows.push_back({label_cell(shown(variant.name)), label_cell(name),
+                            mean_cell(values_of(bins, "flows")),
+                            estimate_cell(values_of(bins, "unfinished")),
+                            estimate_cell(values_of(bins, "slowdown_p50")),
+                            estimate_cell(values_of(bins, "slowdown_p95")),
+                            estimate_cell(values_of(bins, "slowdown_p99"))});
     }
   return table;
 }
@@ -150,12 +128,13 @@ CellTable rlb_table(const std::vector<VariantRuns>& variants) {
     if (!variant.runs.front()->contains("rlb") || variant.runs.front()->at("rlb").is_null())
       continue;
     std::vector<Cell>& row = table.rows.emplace_back();
-    row = {label(shown(variant.name)), cell(values_of(variant.runs, "rlb_precision", kHundred)),
-           cell(values_of(variant.runs, "rlb_recall", kHundred)),
-           cell(values_of(variant.runs, "rlb_lead_us")),
-           cell(values_of(variant.runs, "rlb_wait_p99_ns", 0.001))};
+    row = {label_cell(shown(variant.name)),
+           estimate_cell(values_of(variant.runs, "rlb_precision", kHundred)),
+           estimate_cell(values_of(variant.runs, "rlb_recall", kHundred)),
+           estimate_cell(values_of(variant.runs, "rlb_lead_us")),
+           estimate_cell(values_of(variant.runs, "rlb_wait_p99_ns", 0.001))};
     for (const RlbColumn& column : kRlbColumns)
-      row.push_back(cell(counters_of(variant.runs, column.counter)));
+      row.push_back(estimate_cell(counters_of(variant.runs, column.counter)));
   }
   return table;
 }
@@ -177,6 +156,8 @@ std::string text_of_result(const Json& result) {
   out += "Means over seeds +- half of the 95 % confidence interval.\n\n";
   out += aligned(texts(main_table(variants)));
   out += "\nSlowdown by flow size\n\n" + aligned(texts(bin_table(variants)));
+  for (const auto& [title, table] : tenant_tables(variants))
+    out += "\n" + title + "\n\n" + aligned(texts(table));
   if (const CellTable rlb = rlb_table(variants); !rlb.rows.empty())
     out += "\nRLB\n\n" + aligned(texts(rlb));
   const Json expected = result.value("expect", Json::array());

@@ -9,28 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/results/cells.h"
 #include "lab/results/result_keys.h"
 #include "lab/results/variants.h"
 
 namespace eddy::lab {
-
-enum class CellKind : uint8_t {
-  label,
-  count,     // of runs
-  mean,      // of `values`
-  estimate,  // of `values`, with half of its 95 % interval
-};
-struct Cell {
-  CellKind kind = CellKind::label;
-  std::string text;
-  std::vector<double> values;  // of the runs that have one; a label and a count have none
-};
-struct CellTable {
-  std::vector<std::string> head;
-  std::vector<std::vector<Cell>> rows;  // the first column is the variant
-};
-// With the head.
-TextRows texts(const CellTable& table);
 
 // What is said of a result: its warnings, then its tables and the claims.
 std::string text_of_result(const Json& result);

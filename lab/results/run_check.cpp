@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lab/results/tenants.h"
+
 namespace eddy::lab {
 namespace {
 
@@ -86,6 +88,20 @@ void check_bins(Check& check, const Json& run) {
       check.key(bin, key.name, key.type, key.type != JsonType::string);
 }
 
+void check_tenants(Check& check, const Json& run) {
+  check.all(run, "tenants", JsonType::object);
+  if (!check.ok() || !run.contains("tenants")) return;
+  for (const Json& tenant : run.at("tenants")) {
+    check.present(tenant, "name", JsonType::string);
+    for (const TenantKey& key : tenant_keys()) check.key(tenant, key.name, key.type, key.nullable);
+    if (check.ok()) check.all(tenant, "bins", JsonType::object);
+    if (!check.ok()) return;
+    for (const Json& bin : tenant.value("bins", Json::array()))
+      for (const BinKey& key : tenant_bin_keys())
+        check.key(bin, key.name, key.type, key.type != JsonType::string);
+  }
+}
+
 void check_run(Check& check, const Json& run) {
   check.present(run, "variant", JsonType::string);
   check.present(run, "seed", JsonType::integer);
@@ -98,6 +114,7 @@ void check_run(Check& check, const Json& run) {
   check.all(run, "warnings", JsonType::string);
   check.all(run, "with", JsonType::string);
   check_bins(check, run);
+  check_tenants(check, run);
 }
 
 // What a file has beside its runs, which `runs` names.

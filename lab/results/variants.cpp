@@ -49,12 +49,24 @@ std::string short_number(double value) {
   return size >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.3g}", value);
 }
 
+Json value_of(const Json& run, std::string_view key) {
+  if (const auto found = run.find(std::string(key)); found != run.end()) return *found;
+  if (const auto counters = run.find("counters"); counters != run.end() && counters->contains(key))
+    return counters->at(std::string(key));
+  const size_t dot = key.rfind('.');
+  if (dot == std::string_view::npos || !run.contains("tenants")) return {};
+  for (const Json& tenant : run.at("tenants"))
+    if (tenant.value("name", "") == key.substr(0, dot))
+      return tenant.value(std::string(key.substr(dot + 1)), Json());
+  return {};
+}
+
 std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
                               double scale) {
   std::vector<double> values;
   for (const Json* run : runs) {
-    const auto found = run->find(std::string(key));
-    if (found != run->end() && found->is_number()) values.push_back(found->get<double>() * scale);
+    const Json found = value_of(*run, key);
+    if (found.is_number()) values.push_back(found.get<double>() * scale);
   }
   return values;
 }

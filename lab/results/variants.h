@@ -27,7 +27,9 @@ std::string aligned(const TextRows& rows);
 std::string shown(const std::string& variant);
 // As few digits as are worth reading.
 std::string short_number(double value);
-// The values of a key in runs that have a number there, times `scale`.
+// Of a run: a key of its own, a counter, or a key of a traffic item: "NAME.KEY". Null: it has none.
+Json value_of(const Json& run, std::string_view key);
+// The values of a key (as value_of() knows it) in runs that have a number there, times `scale`.
 std::vector<double> values_of(const std::vector<const Json*>& runs, std::string_view key,
                               double scale = 1);
 

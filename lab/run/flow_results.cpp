@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lab/run/request_results.h"
 #include "lab/traffic/wire_cost.h"
 #include "net/random.h"
 
@@ -9,12 +10,6 @@ namespace eddy::lab {
 namespace {
 
 constexpr uint32_t kSwitchSeedPurpose = 0x7377;
-
-bool measured(const config::Experiment& experiment, const Flow& flow) {
-  const Instant from = Instant() + experiment.run.warmup;
-  return experiment.traffic[flow.traffic].measured && flow.start >= from &&
-         flow.start < from + experiment.run.duration;
-}
 
 FlowResult result_of(const FlowAccount& account, size_t index) {
   FlowResult flow;
@@ -25,7 +20,7 @@ FlowResult result_of(const FlowAccount& account, size_t index) {
   };
   const FabricPaths::Packets packets{Bytes(account.experiment.host.mtu),
                                      header_octets(account.experiment, account.topology)};
-  flow.measured = measured(account.experiment, flow.flow);
+  flow.measured = is_measured(account.experiment, flow.flow);
   flow.finished =
       record.sender_done != Instant::never() && record.receiver_done != Instant::never();
   flow.fct = age(record.sender_done);
@@ -102,7 +97,7 @@ void add_flow_results(const FlowAccount& account, RunResult& result) {
   std::vector<double> slowdown;
   int64_t delivered = 0;
   for (size_t i = 0; i < account.book.flows().size(); ++i) {
-    if (account.book.flows()[i].start > account.now) break;  // interrupted before it began
+    if (account.book.flows()[i].start > account.now) continue;  // it has not begun
     const FlowResult flow = result_of(account, i);
     delivered += static_cast<int64_t>(flow.received.delivered_bytes);
     if (flow.measured && !flow.finished) ++result.unfinished;
@@ -112,6 +107,9 @@ void add_flow_results(const FlowAccount& account, RunResult& result) {
     }
     result.flows.push_back(flow);
   }
+  const auto start = [](const FlowResult& flow) { return flow.flow.start; };
+  std::ranges::stable_sort(result.flows, {}, start);  // some had waited
+  result.requests = request_results(account);
   result.fct_us = statistics(fct);
   result.slowdown = statistics(slowdown);
   const double ns = static_cast<double>(std::max<int64_t>(1, result.simulated.ns()));

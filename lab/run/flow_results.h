@@ -5,24 +5,11 @@
 // reference D.5, D.6.
 #pragma once
 
-#include "config/experiment.h"
-#include "lab/fabric/fabric_paths.h"
 #include "lab/fabric/topology.h"
+#include "lab/run/flow_account.h"
 #include "lab/run/run_result.h"
-#include "lab/world/flow_book.h"
-#include "lab/world/node_facts.h"
 
 namespace eddy::lab {
-
-struct FlowAccount {
-  const config::Experiment& experiment;  // scaled
-  int64_t dilation = 1;
-  const Topology& topology;  // of the scaled experiment
-  const FabricPaths& paths;
-  const FlowBook& book;
-  const NicTotals& nics;
-  Instant now;  // the end of the run
-};
 
 // Flows that had started, their percentiles and the goodput. RunResult::simulated is known.
 void add_flow_results(const FlowAccount& account, RunResult& result);

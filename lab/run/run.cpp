@@ -117,6 +117,7 @@ Problems Execution::prepare() {
        .poll_burst = run.poll_burst,
        .packets = run.packets,
        .division = {.threads = options_.threads, .as_worthwhile = options_.threads_as_worthwhile},
+       .waits = &trace_.waits,
        .exchange = options_.exchange});
   if (!world) return world.problems();
   world_ = std::move(*world);
@@ -230,6 +231,7 @@ void Execution::collect() {
                             .topology = topology_,
                             .paths = *paths_,
                             .book = world_->book(),
+                            .waits = &trace_.waits,
                             .nics = facts.nics,
                             .now = world_->now()};
   add_flow_results(account, result_);

@@ -33,6 +33,19 @@ struct FlowResult {
   host::ReceiveOutcome received;
 };
 
+// All answers to one request of an incast, or one collective.
+struct RequestResult {
+  uint16_t traffic = 0;  // index of Experiment::traffic
+  uint32_t number = 0;   // within the item, from 0
+  Instant start;         // of its first flow
+  Duration time{};       // to the last octet of the last flow; unfinished: its age at the end
+  Duration ideal{};      // by the NICs' lines alone
+  double slowdown = 0;   // max(1, time / ideal)
+  size_t flows = 0;
+  bool measured = false;  // its first flow is
+  bool finished = false;  // every flow has arrived
+};
+
 // The fabric at an instant, over all switch ports.
 struct QueueSample {
   Instant at;
@@ -68,8 +81,9 @@ struct RunResult {
   std::vector<std::string> warnings;
 
   std::vector<FlowResult> flows;
-  size_t unfinished = 0;  // of the measured
-  bool censored = false;  // hit its limit, or was interrupted, with flows unfinished
+  std::vector<RequestResult> requests;  // of incasts and collectives, by item and number
+  size_t unfinished = 0;                // of the measured
+  bool censored = false;                // hit its limit, or was interrupted, with flows unfinished
   bool interrupted = false;
   Statistics fct_us;  // measured and finished
   Statistics slowdown;

@@ -1,6 +1,7 @@
 #include "lab/traffic/traffic.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "lab/fabric/host_names.h"
 #include "lab/traffic/exponential.h"
@@ -47,12 +48,34 @@ void add_flows(TrafficItem& item, const ReadTrafficFile& read) {
       return add_long_flows(item);
     case TrafficType::trace:
       return add_trace(item, read);
+    case TrafficType::collective:
+      return add_collective(item);
+  }
+}
+
+// In the order in which they are named; nobody twice.
+void resolve_ranks(TrafficItem& item, const HostNames& names) {
+  std::vector<std::string> selectors = item.config().ranks;
+  if (selectors.empty()) selectors.emplace_back("all");
+  for (size_t i = 0; i < selectors.size(); ++i) {
+    const std::string key = ".ranks." + std::to_string(i);
+    const auto found = names.find(selectors[i]);
+    if (!found) {
+      item.problem(key, found.problems().front());
+      continue;
+    }
+    for (const uint32_t host : found.value()) {
+      if (std::ranges::find(item.ranks, host) != item.ranks.end())
+        return item.problem(key, names.name_of(host) + " is named twice");
+      item.ranks.push_back(host);
+    }
   }
 }
 
 void make_item(TrafficItem& item, const HostNames& names, const ReadTrafficFile& read) {
   item.sources = resolve(item, names, "sources", item.config().sources);
   item.destinations = resolve(item, names, "destinations", item.config().destinations);
+  if (item.config().type == TrafficType::collective) resolve_ranks(item, names);
   if (!item.problems.empty()) return;
   add_flows(item, read);
   if (item.problems.empty() && item.flows.empty()) item.warning("", "no flow starts");
@@ -60,15 +83,64 @@ void make_item(TrafficItem& item, const HostNames& names, const ReadTrafficFile&
   for (const Flow& flow : item.flows) item.summary.bytes += flow.size;
 }
 
-// Keeps the first `most` flows; the summaries say what is left.
-void limit_flows(Trace& trace, size_t most) {
-  if (most == 0 || trace.flows.size() <= most) return;
+// Keeps the first `most` flows; the summaries say what is left. Others may wait for each flow of a
+// collective.
+Problems limit_flows(Trace& trace, const config::Experiment& experiment) {
+  const uint64_t most = experiment.run.max_flows;
+  if (most == 0 || trace.flows.size() <= most) return {};
   for (size_t i = most; i < trace.flows.size(); ++i) {
+    if (experiment.traffic[trace.flows[i].traffic].type == TrafficType::collective)
+      return {"run.max_flows: cuts off flows of traffic." + std::to_string(trace.flows[i].traffic) +
+              ", a collective, which needs all of its own; " + std::to_string(trace.flows.size()) +
+              " would be enough"};
     TrafficSummary& item = trace.items[trace.flows[i].traffic];
     --item.flows;
     item.bytes -= trace.flows[i].size;
   }
   trace.flows.resize(most);
+  return {};
+}
+
+// By start; those that wait are found again by their new numbers.
+void sort_by_start(Trace& trace) {
+  if (trace.waits.flows.empty())
+    return static_cast<void>(std::ranges::stable_sort(trace.flows, {}, &Flow::start));
+  std::vector<uint32_t> order(trace.flows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](uint32_t flow) { return trace.flows[flow].start; });
+  std::vector<uint32_t> place(order.size());
+  std::vector<Flow> sorted;
+  sorted.reserve(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    sorted.push_back(trace.flows[order[i]]);
+    place[order[i]] = i;
+  }
+  trace.flows = std::move(sorted);
+  for (FlowWait& wait : trace.waits.flows)
+    wait = {.flow = place[wait.flow], .on = place[wait.on], .what = wait.what};
+}
+
+// What the item has made becomes the trace's.
+void add_item(Trace& trace, TrafficItem& item) {
+  const auto first = static_cast<uint32_t>(trace.flows.size());
+  for (const FlowWait& wait : item.waits)
+    trace.waits.flows.push_back(
+        {.flow = wait.flow + first, .on = wait.on + first, .what = wait.what});
+  trace.flows.insert(trace.flows.end(), item.flows.begin(), item.flows.end());
+  trace.warnings.insert(trace.warnings.end(), item.warnings.begin(), item.warnings.end());
+  if (!trace.file_origin) trace.file_origin = item.file_origin;
+  trace.items.push_back(std::move(item.summary));
+}
+
+std::vector<ItemWait> item_waits(const std::vector<config::TrafficConfig>& traffic) {
+  std::vector<ItemWait> waits;
+  const std::vector<size_t> before = config::predecessors(traffic);
+  for (size_t i = 0; i < traffic.size(); ++i)
+    if (before[i] != config::kNoItem)
+      waits.push_back({.item = static_cast<uint16_t>(i),
+                       .after = static_cast<uint16_t>(before[i]),
+                       .pause = traffic[i].start.value_or(Duration{})});
+  return waits;
 }
 
 // Flows before the window run without being measured. A trace should have none; of other traffic it
@@ -106,6 +178,8 @@ TrafficItem::TrafficItem(const Run& run, uint16_t index)
   const bool stops = config_.stop > Duration{};
   end_ = stops ? std::min(last, Instant::at(config_.stop)) : last;
   summary.name = config_.name;
+  summary.type = config::name_of(config_.type);
+  summary.measured = config_.measured;
 }
 
 WireCost TrafficItem::wire_cost() const {
@@ -118,7 +192,19 @@ void TrafficItem::add(const Flow& flow) {
   flows.push_back(flow);
   Flow& added = flows.back();
   added.traffic = index_;
-  added.source_port = static_cast<uint16_t>(kFirstPort + ports_.below(65'536 - kFirstPort));
+  if (added.source_port == 0) added.source_port = draw_port();
+}
+
+uint16_t TrafficItem::draw_port() {
+  return static_cast<uint16_t>(kFirstPort + ports_.below(65'536 - kFirstPort));
+}
+
+bool TrafficItem::fits_whole(__int128 flows) {
+  if (flows <= static_cast<__int128>(limit_)) return true;
+  problem("", "more than " + std::to_string(limit_) +
+                  " flows, of which all are needed: fewer ranks, chunks or repetitions would fit" +
+                  (run_.max_flows > 0 ? ", or another run.max_flows" : ""));
+  return false;
 }
 
 bool TrafficItem::fits(__int128 flows) {
@@ -158,6 +244,14 @@ uint64_t Trace::digest() const {
     digest.add(static_cast<uint64_t>(flow.start.ps()));
     digest.add(uint64_t{flow.request} << 32 | uint64_t{flow.traffic} << 16 | flow.source_port);
   }
+  for (const FlowWait& wait : waits.flows) {
+    digest.add(uint64_t{wait.flow} << 32 | wait.on);
+    digest.add(static_cast<uint64_t>(wait.what));
+  }
+  for (const ItemWait& wait : waits.items) {
+    digest.add(uint64_t{wait.item} << 32 | wait.after);
+    digest.add(static_cast<uint64_t>(wait.pause.ps()));
+  }
   return digest.value();
 }
 
@@ -165,6 +259,7 @@ Result<Trace> make_traffic(const config::Experiment& experiment, const Topology&
                            uint64_t seed, const ReadTrafficFile& read) {
   Trace trace;
   Problems problems = config::traffic_problems(experiment);
+  append(problems, after_problems(experiment));
   const Problems without_keys = problems;  // an item that lacks one does not hide the others' names
   const HostNames names(topology);
   const TrafficItem::Run run{experiment, topology, seed, experiment.run.max_flows};
@@ -177,18 +272,16 @@ Result<Trace> make_traffic(const config::Experiment& experiment, const Topology&
     TrafficItem item(run, static_cast<uint16_t>(i));
     make_item(item, names, read);
     append(problems, item.problems);
-    append(trace.warnings, item.warnings);
-    append(trace.flows, item.flows);
-    if (!trace.file_origin) trace.file_origin = item.file_origin;
-    trace.items.push_back(std::move(item.summary));
+    add_item(trace, item);
   }
   if (!problems.empty()) return problems;
   if (trace.flows.size() > kMaxFlows)
     return Result<Trace>::failure("traffic: " + std::to_string(trace.flows.size()) +
                                   " flows, at most " + std::to_string(kMaxFlows));
   if (experiment.traffic.empty()) trace.warnings.push_back("traffic: there is none");
-  std::ranges::stable_sort(trace.flows, {}, &Flow::start);
-  limit_flows(trace, experiment.run.max_flows);
+  trace.waits.items = item_waits(experiment.traffic);
+  sort_by_start(trace);
+  if (problems = limit_flows(trace, experiment); !problems.empty()) return problems;
   warn_of_unmeasured(trace, experiment);
   return trace;
 }

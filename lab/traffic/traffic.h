@@ -16,13 +16,16 @@
 #include "config/experiment.h"
 #include "lab/fabric/topology.h"
 #include "lab/traffic/flow.h"
+#include "lab/traffic/waits.h"
 #include "net/result.h"
 #include "net/units.h"
 
 namespace eddy::lab {
 
 struct Trace {
-  std::vector<Flow> flows;  // by start; those that start together as they were made
+  // By start; those that start together as they were made; behind all, those that wait.
+  std::vector<Flow> flows;
+  Waits waits;
   std::vector<TrafficSummary> items;
   std::vector<std::string> warnings;  // "traffic.0: what"
   // The time in the first trace's file that is the run's beginning, as in the file; nullopt = no

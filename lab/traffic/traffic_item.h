@@ -13,6 +13,7 @@
 #include "config/experiment.h"
 #include "lab/fabric/topology.h"
 #include "lab/traffic/flow.h"
+#include "lab/traffic/waits.h"
 #include "lab/traffic/wire_cost.h"
 #include "net/random.h"
 
@@ -64,7 +65,9 @@ class TrafficItem {
   // How often that is.
   int64_t periods() const;
 
-  void add(const Flow& flow);  // fills in what the item knows
+  // Fills in what the item knows: a port, too, unless the flow has one.
+  void add(const Flow& flow);
+  uint16_t draw_port();
   bool full() const { return flows.size() >= limit_; }
   void problem(const std::string& key, const std::string& text) {
     problems.push_back(prefix() + key + ": " + text);
@@ -75,10 +78,14 @@ class TrafficItem {
   // False, and a problem, when so many flows are too many; of what a limit of the user's cuts off,
   // any number is fine.
   bool fits(__int128 flows);
+  // The same, of flows that are all needed.
+  bool fits_whole(__int128 flows);
 
+  std::vector<uint32_t> ranks;    // collective: hosts, as named
   std::vector<uint32_t> sources;  // hosts
   std::vector<uint32_t> destinations;
   std::vector<Flow> flows;
+  std::vector<FlowWait> waits;  // by numbers in `flows`
   TrafficSummary summary;
   std::optional<Duration> file_origin;  // trace: the time in its file that is the run's beginning
   Problems problems;
@@ -106,6 +113,10 @@ void add_permutation(TrafficItem& item);
 void add_all_to_all(TrafficItem& item);
 void add_long_flows(TrafficItem& item);
 void add_trace(TrafficItem& item, const ReadTrafficFile& read);
+void add_collective(TrafficItem& item);
+
+// What is wrong with the items that wait for others.
+Problems after_problems(const config::Experiment& experiment);
 
 // The mean gap between arrivals that offer `rate` with `mean_wire` octets (Q16) each, in Q16
 // picoseconds.

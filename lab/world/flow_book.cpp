@@ -7,10 +7,16 @@
 
 namespace eddy::lab {
 
-FlowBook::FlowBook(std::span<const Flow> flows, int queue_pairs)
+FlowBook::FlowBook(std::span<const Flow> flows, int queue_pairs, const Waiting& waiting)
     : pairs_(static_cast<size_t>(queue_pairs)),
       flows_(flows.begin(), flows.end()),
-      records_(flows.size()) {}
+      timed_(static_cast<size_t>(std::ranges::find(flows, Instant::never(), &Flow::start) -
+                                 flows.begin())),
+      shared_(waiting.shared),
+      waits_(flows, waiting.waits == nullptr ? Waits{} : *waiting.waits, pairs_, waiting.word),
+      records_(flows.size()) {
+  if (waits_.any()) hear({});  // items without a flow have ended
+}
 
 std::vector<FlowBook::Needs> FlowBook::needs(size_t hosts) const {
   std::vector<Needs> needs(hosts);
@@ -26,6 +32,7 @@ void FlowBook::open(std::span<host::Nic* const> nics, std::span<const IpAddress>
                     const RttOf& rtt_of) {
   nics_.assign(nics.begin(), nics.end());
   addresses_.assign(addresses.begin(), addresses.end());
+  departing_.resize(nics_.size());
   queue_pairs_.reserve(flows_.size() * pairs_);
   ends_left_.reserve(flows_.size());
   std::vector<Opened> opened(nics_.size());
@@ -85,6 +92,45 @@ void FlowBook::finish(const host::Completion& completion) {
   if (--ends_left_[flow] == 0) ++ended_;
 }
 
+void FlowBook::note_started(Instant now) {
+  for (; next_start() <= now; ++start_instants_) {
+    const Instant at = next_start();
+    while (next_timed() <= at) ++next_flow_;
+    while (next_release() <= at) ++next_release_;
+  }
+}
+
+// All of its queue pairs have sent their last packet.
+bool FlowBook::has_left(uint32_t flow) const {
+  bool left = true;
+  for_each_sender(flow, [&](host::SendStage stage) { left &= stage != host::SendStage::sending; });
+  return left;
+}
+
+void FlowBook::depart(size_t host, std::vector<uint32_t>& ready) {
+  std::erase_if(departing_[host], [&](uint32_t flow) {
+    if (!has_left(flow)) return false;
+    waits_.depart(flow, ready);
+    return true;
+  });
+}
+
+std::vector<Release> FlowBook::hear(std::span<const ItemEnds> ends) {
+  std::vector<Release> news = waits_.hear(ends);
+  std::ranges::sort(news);
+  for (const Release& each : news) flows_[each.flow].start = each.at;
+  releases_.insert(releases_.end(), news.begin(), news.end());
+  std::sort(releases_.begin() + static_cast<std::ptrdiff_t>(next_release_), releases_.end());
+  return news;
+}
+
+std::vector<Release> FlowBook::releases_after(Instant now) const {
+  std::vector<Release> later;
+  for (size_t i = next_release_; i < releases_.size(); ++i)
+    if (releases_[i].at > now) later.push_back(releases_[i]);
+  return later;
+}
+
 // Before the first flow starts.
 void FlowBook::divide(std::vector<uint16_t> group_of) {
   group_of_ = std::move(group_of);
@@ -94,10 +140,11 @@ void FlowBook::divide(std::vector<uint16_t> group_of) {
       ++awaited_;
 }
 
-void FlowBook::note_sender(size_t flow, Instant done, const host::SendOutcome& outcome) {
+void FlowBook::note_sender(size_t flow, const FlowTimes& times, const host::SendOutcome& outcome) {
   told_senders_.resize(flows_.size());
   told_senders_[flow] = outcome;
-  records_[flow].sender_done = done;
+  flows_[flow].start = times.start;
+  records_[flow].sender_done = times.done;
 }
 
 void FlowBook::note_receiver(size_t flow, Instant done, const host::ReceiveOutcome& outcome) {

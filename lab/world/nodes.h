@@ -51,6 +51,7 @@ struct HostNode {
   int line_overhead = 0;
   bool line_busy = false;
   bool due = false;            // its deadline has come
+  bool departs = false;        // a flow waits for another of its own to leave
   bool blank_missing = false;  // the pool was empty when it last had something to send
   Instant wake_at = Instant::never();
   uint32_t line = 0;

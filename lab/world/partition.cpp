@@ -334,23 +334,39 @@ void Partition<Queue>::deliver(uint32_t node, Packet* packet) {
   take_part(node);
 }
 
-// All flows that start now; then the next start is waited for. The whole one tells the book.
+// All flows that start now; then the next start is waited for. More than one event may stand for
+// one instant.
 template <class Queue>
 void Partition<Queue>::start_flows() {
+  if (!start_due()) return;
+  if constexpr (kWhole) ++counts_.events;
+  plan_start();
+}
+
+// The whole one tells the book. False: there is none.
+template <class Queue>
+bool Partition<Queue>::start_due() {
   const auto start = [this](uint32_t host, uint32_t qpn, Instant) {
     if (kWhole && !nodes_.is_here(nodes_.first_host + host)) return;
     nodes_.hosts[host].nic->start(qpn, now_);
+    nodes_.hosts[host].departs = book_.awaits_departure(host);
     touch(nodes_.first_host + host);
   };
   if constexpr (kWhole) {
-    ++counts_.events;
+    if (book_.next_start() > now_) return false;
     book_.start_due(now_, start);
+    return true;
   } else {
+    const size_t before = next_flow_;
     for (; next_flow_ < flows_.size() && book_.flows()[flows_[next_flow_]].start <= now_;
          ++next_flow_)
       book_.start_one(flows_[next_flow_], start);
+    const auto later = std::ranges::find_if(
+        releases_, [this](const Release& release) { return release.at > now_; });
+    for (auto at = releases_.begin(); at != later; ++at) book_.start_one(at->flow, start);
+    releases_.erase(releases_.begin(), later);
+    return next_flow_ != before;
   }
-  plan_start();
 }
 
 template <class Queue>
@@ -371,7 +387,8 @@ void Partition<Queue>::take_over(Instant now) {
   } else {
     queue_.move_to(now);
     next_flow_ = static_cast<size_t>(
-        std::lower_bound(flows_.begin(), flows_.end(), book_.started()) - flows_.begin());
+        std::lower_bound(flows_.begin(), flows_.end(), book_.timed_started()) - flows_.begin());
+    releases_.clear();
   }
   plan_start();
   for (const uint32_t node : members_) {
@@ -591,13 +608,47 @@ void Partition<Queue>::turn_host(uint32_t index) {
       else
         keep(completion);
     }
+    if (book_.any_wait()) follow(host);
     nic.clear_completions();
+    if (!ready_.empty()) start_ready(host);
   }
   const Instant deadline =
       host.blank_missing ? std::min(nic.next_deadline(), now_ + kBlankRetry) : nic.next_deadline();
   if (deadline == host.wake_at) return;
   host.wake_at = deadline;
   wakes_.set(place_of(index), deadline);
+}
+
+// What has arrived at the host lets flows of its own begin, at once.
+template <class Queue>
+[[gnu::noinline]] void Partition<Queue>::follow(const HostNode& host) {
+  for (const host::Completion& completion : host.nic->completions())
+    book_.arrive(completion, ready_, item_news_);
+  if constexpr (kWhole) {
+    if (!item_news_.item_ended || book_.is_shared()) return;
+    const Instant next = book_.next_start();
+    book_.hear(item_news_.ends);
+    item_news_ = {};
+    if (book_.next_start() < next) plan_start();
+  }
+}
+
+template <class Queue>
+[[gnu::noinline]] void Partition<Queue>::start_ready(HostNode& host) {
+  for (const uint32_t flow : ready_)
+    book_.start_late(flow, now_,
+                     [&](uint32_t, uint32_t qpn, Instant) { host.nic->start(qpn, now_); });
+  ready_.clear();
+  host.departs = book_.awaits_departure(index_of(host));
+  if (!host.line_busy) transmit(host);
+}
+
+// Flows that wait for one of this host to leave begin behind its last packet.
+template <class Queue>
+[[gnu::noinline]] void Partition<Queue>::note_departures(HostNode& host) {
+  book_.depart(index_of(host), ready_);
+  host.departs = book_.awaits_departure(index_of(host));
+  if (!ready_.empty()) start_ready(host);
 }
 
 template <class Queue>
@@ -618,6 +669,8 @@ void Partition<Queue>::transmit(HostNode& host) {
   host.line_busy = true;
   blank->sent_at = now_ + host.rate.time_of(Bytes(blank->wire_len + host.line_overhead));
   send(host.line, blank, true);
+  if (host.departs) [[unlikely]]
+    note_departures(host);
 }
 
 template class Partition<EventQueue>;

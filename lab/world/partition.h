@@ -9,6 +9,7 @@
 // Source: architecture, section 3.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -93,8 +94,18 @@ class Partition final : public Wires {
   void reserve_lanes(std::span<const Bytes> lengths);
   void plan_action(Instant at) { queue_.push_odd({at, nullptr, 0, kAction}); }
 
-  // Part: flows whose sender is here, by their numbers.
+  // Part: flows whose sender is here and that do not wait, by their numbers.
   void add_flow(uint32_t flow) { flows_.push_back(flow); }
+  // The end of an item lets flows begin. Whole: the book knows them. Part: it is told those whose
+  // sender is here.
+  void plan_start_at(Instant at) { queue_.push_odd({at, nullptr, 0, kFlowStart}); }
+  void add_release(const Release& release) {
+    releases_.push_back(release);
+    std::sort(releases_.begin(), releases_.end());
+    plan_start_at(release.at);
+  }
+  // What the book has yet to hear of items that others wait for.
+  ItemNews& item_news() { return item_news_; }
   // What the book has yet to hear of, and how many of it it waits for.
   std::span<const host::Completion> completions() const { return completions_; }
   size_t awaited() const { return awaited_; }
@@ -178,7 +189,14 @@ class Partition final : public Wires {
   uint32_t arrive(const Event& event);
   uint32_t bring_to_host(uint32_t node, Packet* packet);
   void start_flows();
+  bool start_due();
   void plan_start();
+  void follow(const HostNode& host);
+  size_t index_of(const HostNode& host) const {
+    return static_cast<size_t>(&host - nodes_.hosts.data());
+  }
+  void start_ready(HostNode& host);
+  void note_departures(HostNode& host);
   void take_turns();
   void take_turn(uint32_t node);
   void turn_switch(uint32_t node);
@@ -235,7 +253,10 @@ class Partition final : public Wires {
   std::vector<uint8_t> is_touched_;  // by place: it will take a turn at this instant
   std::vector<uint32_t> touched_;
   std::vector<uint32_t> flows_;
-  size_t next_flow_ = 0;  // of flows_
+  size_t next_flow_ = 0;           // of flows_
+  std::vector<Release> releases_;  // part: that have not begun, by time
+  std::vector<uint32_t> ready_;    // flows, while a turn lasts
+  ItemNews item_news_;
   std::vector<host::Completion> completions_;
   size_t awaited_ = 0;  // of completions_
   WorldCounts counts_;

@@ -63,6 +63,7 @@ void Ranks::hear(size_t from) {
   all_.unended += told.unended;
   all_.stopped |= told.stopped;
   all_.noted |= told.noted;
+  all_.ends.insert(all_.ends.end(), told.ends.begin(), told.ends.end());
   for (const FrameView& frame : views_) arrived_.push_back({frame, static_cast<uint16_t>(from)});
 }
 

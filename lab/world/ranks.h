@@ -8,6 +8,7 @@
 // ranks and window. Source: decision 0034.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -44,6 +45,8 @@ class Ranks {
 
   // Of all ranks, when they last met: the least instants, the last event, sums of the rest.
   const Told& all() const { return all_; }
+  // Something that follows from what all have told happens then.
+  void bring_forward(Instant at) { all_.next = std::min(all_.next, at); }
   // A frame for the rank of the line's receiver. The packet is no longer needed.
   void pack(Instant at, uint32_t line, const Packet& packet);
   // Tells and hears. take(packet, frame) gets what has come, in the order of ranks.

@@ -11,6 +11,7 @@ namespace eddy::lab {
 namespace {
 
 constexpr size_t kFrameHeader = 20;  // octets
+constexpr size_t kItemEnds = 14;
 
 Problems unread(const std::string& why) {
   return {"a message of another rank cannot be read: " + why};
@@ -40,6 +41,7 @@ void finish_window(Message& message, uint64_t number, uint32_t frames, const Tol
   write.number(kWindowVersion);
   write.number(number);
   write.number(frames);
+  write.number(static_cast<uint32_t>(told.ends.size()));
   write.instant(told.next);
   write.instant(told.now);
   write.instant(told.action);
@@ -49,6 +51,12 @@ void finish_window(Message& message, uint64_t number, uint32_t frames, const Tol
   write.number(static_cast<uint8_t>(told.noted));
   ASSERT(header.size() == kWindowHeader);
   std::ranges::copy(header, message.begin());
+  MessageWriter behind(message);
+  for (const ItemEnds& each : told.ends) {
+    behind.number(each.item);
+    behind.number(each.flows);
+    behind.instant(each.last);
+  }
 }
 
 Problems read_window(std::span<const uint8_t> message, uint64_t number, Told& told,
@@ -64,7 +72,8 @@ Problems read_window(std::span<const uint8_t> message, uint64_t number, Told& to
   if (const auto at = read.number<uint64_t>(); at != number)
     return unread("it is of window " + std::to_string(at) + ", this is " + std::to_string(number));
   const auto count = read.number<uint32_t>();
-  told = {.next = read.instant(), .now = read.instant(), .action = read.instant()};
+  const auto ends = read.number<uint32_t>();
+  told = Told{.next = read.instant(), .now = read.instant(), .action = read.instant()};
   told.awaited = read.number<uint64_t>();
   told.unended = read.number<uint32_t>();
   told.stopped = read.number<uint8_t>() != 0;
@@ -84,6 +93,11 @@ Problems read_window(std::span<const uint8_t> message, uint64_t number, Told& to
       return unread("frame " + std::to_string(i) + " has " + std::to_string(length) + " octets");
     frames.push_back(frame);
   }
+  if (ends > read.left() / kItemEnds) return unread("it is cut off in the ends of items");
+  for (uint32_t i = 0; i < ends; ++i)
+    told.ends.push_back({.item = read.number<uint16_t>(),
+                         .flows = read.number<uint32_t>(),
+                         .last = read.instant()});
   if (read.left() != 0)
     return unread(std::to_string(read.left()) + " octets follow its last frame");
   return {};

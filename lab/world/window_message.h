@@ -2,7 +2,8 @@
 //
 // A header of fixed length, then the frames that have left for hosts and switches of the other
 // rank, in the order of their sending: arrival, line, length on the wire, flags, and the octets
-// that the lab carries of a frame (its headers). Numbers are little-endian. Reading takes nothing
+// that the lab carries of a frame (its headers); and what has arrived of items of the traffic that
+// others wait for. Numbers are little-endian. Reading takes nothing
 // for granted: what is cut off, of another version or of another window is one problem in words.
 // Owner: Ranks. Cost: some 100 octets a frame. Source: decision 0034.
 #pragma once
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "lab/world/exchange.h"
+#include "lab/world/flow_waits.h"
 #include "net/packet.h"
 #include "net/result.h"
 #include "net/units.h"
@@ -26,7 +28,8 @@ struct Told {
   uint64_t awaited = 0;               // receivers that lack data of another partition
   uint64_t unended = 0;               // flows with an end here that has not come
   bool stopped = false;
-  bool noted = false;  // what the caller asks all of them
+  bool noted = false;          // what the caller asks all of them
+  std::vector<ItemEnds> ends;  // what has arrived of items that others wait for; all: of each rank
   bool operator==(const Told&) const = default;
 };
 
@@ -39,8 +42,8 @@ struct FrameView {
 };
 
 inline constexpr uint32_t kWindowMagic = 0x57594445;  // "EDYW"
-inline constexpr uint16_t kWindowVersion = 1;
-inline constexpr size_t kWindowHeader = 56;  // octets
+inline constexpr uint16_t kWindowVersion = 2;
+inline constexpr size_t kWindowHeader = 60;  // octets
 
 // An empty message, to which frames are added.
 void begin_window(Message& message);

@@ -47,7 +47,7 @@ Windows::Windows(Nodes& nodes, FlowBook& book, const Division& division, const R
   if (threads_.size() > 1)
     for (Thread& thread : threads_) thread.pool = std::make_unique<PacketPool>(*nodes_.pool);
   make_parts(division, ranks);
-  for (uint32_t flow = 0; flow < book_.flows().size(); ++flow)
+  for (uint32_t flow = 0; flow < book_.timed(); ++flow)
     if (Part* part = part_of(nodes_.first_host + book_.flows()[flow].source)) part->add_flow(flow);
   book_.divide({partition_of_.begin() + nodes_.first_host, partition_of_.end()});
 }
@@ -128,14 +128,16 @@ void Windows::go(size_t thread, Instant end, bool to_completion) {
   const size_t awaited = book_.awaited();
   Instant start = next_;
   size_t ended = 0;
+  bool item_ended = false;
   uint64_t count = 0;
-  for (; start < end && !(to_completion && ended == awaited); ++count) {
+  for (; start < end && !item_ended && !(to_completion && ended == awaited); ++count) {
     const Instant stop = end - start > length_ ? start + length_ : end;
     auto& mine = told_[thread].of[count % 2];
     mine = {.next = Instant::never()};
     for (Part* part : threads_[thread].parts) {
       mine.next = std::min(mine.next, part->run_window(start, stop));
       mine.awaited += part->awaited();
+      mine.item_ended |= part->item_news().item_ended;
     }
     mine.next = std::min(mine.next, desk.turn());
     if (threads_.size() > 1) crew_.meet();
@@ -144,6 +146,7 @@ void Windows::go(size_t thread, Instant end, bool to_completion) {
     for (const Told& told : told_) {
       start = std::min(start, told.of[count % 2].next);
       ended += told.of[count % 2].awaited;
+      item_ended |= told.of[count % 2].item_ended;
     }
   }
   // The others may not have read next_ yet.
@@ -160,6 +163,23 @@ void Windows::finish_flows() {
     for (const host::Completion& completion : part->completions()) book_.finish(completion);
     part->clear_completions();
   }
+}
+
+void Windows::tell_items(ItemNews& news) {
+  for (const auto& part : parts_) {
+    for (const ItemEnds& each : part->item_news().ends) news.add(each);
+    news.item_ended |= part->item_news().item_ended;
+    part->item_news() = {};
+  }
+}
+
+// It is no earlier than the next window: word takes as long as a window at least.
+void Windows::add_release(const Release& release) {
+  Part* part = part_of(nodes_.first_host + book_.flows()[release.flow].source);
+  if (part == nullptr) return;
+  ASSERT(release.at > part->now());
+  part->add_release(release);
+  next_ = std::min(next_, release.at);
 }
 
 Instant Windows::now() const {
@@ -218,6 +238,7 @@ void Windows::take_over(Whole& whole) {
   whole.hand_over(whole.now(), [this](const Event& event) { take_frame(event); });
   next_ = Instant::never();
   for (const auto& part : parts_) next_ = std::min(next_, part->next());
+  for (const Release& release : book_.releases_after(whole.now())) add_release(release);
 }
 
 void Windows::hand_over(Whole& whole) {

@@ -42,7 +42,8 @@ class Windows {
   // Of the partition that is ahead.
   Instant now() const;
   // Windows, one after the other, of what happens before `end`. With `to_completion` they end where
-  // some instant of the next one could see the end of the last flow.
+  // some instant of the next one could see the end of the last flow. They end early, too, behind
+  // one in which an item ended that others wait for.
   void run(Instant end, bool to_completion);
   // Of all that has happened up to `now`.
   void add_counts(WorldCounts& counts, Instant now) const;
@@ -58,6 +59,9 @@ class Windows {
   // Frames that have left their lines by `until`, of which no event tells. Returns when the last of
   // them did, or long_past().
   Instant settle_lines(Instant until);
+  // Between two windows: what has been seen of items goes to `news`.
+  void tell_items(ItemNews& news);
+  void add_release(const Release& release);
   // Packets that no thread uses go back to the world's pool.
   void settle_pools();
 
@@ -68,6 +72,7 @@ class Windows {
     struct {
       Instant next;
       size_t awaited = 0;  // ends of receivers in this run that the book waits for
+      bool item_ended = false;
     } of[2];
   };
   struct Thread {

@@ -55,10 +55,30 @@ bool World::run_windows(Instant limit, bool to_completion) {
     divided_ = true;
   }
   if (windows_->next() >= end) return false;
+  run_divided(end, to_completion);
+  settle_items();
+  return true;
+}
+
+void World::run_divided(Instant end, bool to_completion) {
   windows_->run(end, to_completion);
   whole_->set_now(std::max(now(), windows_->now()));
-  start_instants_ += book_.note_started(now());
-  return true;
+  note_started();
+}
+
+// The book has not heard of what parts have started.
+void World::note_started() {
+  const uint64_t before = book_.start_instants();
+  book_.note_started(now());
+  start_instants_ += book_.start_instants() - before;
+}
+
+// Between two windows: an item may have ended that others wait for.
+void World::settle_items() {
+  if (!book_.any_wait()) return;
+  ItemNews news = std::exchange(whole_->item_news(), {});
+  windows_->tell_items(news);
+  for (const Release& release : book_.hear(news.ends)) windows_->add_release(release);
 }
 
 // All nodes in one partition.

@@ -166,6 +166,10 @@ class World {
   }
   bool may_divide() const;
   bool run_windows(Instant limit, bool to_completion);
+  void run_divided(Instant end, bool to_completion);
+  void note_started();
+  void settle_items();
+  void tell_items(Told& mine);
   Whole& gather();
 
   Nodes nodes_;

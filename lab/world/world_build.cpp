@@ -88,7 +88,12 @@ size_t World::memory_needed(const Topology& topology, size_t queue_pairs) {
 }
 
 World::World(const Topology& topology, std::span<const Flow> flows, const WorldOptions& options)
-    : nodes_(options), book_(flows, options.host.queue_pairs), agenda_(*this) {
+    : nodes_(options),
+      book_(flows, options.host.queue_pairs,
+            {.waits = options.waits,
+             .word = longest_delay(topology),
+             .shared = options.exchange != nullptr && options.exchange->ranks() > 1}),
+      agenda_(*this) {
   nodes_.first_host = static_cast<uint32_t>(topology.switches.size());
 }
 

@@ -102,13 +102,6 @@ host::ReceiveOutcome receive_outcome(MessageReader& read) {
           .max_ood = static_cast<uint32_t>(read.compact())};
 }
 
-uint64_t start_instants(const FlowBook& book) {
-  uint64_t instants = 0;
-  for (size_t i = 0; i < book.started(); ++i)
-    instants += i == 0 || book.flows()[i].start != book.flows()[i - 1].start ? 1 : 0;
-  return instants;
-}
-
 void tell(MessageWriter& write, const FlowBook& book) {
   size_t senders = 0, receivers = 0;
   for (size_t i = 0; i < book.flows().size(); ++i) {
@@ -119,6 +112,7 @@ void tell(MessageWriter& write, const FlowBook& book) {
   for (size_t i = 0; i < book.flows().size(); ++i) {
     if (!book.sends(i)) continue;
     write.compact(i);
+    write.instant(book.flows()[i].start);
     write.instant(book.records()[i].sender_done);
     tell(write, book.send_outcome(i));
   }
@@ -135,8 +129,8 @@ void hear(MessageReader& read, FlowBook& book) {
   constexpr size_t kLeast = 15;  // octets of an end
   for (size_t left = read.count(kLeast); left > 0 && read.ok(); --left) {
     const size_t flow = read.index(book.flows().size());
-    const Instant done = read.instant();
-    book.note_sender(flow, done, send_outcome(read));
+    const FlowTimes times{.start = read.instant(), .done = read.instant()};
+    book.note_sender(flow, times, send_outcome(read));
   }
   for (size_t left = read.count(kLeast); left > 0 && read.ok(); --left) {
     const size_t flow = read.index(book.flows().size());
@@ -204,7 +198,7 @@ void World::tell_facts(Message& message) const {
   MessageWriter write(message);
   WorldCounts counts = this->counts();
   // What every rank does counts once: rank 0 has counted it.
-  counts.events -= agenda_.shared_run() + start_instants(book_);
+  counts.events -= agenda_.shared_run() + book_.start_instants();
   tell(write, counts);
   tell(write, book_);
   const FabricFacts facts = this->facts();

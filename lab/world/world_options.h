@@ -13,6 +13,7 @@
 namespace eddy::lab {
 
 class Exchange;
+struct Waits;
 
 // Which nodes a world runs together through windows of time, and on how many threads. It changes
 // how fast a run is and never what happens in it.
@@ -42,6 +43,8 @@ struct WorldOptions {
   size_t packets = 0;  // 0 = packets_needed(); else there may be too few, and the world is one
                        // partition, since who gets the last is settled by the order of turns
   DivisionOptions division;
+  // Which flows wait, by their numbers; null: none. For the time that the world is made.
+  const Waits* waits = nullptr;
   // With the other ranks of the run, which make the same world; null: there are none.
   Exchange* exchange = nullptr;
   // In builds with fault sites: of all switches and of the world, which is then one partition.

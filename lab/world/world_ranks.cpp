@@ -1,5 +1,6 @@
 // How a World goes through time with other ranks.
 #include <algorithm>
+#include <utility>
 
 #include "lab/world/world.h"
 #include "net/assert.h"
@@ -27,7 +28,7 @@ void World::advance_with_others(Instant limit, bool to_completion) {
     meet_others(stop, false);
   }
   whole_->set_now(all.now);
-  start_instants_ += book_.note_started(now());
+  note_started();
 }
 
 // The last flow may end before `stop`, and the run does so at that instant. Each rank goes on until
@@ -41,9 +42,8 @@ Instant World::run_until_own_ends(Instant stop) {
 
 void World::run_alone(Instant stop) {
   if (divided_ && may_divide() && agenda_.next() >= stop) {
-    windows_->run(stop, /*to_completion=*/false);
-    whole_->set_now(std::max(now(), windows_->now()));
-    start_instants_ += book_.note_started(now());
+    do run_divided(stop, /*to_completion=*/false);
+    while (windows_->next() < stop);
     return;
   }
   Whole& whole = gather();
@@ -60,10 +60,24 @@ void World::meet_others(Instant stop, bool noted) {
   const Instant away = windows_->send_away(stop, *ranks_);
   Told mine = told(noted);
   mine.next = std::min(mine.next, away);
+  tell_items(mine);
   ranks_->meet(mine, [this](Packet* packet, const FrameView& frame) {
     windows_->hand_in(frame.at, frame.line, packet);
   });
+  if (!book_.may_hear(ranks_->all().ends))
+    throw ExchangeError("ranks tell of items of the traffic what cannot be");
+  for (const Release& release : book_.hear(ranks_->all().ends)) {
+    windows_->add_release(release);
+    ranks_->bring_forward(release.at);
+  }
   stopped_ = ranks_->all().stopped;
+}
+
+// What has been seen of items here since the ranks last met.
+void World::tell_items(Told& mine) {
+  ItemNews news = std::exchange(whole_->item_news(), {});
+  windows_->tell_items(news);
+  mine.ends = std::move(news.ends);
 }
 
 Told World::told(bool noted) const {

@@ -392,6 +392,31 @@ class Shown(Eddylab):
             schema = json.loads(self.call("schema", of).stdout)
             jsonschema.Draft202012Validator.check_schema(schema)
 
+    def test_collectives_have_times_of_their_own(self):
+        file = ROOT / "config" / "experiments" / "collectives.yaml"
+        self.call("run", file, "--size", "ci", "--out", "out")
+        size = self.folder / "out" / "collectives" / "ci"
+        result = json.loads((size / "result.json").read_text())
+        jsonschema.validate(result, json.loads(self.call("schema", "result").stdout))
+        for run in result["runs"]:
+            self.assertEqual([tenant["name"] for tenant in run["tenants"]], ["job1", "job2", "web"])
+            self.assertEqual(run["lossless_drops"], 0)
+            for job in run["tenants"][:2]:
+                self.assertGreaterEqual(job["requests"], 1)
+                self.assertEqual(job["requests_unfinished"], 0)
+                self.assertGreaterEqual(job["request_slowdown_mean"], 1)
+        claims = [line for line in self.call("show", size).stdout.splitlines() if " against " not in line
+                  and line.startswith("job")]
+        self.assertEqual(len(claims), 4)
+        for line in claims:
+            self.assertTrue(line.endswith("holds"), line)
+        # On two threads it is the same run.
+        self.call("run", file, "--size", "ci", "--out", "two", "--threads", "2", "--variant", "ecmp")
+        two = json.loads((self.folder / "two" / "collectives" / "ci" / "result.json").read_text())
+        ecmp = [run for run in result["runs"] if run["variant"] == "ecmp"]
+        self.assertEqual(two["runs"][0]["digest"], ecmp[0]["digest"])
+        self.assertEqual(two["runs"][0]["tenants"], ecmp[0]["tenants"])
+
     def test_the_experiments_are_listed(self):
         done = subprocess.run([EDDYLAB, "list"], cwd=ROOT, capture_output=True, text=True,
                               timeout=PATIENCE, check=True)

@@ -129,6 +129,7 @@ Result<std::unique_ptr<lab::World>> make_world(const Lab& lab, const lab::Topolo
                              .poll_jitter = run.poll_jitter,
                              .poll_burst = run.poll_burst,
                              .division = options.division,
+                             .waits = &lab.waits,
                              .exchange = options.exchange,
                              .sites = options.watched ? &sites : nullptr,
                              .clock_ahead = ahead,

@@ -22,6 +22,7 @@ namespace eddy::test {
 struct Lab {
   config::Experiment experiment;
   std::vector<lab::Flow> flows;
+  lab::Waits waits;
   uint64_t seed = 0;
   // Fault sites in the code (net/fault_sites.h), in builds that have them.
   FaultSites::Odds sites{};

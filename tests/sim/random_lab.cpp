@@ -6,6 +6,7 @@
 #include "lab/fabric/build_topology.h"
 #include "lb/members.h"
 #include "lb/registry.h"
+#include "net/assert.h"
 #include "net/random.h"
 #include "tests/sim/second_draws.h"
 
@@ -303,6 +304,32 @@ Lab varied_lab(uint64_t seed) {
     run.poll_jitter = 100_ns;
     lab.experiment.switches.poll_gap = 1'200_ns;
   }
+  return lab;
+}
+
+Lab with_collectives(Lab lab) {
+  config::TrafficConfig first{.type = config::TrafficType::collective, .size = 60_KiB};
+  first.name = "first";
+  first.chunks = 1 + static_cast<int>(lab.seed % 3);
+  first.repeat = 2;
+  config::TrafficConfig second = first;
+  second.name = "second";
+  second.op = config::CollectiveOp::all_reduce_tree;
+  second.after = "first";
+  second.start = 1_us;
+  config::TrafficConfig beside = first;
+  beside.name = "beside";
+  beside.op = config::CollectiveOp::all_to_all;
+  config::Experiment experiment = lab.experiment;
+  experiment.traffic = {second, first, beside};
+  experiment.run.warmup = Duration{};
+  experiment.run.duration = 1_ms;
+  experiment.run.max_flows = 0;
+  const auto topology = lab::build_topology(experiment);
+  auto trace = lab::make_traffic(experiment, topology.value(), lab.seed, nullptr);
+  ASSERT(trace.ok());
+  lab.flows = std::move(trace.value().flows);
+  lab.waits = std::move(trace.value().waits);
   return lab;
 }
 

@@ -22,6 +22,9 @@ enum class Generator : uint8_t { first = 1, second = 2 };
 Lab make_random_lab(uint64_t seed, Generator generator = Generator::first);
 // Every scheme, each with and without RLB, each in both poll models: what the seed drew remains.
 Lab varied_lab(uint64_t seed);
+// The lab with an all-reduce of all hosts, a second one when that has ended, and an all to all
+// beside them. They replace the lab's own flows.
+Lab with_collectives(Lab lab);
 // `rebase_every`: as in lab::WorldOptions; the digest is the same for all.
 LabResult run_random_lab(uint64_t seed, Generator generator = Generator::first,
                          uint64_t rebase_every = 0);

@@ -69,5 +69,24 @@ TEST(SharedLabs, ChangeNoDigest) {
   EXPECT_GT(faults.size(), 6u);
 }
 
+TEST(SharedLabs, ChangeNothingOfCollectives) {
+  uint64_t runs = 0;
+  for (uint64_t seed = 1; seed <= 16; ++seed) {
+    const Lab lab = with_collectives(varied_lab(seed));
+    SCOPED_TRACE("seed " + std::to_string(seed) + " " + lab.experiment.load_balancer.scheme);
+    const LabResult one = run_lab(lab, {.division = {.grain = Grain::one}, .watched = false});
+    const LabResult shared = run_ranks(
+        lab, 2 + seed % 3,
+        {.grain = seed % 2 == 0 ? Grain::rack : Grain::node, .threads = 1 + seed / 2 % 2});
+    if (needs_one_process(shared)) continue;
+    EXPECT_THAT(shared.problems, testing::IsEmpty());
+    EXPECT_EQ(digest_line(seed, shared), digest_line(seed, one));
+    EXPECT_EQ(shared.events, one.events);
+    EXPECT_EQ(shared.polls, one.polls);
+    ++runs;
+  }
+  EXPECT_GT(runs, 10u);
+}
+
 }  // namespace
 }  // namespace eddy::test

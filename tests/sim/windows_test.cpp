@@ -94,6 +94,28 @@ TEST(Windows, ChangeNoDigest) {
   EXPECT_GT(faults.size(), 8u);
 }
 
+// Flows that wait for flows of their host, and for an item that ends on other partitions.
+TEST(Windows, ChangeNothingOfCollectives) {
+  uint64_t windows = 0;
+  size_t ended = 0;
+  for (uint64_t seed = 1; seed <= 24; ++seed) {
+    const Lab lab = with_collectives(varied_lab(seed));
+    SCOPED_TRACE("seed " + std::to_string(seed) + " " + lab.experiment.load_balancer.scheme);
+    const LabResult one = run_lab(lab, {.division = {.grain = Grain::one}, .watched = false});
+    std::vector<lab::DivisionOptions> divisions(std::begin(kDivisions), std::end(kDivisions));
+    divisions.push_back(drawn_division(seed));
+    for (const lab::DivisionOptions& division : divisions) {
+      const LabResult divided = run_lab(lab, {.division = division, .watched = false});
+      EXPECT_EQ(digest_line(seed, divided), digest_line(seed, one)) << to_text(division);
+      EXPECT_EQ(divided.events, one.events) << to_text(division);
+      windows += divided.windows;
+    }
+    ended += one.flows_ended == one.flows ? 1 : 0;
+  }
+  EXPECT_GT(windows, 1'000u);
+  EXPECT_GT(ended, 12u);
+}
+
 // What nobody sees is what a checker sees: of labs without fault sites.
 TEST(Windows, GiveTheDigestOfAWatchedRun) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {

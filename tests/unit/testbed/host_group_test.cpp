@@ -55,6 +55,7 @@ struct Group {
                                    .topology = topology,
                                    .paths = *paths,
                                    .flows = trace.flows,
+                                   .waits = &trace.waits,
                                    .catch_up = 20_us * given.run.time_dilation},
                   both);
   }
@@ -79,6 +80,34 @@ TEST(HostGroup, EveryFlowOfTheExperimentEnds) {
   EXPECT_TRUE(of.group->book().all_ended());
   for (size_t i = 0; i < 6; ++i)
     EXPECT_EQ(of.group->book().receive_outcome(i).delivered_bytes, 20'000u);
+}
+
+// Two rounds of an all-reduce, and another when they have ended.
+TEST(HostGroup, FlowsBeginWhenWhatTheyWaitForHasCome) {
+  config::Experiment experiment = two_hosts();
+  config::TrafficConfig& first = experiment.traffic[0];
+  first = {.type = config::TrafficType::collective, .name = "first", .size = Bytes(20'000)};
+  first.chunks = 3;
+  first.repeat = 2;
+  config::TrafficConfig second = first;
+  second.name = "second";
+  second.after = "first";
+  experiment.traffic.push_back(second);
+  Group of(experiment);
+  ASSERT_EQ(of.group->flow_count(), 48u);
+  of.run(Instant(), Instant() + 5_ms, 1_us);
+  EXPECT_EQ(of.group->progress().flows_started.load(), 48u);
+  ASSERT_TRUE(of.group->book().all_ended());
+  Instant first_ends;
+  Instant second_begins = Instant::never();
+  for (size_t i = 0; i < 48; ++i) {
+    const lab::Flow& flow = of.group->book().flows()[i];
+    if (flow.traffic == 0)
+      first_ends = std::max(first_ends, of.group->book().records()[i].receiver_done);
+    else
+      second_begins = std::min(second_begins, flow.start);
+  }
+  EXPECT_EQ(second_begins, first_ends + 2_us);  // the links between switches are longer than ours
 }
 
 TEST(HostGroup, NothingStartsBeforeTimeZero) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "config/experiment.h"
 #include "lab/run/jobs.h"
 #include "lab/run/progress.h"
 

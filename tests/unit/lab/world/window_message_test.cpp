@@ -21,7 +21,8 @@ const Told kTold{.next = Instant() + 3_us,
                  .action = Instant() + 5_ms,
                  .awaited = 12,
                  .unended = 345,
-                 .stopped = true};
+                 .stopped = true,
+                 .ends = {{.item = 3, .flows = 5, .last = Instant() + 1_us}}};
 
 // Two frames.
 Message some_message() {
@@ -59,7 +60,7 @@ TEST(WindowMessage, IsReadAsItWasWritten) {
   EXPECT_EQ(frames[1].flags, kPacketFreeShim);
   EXPECT_EQ(frames[1].octets.size(), 98u);
   EXPECT_THAT(frames[1].octets, testing::Each(98));
-  EXPECT_EQ(message.size(), kWindowHeader + 2 * 20 + 64 + 98);
+  EXPECT_EQ(message.size(), kWindowHeader + 2 * 20 + 64 + 98 + 14);
 }
 
 TEST(WindowMessage, CutOffAnywhereIsOneProblem) {
@@ -77,7 +78,7 @@ TEST(WindowMessage, AnotherVersionOrWindowIsNamed) {
   Message message = some_message();
   EXPECT_THAT(problems_of(message, 18), ElementsAre(HasSubstr("it is of window 17, this is 18")));
   message[4] = 9;
-  EXPECT_THAT(problems_of(message), ElementsAre(HasSubstr("it is of version 9, this is 1")));
+  EXPECT_THAT(problems_of(message), ElementsAre(HasSubstr("it is of version 9, this is 2")));
   message[0] = 0;
   EXPECT_THAT(problems_of(message), ElementsAre(HasSubstr("it is none of ours")));
 }
@@ -89,6 +90,10 @@ TEST(WindowMessage, HostileLengthsAreRefused) {
   Message many = message;
   std::fill_n(many.begin() + kCount, 4, 0xff);
   EXPECT_THAT(problems_of(many), ElementsAre(HasSubstr("before its 4294967295 frames")));
+  constexpr size_t kEnds = 18;  // the number of ends of items
+  Message ends = message;
+  std::fill_n(ends.begin() + kEnds, 4, 0xff);
+  EXPECT_THAT(problems_of(ends), ElementsAre(HasSubstr("cut off in the ends of items")));
   std::fill_n(message.begin() + kWindowHeader + kLength, 2, 0xff);
   EXPECT_THAT(problems_of(message), ElementsAre(HasSubstr("cut off in frame 0")));
   Message room(kWindowHeader + 20 + 200);
@@ -111,6 +116,7 @@ TEST(WindowMessage, AnyOctetMayBeWrong) {
       if (!read_window(changed, kNumber, told, frames).empty()) continue;
       size_t octets = kWindowHeader;
       for (const FrameView& frame : frames) octets += 20 + frame.octets.size();
+      octets += 14 * told.ends.size();
       EXPECT_EQ(octets, changed.size());
     }
 }
