@@ -197,9 +197,8 @@ TEST(SchemeStreams, ShardsDrawApart) {
     const auto of_shard = [&](uint8_t shard) {
       return run(*lb::test::make(scheme.name, paths, {}, {.shard = shard}), {}).octets;
     };
-    // Conweave places by hash, and draws for a flow whose path answers late: here none does.
     const bool only_hashes =
-        scheme.name == "ecmp" || scheme.name == "wcmp" || scheme.name == "conweave";
+        scheme.name == "ecmp" || scheme.name == "wcmp" || scheme.name == "hula";
     EXPECT_EQ(of_shard(0) == of_shard(1), only_hashes) << scheme.name;
   }
 }

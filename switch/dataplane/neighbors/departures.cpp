@@ -62,6 +62,7 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
   row.to = QueueRow::To::shard;
   if (!context_.owns(port)) return;
   row.to = QueueRow::To::nobody;
+  if (!row.fabric && services_.adjacency.by_stages()) return;  // they may hold it back
   if ((row.fabric && !services_.peers.known(port)) || !services_.egress.learn(row)) return;
   row.to = row.fabric ? QueueRow::To::peer : QueueRow::To::host;
   if (row.fabric && !row.tagged) row.simply_l3_len = row.max_l3_len;

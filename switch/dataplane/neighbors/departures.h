@@ -63,10 +63,6 @@ class Departures {
   // one_by_one(Packet*) takes what does not go by the short way.
   template <class OneByOne>
   void put(std::span<Packet* const> packets, const Burst& burst, OneByOne&& one_by_one) {
-    if (services_.adjacency.by_stages()) [[unlikely]] {
-      for (Packet* packet : packets) one_by_one(packet);
-      return;
-    }
     begin(burst);
     switch (frames_of(burst)) {
       case Frames::ipv4:

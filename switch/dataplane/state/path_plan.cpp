@@ -81,6 +81,7 @@ PathPlan PathPlan::of(const config::SwitchConfig& config, std::span<const lb::Pa
   plan.echo = service.echo.value_or(plan.base_rtt / 2);
   plan.probe = service.probe.value_or(plan.base_rtt * kProbeAfter);
   plan.probes_idle = plan.need != lb::ShimNeed::none && has_idle_paths_probed(config);
+  plan.tells_loads = plan.need == lb::ShimNeed::every && service.shim == config::ShimUse::every;
   // One that is in use is stamped in time by its packets.
   plan.rest = std::clamp(plan.sample + plan.sample / 2, plan.probe / 2, plan.probe);
   plan.proof_lag = shards == 1 ? Duration{} : plan.base_rtt / 4;

@@ -369,15 +369,15 @@ std::shared_ptr<PathEchoes> echoes_of(const Snapshot& now, size_t shard, const S
   return std::make_shared<PathEchoes>(now.path_sets);
 }
 
-// Whatever the scheme is: who probes idle paths, and who tells of loads where each packet has a
-// shim and the scheme has no reports of its own. They know of paths as long as what is measured of
+// Whatever the scheme is: who probes idle paths, and who tells of loads where the configuration asks
+// for shims and the scheme has no reports of its own. They know of paths as long as what is measured of
 // them.
 std::vector<std::shared_ptr<lb::PathAgent>> agents_of(const Snapshot& now, size_t shard,
                                                       const lb::PathAgent* of_scheme,
                                                       const Snapshot* previous) {
   if (now.paths == nullptr) return {};
   const bool reports = of_scheme != nullptr && (of_scheme->speech().fields & lb::kFieldReport) != 0;
-  const bool needs_reporter = now.path_plan.need == lb::ShimNeed::every && !reports;
+  const bool needs_reporter = now.path_plan.tells_loads && !reports;
   const bool needs_prober = now.path_plan.probes_idle;
   const size_t count = (needs_prober ? 1 : 0) + (needs_reporter ? 1 : 0);
   if (same_measurement(previous, now) && previous->schemes[shard].agents.size() == count)
