@@ -146,7 +146,8 @@ ShimControl Framer::flow_stop_of(const Packet& packet) {
 uint64_t Framer::order_hash(const HeaderTemplate& of_data) const {
   const uint32_t headers = bth_ + kBthHeader;
   ParsedFrame parsed;
-  const auto verdict = parse_frame(of_data.data(), headers, headers + mtu_ + kIcrc, parsed);
+  const uint32_t padded = (mtu_ + 3) / 4 * 4;
+  const auto verdict = parse_frame(of_data.data(), headers, headers + padded + kIcrc, parsed);
   ASSERT(verdict == ParseVerdict::ok);
   return parsed.order_hash;
 }

@@ -36,6 +36,15 @@ Bytes Dre::capacity(BitRate rate) const {
   return bytes_in(tau, rate);
 }
 
+void Dre::rebase(PortSignals& port, const Rebase& rebase) const {
+  const Instant then =
+      Instant::at(Duration::picoseconds(port.dre_since_ps.load(std::memory_order_relaxed)));
+  const Instant moved = rebase(then);
+  const int64_t lag = ((moved + rebase.back()) - then).ps() % period_.ps();
+  port.dre_since_ps.store(moved.ps() + (lag == 0 ? 0 : period_.ps() - lag),
+                          std::memory_order_relaxed);
+}
+
 uint32_t Dre::utilisation(const PortSignals& port, Bytes capacity, Instant now) const {
   const auto scaled = static_cast<unsigned __int128>(octets(port, now)) * kFullScale;
   const auto full = static_cast<unsigned __int128>(capacity.count());

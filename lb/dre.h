@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "lb/path_view.h"
+#include "net/rebase.h"
 #include "net/units.h"
 
 namespace eddy::config {
@@ -54,6 +55,10 @@ class Dre {
     port.dre_bytes.store(0, std::memory_order_relaxed);
     port.dre_since_ps.store(now.ps() - now.ps() % period_.ps(), std::memory_order_relaxed);
   }
+
+  // Periods begin when they would have, also of a port that rests for longer than a rebase tells.
+  // Thread: as the rebase.
+  void rebase(PortSignals& port, const Rebase& rebase) const;
 
   // X as of `now`. Thread: any.
   uint64_t octets(const PortSignals& port, Instant now) const {

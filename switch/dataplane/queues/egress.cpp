@@ -696,7 +696,11 @@ uint64_t Egress::held() const {
 }
 
 void Egress::rebase(const Rebase& rebase) {
-  for (Port& port : ports_) {
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    Port& port = ports_[i];
+    const PortId id(i);
+    if (context_.dre != nullptr && context_.owns(id))
+      context_.dre->rebase(context_.signals(id), rebase);
     rebase.shift(port.free_at);
     rebase.shift(port.refused_until);
     port.rates.rebase(rebase);

@@ -45,7 +45,6 @@ CommonState::CommonState(size_t shard_count, size_t port_count, FaultProbe fault
 }
 
 void CommonState::rebase(const Rebase& rebase) {
-  for (lb::PortSignals& port : signals) rebase.shift(port.dre_since_ps);
   for (EgressQueue& queue : queues) rebase.shift(queue.progress_at);
   for (GivenTo& shard : given) rebase.shift(shard.at_ps);
   for (const std::unique_ptr<Mailbox>& mailbox : mailboxes) {

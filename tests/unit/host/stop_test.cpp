@@ -136,6 +136,15 @@ TEST(NicStop, APacedFlowStopsToo) {
   EXPECT_THAT(rig.one.transmit_data(at(60_us), 1).size(), 1u);
 }
 
+TEST(NicStop, AFlowOfPaddedPacketsStopsToo) {
+  config::HostConfig config = plain_config();
+  config.mtu = 1'021;
+  StopRig rig(config);
+  (void)rig.send(1);
+  rig.stop(1, 100, at(0_us));
+  EXPECT_THAT(rig.one.transmit_data(at(1_us)), IsEmpty());
+}
+
 TEST(NicStop, WhatIsNotOursOrNotSoundIsCounted) {
   StopRig rig;
   (void)rig.send(1);

@@ -94,6 +94,25 @@ TEST(Dre, StartsAnewWhenItsPeriodChanges) {
   EXPECT_EQ(slow.level(port, 8'000_B, now), 15);
 }
 
+// Of a port that sent a while ago, and of one that rests for longer than a clock tells.
+TEST(Dre, PeriodsBeginAsBeforeWhenTheClockGoesBack) {
+  const Dre dre({.period = 7_us});
+  const Rebase rebase;
+  for (const Duration rest : {1_ms, 100'000_s, 4'000'000_s}) {
+    PortSignals port;
+    const Instant first = Rebase::kDue - rest, second = Rebase::kDue + 10_us;
+    dre.add(port, kPacket, first);
+    dre.rebase(port, rebase);
+    dre.add(port, kPacket, rebase(second));
+    PortSignals steady;
+    dre.add(steady, kPacket, first);
+    dre.add(steady, kPacket, second);
+    for (const Duration later : {1_us, 3_us, 6_us, 7_us, 13_us})
+      EXPECT_EQ(dre.octets(port, rebase(second + later)), dre.octets(steady, second + later))
+          << rest.ps() << " " << later.ps();
+  }
+}
+
 TEST(Dre, OfTheDefaultConfigurationIsTheDefault) {
   const Dre dre(Dre::of({}));
   PortSignals port;
