@@ -33,19 +33,6 @@ bool may_be_tagged(const Packet& own) {
   return ethertype != kEtherTypeMacControl && ethertype != kEtherTypeLldp;
 }
 
-uint8_t late_marking(const PortClasses& classes) {
-  unsigned queues = 0;
-  for (size_t q = 0; q < kPriorities; ++q)
-    if (classes.queues[q].ecn_late) queues |= 1u << q;
-  return static_cast<uint8_t>(queues);
-}
-
-// The scheme's agent asks how long packets wait.
-bool times_waits(const Snapshot& now, ShardId shard) {
-  const lb::PathAgent* agent = now.schemes[shard.index()].selector->agent();
-  return agent != nullptr && agent->speech().waits;
-}
-
 void take_octets(std::atomic<uint32_t>& queued, uint32_t octets) {
   store(queued, queued.load(std::memory_order_relaxed) - octets);
 }
@@ -656,57 +643,6 @@ void Egress::on_timers() {
 pfc::QueueProgress Egress::progress(PortId id, QueueId queue) const {
   const EgressQueue& state = context_.queue(id, queue.index());
   return {!state.fifo.empty(), state.progress_at};
-}
-
-void Egress::adopt(const Snapshot& now) {
-  report_lines();  // what concerns nobody may be another matter now
-  max_lateness_ = std::max(kMinLateness, now.config.effective_poll_gap());
-  for (size_t i = 0; i < ports_.size(); ++i) {
-    if (now.ports[i].owner != context_.id) continue;
-    Port& port = ports_[i];
-    port.queues = now.ports[i].classes->queues.data();
-    port.line = now.ports[i].line;
-    port.line_overhead = now.ports[i].line_overhead;
-    port.lookahead = now.config.lookahead_of(now.config.ports[i]);
-    port.scheduler.configure(now.plans[i].scheduler);
-    port.rates.configure(now.plans[i].scheduler);
-    port.limited = port.rates.limited();
-    port.timed = times_waits(now, context_.id) && now.ports[i].role == config::PortRole::fabric;
-    port.watched = port.timed ? kAllPriorities : late_marking(*now.ports[i].classes);
-    if (now.config.dre != dre_) now.dre.restart(context_.signals(PortId(i)), context_.now);
-    ready_.insert(PortId(i));
-  }
-  dre_ = now.config.dre;
-}
-
-void Egress::clear_watermarks(PortId id, pfc::WatermarkKind kind) {
-  const auto& queued = context_.signals(id).queued_bytes;
-  for (size_t q = 0; q < kPriorities; ++q)
-    context_.queue(id, q).watermarks.clear(kind, queued[q].load(std::memory_order_relaxed));
-}
-
-uint64_t Egress::held() const {
-  uint64_t packets = 0;
-  for (size_t i = 0; i < ports_.size(); ++i) {
-    packets += ports_[i].own.count();
-    if (ports_[i].queues == nullptr) continue;
-    for (size_t q = 0; q < kPriorities; ++q) packets += context_.queue(PortId(i), q).fifo.count();
-  }
-  return packets;
-}
-
-void Egress::rebase(const Rebase& rebase) {
-  for (size_t i = 0; i < ports_.size(); ++i) {
-    Port& port = ports_[i];
-    const PortId id(i);
-    if (context_.dre != nullptr && context_.owns(id))
-      context_.dre->rebase(context_.signals(id), rebase);
-    rebase.shift(port.free_at);
-    rebase.shift(port.refused_until);
-    port.rates.rebase(rebase);
-  }
-  lines_.rebase(rebase);
-  timers_.rebase(rebase);
 }
 
 }  // namespace eddy
