@@ -70,7 +70,8 @@ void ConweaveSeries::write_uplinks(int64_t at_ns) {
 
 void ConweaveSeries::write_pairs(int64_t at_ns) {
   const FlowBook& book = world_->book();
-  for (; started_ < book.timed_started(); ++started_) open_.push_back(static_cast<uint32_t>(started_));
+  for (; started_ < book.timed_started(); ++started_)
+    open_.push_back(static_cast<uint32_t>(started_));
   for (HostCounts& host : hosts_) host.pairs = host.active = 0;
   std::erase_if(open_, [&](uint32_t flow) {
     if (book.flows()[flow].start > world_->now()) return false;

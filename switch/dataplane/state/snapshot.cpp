@@ -369,9 +369,9 @@ std::shared_ptr<PathEchoes> echoes_of(const Snapshot& now, size_t shard, const S
   return std::make_shared<PathEchoes>(now.path_sets);
 }
 
-// Whatever the scheme is: who probes idle paths, and who tells of loads where the configuration asks
-// for shims and the scheme has no reports of its own. They know of paths as long as what is measured of
-// them.
+// Whatever the scheme is: who probes idle paths, and who tells of loads where the configuration
+// asks for shims and the scheme has no reports of its own. They know of paths as long as what is
+// measured of them.
 std::vector<std::shared_ptr<lb::PathAgent>> agents_of(const Snapshot& now, size_t shard,
                                                       const lb::PathAgent* of_scheme,
                                                       const Snapshot* previous) {

@@ -97,7 +97,8 @@ TEST(Tenants, SizesAreInTenths) {
 }
 
 TEST(Tenants, HaveTablesOfTheirOwn) {
-  const Json result = tenants_result({two_tenants("a", 1), two_tenants("a", 2), two_tenants("b", 1)});
+  const Json result =
+      tenants_result({two_tenants("a", 1), two_tenants("a", 2), two_tenants("b", 1)});
   const std::vector<VariantRuns> variants = by_variant(result);
   const std::string text = text_of_result(result);
   EXPECT_THAT(text, HasSubstr("\nBy traffic item\n"));
