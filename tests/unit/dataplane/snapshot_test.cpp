@@ -140,5 +140,27 @@ TEST(Snapshot, APortsMacIsTheSwitchsWithItsNumberUnlessItHasOne) {
   EXPECT_EQ(port_mac(config, 7), host_mac(3, 3));
 }
 
+// Of agents that are not a scheme's, whoever fills all shims itself has the prober at most; who is
+// told to send every packet with a shim tells of loads, too.
+TEST(SnapshotAgents, LoadsAreToldWhereTheConfigurationAsksForThem) {
+  struct Case {
+    const char* scheme;
+    config::ShimUse shim;
+    size_t agents;
+  };
+  using config::ShimUse;
+  for (const Case& each :
+       {Case{"conweave", ShimUse::automatic, 0}, Case{"conweave", ShimUse::every, 2},
+        Case{"conga", ShimUse::automatic, 1}, Case{"conga", ShimUse::every, 1},
+        Case{"ecmp", ShimUse::every, 2}, Case{"ecmp", ShimUse::sampled, 1}}) {
+    config::SwitchConfig config = leaf();
+    config.rlb = {};
+    config.load_balancer = {.scheme = each.scheme};
+    config.path_service.shim = each.shim;
+    EXPECT_EQ(build(config)->schemes[0].agents.size(), each.agents)
+        << each.scheme << " " << static_cast<int>(each.shim);
+  }
+}
+
 }  // namespace
 }  // namespace eddy::test
