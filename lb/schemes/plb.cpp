@@ -32,9 +32,9 @@ namespace {
 
 using namespace literals;
 
-constexpr uint32_t kUnitNs = 64;                             // of tolerable delays
-constexpr uint16_t kMostUnits = kShimUnlimitedDelay - 1;     // that can be told
-enum class Way : uint8_t { clear, halted, congested, out };  // what a path is like; out: kicked
+constexpr uint32_t kUnitNs = 64;                          // of tolerable delays
+constexpr uint16_t kMostUnits = kShimUnlimitedDelay - 1;  // that can be told
+enum class Way : uint8_t { clear, halted, congested };    // what a path is like
 
 struct Flow {
   uint32_t last_ns = 0;   // of its last packet
@@ -104,7 +104,7 @@ class Plb {
             {"a switch tells a leaf of a path once in so long", "reference A.11"}),
         ranged<&Parameters::hold>(
             "hold", 0_us, 10_ms,
-            {"how long a look at a set's paths is good for; auto: a quarter of dre.period",
+            {"how long a look at a set's paths is good for; auto: half of dre.period",
              "our choice"}),
         ranged<&Parameters::flow_life>(
             "flow_life", 10_us, 1_s, {"idle time after which a flow counts as new", "our choice"}),
@@ -235,8 +235,22 @@ class Plb {
     MemberIndex member;
     bool drawn = false;
   };
-  // Of the paths of a set: the least delay, whose it is, and the least of the others.
+  // Of the paths of a set that are looked at: each one's delay, the least, whose it is, and the
+  // least of the others.
   struct Delays {
+    Delays() {}
+    void add(MemberIndex member) {
+      const uint32_t delay = of[member];
+      next = std::min(next, std::max(delay, least));
+      first = delay < least ? member : first;
+      least = std::min(least, delay);
+    }
+    void find(MemberMask among) {
+      least = next = ~0u;
+      for (MemberMask left = among; left != 0; left &= left - 1) add(first_of(left));
+    }
+
+    std::array<uint32_t, kMaxPaths> of;
     uint32_t least = ~0u;
     uint32_t next = ~0u;
     MemberIndex first = 0;
@@ -276,11 +290,13 @@ class Plb {
     return looks_[set];
   }
   Look look_at(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;
-  MemberMask kicked_out(const PathView& view, uint16_t set, MemberMask among) const;
+  MemberMask measure(const PathView& view, uint16_t set, MemberMask among, Delays& delays) const;
+  [[gnu::noinline]] bool is_kicked(const PathView& view, uint16_t set, MemberIndex member,
+                                   uint32_t delay) const;
   MemberMask stopped_here(const PathView& view, QueueId queue, uint16_t set, MemberMask among,
                           const Delays& delays) const;
-  Delays measure(const PathView& view, uint16_t set, MemberMask among) const;
-  Way way_of(const PathView& view, uint16_t set, MemberIndex member) const;
+  void choose_best(const PathView& view, uint16_t set, MemberMask among, const Delays& delays,
+                   Look& look) const;
   uint32_t delay_of(const PathView& view, uint16_t set, MemberIndex member) const;
   uint32_t utilisation_of(const PathView& view, uint16_t set, MemberIndex member) const;
   uint16_t tolerable(const Delays& delays, MemberIndex member, uint32_t delay) const;
@@ -333,7 +349,7 @@ Plb::Plb(const SelectorInit& init, const Parameters& parameters)
       life_ns_(ns_of(parameters.flow_life)),
       reactivate_(parameters.reactivate),
       notice_(parameters.notice),
-      hold_(parameters.hold.value_or(init.dre.period() / 4)),
+      hold_(parameters.hold.value_or(init.dre.period() / 2)),
       guards_(parameters.order_guard),
       draws_(stream_of(init)),
       dre_(init.dre),
@@ -402,50 +418,40 @@ uint32_t Plb::utilisation_of(const PathView& view, uint16_t set, MemberIndex mem
   return std::max(own, told == UINT8_MAX ? 256 : told);
 }
 
-Way Plb::way_of(const PathView& view, uint16_t set, MemberIndex member) const {
-  if (view.paths() == nullptr) return Way::clear;
-  const Duration low = view.paths()->base_delay() + low_;
-  if (delay_of(view, set, member) <= ns_of(low)) return Way::clear;
-  return utilisation_of(view, set, member) >= full_ ? Way::congested : Way::halted;
+// A switch has told of it, and no sample that was sent since then says otherwise.
+bool Plb::is_kicked(const PathView& view, uint16_t set, MemberIndex member, uint32_t delay) const {
+  const PathTable* paths = view.paths();
+  if (paths == nullptr) return true;
+  const PathRecord& record = paths->at(set, member);
+  if (!record.known()) return true;
+  const Duration measured = Duration::nanoseconds(delay);
+  const Duration sent = record.age(paths->record_time(view.now())) + measured;
+  const Kick& kick = kicks_[first_[set] + member];
+  return sent >= view.now() - kick.at || measured > paths->base_delay() + low_;
 }
 
-// By notices that nothing since has contradicted, or because it was measured once and not of late.
-MemberMask Plb::kicked_out(const PathView& view, uint16_t set, MemberMask among) const {
+// Each one's delay. Returns those that are out: by a notice, or because they were measured once and
+// not of late.
+MemberMask Plb::measure(const PathView& view, uint16_t set, MemberMask among,
+                        Delays& delays) const {
   MemberMask out = 0;
-  const PathTable* paths = view.paths();
+  const PathTable* const paths = view.paths();
+  const Kick* const kicks = &kicks_[first_[set]];
+  // Never measured: as an idle one.
+  const uint32_t idle = paths == nullptr ? 0 : ns_of(paths->base_delay());
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    const Kick& kick = kicks_[first_[set] + member];
-    const bool silent = paths != nullptr && paths->at(set, member).known() &&
-                        !paths->delay(set, member, view.now());
-    bool kicked = view.now() < kick.until;
-    if (kicked && paths != nullptr && !silent) {
-      // Of a sample that was sent after the notice came.
-      const PathRecord& record = paths->at(set, member);
-      const Duration delay = Duration::nanoseconds(delay_of(view, set, member));
-      const Duration sent = record.age(paths->record_time(view.now())) + delay;
-      kicked =
-          !record.known() || sent >= view.now() - kick.at || delay > paths->base_delay() + low_;
-    }
-    if (kicked || silent) out |= bit_of(member);
+    const auto found = paths == nullptr ? std::nullopt : paths->delay(set, member, view.now());
+    const uint32_t delay = found ? ns_of(*found) : idle;
+    delays.of[member] = delay;
+    delays.add(member);
+    const bool silent = !found && paths != nullptr && paths->at(set, member).known();
+    const bool told = view.now() < kicks[member].until;
+    if (!silent && !told) [[likely]]
+      continue;
+    if (silent || is_kicked(view, set, member, delay)) out |= bit_of(member);
   }
   return out;
-}
-
-Plb::Delays Plb::measure(const PathView& view, uint16_t set, MemberMask among) const {
-  Delays delays;
-  for (MemberMask left = among; left != 0; left &= left - 1) {
-    const MemberIndex member = first_of(left);
-    const uint32_t delay = delay_of(view, set, member);
-    if (delay < delays.least) {
-      delays.next = delays.least;
-      delays.least = delay;
-      delays.first = member;
-    } else {
-      delays.next = std::min(delays.next, delay);
-    }
-  }
-  return delays;
 }
 
 // How much later a packet may be there than by the best of the other paths.
@@ -465,7 +471,7 @@ MemberMask Plb::stopped_here(const PathView& view, QueueId queue, uint16_t set, 
     const PortId id = view.set(set).members[member].port;
     const PortSignals& port = view.port(id);
     if (!port.paused(queue)) continue;
-    const uint16_t bears = tolerable(delays, member, delay_of(view, set, member));
+    const uint16_t bears = tolerable(delays, member, delays.of[member]);
     if (is_too_long(view, id, port.waiting_from(queue), bears)) stopped |= bit_of(member);
   }
   return stopped;
@@ -473,45 +479,60 @@ MemberMask Plb::stopped_here(const PathView& view, QueueId queue, uint16_t set, 
 
 Plb::Look Plb::look_at(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const {
   Look look{.until = view.now() + hold_, .queue = queue};
-  MemberMask out = kicked_out(view, set, among);
+  Delays delays;
+  MemberMask out = measure(view, set, among, delays);
   if (out == among) out = 0;
-  const Delays delays = measure(view, set, among & ~out);
+  if (out != 0) [[unlikely]]
+    delays.find(among & ~out);
   out |= stopped_here(view, queue, set, among & ~out, delays);
   if (out == among) out = 0;
   look.out = out;
-  look.way = Way::out;
-  const bool all = among == view.live(set);
-  uint32_t fullest = 0;
+  if (among == view.live(set))
+    for (MemberMask left = among; left != 0; left &= left - 1) {
+      const MemberIndex member = first_of(left);
+      tolerable_[first_[set] + member] = tolerable(delays, member, delays.of[member]);
+    }
+  choose_best(view, set, among & ~out, delays, look);
+  return look;
+}
+
+// Of the clear ones those that are as good as the least; else the fullest of the halted ones, which
+// are used and not congested; else of the congested ones those that are as good as the least.
+void Plb::choose_best(const PathView& view, uint16_t set, MemberMask among, const Delays& delays,
+                      Look& look) const {
+  const uint32_t low = view.paths() == nullptr ? ~0u : ns_of(view.paths()->base_delay() + low_);
+  MemberMask clear = 0, halted = 0, fullest = 0;
+  uint32_t most = 0;
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    const uint32_t delay = delay_of(view, set, member);
-    if (all) tolerable_[first_[set] + member] = tolerable(delays, member, delay);
-    if (contains(out, member)) continue;
-    const Way way = way_of(view, set, member);
-    if (way != Way::congested) look.stays |= bit_of(member);
-    const uint32_t full = way == Way::halted ? utilisation_of(view, set, member) : 0;
-    const bool better = way < look.way ||
-                        (way == look.way && way == Way::halted && full > fullest) ||
-                        (way == look.way && way != Way::halted && delay < look.best_ns);
-    if (way > look.way) continue;
-    if (better) {
-      look.way = way;
-      look.best_ns = delay;
-      fullest = full;
-      look.best = bit_of(member);
-    } else if (way == Way::halted && full == fullest) {
-      look.best |= bit_of(member);
+    if (delays.of[member] <= low) [[likely]] {
+      clear |= bit_of(member);
+      continue;
     }
+    const uint32_t full = utilisation_of(view, set, member);
+    if (full >= full_) continue;
+    halted |= bit_of(member);
+    if (full >= most) fullest = bit_of(member) | (full == most ? fullest : 0);
+    most = std::max(most, full);
   }
-  if (look.way == Way::halted) return look;
-  // Those that are as good as the least.
-  for (MemberMask left = among & ~out; left != 0; left &= left - 1) {
+  look.stays = clear | halted;
+  look.way = clear != 0 ? Way::clear : halted != 0 ? Way::halted : Way::congested;
+  if (look.way == Way::halted) {
+    look.best = fullest;
+    look.best_ns = delays.of[first_of(fullest)];
+    return;
+  }
+  const MemberMask alike = look.way == Way::clear ? clear : among;
+  look.best_ns = delays.least;
+  if (!contains(alike, delays.first)) [[unlikely]] {
+    look.best_ns = ~0u;
+    for (MemberMask left = alike; left != 0; left &= left - 1)
+      look.best_ns = std::min(look.best_ns, delays.of[first_of(left)]);
+  }
+  for (MemberMask left = alike; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    const uint32_t delay = delay_of(view, set, member);
-    if (delay - look.best_ns <= equal_ns_ && way_of(view, set, member) == look.way)
-      look.best |= bit_of(member);
+    if (delays.of[member] - look.best_ns <= equal_ns_) look.best |= bit_of(member);
   }
-  return look;
 }
 
 // A notice names the leaf that the path leads to and what was left for the packet.

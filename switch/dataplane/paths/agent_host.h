@@ -76,6 +76,7 @@ class AgentHost final : public lb::Voice {
   void dress(std::span<lb::Dressing> burst);
   // Fields that no agent declared which was asked until now; they are counted.
   void take_out_undeclared(lb::Dressing& dressing);
+  uint8_t declared() const { return declared_; }  // fields, of the agents of the last dress()
   // Some agent hears of answers to our hosts.
   bool hears_replies() const { return asks_.replies; }
   // Some agent is told of waits.

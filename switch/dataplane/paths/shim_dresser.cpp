@@ -212,11 +212,44 @@ void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
 
 void ShimDresser::ask_agents(size_t count) {
   agents_.dress({dressings_.data(), count});
+  const unsigned undeclared = ~unsigned{agents_.declared()};
   for (size_t i = 0; i < count; ++i) {
-    if (dressings_[i].fields.written == 0) continue;
-    agents_.take_out_undeclared(dressings_[i]);
-    write_fields(dressings_[i], echoes_[i]);
+    lb::Dressing& dressing = dressings_[i];
+    if (dressing.fields.written == 0) continue;
+    if ((dressing.fields.written & undeclared) != 0) [[unlikely]]
+      agents_.take_out_undeclared(dressing);
+    if (!write_usual(dressing)) write_fields(dressing, echoes_[i]);
   }
+}
+
+// What schemes write into nearly every shim. False: there is more, or something else.
+inline bool ShimDresser::write_usual(lb::Dressing& dressing) const {
+  const lb::ShimFields& fields = dressing.fields;
+  uint8_t* const shim = dressing.packet->data() + kEthernetHeader;
+  switch (fields.written) {
+    case lb::kFieldEpoch:
+      write_epoch(shim, fields);
+      return true;
+    case lb::kFieldDelay:
+      write_delay(*dressing.packet, shim, fields);
+      return true;
+    case lb::kFieldSequence:
+      store_be16(shim + shim_at::kTolerableDelay, fields.sequence);
+      return true;
+    default:
+      return false;
+  }
+}
+
+inline void ShimDresser::write_epoch(uint8_t* shim, const lb::ShimFields& fields) {
+  shim[shim_at::kHops] = static_cast<uint8_t>((shim[shim_at::kHops] & ~3) | (fields.epoch & 3));
+}
+
+inline void ShimDresser::write_delay(Packet& packet, uint8_t* shim,
+                                     const lb::ShimFields& fields) const {
+  store_be16(shim + shim_at::kTolerableDelay, fields.tolerable_delay);
+  set_flags(shim, kShimTolerableDelay);
+  begin_sojourn(packet, context_.now);
 }
 
 void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
@@ -227,16 +260,11 @@ void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
     write_report(shim, paths_.report(dressing.set, fields.report_place), fields.report_path,
                  fields.report_load);
   }
-  if ((fields.written & lb::kFieldEpoch) != 0)
-    shim[shim_at::kHops] = static_cast<uint8_t>((shim[shim_at::kHops] & ~3) | (fields.epoch & 3));
+  if ((fields.written & lb::kFieldEpoch) != 0) write_epoch(shim, fields);
   if ((fields.written & lb::kFieldChannel) != 0)
     shim[shim_at::kHops] =
         static_cast<uint8_t>((shim[shim_at::kHops] & ~0xc) | (fields.virtual_channel & 3) << 2);
-  if ((fields.written & lb::kFieldDelay) != 0) {
-    store_be16(shim + shim_at::kTolerableDelay, fields.tolerable_delay);
-    set_flags(shim, kShimTolerableDelay);
-    begin_sojourn(*dressing.packet, context_.now);
-  }
+  if ((fields.written & lb::kFieldDelay) != 0) write_delay(*dressing.packet, shim, fields);
   if ((fields.written & lb::kFieldSequence) != 0)
     store_be16(shim + shim_at::kTolerableDelay, fields.sequence);
   if ((fields.written & lb::kFieldTail) == 0) return;

@@ -91,6 +91,9 @@ class ShimDresser {
   bool is_from_host(const Packet& packet) const;
   void consider(Packet& packet, uint16_t set);
   void ask_agents(size_t count);
+  bool write_usual(lb::Dressing& dressing) const;
+  static void write_epoch(uint8_t* shim, const lb::ShimFields& fields);
+  void write_delay(Packet& packet, uint8_t* shim, const lb::ShimFields& fields) const;
   void write_fields(lb::Dressing& dressing, uint8_t echo_place);
   void begin_shims();
   Common common() const;

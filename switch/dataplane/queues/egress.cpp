@@ -209,14 +209,18 @@ inline void Egress::start_frames(PortId id, Port& port) {
   }
   const Instant start = std::max(port.free_at, port.idle ? now : now - max_lateness_);
   if (start == now && port.lookahead == Duration{}) return serve_one(id, port);
-  if (sends_one_queue(port)) return serve<Visit::sole>(id, port, start);
+  if (sends_one_queue(port)) {
+    if (port.watched == 0) [[likely]]
+      return serve<Visit::sole>(id, port, start);
+    if (!port.marked) return serve<Visit::timed>(id, port, start);
+  }
   serve<Visit::any>(id, port, start);
 }
 
 inline bool Egress::sends_one_queue(const Port& port) {
   const unsigned waiting = port.waiting;
   return (waiting & (waiting - 1)) == 0 && !port.own_waiting && port.tx_enabled &&
-         (port.limited | port.watched | (waiting & port.stops.stopped)) == 0;
+         (port.limited | (waiting & port.stops.stopped)) == 0;
 }
 
 void Egress::serve_one(PortId id, Port& port) {
@@ -311,7 +315,7 @@ inline bool Egress::gather(PortId id, Port& port, Packets& packets, Burst<kVisit
   burst.run_count = 0;
   burst.owed_count = 0;
   const Instant until = context_.now + port.lookahead;
-  if (kVisit == Visit::sole) {
+  if (kVisit != Visit::any) {
     port.idle = port.waiting == 0;
     if (port.idle) return false;
     const auto queue = static_cast<uint8_t>(std::countr_zero(port.waiting));
@@ -373,7 +377,7 @@ inline Instant Egress::take(PortId id, Port& port, Packets& packets, Burst<kVisi
   PacketFifo& fifo = fifo_of(id, port, turn.queue);
   const size_t before = kVisit == Visit::any ? burst.count : 0;
   const size_t most = turn.alone ? kMostFrames : before + 1;
-  const bool sole = kVisit == Visit::sole;  // neither of our own nor watched
+  const bool sole = kVisit != Visit::any;  // neither of our own nor limited or marked
   const bool watched = !sole && (port.limited | port.watched) != 0 && turn.queue != kOwn;
   size_t count = before;
   uint32_t octets = 0;
@@ -386,6 +390,7 @@ inline Instant Egress::take(PortId id, Port& port, Packets& packets, Burst<kVisi
     const Bytes on_line(wire_len + overhead);
     if (watched) [[unlikely]]
       watch(port, *packet, start, {turn.queue, burst.octets_of(turn.queue) + octets});
+    if constexpr (kVisit == Visit::timed) end_sojourn(*packet, context_.signals(id), start);
     start = start + line.time_of(on_line);
     packet->sent_at = start;
     octets += wire_len;
@@ -453,7 +458,7 @@ inline void Egress::account(PortId id, Port& port, const Burst<kVisit>& burst, c
       store(signals.line_bytes, last.len);
       store(signals.line_queue, run.queue);
     }
-    if (kVisit != Visit::sole && run.queue == kOwn) [[unlikely]]
+    if (kVisit == Visit::any && run.queue == kOwn) [[unlikely]]
       continue;
     context_.queue(id, run.queue).progress_at = context_.now;
     const uint32_t gone_octets = run.octets - (stays ? last.len : 0);

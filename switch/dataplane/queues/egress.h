@@ -41,7 +41,8 @@ namespace eddy {
 namespace detail {
 // What is sent of a port's queues at once, where it may be more than a frame.
 enum class Visit : uint8_t {
-  sole,  // of one queue, beside which nothing waits and that nothing limits, marks or stops
+  sole,   // of one queue, beside which nothing waits and that nothing limits, marks or stops
+  timed,  // the same, and its packets' tolerable delays count down
   any,
 };
 }  // namespace detail
@@ -191,7 +192,8 @@ class Egress {
     alignas(64) PacketFifo own;
     pfc::Scheduler scheduler;
     pfc::QueueRates rates;
-    bool timed = false;  // tolerable delays of what leaves count down
+    bool timed = false;   // tolerable delays of what leaves count down
+    bool marked = false;  // some queue marks at dequeue
   };
   static_assert(offsetof(Port, own) == 64);
   // The queue to serve next; `alone`: nothing else on the port can start before it is empty.

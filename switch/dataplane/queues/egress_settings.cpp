@@ -36,7 +36,9 @@ void Egress::adopt(const Snapshot& now) {
     port.rates.configure(now.plans[i].scheduler);
     port.limited = port.rates.limited();
     port.timed = times_waits(now, context_.id) && now.ports[i].role == config::PortRole::fabric;
-    port.watched = port.timed ? kAllPriorities : late_marking(*now.ports[i].classes);
+    const uint8_t marking = late_marking(*now.ports[i].classes);
+    port.marked = marking != 0;
+    port.watched = port.timed ? kAllPriorities : marking;
     if (now.config.dre != dre_) now.dre.restart(context_.signals(PortId(i)), context_.now);
     ready_.insert(PortId(i));
   }
