@@ -30,7 +30,8 @@ namespace eddy::host {
   X(invalid_ack_packets, "ACK of a PSN that was never sent, or a NAK of another kind")   \
   X(held_packets, "data packets that the pacing held so that a gap ends a flowlet")      \
   X(flowlets, "gaps within a flow that end a flowlet, where the pacing knows of them")   \
-  X(rx_flow_stop_packets, "frames of the switch received that stop or resume one flow")
+  X(rx_flow_stop_packets, "frames of the switch received that stop or resume one flow")  \
+  X(flow_stopped_ns, "for how long flows were stopped by the switch, ns, summed over flows")
 
 #define EDDY_NIC_ENTRY(name, help) name,
 enum class NicCounter : uint8_t { EDDY_NIC_COUNTERS(EDDY_NIC_ENTRY) kCount };

@@ -160,6 +160,7 @@ class Senders {
   uint32_t find_flow(uint64_t order_hash);
   void stop(uint32_t qpn, QueuePair& qp);
   void go_on(uint32_t qpn, Instant now);
+  void count_stopped(Instant now, int64_t change);  // how many are from now on
   void take_out_of_ready(uint32_t qpn);
   void push_ready(uint32_t qpn, QueuePair& qp);
   uint32_t pop_ready();
@@ -198,7 +199,9 @@ class Senders {
   SendTimes times_;
   Deadlines timeouts_;
   Deadlines pacing_;
-  Deadlines stopped_;                // until when
+  Deadlines stopped_;          // until when
+  int64_t stopped_flows_ = 0;  // so many since stopped_changed_
+  Instant stopped_changed_;
   Reserved<uint64_t> order_hashes_;  // of the first hashed_ QPs, once a switch has stopped one
   size_t hashed_ = 0;
   uint32_t head_ = kNone;  // of the ready FIFO

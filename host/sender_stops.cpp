@@ -18,6 +18,7 @@ void Senders::on_flow_stop(const ShimControl& control, Instant now) {
   }
   QueuePair& qp = queue_pairs_[qpn];
   if (qp.place == Place::closed) return;
+  if (qp.place != Place::stopped) count_stopped(now, +1);
   stop(qpn, qp);
   const Duration hold = Duration::microseconds(control.hold_us);
   stopped_.set(qpn, now + (hold == Duration{} ? kLongestStop : hold));
@@ -40,8 +41,17 @@ void Senders::stop(uint32_t qpn, QueuePair& qp) {
 void Senders::go_on(uint32_t qpn, Instant now) {
   QueuePair& qp = queue_pairs_[qpn];
   if (qp.place != Place::stopped) return;
+  count_stopped(now, -1);
   qp.place = Place::idle;
   wake(qpn, qp, now);
+}
+
+void Senders::count_stopped(Instant now, int64_t change) {
+  const auto flows = static_cast<uint64_t>(stopped_flows_);
+  const auto ns = static_cast<uint64_t>((now - stopped_changed_).ns());
+  ledger_.count(NicCounter::flow_stopped_ns, flows * ns);
+  stopped_flows_ += change;
+  stopped_changed_ = now;
 }
 
 void Senders::take_out_of_ready(uint32_t qpn) {

@@ -114,6 +114,7 @@ TEST(NicCounters, EachCountsWhatItSays) {
       {"held_packets", 0},  // of pacings that hold: law_calls_test.cpp
       {"flowlets", 0},
       {"rx_flow_stop_packets", 0},  // stop_test.cpp
+      {"flow_stopped_ns", 0},
   };
   EXPECT_EQ(counted(one.nic), expected);
 }

@@ -75,6 +75,7 @@ TEST(NicStop, OneFlowStopsAndOthersGoOn) {
   rig.resume(2, at(5_us));
   EXPECT_THAT(rig.one.transmit_data(at(5_us)), ElementsAre(201, 202));
   EXPECT_EQ(rig.one.count(NicCounter::rx_flow_stop_packets), 2u);
+  EXPECT_EQ(rig.one.count(NicCounter::flow_stopped_ns), 4'000u);
 }
 
 TEST(NicStop, TheFirstAndTheLastOfThoseThatAreReady) {
@@ -101,6 +102,7 @@ TEST(NicStop, ItGoesOnByItselfAfterTheTime) {
   EXPECT_THAT(rig.one.transmit_data(at(202_us - 1_ps)), IsEmpty());
   rig.one.nic.on_timers(at(202_us));
   EXPECT_THAT(rig.one.transmit_data(at(202_us)), ElementsAre(100, 101, 102));
+  EXPECT_EQ(rig.one.count(NicCounter::flow_stopped_ns), 201'000u);
 }
 
 TEST(NicStop, WithoutATimeItIsNotForGood) {
