@@ -115,6 +115,7 @@ TEST(FabricFile, ThePapersFabricsCanBeBuilt) {
   for (const Row& row : {Row{"letflow_1a", 5, 18, 5, FabricRouting::up_down},
                          Row{"letflow_1b", 4, 32, 4, FabricRouting::up_down},
                          Row{"letflow_13", 12, 288, 48, FabricRouting::up_down},
+                         Row{"letflow_17", 5, 18, 6, FabricRouting::up_down},
                          Row{"plb_1", 5, 25, 5, FabricRouting::up_down},
                          Row{"rlb_2", 42, 210, 80, FabricRouting::up_down},
                          Row{"three_tiers", 10, 32, 16, FabricRouting::up_down}}) {
