@@ -65,11 +65,11 @@ inline Ingress::Source Ingress::source_of(PortId port, int64_t backlog, bool sum
 // do with it, without a burst's arrays. Another kind goes that way.
 void Ingress::process_alone(PortId port, Packet* packet, int64_t backlog, bool sums_good) {
   if (!goes_short(port)) [[unlikely]]
-    return process_burst_of_one(packet, source_of(port, backlog, sums_good));
+    return process_burst_of_one(port, packet, backlog, sums_good);
   const ShortWay way(port, context_.settings(port), context_.snapshot->heads[port.index()],
                      *context_.routes, sums_good);
   if (!way.take_alone(packet)) [[unlikely]]
-    return process_other_alone(packet, source_of(port, backlog, sums_good));
+    return process_other_alone(port, packet, backlog, sums_good);
   count_alone(port, *packet);
   services_.agents.tell();
   services_.forwarder.forward_alone(packet, backlog);
@@ -88,18 +88,21 @@ inline void Ingress::count_alone(PortId port, const Packet& packet) {
   ++context_.stats.received;
 }
 
-[[gnu::noinline]] void Ingress::process_burst_of_one(Packet* packet, const Source& source) {
+[[gnu::noinline]] void Ingress::process_burst_of_one(PortId port, Packet* packet, int64_t backlog,
+                                                     bool sums_good) {
   Burst burst;
   burst[0] = packet;
-  process({burst.data(), 1}, source);
+  process({burst.data(), 1}, source_of(port, backlog, sums_good));
 }
 
 // It may be feedback of paths.
-[[gnu::noinline]] void Ingress::process_other_alone(Packet* packet, const Source& source) {
+[[gnu::noinline]] void Ingress::process_other_alone(PortId port, Packet* packet, int64_t backlog,
+                                                    bool sums_good) {
+  const Source source = source_of(port, backlog, sums_good);
   if (!short_way(source).is_feedback(*packet) || !services_.agents.is_for_paths(*packet))
-    return process_burst_of_one(packet, source);
-  count_alone(source.port, *packet);
-  services_.agents.feedback(packet, source.port);
+    return process_burst_of_one(port, packet, backlog, sums_good);
+  count_alone(port, *packet);
+  services_.agents.feedback(packet, port);
   services_.agents.tell();
 }
 

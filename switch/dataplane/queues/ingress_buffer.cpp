@@ -159,6 +159,11 @@ void IngressBuffer::settle() {
   unsettled_count_ = kept;
 }
 
+// Apart, so that who does without it keeps less across calls.
+[[gnu::noinline]] void IngressBuffer::take_sample(PortId port, PriorityGroupId pg) {
+  predictor_.sample(port, pg, level(port, pg), context_.now);
+}
+
 [[gnu::noinline]] void IngressBuffer::give_back_watched(PortId port, PriorityGroupId pg,
                                                         int64_t bytes) {
   pfc::PgBuffer& buffer = context_.pg(port, pg);

@@ -214,8 +214,9 @@ class IngressBuffer {
   };
   void sample(PortId port, PriorityGroupId pg) {
     if (predictor_.watches(port, pg) && predictor_.is_due(port, pg, context_.now))
-      predictor_.sample(port, pg, level(port, pg), context_.now);
+      take_sample(port, pg);
   }
+  void take_sample(PortId port, PriorityGroupId pg);
   void add_released(size_t index, uint32_t bytes) {
     if (released_[index] == 0) unsettled_[unsettled_count_++] = static_cast<uint16_t>(index);
     released_[index] += bytes;
