@@ -84,7 +84,7 @@ class RouteTable {
 
   template <class Key>
   struct Ranges {
-    static constexpr size_t kMaxSlots = 1024;
+    static constexpr size_t kMaxSlots = 4096;
     static constexpr uint32_t kAlone = 1u << 31;  // a slot in one interval: with that one's target
     // What the index goes by: an IPv4 address, the first half of an IPv6 one.
     using Top = std::conditional_t<sizeof(Key) == 4, uint32_t, uint64_t>;
