@@ -78,6 +78,20 @@ TEST(NicStop, OneFlowStopsAndOthersGoOn) {
   EXPECT_EQ(rig.one.count(NicCounter::flow_stopped_ns), 4'000u);
 }
 
+TEST(NicStop, TheTimeOfAllFlowsIsCounted) {
+  StopRig rig;
+  for (const uint32_t flow : {1u, 2u, 3u}) (void)rig.send(flow);
+  rig.stop(1, 100, at(1_us));
+  rig.stop(2, 100, at(3_us));
+  rig.stop(1, 100, at(4_us));  // anew
+  rig.resume(1, at(5_us));
+  rig.resume(2, at(9_us));
+  rig.resume(2, at(10_us));  // nothing to resume
+  rig.stop(3, 100, at(20_us));
+  rig.resume(3, at(21_us));
+  EXPECT_EQ(rig.one.count(NicCounter::flow_stopped_ns), 4'000u + 6'000 + 1'000);
+}
+
 TEST(NicStop, TheFirstAndTheLastOfThoseThatAreReady) {
   for (const uint32_t stopped : {1u, 3u}) {
     StopRig rig;
