@@ -161,13 +161,11 @@ std::string draw_figure(const PageFigure& figure, const PageSource& source) {
 
 std::vector<FoundClaim> found_claims(const PageSource& source) {
   std::vector<FoundClaim> out;
-  for (const Json& text : source.result.value("expect", Json::array())) {
-    const auto claim = parse_claim(text.get<std::string>());
-    if (!claim) continue;
-    const Estimate found = estimate(changes(*claim, source.variants));
-    if (found.count > 0)
-      out.push_back({claim->key + " of [" + claim->variant + "]", "[" + claim->baseline + "]",
-                     claim->change, found});
+  for (const JudgedClaim& judged :
+       judge_claims(source.result.value("expect", Json::array()), source.variants)) {
+    if (judged.found.count == 0 || judged.claim->kind != ClaimKind::change) continue;
+    out.push_back({judged.claim->key + " of " + judged.of_text(),
+                   "[" + judged.claim->baseline + "]", judged.claim->value, judged.found});
   }
   return out;
 }

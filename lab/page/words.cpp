@@ -103,14 +103,12 @@ std::string claims_of(const PageSource& source) {
   size_t claims = 0;
   size_t held = 0;
   size_t tested = 0;
-  for (const Json& text : source.result.value("expect", Json::array())) {
-    const auto claim = parse_claim(text.get<std::string>());
-    if (!claim) continue;
+  for (const JudgedClaim& judged :
+       judge_claims(source.result.value("expect", Json::array()), source.variants)) {
+    if (!judged.claim) continue;
     ++claims;
-    const Estimate ours = estimate(changes(*claim, source.variants));
-    if (ours.count == 0) continue;
-    ++tested;
-    held += claim->change != 0 && ours.mean / claim->change >= 1 ? 1 : 0;
+    tested += judged.found.count > 0 ? 1 : 0;
+    held += judged.verdict == Verdict::holds ? 1 : 0;
   }
   if (claims == 0) return "";
   return fmt::format("Of {} in numbers, {} could be looked at and {} held in full.",

@@ -13,6 +13,7 @@
 #include "lab/fabric/fabric_paths.h"
 #include "lab/fabric/topology.h"
 #include "lab/figures/figures.h"
+#include "lab/program/claims_command.h"
 #include "lab/program/conformance_command.h"
 #include "lab/program/export_command.h"
 #include "lab/program/page_command.h"
@@ -66,6 +67,7 @@ struct Arguments {
   std::string plugin;  // schema
   ReportArguments report;
   CompareArguments compare;
+  ClaimsArguments claims;
   ExportArguments exported;
   ConformanceArguments conformance;
 };
@@ -411,6 +413,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   declare_export(app, arguments.exported);
   declare_report(app, arguments.report);
   declare_compare(app, arguments.compare);
+  declare_claims(app, arguments.claims);
   declare_conformance(app, arguments.conformance);
   CLI::App* schema = app.add_subcommand("schema", "JSON Schemas, and the tables of docs/lab.md");
   schema->add_option("of", arguments.schema, "experiment, result or tables")
@@ -448,6 +451,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "show") return show_command(arguments);
   if (command == "report") return report_command(arguments.report);
   if (command == "compare") return compare_command(arguments.compare);
+  if (command == "claims") return claims_command(arguments.claims);
   if (command == "conformance") return conformance_command(arguments.conformance);
   return schema_command(arguments);
 }

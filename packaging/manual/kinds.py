@@ -54,6 +54,8 @@ ARGUMENTS = {
     ("eddylab", "report", "results"): "result",
     ("eddylab", "compare", "before"): "result",
     ("eddylab", "compare", "after"): "result",
+    ("eddylab", "claims", "results"): "result",
+    ("eddylab", "claims", "--keep"): "folder",
     ("eddylab", "show", "result"): "result",
     ("eddylab", "show", "--figures"): "folder",
     ("eddylab", "*", "experiment"): "experiment",

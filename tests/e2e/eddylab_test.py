@@ -417,6 +417,31 @@ class Shown(Eddylab):
         self.assertEqual(two["runs"][0]["digest"], ecmp[0]["digest"])
         self.assertEqual(two["runs"][0]["tenants"], ecmp[0]["tenants"])
 
+    def test_claims_are_a_document_and_kept(self):
+        self.file.write_text(self.file.read_text().replace(
+            'expect: ["Nothing is lost."]', 'expect: ["lossless_drops of every []: at most 0", "pfc_events of [scheme=none]: at most 0", "Fine."]'))
+        self.run_all("out", "--seed", "1-2")
+        size = self.folder / "out" / "tiny" / "ci"
+        whole = self.call("claims", size, "--keep", "kept").stdout
+        self.assertIn("| [tiny](#tiny) | ci | 1-2 | `lossless_drops` of every run | at most 0 | 0 | holds |", whole)
+        self.assertIn("| `pfc_events` of `scheme=none` | at most 0 | - | 0 | not run |", whole)
+        self.assertIn("* In words: Fine.", whole)
+        (self.folder / "kept" / "tiny.md").write_text("why")
+        kept = self.call("claims", "kept", "--unseen").stdout
+        self.assertIn("[Numbers](kept/tiny.json). **[What it shows](kept/tiny.md).**", kept)
+        self.assertRegex(kept, r"\nClaims without results here: .*rlb-s1 \(")
+        tables = [line for line in whole.splitlines() if line.startswith("|")]
+        self.assertEqual([line for line in kept.splitlines() if line.startswith("|")], tables)
+        rows = json.loads(self.call("claims", "kept", "--json").stdout)
+        self.assertEqual([row["verdict"] for row in rows], ["holds", "not run", "in words"])
+        self.assertIn("scheme=ecmp", self.call("show", "kept/tiny.json").stdout)
+        for words, said in ((("nowhere",), "nowhere: there is no such file or folder"), ((self.file,), "tiny.yaml"),
+                            (("kept", "--keep", "kept/tiny.json"), "kept/tiny.json")):
+            done = self.call("claims", *words, code=1)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn(said, done.stderr)
+
     def test_the_experiments_are_listed(self):
         done = subprocess.run([EDDYLAB, "list"], cwd=ROOT, capture_output=True, text=True,
                               timeout=PATIENCE, check=True)

@@ -89,8 +89,8 @@ TEST(Claims, AreTextsOfOneShape) {
   EXPECT_EQ(claim->key, "fct_p99_us");
   EXPECT_EQ(claim->variant, "a=1 b=x");
   EXPECT_EQ(claim->baseline, "a=1 b=y");
-  EXPECT_DOUBLE_EQ(claim->change, -72);
-  EXPECT_DOUBLE_EQ(parse_claim("x of [a] against [b]: +7.5 %")->change, 7.5);
+  EXPECT_DOUBLE_EQ(claim->value, -72);
+  EXPECT_DOUBLE_EQ(parse_claim("x of [a] against [b]: +7.5 %")->value, 7.5);
   for (const char* words : {"Nothing is lost.", "x of [a] against [b]: much", "x of [a]: -7 %",
                             "x of [a] against [b]: 7", "x of [a] against [b]: 7x %"})
     EXPECT_FALSE(parse_claim(words).has_value()) << words;
@@ -100,7 +100,7 @@ TEST(Claims, MayBeOfACounter) {
   Json result = result_of({sample_run("a", 1), sample_run("b", 1)});
   for (Json& run : result["runs"]) run["counters"]["nic_flowlets"] = run["variant"] == "a" ? 6 : 4;
   result["expect"] = {"nic_flowlets of [a] against [b]: +50 %"};
-  EXPECT_THAT(text_of_result(result), HasSubstr("+50     +50      1      holds"));
+  EXPECT_THAT(text_of_result(result), HasSubstr("+50 %  +50 %     1      holds"));
 }
 
 // FCT means are 60, 70, ... us by seed.
