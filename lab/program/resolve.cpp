@@ -76,9 +76,7 @@ class Resolver {
     const Topology* topology = fabric();
     if (topology == nullptr) return;
     config::Experiment experiment = config::scaled(run_->experiment);
-    constexpr uint64_t kEnoughFlows = 1'000;  // names are found with the first
-    if (experiment.run.max_flows == 0 || experiment.run.max_flows > kEnoughFlows)
-      experiment.run.max_flows = kEnoughFlows;
+    bound_flows(experiment);
     const uint64_t seed = experiment.run.seeds.empty() ? 1 : experiment.run.seeds.front();
     experiment.load_balancer = {};
     if (std::ranges::find(resolved_, experiment) != resolved_.end()) return;
@@ -86,6 +84,17 @@ class Resolver {
     if (const auto trace = make_traffic(experiment, *topology, seed, read_); !trace)
       problems(trace.problems());
     problems(fault_problems(experiment, *topology, seed, config::set_key));
+  }
+
+  // Names are found with the first flows; but a collective needs all of its own.
+  static void bound_flows(config::Experiment& experiment) {
+    constexpr uint64_t kEnoughFlows = 1'000;
+    const bool needs_all =
+        std::ranges::any_of(experiment.traffic, [](const config::TrafficConfig& item) {
+          return item.type == config::TrafficType::collective;
+        });
+    if (!needs_all && (experiment.run.max_flows == 0 || experiment.run.max_flows > kEnoughFlows))
+      experiment.run.max_flows = kEnoughFlows;
   }
 
   // Of the run; with the links as they would be sound, where its choice of links is wrong, so that

@@ -394,6 +394,7 @@ class Shown(Eddylab):
 
     def test_collectives_have_times_of_their_own(self):
         file = ROOT / "config" / "experiments" / "collectives.yaml"
+        self.call("validate", file)
         self.call("run", file, "--size", "ci", "--out", "out")
         size = self.folder / "out" / "collectives" / "ci"
         result = json.loads((size / "result.json").read_text())
