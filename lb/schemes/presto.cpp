@@ -36,7 +36,8 @@ class Presto {
                                         {"payload octets of a flowcell", "reference A.4"}),
         ranged<&Parameters::flows>(
             "flows", 64, 4'194'304,
-            {"flows remembered; the least recent is forgotten first", "reference A.4"})};
+            {"flows remembered, 16 octets each; the least recent is forgotten first",
+             "reference A.4"})};
   }
 
   Presto(const SelectorInit& init, const Parameters& parameters)

@@ -12,10 +12,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.netns import Trouble  # noqa: E402
 from lib.release import programs  # noqa: E402
+from lib.scheme_table import scheme_document  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "results"
-RESULTS = ROOT / "docs" / "results.md"
+RESULTS, SCHEMES = ROOT / "docs" / "results.md", ROOT / "docs" / "schemes.md"
 BEGIN, END = "<!-- claims: scripts/results -->", "<!-- end of claims -->"
 INTERRUPTED = 130
 
@@ -75,6 +76,10 @@ ROWS = {
     "rlb-t1": ("ci", "1", "claimed"),
     "rlb-t2": ("ci", "1", "claimed"),
     "rlb-timeline": ("reduced", "1", "all"),
+    "schemes-incast": ("reduced", "1", "all"),
+    "schemes-permutation": ("reduced", "1", "all"),
+    "schemes-slow": ("reduced", "1", "all"),
+    "schemes-web": ("reduced", "1", "all"),
 }
 
 
@@ -82,14 +87,14 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         prog="scripts/results",
         description="Runs experiments in virtual time, keeps in docs/results what tables and claims need of their results, and "
-        "writes docs/results.md. A finished run is not run again. Programs are those of preset release, or "
+        "writes docs/results.md and docs/schemes.md. A finished run is not run again. Programs are those of preset release, or "
         "of $EDDY_BIN.")
     parser.add_argument("experiments", nargs="*", metavar="ID", help="only these (default: all of the table in scripts/lib/results.py)")
     parser.add_argument("--size", choices=("ci", "reduced", "full"), help="of all of them, with all variants")
     parser.add_argument("--seeds", metavar="LIST", help="of all of them, such as 1-5")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs at a time (default: processors)")
     parser.add_argument("--out", type=Path, default=ROOT / "results", metavar="DIR", help="of whole results (default: results)")
-    parser.add_argument("--document", action="store_true", help="run nothing: only write the document")
+    parser.add_argument("--document", action="store_true", help="run nothing: only write the documents")
     arguments = parser.parse_args()
     for name in arguments.experiments:
         if name not in ROWS and not (ROOT / "config" / "experiments" / f"{name}.yaml").is_file():
@@ -140,12 +145,14 @@ def with_claims(text, claims):
     return f"{before}{BEGIN}\n{claims}{END}{after}"
 
 
-def write_document(eddylab):
+def write_documents(eddylab):
     done = subprocess.run([eddylab, "claims", KEPT, "--unseen"], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Trouble(done.stderr.strip())
     RESULTS.write_text(with_claims(RESULTS.read_text(encoding="utf-8"), done.stdout), encoding="utf-8")
-    print(RESULTS.relative_to(ROOT))
+    SCHEMES.write_text(scheme_document(ROOT), encoding="utf-8")
+    for file in (RESULTS, SCHEMES):
+        print(file.relative_to(ROOT))
 
 
 def main():
@@ -154,7 +161,7 @@ def main():
     failed = []
     if not arguments.document:
         failed = [name for name in arguments.experiments or ROWS if not run(eddylab, name, arguments)]
-    write_document(eddylab)
+    write_documents(eddylab)
     if failed:
         raise Trouble(f"failed: {', '.join(failed)}")
 

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "config/experiment_load.h"
 #include "lab/fabric/topology.h"
 #include "lab/real/switch_config.h"
 #include "lab/traffic/traffic.h"
 #include "lab/traffic/traffic_files.h"
+#include "lb/registry.h"
 
 namespace eddy::lab {
 namespace {
@@ -47,6 +49,26 @@ TEST_P(Experiments, HaveAFabricAndFlows) {
   ASSERT_TRUE(trace.ok()) << trace.problems().front();
   EXPECT_GE(trace.value().flows.size(), topology.value().hosts.size());
   EXPECT_THAT(trace.value().warnings, testing::IsEmpty());
+}
+
+// docs/schemes.md is of these: who registers a scheme puts it into each, or its fabric refuses it.
+TEST(SchemesSideBySide, HaveEverySchemeThatTheirFabricTakes) {
+  for (const char* id : {"schemes-web", "schemes-incast", "schemes-slow", "schemes-permutation"}) {
+    const auto loaded = config::load_experiment(
+        fs::path(EDDY_SOURCE_DIR "/config/experiments") / (std::string(id) + ".yaml"),
+        {.size = "ci"});
+    ASSERT_TRUE(loaded.ok()) << loaded.problems().front();
+    std::set<std::string> compared;
+    for (const config::ExperimentRun& run : loaded.value().runs)
+      compared.insert(run.experiment.load_balancer.scheme);
+    for (const lb::SchemeInfo& scheme : lb::schemes()) {
+      if (compared.contains(std::string(scheme.name))) continue;
+      config::Experiment with = loaded.value().runs.front().experiment;
+      with.load_balancer = {};
+      with.load_balancer.scheme = scheme.name;
+      EXPECT_FALSE(unscaled_topology(with).ok()) << id << " lacks " << scheme.name;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Experiments, testing::ValuesIn(examples()), [](const auto& info) {
