@@ -113,7 +113,7 @@ class Node : public Voice {
   }
   void wait(Duration time) { now_ = now_ + time; }
   // Beyond what a look is good for.
-  void look_anew() { wait(6_us); }
+  void look_anew() { wait(11_us); }
   void rebase(const Rebase& rebase) {
     rebase.shift(now_);
     plb_->rebase(rebase);
@@ -219,7 +219,7 @@ TEST(Plb, AMovedFlowRestsUnlessItIsKickedOut) {
   leaf.measure(1, 60_us, 255);
   leaf.look_anew();
   EXPECT_EQ(leaf.send_packet(7), 1) << "100 us";
-  leaf.wait(93_us);
+  leaf.wait(88_us);
   leaf.measure_all({60_us, 60_us, 20_us, 25_us}, 255);
   EXPECT_EQ(leaf.send_packet(7), 1);
   leaf.wait(1_us + 1_ns);
@@ -279,7 +279,7 @@ TEST(Plb, AKickedOutPathIsLeftAtOnceAndForAWhile) {
   EXPECT_EQ(leaf.members_of(20), Members{1});
   leaf.wait(200_us - 1_ns);  // the longer of 200 us and two base round trips
   EXPECT_EQ(leaf.members_of(20), Members{1});
-  leaf.wait(6_us);
+  leaf.look_anew();
   EXPECT_EQ(leaf.members_of(20), Members{0});
   EXPECT_EQ(leaf.send_packet(7), 1) << "a flow that moved does not come back by itself";
 }
