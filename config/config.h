@@ -30,6 +30,13 @@ using namespace eddy::literals;
 enum class PortRole : uint8_t { host, fabric };
 enum class IdlePolicy : uint8_t { busy, adaptive };
 enum class TaggingMode : uint8_t { tagged, untagged };
+// Of a link between switches: inside a group of them, or from one group to another.
+enum class LinkReach : uint8_t { local, global };
+// Whether a packet that came by a link and goes on by the other has to rise to its next channel, so
+// that no circle of links waits for itself on one: (channel, reach) grows along any way.
+constexpr bool rises(LinkReach from, LinkReach to) {
+  return to <= from;
+}
 enum class PfcRx : uint8_t { honour, clamp, ignore };
 enum class WatchdogDetect : uint8_t { stalled, paused };
 enum class WatchdogAction : uint8_t { drop, forward, alert };
@@ -93,8 +100,13 @@ struct QosMaps {  // reference C.8, SONiC's defaults
   std::array<QueueId, 8> tc_to_queue;
   std::array<QueueId, 8> pfc_to_queue;  // which queue a received pause of a priority stops
   std::array<Priority, 8> pg_to_pfc;    // which priority a full PG pauses
-  bool trust_pcp = true;                // tagged frames classify by PCP, others by DSCP
+  // Which class a packet of a class has to rise to; the same: it never has to. So 3 > 4 > 5 are
+  // three virtual channels of class 3 (reference A.16).
+  std::array<TrafficClass, 8> tc_to_next;
+  bool trust_pcp = true;  // tagged frames classify by PCP, others by DSCP
   static QosMaps sonic_defaults();
+  // The classes of a class's channels, itself first; it alone: it has no channels. At most 8.
+  std::vector<TrafficClass> channels_of(TrafficClass tc) const;
   bool operator==(const QosMaps&) const = default;
 };
 
@@ -126,6 +138,7 @@ struct PortConfig {
   std::string name;
   std::string device;  // EAL devargs: "net_memif0,role=client,..." or a PCI address
   PortRole role = PortRole::host;
+  LinkReach reach = LinkReach::local;  // fabric ports
   bool admin_up = true;
   BitRate speed = 1_Gbps;
   int mtu = 1'500;          // layer-3 octets
@@ -150,6 +163,8 @@ struct PathConfig {
   std::string port;
   int weight = 1;
   std::optional<PathId> path_id;  // nullopt = (position, 0xFF)
+  int hops = 0;                   // links to the leaf; 0 = not said
+  bool detour = false;            // longer than routing asks for: only for schemes that take them
   bool operator==(const PathConfig&) const = default;
 };
 

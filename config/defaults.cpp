@@ -43,8 +43,20 @@ QosMaps QosMaps::sonic_defaults() {
     maps.tc_to_queue[i] = QueueId(i);
     maps.pfc_to_queue[i] = QueueId(i);
     maps.pg_to_pfc[i] = Priority(i);
+    maps.tc_to_next[i] = TrafficClass(i);
   }
   return maps;
+}
+
+// Ends in a circle, too, which Validator refuses.
+std::vector<TrafficClass> QosMaps::channels_of(TrafficClass tc) const {
+  std::vector<TrafficClass> channels = {tc};
+  while (channels.size() < kPriorities) {
+    const TrafficClass next = tc_to_next[channels.back().index()];
+    if (next == channels.back()) break;
+    channels.push_back(next);
+  }
+  return channels;
 }
 
 namespace {

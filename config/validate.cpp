@@ -51,6 +51,7 @@ class Validator {
   void check_dilated(const std::string& path, BitRate rate);
   void check_priority_groups(const PortConfig& port);
   void check_queues(const PortConfig& port);
+  void check_channels(const PortConfig& port);
   void check_subnets();
   void check_profiles();
   void check_leaves();
@@ -158,6 +159,7 @@ void Validator::check_port(const PortConfig& port) {
                         to_string(port.watchdog.restoration_time)));
   check_priority_groups(port);
   check_queues(port);
+  check_channels(port);
 }
 
 // Lines below LineRate's range are refused.
@@ -205,6 +207,31 @@ void Validator::check_queues(const PortConfig& port) {
     if (queue.max_rate && *queue.max_rate > port.speed)
       problem(path + ".max_rate", fmt::format("{}.max_rate: {} is above the port's speed {}", path,
                                               to_string(*queue.max_rate), to_string(port.speed)));
+  }
+}
+
+// Of each class the whole chain, from the class on.
+void Validator::check_channels(const PortConfig& port) {
+  constexpr size_t kMost = 4;  // what a shim's 2 bits can name
+  const QosMaps& maps = port.maps;
+  for (size_t i = 0; i < kPriorities; ++i) {
+    const std::vector<TrafficClass> channels = maps.channels_of(TrafficClass(i));
+    if (channels.size() == 1) continue;
+    const std::string path = fmt::format("ports.{}.qos.tc_to_next.{}", port.name, i);
+    std::set<PriorityGroupId> groups;
+    std::set<QueueId> queues;
+    for (const TrafficClass tc : channels) {
+      groups.insert(maps.tc_to_pg[tc.index()]);
+      queues.insert(maps.tc_to_queue[tc.index()]);
+    }
+    if (channels.size() > kMost)
+      problem(path, fmt::format("{}: class {} rises through more than {} channels, or in a circle; "
+                                "a last one that is its own next would be valid",
+                                path, i, kMost));
+    else if (groups.size() < channels.size() || queues.size() < channels.size())
+      problem(path, fmt::format("{}: class {} has {} channels, and {} priority groups and {} "
+                                "queues for them (tc_to_pg, tc_to_queue); each needs its own",
+                                path, i, channels.size(), groups.size(), queues.size()));
   }
 }
 
@@ -279,6 +306,8 @@ void Validator::check_paths(const LeafConfig& leaf) {
   if (leaf.paths.size() > kMaxPaths)
     return problem(path,
                    fmt::format("{}: {} paths, at most {}", path, leaf.paths.size(), kMaxPaths));
+  const lb::SchemeInfo* scheme = lb::scheme_of(config_.load_balancer);
+  const bool takes_detours = scheme == nullptr || scheme->grouped.detours;
   std::set<std::pair<std::string_view, std::optional<PathId>>> seen;
   for (size_t i = 0; i < leaf.paths.size(); ++i) {
     const PathConfig& each = leaf.paths[i];
@@ -288,6 +317,11 @@ void Validator::check_paths(const LeafConfig& leaf) {
     if (port->role != PortRole::fabric)
       problem(at, fmt::format("{}: port '{}' is a host port, a path needs one with role: fabric",
                               at, each.port));
+    if (each.detour && !takes_detours)
+      problem(fmt::format("{}.{}.detour", path, i),
+              fmt::format("{}.{}.detour: {} takes no detours, its packets would go astray; valiant "
+                          "and ugal do",
+                          path, i, scheme->name));
     if (!seen.insert({each.port, each.path_id}).second)
       problem(at, fmt::format("{}: port '{}' is listed twice; for two paths over one port give "
                               "each its path_id",
@@ -359,6 +393,10 @@ void Validator::check_scheme() {
   if (scheme == nullptr)
     return problem("load_balancer.scheme", fmt::format("load_balancer.scheme: '{}' is unknown{}",
                                                        chosen.scheme, hint(chosen.scheme, names)));
+  if (scheme->grouped.detours && config_.rlb.enabled())
+    problem("rlb.preset", fmt::format("rlb.preset: RLB takes any path of a set for as good as "
+                                      "another, and {}'s detours are not; off would be valid",
+                                      scheme->name));
   names.clear();
   for (const lb::ParameterInfo& info : scheme->parameters) names.push_back(info.name);
   for (const auto& [name, text] : chosen.parameters) {
@@ -376,6 +414,15 @@ void Validator::check_scheme() {
 void Validator::check_shim() {
   const lb::SchemeInfo* scheme = lb::scheme_of(config_.load_balancer);
   const ShimUse use = config_.path_service.shim;
+  const bool channels = std::ranges::any_of(config_.ports, [](const PortConfig& port) {
+    return port.maps.tc_to_next != QosMaps::sonic_defaults().tc_to_next;
+  });
+  const bool grouped = scheme != nullptr && scheme->grouped.channels != 0;
+  if ((channels || grouped) && (use == ShimUse::off || use == ShimUse::sampled))
+    problem("path_service.shim",
+            fmt::format("path_service.shim: virtual channels ({}) stand in shims, so each packet "
+                        "has one; write auto, free or every",
+                        channels ? "qos.tc_to_next" : scheme->name));
   const bool numbers = scheme != nullptr && (scheme->speech.fields & lb::kFieldSequence) != 0;
   if (numbers && (use == ShimUse::off || use == ShimUse::sampled))
     problem("path_service.shim",

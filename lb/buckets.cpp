@@ -45,6 +45,10 @@ std::vector<uint32_t> weights_of(const PathSet& set, BucketShare share) {
   std::vector<uint32_t> weights(set.count, 1);
   if (share == BucketShare::weighted)
     for (size_t i = 0; i < set.count; ++i) weights[i] = set.members[i].weight;
+  const MemberMask detours = detours_of(set);
+  if (count_of(detours) == set.count) return weights;
+  for (MemberIndex i = 0; i < set.count; ++i)
+    if (contains(detours, i)) weights[i] = 0;
   return weights;
 }
 

@@ -30,7 +30,7 @@ std::vector<uint32_t> shares_of(std::span<const uint32_t> weights, uint32_t slot
 // The same as a list of member indices, each member's slots spread as evenly as can be.
 std::vector<MemberIndex> spread_over(std::span<const uint32_t> weights, uint32_t slots,
                                      uint64_t tie);
-// The weights of a set's members, or 1 each.
+// The weights of a set's members, or 1 each; 0 of detours beside others.
 std::vector<uint32_t> weights_of(const PathSet& set, BucketShare share);
 
 class BucketTable {

@@ -68,6 +68,13 @@ inline MemberIndex nth_of(MemberMask mask, uint32_t n) {
 #endif
 }
 
+inline MemberMask detours_of(const PathSet& set) {
+  MemberMask detours = 0;
+  for (MemberIndex i = 0; i < set.count; ++i)
+    if (set.members[i].detour) detours |= bit_of(i);
+  return detours;
+}
+
 // A member of the mask, uniform in 32 random bits; the mask is not empty.
 inline MemberIndex random_of(MemberMask mask, uint32_t bits) {
   return nth_of(mask, scaled_to(bits, count_of(mask)));

@@ -2,8 +2,10 @@
 // by the snapshot.
 //
 // A member is one egress port with a static weight and the path id that goes on the wire. At most
-// 64 members, so a set of members is one 64-bit mask (bit = position). Source: architecture,
-// sections 5 and 6; reference 1.4.
+// 64 members, so a set of members is one 64-bit mask (bit = position). A detour is longer than
+// routing asks for: only schemes that take detours have sets with such members, they take them only
+// where a packet enters the fabric, and no hash leads to one while there are others. Source:
+// architecture, sections 5 and 6; reference 1.4, A.16.
 #pragma once
 
 #include <array>
@@ -21,6 +23,8 @@ struct PathMember {
   PortId port;  // with the path one word, as in Packet
   PathId path;
   uint16_t weight = 1;  // 1..65535
+  uint8_t hops = 0;     // links to the leaf; 0: not said
+  bool detour = false;
 };
 
 struct PathSet {

@@ -30,6 +30,13 @@ using HostedMake = Result<std::unique_ptr<Selector>> (*)(const SchemeInfo& schem
 
 struct SchemeProbes;  // lb/schemes/probes.h
 
+// What a scheme asks of a fabric without tiers.
+struct Grouped {
+  uint8_t channels =
+      0;  // of a lossless class, so that none waits in a circle; 0: it is for any fabric
+  bool detours = false;  // beside the shortest paths
+};
+
 struct SchemeInfo {
   std::string_view name;
   std::string_view summary;
@@ -37,6 +44,7 @@ struct SchemeInfo {
   // While the live members stay the same and its packets follow closely (within `gap` where the
   // scheme has one), a flow keeps its path.
   bool promises_order = false;
+  Grouped grouped;
   Speech speech;  // of the bare scheme
   ShimNeed needs = ShimNeed::none;
   ShimNeed needs_with_rlb = ShimNeed::none;

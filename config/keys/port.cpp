@@ -9,6 +9,7 @@ using enum KeyClass;
 
 constexpr std::array<std::string_view, 2> kPortRoles = {"host", "fabric"};
 constexpr std::array<std::string_view, 2> kTaggingModes = {"tagged", "untagged"};
+constexpr std::array<std::string_view, 2> kLinkReaches = {"local", "global"};
 constexpr std::array<std::string_view, 3> kPfcRx = {"honour", "clamp", "ignore"};
 constexpr std::array<std::string_view, 2> kWatchdogDetect = {"stalled", "paused"};
 constexpr std::array<std::string_view, 3> kWatchdogAction = {"drop", "forward", "alert"};
@@ -40,6 +41,10 @@ Key tagging_mode_key() {
 template <>
 std::span<const std::string_view> choices_of<PortRole>() {
   return kPortRoles;
+}
+template <>
+std::span<const std::string_view> choices_of<LinkReach>() {
+  return kLinkReaches;
 }
 template <>
 std::span<const std::string_view> choices_of<TaggingMode>() {
@@ -147,6 +152,13 @@ const Section& section_of<QosMaps>() {
                                      .default_says = "the same number",
                                      .help = "PFC priority that a full priority group pauses",
                                      .source = kSonic}),
+          indexed<S>(&S::tc_to_next,
+                     {.name = "tc_to_next",
+                      .max = 7,
+                      .default_says = "the same number",
+                      .help = "class to which a packet of a class rises where it has to leave its "
+                              "virtual channel; the same: it has no channels",
+                      .source = "reference A.16"}),
           key<S>(
               &S::trust_pcp,
               {.name = "trust_pcp",
@@ -259,6 +271,11 @@ const Section& section_of<PortConfig>() {
                  {.name = "role",
                   .key_class = port,
                   .help = "host: end stations, gateway addresses; fabric: another switch"}),
+          key<S>(&S::reach,
+                 {.name = "reach",
+                  .key_class = port,
+                  .help = "fabric: where the link leads, to a switch of this group or of "
+                          "another; for virtual channels"}),
           key<S>(&S::admin_up, {.name = "admin_up", .help = "false takes the port down"}),
           key<S>(&S::speed, {.name = "speed",
                              .key_class = port,

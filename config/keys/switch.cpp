@@ -216,6 +216,13 @@ const Section& section_of<PathConfig>() {
           key<S>(&S::path_id, {.name = "path_id",
                                .absent = "auto",
                                .help = "the same number at both leaves; auto: position/255"}),
+          key<S>(&S::hops,
+                 {.name = "hops",
+                  .max = 15,
+                  .help = "links to the leaf, for schemes that compare them; 0: not said"}),
+          key<S>(&S::detour, {.name = "detour",
+                              .help = "longer than need be: taken by schemes that take detours, "
+                                      "and only where a packet enters the fabric"}),
       },
       PathConfig{});
   return section;

@@ -6,7 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "lab/fabric/channels.h"
 #include "lab/fabric/deadlock.h"
+#include "lab/fabric/detours.h"
 #include "lab/fabric/fabric_plan.h"
 #include "lab/fabric/link_choice.h"
 #include "lab/fabric/path_limits.h"
@@ -35,9 +37,12 @@ class Assembly {
         hosts_of_(plan.switches.size()),
         cables_of_(plan.switches.size()),
         leaf_of_(plan.switches.size(), LeafId::none()),
+        grouped_(grouped_of(experiment)),
+        channels_(channels_of(experiment)),
         usual_port_(usual_port()) {}
 
   Result<Topology> run() {
+    if (!problems_.empty()) return problems_;
     topology_.name = plan_.name;
     topology_.line_overhead = experiment_.topology.line_overhead;
     number_ports();
@@ -57,6 +62,8 @@ class Assembly {
   }
 
  private:
+  static lb::Grouped grouped_of(const config::Experiment& experiment);
+  ChannelPlan channels_of(const config::Experiment& experiment);
   void number_ports();
   bool paths_keep_order() const;
   void add_switch(size_t index);
@@ -71,6 +78,9 @@ class Assembly {
     size_t leaf;  // the switch it leads to
   };
   void add_path_set(size_t node, const SetName& name, const PathFinder::NextHops& next);
+  config::PathConfig path_by(size_t node, uint32_t cable, size_t second) const;
+  void add_detours(size_t node, const SetName& name, const std::vector<int>& hops,
+                   config::LeafConfig& set) const;
   static void share_paths(const SwitchConfig& config, config::LeafConfig& set);
   std::vector<size_t> second_choices(size_t node, uint32_t cable,
                                      const PathFinder::NextHops& next) const;
@@ -89,11 +99,25 @@ class Assembly {
   std::vector<std::vector<size_t>> cables_of_;  // by switch: its ports behind the hosts'
   std::vector<LeafId> leaf_of_;                 // by switch
   std::map<size_t, std::vector<size_t>> cut_;   // leaf switch -> leaf switches it cannot reach
-  PortConfig usual_port_;                       // whose lists all ports share
+  Problems problems_;
+  lb::Grouped grouped_;
+  ChannelPlan channels_;
+  PortConfig usual_port_;  // whose lists all ports share
   size_t leaves_ = 0;
   Topology topology_;
-  Problems problems_;
 };
+
+lb::Grouped Assembly::grouped_of(const config::Experiment& experiment) {
+  const lb::SchemeInfo* scheme = lb::scheme_of(experiment.load_balancer);
+  return scheme == nullptr ? lb::Grouped{} : scheme->grouped;
+}
+
+ChannelPlan Assembly::channels_of(const config::Experiment& experiment) {
+  auto plan = plan_channels(experiment, grouped_.channels);
+  if (plan) return std::move(*plan);
+  problems_ = plan.problems();
+  return {};
+}
 
 void Assembly::number_ports() {
   for (size_t i = 0; i < plan_.hosts.size(); ++i) hosts_of_[plan_.hosts[i].at].push_back(i);
@@ -180,6 +204,8 @@ void Assembly::add_switch(size_t index) {
              config::PortRole::fabric));
     added.speed = cable.rate;
     added.cable_delay = cable.delay;
+    if (plan_.switches[peer].group != plan_.switches[index].group)
+      added.reach = config::LinkReach::global;
   }
   topology_.switch_nodes.push_back(plan_.switches[index].number);
   topology_.switches.push_back(std::move(config));
@@ -202,6 +228,7 @@ PortConfig Assembly::usual_port() const {
     const bool pauses = std::find(lossless.begin(), lossless.end(), Priority(pg)) != lossless.end();
     port.pg_profiles[pg] = pauses ? "lossless" : "lossy";
   }
+  give_channels(port, channels_);
   port.pfc = experiment_.switches.pfc_port;
   port.watchdog = experiment_.switches.watchdog;
   if (!experiment_.switches.pfc) {
@@ -282,16 +309,10 @@ void Assembly::add_limited_paths(const PathFinder& finder, const PathLimits& lim
 void Assembly::add_path_set(size_t node, const SetName& name, const PathFinder::NextHops& next) {
   SwitchConfig& config = topology_.switches[node];
   config::LeafConfig set{.id = name.id, .paths = {}};
-  for (const uint32_t cable : next[node]) {
-    const size_t at = end_of(node, cable).port.index();
-    for (const size_t second : second_choices(node, cable, next)) {
-      config::PathConfig& path = set.paths.emplace_back();
-      path.port = config.ports[at].name;
-      path.weight = plan_.cables[cable].weight;
-      if (!config.leaf.is_none())
-        path.path_id = PathId((at - hosts_of_[node].size()) << 8 | second);
-    }
-  }
+  for (const uint32_t cable : next[node])
+    for (const size_t second : second_choices(node, cable, next))
+      set.paths.push_back(path_by(node, cable, second));
+  if (grouped_.detours) add_detours(node, name, hops_along(plan_, next), set);
   if (set.paths.size() > kMaxPaths) {
     problems_.push_back("switch " + config.name + ": " + std::to_string(set.paths.size()) +
                         " paths to " + plan_.switches[name.leaf].name + ", at most " +
@@ -300,6 +321,30 @@ void Assembly::add_path_set(size_t node, const SetName& name, const PathFinder::
   }
   share_paths(config, set);
   config.leaves.push_back(std::move(set));
+}
+
+config::PathConfig Assembly::path_by(size_t node, uint32_t cable, size_t second) const {
+  const SwitchConfig& config = topology_.switches[node];
+  const size_t at = end_of(node, cable).port.index();
+  config::PathConfig path;
+  path.port = config.ports[at].name;
+  path.weight = plan_.cables[cable].weight;
+  if (!config.leaf.is_none()) path.path_id = PathId((at - hosts_of_[node].size()) << 8 | second);
+  return path;
+}
+
+// And the links of all of them.
+void Assembly::add_detours(size_t node, const SetName& name, const std::vector<int>& hops,
+                           config::LeafConfig& set) const {
+  for (config::PathConfig& path : set.paths) path.hops = hops[node];
+  for (const Detour& detour : DetourFinder(plan_).between(node, name.leaf, hops)) {
+    const size_t by = plan_.cables[detour.cable].other(node);
+    const size_t second =
+        detour.then ? end_of(by, *detour.then).port.index() - hosts_of_[by].size() : kHopByHop;
+    config::PathConfig& path = set.paths.emplace_back(path_by(node, detour.cable, second));
+    path.hops = detour.hops;
+    path.detour = true;
+  }
 }
 
 // The same paths lead to many leaves, which most often stand one behind the other.
@@ -417,10 +462,41 @@ void Assembly::check_deadlock() {
         plan.value().ports, [](const pfc::PortBufferPlan& port) { return port.lossless_pgs != 0; });
   };
   if (!experiment_.switches.pfc || !is_lossless(topology_.switches.front())) return;
-  if (const std::string circle = waiting_circle(plan_); !circle.empty())
+  const Circles found =
+      circles_of(plan_, {.channels = grouped_.channels, .detours = grouped_.detours});
+  if (!found.beyond.empty())
+    problems_.push_back("topology.failed: from " + found.beyond + " on a way needs more than " +
+                        std::to_string(grouped_.channels) +
+                        " virtual channels; with fewer failures inside groups it would be valid");
+  if (!found.circle.empty())
     topology_.warnings.push_back(
-        "topology: lossless frames may wait for each other in a circle (deadlock): " + circle +
-        "; one priority is not enough on these routes");
+        "topology: lossless frames may wait for each other in a circle (deadlock): " +
+        found.circle + "; one priority is not enough on these routes");
+}
+
+// Paths and channels of a fabric of groups are laid out for its scheme.
+Problems check_grouped(const config::Experiment& experiment, const FabricPlan& plan,
+                       const lb::Grouped& grouped) {
+  const std::string scheme = "load_balancer.scheme: '" + experiment.load_balancer.scheme + "'";
+  if (plan.routing != FabricRouting::dragonfly)
+    return {scheme + " is for fabrics of groups, and this topology (" + plan.name +
+            ") has none; dragonfly would be valid"};
+  if (experiment.topology.pinned)
+    return {scheme +
+            " has paths of its own that are pinned; topology.pinned: false would be valid"};
+  if (grouped.detours && experiment.topology.groups < 3)
+    return {scheme + " goes by way of a third group; topology.groups: at least 3 would be valid"};
+  if (grouped.detours && experiment.switches.rlb.enabled())
+    return {scheme +
+            " has detours, which RLB would take for paths as good as others; rlb.preset: off "
+            "would be valid"};
+  for (size_t i = 0; i < experiment.faults.size(); ++i)
+    for (const auto& [key, value] : experiment.faults[i].set)
+      if (key.starts_with("load_balancer.scheme") || (grouped.detours && key.starts_with("rlb.")))
+        return {"faults." + std::to_string(i) + ".set: " + key +
+                ": the fabric's paths are laid out for '" + experiment.load_balancer.scheme +
+                "'; other keys would be valid"};
+  return {};
 }
 
 // A scheme whose probes go up and then down chooses at every switch. One that is told of paths on
@@ -430,6 +506,8 @@ Problems check_scheme(const config::Experiment& experiment, const FabricPlan& pl
   const bool floods =
       info != nullptr && (info->speech.makes & lb::kind_bit(ShimKind::hula_probe)) != 0;
   const bool blames = info != nullptr && info->speech.waits;
+  if (info != nullptr && info->grouped.channels != 0)
+    return check_grouped(experiment, plan, info->grouped);
   if (!floods && !blames) return {};
   const std::string scheme = "load_balancer.scheme: '" + experiment.load_balancer.scheme + "'";
   if (plan.routing != FabricRouting::up_down)

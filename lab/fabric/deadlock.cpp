@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
+#include "config/config.h"
+#include "lab/fabric/detours.h"
 #include "lab/fabric/path_sets.h"
 
 namespace eddy::lab {
@@ -10,7 +13,11 @@ namespace {
 
 class Channels {
  public:
-  explicit Channels(const FabricPlan& plan) : plan_(plan), waits_for_(2 * plan.cables.size()) {
+  Channels(const FabricPlan& plan, const ChannelUse& use)
+      : plan_(plan),
+        use_(use),
+        levels_(static_cast<uint32_t>(std::max(use.channels, 1))),
+        waits_for_(2 * plan.cables.size() * levels_) {
     const PathFinder finder(plan);
     std::vector<bool> leaf(plan.switches.size());
     for (const FabricPlan::Host& host : plan.hosts) leaf[host.at] = true;
@@ -48,9 +55,14 @@ class Channels {
   }
 
   size_t source(uint32_t channel) const {
-    const FabricPlan::Cable& cable = plan_.cables[channel / 2];
-    return channel % 2 == 0 ? cable.a : cable.b;
+    const FabricPlan::Cable& cable = plan_.cables[cable_of(channel)];
+    return channel / levels_ % 2 == 0 ? cable.a : cable.b;
   }
+  size_t target(uint32_t channel) const {
+    return plan_.cables[cable_of(channel)].other(source(channel));
+  }
+  // After which a frame would need one more; none: nowhere.
+  std::optional<uint32_t> beyond() const { return beyond_; }
 
  private:
   enum class State : uint8_t { fresh, open, done };
@@ -58,28 +70,62 @@ class Channels {
     uint32_t channel;
     size_t next;
   };
+  // A frame in a channel, and the cable that its detour prescribes at the next switch.
+  struct Way {
+    uint32_t channel;
+    std::optional<uint32_t> then;
+  };
 
-  uint32_t channel(uint32_t cable, size_t from) const {
-    return 2 * cable + (plan_.cables[cable].a == from ? 0 : 1);
+  uint32_t channel(uint32_t cable, size_t from, uint32_t level) const {
+    return (2 * cable + (plan_.cables[cable].a == from ? 0 : 1)) * levels_ + level;
+  }
+  uint32_t cable_of(uint32_t channel) const { return channel / levels_ / 2; }
+  config::LinkReach reach(uint32_t cable) const {
+    const FabricPlan::Cable& each = plan_.cables[cable];
+    const bool inside = plan_.switches[each.a].group == plan_.switches[each.b].group;
+    return inside ? config::LinkReach::local : config::LinkReach::global;
+  }
+  // None: there is no such channel.
+  std::optional<uint32_t> next_channel(uint32_t in, uint32_t cable) const {
+    const bool rises = use_.channels != 0 && config::rises(reach(cable_of(in)), reach(cable));
+    const uint32_t level = in % levels_ + (rises ? 1 : 0);
+    if (level >= levels_) return std::nullopt;
+    return channel(cable, target(in), level);
   }
 
   // What frames to one leaf use, from the other leaves on.
   void add(const PathFinder::NextHops& next, const std::vector<bool>& leaf, size_t end) {
-    std::vector<bool> seen(next.size());
-    std::vector<size_t> reached;
-    for (size_t i = 0; i < next.size(); ++i)
-      if (leaf[i] && i != end) {
-        reached.push_back(i);
-        seen[i] = true;
+    std::vector<bool> seen(waits_for_.size());
+    std::vector<Way> ways;
+    const auto reach = [&](uint32_t channel) {
+      if (!seen[channel]) ways.push_back({channel, std::nullopt});
+      seen[channel] = true;
+    };
+    const DetourFinder finder(plan_);
+    const std::vector<int> hops = use_.detours ? hops_along(plan_, next) : std::vector<int>{};
+    for (size_t from = 0; from < next.size(); ++from) {
+      if (!leaf[from] || from == end) continue;
+      for (const uint32_t cable : next[from]) reach(channel(cable, from, 0));
+      if (!use_.detours) continue;
+      for (const Detour& detour : finder.between(from, end, hops))
+        if (detour.then)
+          ways.push_back({channel(detour.cable, from, 0), detour.then});
+        else
+          reach(channel(detour.cable, from, 0));
+    }
+    for (size_t i = 0; i < ways.size(); ++i) {
+      const Way way = ways[i];
+      const std::vector<uint32_t> prescribed(way.then ? 1 : 0, way.then.value_or(0));
+      for (const uint32_t cable : way.then ? prescribed : next[target(way.channel)]) {
+        const auto out = next_channel(way.channel, cable);
+        if (!out) {
+          beyond_ = way.channel;
+          continue;
+        }
+        waits_for_[way.channel].push_back(*out);
+        reach(*out);
       }
-    for (size_t i = 0; i < reached.size(); ++i)
-      for (const uint32_t in : next[reached[i]]) {
-        const size_t to = plan_.cables[in].other(reached[i]);
-        for (const uint32_t out : next[to])
-          waits_for_[channel(in, reached[i])].push_back(channel(out, to));
-        if (!seen[to]) reached.push_back(to);
-        seen[to] = true;
-      }
+    }
   }
 
   static std::vector<uint32_t> from(const std::vector<Visit>& open, uint32_t first) {
@@ -90,20 +136,29 @@ class Channels {
   }
 
   const FabricPlan& plan_;
+  const ChannelUse use_;
+  const uint32_t levels_;                         // channels of a cable's direction
   std::vector<std::vector<uint32_t>> waits_for_;  // by channel
+  std::optional<uint32_t> beyond_;
 };
 
 }  // namespace
 
-std::string waiting_circle(const FabricPlan& plan) {
+Circles circles_of(const FabricPlan& plan, const ChannelUse& use) {
   if (plan.routing == FabricRouting::up_down) return {};
-  Channels channels(plan);
+  Channels channels(plan, use);
+  Circles found;
+  const auto name = [&](size_t node) { return plan.switches[node].name; };
+  if (const auto beyond = channels.beyond())
+    found.beyond = name(channels.source(*beyond)) + " > " + name(channels.target(*beyond));
   const std::vector<uint32_t> circle = channels.circle();
-  if (circle.empty()) return {};
-  std::string text;
-  for (const uint32_t channel : circle)
-    text += plan.switches[channels.source(channel)].name + " > ";
-  return text + plan.switches[channels.source(circle.front())].name;
+  for (const uint32_t channel : circle) found.circle += name(channels.source(channel)) + " > ";
+  if (!circle.empty()) found.circle += name(channels.source(circle.front()));
+  return found;
+}
+
+std::string waiting_circle(const FabricPlan& plan) {
+  return circles_of(plan, {}).circle;
 }
 
 }  // namespace eddy::lab

@@ -66,10 +66,12 @@ FabricPaths::Members FabricPaths::members() {
       const size_t set = set_of(leaf.id);
       if (set >= members.size()) members.resize(set + 1);
       members[set].resize(topology_.switches.size());
-      for (const config::PathConfig& path : leaf.paths)
-        if (const auto found = link_by_port[at].find(path.port); found != link_by_port[at].end())
-          if (auto& links = members[set][at]; links.empty() || links.back() != found->second)
-            links.push_back(found->second);  // once, however many pinned paths begin with it
+      for (const config::PathConfig& path : leaf.paths) {
+        const auto found = link_by_port[at].find(path.port);
+        if (path.detour || found == link_by_port[at].end()) continue;
+        if (auto& links = members[set][at]; links.empty() || links.back() != found->second)
+          links.push_back(found->second);  // once, however many pinned paths begin with it
+      }
     }
   return members;
 }

@@ -17,6 +17,7 @@
 //   if it remembers flows, flow_table(now, from, count), for reports,
 //   if packets of a flow are to be held, ordered or marked at the edge, stage(place)
 //   (lb/flow_stage.h),
+//   if it is for fabrics of groups, kGrouped: what it asks of them (lb/registry.h),
 //   and, if it keeps any time of its own, rebase(rebase) (net/rebase.h).
 // The file ends with EDDY_SCHEME(name, S). Randomness comes from stream_of() through lb/draws.h:
 // propose and alternative peek, commit takes, so asking twice changes nothing.
@@ -265,6 +266,15 @@ Result<std::unique_ptr<Selector>> make(const SelectorInit& init) {
   return std::unique_ptr<Selector>(std::make_unique<SelectorOf<S>>(init, parameters.value()));
 }
 
+// The same of a fabric of groups.
+template <class Scheme>
+constexpr Grouped grouped_of() {
+  if constexpr (requires { Scheme::kGrouped; })
+    return Scheme::kGrouped;
+  else
+    return {};
+}
+
 // What a scheme declares, or nothing.
 template <class Scheme>
 constexpr Speech speech_of() {
@@ -282,6 +292,7 @@ SchemeInfo describe(std::string_view name) {
           .summary = Scheme::kSummary,
           .parameters = kParameterInfos<Scheme>,
           .promises_order = Scheme::kPromisesOrder,
+          .grouped = detail::grouped_of<Scheme>(),
           .speech = detail::speech_of<Scheme>(),
           .needs = detail::speech_of<Scheme>().shim,
           .needs_with_rlb = std::max(Rlb<Scheme>::kNeeds, detail::speech_of<Scheme>().shim),

@@ -26,6 +26,7 @@ ROWS = {
     "collectives": ("ci", "1", "all"),
     "cw-2t": ("ci", "1", "all"),
     "cw-3t": ("ci", "1", "all"),
+    "dragonfly": ("reduced", "1", "all"),
     "failures": ("ci", "1", "all"),
     "fc-10": ("ci", "1", "all"),
     "fc-11": ("ci", "1", "all"),

@@ -26,7 +26,8 @@ enum class Group : uint32_t {
   sites,
   nics,
   newcomers,
-  laws
+  laws,
+  groups
 };
 
 class Drawer {
@@ -62,6 +63,17 @@ void draw_newcomers(Lab& lab) {
     take_scheme(
         lab,
         schemes[static_cast<size_t>(draw.between(0, static_cast<int>(schemes.size()) - 1))].name);
+}
+
+// In every other dragonfly a scheme that is for such.
+void draw_groups(Lab& lab) {
+  Drawer draw(lab, Group::groups);
+  std::vector<std::string_view> schemes;
+  for (const lb::SchemeInfo& scheme : lb::schemes())
+    if (scheme.grouped.channels != 0) schemes.push_back(scheme.name);
+  if (lab.experiment.topology.kind == config::TopologyKind::dragonfly && draw.chance(2))
+    take_scheme(
+        lab, schemes[static_cast<size_t>(draw.between(0, static_cast<int>(schemes.size()) - 1))]);
 }
 
 // A switch that reads few frames a port and poll: what is unread counts towards XOFF.
@@ -257,6 +269,12 @@ void take_scheme(Lab& lab, std::string_view scheme) {
   config::Experiment other = lab.experiment;
   other.load_balancer = {.scheme = std::string(scheme), .control = other.load_balancer.control};
   if (scheme == lab.experiment.load_balancer.scheme) return;
+  const lb::Grouped& grouped = lb::find_scheme(scheme)->grouped;
+  if (grouped.detours) other.switches.rlb = {};
+  if (grouped.channels != 0)
+    std::erase_if(other.faults, [](const config::FaultConfig& fault) {
+      return fault.type == config::FaultType::reconfigure;
+    });
   for (const bool pinned : {lab.experiment.topology.pinned, true}) {
     other.topology.pinned = pinned;
     if (!lab::check_scheme(other).empty()) continue;
@@ -267,6 +285,7 @@ void take_scheme(Lab& lab, std::string_view scheme) {
 
 void draw_more(Lab& lab) {
   draw_newcomers(lab);  // before all that is drawn for its scheme
+  draw_groups(lab);     // too
   draw_bursts(lab);
   draw_tables(lab);
   draw_scheme(lab);

@@ -23,9 +23,14 @@ bool ControlFrames::make_ready(Packet* packet, const Shim& shim) {
     services_.buffer.drop(packet, known ? DropReason::ttl_expired : DropReason::no_route);
     return false;
   }
-  const config::QosMaps& maps = context_.snapshot->config.ports[packet->ingress_port.index()].maps;
+  const PortClasses& classes = *context_.settings(packet->ingress_port).classes;
   const bool measured = shim.kind == ShimKind::probe && shim.traffic_class.index() < kPriorities;
   const TrafficClass tc = measured ? shim.traffic_class : kTrafficClass;
+  const ClassOf* class_of = classes.in_channel(tc, shim.virtual_channel);
+  if (class_of == nullptr) {
+    services_.buffer.drop(packet, DropReason::no_channel);
+    return false;
+  }
   const uint64_t way = uint64_t{shim.source_leaf.index()} << 32 | shim.path.index();
   packet->flags = kPacketShim | kPacketShimControl | kPacketRoceControl;
   packet->l2_len = kEthernetHeader + kShimHeader;
@@ -34,8 +39,8 @@ bool ControlFrames::make_ready(Packet* packet, const Shim& shim) {
   packet->order_hash = lb::mix64(way);
   packet->balance_hash = static_cast<uint32_t>(packet->order_hash);
   packet->traffic_class = tc;
-  packet->pg = maps.tc_to_pg[tc.index()];
-  packet->queue = maps.tc_to_queue[tc.index()];
+  packet->pg = class_of->pg;
+  packet->queue = class_of->queue;
   return true;
 }
 

@@ -49,7 +49,7 @@ void ShimDresser::adopt(const Snapshot& now) {
       shortest_mtu_ = std::min(shortest_mtu_, port.max_l3_len);
   packet_flags_ = static_cast<uint16_t>(kPacketShim | (is_free ? kPacketFreeShim : 0));
   (void)encode(Shim{.source_leaf = now.leaf}, shim_);
-  looks_at_bursts_ = in_bursts_ || agents_.hears_replies();
+  looks_at_bursts_ = in_bursts_ || agents_.hears_replies() || now.has_channels;
 }
 
 void ShimDresser::look_at_burst(std::span<Packet* const> packets, From from) {
@@ -261,9 +261,7 @@ void ShimDresser::write_fields(lb::Dressing& dressing, uint8_t echo_place) {
                  fields.report_load);
   }
   if ((fields.written & lb::kFieldEpoch) != 0) write_epoch(shim, fields);
-  if ((fields.written & lb::kFieldChannel) != 0)
-    shim[shim_at::kHops] =
-        static_cast<uint8_t>((shim[shim_at::kHops] & ~0xc) | (fields.virtual_channel & 3) << 2);
+  if ((fields.written & lb::kFieldChannel) != 0) shim_at::put_channel(shim, fields.virtual_channel);
   if ((fields.written & lb::kFieldDelay) != 0) write_delay(*dressing.packet, shim, fields);
   if ((fields.written & lb::kFieldSequence) != 0)
     store_be16(shim + shim_at::kTolerableDelay, fields.sequence);

@@ -42,6 +42,7 @@ class ShimDresser {
     if (looks_at_bursts_) [[unlikely]]
       look_at_burst(packets, from);
   }
+  bool looks_at_bursts() const { return looks_at_bursts_; }
   // False: neither that nor dress(packet) does anything to a packet that came without a shim.
   bool looks() const { return looks_at_bursts_ || attention_ != nullptr; }
   // One of them on its way to a fabric port, with no tags: a shim if it is to have one, and what a

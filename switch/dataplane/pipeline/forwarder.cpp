@@ -8,6 +8,7 @@
 #include "switch/dataplane/paths/shim_dresser.h"
 #include "switch/dataplane/pipeline/route_lookup.h"
 #include "switch/dataplane/queues/packet_lanes.h"
+#include "switch/dataplane/state/shim_layout.h"
 
 namespace eddy {
 namespace {
@@ -79,8 +80,8 @@ void Forwarder::forward_alone(Packet* packet, int64_t backlog) {
 }
 
 [[gnu::noinline]] void Forwarder::leave_alone(Packet* packet) {
-  shims_.dress({&packet, 1}, ShimDresser::From::choice);
-  hand_over_one(packet);
+  Room room;
+  for (Packet* dressed : dress({&packet, 1}, room)) hand_over_one(dressed);
   adjacency_.end_burst();
   lanes_.send();
 }
@@ -378,8 +379,54 @@ std::optional<uint16_t> Forwarder::set_of(Packet* packet) {
   return next_hop.set;
 }
 
-inline void Forwarder::hand_over(std::span<Packet* const> packets) {
+inline std::span<Packet* const> Forwarder::dress(std::span<Packet* const> packets, Room& room) {
+  if (!shims_.looks_at_bursts()) [[likely]]
+    return packets;
+  return dress_looking(packets, room);
+}
+
+[[gnu::noinline]] std::span<Packet* const> Forwarder::dress_looking(
+    std::span<Packet* const> packets, Room& room) {
+  if (context_.snapshot->has_channels) {
+    size_t count = 0;
+    for (Packet* packet : packets)
+      if (keep_channel(packet)) room[count++] = packet;
+    packets = {room.data(), count};
+  }
   shims_.dress(packets, ShimDresser::From::choice);
+  return packets;
+}
+
+// Between switches a packet stays in its virtual channel, or rises to the next one where staying
+// might close a circle of frames that wait for each other. To a host its class leaves by its own
+// queue. False: there is no further channel, or no shim to say it, and the packet is dropped.
+bool Forwarder::keep_channel(Packet* packet) {
+  if (packet->has(kPacketOriginated)) return true;
+  const PortSettings& in = context_.settings(packet->ingress_port);
+  const PortSettings& out = context_.settings(packet->egress_port);
+  const Channels& channels = out.classes->channels[packet->traffic_class.index()];
+  if (channels.count == 1 || in.role == config::PortRole::host) return true;
+  if (out.role == config::PortRole::host) {
+    packet->queue = channels.classes[0].queue;
+    return true;
+  }
+  uint8_t* const shim =
+      packet->has(kPacketShim) ? packet->data() + packet->l2_len - kShimHeader : nullptr;
+  size_t channel = shim == nullptr ? 0 : shim_at::channel_of(shim);
+  if (config::rises(in.reach, out.reach)) {
+    if (shim == nullptr || ++channel >= channels.count) {
+      buffer_.drop(packet, DropReason::no_channel);
+      return false;
+    }
+    shim_at::put_channel(shim, channel);
+  }
+  packet->queue = channels.classes[channel].queue;
+  return true;
+}
+
+inline void Forwarder::hand_over(std::span<Packet* const> packets) {
+  Room room;
+  packets = dress(packets, room);
   for (Packet* packet : packets) hand_over_one(packet);
   adjacency_.end_burst();
 }
@@ -399,8 +446,9 @@ inline void Forwarder::hand_over_one(Packet* packet) {
 
 // As hand_over(), of packets that came in a burst by one port.
 inline void Forwarder::hand_over_plain(std::span<Packet* const> packets, const PlainBurst& burst) {
+  Room room;
+  packets = dress(packets, room);
   if (packets.empty()) return;
-  shims_.dress(packets, ShimDresser::From::choice);
   departures_.put(packets, {burst.octets, burst.flags, packets[0]->ingress_port},
                   [this](Packet* packet) { hand_over_one(packet); });
   adjacency_.end_burst();

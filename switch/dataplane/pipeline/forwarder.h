@@ -122,6 +122,11 @@ class Forwarder final : public PacketOriginator {
   std::span<Packet* const> find_ports(std::span<Packet* const> packets, Choice& room);
   static size_t leave_out_away(const lb::PathView& view, std::span<Packet* const> packets,
                                Packet** to);
+  using Room = std::array<Packet*, kBurst>;
+  // Before they are handed over; those that are left, in `room` where they had to be looked at.
+  std::span<Packet* const> dress(std::span<Packet* const> packets, Room& room);
+  std::span<Packet* const> dress_looking(std::span<Packet* const> packets, Room& room);
+  bool keep_channel(Packet* packet);
   void hand_over(std::span<Packet* const> packets);
   void hand_over_one(Packet* packet);
   void hand_over_plain(std::span<Packet* const> packets, const PlainBurst& burst);

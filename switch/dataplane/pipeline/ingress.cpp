@@ -7,6 +7,7 @@
 #include "net/protocols.h"
 #include "switch/dataplane/pipeline/route_lookup.h"
 #include "switch/dataplane/queues/rewrite.h"
+#include "switch/dataplane/state/shim_layout.h"
 
 namespace eddy {
 namespace {
@@ -268,6 +269,11 @@ bool Ingress::accept_unusual(Packet* packet, const ParsedFrame& frame,
   if (packet->has(kPacketShim)) {
     if (settings.role == config::PortRole::host)
       return refuse(packet, DropReason::control_on_host_port);
+    const uint8_t channel = shim_at::channel_of(packet->data() + frame.shim_offset);
+    const ClassOf* class_of = settings.classes->in_channel(packet->traffic_class, channel);
+    if (class_of == nullptr) return refuse(packet, DropReason::no_channel);
+    packet->pg = class_of->pg;
+    packet->queue = class_of->queue;
     services_.agents.arrived(*packet, frame.shim_offset);
   }
   if (!is_neighbor_discovery(*packet, frame)) return true;

@@ -20,6 +20,7 @@
 #include "switch/dataplane/pipeline/route_lookup.h"
 #include "switch/dataplane/state/plain_frame.h"
 #include "switch/dataplane/state/routes.h"
+#include "switch/dataplane/state/shim_layout.h"
 #include "switch/dataplane/state/snapshot.h"
 
 namespace eddy {
@@ -262,7 +263,14 @@ inline bool ShortWay::take_behind(Packet* packet, const PlainInput& in, uint16_t
     packet->next_hop = routes_.lookup6(ip + kIpv6DestinationOffset);
     packet->l3_len = kIpv6Header;
   }
-  const ClassOf found = class_of(in.frame, plain.tos, flags);
+  ClassOf found = class_of(in.frame, plain.tos, flags);
+  if (settings_.classes->has_channels && (flags & kPacketShim) != 0) [[unlikely]] {
+    const uint8_t* const shim = in.frame + in.l2_len - kShimHeader;
+    const ClassOf* in_channel =
+        settings_.classes->in_channel(found.traffic_class, shim_at::channel_of(shim));
+    if (in_channel == nullptr) return false;
+    found = *in_channel;
+  }
   packet->order_hash = plain.order_hash;
   packet->balance_hash = plain.balance_hash;
   packet->charged_bytes = 0;

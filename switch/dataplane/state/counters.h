@@ -180,6 +180,7 @@ namespace eddy {
   X(ttl_expired, "TTL or hop limit used up")                                                      \
   X(no_route, "no prefix covers the destination")                                                 \
   X(no_live_path, "every path to the destination leaf is down")                                   \
+  X(no_channel, "it would wait in a circle: its class has no further virtual channel")            \
   X(neighbor_unresolved, "the next hop did not answer ARP or ND")                                 \
   X(neighbor_queue_full, "too many packets wait for ARP or ND")                                   \
   X(neighbor_table_full, "no room for a new neighbor of the port, or too many in a second")       \

@@ -10,12 +10,22 @@ constexpr int64_t kSampleAfter = 4;  // base round trips
 constexpr int64_t kProbeAfter = 8;   // base round trips
 constexpr size_t kHopByHop = 0xff;
 
+// Which channel a packet is in stands in its shim, and that it has one says that it is on its way.
+bool needs_channels(const config::SwitchConfig& config) {
+  const lb::SchemeInfo* scheme = lb::scheme_of(config.load_balancer);
+  if (scheme != nullptr && scheme->grouped.channels != 0) return true;
+  return std::ranges::any_of(config.ports, [](const config::PortConfig& port) {
+    return port.maps.tc_to_next != config::QosMaps::sonic_defaults().tc_to_next;
+  });
+}
+
 lb::ShimNeed need_of(const config::SwitchConfig& config) {
   if (config.leaf.is_none()) return lb::ShimNeed::none;
   switch (config.path_service.shim) {
     case config::ShimUse::automatic:
     case config::ShimUse::free:
-      return lb::shim_need(config.load_balancer, config.rlb.enabled());
+      return needs_channels(config) ? lb::ShimNeed::every
+                                    : lb::shim_need(config.load_balancer, config.rlb.enabled());
     case config::ShimUse::off:
       return lb::ShimNeed::none;
     case config::ShimUse::sampled:

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace eddy::shim_at {
 
@@ -24,5 +25,13 @@ inline constexpr size_t kHold = 24;
 inline constexpr size_t kPackets = 28;
 inline constexpr size_t kMarked = 29;
 inline constexpr size_t kInnerEtherType = 30;
+
+// The virtual channel, 2 bits of kHops.
+constexpr uint8_t channel_of(const uint8_t* shim) {
+  return shim[kHops] >> 2 & 3;
+}
+constexpr void put_channel(uint8_t* shim, size_t channel) {
+  shim[kHops] = static_cast<uint8_t>((shim[kHops] & ~0xc) | (channel & 3) << 2);
+}
 
 }  // namespace eddy::shim_at

@@ -78,6 +78,18 @@ QueueSettings queue_settings(const SwitchConfig& config, const config::QueueConf
   return settings;
 }
 
+// One that a shim cannot name is none.
+Channels channels_of(const config::QosMaps& maps, TrafficClass tc) {
+  Channels channels;
+  const std::vector<TrafficClass> classes = maps.channels_of(tc);
+  channels.count = static_cast<uint8_t>(std::min(classes.size(), kMostChannels));
+  for (size_t i = 0; i < channels.count; ++i) {
+    channels.classes[i] = class_of(maps, classes[i]);
+    channels.classes[i].traffic_class = tc;
+  }
+  return channels;
+}
+
 PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::BufferPlan& buffer,
                          const Reserves& reserves) {
   const config::PortConfig& port = config.ports[index];
@@ -93,6 +105,8 @@ PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::Bu
   for (size_t i = 0; i < kPriorities; ++i) {
     classes.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
     classes.pg_to_pfc[i] = port.maps.pg_to_pfc[i];
+    classes.channels[i] = channels_of(port.maps, TrafficClass(i));
+    classes.has_channels |= classes.channels[i].count > 1;
     classes.queues[i] =
         queue_settings(config, port.queues[i], (lossless >> i & 1) != 0, reserves[i]);
     classes.queues[i].tag = tag_of(port, pcp_of(port.maps, i));
@@ -123,6 +137,7 @@ PortSettings port_settings(const SwitchConfig& config, size_t index, const PortC
   settings.tag = tag_of(port, kOwnPcp);
   settings.takes_untagged = port.admin_up && settings.tag == 0;
   settings.lossless_pgs = lossless_pgs;
+  settings.reach = port.reach;
   return settings;
 }
 
@@ -158,6 +173,7 @@ void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
     snapshot.ports.push_back(port_settings(config, i, classes, buffer.ports[i].lossless_pgs));
     snapshot.plans.push_back(port_plans(config, i, buffer.ports[i]));
     snapshot.heads.push_back(head_to(snapshot.ports[i].mac));
+    snapshot.has_channels |= classes->has_channels;
   }
 }
 
@@ -205,7 +221,8 @@ std::vector<lb::PathSet> path_sets_of(const SwitchConfig& config) {
     for (const config::PathConfig& path : leaf.paths) {
       const PathId by_position(static_cast<size_t>(set.count) << 8 | 0xff);
       set.members[set.count++] = {*find_port(config, path.port), path.path_id.value_or(by_position),
-                                  static_cast<uint16_t>(path.weight)};
+                                  static_cast<uint16_t>(path.weight),
+                                  static_cast<uint8_t>(path.hops), path.detour};
     }
     sets.push_back(set);
   }
@@ -230,7 +247,9 @@ bool same_members(const lb::PathSet& a, const lb::PathSet& b) {
   for (size_t i = 0; i < a.count; ++i) {
     const lb::PathMember& x = a.members[i];
     const lb::PathMember& y = b.members[i];
-    if (x.port != y.port || x.path != y.path || x.weight != y.weight) return false;
+    if (x.port != y.port || x.path != y.path || x.weight != y.weight || x.hops != y.hops ||
+        x.detour != y.detour)
+      return false;
   }
   return true;
 }
@@ -349,12 +368,21 @@ bool same_measurement(const Snapshot* previous, const Snapshot& now) {
          previous->paths != nullptr && same_sets(previous->path_sets, now.path_sets);
 }
 
+// Shims that only say which channel a packet is in measure nothing.
+bool measures_paths(const Snapshot& snapshot) {
+  const SwitchConfig& config = snapshot.config;
+  const config::ShimUse use = config.path_service.shim;
+  const bool asked = use == config::ShimUse::sampled || use == config::ShimUse::every;
+  return snapshot.path_plan.need != lb::ShimNeed::none &&
+         (asked || lb::shim_need(config.load_balancer, config.rlb.enabled()) != lb::ShimNeed::none);
+}
+
 void plan_paths(Snapshot& snapshot, size_t shards, const Snapshot* previous) {
   const std::vector<LeafId> leaves = leaves_behind(snapshot);
   snapshot.path_plan = PathPlan::of(snapshot.config, snapshot.path_sets, leaves, shards);
   for (const lb::PortLine& line : lines_of(snapshot.config))
     snapshot.path_plan.capacities.push_back(snapshot.dre.capacity(line.rate));
-  if (snapshot.path_plan.need == lb::ShimNeed::none) return;
+  if (!measures_paths(snapshot)) return;
   if (same_measurement(previous, snapshot))
     snapshot.paths = previous->paths;
   else

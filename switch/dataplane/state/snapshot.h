@@ -62,6 +62,15 @@ struct ClassOfTos {
 };
 static_assert(sizeof(ClassOfTos) == 4);
 
+// The virtual channels of a traffic class: the same class, told apart by what pauses it. Which
+// channel a packet is in says its shim, and the shim of a packet that has none would say 0.
+inline constexpr size_t kMostChannels = 4;
+struct Channels {
+  uint8_t count = 1;  // 1: the class has none
+  std::array<ClassOf, kMostChannels> classes{};
+  bool operator==(const Channels&) const = default;
+};
+
 struct QueueSettings {
   pfc::WredCurve wred;
   bool ecn = false;             // marks at enqueue
@@ -81,6 +90,14 @@ struct PortClasses {
   std::array<ClassOf, 8> by_pcp{};
   std::array<ClassOfTos, 256> by_tos{};  // as by_dscp; traffic class, for IPv6
   std::array<Priority, kPriorities> pg_to_pfc{};
+  bool has_channels = false;                     // some class does
+  std::array<Channels, kPriorities> channels{};  // by traffic class
+  // Null: the class has channels, and not this one.
+  const ClassOf* in_channel(TrafficClass tc, size_t channel) const {
+    const Channels& own = channels[tc.index()];
+    if (own.count == 1) return own.classes.data();
+    return channel < own.count ? &own.classes[channel] : nullptr;
+  }
   bool operator==(const PortClasses&) const = default;
 };
 
@@ -99,6 +116,7 @@ struct alignas(64) PortSettings {
   bool takes_untagged = true;  // it is up, and no VLAN wants a tag
   uint16_t vlan = 0;           // whose tag it takes; 0: none
   uint16_t tag = 0;            // TCI of the tag that our own frames leave with; 0: none
+  config::LinkReach reach{};
 };
 static_assert(sizeof(PortSettings) == 64);
 
@@ -169,6 +187,7 @@ struct Snapshot {
   std::vector<PortPlans> plans;                       // by port
   std::vector<Octets32> heads;                        // by port: of plain frames to it
   std::vector<std::unique_ptr<PortClasses>> classes;  // all different
+  bool has_channels = false;                          // some of them do
   std::shared_ptr<const RouteTable> routes;
   std::vector<NextHop> next_hops;  // by route target
   std::vector<lb::PathSet> path_sets;

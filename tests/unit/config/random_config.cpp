@@ -46,6 +46,7 @@ class Generator {
   void fill_fabric(SwitchConfig& config);
   void fill_scheme(LoadBalancerConfig& chosen);
   void fill_path_service(PathServiceConfig& service);
+  void fill_groups(SwitchConfig& config);
 
   RandomStream random_;
   int64_t slowest_ = 1'000'000;  // bits per second, that time_dilation leaves 1 Mb/s of
@@ -203,6 +204,27 @@ void Generator::fill_path_service(PathServiceConfig& service) {
   if (coin()) service.traffic_class = small(0, 7);
 }
 
+// Last, so that the rest is as it was without. Channels stand in shims.
+void Generator::fill_groups(SwitchConfig& config) {
+  const lb::Grouped grouped = lb::find_scheme(config.load_balancer.scheme)->grouped;
+  bool channels = grouped.channels != 0;
+  for (PortConfig& port : config.ports) {
+    port.reach = one_of<LinkReach>(2);
+    QosMaps& maps = port.maps;
+    if (maps.tc_to_pg[3] == maps.tc_to_pg[5] || maps.tc_to_queue[3] == maps.tc_to_queue[5])
+      continue;
+    maps.tc_to_next[3] = TrafficClass(5);
+    channels = true;
+  }
+  for (LeafConfig& leaf : config.leaves)
+    for (PathConfig& path : leaf.paths) {
+      path.hops = small(0, 15);
+      path.detour = grouped.detours && coin();
+    }
+  ShimUse& use = config.path_service.shim;
+  if (channels && (use == ShimUse::off || use == ShimUse::sampled)) use = ShimUse::every;
+}
+
 SwitchConfig Generator::make() {
   SwitchConfig config = default_switch("s" + text("abcXYZ019_-", 31));
   config.id = SwitchId(random_.below(65'535));
@@ -236,6 +258,7 @@ SwitchConfig Generator::make() {
   for (const PortKind kind : {PortKind::tap, PortKind::af_packet, PortKind::other})
     if (coin()) config.privileges.ports.push_back(kind);
   if (coin()) config.privileges.user = "eddy-2";
+  fill_groups(config);
   return config;
 }
 

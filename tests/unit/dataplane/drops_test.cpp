@@ -30,6 +30,10 @@ config::SwitchConfig a_leaf() {
   config.ports[kOther].queues[0].dynamic_th = -8;
   config.ports[kOther].watchdog.detection_time = 1_ms;
   config.ports[kOther].watchdog.poll_interval = 1_ms;
+  for (config::PortConfig& port : config.ports) {  // class 5 in two virtual channels
+    for (const size_t tc : {5, 6}) port.maps.tc_to_pg[tc] = PriorityGroupId(tc);
+    port.maps.tc_to_next[5] = TrafficClass(6);
+  }
   config.leaves = {{LeafId(2), {{"spine1", 1, {}}}}, {LeafId(3), {{"spine2", 1, {}}}}};
   config.routes = {{prefix("10.2.0.0/16"), LeafId(2), {}}, {prefix("10.3.0.0/16"), LeafId(3), {}}};
   return config;
@@ -141,6 +145,14 @@ void from_spine_to_spine(OneSwitch& rig) {
   rig.inject(kSpine, udp_frame(spec));
 }
 
+// It has to rise, and no shim could say so.
+void from_spine_to_another(OneSwitch& rig) {
+  constexpr uint8_t kDscp = 46;  // class 5
+  UdpSpec spec = between(rig.config, kSpine, kOther, kDscp);
+  spec.destination = ip("10.3.1.2");
+  rig.inject(kSpine, udp_frame(spec));
+}
+
 void shim_from_host(OneSwitch& rig) {
   Frame frame = ethernet(rig, kEtherTypeShim, 100);
   encode(Shim{.kind = ShimKind::feedback}, Octets(frame).subspan(14));
@@ -222,6 +234,7 @@ const std::map<DropReason, Provoke> kProvocations = {
        rig.fabric.set_link(rig.node, PortId(kDeadSpine), false);
        to("10.3.0.1")(rig);
      }},
+    {DropReason::no_channel, from_spine_to_another},
     {DropReason::neighbor_unresolved,
      [](OneSwitch& rig) {
        to("10.1.3.2")(rig);
@@ -317,6 +330,7 @@ bool has_lost(DropReason reason) {
     case DropReason::ttl_expired:
     case DropReason::no_route:
     case DropReason::no_live_path:
+    case DropReason::no_channel:
     case DropReason::neighbor_unresolved:
     case DropReason::neighbor_queue_full:
     case DropReason::neighbor_table_full:
