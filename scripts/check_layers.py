@@ -96,10 +96,11 @@ ROOMS = {
         "results": ("fabric", "traffic", "world", "faults", "check", "run"),
         "figures": ("fabric", "traffic", "world", "faults", "check", "run", "results"),
         "page": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures"),
+        "model": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures"),
         "real": ("fabric", "traffic", "world", "faults", "check", "run", "results"),
         "export": ("fabric", "traffic", "world", "faults", "check", "run", "results", "real"),
         "program": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures", "page",
-                    "real", "export", "conformance"),
+                    "model", "real", "export", "conformance"),
         "mpi": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures", "program"),
     },
 }

@@ -16,6 +16,7 @@
 #include "lab/program/claims_command.h"
 #include "lab/program/conformance_command.h"
 #include "lab/program/export_command.h"
+#include "lab/program/model_command.h"
 #include "lab/program/page_command.h"
 #include "lab/program/real_command.h"
 #include "lab/program/resolve.h"
@@ -70,6 +71,7 @@ struct Arguments {
   ClaimsArguments claims;
   ExportArguments exported;
   ConformanceArguments conformance;
+  ModelArguments model;
 };
 
 constexpr const char* kInContainers =
@@ -347,6 +349,9 @@ void declare_run(CLI::App& app, Arguments& arguments) {
   command->add_flag("--conweave", run.conweave,
                     "also write out_fct.txt, out_pfc.txt and, each run.sample_period, "
                     "out_uplink.txt, out_conn.txt and out_cnp.txt, as ConWeave's simulator does");
+  command->add_flag("--flow-series", run.flow_series,
+                    "also write link_flows.csv and flow_tables.csv: each run.sample_period, how "
+                    "many flows links carry and schemes remember");
   command->add_option("--timeline", run.timeline,
                       "also write timeline.json, .csv and .svg of a path, such as "
                       "leaf1:spine2:leaf3@1.5ms-1800us");
@@ -356,7 +361,7 @@ void declare_run(CLI::App& app, Arguments& arguments) {
   auto* real = command->add_flag("--real", arguments.really,
                                  "as eddyd and eddyhost processes instead of in virtual time");
   for (const char* virtual_only :
-       {"--check", "--hpcc", "--conweave", "--timeline", "--jobs", "--threads"})
+       {"--check", "--hpcc", "--conweave", "--flow-series", "--timeline", "--jobs", "--threads"})
     real->excludes(command->get_option(virtual_only));
   add_dilation(command, arguments.real);
   command->get_option("--time-dilation")->needs(real);
@@ -414,6 +419,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   declare_report(app, arguments.report);
   declare_compare(app, arguments.compare);
   declare_claims(app, arguments.claims);
+  declare_model(app, arguments.model);
   declare_conformance(app, arguments.conformance);
   CLI::App* schema = app.add_subcommand("schema", "JSON Schemas, and the tables of docs/lab.md");
   schema->add_option("of", arguments.schema, "experiment, result or tables")
@@ -452,6 +458,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "report") return report_command(arguments.report);
   if (command == "compare") return compare_command(arguments.compare);
   if (command == "claims") return claims_command(arguments.claims);
+  if (command == "model") return model_command(arguments.model);
   if (command == "conformance") return conformance_command(arguments.conformance);
   return schema_command(arguments);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "config/set_key.h"
@@ -10,6 +11,7 @@
 #include "lab/figures/timeline.h"
 #include "lab/figures/timeline_figure.h"
 #include "lab/results/conweave_series.h"
+#include "lab/results/flow_series.h"
 #include "lab/results/hpcc_files.h"
 #include "lab/results/pfc_log.h"
 #include "lab/results/results.h"
@@ -33,8 +35,9 @@ struct Observers {
   explicit Observers(int64_t time_dilation) : pfc(time_dilation) {}
   PfcLog pfc;
   std::optional<ConweaveSeries> series;
+  std::optional<FlowSeries> flows;
   std::optional<Timeline> timeline;
-  std::optional<WatcherPair> both;
+  std::vector<std::unique_ptr<WatcherPair>> pairs;
 
   Problems add_timeline(const OneRun& one, const Topology& topology, const std::string& text) {
     const Result<TimelineSpec> spec = parse_timeline(text);
@@ -43,6 +46,13 @@ struct Observers {
     if (!made) return made.problems();
     timeline.emplace(std::move(*made));
     return {};
+  }
+  Problems open_flows(const OneRun& one) {
+    const config::RunConfig& run = one.run.experiment.run;
+    if (run.sample_period == Duration{})
+      return {"run.sample_period: none, --flow-series needs one, such as 10us"};
+    flows.emplace(run.time_dilation);
+    return flows->open(one.folder);
   }
   Problems open_series(const OneRun& one) {
     const config::Experiment& experiment = one.run.experiment;
@@ -55,10 +65,26 @@ struct Observers {
   Watcher* attach(const BuiltRun& run, bool log_pfc) {
     if (series) series->attach(run);
     if (timeline) timeline->attach(run.world);
+    if (flows) flows->attach(run);
     if (log_pfc) pfc.attach(run);
-    if (log_pfc && timeline) return &both.emplace(pfc, *timeline);
-    if (log_pfc) return &pfc;
-    return timeline ? &*timeline : nullptr;
+    Watcher* all = log_pfc ? &pfc : nullptr;
+    for (Watcher* next : {timeline ? static_cast<Watcher*>(&*timeline) : nullptr,
+                          flows ? static_cast<Watcher*>(&*flows) : nullptr}) {
+      if (next == nullptr) continue;
+      if (all != nullptr)
+        next = pairs.emplace_back(std::make_unique<WatcherPair>(*all, *next)).get();
+      all = next;
+    }
+    return all;
+  }
+  void sample(RunOptions::Sample which, Instant at) {
+    if (series) series->sample(which, at);
+    if (flows) flows->sample(which, at);
+  }
+  Problems close() {
+    Problems problems = series ? series->close() : Problems();
+    if (flows && problems.empty()) problems = flows->close();
+    return problems;
   }
 };
 
@@ -86,12 +112,13 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
   if (options.conweave)
     if (Problems problems = observers.open_series(one); !problems.empty())
       return located(one, problems);
+  if (options.flow_series)
+    if (Problems problems = observers.open_flows(one); !problems.empty())
+      return located(one, problems);
   const auto built = [&](const BuiltRun& run) {
     return observers.attach(run, options.hpcc || options.conweave);
   };
-  const auto sampled = [&](RunOptions::Sample which, Instant at) {
-    if (observers.series) observers.series->sample(which, at);
-  };
+  const auto sampled = [&](RunOptions::Sample which, Instant at) { observers.sample(which, at); };
   Result<RunResult> result =
       run_experiment(one.run.experiment, {.seed = one.seed,
                                           .check = options.check,
@@ -108,8 +135,7 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
                                           .threads_as_worthwhile = options.threads_as_worthwhile,
                                           .exchange = options.exchange});
   if (!result) return located(one, result.problems());
-  if (observers.series)
-    if (Problems problems = observers.series->close(); !problems.empty()) return problems;
+  if (Problems problems = observers.close(); !problems.empty()) return problems;
   if (observers.timeline)
     if (Problems problems = write_timeline(one, observers.timeline->take()); !problems.empty())
       return problems;
@@ -137,6 +163,7 @@ std::vector<std::string> asked_for(const OneRunOptions& options) {
   if (options.check) with.emplace_back("--check");
   if (options.hpcc) with.emplace_back("--hpcc");
   if (options.conweave) with.emplace_back("--conweave");
+  if (options.flow_series) with.emplace_back("--flow-series");
   if (!options.timeline.empty()) with.push_back("--timeline " + options.timeline);
   return with;
 }

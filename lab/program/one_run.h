@@ -27,6 +27,7 @@ struct OneRunOptions {
   bool check = false;
   bool hpcc = false;
   bool conweave = false;
+  bool flow_series = false;
   std::string timeline;  // a TimelineSpec; empty: none
   uint64_t memory_limit = 0;
   size_t threads = 1;  // at most

@@ -19,6 +19,7 @@
 #include "lab/program/resolve.h"
 #include "lab/real/needs.h"
 #include "lab/results/chosen_runs.h"
+#include "lab/results/flow_series.h"
 #include "lab/results/result_warnings.h"
 #include "lab/results/results.h"
 #include "lab/results/sweep_folder.h"
@@ -147,6 +148,7 @@ OneRunOptions Sweep::options() const {
   return {.check = arguments_.check,
           .hpcc = arguments_.hpcc,
           .conweave = arguments_.conweave,
+          .flow_series = arguments_.flow_series,
           .timeline = arguments_.timeline,
           .memory_limit = arguments_.memory_mib << 20,
           .threads = automatic ? std::max<size_t>(share, 1) : arguments_.threads,
@@ -160,6 +162,8 @@ std::string Sweep::lack_of(const WorkItem& item, const FoundRun& found) const {
   std::vector<const char*> files;
   if (arguments_.hpcc) files.insert(files.end(), {"fct.txt", "pfc.txt"});
   if (arguments_.conweave) files.insert(files.end(), {"out_fct.txt", "out_pfc.txt"});
+  if (arguments_.flow_series)
+    files.insert(files.end(), {kLinkFlowsFile.data(), kFlowTablesFile.data()});
   for (const char* name : files)
     if (!fs::exists(folder_of(item) / name, error)) return name;
   const bool drawn = fs::exists(folder_of(item) / "timeline.json", error);
@@ -220,6 +224,7 @@ std::vector<std::string> Sweep::child(const std::string& program, const WorkItem
   }
   if (arguments_.hpcc) words.emplace_back("--hpcc");
   if (arguments_.conweave) words.emplace_back("--conweave");
+  if (arguments_.flow_series) words.emplace_back("--flow-series");
   if (!arguments_.timeline.empty()) words.insert(words.end(), {"--timeline", arguments_.timeline});
   uint64_t mib = arguments_.memory_mib;
   if (mib == 0 && arguments_.jobs > 1) {  // or each would count on all of it

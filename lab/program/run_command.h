@@ -27,6 +27,7 @@ struct RunArguments {
   bool check = false;
   bool hpcc = false;
   bool conweave = false;
+  bool flow_series = false;
   std::string timeline;  // a path; empty: none
   bool progress = false;
   bool quiet = false;

@@ -219,6 +219,26 @@ class Sweeps(Eddylab):
         done = self.run_all("out", "--seed", 1, "--variant", "scheme=ecmp", "--conweave",
                             "--set", "run.sample_period=none", code=1)
         self.assertIn("run.sample_period: none, --conweave needs one", done.stderr)
+        done = self.run_all("out", "--seed", 1, "--variant", "scheme=ecmp", "--flow-series",
+                            "--set", "run.sample_period=none", code=1)
+        self.assertIn("run.sample_period: none, --flow-series needs one", done.stderr)
+
+    def test_series_of_flows_are_written_and_change_nothing(self):
+        one = ("--seed", 1, "--variant", "scheme=letflow")
+        self.run_all("plain", *one)
+        self.run_all("plain", *one, "--flow-series", "--timeline", "leaf1:spine1@0us-10us", "--hpcc")  # runs it again
+        self.run_all("out", *one)
+        digests = [self.result(out)["runs"][0]["digest"] for out in ("plain", "out")]
+        self.assertEqual(digests[0], digests[1])
+        run = self.result("plain")["runs"][0]
+        self.assertEqual(run["with"], ["--hpcc", "--flow-series", "--timeline leaf1:spine1@0us-10us"])
+        folder = self.folder / "plain" / "tiny" / "ci" / "scheme=letflow" / "seed1"
+        links = [row.split(",") for row in (folder / "link_flows.csv").read_text().splitlines()]
+        self.assertEqual(links[0], ["at_ns", "link", "sender", "flows"])
+        self.assertEqual({row[2] for row in links[1:]}, {"leaf1", "leaf2", "spine1", "spine2"})
+        self.assertTrue(all(0 < int(row[3]) <= run["flows_total"] for row in links[1:]))
+        tables = [row.split(",") for row in (folder / "flow_tables.csv").read_text().splitlines()]
+        self.assertGreater(max(int(row[2]) for row in tables[1:]), 0)
 
     def test_a_timeline_is_written_beside_the_results(self):
         self.run_all("out", "--seed", 3, "--variant", "scheme=ecmp", "--timeline", "leaf1:spine1@0us-100us")
@@ -477,6 +497,47 @@ class Conformance(Eddylab):
     def test_an_unknown_scheme_is_refused(self):
         said = self.call("conformance", "ecmp", "ekmp", code=2).stderr
         self.assertIn("'ekmp' is no scheme; valid: ecmp", said)
+
+
+class Models(Eddylab):
+    def test_figures_are_listed_and_computed(self):
+        figures = json.loads(self.call("model", "--json").stdout)["figures"]
+        self.assertEqual([each["figure"] for each in figures], ["lf-7", "lf-8", "fc-4a", "fc-4b", "fc-4c", "fc-5"])
+        self.assertIn("lf-7   LetFlow's chain", self.call("model").stdout)
+        told = json.loads(self.call("model", "fc-4a", "--set", "rtt=50us", "--json").stdout)
+        self.assertEqual((told["settings"]["rtt"], told["settings"]["hosts"]), ("50us", "1024"))
+        self.assertLess(told["rows"][0]["octets"]["flowcut full"], 7 * 2**20)
+        said = self.call("model", "lf-7", "--set", "gap=500us", "--figure", "split.svg")
+        self.assertIn("ideal: 80.0 of 100 flows", said.stdout)
+        self.assertEqual(said.stderr, "split.svg\n")
+        self.assertEqual(xml.parse(self.folder / "split.svg").getroot().tag.split("}")[1], "svg")
+        self.assertIn("gap=30us,50us", self.call("model", "lf-7", "--keys").stdout)
+
+    def test_a_run_stands_beside_the_model(self):
+        self.call("run", "lf-7", "--size", "ci", "--out", "out", "--flow-series", "--quiet",
+                  "--variant", "congestion_control=dcqcn gap=20us", "--variant", "congestion_control=dcqcn gap=900us")
+        told = json.loads(self.call("model", "lf-7", "--compare", "out/lf-7/ci", "--json").stdout)
+        rows = {row["gap_us"]: row for row in told["runs"]}
+        self.assertEqual((rows[20]["flows"], rows[20]["ideal"]), (25, 20))
+        self.assertGreater(rows[20]["run"], 16)  # of them on the fast path
+        self.assertLess(rows[900]["run"], 16)
+        self.assertLess(rows[900]["model"], 13)
+        table = self.call("model", "lf-7", "--compare", "out/lf-7/ci").stdout
+        self.assertIn("congestion_control=dcqcn gap=20us", table)
+
+    def test_what_cannot_be_computed_or_compared_is_said(self):
+        for words, code, said in ((["lf-9"], 2, "lf-9 not in"),
+                                  (["lf-7", "--set", "gap=5"], 2, "--set gap: '5' has no unit"),
+                                  (["lf-7", "--set", "rates=1Gbps"], 2, "--set rates: two values"),
+                                  (["lf-8", "--compare", "out"], 2, "no run shows what lf-8 is of"),
+                                  (["lf-7", "--compare", "none"], 1, "none: no finished run in it"),
+                                  (["lf-7", "--figure", "none/x.svg"], 1, "none/x.svg"),
+                                  (["--keys"], 2, "figure")):
+            with self.subTest(words=words):
+                done = self.call("model", *words, code=code)
+                self.assertIn(said, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertLessEqual(done.stderr.count("\n"), 2)  # where to find help
 
 
 class Mistakes(Eddylab):

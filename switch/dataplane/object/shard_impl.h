@@ -57,7 +57,7 @@ class ShardImpl final : public Shard {
   // Between two polls, of what is the shard's own.
   void rebase(const Rebase& rebase);
   lb::PathTable* paths() { return context_.paths; }  // in force, as is the next
-  const lb::Selector* selector() const { return context_.selector; }
+  lb::Selector* selector() const { return context_.selector; }
   EventRing& events() { return context_.events; }
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
   const DelayHistogram& waits() const { return recirculation_.delays(); }
