@@ -18,8 +18,10 @@ LOSSLESS = 3  # DSCP
 
 
 def export(folder, *words):
-    """What `eddylab export` writes there. No pause of a switch that a busy machine gives no time is a storm."""
-    done = subprocess.run([BINARIES / "eddylab", "export", *words, "--set", "watchdog.detection_time=5s", "--out", folder], capture_output=True, text=True,
+    """What `eddylab export` writes there, for a busy machine: a switch that gets no time for a while has room for what comes
+    meanwhile, and what it pauses is no storm."""
+    patience = ("--set", "watchdog.detection_time=5s", "--set", "switches.poll_gap=100ms")
+    done = subprocess.run([BINARIES / "eddylab", "export", *words, *patience, "--out", folder], capture_output=True, text=True,
                           check=False, cwd=ROOT)
     if done.returncode:
         raise Trouble(f"eddylab export: {last_line(done)}")
