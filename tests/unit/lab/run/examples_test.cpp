@@ -47,7 +47,8 @@ TEST_P(Experiments, HaveAFabricAndFlows) {
   const auto trace = make_traffic(experiment, topology.value(), experiment.run.seeds.front(),
                                   TrafficFiles(loaded.value().folder));
   ASSERT_TRUE(trace.ok()) << trace.problems().front();
-  EXPECT_GE(trace.value().flows.size(), topology.value().hosts.size());
+  // Enough for every host to be an end of one: figures on flow tables send one way only.
+  EXPECT_GE(2 * trace.value().flows.size(), topology.value().hosts.size());
   EXPECT_THAT(trace.value().warnings, testing::IsEmpty());
 }
 
