@@ -307,7 +307,7 @@ void Validator::check_paths(const LeafConfig& leaf) {
     return problem(path,
                    fmt::format("{}: {} paths, at most {}", path, leaf.paths.size(), kMaxPaths));
   const lb::SchemeInfo* scheme = lb::scheme_of(config_.load_balancer);
-  const bool takes_detours = scheme == nullptr || scheme->grouped.detours;
+  const bool for_groups = scheme == nullptr || scheme->grouped.channels != 0;
   std::set<std::pair<std::string_view, std::optional<PathId>>> seen;
   for (size_t i = 0; i < leaf.paths.size(); ++i) {
     const PathConfig& each = leaf.paths[i];
@@ -317,11 +317,16 @@ void Validator::check_paths(const LeafConfig& leaf) {
     if (port->role != PortRole::fabric)
       problem(at, fmt::format("{}: port '{}' is a host port, a path needs one with role: fabric",
                               at, each.port));
-    if (each.detour && !takes_detours)
+    if (each.detour && !for_groups)
       problem(fmt::format("{}.{}.detour", path, i),
               fmt::format("{}.{}.detour: {} takes no detours, its packets would go astray; valiant "
                           "and ugal do",
                           path, i, scheme->name));
+    else if (each.detour && scheme != nullptr && !scheme->grouped.detours && config_.rlb.enabled())
+      problem(fmt::format("{}.{}.detour", path, i),
+              fmt::format("{}.{}.detour: RLB takes any path of a set for as good as another, and a "
+                          "detour is not; rlb.preset: off would be valid",
+                          path, i));
     if (!seen.insert({each.port, each.path_id}).second)
       problem(at, fmt::format("{}: port '{}' is listed twice; for two paths over one port give "
                               "each its path_id",

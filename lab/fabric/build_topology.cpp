@@ -57,6 +57,7 @@ class Assembly {
     if (problems_.empty()) add_routes(limits);
     if (problems_.empty()) check_buffers();
     if (problems_.empty()) check_deadlock();
+    tell_of_mixture();
     if (!problems_.empty()) return problems_;
     return std::move(topology_);
   }
@@ -84,6 +85,9 @@ class Assembly {
   static void share_paths(const SwitchConfig& config, config::LeafConfig& set);
   std::vector<size_t> second_choices(size_t node, uint32_t cable,
                                      const PathFinder::NextHops& next) const;
+  size_t number_of(size_t node, uint32_t cable) const {
+    return end_of(node, cable).port.index() - hosts_of_[node].size();
+  }
   std::optional<Duration> base_rtt() const;
   void add_limited_paths(const PathFinder& finder, const PathLimits& limits);
   void check_reachable(size_t leaf, const PathFinder::NextHops& next);
@@ -91,6 +95,7 @@ class Assembly {
   void add_routes(const PathLimits& limits);
   void check_buffers();
   void check_deadlock();
+  void tell_of_mixture();
   std::string hosts_text(size_t node) const;
 
   const config::Experiment& experiment_;
@@ -325,11 +330,10 @@ void Assembly::add_path_set(size_t node, const SetName& name, const PathFinder::
 
 config::PathConfig Assembly::path_by(size_t node, uint32_t cable, size_t second) const {
   const SwitchConfig& config = topology_.switches[node];
-  const size_t at = end_of(node, cable).port.index();
   config::PathConfig path;
-  path.port = config.ports[at].name;
+  path.port = config.ports[end_of(node, cable).port.index()].name;
   path.weight = plan_.cables[cable].weight;
-  if (!config.leaf.is_none()) path.path_id = PathId((at - hosts_of_[node].size()) << 8 | second);
+  if (!config.leaf.is_none()) path.path_id = PathId(number_of(node, cable) << 8 | second);
   return path;
 }
 
@@ -339,8 +343,7 @@ void Assembly::add_detours(size_t node, const SetName& name, const std::vector<i
   for (config::PathConfig& path : set.paths) path.hops = hops[node];
   for (const Detour& detour : DetourFinder(plan_).between(node, name.leaf, hops)) {
     const size_t by = plan_.cables[detour.cable].other(node);
-    const size_t second =
-        detour.then ? end_of(by, *detour.then).port.index() - hosts_of_[by].size() : kHopByHop;
+    const size_t second = detour.then ? number_of(by, *detour.then) : kHopByHop;
     config::PathConfig& path = set.paths.emplace_back(path_by(node, detour.cable, second));
     path.hops = detour.hops;
     path.detour = true;
@@ -358,14 +361,18 @@ void Assembly::share_paths(const SwitchConfig& config, config::LeafConfig& set) 
   if (same != last + static_cast<std::ptrdiff_t>(looked_at)) set.paths = same->paths;
 }
 
-// What the switch behind a leaf's cable may choose from: its own paths by position, where paths are
-// pinned and it has more than one.
+// What the switch behind a leaf's cable may choose from, by the numbers that its own paths have,
+// where paths are pinned and it has more than one: a leaf's are numbered by the port, others' by
+// position.
 std::vector<size_t> Assembly::second_choices(size_t node, uint32_t cable,
                                              const PathFinder::NextHops& next) const {
-  const size_t there = next[plan_.cables[cable].other(node)].size();
+  const size_t by = plan_.cables[cable].other(node);
+  const size_t there = next[by].size();
   if (!experiment_.topology.pinned || leaf_of_[node].is_none() || there < 2) return {kHopByHop};
   std::vector<size_t> choices(there);
   std::iota(choices.begin(), choices.end(), size_t{0});
+  if (!leaf_of_[by].is_none())
+    for (size_t& choice : choices) choice = number_of(by, next[by][choice]);
   return choices;
 }
 
@@ -474,6 +481,28 @@ void Assembly::check_deadlock() {
         found.circle + "; one priority is not enough on these routes");
 }
 
+bool is_scheme(std::string_view key) {
+  return key == "load_balancer.scheme";
+}
+
+// Switches that take no detours among others that do.
+void Assembly::tell_of_mixture() {
+  if (!grouped_.detours) return;
+  for (size_t i = 0; i < experiment_.faults.size(); ++i)
+    for (const auto& [key, value] : experiment_.faults[i].set) {
+      const lb::SchemeInfo* to = is_scheme(key) ? lb::find_scheme(value) : nullptr;
+      if (to == nullptr || to->grouped.detours) continue;
+      std::string names;
+      for (const std::string& name : experiment_.faults[i].switches)
+        names += (names.empty() ? "" : ", ") + name;
+      topology_.warnings.push_back("faults." + std::to_string(i) + ".set: hosts of " +
+                                   (names.empty() ? "the switches that are drawn" : names) +
+                                   " have shortest paths alone while '" + value +
+                                   "' is there; the others' go by '" +
+                                   experiment_.load_balancer.scheme + "'");
+    }
+}
+
 // Paths and channels of a fabric of groups are laid out for its scheme.
 Problems check_grouped(const config::Experiment& experiment, const FabricPlan& plan,
                        const lb::Grouped& grouped) {
@@ -492,7 +521,7 @@ Problems check_grouped(const config::Experiment& experiment, const FabricPlan& p
             "would be valid"};
   for (size_t i = 0; i < experiment.faults.size(); ++i)
     for (const auto& [key, value] : experiment.faults[i].set)
-      if (key.starts_with("load_balancer.scheme") || (grouped.detours && key.starts_with("rlb.")))
+      if (grouped.detours && key.starts_with("rlb."))
         return {"faults." + std::to_string(i) + ".set: " + key +
                 ": the fabric's paths are laid out for '" + experiment.load_balancer.scheme +
                 "'; other keys would be valid"};
@@ -501,7 +530,7 @@ Problems check_grouped(const config::Experiment& experiment, const FabricPlan& p
 
 // A scheme whose probes go up and then down chooses at every switch. One that is told of paths on
 // which packets wait must tell these paths apart.
-Problems check_scheme(const config::Experiment& experiment, const FabricPlan& plan) {
+Problems check_fit(const config::Experiment& experiment, const FabricPlan& plan) {
   const lb::SchemeInfo* info = lb::scheme_of(experiment.load_balancer);
   const bool floods =
       info != nullptr && (info->speech.makes & lb::kind_bit(ShimKind::hula_probe)) != 0;
@@ -524,6 +553,45 @@ Problems check_scheme(const config::Experiment& experiment, const FabricPlan& pl
     return {scheme +
             " is told of single paths, which in three tiers have to be pinned; "
             "topology.pinned: true would be valid"};
+  return {};
+}
+
+// Another scheme that some switches take during the run. Where paths and channels are laid out for
+// one, or would have to be, it makes do with these; elsewhere it is one that the topology bears.
+Problems check_change(const config::Experiment& experiment, const FabricPlan& plan,
+                      const std::string& value) {
+  const lb::SchemeInfo* to = lb::find_scheme(value);
+  const lb::SchemeInfo* from = lb::scheme_of(experiment.load_balancer);
+  if (to == nullptr || from == nullptr) return {};  // those who read the value say so
+  const lb::Grouped laid_out = from->grouped;
+  if (to->grouped.channels == 0 && laid_out.channels == 0) {
+    config::Experiment other = experiment;
+    other.load_balancer = {.scheme = value};
+    return check_fit(other, plan);
+  }
+  const auto fits = [&](const lb::Grouped& grouped) {
+    return grouped.channels != 0 && grouped.channels <= laid_out.channels &&
+           grouped.detours <= laid_out.detours;
+  };
+  if (fits(to->grouped)) return {};
+  std::string valid;
+  for (const lb::SchemeInfo& scheme : lb::schemes())
+    if (fits(scheme.grouped)) valid += (valid.empty() ? "" : ", ") + std::string(scheme.name);
+  return {"load_balancer.scheme: the fabric's paths and channels are laid out for '" +
+          experiment.load_balancer.scheme + "', which '" + value + "' cannot go by; " +
+          (valid.empty() ? "schemes for any fabric" : valid) + " would be valid"};
+}
+
+Problems check_scheme(const config::Experiment& experiment, const FabricPlan& plan) {
+  if (Problems problems = check_fit(experiment, plan); !problems.empty()) return problems;
+  for (size_t i = 0; i < experiment.faults.size(); ++i)
+    for (const auto& [key, value] : experiment.faults[i].set) {
+      if (!is_scheme(key)) continue;
+      Problems problems = check_change(experiment, plan, value);
+      for (std::string& problem : problems)
+        problem.insert(0, "faults." + std::to_string(i) + ".set: ");
+      if (!problems.empty()) return problems;
+    }
   return {};
 }
 

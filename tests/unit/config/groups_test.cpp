@@ -57,12 +57,17 @@ TEST(Detours, AreForSchemesThatTakeThem) {
   };
   EXPECT_THAT(problems("ugal"), IsEmpty());
   EXPECT_THAT(problems("valiant"), IsEmpty());
+  EXPECT_THAT(problems("minimal"), IsEmpty());  // it leaves them to others
   EXPECT_THAT(problems("drill"),
               ElementsAre(HasSubstr("leaves.2.1.detour: drill takes no detours, its packets would "
                                     "go astray; valiant and ugal do")));
   EXPECT_THAT(problems("ugal", "rlb: default\n"),
               ElementsAre(HasSubstr("rlb.preset: RLB takes any path of a set for as good as "
                                     "another, and ugal's detours are not; off would be valid")));
+  EXPECT_THAT(problems("minimal", "rlb: default\n"),
+              ElementsAre(HasSubstr("leaves.2.1.detour: RLB takes any path of a set for as good as "
+                                    "another, and a detour is not; rlb.preset: off would be "
+                                    "valid")));
 }
 
 }  // namespace

@@ -69,6 +69,34 @@ TEST(DragonflyDetours, LeaveOutFailedCables) {
               ElementsAre("leaf3 255 1", "leaf2 2 4 detour"));
 }
 
+// Without the cable to leaf6, leaf5 has two ways to it; its paths are numbered by the port. So what
+// leaf1 pins is one of these two, and packets go where it says.
+TEST(PinnedDragonfly, SaysWhichCableTheSecondSwitchTakes) {
+  config::Experiment experiment = with_scheme("ecmp", dragonfly_of(2, 4, 1, 1));
+  experiment.topology.pinned = true;
+  EXPECT_THAT(paths_of(built(experiment), 0, LeafId(6)), ElementsAre("leaf5 255 0"));
+  experiment.topology.failed = {{.links = {"leaf5-leaf6"}}};
+  const Topology topology = built(experiment);
+  EXPECT_THAT(paths_of(topology, 0, LeafId(6)), ElementsAre("leaf5 1 0", "leaf5 2 0"));
+  EXPECT_THAT(paths_of(topology, 4, LeafId(6)), ElementsAre("leaf7 255 0", "leaf8 255 0"));
+
+  RealFabric real(topology);
+  constexpr uint16_t kFlows = 64;
+  for (uint16_t flow = 0; flow < kFlows; ++flow) real.send(0, 5, flow);
+  real.fabric.run_until(Instant::at(1_ms));
+  EXPECT_EQ(real.hosts[5]->received_count, kFlows);
+  const Counters& counters = real.fabric.at(4).counters(ShardId(0));
+  uint64_t deviated = 0;
+  for (size_t port = 0; port < topology.switches[4].ports.size(); ++port) {
+    deviated += counters[PortId(port)].port.read(PortCounter::path_deviated_packets);
+    const std::string& name = topology.switches[4].ports[port].name;
+    if (name == "leaf7" || name == "leaf8") {
+      EXPECT_GT(counters[PortId(port)].port.read(PortCounter::tx_packets), kFlows / 4) << name;
+    }
+  }
+  EXPECT_EQ(deviated, 0u);
+}
+
 // What is ideal is the shortest way.
 TEST(DragonflyDetours, DoNotCountAsDistance) {
   const Topology plain = built(dragonfly_of(4, 3, 1, 2));
@@ -165,7 +193,9 @@ TEST(DragonflySchemes, AreRefusedWhereTheyHaveNoPlace) {
     says(pinned, "topology.pinned: false would be valid");
     config::Experiment changed = with_scheme(scheme, dragonfly_of(3, 2, 1, 1));
     changed.faults = {{.set = {{"load_balancer.scheme", "ecmp"}}}};
-    says(changed, "faults.0.set: load_balancer.scheme: the fabric's paths are laid out for");
+    says(changed,
+         "faults.0.set: load_balancer.scheme: the fabric's paths and channels are laid "
+         "out for");
   }
   says(with_scheme("ugal", dragonfly_of(2, 2, 1, 1)), "topology.groups: at least 3 would be valid");
   EXPECT_THAT(refused(with_scheme("minimal", dragonfly_of(2, 2, 1, 1))), IsEmpty());
@@ -176,6 +206,40 @@ TEST(DragonflySchemes, AreRefusedWhereTheyHaveNoPlace) {
   EXPECT_THAT(refused(rlb), IsEmpty());
   EXPECT_THAT(refused(with_scheme("ugal", dragonfly_of(10, 9, 1, 9))),
               testing::Contains(HasSubstr("at most 64 would be valid")));
+}
+
+// Some switches may take a scheme that makes do with what is laid out.
+TEST(DragonflySchemes, GoBesideEachOtherWhereTheFabricBearsIt) {
+  const auto with_change = [](const char* from, const char* to) {
+    config::Experiment experiment = with_scheme(from, dragonfly_of(3, 2, 1, 1));
+    experiment.faults = {{.type = config::FaultType::reconfigure,
+                          .switches = {"leaf1", "leaf2"},
+                          .set = {{"load_balancer.scheme", to}}}};
+    return experiment;
+  };
+  EXPECT_THAT(built(with_change("ugal", "valiant")).warnings, IsEmpty());
+  EXPECT_THAT(built(with_change("minimal", "minimal")).warnings, IsEmpty());
+  EXPECT_THAT(built(with_change("ugal", "minimal")).warnings,
+              ElementsAre("faults.0.set: hosts of leaf1, leaf2 have shortest paths alone while "
+                          "'minimal' is there; the others' go by 'ugal'"));
+  EXPECT_THAT(refused(with_change("minimal", "ugal")),
+              ElementsAre("faults.0.set: load_balancer.scheme: the fabric's paths and channels are "
+                          "laid out for 'minimal', which 'ugal' cannot go by; minimal would be "
+                          "valid"));
+  EXPECT_THAT(
+      refused(with_change("ugal", "drill")),
+      ElementsAre(HasSubstr("'drill' cannot go by; minimal, valiant, ugal would be valid")));
+  EXPECT_THAT(refused(with_change("ecmp", "ugal")),
+              ElementsAre(HasSubstr("'ugal' cannot go by; schemes for any fabric would be valid")));
+  EXPECT_THAT(
+      refused(with_change("ecmp", "hula")),
+      ElementsAre(HasSubstr("faults.0.set: load_balancer.scheme: 'hula' is for fabrics with "
+                            "tiers")));
+  EXPECT_THAT(refused(with_change("ecmp", "letflow")), IsEmpty());
+  config::Experiment warned = with_change("ugal", "minimal");
+  warned.faults[0].set = {{"rlb.preset", "default"}};
+  EXPECT_THAT(refused(warned), ElementsAre(HasSubstr("faults.0.set: rlb.preset: the fabric's paths "
+                                                     "are laid out for 'ugal'")));
 }
 
 TEST(DragonflySchemes, PacketsArrive) {

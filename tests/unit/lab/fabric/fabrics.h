@@ -169,38 +169,57 @@ inline void expect_everyone_reaches_everyone(const lab::Topology& topology) {
     }
 }
 
+// The real switches of a topology, with its hosts.
+struct RealFabric {
+  explicit RealFabric(const lab::Topology& of) : topology(of) {
+    for (const config::SwitchConfig& config : topology.switches)
+      fabric.add_switch(config, 1, topology.routes);
+    for (const lab::Topology::Link& link : topology.links)
+      if (link.up)
+        fabric.connect(link.a.switch_index, link.a.port, link.b.switch_index, link.b.port,
+                       link.delay);
+    for (const lab::Topology::Host& host : topology.hosts)
+      hosts.push_back(&fabric.attach_host(host.switch_index, host.port, host.delay));
+  }
+  RealFabric(const RealFabric&) = delete;
+  RealFabric& operator=(const RealFabric&) = delete;
+
+  // A datagram; it goes when the host is kicked, or here.
+  void queue(size_t from, size_t to, uint16_t source_port) {
+    const lab::Topology::Host& source = topology.hosts[from];
+    UdpSpec spec;
+    spec.destination_mac = port_mac(topology.switches[source.switch_index], source.port.index());
+    spec.source_mac = source.mac;
+    spec.source = source.address;
+    spec.destination = topology.hosts[to].address;
+    spec.source_port = source_port;
+    spec.destination_port = 4791;
+    spec.dscp = 3;
+    hosts[from]->to_send.push_back({udp_frame(spec), 0, Priority(3)});
+  }
+  void send(size_t from, size_t to, uint16_t source_port) {
+    queue(from, to, source_port);
+    fabric.kick(*hosts[from]);
+  }
+
+  const lab::Topology& topology;
+  Fabric fabric;
+  std::vector<FabricHost*> hosts;
+};
+
 // A datagram from every host to every other one, over real switches: each arrives once, where it
 // should.
 inline void expect_packets_arrive(const lab::Topology& topology) {
-  Fabric fabric;
-  std::vector<FabricHost*> hosts;
-  for (const config::SwitchConfig& config : topology.switches)
-    fabric.add_switch(config, 1, topology.routes);
-  for (const lab::Topology::Link& link : topology.links)
-    if (link.up)
-      fabric.connect(link.a.switch_index, link.a.port, link.b.switch_index, link.b.port,
-                     link.delay);
-  for (const lab::Topology::Host& host : topology.hosts)
-    hosts.push_back(&fabric.attach_host(host.switch_index, host.port, host.delay));
-  for (size_t i = 0; i < hosts.size(); ++i) {
-    const lab::Topology::Host& from = topology.hosts[i];
-    for (const lab::Topology::Host& to : topology.hosts) {
-      if (&from == &to) continue;
-      UdpSpec spec;
-      spec.destination_mac = port_mac(topology.switches[from.switch_index], from.port.index());
-      spec.source_mac = from.mac;
-      spec.source = from.address;
-      spec.destination = to.address;
-      spec.destination_port = 4791;
-      spec.dscp = 3;
-      hosts[i]->to_send.push_back({udp_frame(spec), 0, Priority(3)});
-    }
-    fabric.kick(*hosts[i]);
+  RealFabric real(topology);
+  for (size_t from = 0; from < topology.hosts.size(); ++from) {
+    for (size_t to = 0; to < topology.hosts.size(); ++to)
+      if (from != to) real.queue(from, to, UdpSpec{}.source_port);
+    real.fabric.kick(*real.hosts[from]);
   }
-  fabric.run_until(Instant::at(1_ms));
-  for (size_t i = 0; i < hosts.size(); ++i) {
-    EXPECT_EQ(hosts[i]->received_count, hosts.size() - 1) << topology.hosts[i].name;
-    for (const Arrival& arrival : hosts[i]->received)
+  real.fabric.run_until(Instant::at(1_ms));
+  for (size_t i = 0; i < real.hosts.size(); ++i) {
+    EXPECT_EQ(real.hosts[i]->received_count, real.hosts.size() - 1) << topology.hosts[i].name;
+    for (const Arrival& arrival : real.hosts[i]->received)
       EXPECT_TRUE(std::equal(arrival.frame.begin(), arrival.frame.begin() + 6,
                              topology.hosts[i].mac.octets.begin()));
   }
