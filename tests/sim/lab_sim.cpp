@@ -5,8 +5,9 @@
 //   lab_sim --lab FILE.yaml...       labs that are written out (lab_file.h)
 //   lab_sim --write FILE.yaml SEED   writes a random lab out
 //
-// `--generator 2` before the rest draws more (random_lab.h); then a table says at the end in how
-// many labs each fault site was reached and on, and how often it was reached and fired.
+// `--generator 2` or `3` before the rest draws more (random_lab.h); then tables say at the end in
+// how many labs each scheme, law of hosts and fault was, and each fault site was reached and on,
+// and how often it was reached and fired.
 // `--rlb PRESET` before the rest runs the labs with RLB just as that preset says.
 // Exits 1 when an invariant did not hold.
 #include <algorithm>
@@ -14,10 +15,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "lab/fabric/build_topology.h"
 #include "tests/sim/lab_file.h"
 #include "tests/sim/random_lab.h"
 
@@ -34,8 +38,8 @@ uint64_t number(const std::string& word) {
 
 int usage() {
   std::fputs(
-      "usage: lab_sim [--rebase POLLS] [--generator 1|2] SEED... | --from A --to B\n"
-      "       lab_sim [--generator 1|2] --write FILE SEED\n"
+      "usage: lab_sim [--rebase POLLS] [--generator 1|2|3] SEED... | --from A --to B\n"
+      "       lab_sim [--generator 1|2|3] --write FILE SEED\n"
       "       lab_sim --rlb PRESET SEED... | --from A --to B\n"
       "       lab_sim --lab FILE...\n",
       stderr);
@@ -93,6 +97,36 @@ class Coverage {
   std::array<FaultSites::Use, kFaultSites> uses_{};
 };
 
+// By what was drawn: in how many labs it was.
+class Census {
+ public:
+  void add(const Lab& lab, const LabResult& result) {
+    const config::Experiment& experiment = lab.experiment;
+    const std::string& scheme = experiment.load_balancer.scheme;
+    const bool rlb = experiment.switches.rlb.enabled();
+    ++labs_["scheme " + scheme + (rlb ? " with rlb" : "")];
+    for (const auto& [name, value] : experiment.load_balancer.parameters)
+      if (name == "mode" || name == "granularity") ++labs_[scheme + " " + name + " " + value];
+    for (const config::FaultConfig& fault : experiment.faults)
+      if (const auto change = fault.set.find("load_balancer.scheme"); change != fault.set.end())
+        ++labs_["mixed " + scheme + " and " + change->second];
+    const config::HostConfig& host = experiment.host;
+    for (const auto& law : {host.congestion_control, host.recovery, host.entropy, host.pacing})
+      ++labs_["host " + law];
+    ++labs_["topology " + lab::build_topology(experiment)->name];
+    const std::set<config::FaultType> faults(result.faults.begin(), result.faults.end());
+    for (const config::FaultType fault : faults) ++labs_["fault " + std::string(name_of(fault))];
+    if (faults.empty()) ++labs_["fault none"];
+  }
+  void print() const {
+    std::printf("%-40s %8s\n", "drawn", "labs");
+    for (const auto& [what, labs] : labs_) std::printf("%-40s %8zu\n", what.c_str(), labs);
+  }
+
+ private:
+  std::map<std::string, size_t> labs_;
+};
+
 struct Choice {
   Generator generator = Generator::first;
   std::optional<config::RlbPreset> preset;
@@ -112,7 +146,7 @@ std::optional<Choice> take_choice(Words& words) {
     if (name == config::kRlbPresetNames.end()) return std::nullopt;
     choice.preset = static_cast<config::RlbPreset>(name - config::kRlbPresetNames.begin());
   } else {
-    if (words[1] != "1" && words[1] != "2") return std::nullopt;
+    if (words[1] != "1" && words[1] != "2" && words[1] != "3") return std::nullopt;
     choice.generator = static_cast<Generator>(number(words[1]));
   }
   words.erase(words.begin(), words.begin() + 2);
@@ -122,14 +156,19 @@ std::optional<Choice> take_choice(Words& words) {
 int run_seeds(const std::vector<uint64_t>& seeds, const Choice& choice) {
   int failed = 0;
   Coverage coverage;
+  Census census;
   for (const uint64_t seed : seeds) {
     const LabResult result = choice.preset
                                  ? run_preset_lab(seed, *choice.preset)
                                  : run_random_lab(seed, choice.generator, choice.rebase_every);
     failed |= print(seed, result);
     coverage.add(result);
+    if (choice.generator != Generator::first)
+      census.add(make_random_lab(seed, choice.generator), result);
   }
-  if (choice.generator == Generator::second) coverage.print();
+  if (choice.generator == Generator::first) return failed;
+  census.print();
+  coverage.print();
   return failed;
 }
 

@@ -114,6 +114,50 @@ TEST(RandomLabs, OfTheSecondGeneratorKeepTheInvariants) {
   }
 }
 
+std::set<std::string> drawn_by_third(uint64_t seeds) {
+  std::set<std::string> drawn;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    const config::Experiment experiment = make_random_lab(seed, Generator::third).experiment;
+    const std::string& scheme = experiment.load_balancer.scheme;
+    const config::HostConfig& host = experiment.host;
+    drawn.insert(scheme + (experiment.switches.rlb.enabled() ? " with rlb" : " alone"));
+    for (const auto& [name, value] : experiment.load_balancer.parameters)
+      drawn.insert(scheme + "." + name + "=" + value);
+    for (const auto& law : {host.congestion_control, host.recovery, host.entropy, host.pacing})
+      drawn.insert(law);
+    for (const config::FaultConfig& fault : experiment.faults) {
+      drawn.insert(std::string(name_of(fault.type)));
+      if (const auto change = fault.set.find("load_balancer.scheme"); change != fault.set.end())
+        drawn.insert("beside " + change->second);
+    }
+  }
+  return drawn;
+}
+
+// Each scheme in turn: alone, with RLB if that goes around it, in each of its modes, and as that of
+// some leaves; each law of hosts and each fault.
+TEST(RandomLabs, OfTheThirdGeneratorHaveEverythingThereIs) {
+  const std::set<std::string> drawn = drawn_by_third(1'000);
+  const auto expect = [&](const std::string& what) { EXPECT_TRUE(drawn.contains(what)) << what; };
+  for (const lb::SchemeInfo& scheme : lb::schemes()) {
+    const std::string name(scheme.name);
+    expect(name + " alone");
+    EXPECT_EQ(drawn.contains(name + " with rlb"), !scheme.grouped.detours) << name;
+    expect("beside " + name);
+    for (const lb::ParameterInfo& info : scheme.parameters)
+      for (const std::string_view choice : info.choices)
+        expect(name + "." + std::string(info.name) + "=" + std::string(choice));
+  }
+  for (const host::LawInfo* law : host::all_laws()) expect(std::string(law->name));
+  for (const std::string_view fault : config::kFaultTypeNames) expect(std::string(fault));
+}
+
+TEST(RandomLabs, OfTheThirdGeneratorKeepTheInvariants) {
+  const uint64_t twice_each = lb::schemes().size() * 2;
+  for (uint64_t seed = 1; seed <= twice_each; ++seed)
+    EXPECT_THAT(run_random_lab(seed, Generator::third).problems, testing::IsEmpty());
+}
+
 // Lab 20964: go-back-N on three paths, packet by packet, which sends nearly all again.
 Lab slow_lab() {
   Lab lab = make_random_lab(20'964);

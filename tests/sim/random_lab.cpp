@@ -9,6 +9,7 @@
 #include "net/assert.h"
 #include "net/random.h"
 #include "tests/sim/second_draws.h"
+#include "tests/sim/third_draws.h"
 
 namespace eddy::test {
 namespace {
@@ -286,7 +287,9 @@ class Maker {
 }  // namespace
 
 Lab make_random_lab(uint64_t seed, Generator generator) {
-  Lab lab = Maker(seed).run();
+  const auto first = [](uint64_t from) { return Maker(from).run(); };
+  if (generator == Generator::third) return make_third_lab(seed, first);
+  Lab lab = first(seed);
   if (generator == Generator::second) draw_more(lab);
   return lab;
 }
@@ -336,7 +339,10 @@ Lab with_collectives(Lab lab) {
 LabResult run_random_lab(uint64_t seed, Generator generator, uint64_t rebase_every) {
   const std::string rebases =
       rebase_every != 0 ? "--rebase " + std::to_string(rebase_every) + " " : "";
-  const std::string option = generator == Generator::second ? "--generator 2 " : "";
+  const std::string option =
+      generator == Generator::first
+          ? ""
+          : "--generator " + std::to_string(static_cast<int>(generator)) + " ";
   return run_lab(make_random_lab(seed, generator),
                  {.replay = "build/dev/bin/lab_sim " + rebases + option + std::to_string(seed),
                   .rebase_every = rebase_every});

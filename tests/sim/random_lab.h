@@ -17,7 +17,9 @@ namespace eddy::test {
 // the same lab for ever. `second`: the same lab with more drawn on top, from a stream of its own:
 // fault sites in the code, bursts of 1 to 4 frames, more queue pairs than tables have room for, any
 // registered scheme, and other values of what the first leaves alone.
-enum class Generator : uint8_t { first = 1, second = 2 };
+// `third`: each registered scheme in turn on a topology of the first that it covers, with what the
+// second draws, laws of hosts in every other lab, and leaves of another scheme in every third.
+enum class Generator : uint8_t { first = 1, second = 2, third = 3 };
 
 Lab make_random_lab(uint64_t seed, Generator generator = Generator::first);
 // Every scheme, each with and without RLB, each in both poll models: what the seed drew remains.

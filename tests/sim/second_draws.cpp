@@ -6,14 +6,13 @@
 #include "host/registry.h"
 #include "lab/fabric/build_topology.h"
 #include "lb/registry.h"
-#include "net/random.h"
+#include "tests/sim/lab_draws.h"
 
 namespace eddy::test {
 namespace {
 
 using namespace eddy::literals;
 
-constexpr uint32_t kPurpose = 0x6d6f7265;  // "more"
 enum class Group : uint32_t {
   bursts,
   tables,
@@ -30,29 +29,11 @@ enum class Group : uint32_t {
   groups
 };
 
-class Drawer {
+class Drawer : public LabDraws {
  public:
-  Drawer(const Lab& lab, Group group) : random_(lab.seed, static_cast<uint32_t>(group), kPurpose) {}
-
-  bool chance(uint32_t of) { return random_.below(of) == 0; }
-  int between(int low, int high) {
-    return low + static_cast<int>(random_.below(static_cast<uint32_t>(high - low + 1)));
-  }
-  template <class T, size_t kCount>
-  T one_of(const T (&values)[kCount]) {
-    return values[random_.below(kCount)];
-  }
-
- private:
-  RandomStream random_;
+  Drawer(const Lab& lab, Group group)
+      : LabDraws(lab.seed, static_cast<uint32_t>(group), 0x6d6f7265) {}  // "more"
 };
-
-// Parameters belong to a scheme: where a fault brings another one they would be refused.
-std::span<const lb::ParameterInfo> parameters_of(const Lab& lab) {
-  for (const config::FaultConfig& fault : lab.experiment.faults)
-    if (fault.set.contains("load_balancer.scheme")) return {};
-  return lb::find_scheme(lab.experiment.load_balancer.scheme)->parameters;
-}
 
 // One of all the schemes that there are, in every fourth lab: those that the first generator does
 // not know come from here alone.
@@ -246,11 +227,11 @@ std::string some_law(Drawer& draw, std::span<const Info> laws) {
       laws[static_cast<size_t>(draw.between(0, static_cast<int>(laws.size()) - 1))].name);
 }
 
-// Any laws of hosts that go together, in every fourth lab; their timeouts are those of the lab.
-void draw_laws(Lab& lab) {
+// Any laws of hosts that go together, in every so many labs; their timeouts are those of the lab.
+void draw_laws(Lab& lab, uint32_t every) {
   Drawer draw(lab, Group::laws);
   config::HostConfig& host = lab.experiment.host;
-  if (!draw.chance(4)) return;
+  if (!draw.chance(every)) return;
   host.congestion_control = some_law(draw, host::rate_controls());
   host.recovery = some_law(draw, host::recoveries());
   host.entropy = some_law(draw, host::entropies());
@@ -264,6 +245,12 @@ void draw_laws(Lab& lab) {
 }
 
 }  // namespace
+
+std::span<const lb::ParameterInfo> parameters_of(const Lab& lab) {
+  for (const config::FaultConfig& fault : lab.experiment.faults)
+    if (fault.set.contains("load_balancer.scheme")) return {};
+  return lb::find_scheme(lab.experiment.load_balancer.scheme)->parameters;
+}
 
 void take_scheme(Lab& lab, std::string_view scheme) {
   config::Experiment other = lab.experiment;
@@ -286,6 +273,10 @@ void take_scheme(Lab& lab, std::string_view scheme) {
 void draw_more(Lab& lab) {
   draw_newcomers(lab);  // before all that is drawn for its scheme
   draw_groups(lab);     // too
+  draw_beside_scheme(lab, 4);
+}
+
+void draw_beside_scheme(Lab& lab, uint32_t laws_in) {
   draw_bursts(lab);
   draw_tables(lab);
   draw_scheme(lab);
@@ -296,7 +287,7 @@ void draw_more(Lab& lab) {
   draw_traffic(lab);
   draw_sites(lab);
   draw_nics(lab);
-  draw_laws(lab);
+  draw_laws(lab, laws_in);
 }
 
 }  // namespace eddy::test
