@@ -54,6 +54,11 @@ bool moves_flows(const FaultConfig& fault) {
   return fault.type == FaultType::link_flap || fault.type == FaultType::reconfigure;
 }
 
+// A link between switches gets another rate, of which selectors are made.
+bool changes_lines(const FaultConfig& fault) {
+  return fault.type == FaultType::slow_link && (fault.hosts.empty() || !fault.links.empty());
+}
+
 bool changes_rlb(const FaultConfig& fault) {
   return fault.type == FaultType::reconfigure &&
          std::ranges::any_of(fault.set, [](const auto& item) {
@@ -123,12 +128,20 @@ class Deduction {
                             [](const lb::ParameterInfo& info) { return info.name == "gap"; }))
       no_order(experiment_.load_balancer.scheme + " moves flows in gaps");
   }
+  // A scheme that chooses by hash alone says the same after a change, and RLB's guard keeps its
+  // own.
+  bool remembers_flows() const {
+    const lb::SchemeInfo* scheme = lb::scheme_of(experiment_.load_balancer);
+    return scheme != nullptr && scheme->speech.makes != 0 && !experiment_.switches.rlb.enabled();
+  }
   void judge_fault(size_t index) {
     const FaultConfig& fault = experiment_.faults[index];
     const std::string name = "faults." + std::to_string(index);
     if (const std::string_view why = ends_lossless(fault); !why.empty())
       no_lossless(name + ": " + std::string(why));
     if (moves_flows(fault)) no_order(name + " moves flows");
+    if (changes_lines(fault) && remembers_flows())
+      no_order(name + " has the scheme begin anew, with another rate");
     stalls_ |= fault.type == FaultType::switch_stall || fault.type == FaultType::reconfigure;
   }
   void judge_watchdog() {

@@ -4,7 +4,8 @@
 // nothing as long as headroom is by formula and every pause frame arrives and is read in time; the
 // source lists the keys and faults that break this, and late_pauses.h knows what is read too late.
 // A flow's packets stay in order under a scheme that keeps a flow's path for good, as long as the
-// links, the configuration and the port that the host sends it from stay as they are. Schemes that
+// links, the configuration and the port that the host sends it from stay as they are; one that
+// remembers flows forgets them where a path's line gets another rate. Schemes that
 // move flows in gaps promise order for each entry of their table only, which nobody outside can
 // see, so it is not checked. RLB's loop keeps to its caps as long as RLB is not reconfigured.
 // Owner: the caller. Source: reference C.4, C.6; architecture, sections 4 and 5.

@@ -42,6 +42,7 @@ constexpr FixedLab kLabs[] = {
     {"forced_past_the_loop", nullptr, nullptr},
     {"storm_that_stops", nullptr, nullptr},
     {"unread_behind_another_class", nullptr, nullptr, 1, 30'000},
+    {"rate_of_a_host_port", nullptr, nullptr},
     {"pause_read_late", nullptr, nullptr, 0, kMostUnread, true},
 };
 

@@ -86,6 +86,12 @@ void draw_choices(Lab& lab) {
   }
 }
 
+// A window of a thousandth of a packet is one packet in some 50 ms, as long as a lab lasts.
+void keep_going(Lab& lab) {
+  config::HostConfig& host = lab.experiment.host;
+  if (host.congestion_control == "swift") host.law_parameters["swift.smallest_window"] = 500;
+}
+
 }  // namespace
 
 Lab make_third_lab(uint64_t seed, MakeFirstLab first) {
@@ -94,6 +100,7 @@ Lab make_third_lab(uint64_t seed, MakeFirstLab first) {
   mix_schemes(lab);
   draw_beside_scheme(lab, 2);
   draw_choices(lab);
+  keep_going(lab);
   return lab;
 }
 

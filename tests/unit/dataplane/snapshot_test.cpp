@@ -66,6 +66,9 @@ TEST(Snapshot, KeepsWhatStillHolds) {
   EXPECT_EQ(kept_after([](auto& c) { c.ports[2].shaper = 5_Gbps; }),
             all_but({"selector", "paths", "echoes", "judges"}))
       << "the scheme knows its lines, and the plan their capacities";
+  EXPECT_EQ(kept_after([](auto& c) { c.ports[0].shaper = 5_Gbps; }),
+            all_but({"paths", "echoes", "judges"}))
+      << "no path goes by a host's port";
   EXPECT_EQ(kept_after([](auto& c) { c.rlb.guard.flows = 128; }), all_but({"selector", "flows"}));
   EXPECT_EQ(kept_after([](auto& c) { c.rlb.suspend = config::Suspend::most; }),
             all_but({"selector"}));

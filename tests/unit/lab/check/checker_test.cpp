@@ -348,6 +348,10 @@ const Broken kBroken[] = {
      }, false, true, "lossless: switches.buffer.profiles.lossless.headroom is not by formula"},
     {"WatchdogForwards", [](E& e) { e.switches.watchdog.action = config::WatchdogAction::forward; }, false, true, "lossless: switches.watchdog.action: forward sends against pauses"},
     {"Gaps", [](E& e) { e.load_balancer.scheme = "letflow"; }, true, false, "order: letflow moves flows in gaps"},
+    {"Lines", [](E& e) {
+       e.load_balancer.scheme = "flowcut";
+       e.faults = {{.type = FaultType::slow_link, .hosts = {"leaf1.host1"}}, {.type = FaultType::slow_link, .links = {"leaf1-spine1"}}};
+     }, true, false, "order: faults.1 has the scheme begin anew, with another rate"},
     {"Storm", [](E& e) { e.faults = {{.type = FaultType::pause_storm}}; }, false, true, "lossless: faults.0: a spoofed pause cuts a true one short"},
 };
 // clang-format on
