@@ -12,6 +12,7 @@
 
 #include "net/byte_order.h"
 #include "net/hash.h"
+#include "net/packet.h"
 
 namespace eddy {
 
@@ -40,6 +41,11 @@ inline uint32_t destination_tag_of(const uint8_t* network, bool v4) {
   if (v4) return destination_tag(load_be32(network + kDestination4));
   return destination_tag(load_be64(network + kDestination6),
                          load_be64(network + kDestination6 + 8));
+}
+// Of a packet that has been parsed; 0 without a network header.
+inline uint32_t destination_tag_of(const Packet& packet) {
+  if (!packet.has(kPacketIp)) return 0;
+  return destination_tag_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
 }
 
 }  // namespace eddy

@@ -36,7 +36,7 @@ bool encodable(const TcpHeader& header) {
   return header.header_length == kTcpHeader;
 }
 bool encodable(const Cnm& message) {
-  return message.has_warning;
+  return message.has_warning && !message.culprits_refused;
 }
 bool encodable(const LldpFrame& frame) {
   return !frame.port.empty();

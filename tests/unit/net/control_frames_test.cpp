@@ -1,6 +1,7 @@
 // PFC and PAUSE, CNM, the shim and its control frames, LLDP, pcap.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "net/checksum.h"
@@ -95,7 +96,7 @@ TEST(PauseFrame, HasAVerdictForEveryFault) {
 }
 
 // I-20, with the quantities of I-7's second row.
-TEST(Cnm, IsTheGoldenMessage) {
+Cnm golden_cnm() {
   Cnm cnm;
   cnm.feedback = 34;
   cnm.congestion_point = {{{2, 0, 0, 0, 0, 0x10}}, 5};
@@ -104,11 +105,78 @@ TEST(Cnm, IsTheGoldenMessage) {
   cnm.priority = Priority(3);
   cnm.encapsulated_destination = {{2, 0, 0, 0, 0, 0x99}};
   cnm.warning = {SwitchId(16), LeafId(2), 1, 0, 7, 5'536, 24'000, 240'000};
+  return cnm;
+}
+
+TEST(Cnm, IsTheGoldenMessage) {
+  const Cnm cnm = golden_cnm();
   EXPECT_EQ(cnm.queue_offset, 346);
   EXPECT_EQ(cnm.queue_delta, 125);
   EXPECT_EQ(encoded(cnm),
             from_hex("0022 0200000000100005 015a 007d 6000 020000000099 0018 0010 0002 01 00"
                      "00000007 000015a0 00005dc0 0003a980 0000"));
+}
+
+// I-20a: the same with two culprits behind it.
+TEST(Cnm, WithCulpritsIsTheGoldenMessage) {
+  Cnm cnm = golden_cnm();
+  cnm.culprits[0] = {LeafId(2), 0x8000, 0x371dc05e};
+  cnm.culprits[1] = {LeafId(2), 0x2000, 0x00000001};
+  EXPECT_EQ(encoded(cnm),
+            from_hex("0022 0200000000100005 015a 007d 6000 020000000099 0018 0010 0002 01 04"
+                     "00000007 000015a0 00005dc0 0003a980 0000"
+                     "0002 8000 371dc05e 0002 2000 00000001"));
+}
+
+// Who does not know of culprits reads 48 octets, of which only the flags are others.
+TEST(Cnm, WithCulpritsIsReadByThoseWhoDoNotKnowThem) {
+  Cnm cnm = golden_cnm();
+  const Frame plain = encoded(cnm);
+  for (uint16_t i = 0; i < kMostCulprits; ++i) {
+    cnm.culprits[i] = {LeafId(i), 1, i + 1u};
+    Frame named = encoded(cnm);
+    EXPECT_EQ(named.size(), kCnmMessage + (i + 1u) * kCnmCulprit);
+    EXPECT_LE(named.size(), kCnmMessage + 32);
+    constexpr size_t kFlags = 29;
+    EXPECT_EQ(named[kFlags] & ~kCnmCulpritBits, plain[kFlags]);
+    named.resize(kCnmMessage);
+    named[kFlags] = plain[kFlags];
+    EXPECT_EQ(named, plain);
+  }
+}
+
+TEST(Cnm, TooManyCulpritsOrSomeOfThemAreReadAsNone) {
+  Cnm cnm = golden_cnm();
+  for (uint16_t i = 0; i < kMostCulprits; ++i) cnm.culprits[i] = {LeafId(i), 9, i + 1u};
+  const Frame whole = encoded(cnm);
+  Cnm read;
+  for (size_t length = kCnmMessage; length < whole.size(); ++length) {
+    ASSERT_EQ(decode(ConstOctets(whole).first(length), read), CodecVerdict::ok);
+    EXPECT_TRUE(read.has_warning && read.culprits_refused);
+    EXPECT_EQ(read.culprits, CulpritList{});
+    EXPECT_EQ(read.warning, cnm.warning);
+  }
+  for (uint8_t count = kMostCulprits + 1; count < 8; ++count) {
+    Frame forged = whole;
+    forged.resize(256, 0xff);
+    forged[29] = static_cast<uint8_t>(count << 1);
+    ASSERT_EQ(decode(forged, read), CodecVerdict::ok);
+    EXPECT_TRUE(read.culprits_refused);
+    EXPECT_EQ(read.culprits, CulpritList{});
+  }
+}
+
+TEST(Cnm, ACulpritWithoutAShareIsNone) {
+  Cnm cnm = golden_cnm();
+  cnm.culprits[0] = {LeafId(2), 1, 5};
+  cnm.culprits[1] = {LeafId(2), 7, 6};
+  Frame frame = encoded(cnm);
+  frame[kCnmMessage + 3] = 0;
+  Cnm read;
+  ASSERT_EQ(decode(frame, read), CodecVerdict::ok);
+  EXPECT_FALSE(read.culprits_refused);
+  EXPECT_EQ(count_of(read.culprits), 1u);
+  EXPECT_EQ(read.culprits[0], cnm.culprits[1]);
 }
 
 TEST(Cnm, DecodeIsTheInverseOfEncode) {
@@ -124,11 +192,15 @@ TEST(Cnm, DecodeIsTheInverseOfEncode) {
     cnm.warning = {SwitchId(draw.any<uint16_t>()),
                    LeafId(draw.any<uint16_t>()),
                    draw.any<uint8_t>(),
-                   draw.any<uint8_t>(),
+                   static_cast<uint8_t>(draw.any<uint8_t>() & ~kCnmCulpritBits),
                    draw.any<uint32_t>(),
                    draw.any<uint32_t>(),
                    draw.any<uint32_t>(),
                    draw.any<uint32_t>()};
+    const size_t culprits = draw.below<size_t>(kMostCulprits + 1);
+    for (size_t i = 0; i < culprits; ++i)
+      cnm.culprits[i] = {LeafId(draw.any<uint16_t>()), std::max<uint16_t>(draw.any<uint16_t>(), 1),
+                         draw.any<uint32_t>()};
     ASSERT_TRUE(survives(cnm));
   }
 }
