@@ -1,4 +1,4 @@
-"""The virtual-time fabric: packet hops a CPU second, instructions a hop, memory, and how a sweep uses two cores."""
+"""The virtual-time fabric: hops and memory, and what a run and a sweep make of two cores."""
 
 import json
 import os
@@ -21,22 +21,40 @@ _HOPS = re.compile(r"^hops (\d+) ", re.M)
 
 
 def measure(binaries, say):
-    return [*hops(binaries, say), instructions(binaries, say), memory(binaries), sweep(binaries, say)]
+    return [*hops(binaries, say), *speed_ups(binaries, say), instructions(binaries, say), memory(binaries),
+            sweep(binaries, say)]
 
 
 def hops(binaries, say):
     """Medians over the slices of all processes, on the last core, ahead of others if we may."""
     core = str(max(os.sched_getaffinity(0)))
-    ahead = ["chrt", "-f", "10"] if os.geteuid() == 0 else []
     samples = {name: [] for name in CASES}
     for number in range(PROCESSES):
-        with tempfile.NamedTemporaryFile(suffix=".json") as scratch:
-            run([*ahead, "taskset", "-c", core, binaries / "lab_bench", "--rounds", str(ROUNDS),
-                 "--json", scratch.name])
-            for row in json.load(scratch)["results"]:
-                samples[row["name"]].append(row["value"])
+        for name, value in hops_of_process(binaries, ["taskset", "-c", core]).items():
+            samples[name].append(value)
         say(f"lab, run {number + 1} of {PROCESSES}")
     return [result(name, values, "hops/s") for name, values in samples.items()]
+
+
+def speed_ups(binaries, say):
+    """One run on two threads, by the CPU time of the busier one, over the same on one, in turns."""
+    samples = {name: [] for name in CASES}
+    for number in range(PROCESSES):
+        alone, together = (hops_of_process(binaries, [], threads) for threads in (1, 2))
+        for name, values in samples.items():
+            values.append(together[name] / alone[name])
+        say(f"lab on two threads, run {number + 1} of {PROCESSES}")
+    return [result(name.replace("hops_per_second", "speedup.2_threads"), values, "of 1 thread")
+            for name, values in samples.items()]
+
+
+def hops_of_process(binaries, prefix, threads=1):
+    """{case: hops a CPU second}."""
+    ahead = ["chrt", "-f", "10"] if os.geteuid() == 0 else []
+    with tempfile.NamedTemporaryFile(suffix=".json") as scratch:
+        run([*ahead, *prefix, binaries / "lab_bench", "--rounds", str(ROUNDS), "--threads", str(threads),
+             "--json", scratch.name])
+        return {row["name"]: row["value"] for row in json.load(scratch)["results"]}
 
 
 def instructions(binaries, say):
