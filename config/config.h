@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "config/isolation.h"
 #include "config/loaded_scheme.h"
 #include "config/path_service.h"
 #include "config/resequence.h"
@@ -267,6 +268,7 @@ struct SwitchConfig {
   RlbConfig rlb;
   PathServiceConfig path_service;
   ResequenceConfig resequence;
+  IsolationConfig isolation;
   ControlConfig control;
   TelemetryConfig telemetry;
   PrivilegesConfig privileges;

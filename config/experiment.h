@@ -69,6 +69,7 @@ struct FabricSwitchConfig {
   RlbConfig rlb;
   PathServiceConfig path_service{.common_clock = true};
   ResequenceConfig resequence;
+  IsolationConfig isolation;
   bool allow_overcommit =
       false;  // run a lossless configuration that does not fit its buffer, with a warning
   Duration poll_gap = 1_ns;                        // headroom's share for the poll loop

@@ -15,6 +15,7 @@
 #include "lb/registry.h"
 #include "net/quantity.h"
 #include "pfc/buffer_plan.h"
+#include "pfc/class_pair.h"
 #include "pfc/headroom.h"
 
 namespace eddy::config {
@@ -39,6 +40,7 @@ class Validator {
     check_neighbors();
     check_scheme();
     check_shim();
+    check_isolation();
     check_dre();
     check_telemetry();
     return std::move(findings_);
@@ -62,6 +64,7 @@ class Validator {
   void check_can_be_asked(const std::string& at, const NeighborConfig& neighbor);
   void check_scheme();
   void check_shim();
+  void check_isolation();
   void check_dre();
   void check_telemetry();
 
@@ -438,6 +441,24 @@ void Validator::check_shim() {
   problem("path_service.shim",
           "path_service.shim: free is for virtual time (eddylab run), on a real line a shim's 32 "
           "octets cost what they cost; write auto, off, sampled or every");
+}
+
+void Validator::check_isolation() {
+  const IsolationConfig& isolation = config_.isolation;
+  if (!isolation.enabled) return;
+  if (isolation.life < isolation.refresh * 2)
+    problem("isolation.life",
+            fmt::format("isolation.life: {} is less than twice refresh, so that a single lost "
+                        "message ends it; at least {} would be valid",
+                        to_string(isolation.life), to_string(isolation.refresh * 2)));
+  if (isolation.threshold && isolation.cold && *isolation.cold > *isolation.threshold)
+    problem("isolation.cold",
+            fmt::format("isolation.cold: {} is above threshold; at most {} "
+                        "would be valid",
+                        to_string(*isolation.cold), to_string(*isolation.threshold)));
+  auto classes = pfc::class_pair_of(config_);
+  if (classes) return;
+  for (const std::string& text : classes.problems()) problem("isolation", text);
 }
 
 void Validator::check_dre() {

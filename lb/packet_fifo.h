@@ -68,6 +68,7 @@ class PacketFifo {
       ++count_;
     }
     bool empty() const { return count_ == 0; }
+    uint32_t count() const { return count_; }
 
    private:
     friend class PacketFifo;

@@ -64,6 +64,7 @@ FrameKind control_kind(const Span& frame, const ParsedFrame& out) {
   if (out.ethertype == kEtherTypeMacControl && !tagged) return FrameKind::mac_control;
   if (out.ethertype == kEtherTypeLldp && !tagged) return FrameKind::lldp;
   if (out.ethertype == kEtherTypeCnm) return FrameKind::cnm;
+  if (out.ethertype == kEtherTypeCim) return FrameKind::cim;
   if (is_link_local(frame.at)) return FrameKind::link_local;
   return out.ethertype == kEtherTypeArp ? FrameKind::arp : FrameKind::other;
 }

@@ -49,8 +49,8 @@ std::string_view to_string(ParseVerdict verdict);  // "ipv4_bad_ihl"
 // IPv6 address that maps an IPv4 one (IpAddress would take it for IPv4); an unspecified IPv6
 // source, unless the destination is multicast (duplicate address detection).
 
-// The three control kinds by EtherType alone are untagged; cnm may be tagged. Only ipv4 and ipv6
-// are taken out of a shim, whatever else is in one is `other`.
+// Control kinds are known by EtherType alone, untagged; cnm and cim may be tagged. Only ipv4 and
+// ipv6 are taken out of a shim, whatever else is in one is `other`.
 enum class FrameKind : uint8_t {
   other,
   ipv4,
@@ -58,6 +58,7 @@ enum class FrameKind : uint8_t {
   arp,
   mac_control,  // PFC or PAUSE
   cnm,
+  cim,  // of congestion isolation
   lldp,
   shim_control,  // a shim with a kind other than data
   link_local     // to 01:80:c2:00:00:00..0f and none of the above

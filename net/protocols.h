@@ -16,6 +16,7 @@ inline constexpr uint16_t kEtherTypeMacControl = 0x8808;
 inline constexpr uint16_t kEtherTypeShim = 0x88b5;
 inline constexpr uint16_t kEtherTypeLldp = 0x88cc;
 inline constexpr uint16_t kEtherTypeCnm = 0x22e7;
+inline constexpr uint16_t kEtherTypeCim = 0x88b6;  // local-experimental as well
 
 inline constexpr uint8_t kProtocolHopByHop = 0;
 inline constexpr uint8_t kProtocolIcmp = 1;

@@ -27,7 +27,7 @@ PURE = ("net", "lb", "pfc", "host", "switch/dataplane")
 # config/ holds plain structs, which everyone may read, and a YAML side, which mains and tests link.
 # The plain side's units, headers and sources, stand below lb and pfc and use net only.
 PLAIN_CONFIG = ("config/config", "config/capabilities", "config/host", "config/experiment", "config/rlb", "config/path_service",
-                "config/resequence", "config/loaded_scheme", "config/shared_list", "config/defaults", "config/host_defaults")
+                "config/resequence", "config/isolation", "config/loaded_scheme", "config/shared_list", "config/defaults", "config/host_defaults")
 PLAIN_ROOM = "config (plain)"
 MAX_FOLDER_UNITS = 32
 MAY_INCLUDE = {

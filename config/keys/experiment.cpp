@@ -310,6 +310,8 @@ const Section& experiment_section() {
                  {.name = "path_service", .help = "what is measured of paths"}),
           key<S>([](auto& d) -> auto& { return d.experiment.switches.resequence; },
                  {.name = "resequence", .help = "flows are put back in order before their host"}),
+          key<S>([](auto& d) -> auto& { return d.experiment.switches.isolation; },
+                 {.name = "isolation", .help = "packets to congested hosts in a class apart"}),
           list<S>(
               [](auto& d) -> auto& { return d.experiment.traffic; },
               {.name = "traffic", .help = "the flows"}, type_of<TrafficConfig>({})),

@@ -208,6 +208,8 @@ const Section& section_of<RecirculationConfig>();
 template <>
 const Section& section_of<ResequenceConfig>();
 template <>
+const Section& section_of<IsolationConfig>();
+template <>
 const Section& section_of<RlbConfig>();
 template <>
 const Section& section_of<ControlConfig>();

@@ -612,6 +612,8 @@ const Section& document_section() {
                  {.name = "path_service", .help = "what is measured of paths"}),
           key<S>([](auto& d) -> auto& { return d.config.resequence; },
                  {.name = "resequence", .help = "flows are put back in order before their host"}),
+          key<S>([](auto& d) -> auto& { return d.config.isolation; },
+                 {.name = "isolation", .help = "packets to congested hosts in a class apart"}),
           key<S>([](auto& d) -> auto& { return d.config.control; },
                  {.name = "control", .help = "the slow side"}),
           key<S>([](auto& d) -> auto& { return d.config.telemetry; },

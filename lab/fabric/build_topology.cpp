@@ -70,6 +70,7 @@ class Assembly {
   void add_switch(size_t index);
   PortConfig usual_port() const;
   PortConfig port(std::string name, config::PortRole role) const;
+  void give_isolated_class(PortConfig& port) const;
   void add_link(size_t index);
   Topology::End end_of(size_t node, size_t cable) const;
   void add_hosts();
@@ -186,6 +187,7 @@ void Assembly::add_switch(size_t index) {
   config.dre = experiment_.switches.dre;
   config.rlb = experiment_.switches.rlb;
   config.path_service = experiment_.switches.path_service;
+  config.isolation = experiment_.switches.isolation;
   config.resequence = experiment_.switches.resequence;
   if (config.resequence.loss_proof == config::LossProof::automatic && paths_keep_order())
     config.resequence.loss_proof = config::LossProof::ports;
@@ -209,11 +211,21 @@ void Assembly::add_switch(size_t index) {
              config::PortRole::fabric));
     added.speed = cable.rate;
     added.cable_delay = cable.delay;
+    give_isolated_class(added);
     if (plan_.switches[peer].group != plan_.switches[index].group)
       added.reach = config::LinkReach::global;
   }
   topology_.switch_nodes.push_back(plan_.switches[index].number);
   topology_.switches.push_back(std::move(config));
+}
+
+// Lossless as the class whose packets it takes; hosts send none of it.
+void Assembly::give_isolated_class(PortConfig& port) const {
+  const config::IsolationConfig& isolation = experiment_.switches.isolation;
+  if (!isolation.enabled) return;
+  const size_t normal = port.maps.tc_to_pg[isolation.normal.index()].index();
+  const size_t isolated = port.maps.tc_to_pg[isolation.isolated.index()].index();
+  port.pg_profiles[isolated] = port.pg_profiles[normal];
 }
 
 PortConfig Assembly::port(std::string name, config::PortRole role) const {
@@ -469,8 +481,9 @@ void Assembly::check_deadlock() {
         plan.value().ports, [](const pfc::PortBufferPlan& port) { return port.lossless_pgs != 0; });
   };
   if (!experiment_.switches.pfc || !is_lossless(topology_.switches.front())) return;
-  const Circles found =
-      circles_of(plan_, {.channels = grouped_.channels, .detours = grouped_.detours});
+  const Circles found = circles_of(plan_, {.channels = grouped_.channels,
+                                           .detours = grouped_.detours,
+                                           .isolates = experiment_.switches.isolation.enabled});
   if (!found.beyond.empty())
     problems_.push_back("topology.failed: from " + found.beyond + " on a way needs more than " +
                         std::to_string(grouped_.channels) +

@@ -16,13 +16,14 @@ class Channels {
   Channels(const FabricPlan& plan, const ChannelUse& use)
       : plan_(plan),
         use_(use),
-        levels_(static_cast<uint32_t>(std::max(use.channels, 1))),
+        levels_(static_cast<uint32_t>(use.isolates ? 2 : std::max(use.channels, 1))),
         waits_for_(2 * plan.cables.size() * levels_) {
     const PathFinder finder(plan);
     std::vector<bool> leaf(plan.switches.size());
     for (const FabricPlan::Host& host : plan.hosts) leaf[host.at] = true;
     for (size_t end = 0; end < leaf.size(); ++end)
       if (leaf[end]) add(finder.towards(end), leaf, end);
+    if (use.isolates) add_gates();
     for (std::vector<uint32_t>& each : waits_for_) {
       std::ranges::sort(each);
       each.erase(std::unique(each.begin(), each.end()), each.end());
@@ -85,8 +86,15 @@ class Channels {
     const bool inside = plan_.switches[each.a].group == plan_.switches[each.b].group;
     return inside ? config::LinkReach::local : config::LinkReach::global;
   }
+  // What is isolated leaves behind what it came behind.
+  void add_gates() {
+    for (uint32_t normal = 0; normal < waits_for_.size(); normal += levels_)
+      if (!waits_for_[normal].empty() || !waits_for_[normal + 1].empty())
+        waits_for_[normal + 1].push_back(normal);
+  }
   // None: there is no such channel.
   std::optional<uint32_t> next_channel(uint32_t in, uint32_t cable) const {
+    if (use_.isolates) return channel(cable, target(in), 0);
     const bool rises = use_.channels != 0 && config::rises(reach(cable_of(in)), reach(cable));
     const uint32_t level = in % levels_ + (rises ? 1 : 0);
     if (level >= levels_) return std::nullopt;
@@ -101,11 +109,16 @@ class Channels {
       if (!seen[channel]) ways.push_back({channel, std::nullopt});
       seen[channel] = true;
     };
+    // Into whichever class.
+    const auto reach_all = [&](uint32_t channel) {
+      reach(channel);
+      if (use_.isolates) reach(channel + 1);
+    };
     const DetourFinder finder(plan_);
     const std::vector<int> hops = use_.detours ? hops_along(plan_, next) : std::vector<int>{};
     for (size_t from = 0; from < next.size(); ++from) {
       if (!leaf[from] || from == end) continue;
-      for (const uint32_t cable : next[from]) reach(channel(cable, from, 0));
+      for (const uint32_t cable : next[from]) reach_all(channel(cable, from, 0));
       if (!use_.detours) continue;
       for (const Detour& detour : finder.between(from, end, hops))
         if (detour.then)
@@ -123,7 +136,8 @@ class Channels {
           continue;
         }
         waits_for_[way.channel].push_back(*out);
-        reach(*out);
+        if (use_.isolates) waits_for_[way.channel].push_back(*out + 1);
+        reach_all(*out);
       }
     }
   }

@@ -3,9 +3,11 @@
 // A channel is a cable in one direction, or one of its virtual channels; it waits for another when
 // some frame arrives by the first and goes on by the second. Up/down routing has no cycle; shortest
 // ways in other graphs, and dragonfly's with one lossless priority, may. Between virtual channels
-// frames rise as config::rises() says, which is what switches do. Control plane only. Cost: linear
-// in leaves x path sets x virtual channels, and in the dependencies found. Source: reference A.16
-// (deadlock), A.17; "Channel dependency" in docs/papers.md.
+// frames rise as config::rises() says, which is what switches do. With isolation a cable's
+// direction has two classes: each switch may put a frame into the one or the other, and the
+// isolated one waits for the normal one of its port (docs/adr/0039). Control plane only. Cost:
+// linear in leaves x path sets x virtual channels, and in the dependencies found. Source: reference
+// A.16 (deadlock), A.17; "Channel dependency" in docs/papers.md.
 #pragma once
 
 #include <string>
@@ -16,8 +18,9 @@
 namespace eddy::lab {
 
 struct ChannelUse {
-  int channels = 0;      // virtual ones of a lossless priority; 0: frames never rise
-  bool detours = false;  // frames may begin by lab/fabric/detours.h
+  int channels = 0;       // virtual ones of a lossless priority; 0: frames never rise
+  bool detours = false;   // frames may begin by lab/fabric/detours.h
+  bool isolates = false;  // without virtual channels
 };
 struct Circles {
   std::string circle;  // "leaf1 > leaf2 > leaf1", by the switches of one; empty: there is none

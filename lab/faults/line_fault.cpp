@@ -28,7 +28,7 @@ Kind kind_of(const Packet& packet, ParsedFrame& frame) {
       load_be16(packet.data() + kType) == kEtherTypeMacControl)
     return Kind::pause;
   if (parse_packet(packet, frame) != ParseVerdict::ok) return Kind::other;
-  if (frame.kind == FrameKind::cnm) return Kind::cnm;
+  if (frame.kind == FrameKind::cnm || frame.kind == FrameKind::cim) return Kind::cnm;
   return frame.kind == FrameKind::ipv4 ? Kind::ip : Kind::other;
 }
 

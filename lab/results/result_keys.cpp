@@ -98,6 +98,17 @@ Json nanoseconds(const std::optional<Duration>& time) {
   return time ? Json(static_cast<uint64_t>(time->ns())) : Json();
 }
 
+Json notice_of(const RunRecord& record) {
+  const RunResult& result = record.result;
+  if (!result.heard.p50) return {};
+  Json notice = {{"heard_p50", nanoseconds(result.heard.p50)},
+                 {"heard_p99", nanoseconds(result.heard.p99)}};
+  if (!result.isolated.p50) return notice;
+  notice["isolated_p50"] = nanoseconds(result.isolated.p50);
+  notice["isolated_p99"] = nanoseconds(result.isolated.p99);
+  return notice;
+}
+
 static_assert(host::Nic::kOodBuckets == 1'024, "ood_p99 and ood_histogram say so");
 
 using R = const RunRecord&;
@@ -154,6 +165,7 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"rlb_lead_us", T::number, "us", "from a right prediction to its pause, mean; null: there was none", mean_lead, true},
   {"rlb_wait_p50_ns", T::integer, "ns", "in the loop in all, of the packets that went round (counters rlb_rounds_1 and so on), not of those that waited behind them: median, rounded up by at most a quarter; null: none went round", [](R r) { return nanoseconds(r.result.wait_p50); }, true},
   {"rlb_wait_p99_ns", T::integer, "ns", "its 99th percentile", [](R r) { return nanoseconds(r.result.wait_p99); }, true},
+  {"isolation_notice_ns", T::object, "ns", "from the moment at which a host port's queue passed isolation.threshold: heard_p50 and heard_p99, to each switch that heard of it; isolated_p50 and isolated_p99, to the first packet that each leaf isolated for it, of those that its own hosts sent; rounded up by at most a quarter; null: nobody was congested", notice_of, true},
   {"lossless_drops", T::integer, "packets", "dropped although lossless, whatever the reason; 0 in a sound configuration whose links hold", [](R r) { return Json(r.result.lossless_drops); }},
   {"goodput_gbps", T::number, "Gb/s", "payload of all flows that was delivered, over simulated_us", [](R r) { return Json(r.result.goodput_gbps); }},
   {"queue_max_bytes", T::integer, "octets", "the longest egress queue in any sample; null: no samples", [](R r) { return largest_sample(r, &QueueSample::max_queue); }, true},

@@ -289,10 +289,15 @@ void Execution::collect_counters() {
 }
 
 void Execution::collect_waits(const FabricFacts& facts) {
-  const auto& waits = facts.waits;
-  if (std::ranges::count(waits, 0u) == static_cast<std::ptrdiff_t>(waits.size())) return;
-  result_.wait_p50 = undilated(percentile(waits, 50));
-  result_.wait_p99 = undilated(percentile(waits, 99));
+  const auto collect = [this](const FabricFacts::Delays& delays, std::optional<Duration>& p50,
+                              std::optional<Duration>& p99) {
+    if (std::ranges::count(delays, 0u) == static_cast<std::ptrdiff_t>(delays.size())) return;
+    p50 = undilated(percentile(delays, 50));
+    p99 = undilated(percentile(delays, 99));
+  };
+  collect(facts.waits, result_.wait_p50, result_.wait_p99);
+  collect(facts.heard, result_.heard.p50, result_.heard.p99);
+  collect(facts.isolated, result_.isolated.p50, result_.isolated.p99);
 }
 
 void Execution::collect_links() {

@@ -99,6 +99,12 @@ struct RunResult {
   Duration prediction_lead{};           // RLB: from right predictions to PFC, summed
   std::optional<Duration> wait_p50;     // RLB: of the packets that went round, within a quarter
   std::optional<Duration> wait_p99;     // none: no packet did
+  struct Notice {  // isolation: from a host port's threshold on, within a quarter
+    std::optional<Duration> p50;
+    std::optional<Duration> p99;
+  };
+  Notice heard;     // to a switch that hears of it
+  Notice isolated;  // to the first packet that a host there sends and that is isolated
   uint64_t lossless_drops = 0;
   double goodput_gbps = 0;  // delivered payload of all flows over the simulated time
   std::map<std::string, uint64_t>

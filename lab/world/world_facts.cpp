@@ -205,9 +205,11 @@ void World::tell_facts(Message& message) const {
   write.compact(static_cast<uint64_t>(facts.nics.paused.ps()));
   write.compact(facts.pausing);
   write.compact(static_cast<uint64_t>(facts.in_force.ps()));
-  SparseWriter waits(write);
-  for (const uint64_t count : facts.waits) waits.add(count);
-  waits.end();
+  for (const FabricFacts::Delays& delays : {facts.waits, facts.heard, facts.isolated}) {
+    SparseWriter steps(write);
+    for (const uint64_t count : delays) steps.add(count);
+    steps.end();
+  }
   for (size_t i = 0; i < nodes_.hosts.size(); ++i) {
     if (nodes_.hosts[i].nic == nullptr) continue;
     write.compact(i + 1);
@@ -240,9 +242,12 @@ void World::hear_facts(const Message& message) {
   told_->sums.nics.paused += Duration::picoseconds(static_cast<int64_t>(read.compact()));
   told_->sums.pausing += read.compact();
   told_->sums.in_force += Duration::picoseconds(static_cast<int64_t>(read.compact()));
-  SparseReader waits(read);
-  for (uint64_t& count : told_->sums.waits) count += waits.next();
-  waits.end();
+  FabricFacts& sums = told_->sums;
+  for (FabricFacts::Delays* delays : {&sums.waits, &sums.heard, &sums.isolated}) {
+    SparseReader steps(read);
+    for (uint64_t& count : *delays) count += steps.next();
+    steps.end();
+  }
   for (size_t i = read.index(nodes_.hosts.size() + 1); i != 0 && read.ok();
        i = read.index(nodes_.hosts.size() + 1))
     hear(read, told_->hosts[i - 1], told_->sums.nics);

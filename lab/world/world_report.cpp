@@ -79,8 +79,11 @@ FabricFacts World::facts() const {
     if (host.nic != nullptr) facts.nics.add(*host.nic, nodes_.options.host.priority, now());
   for (const SwitchNode& node : nodes_.switches) {
     if (node.object == nullptr) continue;
-    for (size_t step = 0; step < facts.waits.size(); ++step)
+    for (size_t step = 0; step < facts.waits.size(); ++step) {
       facts.waits[step] += node.object->waits(ShardId(0)).count(step);
+      facts.heard[step] += node.object->heard(ShardId(0)).count(step);
+      facts.isolated[step] += node.object->isolated(ShardId(0)).count(step);
+    }
     for (size_t port = 0; port < node.object->port_count(); ++port)
       for (size_t k = 0; k < kPriorities; ++k) {
         facts.pausing += node.object->pg_status(PortId(port), PriorityGroupId(k)).pausing ? 1 : 0;

@@ -8,6 +8,8 @@
 #include "lb/members.h"
 #include "lb/registry.h"
 #include "net/assert.h"
+#include "pfc/buffer_plan.h"
+#include "pfc/class_pair.h"
 #include "tests/sim/lab_draws.h"
 #include "tests/sim/second_draws.h"
 
@@ -17,7 +19,7 @@ namespace {
 using namespace eddy::literals;
 
 constexpr uint32_t kPurpose = 0x74686972;  // "thir"
-enum class Group : uint32_t { mixture, choices };
+enum class Group : uint32_t { mixture, choices, isolation };
 
 class Drawer : public LabDraws {
  public:
@@ -92,6 +94,42 @@ void keep_going(Lab& lab) {
   if (host.congestion_control == "swift") host.law_parameters["swift.smallest_window"] = 500;
 }
 
+// Every switch of the fabric can do it.
+bool can_isolate(const config::Experiment& experiment) {
+  const auto topology = lab::build_topology(experiment);
+  return topology.ok() &&
+         std::ranges::all_of(topology.value().switches, [](const config::SwitchConfig& config) {
+           return pfc::plan_buffer(config).ok() && pfc::class_pair_of(config).ok();
+         });
+}
+
+// In every third lab congested hosts are isolated, and in every other of these some leaves stop it,
+// for good or for a while.
+void draw_isolation(Lab& lab) {
+  Drawer draw(lab, Group::isolation);
+  if (!draw.chance(3)) return;
+  config::Experiment with = lab.experiment;
+  config::IsolationConfig& isolation = with.switches.isolation;
+  isolation.enabled = true;
+  isolation.threshold = Bytes(draw.between(2'000, 60'000));
+  isolation.refresh = 1_us * draw.between(2, 20);
+  isolation.life = isolation.refresh * draw.between(2, 5);
+  isolation.stay = 1_us * draw.between(5, 1'000);
+  isolation.hosts = 16;
+  isolation.relays = draw.between(0, 3);
+  isolation.most_hot = draw.between(10, 100);
+  if (!can_isolate(with)) return;
+  if (draw.chance(2)) {
+    config::FaultConfig fault{.type = config::FaultType::reconfigure,
+                              .switches = some_leaves(lab, draw),
+                              .set = {{"isolation.enabled", "false"}}};
+    fault.start = 1_ns * draw.between(0, 200'000);
+    if (draw.chance(2)) fault.duration = 1_ns * draw.between(1'000, 200'000);
+    with.faults.push_back(fault);
+  }
+  lab.experiment = with;
+}
+
 }  // namespace
 
 Lab make_third_lab(uint64_t seed, MakeFirstLab first) {
@@ -101,6 +139,7 @@ Lab make_third_lab(uint64_t seed, MakeFirstLab first) {
   draw_beside_scheme(lab, 2);
   draw_choices(lab);
   keep_going(lab);
+  draw_isolation(lab);
   return lab;
 }
 

@@ -26,6 +26,8 @@ Json rows_of(Report report, const ReportInput& input, const ReportOptions& optio
       return drop_rows(input, options);
     case Report::rlb:
       return rlb_rows(input, options);
+    case Report::isolation:
+      return isolation_rows(input, options);
     case Report::paths:
       return path_rows(input, options);
     case Report::flows:

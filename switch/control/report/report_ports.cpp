@@ -320,23 +320,39 @@ Json watermark_rows(const ReportInput& input, const ReportOptions& options) {
   return rows;
 }
 
-// The port counters of the predictor, the warnings, RLB and its order guard.
-Json rlb_rows(const ReportInput& input, const ReportOptions& options) {
-  constexpr auto kFirst = static_cast<size_t>(PortCounter::pfc_predicted);
-  constexpr auto kLast = static_cast<size_t>(PortCounter::guard_replaced_flows);
+namespace {
+
+// The port counters from one to another; ports where all are zero are left out.
+Json rows_between(PortCounter from, PortCounter to, const ReportInput& input,
+                  const ReportOptions& options) {
+  const auto first = static_cast<size_t>(from);
+  const auto last = static_cast<size_t>(to);
   Json rows = Json::array();
   for_each_port(input, options, [&](const PortReader& port) {
     const auto& counters = port.since_baseline().port;
     Json row;
     row["port"] = port.config().name;
     bool quiet = true;
-    for (size_t i = kFirst; i <= kLast; ++i) {
+    for (size_t i = first; i <= last; ++i) {
       row[std::string(port_counter_infos()[i].name)] = counters[i];
       quiet = quiet && counters[i] == 0;
     }
     if (options.all || !quiet) rows.push_back(std::move(row));
   });
   return rows;
+}
+
+}  // namespace
+
+// Of the predictor, the warnings, RLB and its order guard.
+Json rlb_rows(const ReportInput& input, const ReportOptions& options) {
+  return rows_between(PortCounter::pfc_predicted, PortCounter::guard_replaced_flows, input,
+                      options);
+}
+
+Json isolation_rows(const ReportInput& input, const ReportOptions& options) {
+  return rows_between(PortCounter::isolation_hot_hosts, PortCounter::isolation_untrusted_packets,
+                      input, options);
 }
 
 // How long packets were in RLB's loop, to within a quarter; absent: none was.

@@ -54,6 +54,7 @@ Json buffer_rows(const ReportInput& input, const ReportOptions& options);
 Json watermark_rows(const ReportInput& input, const ReportOptions& options);
 Json drop_rows(const ReportInput& input, const ReportOptions& options);
 Json rlb_rows(const ReportInput& input, const ReportOptions& options);
+Json isolation_rows(const ReportInput& input, const ReportOptions& options);
 
 // Beside the rows of show rlb and show flows.
 void put_waits(Json& report, const ReportInput& input);

@@ -105,6 +105,18 @@ constexpr Column kRlb[] = {{"port", "Port"},
                            {"rlb_suspended_packets", "Suspended", Kind::count},
                            {"guard_stayed_packets", "Stayed", Kind::count},
                            {"guard_moved_flows", "Moved", Kind::count}};
+constexpr Column kIsolation[] = {{"port", "Port"},
+                                 {"isolation_hot_hosts", "Hot", Kind::count},
+                                 {"isolation_crowded_hosts", "Crowded", Kind::count},
+                                 {"isolation_tx_packets", "CIM tx", Kind::count},
+                                 {"isolation_rx_packets", "CIM rx", Kind::count},
+                                 {"isolation_relayed_packets", "Relayed", Kind::count},
+                                 {"isolation_stale_packets", "Stale", Kind::count},
+                                 {"isolation_begun_packets", "Isolated", Kind::count},
+                                 {"isolation_kept_packets", "Kept", Kind::count},
+                                 {"isolation_ended_packets", "Put back", Kind::count},
+                                 {"isolation_placeless_packets", "Placeless", Kind::count},
+                                 {"isolation_untrusted_packets", "Untrusted", Kind::count}};
 constexpr Column kBuffers[] = {{"pool", "Pool"},
                                {"cell_bytes", "Cell", Kind::bytes},
                                {"size_bytes", "Size", Kind::bytes},
@@ -244,6 +256,8 @@ std::span<const Column> columns_of(Report report) {
       return kDrops;
     case Report::rlb:
       return kRlb;
+    case Report::isolation:
+      return kIsolation;
     case Report::paths:
       return kPaths;
     case Report::flows:

@@ -21,6 +21,7 @@ namespace eddy::control {
   X(watermarks, "highest use of groups, queues and pools, user and persistent")         \
   X(drops, "dropped packets by port and reason")                                        \
   X(rlb, "PFC foreseen, warnings, and what RLB did with packets, by port")              \
+  X(isolation, "congested hosts, and packets to them in a class apart, by port")        \
   X(paths, "path sets by destination leaf: members, delay, load, warnings")             \
   X(flows, "flows that RLB's order guard watches: where they go, and where they would") \
   X(schemes, "path selection schemes and their parameters")                             \

@@ -41,6 +41,7 @@ spdlog::level::level_enum level_of(EventKind kind) {
     case EventKind::pfc_received:
     case EventKind::pfc_predicted:
     case EventKind::path_warned:
+    case EventKind::host_hot:
       return spdlog::level::debug;
   }
   return spdlog::level::info;

@@ -21,6 +21,7 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       icmp_(context_, buffer_, ports),
       peers_(context_, buffer_, egress_, ports),
       warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
+      news_(context_, {buffer_, egress_, peers_}, ports),
       failures_(context_, ports),
       frames_(context_, {buffer_, egress_, peers_}),
       paths_(context_, frames_, failures_),
@@ -31,10 +32,12 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       lanes_(context_),
       departures_(context_, {adjacency_, egress_, peers_, shims_, lanes_}, ports),
       recirculation_(context_, {buffer_, predictor_, failures_}, ports),
-      forwarder_(context_, buffer_, {adjacency_, icmp_, shims_, stages_, departures_, lanes_}),
+      isolation_(context_, news_),
+      forwarder_(context_, buffer_,
+                 {adjacency_, icmp_, shims_, stages_, departures_, lanes_, isolation_}),
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
       ingress_(context_, buffer_,
-               {pause_, adjacency_, peers_, forwarder_, departures_, warnings_, agents_}),
+               {pause_, adjacency_, peers_, forwarder_, departures_, warnings_, news_, agents_}),
       links_up_(ports) {
   icmp_.connect(forwarder_);
   recirculation_.connect(forwarder_);
@@ -158,6 +161,7 @@ inline void ShardImpl::send() {
   agents_.tell_waits();
   pause_.send_frames();
   warnings_.send_frames();
+  news_.send_frames();
 }
 
 Instant ShardImpl::next_deadline() const {
@@ -201,6 +205,7 @@ void ShardImpl::adopt_snapshot() {
   buffer_.adopt(*latest);
   egress_.adopt(*latest);
   warnings_.adopt(*latest);
+  news_.adopt(*latest);
   failures_.adopt(*latest);
   paths_.adopt(*latest);
   agents_.adopt(*latest);
@@ -297,6 +302,8 @@ void ShardImpl::take_message(const Message& message) {
       return agents_.take(message.what.path);
     case Message::Kind::agent:
       return agents_.take(message.what.agent);
+    case Message::Kind::hot_host:
+      return news_.take(message.what.hot);
     case Message::Kind::wake:
       return;
     case Message::Kind::frame:
@@ -381,6 +388,7 @@ void ShardImpl::settle_port(PortId port) {
   pause_.link_changed(port, up);
   peers_.link_changed(port, up);
   adjacency_.link_changed(port, up);
+  news_.link_changed(port, up);
   context_.event(up ? EventKind::link_up : EventKind::link_down, port);
 }
 
@@ -389,6 +397,7 @@ void ShardImpl::settle_port(PortId port) {
   egress_.on_timers();
   pause_.on_timers();
   warnings_.on_timers();
+  news_.on_timers();
   paths_.on_timers();
   agents_.on_timers();
   follow_links({});  // and paths
@@ -411,6 +420,7 @@ void ShardImpl::rebase(const Rebase& rebase) {
   icmp_.rebase(rebase);
   peers_.rebase(rebase);
   warnings_.rebase(rebase);
+  news_.rebase(rebase);
   failures_.rebase(rebase);
   paths_.rebase(rebase);
   stages_.rebase(rebase);

@@ -15,12 +15,14 @@
 #include "switch/dataplane/neighbors/icmp_responder.h"
 #include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/paths/agent_host.h"
+#include "switch/dataplane/paths/congestion_news.h"
 #include "switch/dataplane/paths/control_frames.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/path_service.h"
 #include "switch/dataplane/paths/shim_dresser.h"
 #include "switch/dataplane/pipeline/forwarder.h"
 #include "switch/dataplane/pipeline/ingress.h"
+#include "switch/dataplane/pipeline/isolation.h"
 #include "switch/dataplane/pipeline/pause_control.h"
 #include "switch/dataplane/pipeline/recirculation.h"
 #include "switch/dataplane/queues/egress.h"
@@ -61,6 +63,8 @@ class ShardImpl final : public Shard {
   EventRing& events() { return context_.events; }
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
   const DelayHistogram& waits() const { return recirculation_.delays(); }
+  const DelayHistogram& heard() const { return news_.notice(); }
+  const DelayHistogram& isolated() const { return isolation_.notice(); }
   LoopUse loop_use() const { return recirculation_.use(); }
   Duration uncounted_pause(PortId port, Priority priority, Instant now) const {
     return pause_.uncounted_pause(port, priority, now);
@@ -122,6 +126,7 @@ class ShardImpl final : public Shard {
   IcmpResponder icmp_;
   FabricPeers peers_;
   PathWarnings warnings_;
+  CongestionNews news_;
   FailureDetector failures_;
   ControlFrames frames_;
   PathService paths_;
@@ -132,6 +137,7 @@ class ShardImpl final : public Shard {
   PacketLanes lanes_;
   Departures departures_;
   Recirculation recirculation_;
+  Isolation isolation_;
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;

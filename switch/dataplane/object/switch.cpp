@@ -167,6 +167,12 @@ const Counters& Switch::counters(ShardId shard) const {
 const DelayHistogram& Switch::waits(ShardId shard) const {
   return state_->shards[shard.index()]->waits();
 }
+const DelayHistogram& Switch::heard(ShardId shard) const {
+  return state_->shards[shard.index()]->heard();
+}
+const DelayHistogram& Switch::isolated(ShardId shard) const {
+  return state_->shards[shard.index()]->isolated();
+}
 EventRing& Switch::events(ShardId shard) {
   return state_->shards[shard.index()]->events();
 }

@@ -59,7 +59,11 @@ class Switch {
   const config::SwitchConfig& config() const;  // control: what the newest snapshot was built from
   const Counters& counters(ShardId shard) const;
   const DelayHistogram& waits(ShardId shard) const;  // in RLB's loop, a packet that went round
-  EventRing& events(ShardId shard);                  // pop: control
+  // From a host port's threshold to a switch that hears of it, and to the first packet that a host
+  // there sends and that is isolated; while switches share a clock.
+  const DelayHistogram& heard(ShardId shard) const;
+  const DelayHistogram& isolated(ShardId shard) const;
+  EventRing& events(ShardId shard);  // pop: control
   const lb::PortSignals& signals(PortId port) const;
   PgStatus pg_status(PortId port, PriorityGroupId pg) const;
   QueueStatus queue_status(PortId port, QueueId queue) const;

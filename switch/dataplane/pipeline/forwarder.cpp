@@ -6,6 +6,7 @@
 #include "switch/dataplane/neighbors/adjacency.h"
 #include "switch/dataplane/neighbors/departures.h"
 #include "switch/dataplane/paths/shim_dresser.h"
+#include "switch/dataplane/pipeline/isolation.h"
 #include "switch/dataplane/pipeline/route_lookup.h"
 #include "switch/dataplane/queues/packet_lanes.h"
 #include "switch/dataplane/state/shim_layout.h"
@@ -25,16 +26,26 @@ Forwarder::Forwarder(ShardContext& context, IngressBuffer& buffer, const Service
       shims_(services.shims),
       stages_(services.stages),
       departures_(services.departures),
-      lanes_(services.lanes) {}
+      lanes_(services.lanes),
+      isolation_(services.isolation) {}
 
 void Forwarder::forward(std::span<Packet* const> packets, int64_t backlog) {
   if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages(packets)) [[unlikely]]
     return forward_by_stages(packets, backlog);
   look_up(*context_.routes, packets);
+  if (context_.isolating != 0) [[unlikely]]
+    isolate(packets);
   forward_routed(packets, backlog);
 }
 
+// Those of the two classes.
+[[gnu::noinline]] void Forwarder::isolate(std::span<Packet* const> packets) {
+  isolation_.look_at(packets);
+}
+
 void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst& burst) {
+  if ((burst.pgs & context_.isolating) != 0) [[unlikely]]
+    isolate(packets);
   if (stages_.at(lb::StagePlace::from_hosts) && goes_through_stages(packets)) [[unlikely]]
     return forward_by_stages(packets, burst.backlog);
   if (packets.size() < kFewest || context_.fires(FaultSite::burst_apart)) [[unlikely]]
@@ -57,6 +68,8 @@ void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst
 
 // As forward_routed(), without a burst's arrays.
 void Forwarder::forward_alone(Packet* packet, int64_t backlog) {
+  if ((context_.isolating >> packet->pg.index() & 1) != 0) [[unlikely]]
+    isolate({&packet, 1});
   if (stages_.at(lb::StagePlace::from_hosts)) [[unlikely]]
     return forward_one(packet, backlog);
   const NextHop next_hop = context_.next_hops[packet->next_hop];
@@ -230,6 +243,8 @@ bool Forwarder::leads_on(const Packet& packet, const NextHop& next_hop) const {
 // As forward(), but between admission and the choice of a path stand the stages.
 void Forwarder::forward_by_stages(std::span<Packet* const> packets, int64_t backlog) {
   look_up(*context_.routes, packets);
+  if (context_.isolating != 0) [[unlikely]]
+    isolate(packets);
   std::array<Packet*, kBurst> admitted;
   size_t count = 0;
   for (Packet* packet : packets) {

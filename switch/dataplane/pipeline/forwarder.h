@@ -26,6 +26,7 @@ namespace eddy {
 
 class Adjacency;
 class Departures;
+class Isolation;
 class PacketLanes;
 class ShimDresser;
 
@@ -46,6 +47,7 @@ class Forwarder final : public PacketOriginator {
     FlowStages& stages;
     Departures& departures;
     PacketLanes& lanes;
+    Isolation& isolation;
   };
   Forwarder(ShardContext& context, IngressBuffer& buffer, const Services& services);
 
@@ -97,6 +99,7 @@ class Forwarder final : public PacketOriginator {
   void forward_all_originated();
   void count_decisions(const lb::PathView& view, PortId port);
   void count_fallback(const lb::PathView& view, PortId port);
+  void isolate(std::span<Packet* const> packets);
   bool goes_through_stages(std::span<Packet* const> packets) const;
   void forward_by_stages(std::span<Packet* const> packets, int64_t backlog);
   void forward_all_passed();
@@ -141,6 +144,7 @@ class Forwarder final : public PacketOriginator {
   FlowStages& stages_;
   Departures& departures_;
   PacketLanes& lanes_;
+  Isolation& isolation_;
   PacketFifo originated_;
   bool all_live_ = false;  // no path set is without a member to choose
 };

@@ -296,6 +296,9 @@ void Ingress::serve(Packet* packet, const ParsedFrame& frame, const PortSettings
     case FrameKind::cnm:
       if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
       return services_.warnings.cnm(packet);
+    case FrameKind::cim:
+      if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
+      return services_.news.cim(packet);
     case FrameKind::shim_control:
       if (host) return buffer_.drop(packet, DropReason::control_on_host_port);
       if (frame.vlan_id != 0) take_vlan_off(*packet);

@@ -14,6 +14,7 @@
 #include "switch/dataplane/neighbors/adjacency.h"
 #include "switch/dataplane/neighbors/departures.h"
 #include "switch/dataplane/paths/agent_host.h"
+#include "switch/dataplane/paths/congestion_news.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/path_warnings.h"
 #include "switch/dataplane/pipeline/forwarder.h"
@@ -46,6 +47,7 @@ class Ingress {
     Forwarder& forwarder;
     Departures& departures;
     PathWarnings& warnings;
+    CongestionNews& news;
     AgentHost& agents;
   };
   Ingress(ShardContext& context, IngressBuffer& buffer, const Services& services)

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "net/assert.h"
+#include "net/congestion/destination_tag.h"
 #include "net/ip.h"
 #include "switch/dataplane/queues/rewrite.h"
 #include "switch/dataplane/queues/sojourn.h"
@@ -46,7 +47,8 @@ Egress::Egress(ShardContext& context, IngressBuffer& buffer, size_t ports)
       rows_(ports * kPriorities),
       lines_(ports),
       timers_(ports, context.due_of(Timers::egress)),
-      marking_(marking_stream(context)) {}
+      marking_(marking_stream(context)),
+      hot_ports_(ports, context.due_of(Timers::hot_ports)) {}
 
 void Egress::enqueue(Packet* packet) {
   enqueue_as<false>(packet);
@@ -80,12 +82,39 @@ inline void Egress::enqueue_as(Packet* packet) {
     return buffer_.drop(packet, DropReason::queue_full);
   }
   if (settings.ecn) mark(*packet, settings.wred, found);
+  if (settings.isolates) [[unlikely]]
+    attend(port, *packet, found);
   if (queue.fifo.empty()) queue.progress_at = context_.now;
   queue.fifo.push(packet);
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
   store(queued, found + packet->wire_len);
   queue.watermarks.raise(int64_t{found} + packet->wire_len);
   look_at_line(id, port);
+}
+
+// Behind what is in the other queue, and what a row that is open there has taken; or one more
+// packet to a host whose port is congested.
+[[gnu::noinline]] void Egress::attend(Port& port, Packet& packet, int64_t found) {
+  const PortId id = packet.egress_port;
+  const QueueSettings& settings = port.queues[packet.queue.index()];
+  if (settings.gated) {
+    const EgressQueue& gate = context_.queue(id, port.gate);
+    const QueueRow& row = rows_[port.gate * ports_.size() + id.index()];
+    packet.note = port.passed + gate.fifo.count() + (gate.row_open ? row.packets.count() : 0);
+  } else if (found + packet.wire_len > settings.hot && packet.has(kPacketIp) &&
+             !packet.has(kPacketOriginated)) {
+    const uint8_t* const network = packet.data() + packet.l2_len;
+    hot_ports_.note(id, destination_tag_of(network, !packet.has(kPacketIpv6)), context_.now);
+  }
+}
+
+// The gated queue, while packets are there that its head came behind.
+uint8_t Egress::held_at_gate(PortId id, const Port& port) const {
+  if (port.gated == kNoQueue) return 0;
+  const PacketFifo& gated = context_.queue(id, port.gated).fifo;
+  if (gated.empty() || context_.queue(id, port.gate).fifo.empty()) return 0;
+  const auto ahead = static_cast<int32_t>(gated.head()->note - port.passed);
+  return ahead > 0 ? static_cast<uint8_t>(1u << port.gated) : 0;
 }
 
 [[gnu::noinline]] void Egress::close_early(PortId port, size_t queue) {
@@ -101,9 +130,11 @@ bool Egress::learn(QueueRow& row) {
   const size_t q = row.queue.index();
   if (!port.up || (port.stops.discarding >> q & 1) != 0) return false;
   const QueueSettings& settings = port.queues[q];
+  if (settings.gated) return false;  // one by one: each is to know what it is behind
   row.state = &context_.queue(row.port, q);
   row.queued = &context_.signals(row.port).queued_bytes[q];
   row.unasked = settings.lossless ? INT64_MAX : settings.reserved;
+  row.unasked = std::min(row.unasked, settings.hot);
   if (settings.ecn) row.unasked = std::min(row.unasked, settings.wred.unmarked());
   row.tagged = settings.tag != 0;
   if (row.tagged) write_tag(row.head.data() + kMacs, settings.tag);
@@ -282,7 +313,7 @@ inline uint32_t Egress::start_frame(PortId id, Port& port, Packet* packet, uint8
                                             const pfc::Scheduler::State& before) {
   context_.count(id, PortCounter::tx_refused_packets);
   go_back(id, port, packet, turn.queue);
-  if (turn.scheduled) port.scheduler.restore(before);
+  if (turn.scheduled) unpick(port, turn.queue, before);
   await_retry(id, port);
 }
 
@@ -431,9 +462,12 @@ Egress::Turn Egress::contended_turn(PortId id, Port& port, pfc::Scheduler::State
     return int64_t{context_.queue(id, q.index()).fifo.head()->wire_len};
   };
   before = port.scheduler.state();
-  const auto queue = port.scheduler.pick(port.waiting, port.stops.stopped | over_rate, head_len);
+  const auto stopped =
+      static_cast<uint8_t>(port.stops.stopped | over_rate | held_at_gate(id, port));
+  const auto queue = port.scheduler.pick(port.waiting, stopped, head_len);
   if (queue) {
     port.scheduler.sent(*queue, head_len(*queue));
+    if (queue->index() == port.gate) ++port.passed;
     return {.queue = static_cast<uint8_t>(queue->index()), .scheduled = true};
   }
   if (over_rate != 0)  // somebody has to come back when the bucket allows
@@ -507,10 +541,15 @@ void Egress::put_back(PortId id, Port& port, const Packets& packets, Burst<kVisi
     burst.owed[burst.owed_count - 1].bytes -= packet->charged_bytes;
     run.octets -= packet->wire_len;
     go_back(id, port, packet, run.queue);
-    if (run.scheduled) port.scheduler.restore(burst.before[burst.run_count - 1]);
+    if (run.scheduled) unpick(port, run.queue, burst.before[burst.run_count - 1]);
     if (--run.packets == 0) --burst.run_count;
   }
   await_retry(id, port);
+}
+
+void Egress::unpick(Port& port, uint8_t queue, const pfc::Scheduler::State& before) {
+  port.scheduler.restore(before);
+  if (queue == port.gate) --port.passed;
 }
 
 void Egress::go_back(PortId id, Port& port, Packet* packet, uint8_t queue) {
@@ -612,6 +651,7 @@ void Egress::drop_queue(PortId id, uint8_t queue, DropReason reason) {
   Port& port = ports_[id.index()];
   ASSERT(queue == kOwn || !context_.queue(id, queue).row_open);
   PacketFifo& fifo = fifo_of(id, port, queue);
+  if (queue == port.gate) port.passed += fifo.count();
   while (!fifo.empty()) {
     Packet* packet = fifo.pop();
     if (queue != kOwn) take_octets(context_.signals(id).queued_bytes[queue], packet->wire_len);

@@ -30,6 +30,7 @@
 #include "net/units.h"
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
+#include "switch/dataplane/queues/hot_ports.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/queues/line_clock.h"
 #include "switch/dataplane/queues/queue_row.h"
@@ -157,6 +158,7 @@ class Egress {
   pfc::QueueProgress progress(PortId port, QueueId queue) const;
   void clear_watermarks(PortId port, pfc::WatermarkKind kind);  // ours
   uint64_t held() const;  // packets in queues, what is on the line excluded
+  HotPorts& hot_ports() { return hot_ports_; }
 
  private:
   // The priority under which what PFC and its watchdog do to a queue is counted.
@@ -194,6 +196,12 @@ class Egress {
     pfc::QueueRates rates;
     bool timed = false;   // tolerable delays of what leaves count down
     bool marked = false;  // some queue marks at dequeue
+    // Of isolation (docs/adr/0039): what came into the queue `gated` behind packets of `gate`
+    // leaves behind them. Its packets know how many those were by then.
+    uint8_t gated = kNoQueue;
+    uint8_t gate = kNoQueue;
+    uint32_t passed =
+        0;  // packets that have left `gate` while others waited, and that were dropped
   };
   static_assert(offsetof(Port, own) == 64);
   // The queue to serve next; `alone`: nothing else on the port can start before it is empty.
@@ -258,6 +266,7 @@ class Egress {
   void close_early(PortId port, size_t queue);
   bool takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const {
     const QueueSettings& settings = ports_[row.port.index()].queues[row.queue.index()];
+    if (found + octets > settings.hot) return false;
     if (!settings.lossless && !buffer_.pool().admit_queue(found, octets, settings.lossy_limit) &&
         found + octets > settings.reserved)
       return false;
@@ -265,6 +274,10 @@ class Egress {
   }
   template <bool kTagged>
   void enqueue_as(Packet* packet);
+  // Of a packet that goes into a queue that isolates.
+  void attend(Port& port, Packet& packet, int64_t found);
+  void follow_gate(PortId id, Port& port, const IsolationPlan& plan);
+  uint8_t held_at_gate(PortId id, const Port& port) const;
   void enqueue_tagged(Packet* packet, uint16_t tci);
   void mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes);
   void mark_leaving(Packet& packet, int64_t leaving);
@@ -287,6 +300,7 @@ class Egress {
                Instant start);
   template <Visit kVisit>
   void put_back(PortId id, Port& port, const Packets& packets, Burst<kVisit>& burst, size_t sent);
+  static void unpick(Port& port, uint8_t queue, const pfc::Scheduler::State& before);
   void go_back(PortId id, Port& port, Packet* packet, uint8_t queue);
   void await_retry(PortId id, Port& port);
   struct Last {  // of the frames that leave
@@ -339,6 +353,7 @@ class Egress {
   LineClock lines_;   // of ports that are not `reported`
   Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
   RandomStream marking_;
+  HotPorts hot_ports_;
 };
 
 }  // namespace eddy

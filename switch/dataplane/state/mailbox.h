@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "lb/warning_table.h"
+#include "net/congestion/cim.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/shim.h"
@@ -41,9 +42,16 @@ struct AgentMail {
   bool for_us = true;
 };
 
+// What is heard of a congested host, as it came.
+struct HotHostNews {
+  Instant heard_at;
+  Cim message;
+  PortId port;  // by which it came
+};
+
 struct Message {
   // wake: nothing but a poll is wanted.
-  enum class Kind : uint8_t { command, warning, frame, path, agent, wake };
+  enum class Kind : uint8_t { command, warning, frame, path, agent, hot_host, wake };
   Kind kind{};
   Command* command = nullptr;  // command
   Packet* frame = nullptr;     // frame: of ours, complete but for its destination, for egress_port
@@ -52,9 +60,11 @@ struct Message {
     What(const lb::WarningMark& mark) : warning(mark) {}  // NOLINT(google-explicit-constructor)
     What(const PathReport& report) : path(report) {}      // NOLINT(google-explicit-constructor)
     What(const AgentMail& mail) : agent(mail) {}          // NOLINT(google-explicit-constructor)
+    What(const HotHostNews& news) : hot(news) {}          // NOLINT(google-explicit-constructor)
     lb::WarningMark warning;
     PathReport path;
     AgentMail agent;
+    HotHostNews hot;
   } what;  // as `kind` says
 };
 

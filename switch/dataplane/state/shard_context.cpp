@@ -52,6 +52,7 @@ void CommonState::rebase(const Rebase& rebase) {
     mailbox->for_each([&rebase](Message& message) {
       if (message.kind == Message::Kind::warning) rebase.shift(message.what.warning.expiry);
       if (message.kind == Message::Kind::path) rebase.shift(message.what.path.heard_at);
+      if (message.kind == Message::Kind::hot_host) rebase.shift(message.what.hot.heard_at);
     });
   }
 }
@@ -77,6 +78,8 @@ void ShardContext::obey(const Snapshot* latest) {
   selector = scheme.selector.get();
   warnings = scheme.warnings.get();
   feeds = warnings != nullptr ? &common.feeds : nullptr;
+  isolated = scheme.isolated.get();
+  isolating = latest->isolation.groups(isolated != nullptr && isolated->count() != 0);
   paths = latest->paths.get();
   const config::RlbConfig& rlb = latest->config.rlb;
   aids = {.warnings = warnings,

@@ -183,8 +183,10 @@ enum class Timers : uint8_t {
   agents,
   recirculation,
   stages,
+  hot_ports,
+  isolation,
 };
-inline constexpr size_t kTimers = static_cast<size_t>(Timers::stages) + 1;
+inline constexpr size_t kTimers = static_cast<size_t>(Timers::isolation) + 1;
 
 // Ordered by use, a line each: what every poll reads; what a departing frame needs; what an
 // arriving one needs besides; and the rest.
@@ -269,9 +271,12 @@ struct alignas(64) ShardContext {
   lb::PathAids aids;                     // what of this the selector may lean on
   lb::WarningTable* warnings = nullptr;  // null: RLB is off
   PortFeeds* feeds = nullptr;            // null: RLB is off
+  IsolatedHosts* isolated = nullptr;     // null: nobody has been isolated since the start
   lb::PathTable* paths = nullptr;        // null: no path is measured
   uint32_t shim_reserve = 0;             // octets that a packet to another leaf may yet grow by
   bool dressing = false;                 // packets to other leaves may get a shim
+  // Bit = packets of the priority group may be to be isolated, or are; nobody is while it is 0.
+  uint8_t isolating = 0;
   // Of what a QueueRow keeps: a snapshot, a peer, a neighbor, a port that comes or goes, a queue
   // that is emptied.
   uint64_t way_changes = 1;

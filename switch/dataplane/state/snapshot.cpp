@@ -90,6 +90,20 @@ Channels channels_of(const config::QosMaps& maps, TrafficClass tc) {
   return channels;
 }
 
+// Between switches isolated packets are gated; to hosts everything leaves by the normal queue.
+void isolate(const IsolationPlan& plan, const config::PortConfig& port, PortClasses& classes) {
+  if (!plan.known) return;
+  if (port.role == config::PortRole::fabric) {
+    QueueSettings& gated = classes.queues[plan.classes.isolated.queue.index()];
+    gated.isolates = true;
+    gated.gated = true;
+  } else if (plan.enabled) {
+    QueueSettings& watched = classes.queues[plan.classes.normal.queue.index()];
+    watched.isolates = true;
+    watched.hot = plan.threshold_of(port);
+  }
+}
+
 PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::BufferPlan& buffer,
                          const Reserves& reserves) {
   const config::PortConfig& port = config.ports[index];
@@ -169,7 +183,9 @@ void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
   snapshot.plans.reserve(config.ports.size());
   snapshot.heads.reserve(config.ports.size());
   for (size_t i = 0; i < config.ports.size(); ++i) {
-    const PortClasses* classes = shared(snapshot, port_classes(config, i, buffer, reserves));
+    PortClasses own = port_classes(config, i, buffer, reserves);
+    isolate(snapshot.isolation, config.ports[i], own);
+    const PortClasses* classes = shared(snapshot, own);
     snapshot.ports.push_back(port_settings(config, i, classes, buffer.ports[i].lossless_pgs));
     snapshot.plans.push_back(port_plans(config, i, buffer.ports[i]));
     snapshot.heads.push_back(head_to(snapshot.ports[i].mac));
@@ -473,6 +489,15 @@ std::shared_ptr<lb::Resequencer> resequencer_of(const Snapshot& now, size_t shar
   return std::make_shared<lb::Resequencer>(now.resequence, orders);
 }
 
+// Those that are known stay known, or what is on its way to them is overtaken.
+std::shared_ptr<IsolatedHosts> isolated_of(const Snapshot& now, size_t shard,
+                                           const Snapshot* previous) {
+  if (!now.isolation.known) return nullptr;
+  if (previous != nullptr && previous->schemes[shard].isolated != nullptr)
+    return previous->schemes[shard].isolated;
+  return std::make_shared<IsolatedHosts>(static_cast<size_t>(now.config.isolation.hosts));
+}
+
 // The resequencer is the last: what another stage lets go may be ahead of its flow.
 StageChain stages_at(lb::StagePlace place, const ShardScheme& scheme, const SwitchOptions& options,
                      size_t shard) {
@@ -519,12 +544,44 @@ Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Sn
     scheme.agents = agents_of(snapshot, i, speaker, previous);
     scheme.reply_flows = reply_flows_of(i, speaker, previous);
     scheme.judges = judges_of(snapshot, i, previous);
+    scheme.isolated = isolated_of(snapshot, i, previous);
+    if (scheme.isolated != nullptr)
+      scheme.speaking = std::make_unique<std::vector<uint8_t>>(snapshot.path_sets.size());
     scheme.resequencer = resequencer_of(snapshot, i, previous, options.sites);
     for (const auto place : {lb::StagePlace::from_hosts, lb::StagePlace::to_hosts})
       scheme.stages[static_cast<size_t>(place)] = stages_at(place, scheme, options, i);
     snapshot.schemes.push_back(std::move(scheme));
   }
   return {};
+}
+
+// What was begun is kept up to the end of the process.
+Problems plan_isolation(Snapshot& snapshot, const Snapshot* previous) {
+  const SwitchConfig& config = snapshot.config;
+  IsolationPlan& plan = snapshot.isolation;
+  const bool begun = previous != nullptr && previous->isolation.known;
+  if (!config.isolation.enabled && !begun) return {};
+  auto classes = pfc::class_pair_of(config);
+  if (!classes) return config.isolation.enabled ? classes.problems() : Problems{};
+  plan.known = true;
+  plan.enabled = config.isolation.enabled;
+  plan.classes = *classes;
+  plan.config = config.isolation;
+  for (const config::PortConfig& port : config.ports)
+    plan.host_ports += port.role == config::PortRole::host ? 1 : 0;
+  return {};
+}
+
+// Lanes between shards, RLB's loop and stages at the ports of hosts may hold packets for a while.
+void settle_isolation(Snapshot& snapshot) {
+  const SwitchConfig& config = snapshot.config;
+  const auto from_hosts = static_cast<size_t>(lb::StagePlace::from_hosts);
+  const bool waits = (config.rlb.enabled() && config.rlb.recirculation.enabled) ||
+                     snapshot.schemes.size() > 1 ||
+                     snapshot.schemes[0].stages[from_hosts][0] != nullptr;
+  snapshot.isolation.settles =
+      waits ? std::max(config.isolation.stay, config.effective_poll_gap() * 4)
+            : Duration::picoseconds(1);
 }
 
 }  // namespace
@@ -569,6 +626,8 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   snapshot->headroom_pool = plan->headroom_pool;
   snapshot->leaf = config.leaf;
   snapshot->dre = lb::Dre(lb::Dre::of(config.dre));
+  Problems problems = plan_isolation(*snapshot, previous);
+  if (!problems.empty()) return problems;
   add_ports(*snapshot, *plan);
   snapshot->own_addresses = addresses_of(config);
   snapshot->neighbors = configured_neighbors(config);
@@ -588,8 +647,9 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
                                                 snapshot->shared_size + snapshot->stages_size);
   for (size_t i = 0; i < snapshot->ports.size(); ++i)
     snapshot->resequence.fabric.set(i, snapshot->ports[i].role == config::PortRole::fabric);
-  Problems problems = make_schemes(*snapshot, options, previous);
+  problems = make_schemes(*snapshot, options, previous);
   if (!problems.empty()) return problems;
+  settle_isolation(*snapshot);
   return Result<std::unique_ptr<Snapshot>>(std::move(snapshot));
 }
 

@@ -36,6 +36,8 @@
 #include "pfc/scheduler.h"
 #include "pfc/watchdog.h"
 #include "pfc/wred.h"
+#include "switch/dataplane/state/isolated_hosts.h"
+#include "switch/dataplane/state/isolation_plan.h"
 #include "switch/dataplane/state/octets32.h"
 #include "switch/dataplane/state/options.h"
 #include "switch/dataplane/state/path_echoes.h"
@@ -76,9 +78,12 @@ struct QueueSettings {
   bool ecn = false;             // marks at enqueue
   bool ecn_late = false;        // marks at dequeue
   bool lossless = false;        // fed by a lossless PG of any port: never dropped here
+  bool isolates = false;        // it is `gated`, or has a threshold `hot`
+  bool gated = false;           // what came behind packets of the normal class leaves behind them
   uint16_t tag = 0;             // TCI of the tag that its frames leave with; 0: none
   pfc::PowerOfTwo lossy_limit;  // of the free shared pool
   int64_t reserved = 0;         // lossy: octets that it takes however full that is
+  int64_t hot = INT64_MAX;      // octets above which the hosts behind the port are congested
   bool operator==(const QueueSettings&) const = default;
 };
 
@@ -167,8 +172,11 @@ struct ShardScheme {
   std::shared_ptr<lb::Resequencer> resequencer;  // null: nothing is put in order
   std::array<StageChain, lb::kStagePlaces> stages;
   std::shared_ptr<ReplyFlows> reply_flows;  // null: no agent hears replies
+  std::shared_ptr<IsolatedHosts> isolated;  // null: nobody has been isolated since the start
   // That stand by themselves, beside the selector's own.
   std::vector<std::shared_ptr<lb::PathAgent>> agents;
+  // By path set: whether all its ports lead to switches that isolate; null as above.
+  std::unique_ptr<std::vector<uint8_t>> speaking;
   // By path set: members whose port is up, without failed ones where there are others.
   std::unique_ptr<std::vector<lb::MemberMask>> live;
 };
@@ -193,6 +201,7 @@ struct Snapshot {
   std::vector<lb::PathSet> path_sets;
   PathPlan path_plan;
   lb::ResequencePlan resequence;
+  IsolationPlan isolation;
   std::shared_ptr<lb::PathTable> paths;  // of all shards; null: no path is measured
   std::vector<OwnAddress> own_addresses;
   std::vector<ConfiguredNeighbor> neighbors;

@@ -125,6 +125,8 @@ lab::FabricPlan ring(size_t switches) {
 
 TEST(Deadlock, ARingWaitsForItselfOnceFramesCrossTwoLinks) {
   EXPECT_EQ(lab::waiting_circle(ring(3)), "");
+  EXPECT_EQ(lab::circles_of(ring(3), {.isolates = true}).circle, "");
+  EXPECT_NE(lab::circles_of(ring(5), {.isolates = true}).circle, "");
   EXPECT_EQ(lab::waiting_circle(ring(5)), "s0 > s1 > s2 > s3 > s4 > s0");
 }
 

@@ -1,0 +1,350 @@
+#include "switch/dataplane/paths/congestion_news.h"
+
+#include <algorithm>
+
+#include "net/ethernet.h"
+#include "net/hash.h"
+#include "net/protocols.h"
+#include "switch/dataplane/queues/own_frame.h"
+
+namespace eddy {
+namespace {
+
+constexpr uint8_t kCimPcp = 7;               // never paused
+constexpr int64_t kCimOctets = 60 + 4 + 20;  // on the line
+
+uint32_t saturated_ns(Duration time) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(time.ns(), 0, UINT32_MAX));
+}
+
+uint32_t stamp_of(Instant at) {
+  return static_cast<uint32_t>(at.since_zero().ns());
+}
+
+}  // namespace
+
+CongestionNews::CongestionNews(ShardContext& context, const Services& services, size_t ports)
+    : context_(context),
+      services_(services),
+      budget_used_to_(ports, Instant::long_past()),
+      spoke_at_(ports, Instant::long_past()),
+      timers_(2, context.due_of(Timers::isolation)) {}
+
+Duration CongestionNews::longest_life() const {
+  return std::max(kLongestLife, plan().config.life * kTrust);
+}
+
+void CongestionNews::cim(Packet* packet) {
+  const PortId port = packet->ingress_port;
+  if (!may_hear(port)) {
+    context_.count(port, PortCounter::isolation_storm_packets);
+    context_.count(port, PortCounter::consumed_packets);
+    return context_.free(packet);
+  }
+  Cim message;
+  const ConstOctets payload{packet->data() + packet->l2_len, packet->data_len() - packet->l2_len};
+  if (decode(payload, message) != CodecVerdict::ok)
+    return services_.buffer.drop(packet, DropReason::control_malformed);
+  context_.count(port, PortCounter::isolation_rx_packets);
+  const HotHostNews news{.heard_at = context_.now, .message = message, .port = port};
+  hear(news);
+  context_.count(port, PortCounter::consumed_packets);
+  context_.free(packet);
+}
+
+// A burst has one port's frames.
+bool CongestionNews::may_hear(PortId port) {
+  if (reading_.at != context_.now || reading_.port != port) reading_ = {context_.now, port, 0};
+  return reading_.count++ < kMostHeard;
+}
+
+void CongestionNews::hear(const HotHostNews& news) {
+  const bool own = context_.owns(news.port);  // else its shard counts, and passes on
+  const config::SwitchConfig& self = context_.snapshot->config;
+  const Cim& message = news.message;
+  const auto count = [&](PortCounter which) {
+    if (own) context_.count(news.port, which);
+  };
+  if (!plan().known || context_.isolated == nullptr)
+    return count(PortCounter::isolation_ignored_packets);
+  if (message.origin == self.id) return count(PortCounter::isolation_forged_packets);
+  if (own) tell_other_shards(news);
+  hear_hello(news.port, news.heard_at);
+  if (message.kind == CimKind::hello) return;
+  if (message.priority != plan().classes.priority)
+    return count(PortCounter::isolation_ignored_packets);
+  hear_host(news);
+}
+
+// Whatever a peer says shows that it isolates.
+void CongestionNews::hear_hello(PortId port, Instant at) {
+  Instant& spoke_at = spoke_at_[port.index()];
+  const bool new_to_us = spoke_at == Instant::long_past();
+  spoke_at = std::max(spoke_at, at);
+  if (!new_to_us) return;
+  refresh_speaking();
+  if (context_.owns(port)) say_hello(port);
+}
+
+void CongestionNews::hear_host(const HotHostNews& news) {
+  const Cim& message = news.message;
+  const bool own = context_.owns(news.port);
+  const bool hot = message.kind == CimKind::hot;
+  IsolatedHosts& table = *context_.isolated;
+  IsolatedHost* host = table.find(message.tag);
+  const bool same = host != nullptr && host->origin == message.origin &&
+                    news.heard_at - host->heard_at < longest_life();
+  if (same && static_cast<int32_t>(message.sequence - host->sequence) <= 0) {
+    if (own) context_.count(news.port, PortCounter::isolation_stale_packets);
+    return;
+  }
+  if (own && message.hops_left != 0) relay(news.port, message);
+  if (host == nullptr && hot && plan().enabled) {
+    host = table.insert(message.tag);
+    if (host == nullptr && own) context_.count(news.port, PortCounter::isolation_placeless_hosts);
+  }
+  if (host == nullptr || (!hot && host->origin != message.origin)) return;
+  const bool begins = hot && plan().enabled && !host->hot(context_.now);
+  host->origin = message.origin;
+  host->sequence = message.sequence;
+  host->heard_at = news.heard_at;
+  const Duration life = std::min(Duration::nanoseconds(message.expiry_ns), longest_life());
+  host->hot_until = hot && plan().enabled ? news.heard_at + life : Instant::long_past();
+  if (begins) {
+    host->crossed_ns = message.crossed_ns;
+    host->noticed = false;
+  }
+  if (begins && own && context_.snapshot->config.path_service.common_clock)
+    notice_.add(Duration::nanoseconds(stamp_of(context_.now) - message.crossed_ns));
+  follow_table();
+}
+
+// One that finds a mailbox full is lost; the next refresh brings it again.
+void CongestionNews::tell_other_shards(const HotHostNews& news) {
+  const CommonState& common = context_.common;
+  for (size_t to = 0; to < common.shards; ++to)
+    if (to != context_.id.index())
+      (void)context_.tell(ShardId(to), {.kind = Message::Kind::hot_host, .what = news});
+}
+
+void CongestionNews::relay(PortId from, const Cim& message) {
+  if (is_repeated(message)) return;
+  Cim onward = message;
+  onward.hops_left = static_cast<uint8_t>(std::min(message.hops_left, kMostHops) - 1);
+  for (size_t i = 0; i < spoke_at_.size(); ++i) {
+    const PortId to(i);
+    if (to == from || context_.settings(to).role == config::PortRole::host) continue;
+    if (!take_budget(to))
+      context_.count(to, PortCounter::isolation_over_budget);
+    else if (send(to, onward))
+      context_.count(to, PortCounter::isolation_relayed_packets);
+  }
+}
+
+bool CongestionNews::is_repeated(const Cim& message) {
+  const uint64_t host = uint64_t{message.tag} << 16 | message.origin.index();
+  Heard& heard = heard_[hash_pair(host, 0) % kHeard];
+  const bool known = heard.host == host && context_.now - heard.at < longest_life();
+  if (known && static_cast<int32_t>(message.sequence - heard.sequence) <= 0) return true;
+  heard = {host, message.sequence, context_.now};
+  return false;
+}
+
+// A bucket that holds kRelayBurst messages and fills at a share of the port's line.
+bool CongestionNews::take_budget(PortId port) {
+  const Duration gap = context_.settings(port).line.time_of(Bytes(kCimOctets)) * kRelayShare;
+  Instant& used_to = budget_used_to_[port.index()];
+  const Instant next = std::max(used_to, context_.now - gap * kRelayBurst) + gap;
+  if (next > context_.now) return false;
+  used_to = next;
+  return true;
+}
+
+void CongestionNews::send_owed() {
+  while (const auto port = services_.egress.hot_ports().pop_due(context_.now)) tell_of(*port);
+}
+
+// Of its hosts: those that are congested now, or are no more.
+void CongestionNews::tell_of(PortId port) {
+  HotPorts::Hosts& hosts = services_.egress.hot_ports().of(port);
+  const size_t queue = plan().classes.normal.queue.index();
+  const int64_t level = context_.signals(port).queued_bytes[queue].load(std::memory_order_relaxed);
+  const config::PortConfig& config = context_.snapshot->config.ports[port.index()];
+  const bool cold = !plan().enabled || level < plan().cold_of(config);
+  const Instant seen = std::ranges::max(hosts, {}, &HotPorts::Host::seen).seen;
+  bool told = std::ranges::any_of(hosts, &HotPorts::Host::told);
+  told_ports_ -= told ? 1 : 0;
+  bool left = false;
+  for (HotPorts::Host& host : hosts) {
+    if (host.tag == 0) continue;
+    const bool over = cold || seen - host.seen > plan().config.life;
+    if (!over && (told || may_tell_of(port, level)))
+      tell(port, host, CimKind::hot, level);
+    else if (!over)
+      context_.count(port, PortCounter::isolation_crowded_hosts);
+    else if (host.told)
+      tell(port, host, CimKind::cold, level);
+    if (over)
+      host = {};
+    else
+      left = true;
+    told = std::ranges::any_of(hosts, &HotPorts::Host::told);
+  }
+  told_ports_ += told ? 1 : 0;
+  if (left) services_.egress.hot_ports().look_again(port, context_.now + plan().config.refresh);
+}
+
+// Where most of a leaf's hosts are congested it takes more to be apart from the others.
+bool CongestionNews::may_tell_of(PortId port, int64_t level) const {
+  const auto hot = static_cast<int64_t>(told_ports_ * 100);
+  const auto most = static_cast<int64_t>(plan().host_ports) * plan().config.most_hot;
+  if (hot < most) return true;
+  const config::PortConfig& config = context_.snapshot->config.ports[port.index()];
+  return level > plan().threshold_of(config) * config::IsolationConfig::kRaised;
+}
+
+void CongestionNews::tell(PortId port, HotPorts::Host& host, CimKind kind, int64_t level) {
+  const config::SwitchConfig& self = context_.snapshot->config;
+  const bool hot = kind == CimKind::hot;
+  if (hot != host.told) context_.event(EventKind::host_hot, port, hot ? host.tag : 0);
+  if (hot && !host.told) context_.count(port, PortCounter::isolation_hot_hosts);
+  host.told = hot;
+  const Cim message{.kind = kind,
+                    .hops_left = static_cast<uint8_t>(plan().config.relays),
+                    .priority = plan().classes.priority,
+                    .origin = self.id,
+                    .leaf = self.leaf,
+                    .tag = host.tag,
+                    .sequence = ++sequence_,
+                    .expiry_ns = saturated_ns(plan().config.life),
+                    .crossed_ns = stamp_of(host.since),
+                    .queue_bytes = static_cast<uint32_t>(level)};
+  send_everywhere(message, PortCounter::isolation_tx_packets);
+}
+
+void CongestionNews::send_everywhere(const Cim& message, PortCounter counter) {
+  for (size_t i = 0; i < spoke_at_.size(); ++i) {
+    const PortId to(i);
+    if (context_.settings(to).role == config::PortRole::fabric && send(to, message))
+      context_.count(to, counter);
+  }
+}
+
+// The destination is filled in where it is known.
+bool CongestionNews::send(PortId port, const Cim& message) {
+  const bool own = context_.owns(port);
+  if (own && (!services_.egress.up(port) || !services_.peers.known(port))) return false;
+  Packet* packet = new_frame(context_);
+  if (packet == nullptr) {
+    context_.count(port, PortCounter::no_control_buffer);
+    return false;
+  }
+  const EthernetHeader header{.source = context_.settings(port).mac,
+                              .ethertype = kEtherTypeCim,
+                              .tag_count = 1,
+                              .tags = {VlanTag{.pcp = kCimPcp}}};
+  const Octets space = frame_space(*packet);
+  size_t length = encode(header, space);
+  length += encode(message, space.subspan(length));
+  set_frame_length(*packet, pad_frame(space, length));
+  packet->egress_port = port;
+  if (!own) return mail_to_owner(context_, packet);
+  store_mac(packet->data(), services_.peers.mac(port));
+  services_.egress.originate(port, packet);
+  return true;
+}
+
+void CongestionNews::say_hello(PortId port) {
+  const config::SwitchConfig& self = context_.snapshot->config;
+  const Cim message{.kind = CimKind::hello,
+                    .priority = plan().classes.priority,
+                    .origin = self.id,
+                    .leaf = self.leaf};
+  if (send(port, message)) context_.count(port, PortCounter::isolation_hello_packets);
+}
+
+// Who is at the other end then has yet to say so.
+void CongestionNews::link_changed(PortId port, bool up) {
+  if (!plan().known || context_.settings(port).role == config::PortRole::host) return;
+  if (up) return say_hello(port);
+  spoke_at_[port.index()] = Instant::long_past();
+  refresh_speaking();
+}
+
+// To the peers of the shard's own ports; and who has long said nothing is none that isolates.
+void CongestionNews::say_hello() {
+  bool changed = false;
+  for (size_t i = 0; i < spoke_at_.size(); ++i) {
+    const PortId port(i);
+    if (context_.settings(port).role == config::PortRole::host) continue;
+    if (context_.owns(port)) say_hello(port);
+    if (context_.now - spoke_at_[i] < hello_interval() * kHellosMissed) continue;
+    changed |= spoke_at_[i] != Instant::long_past();
+    spoke_at_[i] = Instant::long_past();
+  }
+  if (changed) refresh_speaking();
+  timers_.set(kHello, context_.now + hello_interval());
+}
+
+void CongestionNews::refresh_speaking() {
+  const std::vector<lb::PathSet>& sets = context_.snapshot->path_sets;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    bool all = sets[i].count != 0;
+    for (size_t member = 0; member < sets[i].count; ++member)
+      all &= spoke_at_[sets[i].members[member].port.index()] != Instant::long_past();
+    (*speaking_)[i] = all ? 1 : 0;
+  }
+}
+
+void CongestionNews::on_timers() {
+  while (const auto due = timers_.pop_due(context_.now)) {
+    if (*due == kSweep)
+      sweep();
+    else
+      say_hello();
+  }
+}
+
+// Forgets hosts that are not hot, and to which nothing is on its way in the isolated class.
+void CongestionNews::sweep() {
+  context_.isolated->forget_if(
+      [this](uint32_t /*tag*/, const IsolatedHost& host) { return is_done(host); });
+  follow_table();
+}
+
+bool CongestionNews::is_done(const IsolatedHost& host) const {
+  if (host.hot(context_.now)) return false;
+  if (host.isolated_at == Instant::long_past()) return true;
+  if (context_.now - host.isolated_at < std::max(plan().config.stay, plan().settles)) return false;
+  const size_t queue = plan().classes.isolated.queue.index();
+  for (size_t i = 0; i < spoke_at_.size(); ++i)
+    if (context_.signals(PortId(i)).queued_bytes[queue].load(std::memory_order_relaxed) != 0)
+      return false;
+  return true;
+}
+
+// Packets are looked at while hosts are known.
+void CongestionNews::follow_table() {
+  const bool active = context_.isolated->count() != 0;
+  context_.isolating = plan().groups(active);
+  if (active && !timers_.pending(kSweep)) timers_.set(kSweep, context_.now + plan().config.stay);
+}
+
+void CongestionNews::adopt(const Snapshot& now) {
+  if (!now.isolation.known) return;
+  speaking_ = now.schemes[context_.id.index()].speaking.get();
+  refresh_speaking();
+  follow_table();
+  if (!timers_.pending(kHello)) timers_.set(kHello, context_.now);
+}
+
+void CongestionNews::rebase(const Rebase& rebase) {
+  for (Instant& used_to : budget_used_to_) rebase.shift(used_to);
+  for (Instant& spoke_at : spoke_at_) rebase.shift(spoke_at);
+  for (Heard& heard : heard_) rebase.shift(heard.at);
+  rebase.shift(reading_.at);
+  if (context_.isolated != nullptr) context_.isolated->rebase(rebase);
+  timers_.rebase(rebase);
+}
+
+}  // namespace eddy

@@ -1,0 +1,102 @@
+#include "switch/dataplane/pipeline/isolation.h"
+
+#include "net/congestion/destination_tag.h"
+#include "net/ip.h"
+
+namespace eddy {
+namespace {
+
+uint8_t dscp_of(const uint8_t* network, bool v4) {
+  return v4 ? network[1] >> 2 : static_cast<uint8_t>(load_be16(network) >> 6 & 0x3f);
+}
+
+uint32_t tag_of(const Packet& packet) {
+  return destination_tag_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
+}
+
+}  // namespace
+
+void Isolation::look_at(Packet& packet) {
+  const pfc::ClassPair& classes = context_.snapshot->isolation.classes;
+  const NextHop next_hop = context_.next_hops[packet.next_hop];
+  const bool from_host = context_.settings(packet.ingress_port).role == config::PortRole::host;
+  const uint8_t dscp = dscp_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
+  const bool marked =
+      packet.traffic_class == classes.isolated.traffic_class && dscp == classes.isolated.dscp;
+  if (marked && from_host) end(packet, PortCounter::isolation_untrusted_packets);
+  if (marked && !from_host) {
+    if (next_hop.kind == NextHop::Kind::path_set) return keep(packet, next_hop.set);
+    return end(packet, PortCounter::isolation_ended_packets);
+  }
+  if (next_hop.kind != NextHop::Kind::path_set) return;
+  const bool may_begin = marked || (packet.traffic_class == classes.normal.traffic_class &&
+                                    dscp == classes.normal.dscp);
+  if (!may_begin) return;
+  IsolatedHost* host = context_.isolated->find(tag_of(packet));
+  if (host != nullptr && stays_isolated(*host, next_hop.set)) begin(packet, *host, next_hop.set);
+}
+
+// The host is congested; or it is not, and a packet in the normal class might overtake others.
+inline bool Isolation::stays_isolated(IsolatedHost& host, uint16_t set) const {
+  if (host.hot(context_.now) && news_.speaks(set)) return true;
+  if (host.isolated_at == Instant::long_past()) return false;
+  if (waits_isolated(host, set)) return true;
+  host.isolated_at = Instant::long_past();
+  return false;
+}
+
+// What is not in its queue yet is seen there when it has settled.
+bool Isolation::waits_isolated(const IsolatedHost& host, uint16_t set) const {
+  const IsolationPlan& plan = context_.snapshot->isolation;
+  if (context_.now - host.isolated_at < plan.settles) return true;
+  const size_t queue = plan.classes.isolated.queue.index();
+  const lb::PathSet& members = context_.path_sets[set];
+  for (size_t i = 0; i < members.count; ++i) {
+    const lb::PortSignals& signals = context_.signals(members.members[i].port);
+    if (signals.queued_bytes[queue].load(std::memory_order_relaxed) != 0) return true;
+  }
+  return false;
+}
+
+void Isolation::put(Packet& packet, const pfc::ClassPair::Class& into) const {
+  set_dscp(packet.data() + packet.l2_len, into.dscp);
+  packet.queue = into.queue;
+}
+
+void Isolation::begin(Packet& packet, IsolatedHost& host, uint16_t set) {
+  put(packet, context_.snapshot->isolation.classes.isolated);
+  host.isolated_at = context_.now;
+  host.set = set;
+  context_.count(packet.ingress_port, PortCounter::isolation_begun_packets);
+  if (!host.noticed) notice(packet, host);
+}
+
+// What comes behind it in its own class must know of it.
+void Isolation::keep(Packet& packet, uint16_t set) {
+  IsolatedHosts& table = *context_.isolated;
+  const uint32_t tag = tag_of(packet);
+  IsolatedHost* host = table.find(tag);
+  const bool known = host != nullptr;
+  if (!known && news_.speaks(set)) host = table.insert(tag);
+  const bool goes_on = host != nullptr && (news_.speaks(set) || stays_isolated(*host, set));
+  if (!goes_on) return end(packet, PortCounter::isolation_placeless_packets);
+  host->isolated_at = context_.now;
+  host->set = set;
+  context_.count(packet.ingress_port, PortCounter::isolation_kept_packets);
+  if (!known) news_.follow_table();
+}
+
+void Isolation::end(Packet& packet, PortCounter counter) const {
+  put(packet, context_.snapshot->isolation.classes.normal);
+  context_.count(packet.ingress_port, counter);
+}
+
+void Isolation::notice(const Packet& packet, IsolatedHost& host) {
+  if (context_.settings(packet.ingress_port).role != config::PortRole::host) return;
+  host.noticed = true;
+  if (!context_.snapshot->config.path_service.common_clock) return;
+  const auto now = static_cast<uint32_t>(context_.now.since_zero().ns());
+  notice_.add(Duration::nanoseconds(now - host.crossed_ns));
+}
+
+}  // namespace eddy

@@ -1,0 +1,54 @@
+// Isolation: into which of two lossless classes a packet goes on.
+//
+// Packets to a host that is congested leave in the isolated class: its queue here, its DSCP on the
+// wire. What came isolated stays so, and on the last switch gets its own DSCP and queue back. No
+// packet overtakes an earlier one of its flow: at a port the isolated queue sends nothing that came
+// behind packets of the normal one (Egress), and a destination returns to the normal class only
+// while nothing waits isolated at the ports that it takes. Each switch sees to that by itself, of
+// whatever it has seen go by isolated; the link between two keeps order. Who has no place in the
+// table, and whose next switch does not isolate, goes on in its own class. Hosts are not believed
+// when they claim to be isolated. Owner: the shard. Cost: a question a burst while nobody is
+// isolated; else a look at the table for each packet of the two classes. Source: docs/adr/0039.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "net/packet.h"
+#include "switch/dataplane/paths/congestion_news.h"
+#include "switch/dataplane/state/delay_histogram.h"
+#include "switch/dataplane/state/shard_context.h"
+
+namespace eddy {
+
+class Isolation {
+ public:
+  Isolation(ShardContext& context, CongestionNews& news) : context_(context), news_(news) {}
+
+  // Packets from one port that have their class and their next hop.
+  void look_at(std::span<Packet* const> packets) {
+    for (Packet* packet : packets)
+      if (concerns(*packet)) look_at(*packet);
+  }
+  bool concerns(const Packet& packet) const {
+    return (context_.isolating >> packet.pg.index() & 1) != 0 && !packet.has(kPacketOriginated);
+  }
+  void look_at(Packet& packet);
+  // From the threshold to the first packet that a host here sent and that was isolated.
+  const DelayHistogram& notice() const { return notice_; }
+
+ private:
+  bool stays_isolated(IsolatedHost& host, uint16_t set) const;
+  bool waits_isolated(const IsolatedHost& host, uint16_t set) const;
+  void put(Packet& packet, const pfc::ClassPair::Class& into) const;
+  void begin(Packet& packet, IsolatedHost& host, uint16_t set);
+  void keep(Packet& packet, uint16_t set);
+  void end(Packet& packet, PortCounter counter) const;
+  void notice(const Packet& packet, IsolatedHost& host);
+
+  ShardContext& context_;
+  CongestionNews& news_;
+  DelayHistogram notice_;
+};
+
+}  // namespace eddy
