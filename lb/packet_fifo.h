@@ -1,7 +1,8 @@
 // PacketFifo: a queue of packets linked through Packet::next. No memory of its own, no bound.
 //
 // Each packet also knows the one two behind it, so that whoever empties the queue can ask for lines
-// before the chain leads there: packets of many queues lie apart, and each would be waited for.
+// before the chain leads there: packets of many queues lie apart, and each would be waited for. The
+// last two name themselves: to ask for the line of a null pointer costs a look through page tables.
 // Owner: the shard. Cost: push touches the lines of the last two packets, pop the head's.
 #pragma once
 
@@ -19,7 +20,7 @@ class PacketFifo {
 
   void push(Packet* packet) {
     packet->next = nullptr;
-    packet->ahead = nullptr;
+    packet->ahead = packet;
     if (count_ >= 2) before_tail_->ahead = packet;
     before_tail_ = tail_;
     if (head_ == nullptr) {
@@ -32,7 +33,7 @@ class PacketFifo {
   }
   void push_front(Packet* packet) {
     packet->next = head_;
-    packet->ahead = head_ != nullptr ? head_->next : nullptr;
+    packet->ahead = count_ >= 2 ? head_->next : packet;
     if (count_ == 0) tail_ = packet;
     if (count_ == 1) before_tail_ = packet;
     head_ = packet;
@@ -79,8 +80,8 @@ class PacketFifo {
   // A row that was begun here, with at least a packet; nothing else has come or gone since.
   void append(const Row& row, const Packet& stub) {
     row.tail_->next = nullptr;
-    row.tail_->ahead = nullptr;
-    row.before_tail_->ahead = nullptr;
+    row.tail_->ahead = row.tail_;
+    row.before_tail_->ahead = row.before_tail_;
     if (head_ == nullptr) head_ = stub.next;
     tail_ = row.tail_;
     before_tail_ = row.before_tail_;

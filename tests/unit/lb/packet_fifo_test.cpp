@@ -13,14 +13,14 @@ namespace {
 
 constexpr size_t kPackets = 12;
 
-// The chain is the model's, and every packet names the one two behind.
+// The chain is the model's, and every packet names the one two behind; the last two themselves.
 void expect_same(const PacketFifo& fifo, const std::deque<Packet*>& model) {
   ASSERT_EQ(fifo.count(), model.size());
   ASSERT_EQ(fifo.empty(), model.empty());
   Packet* at = fifo.head();
   for (size_t i = 0; i < model.size(); ++i, at = at->next) {
     ASSERT_EQ(at, model[i]) << "place " << i;
-    ASSERT_EQ(at->ahead, i + 2 < model.size() ? model[i + 2] : nullptr) << "place " << i;
+    ASSERT_EQ(at->ahead, i + 2 < model.size() ? model[i + 2] : at) << "place " << i;
   }
   ASSERT_EQ(at, nullptr);
 }
