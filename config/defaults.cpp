@@ -17,6 +17,9 @@ RlbConfig rlb_preset(RlbPreset preset) {
     rlb.recirculation.on_exceed = OnExceed::optimal;
     rlb.all_warned = AllWarned::base;
     rlb.suspend = Suspend::most;
+    rlb.heed = Heed::predicted;
+    rlb.placement = Placement::alternative;
+    rlb.culprits = false;
     rlb.failure_detector.mode = DetectorMode::paper;
   }
   if (preset == RlbPreset::paper) {

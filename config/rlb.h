@@ -67,6 +67,12 @@ enum class OnExceed : uint8_t { optimal, suboptimal, least_bad };
 enum class FollowRelease : uint8_t { flush, loop };
 enum class AllWarned : uint8_t { least_bad, base, wait_once, score };
 enum class Suspend : uint8_t { most, all };  // of the paths are warned by one switch
+// Which warnings count: this switch's own pauses; pauses that others tell of, too; and pauses
+// foreseen.
+enum class Heed : uint8_t { local, relayed, predicted };
+// Where a new flow goes instead of a warned path: to the scheme's next best, or where packets take
+// the least time.
+enum class Placement : uint8_t { alternative, least_delay };
 
 struct RecirculationConfig {
   bool enabled = true;
@@ -110,6 +116,9 @@ struct RlbConfig {
   FailureDetectorConfig failure_detector;
   AllWarned all_warned = AllWarned::least_bad;
   Suspend suspend = Suspend::all;
+  Heed heed = Heed::predicted;
+  Placement placement = Placement::alternative;
+  bool culprits = false;        // warnings name the destinations that cause them, which heed none
   bool reroute_credit = false;  // delays grow by what was just moved to the path
   double reaction = 1.0;  // chance that a flow heeds the mildest warning; the severest all heed
 
@@ -119,8 +128,8 @@ struct RlbConfig {
     return enabled() == other.enabled() && guard == other.guard &&
            granularity == other.granularity && recirculation == other.recirculation &&
            all_warned == other.all_warned && suspend == other.suspend &&
-           reroute_credit == other.reroute_credit && warning.life == other.warning.life &&
-           reaction == other.reaction;
+           placement == other.placement && reroute_credit == other.reroute_credit &&
+           warning.life == other.warning.life && reaction == other.reaction;
   }
   bool operator==(const RlbConfig&) const = default;
 };

@@ -73,8 +73,10 @@ enum class Decision : uint8_t {
   suspended,   // nothing: the receiver's own leaf warns of most paths
   waits,       // none yet: it goes round for the first time
   forced,      // whatever `on_exceed` says: it would have gone round, but a limit forbids
+  placed,      // rerouted, too, and where delays say, as it is its flow's first packet
+  culprit,     // nothing: its destination is why the path is warned
 };
-inline constexpr size_t kDecisions = static_cast<size_t>(Decision::forced) + 1;
+inline constexpr size_t kDecisions = static_cast<size_t>(Decision::culprit) + 1;
 
 // What RLB's order guard made of a flow whose packet was to take another path.
 enum class GuardEvent : uint8_t {

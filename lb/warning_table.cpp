@@ -47,6 +47,7 @@ WarningTable::WarningTable(std::span<const PathSet> sets, size_t ports,
       members_from_(ports * slots_ * voices_),
       places_(ports),
       entries_(entries_for(sets, ports, plan)),
+      culprits_(plan.culprits ? entries_.size() : 0),
       masks_(sets.size() * kPriorities),
       expiries_(entries_for(sets, ports, plan)) {
   slot_of_.fill(kNoSlot);
@@ -106,6 +107,7 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
   const bool begins = !entry.warns();
   if (!begins && !same && mark.severity < entry.severity) return MarkEffect::ignored;
   entry = {mark.sequence, mark.source, mark.origin, mark.severity, mark.expiry};
+  keep_culprits(index, mark.culprits);
   active_ += begins ? 1 : 0;
   expiries_.set(static_cast<Deadlines::Id>(index), mark.expiry);
   return begins ? MarkEffect::begun : MarkEffect::refreshed;
@@ -114,10 +116,19 @@ MarkEffect WarningTable::mark_entry(size_t index, const WarningMark& mark) {
 // Sequence and source stay for a while, so that what was sent before the end is still known to be
 // old; not for ever, so that a source that starts anew is heard.
 void WarningTable::end(size_t index, Instant at) {
+  keep_culprits(index, {});
   entries_[index].severity = 0;
   entries_[index].until = std::min(entries_[index].until, at);
   expiries_.set(static_cast<Deadlines::Id>(index), at == Instant::never() ? at : at + kRemember);
   --active_;
+}
+
+void WarningTable::keep_culprits(size_t index, const CulpritList& culprits) {
+  if (culprits_.empty()) return;
+  CulpritList& kept = culprits_[index];
+  named_ -= count_of(kept) != 0 ? 1 : 0;
+  kept = culprits;
+  named_ += count_of(kept) != 0 ? 1 : 0;
 }
 
 std::optional<WarningTable::Ended> WarningTable::expire_one(Instant now) {
@@ -168,6 +179,21 @@ const WarningTable::Entry* WarningTable::worst(size_t set, MemberIndex member,
 uint8_t WarningTable::severity(size_t set, MemberIndex member, QueueId queue) const {
   const Entry* entry = worst(set, member, queue);
   return entry == nullptr ? 0 : entry->severity;
+}
+
+// Own pauses name nobody.
+bool WarningTable::names_one(size_t set, MemberIndex member, QueueId queue, uint32_t tag) const {
+  const size_t slot = slot_of_[queue.index()];
+  if (slot == kNoSlot || tag == 0) return false;
+  const auto is_named = [tag](const Culprit& culprit) { return culprit.tag == tag; };
+  const size_t own = first_[set] + member;
+  return std::ranges::any_of(culprits_[entry_of_member(own, slot)], is_named) ||
+         std::ranges::any_of(culprits_[entry_of_port(port_of_[own], slot)], is_named);
+}
+
+CulpritList WarningTable::culprits(PortId port, QueueId queue) const {
+  const size_t slot = slot_of_[queue.index()];
+  return named_ == 0 || slot == kNoSlot ? CulpritList{} : culprits_[entry_of_port(port, slot)];
 }
 
 Instant WarningTable::warned_until(size_t set, MemberIndex member) const {

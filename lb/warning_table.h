@@ -8,10 +8,13 @@
 // severe takes. Soft state: an entry ends when it is cleared or when its time is up, whichever is
 // first. What a selector reads is a mask a (set, queue), kept up to date. An older message of the
 // same source, or one of a source that is less severe than what is there, changes nothing.
-// Owner: one shard, which learns of other shards' warnings by mail. Bounds: for each lossless queue
-// 24 octets a member and 48 a port, taken at construction. Cost: warned() a load; mark() a heap
-// operation and, when a warning begins or ends, a few operations for each set that the port is in.
-// Source: reference B.4, B.5; docs/adr/0016.
+// Where the plan says so, an entry keeps the culprits that its message named, and for them a path
+// is not warned: they are the reason why others are. Owner: one shard, which learns of other
+// shards' warnings by mail. Bounds: for each lossless queue 24 octets a member and 48 a port, and
+// 32 more for each entry's culprits, taken at construction. Cost: warned() a load; mark() a heap
+// operation and, when a warning begins or ends, a few operations for each set that the port is in;
+// names() a load while nothing is named, else two lists of four. Source: reference B.3 to B.5;
+// docs/adr/0016, docs/adr/0040.
 #pragma once
 
 #include <array>
@@ -22,6 +25,7 @@
 
 #include "lb/members.h"
 #include "lb/path_set.h"
+#include "net/cnm.h"
 #include "net/deadlines.h"
 #include "net/ids.h"
 #include "net/rebase.h"
@@ -40,6 +44,7 @@ struct WarningMark {
   uint32_t source = 0;           // the congestion point, hashed
   uint32_t origin = 0;           // its switch, hashed
   Instant expiry;
+  CulpritList culprits{};
 };
 
 // stale: no newer than what its source said before.
@@ -48,6 +53,7 @@ enum class MarkEffect : uint8_t { begun, refreshed, cleared, ignored, stale };
 struct WarningTablePlan {
   uint8_t queues = 0xff;     // that may be warned, as a mask
   bool pauses_apart = true;  // from the warnings of their port
+  bool culprits = false;     // are kept
   bool operator==(const WarningTablePlan&) const = default;
 };
 
@@ -79,6 +85,13 @@ class WarningTable {
   Instant warned_until(size_t set, MemberIndex member) const;
   // More than half of the live members are warned by the switch that warns this one.
   bool is_last_hop(size_t set, QueueId queue, MemberIndex member, MemberMask live) const;
+  // A warning of the member names the destination. Never of tag 0.
+  bool names(size_t set, MemberIndex member, QueueId queue, uint32_t tag) const {
+    return named_ != 0 && names_one(set, member, queue, tag);
+  }
+  bool names_any() const { return named_ != 0; }
+  // Of the port's warning for all leaves; none of them is there without one.
+  CulpritList culprits(PortId port, QueueId queue) const;
   const WarningTablePlan& plan() const { return plan_; }
 
  private:
@@ -106,6 +119,8 @@ class WarningTable {
   size_t entry_of_member(size_t member, size_t slot) const {
     return members_from_ + member * slots_ + slot;
   }
+  void keep_culprits(size_t entry, const CulpritList& culprits);
+  bool names_one(size_t set, MemberIndex member, QueueId queue, uint32_t tag) const;
   // The entry that warns the member, the worst of all; null: none.
   const Entry* worst(size_t set, MemberIndex member, QueueId queue) const;
   MarkEffect mark_port(const WarningMark& mark, size_t slot);
@@ -128,9 +143,11 @@ class WarningTable {
   std::vector<Place> place_of_;                 // by member, set by set
   std::vector<LeafId> leaf_of_;                 // by set
   std::vector<Entry> entries_;                  // [port][slot][voice], then [member][slot]
+  std::vector<CulpritList> culprits_;           // by entry, where they are kept
   std::vector<MemberMask> masks_;               // [set][queue]
   Deadlines expiries_;                          // by entry
   size_t active_ = 0;
+  size_t named_ = 0;  // entries with culprits
 };
 
 }  // namespace eddy::lb

@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 3> kOnExceed = {"optimal", "suboptimal", 
 constexpr std::array<std::string_view, 2> kReleases = {"flush", "loop"};
 constexpr std::array<std::string_view, 4> kAllWarned = {"least_bad", "base", "wait_once", "score"};
 constexpr std::array<std::string_view, 2> kSuspend = {"most", "all"};
+constexpr std::array<std::string_view, 3> kHeeds = {"local", "relayed", "predicted"};
+constexpr std::array<std::string_view, 2> kPlacements = {"alternative", "least_delay"};
 
 constexpr std::array<std::string_view, 3> kDetectors = {"off", "paper", "guarded"};
 
@@ -99,6 +101,14 @@ std::span<const std::string_view> choices_of<AllWarned>() {
 template <>
 std::span<const std::string_view> choices_of<Suspend>() {
   return kSuspend;
+}
+template <>
+std::span<const std::string_view> choices_of<Heed>() {
+  return kHeeds;
+}
+template <>
+std::span<const std::string_view> choices_of<Placement>() {
+  return kPlacements;
 }
 
 template <>
@@ -418,6 +428,24 @@ const Section& section_of<RlbConfig>() {
                           "the paths: most, always; all, only where no path is left that is not "
                           "warned",
                   .source = "reference B.8"}),
+          key<S>(
+              &S::heed,
+              {.name = "heed",
+               .help = "which warnings keep packets off a path: local, this switch's own pauses; "
+                       "relayed, also pauses that others tell of; predicted, also pauses that "
+                       "are foreseen. Whatever is heard is passed on all the same",
+               .source = "reference B.5"}),
+          key<S>(&S::placement,
+                 {.name = "placement",
+                  .help = "of a flow's first packet whose path is warned: alternative, by the "
+                          "scheme's next best path that is not; least_delay, by the one of these "
+                          "with the smallest delay measured",
+                  .source = "reference B.8"}),
+          key<S>(&S::culprits,
+                 {.name = "culprits",
+                  .help = "a warning names up to four destinations whose backlog causes it; their "
+                          "packets stay where they are, since no path avoids their port",
+                  .source = "reference B.3"}),
           key<S>(&S::reroute_credit,
                  {.name = "reroute_credit",
                   .help = "to the delay of a path is added what was moved to it since it was "

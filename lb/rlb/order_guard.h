@@ -50,6 +50,8 @@ struct FlowTrace {
   FlowSlot was;
   bool pinned = false;  // to `member`: more than this flow may be on the way
 
+  // Nothing was ever sent of the flow, as far as the table tells.
+  bool is_first() const { return !known && !pinned && !placeless() && last == Instant{}; }
   bool placeless() const { return slot == nullptr && entry == nullptr && room == nullptr; }
   bool stays() const { return pinned || placeless(); }
 };

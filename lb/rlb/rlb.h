@@ -6,7 +6,9 @@
 // warned; and if all are warned, the least severe, the earlier one of equals. Each member is asked
 // about at most once. Where no path is left that is not warned, and one switch warns of more than
 // half of them, the bottleneck is behind that switch and no path helps: then the scheme decides
-// alone. (`suspend: most` does so although a path is left.) Where the other path is slower by more
+// alone. (`suspend: most` does so although a path is left.) A flow's first packet may take the path
+// of the smallest delay instead (`placement`). A packet whose destination a warning names as its
+// cause does not heed it. Where the other path is slower by more
 // than a round in the loop takes, the packet goes round the loop and is looked at again, as long as
 // the limits allow (waiting.h). commit() tells the scheme what was used, so that a flowlet stays
 // where it was moved. All that it finds out of a packet is in the token, with the scheme's own
@@ -28,6 +30,7 @@
 #include "lb/selector_init.h"
 #include "lb/waiting.h"
 #include "lb/warning_table.h"
+#include "net/congestion/destination_tag.h"
 #include "net/rebase.h"
 
 namespace eddy::lb {
@@ -39,6 +42,7 @@ struct RlbPolicy {
   config::OnExceed on_exceed{};
   config::AllWarned all_warned{};
   config::Suspend suspend{};
+  config::Placement placement{};
   bool credit = false;     // for what was moved to a path
   Duration longest_pause;  // that the severest warning tells of
   uint64_t seed = 0;
@@ -50,6 +54,7 @@ struct RlbPolicy {
             .on_exceed = rlb.recirculation.on_exceed,
             .all_warned = rlb.all_warned,
             .suspend = rlb.suspend,
+            .placement = rlb.placement,
             .credit = rlb.reroute_credit,
             .longest_pause = rlb.warning.life,
             .seed = seed,
@@ -261,7 +266,11 @@ class Rlb {
   [[gnu::noinline]] MemberIndex go_around(const PathView& view, Packet& packet, uint16_t set,
                                           size_t index, MemberIndex warned) {
     RlbWay way;
-    const MemberIndex member = around(view, packet, set, warned, way);
+    const FlowSlot slot = view.slots()->of(packet);
+    const bool first = !slot.used() || !slot.drawn_by(set);
+    const MemberIndex member = heeds_none(view, packet, set, warned, way)
+                                   ? warned
+                                   : around(view, packet, set, {warned, first}, way);
     if (member == kWait) {
       view.loop()->enter(&packet, begin_round(view, set, way));
       view.report_away(index);
@@ -287,6 +296,7 @@ class Rlb {
   static void tell(const PathView& view, uint16_t set, const RlbWay& way) {
     const RlbVerdict& verdict = way.verdict;
     if (verdict.decision != Decision::direct) view.report(verdict.decision);
+    if (verdict.decision == Decision::placed) view.report(Decision::rerouted);
     if (verdict.stays) view.report(GuardEvent::stayed);
     if (!verdict.weighs && !verdict.forces) return;
     PathUse& use = view.paths()->use(set, way.trip.other);
@@ -306,18 +316,22 @@ class Rlb {
 
   MemberIndex unguarded(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
                         RlbRuling& ruling) {
-    return is_warned(view, packet, set, base) ? around(view, packet, set, base, ruling.way) : base;
+    if (!is_warned(view, packet, set, base) || heeds_none(view, packet, set, base, ruling.way))
+      return base;
+    return around(view, packet, set, {base}, ruling.way);
   }
 
   MemberIndex guarded(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
                       RlbRuling& ruling) {
     const FlowTrace& trace = ruling.trace = guard_.trace(view, packet, set, base);
     MemberIndex member = guard_.wanted(trace, base, view.now());
-    const bool warned = is_warned(view, packet, set, member);
+    const bool warned =
+        is_warned(view, packet, set, member) && !heeds_none(view, packet, set, member, ruling.way);
     if (member == trace.member && !warned) [[likely]]
       return member;
     bool stays = guard_.holds(view, packet, set, trace, base);
-    if (!stays && warned) member = around(view, packet, set, member, ruling.way);
+    if (!stays && warned)
+      member = around(view, packet, set, {member, trace.is_first()}, ruling.way);
     if (member == kWait) return member;
     stays = stays || !guard_.allows(view, set, trace, base, member);
     if (!stays) return member;
@@ -336,9 +350,25 @@ class Rlb {
            policy_.heeds(packet, warnings.severity(set, member, packet.queue));
   }
 
+  // The packet is of those that cause the warning, and no other path helps it.
+  bool heeds_none(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+                  RlbWay& way) const {
+    const WarningTable& warnings = *view.warnings();
+    if (!warnings.names_any()) [[likely]]
+      return false;
+    if (!warnings.names(set, member, packet.queue, destination_tag_of(packet))) return false;
+    way.verdict.decision = Decision::culprit;
+    return true;
+  }
+
+  struct Warned {
+    MemberIndex member;
+    bool first = false;  // packet of its flow
+  };
   // The member to take instead of one that is warned, or kWait.
-  MemberIndex around(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
+  MemberIndex around(const PathView& view, const Packet& packet, uint16_t set, Warned base,
                      RlbWay& way) {
+    const MemberIndex member = base.member;
     const MemberMask live = view.live(set);
     const MemberMask warned = view.warnings()->warned(set, packet.queue) & live;
     const bool escapes = (live & ~warned) != 0;
@@ -352,8 +382,26 @@ class Rlb {
       other = scheme_.alternative(view, packet, set, tried);
     }
     way.verdict.decision = Decision::rerouted;
+    if (base.first && policy_.placement == config::Placement::least_delay) {
+      way.verdict.decision = Decision::placed;
+      other = quickest(view, set, live & ~warned, other);
+    }
     return may_take_longer(view, set, member, other) ? weigh(view, packet, set, member, other, way)
                                                      : other;
+  }
+
+  // Of the members; `other` where none is known to be quicker.
+  MemberIndex quickest(const PathView& view, uint16_t set, MemberMask members,
+                       MemberIndex other) const {
+    if (view.paths() == nullptr) return other;
+    Duration least = delay(view, set, other).value_or(Duration::max());
+    for (MemberMask left = members; left != 0; left &= left - 1) {
+      const auto there = delay(view, set, first_of(left));
+      if (!there || *there >= least) continue;
+      least = *there;
+      other = first_of(left);
+    }
+    return other;
   }
 
   // The scheme decides alone; that is a decision only where there is a choice.

@@ -26,7 +26,8 @@ enum class Group : uint32_t {
   nics,
   newcomers,
   laws,
-  groups
+  groups,
+  heed
 };
 
 class Drawer : public LabDraws {
@@ -143,6 +144,18 @@ void draw_rlb(Lab& lab) {
   if (draw.chance(3)) loop.followers = draw.between(1, 8);
   if (draw.chance(4)) loop.latency = 1_ns * draw.between(200, 5'000);
   if (draw.chance(4)) rlb.reaction = 0.5;
+}
+
+// Which warnings count, and for whom.
+void draw_heed(Lab& lab) {
+  Drawer draw(lab, Group::heed);
+  config::RlbConfig& rlb = lab.experiment.switches.rlb;
+  if (!rlb.enabled()) return;
+  constexpr config::Heed kHeeds[] = {config::Heed::local, config::Heed::relayed,
+                                     config::Heed::predicted};
+  rlb.heed = draw.one_of(kHeeds);
+  if (draw.chance(2)) rlb.placement = config::Placement::least_delay;
+  rlb.culprits = draw.chance(2);
 }
 
 ParameterValues quick_irn() {
@@ -282,6 +295,7 @@ void draw_beside_scheme(Lab& lab, uint32_t laws_in) {
   draw_scheme(lab);
   draw_paths(lab);
   draw_rlb(lab);
+  draw_heed(lab);
   draw_hosts(lab);
   draw_switches(lab);
   draw_traffic(lab);

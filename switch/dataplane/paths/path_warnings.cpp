@@ -41,6 +41,7 @@ uint32_t saturated_ns(Duration time) {
 PathWarnings::PathWarnings(ShardContext& context, const Services& services, size_t ports)
     : context_(context),
       services_(services),
+      finder_(context),
       plans_(ports),
       paused_(ports),
       budget_used_to_(ports),
@@ -86,12 +87,42 @@ void PathWarnings::hear(PortId port, const Cnm& message) {
                              .sequence = warning.sequence,
                              .source = source,
                              .origin = origin_of(message.congestion_point),
-                             .expiry = context_.now + life};
-  const lb::MarkEffect effect = apply(mark);
-  if (effect == lb::MarkEffect::stale) return context_.count(port, PortCounter::cnm_stale_packets);
-  if (effect == lb::MarkEffect::ignored) context_.count(port, PortCounter::cnm_ignored_packets);
-  tell_other_shards(mark);
+                             .expiry = context_.now + life,
+                             .culprits = message.culprits};
+  if (message.culprits_refused) context_.count(port, PortCounter::cnm_culprits_refused);
+  if (!heeds(mark)) return;
   if (warning.hops_left != 0) relay(mark, message);
+}
+
+// False: the message is older than another one.
+bool PathWarnings::heeds(const lb::WarningMark& mark) {
+  lb::WarningMark heeded = mark;
+  if (!counts(mark.severity)) {
+    context_.count(mark.port, PortCounter::cnm_unheeded_packets);
+    if (heed_ == config::Heed::local) return true;
+    heeded.severity = kCnmClear;  // a pause that was told of before is over
+  }
+  const lb::MarkEffect effect = apply(heeded);
+  if (effect == lb::MarkEffect::stale) {
+    context_.count(mark.port, PortCounter::cnm_stale_packets);
+    return false;
+  }
+  if (effect == lb::MarkEffect::ignored && heeded.severity == mark.severity)
+    context_.count(mark.port, PortCounter::cnm_ignored_packets);
+  tell_other_shards(heeded);
+  return true;
+}
+
+bool PathWarnings::counts(uint8_t severity) const {
+  switch (heed_) {
+    case config::Heed::local:
+      return false;
+    case config::Heed::relayed:
+      return severity == kCnmPfcSent || severity == kCnmClear;
+    case config::Heed::predicted:
+      break;
+  }
+  return true;
 }
 
 lb::MarkEffect PathWarnings::apply(const lb::WarningMark& mark) {
@@ -180,7 +211,11 @@ void PathWarnings::send_owed() {
     const pfc::PredictorPlan& plan = plans_[port.index()];
     const bool clears = warning.severity == pfc::Predictor::kClear;
     if (!plan.notifies || (clears && !plan.sends_clear)) return;
-    if (send(port, message_of(warning))) context_.count(port, PortCounter::cnm_tx_packets);
+    const Cnm message = message_of(warning);
+    if (!send(port, message)) return;
+    context_.count(port, PortCounter::cnm_tx_packets);
+    if (const size_t named = count_of(message.culprits); named != 0)
+      context_.count(port, PortCounter::cnm_culprits_named, named);
   });
 }
 
@@ -200,6 +235,9 @@ Cnm PathWarnings::message_of(const pfc::PfcWarning& warning) const {
                      .time_to_pfc_ns = saturated_ns(warning.time_to_xoff),
                      .expiry_ns = saturated_ns(config_.life),
                      .queue_bytes = static_cast<uint32_t>(warning.level.queue)};
+  if (names_culprits_ && warning.severity != pfc::Predictor::kClear)
+    message.culprits =
+        finder_.find({warning.port, warning.pg, warning.level.queue, config_.contribution});
   return message;
 }
 
@@ -322,6 +360,8 @@ void PathWarnings::follow_table() {
 void PathWarnings::adopt(const Snapshot& now) {
   enabled_ = now.config.rlb.enabled();
   config_ = now.config.rlb.warning;
+  heed_ = now.config.rlb.heed;
+  names_culprits_ = now.config.rlb.culprits;
   for (size_t i = 0; i < now.ports.size(); ++i) {
     if (!context_.owns(PortId(i)) || plans_[i] == now.plans[i].predictor) continue;
     plans_[i] = now.plans[i].predictor;

@@ -8,7 +8,10 @@
 // the port by which it came, and to those that it told of the same danger before: once for each
 // (congestion point, sequence), while hops are left and the budget of the port allows. A real pause
 // counts as the severest warning, beside others, and outlasts the pause by two cable delays. What a
-// message may claim is limited: life, hops, severity.
+// message may claim is limited: life, hops, severity. Which of what it hears counts here, own
+// pauses, real ones of others or foreseen ones, `rlb.heed` says; it passes on all. With
+// `rlb.culprits` what it tells names the destinations that cause the danger, and what it hears of
+// them is kept beside the mark. A list is as old as its message and ends with it.
 // A storm of messages costs little, because a poll reads at most kMostHeard of each port; a peer
 // that keeps to its own budget sends no more. Owner: the shard; every shard has a table of its own
 // and learns of marks by mail. Bounds: one CNM goes out for each watched PG and refresh, and one is
@@ -27,6 +30,7 @@
 #include "net/packet.h"
 #include "net/rebase.h"
 #include "pfc/predictor.h"
+#include "switch/dataplane/paths/culprit_finder.h"
 #include "switch/dataplane/paths/fabric_peers.h"
 #include "switch/dataplane/paths/told_ports.h"
 #include "switch/dataplane/queues/egress.h"
@@ -89,6 +93,8 @@ class PathWarnings {
   Duration longest_life() const { return std::max(kLongestLife, config_.life * kTrust); }
   bool may_hear(PortId port);
   void hear(PortId port, const Cnm& message);
+  bool heeds(const lb::WarningMark& mark);
+  bool counts(uint8_t severity) const;
   lb::MarkEffect apply(const lb::WarningMark& mark);
   void tell_other_shards(const lb::WarningMark& mark);
   void relay(const lb::WarningMark& mark, const Cnm& message);
@@ -104,7 +110,10 @@ class PathWarnings {
 
   ShardContext& context_;
   Services services_;
+  CulpritFinder finder_;
   config::WarningConfig config_;
+  config::Heed heed_{};
+  bool names_culprits_ = false;
   bool enabled_ = false;
   const lb::WarningTable* table_ = nullptr;  // that knows of the pauses in force
   uint32_t pause_sequence_ = 0;

@@ -367,7 +367,8 @@ void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
       PortCounter::rlb_rerouted_packets,  // direct is the rest
       PortCounter::rlb_rerouted_packets,  PortCounter::rlb_all_warned_packets,
       PortCounter::rlb_suspended_packets, PortCounter::rlb_waiting_packets,
-      PortCounter::rlb_forced_packets};
+      PortCounter::rlb_forced_packets,    PortCounter::rlb_placed_flows,
+      PortCounter::rlb_culprit_packets};
   for (size_t i = 1; i < lb::kDecisions; ++i) {
     const uint32_t packets = view.decisions(static_cast<lb::Decision>(i));
     if (packets != 0) context_.count(port, kCounters[i], packets);

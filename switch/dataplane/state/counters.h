@@ -50,11 +50,16 @@ namespace eddy {
   X(cnm_stale_packets, "CNMs no newer than one heard before: late, doubled or replayed")       \
   X(cnm_storm_packets, "CNMs dropped unread: more than one poll hears from a port")            \
   X(cnm_ignored_packets, "CNMs that changed nothing: of no path, or a worse one is known")     \
+  X(cnm_unheeded_packets, "CNMs of pauses that `rlb.heed` leaves out")                         \
+  X(cnm_culprits_named, "destinations named in the CNMs sent")                                 \
+  X(cnm_culprits_refused, "CNMs heard without their culprits: too many, or cut off")           \
   X(cnm_over_budget, "CNMs not passed on by the port, which had passed on enough")             \
   X(path_warnings_begun, "times paths behind the port became warned")                          \
   X(path_warnings_cleared, "times their warning was taken back, or ended with its pause")      \
   X(path_warnings_expired, "times their warning was not refreshed")                            \
   X(rlb_rerouted_packets, "packets that RLB took off a warned path")                           \
+  X(rlb_placed_flows, "of these, first packets of flows, that went where delays say")          \
+  X(rlb_culprit_packets, "packets left on a warned path: they are what it is warned for")      \
   X(rlb_all_warned_packets, "packets for which RLB found warned paths only: the least bad")    \
   X(rlb_suspended_packets, "packets left on a warned path: the receiver is the bottleneck")    \
   X(rlb_waiting_packets, "packets that RLB sent round to wait for their path")                 \

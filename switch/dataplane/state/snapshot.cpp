@@ -316,7 +316,9 @@ lb::WarningTablePlan warning_plan(const Snapshot& now) {
   for (const auto& classes : now.classes)
     for (size_t queue = 0; queue < kPriorities; ++queue)
       if (classes->queues[queue].lossless) queues = static_cast<uint8_t>(queues | 1u << queue);
-  return {.queues = queues, .pauses_apart = now.config.rlb.warning.beside_pause};
+  return {.queues = queues,
+          .pauses_apart = now.config.rlb.warning.beside_pause,
+          .culprits = now.config.rlb.culprits};
 }
 
 // A table is as good for new path sets as for old ones only while they are the same.

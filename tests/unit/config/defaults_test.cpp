@@ -19,6 +19,9 @@ TEST(RlbPresets, ThePapersWarnAtAFixedLengthAndTakeNothingBack) {
     EXPECT_EQ(rlb.recirculation.on_exceed, OnExceed::optimal);
     EXPECT_EQ(rlb.all_warned, AllWarned::base);
     EXPECT_EQ(rlb.suspend, Suspend::most);
+    EXPECT_EQ(rlb.heed, Heed::predicted);
+    EXPECT_EQ(rlb.placement, Placement::alternative);
+    EXPECT_FALSE(rlb.culprits);
     EXPECT_FALSE(rlb.predictor.until_drained);
     EXPECT_FALSE(rlb.warning.until_cleared);
     EXPECT_FALSE(rlb.warning.beside_pause);

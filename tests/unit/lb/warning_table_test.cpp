@@ -187,6 +187,56 @@ TEST(WarningTable, APauseMayTakeThePlaceOfTheWarning) {
   EXPECT_EQ(table.warned(0, kQueue), 0u);
 }
 
+// What a warning names ends with it, and the next one's names take the place of those before.
+TEST(WarningTable, KeepsTheCulpritsOfTheWarningInForce) {
+  WarningTable table(two_leaves(), 12, {.culprits = true});
+  WarningMark named = warning(PortId(9), kLeaf5, 1, 24_us);
+  named.culprits = {{{kLeaf5, 30'000, 0xaa}, {kLeaf5, 20'000, 0xbb}}};
+  table.mark(named);
+  EXPECT_TRUE(table.names(0, 1, kQueue, 0xaa));
+  EXPECT_TRUE(table.names(0, 1, kQueue, 0xbb));
+  EXPECT_FALSE(table.names(0, 1, kQueue, 0xcc));
+  EXPECT_FALSE(table.names(0, 1, kQueue, 0)) << "what has no tag is no culprit";
+  EXPECT_FALSE(table.names(0, 0, kQueue, 0xaa)) << "another path";
+  EXPECT_FALSE(table.names(1, 1, kQueue, 0xaa)) << "another leaf";
+  EXPECT_FALSE(table.names(0, 1, kOther, 0xaa));
+  named.sequence = 2;
+  named.culprits = {{{kLeaf5, 30'000, 0xcc}}};
+  EXPECT_EQ(table.mark(named), MarkEffect::refreshed);
+  EXPECT_FALSE(table.names(0, 1, kQueue, 0xaa));
+  EXPECT_TRUE(table.names(0, 1, kQueue, 0xcc));
+  named.culprits = {{{kLeaf5, 30'000, 0xdd}}};
+  EXPECT_EQ(table.mark(named), MarkEffect::stale);
+  EXPECT_FALSE(table.names(0, 1, kQueue, 0xdd)) << "an old list";
+  EXPECT_EQ(expired_port(table, Instant::at(24_us)), PortId(9));
+  EXPECT_FALSE(table.names_any());
+}
+
+TEST(WarningTable, CulpritsOfAPortAreThoseOfAllItsLeaves) {
+  WarningTable table(two_leaves(), 12, {.culprits = true});
+  WarningMark named = warning(PortId(9), LeafId::none(), 1);
+  named.culprits = {{{kLeaf6, 30'000, 0xaa}}};
+  table.mark(named);
+  EXPECT_TRUE(table.names(0, 1, kQueue, 0xaa));
+  EXPECT_TRUE(table.names(1, 1, kQueue, 0xaa));
+  EXPECT_EQ(table.culprits(PortId(9), kQueue), named.culprits);
+  table.mark(pause(PortId(9), 1));
+  EXPECT_TRUE(table.names(0, 1, kQueue, 0xaa)) << "a pause names nobody, and forgets nobody";
+  table.mark(clear(PortId(9), LeafId::none(), 2));
+  EXPECT_FALSE(table.names(0, 1, kQueue, 0xaa));
+  EXPECT_EQ(table.culprits(PortId(9), kQueue), CulpritList{});
+  EXPECT_EQ(table.warned(0, kQueue), 0b010u) << "the pause";
+}
+
+TEST(WarningTable, KeepsNoCulpritsUnlessAsked) {
+  Rig rig;
+  WarningMark named = warning(PortId(9), kLeaf5, 1);
+  named.culprits = {{{kLeaf5, 30'000, 0xaa}}};
+  EXPECT_EQ(rig.mark(named), MarkEffect::begun);
+  EXPECT_FALSE(rig.table.names(0, 1, kQueue, 0xaa));
+  EXPECT_EQ(rig.table.culprits(PortId(9), kQueue), CulpritList{});
+}
+
 TEST(WarningTable, EndsWhenItsTimeIsUpUnlessRefreshed) {
   Rig rig;
   rig.mark(warning(PortId(9), kLeaf5, 1, 24_us));
