@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
+#include <cstring>
 #include <vector>
 
 #include "lb/members.h"
@@ -35,6 +35,7 @@ class FlowTable {
     State state{};
   };
   using Ways = std::array<Way, kWays>;
+  using Words [[gnu::vector_size(16)]] = uint64_t;  // in which a way is moved
   struct alignas(64) Set {
     Ways ways{};
   };
@@ -87,23 +88,30 @@ class FlowTable {
     }
     // known: the flow was, before.
     State& touch(uint64_t key, bool& known) const {
-      Ways& ways = sets_[scaled_to(static_cast<uint32_t>(key >> 32), count_)].ways;
       known = true;
-      if (ways[0].tag == tag_of(key)) [[likely]]
-        return ways[0].state;
-      if (ways[1].tag == tag_of(key)) [[likely]] {
-        std::swap(ways[0], ways[1]);
-        return ways[0].state;
+      if (key == last_key_ && last_ != nullptr) return *last_;
+      Ways& ways = sets_[scaled_to(static_cast<uint32_t>(key >> 32), count_)].ways;
+      const Tag to_first = ways[0].tag ^ tag_of(key);
+      const Tag to_second = ways[1].tag ^ tag_of(key);
+      if (std::min(to_first, to_second) != 0) [[unlikely]] {
+        const Place place = place_in(ways, key);
+        known = place != kNowhere;
+        bring_to_front(ways, key, place);
+      } else {
+        exchange_if(to_second == 0, ways[0], ways[1]);
       }
-      const Place place = place_in(ways, key);
-      known = place != kNowhere;
-      bring_to_front(ways, key, place);
+      last_key_ = key;
+      last_ = &ways[0].state;
       return ways[0].state;
     }
 
    private:
     Set* sets_;
     uint32_t count_;
+    // Of the last call: packets of a flow often come in a row, and a way that was just written in
+    // parts is not to be read as a whole.
+    mutable uint64_t last_key_ = 0;
+    mutable State* last_ = nullptr;
   };
 
  private:
@@ -111,6 +119,20 @@ class FlowTable {
     uint8_t way = 0;
     while (way < kWays && ways[way].tag != tag_of(key)) ++way;
     return Place{way};
+  }
+  // Arithmetic, not a branch: which of two flows sends next is what no predictor can know.
+  static void exchange_if(bool wanted, Way& one, Way& other) {
+    static_assert(sizeof(Way) == sizeof(Words));
+    Words a;
+    Words b;
+    std::memcpy(&a, &one, sizeof a);
+    std::memcpy(&b, &other, sizeof b);
+    const uint64_t all = wanted ? ~uint64_t{0} : 0;
+    const Words differs = (a ^ b) & Words{all, all};
+    a ^= differs;
+    b ^= differs;
+    std::memcpy(static_cast<void*>(&one), &a, sizeof a);
+    std::memcpy(static_cast<void*>(&other), &b, sizeof b);
   }
   [[gnu::noinline]] static void bring_to_front(Ways& ways, uint64_t key, Place place) {
     const auto way = static_cast<size_t>(place);

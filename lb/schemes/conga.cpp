@@ -27,6 +27,10 @@ namespace {
 
 using namespace literals;
 
+constexpr MemberMask all_if(bool wanted) {
+  return -MemberMask{wanted};
+}
+
 class Conga {
  public:
   static constexpr std::string_view kSummary =
@@ -269,9 +273,10 @@ inline Conga::Least Conga::find_least(const PathView& view, QueueId queue, uint1
     if (paused_is_full_ && view.port(port).paused(queue)) level = UINT8_MAX >> unused_bits_;
     if (reports != nullptr)
       level = std::max<uint32_t>(level, told_level(reports->at(set, member), record_time));
-    if (level > lowest) continue;
-    least.members = bit_of(member) | (level == lowest ? least.members : 0);
-    lowest = level;
+    // Arithmetic, not a branch: which is lower is what no predictor can know.
+    least.members =
+        (least.members & all_if(level >= lowest)) | (bit_of(member) & all_if(level <= lowest));
+    lowest = std::min(lowest, level);
   }
   return least;
 }

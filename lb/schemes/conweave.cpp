@@ -36,7 +36,7 @@ namespace {
 using namespace literals;
 
 constexpr MemberIndex kNone = UINT8_MAX;
-constexpr int64_t kLongSilences = 64;    // of `inactive`; whatever was on the way has arrived
+constexpr int64_t kLongSilences = 64;    // of `inactive`
 constexpr int64_t kAnswersLately = 32;   // likewise: a leaf that answered since then speaks
 constexpr Bytes kUsualMarking{100'000};  // where no queue is marked; reference A.13
 constexpr uint8_t kEpochs = 3;
@@ -71,6 +71,16 @@ class Flow {
     epoch_ = epoch_ == kEpochs ? 1 : static_cast<uint8_t>(epoch_ + 1);
     go_by(member, Phase::asking);
     since_ns = now_ns;
+  }
+  // Of a flow that has not moved: begin_epoch() where it is, or nothing, by arithmetic.
+  void ask_if(bool wanted, uint32_t now_ns) {
+    constexpr unsigned kNext = 0x1321;  // four bits for the epoch that follows 0, 1, 2 and 3
+    const uint32_t all = wanted ? ~uint32_t{0} : 0;
+    const unsigned next = kNext >> 4 * epoch_ & 0xf;
+    epoch_ = static_cast<uint8_t>(epoch_ ^ ((epoch_ ^ next) & all));
+    static_assert(static_cast<int>(Phase::settled) == 0 && static_cast<int>(Phase::asking) == 1);
+    member_and_phase_ = static_cast<uint8_t>(member_and_phase_ | (all & kMaxPaths));
+    since_ns ^= (since_ns ^ now_ns) & all;
   }
   // Of its packets.
   uint32_t note() const {
@@ -107,10 +117,17 @@ class Flows {
   void prefetch(uint64_t key) const { rte_prefetch0(line_of(key)); }
   // Null when the flow is not known.
   Flow* find(uint64_t key) const {
+    Flow* const flow = likeliest(key);
+    return flow->tag == tag_of(key) ? flow : nullptr;
+  }
+  // Where the flow is, if it is known. Arithmetic, not branches: on which of the places of its line
+  // a flow is found is what no predictor can know.
+  Flow* likeliest(uint64_t key) const {
     Flow* const line = line_of(key);
-    for (Flow* flow = line; flow != line + kWays; ++flow)
-      if (flow->tag == tag_of(key)) return flow;
-    return nullptr;
+    const uint32_t tag = tag_of(key);
+    static_assert(kWays == 4);
+    const size_t in_second_half = (line[2].tag == tag) | (line[3].tag == tag) ? 2 : 0;
+    return line + in_second_half + (line[in_second_half + 1].tag == tag ? 1 : 0);
   }
   // For one that is not known. Null: who is there does not go.
   template <class MayGo>
@@ -311,6 +328,7 @@ class Conweave {
   std::optional<Duration> reply_;
   uint32_t reply_ns_;
   uint32_t inactive_ns_;
+  uint32_t long_ns_;  // whatever was on the way has arrived
   uint32_t now_ns_ = 0;
   Duration inactive_;
   Duration busy_;
@@ -343,6 +361,7 @@ Conweave::Conweave(const SelectorInit& init, const Parameters& parameters)
       reply_(parameters.reply),
       reply_ns_(wire_ns(parameters.reply.value_or(8_us))),
       inactive_ns_(wire_ns(parameters.inactive)),
+      long_ns_(wire_ns(parameters.inactive * kLongSilences)),
       inactive_(parameters.inactive),
       busy_(parameters.busy.value_or(longest_hop(init))),
       draws_(stream_of(init)),
@@ -416,7 +435,7 @@ Conweave::Token Conweave::next_step(const PathView& view, const Packet& packet, 
 // All that the flow has sent.
 bool Conweave::has_arrived(const PathView& view, const Flow& flow) const {
   const auto silence = Duration::nanoseconds(now_ns_ - flow.last_ns);
-  if (silence > inactive_ * kLongSilences) return true;
+  if (now_ns_ - flow.last_ns > long_ns_) return true;
   if (view.paths() == nullptr) return false;
   // To the nanosecond.
   return view.paths()->arrived_before(flow.set, flow.member()) > view.now() - silence + 1_ns;
@@ -453,7 +472,8 @@ void Conweave::commit(const PathView& view, const Packet& packet, uint16_t set, 
   packet.note = flow.note();
 }
 
-// propose() and commit() of each. A flow of which nothing is to be decided goes on as it does.
+// propose() and commit() of each. A flow goes on as it does, or asks again, by arithmetic and not
+// by a branch: whether it was silent is what no predictor can know.
 void Conweave::select_burst(const PathView& view, std::span<Packet* const> burst,
                             std::span<const uint16_t> set_of, const ByEcmp& control) {
   const PathSet* const sets = view.sets().data();
@@ -461,18 +481,23 @@ void Conweave::select_burst(const PathView& view, std::span<Packet* const> burst
   for (size_t i = 0; i < burst.size(); ++i) {
     Packet& packet = *burst[i];
     const uint16_t set = set_of[i];
-    Flow* flow = flows_.find(packet.order_hash);
-    const bool goes_on = flow != nullptr && !control.has(packet) && !packet.has(kPacketShim) &&
-                         flow->set == set && contains(live_of[set], flow->member()) &&
-                         !is_silent(*flow) && flow->phase() != Phase::settled &&
-                         !(is_late(*flow) && speaks(view, set));
-    if (!goes_on) [[unlikely]] {
+    Flow& flow = *flows_.likeliest(packet.order_hash);
+    const bool ours = (flow.tag == Flows::tag_of(packet.order_hash)) & (flow.set == set) &
+                      contains(live_of[set], flow.member()) & !control.has(packet) &
+                      !packet.has(kPacketShim);
+    const bool silent = is_silent(flow);
+    const Phase phase = flow.phase();
+    const bool asks = (phase == Phase::settled) | (silent & (phase == Phase::asking));
+    const bool stays = ours && !(silent & has_arrived(view, flow)) &&
+                       !(speaks(view, set) && (!asks & is_late(flow)));
+    if (!stays) [[unlikely]] {
       assign(packet, sets[set], select_alone(*this, view, packet, set, control));
       continue;
     }
-    flow->last_ns = now_ns_;
-    packet.note = flow->note();
-    assign(packet, sets[set], flow->member());
+    flow.ask_if(asks, now_ns_);
+    flow.last_ns = now_ns_;
+    packet.note = flow.note();
+    assign(packet, sets[set], flow.member());
   }
 }
 

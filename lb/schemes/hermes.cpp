@@ -37,6 +37,16 @@ constexpr uint32_t kFastest = UINT16_MAX;
 constexpr uint32_t kNever = ~0u;
 constexpr Bytes kUsualMarking{160'000};  // where no queue is marked; reference C.7
 
+constexpr MemberMask all_if(bool wanted) {
+  return -MemberMask{wanted};
+}
+// One more member of those of which the ones with the lowest rank are wanted. Arithmetic, not a
+// branch: which is lower is what no predictor can know.
+void add_least(MemberMask& least, uint64_t& lowest, MemberIndex member, uint64_t rank) {
+  least = (least & all_if(rank >= lowest)) | (bit_of(member) & all_if(rank <= lowest));
+  lowest = std::min(lowest, rank);
+}
+
 constexpr uint32_t low_bits(uint32_t value, uint32_t bits) {
   return value & ((1u << bits) - 1);
 }
@@ -416,6 +426,7 @@ void Hermes::select_burst(const PathView& view, std::span<Packet* const> burst,
   const Flows::Cursor flows(flows_);
   const PathSet* const sets = view.sets().data();
   const MemberMask* const live_of = view.live();
+  const PathTable* const paths = view.paths();
   for (size_t i = 0; i < burst.size(); ++i) {
     Packet& packet = *burst[i];
     const uint16_t set = set_of[i];
@@ -425,7 +436,7 @@ void Hermes::select_burst(const PathView& view, std::span<Packet* const> burst,
     }
     Flow& flow = flows.touch(packet.order_hash);
     MemberIndex member = flow.member();
-    const MemberMask usable = live_of[set] & ~excluded(view, set);
+    const MemberMask usable = live_of[set] & ~(paths == nullptr ? 0 : paths->failed(set));
     const bool stays = flow.sent() != 0 && !is_over(flow) && contains(usable, member) &&
                        sets_[set].failed == 0 && !is_behind(flow, packet) &&
                        !may_move(flow, sets[set].members[member].port);
@@ -467,10 +478,9 @@ Hermes::Placed Hermes::place(const PathView& view, uint16_t set, MemberMask amon
   for (MemberMask left = sound; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
     const PathClass path_class = class_of(view, heard(view, set, member));
+    if (path_class == PathClass::congested) continue;
     const uint64_t rank = static_cast<uint64_t>(path_class) << 32 | rate_of(sending(set, member));
-    if (path_class == PathClass::congested || rank > lowest) continue;
-    least = bit_of(member) | (rank == lowest ? least : 0);
-    lowest = rank;
+    add_least(least, lowest, member, rank);
   }
   if (least == 0) return {random_of(sound, random), false};
   return {random_of(least, random), count_of(least) > 1};
@@ -478,13 +488,10 @@ Hermes::Placed Hermes::place(const PathView& view, uint16_t set, MemberMask amon
 
 Hermes::Placed Hermes::least_sent(uint16_t set, MemberMask among, uint32_t random) const {
   MemberMask least = 0;
-  uint32_t lowest = ~0u;
+  uint64_t lowest = ~uint64_t{0};
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    const uint32_t rate = rate_of(sending(set, member));
-    if (rate > lowest) continue;
-    least = bit_of(member) | (rate == lowest ? least : 0);
-    lowest = rate;
+    add_least(least, lowest, member, rate_of(sending(set, member)));
   }
   return {random_of(least, random), count_of(least) > 1};
 }

@@ -3,6 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "net/random.h"
+
 namespace eddy::lb {
 namespace {
 
@@ -64,6 +71,34 @@ TEST(FlowTable, AShorterTagTellsFlowsApartByItsBits) {
   ASSERT_NE(table.find(key(5)), nullptr);
   EXPECT_EQ((*table.find(key(5)))[0], 55u);
   EXPECT_EQ(table.find(key(6)), nullptr);
+}
+
+// By what a table is: in each set of ways the flows that were touched last, the latest first.
+template <class State, class Tag>
+void expect_like_a_list(State (*state_of)(uint32_t)) {
+  FlowTable<State, Tag> table(4);
+  std::vector<std::pair<uint64_t, State>> list;
+  RandomStream random(1, 2, 3);
+  for (uint32_t turn = 0; turn < 2'000; ++turn) {
+    const uint64_t flow = key(1 + random.below(6));
+    const auto at = std::ranges::find(list, flow, [](const auto& entry) { return entry.first; });
+    bool known = false;
+    State& found = typename FlowTable<State, Tag>::Cursor(table).touch(flow, known);
+    ASSERT_EQ(known, at != list.end()) << turn;
+    ASSERT_EQ(found, known ? at->second : State{}) << turn;
+    if (known) list.erase(at);
+    found = state_of(turn);
+    list.insert(list.begin(), {flow, found});
+    if (list.size() > 4) list.pop_back();
+  }
+}
+
+TEST(FlowTable, IsAListOfTheFlowsTouchedLast) {
+  expect_like_a_list<int64_t, uint64_t>([](uint32_t turn) { return int64_t{turn} + 1; });
+  using Parts = std::array<uint32_t, 3>;
+  expect_like_a_list<Parts, uint32_t>([](uint32_t turn) {
+    return Parts{turn, ~turn, turn * 3 + 1};
+  });
 }
 
 }  // namespace
