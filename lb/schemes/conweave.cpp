@@ -7,13 +7,13 @@
 // old path, its tail, and all that follow go by the new one and say so, until the receiver's leaf
 // has had the tail and clears the epoch (lb/stages/tail_stage.h). A flow that was silent for longer
 // than `inactive` takes a path anew if all that it sent has arrived (PathTable), or after
-// kLongSilences of that. A path is busy for `busy` since a packet came marked by it. A flow moves
-// only to where leaves answered lately: a leaf that does not speak gets flows that stay.
-// The table keeps who is there: a flow without a place goes by its hash, stays there, and is not
-// told of. So do packets of other leaves' flows, which have a shim: between leaves a path is its
-// first port. Owner: the selector's shard. Times of flows are nanoseconds modulo 2^32. Octets: 16 a
-// flow, 8 a member, 16 a path set; at the receiver's leaf 32 a flow. Cost: a line a packet. Source:
-// reference A.13.
+// kLongSilences of that; while its tail is out nobody knows that. A path is busy for `busy` since a
+// packet came marked by it. A flow moves only to where leaves answered lately: a leaf that does not
+// speak gets flows that stay. The table keeps who is there: a flow without a place goes by its
+// hash, stays there, and is not told of. So do packets of other leaves' flows, which have a shim:
+// between leaves a path is its first port. Owner: the selector's shard. Times of flows are
+// nanoseconds modulo 2^32. Octets: 16 a flow, 8 a member, 16 a path set; at the receiver's leaf 32
+// a flow. Cost: a line a packet. Source: reference A.13.
 #include <rte_prefetch.h>
 
 #include <algorithm>
@@ -189,12 +189,13 @@ class Conweave {
   };
   struct Parameters {
     std::optional<Duration> reply;  // empty: a base round trip, from host to host
-    std::optional<Duration> busy;   // empty: what the shortest queue that ECN marks takes
+    // Empty: what the shortest queue that ECN marks takes, and no less than a base round trip.
+    std::optional<Duration> busy;
     Duration inactive = 300_us;
-    Duration slack = 300_us;
-    Duration wait = 1_ms;
+    Duration slack = 2_ms;
+    Duration wait = 2_ms;
     int64_t queues = 31;
-    Bytes held = 2'400'000_B;
+    Bytes held = 8_MiB;
     int64_t flows = 65'536;
   };
   static constexpr auto parameters() {
@@ -206,7 +207,8 @@ class Conweave {
              "reference A.13"}),
         ranged<&Parameters::busy>("busy", 0_us, 1_s,
                                   {"how long a path is not moved to after a packet came marked by "
-                                   "it; auto: what the shortest queue that ECN marks takes",
+                                   "it; auto: what the shortest queue that ECN marks takes, at "
+                                   "least a base round trip as in reply",
                                    "reference A.13"}),
         ranged<&Parameters::inactive>(
             "inactive", 10_us, 20_ms,
@@ -239,8 +241,7 @@ class Conweave {
   void prepare(const PathView& view, std::span<Packet* const> burst) {
     for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
     now_ns_ = PathRecord::wire_time(view.now());
-    if (!reply_ && view.paths() != nullptr)
-      reply_ns_ = wire_ns(view.paths()->parameters().base_rtt);
+    if (learns_ && view.paths() != nullptr) learn(view.paths()->parameters().base_rtt);
   }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
@@ -289,6 +290,11 @@ class Conweave {
             .notice = busy / 2};
   }
 
+  // A notice is half a round trip old when it comes, and its path cannot be better sooner.
+  void learn(Duration base_rtt) {
+    if (!reply_) reply_ns_ = wire_ns(base_rtt);
+    if (!busy_is_given_) busy_ = std::max(marking_, base_rtt);
+  }
   bool is_silent(const Flow& flow) const { return now_ns_ - flow.last_ns > inactive_ns_; }
   bool is_late(const Flow& flow) const {
     return flow.phase() == Phase::asking && now_ns_ - flow.since_ns > reply_ns_;
@@ -331,6 +337,9 @@ class Conweave {
   uint32_t long_ns_;  // whatever was on the way has arrived
   uint32_t now_ns_ = 0;
   Duration inactive_;
+  bool busy_is_given_;
+  bool learns_;       // reply_ns_ or busy_
+  Duration marking_;  // what the shortest queue that ECN marks takes
   Duration busy_;
   Draws draws_;
   std::span<const PathSet> sets_;
@@ -363,7 +372,10 @@ Conweave::Conweave(const SelectorInit& init, const Parameters& parameters)
       inactive_ns_(wire_ns(parameters.inactive)),
       long_ns_(wire_ns(parameters.inactive * kLongSilences)),
       inactive_(parameters.inactive),
-      busy_(parameters.busy.value_or(longest_hop(init))),
+      busy_is_given_(parameters.busy.has_value()),
+      learns_(!reply_ || !busy_is_given_),
+      marking_(longest_hop(init)),
+      busy_(parameters.busy.value_or(marking_)),
       draws_(stream_of(init)),
       sets_(init.sets),
       next_alike_(init.sets.size(), kNoSet),
@@ -432,11 +444,11 @@ Conweave::Token Conweave::next_step(const PathView& view, const Packet& packet, 
   return token;
 }
 
-// All that the flow has sent.
+// All that the flow has sent. Of its tail it is not known: that went by a path that was left.
 bool Conweave::has_arrived(const PathView& view, const Flow& flow) const {
   const auto silence = Duration::nanoseconds(now_ns_ - flow.last_ns);
   if (now_ns_ - flow.last_ns > long_ns_) return true;
-  if (view.paths() == nullptr) return false;
+  if (flow.phase() == Phase::moved || view.paths() == nullptr) return false;
   // To the nanosecond.
   return view.paths()->arrived_before(flow.set, flow.member()) > view.now() - silence + 1_ns;
 }

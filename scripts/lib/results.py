@@ -24,7 +24,7 @@ INTERRUPTED = 130
 # choice is one of CPU time: all of it together is some ten minutes.
 ROWS = {
     "collectives": ("ci", "1", "all"),
-    "cw-2t": ("ci", "1", "all"),
+    "cw-2t": ("full", "1", "all"),
     "cw-3t": ("ci", "1", "all"),
     "dragonfly": ("reduced", "1", "all"),
     "failures": ("ci", "1", "all"),

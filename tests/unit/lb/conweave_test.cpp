@@ -42,6 +42,20 @@ class Leaf final : public Voice {
   explicit Leaf(size_t members, const ParameterMap& parameters = {}, test::Entity entity = {})
       : paths_({set_to(kFar, members), set_to(LeafId(3), members, 32)}),
         conweave_(test::make("conweave", paths_, parameters, entity)) {}
+  // Queues are marked from there on.
+  Leaf(size_t members, Bytes marking) : Leaf(members) {
+    std::vector<PortLine> lines(paths_.lines().begin(), paths_.lines().end());
+    for (PortLine& line : lines) line.marking = marking;
+    const ParameterMap defaults;
+    Result<std::unique_ptr<Selector>> made = make_selector("conweave", {.sets = paths_.sets(),
+                                                                        .seed = 1,
+                                                                        .switch_id = SwitchId(1),
+                                                                        .shard = ShardId(0),
+                                                                        .parameters = defaults,
+                                                                        .lines = lines,
+                                                                        .dre = paths_.dre()});
+    conweave_ = std::move(made.value());
+  }
 
   Sent go(uint64_t flow = 1, uint16_t set = 0, int more_flags = 0) {
     Packet packet = make_packet(flow);
@@ -315,6 +329,18 @@ TEST(Conweave, HowLongAPathIsBusyCanBeSet) {
   EXPECT_TRUE(leaf.go().fields.tail);
 }
 
+// Before that no news can come.
+TEST(Conweave, APathIsBusyForARoundTripAtLeast) {
+  Leaf leaf(2, 5'000_B);  // 1 us at 40 Gb/s
+  leaf.ask_in_vain();
+  leaf.tell_busy(0);
+  leaf.tell_busy(1);
+  leaf.wait(kReply - 1_ps);
+  EXPECT_FALSE(leaf.go().fields.tail);
+  leaf.wait(1_ps);
+  EXPECT_TRUE(leaf.go().fields.tail);
+}
+
 TEST(Conweave, ANoticeOfNoPathOfOursIsNotBelieved) {
   Leaf leaf(2);
   leaf.tell_busy(2);
@@ -373,6 +399,26 @@ TEST(Conweave, AFlowThatWaitsForAClearKeepsWaitingThroughASilence) {
   const Sent next = leaf.go();
   EXPECT_EQ(next.member, moved.member);
   EXPECT_TRUE(next.fields.rerouted);
+}
+
+// Its tail may be stuck on the path that it left, whatever has arrived by the new one.
+TEST(Conweave, ATailThatIsOutIsNotForgottenInASilence) {
+  Leaf leaf(4);
+  leaf.ask_in_vain();
+  leaf.go();
+  const Sent moved = leaf.go();
+  for (int i = 0; i < 10; ++i) {
+    leaf.wait(1_ms);
+    for (MemberIndex m = 0; m < 4; ++m) leaf.arrived(m);
+    const Sent next = leaf.go();
+    EXPECT_EQ(next.member, moved.member);
+    EXPECT_EQ(next.epoch(), moved.epoch());
+    EXPECT_TRUE(next.fields.rerouted);
+  }
+  leaf.clear(moved);
+  leaf.wait(1_ms);
+  for (MemberIndex m = 0; m < 4; ++m) leaf.arrived(m);
+  EXPECT_TRUE(leaf.go().plain()) << "it is known to have come";
 }
 
 TEST(Conweave, AFlowLeavesAPathThatIsDownAtOnceAndAsksAnew) {
