@@ -21,6 +21,7 @@
 #include <memory>
 
 #include "lb/members.h"
+#include "lb/path_arrivals.h"
 #include "net/assert.h"
 #include "net/packet.h"
 #include "net/units.h"
@@ -31,16 +32,14 @@ namespace eddy::lb {
 // used is of no set below 1,023; 16: mixed; above: the time.
 class FlowSlot {
  public:
-  static constexpr size_t kSetTags = 1'024;
+  static constexpr size_t kSetTags = PathArrivals::kRows;
   static constexpr uint16_t kManySets = 1'023;  // of a mixed slot; set 1,023 is taken for many, too
   static constexpr uint64_t kMemberBits = 0x3F;
   static constexpr uint64_t kTagBits = 0xFFC0;
-  static constexpr uint64_t kMixed = uint64_t{1} << 16;
+  static constexpr int kMixedBit = 16;
+  static constexpr uint64_t kMixed = uint64_t{1} << kMixedBit;
   static constexpr uint64_t kLowBits = kMemberBits | kTagBits | kMixed;
   static constexpr int kTimeShift = 17;
-
-  // By so much two instants may be apart that are compared.
-  static constexpr Duration kHorizon = Duration::seconds(60);
 
   // An instant as it stands in words; the rest of its bits are clear. Never 0: nothing that was
   // given looks as if nothing had been.
@@ -68,29 +67,33 @@ class FlowSlot {
   // Of the set and of no other, and all that was given to the member is proven at once.
   bool is_plain(uint16_t set) const { return (word_ & (kTagBits | kMixed)) == tag_of(set); }
 
-  // Since the last packet, modulo 2^47 ps and to a step.
+  // Since the last packet, modulo 2^47 ps, in the steps of PathArrivals.
+  uint64_t idle_steps(uint64_t now) const {
+    return ((now & kSteps) - (word_ & kSteps)) >> kStepShift;
+  }
   Duration idle(uint64_t now) const {
-    return Duration::picoseconds(
-        static_cast<int64_t>(((now & kSteps) - (word_ & kSteps)) >> kTimeShift));
-  }
-  // The last packet was given before `then`, which is less than kHorizon ago, for sure.
-  bool ends_before(Instant then) const {
-    return static_cast<int64_t>((bound_of(then) & kSteps) - (word_ & kSteps)) > 0;
-  }
-
-  // Surely, as ends_before() has it.
-  static bool is_step_before(Instant one, Instant other) {
-    return one.ps() >> 12 < other.ps() >> 12;
+    return Duration::picoseconds(static_cast<int64_t>(idle_steps(now) << PathArrivals::kStepBits));
   }
 
   // Another packet; of the rest nothing changes.
   void use(uint64_t time) { word_ = time | (word_ & kLowBits); }
   // As it is when packets of several sets go by it.
   FlowSlot shared(uint64_t time) const { return {time, kManySets, member(), true}; }
+  // As it is when a packet of the set has gone by the member, in a queue of which arrivals are
+  // proven. `free`: nothing that it was given before is on the way; else the member is its own. Of
+  // sets below kManySets; without a branch.
+  FlowSlot after(uint64_t time, uint16_t set, MemberIndex member, bool free) const {
+    const bool ours = drawn_by(set);
+    const bool stays_mixed = !(free | (ours & !mixed()));
+    const uint64_t tag = tag_of(set) & -static_cast<uint64_t>(ours | free);  // that of many is 0
+    FlowSlot next;
+    next.word_ = time | tag | member | static_cast<uint64_t>(stays_mixed) << kMixedBit;
+    return next;
+  }
 
  private:
-  // Proofs are of steps of 4,096 ps, as they are in FlowPath.
-  static constexpr uint64_t kSteps = ~((uint64_t{1} << (kTimeShift + 12)) - 1);
+  static constexpr int kStepShift = kTimeShift + PathArrivals::kStepBits;
+  static constexpr uint64_t kSteps = ~((uint64_t{1} << kStepShift) - 1);
 
   uint64_t word_ = 0;
 };

@@ -113,7 +113,6 @@ class FlowletTable {
     (*slots_)[index] = FlowSlot(now_, set, member);
   }
   void keep(size_t index) { (*slots_)[index].use(now_); }
-  void share(size_t index) { (*slots_)[index] = (*slots_)[index].shared(now_); }
 
   // The same of a whole burst, with what it asks of the table in registers. kOdd: odd().
   template <bool kOdd>
@@ -152,12 +151,6 @@ class FlowletTable {
   // Since set_time(): the bound is not the same for all entries, or one that was never used would
   // look young.
   bool odd() const { return odd_; }
-  // Of what is over all was given before this, but for odd(); it changes once a gap.
-  Instant proof_bound(Instant now) const {
-    const Instant bound = now - Duration::picoseconds(into_epoch_) - plan_.gap;
-    if (plan_.mode == FlowletMode::agebit) return bound;
-    return Instant::at(plan_.gap * (now.since_zero() / plan_.gap));
-  }
 
  private:
   bool is_swept() const {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace eddy::lb {
 namespace {
@@ -20,6 +21,24 @@ int64_t smoothed(int64_t before, int64_t sample, int64_t smoothing) {
   const int64_t step = (sample - before) / smoothing;
   if (step != 0) return before + step;
   return sample;  // closer than the fixed point can step
+}
+
+size_t most_members(std::span<const PathSet> sets) {
+  size_t most = 1;
+  for (const PathSet& set : sets) most = std::max<size_t>(most, set.count);
+  return most;
+}
+
+// For each path the next one of the same record, the first one after the last.
+std::vector<uint32_t> rings_of(const std::vector<uint32_t>& record_of, size_t records) {
+  std::vector<uint32_t> next(record_of.size());
+  std::vector<uint32_t> last(records, UINT32_MAX);
+  for (uint32_t path = 0; path < record_of.size(); ++path) {
+    uint32_t& before = last[record_of[path]];
+    next[path] = before == UINT32_MAX ? path : std::exchange(next[before], path);
+    before = path;
+  }
+  return next;
 }
 
 }  // namespace
@@ -57,11 +76,12 @@ void PathTable::rebase(const Rebase& rebase) {
   const int64_t ahead = (ahead_.ps() + rebase.back().ps() % kStamps.ps()) % kStamps.ps();
   ahead_ = Duration::picoseconds(ahead < 0 ? ahead + kStamps.ps() : ahead);
   for (size_t i = 0; i < record_count_; ++i) records_[i].rebase(rebase);
+  for (size_t path = 0; path < record_of_.size(); ++path) show_arrivals(path);
 }
 
 PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters,
                      std::span<const LeafId> leaves)
-    : parameters_(parameters) {
+    : parameters_(parameters), arrivals_(most_members(sets)) {
   // Sets to the same leaf share the records of the paths that they have in common.
   std::map<std::tuple<size_t, PortId, PathId>, uint32_t> known;
   for (size_t i = 0; i < sets.size(); ++i) {
@@ -71,8 +91,10 @@ PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters
       const PathMember& path = sets[i].members[member];
       const auto next = static_cast<uint32_t>(known.size());
       record_of_.push_back(known.try_emplace({to, path.port, path.path}, next).first->second);
+      set_of_.push_back(static_cast<uint16_t>(i));
     }
   }
+  next_same_ = rings_of(record_of_, known.size());
   record_count_ = known.size();
   records_ = std::make_unique<PathRecord[]>(record_count_);
   uses_ = std::make_unique<PathUse[]>(known.size());

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "lb/members.h"
+#include "lb/path_arrivals.h"
 #include "lb/path_set.h"
 #include "net/ids.h"
 #include "net/rebase.h"
@@ -51,10 +52,6 @@ struct alignas(32) PathRecord {
   void take_delay(Duration sample, Instant now, int64_t smoothing = kSmoothing);
   void take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing = kSmoothing);
   void take_congestion(uint8_t utilisation, Instant now);
-  // The stamp of the instant was echoed; `proves`: it went the path's way, in its queue.
-  void take_echo(Instant stamp, bool proves) {
-    echoed_ps.store((stamp.ps() & ~int64_t{1}) | (proves ? 1 : 0), std::memory_order_relaxed);
-  }
   void forget() { sampled_at_us.store(0, std::memory_order_relaxed); }
   // What was heard so long ago that its age would soon begin again from zero.
   void forget_old_congestion(Instant now) {
@@ -86,6 +83,10 @@ struct alignas(32) PathRecord {
   }
 
  private:
+  friend class PathTable;
+  void take_echo(Instant stamp, bool proves) {
+    echoed_ps.store((stamp.ps() & ~int64_t{1}) | (proves ? 1 : 0), std::memory_order_relaxed);
+  }
   static uint32_t stamp_of(Instant now) {  // 0: never
     return std::max(static_cast<uint32_t>(now.ps() / 1'000'000), uint32_t{1});
   }
@@ -154,6 +155,12 @@ class PathTable {
     return uses_[record_of_[first_[set] + member]];
   }
   PathUse& use_of(const PathRecord& record) const { return uses_[&record - records_.get()]; }
+  // The stamp of the instant was echoed; `proves`: it went the path's way, in its queue.
+  void take_echo(size_t set, MemberIndex member, Instant stamp, bool proves) {
+    const size_t path = first_[set] + member;
+    records_[record_of_[path]].take_echo(stamp, proves);
+    show_arrivals(path);
+  }
   const Parameters& parameters() const { return parameters_; }
   Instant record_time(Instant now) const { return now + ahead_; }
   // While nobody looks at the table.
@@ -185,16 +192,36 @@ class PathTable {
     return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
   }
 
+  // The same in steps, for who asks it of every packet; of path sets below PathArrivals::kRows.
+  const PathArrivals& arrivals() const { return arrivals_; }
+
   // Members that a detector has excluded: whoever chooses sees them as not live, unless none is.
   MemberMask failed(size_t set) const { return failed_[set].load(std::memory_order_relaxed); }
   // The path, by whichever members of sets it is gone; none: it is good again. Slow.
   void set_failed(size_t set, MemberIndex member, PathFailure why);
 
  private:
+  // After an echo of the path of that member.
+  void show_arrivals(size_t path) {
+    const Instant before = arrived_before(set_of_[path], member_of(path));
+    size_t same = path;
+    do {
+      if (set_of_[same] < PathArrivals::kRows)
+        arrivals_.put(set_of_[same], member_of(same), before);
+      same = next_same_[same];
+    } while (same != path);
+  }
+  MemberIndex member_of(size_t path) const {
+    return static_cast<MemberIndex>(path - first_[set_of_[path]]);
+  }
+
   Parameters parameters_;
   Duration ahead_;                   // of what records count by; less than their stamps' period
   std::vector<uint32_t> first_;      // place of a set's first member in record_of_
   std::vector<uint32_t> record_of_;  // by member, set by set
+  std::vector<uint32_t> next_same_;  // likewise: the next one with its record; they are a ring
+  std::vector<uint16_t> set_of_;     // likewise
+  PathArrivals arrivals_;
   size_t record_count_ = 0;
   std::unique_ptr<PathRecord[]> records_;
   std::unique_ptr<PathUse[]> uses_;                    // by record

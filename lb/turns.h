@@ -38,11 +38,18 @@ class TurnList {
   // A random member of `mask`, by share; what members outside the mask would have had is spread
   // evenly over it.
   MemberIndex draw(uint16_t set, MemberMask mask, uint32_t random) const {
-    constexpr uint32_t kGolden = 0x9E3779B9;  // 2^32 / golden ratio: spreads the bits left over
-    const std::span<const MemberIndex> slots = of(set);
-    const MemberIndex member = slots[scaled_to(random, static_cast<uint32_t>(slots.size()))];
+    const MemberIndex member = at(set, random);
     if (contains(mask, member)) [[likely]]
       return member;
+    return draw_again(mask, random);
+  }
+  // By share, of all members; and what draw() takes instead of one that is not in the mask.
+  MemberIndex at(uint16_t set, uint32_t random) const {
+    const std::span<const MemberIndex> slots = of(set);
+    return slots[scaled_to(random, static_cast<uint32_t>(slots.size()))];
+  }
+  static MemberIndex draw_again(MemberMask mask, uint32_t random) {
+    constexpr uint32_t kGolden = 0x9E3779B9;  // 2^32 / golden ratio: spreads the bits left over
     return random_of(mask, random * kGolden);
   }
 

@@ -43,8 +43,9 @@ class WaitingRoom {
   bool is_strange(const Packet& packet) const {
     return occupants_ == 0 || (flows_ & bit_of(packet)) == 0;
   }
-  // What a round that begins now takes.
+  // What a round that begins now takes; and what none takes less than.
   virtual Duration round(Instant now) const = 0;
+  Duration shortest_round() const { return shortest_round_; }
   // Rounds that a packet of this ingress port and PG may make in all; 0: there is no room for it.
   virtual uint32_t rounds_left(const Packet& packet, Instant now) = 0;
   virtual void enter(Packet* packet, const Trip& trip) = 0;
@@ -57,7 +58,8 @@ class WaitingRoom {
     flows_ = (occupants_ == 0 ? 0 : flows_) | bit_of(packet);
     ++occupants_;
   }
-  uint32_t occupants_ = 0;  // packets inside
+  uint32_t occupants_ = 0;   // packets inside
+  Duration shortest_round_;  // not below zero
 
  private:
   static uint64_t bit_of(const Packet& packet) { return uint64_t{1} << (packet.order_hash & 63); }

@@ -76,7 +76,7 @@ class Paths {
   }
   // Whatever went into the path before the instant has arrived.
   void drained(size_t set, MemberIndex member, Instant before) {
-    measured_->at(set, member).take_echo(before, /*proves=*/true);
+    measured_->take_echo(set, member, before, /*proves=*/true);
   }
   // What a switch would rebase of what is here.
   void rebase(const Rebase& rebase) {

@@ -68,7 +68,7 @@ void World::measure(uint16_t set) {
     record.take_delay(Duration::nanoseconds(8'000 + random_.below(100'000)), at);
     record.take_marks(100, random_.below(101));
     record.take_congestion(static_cast<uint8_t>(random_.next()), at);
-    if (random_.below(2) == 0) record.take_echo(now() - 500_ns, /*proves=*/true);
+    if (random_.below(2) == 0) table.take_echo(set, member, now() - 500_ns, /*proves=*/true);
   }
   const auto member = static_cast<lb::MemberIndex>(random_.below(paths_.sets()[set].count));
   table.set_failed(set, member,

@@ -18,8 +18,7 @@ MemberIndex by_hash_of_all(const Packet& packet, const PathSet& paths, MemberMas
 
 }  // namespace
 
-OrderGuard::OrderGuard(const config::GuardConfig& config, config::Granularity granularity,
-                       size_t sets)
+OrderGuard::OrderGuard(const config::GuardConfig& config, config::Granularity granularity)
     : config_(config), keeps_units_(granularity == config::Granularity::unit) {
   const bool pins = config.mode == GuardMode::paced || config.mode == GuardMode::strict;
   const GuardScope scope =
@@ -27,7 +26,6 @@ OrderGuard::OrderGuard(const config::GuardConfig& config, config::Granularity gr
   watches_ = pins || keeps_units_;
   always_ = pins && scope == GuardScope::all;
   by_slots_ = always_ && config.mode == GuardMode::strict && !keeps_units_;
-  if (by_slots_) proofs_.drained.resize(sets);
   memory_ = config.mode == GuardMode::strict ? config.age : config.pause;
 }
 
@@ -38,14 +36,17 @@ bool OrderGuard::guards_slots(const config::RlbConfig& rlb) {
 // Once a burst.
 void OrderGuard::look_at_slots(const PathView& view) {
   proofs_.now = FlowSlot::time_of(view.now());
-  proofs_.age = memory_;
+  proofs_.step = PathArrivals::step_of(view.now());
+  proofs_.age = static_cast<uint64_t>(memory_.ps() >> PathArrivals::kStepBits);
   const bool told_apart = view.paths() != nullptr && view.set_count() <= kMostSets;
   proofs_.queues = told_apart ? view.paths()->parameters().measured_queues : uint8_t{0};
+  if (told_apart) proofs_.arrivals = view.paths()->arrivals().reader();
   if (slots_->doubted()) [[unlikely]] {
     slots_->trust();
     doubtful_till_ = view.now() + memory_;
   }
   proofs_.doubtful = view.now() < doubtful_till_;
+  proofs_.exact = told_apart && !proofs_.doubtful && view.set_count() <= FlowSlot::kManySets;
 }
 
 // Of a slot that is another set's, or many sets', nothing moves before its last packet is too old
@@ -63,8 +64,7 @@ FlowTrace OrderGuard::trace_slot(const PathView& view, const Packet& packet, uin
     trace.dead = !contains(live, slot.member());
     return trace;
   }
-  if (over || (!slot.mixed() && proofs_.queues != 0 && proofs_.is_proven(view, slot, slot.set())))
-    return trace;
+  if (over || (!slot.mixed() && proofs_.queues != 0 && proofs_.is_proven(slot))) return trace;
   trace.pinned = true;
   trace.member = contains(live, slot.member()) ? slot.member() : by_hash(packet, live);
   return trace;
@@ -118,7 +118,7 @@ bool OrderGuard::has_arrived(const PathView& view, const Packet& packet, uint16_
   if (view.paths() == nullptr) return false;
   if (trace.slot != nullptr)
     return trace.known && !trace.was.mixed() && proves(packet.queue) &&
-           proofs_.is_proven(view, trace.was, set);
+           proofs_.is_proven(trace.was);
   const Instant arrived = view.paths()->arrived_before(set, trace.member, packet.queue);
   if (trace.known) return is_proven(view, *trace.entry, arrived);
   return arrived != Instant{} && arrived > trace.last;

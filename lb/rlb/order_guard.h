@@ -23,7 +23,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "config/rlb.h"
 #include "lb/flow_paths.h"
@@ -56,53 +55,35 @@ struct FlowTrace {
   bool stays() const { return pinned || placeless(); }
 };
 
-// Which flows of slots are proven to have arrived; what a scheme that guards its flowlets by the
-// burst asks of most packets.
+// Which flows of slots may leave their members: what a scheme that guards its flowlets by the burst
+// asks of every packet.
 struct SlotProofs {
-  // By path set: members whose packets up to `until` are proven to have arrived. What is not here
-  // may be proven yet; who finds out says so here. Never of set FlowSlot::kManySets.
-  std::vector<MemberMask> drained;
-  Instant until;
-  uint8_t queues = 0;     // of which anything is proven, as a mask
-  bool doubtful = false;  // slots may say less than there is
-  bool all_heed = false;  // warnings, whichever flow it is
-  uint64_t now = 0;       // as slots have it
-  Duration age;           // longer than this nothing is on the way
+  PathArrivals::Reader arrivals;  // where queues is not 0
+  uint64_t now = 0;               // as slots have it
+  uint64_t step = 0;              // and as arrivals have it
+  uint64_t age = 0;               // steps; longer than this nothing is on the way
+  uint8_t queues = 0;             // of which anything is proven, as a mask
+  bool doubtful = false;          // slots may say less than there is
+  bool exact = false;             // frees() and FlowSlot::after() may be asked of all slots
+  bool all_heed = false;          // warnings, whichever flow it is
 
   bool measures(QueueId queue) const { return (queues >> queue.index() & 1) != 0; }
-  // From now on it is asked of what was given before `bound`.
-  void begin(Instant bound) {
-    if (bound == until) [[likely]]
-      return;
-    until = bound;
-    std::ranges::fill(drained, 0);
+  // Of a slot that is not mixed: all that it was given has arrived.
+  bool is_proven(FlowSlot slot) const {
+    return !doubtful && arrivals.ago(slot.set(), slot.member(), step) < slot.idle_steps(now);
   }
-  // Of a slot that is not mixed.
-  bool is_proven(const PathView& view, FlowSlot slot, uint16_t set) {
-    const Instant arrived = view.paths()->arrived_before(set, slot.member());
-    if (doubtful || arrived == Instant{} || view.now() - arrived >= FlowSlot::kHorizon)
-      return false;
-    // A slot that was never used looks as if it were of this set.
-    if (FlowSlot::is_step_before(until, arrived) && set != FlowSlot::kManySets)
-      drained[set] |= bit_of(slot.member());
-    return slot.ends_before(arrived);
-  }
-  // Or nothing can be on the way any more.
-  [[gnu::noinline]] bool is_free(const PathView& view, FlowSlot slot, uint16_t set) {
-    return slot.idle(now) > age || is_proven(view, slot, set);
-  }
-  // The same for a flow that finds another set's slot, or that of several, where queues are
-  // measured.
-  bool frees_stranger(const PathView& view, FlowSlot slot) {
-    if (!slot.used()) return true;
-    return slot.mixed() ? slot.idle(now) > age : is_free(view, slot, slot.set());
+  // Of any slot: nothing that it was given is on the way. Without a branch, as no predictor can
+  // know it.
+  bool frees(FlowSlot slot) const {
+    const uint64_t ago = arrivals.ago(slot.set(), slot.member(), step);
+    const uint64_t proven = ago | -static_cast<uint64_t>(slot.mixed());
+    return (slot.idle_steps(now) > std::min(proven, age)) | !slot.used();
   }
 };
 
 class OrderGuard {
  public:
-  // `sets`: of paths, as many as views have.
-  OrderGuard(const config::GuardConfig& config, config::Granularity granularity, size_t sets = 0);
+  OrderGuard(const config::GuardConfig& config, config::Granularity granularity);
 
   // Before each burst. True: flows are watched, or paths are warned.
   bool wake(const PathView& view) {
@@ -136,8 +117,7 @@ class OrderGuard {
     if (!slot.used() || !slot.is_plain(set) || !proves(packet.queue)) [[unlikely]]
       return nullptr;
     if (warned_ && contains(view.warnings()->warned(set, packet.queue), base)) return nullptr;
-    if (slot.member() == base) return &slot;
-    return proofs_.is_proven(view, slot, set) ? &slot : nullptr;
+    return slot.member() == base || proofs_.is_proven(slot) ? &slot : nullptr;
   }
   // And it went to `member` from `old`.
   void note_free(const PathView& view, uint16_t set, FlowSlot* slot, MemberIndex old,
@@ -239,11 +219,11 @@ class OrderGuard {
   bool awake_ = false;
   bool warned_ = false;
   FlowSlots* slots_ = nullptr;
-  mutable SlotProofs proofs_;  // what was found out lately
-  Instant doubtful_till_;      // of slots that nobody guarded before
-  Instant awake_until_;        // whatever is warned
-  Instant awake_since_;        // entries that are older say nothing
-  Instant placeless_till_;     // a flow without a place was sent last
+  SlotProofs proofs_;
+  Instant doubtful_till_;   // of slots that nobody guarded before
+  Instant awake_until_;     // whatever is warned
+  Instant awake_since_;     // entries that are older say nothing
+  Instant placeless_till_;  // a flow without a place was sent last
 };
 
 }  // namespace eddy::lb

@@ -112,13 +112,13 @@ concept GuardsFlowlets = requires {
 // member, the packet goes round or has gone with its flow.
 template <class Alone, class Around>
 struct FlowletGuide {
-  SlotProofs& proofs;
-  Alone& alone;    // (packet, set, index): propose() and commit() of the packet
-  Around& around;  // (packet, set, index, member): for one whose flow may leave its path, instead
-                   // of a member that is warned; only where proofs.all_heed
+  const SlotProofs& proofs;
+  Alone& alone;          // (packet, set, index): propose() and commit() of the packet
+  const Around& around;  // (packet, set, index, member): for one whose flow may leave its path,
+                         // instead of a member that is warned; only where proofs.all_heed
 };
 template <class Alone, class Around>
-FlowletGuide(SlotProofs&, Alone&, Around&) -> FlowletGuide<Alone, Around>;
+FlowletGuide(const SlotProofs&, Alone&, const Around&) -> FlowletGuide<Alone, Around>;
 
 template <PathScheme Scheme>
 class Rlb {
@@ -143,7 +143,7 @@ class Rlb {
   template <class Parameters>
   Rlb(const SelectorInit& init, const Parameters& of_scheme)
       : scheme_(init, of_scheme),
-        guard_(init.rlb->guard, init.rlb->granularity, init.sets.size()),
+        guard_(init.rlb->guard, init.rlb->granularity),
         policy_(RlbPolicy::of(*init.rlb, seed_of(init.seed, init.switch_id))) {
     guard_.proofs().all_heed = policy_.heeds_all();
     for (const PortLine& line : init.lines) lines_.push_back(LineRate(line.rate));
@@ -166,7 +166,8 @@ class Rlb {
   void select_guarded(const PathView& view, std::span<Packet* const> burst,
                       std::span<const uint16_t> set_of, const ByEcmp& control, Alone&& alone) {
     const auto around = [&](Packet& packet, uint16_t set, size_t index, MemberIndex warned) {
-      return go_around(view, packet, set, index, warned);
+      const MemberIndex other = quick_way(view, packet, set, warned);
+      return other != kWait ? other : go_around(view, packet, set, index, warned);
     };
     const FlowletGuide guide{guard_.proofs(), alone, around};
     if (guard_.warned() || (view.loop() != nullptr && view.loop()->occupied()))
@@ -375,12 +376,7 @@ class Rlb {
     if (stands_aside(view, packet, set, member, escapes, way)) return member;
     if (!escapes) [[unlikely]]
       return without_escape(view, packet, set, member, way);
-    MemberMask tried = bit_of(member);
-    MemberIndex other = scheme_.alternative(view, packet, set, tried);
-    while (contains(warned, other)) {
-      tried |= bit_of(other);
-      other = scheme_.alternative(view, packet, set, tried);
-    }
+    MemberIndex other = first_outside(view, packet, set, warned, member);
     way.verdict.decision = Decision::rerouted;
     if (base.first && policy_.placement == config::Placement::least_delay) {
       way.verdict.decision = Decision::placed;
@@ -401,6 +397,41 @@ class Rlb {
       least = *there;
       other = first_of(left);
     }
+    return other;
+  }
+
+  // The first alternative to `member` that is not warned, as this is. There is one.
+  MemberIndex first_outside(const PathView& view, const Packet& packet, uint16_t set,
+                            MemberMask warned, MemberIndex member) {
+    if constexpr (requires { scheme_.alternative_outside(view, packet, set, warned, member); }) {
+      return scheme_.alternative_outside(view, packet, set, warned, member);
+    } else {
+      MemberMask tried = bit_of(member);
+      MemberIndex other = scheme_.alternative(view, packet, set, tried);
+      while (contains(warned, other)) {
+        tried |= bit_of(other);
+        other = scheme_.alternative(view, packet, set, tried);
+      }
+      return other;
+    }
+  }
+
+  // What around() comes to for most packets, in a loop over a burst: another path, at once. kWait:
+  // more is to be asked. Without credit.
+  [[gnu::always_inline]] MemberIndex quick_way(const PathView& view, const Packet& packet,
+                                               uint16_t set, MemberIndex member) {
+    const MemberMask live = view.live(set);
+    const MemberMask warned = view.warnings()->warned(set, packet.queue) & live;
+    const bool asks_more = policy_.suspend != config::Suspend::all ||
+                           policy_.placement == config::Placement::least_delay ||
+                           view.warnings()->names_any();
+    if (asks_more || warned == live) [[unlikely]]
+      return kWait;
+    const MemberIndex other = first_outside(view, packet, set, warned, member);
+    if (view.loop() != nullptr && view.paths() != nullptr &&
+        lead(view, set, member, other) > view.loop()->shortest_round()) [[unlikely]]
+      return kWait;
+    view.report(Decision::rerouted);
     return other;
   }
 
@@ -451,9 +482,14 @@ class Rlb {
                        MemberIndex other) const {
     if (view.loop() == nullptr || view.paths() == nullptr) return false;
     if (policy_.credit) return true;
+    const Duration lead = this->lead(view, set, member, other);
+    return lead > view.loop()->shortest_round() && lead > view.loop()->round(view.now());
+  }
+  // By how much the other path is slower, as far as is known or was once.
+  static Duration lead(const PathView& view, uint16_t set, MemberIndex member, MemberIndex other) {
     const int64_t here = view.paths()->at(set, member).delay_ns.load(std::memory_order_relaxed);
     const int64_t there = view.paths()->at(set, other).delay_ns.load(std::memory_order_relaxed);
-    return there > here && Duration::nanoseconds(there - here) > view.loop()->round(view.now());
+    return Duration::nanoseconds(there - here);
   }
 
   // To `other`, or to wait for `member`.

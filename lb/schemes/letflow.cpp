@@ -63,10 +63,7 @@ class LetFlow {
     const bool young = flowlets_.is_young(flowlet, index);
     if (young & !contains(live, flowlet.member())) [[unlikely]]
       return {astray(flowlet, live, packet, set)};
-    const MemberIndex drawn = turns_.draw(set, live, draws_.peek());
-    // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
-    const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
-    return {static_cast<MemberIndex>((flowlet.member() & keep) | (drawn & ~keep))};
+    return {either(young, flowlet.member(), turns_.draw(set, live, draws_.peek()))};
   }
 
   // propose() and commit() of each.
@@ -76,62 +73,37 @@ class LetFlow {
         [&](const auto& flowlets) { select_from(flowlets, view, burst, set_of, control); });
   }
 
-  // The same with RLB around it: a flowlet that is over leaves its member only if all that it was
-  // given is proven to have arrived. kWarned: paths are warned, or packets are in the loop.
+  // The same with RLB around it: a flowlet that is over leaves its member only if nothing that its
+  // slot was given is on the way. kWarned: paths are warned, or packets are in the loop.
   template <bool kWarned, class Guide>
   void select_guarded(const PathView& view, std::span<Packet* const> burst,
                       std::span<const uint16_t> set_of, const ByEcmp& control, const Guide& guide) {
-    guide.proofs.begin(flowlets_.proof_bound(view.now()));
-    const FlowletTable::Cursor<false> flowlets(flowlets_);
-    const TurnList::Cursor turns(turns_);
-    const PathSet* const sets = view.sets().data();
-    const MemberMask* const live_of = view.live();
-    const MemberMask* const drained = guide.proofs.drained.data();
-    const unsigned queues = flowlets_.odd() ? 0u : guide.proofs.queues;
-    const WarningTable& warnings = *view.warnings();
-    const WaitingRoom* const loop = view.loop();
-    const Burst<Guide> with{view, control, guide};
-    uint32_t moved = 0;
-    for (size_t i = 0; i < burst.size(); ++i) {
-      Packet& packet = *burst[i];
-      const uint16_t set = set_of[i];
-      const size_t index = flowlets.index_of(packet);
-      const FlowSlot flowlet = flowlets[index];
-      const MemberIndex old = flowlet.member();
-      const bool young = flowlets.is_young(flowlet, index);
-      const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
-      const MemberIndex drawn = turns.at(set, draws_.peek());
-      auto member = static_cast<MemberIndex>((old & keep) | (drawn & ~keep));
-      bool usual = (queues >> packet.queue.index() & 1) & contains(live_of[set], member) &
-                   !control.has(packet);
-      bool warned = false;
-      if constexpr (kWarned) {
-        warned = contains(warnings.warned(set, packet.queue), member);
-        usual = usual & (loop == nullptr || loop->is_strange(packet));
-      }
-      if (!(usual & !warned & flowlet.is_plain(set) & (young | contains(drained[set], old))))
-          [[unlikely]] {
-        const Met met{i, index, flowlet, set, member, young, usual, warned};
-        if constexpr (kWarned)
-          member = settle(with, packet, met);
-        else
-          member = select_with_care(with, packet, met);
-        if (kWarned && member == kWait) continue;
-      } else {
-        moved += member != old ? 1 : 0;
-        draws_.take(!young);
-        flowlets.put(index, member, set);
-      }
-      assign(packet, sets[set], member);
-    }
-    view.report(GuardEvent::moved, moved);
+    if (flowlets_.odd() || !guide.proofs.exact) [[unlikely]]
+      return select_alone_each(view, burst, set_of, guide);
+    const Guarded<Guide> all{view, burst, set_of, control, guide, guide.proofs.queues};
+    const uint32_t over = flows_pause_ ? select_by_proof<kWarned>(all) : select_young<kWarned>(all);
+    flows_pause_ = over * kFewOver > burst.size();
   }
 
   // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
-    const auto random = static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek()));
-    return turns_.draw(set, view.live(set) & ~tried, random);
+    return turns_.draw(set, view.live(set) & ~tried, random_for(packet));
+  }
+  // The first of its alternatives to `member` that is not in `bad`, as `member` is; there is one.
+  MemberIndex alternative_outside(const PathView& view, const Packet& packet, uint16_t set,
+                                  MemberMask bad, MemberIndex member) const {
+    const uint32_t random = random_for(packet);
+    const MemberMask live = view.live(set);
+    const MemberIndex drawn = turns_.at(set, random);
+    MemberMask left = live & ~bit_of(member) & ~bit_of(drawn);
+    MemberIndex other = drawn;
+    if (!contains(live & ~bad, drawn)) other = TurnList::draw_again(left, random);
+    while (contains(bad, other)) [[unlikely]] {
+        left &= ~bit_of(other);
+        other = TurnList::draw_again(left, random);
+      }
+    return other;
   }
 
   // A draw is taken for every new flowlet, whatever member it got: that the next draw does not wait
@@ -171,9 +143,7 @@ class LetFlow {
       const size_t index = flowlets.index_of(packet);
       const FlowSlot flowlet = flowlets[index];
       const bool young = flowlets.is_young(flowlet, index);
-      const auto keep = static_cast<MemberIndex>(-static_cast<int>(young));
-      const MemberIndex drawn = turns.at(set, draws_.peek());
-      auto member = static_cast<MemberIndex>((flowlet.member() & keep) | (drawn & ~keep));
+      MemberIndex member = either(young, flowlet.member(), turns.at(set, draws_.peek()));
       if (!contains(live, member) || control.has(packet)) [[unlikely]] {
         member = select_alone(*this, view, packet, set, control);
       } else {
@@ -184,63 +154,158 @@ class LetFlow {
     }
   }
 
-  // A guarded burst.
+  uint32_t random_for(const Packet& packet) const {
+    return static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek()));
+  }
+
+  // Of a guarded burst, while more is to be asked of each packet than the loop asks.
   template <class Guide>
-  struct Burst {
+  [[gnu::noinline]] void select_alone_each(const PathView& view, std::span<Packet* const> burst,
+                                           std::span<const uint16_t> set_of, const Guide& guide) {
+    for (size_t i = 0; i < burst.size(); ++i) {
+      const MemberIndex member = guide.alone(*burst[i], set_of[i], i);
+      if (member != kWait) assign(*burst[i], view.set(set_of[i]), member);
+    }
+  }
+
+  // Handed on by value, so that a loop keeps it in registers.
+  template <class Guide>
+  struct Guarded {
     const PathView& view;
-    const ByEcmp& control;
+    std::span<Packet* const> burst;
+    std::span<const uint16_t> set_of;
+    const ByEcmp control;
     const Guide& guide;
+    uint8_t queues;  // that are measured, as a mask
+
+    // In a queue that is measured, to a member that lives, of no flow in the loop.
+    template <bool kWarned>
+    bool is_usual(const Packet& packet, MemberMask live, MemberIndex member, bool warned) const {
+      bool usual =
+          (queues >> packet.queue.index() & 1) & contains(live, member) & !control.has(packet);
+      if constexpr (kWarned)
+        usual = usual & (view.loop() == nullptr || view.loop()->is_strange(packet)) &
+                (!warned | guide.proofs.all_heed);
+      return usual;
+    }
+    template <bool kWarned>
+    bool is_warned(const Packet& packet, uint16_t set, MemberIndex member) const {
+      if constexpr (kWarned) return contains(view.warnings()->warned(set, packet.queue), member);
+      return false;
+    }
   };
-  // A packet of it.
+  // A packet of a guarded burst.
   struct Met {
     size_t place;
-    size_t index;  // of its slot
-    FlowSlot flowlet;
+    FlowSlot slot;
     uint16_t set;
     MemberIndex base;  // as propose(), if that lives
     bool young;
-    bool usual;   // in a queue that is measured, to a member that lives, of no flow in the loop
+    bool usual;
     bool warned;  // the base
   };
-  // One of which more is to be asked. kWait: there is no member. In the loop where many are.
-  template <class Guide>
-  [[gnu::noinline]] MemberIndex select_with_care(const Burst<Guide>& with, Packet& packet,
-                                                 const Met& met) {
-    return settle(with, packet, met);
+
+  // Where most flowlets go on, which need no proof and no draw. Returns how many packets did not.
+  template <bool kWarned, class Guide>
+  uint32_t select_young(const Guarded<Guide> all) {
+    const FlowletTable::Cursor<false> flowlets(flowlets_);
+    const PathSet* const sets = all.view.sets().data();
+    const MemberMask* const live_of = all.view.live();
+    uint32_t over = 0;
+    for (size_t i = 0; i < all.burst.size(); ++i) {
+      Packet& packet = *all.burst[i];
+      const uint16_t set = all.set_of[i];
+      const size_t index = flowlets.index_of(packet);
+      const FlowSlot slot = flowlets[index];
+      const bool young = flowlets.is_young(slot, index);
+      MemberIndex member = slot.member();
+      bool warned = all.template is_warned<kWarned>(packet, set, member);
+      const bool usual = all.template is_usual<kWarned>(packet, live_of[set], member, warned);
+      if (!(usual & young & slot.is_plain(set) & !warned)) [[unlikely]] {
+        ++over;
+        if (!young) member = turns_.at(set, draws_.peek());
+        warned = all.template is_warned<kWarned>(packet, set, member);
+        const bool goes = all.template is_usual<kWarned>(packet, live_of[set], member, warned);
+        member = select_with_care(all.view, packet, {i, slot, set, member, young, goes, warned},
+                                  all.guide);
+        if (kWarned && member == kWait) continue;
+      } else {
+        flowlets.put(index, member, set);
+      }
+      assign(packet, sets[set], member);
+    }
+    return over;
   }
+
+  // Where many flowlets are over: whether one is, and whether its slot is free, is computed and not
+  // branched on. Returns how many were.
+  template <bool kWarned, class Guide>
+  uint32_t select_by_proof(const Guarded<Guide> all) {
+    const FlowletTable::Cursor<false> flowlets(flowlets_);
+    const TurnList::Cursor turns(turns_);
+    const PathArrivals::Reader arrivals = all.guide.proofs.arrivals;
+    const uint64_t now = all.guide.proofs.now;
+    const uint64_t step = all.guide.proofs.step;
+    const PathSet* const sets = all.view.sets().data();
+    const MemberMask* const live_of = all.view.live();
+    uint32_t moved = 0;
+    uint32_t over = 0;
+    for (size_t i = 0; i < all.burst.size(); ++i) {
+      Packet& packet = *all.burst[i];
+      const uint16_t set = all.set_of[i];
+      const size_t index = flowlets.index_of(packet);
+      const FlowSlot slot = flowlets[index];
+      const MemberIndex old = slot.member();
+      const bool young = flowlets.is_young(slot, index);
+      const bool plain = slot.is_plain(set);
+      // As SlotProofs::frees() has it for nearly all: the rest asks in full.
+      const bool free =
+          !slot.mixed() & (arrivals.ago(slot.set(), old, step) < slot.idle_steps(now));
+      MemberIndex member = either(young, old, turns.at(set, draws_.peek()));
+      const bool warned = all.template is_warned<kWarned>(packet, set, member);
+      const bool usual = all.template is_usual<kWarned>(packet, live_of[set], member, warned);
+      over += young ? 0 : 1;
+      if (!(usual & (free | (young & plain & !warned)))) [[unlikely]] {
+        member = select_with_care(all.view, packet, {i, slot, set, member, young, usual, warned},
+                                  all.guide);
+        if (kWarned && member == kWait) continue;
+      } else {
+        if (kWarned && warned) {
+          member = all.guide.around(packet, set, i, member);
+          if (member == kWait) continue;
+        }
+        moved += plain & (member != old) ? 1 : 0;
+        draws_.take(!young);
+        flowlets.put(index, member, set);
+      }
+      assign(packet, sets[set], member);
+    }
+    all.view.report(GuardEvent::moved, moved);
+    return over;
+  }
+
+  // One of which more is to be asked. kWait: there is no member.
   template <class Guide>
-  [[gnu::always_inline]] inline MemberIndex settle(const Burst<Guide>& with, Packet& packet,
-                                                   const Met& met) {
-    const PathView& view = with.view;
-    SlotProofs& proofs = with.guide.proofs;
-    const FlowSlot flowlet = met.flowlet;
+  [[gnu::noinline]] MemberIndex select_with_care(const PathView& view, Packet& packet,
+                                                 const Met& met, const Guide& guide) {
+    const FlowSlot slot = met.slot;
     const uint16_t set = met.set;
-    const size_t place = met.place;
-    const size_t index = met.index;
-    const MemberIndex base = met.base;
-    const MemberIndex old = flowlet.member();
-    const MemberMask live = view.live(set);
-    const bool young = met.young;
-    const bool plain = flowlet.is_plain(set);
-    const bool of_one_set = flowlet.drawn_by(set) & !flowlet.has_many_sets();
-    const bool heeds = !met.warned | proofs.all_heed;
-    if (!(met.usual & heeds & (plain | !of_one_set))) return with.guide.alone(packet, set, place);
-    const bool known = plain & flowlet.used();
-    const bool goes =
-        known ? (!young & contains(proofs.drained[set], old)) || proofs.is_free(view, flowlet, set)
-              : proofs.frees_stranger(view, flowlet);
-    if (!goes && !contains(live, old)) return with.guide.alone(packet, set, place);
-    MemberIndex member = goes ? base : old;
-    if (goes && met.warned) member = with.guide.around(packet, set, place, base);
+    const bool free = guide.proofs.frees(slot);
+    MemberIndex member = either(free, met.base, slot.member());
+    if (!met.usual || !contains(view.live(set), member)) return guide.alone(packet, set, met.place);
+    if (free && met.warned) member = guide.around(packet, set, met.place, met.base);
     if (member == kWait) return kWait;
-    if (!goes && (met.warned || base != old)) view.report(GuardEvent::stayed);
-    if (known && member != old) view.report(GuardEvent::moved);
-    draws_.take(!young);
-    if (plain || goes)
-      flowlets_.put(index, member, set);
-    else
-      flowlets_.share(index);
+    if (!free && (met.warned || met.base != member)) view.report(GuardEvent::stayed);
+    if (slot.drawn_by(set) && member != slot.member()) view.report(GuardEvent::moved);
+    draws_.take(!met.young);
+    flowlets_.slots()->of(packet) = slot.after(guide.proofs.now, set, member, free);
     return member;
+  }
+
+  // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
+  static MemberIndex either(bool first, MemberIndex one, MemberIndex other) {
+    const auto keep = static_cast<MemberIndex>(-static_cast<int>(first));
+    return static_cast<MemberIndex>((one & keep) | (other & ~keep));
   }
 
   // A young flowlet whose member does not live in this set: it died, and the flowlet ends; or the
@@ -258,9 +323,12 @@ class LetFlow {
     flowlets_.put(index, member, set);
   }
 
+  static constexpr uint32_t kFewOver = 4;  // of so many, one
+
   TurnList turns_;
   Draws draws_;
   FlowletTable flowlets_;
+  bool flows_pause_ = false;  // guarded: in the last burst many flowlets were over
 };
 
 }  // namespace

@@ -74,6 +74,7 @@ void Departures::forget_hosts() {
 }
 
 [[gnu::noinline]] void Departures::settle_rows() {
+  unsettled_ = false;
   PortFeeds* const feeds = from_.is_none() ? nullptr : context_.feeds;
   for (size_t i = 0; i < row_count_; ++i) {
     QueueRow& row = *asked_for_[i];
@@ -95,7 +96,7 @@ inline void Departures::close(QueueRow& row) {
 
 // While packets are fed, who feeds whom is noted apart, so that closing asks no row for it.
 void Departures::close_all() {
-  if (context_.feeds != nullptr) settle_rows();
+  if (context_.feeds != nullptr) settle();
   for (size_t i = 0; i < row_count_; ++i) {
     QueueRow& row = *asked_for_[i];
     close(row);

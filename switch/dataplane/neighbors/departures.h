@@ -56,7 +56,7 @@ class Departures {
   };
   // Before anything of a new burst looks at queues: counts what the last one has put there.
   void settle() {
-    if (row_count_ != 0) [[unlikely]]
+    if (unsettled_) [[unlikely]]
       settle_rows();
   }
   // Packets whose egress ports are chosen, at most kBurst, from one port or from another shard.
@@ -264,6 +264,7 @@ class Departures {
     room_ -= need_;
     ways_ = context_.way_changes;
     from_ = burst.from;
+    unsettled_ = true;
   }
   void keep_open(const Burst& burst);
   // Asked at the first packet to the row's queue: its port and the queue take packets of the burst
@@ -281,11 +282,12 @@ class Departures {
   ShardContext& context_;
   Services services_;
   const size_t ports_;
-  QueueRow* const rows_;  // by queue and port
-  uint64_t ways_ = 0;     // ShardContext::way_changes when the last burst began
-  PortId from_;           // of the last burst
-  uint32_t need_ = 0;     // octets of the burst in hand, with its tags and shims
-  int64_t room_ = 0;      // the least of all open rows'
+  QueueRow* const rows_;    // by queue and port
+  uint64_t ways_ = 0;       // ShardContext::way_changes when the last burst began
+  PortId from_;             // of the last burst
+  bool unsettled_ = false;  // since then
+  uint32_t need_ = 0;       // octets of the burst in hand, with its tags and shims
+  int64_t room_ = 0;        // the least of all open rows'
   size_t row_count_ = 0;
   std::array<QueueRow*, kMostRows> asked_for_{};  // since close(): those that are open, and more
   std::array<Packet, kMostRows> stubs_{};         // of these

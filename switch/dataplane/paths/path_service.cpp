@@ -53,7 +53,7 @@ void PathService::start_measuring() {
       if (!context_.owns(context_.path_sets[set].members[i].port)) continue;
       lb::PathRecord& record = context_.paths->at(set, i);
       record.requested_ns.store(now_ns_ - sample_ns_ / 2, std::memory_order_relaxed);
-      record.take_echo(context_.now, /*proves=*/false);
+      context_.paths->take_echo(set, i, context_.now, /*proves=*/false);
     }
 }
 
@@ -292,7 +292,7 @@ inline bool PathService::take_echo(lb::PathKey path, PortId port, lb::PathRecord
   record.take_delay(Duration::nanoseconds(delay), context_.paths->record_time(report.heard_at),
                     plan_->smoothing);
   context_.paths->use_of(record).measured();
-  record.take_echo(stamp, (report.hold_ns & kDeviated) == 0);
+  context_.paths->take_echo(path.set, path.member, stamp, (report.hold_ns & kDeviated) == 0);
   context_.count(port, PortCounter::path_samples);
   if ((wanted_ & lb::kFeedbackDelay) != 0)
     pass_on({lb::kFeedbackDelay, path, delay, report.heard_at});

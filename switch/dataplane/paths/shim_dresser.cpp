@@ -67,9 +67,13 @@ bool ShimDresser::is_from_host(const Packet& packet) const {
          !packet.has(kPacketOriginated) && packet.mbuf()->data_off >= kShimHeader;
 }
 
+uint8_t ShimDresser::flags_of_poll() const {
+  return paths_.keeps_up() ? kShimPinned : 0;
+}
+
 // What shims of a poll have in common.
 void ShimDresser::begin_shims() {
-  shim_[shim_at::kFlags] = paths_.keeps_up() ? kShimPinned : 0;
+  shim_[shim_at::kFlags] = flags_of_poll();
   store_be32(&shim_[shim_at::kSent], paths_.now_ns());
 }
 
@@ -102,10 +106,12 @@ ShimDresser::Common ShimDresser::common() const {
 // The place of the path whose echo it carries, or kNoEcho.
 uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set, Errand errand) {
   uint8_t* const shim = put_shim(packet, set, common());
-  if (errand.stamps) {
-    set_flags(shim, kShimRttRequest | kShimSampled);
-    paths_.stamp(packet, set);
-  }
+  // What is of this poll is written into the frame: the template, which is read as a whole, would
+  // have to wait for it.
+  const unsigned stamp = errand.stamps ? kShimRttRequest | kShimSampled : 0;
+  shim[shim_at::kFlags] = static_cast<uint8_t>(stamp | flags_of_poll());
+  store_be32(shim + shim_at::kSent, paths_.now_ns());
+  if (errand.stamps) paths_.stamp(packet, set);
   if (!errand.echoes) return kNoEcho;
   const PathService::Telling told = paths_.tell(set);
   write_report(shim, told, told.path, told.congestion);
@@ -128,7 +134,6 @@ void ShimDresser::consider(Packet& packet, uint16_t set) {
   if (!is_member(packet, set)) return;
   const Errand errand = errand_of(packet, set);
   if ((!errand.stamps && !errand.echoes) || !is_from_host(packet)) return;
-  begin_shims();
   (void)add_shim(packet, set, errand);
 }
 

@@ -96,6 +96,7 @@ class ShimDresser {
   static void write_epoch(uint8_t* shim, const lb::ShimFields& fields);
   void write_delay(Packet& packet, uint8_t* shim, const lb::ShimFields& fields) const;
   void write_fields(lb::Dressing& dressing, uint8_t echo_place);
+  uint8_t flags_of_poll() const;
   void begin_shims();
   Common common() const;
   uint16_t plain_set(const Packet& packet, const NextHop* next_hops, uint32_t longest) const;
@@ -120,7 +121,7 @@ class ShimDresser {
   uint32_t shortest_mtu_ = 0;                  // of the fabric ports
   bool in_bursts_ = false;
   bool looks_at_bursts_ = false;
-  std::array<uint8_t, kShimHeader> shim_{};       // as every packet of a poll gets it
+  std::array<uint8_t, kShimHeader> shim_{};       // as every packet of a poll gets it in bursts
   std::array<lb::Dressing, kBurst> dressings_{};  // of the burst in hand
   std::array<uint8_t, kBurst> echoes_{};          // that they took
 };

@@ -380,6 +380,7 @@ void Recirculation::adopt(const Snapshot& now) {
   release_all();
   if (plan_.enabled) std::ranges::fill(limits_, Limit{});
   plan_ = RecirculationPlan::of(now);
+  shortest_round_ = plan_.config.latency;
   rounds_made_ = 0;
 }
 

@@ -32,6 +32,14 @@ TEST(FlowSlot, SaysWhoseItIsAndWhenItWasGivenAPacket) {
     }
 }
 
+TEST(FlowSlot, IsIdleByWholeStepsOfProofs) {
+  const Duration step = Duration::picoseconds(4'096);
+  const FlowSlot slot(at(step * 1'000 + 7_ps), 3, 5);
+  EXPECT_EQ(slot.idle_steps(at(step * 1'000 + 8_ps)), 0u);
+  EXPECT_EQ(slot.idle_steps(at(step * 1'001)), 1u);
+  EXPECT_EQ(slot.idle_steps(at(step * 1'000 + kWrap * 3 + 5_us)), (5_us).ps() / 4'096u);
+}
+
 // Not even at the instants that stand in words as zero.
 TEST(FlowSlot, WhatWasGivenNeverLooksAsIfNothingHadBeen) {
   EXPECT_FALSE(FlowSlot().used());
@@ -39,24 +47,22 @@ TEST(FlowSlot, WhatWasGivenNeverLooksAsIfNothingHadBeen) {
     EXPECT_TRUE(FlowSlot(at(kWrap * wraps), 0, 0).used()) << wraps;
 }
 
-// In steps of 4,096 ps: a proof of the step in which the packet was given proves nothing of it.
-TEST(FlowSlot, IsProvenByWhatIsSurelyLater) {
-  const Duration step = Duration::picoseconds(4'096);
-  const FlowSlot slot(at(step * 1'000 + 7_ps), 3, 5);
-  EXPECT_FALSE(slot.ends_before(Instant::at(step * 999)));
-  EXPECT_FALSE(slot.ends_before(Instant::at(step * 1'000)));
-  EXPECT_FALSE(slot.ends_before(Instant::at(step * 1'001 - 1_ps)));
-  EXPECT_TRUE(slot.ends_before(Instant::at(step * 1'001)));
-  EXPECT_TRUE(slot.ends_before(Instant::at(step * 1'001 + 69_s)));
-}
-
-// What is older than that looks newer than it is, and so is held back longer, never less.
-TEST(FlowSlot, AnOldPacketIsNeverProvenByAProofThatIsOlder) {
-  for (const Duration given : {0_s, 71_s, 140_s, 300_s})
-    for (const Duration proof : {1_us, 1_s, 60_s, 70_s}) {
-      const FlowSlot slot(at(given + proof), 0, 0);
-      EXPECT_FALSE(slot.ends_before(Instant::at(given))) << given.ps() << ' ' << proof.ps();
-    }
+// What a packet leaves behind, case by case.
+TEST(FlowSlot, SaysAfterAPacketWhoseFlowItIs) {
+  constexpr uint16_t kOurs = 7;
+  const uint64_t now = at(2_s);
+  const FlowSlot plain(at(1_s), kOurs, 9);
+  const FlowSlot bound(at(1_s), kOurs, 9, true);
+  const FlowSlot others(at(1_s), 8, 9);
+  const FlowSlot others_bound(at(1_s), 8, 9, true);
+  const FlowSlot many = FlowSlot(at(1_s), 8, 9).shared(at(1_s));
+  for (const FlowSlot slot : {FlowSlot(), plain, bound, others, others_bound, many})
+    EXPECT_EQ(slot.after(now, kOurs, 11, /*free=*/true).word(), FlowSlot(now, kOurs, 11).word());
+  const auto held = [&](FlowSlot slot) { return slot.after(now, kOurs, 9, false).word(); };
+  EXPECT_EQ(held(plain), FlowSlot(now, kOurs, 9).word());
+  EXPECT_EQ(held(bound), FlowSlot(now, kOurs, 9, true).word()) << "what binds it is still there";
+  for (const FlowSlot slot : {others, others_bound, many})
+    EXPECT_EQ(held(slot), slot.shared(now).word());
 }
 
 TEST(FlowSlot, SharedItKeepsItsMemberAndIsNobodys) {

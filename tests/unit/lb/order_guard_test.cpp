@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
+#include "net/random.h"
 #include "tests/support/paths.h"
 
 namespace eddy::lb {
@@ -503,6 +506,40 @@ TEST(OrderGuardSlots, ProvesWhatItCanTellApart) {
       EXPECT_FALSE(rig.moves(static_cast<uint16_t>(set), 1_us)) << set;
       EXPECT_EQ(rig.moves_proven(static_cast<uint16_t>(set)), sets == 1'024) << set;
     }
+  }
+}
+
+// Without a branch the same as said in words, also where the clock's zero or a wrap lies between.
+TEST(SlotProofs, FreeWhatIsProvenOrTooOldOrWasNeverUsed) {
+  PathArrivals arrivals(16);
+  RandomStream random(8, 1, 2);
+  const Duration wrap = Duration::picoseconds(int64_t{1} << 47);
+  for (const Duration start : {1_us, 1_s, wrap, wrap * 2 + 30_ms}) {
+    const Instant now = Instant::at(start + 100_us);
+    const SlotProofs proofs{.arrivals = arrivals.reader(),
+                            .now = FlowSlot::time_of(now),
+                            .step = PathArrivals::step_of(now),
+                            .age = 50'000'000 >> PathArrivals::kStepBits,  // 50 us
+                            .queues = 1};
+    EXPECT_TRUE(proofs.frees(FlowSlot()));
+    std::array<size_t, 2> seen{};
+    for (int i = 0; i < 4'000; ++i) {
+      const Instant given = now - Duration::nanoseconds(random.below(100'000));
+      const bool proves = random.below(2) != 0;
+      const Instant before =
+          proves ? now - Duration::nanoseconds(random.below(100'000)) : Instant{};
+      const auto set = static_cast<uint16_t>(random.below(4));
+      const auto member = static_cast<MemberIndex>(random.below(16));
+      const bool mixed = random.below(4) == 0;
+      arrivals.put(set, member, before);
+      const FlowSlot slot(FlowSlot::time_of(given), set, member, mixed);
+      const bool proven = proves && given.ps() >> 12 < before.ps() >> 12;
+      EXPECT_EQ(proofs.is_proven(slot), proven);
+      const bool old = slot.idle(FlowSlot::time_of(now)) > 50_us;
+      ASSERT_EQ(proofs.frees(slot), old || (proven && !mixed)) << start.ps() << ' ' << i;
+      ++seen[proofs.frees(slot) ? 1 : 0];
+    }
+    EXPECT_GT(std::min(seen[0], seen[1]), 500u);
   }
 }
 

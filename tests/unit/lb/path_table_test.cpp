@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <span>
+#include <vector>
 
 #include "lb/registry.h"
+#include "net/random.h"
 #include "tests/support/paths.h"
 
 namespace eddy::lb {
@@ -101,21 +104,67 @@ TEST(PathTable, AnAgePastHalfOfTheWrapIsNoYouth) {
 
 TEST(PathTable, OnlyAProvingEchoShowsWhatArrived) {
   Rig rig;
-  PathRecord& record = rig.table.at(0, 1);
-  record.take_echo(kNow, /*proves=*/true);
+  rig.table.take_echo(0, 1, kNow, /*proves=*/true);
   EXPECT_EQ(rig.table.arrived_before(0, 1, kQueue), kNow);
   EXPECT_EQ(rig.table.arrived_before(0, 1, QueueId(4)), Instant{}) << "no stamps wait there";
-  record.take_echo(kNow + 5_us, /*proves=*/false);
+  rig.table.take_echo(0, 1, kNow + 5_us, /*proves=*/false);
   EXPECT_EQ(rig.table.arrived_before(0, 1, kQueue), Instant{});
-  EXPECT_EQ(record.echoed(), kNow + 5_us);
+  EXPECT_EQ(rig.table.at(0, 1).echoed(), kNow + 5_us);
 }
 
 TEST(PathTable, AProofIsOlderThanItsStampByTheLag) {
   Rig rig;
   PathTable lagging(rig.sets, {.base_rtt = 16_us, .proof_lag = 4_us, .measured_queues = 1 << 3});
   EXPECT_EQ(lagging.arrived_before(0, 1, kQueue), Instant{});
-  lagging.at(0, 1).take_echo(kNow, /*proves=*/true);
+  lagging.take_echo(0, 1, kNow, /*proves=*/true);
   EXPECT_EQ(lagging.arrived_before(0, 1, kQueue), kNow - 4_us);
+}
+
+// Every word, also those of paths that are in several sets.
+void expect_same_arrivals(const PathTable& table, std::span<const PathSet> sets, Instant now) {
+  const PathArrivals::Reader arrivals = table.arrivals().reader();
+  for (size_t set = 0; set < sets.size(); ++set)
+    for (MemberIndex member = 0; member < sets[set].count; ++member) {
+      const Instant before = table.arrived_before(set, member);
+      const uint64_t ago = arrivals.ago(set, member, PathArrivals::step_of(now));
+      if (before == Instant{})
+        EXPECT_GT(ago, uint64_t{1} << 60) << set << ' ' << int{member};
+      else
+        EXPECT_EQ(ago, PathArrivals::step_of(now) - PathArrivals::step_of(before))
+            << set << ' ' << int{member};
+    }
+}
+
+TEST(PathTable, ShowsInStepsWhatHasArrived) {
+  std::array<PathSet, 4> sets = {test::make_set(3), test::make_set(5), test::make_set(1),
+                                 test::make_set(4, 9)};
+  const std::array<LeafId, 4> leaves = {LeafId(7), LeafId(7), LeafId(7), LeafId(8)};
+  PathTable table(sets, {.base_rtt = 16_us, .proof_lag = 3_us, .measured_queues = 1 << 3}, leaves);
+  RandomStream random(3, 1, 4);
+  Instant now = kNow;
+  expect_same_arrivals(table, sets, now);
+  for (int i = 0; i < 300; ++i) {
+    const size_t set = random.below(4);
+    now = now + Duration::nanoseconds(random.below(3'000));
+    table.take_echo(set, static_cast<MemberIndex>(random.below(sets[set].count)), now,
+                    random.below(3) != 0);
+    if (i % 50 == 49) {
+      const Rebase rebase(i % 100 == 49 ? Rebase::Way::forward : Rebase::Way::back);
+      table.rebase(rebase);
+      now = rebase(now);
+    }
+    expect_same_arrivals(table, sets, now);
+  }
+}
+
+// Two sets would have one row.
+TEST(PathTable, ShowsNothingOfMoreSetsThanAreToldApart) {
+  const std::vector<PathSet> sets(PathArrivals::kRows + 1, test::make_set(2));
+  PathTable table(sets, {.base_rtt = 16_us, .measured_queues = 1 << 3});
+  const PathArrivals::Reader arrivals = table.arrivals().reader();
+  table.take_echo(PathArrivals::kRows, 1, kNow, /*proves=*/true);
+  for (size_t row = 0; row < PathArrivals::kRows; ++row)
+    ASSERT_GT(arrivals.ago(row, 1, PathArrivals::step_of(kNow)), uint64_t{1} << 60);
 }
 
 TEST(PathTable, ThePathsOfSetsToOneLeafAreOne) {
