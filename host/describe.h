@@ -3,7 +3,7 @@
 // A law is the class of its sender's half, which has kSummary and may have
 //   Parameters and parameters() (net/text/parameters.h),
 //   kHears (what acks and round-trip times it is told of), kEchoesMarks, kEchoesPort,
-//   kKeepsPort, kEachPacket and kSpreads (Entropy), kNaksName, kBitmaps and kDropsAhead
+//   kKeepsPort, kDrains, kEachPacket and kSpreads (Entropy), kNaksName, kBitmaps and kDropsAhead
 //   (SendRecovery), kAlways (Pacing);
 // it, and its receiver's half, are made from a LawInit and, where it has them, the parameters. The
 // file ends with EDDY_RATE_CONTROL(name, Sender), EDDY_RATE_CONTROL(name, Sender, Notifier),
@@ -73,6 +73,7 @@ constexpr Hears hears_of() {
 EDDY_DECLARED(echoes_marks, kEchoesMarks)
 EDDY_DECLARED(echoes_port, kEchoesPort)
 EDDY_DECLARED(keeps_port, kKeepsPort)
+EDDY_DECLARED(drains, kDrains)
 EDDY_DECLARED(each_packet, kEachPacket)
 EDDY_DECLARED(spreads, kSpreads)
 EDDY_DECLARED(naks_name, kNaksName)
@@ -113,6 +114,7 @@ EntropyInfo describe_entropy(std::string_view name) {
   static_cast<LawInfo&>(info) = detail::law_info<Law>(name);
   info.hears = detail::hears_of<Law>();
   info.keeps_port = detail::keeps_port<Law>();
+  info.drains = detail::drains<Law>();
   info.each_packet = detail::each_packet<Law>();
   info.spreads = detail::spreads<Law>();
   info.echoes_marks = detail::echoes_marks<Law>();

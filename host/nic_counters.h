@@ -31,7 +31,8 @@ namespace eddy::host {
   X(held_packets, "data packets that the pacing held so that a gap ends a flowlet")      \
   X(flowlets, "gaps within a flow that end a flowlet, where the pacing knows of them")   \
   X(rx_flow_stop_packets, "frames of the switch received that stop or resume one flow")  \
-  X(flow_stopped_ns, "for how long flows were stopped by the switch, ns, summed over flows")
+  X(flow_stopped_ns, "for how long flows were stopped, ns, summed over flows")           \
+  X(flow_drains, "flows that the NIC itself stopped until all of them had arrived")
 
 #define EDDY_NIC_ENTRY(name, help) name,
 enum class NicCounter : uint8_t { EDDY_NIC_COUNTERS(EDDY_NIC_ENTRY) kCount };

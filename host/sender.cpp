@@ -36,6 +36,7 @@ Senders::Senders(const NicOptions& options, const Laws& laws, const Framer& fram
       told_(rate_hears_.acks || entropy_hears_.acks),
       counts_rounds_(rate_hears_.rounds || entropy_hears_.rounds),
       hears_rtt_(rate_hears_.rtt || entropy_hears_.rtt),
+      drains_(laws.entropy.law->drains),
       each_packet_(laws.entropy.law->each_packet),
       watched_(hears_rtt_ || each_packet_),
       pacer_always_(laws.pacing.law->always),
@@ -213,7 +214,7 @@ void Senders::on_timeout(uint32_t qpn, QueuePair& qp, Instant now) {
   qp.state.progress = now;
   recovery_->on_timeout(qpn, qp.state, now);
   if (rate_->on_timeout(qpn, qp.state, now)) pace_anew(qpn, qp, now);
-  use_port(qp, entropy_->on_timeout(qpn, qp.state, now));
+  obey(qpn, qp, entropy_->on_timeout(qpn, qp.state, now), now);
   wake(qpn, qp, now);
 }
 

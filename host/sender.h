@@ -1,15 +1,16 @@
 // Senders: the sending QPs of a NIC: what each may send next, and whose turn it is.
 //
 // A QP is in one of four states: it is in the FIFO of those that are ready, or it waits for its
-// pacing time, or it is idle until an ACK opens its window, or its switch has stopped it. Ready QPs
-// take turns, one packet each (round robin). How fast a QP goes, what it sends again, which port a
-// packet takes and when it may start is decided by the NIC's laws (rate_control.h, recovery.h,
-// entropy.h, pacing.h); they are called when something happens that they hear, and packets look at
-// plain fields that the laws have written. At line rate the line itself paces. The window counts
-// payload in whole packets, at least one. Timers are armed lazily: an ACK only notes the time, and
-// the timer looks again when it goes off. Owner: one Nic. Bounds: the QPs given at construction.
-// Cost: a record of three cache lines for each packet; timers a heap operation once in an RTO,
-// pacing one for each paced packet. Source: reference D.2, D.4; decision 0027.
+// pacing time, or it is idle until an ACK opens its window, or its switch or its entropy has
+// stopped it. Ready QPs take turns, one packet each (round robin). How fast a QP goes, what it
+// sends again, which port a packet takes and when it may start is decided by the NIC's laws
+// (rate_control.h, recovery.h, entropy.h, pacing.h); they are called when something happens that
+// they hear, and packets look at plain fields that the laws have written. At line rate the line
+// itself paces. The window counts payload in whole packets, at least one. Timers are armed lazily:
+// an ACK only notes the time, and the timer looks again when it goes off. Owner: one Nic. Bounds:
+// the QPs given at construction. Cost: a record of three cache lines for each packet; timers a heap
+// operation once in an RTO, pacing one for each paced packet. Source: reference D.2, D.4; decision
+// 0027.
 #pragma once
 
 #include <algorithm>
@@ -156,6 +157,13 @@ class Senders {
   bool wake_and_send(Packet& out, Instant now);
   bool send_next(Packet& out, Instant now);
   void wake(uint32_t qpn, QueuePair& qp, Instant now);
+  // What the entropy says after a reply or a timeout: a port, or to stop until it names one.
+  void obey(uint32_t qpn, QueuePair& qp, uint16_t port, Instant now) {
+    if (port == kSamePort) return;
+    if (drains_) return drain_or_go_on(qpn, qp, port, now);
+    framer_.set_source_port(qp.header, port);
+  }
+  void drain_or_go_on(uint32_t qpn, QueuePair& qp, uint16_t port, Instant now);
   // The QP whose packets have the order hash, or kNone.
   uint32_t find_flow(uint64_t order_hash);
   void stop(uint32_t qpn, QueuePair& qp);
@@ -180,6 +188,7 @@ class Senders {
   const bool told_;  // one of them hears ACKs
   const bool counts_rounds_;
   const bool hears_rtt_;
+  const bool drains_;        // the entropy may stop a QP
   const bool each_packet_;   // the entropy chooses for each
   const bool watched_;       // watch() is called for each packet
   const bool pacer_always_;  // the pacing holds packets at line rate, too

@@ -139,7 +139,7 @@ void Senders::tell(QueuePair& qp, const Received& received, const Acknowledged& 
   }
   if (qp.state.repair != Repair::none) recovery_->on_ack(qpn, ack, qp.state);
   if (rate_hears_.acks && rate_->on_ack(qpn, ack, qp.state)) pace_anew(qpn, qp, now);
-  if (entropy_hears_.acks) use_port(qp, entropy_->on_ack(qpn, ack, qp.state));
+  if (entropy_hears_.acks) obey(qpn, qp, entropy_->on_ack(qpn, ack, qp.state), now);
   if (ack.nak) tell_nak(qpn, qp, ack);
 }
 
@@ -166,7 +166,7 @@ void Senders::tell_nak(uint32_t qpn, QueuePair& qp, const Ack& ack) {
   ++outcomes_[qpn].naks;
   recovery_->on_nak(qpn, ack, qp.state);
   if (rate_->on_nak(qpn, ack, qp.state)) pace_anew(qpn, qp, ack.now);
-  use_port(qp, entropy_->on_nak(qpn, ack, qp.state));
+  obey(qpn, qp, entropy_->on_nak(qpn, ack, qp.state), ack.now);
 }
 
 void Senders::complete(uint32_t qpn, QueuePair& qp, Instant now) {

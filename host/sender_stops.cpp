@@ -1,4 +1,4 @@
-// What a switch does to one flow of ours: it stops it, and lets it go on.
+// One flow of ours is stopped, by a switch or by its entropy, and goes on.
 #include "host/sender.h"
 
 namespace eddy::host {
@@ -22,6 +22,18 @@ void Senders::on_flow_stop(const ShimControl& control, Instant now) {
   stop(qpn, qp);
   const Duration hold = Duration::microseconds(control.hold_us);
   stopped_.set(qpn, now + (hold == Duration{} ? kLongestStop : hold));
+}
+
+// A QP that a switch has stopped, too, goes on when that is over.
+void Senders::drain_or_go_on(uint32_t qpn, QueuePair& qp, uint16_t port, Instant now) {
+  if (port == kStopSending) {
+    ledger_.count(NicCounter::flow_drains);
+    if (qp.place == Place::closed || qp.place == Place::stopped) return;
+    count_stopped(now, +1);
+    return stop(qpn, qp);
+  }
+  framer_.set_source_port(qp.header, port);
+  if (!stopped_.pending(qpn)) go_on(qpn, now);
 }
 
 uint32_t Senders::find_flow(uint64_t order_hash) {

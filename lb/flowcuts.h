@@ -1,5 +1,4 @@
-// Flowcuts: what a switch knows of flows that have packets on their way, and how a flow's delay is
-// judged.
+// Flowcuts: what a switch knows of flows that have packets on their way.
 //
 // A packet gets the next number of its flow, and an acknowledgement names one: all up to it has
 // arrived. So one that is lost, doubled or late does no harm, and a flow has nothing in flight when
@@ -22,6 +21,7 @@
 
 #include "lb/members.h"
 #include "net/ids.h"
+#include "net/measure/round_trips.h"
 #include "net/memory/reserved.h"
 #include "net/shim.h"
 #include "net/units.h"
@@ -36,66 +36,6 @@ constexpr uint16_t number_after(uint16_t number) {
 constexpr uint16_t numbers_between(uint16_t from, uint16_t to) {
   return static_cast<uint16_t>(to - from - (to < from ? 1 : 0));
 }
-
-// A round-trip time as a multiple of the least one, in 2^-11.
-using Norm = uint16_t;
-constexpr int kNormShift = 11;
-constexpr Norm kNormOne = Norm{1} << kNormShift;
-constexpr Norm norm_of(int64_t rtt_ns, int64_t least_ns) {
-  const int64_t norm = (rtt_ns << kNormShift) / std::max<int64_t>(least_ns, 1);
-  return static_cast<Norm>(std::clamp<int64_t>(norm, kNormOne, UINT16_MAX));
-}
-
-// Moving averages of a flow's norm, and of how it changes.
-struct Trend {
-  Norm average = kNormOne;
-  Norm last = kNormOne;
-  int16_t gradient = 0;  // saturates
-
-  void take(Norm norm, int alpha_percent) {
-    const int change = std::clamp(norm - last, INT16_MIN + 0, INT16_MAX + 0);
-    average = static_cast<Norm>(average + part_of(norm - average, alpha_percent));
-    gradient = static_cast<int16_t>(gradient + part_of(change - gradient, alpha_percent));
-    last = norm;
-  }
-
- private:
-  static constexpr int part_of(int whole, int percent) {
-    const int product = whole * percent;
-    return (product + (product < 0 ? -50 : 50)) / 100;
-  }
-};
-
-// The least round trip by the number of hops, of the last one to two periods.
-class LeastTimes {
- public:
-  static constexpr size_t kHops = 16;
-
-  explicit LeastTimes(uint32_t period_ticks) : period_(std::max(period_ticks, 1u)) {}
-
-  // Takes one more, and returns the least.
-  uint32_t take(size_t hops, uint32_t rtt_ns, uint32_t tick) {
-    Least& least = of_[std::min(hops, kHops - 1)];
-    const uint32_t periods = (tick - least.since) / period_;
-    if (periods != 0) {
-      least.before = periods == 1 ? least.now : kNone;
-      least.now = kNone;
-      least.since += periods * period_;
-    }
-    least.now = std::min(least.now, rtt_ns);
-    return std::min(least.now, least.before);
-  }
-
- private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-  struct Least {
-    uint32_t since = 0;
-    uint32_t now = kNone;
-    uint32_t before = kNone;
-  };
-  uint32_t period_;
-  std::array<Least, kHops> of_{};
-};
 
 // A flow, as its packets see it.
 struct Flowcut {

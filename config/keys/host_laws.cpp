@@ -212,6 +212,10 @@ std::vector<std::string> law_problems(const HostConfig& host) {
         "host.entropy: {} lets packets overtake each other, and host.recovery: {} drops those that "
         "do, write one that keeps them, such as selective_ack",
         laws.entropy.law->name, laws.recovery.law->name));
+  if (laws.entropy.law->drains && host.ack_every != 1)
+    problems.push_back(fmt::format(
+        "host.entropy: {} knows by ACKs what has arrived, and host.ack_every is {}, write 1",
+        laws.entropy.law->name, host.ack_every));
   return problems;
 }
 

@@ -108,7 +108,8 @@ class Deduction {
   void judge_hosts() {
     if (!experiment_.host.pfc_honour) no_lossless("host.pfc_honour: false");
     const std::string& entropy = experiment_.host.entropy;
-    if (!host::laws_of(experiment_.host).entropy.law->keeps_port)
+    const host::EntropyInfo& law = *host::laws_of(experiment_.host).entropy.law;
+    if (!law.keeps_port && !law.drains)
       no_order("host.entropy: " + entropy + " sends a flow another way");
   }
   void judge_scheme() {
@@ -147,7 +148,10 @@ class Deduction {
   void judge_watchdog() {
     const config::WatchdogConfig& watchdog = experiment_.switches.watchdog;
     if (!watchdog.enabled || watchdog.detect != config::WatchdogDetect::stalled) return;
-    if (stalls_) return rules_.exempt.push_back("watchdog: a switch stalls or is reconfigured");
+    if (stalls_) {
+      rules_.exempt.emplace_back("watchdog: a switch stalls or is reconfigured");
+      return;
+    }
     // It looks once an interval, and the first look may come an interval after the pause.
     rules_.watchdog = {.detection = watchdog.detection_time,
                        .late = watchdog.poll_interval * 2 + experiment_.run.poll_period +

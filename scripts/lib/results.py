@@ -31,6 +31,8 @@ ROWS = {
     "fc-10": ("ci", "1", "all"),
     "fc-11": ("ci", "1", "all"),
     "fc-12": ("ci", "1", "all"),
+    "fc-13": ("reduced", "1", "all"),
+    "fc-14": ("reduced", "1", "all"),
     "fc-7": ("ci", "1", "all"),
     "fc-8": ("ci", "1", "all"),
     "fc-9": ("ci", "1", "all"),

@@ -251,6 +251,7 @@ void draw_laws(Lab& lab, uint32_t every) {
   host.pacing = some_law(draw, host::pacings());
   const host::Laws laws = host::laws_of(host);
   if (laws.entropy.law->spreads && laws.recovery.law->drops_ahead) host.recovery = "selective_ack";
+  if (laws.entropy.law->drains) host.ack_every = 1;
   for (const host::LawInfo* law : host::all_laws())
     for (const ParameterInfo& parameter : law->parameters)
       if (parameter.name == "rto")

@@ -134,6 +134,17 @@ TEST(HostLaws, PacketsThatOvertakeNeedARecoveryThatKeepsThem) {
   EXPECT_EQ(problem_of("{entropy: flowbender}"), "") << "one overtaking a move";
 }
 
+TEST(HostLaws, WhoDrainsNeedsAnAckForEachPacket) {
+  for (const host::EntropyInfo& entropy : host::entropies()) {
+    const std::string law = "{entropy: " + std::string(entropy.name) + ", reorder_buffer: true, ";
+    EXPECT_EQ(problem_of(law + "ack_every: 2}").empty(), !entropy.drains) << entropy.name;
+    EXPECT_EQ(problem_of(law + "ack_every: 1}"), "");
+  }
+  EXPECT_EQ(problem_of("{entropy: flowcut, ack_every: 4}"),
+            "f.yaml:2:17: host.entropy: flowcut knows by ACKs what has arrived, and "
+            "host.ack_every is 4, write 1");
+}
+
 TEST(HostLaws, PrintingLoadsBack) {
   for (const char* host :
        {"{}", "{congestion_control: swift, swift: {flow_range: 0ps, base_target: 7us}}",
