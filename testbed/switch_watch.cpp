@@ -82,6 +82,16 @@ const Json* row_of(const Json& rows, const std::string& port) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+// Times that groups of a port began to pause who sends to it.
+uint64_t pauses_by(const Reports& reports, const std::string& port) {
+  uint64_t pauses = 0;
+  for (const Json& row : reports.pfc)
+    if (row.value("port", "") == port) pauses += row.value("pfc_tx_xon", uint64_t{0});
+  for (const Json& row : reports.pgs)
+    if (row.value("port", "") == port) pauses += row.value("pausing", "") == "yes" ? 1 : 0;
+  return pauses;
+}
+
 // What one end of a link sent, by the reports of its switch.
 lab::LinkSent sent_by(const Reports& reports, const std::string& port, int64_t dilation) {
   lab::LinkSent sent;
@@ -145,6 +155,11 @@ Result<lab::PauseScope> SwitchWatch::collect(int64_t dilation, lab::RunResult& r
     reports[socket.name] = std::move(*one);
   }
   for (const auto& [name, each] : reports) add_counters(each, result, scope);
+  for (const lab::Topology::Host& host : topology_.hosts) {
+    const config::SwitchConfig& at = topology_.switches[host.switch_index];
+    if (const auto found = reports.find(at.name); found != reports.end())
+      scope.of_hosts += pauses_by(found->second, at.ports[host.port.index()].name);
+  }
   for (size_t i = 0; i < topology_.links.size(); ++i)
     for (const lab::Topology::End& end : {topology_.links[i].a, topology_.links[i].b}) {
       const config::SwitchConfig& at = topology_.switches[end.switch_index];

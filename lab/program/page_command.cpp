@@ -93,8 +93,18 @@ void declare_compare(CLI::App& app, CompareArguments& arguments) {
       "compare", "what changed from one result to another, and whether it is chance");
   command->add_option("before", arguments.before, "OUT/EXPERIMENT/SIZE, or a result.json")
       ->required();
-  command->add_option("after", arguments.after, "another one")->required();
-  command->add_flag("--json", arguments.json, "the rows as JSON");
+  auto* after = command->add_option("after", arguments.after, "another one; not with --base");
+  command
+      ->add_option("--base", arguments.base,
+                   "a part of variants' names, such as rlb=off: compare the others with those")
+      ->excludes(after);
+  command->add_option("--item", arguments.item,
+                      "a traffic item: what happens to its flows, pauses by kind, drops");
+  auto* json = command->add_flag("--json", arguments.json, "the rows as JSON");
+  auto* wide = command->add_flag("--wide", arguments.wide, "a row a variant, a column a number");
+  command->add_flag("--markdown", arguments.markdown, "the same as a table of Markdown")
+      ->excludes(json);
+  wide->excludes(json);
 }
 
 int report_command(const ReportArguments& arguments) {
@@ -112,29 +122,53 @@ int report_command(const ReportArguments& arguments) {
   return problems.empty() ? kDone : complain(kFailed, problems);
 }
 
-int compare_command(const CompareArguments& arguments) {
-  const Result<Json> before = read_result(arguments.before);
-  const Result<Json> after = read_result(arguments.after);
-  Problems problems;
-  for (const auto* each : {&before, &after})
-    if (!*each) problems.insert(problems.end(), each->problems().begin(), each->problems().end());
-  if (!problems.empty()) return complain(kFailed, problems);
+namespace {
+
+// Of the results as they are, or as a terminal may see them.
+Result<Comparison> comparison_of(const CompareArguments& arguments) {
   const auto shown_as = [&](const Json& result) {
     return arguments.json ? result : with_printable_texts(result);
   };
-  const Comparison found = compare(shown_as(before.value()), shown_as(after.value()));
-  if (found.rows.empty()) {
-    problems = {"no run of " + arguments.before + " can be paired with one of " + arguments.after +
-                ": pairs have the same variant and seed"};
-    problems.insert(problems.end(), found.remarks.begin(), found.remarks.end());
-    return complain(kFailed, problems);
+  const CompareWhat what{.item = arguments.item};
+  Result<Json> before = read_result(arguments.before);
+  if (arguments.after.empty()) {
+    if (!before) return before.problems();
+    return compare_within(shown_as(*before), arguments.base, what);
   }
+  Result<Json> after = read_result(arguments.after);
+  Problems problems;
+  for (const auto* each : {&before, &after})
+    if (!*each) problems.insert(problems.end(), each->problems().begin(), each->problems().end());
+  if (!problems.empty()) return problems;
+  return compare(shown_as(*before), shown_as(*after), what);
+}
+
+std::string text_of(const Comparison& found, const CompareArguments& arguments) {
   constexpr int kIndent = 1;
   if (arguments.json)
-    std::cout << comparison_json(found, arguments.before, arguments.after).dump(kIndent, ' ', true)
-              << "\n";
-  else
-    std::cout << compared_text(found);
+    return comparison_json(found, arguments.before, arguments.after).dump(kIndent, ' ', true) +
+           "\n";
+  if (arguments.wide || arguments.markdown) return wide_text(found, arguments.markdown);
+  return compared_text(found);
+}
+
+}  // namespace
+
+int compare_command(const CompareArguments& arguments) {
+  if (arguments.after.empty() && arguments.base.empty())
+    return complain(kUsage,
+                    {"give a second result, or --base for variants of " + arguments.before});
+  Result<Comparison> found = comparison_of(arguments);
+  if (!found) return complain(kFailed, found.problems());
+  if (found->rows.empty()) {
+    Problems problems = {"no run of " + arguments.before + " can be paired with one of " +
+                         (arguments.after.empty() ? "its base" : arguments.after) +
+                         ": pairs have the same seed" +
+                         (arguments.after.empty() ? "" : " and variant")};
+    problems.insert(problems.end(), found->remarks.begin(), found->remarks.end());
+    return complain(kFailed, problems);
+  }
+  std::cout << text_of(*found, arguments);
   return kDone;
 }
 

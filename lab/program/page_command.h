@@ -16,8 +16,12 @@ struct ReportArguments {
 };
 struct CompareArguments {
   std::string before;
-  std::string after;
+  std::string after;  // empty: variants of `before`
+  std::string base;
+  std::string item;
   bool json = false;
+  bool wide = false;
+  bool markdown = false;
 };
 
 void declare_report(CLI::App& app, ReportArguments& arguments);

@@ -156,6 +156,8 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"ood_max", T::integer, "packets", "the largest", [](R r) { return Json(r.result.ood_max); }},
   {"ood_histogram", T::array, "", "how many packets had each distance, from 0; the last: 1023 or more", [](R r) { return Json(r.result.ood_histogram); }},
   {"pfc_events", T::integer, "", "times that a priority group began to pause its sender", [](R r) { return Json(r.result.pfc_events); }},
+  {"pfc_switch_events", T::integer, "", "of these, at ports to switches: another path may avoid them", [](R r) { return Json(r.result.pfc_events - r.result.pfc_host_events); }},
+  {"pfc_host_events", T::integer, "", "of these, at ports to hosts, which have no other path", [](R r) { return Json(r.result.pfc_host_events); }},
   {"pfc_frames", T::integer, "", "XOFF frames sent, refreshes included", [](R r) { return Json(r.result.pfc_frames); }},
   {"pfc_paused_us", T::number, "us", "time paused, summed over the ports of switches and hosts", [](R r) { return Json(r.result.pfc_paused_us); }},
   {"pfc_pause_rate", T::number, "1/s", "events a second and switch port", [](R r) { return Json(r.result.pfc_pause_rate); }},

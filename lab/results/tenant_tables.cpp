@@ -20,6 +20,12 @@ constexpr std::array<Column, 8> kColumns = {{{"unfinished", "unfinished"},
                                              {"OOO %", "ooo_ratio", 100},
                                              {"Gb/s", "goodput_gbps"},
                                              {"fairness", "fairness"}}};
+constexpr std::array<Column, 6> kFlowColumns = {{{"slowdown mean", "slowdown_mean"},
+                                                 {"p99 below 100 kB", "short_slowdown_p99"},
+                                                 {"slowdown p99", "slowdown_p99"},
+                                                 {"FCT p99 us", "fct_p99_us"},
+                                                 {"OOO %", "ooo_ratio", 100},
+                                                 {"unfinished", "unfinished"}}};
 constexpr std::array<Column, 6> kRequestColumns = {{{"unfinished", "requests_unfinished"},
                                                     {"mean us", "request_mean_us"},
                                                     {"p50 us", "request_p50_us"},
@@ -52,6 +58,19 @@ template <class Columns>
 CellTable headed(std::vector<std::string> head, const Columns& columns) {
   for (const Column& column : columns) head.emplace_back(column.head);
   return {.head = std::move(head), .rows = {}};
+}
+
+ComparedKey compared(const std::string& tenant, const Column& column, std::string_view what = "") {
+  return {tenant + ": " + std::string(what) + std::string(column.head),
+          tenant + "." + std::string(column.key), column.scale};
+}
+
+void add_request_keys(const std::string& tenant, const std::vector<VariantRuns>& variants,
+                      std::vector<ComparedKey>& keys) {
+  if (!std::ranges::any_of(variants, [&](const auto& each) { return has_requests(each, tenant); }))
+    return;
+  for (const Column& column : {kRequestColumns[1], kRequestColumns[3]})
+    keys.push_back(compared(tenant, column, "requests "));
 }
 
 // The bins of one name that a tenant has in a variant's runs.
@@ -133,15 +152,17 @@ std::vector<ComparedKey> compared_tenant_keys(const std::vector<VariantRuns>& va
   for (const std::string& tenant : names) {
     if (names.size() > 1)
       for (const Column& column : {kColumns[1], kColumns[2], kColumns[4]})
-        keys.push_back(
-            {tenant + ": " + std::string(column.head), tenant + "." + std::string(column.key)});
-    if (!std::ranges::any_of(variants,
-                             [&](const auto& each) { return has_requests(each, tenant); }))
-      continue;
-    for (const Column& column : {kRequestColumns[1], kRequestColumns[3]})
-      keys.push_back({tenant + ": requests " + std::string(column.head),
-                      tenant + "." + std::string(column.key)});
+        keys.push_back(compared(tenant, column));
+    add_request_keys(tenant, variants, keys);
   }
+  return keys;
+}
+
+std::vector<ComparedKey> compared_keys_of(const std::string& of,
+                                          const std::vector<VariantRuns>& variants) {
+  std::vector<ComparedKey> keys;
+  for (const Column& column : kFlowColumns) keys.push_back(compared(of, column));
+  for (const std::string& tenant : tenant_names(variants)) add_request_keys(tenant, variants, keys);
   return keys;
 }
 

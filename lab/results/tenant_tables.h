@@ -30,7 +30,12 @@ std::vector<TitledTable> tenant_tables(const std::vector<VariantRuns>& variants)
 struct ComparedKey {
   std::string head;
   std::string key;
+  double scale = 1;
 };
 std::vector<ComparedKey> compared_tenant_keys(const std::vector<VariantRuns>& variants);
+// What happens to the flows of item `of`: their slowdown, that of the short ones, their FCT and
+// order; and beside it the completion of requests of every item.
+std::vector<ComparedKey> compared_keys_of(const std::string& of,
+                                          const std::vector<VariantRuns>& variants);
 
 }  // namespace eddy::lab

@@ -86,6 +86,8 @@ constexpr auto kKeys = std::to_array<TenantKey>({
   {"slowdown_p50", T::number, "", "its median", [](A t) { return of(t.slowdown, t.slowdown.p50); }, true},
   {"slowdown_p95", T::number, "", "its 95th percentile", [](A t) { return of(t.slowdown, t.slowdown.p95); }, true},
   {"slowdown_p99", T::number, "", "its 99th percentile", [](A t) { return of(t.slowdown, t.slowdown.p99); }, true},
+  {"short_slowdown_mean", T::number, "", "of its flows below 100 kB; null: none of them finished", [](A t) { return of(t.short_slowdown, t.short_slowdown.mean); }, true},
+  {"short_slowdown_p99", T::number, "", "its 99th percentile", [](A t) { return of(t.short_slowdown, t.short_slowdown.p99); }, true},
   {"ooo_ratio", T::number, "", "as of the run", out_of_order},
   {"fairness", T::number, "", "Jain's index of 1 / slowdown over its flows that finished: 1 where all are alike; null: none finished", fairness, true},
   {"requests", T::integer, "", "incasts: measured requests; collectives: measured repetitions", [](A t) { return Json(t.requests.size()); }},
@@ -114,11 +116,12 @@ constexpr auto kBinKeys = std::to_array<BinKey>({
 void sum_up(Tenant& tenant) {
   std::ranges::stable_sort(tenant.flows, {},
                            [](const FlowResult* flow) { return flow->flow.size; });
-  std::vector<double> fct, slowdown, request, request_slowdown;
+  std::vector<double> fct, slowdown, of_short, request, request_slowdown;
   for (const FlowResult* flow : tenant.flows) {
     if (!flow->finished) continue;
     fct.push_back(microseconds(flow->fct));
     slowdown.push_back(flow->slowdown);
+    if (flow->flow.size.count() < kShortFlow) of_short.push_back(flow->slowdown);
   }
   for (const RequestResult* each : tenant.requests) {
     if (!each->finished) continue;
@@ -127,6 +130,7 @@ void sum_up(Tenant& tenant) {
   }
   tenant.fct_us = statistics(fct);
   tenant.slowdown = statistics(slowdown);
+  tenant.short_slowdown = statistics(of_short);
   tenant.request_us = statistics(request);
   tenant.request_slowdown = statistics(request_slowdown);
 }

@@ -17,6 +17,9 @@
 
 namespace eddy::lab {
 
+// Flows below it are short: a flow that fits a few round trips feels each pause and each queue.
+inline constexpr int64_t kShortFlow = 100'000;  // octets
+
 // One measured item of the traffic in a run.
 struct Tenant {
   std::string name;
@@ -25,6 +28,7 @@ struct Tenant {
   std::vector<const FlowResult*> flows;        // measured, by size
   std::vector<const RequestResult*> requests;  // measured
   Statistics fct_us, slowdown;                 // of flows that finished
+  Statistics short_slowdown;                   // of those below kShortFlow
   Statistics request_us, request_slowdown;     // of those that finished
 };
 

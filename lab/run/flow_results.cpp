@@ -67,6 +67,7 @@ void add_order(const FlowAccount& account, RunResult& result) {
 void add_pauses(const FlowAccount& account, const PauseScope& scope, RunResult& result) {
   result.pfc_frames = result.counters["pfc_tx_xoff"];
   result.pfc_events = result.counters["pfc_tx_xon"] + scope.pausing;
+  result.pfc_host_events = scope.of_hosts;
   Duration paused =
       Duration::picoseconds(static_cast<int64_t>(result.counters["pfc_rx_paused_ps"]));
   paused += scope.in_force + account.nics.paused;

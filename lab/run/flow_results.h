@@ -16,8 +16,9 @@ void add_flow_results(const FlowAccount& account, RunResult& result);
 
 struct PauseScope {
   size_t switch_ports = 0;
-  uint64_t pausing = 0;  // priority groups that pause their senders at the end
-  Duration in_force;     // of received pauses that last: what pfc_rx_paused_ps does not say yet
+  uint64_t pausing = 0;   // priority groups that pause their senders at the end
+  uint64_t of_hosts = 0;  // times that a priority group began to pause a host
+  Duration in_force;      // of received pauses that last: what pfc_rx_paused_ps does not say yet
 };
 // Counters of NICs, order of arrival and, of counters that are there already, the sums of pauses
 // and losses. After add_flow_results().

@@ -59,6 +59,7 @@ class Execution {
   void collect();
   void collect_counters();
   void warn_of_small_tables();
+  uint64_t pauses_of_hosts() const;
   void collect_waits(const FabricFacts& facts);
   void collect_links();
   Duration undilated(Duration time) const { return time / dilation_; }
@@ -237,9 +238,12 @@ void Execution::collect() {
   add_flow_results(account, result_);
   size_t switch_ports = 0;
   for (const config::SwitchConfig& each : topology_.switches) switch_ports += each.ports.size();
-  add_nic_results(
-      account, {.switch_ports = switch_ports, .pausing = facts.pausing, .in_force = facts.in_force},
-      result_);
+  add_nic_results(account,
+                  {.switch_ports = switch_ports,
+                   .pausing = facts.pausing,
+                   .of_hosts = pauses_of_hosts() + facts.pausing_hosts,
+                   .in_force = facts.in_force},
+                  result_);
   const WorldCounts counts = world_->counts();
   result_.packet_hops = counts.packet_hops;
   result_.events = counts.events;
@@ -286,6 +290,18 @@ void Execution::collect_counters() {
       for (const auto& [reason, count] : drops) sums["drops_" + reason] += count;
     }
   }
+}
+
+// That have ended.
+uint64_t Execution::pauses_of_hosts() const {
+  uint64_t pauses = 0;
+  for (const Topology::Host& host : topology_.hosts) {
+    const Counters& counters = world_->counters_of(host.switch_index);
+    if (host.port.index() >= counters.port_count()) continue;  // never told of
+    for (size_t k = 0; k < kPriorities; ++k)
+      pauses += counters[host.port].pfc[k].read(PfcCounter::pfc_tx_xon);
+  }
+  return pauses;
 }
 
 void Execution::collect_waits(const FabricFacts& facts) {

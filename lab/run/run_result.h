@@ -92,6 +92,7 @@ struct RunResult {
   uint64_t ood_max = 0;
   std::vector<uint64_t> ood_histogram;  // bucket i: OOD = i packets
   uint64_t pfc_events = 0;              // times that a priority group began to pause its sender
+  uint64_t pfc_host_events = 0;         // of these, at ports to hosts
   uint64_t pfc_frames = 0;              // XOFF frames sent, refreshes included
   double pfc_paused_us = 0;             // summed over all paused ports, of switches and hosts
   double pfc_pause_rate = 0;            // events a second and switch port

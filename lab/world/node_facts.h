@@ -46,11 +46,12 @@ struct NicTotals {
 struct FabricFacts {
   NicTotals nics;
   using Delays = std::array<uint64_t, DelayHistogram::kSteps>;
-  Delays waits{};        // in RLB's loop
-  Delays heard{};        // from a host port's threshold to a switch that hears of it
-  Delays isolated{};     // and to its first packet that is isolated
-  uint64_t pausing = 0;  // priority groups that pause their senders now
-  Duration in_force{};   // of received pauses that last: what pfc_rx_paused_ps does not say yet
+  Delays waits{};              // in RLB's loop
+  Delays heard{};              // from a host port's threshold to a switch that hears of it
+  Delays isolated{};           // and to its first packet that is isolated
+  uint64_t pausing = 0;        // priority groups that pause their senders now
+  uint64_t pausing_hosts = 0;  // of these, at ports to hosts
+  Duration in_force{};  // of received pauses that last: what pfc_rx_paused_ps does not say yet
 };
 
 // What other ranks have told of their nodes.

@@ -204,6 +204,7 @@ void World::tell_facts(Message& message) const {
   const FabricFacts facts = this->facts();
   write.compact(static_cast<uint64_t>(facts.nics.paused.ps()));
   write.compact(facts.pausing);
+  write.compact(facts.pausing_hosts);
   write.compact(static_cast<uint64_t>(facts.in_force.ps()));
   for (const FabricFacts::Delays& delays : {facts.waits, facts.heard, facts.isolated}) {
     SparseWriter steps(write);
@@ -241,6 +242,7 @@ void World::hear_facts(const Message& message) {
   hear(read, book_);
   told_->sums.nics.paused += Duration::picoseconds(static_cast<int64_t>(read.compact()));
   told_->sums.pausing += read.compact();
+  told_->sums.pausing_hosts += read.compact();
   told_->sums.in_force += Duration::picoseconds(static_cast<int64_t>(read.compact()));
   FabricFacts& sums = told_->sums;
   for (FabricFacts::Delays* delays : {&sums.waits, &sums.heard, &sums.isolated}) {

@@ -77,7 +77,8 @@ FabricFacts World::facts() const {
   if (told_ != nullptr) facts = told_->sums;
   for (const HostNode& host : nodes_.hosts)
     if (host.nic != nullptr) facts.nics.add(*host.nic, nodes_.options.host.priority, now());
-  for (const SwitchNode& node : nodes_.switches) {
+  for (size_t i = 0; i < nodes_.switches.size(); ++i) {
+    const SwitchNode& node = nodes_.switches[i];
     if (node.object == nullptr) continue;
     for (size_t step = 0; step < facts.waits.size(); ++step) {
       facts.waits[step] += node.object->waits(ShardId(0)).count(step);
@@ -86,7 +87,10 @@ FabricFacts World::facts() const {
     }
     for (size_t port = 0; port < node.object->port_count(); ++port)
       for (size_t k = 0; k < kPriorities; ++k) {
-        facts.pausing += node.object->pg_status(PortId(port), PriorityGroupId(k)).pausing ? 1 : 0;
+        const bool pausing = node.object->pg_status(PortId(port), PriorityGroupId(k)).pausing;
+        const bool to_host = !nodes_.is_switch(nodes_.lines[line_of(i, PortId(port))].to);
+        facts.pausing += pausing ? 1 : 0;
+        facts.pausing_hosts += pausing && to_host ? 1 : 0;
         facts.in_force += node.object->uncounted_pause(PortId(port), Priority(k), now());
       }
   }

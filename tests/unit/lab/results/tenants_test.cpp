@@ -96,6 +96,22 @@ TEST(Tenants, SizesAreInTenths) {
   EXPECT_THAT(tenants_of(two_tenants("", 1))[0]["bins"], IsEmpty());  // fewer than ten
 }
 
+TEST(Tenants, ShortFlowsAreThoseBelowAHundredKilobytes) {
+  RunRecord run = two_tenants("", 1);
+  run.result.flows.clear();
+  int slowdown = 1;
+  for (const int64_t size : {5'000, 99'999, 100'000, 1'000'000})
+    run.result.flows.push_back({.flow = {.size = Bytes(size)},
+                                .measured = true,
+                                .finished = true,
+                                .slowdown = static_cast<double>(slowdown++)});
+  const Json tenant = tenants_of(run)[0];
+  EXPECT_DOUBLE_EQ(tenant["short_slowdown_mean"], 1.5);
+  EXPECT_DOUBLE_EQ(tenant["short_slowdown_p99"], 2);
+  run.result.flows.erase(run.result.flows.begin(), run.result.flows.begin() + 2);
+  EXPECT_TRUE(tenants_of(run)[0]["short_slowdown_p99"].is_null());
+}
+
 TEST(Tenants, HaveTablesOfTheirOwn) {
   const Json result =
       tenants_result({two_tenants("a", 1), two_tenants("a", 2), two_tenants("b", 1)});

@@ -116,10 +116,11 @@ TEST(FlowResults, PausesInForceAtTheEndCount) {
                              {"pfc_rx_paused_ps", 4'000'000},
                              {"lossless_dropped_packets", 5},
                              {"pfc_prediction_lead_ps", 700}};
-  account.add({.switch_ports = 2, .pausing = 2, .in_force = 6_us});
+  account.add({.switch_ports = 2, .pausing = 2, .of_hosts = 3, .in_force = 6_us});
   const RunResult& result = account.result;
   EXPECT_EQ(result.pfc_frames, 9u);
   EXPECT_EQ(result.pfc_events, 5u);
+  EXPECT_EQ(result.pfc_host_events, 3u);
   EXPECT_DOUBLE_EQ(result.pfc_paused_us, 6) << "10 us of switches and 2 of the host, undilated";
   EXPECT_DOUBLE_EQ(result.pfc_pause_rate, 5 / 6e-6 / 2);
   EXPECT_DOUBLE_EQ(result.pfc_paused_fraction, 6.0 / 6 / 3);
