@@ -14,6 +14,7 @@
 #include "net/text/printable.h"
 #include "net/text/required_version.h"
 #include "net/version.h"
+#include "pfc/advice.h"
 #include "plugin/plugins.h"
 #include "plugin/trial.h"
 #include "switch/daemon.h"
@@ -68,6 +69,17 @@ void show_capabilities(const Request& request, const eddy::config::SwitchConfig&
   const std::string shown =
       request.json ? eddy::capability_demand_json(config) : eddy::capability_demand_text(config);
   std::fputs(shown.c_str(), stdout);
+}
+
+// What the settings will do to PFC and DCQCN, behind what --check says of them.
+void warn(const eddy::config::SwitchConfig& given) {
+  const eddy::config::SwitchConfig config = eddy::config::scaled(given);
+  auto advice = eddy::pfc::advise(config, eddy::pfc::guessed_facts(config));
+  if (!advice) return;  // describe() has said why
+  for (const eddy::pfc::Advice& each : *advice)
+    if (each.warning)
+      std::fputs(eddy::printable_lines("warning: " + eddy::pfc::text_of(each) + "\n").c_str(),
+                 stdout);
 }
 
 int serve(const Request& request, const eddy::config::SwitchConfig& config) {
@@ -155,7 +167,10 @@ int run(const Request& request) {
   }
   eddy::say("", loaded->warnings, eddy::LogLevel::warning);
   if (request.print_config) std::fputs(print_config(loaded->config).c_str(), stdout);
-  if (request.check) std::fputs(eddy::printable_lines(describe(loaded->config)).c_str(), stdout);
+  if (request.check) {
+    std::fputs(eddy::printable_lines(describe(loaded->config)).c_str(), stdout);
+    warn(loaded->config);
+  }
   if (request.capabilities) show_capabilities(request, loaded->config);
   if (request.print_config || request.check || request.capabilities) return eddy::kExitOk;
   if (request.clock == "pcap") return run_from_captures(request, loaded->config);

@@ -13,6 +13,7 @@
 #include "lab/fabric/fabric_paths.h"
 #include "lab/fabric/topology.h"
 #include "lab/figures/figures.h"
+#include "lab/program/advise_command.h"
 #include "lab/program/claims_command.h"
 #include "lab/program/conformance_command.h"
 #include "lab/program/export_command.h"
@@ -68,6 +69,7 @@ struct Arguments {
   std::string plugin;  // schema
   ReportArguments report;
   CompareArguments compare;
+  AdviseArguments advise;
   ClaimsArguments claims;
   ExportArguments exported;
   ConformanceArguments conformance;
@@ -418,6 +420,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   declare_export(app, arguments.exported);
   declare_report(app, arguments.report);
   declare_compare(app, arguments.compare);
+  declare_advise(app, arguments.advise);
   declare_claims(app, arguments.claims);
   declare_model(app, arguments.model);
   declare_conformance(app, arguments.conformance);
@@ -457,6 +460,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "show") return show_command(arguments);
   if (command == "report") return report_command(arguments.report);
   if (command == "compare") return compare_command(arguments.compare);
+  if (command == "advise") return advise_command(arguments.advise);
   if (command == "claims") return claims_command(arguments.claims);
   if (command == "model") return model_command(arguments.model);
   if (command == "conformance") return conformance_command(arguments.conformance);

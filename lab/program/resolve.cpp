@@ -10,6 +10,7 @@
 #include "config/set_key.h"
 #include "lab/fabric/build_topology.h"
 #include "lab/faults/faults.h"
+#include "lab/run/expected_cost.h"
 #include "lab/traffic/traffic.h"
 #include "lab/traffic/traffic_files.h"
 #include "plugin/plugins.h"
@@ -148,6 +149,28 @@ std::vector<std::string> fabric_warnings(const config::LoadedExperiment& loaded,
     for (const std::string& warning : built.value().warnings) add_once(said, warning);
   }
   return said;
+}
+
+uint64_t hops_of(const config::LoadedExperiment& loaded, const std::vector<WorkItem>& items) {
+  std::vector<std::pair<const config::Experiment*, uint64_t>> known;  // by the first of its kind
+  const TrafficFiles read(loaded.folder);
+  uint64_t hops = 0;
+  for (const WorkItem& item : items) {
+    const config::Experiment& experiment = loaded.runs[item.variant].experiment;
+    const auto same = std::ranges::find_if(
+        known, [&](const auto& each) { return cost_the_same(*each.first, experiment); });
+    if (same != known.end()) {
+      hops += same->second;
+      continue;
+    }
+    const config::Experiment scaled = config::scaled(experiment);
+    auto topology = build_topology(scaled);
+    if (!topology) continue;  // the run will say why
+    auto trace = make_traffic(scaled, *topology, item.seed, read);
+    known.emplace_back(&experiment, trace ? expected_hops(scaled, *topology, trace->flows) : 0);
+    hops += known.back().second;
+  }
+  return hops;
 }
 
 Resolved resolve_experiment(const std::filesystem::path& file) {

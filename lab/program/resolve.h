@@ -19,6 +19,10 @@ std::vector<std::string> fabric_warnings(const config::LoadedExperiment& loaded,
                                          const std::vector<WorkItem>& items);
 
 // An experiment's file with every size, variant, file and name that it has.
+// Packet hops of all of these runs, as far as their flows tell them (lab/run/expected_cost.h); runs
+// that cannot be made count nothing.
+uint64_t hops_of(const config::LoadedExperiment& loaded, const std::vector<WorkItem>& items);
+
 struct Resolved {
   Problems problems;  // each once; of all sizes and variants
   std::vector<std::string> warnings;

@@ -23,6 +23,7 @@
 #include "lab/results/result_warnings.h"
 #include "lab/results/results.h"
 #include "lab/results/sweep_folder.h"
+#include "lab/run/expected_cost.h"
 #include "lab/run/experiment_files.h"
 #include "lab/run/jobs.h"
 #include "lab/run/progress.h"
@@ -86,6 +87,7 @@ class Sweep {
   Problems choose_items();
   Problems leave_out_finished();
   void say_warnings() const;
+  void say_cost();
   int run_here(const WorkItem& item);
   int run_children();
   void item_ended(size_t index, const JobEnd& end);
@@ -332,6 +334,28 @@ void Sweep::say_warnings() const {
   say("eddylab: warning: ", fabric_warnings(loaded_, items_));
 }
 
+// What all of it will take, by the hops of its flows and by what a hop has taken so far.
+void Sweep::say_cost() {
+  if (items_.size() < 2) return;
+  double hops = 0;
+  double seconds = 0;
+  if (has_runs(folder_))
+    if (auto there = read_result(folder_); there)
+      for (const Json& run : there->at("runs")) {
+        hops += run.value("packet_hops", 0.0);
+        seconds += run.value("cpu_seconds", 0.0);
+      }
+  const bool measured = hops > 0 && seconds > 0;
+  const double rate = measured ? hops / seconds : kUsualHopsASecond;
+  const auto expected = static_cast<double>(hops_of(loaded_, items_));
+  constexpr double kMillion = 1e6;
+  constexpr double kSecondsAnHour = 3'600;
+  progress_.say(fmt::format(
+      "{} runs: {:.3g} M packet hops or more, {:.2g} hours of CPU at {:.2g} M hops a second ({})\n",
+      items_.size(), expected / kMillion, expected / rate / kSecondsAnHour, rate / kMillion,
+      measured ? "of the runs that are there" : "the usual rate: no run is there yet"));
+}
+
 int Sweep::run() {
   if (Problems problems = choose_items(); !problems.empty()) return complain(kUsage, problems);
   const bool alone = items_.size() == 1;
@@ -344,7 +368,10 @@ int Sweep::run() {
   if (arguments_.resume)
     if (Problems problems = leave_out_finished(); !problems.empty())
       return complain(kFailed, problems);
-  if (arguments_.report_fd < 0 && !arguments_.quiet) say_warnings();
+  if (arguments_.report_fd < 0 && !arguments_.quiet) {
+    say_warnings();
+    say_cost();
+  }
   progress_.expect(items_.size());
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) progress_.set_width(size.ws_col);

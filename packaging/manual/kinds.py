@@ -55,6 +55,7 @@ ARGUMENTS = {
     ("eddylab", "report", "results"): "result",
     ("eddylab", "compare", "before"): "result",
     ("eddylab", "compare", "after"): "result",
+    ("eddylab", "advise", "file"): "experiment",
     ("eddylab", "claims", "results"): "result",
     ("eddylab", "claims", "--keep"): "folder",
     ("eddylab", "model", "--set"): "quantity",

@@ -1,0 +1,137 @@
+#include "lab/fabric/fabric_advice.h"
+
+#include <algorithm>
+
+#include "lab/fabric/fabric_paths.h"
+#include "pfc/headroom.h"
+
+namespace eddy::lab {
+namespace {
+
+using pfc::Advice;
+using pfc::AdviceSubject;
+
+class Collector {
+ public:
+  Collector(const config::Experiment& experiment, const Topology& topology)
+      : experiment_(experiment), topology_(topology) {}
+
+  Result<FabricAdvice> collect() {
+    look_at_paths();
+    for (const config::SwitchConfig& each : topology_.switches)
+      if (Problems problems = add_switch(each); !problems.empty()) return problems;
+    const bool pauses_first = std::ranges::any_of(out_.advice, [](const Advice& each) {
+      return each.subject == AdviceSubject::marking && each.warning;
+    });
+    add_window();
+    add_rlb(pauses_first);
+    add_order();
+    std::ranges::stable_sort(out_.advice, [](const Advice& a, const Advice& b) {
+      return a.warning != b.warning ? a.warning : a.subject < b.subject;
+    });
+    return std::move(out_);
+  }
+
+ private:
+  void look_at_paths() {
+    const FabricPaths paths(topology_);
+    const Bytes packet = pfc::longest_frame(experiment_.host.mtu);
+    for (const uint32_t from : typical_hosts(topology_))
+      for (const uint32_t to : typical_hosts(topology_))
+        if (from != to)
+          out_.facts.base_rtt = std::max(out_.facts.base_rtt, paths.base_rtt(from, to, packet));
+    out_.facts.windows = experiment_.host.window;
+    out_.window = paths.largest_bdp(packet);
+  }
+
+  Problems add_switch(const config::SwitchConfig& each) {
+    Result<std::vector<pfc::Recommended>> recommended = pfc::recommend(each, out_.facts);
+    if (!recommended) return recommended.problems();
+    for (pfc::Recommended& one : *recommended) add_recommended(each.name, std::move(one));
+    Result<std::vector<Advice>> advice = pfc::advise(each, out_.facts);
+    if (!advice) return advice.problems();
+    for (const Advice& one : *advice) add(each.name, one);
+    return {};
+  }
+
+  // Those of other ports and switches that are the same are one.
+  void add_recommended(const std::string& name, pfc::Recommended one) {
+    one.port = name + " " + one.port;
+    const bool known = std::ranges::any_of(out_.recommended, [&](const pfc::Recommended& other) {
+      pfc::Recommended same = one;
+      same.port = other.port;
+      same.pg = other.pg;
+      return same == other;
+    });
+    if (!known) out_.recommended.push_back(std::move(one));
+  }
+
+  void add(const std::string& name, const Advice& one) {
+    auto found = std::ranges::find_if(out_.advice, [&](const Advice& each) {
+      return each.subject == one.subject && each.says == one.says;
+    });
+    if (found == out_.advice.end()) {
+      out_.advice.push_back(one);
+      found = out_.advice.end() - 1;
+      found->where.clear();
+    }
+    if (std::ranges::find(found->where, name) == found->where.end()) found->where.push_back(name);
+  }
+  void say(AdviceSubject subject, bool warning, std::string says, std::string because) {
+    out_.advice.push_back({subject, warning, std::move(says), std::move(because), {}});
+  }
+
+  void add_window() {
+    if (experiment_.host.window) return;
+    say(AdviceSubject::window, true,
+        "hosts have no window: a sender has as much on its way as its rate brings until it hears "
+        "of congestion",
+        "with one of a BDP (" + pfc::readable(out_.window) +
+            ") a flow alone is as fast, and each sender of an incast brings no more than that");
+  }
+
+  bool has_choice() const {
+    return std::ranges::any_of(topology_.switches, [](const config::SwitchConfig& each) {
+      return std::ranges::any_of(
+          each.leaves, [](const config::LeafConfig& leaf) { return leaf.paths.size() > 1; });
+    });
+  }
+
+  void add_rlb(bool pauses_first) {
+    const bool on = topology_.switches.front().rlb.enabled();
+    const bool paused = pauses_first && !experiment_.host.window;
+    if (!has_choice()) return;
+    if (on && !paused)
+      say(AdviceSubject::rlb, false, "RLB will change little",
+          "marks or windows slow most senders down before PFC stops them");
+    if (!on && paused)
+      say(AdviceSubject::rlb, false,
+          "rlb: default would lead new flows round paths about to be paused",
+          "PFC acts before DCQCN here, and a pause stops flows that go elsewhere, too");
+  }
+
+  // Whoever moves packets of a flow needs somebody who puts them in order.
+  void add_order() {
+    const config::SwitchConfig& first = topology_.switches.front();
+    const bool unguarded = first.rlb.enabled() && first.rlb.guard.mode == config::GuardMode::off;
+    const bool ordered = first.resequence.enabled || experiment_.host.reorder_buffer ||
+                         experiment_.host.recovery != "go_back_n";
+    if (unguarded && !ordered && has_choice())
+      say(AdviceSubject::rlb, true,
+          "RLB moves packets of a flow past earlier ones, and go-back-N sends a window again for "
+          "each",
+          "rlb.guard.mode: strict keeps the order; resequence or host.reorder_buffer restores it");
+  }
+
+  const config::Experiment& experiment_;
+  const Topology& topology_;
+  FabricAdvice out_;
+};
+
+}  // namespace
+
+Result<FabricAdvice> advise_fabric(const config::Experiment& experiment, const Topology& topology) {
+  return Collector(experiment, topology).collect();
+}
+
+}  // namespace eddy::lab
