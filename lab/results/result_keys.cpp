@@ -114,7 +114,8 @@ static_assert(host::Nic::kOodBuckets == 1'024, "ood_p99 and ood_histogram say so
 using R = const RunRecord&;
 using T = JsonType;
 // clang-format off
-constexpr auto kKeys = std::to_array<ResultKey>({
+// What was run.
+constexpr auto kIdentityKeys = std::to_array<ResultKey>({
   {"variant", T::string, "", "the variant's name, made from the axes of `matrix`; empty: the experiment has but one", [](R r) { return Json(r.identity.variant); }},
   {"scheme", T::string, "", "path selection scheme", [](R r) { return Json(r.result.scheme); }},
   {"plugin", T::string, "", "the file that the scheme is of; null: the program has it", [](R r) { return r.identity.plugin ? Json(r.identity.plugin->file) : Json(); }, true},
@@ -137,6 +138,9 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"censored", T::boolean, "", "the run hit its limit, or was interrupted, with flows unfinished", [](R r) { return Json(r.result.censored); }},
   {"interrupted", T::boolean, "", "the run was ended from outside; it is run again by the next sweep", [](R r) { return Json(r.result.interrupted); }},
   {"bdp_bytes", T::integer, "octets", "bandwidth-delay product: a host's rate times the longest base RTT", [](R r) { return Json(r.identity.bdp_bytes); }},
+});
+// What came out.
+constexpr auto kOutcomeKeys = std::to_array<ResultKey>({
   {"fct_mean_us", T::number, "us", "flow completion time: from a flow's start to its last ACK at the sender; measured flows that finished; null: there is none", [](R r) { return of(r.result.fct_us, r.result.fct_us.mean); }, true},
   {"fct_p50_us", T::number, "us", "its median; percentiles are by nearest rank", [](R r) { return of(r.result.fct_us, r.result.fct_us.p50); }, true},
   {"fct_p95_us", T::number, "us", "its 95th percentile", [](R r) { return of(r.result.fct_us, r.result.fct_us.p95); }, true},
@@ -186,6 +190,18 @@ constexpr auto kKeys = std::to_array<ResultKey>({
   {"exempt", T::array, "", "with --check: what is not promised in this configuration, and was not checked", [](R r) { return Json(r.result.exempt); }},
   {"counters", T::object, "", "by the daemon's names (counters.md), summed over the switches; those of hosts begin with nic_", [](R r) { return Json(r.result.counters); }},
 });
+// clang-format on
+
+template <size_t kFirst, size_t kSecond>
+constexpr std::array<ResultKey, kFirst + kSecond> joined(
+    const std::array<ResultKey, kFirst>& first, const std::array<ResultKey, kSecond>& second) {
+  std::array<ResultKey, kFirst + kSecond> all{};
+  std::ranges::copy(first, all.begin());
+  std::ranges::copy(second, all.begin() + kFirst);
+  return all;
+}
+constexpr auto kKeys = joined(kIdentityKeys, kOutcomeKeys);
+// clang-format off
 
 void bind_number(sqlite3_stmt* s, int at, int64_t value) { sqlite3_bind_int64(s, at, value); }
 
