@@ -64,7 +64,7 @@ class ShardImpl final : public Shard {
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
   const DelayHistogram& waits() const { return recirculation_.delays(); }
   const DelayHistogram& heard() const { return news_.notice(); }
-  const DelayHistogram& isolated() const { return isolation_.notice(); }
+  const DelayHistogram& isolated() const { return news_.isolated(); }
   LoopUse loop_use() const { return recirculation_.use(); }
   Duration uncounted_pause(PortId port, Priority priority, Instant now) const {
     return pause_.uncounted_pause(port, priority, now);

@@ -26,12 +26,11 @@ uint32_t stamp_of(Instant at) {
 CongestionNews::CongestionNews(ShardContext& context, const Services& services, size_t ports)
     : context_(context),
       services_(services),
-      budget_used_to_(ports, Instant::long_past()),
-      spoke_at_(ports, Instant::long_past()),
+      ports_(ports),
       timers_(2, context.due_of(Timers::isolation)) {}
 
 Duration CongestionNews::longest_life() const {
-  return std::max(kLongestLife, plan().config.life * kTrust);
+  return std::max(kLongestLife, plan().config->life * kTrust);
 }
 
 void CongestionNews::cim(Packet* packet) {
@@ -78,7 +77,7 @@ void CongestionNews::hear(const HotHostNews& news) {
 
 // Whatever a peer says shows that it isolates.
 void CongestionNews::hear_hello(PortId port, Instant at) {
-  Instant& spoke_at = spoke_at_[port.index()];
+  Instant& spoke_at = peers()[port.index()].spoke_at;
   const bool new_to_us = spoke_at == Instant::long_past();
   spoke_at = std::max(spoke_at, at);
   if (!new_to_us) return;
@@ -115,7 +114,7 @@ void CongestionNews::hear_host(const HotHostNews& news) {
     host->noticed = false;
   }
   if (begins && own && context_.snapshot->config.path_service.common_clock)
-    notice_.add(Duration::nanoseconds(stamp_of(context_.now) - message.crossed_ns));
+    rare_[0].heard_after.add(Duration::nanoseconds(stamp_of(context_.now) - message.crossed_ns));
   follow_table();
 }
 
@@ -131,7 +130,7 @@ void CongestionNews::relay(PortId from, const Cim& message) {
   if (is_repeated(message)) return;
   Cim onward = message;
   onward.hops_left = static_cast<uint8_t>(std::min(message.hops_left, kMostHops) - 1);
-  for (size_t i = 0; i < spoke_at_.size(); ++i) {
+  for (size_t i = 0; i < ports_; ++i) {
     const PortId to(i);
     if (to == from || context_.settings(to).role == config::PortRole::host) continue;
     if (!take_budget(to))
@@ -143,7 +142,7 @@ void CongestionNews::relay(PortId from, const Cim& message) {
 
 bool CongestionNews::is_repeated(const Cim& message) {
   const uint64_t host = uint64_t{message.tag} << 16 | message.origin.index();
-  Heard& heard = heard_[hash_pair(host, 0) % kHeard];
+  Heard& heard = rare_[0].heard[hash_pair(host, 0) % kHeard];
   const bool known = heard.host == host && context_.now - heard.at < longest_life();
   if (known && static_cast<int32_t>(message.sequence - heard.sequence) <= 0) return true;
   heard = {host, message.sequence, context_.now};
@@ -153,7 +152,7 @@ bool CongestionNews::is_repeated(const Cim& message) {
 // A bucket that holds kRelayBurst messages and fills at a share of the port's line.
 bool CongestionNews::take_budget(PortId port) {
   const Duration gap = context_.settings(port).line.time_of(Bytes(kCimOctets)) * kRelayShare;
-  Instant& used_to = budget_used_to_[port.index()];
+  Instant& used_to = peers()[port.index()].budget_used_to;
   const Instant next = std::max(used_to, context_.now - gap * kRelayBurst) + gap;
   if (next > context_.now) return false;
   used_to = next;
@@ -177,7 +176,7 @@ void CongestionNews::tell_of(PortId port) {
   bool left = false;
   for (HotPorts::Host& host : hosts) {
     if (host.tag == 0) continue;
-    const bool over = cold || seen - host.seen > plan().config.life;
+    const bool over = cold || seen - host.seen > plan().config->life;
     if (!over && (told || may_tell_of(port, level)))
       tell(port, host, CimKind::hot, level);
     else if (!over)
@@ -191,13 +190,13 @@ void CongestionNews::tell_of(PortId port) {
     told = std::ranges::any_of(hosts, &HotPorts::Host::told);
   }
   told_ports_ += told ? 1 : 0;
-  if (left) services_.egress.hot_ports().look_again(port, context_.now + plan().config.refresh);
+  if (left) services_.egress.hot_ports().look_again(port, context_.now + plan().config->refresh);
 }
 
 // Where most of a leaf's hosts are congested it takes more to be apart from the others.
 bool CongestionNews::may_tell_of(PortId port, int64_t level) const {
   const auto hot = static_cast<int64_t>(told_ports_ * 100);
-  const auto most = static_cast<int64_t>(plan().host_ports) * plan().config.most_hot;
+  const auto most = static_cast<int64_t>(plan().host_ports) * plan().config->most_hot;
   if (hot < most) return true;
   const config::PortConfig& config = context_.snapshot->config.ports[port.index()];
   return level > plan().threshold_of(config) * config::IsolationConfig::kRaised;
@@ -210,20 +209,20 @@ void CongestionNews::tell(PortId port, HotPorts::Host& host, CimKind kind, int64
   if (hot && !host.told) context_.count(port, PortCounter::isolation_hot_hosts);
   host.told = hot;
   const Cim message{.kind = kind,
-                    .hops_left = static_cast<uint8_t>(plan().config.relays),
+                    .hops_left = static_cast<uint8_t>(plan().config->relays),
                     .priority = plan().classes.priority,
                     .origin = self.id,
                     .leaf = self.leaf,
                     .tag = host.tag,
                     .sequence = ++sequence_,
-                    .expiry_ns = saturated_ns(plan().config.life),
+                    .expiry_ns = saturated_ns(plan().config->life),
                     .crossed_ns = stamp_of(host.since),
                     .queue_bytes = static_cast<uint32_t>(level)};
   send_everywhere(message, PortCounter::isolation_tx_packets);
 }
 
 void CongestionNews::send_everywhere(const Cim& message, PortCounter counter) {
-  for (size_t i = 0; i < spoke_at_.size(); ++i) {
+  for (size_t i = 0; i < ports_; ++i) {
     const PortId to(i);
     if (context_.settings(to).role == config::PortRole::fabric && send(to, message))
       context_.count(to, counter);
@@ -267,20 +266,21 @@ void CongestionNews::say_hello(PortId port) {
 void CongestionNews::link_changed(PortId port, bool up) {
   if (!plan().known || context_.settings(port).role == config::PortRole::host) return;
   if (up) return say_hello(port);
-  spoke_at_[port.index()] = Instant::long_past();
+  peers()[port.index()].spoke_at = Instant::long_past();
   refresh_speaking();
 }
 
 // To the peers of the shard's own ports; and who has long said nothing is none that isolates.
 void CongestionNews::say_hello() {
   bool changed = false;
-  for (size_t i = 0; i < spoke_at_.size(); ++i) {
+  for (size_t i = 0; i < ports_; ++i) {
     const PortId port(i);
     if (context_.settings(port).role == config::PortRole::host) continue;
     if (context_.owns(port)) say_hello(port);
-    if (context_.now - spoke_at_[i] < hello_interval() * kHellosMissed) continue;
-    changed |= spoke_at_[i] != Instant::long_past();
-    spoke_at_[i] = Instant::long_past();
+    Instant& spoke_at = peers()[i].spoke_at;
+    if (context_.now - spoke_at < hello_interval() * kHellosMissed) continue;
+    changed |= spoke_at != Instant::long_past();
+    spoke_at = Instant::long_past();
   }
   if (changed) refresh_speaking();
   timers_.set(kHello, context_.now + hello_interval());
@@ -291,7 +291,7 @@ void CongestionNews::refresh_speaking() {
   for (size_t i = 0; i < sets.size(); ++i) {
     bool all = sets[i].count != 0;
     for (size_t member = 0; member < sets[i].count; ++member)
-      all &= spoke_at_[sets[i].members[member].port.index()] != Instant::long_past();
+      all &= peers()[sets[i].members[member].port.index()].spoke_at != Instant::long_past();
     (*speaking_)[i] = all ? 1 : 0;
   }
 }
@@ -315,9 +315,9 @@ void CongestionNews::sweep() {
 bool CongestionNews::is_done(const IsolatedHost& host) const {
   if (host.hot(context_.now)) return false;
   if (host.isolated_at == Instant::long_past()) return true;
-  if (context_.now - host.isolated_at < std::max(plan().config.stay, plan().settles)) return false;
+  if (context_.now - host.isolated_at < std::max(plan().config->stay, plan().settles)) return false;
   const size_t queue = plan().classes.isolated.queue.index();
-  for (size_t i = 0; i < spoke_at_.size(); ++i)
+  for (size_t i = 0; i < ports_; ++i)
     if (context_.signals(PortId(i)).queued_bytes[queue].load(std::memory_order_relaxed) != 0)
       return false;
   return true;
@@ -327,24 +327,32 @@ bool CongestionNews::is_done(const IsolatedHost& host) const {
 void CongestionNews::follow_table() {
   const bool active = context_.isolated->count() != 0;
   context_.isolating = plan().groups(active);
-  if (active && !timers_.pending(kSweep)) timers_.set(kSweep, context_.now + plan().config.stay);
+  if (active && !timers_.pending(kSweep)) timers_.set(kSweep, context_.now + plan().config->stay);
 }
 
 void CongestionNews::adopt(const Snapshot& now) {
   if (!now.isolation.known) return;
+  if (speaking_ == nullptr) forget_peers();  // isolation is known from now on
   speaking_ = now.schemes[context_.id.index()].speaking.get();
   refresh_speaking();
   follow_table();
   if (!timers_.pending(kHello)) timers_.set(kHello, context_.now);
 }
 
+void CongestionNews::forget_peers() {
+  std::ranges::fill(peers(), Peer{Instant::long_past(), Instant::long_past()});
+}
+
 void CongestionNews::rebase(const Rebase& rebase) {
-  for (Instant& used_to : budget_used_to_) rebase.shift(used_to);
-  for (Instant& spoke_at : spoke_at_) rebase.shift(spoke_at);
-  for (Heard& heard : heard_) rebase.shift(heard.at);
   rebase.shift(reading_.at);
-  if (context_.isolated != nullptr) context_.isolated->rebase(rebase);
   timers_.rebase(rebase);
+  if (speaking_ == nullptr) return;
+  for (Peer& peer : peers()) {
+    rebase.shift(peer.budget_used_to);
+    rebase.shift(peer.spoke_at);
+  }
+  for (Heard& heard : rare_[0].heard) rebase.shift(heard.at);
+  if (context_.isolated != nullptr) context_.isolated->rebase(rebase);
 }
 
 }  // namespace eddy

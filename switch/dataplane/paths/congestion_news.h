@@ -15,11 +15,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "net/congestion/cim.h"
 #include "net/deadlines.h"
 #include "net/ids.h"
+#include "net/memory/reserved.h"
 #include "net/packet.h"
 #include "net/rebase.h"
 #include "switch/dataplane/paths/fabric_peers.h"
@@ -63,7 +65,10 @@ class CongestionNews {
   // The table of hosts has changed.
   void follow_table();
   // From the threshold to here, where switches share a clock: when it was heard.
-  const DelayHistogram& notice() const { return notice_; }
+  const DelayHistogram& notice() const { return rare_[0].heard_after; }
+  // From there to the first packet that a host here sent and that was isolated.
+  const DelayHistogram& isolated() const { return rare_[0].isolated_after; }
+  void note_isolated(Duration after) { rare_[0].isolated_after.add(after); }
   void link_changed(PortId port, bool up);
   void adopt(const Snapshot& now);
   void rebase(const Rebase& rebase);
@@ -76,10 +81,21 @@ class CongestionNews {
     Instant at;
   };
   static constexpr size_t kHeard = 256;
+  struct Peer {  // of a port
+    Instant budget_used_to;
+    Instant spoke_at;  // long_past(): it does not isolate
+  };
+  // Memory that is written once isolation is known.
+  struct Rare {
+    std::array<Heard, kHeard> heard;
+    std::array<Peer, kMaxPorts> peers;
+    DelayHistogram heard_after;
+    DelayHistogram isolated_after;
+  };
   enum Timer : Deadlines::Id { kSweep, kHello };
 
   Duration longest_life() const;
-  Duration hello_interval() const { return plan().config.refresh * kHelloRefreshes; }
+  Duration hello_interval() const { return plan().config->refresh * kHelloRefreshes; }
   const IsolationPlan& plan() const { return context_.snapshot->isolation; }
   bool may_hear(PortId port);
   void hear(const HotHostNews& news);
@@ -95,6 +111,8 @@ class CongestionNews {
   void tell(PortId port, HotPorts::Host& host, CimKind kind, int64_t level);
   void send_everywhere(const Cim& message, PortCounter counter);
   bool send(PortId port, const Cim& message);
+  void forget_peers();
+  std::span<Peer> peers() { return std::span(rare_[0].peers).first(ports_); }
   void say_hello(PortId port);
   void say_hello();
   void refresh_speaking();
@@ -104,17 +122,15 @@ class CongestionNews {
   ShardContext& context_;
   Services services_;
   uint32_t sequence_ = 0;
-  size_t told_ports_ = 0;                     // with a host that others were told of
-  std::vector<Instant> budget_used_to_;       // by port
-  std::vector<Instant> spoke_at_;             // by port; long_past(): its peer does not isolate
+  size_t told_ports_ = 0;  // with a host that others were told of
+  const size_t ports_;
   std::vector<uint8_t>* speaking_ = nullptr;  // of the snapshot
-  std::array<Heard, kHeard> heard_{};
+  Reserved<Rare> rare_{1};
   struct {
     Instant at;
     PortId port = PortId::none();
     uint32_t count = 0;
   } reading_;  // in this poll, from this port
-  DelayHistogram notice_;
   Deadlines timers_;
 };
 

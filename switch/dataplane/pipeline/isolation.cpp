@@ -96,7 +96,7 @@ void Isolation::notice(const Packet& packet, IsolatedHost& host) {
   host.noticed = true;
   if (!context_.snapshot->config.path_service.common_clock) return;
   const auto now = static_cast<uint32_t>(context_.now.since_zero().ns());
-  notice_.add(Duration::nanoseconds(now - host.crossed_ns));
+  news_.note_isolated(Duration::nanoseconds(now - host.crossed_ns));
 }
 
 }  // namespace eddy

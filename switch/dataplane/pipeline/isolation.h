@@ -16,7 +16,6 @@
 
 #include "net/packet.h"
 #include "switch/dataplane/paths/congestion_news.h"
-#include "switch/dataplane/state/delay_histogram.h"
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy {
@@ -34,8 +33,6 @@ class Isolation {
     return (context_.isolating >> packet.pg.index() & 1) != 0 && !packet.has(kPacketOriginated);
   }
   void look_at(Packet& packet);
-  // From the threshold to the first packet that a host here sent and that was isolated.
-  const DelayHistogram& notice() const { return notice_; }
 
  private:
   bool stays_isolated(IsolatedHost& host, uint16_t set) const;
@@ -48,7 +45,6 @@ class Isolation {
 
   ShardContext& context_;
   CongestionNews& news_;
-  DelayHistogram notice_;
 };
 
 }  // namespace eddy

@@ -31,7 +31,7 @@ class HotPorts {
   };
   using Hosts = std::array<Host, kHosts>;
 
-  HotPorts(size_t ports, DeadlinePlace due) : hosts_(ports), timers_(ports, due) {}
+  HotPorts(size_t ports, DeadlinePlace due) : timers_(ports, due) {}
 
   // A packet to the host found the port's queue above its threshold, or left it so.
   void note(PortId port, uint32_t tag, Instant now) {
@@ -68,8 +68,8 @@ class HotPorts {
   }
 
  private:
-  Reserved<Hosts> hosts_;  // by port
-  Deadlines timers_;       // by port: when to look
+  Reserved<Hosts> hosts_{kMaxPorts};  // by port; of all, for less than a page is on the heap
+  Deadlines timers_;                  // by port: when to look
 };
 
 }  // namespace eddy

@@ -20,22 +20,22 @@ struct IsolationPlan {
   bool known = false;    // it isolates, or did; else all that follows is meaningless
   bool enabled = false;  // else nothing more is begun
   pfc::ClassPair classes;
-  config::IsolationConfig config;
-  size_t host_ports = 0;  // of the leaf; 0: a transit switch
+  const config::IsolationConfig* config = nullptr;  // of the snapshot
+  size_t host_ports = 0;                            // of the leaf; 0: a transit switch
   // What went on longer ago than this is in its queue, or has left it: lanes, RLB's loop and flow
   // stages hold packets between classification and queue.
   Duration settles;
 
   int64_t threshold_of(const config::PortConfig& port) const {
     constexpr int64_t kFrames = 8;
-    if (config.threshold) return config.threshold->count();
+    if (config->threshold) return config->threshold->count();
     const BitRate rate = port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed;
     const int64_t of_line = bytes_in(config::IsolationConfig::kThreshold, rate).count();
     return std::max(of_line, kFrames * port.mtu);
   }
   int64_t cold_of(const config::PortConfig& port) const {
     const int64_t threshold = threshold_of(port);
-    return std::min(config.cold ? config.cold->count() : threshold / 2, threshold);
+    return std::min(config->cold ? config->cold->count() : threshold / 2, threshold);
   }
   // Packets of these priority groups are to be looked at: `active` while hosts are known.
   uint8_t groups(bool active) const {

@@ -568,7 +568,7 @@ Problems plan_isolation(Snapshot& snapshot, const Snapshot* previous) {
   plan.known = true;
   plan.enabled = config.isolation.enabled;
   plan.classes = *classes;
-  plan.config = config.isolation;
+  plan.config = &config.isolation;
   for (const config::PortConfig& port : config.ports)
     plan.host_ports += port.role == config::PortRole::host ? 1 : 0;
   return {};

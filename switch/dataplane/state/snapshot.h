@@ -78,8 +78,8 @@ struct QueueSettings {
   bool ecn = false;             // marks at enqueue
   bool ecn_late = false;        // marks at dequeue
   bool lossless = false;        // fed by a lossless PG of any port: never dropped here
-  bool isolates = false;        // it is `gated`, or has a threshold `hot`
-  bool gated = false;           // what came behind packets of the normal class leaves behind them
+  bool isolates : 1 = false;    // it is `gated`, or has a threshold `hot`
+  bool gated : 1 = false;       // what came behind packets of the normal class leaves behind them
   uint16_t tag = 0;             // TCI of the tag that its frames leave with; 0: none
   pfc::PowerOfTwo lossy_limit;  // of the free shared pool
   int64_t reserved = 0;         // lossy: octets that it takes however full that is
