@@ -71,7 +71,10 @@ TEST(ConformanceWorld, GivesRlbSomethingToDecide) {
     EXPECT_GT(result.came_back, 10u) << rlb.name;
     EXPECT_GT(result.followed, 0u) << rlb.name;
   }
-  for (size_t i = 1; i < decisions.size(); ++i) EXPECT_GT(decisions[i], 0u) << "decision " << i;
+  // What is off by default has no case here, and packets without headers name no culprit:
+  // tests/unit/lb/rlb/placement_test.cpp.
+  const auto usual = static_cast<size_t>(lb::Decision::forced);
+  for (size_t i = 1; i <= usual; ++i) EXPECT_GT(decisions[i], 0u) << "decision " << i;
   for (size_t i = 0; i < guarded.size(); ++i) EXPECT_GT(guarded[i], 0u) << "guard " << i;
 }
 
