@@ -140,6 +140,7 @@ class Folders(Silence):
         self.addCleanup(other.communicate)
         self.addCleanup(other.kill)
         self.assertIn("process 1 of 2", other.stderr.readline())
+        self.assertRegex(other.stderr.readline(), r"^2 runs: .* packet hops or more, .* hours of CPU")
         self.assertIn("started", other.stderr.readline())
         words = ("--set", "run.duration=1ms", "--fresh")
         self.run_all("out", *words, size="reduced", environment={"PMI_RANK": "1", "PMI_SIZE": "2"})
