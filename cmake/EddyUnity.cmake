@@ -1,8 +1,7 @@
 # eddy_unity(TARGET... [APART a.cpp ...]): sources of a target are compiled six at a time as one, which halves the time of
 # those that are mostly headers. APART: sources whose names of their own are those of others, each alone.
 # -DEDDY_UNITY=OFF compiles every source alone. MEASURED: a release does so for these, whatever the option says, so that how
-# fast a packet is handled does not depend on which sources stand together. Of a switch that is said by leaving its
-# dataplane, drivers and workers without eddy_unity.
+# fast a packet is handled does not depend on which sources stand together.
 option(EDDY_UNITY "compile six sources as one" ON)
 
 function(eddy_unity)

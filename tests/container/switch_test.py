@@ -1,5 +1,6 @@
 """A switch in a container: what it may do, what its health check says, and how it ends."""
 
+import errno
 import os
 import signal
 import socket
@@ -105,12 +106,19 @@ class Ending(InContainers):
         self.line.settimeout(0.2)
 
     def quanta_heard(self, until, seconds):
-        """Of our class, from each PFC frame, until one of them is as wanted."""
+        """Of our class, from each PFC frame, until one of them is as wanted.
+
+        The interface goes when the container has ended. The socket tells that once; then it gives what was heard before.
+        """
         heard, deadline = [], time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
                 frame = self.line.recv(2048)
             except TimeoutError:
+                continue
+            except OSError as error:
+                if error.errno != errno.ENETDOWN:
+                    raise
                 continue
             if frame[12:16] != PFC or not struct.unpack(">H", frame[16:18])[0] >> CLASS & 1:
                 continue
