@@ -2,13 +2,13 @@
 """Builds preset dev as far as the tests that are asked for need it, and runs them. Called by scripts/test.
 
 Without arguments every test runs, label by label; then a table says how many CPU minutes compiling and each
-label took, and the run fails over tests/cpu_budget.txt. Arguments go to ctest. build/dev/tests.txt, which CMake
+label took, and the run fails over tests/cpu_budget.txt, whose minutes are those of a machine as fast as the yardstick
+that stands there. Arguments go to ctest. build/dev/tests.txt, which CMake
 writes, says for each test or binary of tests its label, its targets and its sources.
 """
 
 import os
 import re
-import resource
 import subprocess
 import sys
 from collections import Counter
@@ -16,10 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from lib import yardstick  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "dev"
 BUDGET = ROOT / "tests" / "cpu_budget.txt"
 COMPILING = "compile"
+YARDSTICK = "yardstick"  # its row of the budget: CPU seconds on the machine of the other rows' minutes
 EVERYTHING = ("all", "packaged")  # what packages hold is not part of all: manual pages, completion
 A_TEST = re.compile(r"^\s*(?:TYPED_)?TEST(_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)", re.M)
 # How ctest chooses: option -> (what it is matched with, whether a match takes the test).
@@ -81,9 +85,23 @@ def needed_targets(rows, arguments):
     return sorted(targets)
 
 
-def cpu_minutes():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (used.ru_utime + used.ru_stime) / 60
+class Spent:
+    """CPU minutes by label, and the yardsticks that were read around each."""
+
+    def __init__(self, read=yardstick.read, used=yardstick.children_cpu_seconds):
+        self.read, self.used = read, used
+        self.labels = {}  # label -> (CPU minutes, mean yardstick in CPU seconds)
+        self.last = read()
+
+    def by(self, label, work):
+        """Does the work and notes what it took; returns what it returned."""
+        before = self.used()
+        result = work()
+        minutes = (self.used() - before) / 60
+        now = self.read()
+        self.labels[label] = (minutes, (self.last + now) / 2)
+        self.last = now
+        return result
 
 
 def budget():
@@ -121,11 +139,18 @@ def ctest(words, report):
 
 
 def over_budget(spent, allowed):
-    """Prints the table; the labels that took more than they may, or that nobody has allowed anything."""
-    over = [label for label, minutes in spent.items() if minutes > allowed.get(label, 0)]
-    print(f"{'CPU minutes':14}{'spent':>8}{'budget':>8}")
-    for label, minutes in spent.items():
-        print(f"{label:14}{minutes:8.2f}{allowed.get(label, 0):8.2f}{'  OVER' if label in over else ''}")
+    """Prints the table; the labels that took more than they may, or that nobody has allowed anything.
+
+    What may be taken is the budget on a machine as fast as its yardstick, and as much more as this one is slower.
+    """
+    over = []
+    print(f"{'CPU minutes':14}{'spent':>8}{'may':>8}{'budget':>8}{'yardstick':>11}")
+    for label, (minutes, read) in spent.items():
+        may = allowed.get(label, 0) * read / allowed[YARDSTICK]
+        if minutes > may:
+            over.append(label)
+        print(f"{label:14}{minutes:8.2f}{may:8.2f}{allowed.get(label, 0):8.2f}{read:11.2f}"
+              f"{'  OVER' if label in over else ''}")
     return over
 
 
@@ -133,12 +158,11 @@ def run_all(rows, words, spent):
     """Every label, one after another."""
     status, counts = 0, Counter()
     for label in dict.fromkeys(row.label for row in rows):
-        before = cpu_minutes()
         print(f"== {label}", flush=True)
-        failed, counted = ctest(["-L", f"^{label}$", *words], BUILD / f"tests_{label}.xml")
+        failed, counted = spent.by(
+            label, lambda label=label: ctest(["-L", f"^{label}$", *words], BUILD / f"tests_{label}.xml"))
         status, counts = status or failed, counts + counted
-        spent[label] = cpu_minutes() - before
-    over = over_budget(spent, budget())
+    over = over_budget(spent.labels, budget())
     if over:
         print(f"scripts/test: over the budget of {BUDGET.relative_to(ROOT)}: {', '.join(over)}")
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
@@ -150,11 +174,11 @@ def main():
     configure()
     rows = registered((BUILD / "tests.txt").read_text(encoding="utf-8"))
     targets = needed_targets(rows, arguments)
-    began = cpu_minutes()
-    build(targets)
-    spent = {COMPILING: cpu_minutes() - began}
     if targets is None:
+        spent = Spent()
+        spent.by(COMPILING, lambda: build(None))
         return run_all(rows, arguments, spent)
+    build(targets)
     return ctest(arguments, BUILD / "tests_chosen.xml")[0]
 
 

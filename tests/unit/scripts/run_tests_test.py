@@ -55,12 +55,26 @@ class Targets(unittest.TestCase):
 class Budget(unittest.TestCase):
     def test_a_label_over_its_budget_or_without_one_is_named(self):
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            over = run_tests.over_budget({"unit": 1.5, "sim": 1.0, "new": 0.1}, {"unit": 1.4, "sim": 1.0})
+            over = run_tests.over_budget({"unit": (1.5, 4), "sim": (1.0, 4), "new": (0.1, 4)},
+                                         {"yardstick": 4, "unit": 1.4, "sim": 1.0})
         self.assertEqual(over, ["unit", "new"])
         self.assertEqual(out.getvalue().count("OVER"), 2)
 
+    def test_a_slow_machine_may_take_longer_by_as_much_and_a_fast_one_less(self):
+        with contextlib.redirect_stdout(io.StringIO()):
+            over = run_tests.over_budget({"slow": (1.5, 6), "slower": (1.6, 6), "fast": (0.9, 3)},
+                                         {"yardstick": 4, "slow": 1, "slower": 1, "fast": 1})
+        self.assertEqual(over, ["slower", "fast"])
+
+    def test_minutes_stand_beside_the_yardsticks_around_them(self):
+        used = iter((0, 60, 70, 190))
+        spent = run_tests.Spent(read=iter((2, 4, 6)).__next__, used=used.__next__)
+        self.assertEqual(spent.by("a", lambda: 7), 7)
+        spent.by("b", lambda: None)
+        self.assertEqual(spent.labels, {"a": (1, 3), "b": (2, 5)})
+
     def test_every_label_of_the_tree_has_a_budget(self):
-        labels = {"compile", "unit", "conformance", "sim", "golden", "fuzz", "programs", "e2e", "bench", "container",
+        labels = {"yardstick", "compile", "unit", "conformance", "sim", "golden", "fuzz", "programs", "e2e", "bench", "container",
                   "package"}
         self.assertEqual(set(run_tests.budget()), labels)
 
