@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import unittest
 from pathlib import Path
@@ -68,7 +69,8 @@ class Packages(unittest.TestCase):
         files = self.files("eddy")
         for path in ("lib/systemd/system/eddyd@.service", "share/man/man8/eddyd.8.gz", "share/man/man5/eddyd.yaml.5.gz",
                      "share/bash-completion/completions/eddyctl", "share/zsh/vendor-completions/_eddyctl",
-                     "share/eddy/schema/eddyd.schema.json", "share/doc/eddy/examples/leaf.yaml"):
+                     "share/eddy/schema/eddyd.schema.json", "share/doc/eddy/examples/leaf.yaml",
+                     f"lib/{sysconfig.get_config_var('MULTIARCH')}/wireshark/plugins/eddy.lua"):
             self.assertIn(f"/usr/{path}", files)
 
     @unittest.skipUnless(MPI, "there is no Open MPI: its package is NOT tested")
