@@ -61,7 +61,7 @@ set(CPACK_DEBIAN_EDDY-LAB_PACKAGE_NAME eddy-lab)
 set(CPACK_DEBIAN_EDDY-LAB_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_EDDY-LAB_PACKAGE_DEPENDS "eddy (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_EDDY-LAB_PACKAGE_RECOMMENDS iproute2)
-set(CPACK_DEBIAN_EDDY-LAB_PACKAGE_SUGGESTS "chromium, eddy-doc")
+set(CPACK_DEBIAN_EDDY-LAB_PACKAGE_SUGGESTS "chromium, eddy-doc, python3, python3-pandas")
 set(CPACK_DEBIAN_EDDY-LAB_DESCRIPTION "experiments with lossless Ethernet fabrics
 Whole fabrics of the switch of package eddy and of RoCEv2 hosts: in virtual
 time, or as processes of one machine. With the experiments and the sizes of
