@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -38,6 +39,20 @@ namespace eddy::lb {
 struct FlowTableUse {
   size_t places = 0;
   size_t used = 0;  // of those that were asked about
+  // Of these, where the scheme tells them apart (`phased`): flows that wait for an answer of their
+  // path, and flows whose old path has not been proven empty since they left it.
+  bool phased = false;
+  size_t asking = 0;
+  size_t moved = 0;
+};
+
+// What a scheme itself knows of a path, beside what is measured for all. What it does not know is
+// absent. For reports.
+struct PathKnowledge {
+  std::optional<bool> best;            // the next hop of what begins now
+  std::optional<uint8_t> utilisation;  // of its fullest link, as others told; 255: full
+  std::optional<Duration> age;         // since they did
+  std::optional<Duration> busy;        // for so long nothing moves there; 0: it may
 };
 
 class PathAgent;
@@ -55,6 +70,8 @@ class Selector {
   virtual void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) = 0;
   // Asks about the places [from, from + count), both multiples of 4. For reports.
   virtual FlowTableUse flow_table(Instant now, size_t from, size_t count) = 0;
+  // For reports.
+  virtual PathKnowledge knowledge(Instant, uint16_t /*set*/, MemberIndex) { return {}; }
   // Where the scheme keeps its flowlets; null: it keeps none there.
   virtual std::shared_ptr<FlowSlots> flow_slots() { return nullptr; }
   // What of it speaks to other switches, and lives as long; null: nothing does.
@@ -96,6 +113,10 @@ concept SelectsBurst = requires(S scheme, const PathView& view, std::span<Packet
 template <class S>
 concept KeepsFlows = requires(S scheme, Instant now, size_t from, size_t count) {
   { scheme.flow_table(now, from, count) } -> std::same_as<FlowTableUse>;
+};
+template <class S>
+concept KnowsPaths = requires(const S scheme, Instant now, uint16_t set, MemberIndex member) {
+  { scheme.knowledge(now, set, member) } -> std::same_as<PathKnowledge>;
 };
 template <class S>
 concept KeepsTime = requires(S scheme, const Rebase& rebase) {

@@ -52,6 +52,12 @@ lb::FlowTableUse GuardedSelector::flow_table(Instant now, size_t from, size_t co
   return use;
 }
 
+lb::PathKnowledge GuardedSelector::knowledge(Instant now, uint16_t set, lb::MemberIndex member) {
+  lb::PathKnowledge known;
+  (void)guard_.survives([&] { known = inner_->knowledge(now, set, member); });
+  return known;
+}
+
 void GuardedSelector::rebase(const Rebase& rebase) {
   (void)guard_.survives([&] { inner_->rebase(rebase); });
 }

@@ -107,11 +107,17 @@ class Flows {
   }
 
   size_t capacity() const { return size_t{lines_} * kWays; }
-  size_t used(size_t from, size_t count) const {
+  FlowTableUse use(size_t from, size_t count) const {
+    FlowTableUse use{.places = capacity(), .phased = true};
     const size_t end = std::min(from + count, capacity());
-    size_t used = 0;
-    for (size_t i = from; i < end; ++i) used += flows_.get()[i].tag != 0 ? 1 : 0;
-    return used;
+    for (size_t i = from; i < end; ++i) {
+      const Flow& flow = flows_.get()[i];
+      if (flow.tag == 0) continue;
+      ++use.used;
+      use.asking += flow.phase() == Phase::asking ? 1 : 0;
+      use.moved += flow.phase() == Phase::moved ? 1 : 0;
+    }
+    return use;
   }
 
   void prefetch(uint64_t key) const { rte_prefetch0(line_of(key)); }
@@ -274,7 +280,11 @@ class Conweave {
     for (Instant& until : busy_until_) rebase.shift(until);
   }
   FlowTableUse flow_table(Instant, size_t from, size_t count) const {
-    return {flows_.capacity(), flows_.used(from, count)};
+    return flows_.use(from, count);
+  }
+  PathKnowledge knowledge(Instant now, uint16_t set, MemberIndex member) const {
+    const Instant until = busy_until_[first_[set] + member];
+    return {.busy = now < until ? until - now : Duration{}};
   }
 
  private:

@@ -138,6 +138,16 @@ class Hula {
     flowlets_.set_time(now);
     return {flowlets_.capacity(), flowlets_.used(from, count)};
   }
+  // Of what is no longer believed nothing is known but that it is not the best.
+  PathKnowledge knowledge(Instant now, uint16_t set, MemberIndex member) const {
+    const Heard& heard = heard_[first_[set] + member];
+    const Best& best = bests_[set];
+    PathKnowledge known{.best = now < best.until && best.member == member};
+    if (now >= heard.until) return known;
+    known.utilisation = heard.utilisation;
+    known.age = failure_ - (heard.until - now);
+    return known;
+  }
 
  private:
   static constexpr uint16_t kNoSet = UINT16_MAX;

@@ -15,6 +15,7 @@
 //   behind a probe, a scheme is asked packet by packet,
 //   if it keeps flowlets, flow_slots(): SelectorInit::slots or a table of its own (lb/flowlets.h),
 //   if it remembers flows, flow_table(now, from, count), for reports,
+//   if it knows something of its paths, knowledge(now, set, member), for reports,
 //   if packets of a flow are to be held, ordered or marked at the edge, stage(place)
 //   (lb/flow_stage.h),
 //   if it is for fabrics of groups, kGrouped: what it asks of them (lb/registry.h),
@@ -148,6 +149,13 @@ class SelectorOf final : public Selector {
   FlowTableUse flow_table(Instant now, size_t from, size_t count) override {
     if constexpr (KeepsFlows<Scheme>)
       return scheme_.flow_table(now, from, count);
+    else
+      return {};
+  }
+
+  PathKnowledge knowledge(Instant now, uint16_t set, MemberIndex member) override {
+    if constexpr (KnowsPaths<Speaker>)
+      return detail::speaker_in(scheme_).knowledge(now, set, member);
     else
       return {};
   }

@@ -94,6 +94,13 @@ void put_measured(Json& row, const PathRow& path) {
   row["why"] = why_text(path, path.live);
 }
 
+void put_told(Json& row, const lb::PathKnowledge& told) {
+  if (told.best) row["best"] = yes_no(*told.best);
+  if (told.utilisation) row["told_percent"] = percent(*told.utilisation, UINT8_MAX);
+  if (told.age) row["told_age_ns"] = static_cast<uint64_t>(told.age->ns());
+  if (told.busy) row["busy_ns"] = static_cast<uint64_t>(told.busy->ns());
+}
+
 // `measured`: null where the workers were not asked, or have another configuration yet.
 Json path_row(const ReportInput& input, const config::LeafConfig& leaf, size_t member,
               const PathRow* measured) {
@@ -105,8 +112,10 @@ Json path_row(const ReportInput& input, const config::LeafConfig& leaf, size_t m
   row["path"] = path_text(path, member);
   row["weight"] = static_cast<uint64_t>(path.weight);
   row["live"] = yes_no(is_live(input, path.port));
-  if (measured != nullptr && measured->leaf == leaf.id && measured->member == member)
+  if (measured != nullptr && measured->leaf == leaf.id && measured->member == member) {
     put_measured(row, *measured);
+    put_told(row, measured->told);
+  }
   const size_t position = port_position(input.config, path.port);
   if (position >= input.now.ports.size()) return row;
   const PortReader port(input, position);
@@ -178,6 +187,10 @@ void put_flow_tables(Json& report, const ReportInput& input) {
   report["scheme"] = input.config.load_balancer.scheme;
   report["scheme_flows"] = input.flows->scheme_flows;
   report["scheme_places"] = input.flows->scheme_places;
+  if (input.flows->phased) {
+    report["scheme_asking"] = input.flows->asking;
+    report["scheme_moved"] = input.flows->moved;
+  }
   uint64_t replaced = 0, placeless = 0;
   for (size_t p = 0; p < input.config.ports.size() && p < input.now.numbers.size(); ++p) {
     const PortReader port(input, p);

@@ -102,6 +102,9 @@ Problems ShardCommands::add_flows(ShardId shard, const WantsFlow& wants, size_t 
       survey.rows.push_back(row);
     }
     survey.scheme_flows += scan.scheme_flows;
+    survey.phased |= scan.phased;
+    survey.asking += scan.asking;
+    survey.moved += scan.moved;
     survey.watched += scan.watched;
     if (survey.rows.size() > 2 * most) keep_first(survey.rows, most);
   } while (scan.more);

@@ -22,6 +22,9 @@ struct FlowSurvey {
   uint64_t places = 0;         // that their tables have
   uint64_t scheme_flows = 0;   // flows or flowlets in the schemes' own tables
   uint64_t scheme_places = 0;  // that those have
+  bool phased = false;         // the scheme says how many of its flows
+  uint64_t asking = 0;         // wait for an answer of their path
+  uint64_t moved = 0;          // have left one that is not yet proven empty
 };
 
 class ShardCommands {

@@ -18,6 +18,7 @@ struct Column {
   const char* key;
   const char* title;
   Kind kind = Kind::text;
+  bool rare = false;  // left out where no row has it
 };
 
 constexpr Column kPorts[] = {{"port", "Port"},
@@ -161,6 +162,10 @@ constexpr Column kPaths[] = {{"leaf", "Leaf", Kind::number},
                              {"dre_bytes", "DRE", Kind::bytes},
                              {"tx_bps", "Tx rate", Kind::rate},
                              {"tx_packets", "Tx packets", Kind::count},
+                             {"best", "Best", Kind::text, /*rare=*/true},
+                             {"told_percent", "Told", Kind::percent, /*rare=*/true},
+                             {"told_age_ns", "Ago", Kind::nanoseconds, /*rare=*/true},
+                             {"busy_ns", "Busy for", Kind::nanoseconds, /*rare=*/true},
                              {"why", "Why"}};
 constexpr Column kFlows[] = {{"flow", "Flow"},
                              {"worker", "Worker", Kind::number},
@@ -289,6 +294,10 @@ std::vector<Column> columns_of(const Json& report) {
   const std::span<const Column> own = columns_of(*known);
   std::vector<Column> columns(own.begin(), own.end());
   const Json& rows = report.at("rows");
+  std::erase_if(columns, [&](const Column& column) {
+    return column.rare &&
+           std::ranges::none_of(rows, [&](const Json& row) { return row.contains(column.key); });
+  });
   if (!rows.empty() && rows[0].contains("switch"))
     columns.insert(columns.begin(), {"switch", "Switch"});
   return columns;
@@ -365,19 +374,26 @@ uint64_t number_of(const Json& report, const char* key) {
   return report.value(key, uint64_t{0});
 }
 
+std::string scheme_text(const Json& report) {
+  if (number_of(report, "scheme_places") == 0) return "";
+  const auto of = [&](const char* key) { return grouped(number_of(report, key)); };
+  std::string text = report.value("scheme", "") + ": " + of("scheme_flows") + " of " +
+                     of("scheme_places") + " entries in use";
+  if (report.contains("scheme_asking"))
+    text += "; " + of("scheme_asking") + " wait for an answer, " + of("scheme_moved") +
+            " have moved and their tail is out";
+  return text + "\n";
+}
+
 std::string flows_text(const Json& report) {
   const auto of = [&](const char* key) { return grouped(number_of(report, key)); };
   if (number_of(report, "watched_places") == 0)
-    return "no flow is watched: RLB is off, or there is no path to choose\n";
-  std::string text = "guard " + report.value("guard", "") + ": " +
-                     std::to_string(report.at("rows").size()) + " of " + of("matching_flows") +
-                     " flows shown; " + of("watched_flows") + " of " + of("watched_places") +
-                     " places taken, " + of("guard_replaced_flows") + " flows replaced, " +
-                     of("guard_placeless_packets") + " packets without a place\n";
-  if (number_of(report, "scheme_places") != 0)
-    text += report.value("scheme", "") + ": " + of("scheme_flows") + " of " + of("scheme_places") +
-            " entries in use\n";
-  return text;
+    return "no flow is watched: RLB is off, or there is no path to choose\n" + scheme_text(report);
+  return "guard " + report.value("guard", "") + ": " + std::to_string(report.at("rows").size()) +
+         " of " + of("matching_flows") + " flows shown; " + of("watched_flows") + " of " +
+         of("watched_places") + " places taken, " + of("guard_replaced_flows") +
+         " flows replaced, " + of("guard_placeless_packets") + " packets without a place\n" +
+         scheme_text(report);
 }
 
 std::string plugin_text(const Json& report) {

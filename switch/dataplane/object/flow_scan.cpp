@@ -74,6 +74,9 @@ void scan_flows(const ShardContext& context, FlowScan& scan) {
   const lb::FlowTableUse use = context.selector->flow_table(context.now, from, left);
   scan.scheme_places = use.places;
   scan.scheme_flows = use.used;
+  scan.phased = use.phased;
+  scan.asking = use.asking;
+  scan.moved = use.moved;
   scan.next += std::min(left, use.places - std::min(from, use.places));
   scan.more = scan.next < scan.places + use.places;
 }

@@ -14,8 +14,8 @@ bool goes_on(ShimKind kind) {
          kind == ShimKind::notify || kind == ShimKind::clear || kind == ShimKind::flowcut_ack;
 }
 
-// Those whose content is the path service's alone.
 constexpr int64_t kLongestFrame = kEthernetHeader + kShimControlLimit;
+// Those whose content is the path service's alone.
 constexpr uint16_t kOfService = lb::kind_bit(ShimKind::data) | lb::kind_bit(ShimKind::feedback) |
                                 lb::kind_bit(ShimKind::probe_reply);
 
@@ -109,7 +109,10 @@ std::optional<uint16_t> AgentHost::control(Packet* packet) {
       services_.paths.hear(port, packet->data() + packet->l2_len);
     something_came_ |= services_.paths.feedback_waits();
   }
-  (void)hear(port, message, /*for_us=*/true);
+  if (is_understood(shim.kind))
+    (void)hear(port, message, /*for_us=*/true);
+  else
+    context_.count(port, PortCounter::agent_frames_unspoken);
   services_.frames.consume(packet);
   return std::nullopt;
 }
@@ -119,6 +122,14 @@ void AgentHost::feedback(Packet* packet, PortId port) {
   something_came_ |= services_.paths.feedback_waits();
   packet->ingress_port = port;
   services_.frames.consume(packet);
+}
+
+// An agent hears it, or the path service does. What another scheme says to a switch that does not
+// speak it ends there.
+bool AgentHost::is_understood(ShimKind kind) const {
+  constexpr uint16_t kMeasures = kOfService | lb::kind_bit(ShimKind::probe);
+  const auto known = asks_.hears | (services_.paths.measures() ? kMeasures : 0);
+  return (known & lb::kind_bit(kind)) != 0;
 }
 
 // Who is heard is another leaf that we know, or no leaf at all: there is no set to ourselves.

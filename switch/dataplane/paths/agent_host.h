@@ -5,10 +5,10 @@
 // else needs them (Snapshot::schemes). All that comes in by a port is gathered and told before
 // packets that came with it go on. What an agent may not do it does not get done: fields and frames
 // that it did not declare and frames beyond its share of a port's line are counted and not sent.
-// Frames in our own name or of a leaf that is none of ours are counted and not heard. A frame that
-// is heard is told to the agents of all shards, by mail. Owner: the shard. Bounds: kMostAgents;
-// kMostHeard frames a poll. Cost: nothing for a packet where no agent asks. Source:
-// docs/adr/0025.
+// Frames in our own name or of a leaf that is none of ours are counted and not heard, and so are
+// those of a scheme that nobody here speaks. A frame that is heard is told to the agents of all
+// shards, by mail. Owner: the shard. Bounds: kMostAgents; kMostHeard frames a poll. Cost: nothing
+// for a packet where no agent asks. Source: docs/adr/0025.
 #pragma once
 
 #include <array>
@@ -130,6 +130,7 @@ class AgentHost final : public lb::Voice {
   void note(const Packet& packet, lb::Arrival& arrival);
   void tell_agents();
   bool is_believable(PortId port, const Shim& shim);
+  bool is_understood(ShimKind kind) const;
   bool hear(PortId port, const ShimControl& message, bool for_us);
   void tell_other_shards(const lb::HeardFrame& frame);
   bool may_make(const lb::PathAgent& agent, const lb::Utterance& utterance) const;

@@ -11,6 +11,7 @@ PathRow row_of(ShardContext& context, size_t set, lb::MemberIndex member) {
   const lb::PathSet& to = context.path_sets[set];
   const bool up = context.signals(to.members[member].port).up.load() != 0;
   PathRow row{.leaf = to.leaf, .member = member, .live = up};
+  row.told = context.selector->knowledge(context.now, static_cast<uint16_t>(set), member);
   row.paused = context.signals(to.members[member].port).paused_queues;
   for (size_t queue = 0; context.warnings != nullptr && queue < kPriorities; ++queue) {
     const uint8_t severity = context.warnings->severity(set, member, QueueId(queue));

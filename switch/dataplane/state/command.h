@@ -10,6 +10,7 @@
 #include <span>
 
 #include "lb/path_table.h"
+#include "lb/selector.h"
 #include "net/addresses.h"
 #include "net/ids.h"
 #include "net/units.h"
@@ -44,6 +45,7 @@ struct PathRow {
   uint8_t warned = 0;      // queues
   uint8_t severity = 0;    // of the worst warning, 1 to 63
   uint8_t paused = 0;      // queues
+  lb::PathKnowledge told;  // what the scheme has of others
 };
 
 // A flow that RLB's order guard watches, as its shard knows it.
@@ -70,7 +72,10 @@ struct FlowScan {
   size_t places = 0;         // in the table of the order guard; 0: RLB is off
   size_t watched = 0;        // flows in it: of the slice, or with the first slice all
   size_t scheme_places = 0;  // in the scheme's own table; 0: it keeps none
-  size_t scheme_flows = 0;   // flows or flowlets in it, of the slice
+  size_t scheme_flows = 0;   // flows or flowlets in it, of the slice; of them, if `phased`:
+  bool phased = false;
+  size_t asking = 0;  // as lb::FlowTableUse has them
+  size_t moved = 0;
 };
 
 // What has watermarks.

@@ -126,6 +126,7 @@ namespace eddy {
   X(agent_frames, "frames of path agents sent by the port, other than probes")                 \
   X(agent_frames_heard, "frames of other switches' path agents that ours heard")               \
   X(agent_frames_unheard, "of these, that they did not: too many came at once")                \
+  X(agent_frames_unspoken, "frames of a scheme that this switch does not speak")               \
   X(agent_frames_forged, "frames in our own name, or of a leaf that is none of ours")          \
   X(agent_frames_stale, "frames that an agent knew to be old, repeated or of no flow")         \
   X(agent_over_budget, "frames beyond an agent's share of the port's line: not sent")          \

@@ -305,6 +305,27 @@ TEST(Conweave, APathThatWasToldOfAsBusyIsNotMovedTo) {
   EXPECT_EQ(leaf.disbelieved, 0);
 }
 
+// As eddyctl shows it.
+TEST(Conweave, ItIsKnownForHowLongAPathIsBusyAndWhatFlowsAreAt) {
+  Leaf leaf(3);
+  leaf.make_speak();  // by a flow that is settled
+  const auto busy = [&](MemberIndex m) { return leaf.selector().knowledge(leaf.now(), 0, m).busy; };
+  leaf.tell_busy(1);
+  leaf.wait(1_us);
+  EXPECT_EQ(busy(1), kBusy - 1_us);
+  EXPECT_EQ(busy(0), Duration{});
+  leaf.wait(kBusy);
+  EXPECT_EQ(busy(1), Duration{});
+  for (uint64_t flow = 1; flow <= 3; ++flow) leaf.go(flow);
+  leaf.wait(kReply + 1_ns);
+  ASSERT_TRUE(leaf.go(1).fields.tail);
+  const FlowTableUse use = leaf.selector().flow_table(leaf.now(), 0, 65'536);
+  EXPECT_TRUE(use.phased);
+  EXPECT_EQ(use.used, 4u);
+  EXPECT_EQ(use.asking, 2u);
+  EXPECT_EQ(use.moved, 1u);
+}
+
 TEST(Conweave, WhereAllOthersAreBusyAFlowStaysUntilTheyAreNot) {
   Leaf leaf(3);
   const Sent first = leaf.ask_in_vain();

@@ -89,6 +89,7 @@ class Node : public Voice {
     hula_->rebase(rebase);
     paths_.rebase(rebase);
   }
+  PathKnowledge knowledge(MemberIndex member) { return hula_->knowledge(now_, 0, member); }
   Instant now() const { return now_; }
   Instant deadline() { return hula_->agent()->next_deadline(); }
   Paths& world() { return paths_; }
@@ -113,6 +114,28 @@ struct Leaf : Node {
   explicit Leaf(const ParameterMap& parameters = {}, test::Entity entity = {})
       : Node({to_leaf(2, 4, 0)}, LeafId(1), parameters, entity) {}
 };
+
+TEST(Hula, WhatIsKnownOfAPathIsWhatWasToldOfItUntilThatIsNotBelieved) {
+  Leaf leaf(ParameterMap{{"failure", "100us"}});
+  leaf.hear(0, 2, 100, 1);
+  leaf.wait(30_us);
+  leaf.hear(1, 2, 40, 1);
+  leaf.wait(20_us);
+  const PathKnowledge left = leaf.knowledge(0), best = leaf.knowledge(1), none = leaf.knowledge(2);
+  EXPECT_EQ(left.best, false);
+  EXPECT_EQ(left.utilisation, 100);
+  EXPECT_EQ(left.age, 50_us);
+  EXPECT_EQ(best.best, true);
+  EXPECT_EQ(best.utilisation, 40);
+  EXPECT_EQ(best.age, 20_us);
+  EXPECT_EQ(none.best, false);
+  EXPECT_FALSE(none.utilisation || none.age || none.busy);
+  leaf.wait(50_us);
+  EXPECT_FALSE(leaf.knowledge(0).utilisation.has_value());
+  EXPECT_EQ(leaf.knowledge(1).best, true);
+  leaf.wait(30_us);
+  EXPECT_EQ(leaf.knowledge(1).best, false);
+}
 
 TEST(Hula, ALessFullPathWinsAndABusierBestOneStillCounts) {
   Leaf leaf;

@@ -303,6 +303,16 @@ TEST(Report, PathsSayWhatIsMeasuredAndWhatKeepsPacketsOff) {
   EXPECT_EQ(row().at("utilisation_percent"), 100u);
   EXPECT_EQ(row().at("warned"), "no");
   EXPECT_EQ(row().at("why"), "");
+  for (const char* key : {"best", "told_percent", "told_age_ns", "busy_ns"})
+    EXPECT_FALSE(row().contains(key)) << key;
+  path.told = {.best = true,
+               .utilisation = uint8_t{51},
+               .age = Duration::microseconds(40),
+               .busy = Duration{}};
+  EXPECT_EQ(row().at("best"), "yes");
+  EXPECT_EQ(row().at("told_percent"), 20u);
+  EXPECT_EQ(row().at("told_age_ns"), 40'000u);
+  EXPECT_EQ(row().at("busy_ns"), 0u);
   path.unanswered = 5;
   EXPECT_EQ(row().at("why"), "5 unanswered");
   path.warned = 0x18;

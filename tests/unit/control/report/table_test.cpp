@@ -73,6 +73,33 @@ letflow: 40 of 65,536 entries in use
 )");
 }
 
+TEST(Table, ASchemeThatTellsItsFlowsApartSaysSoWithoutRlb) {
+  SampleSwitch s;
+  s.config.load_balancer.scheme = "conweave";
+  s.flows = {
+      .scheme_flows = 1'040, .scheme_places = 65'536, .phased = true, .asking = 1'012, .moved = 3};
+  EXPECT_EQ(render_table(make_report(Report::flows, s.input(), {})),
+            "no flow is watched: RLB is off, or there is no path to choose\n"
+            "conweave: 1,040 of 65,536 entries in use; 1,012 wait for an answer, 3 have moved and "
+            "their tail is out\n");
+}
+
+TEST(Table, WhatFewSchemesKnowOfPathsHasAColumnWhereItIsKnown) {
+  SampleSwitch s;
+  ReportInput input = s.input();
+  PathRow path{.leaf = input.config.leaves[0].id};
+  input.paths = {&path, 1};
+  const auto heads = [&] {
+    const std::string text = render_table(make_report(Report::paths, input, {}));
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(heads().find("Best"), std::string::npos) << heads();
+  EXPECT_EQ(heads().find("Busy for"), std::string::npos) << heads();
+  path.told = {.best = false, .utilisation = uint8_t{255}, .age = Duration::microseconds(3)};
+  EXPECT_NE(heads().find("Best   Told"), std::string::npos) << heads();
+  EXPECT_EQ(heads().find("Busy for"), std::string::npos) << heads();
+}
+
 TEST(Table, RlbEndsWithHowLongPacketsWaited) {
   SampleSwitch s;
   s.now.numbers[0].port[index_of(PortCounter::rlb_rounds_1)] = 1'200;

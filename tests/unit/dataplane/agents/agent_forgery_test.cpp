@@ -66,6 +66,7 @@ TEST_P(Forged, AFrameInOurNameOrOfALeafWeDoNotKnowIsNotHeard) {
   rig.hear(control_frame(Rig::of(GetParam())));
   EXPECT_EQ(rig.talk().frames.size(), 1u);
   EXPECT_EQ(rig.count(PortCounter::agent_frames_heard), 1u);
+  EXPECT_EQ(rig.count(PortCounter::agent_frames_unspoken), 0u);
   EXPECT_EQ(leftovers(rig.rig.object()), "");
 }
 
@@ -104,6 +105,17 @@ TEST_P(Forged, ASchemeThatDoesNotListenIsNotTold) {
   EXPECT_EQ(rig.talk().calls, 0);
   EXPECT_EQ(rig.count(PortCounter::consumed_packets), 1u);
   EXPECT_EQ(rig.count(PortCounter::agent_frames_heard), 0u);
+  const bool measures = GetParam() == ShimKind::probe;  // which is the path service's to answer
+  EXPECT_EQ(rig.count(PortCounter::agent_frames_unspoken), measures ? 0u : 1u);
+}
+
+TEST_P(Forged, WhatNobodyHereSpeaksIsUsedUpAndCounted) {
+  Rig rig("quiet");
+  rig.hear(control_frame(Rig::of(GetParam())));
+  EXPECT_EQ(rig.talk().calls, 0);
+  EXPECT_EQ(rig.count(PortCounter::consumed_packets), 1u);
+  EXPECT_EQ(rig.count(PortCounter::agent_frames_unspoken), 1u);
+  EXPECT_EQ(leftovers(rig.rig.object()), "");
 }
 
 TEST_P(Forged, OfAStormAPollHearsSoMuchAndNoMore) {

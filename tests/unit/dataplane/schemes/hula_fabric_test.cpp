@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "switch/dataplane/state/command.h"
 #include "tests/support/path_fabric.h"
 
 namespace eddy {
@@ -99,6 +100,34 @@ TEST(HulaFabric, SpinesThatDoNotSpeakLeaveItToTheHash) {
   EXPECT_EQ(fabric.count(0, PortCounter::selector_ties_total), 100u);
   EXPECT_EQ(fabric.count(1, PortCounter::agent_frames_heard), 0u);
   EXPECT_GE(fabric.at_spine(0, PortCounter::consumed_packets), 2 * 12u);
+  EXPECT_EQ(fabric.at_spine(0, PortCounter::agent_frames_unspoken),
+            fabric.at_spine(0, PortCounter::consumed_packets));
+}
+
+// As eddyctl shows it.
+TEST(HulaFabric, ARowSaysWhatProbesToldOfAPathAndWhichIsTheBest) {
+  HulaFabric fabric;
+  std::vector<PathRow> rows(2);
+  const auto dump = [&] {
+    Command command{.kind = Command::Kind::dump_paths, .path_rows = rows};
+    EXPECT_TRUE(fabric.leaf(0).post(ShardId(0), command));
+    fabric.fabric.poll(fabric.leaves[0]);
+    EXPECT_TRUE(command.done.load());
+  };
+  dump();
+  for (const PathRow& row : rows) {
+    EXPECT_EQ(row.told.best, false) << "nothing has been heard yet";
+    EXPECT_FALSE(row.told.utilisation || row.told.age || row.told.busy);
+  }
+  fabric.run_for(1_ms);
+  dump();
+  const auto [first, second] = fabric.send_flows(40);
+  for (size_t s = 0; s < 2; ++s) {
+    EXPECT_EQ(rows[s].told.best, s == (first > second ? 0u : 1u));
+    EXPECT_TRUE(rows[s].told.utilisation.has_value());
+    ASSERT_TRUE(rows[s].told.age.has_value());
+    EXPECT_LE(*rows[s].told.age, 81_us) << "a probe comes each half of what the DRE remembers";
+  }
 }
 
 TEST(HulaFabric, ALeafAmongOthersUsesWhatItHearsNothingOf) {

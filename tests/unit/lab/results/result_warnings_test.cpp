@@ -84,6 +84,14 @@ TEST(ResultWarnings, ATableThatOverflowedIsNamedWithItsKey) {
   EXPECT_THAT(said_of(guard), ElementsAre(HasSubstr("rlb.guard.flows")));
 }
 
+TEST(ResultWarnings, FramesOfASchemeThatSomeSwitchesDoNotSpeakAreCounted) {
+  EXPECT_THAT(
+      said_of([](RunResult& result) { result.counters["agent_frames_unspoken"] = 42; }),
+      ElementsAre(testing::AllOf(StartsWith("42 frames of a scheme came to switches that do not"),
+                                 HasSubstr("the fabric is mixed"), HasSubstr(kSecond),
+                                 HasSubstr("(agent_frames_unspoken)"))));
+}
+
 TEST(ResultWarnings, TextsOfTheRunsStandOnce) {
   RunRecord first = good_run("a", 1);
   RunRecord second = good_run("a", 2);

@@ -1,4 +1,4 @@
-// A dragonfly in which the switches of one group take another scheme than the others.
+// Fabrics in which some switches take another scheme than the others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -94,6 +94,32 @@ TEST(MixedGroups, OneThatTakesNoDetoursCarriesThoseOfOthers) {
                                                    "alone while 'minimal' is there")));
   EXPECT_GT(detoured(experiment, mixed, 2, 3), 100'000u);
   EXPECT_GT(mixed.fct_us.mean, alike.fct_us.mean);
+}
+
+// Of two leaves behind spines one has another scheme: what the first says is used up there, and the
+// result says so.
+TEST(MixedLeaves, FramesOfASchemeThatALeafDoesNotSpeakAreCountedAndSaid) {
+  config::Experiment experiment;
+  experiment.topology.leaves = 2;
+  experiment.topology.spines = 2;
+  experiment.topology.hosts_per_leaf = 2;
+  experiment.load_balancer.scheme = "hula";
+  experiment.run.warmup = Duration{};
+  experiment.run.duration = 1_ms;
+  config::TrafficConfig item;
+  item.type = config::TrafficType::burst;
+  item.size = 100_KiB;
+  item.count = 6;
+  experiment.traffic = {item};
+  const RunResult alike = checked_run(experiment);
+  EXPECT_EQ(counted(alike, "agent_frames_unspoken"), 0u);
+
+  experiment.faults = {{.type = config::FaultType::reconfigure,
+                        .switches = {"leaf2"},
+                        .set = {{"load_balancer.scheme", "letflow"}}}};
+  const RunResult mixed = checked_run(experiment);
+  expect_all_arrived(mixed);
+  EXPECT_GT(counted(mixed, "agent_frames_unspoken"), 10u);
 }
 
 }  // namespace
