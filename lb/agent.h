@@ -66,6 +66,7 @@ struct Speech {
   uint16_t overhears = 0;          // the same frames on their way to another leaf
   bool replies = false;            // on_replies()
   bool waits = false;              // tolerable delays count down, sojourns are timed; on_waits()
+  bool pauses = false;             // hosts are paused: Voice::pause_host()
   uint8_t line_percent = 10;       // of its line that a port gives to frames of the agent, at most
 
   // There is something to be called for.
@@ -185,6 +186,9 @@ class Voice {
   // False: not sent, and counted, unless the port is down or its peer unknown. The path's record is
   // stamped by a probe, and only by this shard where it owns the path.
   virtual bool send(const Utterance& utterance) = 0;
+  // PFC stops what the host sends of the priority group, until it is taken back or the agent goes:
+  // whoever says so sees to it that it ends. False: the port has no PFC of ours, or no host.
+  virtual bool pause_host(PortId, PriorityGroupId, bool /*on*/) { return false; }
   // Of a frame that was heard: it is old, repeated or of no flow that is known.
   virtual void disbelieve(PortId port) = 0;
 };

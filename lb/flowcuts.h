@@ -50,10 +50,14 @@ struct Flowcut {
   static constexpr uint8_t kDrains = 1;   // its source was told to stop, or is to be
   static constexpr uint8_t kShuns = 2;    // once it is empty: the next choice is not this member
   static constexpr uint8_t kOverrun = 4;  // packets went without a number
+  static constexpr int kGroup = 4;        // from this bit on: the priority group of its packets
 
   bool has(uint8_t flag) const { return (flags & flag) != 0; }
   void set(uint8_t flag) { flags = static_cast<uint8_t>(flags | flag); }
   void clear(uint8_t which) { flags = static_cast<uint8_t>(flags & ~which); }
+  // A flowcut does, of packets of the group.
+  void begin(PriorityGroupId group) { flags = static_cast<uint8_t>(group.index() << kGroup); }
+  PriorityGroupId group() const { return PriorityGroupId(flags >> kGroup); }
   uint16_t in_flight() const { return numbers_between(acked, given); }
   bool is_empty() const { return given == acked && !has(kOverrun); }
 };

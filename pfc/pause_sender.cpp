@@ -1,6 +1,7 @@
 #include "pfc/pause_sender.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "config/config.h"
 
@@ -32,6 +33,19 @@ void PauseSender::mark(PortId port, PriorityGroupId pg, bool on) {
   decide(port);
 }
 
+bool PauseSender::ask(PortId port, PriorityGroupId pg, bool on) {
+  Port& state = ports_[port.index()];
+  const uint8_t bit = static_cast<uint8_t>(1u << pg.index());
+  state.asked = static_cast<uint8_t>(on ? state.asked | bit : state.asked & ~bit);
+  decide(port);
+  return (state.plan.enabled >> state.plan.pg_to_pfc[pg.index()].index() & 1) != 0;
+}
+
+void PauseSender::forget_asked() {
+  for (size_t i = 0; i < ports_.size(); ++i)
+    if (std::exchange(ports_[i].asked, uint8_t{0}) != 0) decide(PortId(i));
+}
+
 void PauseSender::set_link(PortId port, bool up) {
   Port& state = ports_[port.index()];
   state.up = up;
@@ -42,7 +56,7 @@ void PauseSender::set_link(PortId port, bool up) {
 
 void PauseSender::resume_all() {
   for (size_t i = 0; i < ports_.size(); ++i) {
-    ports_[i].above = 0;
+    ports_[i].above = ports_[i].asked = 0;
     decide(PortId(i));
   }
 }
@@ -59,8 +73,8 @@ void PauseSender::rebase(const Rebase& rebase) {
 void PauseSender::decide(PortId port) {
   Port& state = ports_[port.index()];
   uint8_t wanted = 0;
-  for (unsigned above = state.above; above != 0; above &= above - 1) {
-    const size_t pg = static_cast<size_t>(std::countr_zero(above));
+  for (unsigned left = state.above | state.asked; left != 0; left &= left - 1) {
+    const size_t pg = static_cast<size_t>(std::countr_zero(left));
     wanted = static_cast<uint8_t>(wanted | 1u << state.plan.pg_to_pfc[pg].index());
   }
   state.wanted = wanted & state.plan.enabled;

@@ -1,14 +1,15 @@
 // PauseSender: which PFC frames the ports of one shard owe their peers, and when.
 //
-// The buffer reports by mark() that a priority group has crossed XOFF or XON. flush() turns all
-// that changed on a port into one frame, so several priorities share it. An XOFF is sent again
-// before it runs out at the peer: every min(half the pause time, refresh_limit). Two XOFFs of a PG
-// leave at least 1 us apart, unless its state changed in between. An XON is sent once; if it is
-// lost, the peer's pause runs out by itself. Several PGs may pause one priority: it resumes when
-// the last of them does. A frame that could not be sent stays owed; it is tried again at every
-// flush, and 1 us later at the latest. Pause times are counted at the configured port speed. Owner:
-// one shard. Bounds: `ports` port states, taken at construction. Cost: flush is two loads when
-// nothing is owed; a mark a few cycles. Source: reference C.1, C.3; 802.1Q 36.
+// The buffer reports by mark() that a priority group has crossed XOFF or XON, and whoever else
+// wants one stopped asks for it. flush() turns all that changed on a port into one frame, so
+// several priorities share it. An XOFF is sent again before it runs out at the peer: every min(half
+// the pause time, refresh_limit). Two XOFFs of a PG leave at least 1 us apart, unless its state
+// changed in between. An XON is sent once; if it is lost, the peer's pause runs out by itself.
+// Several PGs may pause one priority: it resumes when the last of them does. A frame that could not
+// be sent stays owed; it is tried again at every flush, and 1 us later at the latest. Pause times
+// are counted at the configured port speed. Owner: one shard. Bounds: `ports` port states, taken at
+// construction. Cost: flush is two loads when nothing is owed; a mark a few cycles. Source:
+// reference C.1, C.3; 802.1Q 36.
 #pragma once
 
 #include <array>
@@ -65,6 +66,9 @@ class PauseSender {
   void configure(PortId port, const PauseTxPlan& plan);
   // A PG crossed XOFF (on) or XON (off).
   void mark(PortId port, PriorityGroupId pg, bool on);
+  // It is to be paused, or no longer, however full it is. False: the port sends no PFC for it.
+  bool ask(PortId port, PriorityGroupId pg, bool on);
+  void forget_asked();
   // Links are up at first. A peer that went away has forgotten its pauses: they are sent again when
   // it comes back.
   void set_link(PortId port, bool up);
@@ -102,6 +106,7 @@ class PauseSender {
   struct Port {
     PauseTxPlan plan;
     uint8_t above = 0;   // by PG: above XOFF
+    uint8_t asked = 0;   // by PG: somebody wants it
     uint8_t wanted = 0;  // by priority: should be paused
     uint8_t sent = 0;    // by priority: the peer was told to pause
     bool up = true;

@@ -17,6 +17,7 @@
 
 #include "host/describe.h"
 #include "net/measure/round_trips.h"
+#include "net/measure/slow_paths.h"
 
 namespace eddy::host {
 namespace {
@@ -38,26 +39,12 @@ class Flowcut final : public Entropy {
   };
   static constexpr auto parameters() {
     using P = Parameters;
-    return std::array{
-        ranged<&P::ratio_percent>(
-            "ratio_percent", 100, 3'000,
-            {"a flow whose round trip is above so much of the least one is stopped until nothing "
-             "of it is in flight",
-             "reference A.12"}),
-        ranged<&P::alpha_percent>(
-            "alpha_percent", 1, 100,
-            {"weight of a new round trip in the moving average", "reference A.12"}),
-        ranged<&P::gradient_percent>(
-            "gradient_percent", 0, 3'000,
-            {"a flow whose round trip grows by more than this from one to the next, of the least "
-             "one and on average, is stopped, too; 0: not for that",
-             "reference A.12"}),
-        ranged<&P::relearn>(
-            "relearn", 1_ms, 100_s,
-            {"the least round trip is that of the last one to two of these", "reference A.12"}),
-        ranged<&P::settle>("settle", 0_us, 10_s,
-                           {"so long after a NAK or a timeout a flow keeps its port",
-                            "Eddy's choice; reference A.12"})};
+    return joined(
+        slow_path_parameters<&P::ratio_percent, &P::alpha_percent, &P::gradient_percent,
+                             &P::relearn>(),
+        std::array{ranged<&P::settle>("settle", 0_us, 10_s,
+                                      {"so long after a NAK or a timeout a flow keeps its port",
+                                       "Eddy's choice; reference A.12"})});
   }
   static constexpr std::string_view kSummary =
       "another source port with nothing in flight; a slow flow is stopped until then";
@@ -65,10 +52,8 @@ class Flowcut final : public Entropy {
   static constexpr bool kDrains = true;
 
   Flowcut(const LawInit& init, const Parameters& parameters)
-      : alpha_percent_(static_cast<int>(parameters.alpha_percent)),
-        ratio_(parameters.ratio_percent * kNormOne / 100),
-        gradient_(parameters.gradient_percent == 0 ? INT32_MAX
-                                                   : parameters.gradient_percent * kNormOne / 100),
+      : slow_paths_(parameters.ratio_percent, parameters.alpha_percent,
+                    parameters.gradient_percent),
         settle_(parameters.settle),
         on_a_line_(LineRate(init.nic.speed)
                        .time_of(Bytes(init.nic.config.mtu + kDataHeader + init.nic.line_overhead))),
@@ -123,8 +108,7 @@ class Flowcut final : public Entropy {
     const auto adjusted = static_cast<uint32_t>(std::clamp<int64_t>(rtt_ns, 1, kLongest));
     const auto tick = static_cast<uint32_t>(ack.now.ps() >> kTickShift);
     const uint32_t least = least_times_.take(ack.hops, adjusted, tick);
-    qp.trend.take(norm_of(adjusted, least), alpha_percent_);
-    return qp.trend.average > ratio_ || qp.trend.gradient > gradient_;
+    return slow_paths_.take(qp.trend, norm_of(adjusted, least));
   }
 
   uint16_t move(QueuePair& qp, const Ack& ack) {
@@ -144,9 +128,7 @@ class Flowcut final : public Entropy {
     return qp.port;
   }
 
-  const int alpha_percent_;
-  const int64_t ratio_;     // as Norm
-  const int64_t gradient_;  // likewise; none: above all
+  const SlowPaths slow_paths_;
   const Duration settle_;
   const Duration on_a_line_;  // that a full packet takes
   LeastTimes least_times_;    // by the hops of ACKs

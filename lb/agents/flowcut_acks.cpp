@@ -10,29 +10,47 @@ namespace eddy::lb {
 void FlowcutAcks::arrived(Voice& voice, std::span<const Arrival> burst) {
   const Duration lag = voice.proof_lag();
   now_ = voice.view().now();
-  for (const Arrival& arrival : burst)
-    if (arrival.shim.kind == ShimKind::data && arrival.shim.sequence() != kShimUnnumbered)
-      take(voice, arrival, lag);
+  Voice* const at_once = lag == Duration{} ? &voice : nullptr;
+  for (const Arrival& arrival : burst) {
+    if (arrival.shim.kind != ShimKind::data || arrival.shim.sequence() == kShimUnnumbered) continue;
+    Group* group = take(numbered(*arrival.packet, arrival.shim, arrival.set), lag, at_once);
+    if (group != nullptr && group->packets >= plan_.packets && at_once != nullptr)
+      send(voice, *group);
+  }
 }
 
-void FlowcutAcks::take(Voice& voice, const Arrival& arrival, Duration lag) {
-  const Packet& packet = *arrival.packet;
-  const uint16_t number = arrival.shim.sequence();
-  Group* known = open_group(packet.order_hash);
+void FlowcutAcks::left(const Numbered& packet, Instant now) {
+  now_ = now;
+  const Group* group = take(packet, Duration{}, nullptr);
+  if (group != nullptr && group->packets >= plan_.packets)
+    complete_since_ = std::min(complete_since_, now);
+}
+
+FlowcutAcks::Numbered FlowcutAcks::numbered(const Packet& packet, const Shim& shim, uint16_t set) {
+  return {.flow = packet.order_hash,
+          .stamp_ns = shim.sent_ns,
+          .number = shim.sequence(),
+          .set = set,
+          .octets = static_cast<uint16_t>(std::min<uint32_t>(packet.wire_len, UINT16_MAX)),
+          .port = packet.ingress_port,
+          .hops = static_cast<uint8_t>(shim.hop_count + 1)};
+}
+
+FlowcutAcks::Group* FlowcutAcks::take(const Numbered& packet, Duration lag, Voice* at_once) {
+  Group* known = open_group(packet.flow);
   const bool begins = known == nullptr;
-  Group& group = begins ? begin_group(voice, packet.order_hash, lag) : *known;
+  Group& group = begins ? begin_group(packet.flow, lag, at_once) : *known;
   // What is late does not take back what was said.
-  if (!begins && numbers_between(group.number, number) > kShimUnnumbered / 2) return;
-  group.number = number;
-  group.stamp_ns = arrival.shim.sent_ns;
+  if (!begins && numbers_between(group.number, packet.number) > kShimUnnumbered / 2) return nullptr;
+  group.number = packet.number;
+  group.stamp_ns = packet.stamp_ns;
   group.came_ns = PathRecord::wire_time(now_);
-  group.set = arrival.set;
-  group.port = packet.ingress_port;
-  group.octets = static_cast<uint16_t>(std::min<uint32_t>(packet.wire_len, UINT16_MAX));
-  group.hops = static_cast<uint8_t>(arrival.shim.hop_count + 1);
-  if (++group.packets < plan_.packets) return;
-  group.closes = now_;
-  if (lag == Duration{}) send(voice, group);
+  group.set = packet.set;
+  group.port = packet.port;
+  group.octets = packet.octets;
+  group.hops = packet.hops;
+  if (++group.packets >= plan_.packets) group.closes = now_;
+  return &group;
 }
 
 FlowcutAcks::Group* FlowcutAcks::open_group(uint64_t flow) {
@@ -42,10 +60,10 @@ FlowcutAcks::Group* FlowcutAcks::open_group(uint64_t flow) {
   return group.flow == flow && !group.sent && now_ < group.closes ? &group : nullptr;
 }
 
-FlowcutAcks::Group& FlowcutAcks::begin_group(Voice& voice, uint64_t flow, Duration lag) {
+FlowcutAcks::Group& FlowcutAcks::begin_group(uint64_t flow, Duration lag, Voice* at_once) {
   if (end_ - first_ == kMost) forget_sent();
   if (end_ - first_ == kMost) {
-    if (lag == Duration{}) send(voice, of(first_));
+    if (at_once != nullptr) send(*at_once, of(first_));
     ++first_;
   }
   Group& group = of(end_);
@@ -63,9 +81,10 @@ void FlowcutAcks::forget_sent() {
 
 void FlowcutAcks::on_timers(Voice& voice) {
   now_ = voice.view().now();
+  if (complete_since_ <= now_) send_complete(voice);
   forget_sent();
   while (first_ != end_ && of(first_).due <= now_) {
-    if (!voice.stamps_prove()) {  // what came in may still be between shards
+    if (!plan_.after_line && !voice.stamps_prove()) {  // what came in may still be between shards
       voice.wake_others();
       of(first_).due = now_ + voice.proof_lag() / 2;
       return;
@@ -73,6 +92,12 @@ void FlowcutAcks::on_timers(Voice& voice) {
     send(voice, of(first_));
     forget_sent();
   }
+}
+
+void FlowcutAcks::send_complete(Voice& voice) {
+  complete_since_ = Instant::never();
+  for (uint32_t serial = first_; serial != end_; ++serial)
+    if (of(serial).packets >= plan_.packets) send(voice, of(serial));
 }
 
 // One that cannot be sent is lost; the host has counted it.
@@ -100,6 +125,7 @@ void FlowcutAcks::send(Voice& voice, Group& group) {
 }
 
 void FlowcutAcks::rebase(const Rebase& rebase) {
+  rebase.shift(complete_since_);
   for (uint32_t serial = first_; serial != end_; ++serial) {
     rebase.shift(of(serial).closes);
     rebase.shift(of(serial).due);

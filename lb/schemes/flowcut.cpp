@@ -6,21 +6,25 @@
 // before one that is. With something in flight the flow stays, whatever happens, unless its port is
 // down. An acknowledgement brings a round trip, which is divided by the least one over as many
 // hops; when the moving average of that is above `ratio` the flow is drained: its host is told to
-// stop it, and when all has arrived to go on, by another port. A flow of which nothing was heard
-// for `age` is over, if its path is proven to have delivered what was sent after it, or much later.
-// With mode: full each switch on the way chooses so, too, and acknowledgements go back the way that
-// their packets came. Owner: the selector's shard. Octets: as FlowcutTable and FlowcutAcks. Cost: a
-// line of the table a packet, and all ports of a path set where nothing is in flight. Source:
-// reference A.12; docs/schemes/flowcut.md.
+// stop it, or by PFC all of its priority group, and when all has arrived to go on, by another port.
+// A flow of which nothing was heard for `age` is over, if its path is proven to have delivered what
+// was sent after it, or much later. With mode: full each switch on the way chooses so, too, and
+// acknowledgements go back the way that their packets came. Owner: the selector's shard. Octets: as
+// FlowcutTable and FlowcutAcks. Cost: a line of the table a packet, and all ports of a path set
+// where nothing is in flight. Source: reference A.12; docs/schemes/flowcut.md.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <vector>
 
+#include "lb/agents/ack_stage.h"
 #include "lb/agents/flowcut_acks.h"
+#include "lb/agents/host_pauses.h"
 #include "lb/draws.h"
 #include "lb/flowcuts.h"
 #include "lb/schemes/scheme.h"
 #include "net/byte_order.h"
+#include "net/measure/slow_paths.h"
 
 namespace eddy::lb {
 namespace {
@@ -29,8 +33,10 @@ using namespace literals;
 
 enum class FlowcutMode : uint8_t { ingress, full };
 constexpr std::array<std::string_view, 2> kModeNames = {"ingress", "full"};
-enum class Drain : uint8_t { flow, none };
-constexpr std::array<std::string_view, 2> kDrainNames = {"flow", "none"};
+enum class Drain : uint8_t { flow, none, pfc };
+constexpr std::array<std::string_view, 3> kDrainNames = {"flow", "none", "pfc"};
+enum class AckAt : uint8_t { enqueue, transmit };
+constexpr std::array<std::string_view, 2> kAckAtNames = {"enqueue", "transmit"};
 
 class FlowcutScheme {
  public:
@@ -48,6 +54,7 @@ class FlowcutScheme {
                                               kind_bit(ShimKind::flow_xon),
                                      .hears = kind_bit(ShimKind::flowcut_ack),
                                      .overhears = kind_bit(ShimKind::flowcut_ack),
+                                     .pauses = true,
                                      .line_percent = 50};
 
   struct Token {
@@ -64,31 +71,13 @@ class FlowcutScheme {
     Duration age = 1_ms;
     Drain drain = Drain::flow;
     Duration stop = 1_ms;
+    AckAt ack_at = AckAt::enqueue;
     int64_t ack_packets = 4;
     Duration ack_wait = 2_us;
     int64_t flows = 65'536;
   };
-  static constexpr auto parameters() {
+  static constexpr auto own_parameters() {
     return std::array{
-        choice<&Parameters::mode>(
-            "mode", kModeNames,
-            {"which switches choose so: the one that the host is at, or each on the way",
-             "reference A.12"}),
-        ranged<&Parameters::ratio_percent>(
-            "ratio_percent", 100, 3'000,
-            {"a flow whose round trip is above so much of the least one is drained",
-             "reference A.12"}),
-        ranged<&Parameters::alpha_percent>(
-            "alpha_percent", 1, 100,
-            {"weight of a new round trip in the moving average", "reference A.12"}),
-        ranged<&Parameters::gradient_percent>(
-            "gradient_percent", 0, 3'000,
-            {"a flow whose round trip grows by more than this from one to the next, of the least "
-             "one and on average, is drained, too; 0: not for that",
-             "reference A.12"}),
-        ranged<&Parameters::relearn>(
-            "relearn", 1_ms, 100_s,
-            {"the least round trip is that of the last one to two of these", "reference A.12"}),
         ranged<&Parameters::age>(
             "age", 10_us, 10_s,
             {"a flow of which nothing was heard for so long is over, once its path is proven to "
@@ -96,12 +85,17 @@ class FlowcutScheme {
              "reference A.12"}),
         choice<&Parameters::drain>(
             "drain", kDrainNames,
-            {"flow: hosts are told to stop a flow; none: it goes on, and moves when it happens to "
-             "pause",
+            {"flow: hosts are told to stop a flow; pfc: PFC stops all that the host sends of its "
+             "priority group; none: it goes on, and moves when it happens to pause",
              "reference A.12"}),
         ranged<&Parameters::stop>(
             "stop", 10_us, 65_ms,
-            {"drain: flow: a host goes on by itself after this", "reference 1.8"}),
+            {"a host goes on by itself after this, or PFC lets it", "reference 1.8"}),
+        choice<&Parameters::ack_at>(
+            "ack_at", kAckAtNames,
+            {"a packet is acknowledged when it has come to its host's leaf, or when it has left to "
+             "the host, so that a host's full port drains flows, too",
+             "reference A.12"}),
         ranged<&Parameters::ack_packets>(
             "ack_packets", 1, 1'000,
             {"packets of a flow that one frame acknowledges, at most", "reference A.12"}),
@@ -113,12 +107,24 @@ class FlowcutScheme {
              "their hash",
              "reference A.12"})};
   }
+  static constexpr auto parameters() {
+    using P = Parameters;
+    return joined(std::array{choice<&P::mode>(
+                      "mode", kModeNames,
+                      {"which switches choose so: the one that the host is at, or each on the way",
+                       "reference A.12"})},
+                  slow_path_parameters<&P::ratio_percent, &P::alpha_percent, &P::gradient_percent,
+                                       &P::relearn>(),
+                  own_parameters());
+  }
 
   FlowcutScheme(const SelectorInit& init, const Parameters& parameters);
 
   Speech speech() const {
     Speech speech = kSpeech;
     if (!full_) speech.overhears = 0;
+    speech.arrivals = stage_ == nullptr;
+    speech.pauses = by_pfc_;
     return speech;
   }
 
@@ -176,14 +182,23 @@ class FlowcutScheme {
     }
   }
   void arrived(Voice& voice, std::span<const Arrival> burst) { acks_.arrived(voice, burst); }
-  Instant next_deadline() const { return acks_.next_deadline(); }
-  void on_timers(Voice& voice) { acks_.on_timers(voice); }
+  FlowStage* stage(StagePlace place) {
+    return place == StagePlace::to_hosts ? stage_.get() : nullptr;
+  }
+  Instant next_deadline() const { return std::min(acks_.next_deadline(), pauses_.next_deadline()); }
+  void on_timers(Voice& voice) {
+    acks_.on_timers(voice);
+    pauses_.on_timers(voice);
+  }
   void on_frames(Voice& voice, std::span<HeardFrame> burst) {
     for (HeardFrame& frame : burst)
       if (frame.message.shim.kind == ShimKind::flowcut_ack) hear(voice, frame);
   }
 
-  void rebase(const Rebase& rebase) { acks_.rebase(rebase); }
+  void rebase(const Rebase& rebase) {
+    acks_.rebase(rebase);
+    pauses_.rebase(rebase);
+  }
   FlowTableUse flow_table(Instant, size_t from, size_t count) const {
     return {flows_.capacity(), flows_.used(from, count)};
   }
@@ -226,42 +241,48 @@ class FlowcutScheme {
 
   bool full_;
   bool drains_;
+  bool by_pfc_;
   uint16_t apart_;  // Packet::flags of those that this scheme does not choose for
-  int alpha_percent_;
-  uint32_t ratio_;    // as Norm
-  int32_t gradient_;  // likewise; none: above all
+  SlowPaths slow_paths_;
   uint32_t tick_ = 0;
   uint32_t age_;       // ticks
   uint32_t forsaken_;  // likewise
   uint32_t stop_ticks_;
   uint16_t stop_us_;
+  Duration stop_;
   uint64_t seed_;
   Draws draws_;
   LeastTimes least_times_;
   std::vector<uint32_t> octet_time_;  // by port, in 2^-16 ns
   FlowcutTable flows_;
   FlowcutAcks acks_;
+  std::unique_ptr<AckStage> stage_;  // ack_at: transmit
+  HostPauses pauses_;
 };
 
 FlowcutScheme::FlowcutScheme(const SelectorInit& init, const Parameters& parameters)
     : full_(parameters.mode == FlowcutMode::full),
-      drains_(parameters.drain == Drain::flow),
+      drains_(parameters.drain != Drain::none),
+      by_pfc_(parameters.drain == Drain::pfc),
       apart_(init.control_by_scheme ? kPacketShimControl : kPacketRoceControl),
-      alpha_percent_(static_cast<int>(parameters.alpha_percent)),
-      ratio_(static_cast<uint32_t>(parameters.ratio_percent * kNormOne / 100)),
-      gradient_(parameters.gradient_percent == 0
-                    ? INT32_MAX
-                    : static_cast<int32_t>(parameters.gradient_percent * kNormOne / 100)),
+      slow_paths_(parameters.ratio_percent, parameters.alpha_percent, parameters.gradient_percent),
       age_(FlowcutTable::ticks_of(parameters.age)),
       forsaken_(FlowcutTable::ticks_of(parameters.age * kForsaken)),
       stop_ticks_(FlowcutTable::ticks_of(parameters.stop)),
       stop_us_(static_cast<uint16_t>(parameters.stop.ps() / 1'000'000)),
+      stop_(parameters.stop),
       seed_(seed_of(init.seed, init.switch_id)),
       draws_(stream_of(init)),
       least_times_(FlowcutTable::ticks_of(parameters.relearn)),
       flows_(static_cast<size_t>(parameters.flows)),
-      acks_(
-          {.packets = parameters.ack_packets, .wait = parameters.ack_wait, .back_by_port = full_}) {
+      acks_({.packets = parameters.ack_packets,
+             .wait = parameters.ack_wait,
+             .back_by_port = full_,
+             .after_line = parameters.ack_at == AckAt::transmit}),
+      stage_(parameters.ack_at == AckAt::transmit
+                 ? std::make_unique<AckStage>(acks_, init.sets, init.lines)
+                 : nullptr),
+      pauses_(by_pfc_) {
   for (const PortLine& line : init.lines) {
     constexpr int64_t kBits = int64_t{8} * 1'000'000'000 << 16;
     octet_time_.push_back(static_cast<uint32_t>(
@@ -335,7 +356,7 @@ void FlowcutScheme::start(const Packet& packet, uint16_t set, const Token& token
     flow.given = number == 0 ? kShimUnnumbered - 1 : static_cast<uint16_t>(number - 1);
   }
   flow.acked = flow.given;
-  flow.flags = 0;
+  flow.begin(packet.pg);
   flow.average = past.last = kNormOne;
   past.gradient = 0;
   past.set = set;
@@ -386,30 +407,33 @@ void FlowcutScheme::judge(Voice& voice, uint32_t place, const HeardFrame& frame,
   const uint64_t hash = frame.message.order_hash;
   if (flow.is_empty()) {
     const bool drained = flow.has(Flowcut::kDrains);
-    flow.flags = drained ? Flowcut::kShuns : 0;
+    flow.begin(flow.group());
+    if (drained) flow.set(Flowcut::kShuns);
     flow.average = past.last = kNormOne;
     past.gradient = 0;
     if (!drained) return;
     past.mark = tick_ + FlowcutTable::ticks_of(Duration::nanoseconds(2 * int64_t{rtt_ns}));
+    if (by_pfc_) pauses_.go_on(voice, past.port, flow.group());
     return tell_host(voice, place, hash, ShimKind::flow_xon);
   }
   Trend trend{flow.average, past.last, past.gradient};
-  trend.take(norm_of(adjusted, least), alpha_percent_);
+  const bool slow = slow_paths_.take(trend, norm_of(adjusted, least));
   flow.average = trend.average;
   past.last = trend.last;
   past.gradient = trend.gradient;
-  const bool slow = trend.average > ratio_ || trend.gradient > gradient_;
   const bool drains = flow.has(Flowcut::kDrains);
   const bool told_long_ago = drains && tick_ - past.mark >= stop_ticks_;
   const bool rested = static_cast<int32_t>(tick_ - past.mark) >= 0 || past.mark == 0;
   const bool has_choice = count_of(view.live(past.set)) > 1;
   if (!drains_ || !(told_long_ago || (!drains && slow && rested && has_choice))) return;
+  if (by_pfc_) pauses_.stop(voice, past.port, flow.group(), view.now() + stop_, drains);
   flow.set(Flowcut::kDrains);
   past.mark = tick_;
   tell_host(voice, place, hash, ShimKind::flow_xoff);
 }
 
 void FlowcutScheme::tell_host(Voice& voice, uint32_t place, uint64_t order_hash, ShimKind what) {
+  if (by_pfc_) return;
   Utterance told{.by_path = false, .port = flows_.past(place).port};
   told.message.shim.kind = what;
   told.message.order_hash = order_hash;

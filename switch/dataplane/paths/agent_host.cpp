@@ -29,6 +29,10 @@ void AgentHost::adopt(const Snapshot& now) {
   for (const std::shared_ptr<lb::PathAgent>& agent : scheme.agents) add(agent.get());
   standing_ = agent_count_;
   if (lb::PathAgent* agent = scheme.selector->agent()) add(agent);
+  if (pauser_ != nullptr && std::ranges::find(agents(), pauser_) == agents().end()) {
+    services_.buffer.forget_asked_pauses();
+    pauser_ = nullptr;
+  }
   flows_ = scheme.reply_flows.get();
   asks_.replies &= flows_ != nullptr;
   uint8_t feedback = 0;
@@ -314,6 +318,17 @@ bool AgentHost::may_make(const lb::PathAgent& agent, const lb::Utterance& uttera
   const uint16_t kind = lb::kind_bit(utterance.message.shim.kind);
   const bool is_probe = utterance.message.shim.kind == ShimKind::probe;
   return (agent.speech().makes & kind & ~kOfService) != 0 && (!is_probe || utterance.by_path);
+}
+
+bool AgentHost::pause_host(PortId port, PriorityGroupId pg, bool on) {
+  if (port.index() >= context_.snapshot->ports.size() || pg.index() >= kPriorities) return false;
+  if (context_.settings(port).role != config::PortRole::host || !context_.owns(port)) return false;
+  if (!speaker_->speech().pauses) {
+    context_.count(port, PortCounter::agent_undeclared);
+    return false;
+  }
+  pauser_ = speaker_;
+  return services_.buffer.ask_pause(port, pg, on);
 }
 
 bool AgentHost::send(const lb::Utterance& utterance) {

@@ -108,6 +108,7 @@ class AgentHost final : public lb::Voice {
   void wake_others() override { services_.paths.wake_others(); }
   Duration proof_lag() const override { return context_.snapshot->path_plan.proof_lag; }
   bool send(const lb::Utterance& utterance) override;
+  bool pause_host(PortId port, PriorityGroupId pg, bool on) override;
   void disbelieve(PortId port) override { context_.count(port, PortCounter::agent_frames_stale); }
 
  private:
@@ -147,6 +148,7 @@ class AgentHost final : public lb::Voice {
   uint8_t declared_ = 0;                    // fields, of the agents asked in this dress()
   size_t dressers_ = 0;                     // agents that write in shims
   const lb::PathAgent* speaker_ = nullptr;  // whose call it is
+  const lb::PathAgent* pauser_ = nullptr;   // who has paused hosts
   ReplyFlows* flows_ = nullptr;             // of the snapshot; null: no agent hears replies
   Instant heard_at_;                        // the poll whose frames heard_now_ counts
   uint32_t heard_now_ = 0;

@@ -72,6 +72,12 @@ bool IngressBuffer::admit_groups(std::span<Packet* const> packets, int64_t backl
   pause_sender_.mark(port, pg, true);
 }
 
+bool IngressBuffer::ask_pause(PortId port, PriorityGroupId pg, bool on) {
+  took_pause_ = true;
+  context_.timers.touch();
+  return pause_sender_.ask(port, pg, on);
+}
+
 void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
   const PortId port = packet->ingress_port;
   const auto counters = context_.counters[port].pg[packet->pg.index()];

@@ -65,6 +65,9 @@ class IngressBuffer {
     }
     return arrivals.backlog;
   }
+  // As pfc::PauseSender has it.
+  bool ask_pause(PortId port, PriorityGroupId pg, bool on);
+  void forget_asked_pauses() { pause_sender_.forget_asked(); }
   // PGs of the port whose arriving packets are discarded during a storm, as a mask.
   void set_discarding(PortId port, uint8_t pgs) { arrivals_[port.index()].discarding = pgs; }
   uint8_t discarding(PortId port) const { return arrivals_[port.index()].discarding; }

@@ -22,6 +22,7 @@ using test::Paths;
 using test::select_one;
 
 constexpr PortId kHost{60};
+constexpr PriorityGroupId kGroup{4};
 
 // A switch whose paths are all this shard's; what is sent is kept.
 class Wire final : public Voice {
@@ -42,6 +43,12 @@ class Wire final : public Voice {
     return true;
   }
   void disbelieve(PortId) override { ++disbelieved; }
+  bool pause_host(PortId port, PriorityGroupId pg, bool on) override {
+    EXPECT_EQ(port, kHost);
+    EXPECT_EQ(pg, kGroup);
+    if (has_pfc) pauses.push_back(on);
+    return has_pfc;
+  }
 
   std::vector<ShimKind> kinds() const {
     std::vector<ShimKind> kinds;
@@ -51,6 +58,8 @@ class Wire final : public Voice {
 
   Instant now = Instant::at(1'000_us);
   std::vector<Utterance> sent;
+  std::vector<bool> pauses;
+  bool has_pfc = true;
   int disbelieved = 0;
   int woken = 0;
   Duration lag;
@@ -67,6 +76,7 @@ struct Rig {
   Packet send(uint64_t flow = 1) {
     Packet packet = make_packet(flow);
     packet.ingress_port = kHost;
+    packet.pg = kGroup;
     (void)select_one(*selector, paths.measured_view(wire.now), packet);
     return packet;
   }
@@ -92,7 +102,7 @@ struct Rig {
       const uint16_t number = send(flow).note;
       (void)send(flow);
       hear(flow, number, rtt);
-      if (!wire.sent.empty()) return samples;
+      if (!wire.sent.empty() || !wire.pauses.empty()) return samples;
     }
     return 0;
   }
@@ -280,6 +290,66 @@ TEST(Flowcut, AHostThatGoesOnIsStoppedAgain) {
   rig.wire.now = rig.wire.now + 20_us;
   EXPECT_EQ(rig.until_said(80_us), 1);
   EXPECT_EQ(rig.wire.kinds(), std::vector{ShimKind::flow_xoff});
+}
+
+struct PfcRig : Rig {
+  PfcRig() : Rig(2, {{"drain", "pfc"}, {"stop", "100us"}}) {
+    for (const uint64_t flow : {1, 2}) hear(flow, send(flow).note, 10_us);
+  }
+  void slow_down(uint64_t flow) {
+    for (int samples = 0; samples < 11; ++samples) {
+      const uint16_t number = send(flow).note;
+      (void)send(flow);
+      hear(flow, number, 50_us);
+    }
+  }
+  void empty(uint64_t flow) { hear(flow, send(flow).note, 50_us); }
+};
+
+TEST(Flowcut, PfcStopsTheGroupUntilItsFlowIsEmpty) {
+  PfcRig rig;
+  EXPECT_EQ(rig.until_said(50_us), 11);
+  EXPECT_EQ(rig.wire.pauses, std::vector{true});
+  EXPECT_EQ(rig.selector->agent()->next_deadline(), rig.wire.now + 100_us);
+  const MemberIndex slow = rig.member();
+  rig.empty(1);
+  EXPECT_EQ(rig.wire.pauses, (std::vector{true, false}));
+  EXPECT_EQ(rig.selector->agent()->next_deadline(), Instant::never());
+  EXPECT_NE(rig.member(), slow);
+  EXPECT_TRUE(rig.wire.sent.empty()) << "hosts are told nothing of flows";
+}
+
+TEST(Flowcut, PfcGoesOnWhenTheLastOfItsFlowsIsEmpty) {
+  PfcRig rig;
+  rig.slow_down(1);
+  rig.slow_down(2);
+  rig.empty(1);
+  EXPECT_EQ(rig.wire.pauses, std::vector{true});
+  rig.empty(2);
+  EXPECT_EQ(rig.wire.pauses, (std::vector{true, false}));
+}
+
+TEST(Flowcut, PfcEndsAfterItsTimeThoughAFlowIsNotEmpty) {
+  PfcRig rig;
+  rig.slow_down(1);
+  rig.wire.now = rig.wire.now + 100_us;
+  rig.selector->agent()->on_timers(rig.wire);
+  EXPECT_EQ(rig.wire.pauses, (std::vector{true, false}));
+  EXPECT_EQ(rig.selector->agent()->next_deadline(), Instant::never());
+  rig.wire.now = rig.wire.now + 5_us;
+  const uint16_t number = rig.send().note;
+  (void)rig.send();
+  rig.hear(1, number, 50_us);
+  EXPECT_EQ(rig.wire.pauses, (std::vector{true, false, true})) << "it goes on, and is slow";
+  rig.empty(1);
+  EXPECT_EQ(rig.wire.pauses, (std::vector{true, false, true, false}));
+}
+
+TEST(Flowcut, WithoutPfcAFlowGoesOnWhereItIs) {
+  PfcRig rig;
+  rig.wire.has_pfc = false;
+  EXPECT_EQ(rig.until_said(50_us), 0);
+  EXPECT_EQ(rig.selector->agent()->next_deadline(), Instant::never());
 }
 
 TEST(Flowcut, NobodyIsStoppedWithoutAnotherWayOrIfNotAsked) {

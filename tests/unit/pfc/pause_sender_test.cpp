@@ -236,6 +236,39 @@ TEST(PauseSender, APeerThatCameBackIsPausedAgain) {
   EXPECT_EQ(s.flush(300_us)[0].xoff(), 0x08);
 }
 
+TEST(PauseSender, WhatIsAskedForStandsBesideWhatIsFull) {
+  Sender s;
+  EXPECT_TRUE(s.sender.ask(PortId(0), PriorityGroupId(3), true));
+  EXPECT_EQ(s.flush(0_us)[0].xoff(), 0x08);
+  s.mark(3, true);
+  EXPECT_TRUE(s.sender.ask(PortId(0), PriorityGroupId(3), false));
+  EXPECT_TRUE(s.flush(1_us).empty()) << "it is full now";
+  EXPECT_TRUE(s.sender.ask(PortId(0), PriorityGroupId(3), true));
+  s.mark(3, false);
+  EXPECT_TRUE(s.flush(2_us).empty()) << "it is wanted";
+  EXPECT_EQ(s.flush(100_us)[0].xoff(), 0x08) << "refreshed as any other";
+  EXPECT_TRUE(s.sender.ask(PortId(0), PriorityGroupId(3), false));
+  EXPECT_EQ(s.flush(101_us)[0].xon(), 0x08);
+}
+
+TEST(PauseSender, WhatWasAskedForIsForgottenAtOnce) {
+  Sender s;
+  (void)s.sender.ask(PortId(2), PriorityGroupId(3), true);
+  s.mark(4, true, 2);
+  (void)s.flush(0_us);
+  s.sender.forget_asked();
+  EXPECT_EQ(s.flush(1_us)[0].xon(), 0x08);
+  EXPECT_EQ(s.sender.paused(PortId(2)), 0x10);
+}
+
+TEST(PauseSender, NothingIsAskedOfAPortWithoutPfc) {
+  config::PortConfig port = config::default_port("p");
+  port.pfc.tx = false;
+  Sender s(port);
+  EXPECT_FALSE(s.sender.ask(PortId(0), PriorityGroupId(3), true));
+  EXPECT_TRUE(s.flush(0_us).empty());
+}
+
 TEST(PauseSender, PfcTurnedOffResumesWhatWasPaused) {
   Sender s;
   s.mark(3, true);

@@ -379,6 +379,43 @@ TEST_F(Agents, AFrameThatWasNotDeclaredIsNotSentAndCounted) {
   EXPECT_EQ(rig.leaf(0).paths(), nullptr) << "frames need no measured paths";
 }
 
+// By PFC, until it is taken back or the agent is gone.
+TEST_F(Agents, AnAgentPausesHostsAndNobodyElse) {
+  constexpr PriorityGroupId kGroup{3};
+  const auto pfc = [](AgentRig& rig, PfcCounter which) {
+    return count(rig.leaf(0), 0, Priority(3), which);
+  };
+  AgentRig rig;
+  rig.run_for(5_us);
+  rig.speak(rig.of_leaf(0), [&](Voice& voice) {
+    EXPECT_TRUE(voice.pause_host(PortId(0), kGroup, true));
+    EXPECT_FALSE(voice.pause_host(PortId(1), kGroup, true)) << "a spine is there";
+    EXPECT_FALSE(voice.pause_host(PortId(77), kGroup, true));
+  });
+  EXPECT_EQ(pfc(rig, PfcCounter::pfc_tx_xoff), 1u);
+  EXPECT_EQ(pfc(rig, PfcCounter::pfc_tx_xon), 0u);
+  rig.speak(rig.of_leaf(0),
+            [&](Voice& voice) { EXPECT_TRUE(voice.pause_host(PortId(0), kGroup, false)); });
+  EXPECT_EQ(pfc(rig, PfcCounter::pfc_tx_xon), 1u);
+  rig.speak(rig.of_leaf(0),
+            [&](Voice& voice) { EXPECT_TRUE(voice.pause_host(PortId(0), kGroup, true)); });
+  config::SwitchConfig other = rig.shape.leaves[0];
+  other.load_balancer.scheme = "ecmp";
+  ASSERT_TRUE(rig.leaf(0).reconfigure(other).ok());
+  rig.fabric.poll(rig.leaves[0]);
+  EXPECT_EQ(pfc(rig, PfcCounter::pfc_tx_xon), 2u);
+}
+
+TEST_F(Agents, APauseThatWasNotDeclaredIsNotSentAndCounted) {
+  AgentRig rig({.leaves = "sparse"});
+  rig.run_for(5_us);
+  rig.speak(rig.of_leaf(0), [](Voice& voice) {
+    EXPECT_FALSE(voice.pause_host(PortId(0), PriorityGroupId(3), true));
+  });
+  EXPECT_EQ(rig.count(0, PortCounter::agent_undeclared), 1u);
+  EXPECT_EQ(count(rig.leaf(0), 0, Priority(3), PfcCounter::pfc_tx_xoff), 0u);
+}
+
 // What is kept for the path service no agent sends, though it declares the kind.
 TEST_F(Agents, AnAgentThatTalksTooMuchIsCutShortAndCounted) {
   AgentRig rig;

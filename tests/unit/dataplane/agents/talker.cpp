@@ -99,7 +99,8 @@ class Talker : public Speaking {
       .makes = kFrames,
       .hears = kFrames,
       .overhears = kind_bit(ShimKind::notify) | kind_bit(ShimKind::flowcut_ack),
-      .replies = true};
+      .replies = true,
+      .pauses = true};
   using Speaking::Speaking;
 };
 

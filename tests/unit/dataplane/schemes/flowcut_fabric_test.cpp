@@ -14,27 +14,30 @@ struct FlowcutSetup {
   std::string receiver = "flowcut";
   std::string spines = "flowcut";
   std::string mode = "ingress";
+  std::string ack_at = "enqueue";
   size_t shards = 1;
 };
 
 struct FlowcutFabric : PathFabric {
   explicit FlowcutFabric(const FlowcutSetup& with = {})
-      : PathFabric(
-            {.service = {.base_rtt = kBaseRtt},
-             .shards = with.shards,
-             .change =
-                 [&](config::SwitchConfig& leaf) {
-                   const bool sends = leaf.leaf == LeafId(1);
-                   choose(leaf, sends ? "flowcut" : with.receiver, with.mode);
-                 },
-             .change_spine =
-                 [&](config::SwitchConfig& spine) { choose(spine, with.spines, with.mode); }}) {}
+      : PathFabric({.service = {.base_rtt = kBaseRtt},
+                    .shards = with.shards,
+                    .change =
+                        [&](config::SwitchConfig& leaf) {
+                          const bool sends = leaf.leaf == LeafId(1);
+                          choose(leaf, sends ? "flowcut" : with.receiver, with);
+                        },
+                    .change_spine =
+                        [&](config::SwitchConfig& spine) { choose(spine, with.spines, with); }}) {}
   FlowcutFabric(const FlowcutFabric&) = delete;
   FlowcutFabric& operator=(const FlowcutFabric&) = delete;
 
-  static void choose(config::SwitchConfig& at, const std::string& scheme, const std::string& mode) {
+  static void choose(config::SwitchConfig& at, const std::string& scheme,
+                     const FlowcutSetup& with) {
     at.load_balancer = {.scheme = scheme};
-    if (scheme == "flowcut") at.load_balancer.parameters = {{"mode", mode}, {"ack_packets", "2"}};
+    if (scheme == "flowcut")
+      at.load_balancer.parameters = {
+          {"mode", with.mode}, {"ack_at", with.ack_at}, {"ack_packets", "2"}};
   }
   uint64_t heard_at_spines() {
     uint64_t total = 0;
@@ -96,6 +99,42 @@ TEST(FlowcutFabric, WithTwoShards) {
     EXPECT_EQ(fabric.hosts[1]->received_count, kPackets) << mode;
     EXPECT_GT(fabric.count(0, PortCounter::agent_frames_heard), kPackets / 16) << mode;
     EXPECT_EQ(fabric.count(0, PortCounter::agent_frames_stale), 0u) << mode;
+  }
+}
+
+// The receiver has stopped its port: what has come to its leaf has not left.
+TEST(FlowcutFabric, WhatWaitsForItsHostIsAcknowledgedBeforeOrAfter) {
+  for (const char* at : {"enqueue", "transmit"}) {
+    for (const size_t shards : {1, 2}) {
+      const bool waits = std::string_view(at) == "transmit";
+      FlowcutFabric fabric({.ack_at = at, .shards = shards});
+      const auto pause = [&](uint16_t quanta) {
+        fabric.fabric.inject(fabric.leaves[1], PortId(0), pause_frame(1 << 3, quanta), 64);
+      };
+      fabric.run_for(10_us);
+      pause(UINT16_MAX);
+      for (int i = 0; i < 4; ++i) fabric.send(0, 1);
+      fabric.run_for(200_us);
+      EXPECT_EQ(fabric.hosts[1]->received_count, 0u);
+      EXPECT_EQ(fabric.count(1, PortCounter::agent_frames), waits ? 0u : 2u) << at;
+      pause(0);
+      fabric.run_for(50_us);
+      EXPECT_EQ(fabric.hosts[1]->received_count, 4u);
+      EXPECT_EQ(fabric.count(1, PortCounter::agent_frames), 2u) << at;
+      EXPECT_EQ(fabric.count(0, PortCounter::agent_frames_heard), 2u) << at;
+      EXPECT_EQ(fabric.count(0, PortCounter::agent_frames_stale), 0u) << at;
+      EXPECT_EQ(fabric.count(1, PortCounter::stage_held_packets), 0u) << at;
+    }
+  }
+}
+
+TEST(FlowcutFabric, AcknowledgedWhenTheyLeaveFlowsSpreadAsWell) {
+  for (const char* mode : {"ingress", "full"}) {
+    FlowcutFabric fabric({.mode = mode, .ack_at = "transmit"});
+    const auto [one, other] = fabric.send_bursts();
+    EXPECT_GT(one, kPackets / 4) << mode;
+    EXPECT_GT(other, kPackets / 4) << mode;
+    expect_acknowledged(fabric);
   }
 }
 
