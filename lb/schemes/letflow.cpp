@@ -130,6 +130,21 @@ class LetFlow {
   }
 
  private:
+  // A packet of a burst, and its slot.
+  struct Seen {
+    Packet& packet;
+    size_t index;
+    FlowSlot slot;
+    uint16_t set;
+    bool young;
+  };
+  template <class Flowlets>
+  [[gnu::always_inline]] static Seen seen(const Flowlets& flowlets, Packet& packet, uint16_t set) {
+    const size_t index = flowlets.index_of(packet);
+    const FlowSlot slot = flowlets[index];
+    return {packet, index, slot, set, flowlets.is_young(slot, index)};
+  }
+
   template <class Flowlets>
   void select_from(const Flowlets& flowlets, const PathView& view, std::span<Packet* const> burst,
                    std::span<const uint16_t> set_of, const ByEcmp& control) {
@@ -137,12 +152,8 @@ class LetFlow {
     const PathSet* const sets = view.sets().data();
     const MemberMask* const live_of = view.live();
     for (size_t i = 0; i < burst.size(); ++i) {
-      Packet& packet = *burst[i];
-      const uint16_t set = set_of[i];
+      const auto [packet, index, flowlet, set, young] = seen(flowlets, *burst[i], set_of[i]);
       const MemberMask live = live_of[set];
-      const size_t index = flowlets.index_of(packet);
-      const FlowSlot flowlet = flowlets[index];
-      const bool young = flowlets.is_young(flowlet, index);
       MemberIndex member = either(young, flowlet.member(), turns.at(set, draws_.peek()));
       if (!contains(live, member) || control.has(packet)) [[unlikely]] {
         member = select_alone(*this, view, packet, set, control);
@@ -213,11 +224,7 @@ class LetFlow {
     const MemberMask* const live_of = all.view.live();
     uint32_t over = 0;
     for (size_t i = 0; i < all.burst.size(); ++i) {
-      Packet& packet = *all.burst[i];
-      const uint16_t set = all.set_of[i];
-      const size_t index = flowlets.index_of(packet);
-      const FlowSlot slot = flowlets[index];
-      const bool young = flowlets.is_young(slot, index);
+      const auto [packet, index, slot, set, young] = seen(flowlets, *all.burst[i], all.set_of[i]);
       MemberIndex member = slot.member();
       bool warned = all.template is_warned<kWarned>(packet, set, member);
       const bool usual = all.template is_usual<kWarned>(packet, live_of[set], member, warned);
@@ -251,12 +258,8 @@ class LetFlow {
     uint32_t moved = 0;
     uint32_t over = 0;
     for (size_t i = 0; i < all.burst.size(); ++i) {
-      Packet& packet = *all.burst[i];
-      const uint16_t set = all.set_of[i];
-      const size_t index = flowlets.index_of(packet);
-      const FlowSlot slot = flowlets[index];
+      const auto [packet, index, slot, set, young] = seen(flowlets, *all.burst[i], all.set_of[i]);
       const MemberIndex old = slot.member();
-      const bool young = flowlets.is_young(slot, index);
       const bool plain = slot.is_plain(set);
       // As SlotProofs::frees() has it for nearly all: the rest asks in full.
       const bool free =
