@@ -20,8 +20,9 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       egress_(context_, buffer_, ports),
       icmp_(context_, buffer_, ports),
       peers_(context_, buffer_, egress_, ports),
-      warnings_(context_, {buffer_, egress_, peers_, predictor_}, ports),
-      news_(context_, {buffer_, egress_, peers_}, ports),
+      peer_messages_(context_, egress_, peers_),
+      warnings_(context_, {buffer_, peers_, peer_messages_, predictor_}, ports),
+      news_(context_, {buffer_, egress_, peer_messages_}, ports),
       failures_(context_, ports),
       frames_(context_, {buffer_, egress_, peers_}),
       paths_(context_, frames_, failures_),
@@ -307,7 +308,7 @@ void ShardImpl::take_message(const Message& message) {
     case Message::Kind::wake:
       return;
     case Message::Kind::frame:
-      return warnings_.place(message.frame);
+      return peer_messages_.place(message.frame);
     case Message::Kind::command:
       return carry_out(*message.command);
   }

@@ -125,6 +125,7 @@ class ShardImpl final : public Shard {
   Egress egress_;
   IcmpResponder icmp_;
   FabricPeers peers_;
+  PeerMessages peer_messages_;
   PathWarnings warnings_;
   CongestionNews news_;
   FailureDetector failures_;

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
-#include "net/ethernet.h"
 #include "net/hash.h"
 #include "net/protocols.h"
-#include "switch/dataplane/queues/own_frame.h"
 
 namespace eddy {
 namespace {
 
-constexpr uint8_t kCimPcp = 7;               // never paused
 constexpr int64_t kCimOctets = 60 + 4 + 20;  // on the line
 
 uint32_t saturated_ns(Duration time) {
@@ -135,7 +132,7 @@ void CongestionNews::relay(PortId from, const Cim& message) {
     if (to == from || context_.settings(to).role == config::PortRole::host) continue;
     if (!take_budget(to))
       context_.count(to, PortCounter::isolation_over_budget);
-    else if (send(to, onward))
+    else if (services_.messages.send(to, kEtherTypeCim, onward))
       context_.count(to, PortCounter::isolation_relayed_packets);
   }
 }
@@ -224,33 +221,10 @@ void CongestionNews::tell(PortId port, HotPorts::Host& host, CimKind kind, int64
 void CongestionNews::send_everywhere(const Cim& message, PortCounter counter) {
   for (size_t i = 0; i < ports_; ++i) {
     const PortId to(i);
-    if (context_.settings(to).role == config::PortRole::fabric && send(to, message))
+    if (context_.settings(to).role == config::PortRole::fabric &&
+        services_.messages.send(to, kEtherTypeCim, message))
       context_.count(to, counter);
   }
-}
-
-// The destination is filled in where it is known.
-bool CongestionNews::send(PortId port, const Cim& message) {
-  const bool own = context_.owns(port);
-  if (own && (!services_.egress.up(port) || !services_.peers.known(port))) return false;
-  Packet* packet = new_frame(context_);
-  if (packet == nullptr) {
-    context_.count(port, PortCounter::no_control_buffer);
-    return false;
-  }
-  const EthernetHeader header{.source = context_.settings(port).mac,
-                              .ethertype = kEtherTypeCim,
-                              .tag_count = 1,
-                              .tags = {VlanTag{.pcp = kCimPcp}}};
-  const Octets space = frame_space(*packet);
-  size_t length = encode(header, space);
-  length += encode(message, space.subspan(length));
-  set_frame_length(*packet, pad_frame(space, length));
-  packet->egress_port = port;
-  if (!own) return mail_to_owner(context_, packet);
-  store_mac(packet->data(), services_.peers.mac(port));
-  services_.egress.originate(port, packet);
-  return true;
 }
 
 void CongestionNews::say_hello(PortId port) {
@@ -259,7 +233,8 @@ void CongestionNews::say_hello(PortId port) {
                     .priority = plan().classes.priority,
                     .origin = self.id,
                     .leaf = self.leaf};
-  if (send(port, message)) context_.count(port, PortCounter::isolation_hello_packets);
+  if (services_.messages.send(port, kEtherTypeCim, message))
+    context_.count(port, PortCounter::isolation_hello_packets);
 }
 
 // Who is at the other end then has yet to say so.

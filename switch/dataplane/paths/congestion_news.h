@@ -24,7 +24,7 @@
 #include "net/memory/reserved.h"
 #include "net/packet.h"
 #include "net/rebase.h"
-#include "switch/dataplane/paths/fabric_peers.h"
+#include "switch/dataplane/paths/peer_messages.h"
 #include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/delay_histogram.h"
@@ -47,7 +47,7 @@ class CongestionNews {
   struct Services {
     IngressBuffer& buffer;
     Egress& egress;
-    FabricPeers& peers;
+    PeerMessages& messages;
   };
   CongestionNews(ShardContext& context, const Services& services, size_t ports);
 
@@ -110,7 +110,6 @@ class CongestionNews {
   bool may_tell_of(PortId port, int64_t level) const;
   void tell(PortId port, HotPorts::Host& host, CimKind kind, int64_t level);
   void send_everywhere(const Cim& message, PortCounter counter);
-  bool send(PortId port, const Cim& message);
   void forget_peers();
   std::span<Peer> peers() { return std::span(rare_[0].peers).first(ports_); }
   void say_hello(PortId port);

@@ -4,14 +4,11 @@
 #include <bit>
 #include <utility>
 
-#include "net/ethernet.h"
 #include "net/hash.h"
-#include "switch/dataplane/queues/own_frame.h"
+#include "net/protocols.h"
 
 namespace eddy {
 namespace {
-
-constexpr uint8_t kCnmPcp = 7;  // never paused
 
 uint32_t folded(uint64_t hash) {
   return static_cast<uint32_t>(hash ^ hash >> 32);
@@ -170,7 +167,7 @@ void PathWarnings::pass_on(PortId from, const Cnm& message, ToldPorts::Ports& to
     if (!told[i] && !fed(from, to)) continue;
     if (!take_budget(to)) {
       context_.count(to, PortCounter::cnm_over_budget);
-    } else if (send(to, message)) {
+    } else if (services_.messages.send(to, kEtherTypeCnm, message)) {
       context_.count(to, PortCounter::cnm_relayed_packets);
       told.set(i);
     }
@@ -212,7 +209,7 @@ void PathWarnings::send_owed() {
     const bool clears = warning.severity == pfc::Predictor::kClear;
     if (!plan.notifies || (clears && !plan.sends_clear)) return;
     const Cnm message = message_of(warning);
-    if (!send(port, message)) return;
+    if (!services_.messages.send(port, kEtherTypeCnm, message)) return;
     context_.count(port, PortCounter::cnm_tx_packets);
     if (const size_t named = count_of(message.culprits); named != 0)
       context_.count(port, PortCounter::cnm_culprits_named, named);
@@ -239,38 +236,6 @@ Cnm PathWarnings::message_of(const pfc::PfcWarning& warning) const {
     message.culprits =
         finder_.find({warning.port, warning.pg, warning.level.queue, config_.contribution});
   return message;
-}
-
-// The destination is filled in where it is known.
-bool PathWarnings::send(PortId port, const Cnm& message) {
-  const bool own = context_.owns(port);
-  if (own && (!services_.egress.up(port) || !services_.peers.known(port))) return false;
-  Packet* packet = new_frame(context_);
-  if (packet == nullptr) {
-    context_.count(port, PortCounter::no_control_buffer);
-    return false;
-  }
-  const EthernetHeader header{.source = context_.settings(port).mac,
-                              .ethertype = kEtherTypeCnm,
-                              .tag_count = 1,
-                              .tags = {VlanTag{.pcp = kCnmPcp}}};
-  const Octets space = frame_space(*packet);
-  size_t length = encode(header, space);
-  length += encode(message, space.subspan(length));
-  set_frame_length(*packet, pad_frame(space, length));
-  packet->egress_port = port;
-  if (own) {
-    place(packet);
-    return true;
-  }
-  return mail_to_owner(context_, packet);
-}
-
-void PathWarnings::place(Packet* packet) {
-  const PortId port = packet->egress_port;
-  if (context_.settings(port).role == config::PortRole::fabric)
-    store_mac(packet->data(), services_.peers.mac(port));
-  services_.egress.originate(port, packet);
 }
 
 void PathWarnings::paused(PortId port, uint8_t queues) {

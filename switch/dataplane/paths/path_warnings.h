@@ -32,8 +32,8 @@
 #include "pfc/predictor.h"
 #include "switch/dataplane/paths/culprit_finder.h"
 #include "switch/dataplane/paths/fabric_peers.h"
+#include "switch/dataplane/paths/peer_messages.h"
 #include "switch/dataplane/paths/told_ports.h"
-#include "switch/dataplane/queues/egress.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/shard_context.h"
 
@@ -54,8 +54,8 @@ class PathWarnings {
 
   struct Services {
     IngressBuffer& buffer;
-    Egress& egress;
     FabricPeers& peers;
+    PeerMessages& messages;
     pfc::Predictor& predictor;
   };
   PathWarnings(ShardContext& context, const Services& services, size_t ports);
@@ -73,8 +73,6 @@ class PathWarnings {
   }
   // What another shard heard.
   void take(const lb::WarningMark& mark) { (void)apply(mark); }
-  // A frame that this or another shard made for its egress_port. Takes it.
-  void place(Packet* packet);
   void adopt(const Snapshot& now);
   void rebase(const Rebase& rebase);
   void on_timers();
@@ -104,8 +102,6 @@ class PathWarnings {
   bool is_repeated(uint32_t source, uint32_t sequence);
   bool fed(PortId egress, PortId ingress) const;
   bool take_budget(PortId port);
-  // False: not sent, and counted where that is a lack.
-  bool send(PortId port, const Cnm& message);
   void follow_table();
 
   ShardContext& context_;
