@@ -34,6 +34,11 @@ constexpr uint32_t destination_tag(uint64_t high, uint64_t low) {
   return detail::folded_tag(hash_pair(high, low));
 }
 
+// Of a flow, in place of a destination's: all packets that must stay in order.
+constexpr uint32_t flow_tag(uint64_t order_hash) {
+  return detail::folded_tag(order_hash);
+}
+
 // Of the destination in a network header.
 inline uint32_t destination_tag_of(const uint8_t* network, bool v4) {
   constexpr size_t kDestination4 = 16;

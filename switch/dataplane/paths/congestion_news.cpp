@@ -160,33 +160,33 @@ void CongestionNews::send_owed() {
   while (const auto port = services_.egress.hot_ports().pop_due(context_.now)) tell_of(*port);
 }
 
-// Of its hosts: those that are congested now, or are no more.
+// Of those who fill its queue: who does so now, and who does no more.
 void CongestionNews::tell_of(PortId port) {
-  HotPorts::Hosts& hosts = services_.egress.hot_ports().of(port);
+  HotPorts::Culprits& culprits = services_.egress.hot_ports().of(port);
   const size_t queue = plan().classes.normal.queue.index();
   const int64_t level = context_.signals(port).queued_bytes[queue].load(std::memory_order_relaxed);
   const config::PortConfig& config = context_.snapshot->config.ports[port.index()];
   const bool cold = !plan().enabled || level < plan().cold_of(config);
-  const Instant seen = std::ranges::max(hosts, {}, &HotPorts::Host::seen).seen;
-  bool told = std::ranges::any_of(hosts, &HotPorts::Host::told);
-  told_ports_ -= told ? 1 : 0;
+  const Instant seen = std::ranges::max(culprits, {}, &HotPorts::Culprit::seen).seen;
+  bool told = std::ranges::any_of(culprits, &HotPorts::Culprit::told);
+  const bool crowded = !told && !may_tell_of(port, level);
   bool left = false;
-  for (HotPorts::Host& host : hosts) {
-    if (host.tag == 0) continue;
-    const bool over = cold || seen - host.seen > plan().config->life;
-    if (!over && (told || may_tell_of(port, level)))
-      tell(port, host, CimKind::hot, level);
+  for (HotPorts::Culprit& culprit : culprits) {
+    if (culprit.tag == 0) continue;
+    const bool over = cold || seen - culprit.seen > plan().config->life;
+    if (!over && !crowded)
+      tell(port, culprit, CimKind::hot, level);
     else if (!over)
       context_.count(port, PortCounter::isolation_crowded_hosts);
-    else if (host.told)
-      tell(port, host, CimKind::cold, level);
+    else if (culprit.told)
+      tell(port, culprit, CimKind::cold, level);
     if (over)
-      host = {};
+      culprit = {};
     else
       left = true;
-    told = std::ranges::any_of(hosts, &HotPorts::Host::told);
   }
-  told_ports_ += told ? 1 : 0;
+  told_ports_ -= told ? 1 : 0;
+  told_ports_ += std::ranges::any_of(culprits, &HotPorts::Culprit::told) ? 1 : 0;
   if (left) services_.egress.hot_ports().look_again(port, context_.now + plan().config->refresh);
 }
 
@@ -199,21 +199,21 @@ bool CongestionNews::may_tell_of(PortId port, int64_t level) const {
   return level > plan().threshold_of(config) * config::IsolationConfig::kRaised;
 }
 
-void CongestionNews::tell(PortId port, HotPorts::Host& host, CimKind kind, int64_t level) {
+void CongestionNews::tell(PortId port, HotPorts::Culprit& culprit, CimKind kind, int64_t level) {
   const config::SwitchConfig& self = context_.snapshot->config;
   const bool hot = kind == CimKind::hot;
-  if (hot != host.told) context_.event(EventKind::host_hot, port, hot ? host.tag : 0);
-  if (hot && !host.told) context_.count(port, PortCounter::isolation_hot_hosts);
-  host.told = hot;
+  if (hot != culprit.told) context_.event(EventKind::host_hot, port, hot ? culprit.tag : 0);
+  if (hot && !culprit.told) context_.count(port, PortCounter::isolation_hot_hosts);
+  culprit.told = hot;
   const Cim message{.kind = kind,
                     .hops_left = static_cast<uint8_t>(plan().config->relays),
                     .priority = plan().classes.priority,
                     .origin = self.id,
                     .leaf = self.leaf,
-                    .tag = host.tag,
+                    .tag = culprit.tag,
                     .sequence = ++sequence_,
                     .expiry_ns = saturated_ns(plan().config->life),
-                    .crossed_ns = stamp_of(host.since),
+                    .crossed_ns = stamp_of(culprit.since),
                     .queue_bytes = static_cast<uint32_t>(level)};
   send_everywhere(message, PortCounter::isolation_tx_packets);
 }

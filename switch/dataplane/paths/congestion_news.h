@@ -108,7 +108,7 @@ class CongestionNews {
   void send_owed();
   void tell_of(PortId port);
   bool may_tell_of(PortId port, int64_t level) const;
-  void tell(PortId port, HotPorts::Host& host, CimKind kind, int64_t level);
+  void tell(PortId port, HotPorts::Culprit& culprit, CimKind kind, int64_t level);
   void send_everywhere(const Cim& message, PortCounter counter);
   void forget_peers();
   std::span<Peer> peers() { return std::span(rare_[0].peers).first(ports_); }

@@ -32,8 +32,17 @@ void Isolation::look_at(Packet& packet) {
   const bool may_begin = marked || (packet.traffic_class == classes.normal.traffic_class &&
                                     dscp == classes.normal.dscp);
   if (!may_begin) return;
-  IsolatedHost* host = context_.isolated->find(tag_of(packet));
-  if (host != nullptr && stays_isolated(*host, next_hop.set)) begin(packet, *host, next_hop.set);
+  if (IsolatedHost* const culprit = culprit_of(packet, next_hop.set))
+    begin(packet, *culprit, next_hop.set);
+}
+
+// Its host, or else its flow, if packets of that stay isolated.
+IsolatedHost* Isolation::culprit_of(const Packet& packet, uint16_t set) const {
+  for (const uint32_t tag : {tag_of(packet), flow_tag(packet.order_hash)}) {
+    IsolatedHost* const culprit = context_.isolated->find(tag);
+    if (culprit != nullptr && stays_isolated(*culprit, set)) return culprit;
+  }
+  return nullptr;
 }
 
 // The host is congested; or it is not, and a packet in the normal class might overtake others.
@@ -74,14 +83,12 @@ void Isolation::begin(Packet& packet, IsolatedHost& host, uint16_t set) {
 // What comes behind it in its own class must know of it.
 void Isolation::keep(Packet& packet, uint16_t set) {
   IsolatedHosts& table = *context_.isolated;
-  const uint32_t tag = tag_of(packet);
-  IsolatedHost* host = table.find(tag);
-  const bool known = host != nullptr;
-  if (!known && news_.speaks(set)) host = table.insert(tag);
-  const bool goes_on = host != nullptr && (news_.speaks(set) || stays_isolated(*host, set));
-  if (!goes_on) return end(packet, PortCounter::isolation_placeless_packets);
-  host->isolated_at = context_.now;
-  host->set = set;
+  IsolatedHost* culprit = culprit_of(packet, set);
+  const bool known = culprit != nullptr;
+  if (!known && news_.speaks(set)) culprit = table.insert(flow_tag(packet.order_hash));
+  if (culprit == nullptr) return end(packet, PortCounter::isolation_placeless_packets);
+  culprit->isolated_at = context_.now;
+  culprit->set = set;
   context_.count(packet.ingress_port, PortCounter::isolation_kept_packets);
   if (!known) news_.follow_table();
 }

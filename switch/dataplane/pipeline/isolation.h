@@ -35,6 +35,7 @@ class Isolation {
   void look_at(Packet& packet);
 
  private:
+  IsolatedHost* culprit_of(const Packet& packet, uint16_t set) const;
   bool stays_isolated(IsolatedHost& host, uint16_t set) const;
   bool waits_isolated(const IsolatedHost& host, uint16_t set) const;
   void put(Packet& packet, const pfc::ClassPair::Class& into) const;

@@ -104,7 +104,8 @@ inline void Egress::enqueue_as(Packet* packet) {
   } else if (found + packet.wire_len > settings.hot && packet.has(kPacketIp) &&
              !packet.has(kPacketOriginated)) {
     const uint8_t* const network = packet.data() + packet.l2_len;
-    hot_ports_.note(id, destination_tag_of(network, !packet.has(kPacketIpv6)), context_.now);
+    hot_ports_.note(id, destination_tag_of(network, !packet.has(kPacketIpv6)),
+                    flow_tag(packet.order_hash), context_.now);
   }
 }
 

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "net/congestion/cim.h"
 #include "net/congestion/destination_tag.h"
 #include "net/ethernet.h"
+#include "net/parse.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -79,19 +81,30 @@ struct Going {
   size_t from_leaf = 1;
   size_t to_leaf = 2;
   size_t to_host = 1;
+  uint16_t flow = 7;
 };
-void send(OneSwitch& rig, const Going& going) {
+Frame frame_of(OneSwitch& rig, const Going& going) {
   UdpSpec spec{.destination_mac = port_mac(rig.config, going.port),
                .source_mac = host_mac(1, 1),
                .source = host_ip(going.from_leaf, 1),
                .destination = host_ip(going.to_leaf, going.to_host),
                .dscp = going.dscp};
-  spec.source_port = 7;  // one flow
+  spec.source_port = going.flow;
   spec.frame_len = 1000;
   spec.readable_len = 128;
   Frame frame = udp_frame(spec);
   store_be16(frame.data() + kEthernetHeader + kIpv4Header + kUdpHeader, going.number);
-  rig.inject(going.port, frame, 1000);
+  return frame;
+}
+void send(OneSwitch& rig, const Going& going) {
+  rig.inject(going.port, frame_of(rig, going), 1000);
+}
+uint32_t tag_of_flow(OneSwitch& rig, const Going& going) {
+  const Frame frame = frame_of(rig, going);
+  ParsedFrame parsed;
+  EXPECT_EQ(parse_frame(frame.data(), static_cast<uint32_t>(frame.size()), 1000, parsed),
+            ParseVerdict::ok);
+  return flow_tag(parsed.order_hash);
 }
 
 struct Seen {
@@ -178,6 +191,103 @@ TEST(Isolation, IsNotBegunWhereAPeerDoesNotIsolate) {
   rig.run_for(10_us);
   EXPECT_EQ(data_up(rig).size(), 2u);
   EXPECT_EQ(count(rig.object(), 0, PortCounter::isolation_begun_packets), 1u);
+}
+
+TEST(Isolation, AFlowIsIsolatedWithoutOthersToItsHost) {
+  OneSwitch rig(leaf());
+  greet(rig);
+  Cim news = hot(1);
+  news.tag = tag_of_flow(rig, {.port = 0, .flow = 7});
+  rig.inject(2, frame_of(news));
+  rig.run_for(1_us);
+  send(rig, {.port = 0, .flow = 7});
+  send(rig, {.port = 0, .number = 2, .flow = 8});
+  rig.run_for(10_us);
+  std::vector<Seen> up = data_up(rig);
+  std::ranges::sort(up, {}, &Seen::number);
+  EXPECT_EQ(up, (std::vector<Seen>{{kIsolated, 1}, {kNormal, 2}}));
+}
+
+// The flow was isolated for its own sake, then with its host. Both are cold, and it stays behind
+// itself.
+TEST(Isolation, AFlowKeepsOrderWhenItsHostIsNamedInItsPlace) {
+  OneSwitch rig(leaf());
+  greet(rig);
+  Cim of_flow = hot(1);
+  of_flow.tag = tag_of_flow(rig, {.port = 0});
+  rig.inject(2, frame_of(of_flow));
+  rig.run_for(1_us);
+  pause(rig, 1u << kIsolated, 60'000);
+  send(rig, {.port = 0, .number = 1});
+  rig.inject(2, frame_of(hot(2)));
+  rig.run_for(1_us);
+  send(rig, {.port = 0, .number = 2});
+  rig.run_for(1_us);
+  rig.inject(2, frame_of(hot(3, CimKind::cold)));
+  of_flow.kind = CimKind::cold;
+  of_flow.sequence = 4;
+  rig.inject(2, frame_of(of_flow));
+  rig.run_for(1_us);
+  send(rig, {.port = 0, .number = 3});
+  rig.run_for(5_us);
+  EXPECT_TRUE(data_up(rig).empty());
+  pause(rig, 1u << kIsolated, 0);
+  rig.run_for(10_us);
+  EXPECT_EQ(data_up(rig), (std::vector<Seen>{{kIsolated, 1}, {kIsolated, 2}, {kIsolated, 3}}));
+}
+
+TEST(Isolation, ActsOnIpv6AsOnIpv4) {
+  config::SwitchConfig config = leaf();
+  config.routes.push_back({prefix("fd00:2::/64"), LeafId(2), {}});
+  OneSwitch rig(config);
+  greet(rig);
+  Cim news = hot(1);
+  news.tag = destination_tag(0xfd00'0002'0000'0000, 1);
+  rig.inject(2, frame_of(news));
+  rig.run_for(1_us);
+  for (const char* to : {"fd00:2::1", "fd00:2::2"}) {
+    UdpSpec spec{.destination_mac = port_mac(config, 0),
+                 .source_mac = host_mac(1, 1),
+                 .source = ip("fd00:1::1"),
+                 .destination = ip(to),
+                 .dscp = kNormal};
+    spec.frame_len = 1000;
+    spec.readable_len = 128;
+    rig.inject(0, udp_frame(spec), 1000);
+  }
+  rig.run_for(10_us);
+  std::vector<int> dscps;
+  for (const size_t port : {2, 3})
+    for (const Arrival& arrival : rig.seen(port))
+      if (load_be16(arrival.frame.data() + 12) == kEtherTypeIpv6)
+        dscps.push_back(load_be16(arrival.frame.data() + kEthernetHeader) >> 6 & 0x3f);
+  std::ranges::sort(dscps);
+  EXPECT_EQ(dscps, (std::vector<int>{kNormal, kIsolated}));
+}
+
+// What one shard hears another acts on, and a leaf tells by the ports of all its shards.
+TEST(Isolation, SeveralShardsActAsOne) {
+  config::SwitchConfig config = leaf();
+  config.isolation.threshold = Bytes(5'000);
+  config.ports[1].speed = 100_Mbps;
+  spread_over_workers(config, 2);
+  OneSwitch rig(config, 2);
+  greet(rig);
+  rig.inject(2, frame_of(hot(1)));
+  rig.run_for(2_us);
+  for (const size_t port : {0, 1}) send(rig, {.port = port, .number = static_cast<uint16_t>(port)});
+  rig.run_for(10_us);
+  std::vector<Seen> up = data_up(rig);
+  std::ranges::sort(up, {}, &Seen::number);
+  EXPECT_EQ(up, (std::vector<Seen>{{kIsolated, 0}, {kIsolated, 1}}));
+  const Going to_slow{.port = 2, .from_leaf = 2, .to_leaf = 1, .to_host = 2};
+  for (int i = 0; i < 10; ++i) send(rig, to_slow);
+  rig.run_for(15_us);
+  for (const size_t port : {2, 3}) {
+    const std::vector<Cim> told = cims(rig, port);
+    EXPECT_GT(std::ranges::count(told, tag_of_flow(rig, to_slow), &Cim::tag), 0) << port;
+  }
+  EXPECT_TRUE(rig.object().balance().holds());
 }
 
 // The normal queue is paused, and packets wait there: what is isolated now leaves behind them.
@@ -354,10 +464,14 @@ TEST(Isolation, WhoHasNoPlaceIsNotIsolated) {
   EXPECT_EQ(data_up(rig), (std::vector<Seen>{{kNormal, 1}}));
 }
 
-// Packets of 1000 octets to host 1, whose port drains slowly.
-void fill(OneSwitch& rig, int packets) {
+// Packets of 1000 octets to host 1, whose port drains slowly, of flows by turns.
+void fill(OneSwitch& rig, int packets, int flows = 1) {
   for (int i = 0; i < packets; ++i) {
-    send(rig, {.port = 2, .number = static_cast<uint16_t>(i), .from_leaf = 2, .to_leaf = 1});
+    send(rig, {.port = 2,
+               .number = static_cast<uint16_t>(i),
+               .from_leaf = 2,
+               .to_leaf = 1,
+               .flow = static_cast<uint16_t>(7 + i % flows)});
     rig.run_for(1_us);
   }
 }
@@ -375,7 +489,7 @@ TEST(Isolation, ALeafTellsOfAHostWhosePortIsCongestedUntilItIsNot) {
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(cims(rig, 2).size(), told.size());
   EXPECT_EQ(told[0].kind, CimKind::hot);
-  EXPECT_EQ(told[0].tag, tag_of_host(1, 1));
+  EXPECT_EQ(told[0].tag, tag_of_flow(rig, {.port = 2, .from_leaf = 2, .to_leaf = 1}));
   EXPECT_EQ(told[0].leaf, LeafId(1));
   EXPECT_EQ(told[0].hops_left, 1);
   EXPECT_GT(told[0].queue_bytes, 20'000u);
@@ -388,6 +502,24 @@ TEST(Isolation, ALeafTellsOfAHostWhosePortIsCongestedUntilItIsNot) {
   EXPECT_EQ(count(rig.object(), 0, PortCounter::isolation_hot_hosts), 1u);
   rig.run_for(1_ms);
   EXPECT_EQ(cims(rig, 3).size(), told.size()) << "nothing more is told";
+}
+
+std::set<uint32_t> tags_told(int flows) {
+  config::SwitchConfig config = leaf();
+  config.isolation.threshold = Bytes(5'000);
+  config.ports[0].speed = 100_Mbps;
+  OneSwitch rig(config);
+  fill(rig, 30, flows);
+  std::set<uint32_t> tags;
+  for (const Cim& told : cims(rig, 3)) tags.insert(told.tag);
+  EXPECT_EQ(count(rig.object(), 0, PortCounter::isolation_hot_hosts), tags.size());
+  return tags;
+}
+TEST(Isolation, FewFlowsAreToldOfByThemselvesAndAnIncastAsItsHost) {
+  EXPECT_EQ(tags_told(4).size(), 4u);
+  EXPECT_FALSE(tags_told(4).contains(tag_of_host(1, 1)));
+  EXPECT_TRUE(tags_told(5).contains(tag_of_host(1, 1)));
+  EXPECT_LE(tags_told(12).size(), 5u) << "four flows before it was known to be an incast";
 }
 
 // With a share of 50 percent the second of two ports has to be much worse.
