@@ -1,14 +1,15 @@
 // Isolation: into which of two lossless classes a packet goes on.
 //
-// Packets to a host that is congested leave in the isolated class: its queue here, its DSCP on the
-// wire. What came isolated stays so, and on the last switch gets its own DSCP and queue back. No
-// packet overtakes an earlier one of its flow: at a port the isolated queue sends nothing that came
-// behind packets of the normal one (Egress), and a destination returns to the normal class only
-// while nothing waits isolated at the ports that it takes. Each switch sees to that by itself, of
-// whatever it has seen go by isolated; the link between two keeps order. Who has no place in the
-// table, and whose next switch does not isolate, goes on in its own class. Hosts are not believed
-// when they claim to be isolated. Owner: the shard. Cost: a question a burst while nobody is
-// isolated; else a look at the table for each packet of the two classes. Source: docs/adr/0039.
+// Packets to a host that is congested, or of a flow that congests one, leave in the isolated class:
+// its queue here, its DSCP on the wire. What came isolated stays so, and on the last switch gets
+// its own DSCP and queue back. No packet overtakes an earlier one of its flow: at a port the
+// isolated queue sends nothing that came behind packets of the normal one (Egress), and a
+// destination or flow returns to the normal class only while nothing waits isolated at the ports
+// that it takes. Each switch sees to that by itself, of whatever it has seen go by isolated; the
+// link between two keeps order. Who has no place in the table, and whose next switch does not
+// isolate, goes on in its own class. Hosts are not believed when they claim to be isolated. Owner:
+// the shard. Cost: a question a burst while nobody is isolated; else two looks at the table for
+// each packet of the two classes. Source: docs/adr/0039, 0041.
 #pragma once
 
 #include <cstdint>
