@@ -1,5 +1,5 @@
 // ASSERT: a broken invariant of our own ends the process, in every build. Packet contents never
-// trip one.
+// trip one. It names its file without folders, so that no program says where it was built.
 #pragma once
 
 namespace eddy {
@@ -7,4 +7,4 @@ namespace eddy {
 }  // namespace eddy
 
 #define ASSERT(condition) \
-  ((condition) ? static_cast<void>(0) : ::eddy::assertion_failed(#condition, __FILE__, __LINE__))
+  ((condition) ? static_cast<void>(0) : ::eddy::assertion_failed(#condition, __FILE_NAME__, __LINE__))

@@ -1,5 +1,6 @@
-// A fixed piece of work: how long compiling this takes says how fast the machine is now (scripts/lib/yardstick.py). It
-// belongs to no target, and whoever changes it measures tests/cpu_budget.txt anew.
+// A fixed piece of work: how long compiling this takes says how fast the machine is now
+// (scripts/lib/yardstick.py). It belongs to no target, and whoever changes it measures
+// tests/cpu_budget.txt anew.
 #include <algorithm>
 #include <functional>
 #include <map>
