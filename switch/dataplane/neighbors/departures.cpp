@@ -15,9 +15,27 @@ Departures::Departures(ShardContext& context, const Services& services, size_t p
     if (asked_for_[i]->port == burst.from && asked_for_[i]->fabric) close(*asked_for_[i]);
 }
 
+// Rows of a burst, before its packets go there.
+[[gnu::noinline]] void Departures::open_rows(std::span<Packet* const> packets, const Burst& burst) {
+  std::array<Packet*, kBurst> first;  // to its queue
+  size_t count = 0;
+  for (Packet* packet : packets) {
+    QueueRow& row = row_of(*packet);
+    first[count] = packet;
+    count += row.asked ? 0 : 1;
+    row.asked = true;
+  }
+  for (size_t i = 0; i < count; ++i) ask_for(row_of(*first[i]), *first[i], burst);
+}
+
 void Departures::open_for(QueueRow& row, const Packet& packet, const Burst& burst) {
   if (row.asked) return;
   row.asked = true;
+  ask_for(row, packet, burst);
+}
+
+inline void Departures::ask_for(QueueRow& row, const Packet& packet, const Burst& burst) {
+  ++opened_;
   if (row.stub == nullptr) {
     row.stub = &stubs_[row_count_];
     asked_for_[row_count_++] = &row;

@@ -63,7 +63,10 @@ class Departures {
   // one_by_one(Packet*) takes what does not go by the short way.
   template <class OneByOne>
   void put(std::span<Packet* const> packets, const Burst& burst, OneByOne&& one_by_one) {
+    const bool spread = opened_ * kSpread > packets.size();
     begin(burst);
+    if (spread) [[unlikely]]
+      open_rows(packets, burst);
     switch (frames_of(burst)) {
       case Frames::ipv4:
         put_all<Frames::ipv4>(packets, burst, one_by_one);
@@ -89,7 +92,7 @@ class Departures {
   // The same of one packet of IPv4 that came alone by the short way, untagged, and is to get no
   // shim. False: it does not go by the short way, and nothing is done.
   bool put_alone(Packet& packet) {
-    QueueRow& row = rows_[packet.queue.index() * ports_ + packet.egress_port.index()];
+    QueueRow& row = row_of(packet);
     if (row.stub != nullptr) [[unlikely]]
       return false;  // it may be open
     if (row.known_at != context_.way_changes) [[unlikely]]
@@ -115,6 +118,9 @@ class Departures {
 
  private:
   static constexpr size_t kMostRows = 2 * kBurst;
+  // A burst that opened a row for fewer packets than that is followed by one whose rows are opened
+  // first: which packet is the first to its queue is what no predictor can know.
+  static constexpr size_t kSpread = 4;
 
   enum class Frames : uint8_t {
     ipv4,      // without tags and shims, and they get no shims
@@ -265,11 +271,17 @@ class Departures {
     ways_ = context_.way_changes;
     from_ = burst.from;
     unsettled_ = true;
+    opened_ = 0;
+  }
+  QueueRow& row_of(const Packet& packet) const {
+    return rows_[packet.queue.index() * ports_ + packet.egress_port.index()];
   }
   void keep_open(const Burst& burst);
   // Asked at the first packet to the row's queue: its port and the queue take packets of the burst
   // that are not too long, or one by one.
   void open_for(QueueRow& row, const Packet& packet, const Burst& burst);
+  void open_rows(std::span<Packet* const> packets, const Burst& burst);
+  void ask_for(QueueRow& row, const Packet& packet, const Burst& burst);
   void open_for_others(QueueRow& row, const Burst& burst);
   bool has_room(QueueRow& row, const Burst& burst);
   void learn(QueueRow& row, PortId port, QueueId queue);
@@ -289,6 +301,7 @@ class Departures {
   uint32_t need_ = 0;       // octets of the burst in hand, with its tags and shims
   int64_t room_ = 0;        // the least of all open rows'
   size_t row_count_ = 0;
+  size_t opened_ = 0;                             // rows, by the burst in hand or the last one
   std::array<QueueRow*, kMostRows> asked_for_{};  // since close(): those that are open, and more
   std::array<Packet, kMostRows> stubs_{};         // of these
 };

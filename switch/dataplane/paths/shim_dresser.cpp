@@ -1,6 +1,7 @@
 #include "switch/dataplane/paths/shim_dresser.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "lb/members.h"
@@ -22,6 +23,16 @@ void set_flags(uint8_t* shim, unsigned flags) {
 }
 void clear_flags(uint8_t* shim, unsigned flags) {
   shim[shim_at::kFlags] = static_cast<uint8_t>(shim[shim_at::kFlags] & ~flags);
+}
+// A packet's flags and what stands behind them up to the length of its headers, as one word.
+constexpr int kLengthShift = 24;
+static_assert(offsetof(Packet, member) == offsetof(Packet, flags) + 2);
+static_assert(offsetof(Packet, l2_len) == offsetof(Packet, flags) + kLengthShift / 8);
+uint32_t heads_of(const Packet& packet) {
+  return load_raw<uint32_t>(reinterpret_cast<const uint8_t*>(&packet) + offsetof(Packet, flags));
+}
+void put_heads(Packet& packet, uint32_t word) {
+  std::memcpy(reinterpret_cast<uint8_t*>(&packet) + offsetof(Packet, flags), &word, sizeof word);
 }
 // All but the field that says what is in the frame.
 void copy_fields(uint8_t* to, const uint8_t* from) {
@@ -89,8 +100,7 @@ ShimDresser::Common ShimDresser::common() const {
   mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
   mbuf->pkt_len += common.octets;
   packet.wire_len += common.octets;
-  packet.l2_len = static_cast<uint8_t>(packet.l2_len + kShimHeader);
-  packet.flags = static_cast<uint16_t>(packet.flags | common.flags);
+  put_heads(packet, (heads_of(packet) | common.flags) + (kShimHeader << kLengthShift));
   uint8_t* frame = packet.data();  // the MACs are still to be written
   uint8_t* shim = frame + kEthernetHeader;
   // The frame's EtherType, right before what it says, is where the shim has it.
@@ -156,19 +166,17 @@ uint16_t ShimDresser::set_to_dress(const Packet& packet, From from) const {
   return from == From::choice || is_member(packet, next_hop.set) ? next_hop.set : kNoSet;
 }
 
-// The set of a packet from a host that gets a shim, whatever it is, and takes nothing along: most
-// are such where every packet gets one. Or kNoSet: set_to_dress() says.
-[[gnu::always_inline]] inline uint16_t ShimDresser::plain_set(const Packet& packet,
-                                                              const NextHop* next_hops,
-                                                              uint32_t longest) const {
-  if ((packet.flags & (kPacketShim | kPacketOriginated)) != 0 || packet.l2_len != kEthernetHeader ||
-      packet.wire_len > longest) [[unlikely]]
-    return kNoSet;
-  const NextHop next_hop = next_hops[packet.next_hop];
-  if (next_hop.kind != NextHop::Kind::path_set || packet.mbuf()->data_off < kShimHeader ||
-      lb::contains(noted_[next_hop.set], packet.member)) [[unlikely]]
-    return kNoSet;
-  return next_hop.set;
+// In a burst in which every packet from a host gets a shim, most are without headers of their own
+// between Ethernet and IP, not too long, and take nothing along. longest: 0 where that is not
+// asked, nor where they lead.
+inline bool ShimDresser::is_plain(const Packet& packet, const NextHop* next_hop,
+                                  uint32_t longest) const {
+  constexpr uint32_t kAsked = uint32_t{kPacketShim | kPacketOriginated} | uint32_t{UINT8_MAX}
+                                                                              << kLengthShift;
+  return (heads_of(packet) & kAsked) == uint32_t{kEthernetHeader} << kLengthShift &&
+         packet.wire_len <= longest && next_hop->kind == NextHop::Kind::path_set &&
+         packet.mbuf()->data_off >= kShimHeader &&
+         !lb::contains(noted_[next_hop->set], packet.member);
 }
 
 [[gnu::noinline]] ShimDresser::Dressed ShimDresser::dress_one(Packet& packet, From from) {
@@ -187,32 +195,35 @@ void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
   const Common common = this->common();
   const NextHop* const next_hops = context_.next_hops;
   const bool asks = agents_.dresses();
-  const bool every = every_;
-  const bool plain = every && noted_ != nullptr && context_.sole && from == From::choice;
+  const bool plain = every_ && noted_ != nullptr && context_.sole && from == From::choice;
   const uint32_t longest = plain ? shortest_mtu_ + kEthernetHeader : 0;
-  PortId ingress = PortId::none();
-  bool from_host = false;
+  PortId host = PortId::none();  // a port of hosts, by which the last packet came
   size_t count = 0;
   for (Packet* packet : packets) {
-    if (packet->ingress_port != ingress) {
-      ingress = packet->ingress_port;
-      from_host = context_.settings(ingress).role == config::PortRole::host;
+    if (packet->ingress_port != host) [[unlikely]] {
+      if (context_.settings(packet->ingress_port).role != config::PortRole::host) continue;
+      host = packet->ingress_port;
     }
-    if (!from_host) continue;
-    Dressed dressed{plain_set(*packet, next_hops, longest), kNoEcho};
-    if (dressed.set != kNoSet) [[likely]]
+    const NextHop* const next_hop = next_hops + packet->next_hop;
+    Dressed dressed{.echo = kNoEcho};
+    if (is_plain(*packet, next_hop, longest)) [[likely]] {
+      dressed.set = next_hop->set;
       (void)put_shim(*packet, dressed.set, common);
-    else if ((dressed = dress_one(*packet, from)).set == kNoSet)
+    } else if ((dressed = dress_one(*packet, from)).set == kNoSet) {
       continue;
-    if (!asks) continue;
-    lb::Dressing& dressing = dressings_[count];
-    dressing.packet = packet;
-    dressing.set = dressed.set;
-    dressing.may_report = (dressed.echo == kNoEcho) & every;
-    dressing.fields.written = 0;
-    echoes_[count++] = dressed.echo;
+    }
+    if (asks) note_dressed(*packet, dressed, count++);
   }
   if (count != 0) ask_agents(count);
+}
+
+inline void ShimDresser::note_dressed(Packet& packet, const Dressed& dressed, size_t place) {
+  lb::Dressing& dressing = dressings_[place];
+  dressing.packet = &packet;
+  dressing.set = dressed.set;
+  dressing.may_report = (dressed.echo == kNoEcho) & every_;
+  dressing.fields.written = 0;
+  echoes_[place] = dressed.echo;
 }
 
 void ShimDresser::ask_agents(size_t count) {

@@ -99,7 +99,8 @@ class ShimDresser {
   uint8_t flags_of_poll() const;
   void begin_shims();
   Common common() const;
-  uint16_t plain_set(const Packet& packet, const NextHop* next_hops, uint32_t longest) const;
+  bool is_plain(const Packet& packet, const NextHop* next_hop, uint32_t longest) const;
+  void note_dressed(Packet& packet, const Dressed& dressed, size_t place);
   Dressed dress_one(Packet& packet, From from);
   uint8_t* put_shim(Packet& packet, uint16_t set, const Common& common);
   uint8_t add_shim(Packet& packet, uint16_t set, Errand errand);
