@@ -20,6 +20,8 @@ PFC = struct.pack(">HH", 0x8808, 0x0101)
 GATEWAY = "02:ed:00:00:aa:01"
 FRAMES = 500  # 5.8 s of p2's shaper: the queue is not what resumes the peer
 CLASS = 3  # of DSCP 3, by default
+SO_RCVBUFFORCE = 33  # of Linux; socket has no name for it
+RECEIVE_BUFFER = 64 << 20  # some 80,000 PFC frames
 
 
 class Confined(InContainers):
@@ -104,6 +106,8 @@ class Ending(InContainers):
         self.addCleanup(self.line.close)
         self.line.bind((self.peer, ETH_P_ALL))
         self.line.settimeout(0.2)
+        # A pause is renewed every 100 us: what comes while nobody reads must not push out the XON behind it.
+        self.line.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
 
     def quanta_heard(self, until, seconds):
         """Of our class, from each PFC frame, until one of them is as wanted.
@@ -141,11 +145,11 @@ class Ending(InContainers):
         self.running(self.container)
         wait_for(lambda: self.engine.exec(self.container, "eddyctl", "healthy", "--ports", "all", check=False)
                  .returncode == 0, 10, "both ports are up", pause=0.1)
-        frame = self.frame()
+        frame, pid = self.frame(), self.engine.pid(self.container)
         for _ in range(FRAMES):
             self.line.send(frame)
         self.assertTrue(any(self.quanta_heard(lambda quanta: quanta > 0, 10)), "no pause was heard")
-        os.kill(self.engine.pid(self.container), signal.SIGTERM)
+        os.kill(pid, signal.SIGTERM)
         self.assertIn(0, self.quanta_heard(lambda quanta: quanta == 0, 3), "no XON was heard")
         self.assertEqual(self.engine.wait(self.container, 10), 0)
 
