@@ -47,10 +47,10 @@ struct OwedPause {
 
 // A port's side of the configuration.
 struct PauseTxPlan {
-  uint8_t enabled = kAllPriorities;  // priorities that are paused
-  uint16_t quanta = 65'535;
   Duration refresh;  // between XOFFs of a priority that stays paused
   std::array<Priority, kPriorities> pg_to_pfc{};
+  uint16_t quanta = 65'535;
+  uint8_t enabled = kAllPriorities;  // priorities that are paused
 
   static PauseTxPlan of(const config::PortConfig& port);
 };
@@ -104,7 +104,7 @@ class PauseSender {
 
  private:
   struct Port {
-    PauseTxPlan plan;
+    [[no_unique_address]] PauseTxPlan plan;  // what is left of its last word has the next ones
     uint8_t above = 0;   // by PG: above XOFF
     uint8_t asked = 0;   // by PG: somebody wants it
     uint8_t wanted = 0;  // by priority: should be paused
