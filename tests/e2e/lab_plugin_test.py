@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import jsonschema
-from plugin_support import put, trusted_folder
+from plugin_support import OTHER_ABI, put, trusted_folder
 
 BIN = Path(os.environ["EDDY_BIN"])
 EXPERIMENT = """
@@ -95,7 +95,7 @@ class LabPlugin(unittest.TestCase):
         self.assertIn(str(mine), self.call("eddylab", "config", path, EDDY_DATA=str(self.folder / "data")).stdout)
 
     def test_what_is_wrong_is_one_line_at_its_place(self):
-        for balancer, said in (("{plugin: other_abi.so}", "plugin ABI 42"),
+        for balancer, said in (("{plugin: other_abi.so}", OTHER_ABI),
                                ("{plugin: leaves.so}", "exit code 3"),
                                ("{plugin: trouble.so, scheme: trouble, when: make_throws}", "no luck today"),
                                ("{plugin: trouble.so, scheme: trouble, when: now}", "load_balancer.when")):

@@ -1,12 +1,16 @@
 """Plugins of the build tree in a folder from which they may be loaded, as /tmp is none."""
 
 import os
+import re
 import shutil
 import stat
 import tempfile
 from pathlib import Path
 
 PLUGINS = Path(os.environ["EDDY_BIN"]).parent / "plugins"
+_HEADER = Path(__file__).resolve().parents[2] / "lb" / "schemes" / "plugin.h"
+# What is said of other_abi (tests/plugins/refused.cpp).
+OTHER_ABI = f"plugin ABI {int(re.search(r'kPluginAbi = ([0-9]+);', _HEADER.read_text(encoding='utf-8'))[1]) + 41}, "
 
 
 def is_safe(folder):
