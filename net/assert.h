@@ -6,5 +6,6 @@ namespace eddy {
 [[noreturn, gnu::cold]] void assertion_failed(const char* condition, const char* file, int line);
 }  // namespace eddy
 
-#define ASSERT(condition) \
-  ((condition) ? static_cast<void>(0) : ::eddy::assertion_failed(#condition, __FILE_NAME__, __LINE__))
+#define ASSERT(condition)             \
+  ((condition) ? static_cast<void>(0) \
+               : ::eddy::assertion_failed(#condition, __FILE_NAME__, __LINE__))

@@ -105,10 +105,10 @@ class PauseSender {
  private:
   struct Port {
     [[no_unique_address]] PauseTxPlan plan;  // what is left of its last word has the next ones
-    uint8_t above = 0;   // by PG: above XOFF
-    uint8_t asked = 0;   // by PG: somebody wants it
-    uint8_t wanted = 0;  // by priority: should be paused
-    uint8_t sent = 0;    // by priority: the peer was told to pause
+    uint8_t above = 0;                       // by PG: above XOFF
+    uint8_t asked = 0;                       // by PG: somebody wants it
+    uint8_t wanted = 0;                      // by priority: should be paused
+    uint8_t sent = 0;                        // by priority: the peer was told to pause
     bool up = true;
     Instant refresh_at = Instant::never();            // of the priority that is due first
     std::array<Instant, kPriorities> xoff_sent_at{};  // valid for priorities in `sent`

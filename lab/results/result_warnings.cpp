@@ -60,8 +60,7 @@ constexpr auto kBounded = std::to_array<Bounded>({
      "rlb.guard.flows"},
     {"agent_frames_unspoken",
      "frames of a scheme came to switches that do not speak it: the fabric is mixed, and flows "
-     "from "
-     "and to these switches go by less than their scheme would know",
+     "from and to these switches go by less than their scheme would know",
      ""},
     {"path_reports_evicted", "times a leaf had more paths to another than are measured", ""},
     {"drops_neighbor_table_full", "packets were dropped for want of a place for their neighbor",

@@ -133,20 +133,28 @@ local function refuse(fault, tree, buffer, pinfo)
   return data:call(buffer, pinfo, tree)
 end
 
-function shim.dissector(buffer, pinfo, root)
-  local tree = root:add(shim, buffer(0, math.min(buffer:len(), SHIM_OCTETS)))
-  if buffer:len() < SHIM_OCTETS then return refuse(shim_faults.cut, tree, buffer, pinfo) end
-  local kind, flags = bit.band(buffer(0, 1):uint(), 0x0f), buffer(1, 1):uint()
-  if buffer(0, 1):bitfield(0, 4) ~= 1 or KINDS[kind] == nil then
-    return refuse(shim_faults.unknown, tree, buffer, pinfo)
+-- A message of `octets` that begins with version 1 and a kind. Returns its tree and the kind; or no kind: it was refused.
+local function open(proto, faults, octets, kinds, buffer, pinfo, root)
+  local tree = root:add(proto, buffer(0, math.min(buffer:len(), octets)))
+  local fault = buffer:len() < octets and faults.cut or
+    (buffer(0, 1):bitfield(0, 4) ~= 1 or kinds[buffer(0, 1):bitfield(4, 4)] == nil) and faults.unknown
+  if fault then
+    refuse(fault, tree, buffer, pinfo)
+    return tree, nil
   end
+  return tree, buffer(0, 1):bitfield(4, 4)
+end
+
+function shim.dissector(buffer, pinfo, root)
+  local tree, kind = open(shim, shim_faults, SHIM_OCTETS, KINDS, buffer, pinfo, root)
+  if kind == nil then return buffer:len() end
   local ends = SHIM_OCTETS + BODY_OCTETS[kind]
   if buffer:len() < ends then return refuse(shim_faults.cut, tree, buffer, pinfo) end
   local said = string.format("%s: leaf %d to %s, path %d", KINDS[kind], buffer(2, 2):uint(), leaf_text(buffer(4, 2):uint()),
     buffer(6, 2):uint())
   tree:append_text(", " .. said)
   tree:set_len(ends)
-  add_shim(tree, buffer, flags)
+  add_shim(tree, buffer, buffer(1, 1):uint())
   add_body(tree, buffer, kind)
   if kind == 0 and buffer:len() > SHIM_OCTETS then
     -- What is wrong inside would be told as an error of this script.
@@ -263,12 +271,8 @@ cim.fields = i
 local cim_faults = faults_of(cim, "eddy.cim")
 
 function cim.dissector(buffer, pinfo, root)
-  local tree = root:add(cim, buffer(0, math.min(buffer:len(), CIM_OCTETS)))
-  if buffer:len() < CIM_OCTETS then return refuse(cim_faults.cut, tree, buffer, pinfo) end
-  local kind = buffer(0, 1):bitfield(4, 4)
-  if buffer(0, 1):bitfield(0, 4) ~= 1 or CIM_KINDS[kind] == nil then
-    return refuse(cim_faults.unknown, tree, buffer, pinfo)
-  end
+  local tree, kind = open(cim, cim_faults, CIM_OCTETS, CIM_KINDS, buffer, pinfo, root)
+  if kind == nil then return buffer:len() end
   tree:add(i.version, buffer(0, 1))
   tree:add(i.kind, buffer(0, 1))
   add_in_row(tree, buffer, 1, {{i.hops, 1}, {i.priority, 1}})
