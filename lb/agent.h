@@ -91,6 +91,24 @@ struct ShimFields {
   uint32_t tail_sent_ns = 0;
 };
 
+// What an agent says in nearly every shim, as one number: octets 12 to 15 of the shim, of which it
+// has the epoch and one of the tolerable delay and the sequence number.
+inline constexpr uint32_t kNothingBrief = kShimUnlimitedDelay;
+constexpr uint32_t brief_epoch(unsigned epoch) {
+  return (epoch & 3) << 24 | kNothingBrief;
+}
+constexpr uint32_t brief_delay(uint16_t units) {
+  return units;
+}
+constexpr uint32_t brief_sequence(uint16_t number) {
+  return number;
+}
+// The bits of these that an agent with such fields may write.
+constexpr uint32_t brief_bits(unsigned fields) {
+  return ((fields & kFieldEpoch) != 0 ? uint32_t{3} << 24 : 0) |
+         ((fields & (kFieldDelay | kFieldSequence)) != 0 ? uint32_t{0xffff} : 0);
+}
+
 // A host's packet that leaves by one of our paths (Packet::member of `set`) with a shim.
 struct Dressing {
   Packet* packet = nullptr;  // to look at; its note is what the selector of its shard left there
@@ -193,6 +211,8 @@ class Voice {
   virtual void disbelieve(PortId port) = 0;
 };
 
+class LoadReports;
+
 class PathAgent {
  public:
   explicit PathAgent(const Speech& speech) : speech_(speech) {}
@@ -203,6 +223,15 @@ class PathAgent {
   virtual Instant next_deadline() const { return Instant::never(); }
   virtual void on_timers(Voice&) {}
   virtual void dress(Voice&, std::span<Dressing>) {}
+  // The same at less expense, of a burst that is on its way by `sets`. True: `briefs`, which come
+  // as kNothingBrief, say what dress() would, a tolerable delay of every packet if it is a declared
+  // field; but for reports, which reports() adds packet by packet. False: nothing has changed, and
+  // dress() will be asked.
+  virtual bool dress_briefly(Voice&, std::span<Packet* const>, std::span<const uint16_t> /*sets*/,
+                             std::span<uint32_t> /*briefs*/) {
+    return false;
+  }
+  virtual LoadReports* reports() { return nullptr; }
   virtual void arrived(Voice&, std::span<const Arrival>) {}
   virtual void on_feedback(Voice&, std::span<const Feedback>) {}
   virtual void on_frames(Voice&, std::span<HeardFrame>) {}
@@ -225,6 +254,11 @@ concept KeepsDeadlines = requires(S s, const S& c, Voice& voice) {
 };
 template <class S>
 concept Dresses = requires(S s, Voice& voice, std::span<Dressing> burst) { s.dress(voice, burst); };
+template <class S>
+concept DressesBriefly = requires(S s, Voice& voice, std::span<Packet* const> burst,
+                                  std::span<const uint16_t> sets, std::span<uint32_t> briefs) {
+  { s.dress_briefly(voice, burst, sets, briefs) } -> std::same_as<bool>;
+};
 template <class S>
 concept HearsArrivals = requires(S s, Voice& voice, std::span<const Arrival> burst) {
   s.arrived(voice, burst);
@@ -291,6 +325,19 @@ class SchemeAgent final : public PathAgent {
   }
   void dress(Voice& voice, std::span<Dressing> burst) override {
     if constexpr (S::kSpeech.fields != 0) scheme_.dress(voice, burst);
+  }
+  bool dress_briefly(Voice& voice, std::span<Packet* const> burst, std::span<const uint16_t> sets,
+                     std::span<uint32_t> briefs) override {
+    if constexpr (DressesBriefly<S>)
+      return scheme_.dress_briefly(voice, burst, sets, briefs);
+    else
+      return false;
+  }
+  LoadReports* reports() override {
+    if constexpr (requires(S & scheme) { scheme.reports(); })
+      return &scheme_.reports();
+    else
+      return nullptr;
   }
   void arrived(Voice& voice, std::span<const Arrival> burst) override {
     if constexpr (S::kSpeech.arrivals) scheme_.arrived(voice, burst);

@@ -77,6 +77,17 @@ void GuardedSelector::Agent::dress(lb::Voice& voice, std::span<lb::Dressing> bur
   for (lb::Dressing& each : burst) each.fields = {};  // all of the burst or none
 }
 
+// With reports of its own it is asked in full: these would be out of our sight.
+bool GuardedSelector::Agent::dress_briefly(lb::Voice& voice, std::span<Packet* const> burst,
+                                           std::span<const uint16_t> sets,
+                                           std::span<uint32_t> briefs) {
+  bool said = false;
+  const auto ask = [&] {
+    said = inner_.reports() == nullptr && inner_.dress_briefly(voice, burst, sets, briefs);
+  };
+  return !guard_.failed() && guard_.survives(ask) && said;
+}
+
 void GuardedSelector::Agent::arrived(lb::Voice& voice, std::span<const lb::Arrival> burst) {
   (void)guard_.survives([&] { inner_.arrived(voice, burst); });
 }

@@ -54,6 +54,8 @@ class GuardedSelector final : public lb::Selector {
     Instant next_deadline() const override;
     void on_timers(lb::Voice& voice) override;
     void dress(lb::Voice& voice, std::span<lb::Dressing> burst) override;
+    bool dress_briefly(lb::Voice& voice, std::span<Packet* const> burst,
+                       std::span<const uint16_t> sets, std::span<uint32_t> briefs) override;
     void arrived(lb::Voice& voice, std::span<const lb::Arrival> burst) override;
     void on_feedback(lb::Voice& voice, std::span<const lb::Feedback> burst) override;
     void on_frames(lb::Voice& voice, std::span<lb::HeardFrame> burst) override;

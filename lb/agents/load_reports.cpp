@@ -20,16 +20,21 @@ void LoadReports::arrived(std::span<const Arrival> burst) {
 }
 
 // One place is in use at least.
-void LoadReports::report(Dressing& dressing) {
-  FromLeaf& leaf = leaves_[dressing.set];
+LoadReports::Report LoadReports::next(uint16_t set) {
+  FromLeaf& leaf = leaves_[set];
   uint8_t place = leaf.turn;
   while ((leaf.used >> place & 1) == 0) place = static_cast<uint8_t>((place + 1u) & leaf.last);
   leaf.turn = static_cast<uint8_t>((place + 1u) & leaf.last);
   const FromPath& from = paths_[leaf.first + place];
+  return {place, from.load, from.path};
+}
+
+void LoadReports::report(Dressing& dressing) {
+  const Report report = next(dressing.set);
   dressing.fields.written = kFieldReport;
-  dressing.fields.report_place = place;
-  dressing.fields.report_path = from.path;
-  dressing.fields.report_load = from.load;
+  dressing.fields.report_place = report.place;
+  dressing.fields.report_path = report.path;
+  dressing.fields.report_load = report.load;
 }
 
 void LoadReports::on_feedback(Voice& voice, std::span<const Feedback> burst) {

@@ -27,9 +27,19 @@ class LoadReports {
 
   explicit LoadReports(std::span<const PathSet> sets);
 
+  // Of one path from the set's leaf.
+  struct Report {
+    uint8_t place;
+    uint8_t load;
+    PathId path;
+  };
+  // Paths from there are known.
+  bool has(uint16_t set) const { return leaves_[set].used != 0; }
+  // Where has(set): the next packet's there.
+  Report next(uint16_t set);
   void dress(std::span<Dressing> burst) {
     for (Dressing& dressing : burst)
-      if (dressing.may_report && leaves_[dressing.set].used != 0) report(dressing);
+      if (dressing.may_report && has(dressing.set)) report(dressing);
   }
   void arrived(std::span<const Arrival> burst);
   static void on_feedback(Voice& voice, std::span<const Feedback> burst);
@@ -59,6 +69,11 @@ class LoadReporter final : public PathAgent {
   explicit LoadReporter(std::span<const PathSet> sets)
       : PathAgent(LoadReports::kSpeech), reports_(sets) {}
   void dress(Voice&, std::span<Dressing> burst) override { reports_.dress(burst); }
+  bool dress_briefly(Voice&, std::span<Packet* const>, std::span<const uint16_t>,
+                     std::span<uint32_t>) override {
+    return true;
+  }
+  LoadReports* reports() override { return &reports_; }
   void arrived(Voice&, std::span<const Arrival> burst) override { reports_.arrived(burst); }
   void on_feedback(Voice& voice, std::span<const Feedback> burst) override {
     LoadReports::on_feedback(voice, burst);

@@ -154,6 +154,11 @@ class Conga {
 
   // What other leaves are told and tell.
   void dress(Voice&, std::span<Dressing> burst) { reports_.dress(burst); }
+  bool dress_briefly(Voice&, std::span<Packet* const>, std::span<const uint16_t>,
+                     std::span<uint32_t>) {
+    return true;
+  }
+  LoadReports& reports() { return reports_; }
   void arrived(Voice&, std::span<const Arrival> burst) { reports_.arrived(burst); }
   void on_feedback(Voice& voice, std::span<const Feedback> burst) {
     LoadReports::on_feedback(voice, burst);

@@ -126,15 +126,22 @@ class Flows {
     Flow* const flow = likeliest(key);
     return flow->tag == tag_of(key) ? flow : nullptr;
   }
-  // Where the flow is, if it is known. Arithmetic, not branches: on which of the places of its line
-  // a flow is found is what no predictor can know.
-  Flow* likeliest(uint64_t key) const {
-    Flow* const line = line_of(key);
-    const uint32_t tag = tag_of(key);
-    static_assert(kWays == 4);
-    const size_t in_second_half = (line[2].tag == tag) | (line[3].tag == tag) ? 2 : 0;
-    return line + in_second_half + (line[in_second_half + 1].tag == tag ? 1 : 0);
-  }
+  Flow* likeliest(uint64_t key) const { return finder().likeliest(key); }
+  // What a loop over a burst keeps in registers.
+  struct Finder {
+    Flow* flows;
+    uint32_t lines;
+    // Where the flow is, if it is known. Arithmetic, not branches: on which of the places of its
+    // line a flow is found is what no predictor can know.
+    Flow* likeliest(uint64_t key) const {
+      Flow* const line = flows + size_t{line_of(key, lines)} * kWays;
+      const uint32_t tag = tag_of(key);
+      static_assert(kWays == 4);
+      const size_t in_second_half = (line[2].tag == tag) | (line[3].tag == tag) ? 2 : 0;
+      return line + in_second_half + (line[in_second_half + 1].tag == tag ? 1 : 0);
+    }
+  };
+  Finder finder() const { return {flows_.get(), lines_}; }
   // For one that is not known. Null: who is there does not go.
   template <class MayGo>
   Flow* find_room(uint64_t key, MayGo&& may_go) const {
@@ -152,9 +159,10 @@ class Flows {
 
  private:
   size_t bytes() const { return size_t{lines_} * kWays * sizeof(Flow); }
-  uint32_t line_index(uint64_t key) const {
-    return scaled_to(static_cast<uint32_t>(key >> 32), lines_);
+  static uint32_t line_of(uint64_t key, uint32_t lines) {
+    return scaled_to(static_cast<uint32_t>(key >> 32), lines);
   }
+  uint32_t line_index(uint64_t key) const { return line_of(key, lines_); }
   Flow* line_of(uint64_t key) const { return flows_.get() + size_t{line_index(key)} * kWays; }
 
   struct Free {
@@ -270,6 +278,8 @@ class Conweave {
 
   // What the other end is told and tells.
   void dress(Voice& voice, std::span<Dressing> burst);
+  bool dress_briefly(Voice& voice, std::span<Packet* const> burst, std::span<const uint16_t> sets,
+                     std::span<uint32_t> briefs) const;
   void on_frames(Voice& voice, std::span<HeardFrame> frames);
   Instant next_deadline() const { return stage_.answers_since(); }
   void on_timers(Voice& voice);
@@ -495,31 +505,49 @@ void Conweave::commit(const PathView& view, const Packet& packet, uint16_t set, 
 }
 
 // propose() and commit() of each. A flow goes on as it does, or asks again, by arithmetic and not
-// by a branch: whether it was silent is what no predictor can know.
+// by a branch: whether it was silent is what no predictor can know. Whether all of it has arrived
+// is asked in steps of time; where it may have, propose() knows.
 void Conweave::select_burst(const PathView& view, std::span<Packet* const> burst,
                             std::span<const uint16_t> set_of, const ByEcmp& control) {
   const PathSet* const sets = view.sets().data();
   const MemberMask* const live_of = view.live();
+  // Here, so that what is written of flows need not be thought to change it.
+  const Flows::Finder flows = flows_.finder();
+  const Instant* const speaks_until = speaks_until_.data();
+  const Instant now = view.now();
+  const uint32_t now_ns = now_ns_;
+  const uint32_t inactive_ns = inactive_ns_;
+  const uint32_t reply_ns = reply_ns_;
+  const uint32_t long_ns = long_ns_;
+  const bool in_steps = view.paths() != nullptr && view.sets().size() <= PathArrivals::kRows;
+  const PathArrivals::Reader arrivals =
+      in_steps ? view.paths()->arrivals().reader() : PathArrivals::Reader();
+  const uint64_t step = PathArrivals::step_of(now);
   for (size_t i = 0; i < burst.size(); ++i) {
     Packet& packet = *burst[i];
     const uint16_t set = set_of[i];
-    Flow& flow = *flows_.likeliest(packet.order_hash);
-    const bool ours = (flow.tag == Flows::tag_of(packet.order_hash)) & (flow.set == set) &
-                      contains(live_of[set], flow.member()) & !control.has(packet) &
-                      !packet.has(kPacketShim);
-    const bool silent = is_silent(flow);
+    Flow& flow = *flows.likeliest(packet.order_hash);
+    const MemberIndex member = flow.member();
     const Phase phase = flow.phase();
-    const bool asks = (phase == Phase::settled) | (silent & (phase == Phase::asking));
-    const bool stays = ours && !(silent & has_arrived(view, flow)) &&
-                       !(speaks(view, set) && (!asks & is_late(flow)));
+    const uint32_t silence = now_ns - flow.last_ns;
+    const uint64_t ago = in_steps ? arrivals.ago(set, member, step) : 0;
+    const uint64_t steps = (uint64_t{silence} * 1'000 >> PathArrivals::kStepBits) + 1;
+    const unsigned silent = silence > inactive_ns ? 1 : 0;
+    const unsigned may_be_new = silent & ((silence > long_ns ? 1u : 0u) | (ago <= steps ? 1u : 0u));
+    const bool asks = (phase == Phase::settled) | ((silent != 0) & (phase == Phase::asking));
+    const bool late = (phase == Phase::asking) & (now_ns - flow.since_ns > reply_ns) & !asks;
+    const bool stays = (flow.tag == Flows::tag_of(packet.order_hash)) & (flow.set == set) &
+                       contains(live_of[set], member) & !control.has(packet) &
+                       !packet.has(kPacketShim) & (may_be_new == 0) &
+                       !(late & (now < speaks_until[set]));
     if (!stays) [[unlikely]] {
       assign(packet, sets[set], select_alone(*this, view, packet, set, control));
       continue;
     }
-    flow.ask_if(asks, now_ns_);
-    flow.last_ns = now_ns_;
+    flow.ask_if(asks, now_ns);
+    flow.last_ns = now_ns;
     packet.note = flow.note();
-    assign(packet, sets[set], flow.member());
+    assign(packet, sets[set], member);
   }
 }
 
@@ -537,6 +565,18 @@ void Conweave::dress(Voice&, std::span<Dressing> burst) {
     fields.rerouted = !fields.tail;
     fields.tail_sent_ns = note & kTailTime;
   }
+}
+
+// Where no flow has moved.
+bool Conweave::dress_briefly(Voice&, std::span<Packet* const> burst, std::span<const uint16_t>,
+                             std::span<uint32_t> briefs) const {
+  uint32_t notes = 0;
+  for (size_t i = 0; i < burst.size(); ++i) {
+    const uint32_t note = (burst[i]->flags & apart_) != 0 ? 0 : burst[i]->note;
+    notes |= note;
+    briefs[i] = brief_epoch(note & kEpochBits);
+  }
+  return (notes & (kTailBit | kReroutedBit)) == 0;
 }
 
 void Conweave::on_frames(Voice& voice, std::span<HeardFrame> frames) {

@@ -181,6 +181,14 @@ class FlowcutScheme {
       dressing.fields.sequence = static_cast<uint16_t>(packet.note);
     }
   }
+  bool dress_briefly(Voice&, std::span<Packet* const> burst, std::span<const uint16_t>,
+                     std::span<uint32_t> briefs) const {
+    for (size_t i = 0; i < burst.size(); ++i) {
+      const bool apart = (burst[i]->flags & apart_) != 0;
+      briefs[i] = brief_sequence(apart ? kShimUnnumbered : static_cast<uint16_t>(burst[i]->note));
+    }
+    return true;
+  }
   void arrived(Voice& voice, std::span<const Arrival> burst) { acks_.arrived(voice, burst); }
   FlowStage* stage(StagePlace place) {
     return place == StagePlace::to_hosts ? stage_.get() : nullptr;

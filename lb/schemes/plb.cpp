@@ -128,7 +128,8 @@ class Plb {
     const Flows::Place place = flows_.place_of(packet.order_hash);
     const Flow* flow = flows_.at(packet.order_hash, place);
     const Look& look = look_of(view, packet.queue, set);
-    if (flow != nullptr && keeps(*flow, look, set)) return {flow->member(), {place}};
+    if (flow != nullptr && keeps(*flow, look, set, now_ns_, life_ns_))
+      return {flow->member(), {place}};
     const Choice choice = choose(view, packet, set, look, flow);
     return {choice.member, {place, choice.drawn}};
   }
@@ -138,18 +139,26 @@ class Plb {
                     std::span<const uint16_t> set_of, const ByEcmp& control) {
     const Flows::Cursor flows(flows_);
     const PathSet* const sets = view.sets().data();
+    // Here, so that what is written of flows need not be thought to change it.
+    const MemberMask* const live_of = view.live();
+    const Look* const looks = looks_.data();
+    const Instant now = view.now();
+    const uint32_t now_ns = now_ns_;
+    const uint32_t life_ns = life_ns_;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
       const uint16_t set = set_of[i];
       if (control.has(packet)) [[unlikely]] {
-        assign(packet, sets[set], control.pick(packet, set, view.live(set)));
+        assign(packet, sets[set], control.pick(packet, set, live_of[set]));
         continue;
       }
       bool known = false;
       Flow& flow = flows.touch(packet.order_hash, known);
-      const Look& look = look_of(view, packet.queue, set);
-      if (known && keeps(flow, look, set)) [[likely]] {
-        flow.last_ns = now_ns_;
+      const Look& last = looks[set];
+      const bool holds = last.holds(now, live_of[set], packet.queue);
+      const Look& look = holds ? last : look_anew(view, packet.queue, set);
+      if (known & keeps(flow, look, set, now_ns, life_ns)) [[likely]] {
+        flow.last_ns = now_ns;
         assign(packet, sets[set], flow.member());
         continue;
       }
@@ -182,6 +191,15 @@ class Plb {
       dressing.fields.written = static_cast<uint8_t>(dressing.fields.written | kFieldDelay);
     }
   }
+  bool dress_briefly(Voice&, std::span<Packet* const> burst, std::span<const uint16_t> sets,
+                     std::span<uint32_t> briefs) {
+    const uint16_t* const tolerable = tolerable_.data();
+    const uint32_t* const first = first_.data();
+    for (size_t i = 0; i < burst.size(); ++i)
+      briefs[i] = brief_delay(tolerable[first[sets[i]] + burst[i]->member]);
+    return true;
+  }
+  LoadReports& reports() { return reports_; }
   void arrived(Voice&, std::span<const Arrival> burst) { reports_.arrived(burst); }
   void on_feedback(Voice& voice, std::span<const Feedback> burst) {
     LoadReports::on_feedback(voice, burst);
@@ -221,6 +239,10 @@ class Plb {
     uint32_t best_ns = 0;  // delay of these, the least
     Way way = Way::clear;  // what these are like
     QueueId queue;
+
+    bool holds(Instant now, MemberMask those, QueueId asked) const {
+      return (now < until) & (live == those) & (queue == asked);
+    }
   };
   struct Kick {  // of a path, by a switch on the way
     Instant at = Instant::long_past();
@@ -256,9 +278,10 @@ class Plb {
     MemberIndex first = 0;
   };
 
-  bool keeps(const Flow& flow, const Look& look, uint16_t set) const {
+  static bool keeps(const Flow& flow, const Look& look, uint16_t set, uint32_t now_ns,
+                    uint32_t life_ns) {
     return flow.is_of(set) & contains(look.stays, flow.member()) &
-           (now_ns_ - flow.last_ns <= life_ns_);
+           (now_ns - flow.last_ns <= life_ns);
   }
   Choice choose(const PathView& view, const Packet& packet, uint16_t set, const Look& look,
                 const Flow* flow) const;
@@ -278,9 +301,7 @@ class Plb {
 
   const Look& look_of(const PathView& view, QueueId queue, uint16_t set) const {
     const Look& known = looks_[set];
-    const bool holds =
-        view.now() < known.until && known.live == view.live(set) && known.queue == queue;
-    if (holds) [[likely]]
+    if (known.holds(view.now(), view.live(set), queue)) [[likely]]
       return known;
     return look_anew(view, queue, set);
   }

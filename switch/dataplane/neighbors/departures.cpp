@@ -84,6 +84,7 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
   if ((row.fabric && !services_.peers.known(port)) || !services_.egress.learn(row)) return;
   row.to = row.fabric ? QueueRow::To::peer : QueueRow::To::host;
   if (row.fabric && !row.tagged) row.simply_l3_len = row.max_l3_len;
+  if (!row.tagged) store_be16(row.head.data() + kMacs, kEtherTypeShim);
   rewrite_macs(row.head.data(), services_.peers.mac(port), settings.mac);
 }
 
@@ -97,6 +98,7 @@ void Departures::forget_hosts() {
   for (size_t i = 0; i < row_count_; ++i) {
     QueueRow& row = *asked_for_[i];
     row.asked = row.longest != 0;
+    count_shims(row);
     if (row.octets == 0) continue;
     if (feeds != nullptr) feeds->note(row.port, from_, context_.now);
     if (row.to != QueueRow::To::shard) services_.egress.count(row);
@@ -118,6 +120,7 @@ void Departures::close_all() {
   for (size_t i = 0; i < row_count_; ++i) {
     QueueRow& row = *asked_for_[i];
     close(row);
+    count_shims(row);
     row.asked = false;
     row.stub = nullptr;
   }

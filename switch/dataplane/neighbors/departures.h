@@ -85,6 +85,23 @@ class Departures {
         break;
     }
   }
+  // The same of packets from a host that get their shims on the way (ShimDresser::begin_passing).
+  template <class OneByOne>
+  void put_passing(std::span<Packet* const> packets, std::span<const uint16_t> sets,
+                   const Burst& burst, OneByOne&& one_by_one) {
+    const bool spread = opened_ * kSpread > packets.size();
+    begin(burst);
+    if (spread) [[unlikely]]
+      open_rows(packets, burst);
+    if ((burst.flags & kPacketIpv6) != 0)
+      put_all_passing<Frames::bare, Frames::any>(packets, sets, burst, one_by_one);
+    else
+      put_all_passing<Frames::ipv4, Frames::dressed>(packets, sets, burst, one_by_one);
+  }
+  // Of packets with these flags from one port: nothing stands between Ethernet and IP.
+  static bool is_bare(uint16_t flags) {
+    return (flags & (kPacketTagged | kPacketShim | kPacketOriginated | kPacketShimControl)) == 0;
+  }
   // Before packets leave the queues, or any is put there for another reason than a burst.
   void close() {
     if (row_count_ != 0) close_all();
@@ -130,10 +147,8 @@ class Departures {
     any,
   };
   Frames frames_of(const Burst& burst) const {
-    constexpr uint16_t kNotBare =
-        kPacketTagged | kPacketShim | kPacketOriginated | kPacketShimControl;
     const bool ipv6 = (burst.flags & kPacketIpv6) != 0;
-    if ((burst.flags & kNotBare) != 0) return Frames::any;
+    if (!is_bare(burst.flags)) return Frames::any;
     if (!context_.dressing) return ipv6 ? Frames::bare : Frames::ipv4;
     if (ipv6 || burst.from.is_none()) return Frames::any;
     return services_.shims.attention() != nullptr ? Frames::attended : Frames::dressed;
@@ -183,6 +198,49 @@ class Departures {
       else if (!put<kFrames>(*packet, row)) [[unlikely]]
         go_alone(*packet, one_by_one);
     }
+  }
+  // kFrames: as they came; kDressed: as they are with their shims, where these are not put here.
+  template <Frames kFrames, Frames kDressed, class OneByOne>
+  void put_all_passing(std::span<Packet* const> packets, std::span<const uint16_t> sets,
+                       const Burst& burst, OneByOne& one_by_one) {
+    const ShimStencil stencil = services_.shims.stencil();
+    QueueRow* const rows = rows_;
+    const size_t ports = ports_;
+    for (size_t i = 0; i < packets.size(); ++i) {
+      Packet& packet = *packets[i];
+      const uint16_t set = sets[i];
+      QueueRow& row = rows[packet.queue.index() * ports + packet.egress_port.index()];
+      const uint32_t length = l3_len_of<kFrames>(packet);
+      if (length > row.longest) [[unlikely]]
+        open_for(row, packet, burst);
+      if (stencil.fits(packet, set) && length <= row.simply) [[likely]] {
+        uint8_t* const shim = put_with_shim<kFrames>(packet, set, stencil, stencil.briefs[i], row);
+        if (stencil.wants_report(set)) services_.shims.report(shim, set);
+        continue;
+      }
+      services_.shims.dress_apart(packet, i);
+      const bool simple = kDressed != Frames::any;
+      if (simple && l3_len_of<kDressed>(packet) <= row.simply)
+        put_simply<kDressed>(packet, row);
+      else if (l3_len_of<kDressed>(packet) > row.longest || !put<kDressed>(packet, row))
+        go_alone(packet, one_by_one);
+    }
+  }
+  // Returns where its shim is.
+  template <Frames kFrames>
+  static uint8_t* put_with_shim(Packet& packet, uint16_t set, const ShimStencil& stencil,
+                                uint32_t brief, QueueRow& row) {
+    uint8_t* const frame = stencil.put(packet, set, brief);
+    uint8_t* const shim = frame + kEthernetHeader;
+    if (is_ipv4<kFrames>(packet))
+      decrement_ipv4_ttl(shim + kShimHeader);
+    else
+      decrement_ipv6_hop_limit(shim + kShimHeader);
+    std::memcpy(frame, row.head.data(), kEthernetHeader);
+    row.octets += packet.wire_len;
+    ++row.shims;
+    row.packets.push(&packet);
+    return shim;
   }
   template <class OneByOne>
   void go_alone(Packet& packet, OneByOne& one_by_one) {
@@ -288,6 +346,10 @@ class Departures {
   // A packet that went by itself has changed some neighbor.
   void forget_hosts();
   void settle_rows();
+  void count_shims(QueueRow& row) {
+    if (row.shims != 0) context_.count(row.port, PortCounter::shim_tx_packets, row.shims);
+    row.shims = 0;
+  }
   void close(QueueRow& row);
   void close_all();
 

@@ -26,6 +26,8 @@ void AgentHost::adopt(const Snapshot& now) {
   asks_ = {};
   agent_count_ = 0;
   dressers_ = 0;
+  dresser_ = nullptr;
+  reports_ = nullptr;
   for (const std::shared_ptr<lb::PathAgent>& agent : scheme.agents) add(agent.get());
   standing_ = agent_count_;
   if (lb::PathAgent* agent = scheme.selector->agent()) add(agent);
@@ -55,7 +57,11 @@ void AgentHost::add(lb::PathAgent* agent) {
   ASSERT(agent_count_ < kMostAgents);
   agents_[agent_count_++] = agent;
   const lb::Speech& speech = agent->speech();
-  if (dresses(*agent)) ++dressers_;
+  if (dresses(*agent)) {
+    ++dressers_;
+    dresser_ = agent;
+    reports_ = agent->reports();
+  }
   asks_.arrivals |= speech.arrivals;
   asks_.replies |= speech.replies;
   asks_.waits |= speech.waits;
@@ -223,6 +229,18 @@ void AgentHost::dress(std::span<lb::Dressing> burst) {
       return;
     for (lb::Dressing& dressing : burst) take_out_undeclared(dressing);
   }
+}
+
+bool AgentHost::dress_briefly(std::span<Packet* const> burst, std::span<const uint16_t> sets,
+                              std::span<uint32_t, kBurst> briefs) {
+  std::ranges::fill(briefs, lb::kNothingBrief);
+  if (dresser_ == nullptr) return true;
+  speaker_ = dresser_;
+  if (!dresser_->dress_briefly(*this, burst, sets, briefs)) return false;
+  uint32_t said = 0;
+  for (const uint32_t brief : briefs) said |= brief ^ lb::kNothingBrief;
+  // What it did not declare is taken out where it is asked in full.
+  return (said & ~lb::brief_bits(dresser_->speech().fields)) == 0;
 }
 
 void AgentHost::take_out_undeclared(lb::Dressing& dressing) {

@@ -74,6 +74,17 @@ class AgentHost final : public lb::Voice {
   // Some agent writes in shims.
   bool dresses() const { return dressers_ != 0; }
   void dress(std::span<lb::Dressing> burst);
+  // Who does so is at most one, that can be asked briefly.
+  bool dresses_briefly() const { return dressers_ <= 1; }
+  // As lb::PathAgent; true where nobody writes. At most kBurst.
+  bool dress_briefly(std::span<Packet* const> burst, std::span<const uint16_t> sets,
+                     std::span<uint32_t, kBurst> briefs);
+  // And these say a tolerable delay of each packet.
+  bool says_delays() const {
+    return dresser_ != nullptr && (dresser_->speech().fields & lb::kFieldDelay) != 0;
+  }
+  // Beside that; null: none.
+  lb::LoadReports* reports() const { return reports_; }
   // Fields that no agent declared which was asked until now; they are counted.
   void take_out_undeclared(lb::Dressing& dressing);
   uint8_t declared() const { return declared_; }  // fields, of the agents of the last dress()
@@ -147,6 +158,8 @@ class AgentHost final : public lb::Voice {
   size_t standing_ = 0;                     // of these, not a selector's
   uint8_t declared_ = 0;                    // fields, of the agents asked in this dress()
   size_t dressers_ = 0;                     // agents that write in shims
+  lb::PathAgent* dresser_ = nullptr;        // of these the last
+  lb::LoadReports* reports_ = nullptr;      // its
   const lb::PathAgent* speaker_ = nullptr;  // whose call it is
   const lb::PathAgent* pauser_ = nullptr;   // who has paused hosts
   ReplyFlows* flows_ = nullptr;             // of the snapshot; null: no agent hears replies

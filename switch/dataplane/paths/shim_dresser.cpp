@@ -24,16 +24,6 @@ void set_flags(uint8_t* shim, unsigned flags) {
 void clear_flags(uint8_t* shim, unsigned flags) {
   shim[shim_at::kFlags] = static_cast<uint8_t>(shim[shim_at::kFlags] & ~flags);
 }
-// A packet's flags and what stands behind them up to the length of its headers, as one word.
-constexpr int kLengthShift = 24;
-static_assert(offsetof(Packet, member) == offsetof(Packet, flags) + 2);
-static_assert(offsetof(Packet, l2_len) == offsetof(Packet, flags) + kLengthShift / 8);
-uint32_t heads_of(const Packet& packet) {
-  return load_raw<uint32_t>(reinterpret_cast<const uint8_t*>(&packet) + offsetof(Packet, flags));
-}
-void put_heads(Packet& packet, uint32_t word) {
-  std::memcpy(reinterpret_cast<uint8_t*>(&packet) + offsetof(Packet, flags), &word, sizeof word);
-}
 // All but the field that says what is in the frame.
 void copy_fields(uint8_t* to, const uint8_t* from) {
   constexpr size_t kHalf = kShimHeader / 2;
@@ -60,7 +50,29 @@ void ShimDresser::adopt(const Snapshot& now) {
       shortest_mtu_ = std::min(shortest_mtu_, port.max_l3_len);
   packet_flags_ = static_cast<uint16_t>(kPacketShim | (is_free ? kPacketFreeShim : 0));
   (void)encode(Shim{.source_leaf = now.leaf}, shim_);
+  source_ = load_be64(shim_.data());
+  passes_ = every_ && noted_ != nullptr && context_.sole && !now.has_channels &&
+            !agents_.hears_replies() && agents_.dresses_briefly();
   looks_at_bursts_ = in_bursts_ || agents_.hears_replies() || now.has_channels;
+}
+
+bool ShimDresser::begin_passing_burst(std::span<Packet* const> packets,
+                                      std::span<const uint16_t> sets) {
+  const PortId from = packets[0]->ingress_port;
+  if (context_.settings(from).role != config::PortRole::host) return false;
+  if (!agents_.dress_briefly(packets, sets, briefs_)) return false;
+  unsigned flags = flags_of_poll();
+  if (agents_.says_delays()) flags |= kShimTolerableDelay;
+  stencil_ = {.way = source_ | uint64_t{flags} << 48,
+              .time = uint64_t{paths_.now_ns()} << 32,
+              .leaf_of_set = plan_->leaf_of_set.data(),
+              .noted = noted_,
+              .briefs = briefs_.data(),
+              .reports = agents_.reports(),
+              .octets = plan_->shim_octets,
+              .flags = packet_flags_,
+              .now_ns = lb::PathRecord::wire_time(context_.now)};
+  return true;
 }
 
 void ShimDresser::look_at_burst(std::span<Packet* const> packets, From from) {
@@ -100,7 +112,7 @@ ShimDresser::Common ShimDresser::common() const {
   mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
   mbuf->pkt_len += common.octets;
   packet.wire_len += common.octets;
-  put_heads(packet, (heads_of(packet) | common.flags) + (kShimHeader << kLengthShift));
+  put_heads(packet, (heads_of(packet) | common.flags) + (kShimHeader << kL2LenShift));
   uint8_t* frame = packet.data();  // the MACs are still to be written
   uint8_t* shim = frame + kEthernetHeader;
   // The frame's EtherType, right before what it says, is where the shim has it.
@@ -172,8 +184,8 @@ uint16_t ShimDresser::set_to_dress(const Packet& packet, From from) const {
 inline bool ShimDresser::is_plain(const Packet& packet, const NextHop* next_hop,
                                   uint32_t longest) const {
   constexpr uint32_t kAsked = uint32_t{kPacketShim | kPacketOriginated} | uint32_t{UINT8_MAX}
-                                                                              << kLengthShift;
-  return (heads_of(packet) & kAsked) == uint32_t{kEthernetHeader} << kLengthShift &&
+                                                                              << kL2LenShift;
+  return (heads_of(packet) & kAsked) == uint32_t{kEthernetHeader} << kL2LenShift &&
          packet.wire_len <= longest && next_hop->kind == NextHop::Kind::path_set &&
          packet.mbuf()->data_off >= kShimHeader &&
          !lb::contains(noted_[next_hop->set], packet.member);
@@ -215,6 +227,25 @@ void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
     if (asks) note_dressed(*packet, dressed, count++);
   }
   if (count != 0) ask_agents(count);
+}
+
+void ShimDresser::report(uint8_t* shim, uint16_t set) {
+  const lb::LoadReports::Report report = agents_.reports()->next(set);
+  if (paths_.has_place(set, report.place))
+    write_report(shim, paths_.report(set, report.place), report.path, report.load);
+}
+
+[[gnu::noinline]] void ShimDresser::dress_apart(Packet& packet, size_t place) {
+  const Dressed dressed = dress_one(packet, From::choice);
+  if (dressed.set == kNoSet) return;
+  uint8_t* const shim = packet.data() + kEthernetHeader;
+  if (dressed.echo == kNoEcho && stencil_.wants_report(dressed.set)) report(shim, dressed.set);
+  const uint32_t brief = briefs_[place];
+  shim[shim_at::kHops] = static_cast<uint8_t>(shim[shim_at::kHops] | brief >> 24);
+  store_be16(shim + shim_at::kTolerableDelay, static_cast<uint16_t>(brief));
+  if (!agents_.says_delays()) return;
+  set_flags(shim, kShimTolerableDelay);
+  begin_sojourn(packet, context_.now);
 }
 
 inline void ShimDresser::note_dressed(Packet& packet, const Dressed& dressed, size_t place) {

@@ -7,8 +7,8 @@
 // counts the hop, notes the load of its port, and obeys a pinned path's second choice; where it
 // chose by itself it takes the mark "has kept to its path" off. Owner: the shard of the egress
 // port. Cost: a bit of PathEchoes::attention() for a packet that gets no shim; for one that does, a
-// copy of the 32 octets that all have in common, and six of its own. Source: reference 1.4, 1.6,
-// 1.9.
+// copy of the 32 octets that all have in common, and six of its own; less where a burst gets its
+// shims on the way to its queues (shim_stencil.h). Source: reference 1.4, 1.6, 1.9.
 #pragma once
 
 #include <array>
@@ -21,6 +21,7 @@
 #include "net/shim.h"
 #include "switch/dataplane/paths/agent_host.h"
 #include "switch/dataplane/paths/path_service.h"
+#include "switch/dataplane/paths/shim_stencil.h"
 #include "switch/dataplane/state/path_plan.h"
 #include "switch/dataplane/state/shard_context.h"
 
@@ -43,6 +44,20 @@ class ShimDresser {
       look_at_burst(packets, from);
   }
   bool looks_at_bursts() const { return looks_at_bursts_; }
+
+  // Packets from one port without headers of their own between Ethernet and IP, chosen in this poll
+  // among `sets`, at most kBurst. True: they need not be dressed before they are handed over, but
+  // get their shims on the way, one after another: by the stencil where that fits and the port
+  // takes them, else by dress_apart().
+  bool begin_passing(std::span<Packet* const> packets, std::span<const uint16_t> sets) {
+    return passes_ && begin_passing_burst(packets, sets);
+  }
+  const ShimStencil& stencil() const { return stencil_; }
+  // Of a shim that was put by the stencil, which wants it.
+  void report(uint8_t* shim, uint16_t set);
+  // The packet at the place in the burst.
+  void dress_apart(Packet& packet, size_t place);
+
   // False: neither that nor dress(packet) does anything to a packet that came without a shim.
   bool looks() const { return looks_at_bursts_ || attention_ != nullptr; }
   // One of them on its way to a fabric port, with no tags: a shim if it is to have one, and what a
@@ -85,6 +100,7 @@ class ShimDresser {
     bool echoes = false;
   };
 
+  bool begin_passing_burst(std::span<Packet* const> packets, std::span<const uint16_t> sets);
   void look_at_burst(std::span<Packet* const> packets, From from);
   void dress_burst(std::span<Packet* const> packets, From from);
   uint16_t set_to_dress(const Packet& packet, From from) const;
@@ -122,6 +138,10 @@ class ShimDresser {
   uint32_t shortest_mtu_ = 0;                  // of the fabric ports
   bool in_bursts_ = false;
   bool looks_at_bursts_ = false;
+  bool passes_ = false;  // bursts may get their shims on the way
+  uint64_t source_ = 0;  // of octets 0 to 7 of each shim what is always so
+  ShimStencil stencil_;  // of the burst in hand, as are these
+  std::array<uint32_t, kBurst> briefs_{};
   std::array<uint8_t, kShimHeader> shim_{};       // as every packet of a poll gets it in bursts
   std::array<lb::Dressing, kBurst> dressings_{};  // of the burst in hand
   std::array<uint8_t, kBurst> echoes_{};          // that they took

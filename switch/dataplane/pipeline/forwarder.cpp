@@ -156,7 +156,8 @@ inline void Forwarder::forward_to_sets(std::span<Packet* const> packets,
     return forward_admitted(packets, burst);  // their paths may have chosen
   const lb::PathView view = context_.view();
   if (select(view, packets, sets)) [[likely]]
-    return leave(packets, burst);
+    return shims_.looks_at_bursts() ? leave_with_shims(packets, sets, burst)
+                                    : leave(packets, burst);
   std::array<Packet*, kBurst> left;
   leave({left.data(), leave_out_away(view, packets, left.data())}, burst);
 }
@@ -179,6 +180,18 @@ inline std::span<Packet* const> Forwarder::find_ports(std::span<Packet* const> p
 
 inline void Forwarder::leave(std::span<Packet* const> packets, const PlainBurst& burst) {
   hand_over_plain(packets, burst);
+  lanes_.send();
+}
+
+// As leave(), where the packets get their shims on the way if they can.
+[[gnu::noinline]] void Forwarder::leave_with_shims(std::span<Packet* const> packets,
+                                                   std::span<const uint16_t> sets,
+                                                   const PlainBurst& burst) {
+  if (!Departures::is_bare(burst.flags) || !shims_.begin_passing(packets, sets))
+    return leave(packets, burst);
+  departures_.put_passing(packets, sets, {burst.octets, burst.flags, packets[0]->ingress_port},
+                          [this](Packet* packet) { hand_over_one(packet); });
+  adjacency_.end_burst();
   lanes_.send();
 }
 

@@ -117,6 +117,8 @@ class Forwarder final : public PacketOriginator {
                        const PlainBurst& burst);
   void forward_admitted(std::span<Packet* const> packets, const PlainBurst& burst);
   void leave(std::span<Packet* const> packets, const PlainBurst& burst);
+  void leave_with_shims(std::span<Packet* const> packets, std::span<const uint16_t> sets,
+                        const PlainBurst& burst);
   bool select(const lb::PathView& view, std::span<Packet* const> packets,
               std::span<const uint16_t> sets);
   void part(std::span<Packet* const> packets, Choice& choice, Direct& direct);

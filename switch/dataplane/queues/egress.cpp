@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "net/assert.h"
 #include "net/congestion/destination_tag.h"
@@ -414,6 +415,11 @@ inline Instant Egress::take(PortId id, Port& port, Packets& packets, Burst<kVisi
   size_t count = before;
   uint32_t octets = 0;
   Owing owing(burst);
+  struct None {
+    explicit None(lb::PortSignals&) {}
+  };
+  [[maybe_unused]] std::conditional_t<kVisit == Visit::timed, Sojourns, None> sojourns(
+      context_.signals(id));
   Packet* packet = fifo.head();
   do {
     Packet* const next = packet->next;
@@ -422,7 +428,7 @@ inline Instant Egress::take(PortId id, Port& port, Packets& packets, Burst<kVisi
     const Bytes on_line(wire_len + overhead);
     if (watched) [[unlikely]]
       watch(port, *packet, start, {turn.queue, burst.octets_of(turn.queue) + octets});
-    if constexpr (kVisit == Visit::timed) end_sojourn(*packet, context_.signals(id), start);
+    if constexpr (kVisit == Visit::timed) sojourns.end(*packet, start);
     start = start + line.time_of(on_line);
     packet->sent_at = start;
     octets += wire_len;

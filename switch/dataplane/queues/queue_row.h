@@ -37,6 +37,7 @@ struct alignas(64) QueueRow {
   To to{};
   bool tagged = false;
   bool asked = false;  // by the burst whether it may be opened
+  uint16_t shims = 0;  // of the frames that it has given one, and that are not yet counted
 
   // Of the port and the queue.
   alignas(64) uint64_t known_at = 0;  // ShardContext::way_changes

@@ -3,8 +3,8 @@
 //
 // Since when it waits stands in Packet::queued_ns. The average takes an eighth of each sample.
 // Units: nanoseconds modulo 2^32; the shim's are of 64 ns.
-// Owner: the shard of the port. Cost: a load and a store of the shim and of the port's signals, and
-// only where an agent declared Speech::waits. Source: reference A.11 (PLB, algorithm 1).
+// Owner: the shard of the port. Cost: a load and a store of the shim, and only where an agent
+// declared Speech::waits. Source: reference A.11 (PLB, algorithm 1).
 #pragma once
 
 #include <algorithm>
@@ -24,26 +24,47 @@ inline void begin_sojourn(Packet& packet, Instant now) {
   packet.queued_ns = lb::PathRecord::wire_time(now);
 }
 
-// It leaves at `start`. Once more if the device gave it back: then from here on.
+// Ends them, of packets that leave one port. What the port has on average is told when the last of
+// them has left.
+class Sojourns {
+ public:
+  explicit Sojourns(lb::PortSignals& port)
+      : port_(port),
+        average_(static_cast<int32_t>(port.sojourn_ns.load(std::memory_order_relaxed))) {}
+  ~Sojourns() {
+    port_.sojourn_ns.store(static_cast<uint32_t>(average_), std::memory_order_relaxed);
+  }
+  Sojourns(const Sojourns&) = delete;
+  Sojourns& operator=(const Sojourns&) = delete;
+
+  // It leaves at `start`. Once more if the device gave it back: then from here on.
+  void end(Packet& packet, Instant start) {
+    constexpr int32_t kSmoothing = 8;
+    constexpr uint32_t kUnit = 64;  // ns
+    if ((packet.flags & (kPacketShim | kPacketShimControl)) != kPacketShim) return;
+    uint8_t* const shim = packet.data() + packet.l2_len - kShimHeader;
+    if ((shim[shim_at::kFlags] & kShimTolerableDelay) == 0) return;
+    const uint32_t start_ns = lb::PathRecord::wire_time(start);
+    // A line that is caught up with may start it a little before it came.
+    const auto waited = std::max(static_cast<int32_t>(start_ns - packet.queued_ns), 0);
+    packet.queued_ns = start_ns;
+    const int32_t step = (waited - average_) / kSmoothing;
+    average_ = step != 0 ? average_ + step : waited;
+    const uint16_t left = load_be16(shim + shim_at::kTolerableDelay);
+    if (left == kShimUnlimitedDelay) return;
+    const uint32_t units = static_cast<uint32_t>(waited) / kUnit;
+    store_be16(shim + shim_at::kTolerableDelay,
+               static_cast<uint16_t>(left - std::min<uint32_t>(left, units)));
+  }
+
+ private:
+  lb::PortSignals& port_;
+  int32_t average_;
+};
+
+// Of one packet.
 inline void end_sojourn(Packet& packet, lb::PortSignals& port, Instant start) {
-  constexpr int32_t kSmoothing = 8;
-  constexpr uint32_t kUnit = 64;  // ns
-  if ((packet.flags & (kPacketShim | kPacketShimControl)) != kPacketShim) return;
-  uint8_t* const shim = packet.data() + packet.l2_len - kShimHeader;
-  if ((shim[shim_at::kFlags] & kShimTolerableDelay) == 0) return;
-  const uint32_t start_ns = lb::PathRecord::wire_time(start);
-  // A line that is caught up with may start it a little before it came.
-  const auto waited = std::max(static_cast<int32_t>(start_ns - packet.queued_ns), 0);
-  packet.queued_ns = start_ns;
-  const auto before = static_cast<int32_t>(port.sojourn_ns.load(std::memory_order_relaxed));
-  const int32_t step = (waited - before) / kSmoothing;
-  port.sojourn_ns.store(static_cast<uint32_t>(step != 0 ? before + step : waited),
-                        std::memory_order_relaxed);
-  const uint16_t left = load_be16(shim + shim_at::kTolerableDelay);
-  if (left == kShimUnlimitedDelay) return;
-  const uint32_t units = static_cast<uint32_t>(waited) / kUnit;
-  store_be16(shim + shim_at::kTolerableDelay,
-             static_cast<uint16_t>(left - std::min<uint32_t>(left, units)));
+  Sojourns(port).end(packet, start);
 }
 
 }  // namespace eddy

@@ -169,7 +169,12 @@ class Traffic {
     spec.frame_len = 80 + random_.below(random_.below(3) == 0 ? 1'400 : 200);
     spec.readable_len = 128;
     wire_len = spec.frame_len;
+    const bool control = random_.below(6) == 0;  // RoCE's: no scheme chooses for it
+    if (control) spec.destination_port = kRocePort;
     Frame frame = udp_frame(spec);
+    constexpr uint8_t kAcknowledge = 0x11;
+    if (control)
+      frame[kEthernetHeader + (v6 ? kIpv6Header : kIpv4Header) + kUdpHeader] = kAcknowledge;
     if (from < kHosts && config_.ports[from].vlan) return with_tag(frame);
     if (from >= kHosts && random_.below(3) == 0 && !plain_) return with_shim(frame);
     return frame;
@@ -250,6 +255,8 @@ class Changes {
       case 4:
         return arrive(worlds, kLearning, advertisement());
       case 5:
+        return arrive(worlds, kHosts, clear());
+      case 6:
         return arrive(worlds, 0, pause_frame(bit(kLossless), random_.below(2) == 0 ? 0 : 0xffff));
       default:
         return;
@@ -276,6 +283,17 @@ class Changes {
                                   .ttl_seconds = 10,
                                   .system_name = "spine"},
                         frame));
+    return frame;
+  }
+  // The other leaf says that it speaks conweave: flows may leave paths that answer late.
+  static Frame clear() {
+    Frame frame(128);
+    size_t length = encode(EthernetHeader{host_mac(1, 1), host_mac(9, 9), kEtherTypeShim}, frame);
+    length += encode(ShimControl{.shim = {.kind = ShimKind::clear,
+                                          .source_leaf = LeafId(2),
+                                          .destination_leaf = LeafId(1)}},
+                     Octets(frame).subspan(length));
+    frame.resize(pad_frame(frame, length));
     return frame;
   }
   ManualIo& io_of(World& world, size_t port) {
@@ -359,6 +377,13 @@ std::vector<Run> runs() {
        [](config::SwitchConfig& config) { config.path_service.shim = config::ShimUse::every; }},
       {"shims_and_shards",
        [](config::SwitchConfig& config) { config.path_service.shim = config::ShimUse::every; }, 2},
+      {"shims_of_conga", [](config::SwitchConfig&) {}, 1, "conga"},  // which reports
+      {"shims_of_conweave", [](config::SwitchConfig&) {}, 1, "conweave"},
+      {"shims_of_flowcut", [](config::SwitchConfig&) {}, 1, "flowcut"},
+      {"shims_of_plb", [](config::SwitchConfig&) {}, 1, "plb"},
+      {"free_shims_of_plb",
+       [](config::SwitchConfig& config) { config.path_service.shim = config::ShimUse::free; }, 1,
+       "plb"},
       {"much_room",
        [](config::SwitchConfig& config) {
          config.buffer.size = 64_MiB;
