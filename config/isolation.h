@@ -26,7 +26,7 @@ struct IsolationConfig {
   Duration refresh = 10_us;          // while the host is hot
   Duration life = 40_us;             // of the news, without a refresh
   Duration stay = 1_ms;              // of what is known of a host that has long been cold
-  int64_t hosts = 256;               // known, of a shard; 64 octets each
+  int64_t hosts = 256;               // known, of a shard, or flows to them; 92 octets each
   int relays = 1;                    // 1 in two tiers, 3 in three
   int most_hot = 50;                 // percent of a leaf's host ports; beyond, kRaised thresholds
 

@@ -73,12 +73,15 @@ std::vector<Key> news_keys() {
               .max = kSecond,
               .help = "a host that is cold, and to which no isolated packet has come for so "
                       "long, is forgotten once the isolated queues are empty"}),
-      key<S>(&S::hosts, {.name = "hosts",
-                         .key_class = restart,
-                         .min = 16,
-                         .max = 65'536,
-                         .help = "hosts known, of a shard; 64 octets each. Packets to those "
-                                 "beyond are not isolated"}),
+      key<S>(
+          &S::hosts,
+          {.name = "hosts",
+           .key_class = restart,
+           .min = 16,
+           .max = 65'536,
+           .help = "congested hosts known, of a shard, and flows that are named "
+                   "in place of theirs, up to 4 each; 92 octets each. Packets of those beyond are "
+                   "not isolated"}),
       key<S>(&S::relays, {.name = "relays",
                           .max = 4,
                           .help = "switches that pass a leaf's news on: 1 in two tiers, 3 in "

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "net/addresses.h"
 #include "net/byte_order.h"
 #include "net/hash.h"
 #include "net/packet.h"
@@ -32,6 +33,11 @@ constexpr uint32_t destination_tag(uint32_t address) {
 // Of an IPv6 address: its halves in the order of the host.
 constexpr uint32_t destination_tag(uint64_t high, uint64_t low) {
   return detail::folded_tag(hash_pair(high, low));
+}
+inline uint32_t destination_tag(const IpAddress& address) {
+  if (address.is_v4()) return destination_tag(address.v4().value);
+  const uint8_t* octets = address.octets().data();
+  return destination_tag(load_be64(octets), load_be64(octets + 8));
 }
 
 // Of a flow, in place of a destination's: all packets that must stay in order.

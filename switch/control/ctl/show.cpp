@@ -27,11 +27,26 @@ Result<Json> read_report(const Arguments& arguments, Report report) {
   return for_reader(arguments, ask_report(control_socket(arguments), report, arguments.options));
 }
 
+// What is shown by port, and then by host, is two reports of the switch.
+Result<Json> read_with_hosts(const Arguments& arguments, Report report) {
+  Result<Json> value = read_report(arguments, report);
+  if (!value.ok() || report != Report::isolation) return value;
+  const Result<Json> hosts = read_report(arguments, Report::isolated);
+  if (!hosts.ok()) return hosts.problems();
+  (*value)["hosts"] = hosts.value().at("rows");
+  return value;
+}
+
+std::string tables_of(const Json& value) {
+  if (!value.contains("hosts")) return render_table(value);
+  const Json hosts{{"report", to_string(Report::isolated)}, {"rows", value.at("hosts")}};
+  return render_table(value) + "\n" + render_table(hosts);
+}
+
 int show_once(const Arguments& arguments, Report report) {
-  const Result<Json> value = read_report(arguments, report);
+  const Result<Json> value = read_with_hosts(arguments, report);
   if (!value.ok()) return fail(kRefused, value.problems());
-  std::cout << (arguments.json ? json_line(value.value()) : render_table(value.value()))
-            << std::flush;
+  std::cout << (arguments.json ? json_line(value.value()) : tables_of(value.value())) << std::flush;
   return kDone;
 }
 

@@ -28,6 +28,8 @@ Json rows_of(Report report, const ReportInput& input, const ReportOptions& optio
       return rlb_rows(input, options);
     case Report::isolation:
       return isolation_rows(input, options);
+    case Report::isolated:
+      return isolated_rows(input, options);
     case Report::paths:
       return path_rows(input, options);
     case Report::flows:

@@ -26,6 +26,7 @@ struct ReportInput {
   std::span<const NeighborRow> neighbors;
   std::span<const PathRow> paths;               // of show paths
   const FlowSurvey* flows = nullptr;            // of show flows
+  std::span<const IsolatedRow> isolated;        // of show isolated, which wants neighbors, too
   std::span<const SchemeParameterRow> schemes;  // a scheme without parameters has one empty row
   const std::deque<LoggedEvent>& events;
   uint64_t generation = 0;

@@ -55,6 +55,8 @@ Json watermark_rows(const ReportInput& input, const ReportOptions& options);
 Json drop_rows(const ReportInput& input, const ReportOptions& options);
 Json rlb_rows(const ReportInput& input, const ReportOptions& options);
 Json isolation_rows(const ReportInput& input, const ReportOptions& options);
+// By host: the flows that are named in a host's place are counted in its row.
+Json isolated_rows(const ReportInput& input, const ReportOptions& options);
 
 // Beside the rows of show rlb and show flows.
 void put_waits(Json& report, const ReportInput& input);

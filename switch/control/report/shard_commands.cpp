@@ -77,6 +77,24 @@ Result<std::vector<PathRow>> ShardCommands::paths() {
   return std::move(pending->path_rows);
 }
 
+Result<std::vector<IsolatedRow>> ShardCommands::isolated() {
+  std::vector<IsolatedRow> rows;
+  for (size_t s = 0; s < object_.shard_count(); ++s) {
+    auto pending = std::make_unique<Pending>();
+    pending->isolated_rows.resize(IsolatedScan::kPlaces);
+    pending->command.kind = Command::Kind::scan_isolated;
+    pending->command.isolated.rows = pending->isolated_rows;
+    do {
+      if (Problems problems = run(ShardId(s), pending, "show isolated"); !problems.empty())
+        return problems;
+      const IsolatedScan& scan = pending->command.isolated;
+      const auto found = scan.rows.first(scan.row_count);
+      rows.insert(rows.end(), found.begin(), found.end());
+    } while (pending->command.isolated.more);
+  }
+  return rows;
+}
+
 Result<FlowSurvey> ShardCommands::flows(const WantsFlow& wants, size_t most) {
   FlowSurvey survey;
   for (size_t s = 0; s < object_.shard_count(); ++s)

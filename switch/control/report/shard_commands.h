@@ -39,6 +39,8 @@ class ShardCommands {
   Result<std::vector<NeighborRow>> neighbors();
   // As the first worker sees them.
   Result<std::vector<PathRow>> paths();
+  // Of all workers, one after the other: a host that several know has a row of each.
+  Result<std::vector<IsolatedRow>> isolated();
   // The first `most` of the rows that `wants` lets through. A command a FlowScan::kPlaces places.
   using WantsFlow = std::function<bool(const FlowRow&)>;
   Result<FlowSurvey> flows(const WantsFlow& wants, size_t most);
@@ -49,6 +51,7 @@ class ShardCommands {
     std::vector<NeighborRow> rows;
     std::vector<PathRow> path_rows;
     std::vector<FlowRow> flow_rows;
+    std::vector<IsolatedRow> isolated_rows;
   };
   // One worker's.
   Problems add_flows(ShardId shard, const WantsFlow& wants, size_t most, FlowSurvey& survey);

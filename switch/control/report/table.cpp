@@ -120,6 +120,18 @@ constexpr Column kIsolation[] = {{"port", "Port"},
                                  {"isolation_ended_packets", "Put back", Kind::count},
                                  {"isolation_placeless_packets", "Placeless", Kind::count},
                                  {"isolation_untrusted_packets", "Untrusted", Kind::count}};
+constexpr Column kIsolated[] = {{"destination", "Destination"},
+                                {"tag", "Tag"},
+                                {"leaf", "Leaf", Kind::number},
+                                {"port", "Port"},
+                                {"state", "State"},
+                                {"hot_ns", "Hot for", Kind::nanoseconds},
+                                {"queued_bytes", "Queued", Kind::bytes},
+                                {"named", "Named"},
+                                {"named_flows", "Flows named", Kind::count},
+                                {"isolated_flows", "Flows isolated", Kind::count},
+                                {"isolated_packets", "Packets", Kind::count},
+                                {"said_by", "Said by"}};
 constexpr Column kBuffers[] = {{"pool", "Pool"},
                                {"cell_bytes", "Cell", Kind::bytes},
                                {"size_bytes", "Size", Kind::bytes},
@@ -265,6 +277,8 @@ std::span<const Column> columns_of(Report report) {
       return kRlb;
     case Report::isolation:
       return kIsolation;
+    case Report::isolated:
+      return kIsolated;
     case Report::paths:
       return kPaths;
     case Report::flows:
@@ -435,6 +449,7 @@ std::string whole_of(Report report, const Json& value) {
 
 std::string nothing_of(std::optional<Report> report) {
   if (!report) return "nothing to show\n";
+  if (report == Report::isolated) return "nobody is isolated, and no port here is congested\n";
   return report == Report::flows ? "" : "nothing to show (--all shows every row)\n";
 }
 

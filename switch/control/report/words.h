@@ -11,23 +11,24 @@
 
 namespace eddy::control {
 
-#define EDDY_REPORTS(X)                                                                 \
-  X(ports, "state, rates and counters of each port")                                    \
-  X(queues, "egress queues: depth, watermarks, ECN marks, drops")                       \
-  X(pgs, "ingress priority groups: use, thresholds, pauses")                            \
-  X(pfc, "PFC frames, pause time and watchdog by port and priority")                    \
-  X(pfcwd, "PFC watchdog by port and queue: storms, and packets during storms")         \
-  X(buffers, "the shared buffer: reserved, shared, headroom")                           \
-  X(watermarks, "highest use of groups, queues and pools, user and persistent")         \
-  X(drops, "dropped packets by port and reason")                                        \
-  X(rlb, "PFC foreseen, warnings, and what RLB did with packets, by port")              \
-  X(isolation, "congested hosts, and packets to them in a class apart, by port")        \
-  X(paths, "path sets by destination leaf: members, delay, load, warnings")             \
-  X(flows, "flows that RLB's order guard watches: where they go, and where they would") \
-  X(schemes, "path selection schemes and their parameters")                             \
-  X(workers, "load and poll gap of each worker")                                        \
-  X(neighbors, "resolved neighbors")                                                    \
-  X(routes, "prefixes and where they lead")                                             \
+#define EDDY_REPORTS(X)                                                                    \
+  X(ports, "state, rates and counters of each port")                                       \
+  X(queues, "egress queues: depth, watermarks, ECN marks, drops")                          \
+  X(pgs, "ingress priority groups: use, thresholds, pauses")                               \
+  X(pfc, "PFC frames, pause time and watchdog by port and priority")                       \
+  X(pfcwd, "PFC watchdog by port and queue: storms, and packets during storms")            \
+  X(buffers, "the shared buffer: reserved, shared, headroom")                              \
+  X(watermarks, "highest use of groups, queues and pools, user and persistent")            \
+  X(drops, "dropped packets by port and reason")                                           \
+  X(rlb, "PFC foreseen, warnings, and what RLB did with packets, by port")                 \
+  X(isolation, "congested hosts, and packets to them in a class apart, by port")           \
+  X(isolated, "who is isolated or congests a port here: since when, backlog, who said so") \
+  X(paths, "path sets by destination leaf: members, delay, load, warnings")                \
+  X(flows, "flows that RLB's order guard watches: where they go, and where they would")    \
+  X(schemes, "path selection schemes and their parameters")                                \
+  X(workers, "load and poll gap of each worker")                                           \
+  X(neighbors, "resolved neighbors")                                                       \
+  X(routes, "prefixes and where they lead")                                                \
   X(events, "the last events of the data plane")
 
 enum class Report : unsigned char {

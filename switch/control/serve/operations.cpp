@@ -187,7 +187,7 @@ Json Operations::show(Report report, const ReportOptions& options, int64_t now_n
   if (const std::string wrong = problem_of(report, options, config); !wrong.empty())
     return Json{{"error", wrong}};
   std::vector<NeighborRow> neighbors;
-  if (report == Report::neighbors) {
+  if (report == Report::neighbors || report == Report::isolated) {
     Result<std::vector<NeighborRow>> rows = commands_.neighbors();
     if (!rows.ok()) return Json{{"error", rows.problems().front()}};
     neighbors = std::move(*rows);
@@ -197,6 +197,12 @@ Json Operations::show(Report report, const ReportOptions& options, int64_t now_n
     Result<std::vector<PathRow>> rows = commands_.paths();
     if (!rows.ok()) return Json{{"error", rows.problems().front()}};
     paths = std::move(*rows);
+  }
+  std::vector<IsolatedRow> isolated;
+  if (report == Report::isolated) {
+    Result<std::vector<IsolatedRow>> rows = commands_.isolated();
+    if (!rows.ok()) return Json{{"error", rows.problems().front()}};
+    isolated = std::move(*rows);
   }
   FlowSurvey flows;
   if (report == Report::flows) {
@@ -216,6 +222,7 @@ Json Operations::show(Report report, const ReportOptions& options, int64_t now_n
                           .neighbors = neighbors,
                           .paths = paths,
                           .flows = &flows,
+                          .isolated = isolated,
                           .schemes = schemes,
                           .events = events_.kept(),
                           .generation = generation_,

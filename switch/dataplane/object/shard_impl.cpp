@@ -8,6 +8,7 @@
 
 #include "net/assert.h"
 #include "switch/dataplane/object/flow_scan.h"
+#include "switch/dataplane/object/isolated_scan.h"
 #include "switch/dataplane/paths/path_rows.h"
 
 namespace eddy {
@@ -330,6 +331,9 @@ void ShardImpl::carry_out(Command& command) {
       break;
     case Command::Kind::scan_flows:
       scan_flows(context_, command.flows);
+      break;
+    case Command::Kind::scan_isolated:
+      scan_isolated(context_, egress_.hot_ports(), command.isolated);
       break;
     case Command::Kind::drain:
       egress_.report_lines();  // the last of them ends it

@@ -106,7 +106,11 @@ void CongestionNews::hear_host(const HotHostNews& news) {
   host->heard_at = news.heard_at;
   const Duration life = std::min(Duration::nanoseconds(message.expiry_ns), longest_life());
   host->hot_until = hot && plan().enabled ? news.heard_at + life : Instant::long_past();
+  HostDescription& description = table.describe(*host);
+  description.queue_bytes = message.queue_bytes;
+  description.leaf = message.leaf;
   if (begins) {
+    description.hot_since = news.heard_at;
     host->crossed_ns = message.crossed_ns;
     host->noticed = false;
   }

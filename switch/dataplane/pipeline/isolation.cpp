@@ -1,5 +1,7 @@
 #include "switch/dataplane/pipeline/isolation.h"
 
+#include <algorithm>
+
 #include "net/congestion/destination_tag.h"
 #include "net/ip.h"
 
@@ -12,6 +14,15 @@ uint8_t dscp_of(const uint8_t* network, bool v4) {
 
 uint32_t tag_of(const Packet& packet) {
   return destination_tag_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
+}
+
+IpAddress destination_of(const uint8_t* network, bool v4) {
+  constexpr size_t kDestination4 = 16;
+  constexpr size_t kDestination6 = 24;
+  if (v4) return Ipv4Address{load_be32(network + kDestination4)};
+  Ipv6Address address;
+  std::copy_n(network + kDestination6, address.octets.size(), address.octets.begin());
+  return address;
 }
 
 }  // namespace
@@ -74,10 +85,28 @@ void Isolation::put(Packet& packet, const pfc::ClassPair::Class& into) const {
 
 void Isolation::begin(Packet& packet, IsolatedHost& host, uint16_t set) {
   put(packet, context_.snapshot->isolation.classes.isolated);
-  host.isolated_at = context_.now;
-  host.set = set;
+  note(packet, host, set);
   context_.count(packet.ingress_port, PortCounter::isolation_begun_packets);
   if (!host.noticed) notice(packet, host);
+}
+
+void Isolation::note(const Packet& packet, IsolatedHost& host, uint16_t set) const {
+  host.isolated_at = context_.now;
+  host.set = set;
+  ++host.packets;
+  host.flows |= IsolatedHost::flow_bit(packet.order_hash);
+  if (!host.described) [[unlikely]]
+    describe(packet, host, set);
+}
+
+// What is at first known of a tag alone.
+[[gnu::noinline]] void Isolation::describe(const Packet& packet, IsolatedHost& host,
+                                           uint16_t set) const {
+  HostDescription& description = context_.isolated->describe(host);
+  description.destination = destination_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
+  description.whole = &host == context_.isolated->find(tag_of(packet));
+  if (description.leaf.is_none()) description.leaf = context_.path_sets[set].leaf;
+  host.described = true;
 }
 
 // What comes behind it in its own class must know of it.
@@ -87,8 +116,7 @@ void Isolation::keep(Packet& packet, uint16_t set) {
   const bool known = culprit != nullptr;
   if (!known && news_.speaks(set)) culprit = table.insert(flow_tag(packet.order_hash));
   if (culprit == nullptr) return end(packet, PortCounter::isolation_placeless_packets);
-  culprit->isolated_at = context_.now;
-  culprit->set = set;
+  note(packet, *culprit, set);
   context_.count(packet.ingress_port, PortCounter::isolation_kept_packets);
   if (!known) news_.follow_table();
 }

@@ -44,6 +44,8 @@ class Isolation {
   void keep(Packet& packet, uint16_t set);
   void end(Packet& packet, PortCounter counter) const;
   void notice(const Packet& packet, IsolatedHost& host);
+  void note(const Packet& packet, IsolatedHost& host, uint16_t set) const;
+  void describe(const Packet& packet, IsolatedHost& host, uint16_t set) const;
 
   ShardContext& context_;
   CongestionNews& news_;

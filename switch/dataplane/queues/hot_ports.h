@@ -66,6 +66,7 @@ class HotPorts {
     timers_.set(static_cast<Deadlines::Id>(port.index()), at);
   }
   Culprits& of(PortId port) { return culprits_[port.index()]; }
+  const Culprits& of(PortId port) const { return culprits_[port.index()]; }
   void rebase(const Rebase& rebase) {
     for (Culprits& culprits : culprits_)
       for (Culprit& culprit : culprits) {

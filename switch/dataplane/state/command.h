@@ -78,6 +78,36 @@ struct FlowScan {
   size_t moved = 0;
 };
 
+// A host or flow that congests a port of this switch, or whose packets are isolated here.
+struct IsolatedRow {
+  enum class Named : uint8_t { unknown, host, flow };  // what the tag is of
+  // hot: others are told, or have told. crowded: nobody is told, since most of the leaf's hosts are
+  // hot. cold: what is on its way to it isolated keeps it known.
+  enum class State : uint8_t { hot, crowded, cold };
+  uint32_t tag = 0;
+  uint32_t host = 0;      // the tag of its host; `tag` where that is not known
+  IpAddress destination;  // all zero: not known to the shard
+  LeafId leaf;            // the destination's; none(): not known
+  PortId port;            // of this switch, that it congests; none(): it is elsewhere
+  SwitchId origin;        // who told of it; none(): nobody
+  Named named{};
+  State state{};
+  bool was_hot = false;      // `hot_for` says something
+  Duration hot_for;          // since it became hot, as known here
+  uint32_t queue_bytes = 0;  // of its port: now, or by the last message
+  uint64_t packets = 0;      // isolated here for it
+  uint64_t flows = 0;        // theirs, a bit each: IsolatedHost::flow_bit()
+};
+
+// A slice of what a shard knows of them: at most kPlaces places from `next` on are looked at.
+struct IsolatedScan {
+  static constexpr size_t kPlaces = 1'024;
+  std::span<IsolatedRow> rows;  // in: kPlaces of them
+  size_t next = 0;              // in: where to begin; out: where to go on
+  bool more = false;            // out: there is more, from `next` on
+  size_t row_count = 0;         // out
+};
+
 // What has watermarks.
 enum class WatermarkOf : uint8_t { pg_shared, pg_headroom, queue, pool, headroom_pool, stages };
 inline constexpr size_t kWatermarkOf = static_cast<size_t>(WatermarkOf::stages) + 1;
@@ -98,6 +128,7 @@ struct Command {
     dump_neighbors,
     dump_paths,
     scan_flows,
+    scan_isolated,
     drain,
   };
   Kind kind{};
@@ -107,6 +138,7 @@ struct Command {
   std::span<NeighborRow> rows;   // dump_neighbors: filled from the front
   std::span<PathRow> path_rows;  // dump_paths: the same, all members of all sets in order
   FlowScan flows;                // scan_flows
+  IsolatedScan isolated;         // scan_isolated
   size_t row_count = 0;
   Command* next = nullptr;        // the shard's, while it waits
   std::atomic<bool> done{false};  // set last, with release

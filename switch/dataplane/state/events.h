@@ -25,7 +25,7 @@ namespace eddy {
   X(pfc_received, "priority paused (value 1) or resumed (value 0) by the peer")            \
   X(pfc_predicted, "a priority group nears XOFF; value = severity, 1 to 63")               \
   X(path_warned, "paths behind the port are warned (value = severity) or clear (value 0)") \
-  X(host_hot, "a host of the port is congested (value = its tag) or no more (value 0)")    \
+  X(host_hot, "a host here, or a flow to it, is congested (value = tag) or no more (0)")   \
   X(path_failed, "a path is taken out of use: it seems to have failed")                    \
   X(path_returned, "a path is used again")                                                 \
   X(pfc_budget_exceeded, "a port is paused beyond its pause budget")                       \

@@ -2,9 +2,10 @@
 //
 // A host is hot until `hot_until`. One that is not stays known while packets to it may be in the
 // isolated class on this switch, so that none of them is overtaken. A row of tags is one cache
-// line; what is known of a host stands beside it. Owner: one shard; made by control. Bounds: 64
-// octets a host, tag included; a host whose row is full has no place. Cost of find(): a line, and
-// 16 compares. Source: docs/adr/0039.
+// line; what is known of a host stands beside it, and what only readers of `show isolated` want to
+// know in lines of its own. Owner: one shard; made by control. Bounds: 92 octets a host, tag
+// included; a host whose row is full has no place. Cost of find(): a line, and 16 compares. Source:
+// docs/adr/0039.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "net/addresses.h"
 #include "net/ids.h"
 #include "net/memory/reserved.h"
 #include "net/rebase.h"
@@ -25,20 +27,38 @@ struct IsolatedHost {
   Instant heard_at;       // the last message
   Instant isolated_at;    // the last packet put or kept in the isolated class; long_past(): none
                           // can still be here
+  uint64_t packets = 0;   // put or kept in the isolated class
+  uint64_t flows = 0;     // of these, a bit a flow: flow_bit()
   uint32_t sequence = 0;  // of the last message
   uint32_t crossed_ns = 0;
   SwitchId origin;  // who said so
   uint16_t set = 0;
-  bool noticed = false;  // since it became hot, a packet from a host here has been isolated
+  bool noticed = false;    // since it became hot, a packet from a host here has been isolated
+  bool described = false;  // a packet has shown its destination, which is in HostDescription
 
   bool hot(Instant now) const { return now < hot_until; }
+  bool told_of() const { return heard_at != Instant::long_past(); }  // else packets showed it
+  // From these bits of many flows their number can be guessed.
+  static uint64_t flow_bit(uint64_t order_hash) { return uint64_t{1} << (order_hash >> 32 & 63); }
 };
 static_assert(sizeof(IsolatedHost) + sizeof(uint32_t) <= 64);
+
+// For people.
+struct HostDescription {
+  IpAddress destination;     // while `described`
+  Instant hot_since;         // as heard here; long_past(): never
+  uint32_t queue_bytes = 0;  // of its port, by the last message
+  LeafId leaf;               // its own, by messages or path set; none(): not known yet
+  bool whole = false;        // while `described`: the tag is the host's, else a flow's to it
+};
+static_assert(sizeof(HostDescription) <= 32);
 
 class IsolatedHosts {
  public:
   explicit IsolatedHosts(size_t hosts)
-      : rows_(std::bit_ceil(std::max(hosts, kWays)) / kWays), hosts_(rows_.size() * kWays) {}
+      : rows_(std::bit_ceil(std::max(hosts, kWays)) / kWays),
+        hosts_(rows_.size() * kWays),
+        descriptions_(rows_.size() * kWays) {}
 
   size_t count() const { return count_; }
   size_t places() const { return hosts_.size(); }
@@ -61,7 +81,11 @@ class IsolatedHosts {
     host = {.hot_until = Instant::long_past(),
             .heard_at = Instant::long_past(),
             .isolated_at = Instant::long_past()};
+    describe(host) = {.hot_since = Instant::long_past(), .leaf = LeafId::none()};
     return &host;
+  }
+  HostDescription& describe(const IsolatedHost& host) {
+    return descriptions_[static_cast<size_t>(&host - hosts_.begin())];
   }
   template <class Done>  // bool(uint32_t tag, IsolatedHost&): it is to be forgotten
   void forget_if(Done&& done) {
@@ -73,11 +97,20 @@ class IsolatedHosts {
         --count_;
       }
   }
+  // void(uint32_t tag, const IsolatedHost&, const HostDescription&) of those known among `count`
+  // places from `from` on; count 0 to places().
+  template <class Visit>
+  void for_each(size_t from, size_t count, Visit&& visit) const {
+    for (size_t place = from; place < from + count; ++place)
+      if (const uint32_t tag = rows_[place / kWays][place % kWays]; tag != 0)
+        visit(tag, hosts_[place], descriptions_[place]);
+  }
   void rebase(const Rebase& rebase) {
-    forget_if([&rebase](uint32_t /*tag*/, IsolatedHost& host) {
+    forget_if([&](uint32_t /*tag*/, IsolatedHost& host) {
       rebase.shift(host.hot_until);
       rebase.shift(host.heard_at);
       rebase.shift(host.isolated_at);
+      rebase.shift(describe(host).hot_since);
       return false;
     });
   }
@@ -96,6 +129,7 @@ class IsolatedHosts {
 
   Reserved<Row> rows_;  // a power of two
   Reserved<IsolatedHost> hosts_;
+  Reserved<HostDescription> descriptions_;  // of hosts_, in their order
   size_t count_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "net/congestion/destination_tag.h"
 #include "tests/unit/control/report/sample_switch.h"
 
 namespace eddy::control {
@@ -28,6 +29,7 @@ TEST(Report, EveryReportIsFlatRowsOfStringsAndUnsigned) {
   s.events.push_back({{Instant{}, 1, PortId(0), Priority(3), EventKind::pfc_sent}, 1, 0});
   s.now.workers.resize(2);
   s.flows.rows.resize(1);
+  s.isolated.resize(1);
   for (const Word& word : report_words()) {
     const Json all = rows(s, *parse_report(word.name), {true, {}});
     ASSERT_FALSE(all.empty()) << word.name;
@@ -175,6 +177,90 @@ TEST(Report, FlowsSayWhereTheyGoAndWhereTheyWould) {
   EXPECT_FALSE(row.contains("port"));
   s.flows.rows[0].leaf = LeafId::none();
   EXPECT_FALSE(rows(s, Report::flows).at(0).contains("leaf"));
+}
+
+using Named = IsolatedRow::Named;
+using State = IsolatedRow::State;
+
+IsolatedRow heard(uint32_t tag, Named named, State state = State::hot) {
+  return {.tag = tag,
+          .host = named == Named::unknown ? tag : destination_tag(*parse_ip("10.2.0.7")),
+          .destination = named == Named::unknown ? IpAddress{} : *parse_ip("10.2.0.7"),
+          .leaf = LeafId(2),
+          .port = PortId::none(),
+          .origin = SwitchId(9),
+          .named = named,
+          .state = state,
+          .was_hot = true,
+          .hot_for = Duration::microseconds(30),
+          .queue_bytes = 70'000};
+}
+
+// Two workers know two flows to the host, one of them both.
+TEST(Report, FlowsInPlaceOfTheirHostAreOneRowOfIt) {
+  SampleSwitch s;
+  s.isolated = {heard(11, Named::flow), heard(12, Named::flow, State::cold),
+                heard(11, Named::flow)};
+  s.isolated[0].packets = 5;
+  s.isolated[0].flows = 1;
+  s.isolated[1].hot_for = Duration::milliseconds(1);
+  s.isolated[2].packets = 7;
+  s.isolated[2].flows = 4;
+  const Json all = rows(s, Report::isolated);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0], (Json{{"destination", "10.2.0.7"},
+                          {"tag", all[0].at("tag")},
+                          {"leaf", 2u},
+                          {"state", "hot"},
+                          {"hot_ns", 30'000u},
+                          {"queued_bytes", 70'000u},
+                          {"named", "flows"},
+                          {"named_flows", 2u},
+                          {"isolated_flows", 2u},
+                          {"isolated_packets", 12u},
+                          {"said_by", "switch 9"}}));
+}
+
+// Its own port; by the neighbor there the host's address is known.
+TEST(Report, AHostOfThisLeafHasItsPortAndAddress) {
+  SampleSwitch s;
+  s.config.id = SwitchId(4);
+  s.config.leaf = LeafId(1);
+  const uint32_t tag = destination_tag(*parse_ip("10.1.0.7"));
+  s.neighbors.push_back({*parse_ip("10.1.0.7"), MacAddress{}, PortId(0), Duration::seconds(3)});
+  s.isolated = {{.tag = 1'000,  // a little longer known, and nobody knows of what
+                 .host = 1'000,
+                 .leaf = LeafId::none(),
+                 .port = PortId::none(),
+                 .origin = SwitchId::none(),
+                 .state = State::cold,
+                 .flows = ~uint64_t{0}},
+                {.tag = tag,
+                 .host = tag,
+                 .leaf = LeafId(1),
+                 .port = PortId(0),
+                 .origin = SwitchId(4),
+                 .named = Named::host,
+                 .state = State::crowded,
+                 .was_hot = true}};
+  const Json all = rows(s, Report::isolated);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].at("destination"), "10.1.0.7");
+  EXPECT_EQ(all[0].at("port"), "host1");
+  EXPECT_EQ(all[0].at("leaf"), 1u);
+  EXPECT_EQ(all[0].at("state"), "crowded");
+  EXPECT_EQ(all[0].at("named"), "host");
+  EXPECT_EQ(all[0].at("said_by"), "this switch");
+  EXPECT_EQ(all[1].at("tag"), "000003e8");
+  EXPECT_EQ(all[1].at("state"), "cold");
+  EXPECT_EQ(all[1].at("named"), "unknown");
+  EXPECT_EQ(all[1].at("said_by"), "its packets");
+  EXPECT_EQ(all[1].at("isolated_flows"), 266u) << "or more";
+  for (const char* absent : {"destination", "leaf", "port", "hot_ns"})
+    EXPECT_FALSE(all[1].contains(absent)) << absent;
+  EXPECT_EQ(rows(s, Report::isolated, {.port = "host1"}).size(), 1u);
+  EXPECT_EQ(rows(s, Report::isolated, {.port = "spine1"}).size(), 0u);
+  EXPECT_EQ(rows(s, Report::isolated, {.top = 1}).size(), 1u);
 }
 
 TEST(Report, PfcwdShowsAllStormsAndTheLast) {

@@ -23,6 +23,7 @@ struct SampleSwitch {
   std::vector<SchemeParameterRow> schemes;
   std::deque<LoggedEvent> events;
   FlowSurvey flows;
+  std::vector<IsolatedRow> isolated;
 
   SampleSwitch() {
     for (const char* name : {"host1", "spine1"}) config.ports.push_back(config::default_port(name));
@@ -47,6 +48,7 @@ struct SampleSwitch {
             .baseline = baseline,
             .neighbors = neighbors,
             .flows = &flows,
+            .isolated = isolated,
             .schemes = schemes,
             .events = events,
             .generation = 3,

@@ -112,6 +112,30 @@ TEST(Table, RlbEndsWithHowLongPacketsWaited) {
       << text;
 }
 
+TEST(Table, IsolatedHosts) {
+  SampleSwitch s;
+  EXPECT_EQ(render_table(make_report(Report::isolated, s.input(), {})),
+            "nobody is isolated, and no port here is congested\n");
+  s.isolated = {{.tag = 7,
+                 .host = 0x1234abcd,
+                 .destination = *parse_ip("10.2.0.7"),
+                 .leaf = LeafId(2),
+                 .port = PortId::none(),
+                 .origin = SwitchId(9),
+                 .named = IsolatedRow::Named::flow,
+                 .state = IsolatedRow::State::hot,
+                 .was_hot = true,
+                 .hot_for = Duration::microseconds(30),
+                 .queue_bytes = 71'680,
+                 .packets = 1'200,
+                 .flows = 1}};
+  EXPECT_EQ(
+      render_table(make_report(Report::isolated, s.input(), {})),
+      R"(Destination  Tag       Leaf  Port  State  Hot for    Queued  Named  Flows named  Flows isolated  Packets  Said by
+10.2.0.7     1234abcd     2  -     hot    30.0 us  70.0 KiB  flows            1               1    1,200  switch 9
+)");
+}
+
 TEST(Table, NothingToShowSaysHowToSeeMore) {
   EXPECT_EQ(render_table(make_report(Report::drops, SampleSwitch().input(), {})),
             "nothing to show (--all shows every row)\n");
