@@ -20,7 +20,7 @@
 
 namespace eddy::pfc {
 
-enum class AdviceSubject : uint8_t { marking, xoff, headroom, buffer, window, rlb };
+enum class AdviceSubject : uint8_t { marking, xoff, headroom, buffer, window, rlb, isolation };
 std::string_view name_of(AdviceSubject subject);
 
 struct Advice {
@@ -36,6 +36,9 @@ struct Advice {
 struct FabricFacts {
   Duration base_rtt;            // the longest between hosts, without queues
   std::optional<bool> windows;  // whether at most a BDP of a flow is on its way; none: not known
+  // The most that many senders have on its way to one host at once; 0: they never meet; none: not
+  // known.
+  std::optional<Bytes> incast = {};
 };
 // By a switch's own cables: hosts under two leaves below one spine.
 FabricFacts guessed_facts(const config::SwitchConfig& config);

@@ -71,11 +71,18 @@ void show_capabilities(const Request& request, const eddy::config::SwitchConfig&
   std::fputs(shown.c_str(), stdout);
 }
 
-// What the settings will do to PFC and DCQCN, behind what --check says of them.
+// What isolation is worth where it is on, and what the settings will do to PFC and DCQCN, behind
+// what
+// --check says of them.
 void warn(const eddy::config::SwitchConfig& given) {
   const eddy::config::SwitchConfig config = eddy::config::scaled(given);
   auto advice = eddy::pfc::advise(config, eddy::pfc::guessed_facts(config));
   if (!advice) return;  // describe() has said why
+  for (const eddy::pfc::Advice& each : *advice)
+    if (!each.warning && each.subject == eddy::pfc::AdviceSubject::isolation)
+      std::fputs(
+          eddy::printable_lines(eddy::pfc::text_of(each) + "\n  " + each.because + "\n").c_str(),
+          stdout);
   for (const eddy::pfc::Advice& each : *advice)
     if (each.warning)
       std::fputs(eddy::printable_lines("warning: " + eddy::pfc::text_of(each) + "\n").c_str(),

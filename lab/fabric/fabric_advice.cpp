@@ -42,6 +42,18 @@ class Collector {
           out_.facts.base_rtt = std::max(out_.facts.base_rtt, paths.base_rtt(from, to, packet));
     out_.facts.windows = experiment_.host.window;
     out_.window = paths.largest_bdp(packet);
+    out_.facts.incast = largest_incast();
+  }
+
+  // What its senders may have on their way at once.
+  Bytes largest_incast() const {
+    Bytes largest{0};
+    for (const config::TrafficConfig& each : experiment_.traffic) {
+      if (each.type != config::TrafficType::incast) continue;
+      const Bytes sent = experiment_.host.window ? out_.window * each.degree : each.size;
+      largest = std::max(largest, std::min(sent, each.size));
+    }
+    return largest;
   }
 
   Problems add_switch(const config::SwitchConfig& each) {

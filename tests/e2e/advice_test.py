@@ -17,6 +17,12 @@ EXPERIMENTS = {"regime-mixu": ["--size", "reduced", "--variant", "scheme=ecmp go
                                "scheme=ecmp go_back_n deep bdp rlb", "--variant", "scheme=ecmp go_back_n shallow unguarded"],
                "rlb-s1": ["--size", "ci"], "leaf-spine": ["--size", "ci"], "schemes-slow": ["--size", "ci"]}
 
+# Of an experiment that is there, under a name of its own.
+VARIED = {"isolation-pays": ["regime-mixu", "--size", "reduced", "--variant", "scheme=ecmp go_back_n shallow off", "--variant",
+                             "scheme=ecmp go_back_n deep off", "--set", "isolation.enabled=true"],
+          "isolation-does-not-pay": ["regime-web", "--size", "ci", "--variant", "scheme=ecmp go_back_n deep unguarded", "--set", "isolation.enabled=true", "--set",
+                                     "isolation.threshold=1MB"]}
+
 
 def call(program, *words):
     return subprocess.run([BINARIES / program, *map(str, words)], capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
@@ -31,6 +37,8 @@ def cases():
         yield f"example-{file.stem}.txt", [file.relative_to(ROOT)]
     for name, words in EXPERIMENTS.items():
         yield f"{name}.txt", [name, *words]
+    for name, words in VARIED.items():
+        yield f"{name}.txt", words
 
 
 class Advice(unittest.TestCase):
@@ -62,6 +70,19 @@ class Advice(unittest.TestCase):
             self.assertEqual(found, [line.strip() for line in text.splitlines() if line.startswith("  warning: ")])
             self.assertTrue(done.stdout.startswith("switch "))
             self.assertTrue(done.stdout.endswith("".join(line + "\n" for line in found)))
+
+    def test_check_says_what_isolation_is_worth_where_it_is_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for enabled in ("true", "false"):
+                made = call("eddylab", "config", "regime-mixu", "leaf1", "--size", "ci", "--variant", "scheme=ecmp go_back_n shallow off",
+                            "--sockets", folder, "--set", f"isolation.enabled={enabled}")
+                self.assertEqual(made.returncode, 0, made.stderr)
+                (Path(folder) / "leaf1.yaml").write_text(made.stdout)
+                done = call("eddyd", "--config", Path(folder) / "leaf1.yaml", "--check")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                for text in ("isolation's class takes ", "isolation pays where many senders meet at one host, and not where any host",
+                             "\n  measured beside incasts of 16 senders", "web search alone"):
+                    self.assertEqual(text in done.stdout, enabled == "true", done.stdout)
 
     def refused(self, said, *words):
         done = advise(*words)

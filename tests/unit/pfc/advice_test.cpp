@@ -163,6 +163,68 @@ TEST(Advice, APredictionHasToComeBeforeItsPause) {
   EXPECT_THAT(said(config, true), ElementsAre(HasSubstr("a warning is forgotten")));
 }
 
+// Lossless as class 3 is.
+config::SwitchConfig isolating(std::optional<Bytes> threshold = {}) {
+  config::SwitchConfig config = one_port();
+  mark(config, 50'000, 200'000);
+  config.isolation.enabled = true;
+  config.isolation.threshold = threshold;
+  config.ports[0].pg_profiles[4] = "lossless";
+  return config;
+}
+std::vector<Advice> of_isolation(const config::SwitchConfig& config, std::optional<Bytes> incast) {
+  auto advice = advise(config, {.base_rtt = 10_us, .windows = {}, .incast = incast});
+  EXPECT_TRUE(advice.ok());
+  std::erase_if(*advice,
+                [](const Advice& each) { return each.subject != AdviceSubject::isolation; });
+  return *advice;
+}
+
+TEST(Advice, IsolationPaysWhereAnIncastPassesXoff) {
+  std::vector<Advice> all = of_isolation(isolating(), Bytes::kib(256) + 1_B);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_FALSE(all[0].warning || all[1].warning);
+  EXPECT_THAT(all[1].says, HasSubstr("isolation pays: an incast brings 262.1kB to one host, XOFF "
+                                     "is at 256KiB"));
+  EXPECT_THAT(all[1].because, HasSubstr("24 to 39 % lower with marking below XOFF"));
+  all = of_isolation(isolating(), Bytes::kib(256));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_TRUE(all[0].warning);
+  EXPECT_THAT(all[0].says, HasSubstr("isolation does not pay: no incast brings more than XOFF"));
+  EXPECT_THAT(all[0].because, HasSubstr("short flows share a class with long ones"));
+}
+
+TEST(Advice, OneSwitchKnowsNoIncastsAndSaysBoth) {
+  const std::vector<Advice> all = of_isolation(isolating(), {});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_FALSE(all[1].warning);
+  EXPECT_THAT(all[1].says,
+              HasSubstr("pays where many senders meet at one host, and not where any"));
+  EXPECT_THAT(all[1].because, HasSubstr("web search alone"));
+}
+
+TEST(Advice, IsolationTakesTheHeadroomOfItsClassOnceMore) {
+  const Bytes headroom = recommend(isolating(), kFacts).value().front().headroom;
+  EXPECT_THAT(of_isolation(isolating(), Bytes::mib(1'024))[0].says,
+              HasSubstr("takes " + readable(headroom) + " more of headroom on each fabric port"));
+  const std::vector<Advice> off = of_isolation(one_port(), Bytes::mib(2));
+  ASSERT_EQ(off.size(), 1u);
+  EXPECT_FALSE(off[0].warning);
+  EXPECT_THAT(off[0].says,
+              HasSubstr("isolation would keep what PFC stops to packets to congested"));
+  EXPECT_THAT(off[0].because, HasSubstr("doubles the headroom (" + readable(headroom) + ")"));
+  for (const std::optional<Bytes> incast : {std::optional(0_B), std::optional<Bytes>()})
+    EXPECT_THAT(of_isolation(one_port(), incast), IsEmpty());
+}
+
+TEST(Advice, AThresholdAtXoffTellsTooLate) {
+  EXPECT_EQ(of_isolation(isolating(Bytes::kib(256) - 1_B), {}).size(), 2u);
+  const std::vector<Advice> all = of_isolation(isolating(Bytes::kib(256)), {});
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_TRUE(all[0].warning);
+  EXPECT_THAT(all[0].says, HasSubstr("before anybody is told"));
+}
+
 TEST(Advice, WithoutLosslessGroupsThereIsNothingToSay) {
   config::SwitchConfig config = one_port();
   config.ports[0].pg_profiles.fill("lossy");
