@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib import display, watch  # noqa: E402
 from lib.container_world import ContainerWorld, close_containers  # noqa: E402
+from lib.demo_isolation import SCHEME as ISOLATED_SCHEME, Isolated, isolation_side_by_side  # noqa: E402
 from lib.demo_report import Report  # noqa: E402
 from lib.demo_roce import Roce  # noqa: E402
 from lib.demo_stories import Everyday, Throttled  # noqa: E402
@@ -47,12 +48,13 @@ def parse_arguments():
                         help="path selection on the leaves (default: letflow; with --rlb drill)")
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--rlb", nargs="?", const=COMPARE, metavar="PRESET", choices=(*RLB_PRESETS, COMPARE),
-                      help="slows one path down, without RLB and then with it, and shows both side by side; "
-                      f"with a preset that alone: {', '.join(RLB_PRESETS)} (off: without RLB)")
+                      help="slows one path down, without RLB and then with it, then has an incast without isolation and "
+                      f"with it, and shows each pair side by side; with a preset that of RLB that alone: {', '.join(RLB_PRESETS)} (off: without RLB)")
     kind.add_argument("--roce", action="store_true",
                       help="RoCEv2 hosts that obey PFC (eddyhost) and an incast: nothing may be lost")
     parser.add_argument("--seconds", type=int, default=20, metavar="N",
-                        help="how long the traffic runs, 4 (with --rlb 10, for each) to 3600 (default: 20)")
+                        help="how long the traffic runs, 4 (with --rlb 10) to 3600 (default: 20); four runs of --rlb share twice "
+                        "that")
     parser.add_argument("--hosts", default="af_packet", choices=("af_packet", "af_xdp"),
                         help="how the hosts' veth pairs are attached (default: af_packet)")
     parser.add_argument("--containers", nargs="?", const="any", choices=("any", *KINDS), metavar="ENGINE",
@@ -64,6 +66,7 @@ def parse_arguments():
     parser.add_argument("--down", action="store_true", help="take down a fabric that was kept")
     parser.add_argument("--name", default="demo", metavar="NAME",
                         help="for a second fabric beside the first: begins its switches' names")
+    parser.set_defaults(isolation=None)
     arguments = parser.parse_args()
     if not re.fullmatch(r"[a-z0-9]{1,10}", arguments.name):
         parser.error(f"--name {arguments.name}: valid are 1 to 10 of a to z and 0 to 9")
@@ -82,6 +85,8 @@ def parse_arguments():
 
 
 def story_of(arguments, world, binaries):
+    if arguments.isolation is not None:
+        return Isolated(arguments, world, binaries)
     if arguments.roce:
         return Roce(arguments, world, binaries)
     return Throttled(arguments) if arguments.rlb else Everyday(arguments)
@@ -127,7 +132,7 @@ def build(screen, arguments):
     """The directory of the programs: $EDDY_BIN, or preset release, built if it has changed."""
     began = time.monotonic()
     contained = bool(arguments.containers)
-    hosts = ("eddyhost",) if arguments.roce and not contained else ()
+    hosts = ("eddyhost",) if (arguments.roce or arguments.rlb == COMPARE) and not contained else ()
     binaries = programs(("eddyd", "eddyctl", *hosts), ("--containers" if contained else "--demo",))
     if time.monotonic() - began > 5:
         screen.say(f"Installed and built in {time.monotonic() - began:.0f} s.")
@@ -165,15 +170,26 @@ def demo(arguments, screen):
     make_room(screen, arguments.name)
     if arguments.rlb != COMPARE:
         return 1 if one_demo(arguments, screen, binaries)[0] else 0
+    return compare(arguments, screen, binaries)
+
+
+def compare(arguments, screen, binaries):
+    """RLB's two runs and those of isolation, in the time of two; returns the exit status."""
+    short = max(Roce.shortest, round(0.3 * arguments.seconds))
+    of_rlb = {"seconds": max(Throttled.shortest, arguments.seconds - short)}
+    of_isolation = {"seconds": short, "scheme": ISOLATED_SCHEME}
+    runs = ((f"{arguments.scheme} alone", of_rlb | {"rlb": "off"}),
+            (f"{arguments.scheme} with RLB", of_rlb | {"rlb": "default"}),
+            ("an incast without isolation", of_isolation | {"isolation": False}),
+            ("an incast with isolation", of_isolation | {"isolation": True}))
     failed, told = False, []
-    for number, preset in enumerate(("off", "default"), 1):
-        with_rlb = "alone" if preset == "off" else "with RLB"
-        screen.say("", screen.paint(f"{number} of 2: {arguments.scheme} {with_rlb}", "bold"))
-        last = argparse.Namespace(**vars(arguments) | {"rlb": preset, "keep": arguments.keep and number == 2})
-        failures, story = one_demo(last, screen, binaries)
+    for number, (name, what) in enumerate(runs, 1):
+        screen.say("", screen.paint(f"{number} of {len(runs)}: {name}", "bold"))
+        one = argparse.Namespace(**vars(arguments) | {"keep": arguments.keep and number == len(runs)} | what)
+        failures, story = one_demo(one, screen, binaries)
         failed = failed or bool(failures)
-        told.append((f"{arguments.scheme} {with_rlb}", story))
-    screen.say("", screen.paint("Side by side", "bold"), *side_by_side(told))
+        told.append((name, story))
+    screen.say("", screen.paint("Side by side", "bold"), *side_by_side(told[:2]), "", *isolation_side_by_side(told[2:]))
     return 1 if failed else 0
 
 

@@ -45,12 +45,15 @@ class Roce:
         """Nobody in these hosts answers ping; that a switch finds them says enough."""
         return []
 
+    def experiment(self, seconds):
+        return experiment(seconds, self._arguments.scheme)
+
     def start(self, fabric, seconds):
         """Starts eddyhost and waits until its traffic runs."""
         directory = self._world.directory
         shutil.copy(WORKLOAD, directory)  # beside the experiment, which may be read in a container
         path = directory / f"{ID}.yaml"
-        path.write_text(experiment(seconds, self._arguments.scheme), encoding="utf-8")
+        path.write_text(self.experiment(seconds), encoding="utf-8")
         switches = [f"--switch={switch.short}=/run/eddy/{switch.name}.sock" for switch in fabric.switches]
         sockets = [f"--port=leaf{leaf}.host{place}=net_memif{number},socket={host_socket(directory, number)}"
                    for leaf, place, number in places(fabric.plan)]
@@ -79,14 +82,17 @@ class Roce:
         if self._eddyhost.wait(LONGEST_DRAIN + 5) is None:
             raise Trouble("eddyhost does not come to its end")
         self._check()
-        self._result = json.loads(
-            (self._world.directory / ID / "ci" / "only" / "seed1" / "run.json").read_text())["run"]
+        self._result = json.loads((self.results() / "run.json").read_text())["run"]
         for switch in fabric.switches:
             for row in switch.show("pfc")["rows"]:
                 key = switch.short, row["port"]
                 sent, read = self._pauses.get(key, (0, 0))
                 self._pauses[key] = sent + row["pfc_tx_xoff"] + row["pfc_tx_xon"], read + row["pfc_rx_xoff"]
         return []
+
+    def results(self):
+        """The folder that eddyhost has written."""
+        return self._world.directory / ID / "ci" / "only" / "seed1"
 
     def _check(self):
         status = self._eddyhost.wait(0) if not self._eddyhost.alive() else None
@@ -98,6 +104,10 @@ class Roce:
         return {key: sent for key, (sent, _) in self._pauses.items() if key[1].startswith("h") and sent}
 
     def verdict(self, screen):
+        screen.say(*self.lines())
+        return self._failures(self._result["flows_total"], sum(self._to_hosts().values()))
+
+    def lines(self):
         result, counters = self._result, self._result["counters"]
         flows = result["flows_total"]
         real_ms = DILATION / 1000
@@ -114,8 +124,7 @@ class Roce:
                      f"{counters['nic_rx_pfc_packets']} (pauses and resumes)")
         lines += [f"          {sent:6d} from {switch} to {port}"
                   for (switch, port), sent in sorted(to_hosts.items())]
-        screen.say(*lines)
-        return self._failures(flows, sum(to_hosts.values()))
+        return lines
 
     def _failures(self, flows, sent):
         result, counters = self._result, self._result["counters"]

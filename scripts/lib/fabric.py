@@ -41,6 +41,7 @@ class Plan:
     kmin: str = "24KiB"
     kmax: str = "96KiB"
     rlb: dict = field(default_factory=dict)  # the section of that name; empty: off
+    isolation: dict = field(default_factory=dict)  # the same
     host_pg: str = "lossy"  # profile of the lossless class on host ports
     mtu: int = 1500  # of ports and hosts
     prometheus: str = ""  # address:port of /metrics, in each switch's namespace
@@ -136,7 +137,8 @@ def switch_config(plan, identity, ports, leaves, routes):
         "routes": routes,
     }
     telemetry = {"telemetry": {"prometheus": plan.prometheus}} if plan.prometheus else {}
-    return config | ({"rlb": plan.rlb} if plan.rlb else {}) | telemetry
+    isolation = {"isolation": plan.isolation} if plan.isolation else {}
+    return config | ({"rlb": plan.rlb} if plan.rlb else {}) | isolation | telemetry
 
 
 def routes_to(plan, leaf):
@@ -155,7 +157,7 @@ def fabric_port(plan, sockets, leaf, spine, role, number):
         "device": f"net_memif{number},role={role},id=0,socket={socket},socket-abstract=no",
         "role": "fabric",
         "speed": plan.fabric_speed,
-        "pgs": "{3: lossless}",
+        "pgs": "{3: lossless, 4: lossless}" if plan.isolation else "{3: lossless}",
     }
 
 

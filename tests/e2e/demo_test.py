@@ -37,7 +37,7 @@ class Demo(unittest.TestCase):
         return self.ended(self.start(*words))
 
     def ended(self, process):
-        status = process.wait(60)
+        status = process.wait(120)
         return status, self.printed()
 
     def printed(self):
@@ -66,14 +66,15 @@ class Demo(unittest.TestCase):
         self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
         self.assert_nothing_left()
 
-    def test_rlb_beside_the_same_without_it(self):
+    def test_rlb_and_isolation_beside_the_same_without_them(self):
         status, text = self.demo("--rlb", "--seconds", "10")
         self.assertEqual(status, 0, text)
-        for part in ("1 of 2: drill alone", "2 of 2: drill with RLB", "spine1 to leaf2: throttled to 10Mbps",
+        for part in ("1 of 4: drill alone", "2 of 4: drill with RLB", "3 of 4: an incast without isolation",
+                     "4 of 4: an incast with isolation", "spine1 to leaf2: throttled to 10Mbps",
                      "spine1 to leaf2: full speed again", "CNMs sent", "passed on", "\nOK: "):
             self.assertIn(part, text)
-        alone, with_rlb, beside = (text[text.index(a):text.index(b)] if b else text[text.index(a):] for a, b in (
-            ("1 of 2", "2 of 2"), ("2 of 2", "Side by side"), ("Side by side", None)))
+        alone, with_rlb, shared, isolated, beside = (text[text.index(a):text.index(b)] if b else text[text.index(a):] for a, b in (
+            ("1 of 4", "2 of 4"), ("2 of 4", "3 of 4"), ("3 of 4", "4 of 4"), ("4 of 4", "Side by side"), ("Side by side", None)))
         self.assertNotIn("CNMs", alone)
         pauses = re.search(r"while spine1 was slow: (\d+) pauses sent", alone)
         self.assertGreater(int(pauses.group(1)), 10, text)
@@ -82,8 +83,22 @@ class Demo(unittest.TestCase):
         self.assertNotIn(" 0 rerouted", slow)
         self.assertNotIn(" 0 recirculated", slow)
         self.assertRegex(beside, r"packets rerouted +0 +[1-9]")
+        self.assert_isolation(shared, isolated, beside)
         self.assertLessEqual(max(len(line) for line in text.split("\n")), 100)
         self.assert_nothing_left()
+
+    def assert_isolation(self, shared, isolated, beside):
+        """How fast it was is not asked: that depends on what else the machine does."""
+        for part in (shared, isolated):
+            self.assertIn("OK: every flow delivered all it had, in order, and not one packet was lost.", part)
+            self.assertRegex(part, r"victims \d+ flows of 50 kB: median \d+ ms, p90 \d+ ms, slowest \d+ ms")
+        self.assertNotIn("isolated", shared.split("Summary")[1])
+        begun, ended, named = (int(count) for count in re.search(
+            r"isolated (\d+) packets, put back (\d+); times that somebody was named: (\d+)", isolated).groups())
+        self.assertTrue(begun == ended > 0 < named, isolated)
+        for row in ("completion, median", "completion, p90", "completion, slowest", "incast: completion, mean"):
+            self.assertRegex(beside, rf"{row} +\d+ ms +\d+ ms\n")
+        self.assertRegex(beside, r"packets isolated +0 +[1-9]")
 
     def test_roce_hosts_obey_pfc_and_nothing_is_lost(self):
         status, text = self.demo("--roce", "--seconds", "4")
