@@ -81,6 +81,33 @@ std::vector<Result> measure_idle(int rounds) {
           summarize("poll.empty.246ports", of_many, "cycles/poll")};
 }
 
+// What isolation adds to a packet while nobody is congested, as differences of slices side by side.
+std::vector<Result> measure_isolation(int rounds) {
+  struct Pair {
+    const char* name;
+    Case bare;
+  };
+  const std::vector<Pair> pairs = {
+      {"isolation.overhead", {}},
+      {"isolation.overhead.ecmp", {.scheme = "ecmp"}},
+      {"isolation.overhead.connected", {.hosts = 16, .connected = true}}};
+  std::vector<Result> results;
+  for (const Pair& pair : pairs) {
+    Case isolating = pair.bare;
+    isolating.isolation = true;
+    Bench without(pair.bare);
+    Bench with(isolating);
+    std::vector<double> more;
+    for (int round = 0; round < rounds; ++round)
+      more.push_back(undisturbed([&] {
+        const double bare = without.run_slice();
+        return with.run_slice() - bare;
+      }));
+    results.push_back(summarize(pair.name, more));
+  }
+  return results;
+}
+
 // The TSC's rate, against the system's clock.
 std::vector<Result> measure_tsc(int) {
   using Clock = std::chrono::steady_clock;
@@ -111,6 +138,7 @@ int measure(const Arguments& arguments) {
   add("memory.switch", measure_switch_memory);
   add("rlb.storm", measure_storm);
   add("rlb.overhead", measure_overhead);
+  add("isolation.overhead", measure_isolation);
   add("stage", measure_stages);
   add("worker.hop", measure_hop);
   print(results);

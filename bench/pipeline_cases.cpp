@@ -62,6 +62,8 @@ Case ports_case(size_t ports, size_t bursts, const char* name) {
 //             the same
 //   shim_*    ecmp with the shim that conga (every packet) or hermes (some) asks for
 //   idle.N    10k with N idle ports beside it
+//   isolation.idle*  letflow.10k, ecmp.10k and connected.10k with isolation, while nobody is
+//             congested: what it costs is what is above those
 std::vector<Case> pipeline_cases() {
   std::vector<Case> all = {{.name = "pipeline.letflow.10k"},
                            {.name = "pipeline.letflow.1m", .flows = 1'000'000},
@@ -84,6 +86,10 @@ std::vector<Case> pipeline_cases() {
   for (const size_t members : {1, 2, 4, 16, 64})
     all.push_back({.name = "pipeline.paths." + number(members), .uplinks = 16, .members = members});
   all.push_back({.name = "pipeline.idle.240", .idle_hosts = 240});
+  all.push_back({.name = "isolation.idle.10k", .isolation = true});
+  all.push_back({.name = "isolation.idle_ecmp.10k", .scheme = "ecmp", .isolation = true});
+  all.push_back(
+      {.name = "isolation.idle_connected.10k", .hosts = 16, .connected = true, .isolation = true});
   return all;
 }
 
@@ -93,6 +99,7 @@ config::SwitchConfig config_of(const Case& spec) {
   leaf.buffer.size = Bytes::mib(1'024);  // headroom for 240 idle ports, too
   leaf.load_balancer.scheme = spec.scheme;
   leaf.path_service.shim = spec.shim;
+  leaf.isolation.enabled = spec.isolation;
   for (size_t h = 1; h <= spec.hosts + spec.idle_hosts; ++h)
     test::add_host_port(leaf, 1, h, kSpeed, h <= spec.hosts);
   add_uplinks(leaf, spec.uplinks);

@@ -33,6 +33,7 @@ struct Case {
   config::ShimUse shim = config::ShimUse::automatic;
   bool ipv6 = false;
   bool connected = false;  // to hosts of this leaf instead of up
+  bool isolation = false;  // on, and nobody is congested
   bool sums_good = false;  // checksums of IPv4 headers are left to the NIC
   size_t prefixes = 16;    // destination leaves, one path set each; or destination hosts
 };

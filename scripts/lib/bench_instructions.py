@@ -44,7 +44,10 @@ def overheads(rows):
     """What one row costs more than another."""
     more = {"hop": ("worker.cross", "worker.stay"), "rlb.overhead.idle": ("rlb.idle", "rlb.bare"),
             "rlb.overhead.unguarded": ("rlb.unguarded", "rlb.bare"), "rlb.overhead.warned": ("rlb.warned", "rlb.bare"),
-            "rlb.overhead.steady": ("rlb.steady", "rlb.bare_steady")}
+            "rlb.overhead.steady": ("rlb.steady", "rlb.bare_steady"),
+            "isolation.overhead": ("isolation.idle.10k", CASE),
+            "isolation.overhead.ecmp": ("isolation.idle_ecmp.10k", "pipeline.ecmp.10k"),
+            "isolation.overhead.connected": ("isolation.idle_connected.10k", "pipeline.connected.10k")}
     return {name: total(rows[whole]) - total(rows[base]) for name, (whole, base) in more.items()}
 
 
