@@ -87,7 +87,9 @@ TEST(IsolationTrouble, OnlyWhoSaidThatAHostIsHotSaysThatItIsCold) {
 // A sequence far ahead makes what the leaf says stale, but for no longer than a message is
 // believed.
 TEST(IsolationTrouble, AForgedSequenceSilencesALeafForAMillisecondAtMost) {
-  OneSwitch rig(leaf());
+  config::SwitchConfig config = leaf();
+  config.isolation.stay = 1_s;  // the host is not forgotten meanwhile
+  OneSwitch rig(config);
   greet(rig);
   rig.inject(2, frame_of(hot(0x7000'0000, CimKind::hot)));
   rig.run_for(45_us);
