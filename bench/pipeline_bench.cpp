@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/capture.h"
 #include "bench/counted.h"
 #include "bench/hop.h"
 #include "bench/overhead.h"
@@ -141,6 +142,7 @@ int measure(const Arguments& arguments) {
   add("isolation.overhead", measure_isolation);
   add("stage", measure_stages);
   add("worker.hop", measure_hop);
+  add("capture.overhead", measure_capture);
   print(results);
   if (!arguments.json.empty() && !write_json(results, arguments.json)) {
     std::fprintf(stderr, "cannot write %s\n", arguments.json.c_str());
@@ -156,7 +158,7 @@ std::vector<Counted> counted_cases() {
                      Bench bench(spec);
                      bench.run(bench.shard(), polls);
                    }});
-  for (auto* family : {counted_hop, counted_overhead, counted_storm})
+  for (auto* family : {counted_hop, counted_overhead, counted_storm, counted_capture})
     for (Counted& each : family()) all.push_back(std::move(each));
   return all;
 }

@@ -40,7 +40,8 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       pause_(context_, buffer_, egress_, pause_sender_, warnings_, ports),
       ingress_(context_, buffer_,
                {pause_, adjacency_, peers_, forwarder_, departures_, warnings_, news_, agents_}),
-      links_up_(ports) {
+      links_up_(ports),
+      tap_(make_tap(context_)) {
   icmp_.connect(forwarder_);
   recirculation_.connect(forwarder_);
   context_.loop = &recirculation_;
@@ -48,7 +49,7 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
 
 PollStats ShardImpl::poll(Io& io, Instant now) {
   ASSERT(now >= context_.now);
-  context_.io = &io;
+  context_.io = world(io);
   context_.now = now;
   context_.stats = {};
   const News& news = io.news();
@@ -88,7 +89,7 @@ Shard::Lone ShardImpl::poll_alone(Io& io, Instant now, LoneNews news) {
   if (next_timer_ <= now || !is_plain() ||
       context_.common.changes.count.load(std::memory_order_acquire) != changes_seen_) [[unlikely]]
     return Lone::refused;
-  context_.io = &io;
+  context_.io = world(io);
   context_.now = now;
   egress_.begin_poll(news.lines_by_clock);
   buffer_.begin_poll();
@@ -202,6 +203,7 @@ inline bool ShardImpl::others_have_changed() {
 void ShardImpl::adopt_snapshot() {
   const Snapshot* latest = context_.common.changes.snapshot.load(std::memory_order_acquire);
   context_.obey(latest);
+  if (capturing_) capture_choices();
   adopted_ = latest->generation;
   next_timer_ = context_.now;  // of what this poll sets, some may be due at once
   buffer_.adopt(*latest);
@@ -335,6 +337,9 @@ void ShardImpl::carry_out(Command& command) {
     case Command::Kind::scan_isolated:
       scan_isolated(context_, egress_.hot_ports(), command.isolated);
       break;
+    case Command::Kind::capture:
+      capture(command.capture);
+      break;
     case Command::Kind::drain:
       egress_.report_lines();  // the last of them ends it
       pause_.resume_all();
@@ -432,6 +437,7 @@ void ShardImpl::rebase(const Rebase& rebase) {
   adjacency_.rebase(rebase);
   recirculation_.rebase(rebase);
   pause_.rebase(rebase);
+  if (capturing_) rebase_tap(rebase);
   if (context_.selector != nullptr) context_.selector->rebase(rebase);
   agents_.rebase(rebase);  // after the selector, whose agent has the deadlines that it reads
 }

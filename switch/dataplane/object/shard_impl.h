@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "net/ids.h"
@@ -36,6 +37,10 @@
 
 namespace eddy {
 
+// Not its header: a compiler that knows one Io guesses that every Io is that one, and asks in every
+// poll.
+class CaptureTap;
+
 class ShardImpl final : public Shard {
  public:
   ShardImpl(CommonState& common, ShardId id, size_t ports);
@@ -59,7 +64,9 @@ class ShardImpl final : public Shard {
   // Between two polls, of what is the shard's own.
   void rebase(const Rebase& rebase);
   lb::PathTable* paths() { return context_.paths; }  // in force, as is the next
-  lb::Selector* selector() const { return context_.selector; }
+  lb::Selector* selector() const;                    // behind a capture's
+  // Begins a capture or, with null, ends it; in a poll or between two.
+  void capture(const CaptureOrder* order);
   EventRing& events() { return context_.events; }
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
   const DelayHistogram& waits() const { return recirculation_.delays(); }
@@ -72,6 +79,19 @@ class ShardImpl final : public Shard {
   uint64_t held() const;
 
  private:
+  Io* world(Io& io) {
+    if (capturing_) [[unlikely]]
+      return through_tap(io);
+    return &io;
+  }
+  // In capture.cpp, as all that the tap is asked for.
+  struct DeleteTap {
+    void operator()(CaptureTap* tap) const;
+  };
+  using Tap = std::unique_ptr<CaptureTap, DeleteTap>;
+  static Tap make_tap(ShardContext& context);
+  Io* through_tap(Io& io);
+  void rebase_tap(const Rebase& rebase);
   bool others_have_changed();
   void follow_control();
   void adopt_snapshot();
@@ -82,6 +102,7 @@ class ShardImpl final : public Shard {
   void take_packets(PacketLane& lane);
   void take_message(const Message& message);
   void carry_out(Command& command);
+  void capture_choices();
   void follow_links(std::span<const LinkChange> changes);
   void change_link(const LinkChange& change);
   // Brings the port up while its link is up and its configuration wants it up.
@@ -116,6 +137,7 @@ class ShardImpl final : public Shard {
   uint32_t links_seen_ = 0;    // that the live masks reflect
   uint32_t changes_seen_ = 0;  // of Changes::count
   uint16_t commands_read_ = 0;
+  bool capturing_ = false;
   Command* draining_ = nullptr;  // those that wait for the shard to be empty, by Command::next
   Instant next_timer_;  // the earliest of ShardContext::timers after the last poll, or before
   ShardContext context_;
@@ -144,6 +166,7 @@ class ShardImpl final : public Shard {
   Ingress ingress_;
   std::array<Message, kBurst> messages_;  // being read
   std::vector<bool> links_up_;            // by port, as the world says
+  Tap tap_;
 };
 
 }  // namespace eddy

@@ -50,6 +50,8 @@ enum class Visit : uint8_t {
 
 class Egress {
  public:
+  static constexpr size_t kMostFrames = 2 * kBurst;  // given to the device at once
+
   static constexpr Duration kMinLateness = Duration::microseconds(20);
   static constexpr Duration kRetry = Duration::microseconds(5);  // after a device refused frames
 
@@ -166,8 +168,6 @@ class Egress {
     return context_.plans(port).pause_rx.queue_to_pfc[queue].index();
   }
   static constexpr uint8_t kOwn = kPriorities;  // in place of a queue: the FIFO of our own frames
-
-  static constexpr size_t kMostFrames = 2 * kBurst;  // given to the device at once
 
   static constexpr uint8_t kNoQueue = kPriorities + 1;
 

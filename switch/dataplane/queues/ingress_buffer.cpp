@@ -87,15 +87,21 @@ void IngressBuffer::refuse(Packet* packet, pfc::AdmitVerdict verdict) {
   drop(packet, lossless ? DropReason::headroom_full : DropReason::pg_shared_full);
 }
 
-void IngressBuffer::drop(Packet* packet, DropReason reason) {
+void IngressBuffer::drop_untold(IngressBuffer& self, Packet* packet, DropReason reason) {
   const PortId port = packet->ingress_port;
-  context_.counters[port].drops[reason].add(1);
+  ShardContext& context = self.context_;
+  context.counters[port].drops[reason].add(1);
   // By what it was, not by why it ends. Frames of our own belong to no group.
   const bool classified = !packet->pg.is_none() && !packet->has(kPacketOriginated);
-  if (classified && (context_.settings(port).lossless_pgs >> packet->pg.index() & 1) != 0)
-    count_loss(port, packet->pg);
-  release(Charge::of(*packet));
-  context_.free(packet);
+  if (classified && (context.settings(port).lossless_pgs >> packet->pg.index() & 1) != 0)
+    self.count_loss(port, packet->pg);
+  self.release(Charge::of(*packet));
+  context.free(packet);
+}
+
+void IngressBuffer::drop_told(IngressBuffer& self, Packet* packet, DropReason reason) {
+  self.observer_->on_drop(*packet, reason);
+  drop_untold(self, packet, reason);
 }
 
 bool IngressBuffer::set_aside(Packet& packet) {

@@ -41,6 +41,13 @@ struct Charge {
   }
 };
 
+// Is told of drops; for captures.
+class DropObserver {
+ public:
+  virtual ~DropObserver() = default;
+  virtual void on_drop(const Packet& packet, DropReason reason) = 0;
+};
+
 class IngressBuffer {
  public:
   IngressBuffer(ShardContext& context, pfc::PauseSender& pause_sender, pfc::Predictor& predictor,
@@ -194,7 +201,12 @@ class IngressBuffer {
   bool credits_wait() const { return unsettled_count_ != 0; }
 
   // Gives the packet back, with its charge.
-  void drop(Packet* packet, DropReason reason);
+  void drop(Packet* packet, DropReason reason) { drop_(*this, packet, reason); }
+  // Who is told of each drop before the packet is given back; null: nobody.
+  void tell_drops(DropObserver* observer) {
+    observer_ = observer;
+    drop_ = observer == nullptr ? drop_untold : drop_told;
+  }
 
   void adopt(const Snapshot& now);
   // Of the groups of a port of ours: those of `scope`, but for the pools.
@@ -244,6 +256,10 @@ class IngressBuffer {
   void look_later(PortId port, PriorityGroupId pg, const pfc::PgBuffer& buffer);
   void look_again();
   void look_ahead(PortId port, int64_t backlog);
+  // Which of the two drop() is, so that it asks nothing while nobody is to be told.
+  using Drop = void (*)(IngressBuffer&, Packet*, DropReason);
+  static void drop_untold(IngressBuffer& self, Packet* packet, DropReason reason);
+  static void drop_told(IngressBuffer& self, Packet* packet, DropReason reason);
   void count_loss(PortId port, PriorityGroupId pg);
   void tell_losses();
   // Readable on the port: what this poll found there, or the last one, if this one has not read.
@@ -281,6 +297,8 @@ class IngressBuffer {
   std::vector<Arrivals> arrivals_;  // by port
   int64_t stages_size_ = 0;
   std::vector<int64_t> reserved_;  // in force, by (port, PG): the last snapshot may be gone
+  Drop drop_ = drop_untold;
+  DropObserver* observer_ = nullptr;
 };
 
 }  // namespace eddy

@@ -18,6 +18,8 @@
 
 namespace eddy {
 
+struct CaptureOrder;
+
 struct NeighborRow {
   IpAddress address;
   MacAddress mac;
@@ -130,15 +132,17 @@ struct Command {
     scan_flows,
     scan_isolated,
     drain,
+    capture,
   };
   Kind kind{};
-  PortId port = PortId::none();  // clear_watermarks: none is every port, and the pools
-  WatermarkScope watermarks;     // clear_watermarks
-  bool on = false;               // set_port_tx
-  std::span<NeighborRow> rows;   // dump_neighbors: filled from the front
-  std::span<PathRow> path_rows;  // dump_paths: the same, all members of all sets in order
-  FlowScan flows;                // scan_flows
-  IsolatedScan isolated;         // scan_isolated
+  PortId port = PortId::none();           // clear_watermarks: none is every port, and the pools
+  WatermarkScope watermarks;              // clear_watermarks
+  bool on = false;                        // set_port_tx
+  std::span<NeighborRow> rows;            // dump_neighbors: filled from the front
+  std::span<PathRow> path_rows;           // dump_paths: the same, all members of all sets in order
+  FlowScan flows;                         // scan_flows
+  IsolatedScan isolated;                  // scan_isolated
+  const CaptureOrder* capture = nullptr;  // capture: null ends it
   size_t row_count = 0;
   Command* next = nullptr;        // the shard's, while it waits
   std::atomic<bool> done{false};  // set last, with release
