@@ -232,7 +232,7 @@ void Daemon::wait_for_workers() const {
 }
 
 Problems Daemon::start_control() {
-  backend_ = std::make_unique<DpdkBackend>(seats_, *ports_);
+  backend_ = std::make_unique<DpdkBackend>(seats_, *ports_, clock_);
   control::ControlOptions options;
   options.config_path = options_.config_path;
   options.plugins = options_.plugins;

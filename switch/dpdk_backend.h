@@ -23,9 +23,10 @@ struct WorkerSeat {
 
 class DpdkBackend final : public control::Backend {
  public:
-  DpdkBackend(std::span<const WorkerSeat> seats, PortManager& ports)
-      : seats_(seats), ports_(ports) {}
+  DpdkBackend(std::span<const WorkerSeat> seats, PortManager& ports, const TscClock& clock)
+      : seats_(seats), ports_(ports), clock_(clock) {}
 
+  Instant now() override { return clock_.at(TscClock::cycles()); }
   std::vector<control::WorkerStats> worker_stats() override;
   control::DeviceInfo device_info(PortId port) override;
   Problems check_port(PortId port, const config::PortConfig& config) override;
@@ -35,6 +36,7 @@ class DpdkBackend final : public control::Backend {
  private:
   std::span<const WorkerSeat> seats_;
   PortManager& ports_;
+  const TscClock& clock_;
 };
 
 }  // namespace eddy

@@ -8,6 +8,7 @@
 #include "net/version.h"
 #include "switch/control/ctl/action.h"
 #include "switch/control/ctl/arguments.h"
+#include "switch/control/ctl/capture.h"
 #include "switch/control/ctl/healthy.h"
 #include "switch/control/ctl/show.h"
 #include "switch/control/ctl/switches.h"
@@ -31,6 +32,7 @@ int run_on_one(Arguments& arguments, const Action& action) {
   if (Problems problems = choose_switch(arguments); !problems.empty())
     return fail(kRefused, problems);
   if (action.command() == "top") return top(arguments);
+  if (action.command() == "capture") return capture(arguments, action.request.value("port", ""));
   if (action.report) return show(arguments, *action.report);
   Json request = action.request;
   if (action.command() == "clear" && arguments.options.port)

@@ -288,3 +288,47 @@ end
 ethertypes:add(0x88b5, shim)
 ethertypes:add(0x22e7, cnm)
 ethertypes:add(0x88b6, cim)
+
+-- Captures of a switch (eddyctl capture, eddylab run --capture): what it did with a packet stands in the packet's comment,
+-- as words key=value behind "eddy" (net/capture/capture_section.h).
+
+local capture = Proto("eddy_capture", "Eddy switch")
+local s = {
+  dir = ProtoField.string("eddy.capture.direction", "Direction"),
+  port = ProtoField.string("eddy.capture.port", "Port"),
+  queue = number(8, "eddy.capture.queue", "Queue"),
+  pg = number(8, "eddy.capture.pg", "Priority group"),
+  reason = ProtoField.string("eddy.capture.drop", "Dropped"),
+  from = ProtoField.string("eddy.capture.from", "Came by port"),
+  rlb = ProtoField.string("eddy.capture.rlb", "RLB"),
+  rounds = number(8, "eddy.capture.rounds", "Rounds in the loop"),
+}
+capture.fields = s
+local comment_of = Field.new("frame.comment")
+local NUMBERS = {queue = true, pg = true, rounds = true}
+
+-- A word of the comment; one that a newer switch says is left out.
+local function add_said(tree, key, value)
+  if s[key] == nil then return end
+  if NUMBERS[key] then
+    local count = tonumber(value)
+    if count ~= nil and count >= 0 and count <= 255 then tree:add(s[key], math.floor(count)):set_generated() end
+  elseif key == "rlb" then
+    for decision in value:gmatch("[^+]+") do tree:add(s.rlb, decision):set_generated() end
+  else
+    tree:add(s[key], value):set_generated()
+  end
+end
+
+function capture.dissector(_, _, root)
+  for _, comment in ipairs({comment_of()}) do
+    local said = tostring(comment.value)
+    if said:sub(1, 5) == "eddy " then
+      local tree = root:add(capture):set_generated()
+      tree:append_text(": " .. said:sub(6))
+      for key, value in said:gmatch("(%w+)=(%S+)") do add_said(tree, key, value) end
+    end
+  end
+end
+
+register_postdissector(capture)

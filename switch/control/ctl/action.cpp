@@ -41,7 +41,7 @@ Result<Action> parse_set(const std::vector<std::string>& words) {
 size_t length_of(const std::vector<std::string>& words) {
   if (words[0] == "set") return 5;
   if (words[0] == "clear") return words.size() > 1 && words[1] != "counters" ? 3 : 2;
-  return words[0] == "show" ? 2 : 1;
+  return words[0] == "show" || words[0] == "capture" ? 2 : 1;
 }
 
 // clear counters | clear [persistent-]watermarks [KIND]
@@ -55,6 +55,12 @@ Result<Action> parse_clear(const std::vector<std::string>& words) {
     request["kind"] = kind.value();
   }
   return Action{{}, std::move(request)};
+}
+
+Result<Action> parse_capture(const std::vector<std::string>& words) {
+  if (words.size() < 2)
+    return Result<Action>::failure("name of the port missing after \"capture\", or all");
+  return Action{{}, Json{{"command", "capture"}, {"port", words[1]}}};
 }
 
 }  // namespace
@@ -72,6 +78,7 @@ std::string footer() {
          described("reload", "apply the configuration file again, all or nothing") +
          described("top", "ports, queues, PFC, drops, workers, live; --fabric, --all: every link") +
          described("healthy", "exit code 0: the ports that have to be up are, workers advance") +
+         described("capture P|all", "packets of a port as pcapng: -w FILE, or -w - | tshark -r -") +
          described("techsupport",
                    "one archive of all that helps to find a fault, without secrets") +
          described("list", "names of the running switches") +
@@ -79,9 +86,9 @@ std::string footer() {
 }
 
 Result<Action> parse_words(const std::vector<std::string>& words) {
-  static constexpr Word kCommands[] = {{"show", ""},        {"clear", ""}, {"set", ""},
-                                       {"reload", ""},      {"top", ""},   {"healthy", ""},
-                                       {"techsupport", ""}, {"list", ""},  {"counters", ""}};
+  static constexpr Word kCommands[] = {
+      {"show", ""},    {"clear", ""},       {"set", ""},  {"reload", ""},   {"top", ""},
+      {"healthy", ""}, {"techsupport", ""}, {"list", ""}, {"counters", ""}, {"capture", ""}};
   const Result<std::string> command = word_at(words, 0, kCommands);
   if (!command.ok()) return command.problems();
   if (words.size() > length_of(words))
@@ -93,6 +100,7 @@ Result<Action> parse_words(const std::vector<std::string>& words) {
     return Action{parse_report(report.value()), Json::object()};
   }
   if (command.value() == "clear") return parse_clear(words);
+  if (command.value() == "capture") return parse_capture(words);
   return Action{{}, Json{{"command", command.value()}}};
 }
 

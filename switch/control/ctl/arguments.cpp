@@ -51,11 +51,12 @@ struct Concerns {
 // --fabric is not here: it says itself what it is for.
 const std::vector<Concerns>& concerns() {
   static const std::vector<std::string_view> of_one_switch = {
-      "show", "clear", "set", "reload", "top", "healthy", "techsupport"};
+      "show", "clear", "set", "reload", "top", "healthy", "capture", "techsupport"};
   static const std::vector<Concerns> all = {
       {"--name", of_one_switch},
       {"--socket", of_one_switch},
-      {"--dir", {"show", "clear", "set", "reload", "top", "healthy", "techsupport", "list"}},
+      {"--dir",
+       {"show", "clear", "set", "reload", "top", "healthy", "capture", "techsupport", "list"}},
       {"--json", {"show", "clear", "set", "reload", "top", "healthy"}},
       {"--all", {"show", "top", "healthy", "techsupport"}},
       {"--port", {"show", "clear"}},
@@ -64,6 +65,11 @@ const std::vector<Concerns>& concerns() {
       {"--watch", {"show", "top"}},
       {"--ports", {"healthy"}},
       {"--out", {"techsupport"}},
+      {"--write", {"capture"}},
+      {"--direction", {"capture"}},
+      {"--filter", {"capture"}},
+      {"--count", {"capture"}},
+      {"--snap", {"capture"}},
       {"--markdown", {"counters"}}};
   return all;
 }
@@ -78,6 +84,19 @@ std::vector<std::string> port_choices() {
   std::vector<std::string> words;
   for (const Word& word : port_choice_words()) words.emplace_back(word.name);
   return words;
+}
+
+void declare_capture(CLI::App& app, Arguments& arguments) {
+  app.add_option("-w,--write", arguments.write,
+                 "capture: the pcapng file, written anew; -: standard output");
+  app.add_option("--direction", arguments.direction,
+                 "capture: only packets that come in, go out or are dropped; default: all")
+      ->check(CLI::IsMember(std::vector<std::string>{"in", "out", "drop"}));
+  app.add_option("--filter", arguments.filter, "capture: which packets, as in pcap-filter(7)");
+  app.add_option("--count", arguments.count, "capture: ends after so many packets")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
+  app.add_option("--snap", arguments.snap, "capture: at most so many octets of a packet")
+      ->check(CLI::Range(uint32_t{1}, kCaptureMostSnap));
 }
 
 }  // namespace
@@ -99,6 +118,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember(port_choices()));
   app.add_option("--out", arguments.out,
                  "techsupport: the archive, a new file; -: standard output");
+  declare_capture(app, arguments);
   app.add_flag("--markdown", arguments.markdown, "counters: as docs/counters.md");
   app.add_option("words", arguments.words, "the command, as below");
 }

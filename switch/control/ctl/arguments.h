@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "net/capture/capture_record.h"
 #include "net/result.h"
 #include "switch/control/report/report_options.h"
 
@@ -34,8 +35,13 @@ struct Arguments {
   bool json = false;
   bool markdown = false;
   int watch_s = 0;
-  std::string out;    // file of techsupport; "-": standard output
-  std::string ports;  // that count for health: of port_choice_words()
+  std::string out;                   // file of techsupport; "-": standard output
+  std::string ports;                 // that count for health: of port_choice_words()
+  std::string write;                 // file of capture; "-": standard output
+  std::string direction;             // of capture: in, out, drop; empty: all
+  std::string filter;                // of capture, as pcap-filter(7); empty: none
+  uint64_t count = 0;                // packets of capture; 0: no end
+  uint32_t snap = kCaptureMostSnap;  // octets of a frame
   ReportOptions options;
   std::vector<std::string> words;
   std::vector<std::string> given;  // options of the line, as "--json"

@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "net/ids.h"
 #include "net/result.h"
+#include "net/units.h"
 
 namespace eddy::control {
 
@@ -41,6 +42,8 @@ struct DeviceInfo {
 class Backend {
  public:
   virtual ~Backend() = default;
+  // What the workers' clock shows.
+  virtual Instant now() = 0;
   virtual std::vector<WorkerStats> worker_stats() = 0;
   virtual DeviceInfo device_info(PortId port) = 0;
   // Problems that would keep `port` from running with this configuration; empty = it can. Nothing

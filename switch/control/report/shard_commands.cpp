@@ -64,6 +64,15 @@ Result<std::vector<NeighborRow>> ShardCommands::neighbors() {
   return rows;
 }
 
+Problems ShardCommands::capture(ShardId shard, const CaptureOrder* order,
+                                std::shared_ptr<const void> lives) {
+  auto pending = std::make_unique<Pending>();
+  pending->command.kind = Command::Kind::capture;
+  pending->command.capture = order;
+  pending->lives = std::move(lives);
+  return run(shard, pending, "capture");
+}
+
 Result<std::vector<PathRow>> ShardCommands::paths() {
   size_t members = 0;
   for (const config::LeafConfig& leaf : object_.config().leaves) members += leaf.paths.size();

@@ -37,6 +37,8 @@ class ShardCommands {
   // Of a port; none: of every port, and of the pools.
   Problems clear_watermarks(PortId port, const WatermarkScope& scope);
   Result<std::vector<NeighborRow>> neighbors();
+  // Null: it ends. `lives`: what the order is part of, as long as the shard may look at it.
+  Problems capture(ShardId shard, const CaptureOrder* order, std::shared_ptr<const void> lives);
   // As the first worker sees them.
   Result<std::vector<PathRow>> paths();
   // Of all workers, one after the other: a host that several know has a row of each.
@@ -52,6 +54,7 @@ class ShardCommands {
     std::vector<PathRow> path_rows;
     std::vector<FlowRow> flow_rows;
     std::vector<IsolatedRow> isolated_rows;
+    std::shared_ptr<const void> lives;
   };
   // One worker's.
   Problems add_flows(ShardId shard, const WantsFlow& wants, size_t most, FlowSurvey& survey);

@@ -57,6 +57,10 @@ class Conversation {
     if (json && !json->is_object()) return problem(path_, "the answer is not a JSON object");
     return json;
   }
+  // After run(), of an answer that there is.
+  OpenAnswer keep(Json answer) {
+    return {std::move(answer), std::move(descriptors_), std::move(fd_)};
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -115,7 +119,7 @@ class Conversation {
     std::vector<char> buffer(kAnswerBytes);
     while (answer.empty() || answer.back() != '\n') {
       if (!wait_for(POLLIN)) return too_late();
-      const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+      const ssize_t got = receive_some(buffer);
       if (got < 0 && errno == EAGAIN) continue;
       if (got < 0) return system_problem(path_);
       if (got == 0) return problem(path_, "closed without an answer");
@@ -125,10 +129,34 @@ class Conversation {
     return {};
   }
 
+  // Descriptors that come along are kept.
+  ssize_t receive_some(std::vector<char>& buffer) {
+    iovec room{buffer.data(), buffer.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * SocketServer::kMostDescriptors)>
+        control{};
+    msghdr message{};
+    message.msg_iov = &room;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t got = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0) return got;
+    for (cmsghdr* at = CMSG_FIRSTHDR(&message); at != nullptr; at = CMSG_NXTHDR(&message, at)) {
+      if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS) continue;
+      for (size_t i = 0; i < (at->cmsg_len - CMSG_LEN(0)) / sizeof(int); ++i) {
+        int each = -1;
+        std::memcpy(&each, CMSG_DATA(at) + i * sizeof each, sizeof each);
+        descriptors_.emplace_back(each);
+      }
+    }
+    return got;
+  }
+
   const std::string& path_;
   const Patience& patience_;
   const Clock::time_point began_;
   Fd fd_;
+  std::vector<Fd> descriptors_;
   bool told_ = false;
 };
 
@@ -150,6 +178,14 @@ bool is_flat(const Json& row) {
 Result<Json> request_over_socket(const std::string& path, const Json& request,
                                  const Patience& patience) {
   return Conversation(path, patience).run(request.dump() + "\n");
+}
+
+Result<OpenAnswer> open_over_socket(const std::string& path, const Json& request,
+                                    const Patience& patience) {
+  Conversation conversation(path, patience);
+  Result<Json> answer = conversation.run(request.dump() + "\n");
+  if (!answer.ok()) return answer.problems();
+  return conversation.keep(std::move(*answer));
 }
 
 Problems check_report(const Json& result) {

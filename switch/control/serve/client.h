@@ -9,10 +9,12 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "net/result.h"
 #include "switch/control/report/json.h"
 #include "switch/control/report/words.h"
+#include "switch/control/serve/socket_server.h"
 
 namespace eddy::control {
 
@@ -29,6 +31,15 @@ struct Patience {
 // Sends one line, returns the one-line answer: {"ok": true, "result": ...} or its problems.
 Result<Json> request_over_socket(const std::string& path, const Json& request,
                                  const Patience& patience);
+
+// An answer behind which the connection goes on, with what was handed over.
+struct OpenAnswer {
+  Json answer;
+  std::vector<Fd> descriptors;
+  Fd connection;
+};
+Result<OpenAnswer> open_over_socket(const std::string& path, const Json& request,
+                                    const Patience& patience);
 
 // What keeps a result from being shown as a table; empty: nothing. A report has "rows", objects of
 // numbers and texts, at most as many as a switch has ever had.

@@ -41,7 +41,8 @@ std::string socket_path_of(const ControlOptions& options) {
 
 struct Control::State {
   State(Switch& object, Backend& backend, ControlOptions given);
-  std::string answer(std::string_view line);
+  SocketServer::Answer answer(std::string_view line);
+  void end_capture();
   void run();
   void reload_and_log();
   Problems serve_metrics();
@@ -148,12 +149,26 @@ void Control::drain_events() {
   state_->operations.drain_events(monotonic_ns());
 }
 
-std::string Control::State::answer(std::string_view line) {
+SocketServer::Answer Control::State::answer(std::string_view line) {
   const Result<Json> request = parse_json("the request", line, kAnswerBounds);
   if (!request) return refusal(request.problems().front());
   const std::lock_guard lock(mutex);
-  return operations.handle(request.value(), monotonic_ns())
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  Operations::Handover handover;
+  SocketServer::Answer answer(operations.handle(request.value(), monotonic_ns(), &handover)
+                                  .dump(-1, ' ', false, Json::error_handler_t::replace));
+  answer.descriptors = std::move(handover.descriptors);
+  if (handover.captures) {
+    answer.lease = std::shared_ptr<void>(this, [this](void*) { end_capture(); });
+    log.info("packets are captured");
+  }
+  return answer;
+}
+
+// Its client is gone.
+void Control::State::end_capture() {
+  const std::lock_guard lock(mutex);
+  operations.end_capture();
+  log.info("the capture has ended");
 }
 
 void Control::State::run() {

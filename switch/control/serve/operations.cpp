@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kSamplesKept = 3;
 constexpr size_t kFlowsShown = 50;  // unless asked for more
 constexpr int64_t kShortestRateNs = 500'000'000;
-constexpr const char* kCommands = "show, clear, reload, set, configuration";
+constexpr const char* kCommands = "show, clear, reload, set, configuration, capture";
 
 Result<Json> refused(std::string problem) {
   return Result<Json>::failure(std::move(problem));
@@ -116,15 +116,16 @@ Operations::Operations(Switch& object, Backend& backend, Setup setup)
       reload_watch_(std::move(setup.reload_watch)),
       plugins_(setup.plugins),
       commands_(object, std::move(setup.wait_for_shards)),
+      captures_(object, commands_),
       events_(std::move(setup.event_sink)),
       started_at_ns_(setup.now_ns) {}
 
-Json Operations::handle(const Json& request, int64_t now_ns) {
+Json Operations::handle(const Json& request, int64_t now_ns, Handover* handover) {
   Json answer;
   // Only a scalar comes back: a deeply nested value would be copied and written recursively.
   if (request.is_object() && request.contains("id") && request["id"].is_primitive())
     answer["id"] = request["id"];
-  Result<Json> result = dispatch(request, now_ns);
+  Result<Json> result = dispatch(request, now_ns, handover);
   answer["ok"] = result.ok();
   if (result.ok())
     answer["result"] = std::move(*result);
@@ -133,7 +134,7 @@ Json Operations::handle(const Json& request, int64_t now_ns) {
   return answer;
 }
 
-Result<Json> Operations::dispatch(const Json& request, int64_t now_ns) {
+Result<Json> Operations::dispatch(const Json& request, int64_t now_ns, Handover* handover) {
   if (!request.is_object()) return refused("a request is one JSON object on one line");
   const std::string command = text_of(request, "command");
   if (command == "show") return answer_show(request, now_ns);
@@ -141,6 +142,7 @@ Result<Json> Operations::dispatch(const Json& request, int64_t now_ns) {
   if (command == "set") return answer_set(request);
   if (command == "reload") return reload();
   if (command == "configuration") return answer_configuration();
+  if (command == "capture") return answer_capture(request, handover);
   return refused(unknown("command", command, kCommands));
 }
 
@@ -300,6 +302,15 @@ Result<Json> Operations::answer_set(const Json& request) {
   else
     tx_off_.insert(port);
   return Json{{"port", name}, {"tx", tx}};
+}
+
+Result<Json> Operations::answer_capture(const Json& request, Handover* handover) {
+  if (handover == nullptr) return refused("a capture is handed over on the control socket alone");
+  Result<Captures::Begun> begun = captures_.begin(request, backend_.now());
+  if (!begun.ok()) return begun.problems();
+  handover->descriptors = std::move(begun->descriptors);
+  handover->captures = true;
+  return std::move(begun->answer);
 }
 
 Result<Json> Operations::reload() {

@@ -21,6 +21,7 @@
 #include "switch/control/report/json.h"
 #include "switch/control/report/report.h"
 #include "switch/control/report/shard_commands.h"
+#include "switch/control/serve/captures.h"
 #include "switch/control/serve/reload_watch.h"
 #include "switch/dataplane/object/switch.h"
 
@@ -41,10 +42,17 @@ class Operations {
     ReloadWatch reload_watch{};
     config::PluginSource* plugins = nullptr;
   };
+  // Beside an answer, for a client that it is handed over to.
+  struct Handover {
+    std::vector<Fd> descriptors;
+    bool captures = false;  // end_capture() is due when the client is gone
+  };
   Operations(Switch& object, Backend& backend, Setup setup);
 
   // A request and its answer, both as in docs/control.md. Never throws; bad requests are answered.
-  Json handle(const Json& request, int64_t now_ns);
+  // `handover`: what goes with the answer; null: this caller takes nothing.
+  Json handle(const Json& request, int64_t now_ns, Handover* handover = nullptr);
+  void end_capture() { captures_.end(); }
   // The report, or {"error": ...}.
   Json show(Report report, const ReportOptions& options, int64_t now_ns);
   // What Prometheus collects, of a sample as show() takes one.
@@ -59,7 +67,8 @@ class Operations {
 
  private:
   Result<Json> load_and_apply();
-  Result<Json> dispatch(const Json& request, int64_t now_ns);
+  Result<Json> dispatch(const Json& request, int64_t now_ns, Handover* handover);
+  Result<Json> answer_capture(const Json& request, Handover* handover);
   Result<Json> answer_show(const Json& request, int64_t now_ns);
   Result<FlowSurvey> survey_flows(const ReportOptions& options);
   Result<Json> answer_clear(const Json& request, int64_t now_ns);
@@ -76,6 +85,7 @@ class Operations {
   ReloadWatch reload_watch_;
   config::PluginSource* plugins_;
   ShardCommands commands_;
+  Captures captures_;
   EventLog events_;
   int64_t started_at_ns_;
   uint64_t generation_ = 1;

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "net/assert.h"
 #include "system/unix_socket.h"
 
 namespace eddy::control {
@@ -62,6 +64,8 @@ struct SocketServer::Client {
   std::string input;   // not yet answered; at most a line and one read
   std::string output;  // not yet sent, from `sent` on
   size_t sent = 0;
+  std::vector<Fd> descriptors;  // go with the output's first octets
+  std::shared_ptr<void> lease;
   int64_t active_at_ns = 0;
   bool end_of_input = false;  // the peer says no more
   bool closing = false;       // close once the output is out
@@ -76,6 +80,7 @@ struct SocketServer::Client {
   }
   void read_some();
   void write_some();
+  ssize_t send_rest();
 };
 
 void SocketServer::Client::read_some() {
@@ -87,13 +92,37 @@ void SocketServer::Client::read_some() {
 }
 
 void SocketServer::Client::write_some() {
-  const ssize_t done =
-      ::send(fd.get(), output.data() + sent, output.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (done > 0) sent += static_cast<size_t>(done);
+  const ssize_t done = send_rest();
+  if (done > 0) {
+    sent += static_cast<size_t>(done);
+    descriptors.clear();
+  }
   if (done < 0 && errno != EAGAIN && errno != EINTR) dead = true;
   if (has_output()) return;
   output.clear();
   sent = 0;
+}
+
+ssize_t SocketServer::Client::send_rest() {
+  iovec rest{output.data() + sent, output.size() - sent};
+  msghdr message{};
+  message.msg_iov = &rest;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMostDescriptors)> control{};
+  if (!descriptors.empty()) {
+    const size_t octets = sizeof(int) * descriptors.size();
+    message.msg_control = control.data();
+    message.msg_controllen = CMSG_SPACE(octets);
+    cmsghdr* rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(octets);
+    for (size_t i = 0; i < descriptors.size(); ++i) {
+      const int each = descriptors[i].get();
+      std::memcpy(CMSG_DATA(rights) + i * sizeof each, &each, sizeof each);
+    }
+  }
+  return ::sendmsg(fd.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 Result<std::unique_ptr<SocketServer>> SocketServer::open(std::string path, Handler handler,
@@ -189,10 +218,13 @@ void SocketServer::admit(Fd fd, int64_t now_ns) {
 }
 
 bool SocketServer::evict_idle(int64_t now_ns) {
-  const auto idlest = std::min_element(
-      clients_.begin(), clients_.end(),
-      [](const auto& a, const auto& b) { return a->active_at_ns < b->active_at_ns; });
-  if (idlest == clients_.end() || now_ns - (*idlest)->active_at_ns < limits_.evict_idle_ns)
+  const auto idlest =
+      std::min_element(clients_.begin(), clients_.end(), [](const auto& a, const auto& b) {
+        return std::pair(a->lease != nullptr, a->active_at_ns) <
+               std::pair(b->lease != nullptr, b->active_at_ns);
+      });
+  if (idlest == clients_.end() || (*idlest)->lease != nullptr ||
+      now_ns - (*idlest)->active_at_ns < limits_.evict_idle_ns)
     return false;
   clients_.erase(idlest);
   return true;
@@ -219,7 +251,11 @@ void SocketServer::answer_one_line(Client& client, int64_t now_ns) {
     client.closing = true;
   } else if (end != std::string::npos) {
     client.active_at_ns = now_ns;
-    client.queue(handler_(std::string_view(client.input).substr(0, end)));
+    Answer answer = handler_(std::string_view(client.input).substr(0, end));
+    ASSERT(answer.descriptors.size() <= kMostDescriptors);
+    client.queue(std::move(answer.line));
+    client.descriptors = std::move(answer.descriptors);
+    if (answer.lease != nullptr) client.lease = std::move(answer.lease);
     client.input.erase(0, end + 1);
   }
   if (client.has_output()) client.write_some();

@@ -2,7 +2,9 @@
 // or hostile.
 //
 // Nothing here blocks but poll(). A client is read only while it has no answer waiting, so it holds
-// at most one request line and one answer; it is served one line a round. Mode of the socket: 0660.
+// at most one request line and one answer; it is served one line a round. An answer may hand over
+// file descriptors (SCM_RIGHTS), and something that lasts as long as the connection: such a client
+// is not sent away. Mode of the socket: 0660.
 // Owner and thread: one (wake() may come from anywhere, a signal handler too). Units: nanoseconds
 // of the caller's clock. Bounds: Limits. Cost of a round: linear in the clients.
 #pragma once
@@ -12,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "net/result.h"
@@ -42,8 +45,15 @@ class SocketServer {
     size_t line_bytes = 64 * 1024;
     int64_t evict_idle_ns = 10'000'000'000;  // who may be sent away when all places are taken
   };
-  // Gets a line without its newline, returns the answer without one.
-  using Handler = std::function<std::string(std::string_view line)>;
+  struct Answer {
+    Answer(std::string text) : line(std::move(text)) {}  // NOLINT(google-explicit-constructor)
+    std::string line;                                    // without its newline
+    std::vector<Fd> descriptors;                         // go with it, at most kMostDescriptors
+    std::shared_ptr<void> lease;  // is let go of when the client is gone, however it went
+  };
+  static constexpr size_t kMostDescriptors = 4;
+  // Gets a line without its newline.
+  using Handler = std::function<Answer(std::string_view line)>;
   // Answers what the handler never sees: too long a line, too many clients.
   using Refusal = std::function<std::string(std::string_view why)>;
 

@@ -131,6 +131,39 @@ class Dissectors(unittest.TestCase):
             self.assertEqual(hops, "1")
             self.assertTrue(protocols.startswith("eth:ethertype:eddy_shim:ip"), protocols)
 
+    def test_what_a_capture_says_is_fields(self):
+        comments = ["eddy dir=out port=spine1 queue=3 pg=4 from=h1 rlb=rerouted+recirculated rounds=2",
+                    "eddy dir=drop port=h1 reason=no_route", "somebody else's: dir=in", "eddy"]
+        fields = [f"eddy.capture.{name}" for name in ("direction", "port", "queue", "pg", "from", "rlb", "rounds", "drop")]
+        rows = columns(self.write_commented(comments), fields)
+        self.assertEqual(rows, [
+            ["out", "spine1", "3", "4", "h1", "rerouted,recirculated", "2", ""],
+            ["drop", "h1", "", "", "", "", "", "no_route"], [""] * 8, [""] * 8])
+
+    def test_no_comment_breaks_it(self):
+        comments = ["eddy queue=-1", "eddy queue=999 pg=x rounds=1e99", "eddy rlb=+++ rlb= dir==", "eddy " + "queue=1 " * 500,
+                    "eddy new=thing queue=0x", "eddy \u00ff\u0001=\u0002"]
+        lines = tshark(self.write_commented(comments), "-V")
+        self.assertEqual([line for line in lines if "Lua Error" in line], [])
+        self.assertEqual(sum("Eddy switch" in line for line in lines), len(comments))
+
+    def write_commented(self, comments):
+        """A pcapng file with a frame for each comment."""
+        def block(kind, body):
+            length = struct.pack("<I", len(body) + 12)
+            return struct.pack("<I", kind) + length + body + length
+
+        def option(code, text):
+            return struct.pack("<HH", code, len(text)) + text + bytes(-len(text) % 4)
+
+        frame = frame_of(f"0800 {UDP}").ljust(60, b"\0")
+        file = block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1)) + block(1, struct.pack("<HHI", 1, 0, 0))
+        for comment in comments:
+            file += block(6, struct.pack("<IIIII", 0, 0, 0, len(frame), len(frame)) + frame + option(1, comment.encode())
+                          + bytes(4))
+        self.capture.write_bytes(file)
+        return self.capture
+
     def test_nothing_that_is_cut_or_changed_breaks_them(self):
         draw = random.Random(1)
         frames = []

@@ -18,6 +18,7 @@ namespace eddy::control {
 
 class FakeBackend final : public Backend {
  public:
+  Instant now() override { return clock; }
   std::vector<WorkerStats> worker_stats() override { return {WorkerStats{}}; }
   DeviceInfo device_info(PortId) override { return {"net_null0", "net_null", "software", 0, true}; }
   Problems check_port(PortId, const config::PortConfig&) override { return check_problems; }
@@ -29,6 +30,7 @@ class FakeBackend final : public Backend {
 
   void set_admin_up(PortId port, bool up) override { admin_up[port.index()] = up; }
 
+  Instant clock;
   std::map<size_t, bool> admin_up;  // as last told, by port
   Problems check_problems;
   Problems restart_problems;

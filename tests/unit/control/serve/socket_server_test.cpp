@@ -231,7 +231,8 @@ TEST_F(SocketServerTest, TheSocketOfADeadProcessIsReplaced) {
 
 std::string problem_of(const std::string& path) {
   auto server = SocketServer::open(
-      path, [](std::string_view) { return ""; }, [](std::string_view) { return ""; }, {});
+      path, [](std::string_view) { return std::string(); }, [](std::string_view) { return ""; },
+      {});
   return server.ok() ? "" : server.problems().front();
 }
 
@@ -279,6 +280,31 @@ TEST_F(SocketServerTest, WakeEndsTheWait) {
   server_->wake();
   EXPECT_TRUE(server_->serve(-1, 0)) << "returns although nothing else happens";
   EXPECT_FALSE(server_->serve(0, 0));
+}
+
+TEST_F(SocketServerTest, ALeaseEndsWithItsClientAndIsNotEvicted) {
+  auto lease = std::make_shared<int>(0);
+  const std::weak_ptr<int> held = lease;
+  auto server = SocketServer::open(
+      path_,
+      [&lease](std::string_view) {
+        SocketServer::Answer answer("leased");
+        answer.lease = std::exchange(lease, nullptr);
+        return answer;
+      },
+      [](std::string_view why) { return std::string(why); }, {.clients = 1});
+  ASSERT_TRUE(server.ok());
+  server_ = std::move(*server);
+  Peer peer(path_);
+  EXPECT_EQ(ask(peer, "x\n"), "leased\n");
+  EXPECT_EQ(ask(peer, "y\n"), "leased\n");  // another answer does not take it back
+  Peer other(path_);
+  settle(3'600 * kSecond);
+  EXPECT_EQ(other.receive(), "all 1 client places are taken\n");
+  EXPECT_FALSE(held.expired());
+  peer.leave();
+  settle();
+  EXPECT_TRUE(held.expired());
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+// CaptureFilter: which packets a capture keeps, in the language of pcap-filter(7).
+//
+// libpcap compiles and runs it, here in eddyctl, so that no worker runs what a user wrote and no
+// switch needs libpcap. Thread: one. Cost: of a packet, the interpretation of its program.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "net/result.h"
+
+namespace eddy::control {
+
+class CaptureFilter {
+ public:
+  // Of a frame's first octets it sees as many, whatever is kept of it.
+  static constexpr uint32_t kSees = 512;
+
+  // Empty: everything.
+  static Result<CaptureFilter> compile(const std::string& expression);
+  CaptureFilter(CaptureFilter&&) noexcept;
+  CaptureFilter& operator=(CaptureFilter&&) noexcept;
+  ~CaptureFilter();
+
+  bool keeps_all() const { return program_ == nullptr; }
+  bool matches(std::span<const uint8_t> frame, uint32_t wire_len) const;
+
+ private:
+  struct Program;
+  CaptureFilter();
+  std::unique_ptr<Program> program_;  // null: none
+};
+
+}  // namespace eddy::control

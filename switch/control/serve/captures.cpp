@@ -1,0 +1,126 @@
+#include "switch/control/serve/captures.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "net/version.h"
+#include "switch/control/report/report_rows.h"
+#include "switch/dataplane/state/counters.h"
+
+namespace eddy::control {
+namespace {
+
+// Of a worker: 43,000 frames of 64 octets. What is larger does not stay in its core's caches, and
+// then each record costs half as much again (docs/adr/0043).
+constexpr size_t kRingOctets = 4u << 20;
+constexpr std::array<std::string_view, kCaptureDirections> kDirections = {"in", "out", "drop"};
+
+int64_t unix_now_ns() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
+}
+
+Problems read_ports(const Json& request, const config::SwitchConfig& config, CaptureOrder& order) {
+  const auto port = request.find("port");
+  if (port == request.end() || !port->is_string())
+    return {"port missing; valid are all, or the name of a port"};
+  const auto name = port->get<std::string>();
+  if (name == "all") {
+    order.ports.set();
+    return {};
+  }
+  const size_t position = port_position(config, name);
+  if (position < config.ports.size()) {
+    order.ports.set(position);
+    return {};
+  }
+  std::string valid = "all";
+  for (const config::PortConfig& each : config.ports) valid += ", " + each.name;
+  return {"port \"" + name + "\" unknown; valid are " + valid};
+}
+
+Problems read_directions(const Json& request, CaptureOrder& order) {
+  constexpr auto kAll = static_cast<uint8_t>((1u << kCaptureDirections) - 1);
+  const auto direction = request.find("direction");
+  if (direction == request.end()) {
+    order.directions = kAll;
+    return {};
+  }
+  for (size_t i = 0; i < kDirections.size(); ++i)
+    if (*direction == kDirections[i]) order.directions = static_cast<uint8_t>(1u << i);
+  if (order.directions != 0) return {};
+  return {"direction unknown; valid are in, out, drop"};
+}
+
+Problems read_snap(const Json& request, CaptureOrder& order) {
+  const auto snap = request.find("snap");
+  if (snap == request.end()) return {};
+  if (!snap->is_number_unsigned() || *snap == 0u || *snap > kCaptureMostSnap)
+    return {"snap is no whole number from 1 to " + std::to_string(kCaptureMostSnap)};
+  order.snap = snap->get<uint32_t>();
+  return {};
+}
+
+Result<CaptureOrder> read_order(const Json& request, const config::SwitchConfig& config) {
+  CaptureOrder order;
+  Problems problems = read_ports(request, config, order);
+  for (auto* read : {read_directions, read_snap}) {
+    const Problems more = read(request, order);
+    problems.insert(problems.end(), more.begin(), more.end());
+  }
+  if (!problems.empty()) return problems;
+  return order;
+}
+
+}  // namespace
+
+Result<Captures::Begun> Captures::begin(const Json& request, Instant now) {
+  if (capture_ != nullptr)
+    return Result<Begun>::failure("packets of this switch are captured already; one at a time");
+  Result<CaptureOrder> order = read_order(request, object_.config());
+  if (!order.ok()) return order.problems();
+  order->zero_ns = unix_now_ns() - now.since_zero().ns();
+  Result<std::shared_ptr<CaptureMemory>> memory =
+      CaptureMemory::create(object_.shard_count(), kRingOctets);
+  if (!memory.ok()) return memory.problems();
+  auto capture = std::make_shared<Capture>();
+  capture->memory = std::move(*memory);
+  for (size_t shard = 0; shard < object_.shard_count(); ++shard) {
+    capture->orders.push_back(*order);
+    capture->orders.back().ring = capture->memory->writer(shard);
+  }
+  capture_ = capture;
+  for (size_t shard = 0; shard < capture->orders.size(); ++shard) {
+    Problems problems = commands_.capture(ShardId(shard), &capture->orders[shard], capture);
+    if (problems.empty()) continue;
+    end();
+    return problems;
+  }
+  return Begun{describe(*order), capture->memory->descriptors()};
+}
+
+void Captures::end() {
+  if (capture_ == nullptr) return;
+  // A worker that does not answer keeps its ring until it does.
+  for (size_t shard = 0; shard < capture_->orders.size(); ++shard)
+    (void)commands_.capture(ShardId(shard), nullptr, capture_);
+  capture_.reset();
+}
+
+// What the reader is told: names by number, and where what lies in the memory.
+Json Captures::describe(const CaptureOrder& order) const {
+  Json ports = Json::array();
+  for (const config::PortConfig& port : object_.config().ports)
+    ports.push_back({{"name", port.name}, {"speed_bps", port.speed.bps()}});
+  Json reasons = Json::array();
+  for (const CounterInfo& info : drop_reason_infos()) reasons.push_back(std::string(info.name));
+  return Json{{"format", kCaptureFormat},         {"switch", object_.config().name},
+              {"version", version_line("eddyd")}, {"rings", object_.shard_count()},
+              {"ring_octets", kRingOctets},       {"snap", order.snap},
+              {"ports", std::move(ports)},        {"reasons", std::move(reasons)}};
+}
+
+}  // namespace eddy::control
