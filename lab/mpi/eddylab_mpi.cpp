@@ -48,7 +48,8 @@ void declare(CLI::App& app, SharedArguments& run) {
   command->add_option("--memory", run.memory_mib,
                       "MiB that a rank may take; default: its share of what is free");
   // What looks at the whole fabric at one instant.
-  for (const char* name : {"--check", "--hpcc", "--conweave", "--flow-series", "--timeline"})
+  for (const char* name :
+       {"--check", "--hpcc", "--conweave", "--flow-series", "--timeline", "--capture"})
     command
         ->add_flag_function(
             name,

@@ -357,13 +357,16 @@ void declare_run(CLI::App& app, Arguments& arguments) {
   command->add_option("--timeline", run.timeline,
                       "also write timeline.json, .csv and .svg of a path, such as "
                       "leaf1:spine2:leaf3@1.5ms-1800us");
+  command->add_option("--capture", run.capture,
+                      "also write capture.pcapng, packets of a link or of SWITCH:PORT, such as "
+                      "leaf1-spine2@1.5ms-1800us");
   auto* progress = command->add_flag("--progress", run.progress,
                                      "say how far the runs are, also where there is no terminal");
   command->add_flag("--quiet", run.quiet, "only say what fails")->excludes(progress);
   auto* real = command->add_flag("--real", arguments.really,
                                  "as eddyd and eddyhost processes instead of in virtual time");
-  for (const char* virtual_only :
-       {"--check", "--hpcc", "--conweave", "--flow-series", "--timeline", "--jobs", "--threads"})
+  for (const char* virtual_only : {"--check", "--hpcc", "--conweave", "--flow-series", "--timeline",
+                                   "--capture", "--jobs", "--threads"})
     real->excludes(command->get_option(virtual_only));
   add_dilation(command, arguments.real);
   command->get_option("--time-dilation")->needs(real);

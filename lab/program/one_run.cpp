@@ -13,6 +13,7 @@
 #include "lab/results/conweave_series.h"
 #include "lab/results/flow_series.h"
 #include "lab/results/hpcc_files.h"
+#include "lab/results/packet_capture.h"
 #include "lab/results/pfc_log.h"
 #include "lab/results/results.h"
 #include "lab/run/run_identity.h"
@@ -37,6 +38,7 @@ struct Observers {
   std::optional<ConweaveSeries> series;
   std::optional<FlowSeries> flows;
   std::optional<Timeline> timeline;
+  std::unique_ptr<PacketCapture> capture;
   std::vector<std::unique_ptr<WatcherPair>> pairs;
 
   Problems add_timeline(const OneRun& one, const Topology& topology, const std::string& text) {
@@ -46,6 +48,14 @@ struct Observers {
     if (!made) return made.problems();
     timeline.emplace(std::move(*made));
     return {};
+  }
+  Problems open_capture(const OneRun& one, const Topology& topology, const std::string& text) {
+    const Result<CaptureSpec> spec = parse_capture(text);
+    if (!spec) return spec.problems();
+    auto made = PacketCapture::create(spec.value(), topology, one.run.experiment.run.time_dilation);
+    if (!made) return made.problems();
+    capture = std::move(*made);
+    return capture->open(one.folder);
   }
   Problems open_flows(const OneRun& one) {
     const config::RunConfig& run = one.run.experiment.run;
@@ -66,10 +76,12 @@ struct Observers {
     if (series) series->attach(run);
     if (timeline) timeline->attach(run.world);
     if (flows) flows->attach(run);
+    if (capture) capture->attach(run.world);
     if (log_pfc) pfc.attach(run);
     Watcher* all = log_pfc ? &pfc : nullptr;
-    for (Watcher* next : {timeline ? static_cast<Watcher*>(&*timeline) : nullptr,
-                          flows ? static_cast<Watcher*>(&*flows) : nullptr}) {
+    for (Watcher* next :
+         {timeline ? static_cast<Watcher*>(&*timeline) : nullptr,
+          flows ? static_cast<Watcher*>(&*flows) : nullptr, static_cast<Watcher*>(capture.get())}) {
       if (next == nullptr) continue;
       if (all != nullptr)
         next = pairs.emplace_back(std::make_unique<WatcherPair>(*all, *next)).get();
@@ -84,6 +96,7 @@ struct Observers {
   Problems close() {
     Problems problems = series ? series->close() : Problems();
     if (flows && problems.empty()) problems = flows->close();
+    if (capture && problems.empty()) problems = capture->close();
     return problems;
   }
 };
@@ -107,6 +120,10 @@ Result<RunRecord> execute(const OneRun& one, const OneRunOptions& options) {
   Observers observers(one.run.experiment.run.time_dilation);
   if (!options.timeline.empty())
     if (Problems problems = observers.add_timeline(one, *topology, options.timeline);
+        !problems.empty())
+      return problems;
+  if (!options.capture.empty())
+    if (Problems problems = observers.open_capture(one, *topology, options.capture);
         !problems.empty())
       return problems;
   if (options.conweave)
@@ -165,6 +182,7 @@ std::vector<std::string> asked_for(const OneRunOptions& options) {
   if (options.conweave) with.emplace_back("--conweave");
   if (options.flow_series) with.emplace_back("--flow-series");
   if (!options.timeline.empty()) with.push_back("--timeline " + options.timeline);
+  if (!options.capture.empty()) with.push_back("--capture " + options.capture);
   return with;
 }
 

@@ -29,6 +29,7 @@ struct OneRunOptions {
   bool conweave = false;
   bool flow_series = false;
   std::string timeline;  // a TimelineSpec; empty: none
+  std::string capture;   // a CaptureSpec; empty: none
   uint64_t memory_limit = 0;
   size_t threads = 1;  // at most
   bool threads_as_worthwhile = false;

@@ -20,6 +20,7 @@
 #include "lab/real/needs.h"
 #include "lab/results/chosen_runs.h"
 #include "lab/results/flow_series.h"
+#include "lab/results/packet_capture.h"
 #include "lab/results/result_warnings.h"
 #include "lab/results/results.h"
 #include "lab/results/sweep_folder.h"
@@ -152,6 +153,7 @@ OneRunOptions Sweep::options() const {
           .conweave = arguments_.conweave,
           .flow_series = arguments_.flow_series,
           .timeline = arguments_.timeline,
+          .capture = arguments_.capture,
           .memory_limit = arguments_.memory_mib << 20,
           .threads = automatic ? std::max<size_t>(share, 1) : arguments_.threads,
           .threads_as_worthwhile = automatic};
@@ -166,6 +168,7 @@ std::string Sweep::lack_of(const WorkItem& item, const FoundRun& found) const {
   if (arguments_.conweave) files.insert(files.end(), {"out_fct.txt", "out_pfc.txt"});
   if (arguments_.flow_series)
     files.insert(files.end(), {kLinkFlowsFile.data(), kFlowTablesFile.data()});
+  if (!arguments_.capture.empty()) files.push_back(kCaptureFile.data());
   for (const char* name : files)
     if (!fs::exists(folder_of(item) / name, error)) return name;
   const bool drawn = fs::exists(folder_of(item) / "timeline.json", error);
@@ -228,6 +231,7 @@ std::vector<std::string> Sweep::child(const std::string& program, const WorkItem
   if (arguments_.conweave) words.emplace_back("--conweave");
   if (arguments_.flow_series) words.emplace_back("--flow-series");
   if (!arguments_.timeline.empty()) words.insert(words.end(), {"--timeline", arguments_.timeline});
+  if (!arguments_.capture.empty()) words.insert(words.end(), {"--capture", arguments_.capture});
   uint64_t mib = arguments_.memory_mib;
   if (mib == 0 && arguments_.jobs > 1) {  // or each would count on all of it
     constexpr uint64_t kMib = 1 << 20;
@@ -397,6 +401,9 @@ int run_command(const RunArguments& arguments) {
   if (!loaded) return complain(kUsage, loaded.problems());
   if (!arguments.timeline.empty())
     if (const auto spec = parse_timeline(arguments.timeline); !spec)
+      return complain(kUsage, spec.problems());
+  if (!arguments.capture.empty())
+    if (const auto spec = parse_capture(arguments.capture); !spec)
       return complain(kUsage, spec.problems());
   return Sweep(arguments, std::move(*loaded)).run();
 }

@@ -29,6 +29,7 @@ struct RunArguments {
   bool conweave = false;
   bool flow_series = false;
   std::string timeline;  // a path; empty: none
+  std::string capture;   // a link or a port; empty: none
   bool progress = false;
   bool quiet = false;
   uint64_t memory_mib = 0;

@@ -129,7 +129,7 @@ constexpr auto kIdentityKeys = std::to_array<ResultKey>({
   {"trace_digest", T::string, "", "of the flows that were offered; equal for every scheme of one seed", [](R r) { return hex(r.result.trace_digest); }},
   {"digest", T::string, "", "of everything that happened; the same run gives the same digest", [](R r) { return hex(r.result.digest); }},
   {"replay", T::string, "", "the command line that runs it again", [](R r) { return Json(r.identity.replay); }},
-  {"with", T::array, "", "what was asked for beside the results: --check, --hpcc, --conweave, --flow-series, --timeline and its path", [](R r) { return Json(r.identity.with); }},
+  {"with", T::array, "", "what was asked for beside the results: --check, --hpcc, --conweave, --flow-series, --timeline and its path, --capture and its place", [](R r) { return Json(r.identity.with); }},
   {"real", T::boolean, "", "by real processes over real links (eddyhost), not in virtual time", [](R r) { return Json(r.result.real); }},
   {"time_dilation", T::integer, "", "how much slower than the experiment's own time it ran; divided out of all times and rates here", [](R r) { return Json(r.result.time_dilation); }},
   {"flows", T::integer, "", "measured flows: those that start in [warmup, warmup + duration), of traffic items that are measured", [](R r) { return Json(measured_flows(r.result)); }},
