@@ -36,6 +36,8 @@ ARGUMENTS = {
     ("eddyctl", "", "--fabric"): "fabric",
     ("eddyctl", "", "--out"): "file",
     ("eddyctl", "", "--port"): "port",
+    ("eddyctl", "", "--write"): "file",
+    ("eddyctl", "", "--filter"): "text",
     ("eddyctl", "", "--fabric"): "fabric",
     ("eddyctl", "", "--leaf"): "leaf",
     ("eddywire", "", "--socket"): "file",
