@@ -45,7 +45,7 @@ config::Experiment experiment(config::PollModel polls = config::PollModel::exact
   made.run.warmup = Duration{};
   made.run.duration = 1_ms;
   made.run.poll_model = polls;
-  made.rlb = config::rlb_preset(config::RlbPreset::standard);
+  made.switches.rlb = config::rlb_preset(config::RlbPreset::standard);
   made.load_balancer.scheme = "drill";
   const auto burst = [](const char* from, const char* to) {
     config::TrafficConfig item;
