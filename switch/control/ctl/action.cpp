@@ -78,7 +78,8 @@ std::string footer() {
          described("reload", "apply the configuration file again, all or nothing") +
          described("top", "ports, queues, PFC, drops, workers, live; --fabric, --all: every link") +
          described("healthy", "exit code 0: the ports that have to be up are, workers advance") +
-         described("capture P", "packets of port P, or of all, as pcapng: -w FILE, -w - | tshark -r -") +
+         described("capture P",
+                   "packets of port P, or of all, as pcapng: -w FILE, -w - | tshark -r -") +
          described("techsupport",
                    "one archive of all that helps to find a fault, without secrets") +
          described("list", "names of the running switches") +
