@@ -45,7 +45,7 @@ TEST(Options, ThatDoNotConcernTheCommandAreRefused) {
                           "reload, top, healthy"));
   EXPECT_THAT(problems_of({"list", "--name", "leaf1"}),
               ElementsAre("--name does not concern list; it is for show, clear, set, reload, top, "
-                          "healthy, techsupport"));
+                          "healthy, capture, techsupport"));
   EXPECT_EQ(problems_of({"counters", "--socket", "s"}).size(), 1u);
   EXPECT_EQ(problems_of({"counters", "--dir", "d"}).size(), 1u);
 }
