@@ -104,6 +104,61 @@ TEST_F(Agents, FieldsOfTheShimArriveAtTheOtherLeaf) {
   EXPECT_EQ(rig.hosts[1]->received[0].wire_len, 1000u);
 }
 
+// A burst of four packets of one flow that come at once; octets 12, and 14 and 15 of their shims.
+std::vector<uint32_t> said_in_burst(const config::SwitchConfig& config, uint64_t& undeclared) {
+  PacketPool pool{64, 512};
+  ManualIo io(pool);
+  auto made = Switch::create(config, {.shards = 1});
+  EXPECT_TRUE(made.ok());
+  Switch& object = **made;
+  for (size_t port = 0; port < config.ports.size(); ++port)
+    io.links.push_back({PortId(port), true});
+  object.shard(ShardId(0)).poll(io, Instant::at(1_ms));
+  for (int i = 0; i < 4; ++i)
+    io.arrive(PortId(0), udp_frame({.destination_mac = port_mac(config, 0),
+                                    .source_mac = host_mac(1, 1),
+                                    .source = host_ip(1, 1),
+                                    .destination = host_ip(2, 1)}));
+  std::vector<uint32_t> said;
+  for (int64_t us = 1; us < 20; ++us) {
+    const Instant now = Instant::at(1_ms) + Duration::microseconds(us);
+    io.complete(now);
+    object.shard(ShardId(0)).poll(io, now);
+  }
+  for (const Sent& sent : io.sent)
+    if (sent.frame.size() > kEthernetHeader + kShimHeader)
+      said.push_back(uint32_t{sent.frame[kEthernetHeader + 12]} << 16 |
+                     load_be16(sent.frame.data() + kEthernetHeader + 14));
+  undeclared = count(object, 0, PortCounter::agent_undeclared);
+  for (size_t port = 1; port < config.ports.size(); ++port)
+    undeclared += count(object, port, PortCounter::agent_undeclared);
+  return said;
+}
+
+TEST_F(Agents, WhatIsSaidBrieflyIsInEachShimOfABurst) {
+  config::SwitchConfig config = leaf_spine({.leaves = 2, .spines = 1, .hosts = 1}).leaves[0];
+  config.load_balancer.scheme = "modest";
+  Talk& talk = test::talk(config.id);
+  int asked = 0;
+  talk.dress = [&](Voice&, std::span<lb::Dressing> burst) {
+    ++asked;
+    for (lb::Dressing& dressing : burst)
+      dressing.fields = {.written = lb::kFieldEpoch | lb::kFieldDelay, .epoch = 2};
+  };
+  talk.dress_briefly = [](std::span<uint32_t> briefs) {
+    for (size_t i = 0; i < 4; ++i) briefs[i] = lb::brief_epoch(static_cast<unsigned>(i));
+  };
+  uint64_t undeclared = 0;
+  EXPECT_THAT(said_in_burst(config, undeclared), ElementsAre(0xffff, 0x1ffff, 0x2ffff, 0x3ffff));
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(undeclared, 0u);
+  // What it did not declare is nowhere, and it is asked in full, where that is counted.
+  talk.dress_briefly = [](std::span<uint32_t> briefs) { briefs[3] = lb::brief_delay(7); };
+  EXPECT_THAT(said_in_burst(config, undeclared), ElementsAre(0x2ffff, 0x2ffff, 0x2ffff, 0x2ffff));
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(undeclared, 4u);
+}
+
 TEST_F(Agents, WhatIsNotWrittenIsAsWithoutAnAgent) {
   AgentRig rig;
   rig.send(0);

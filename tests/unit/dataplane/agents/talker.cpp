@@ -54,6 +54,12 @@ class Speaking : public BucketScheme<BucketShare::equal> {
     ++talk_.calls;
     if (talk_.dress) talk_.dress(voice, burst);
   }
+  bool dress_briefly(Voice&, std::span<Packet* const>, std::span<const uint16_t>,
+                     std::span<uint32_t> briefs) {
+    if (!talk_.dress_briefly) return false;
+    talk_.dress_briefly(briefs);
+    return true;
+  }
   void arrived(Voice& voice, std::span<const Arrival> burst) {
     ++talk_.calls;
     if (talk_.on_arrivals) talk_.on_arrivals(voice, burst);

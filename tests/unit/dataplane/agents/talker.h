@@ -20,6 +20,7 @@ struct Talk {
   // What it does; nothing where there is none.
   std::function<void(lb::Voice&)> on_timers;
   std::function<void(lb::Voice&, std::span<lb::Dressing>)> dress;
+  std::function<void(std::span<uint32_t>)> dress_briefly;  // none: it asks for dress()
   std::function<void(lb::Voice&, std::span<lb::HeardFrame>)> on_frames;
   std::function<void(lb::Voice&, std::span<const lb::Arrival>)> on_arrivals;
   Instant deadline = Instant::never();
