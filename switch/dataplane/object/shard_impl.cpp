@@ -250,9 +250,10 @@ void ShardImpl::adopt_snapshot() {
 void ShardImpl::read(Mailbox& mail) {
   while (!mail.empty()) {
     next_timer_ = context_.now;  // of what this poll sets, some may be due at once
-    const size_t count = mail.receive(messages_);
+    std::array<Message, kBurst> messages;
+    const size_t count = mail.receive(messages);
     context_.stats.messages += static_cast<uint32_t>(count);
-    for (size_t i = 0; i < count; ++i) take_message(messages_[i]);
+    for (size_t i = 0; i < count; ++i) take_message(messages[i]);
     agents_.tell();
   }
 }

@@ -164,8 +164,7 @@ class ShardImpl final : public Shard {
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;
-  std::array<Message, kBurst> messages_;  // being read
-  std::vector<bool> links_up_;            // by port, as the world says
+  std::vector<bool> links_up_;  // by port, as the world says
   Tap tap_;
 };
 
