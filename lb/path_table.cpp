@@ -81,7 +81,10 @@ void PathTable::rebase(const Rebase& rebase) {
 
 PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters,
                      std::span<const LeafId> leaves)
-    : parameters_(parameters), arrivals_(most_members(sets)) {
+    : parameters_(parameters),
+      stale_us_(static_cast<uint32_t>(
+          std::min<int64_t>((parameters.base_rtt * kStaleAfter).ps() / 1'000'000, UINT32_MAX))),
+      arrivals_(most_members(sets)) {
   // Sets to the same leaf share the records of the paths that they have in common.
   std::map<std::tuple<size_t, PortId, PathId>, uint32_t> known;
   for (size_t i = 0; i < sets.size(); ++i) {

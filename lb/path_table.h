@@ -92,11 +92,14 @@ struct alignas(32) PathRecord {
   }
   // Up to 70 minutes; a stamp of another shard may be a little ahead.
   static Duration since(const std::atomic<uint32_t>& at_us, Instant now) {
-    constexpr uint32_t kAhead = 60'000'000;
     const uint32_t at = at_us.load(std::memory_order_relaxed);
     const uint32_t age = stamp_of(now) - at;
     if (at == 0) return Duration::max();
-    return Duration::microseconds(age > ~kAhead ? 0 : int64_t{age});
+    return Duration::microseconds(is_ahead(age) ? 0 : int64_t{age});
+  }
+  static bool is_ahead(uint32_t age_us) {
+    constexpr uint32_t kAhead = 60'000'000;
+    return age_us > ~kAhead;
   }
 };
 static_assert(sizeof(PathRecord) == 32);
@@ -177,6 +180,33 @@ class PathTable {
       return std::nullopt;
     return Duration::nanoseconds(record.delay_ns.load(std::memory_order_relaxed));
   }
+  // delay() of a set's paths at one instant, for who asks for all of them.
+  class Recent {
+   public:
+    static constexpr uint32_t kStale = PathRecord::kUnknown - 1;  // measured, but not lately
+
+    Recent(const PathTable& table, size_t set, Instant now)
+        : records_(table.records_.get()),
+          record_of_(&table.record_of_[table.first_[set]]),
+          now_us_(PathRecord::stamp_of(table.record_time(now))),
+          stale_us_(table.stale_us_) {}
+    // Nanoseconds, at most INT32_MAX; or kStale, or PathRecord::kUnknown: never measured.
+    uint32_t delay_ns(MemberIndex member) const {
+      const PathRecord& record = records_[record_of_[member]];
+      const uint32_t at = record.sampled_at_us.load(std::memory_order_relaxed);
+      if (at == 0) return PathRecord::kUnknown;
+      const uint32_t age = now_us_ - at;
+      const bool lately = (age <= stale_us_) | PathRecord::is_ahead(age);
+      const uint32_t delay = record.delay_ns.load(std::memory_order_relaxed);
+      return lately ? std::min(delay, uint32_t{INT32_MAX}) : kStale;
+    }
+
+   private:
+    const PathRecord* records_;
+    const uint32_t* record_of_;
+    uint32_t now_us_;
+    uint32_t stale_us_;
+  };
   // The least ever seen; base_delay() if nothing was.
   Duration least_delay(size_t set, MemberIndex member) const {
     const uint32_t least = at(set, member).least_delay_ns.load(std::memory_order_relaxed);
@@ -216,6 +246,7 @@ class PathTable {
   }
 
   Parameters parameters_;
+  uint32_t stale_us_;                // older samples say nothing
   Duration ahead_;                   // of what records count by; less than their stamps' period
   std::vector<uint32_t> first_;      // place of a set's first member in record_of_
   std::vector<uint32_t> record_of_;  // by member, set by set

@@ -311,6 +311,8 @@ class Plb {
     return looks_[set];
   }
   Look look_at(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;
+  bool look_at_clear(const PathView& view, QueueId queue, uint16_t set, MemberMask among,
+                     Look& look) const;
   MemberMask measure(const PathView& view, uint16_t set, MemberMask among, Delays& delays) const;
   [[gnu::noinline]] bool is_kicked(const PathView& view, uint16_t set, MemberIndex member,
                                    uint32_t delay) const;
@@ -498,8 +500,49 @@ MemberMask Plb::stopped_here(const PathView& view, QueueId queue, uint16_t set, 
   return stopped;
 }
 
+// Of a set whose paths are all clear, measured of late or never, and neither told of nor stopped
+// here, which is what look_at() finds nearly always. False: there is more to look at.
+inline bool Plb::look_at_clear(const PathView& view, QueueId queue, uint16_t set, MemberMask among,
+                               Look& look) const {
+  const PathTable* const paths = view.paths();
+  if (paths == nullptr || among != view.live(set) || among == 0) [[unlikely]]
+    return false;
+  const PathTable::Recent recent(*paths, set, view.now());
+  const uint32_t idle = ns_of(paths->base_delay());
+  const uint32_t low = ns_of(paths->base_delay() + low_);
+  const size_t first = first_[set];
+  const Kick* const kicks = &kicks_[first];
+  const PathMember* const members = view.set(set).members.data();
+  const Instant now = view.now();
+  Delays delays;
+  bool more = false;
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const uint32_t found = recent.delay_ns(member);
+    const uint32_t delay = found == PathRecord::kUnknown ? idle : found;  // kStale is above low
+    delays.of[member] = delay;
+    delays.add(member);
+    more |=
+        (delay > low) | (now < kicks[member].until) | view.port(members[member].port).paused(queue);
+  }
+  if (more) [[unlikely]]
+    return false;
+  uint16_t* const tolerable_of = &tolerable_[first];
+  for (MemberMask left = among; left != 0; left &= left - 1) {
+    const MemberIndex member = first_of(left);
+    const uint32_t delay = delays.of[member];
+    tolerable_of[member] = tolerable(delays, member, delay);
+    if (delay - delays.least <= equal_ns_) look.best |= bit_of(member);
+  }
+  look.stays = among;
+  look.best_ns = delays.least;
+  return true;
+}
+
 Plb::Look Plb::look_at(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const {
   Look look{.until = view.now() + hold_, .queue = queue};
+  if (look_at_clear(view, queue, set, among, look)) [[likely]]
+    return look;
   Delays delays;
   MemberMask out = measure(view, set, among, delays);
   if (out == among) out = 0;
