@@ -75,7 +75,7 @@ class ComposeUp(unittest.TestCase):
         self.assertIn("1 received", named.stdout, named.stderr)
 
     def test_lossless_traffic(self):
-        results, rows = self.fabric.run_traffic(4)
+        results, rows = self.fabric.run_traffic(8)  # TCP shares a stopped class with floods
         for result in results:
             self.assertTrue(result.ok, f"{result.flow.name}: {result.error or 'nothing arrived'}")
         fabric = [row for row in rows if row.role == "fabric"]
