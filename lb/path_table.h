@@ -175,12 +175,11 @@ class PathTable {
 
   // Smoothed; nullopt: never measured, or not lately.
   std::optional<Duration> delay(size_t set, MemberIndex member, Instant now) const {
-    const PathRecord& record = at(set, member);
-    if (!record.known() || record.age(record_time(now)) > parameters_.base_rtt * kStaleAfter)
-      return std::nullopt;
-    return Duration::nanoseconds(record.delay_ns.load(std::memory_order_relaxed));
+    const uint32_t found = Recent(*this, set, now).delay_ns(member);
+    if (found >= Recent::kStale) return std::nullopt;
+    return Duration::nanoseconds(found);
   }
-  // delay() of a set's paths at one instant, for who asks for all of them.
+  // What delay() says of a set's paths at one instant, for who asks for all of them.
   class Recent {
    public:
     static constexpr uint32_t kStale = PathRecord::kUnknown - 1;  // measured, but not lately
@@ -190,15 +189,14 @@ class PathTable {
           record_of_(&table.record_of_[table.first_[set]]),
           now_us_(PathRecord::stamp_of(table.record_time(now))),
           stale_us_(table.stale_us_) {}
-    // Nanoseconds, at most INT32_MAX; or kStale, or PathRecord::kUnknown: never measured.
+    // Nanoseconds; kStale; PathRecord::kUnknown: never measured.
     uint32_t delay_ns(MemberIndex member) const {
       const PathRecord& record = records_[record_of_[member]];
       const uint32_t at = record.sampled_at_us.load(std::memory_order_relaxed);
       if (at == 0) return PathRecord::kUnknown;
       const uint32_t age = now_us_ - at;
       const bool lately = (age <= stale_us_) | PathRecord::is_ahead(age);
-      const uint32_t delay = record.delay_ns.load(std::memory_order_relaxed);
-      return lately ? std::min(delay, uint32_t{INT32_MAX}) : kStale;
+      return lately ? record.delay_ns.load(std::memory_order_relaxed) : kStale;
     }
 
    private:

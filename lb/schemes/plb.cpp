@@ -77,7 +77,7 @@ class Plb {
     Duration rest = 100_us;
     std::optional<Duration> reactivate;  // empty: two base round trips, 200 us at least
     Duration notice = 16_us;
-    std::optional<Duration> hold;  // empty: a quarter of the DRE's period
+    std::optional<Duration> hold;  // empty: half of the DRE's period
     Duration flow_life = 1_ms;
     bool order_guard = false;
     int64_t flows = 65'536;
