@@ -99,8 +99,9 @@ ROOMS = {
         "model": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures"),
         "real": ("fabric", "traffic", "world", "faults", "check", "run", "results"),
         "export": ("fabric", "traffic", "world", "faults", "check", "run", "results", "real"),
+        "import": ("fabric", "traffic", "world", "faults", "check", "run", "results", "real", "export"),
         "program": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures", "page",
-                    "model", "real", "export", "conformance"),
+                    "model", "real", "export", "import", "conformance"),
         "mpi": ("fabric", "traffic", "world", "faults", "check", "run", "results", "figures", "program"),
     },
 }

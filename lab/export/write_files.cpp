@@ -67,7 +67,8 @@ Problems write_below(const fs::path& base, const std::vector<OutFile>& files) {
 
 }  // namespace
 
-Problems write_folder(const fs::path& folder, const std::vector<OutFile>& files) {
+Problems write_folder(const fs::path& folder, const std::vector<OutFile>& files,
+                      const FolderCheck& check) {
   if (folder.empty()) return {"--out: a folder is needed"};
   fs::path target = folder.lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "x/"
@@ -83,6 +84,7 @@ Problems write_folder(const fs::path& folder, const std::vector<OutFile>& files)
   std::string beside = target.string() + ".XXXXXX";
   if (mkdtemp(beside.data()) == nullptr) return {"--out " + folder.string() + ": " + why(errno)};
   Problems problems = write_below(beside, files);
+  if (problems.empty() && check) problems = check(beside);
   if (problems.empty() && rename(beside.c_str(), target.c_str()) != 0)
     problems = {"--out " + folder.string() + ": " + why(errno)};
   if (!problems.empty()) fs::remove_all(beside, error);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "lab/export/fabric_export.h"
@@ -13,7 +14,11 @@
 
 namespace eddy::lab {
 
+// `check` looks at the files before they are put in place, where there is one; what it finds is
+// why nothing is.
+using FolderCheck = std::function<Problems(const std::filesystem::path& staged)>;
 [[nodiscard]] Problems write_folder(const std::filesystem::path& folder,
-                                    const std::vector<OutFile>& files);
+                                    const std::vector<OutFile>& files,
+                                    const FolderCheck& check = {});
 
 }  // namespace eddy::lab

@@ -17,6 +17,7 @@
 #include "lab/program/claims_command.h"
 #include "lab/program/conformance_command.h"
 #include "lab/program/export_command.h"
+#include "lab/program/import_command.h"
 #include "lab/program/model_command.h"
 #include "lab/program/page_command.h"
 #include "lab/program/real_command.h"
@@ -72,6 +73,7 @@ struct Arguments {
   AdviseArguments advise;
   ClaimsArguments claims;
   ExportArguments exported;
+  ImportArguments imported;
   ConformanceArguments conformance;
   ModelArguments model;
 };
@@ -421,6 +423,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                  ->expected(0, 1);
   show->callback([to, &arguments] { arguments.figures = to->count() > 0; });
   declare_export(app, arguments.exported);
+  declare_import(app, arguments.imported);
   declare_report(app, arguments.report);
   declare_compare(app, arguments.compare);
   declare_advise(app, arguments.advise);
@@ -460,6 +463,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "topology") return topology_command(arguments);
   if (command == "config") return config_command(arguments);
   if (command == "export") return export_command(arguments.exported);
+  if (command == "import") return import_command(arguments.imported);
   if (command == "show") return show_command(arguments);
   if (command == "report") return report_command(arguments.report);
   if (command == "compare") return compare_command(arguments.compare);

@@ -74,6 +74,19 @@ TEST(WriteFolder, WhatIsThereStays) {
   EXPECT_THAT(names_in(beside.file("")), ElementsAre("out", "out/mine"));
 }
 
+TEST(WriteFolder, ACheckSeesAllAndMayRefuse) {
+  const test::TempDirectory beside;
+  const auto refuse = [](const fs::path& staged) {
+    return fs::exists(staged / "b/c") ? Problems{"no"} : Problems{"not there"};
+  };
+  EXPECT_THAT(write_folder(beside.file("out"), {{"a", "1"}, {"b/c", "2"}}, refuse),
+              ElementsAre("no"));
+  EXPECT_THAT(names_in(beside.file("")), IsEmpty());
+  const auto take = [](const fs::path&) { return Problems{}; };
+  EXPECT_THAT(write_folder(beside.file("out"), {{"a", "1"}}, take), IsEmpty());
+  EXPECT_THAT(names_in(beside.file("")), ElementsAre("out", "out/a"));
+}
+
 // A file that cannot be written to its end, as on a full disk: the limit of a file's size.
 TEST(WriteFolder, NothingHalfIsLeft) {
   const test::TempDirectory beside;

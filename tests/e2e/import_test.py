@@ -1,0 +1,209 @@
+"""eddylab import: what other simulators are given, made over and run. No root, no network."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import simulator_files as files  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARIES = Path(os.environ.get("EDDY_BIN", ROOT / "build" / "dev" / "bin"))
+
+
+def eddylab(*words, **options):
+    return subprocess.run([BINARIES / "eddylab", *map(str, words)], capture_output=True, text=True, timeout=120, check=False,
+                          **options)
+
+
+class Import(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = Path(place.name)
+        self.out = self.place / "made"
+
+    def write(self, **texts):
+        """Files of these names, '_' for '.', below the folder that is returned."""
+        folder = self.place / "mix"
+        folder.mkdir(exist_ok=True)
+        for name, text in texts.items():
+            (folder / name.replace("_", ".", 1)).write_text(text)
+        return folder
+
+    def hpcc(self, topology=None, flows=None, **keys):
+        topology = topology or files.leaf_spine()
+        hosts = int(topology.split()[0]) - int(topology.split()[1])
+        return self.write(config_txt=files.hpcc_config(**keys), topology_txt=topology, flow_txt=flows or files.flows(hosts))
+
+    def conweave(self, topology, flows, **keys):
+        """As ConWeave's tree has it: the run's folder is three below what its names begin at."""
+        (self.place / "config").mkdir()
+        (self.place / "config" / "fabric.txt").write_text(topology)
+        (self.place / "config" / "load.txt").write_text(flows)
+        run = self.place / "mix" / "output" / "7"
+        run.mkdir(parents=True)
+        (run / "config.txt").write_text(files.conweave_config("fabric", "load", **keys))
+        return run
+
+    def imported(self, kind, source, *words):
+        done = eddylab("import", kind, source, "--out", self.out, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        self.assertTrue(done.stdout.startswith((self.out / "import.txt").read_text()))
+        return yaml.safe_load((self.out / "experiment.yaml").read_text()), done.stdout
+
+    def run_it(self, *words):
+        done = eddylab("run", self.out / "experiment.yaml", "--out", self.place / "results", "--quiet", "--check", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = eddylab("show", self.place / "results" / "made" / "full", "--json")
+        run = yaml.safe_load(done.stdout)["runs"][0]
+        self.assertEqual(run["unfinished"], 0)
+        return run
+
+    def refused(self, kind, source, *lines):
+        done = eddylab("import", kind, source, "--out", self.out)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        said = [line for line in done.stderr.splitlines() if line]
+        for line in lines:
+            self.assertTrue(any(line in one for one in said), f"{line}\n{done.stderr}")
+        self.assertEqual(len(said), len(lines), done.stderr)
+        self.assertEqual([p for p in self.place.iterdir() if p.name.startswith("made")], [])
+
+    def test_every_congestion_control_of_hpcc_runs(self):
+        for mode, control in ((1, "dcqcn"), (3, "swift"), (7, "swift"), (8, "dctcp"), (10, "swift")):
+            windowed = {"HAS_WIN": 1, "VAR_WIN": 1, "EWMA_GAIN": "0.0625" if mode == 8 else "0.00390625"} if mode != 1 else {}
+            made, said = self.imported("hpcc", self.hpcc(CC_MODE=mode, **windowed))
+            self.assertEqual(made["host"]["congestion_control"], control)
+            self.assertIn("approximated" if mode != 1 else "taken", re.search(r"(\w+) .*CC_MODE", said)[1])
+            self.run_it("--hpcc")
+            fct = next((self.place / "results").rglob("fct.txt")).read_text().splitlines()
+            self.assertEqual(len(fct), 40)
+            self.assertTrue(all(line.split()[3] == "100" and int(line.split()[5]) >= 2_000_000_000 for line in fct))
+            subprocess.run(["rm", "-r", self.out, self.place / "results"], check=True)
+
+    def test_every_line_is_told(self):
+        folder = self.hpcc()
+        _, said = self.imported("hpcc", folder)
+        lines = (folder / "config.txt").read_text().splitlines()
+        for number, line in enumerate(lines, 1):
+            told = re.search(rf"^(taken|approximated|ignored) +\S+/config.txt:{number} +(.*)$", said, re.MULTILINE)
+            self.assertEqual(told is not None, bool(line.strip()), line)
+            if told:
+                self.assertTrue(told[2].startswith(line.strip()[:40]), told[2])
+
+    def test_values_have_their_units(self):
+        made, _ = self.imported("hpcc", self.hpcc(HAS_WIN=1))
+        self.assertEqual(made["buffer"]["size"], "32MiB")
+        self.assertEqual(made["wred"]["default"], {"ecn": True, "mark": "dequeue", "kmin": "400kB", "kmax": "1600kB", "pmax": 0.2})
+        self.assertEqual(made["host"]["bdp"], "104000B")  # as those programs print it for such a fabric
+        self.assertEqual(made["host"]["dcqcn"]["hyper_increase"], "200Mbps")
+        self.assertEqual(made["traffic"], [{"type": "trace", "file": "flow.txt", "start": "2s"}])
+
+    def test_their_notes_and_what_is_beyond_the_counts_is_left_out(self):
+        flows = "2\n" + "\n".join(f"{i} 7 3 100 5000 2" for i in range(6)) + files.FLOW_NOTES
+        _, said = self.imported("hpcc", self.hpcc(flows=flows))
+        self.assertRegex(said, r"ignored +\S+flow.txt:4 +7 lines from here on")
+        self.assertEqual((self.out / "flow.txt").read_text(), "2\n0 7 3 100 5000 2\n1 7 3 100 5000 2\n")
+        self.run_it()
+
+    def test_hosts_with_two_links_have_one(self):
+        topology = files.leaf_spine(leaves=4, hosts=4, rate="50Gbps", homes=2)
+        made, said = self.imported("hpcc", self.hpcc(topology, KMAX_MAP="1 50000000000 800", KMIN_MAP="1 50000000000 200",
+                                                     PMAX_MAP="1 50000000000 0.2"))
+        self.assertRegex(said, r"approximated +\S+topology.txt:4 +8 hosts with several links")
+        links = [line.split() for line in (self.out / "topology.txt").read_text().splitlines()[2:]]
+        at = [int(b) for a, b, rate, *_ in links if int(a) < 8]
+        self.assertEqual(at, [8, 9, 8, 9, 10, 11, 10, 11])
+        self.assertEqual({rate for a, b, rate, *_ in links if int(a) < 8}, {"100Gbps"})
+        self.assertEqual(made["wred"]["default"]["kmin"], "200kB")
+        self.run_it()
+
+    def test_links_that_fail_and_lose(self):
+        made, said = self.imported("hpcc", self.hpcc(LINK_DOWN="100 8 10", ERROR_RATE_PER_LINK="1e-4"))
+        kinds = [fault["type"] for fault in made["faults"]]
+        self.assertEqual(kinds, ["random_drop"] * 12 + ["link_flap"])
+        self.assertEqual(made["faults"][-1], {"type": "link_flap", "links": ["switch8-switch10"], "start": "100us"})
+        self.assertEqual(made["faults"][0]["hosts"], ["switch8.host1"])
+        self.assertRegex(said, r"approximated +\S+ +LINK_DOWN")
+        done = eddylab("run", self.out / "experiment.yaml", "--out", self.place / "results", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_link_that_is_down_before_the_first_flow_is_no_link(self):
+        made, _ = self.imported("hpcc", self.hpcc(flows="1\n0 7 3 100 30000 2.001\n", LINK_DOWN="1000 8 10"))
+        self.assertEqual(made["topology"]["failed"], [{"links": ["switch8-switch10"]}])
+        self.run_it()
+
+    def test_comments_of_their_documentation(self):
+        config = re.sub(r"(?m)^(\S+ .*)$", r"\1 {0: disable, 1: enable}", files.hpcc_config())
+        folder = self.hpcc()
+        (folder / "config.txt").write_text(config)
+        _, said = self.imported("hpcc", folder)
+        self.assertNotIn("disable", said)
+
+    def test_every_balancing_of_conweave_runs(self):
+        for mode, scheme in ((0, "ecmp"), (2, "drill"), (3, "conga"), (6, "letflow"), (9, "conweave")):
+            run = self.conweave(files.leaf_spine(notes=False), files.flows(8, dialect="conweave", notes=False), LB_MODE=mode)
+            made, _ = self.imported("conweave", run)
+            self.assertEqual(made["load_balancer"]["scheme"], scheme)
+            self.assertEqual(made["host"]["dcqcn"]["additive_increase"], "40Mbps")
+            self.assertEqual(made["host"]["window"], False)
+            if scheme == "conweave":
+                self.assertEqual({key: made["load_balancer"][key] for key in ("reply", "busy", "inactive", "slack", "wait")},
+                                 {"reply": "8us", "busy": "16us", "inactive": "300us", "slack": "16us", "wait": "200us"})
+            self.run_it("--conweave")
+            subprocess.run(["rm", "-r", self.out, self.place / "results", self.place / "config", self.place / "mix"], check=True)
+
+    def test_irn_without_pfc_in_a_fat_tree(self):
+        run = self.conweave(files.fat_tree(k=4, over=2), files.flows(32, dialect="conweave"), ENABLE_PFC=0, ENABLE_IRN=1)
+        made, _ = self.imported("conweave", run)
+        self.assertEqual(made["host"]["recovery"], "irn")
+        self.assertEqual(made["host"]["bdp"], "156000B")  # as those programs have it for three tiers
+        self.assertEqual(made["switches"]["pfc"], False)
+        self.run_it()
+
+    def test_all_that_is_wrong_is_said_at_once(self):
+        topology = files.leaf_spine().replace("0 8 100Gbps", "0 8 fast").replace("1 8 100Gbps 1000ns", "1 99 100Gbps soon")
+        folder = self.hpcc(topology, CC_MODE=5, BUFFER_SIZE="much")
+        self.refused("hpcc", folder, "topology.txt:3:5: 'fast' is no rate", "topology.txt:4:3: '99' is no whole number",
+                     "topology.txt:4:14: 'soon' is no time")
+        folder = self.hpcc(flows="3\n0 9 3 100 5 2\n0 0 3 100 5 2\n1 2 3 5 2\n", CC_MODE=5, BUFFER_SIZE="much", RATE_AI=None,
+                           KMAX_MAP="1 25000000000 400", PMAX_MAP="9 1 2")
+        self.refused("hpcc", folder, "flow.txt:2: node 9 is a switch", "flow.txt:3: a flow from host 0 to itself",
+                     "flow.txt:4: 5 words", "PMAX_MAP has too few values", "CC_MODE 5, valid are", "BUFFER_SIZE 'much'",
+                     "KMAX_MAP has no value for 100Gbps", "RATE_AI is missing", "PMAX_MAP is missing")
+
+    def test_foreign_files_are_refused(self):
+        config = ROOT / "config" / "experiments" / "demo.yaml"
+        folder = self.hpcc()
+        self.refused("hpcc", self.write(config_txt=config.read_text()), "there is no key of HPCC's simulator in this file")
+        (folder / "topology.txt").write_bytes(b"\x7fELF\0\0")
+        self.refused("hpcc", folder, "topology.txt: is no text, octet 4 is zero")
+        self.refused("hpcc", self.hpcc(flows=files.flows(8, dialect="conweave")), *[f"flow.txt:{i}: 5 words" for i in range(2, 22)])
+        (folder / "config.txt").unlink()
+        (folder / "config_fat.txt").write_text(files.hpcc_config())
+        self.refused("hpcc", folder, "--config FILE names another, there are config_fat.txt")
+        self.refused("hpcc", self.place / "none", "there is no such file")
+        (folder / "flow.txt").unlink()
+        self.refused("hpcc", folder / "config_fat.txt", "the flow file is not there, looked for")
+
+    def test_files_that_end_too_soon(self):
+        cut = files.leaf_spine(notes=False).splitlines()[:-3]
+        self.refused("hpcc", self.hpcc("\n".join(cut)), "topology.txt:11:1: the file ends 3 links before the 12")
+        flows = files.flows(8, count=9, notes=False).splitlines()[:-2]
+        self.refused("hpcc", self.hpcc(flows="\n".join(flows)), "flow.txt:8: the file ends 2 flows before the 9")
+
+    def test_a_large_file_is_bounded(self):
+        folder = self.hpcc()
+        (folder / "flow.txt").write_text("1\n" + "0 1 3 100 5 2\n" * 5_000_000)
+        self.refused("hpcc", folder, "flow.txt: has more than 67108864 octets")
+
+
+if __name__ == "__main__":
+    unittest.main()

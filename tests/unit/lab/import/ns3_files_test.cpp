@@ -1,0 +1,180 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lab/import/ns3_experiment.h"
+#include "lab/import/ns3_flows.h"
+#include "lab/import/ns3_topology.h"
+
+namespace eddy::lab {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Two leaves with two hosts each, two spines.
+constexpr const char* kFabric =
+    "8 4 8\n4 5 6 7\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 5 100Gbps 1us 0\n3 5 100Gbps 1us 0\n"
+    "4 6 100Gbps 1us 0\n4 7 100Gbps 1us 0.25\n5 6 100Gbps 1us 0\n5 7 400Gbps 0.001ms 0\n";
+
+struct Fabric {
+  explicit Fabric(const std::string& text) : file("t", text) {
+    topology = read_ns3_topology(file, "t", report);
+  }
+  ImportReport report;
+  WordLines file;
+  std::optional<Ns3Topology> topology;
+};
+
+TEST(Ns3Topology, IsMadeOver) {
+  Fabric fabric(std::string(kFabric) + "\nFirst line: nodes\n");
+  ASSERT_TRUE(fabric.topology) << fabric.file.problems().front();
+  EXPECT_THAT(fabric.topology->text,
+              HasSubstr("4 7 100Gbps 1us 0\n5 6 100Gbps 1us 0\n5 7 400Gbps 1us 0\n"));
+  EXPECT_EQ(fabric.topology->plan.hosts.size(), 4u);
+  EXPECT_EQ(fabric.topology->most_ports(), 4u);
+  EXPECT_EQ(fabric.topology->host_link_rate, BitRate::gbps(100));
+  ASSERT_EQ(fabric.report.findings().size(), 1u);
+  EXPECT_EQ(fabric.report.findings()[0].line, 12);
+}
+
+TEST(Ns3Topology, LinksHaveTheNamesOfFaults) {
+  const Fabric fabric(kFabric);
+  EXPECT_EQ(fabric.topology->target(7, 4)->name, "switch4-switch7");
+  EXPECT_EQ(fabric.topology->target(3, 5)->name, "switch5.host2");
+  EXPECT_TRUE(fabric.topology->target(3, 5)->is_host);
+  EXPECT_FALSE(fabric.topology->target(4, 5));
+}
+
+// 2 x 4 us and four packets of 80 ns; what 100 Gb/s carry in it.
+TEST(Ns3Topology, ReachIsWhatThosePrograms) {
+  const Fabric fabric(kFabric);
+  const Ns3Reach reach = ns3_reach(fabric.topology->plan, Bytes(1'000));
+  EXPECT_EQ(reach.rtt.ns(), 8'320);
+  EXPECT_EQ(reach.bdp.count(), 104'000);
+  EXPECT_EQ(reach.between_leaves.ns(), 2'000);
+}
+
+TEST(Ns3Topology, HostsWithSeveralLinksHaveOne) {
+  const Fabric fabric(
+      "4 2 5\n2 3\n0 2 25Gbps 1us 0\n0 3 25Gbps 1us 0\n1 2 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 "
+      "1Gbps 1us 0\n");
+  EXPECT_EQ(fabric.topology->text,
+            "4 2 3\n2 3\n0 2 50Gbps 1us 0\n1 3 50Gbps 1us 0\n2 3 1Gbps 1us 0\n");
+  EXPECT_EQ(fabric.topology->host_link_rate, BitRate::gbps(25));
+  EXPECT_TRUE(fabric.topology->target(0, 3)->is_joined);
+  EXPECT_FALSE(fabric.topology->target(0, 2)->is_joined);
+}
+
+TEST(Ns3Topology, AllProblemsAtOnce) {
+  EXPECT_THAT(Fabric("").file.problems(), ElementsAre(HasSubstr("t:1:1: the first line says")));
+  EXPECT_THAT(Fabric("3 1 x\n").file.problems(), ElementsAre(HasSubstr("t:1:5: 'x'")));
+  EXPECT_THAT(Fabric("3 2 2\n1\n1 2\n").file.problems(),
+              ElementsAre(HasSubstr("t:3:3: the first line says that there are 2 switches")));
+  EXPECT_THAT(
+      Fabric("4 1 4\n3\n0 1 1Gbps 1us 0\n1 1 1Gbps 1us 0\n2 3 1Gbps 1us 2\n9 3 y z w\n")
+          .file.problems(),
+      ElementsAre("t:3:1: a link between two hosts, one end must be a switch",
+                  "t:4:3: a link from a node to itself", HasSubstr("t:5:15: '2' is no error rate"),
+                  HasSubstr("t:6:1: '9'"), HasSubstr("t:6:5: 'y'"), HasSubstr("t:6:7: 'z'"),
+                  HasSubstr("t:6:9: 'w'")));
+  EXPECT_THAT(Fabric("4 1 2\n3\n0 3 1Gbps 1us 0\n1 3 1Gbps 1us 0\n").file.problems(),
+              ElementsAre("t:1:1: host 2 has no link"));
+}
+
+struct Flows {
+  explicit Flows(std::string_view text, Ns3Dialect dialect = Ns3Dialect::hpcc) : fabric(kFabric) {
+    flows = read_ns3_flows({"f", text}, dialect, *fabric.topology, report, problems);
+  }
+  Fabric fabric;
+  ImportReport report;
+  Problems problems;
+  std::optional<Ns3Flows> flows;
+};
+
+TEST(Ns3Flows, AreMadeOverInOrder) {
+  const Flows read("3 \n0 3 3 100 0 2.5\n1 2 4 99 7 2.000000001\n\n2 0 3 1 8 2.5\nnotes\n");
+  ASSERT_TRUE(read.flows) << read.problems.front();
+  EXPECT_EQ(read.flows->text, "3\n1 2 3 99 7 2.000000001\n0 3 3 100 1 2.5\n2 0 3 1 8 2.5\n");
+  EXPECT_EQ(read.flows->first.ns(), 2'000'000'001);
+  std::vector<std::string> said;
+  for (const Finding& finding : read.report.findings()) said.push_back(finding.what);
+  EXPECT_THAT(said, ElementsAre("3 flows", "1 lines from here on", "1 flows", "1 flows",
+                                "1 flows with pg 4"));
+}
+
+TEST(Ns3Flows, ConweavesHaveNoPort) {
+  const Flows read("1\n0 3 3 100 2.000000500\n", Ns3Dialect::conweave);
+  ASSERT_TRUE(read.flows);
+  EXPECT_EQ(read.flows->text, "1\n0 3 3 100 2.0000005\n");
+}
+
+TEST(Ns3Flows, AllProblemsAtOnce) {
+  EXPECT_THAT(Flows("").problems, ElementsAre(HasSubstr("f:1: is empty")));
+  EXPECT_THAT(Flows("many\n").problems, ElementsAre(HasSubstr("f:1: 'many' is not the number")));
+  EXPECT_THAT(Flows("5\n0 4 3 1 1 2\n0 0 3 1 1 2\n0 9 8 70000 -1 x\n0 1\n").problems,
+              ElementsAre("f:2: node 4 is a switch in the topology file, flows are between hosts",
+                          "f:3: a flow from host 0 to itself", HasSubstr("f:4: '9' is no host"),
+                          HasSubstr("f:4: '8' is not a priority"), HasSubstr("f:4: '70000'"),
+                          HasSubstr("f:4: '-1' is not a size"), "f:4: 'x' is no start in seconds",
+                          HasSubstr("f:5: 2 words, a flow of HPCC's simulator has 6"),
+                          HasSubstr("f:5: the file ends 1 flows before the 5")));
+  EXPECT_THAT(Flows("1\n0 1 3 5 2\n").problems,
+              ElementsAre(HasSubstr("(eddylab import conweave reads 5)")));
+}
+
+TEST(Ns3Flows, NoMoreProblemsThanPeopleRead) {
+  std::string text = "1000\n";
+  for (int i = 0; i < 1'000; ++i) text += "x y\n";
+  EXPECT_EQ(Flows(text).problems.size(), WordLines::kMaxProblems);
+}
+
+// What of all the keys is not told would be dropped in silence.
+TEST(Ns3Experiment, EveryKeyIsTold) {
+  for (const Ns3Dialect dialect : {Ns3Dialect::hpcc, Ns3Dialect::conweave})
+    for (const char* mode : {"1", "3", "7", "8"}) {
+      std::string config;
+      for (const std::string_view key : Ns3Config::keys(dialect)) {
+        std::string value = key.ends_with("_MAP")          ? "1 100000000000 1"
+                            : key == "LINK_DOWN"           ? "0 0 0"
+                            : key == "CC_MODE"             ? mode
+                            : key == "EWMA_GAIN"           ? "0.5"
+                            : key == "SIMULATOR_STOP_TIME" ? "4"
+                            : key == "PACKET_PAYLOAD_SIZE" ? "1000"
+                            : key.ends_with("RATE_AI") || key == "RATE_HAI" || key == "MIN_RATE"
+                                ? "40Mb/s"
+                                : "0";
+        if (key == "FAST_RECOVERY_TIMES" || key == "BUFFER_SIZE" || key == "SW_MONITORING_INTERVAL")
+          value = "1";
+        config += std::string(key) + " " + value + "\n";
+      }
+      const std::string flow = dialect == Ns3Dialect::hpcc ? "0 3 3 1 5 2" : "0 3 3 5 2";
+      const auto made =
+          import_ns3({{"c", config}, {"t", kFabric}, {"f", "1\n" + flow + "\n"}}, dialect, "x");
+      ASSERT_TRUE(made) << made.problems().front();
+      std::map<int, int> told;
+      for (const Finding& finding : made.value().report.findings())
+        if (finding.file == "c") ++told[finding.line];
+      const auto keys = Ns3Config::keys(dialect);
+      for (size_t i = 0; i < keys.size(); ++i)
+        EXPECT_GE(told[static_cast<int>(i) + 1], 1) << keys[i] << ", CC_MODE " << mode;
+    }
+}
+
+TEST(Ns3Experiment, LossOfALinkIsAFault) {
+  const auto made = import_ns3(
+      {{"c", "CC_MODE 8\nKMIN_MAP 1 100Gbps 30\nKMAX_MAP 1 100Gbps 30\nPMAX_MAP 1 100Gbps 1\n"},
+       {"t", kFabric},
+       {"f", "1\n0 3 3 1 5 2\n"}},
+      Ns3Dialect::hpcc, "x");
+  ASSERT_TRUE(made) << made.problems().front();
+  EXPECT_THAT(
+      made.value().files[0].text,
+      HasSubstr(
+          "faults:\n  - {type: random_drop, links: [\"switch4-switch7\"], probability: 0.25}\n"));
+  EXPECT_THAT(made.value().report.text(),
+              HasSubstr("approximated  c:1  CC_MODE 8: host.congestion_control: dctcp"));
+}
+
+}  // namespace
+}  // namespace eddy::lab
