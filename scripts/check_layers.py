@@ -84,6 +84,7 @@ ROOMS = {
         "serve": ("report",),
         "top": ("report",),
         "ctl": ("report", "serve", "top"),
+        "sonic": (),
     },
     "lab": {
         "conformance": (),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@
 #include "pfc/advice.h"
 #include "plugin/plugins.h"
 #include "plugin/trial.h"
+#include "switch/control/sonic/config_db.h"
+#include "switch/control/sonic/sonic_import.h"
 #include "switch/daemon.h"
 #include "switch/dpdk/eal.h"
 #include "switch/pcap_daemon.h"
@@ -34,6 +37,8 @@ using eddy::Problems;
 struct Request {
   std::string config;
   std::string plugin;
+  std::string import_sonic;
+  bool import_report = false;
   bool check = false;
   bool schema = false;
   bool print_config = false;
@@ -146,8 +151,36 @@ int print_schema(const Request& request) {
   return eddy::kExitOk;
 }
 
+// The configuration goes to standard output, what became of the file to standard error.
+int import_sonic(const Request& request) {
+  std::string text;
+  std::error_code error;
+  const std::filesystem::path path = request.import_sonic;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    eddy::say("eddyd: ", {request.import_sonic + ": is no file that can be read"});
+    return eddy::kExitBadConfig;
+  }
+  std::ifstream stream(path, std::ios::binary);
+  constexpr size_t kEnough = eddy::control::ConfigDb::kMostOctets + 1;
+  text.resize(kEnough);
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(stream.gcount()));
+  const auto imported = eddy::control::import_sonic(request.import_sonic, text);
+  if (!imported) {
+    eddy::say("", imported.problems());
+    return eddy::kExitBadConfig;
+  }
+  std::fputs(imported.value().yaml.c_str(), stdout);
+  const eddy::ImportReport& report = imported.value().report;
+  std::fputs(request.import_report ? report.text().c_str()
+                                   : (report.counts() + "; --report says what and why\n").c_str(),
+             stderr);
+  return eddy::kExitOk;
+}
+
 int run(const Request& request) {
   if (request.schema) return print_schema(request);
+  if (!request.import_sonic.empty()) return import_sonic(request);
   if (request.capabilities && request.config.empty()) {
     const std::string table =
         request.json ? eddy::capability_table_json() : eddy::capability_table_text();
@@ -184,17 +217,8 @@ int run(const Request& request) {
   return serve(request, loaded->config);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (eddy::plugin::is_trial(argc, argv)) return eddy::plugin::run_trial();
-  Request request;
-  request.eal = eddy::split_off_eal(argc, argv);
-  CLI::App app("Eddy, a lossless Ethernet switch on DPDK ports", "eddyd");
-  app.footer(
-      "Arguments after -- go to DPDK's EAL. Exit codes: 0 ended on request, 1 failed,\n"
-      "2 bad configuration or usage.");
-  app.set_version_flag("--version", eddy::version_line("eddyd"));
+// The configuration, and what is done with it instead of running.
+void declare_words(CLI::App& app, Request& request) {
   app.add_option("--config", request.config, "configuration file (YAML)");
   auto* const check =
       app.add_flag("--check", request.check, "check the configuration, say what it means, and end");
@@ -212,9 +236,22 @@ int main(int argc, char** argv) {
           ->excludes(check)
           ->excludes(print)
           ->excludes(schema);
+  auto* const sonic =
+      app.add_option("--import-sonic", request.import_sonic,
+                     "print what a config_db.json of SONiC is as a configuration, and end")
+          ->excludes(check)
+          ->excludes(print)
+          ->excludes(schema)
+          ->excludes(capabilities);
+  app.add_flag("--report", request.import_report,
+               "with --import-sonic: say what was taken, approximated and ignored")
+      ->needs(sonic);
   app.add_option("--plugin", request.plugin, "with --schema: know this plugin's parameters, too")
       ->needs(schema);
   app.add_flag("--json", request.json, "with --capabilities: as JSON")->needs(capabilities);
+}
+
+void declare_service(CLI::App& app, Request& request) {
   app.add_flag("--json-log", request.json_log, "log one JSON object a line");
   app.add_option("--wait", request.wait,
                  "wait so long for the network interfaces that devices name, and for as many as "
@@ -237,6 +274,21 @@ int main(int argc, char** argv) {
   app.add_option("--drain-time", request.drain_time,
                  "with --clock pcap: how long to run after the last frame")
       ->capture_default_str();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (eddy::plugin::is_trial(argc, argv)) return eddy::plugin::run_trial();
+  Request request;
+  request.eal = eddy::split_off_eal(argc, argv);
+  CLI::App app("Eddy, a lossless Ethernet switch on DPDK ports", "eddyd");
+  app.footer(
+      "Arguments after -- go to DPDK's EAL. Exit codes: 0 ended on request, 1 failed,\n"
+      "2 bad configuration or usage.");
+  app.set_version_flag("--version", eddy::version_line("eddyd"));
+  declare_words(app, request);
+  declare_service(app, request);
   eddy::spell_out_help(argc, argv);
   // Before the line is understood: what is wrong with it shall be an object, too.
   if (std::find(argv, argv + argc, std::string_view("--json-log")) != argv + argc)

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lab/export/fabric_export.h"
-#include "lab/import/report.h"
+#include "system/import_report.h"
 
 namespace eddy::lab {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "lab/fabric/word_lines.h"
-#include "lab/import/report.h"
 #include "net/units.h"
+#include "system/import_report.h"
 
 namespace eddy::lab {
 

@@ -15,9 +15,9 @@
 
 #include "lab/import/ns3_config.h"
 #include "lab/import/ns3_topology.h"
-#include "lab/import/report.h"
 #include "net/result.h"
 #include "net/units.h"
+#include "system/import_report.h"
 
 namespace eddy::lab {
 

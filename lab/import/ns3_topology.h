@@ -19,8 +19,8 @@
 
 #include "lab/fabric/fabric_plan.h"
 #include "lab/fabric/word_lines.h"
-#include "lab/import/report.h"
 #include "net/units.h"
+#include "system/import_report.h"
 
 namespace eddy::lab {
 

@@ -12,8 +12,8 @@
 #include "lab/import/ns3_config.h"
 #include "lab/import/ns3_flows.h"
 #include "lab/import/ns3_topology.h"
-#include "lab/import/report.h"
 #include "lab/import/settings.h"
+#include "system/import_report.h"
 
 namespace eddy::lab {
 

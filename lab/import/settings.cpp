@@ -8,7 +8,7 @@
 namespace eddy::lab {
 namespace {
 
-std::vector<std::string> split(std::string_view key) {
+std::vector<std::string> keys_of(std::string_view key) {
   std::vector<std::string> out;
   for (size_t begin = 0; begin <= key.size();) {
     const size_t dot = std::min(key.find('.', begin), key.size());
@@ -55,7 +55,7 @@ struct Settings::Node {
 };
 
 void Settings::set(std::string_view key, std::string value, std::string from) {
-  std::vector<std::string> path = split(key);
+  std::vector<std::string> path = keys_of(key);
   const auto found = std::ranges::find(entries_, path, &Entry::path);
   Entry entry{std::move(path), std::move(value), std::move(from)};
   if (found != entries_.end())
@@ -65,7 +65,7 @@ void Settings::set(std::string_view key, std::string value, std::string from) {
 }
 
 bool Settings::has(std::string_view key) const {
-  return std::ranges::find(entries_, split(key), &Entry::path) != entries_.end();
+  return std::ranges::find(entries_, keys_of(key), &Entry::path) != entries_.end();
 }
 
 std::string Settings::yaml(std::string_view head) const {

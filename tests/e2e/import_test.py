@@ -12,6 +12,7 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import simulator_files as files  # noqa: E402
+import sonic_files  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARIES = Path(os.environ.get("EDDY_BIN", ROOT / "build" / "dev" / "bin"))
@@ -203,6 +204,72 @@ class Import(unittest.TestCase):
         folder = self.hpcc()
         (folder / "flow.txt").write_text("1\n" + "0 1 3 100 5 2\n" * 5_000_000)
         self.refused("hpcc", folder, "flow.txt: has more than 67108864 octets")
+
+
+class Sonic(unittest.TestCase):
+    """Files after three public platforms become configurations that eddyd takes."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = Path(place.name)
+
+    def imported(self, text):
+        file = self.place / "config_db.json"
+        file.write_text(text)
+        done = subprocess.run([BINARIES / "eddyd", "--import-sonic", file, "--report"], capture_output=True, text=True, check=False,
+                              timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = self.place / "made.yaml"
+        made.write_text(done.stdout)
+        check = subprocess.run([BINARIES / "eddyd", "--config", made, "--check"], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+        return yaml.safe_load(done.stdout), done.stderr
+
+    def told_all(self, db, report):
+        """Every table has a line; and what is not covered is said."""
+        for table in db:
+            if db[table]:
+                self.assertRegex(report, rf"(taken|approximated|ignored) +\S+ +{table}", table)
+
+    def test_arista_7050cx3(self):
+        platform = sonic_files.arista_7050cx3()
+        made, report = self.imported(platform.text())
+        self.assertEqual(len(made["ports"]), 32)
+        self.assertEqual(made["buffer"]["size"], "33933KiB")  # the pool and its shared headroom
+        profile = made["buffer"]["profiles"]["pg_lossless_100000_300m_profile"]
+        self.assertEqual((profile["headroom"], profile["reserved"], profile["dynamic_th"]), ("160000B", "4608B", 0))
+        self.told_all(platform.db, report)
+
+    def test_mellanox_sn2700(self):
+        made, report = self.imported(sonic_files.mellanox_sn2700().text())
+        self.assertEqual(made["buffer"]["size"], "11MiB")
+        self.assertEqual(made["buffer"]["overcommit"], True)
+        self.assertEqual(made["buffer"]["profiles"]["by_pfc"]["headroom"], "auto")
+        self.assertRegex(report, r"approximated +\S+ +BUFFER_PG with profile NULL")
+
+    def test_dell_s6100(self):
+        made, report = self.imported(sonic_files.dell_s6100().text())
+        self.assertEqual(len(made["ports"]), 32)
+        self.assertRegex(report, r"ignored +\S+ +PORT beyond 32 \(32 times\)")
+
+    def test_all_that_is_wrong_is_said_and_nothing_comes_out(self):
+        file = self.place / "config_db.json"
+        file.write_text(sonic_files.dell_s6100().text().replace('"40000"', '"fast"', 3).replace('"drop"', '"explode"', 2))
+        done = subprocess.run([BINARIES / "eddyd", "--import-sonic", file], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        said = done.stderr.splitlines()
+        self.assertEqual(len(said), 5, done.stderr)
+        self.assertTrue(all(re.search(r"config_db.json:\d+: ", line) for line in said), done.stderr)
+
+    def test_what_is_no_config_db(self):
+        for text, problem in (("", "is no JSON"), ("ports: {}\n", "is no JSON"), ("{}", "there is no table PORT")):
+            file = self.place / "config_db.json"
+            file.write_text(text)
+            done = subprocess.run([BINARIES / "eddyd", "--import-sonic", file], capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(problem, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
 
 
 if __name__ == "__main__":

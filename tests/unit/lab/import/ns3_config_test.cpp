@@ -15,7 +15,7 @@ struct Read {
       : file("c", text), config(file, "c", dialect, report) {}
   std::vector<std::string> ignored() const {
     std::vector<std::string> out;
-    for (const Finding& finding : report.findings())
+    for (const ImportFinding& finding : report.findings())
       out.push_back(std::to_string(finding.line) + " " + finding.what + ": " + finding.text);
     return out;
   }

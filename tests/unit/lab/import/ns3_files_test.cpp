@@ -98,7 +98,7 @@ TEST(Ns3Flows, AreMadeOverInOrder) {
   EXPECT_EQ(read.flows->text, "3\n1 2 3 99 7 2.000000001\n0 3 3 100 1 2.5\n2 0 3 1 8 2.5\n");
   EXPECT_EQ(read.flows->first.ns(), 2'000'000'001);
   std::vector<std::string> said;
-  for (const Finding& finding : read.report.findings()) said.push_back(finding.what);
+  for (const ImportFinding& finding : read.report.findings()) said.push_back(finding.what);
   EXPECT_THAT(said, ElementsAre("3 flows", "1 lines from here on", "1 flows", "1 flows",
                                 "1 flows with pg 4"));
 }
@@ -153,7 +153,7 @@ TEST(Ns3Experiment, EveryKeyIsTold) {
           import_ns3({{"c", config}, {"t", kFabric}, {"f", "1\n" + flow + "\n"}}, dialect, "x");
       ASSERT_TRUE(made) << made.problems().front();
       std::map<int, int> told;
-      for (const Finding& finding : made.value().report.findings())
+      for (const ImportFinding& finding : made.value().report.findings())
         if (finding.file == "c") ++told[finding.line];
       const auto keys = Ns3Config::keys(dialect);
       for (size_t i = 0; i < keys.size(); ++i)

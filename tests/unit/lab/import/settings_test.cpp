@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
-#include "lab/import/report.h"
+#include "system/import_report.h"
 
 namespace eddy::lab {
 namespace {

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
-namespace eddy::lab {
+namespace eddy {
 
 enum class Treatment : uint8_t { taken, approximated, ignored };
 std::string_view name_of(Treatment treatment);
 
-struct Finding {
+struct ImportFinding {
   Treatment treatment = Treatment::taken;
   std::string file;  // empty: of none
   int line = 0;      // from 1; 0: of the file as a whole
@@ -27,15 +27,16 @@ struct Finding {
 
 class ImportReport {
  public:
-  void add(Finding finding) { findings_.push_back(std::move(finding)); }
+  void add(ImportFinding finding) { findings_.push_back(std::move(finding)); }
 
-  const std::vector<Finding>& findings() const { return findings_; }
+  const std::vector<ImportFinding>& findings() const { return findings_; }
   size_t count(Treatment treatment) const;
   // One line for each, and one with the counts.
   std::string text() const;
+  std::string counts() const;  // "3 taken, 1 approximated, 2 ignored"
 
  private:
-  std::vector<Finding> findings_;
+  std::vector<ImportFinding> findings_;
 };
 
-}  // namespace eddy::lab
+}  // namespace eddy

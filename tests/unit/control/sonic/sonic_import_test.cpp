@@ -1,0 +1,222 @@
+#include "switch/control/sonic/sonic_import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/load.h"
+#include "switch/control/sonic/config_db.h"
+
+namespace eddy::control {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kPort =
+    R"("PORT": {"Ethernet0": {"speed": "100000", "admin_status": "up"}, "Ethernet4": {"speed": "25000"}})";
+
+std::string db(const std::string& tables) {
+  return "{" + std::string(kPort) + (tables.empty() ? "" : ",\n" + tables) + "}\n";
+}
+
+config::SwitchConfig made(const std::string& tables) {
+  const auto imported = import_sonic("c", db(tables));
+  if (!imported) {
+    for (const std::string& problem : imported.problems()) ADD_FAILURE() << problem;
+    return config::default_switch("none");
+  }
+  const auto loaded = config::load_text("made", imported.value().yaml);
+  EXPECT_TRUE(loaded) << imported.value().yaml;
+  return loaded.value().config;
+}
+
+Problems wrong(const std::string& tables) {
+  const auto imported = import_sonic("c", db(tables));
+  return imported ? Problems{"nothing is wrong"} : imported.problems();
+}
+
+std::string told(const std::string& tables) {
+  const auto imported = import_sonic("c", db(tables));
+  return imported ? imported.value().report.text() : imported.problems().front();
+}
+
+TEST(ConfigDb, FieldsHaveTheirLines) {
+  const auto parsed =
+      ConfigDb::parse("c", "{\n\"PORT\": {\n \"a\": {\"x\": 1,\n\n \"y\": [\"p\",\"q\"]}}}");
+  ASSERT_TRUE(parsed) << parsed.problems().front();
+  const auto* entry = parsed.value().table("PORT").find("a");
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry->line, 3);
+  EXPECT_EQ(entry->find("x")->text, "1");
+  EXPECT_EQ(entry->find("y")->line, 5);
+  EXPECT_EQ(entry->find("y")->text, "p,q");
+  EXPECT_EQ(parsed.value().table("NONE").entries.size(), 0u);
+}
+
+TEST(ConfigDb, WhatIsNoConfigDbIsRefusedWithItsLine) {
+  const auto refused = [](const std::string& text) {
+    const auto parsed = ConfigDb::parse("c", text);
+    return parsed ? std::string("taken") : parsed.problems().front();
+  };
+  EXPECT_THAT(refused(""), HasSubstr("c:1: is no JSON at"));
+  EXPECT_THAT(refused("{\n\"PORT\": {\n}"), HasSubstr("c:3: is no JSON at"));
+  EXPECT_THAT(refused("{\"A\": {}}"), HasSubstr("c:1: there is no table PORT"));
+  EXPECT_THAT(refused("[]"), HasSubstr("c:1: only a field is a list"));
+  EXPECT_THAT(refused("{\"PORT\": 1}"), HasSubstr("c:1: tables of entries of fields"));
+  EXPECT_THAT(refused("{\"PORT\": {\"a\": {\"x\": {}}}}"), HasSubstr("c:1: fields are texts"));
+  EXPECT_THAT(refused("{\"PORT\": {\"a\": {\"x\": 1,\n\"x\": 2}}}"),
+              HasSubstr("c:2: the key 'x' stands twice"));
+  EXPECT_THAT(refused("{\"PORT\": {\"a\": {},\n\"a\": {}}}"),
+              HasSubstr("c:2: the key 'a' stands twice"));
+  EXPECT_THAT(refused("{\"PORT\": {}} x"), HasSubstr("c:1: is no JSON at"));
+  EXPECT_THAT(refused(std::string(100'000, '[')), HasSubstr("only a field is a list"));
+  EXPECT_THAT(refused(std::string(ConfigDb::kMostOctets + 1, ' ')), HasSubstr("has more than"));
+}
+
+TEST(ConfigDb, RangesListsAndReferences) {
+  EXPECT_EQ(sonic_range("3-4", 8), (std::vector<size_t>{3, 4}));
+  EXPECT_EQ(sonic_range("0,2-3", 8), (std::vector<size_t>{0, 2, 3}));
+  for (const char* text : {"", "x", "4-3", "8", "-1", "3-", "0-99999999999"})
+    EXPECT_FALSE(sonic_range(text, 8)) << text;
+  EXPECT_EQ(sonic_reference("[BUFFER_POOL|x]"), "x");
+  EXPECT_EQ(sonic_reference("x"), "x");
+  EXPECT_THAT(sonic_list("a,b,,c"), ElementsAre("a", "b", "c"));
+}
+
+TEST(SonicImport, PortsAsSonicHasThem) {
+  const auto config =
+      made(R"("DEVICE_METADATA": {"localhost": {"hostname": "leaf 1", "mac": "00:01:02:03:04:05"}},
+    "INTERFACE": {"Ethernet0": {}, "Ethernet0|10.0.0.0/31": {}}, "CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}},
+    "LOOPBACK_INTERFACE": {"Loopback0|10.1.0.32/32": {}})");
+  EXPECT_EQ(config.name, "leaf_1");
+  ASSERT_EQ(config.ports.size(), 2u);
+  EXPECT_EQ(config.ports[0].speed, BitRate::gbps(100));
+  EXPECT_EQ(config.ports[0].mtu, 9'100);
+  EXPECT_TRUE(config.ports[0].admin_up);
+  EXPECT_FALSE(config.ports[1].admin_up);
+  EXPECT_EQ(config.ports[0].cable_delay, Duration::nanoseconds(200));
+  EXPECT_EQ(config.ports[0].addresses.size(), 1u);
+  EXPECT_EQ(config.loopbacks.size(), 1u);
+  EXPECT_FALSE(config.ports[0].watchdog.enabled);  // PFC_WD names no port
+  EXPECT_EQ(config.ports[0].pfc.priorities(0xff), 0);
+  for (const std::string& profile : config.ports[0].pg_profiles) EXPECT_EQ(profile, "lossy");
+}
+
+constexpr const char* kBuffers =
+    R"("BUFFER_POOL": {"in": {"size": "8000000", "type": "ingress", "mode": "dynamic", "xoff": "2000000"},
+                       "out": {"size": "1", "type": "egress", "mode": "static"}},
+    "BUFFER_PROFILE": {"pg_lossless": {"pool": "[BUFFER_POOL|in]", "size": "50000", "xon": "10000", "xoff": "40000",
+                                       "xon_offset": "2288", "dynamic_th": "-3"},
+                       "pg_lossy": {"pool": "in", "size": "0", "static_th": "7000000"},
+                       "q": {"pool": "out", "size": "1518", "dynamic_th": "3"}},
+    "BUFFER_PG": {"Ethernet0|3-4": {"profile": "[BUFFER_PROFILE|pg_lossless]"}, "Ethernet0,Ethernet4|0": {"profile": "pg_lossy"}},
+    "BUFFER_QUEUE": {"Ethernet0|0-2": {"profile": "q"}},
+    "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"0": "0", "3": "3", "4": "4", "5": "2"}}, "DSCP_TO_TC_MAP": {"M": {"26": "3"}},
+    "PORT_QOS_MAP": {"global": {"dscp_to_tc_map": "M"}, "Ethernet0": {"tc_to_pg_map": "AZURE", "pfc_enable": "3,4"}})";
+
+TEST(SonicImport, Buffers) {
+  const auto config = made(kBuffers);
+  EXPECT_EQ(config.buffer.size.count(), 10'000'000);
+  EXPECT_TRUE(config.buffer.overcommit);
+  const auto& lossless = config.buffer.profiles.at("pg_lossless");
+  EXPECT_TRUE(lossless.lossless);
+  EXPECT_EQ(lossless.headroom->count(), 40'000);
+  EXPECT_EQ(lossless.reserved.count(), 10'000);  // of the size, the headroom is apart
+  EXPECT_EQ(lossless.xon_offset.count(), 2'288);
+  EXPECT_EQ(lossless.dynamic_th, -3);
+  EXPECT_EQ(config.buffer.profiles.at("pg_lossy").xoff.count(), 7'000'000);
+  EXPECT_FALSE(config.buffer.profiles.contains("q"));
+  EXPECT_EQ(config.ports[0].pg_profiles[3], "pg_lossless");
+  EXPECT_EQ(config.ports[1].pg_profiles[0], "pg_lossy");
+  EXPECT_EQ(config.ports[1].pg_profiles[3], "lossy");
+  EXPECT_EQ(config.ports[0].queues[2].dynamic_th, 3);
+  EXPECT_EQ(config.ports[0].queues[2].reserved->count(), 1'518);
+  EXPECT_EQ(*config.ports[0].pfc.enable, "3,4");
+  EXPECT_EQ(config.ports[1].maps.dscp_to_tc[26], TrafficClass(3));
+  EXPECT_EQ(config.ports[1].maps.dscp_to_tc[3], TrafficClass(0));
+  EXPECT_EQ(config.ports[0].maps.tc_to_pg[5], PriorityGroupId(2));
+}
+
+// In the dynamic model the profile of a lossless group is not in the file.
+TEST(SonicImport, LosslessGroupsWithoutAProfile) {
+  const auto config =
+      made(R"("DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "-1"}},
+    "BUFFER_PG": {"Ethernet0|3-4": {"profile": "NULL"}}, "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4"}})");
+  EXPECT_EQ(config.ports[0].pg_profiles[3], "by_pfc");
+  EXPECT_EQ(config.buffer.profiles.at("by_pfc").dynamic_th, -1);
+  EXPECT_FALSE(config.buffer.profiles.at("by_pfc").headroom);
+}
+
+TEST(SonicImport, QueuesWredAndTheWatchdog) {
+  const auto config = made(
+      R"("SCHEDULER": {"s": {"type": "STRICT", "pir": "125000000"}, "d": {"type": "DWRR", "weight": "30"}},
+    "WRED_PROFILE": {"W": {"ecn": "ecn_all", "green_min_threshold": "1000", "green_max_threshold": "2000", "green_drop_probability": "5"}},
+    "QUEUE": {"Ethernet0|3": {"scheduler": "[SCHEDULER|d]", "wred_profile": "W"}, "Ethernet0|6": {"scheduler": "s"}},
+    "PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "100"}, "Ethernet0": {"action": "forward", "detection_time": "300", "restoration_time": "400"}},
+    "MAP_PFC_PRIORITY_TO_QUEUE": {"A": {"3": "4"}}, "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"A": {"5": "2"}},
+    "PORT_QOS_MAP": {"Ethernet0": {"pfc_to_queue_map": "A", "pfc_to_pg_map": "A"}})");
+  const auto& port = config.ports[0];
+  EXPECT_EQ(port.queues[3].weight, 30);
+  EXPECT_EQ(*port.queues[3].wred, "W");
+  EXPECT_EQ(port.queues[6].scheduler, config::SchedulerType::strict);
+  EXPECT_EQ(*port.queues[6].max_rate, BitRate::gbps(1));
+  EXPECT_FALSE(port.queues[4].wred);
+  EXPECT_EQ(config.buffer.wred.at("W").kmin.count(), 1'000);
+  EXPECT_DOUBLE_EQ(config.buffer.wred.at("W").pmax, 0.05);
+  EXPECT_TRUE(port.watchdog.enabled);
+  EXPECT_EQ(port.watchdog.action, config::WatchdogAction::forward);
+  EXPECT_EQ(port.watchdog.detection_time, Duration::milliseconds(300));
+  EXPECT_EQ(port.watchdog.poll_interval, Duration::milliseconds(100));
+  EXPECT_EQ(port.maps.pfc_to_queue[3], QueueId(4));
+  EXPECT_EQ(port.maps.pg_to_pfc[2], Priority(5));
+  EXPECT_FALSE(port.maps.trust_pcp);
+}
+
+TEST(SonicImport, AllProblemsAtOnceWithTheirLines) {
+  EXPECT_THAT(
+      wrong(
+          "\"BUFFER_PG\": {\"Ethernet9|3\": {\"profile\": \"x\"},\n\"Ethernet0|9\": {\"profile\": "
+          "\"NULL\"},\n\"Ethernet0\": {}},\n"
+          "\"PFC_WD\": {\"Ethernet0\": {\"action\": \"explode\", \"detection_time\": \"soon\"}},\n"
+          "\"INTERFACE\": {\"Ethernet0|10.0.0.0\": {}},\n\"QUEUE\": {\"Ethernet0|3\": "
+          "{\"scheduler\": \"none\"}},\n"
+          "\"CABLE_LENGTH\": {\"A\": {\"Ethernet0\": \"longm\"}}"),
+      ElementsAre("c:6: INTERFACE|Ethernet0|10.0.0.0: is no IP prefix",
+                  HasSubstr("c:8: CABLE_LENGTH Ethernet0: 'long'"),
+                  "c:2: BUFFER_PG|Ethernet9|3: there is no port Ethernet9 in PORT",
+                  "c:2: there is no BUFFER_PROFILE|x",
+                  HasSubstr("c:3: BUFFER_PG|Ethernet0|9: the numbers are 0 to 7"),
+                  HasSubstr("c:4: BUFFER_PG|Ethernet0: PORTS|NUMBERS"),
+                  HasSubstr("c:4: BUFFER_PG|Ethernet0: profile is missing"),
+                  "c:7: there is no SCHEDULER|none",
+                  HasSubstr("c:5: PFC_WD|Ethernet0 detection_time: 'soon'"),
+                  "c:5: PFC_WD|Ethernet0 action 'explode', valid are drop, forward, alert"));
+}
+
+TEST(SonicImport, WhatHasNoCounterpartIsTold) {
+  const std::string report = told(
+      R"("VLAN": {"Vlan1000": {}}, "ODD_TABLE": {"x": {"y": "z"}}, "PORTCHANNEL": {"P": {}, "Q": {}})");
+  EXPECT_THAT(report, HasSubstr("ignored       c:2  VLAN, 1 entry: there is no bridging"));
+  EXPECT_THAT(report, HasSubstr("ODD_TABLE, 1 entry: there is nothing of the kind here"));
+  EXPECT_THAT(report, HasSubstr("PORTCHANNEL, 2 entries: there are no link aggregates"));
+}
+
+TEST(SonicImport, PortsThatAreUpGoFirst) {
+  std::string ports = "{\"PORT\": {";
+  for (int i = 0; i < 40; ++i)
+    ports += "\"Ethernet" + std::to_string(i) + "\": {\"speed\": \"10000\", \"admin_status\": \"" +
+             (i < 20 ? "down" : "up") + "\"},";
+  ports +=
+      "\"Ethernet99\": {\"speed\": \"10000\"}}, \"CABLE_LENGTH\": {\"A\": {\"Ethernet99\": \"5m\", "
+      "\"Ethernet39\": \"5m\"}}}";
+  const auto imported = import_sonic("c", ports);
+  ASSERT_TRUE(imported) << imported.problems().front();
+  const auto loaded = config::load_text("made", imported.value().yaml);
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded.value().config.ports.size(), 32u);
+  EXPECT_EQ(loaded.value().config.ports.back().name, "Ethernet39");
+  EXPECT_THAT(imported.value().report.text(), HasSubstr("PORT beyond 32 (9 times)"));
+}
+
+}  // namespace
+}  // namespace eddy::control
