@@ -83,8 +83,8 @@ ROOMS = {
         "report": (),
         "serve": ("report",),
         "top": ("report",),
-        "ctl": ("report", "serve", "top"),
-        "sonic": (),
+        "sonic": ("report",),
+        "ctl": ("report", "serve", "top", "sonic"),
     },
     "lab": {
         "conformance": (),

@@ -56,9 +56,21 @@ Problems settle_which(Arguments& arguments, const std::string& command) {
   return may_ask_all(command) && asks_all(arguments) ? Problems{} : default_name(arguments);
 }
 
+// By SONiC's words, or by ours.
+Result<Action> action_of(Arguments& arguments) {
+  if (arguments.style.empty()) return parse_words(arguments.words);
+  if (arguments.json)
+    return Result<Action>::failure("--style is for people; for programs: --json show REPORT");
+  const Result<SonicTable> table = parse_sonic_table(arguments.words);
+  if (!table.ok()) return table.problems();
+  arguments.sonic = table.value();
+  arguments.options.all = true;  // those tables have all ports
+  return Action{table.value().report, Json::object()};
+}
+
 int run(Arguments& arguments) {
   if (Problems problems = check_names(arguments); !problems.empty()) return fail(kUsage, problems);
-  const Result<Action> action = parse_words(arguments.words);
+  const Result<Action> action = action_of(arguments);
   if (!action.ok()) return fail(kUsage, action.problems());
   const std::string command = action.value().report ? "show" : action.value().command();
   if (Problems problems = check_options(arguments, command); !problems.empty())

@@ -99,20 +99,15 @@ Problems check_made(const fs::path& staged, const std::string& out) {
 void declare_import(CLI::App& app, ImportArguments& arguments) {
   CLI::App* command =
       app.add_subcommand("import", "make an experiment of another simulator's files");
-  command->require_subcommand(1);
-  for (const auto& [name, help] :
-       {std::pair<const char*, const char*>{"hpcc",
-                                            "of HPCC's simulator: config.txt, topology, flows"},
-        {"conweave", "of ConWeave's simulator: config.txt, topology, flows"}}) {
-    CLI::App* from = command->add_subcommand(name, help);
-    from->add_option("source", arguments.source, "folder with config.txt, or such a file")
-        ->required();
-    from->add_option("--config", arguments.config, "in the place of config.txt");
-    from->add_option("--topology", arguments.topology, "in the place of what TOPOLOGY_FILE names");
-    from->add_option("--flows", arguments.flows, "in the place of what FLOW_FILE names");
-    from->add_option("--out", arguments.out, "folder that is made")->required();
-    from->callback([name, &arguments] { arguments.from = name; });
-  }
+  command->add_option("from", arguments.from, "which: hpcc or conweave")
+      ->check(CLI::IsMember({"hpcc", "conweave"}))
+      ->required();
+  command->add_option("source", arguments.source, "folder with config.txt, or such a file")
+      ->required();
+  command->add_option("--config", arguments.config, "in the place of config.txt");
+  command->add_option("--topology", arguments.topology, "in the place of what TOPOLOGY_FILE names");
+  command->add_option("--flows", arguments.flows, "in the place of what FLOW_FILE names");
+  command->add_option("--out", arguments.out, "folder that is made")->required();
 }
 
 int import_command(const ImportArguments& arguments) {

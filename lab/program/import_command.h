@@ -9,7 +9,7 @@
 namespace eddy::lab {
 
 struct ImportArguments {
-  std::string from;  // the subcommand: hpcc, conweave, htsim
+  std::string from;  // hpcc, conweave
   std::string source;
   std::string config;  // these three: in place of what is found
   std::string topology;

@@ -26,6 +26,7 @@ KINDS = {
 ARGUMENTS = {
     ("eddyd", "", "--config"): "yaml",
     ("eddyd", "", "--events"): "file",
+    ("eddyd", "", "--import-sonic"): "file",
     ("eddyd", "", "--plugin"): "file",
     ("eddyd", "", "--drain-time"): "time",
     ("eddyd", "", "--wait"): "time",
@@ -60,6 +61,10 @@ ARGUMENTS = {
     ("eddylab", "advise", "file"): "experiment",
     ("eddylab", "claims", "results"): "result",
     ("eddylab", "claims", "--keep"): "folder",
+    ("eddylab", "import", "source"): "file",
+    ("eddylab", "import", "--config"): "file",
+    ("eddylab", "import", "--topology"): "file",
+    ("eddylab", "import", "--flows"): "file",
     ("eddylab", "model", "--set"): "quantity",
     ("eddylab", "model", "--compare"): "result",
     ("eddylab", "model", "--figure"): "file",

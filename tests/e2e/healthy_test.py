@@ -52,6 +52,24 @@ class Healthy(EndToEnd):
         self.assertEqual(self.pair.eddyctl("clear", "counters", EDDY_SWITCH="spine").returncode, 0)
         self.assertEqual(self.pair.eddyctl("list", EDDY_SWITCH="spine").stdout, "leaf\nspine\n")
 
+    def test_tables_of_sonic(self):
+        """Every table of a switch that runs has SONiC's heads and a line for each port."""
+        for words, heads in (("show pfc counters", "Port Rx PFC0 PFC1 PFC2 PFC3 PFC4 PFC5 PFC6 PFC7"),
+                             ("show queue watermark unicast", "Port UC0 UC1 UC2 UC3 UC4 UC5 UC6 UC7"),
+                             ("show priority-group watermark headroom", "Port PG0 PG1 PG2 PG3 PG4 PG5 PG6 PG7"),
+                             ("show queue counters", "Port TxQ Counter/pkts Counter/bytes Drop/pkts Drop/bytes")):
+            done = self.pair.eddyctl("--name", "leaf", *words.split(), "--style", "sonic")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = done.stdout.splitlines()
+            self.assertEqual(lines[0].split(), heads.split())
+            self.assertTrue(set(lines[1]) <= {"-", " "})
+            self.assertEqual({line.split()[0] for line in lines[2:5]} & {"to-spine", "lone", "nobody"},
+                             {"to-spine"} if "counters" in words and "queue" in words else {"to-spine", "lone", "nobody"})
+            self.assertNotIn("N/A", "" if heads.endswith("Drop/bytes") else done.stdout)
+        done = self.pair.eddyctl("--name", "leaf", "show", "vlan", "--style", "sonic")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("show pfc counters; ", done.stderr)
+
     def test_a_switch_that_was_killed(self):
         self.pair.processes["spine"].kill()
         path = self.pair.folder / "spine.sock"

@@ -62,6 +62,7 @@ const std::vector<Concerns>& concerns() {
       {"--port", {"show", "clear"}},
       {"--leaf", {"show"}},
       {"--top", {"show"}},
+      {"--style", {"show"}},
       {"--watch", {"show", "top"}},
       {"--ports", {"healthy"}},
       {"--out", {"techsupport"}},
@@ -107,6 +108,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--json", arguments.json, "for programs: one JSON value a line");
   app.add_flag("--all", arguments.options.all,
                "rows in which nothing has happened, too; healthy, top: every switch of the folder");
+  app.add_option("--style", arguments.style,
+                 "show: sonic: SONiC's words and columns, such as show pfc counters, pfcwd show "
+                 "stats, show queue watermark, show priority-group watermark shared")
+      ->check(CLI::IsMember(std::vector<std::string>{"sonic"}));
   app.add_option("--port", arguments.options.port, "only rows of this port; clear: only this port");
   app.add_option("--leaf", arguments.options.leaf, "only rows of this destination leaf");
   app.add_option("--top", arguments.options.top, "at most so many rows (flows: 50 unless said)")

@@ -3,6 +3,7 @@
 // Owner: main. Cost: once a process.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "net/capture/capture_record.h"
 #include "net/result.h"
 #include "switch/control/report/report_options.h"
+#include "switch/control/sonic/sonic_show.h"
 
 // Not its header: every source with it has CLI11's own objects to make.
 namespace CLI {
@@ -34,6 +36,8 @@ struct Arguments {
   std::string fabric;      // its name; empty: the only one
   bool json = false;
   bool markdown = false;
+  std::string style;                // of show: sonic; empty: ours
+  std::optional<SonicTable> sonic;  // what it shows then
   int watch_s = 0;
   std::string out;                   // file of techsupport; "-": standard output
   std::string ports;                 // that count for health: of port_choice_words()

@@ -46,7 +46,10 @@ std::string tables_of(const Json& value) {
 int show_once(const Arguments& arguments, Report report) {
   const Result<Json> value = read_with_hosts(arguments, report);
   if (!value.ok()) return fail(kRefused, value.problems());
-  std::cout << (arguments.json ? json_line(value.value()) : tables_of(value.value())) << std::flush;
+  std::cout << (arguments.json    ? json_line(value.value())
+                : arguments.sonic ? render_sonic(*arguments.sonic, value.value())
+                                  : tables_of(value.value()))
+            << std::flush;
   return kDone;
 }
 
