@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lab/faults/spoof.h"
+#include "net/protocols.h"
 #include "switch/dataplane/object/switch.h"
 
 namespace eddy::lab {
@@ -81,7 +82,6 @@ Faults::Faults(const config::Experiment& experiment, const Topology& topology, W
     : topology_(topology),
       world_(world),
       host_(experiment.host),
-      largest_frame_(experiment.switches.mtu),
       set_key_(set_key),
       layers_(world.lines().size()) {}
 
@@ -118,13 +118,16 @@ void Faults::prepare(FaultPlan&& plan, uint64_t seed) {
   if (config.type == FaultType::slow_receiver) {
     for (const uint32_t host : fault->plan.hosts) {
       const Topology::Host& at = topology_.hosts[host];
-      receivers_.emplace(host, std::make_unique<SlowReceiver>(
-                                   world_, SlowReceiver::Setup{.host = host,
-                                                               .line_rate = at.rate,
-                                                               .line_delay = at.delay,
-                                                               .largest_frame = largest_frame_,
-                                                               .mac = at.mac,
-                                                               .config = host_}));
+      const int mtu = topology_.switches[at.switch_index].ports[at.port.index()].mtu;
+      receivers_.emplace(
+          host,
+          std::make_unique<SlowReceiver>(
+              world_, SlowReceiver::Setup{.host = host,
+                                          .line_rate = at.rate,
+                                          .line_delay = at.delay,
+                                          .largest_frame = mtu + static_cast<int>(kEthernetHeader),
+                                          .mac = at.mac,
+                                          .config = host_}));
     }
   }
   for (const std::string& problem : reconfiguration_problems(fault->plan, topology_, set_key_))

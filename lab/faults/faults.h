@@ -114,7 +114,6 @@ class Faults {
   const Topology& topology_;
   World& world_;
   config::HostConfig host_;
-  int largest_frame_;
   SetKey set_key_;
   Layers layers_;
   std::vector<std::unique_ptr<Fault>> faults_;
