@@ -28,8 +28,9 @@ std::string_view ends_lossless(const FaultConfig& fault) {
       return "pauses cannot be sent in time";
     case FaultType::reconfigure: {
       // What may change while packets are held: thresholds, shares and the choice of paths.
-      constexpr std::array<std::string_view, 7> kHarmless = {
-          "load_balancer.", "rlb.", ".weight", ".xoff", ".xon_offset", ".dynamic_th", ".wred."};
+      constexpr std::array<std::string_view, 8> kHarmless = {
+          "load_balancer.", "rlb.",        ".weight", ".xoff",
+          ".xon_offset",    ".dynamic_th", ".wred.",  "isolation."};
       for (const auto& [key, value] : fault.set)
         if (std::ranges::none_of(kHarmless, [&key = key](std::string_view part) {
               return key.find(part) != std::string::npos;
@@ -50,8 +51,16 @@ std::string_view ends_lossless(const FaultConfig& fault) {
   return {};
 }
 
+// A class changes only behind what is before it, whenever isolation goes on or off.
+bool isolates_alone(const FaultConfig& fault) {
+  return !fault.set.empty() && std::ranges::all_of(fault.set, [](const auto& item) {
+    return item.first.starts_with("isolation.");
+  });
+}
+
 bool moves_flows(const FaultConfig& fault) {
-  return fault.type == FaultType::link_flap || fault.type == FaultType::reconfigure;
+  return fault.type == FaultType::link_flap ||
+         (fault.type == FaultType::reconfigure && !isolates_alone(fault));
 }
 
 // A link between switches gets another rate, of which selectors are made.

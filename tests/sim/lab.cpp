@@ -96,10 +96,10 @@ class Onlooker final : public lab::Watcher {
   void on_instant() override {}
 };
 
-uint64_t paths_failed(const Counters& counters) {
+uint64_t sum_of(const Counters& counters, PortCounter which) {
   uint64_t total = 0;
   for (size_t port = 0; port < counters.port_count(); ++port)
-    total += counters[PortId(port)].port.read(PortCounter::paths_failed);
+    total += counters[PortId(port)].port.read(which);
   return total;
 }
 
@@ -144,8 +144,12 @@ void collect(lab::World& world, LabResult& result) {
   result.threads = world.threads();
   result.events = world.counts().events;
   result.polls = world.counts().polls;
-  for (uint32_t i = 0; i < world.switch_count(); ++i)
-    result.paths_failed += paths_failed(world.counters_of(i));
+  for (uint32_t i = 0; i < world.switch_count(); ++i) {
+    const Counters& counters = world.counters_of(i);
+    result.paths_failed += sum_of(counters, PortCounter::paths_failed);
+    result.isolated += sum_of(counters, PortCounter::isolation_begun_packets);
+    result.warned += sum_of(counters, PortCounter::path_warnings_begun);
+  }
   if (world.ranks() != nullptr) {
     result.flows_ended = static_cast<size_t>(
         std::ranges::count_if(world.records(), [](const lab::FlowRecord& record) {
@@ -195,7 +199,10 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   auto faults = lab::Faults::install(lab.experiment, *topology, world, lab.seed, set_key);
   if (!faults) return {.problems = faults.problems()};
   if (options.exchange != nullptr) return run_rank(world, **faults, options);
-  lab::Checker checker(world, *topology, rules_of(lab, sites), options.replay);
+  const lab::CheckRules rules = rules_of(lab, sites);
+  result.lossless = rules.lossless;
+  result.in_order = rules.in_order;
+  lab::Checker checker(world, *topology, rules, options.replay);
   Bounds bounds(world, **faults, options);
   lab::WatcherPair both(checker, bounds);
   Onlooker onlooker;

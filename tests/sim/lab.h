@@ -68,6 +68,10 @@ struct LabResult {
   size_t flows_ended = 0;
   std::vector<config::FaultType> faults;  // that began
   uint64_t paths_failed = 0;              // times a failure detector excluded one
+  uint64_t isolated = 0;                  // packets put into the isolated class
+  uint64_t warned = 0;                    // times a path became warned
+  bool lossless = true;                   // what was promised and checked
+  bool in_order = true;
   std::array<bool, kFaultSites> sites_on{};
   std::array<FaultSites::Use, kFaultSites> sites{};
   Problems problems;  // empty: every invariant held

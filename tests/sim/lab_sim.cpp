@@ -5,8 +5,8 @@
 //   lab_sim --lab FILE.yaml...       labs that are written out (lab_file.h)
 //   lab_sim --write FILE.yaml SEED   writes a random lab out
 //
-// `--generator 2` or `3` before the rest draws more (random_lab.h); then tables say at the end in
-// how many labs each scheme, law of hosts and fault was, and each fault site was reached and on,
+// `--generator 2`, `3` or `4` before the rest draws more (random_lab.h); then tables say at the end
+// in how many labs each scheme, law of hosts and fault was, and each fault site was reached and on,
 // and how often it was reached and fired.
 // `--rlb PRESET` before the rest runs the labs with RLB just as that preset says.
 // Exits 1 when an invariant did not hold.
@@ -38,8 +38,8 @@ uint64_t number(const std::string& word) {
 
 int usage() {
   std::fputs(
-      "usage: lab_sim [--rebase POLLS] [--generator 1|2|3] SEED... | --from A --to B\n"
-      "       lab_sim [--generator 1|2|3] --write FILE SEED\n"
+      "usage: lab_sim [--rebase POLLS] [--generator 1|2|3|4] SEED... | --from A --to B\n"
+      "       lab_sim [--generator 1|2|3|4] --write FILE SEED\n"
       "       lab_sim --rlb PRESET SEED... | --from A --to B\n"
       "       lab_sim --lab FILE...\n",
       stderr);
@@ -117,6 +117,11 @@ class Census {
     const std::set<config::FaultType> faults(result.faults.begin(), result.faults.end());
     for (const config::FaultType fault : faults) ++labs_["fault " + std::string(name_of(fault))];
     if (faults.empty()) ++labs_["fault none"];
+    if (result.lossless) ++labs_["checked: nothing lossless is lost"];
+    if (result.in_order) ++labs_["checked: all in order"];
+    if (result.flows_ended == result.flows) ++labs_["all flows ended"];
+    if (result.isolated != 0) ++labs_["isolated"];
+    if (result.warned != 0) ++labs_["warned"];
   }
   void print() const {
     std::printf("%-40s %8s\n", "drawn", "labs");
@@ -146,7 +151,7 @@ std::optional<Choice> take_choice(Words& words) {
     if (name == config::kRlbPresetNames.end()) return std::nullopt;
     choice.preset = static_cast<config::RlbPreset>(name - config::kRlbPresetNames.begin());
   } else {
-    if (words[1] != "1" && words[1] != "2" && words[1] != "3") return std::nullopt;
+    if (words[1].size() != 1 || words[1] < "1" || words[1] > "4") return std::nullopt;
     choice.generator = static_cast<Generator>(number(words[1]));
   }
   words.erase(words.begin(), words.begin() + 2);

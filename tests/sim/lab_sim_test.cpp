@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -156,6 +157,33 @@ TEST(RandomLabs, OfTheThirdGeneratorKeepTheInvariants) {
   const uint64_t twice_each = lb::schemes().size() * 2;
   for (uint64_t seed = 1; seed <= twice_each; ++seed)
     EXPECT_THAT(run_random_lab(seed, Generator::third).problems, testing::IsEmpty());
+}
+
+// RLB with culprits and isolation in each; most of them promise that nothing lossless is lost, and
+// that all comes in order.
+TEST(RandomLabs, OfTheFourthGeneratorIsolateAndKeepTheInvariants) {
+  constexpr uint64_t kLabs = 13;
+  size_t isolated = 0, warned = 0, lossless = 0, in_order = 0, reloads = 0;
+  std::set<std::string> schemes;
+  for (uint64_t seed = 1; seed <= kLabs; ++seed) {
+    const config::Experiment experiment = make_random_lab(seed, Generator::fourth).experiment;
+    EXPECT_TRUE(experiment.switches.isolation.enabled && experiment.switches.rlb.culprits);
+    schemes.insert(experiment.load_balancer.scheme);
+    reloads += std::ranges::count(experiment.faults, config::FaultType::reconfigure,
+                                  &config::FaultConfig::type);
+    const LabResult result = run_random_lab(seed, Generator::fourth);
+    EXPECT_THAT(result.problems, testing::IsEmpty());
+    isolated += result.isolated != 0 ? 1 : 0;
+    warned += result.warned != 0 ? 1 : 0;
+    lossless += result.lossless ? 1 : 0;
+    in_order += result.in_order ? 1 : 0;
+  }
+  EXPECT_GE(schemes.size(), lb::schemes().size() - 3);  // ugal, valiant and minimal have channels
+  EXPECT_GT(isolated, kLabs / 3);
+  EXPECT_GT(warned, kLabs / 4);
+  EXPECT_GT(lossless, kLabs / 2);
+  EXPECT_GT(in_order, kLabs / 3);
+  EXPECT_GT(reloads, kLabs / 2);
 }
 
 // Lab 20964: go-back-N on three paths, packet by packet, which sends nearly all again.

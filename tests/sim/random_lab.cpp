@@ -8,6 +8,7 @@
 #include "lb/registry.h"
 #include "net/assert.h"
 #include "net/random.h"
+#include "tests/sim/fourth_draws.h"
 #include "tests/sim/second_draws.h"
 #include "tests/sim/third_draws.h"
 
@@ -289,6 +290,7 @@ class Maker {
 Lab make_random_lab(uint64_t seed, Generator generator) {
   const auto first = [](uint64_t from) { return Maker(from).run(); };
   if (generator == Generator::third) return make_third_lab(seed, first);
+  if (generator == Generator::fourth) return make_fourth_lab(seed, first);
   Lab lab = first(seed);
   if (generator == Generator::second) draw_more(lab);
   return lab;

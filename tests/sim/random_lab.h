@@ -19,7 +19,10 @@ namespace eddy::test {
 // registered scheme, and other values of what the first leaves alone.
 // `third`: each registered scheme in turn on a topology of the first that it covers, with what the
 // second draws, laws of hosts in every other lab, and leaves of another scheme in every third.
-enum class Generator : uint8_t { first = 1, second = 2, third = 3 };
+// `fourth`: RLB with culprits and isolation in every lab, over each scheme in turn that they go
+// around, with what the second draws, reloads that switch isolation off and on, and in most labs no
+// fault that ends a promise.
+enum class Generator : uint8_t { first = 1, second = 2, third = 3, fourth = 4 };
 
 Lab make_random_lab(uint64_t seed, Generator generator = Generator::first);
 // Every scheme, each with and without RLB, each in both poll models: what the seed drew remains.

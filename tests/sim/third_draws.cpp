@@ -94,15 +94,6 @@ void keep_going(Lab& lab) {
   if (host.congestion_control == "swift") host.law_parameters["swift.smallest_window"] = 500;
 }
 
-// Every switch of the fabric can do it.
-bool can_isolate(const config::Experiment& experiment) {
-  const auto topology = lab::build_topology(experiment);
-  return topology.ok() &&
-         std::ranges::all_of(topology.value().switches, [](const config::SwitchConfig& config) {
-           return pfc::plan_buffer(config).ok() && pfc::class_pair_of(config).ok();
-         });
-}
-
 // In every third lab congested hosts are isolated, and in every other of these some leaves stop it,
 // for good or for a while.
 void draw_isolation(Lab& lab) {
@@ -131,6 +122,14 @@ void draw_isolation(Lab& lab) {
 }
 
 }  // namespace
+
+bool can_isolate(const config::Experiment& experiment) {
+  const auto topology = lab::build_topology(experiment);
+  return topology.ok() &&
+         std::ranges::all_of(topology.value().switches, [](const config::SwitchConfig& config) {
+           return pfc::plan_buffer(config).ok() && pfc::class_pair_of(config).ok();
+         });
+}
 
 Lab make_third_lab(uint64_t seed, MakeFirstLab first) {
   const auto schemes = lb::schemes();

@@ -271,6 +271,20 @@ TEST(CheckRules, TheLoopIsExemptWhereRlbIsReconfigured) {
   EXPECT_THAT(rules.exempt, testing::Contains("loop: faults.0 changes rlb"));
 }
 
+// A class changes only behind what is before it, and has its headroom whether isolation is on or
+// not.
+TEST(CheckRules, KeepTheirPromisesWhereIsolationIsReloaded) {
+  config::Experiment experiment = plain_experiment(2, 2, 2);
+  experiment.faults = {{.type = FaultType::reconfigure, .set = {{"isolation.enabled", "false"}}}};
+  lab::CheckRules rules = lab::CheckRules::of(experiment);
+  EXPECT_TRUE(rules.in_order);
+  EXPECT_TRUE(rules.lossless);
+  experiment.faults[0].set = {{"isolation.enabled", "false"}, {"load_balancer.scheme", "wcmp"}};
+  rules = lab::CheckRules::of(experiment);
+  EXPECT_FALSE(rules.in_order);
+  EXPECT_TRUE(rules.lossless);
+}
+
 TEST(CheckRules, PromiseNoOrderWhereHostsChangePorts) {
   config::Experiment experiment = plain_experiment(2, 2, 2);
   experiment.host.entropy = "flowbender";
