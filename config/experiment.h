@@ -189,6 +189,8 @@ struct FaultConfig {
 };
 
 enum class PollModel : uint8_t { exact, busy_poll };
+// A reference in the place of the switches (lab/reference): every flow has a queue of its own.
+enum class FlowQueues : uint8_t { off, marked_by_port, marked_by_flow };
 
 // 2^63 - 1: what SQLite and most readers of JSON take for an integer.
 inline constexpr uint64_t kLargestSeed = INT64_MAX;
@@ -206,6 +208,7 @@ struct RunConfig {
   size_t packets = 0;              // of the pool; 0 = computed from buffers and links
   Duration sample_period = 10_us;  // of queues, for figures; 0 = none
   int64_t time_dilation = 1;
+  FlowQueues flow_queues = FlowQueues::off;
   bool operator==(const RunConfig&) const = default;
 };
 

@@ -15,6 +15,7 @@ constexpr int64_t kMostWeight = 64;  // as a path's in a switch's own configurat
 constexpr std::array<std::string_view, 5> kTopologies = {"leaf_spine", "fat_tree", "dragonfly",
                                                          "file", "hpcc"};
 constexpr std::array<std::string_view, 2> kPollModels = {"exact", "busy_poll"};
+constexpr std::array<std::string_view, 3> kFlowQueues = {"off", "marked_by_port", "marked_by_flow"};
 
 template <TopologyKind... Kinds>
 bool is_kind(const void* topology) {
@@ -124,6 +125,10 @@ std::span<const std::string_view> choices_of<TopologyKind>() {
 template <>
 std::span<const std::string_view> choices_of<PollModel>() {
   return kPollModels;
+}
+template <>
+std::span<const std::string_view> choices_of<FlowQueues>() {
+  return kFlowQueues;
 }
 
 template <>
@@ -241,6 +246,10 @@ const Section& section_of<RunConfig>() {
                                      .min = 1,
                                      .max = 10'000,
                                      .help = "divides every rate and multiplies every time"}),
+          key<S>(&S::flow_queues,
+                 {.name = "flow_queues",
+                  .help = "instead of switches a reference with a queue and a pause for each "
+                          "flow; ECN by what waits at the port, or of the flow"}),
       },
       RunConfig{});
   return section;

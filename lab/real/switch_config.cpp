@@ -73,6 +73,9 @@ Problems check_real(const config::Experiment& experiment, const Topology& topolo
     problems.emplace_back(
         "faults: real switches have none of the lab's faults; give an experiment "
         "without, or --set faults=[]");
+  if (experiment.run.flow_queues != config::FlowQueues::off)
+    problems.emplace_back(
+        "run.flow_queues: a reference of virtual time; --set run.flow_queues=off would be valid");
   if (experiment.switches.path_service.shim == config::ShimUse::free)
     problems.emplace_back(
         "switches.path_service.shim: free is for virtual time, real lines carry the shim's octets; "

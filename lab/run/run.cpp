@@ -9,6 +9,7 @@
 #include "lab/check/fabric_checker.h"
 #include "lab/fabric/build_topology.h"
 #include "lab/fabric/fabric_paths.h"
+#include "lab/reference/own_queues.h"
 #include "lab/run/agreement.h"
 #include "lab/run/flow_results.h"
 #include "lab/run/order_tables.h"
@@ -53,6 +54,7 @@ class Execution {
   size_t memory_needed() const;
   Problems refuse_what_does_not_fit() const;
   Problems break_and_watch();
+  Problems take_own_queues();
   void simulate();
   void note_progress();
   void sample(Instant due);
@@ -73,6 +75,7 @@ class Execution {
   Topology topology_;
   std::unique_ptr<FabricPaths> paths_;
   Trace trace_;
+  std::unique_ptr<OwnQueues> own_queues_;  // null: switches run
   std::unique_ptr<World> world_;
   std::unique_ptr<Faults> faults_;
   std::unique_ptr<Checker> checker_;
@@ -100,6 +103,7 @@ Problems Execution::prepare() {
   trace_ = std::move(*trace);
   size_order_tables(experiment_, trace_.flows, topology_);
   Problems problems = refuse_what_does_not_fit();
+  if (problems.empty()) problems = take_own_queues();
   if (!problems.empty()) return problems;
   reserve_heap(memory_needed());
   paths_ = std::make_unique<FabricPaths>(topology_);
@@ -119,10 +123,25 @@ Problems Execution::prepare() {
        .packets = run.packets,
        .division = {.threads = options_.threads, .as_worthwhile = options_.threads_as_worthwhile},
        .waits = &trace_.waits,
+       .instead =
+           own_queues_ == nullptr
+               ? decltype(WorldOptions::instead){}
+               : [this](size_t index, Switch& object) { return own_queues_->make(index, object); },
        .exchange = options_.exchange});
   if (!world) return world.problems();
   world_ = std::move(*world);
   return break_and_watch();
+}
+
+Problems Execution::take_own_queues() {
+  if (experiment_.run.flow_queues == config::FlowQueues::off) return {};
+  Problems problems = OwnQueues::problems(experiment_, topology_);
+  if (options_.check)
+    problems.push_back("run.flow_queues: the checker knows what switches promise; run it without");
+  if (options_.exchange != nullptr && options_.exchange->ranks() > 1)
+    problems.push_back("run.flow_queues: the reference runs in one process; give one rank");
+  if (problems.empty()) own_queues_ = std::make_unique<OwnQueues>(experiment_, topology_);
+  return problems;
 }
 
 Problems Execution::break_and_watch() {
@@ -254,6 +273,7 @@ void Execution::collect() {
     result_.warnings.push_back("the packet pool was empty " + std::to_string(counts.blank_missing) +
                                " times when a host wanted to send; give run.packets");
   warn_of_small_tables();
+  if (own_queues_ != nullptr) result_.warnings.push_back(own_queues_->report());
 }
 
 void Execution::warn_of_small_tables() {

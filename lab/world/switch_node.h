@@ -146,7 +146,8 @@ class SwitchIo final : public Io {
 
 struct alignas(64) SwitchNode {  // its neighbours may be other threads'
   std::unique_ptr<Switch> object;
-  Shard* shard = nullptr;
+  std::unique_ptr<Shard> instead;  // WorldOptions::instead
+  Shard* shard = nullptr;          // that is polled
   std::unique_ptr<SwitchIo> io;
   Instant wake_at = Instant::never();
   Instant stalled_until;         // a fault: not polled before

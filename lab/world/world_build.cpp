@@ -189,7 +189,8 @@ Problems World::add_switches(const Topology& topology) {
     SwitchNode& node = nodes_.switches[i];
     node.object = std::move(*made);
     node.clock_ahead = nodes_.options.clock_ahead;
-    node.shard = &node.object->shard(ShardId(0));
+    if (nodes_.options.instead) node.instead = nodes_.options.instead(i, *node.object);
+    node.shard = node.instead ? node.instead.get() : &node.object->shard(ShardId(0));
     node.io = std::make_unique<SwitchIo>(
         SwitchIo::Setup{.pool = nodes_.pool.get(),
                         .first_line = first_line_.back(),

@@ -5,10 +5,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 #include "config/experiment.h"
 #include "net/fault_sites.h"
 #include "net/units.h"
+
+namespace eddy {
+class Shard;
+class Switch;
+}  // namespace eddy
 
 namespace eddy::lab {
 
@@ -45,6 +52,8 @@ struct WorldOptions {
   DivisionOptions division;
   // Which flows wait, by their numbers; null: none. For the time that the world is made.
   const Waits* waits = nullptr;
+  // What is polled in the place of each switch's shard, by the switch's number; empty: the shard.
+  std::function<std::unique_ptr<Shard>(size_t switch_index, Switch& object)> instead;
   // With the other ranks of the run, which make the same world; null: there are none.
   Exchange* exchange = nullptr;
   // In builds with fault sites: of all switches and of the world, which is then one partition.

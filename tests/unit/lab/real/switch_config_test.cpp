@@ -117,6 +117,9 @@ TEST(RealSwitch, WhatRealSwitchesCannotDoIsRefused) {
   experiment.faults.emplace_back();
   EXPECT_THAT(refusal(), HasSubstr("faults: real switches have none"));
   experiment.faults.clear();
+  experiment.run.flow_queues = config::FlowQueues::marked_by_port;
+  EXPECT_THAT(refusal(), HasSubstr("run.flow_queues: a reference of virtual time"));
+  experiment.run.flow_queues = config::FlowQueues::off;
   experiment.switches.path_service.shim = config::ShimUse::free;
   EXPECT_THAT(refusal(), HasSubstr("switches.path_service.shim: free is for virtual time"));
   experiment.switches.path_service.shim = config::ShimUse::automatic;
