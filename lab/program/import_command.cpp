@@ -8,6 +8,7 @@
 
 #include "lab/export/write_files.h"
 #include "lab/fabric/word_lines.h"
+#include "lab/import/htsim_experiment.h"
 #include "lab/import/ns3_experiment.h"
 #include "lab/import/source_files.h"
 #include "lab/program/resolve.h"
@@ -80,6 +81,29 @@ Result<Imported> import_simulator(const ImportArguments& arguments) {
                     id_of(arguments.out));
 }
 
+Result<Imported> import_matrix(const ImportArguments& arguments) {
+  if (arguments.second.empty())
+    return Result<Imported>::failure("htsim: two files are needed, FILE.cm FILE.topo");
+  if (!arguments.config.empty() || !arguments.topology.empty() || !arguments.flows.empty())
+    return Result<Imported>::failure(
+        "--config, --topology and --flows are for hpcc and conweave; htsim has FILE.cm FILE.topo");
+  Result<NamedText> matrix = read_source_file(arguments.source, WordLines::kMaxBytes);
+  Result<NamedText> topology = read_source_file(arguments.second, kMostConfig);
+  Problems problems;
+  if (!matrix) problems = matrix.problems();
+  if (!topology)
+    problems.insert(problems.end(), topology.problems().begin(), topology.problems().end());
+  if (!problems.empty()) return problems;
+  return import_htsim(std::move(*matrix), std::move(*topology), id_of(arguments.out));
+}
+
+Result<Imported> import_from(const ImportArguments& arguments) {
+  if (arguments.from == "htsim") return import_matrix(arguments);
+  if (!arguments.second.empty())
+    return Result<Imported>::failure(arguments.second + ": a second file is for htsim");
+  return import_simulator(arguments);
+}
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -99,11 +123,14 @@ Problems check_made(const fs::path& staged, const std::string& out) {
 void declare_import(CLI::App& app, ImportArguments& arguments) {
   CLI::App* command =
       app.add_subcommand("import", "make an experiment of another simulator's files");
-  command->add_option("from", arguments.from, "which: hpcc or conweave")
-      ->check(CLI::IsMember({"hpcc", "conweave"}))
+  command->add_option("from", arguments.from, "which: hpcc, conweave or htsim")
+      ->check(CLI::IsMember({"hpcc", "conweave", "htsim"}))
       ->required();
-  command->add_option("source", arguments.source, "folder with config.txt, or such a file")
+  command
+      ->add_option("source", arguments.source,
+                   "folder with config.txt, or such a file; htsim: a connection matrix (.cm)")
       ->required();
+  command->add_option("topo", arguments.second, "htsim: the topology file (.topo)");
   command->add_option("--config", arguments.config, "in the place of config.txt");
   command->add_option("--topology", arguments.topology, "in the place of what TOPOLOGY_FILE names");
   command->add_option("--flows", arguments.flows, "in the place of what FLOW_FILE names");
@@ -111,7 +138,7 @@ void declare_import(CLI::App& app, ImportArguments& arguments) {
 }
 
 int import_command(const ImportArguments& arguments) {
-  const Result<Imported> made = import_simulator(arguments);
+  const Result<Imported> made = import_from(arguments);
   if (!made) return complain(kUsage, made.problems());
   const auto check = [&](const fs::path& staged) { return check_made(staged, arguments.out); };
   if (const Problems problems = write_folder(arguments.out, made.value().files, check);

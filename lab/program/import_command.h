@@ -9,8 +9,9 @@
 namespace eddy::lab {
 
 struct ImportArguments {
-  std::string from;  // hpcc, conweave
+  std::string from;  // hpcc, conweave, htsim
   std::string source;
+  std::string second;  // htsim: the topology file
   std::string config;  // these three: in place of what is found
   std::string topology;
   std::string flows;

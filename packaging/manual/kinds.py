@@ -62,6 +62,7 @@ ARGUMENTS = {
     ("eddylab", "claims", "results"): "result",
     ("eddylab", "claims", "--keep"): "folder",
     ("eddylab", "import", "source"): "file",
+    ("eddylab", "import", "topo"): "file",
     ("eddylab", "import", "--config"): "file",
     ("eddylab", "import", "--topology"): "file",
     ("eddylab", "import", "--flows"): "file",

@@ -169,6 +169,29 @@ class Import(unittest.TestCase):
         self.assertEqual(made["switches"]["pfc"], False)
         self.run_it()
 
+    def test_matrices_of_htsim_run(self):
+        for shape, hosts in (({}, 32), ({"tiers": 3, "hosts": 64, "pod": 16, "down": 4, "up": 4, "bundle": 2}, 64),
+                             ({"switch_latency": 300}, 32)):
+            folder = self.write(flows_cm=files.htsim_permutation(hosts), fabric_topo=files.htsim_topology(**shape))
+            made, said = self.imported("htsim", folder / "flows.cm", folder / "fabric.topo")
+            self.assertEqual(made["traffic"][0]["start"], "0s")
+            self.assertRegex(said, r"approximated +- +transport, path selection, ECN")
+            run = self.run_it()
+            self.assertEqual(run["flows"], hosts)
+            subprocess.run(["rm", "-r", self.out, self.place / "results"], check=True)
+
+    def test_what_is_wrong_with_files_of_htsim(self):
+        folder = self.write(flows_cm="Connections 1\n0->99 start 0 size 5\nhello\n", fabric_topo=files.htsim_topology())
+        done = eddylab("import", "htsim", folder / "flows.cm", folder / "fabric.topo", "--out", self.out)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("flows.cm:2:1: '0->99': hosts are 0 to 31", done.stderr)
+        self.assertIn("flows.cm:3:1: 'hello' is nothing", done.stderr)
+        self.assertFalse(self.out.exists())
+        self.refused("htsim", folder / "flows.cm", "two files are needed, FILE.cm FILE.topo")
+        done = eddylab("import", "hpcc", folder, folder / "fabric.topo", "--out", self.out)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a second file is for htsim", done.stderr)
+
     def test_all_that_is_wrong_is_said_at_once(self):
         topology = files.leaf_spine().replace("0 8 100Gbps", "0 8 fast").replace("1 8 100Gbps 1000ns", "1 99 100Gbps soon")
         folder = self.hpcc(topology, CC_MODE=5, BUFFER_SIZE="much")

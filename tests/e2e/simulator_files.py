@@ -97,3 +97,24 @@ def conweave_config(topology, flow_file, **other):
 def config(keys):
     return "".join(f"{key} {value}\n\n" if i % 7 == 6 else f"{key} {value}\n"
                    for i, (key, value) in enumerate((key, value) for key, value in keys.items() if value is not None))
+
+
+def htsim_topology(tiers=2, hosts=32, pod=32, down=8, up=2, bundle=1, latency=1000, switch_latency=0):
+    """In the form of htsim's own files."""
+    lower, upper = pod // down, up // bundle
+    lines = [f"Nodes {hosts}", f"Tiers {tiers}", f"Podsize {pod}", "", "Tier 0", "Downlink_speed_Gbps 100", f"Radix_Down {down}",
+             f"Radix_Up {up}", f"Downlink_Latency_ns {latency}", f"Switch_Latency_ns {switch_latency}", "", "Tier 1",
+             "Downlink_speed_Gbps 100", f"Radix_Down {lower * bundle}", f"Downlink_Latency_ns {latency}", f"Bundle {bundle}"]
+    if tiers == 3:
+        lines += [f"Radix_Up {upper}", "", "Tier 2", "Downlink_speed_Gbps 100", f"Radix_Down {hosts // pod}",
+                  f"Downlink_Latency_ns {latency}"]
+    return "# made by a test\n" + "\n".join(lines) + "\n"
+
+
+def htsim_permutation(hosts, size=100000, spread=500000, seed=1):
+    """As htsim's generator writes one."""
+    to = list(range(hosts))
+    random.Random(seed).shuffle(to)
+    flows = [(a, b if a != b else (b + 1) % hosts) for a, b in enumerate(to)]
+    return f"Nodes {hosts}\nConnections {len(flows)}\n" + "".join(
+        f"{a}->{b} id {i + 1} start {i * spread} size {size}\n" for i, (a, b) in enumerate(flows))
