@@ -30,6 +30,7 @@
 #include "lb/flow_stage.h"
 #include "lb/path_set.h"
 #include "lb/path_view.h"
+#include "lb/preview.h"
 #include "net/packet.h"
 #include "net/rebase.h"
 
@@ -70,6 +71,10 @@ class Selector {
   virtual void follow(const PathView& view, Packet& packet, uint16_t set, MemberIndex member) = 0;
   // Asks about the places [from, from + count), both multiples of 4. For reports.
   virtual FlowTableUse flow_table(Instant now, size_t from, size_t count) = 0;
+  // What select() would do with the packet, if it came now and alone: no draw is taken, no flow
+  // touched, and the view tells nobody. Its loop is asked for room, and nothing enters it. For
+  // reports.
+  virtual Preview preview(const PathView&, Packet& /*packet*/, uint16_t /*set*/) { return {}; }
   // For reports.
   virtual PathKnowledge knowledge(Instant, uint16_t /*set*/, MemberIndex) { return {}; }
   // Where the scheme keeps its flowlets; null: it keeps none there.
@@ -117,6 +122,18 @@ concept KeepsFlows = requires(S scheme, Instant now, size_t from, size_t count) 
 template <class S>
 concept KnowsPaths = requires(const S scheme, Instant now, uint16_t set, MemberIndex member) {
   { scheme.knowledge(now, set, member) } -> std::same_as<PathKnowledge>;
+};
+// prepare() or propose() keeps what it looked at for later packets, other than for the burst: what
+// would be written for the set and can be put back.
+template <class S>
+concept Remembers = requires(S scheme, const PathView& view, uint16_t set) {
+  scheme.put_back(view, set, scheme.memory(view, set));
+};
+// Says why it proposes a member.
+template <class S>
+concept GivesReasons = requires(const S scheme, const PathView& view, const Packet& packet,
+                                uint16_t set, MemberIndex member) {
+  { scheme.reason(view, packet, set, member) } -> std::same_as<Reason>;
 };
 template <class S>
 concept KeepsTime = requires(S scheme, const Rebase& rebase) {

@@ -53,6 +53,41 @@ Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t c
   return {AdmitVerdict::accepted, limits.lossless && above && begins_pause(pg)};
 }
 
+// As admit_slow(), which decides the same of a charge that is plain.
+Foresight BufferPool::foresee(const PgBuffer& pg, const PgLimits& limits, int64_t charge,
+                              int64_t extra_backlog) const {
+  const int64_t used = PgBuffer::get(pg.used);
+  const int64_t headroom = PgBuffer::get(pg.headroom_used);
+  const int64_t after = used + charge;
+  const int64_t outside = used - headroom;
+  const bool pausing = PgBuffer::get(pg.pausing);
+  int64_t taken = beyond(outside + charge, limits.reserved) - beyond(outside, limits.reserved);
+  const int64_t free = free_shared();
+  Foresight out{.free_shared = free};
+  const bool within = limits.lossless ? used <= threshold(limits) : after <= threshold(limits);
+  if (taken != 0 && (!within || taken > free)) {
+    if (!limits.lossless) {
+      out.verdict = AdmitVerdict::shared_full;
+      return out;
+    }
+    out.in_headroom = headroom + charge <= limits.headroom && charge <= free_headroom();
+    taken = 0;
+    if (!out.in_headroom) {
+      out.verdict = AdmitVerdict::headroom_full;
+      out.pauses = !pausing;
+      return out;
+    }
+  }
+  const int64_t shared_left = std::max<int64_t>(free - taken, 0);
+  const int64_t headroom_left = free_headroom() - (out.in_headroom ? charge : 0);
+  const bool has_room = std::min(limits.headroom, headroom_left) + shared_left >=
+                        std::min(limits.headroom, headroom_pool_);
+  const bool above = after + extra_backlog > limits.threshold(shared_left) || headroom > 0 ||
+                     out.in_headroom || !has_room;
+  out.pauses = limits.lossless && above && !pausing;
+  return out;
+}
+
 void BufferPool::hold_in_headroom(PgBuffer& pg, int64_t charge) {
   const int64_t held = PgBuffer::get(pg.headroom_used) + charge;
   PgBuffer::set(pg.headroom_used, held);

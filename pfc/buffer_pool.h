@@ -136,6 +136,14 @@ struct Admission {
                            // where its headroom would not fit, or was refused
 };
 
+// What admit() would do, in words.
+struct Foresight {
+  AdmitVerdict verdict = AdmitVerdict::accepted;
+  bool in_headroom = false;
+  bool pauses = false;  // Admission::xoff_edge
+  int64_t free_shared = 0;
+};
+
 class BufferPool {
  public:
   static constexpr Bytes kNoLimit{int64_t{1} << 62};
@@ -165,6 +173,10 @@ class BufferPool {
     hold(pg, after, taken);
     return {};
   }
+
+  // What admit() would do with the charge, which it does not. For reports.
+  [[nodiscard]] Foresight foresee(const PgBuffer& pg, const PgLimits& limits, int64_t charge,
+                                  int64_t extra_backlog) const;
 
   // Packets of several PGs, each with the sum of its charges, if admit() would do no more than
   // accept each of them, in whatever order. False: nothing is done. What holds behind the last of

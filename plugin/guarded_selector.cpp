@@ -58,6 +58,14 @@ lb::PathKnowledge GuardedSelector::knowledge(Instant now, uint16_t set, lb::Memb
   return known;
 }
 
+lb::Preview GuardedSelector::preview(const lb::PathView& view, Packet& packet, uint16_t set) {
+  lb::Preview preview;
+  if (guard_.survives([&] { preview = inner_->preview(view, packet, set); })) return preview;
+  const lb::MemberIndex member = ecmp_.pick(set, packet.balance_hash, view.live(set));
+  return {
+      .by = lb::Preview::By::ecmp, .member = member, .wanted = member, .reason = lb::Reason::hash};
+}
+
 void GuardedSelector::rebase(const Rebase& rebase) {
   (void)guard_.survives([&] { inner_->rebase(rebase); });
 }

@@ -38,6 +38,7 @@ class GuardedSelector final : public lb::Selector {
               lb::MemberIndex member) override;
   lb::FlowTableUse flow_table(Instant now, size_t from, size_t count) override;
   lb::PathKnowledge knowledge(Instant now, uint16_t set, lb::MemberIndex member) override;
+  lb::Preview preview(const lb::PathView& view, Packet& packet, uint16_t set) override;
   lb::PathAgent* agent() override { return agent_ ? &*agent_ : nullptr; }
   lb::FlowStage* stage(lb::StagePlace place) override {
     auto& stage = stages_[static_cast<size_t>(place)];

@@ -40,13 +40,14 @@ MAY_INCLUDE = {
     "config": ("net", "lb", "pfc", "host", "config"),
     "plugin": ("net", "system", "lb", "config", "plugin"),
     "switch/dataplane": ("net", "lb", "pfc", "switch/dataplane"),
-    "switch/control": ("net", "system", "lb", "pfc", "config", "switch/dataplane", "switch/control"),
+    "switch/explain": ("net", "lb", "pfc", "config", "switch/dataplane", "switch/explain"),
+    "switch/control": ("net", "system", "lb", "pfc", "config", "switch/dataplane", "switch/explain", "switch/control"),
     "switch/dpdk": ("net", "system", "lb", "pfc", "host", "config", "switch/dataplane", "switch/dpdk"),
     "switch": ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch"),
-    "lab": ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch/dataplane", "lab"),
+    "lab": ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch/dataplane", "switch/explain", "lab"),
     # The one place where the lab and real ports meet; nobody includes it.
-    "testbed": ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch/dataplane", "switch/control", "switch/dpdk",
-                "lab", "testbed"),
+    "testbed": ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch/dataplane", "switch/explain", "switch/control",
+                "switch/dpdk", "lab", "testbed"),
 }
 FOLDERS = ("net", "system", "lb", "pfc", "host", "config", "plugin", "switch", "lab", "testbed", "tests", "bench")
 

@@ -9,6 +9,7 @@
 #include "switch/control/ctl/action.h"
 #include "switch/control/ctl/arguments.h"
 #include "switch/control/ctl/capture.h"
+#include "switch/control/ctl/explain.h"
 #include "switch/control/ctl/healthy.h"
 #include "switch/control/ctl/show.h"
 #include "switch/control/ctl/switches.h"
@@ -33,6 +34,7 @@ int run_on_one(Arguments& arguments, const Action& action) {
     return fail(kRefused, problems);
   if (action.command() == "top") return top(arguments);
   if (action.command() == "capture") return capture(arguments, action.request.value("port", ""));
+  if (action.command() == "explain") return explain(arguments, action.request.value("packet", ""));
   if (action.report) return show(arguments, *action.report);
   Json request = action.request;
   if (action.command() == "clear" && arguments.options.port)

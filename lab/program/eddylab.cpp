@@ -16,6 +16,7 @@
 #include "lab/program/advise_command.h"
 #include "lab/program/claims_command.h"
 #include "lab/program/conformance_command.h"
+#include "lab/program/explain_command.h"
 #include "lab/program/export_command.h"
 #include "lab/program/import_command.h"
 #include "lab/program/model_command.h"
@@ -71,6 +72,7 @@ struct Arguments {
   ReportArguments report;
   CompareArguments compare;
   AdviseArguments advise;
+  ExplainArguments explained;
   ClaimsArguments claims;
   ExportArguments exported;
   ImportArguments imported;
@@ -427,6 +429,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   declare_report(app, arguments.report);
   declare_compare(app, arguments.compare);
   declare_advise(app, arguments.advise);
+  declare_explain(app, arguments.explained);
   declare_claims(app, arguments.claims);
   declare_model(app, arguments.model);
   declare_conformance(app, arguments.conformance);
@@ -468,6 +471,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "report") return report_command(arguments.report);
   if (command == "compare") return compare_command(arguments.compare);
   if (command == "advise") return advise_command(arguments.advise);
+  if (command == "explain") return explain_command(arguments.explained);
   if (command == "claims") return claims_command(arguments.claims);
   if (command == "model") return model_command(arguments.model);
   if (command == "conformance") return conformance_command(arguments.conformance);

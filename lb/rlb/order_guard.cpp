@@ -131,6 +131,27 @@ void OrderGuard::rebase(const Rebase& rebase) {
   rebase.shift(doubtful_till_);
 }
 
+void OrderGuard::put_back(const PathView& view, const Memory& memory) {
+  awake_ = memory.awake;
+  warned_ = memory.warned;
+  slots_ = memory.slots;
+  proofs_ = memory.proofs;
+  doubtful_till_ = memory.doubtful_till;
+  awake_until_ = memory.awake_until;
+  awake_since_ = memory.awake_since;
+  if (memory.doubted) view.slots()->doubt();
+}
+
+Hold OrderGuard::hold_of(const FlowTrace& trace, bool stays) const {
+  const bool asked = watches_ && (trace.slot != nullptr || trace.entry != nullptr ||
+                                  trace.room != nullptr || stays);
+  if (!asked) return Hold::none;
+  if (trace.pinned) return Hold::pinned;
+  if (stays) return Hold::stays;
+  if (trace.placeless()) return Hold::placeless;
+  return trace.known ? Hold::free : Hold::first;
+}
+
 // What it says no longer matters: nothing of the flow can be on the way.
 bool OrderGuard::is_over(const PathView& view, const FlowPath& path) const {
   if (path.idle(view.now()) > memory_) return true;

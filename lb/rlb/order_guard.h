@@ -29,6 +29,7 @@
 #include "lb/flow_slots.h"
 #include "lb/members.h"
 #include "lb/path_view.h"
+#include "lb/preview.h"
 #include "net/packet.h"
 #include "net/rebase.h"
 
@@ -96,6 +97,24 @@ class OrderGuard {
     return true;
   }
   void rebase(const Rebase& rebase);
+  // What wake() writes, so that a preview can put it back.
+  struct Memory {
+    bool awake;
+    bool warned;
+    bool doubted;  // its slots were
+    FlowSlots* slots;
+    SlotProofs proofs;
+    Instant doubtful_till;
+    Instant awake_until;
+    Instant awake_since;
+  };
+  Memory memory(const PathView& view) const {
+    const bool doubted = view.slots() != nullptr && view.slots()->doubted();
+    return {awake_, warned_, doubted, slots_, proofs_, doubtful_till_, awake_until_, awake_since_};
+  }
+  void put_back(const PathView& view, const Memory& memory);
+  // `stays`: the packet must not leave trace.member.
+  Hold hold_of(const FlowTrace& trace, bool stays) const;
   bool awake() const { return awake_; }
   bool warned() const { return warned_; }  // some path was, before the burst
   bool watches(const PathView& view) const {

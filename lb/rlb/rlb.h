@@ -22,6 +22,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "lb/members.h"
@@ -226,6 +227,34 @@ class Rlb {
     scheme_.commit(view, packet, set, member, token.of_scheme);
     if (token.free != nullptr) return guard_.note_free(view, set, token.free, token.old, member);
     if (token.ruling) note(view, packet, set, member, token);
+  }
+
+  // What prepare() and propose() write that is not the burst's.
+  auto memory(const PathView& view, uint16_t set) const {
+    if constexpr (Remembers<Scheme>)
+      return std::pair(guard_.memory(view), scheme_.memory(view, set));
+    else
+      return std::pair(guard_.memory(view), NoToken{});
+  }
+  template <class Memory>
+  void put_back(const PathView& view, uint16_t set, const Memory& memory) {
+    guard_.put_back(view, memory.first);
+    if constexpr (Remembers<Scheme>) scheme_.put_back(view, set, memory.second);
+  }
+  // Of a proposal that is not committed.
+  void tell(const Token& token, Preview& preview) const {
+    if constexpr (requires { scheme_.tell(token.of_scheme, preview); })
+      scheme_.tell(token.of_scheme, preview);
+    preview.wanted = token.base;
+    if (token.free != nullptr) {
+      preview.hold = Hold::free;
+      preview.last = token.old;
+    }
+    if (!token.ruling) return;
+    preview.decision = token.ruling->way.verdict.decision;
+    preview.hold = guard_.hold_of(token.ruling->trace, token.ruling->way.verdict.stays);
+    if (token.ruling->trace.known || token.ruling->trace.pinned)
+      preview.last = token.ruling->trace.member;
   }
 
   void rebase(const Rebase& rebase) {

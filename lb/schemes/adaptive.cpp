@@ -95,6 +95,13 @@ class Adaptive {
     return {best.member, token};
   }
 
+  Reason reason(const PathView& view, const Packet& packet, uint16_t set,
+                MemberIndex member) const {
+    if (by_packet_) return Reason::packet;
+    const Standing standing = standing_of(view, packet, set, {flows_.place_of(packet.order_hash)});
+    if (standing.member == member && (standing.rests || standing.known)) return Reason::keeps;
+    return standing.known ? Reason::leaves : Reason::begins;
+  }
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
     return best_of(view, packet, set, view.live(set) & ~tried).member;

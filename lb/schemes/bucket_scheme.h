@@ -28,6 +28,9 @@ class BucketScheme {
                            .seed = seed_of(init.seed, init.switch_id)}),
         is_ecmp_(Share == BucketShare::equal && parameters.buckets == kEcmpBuckets) {}
 
+  Reason reason(const PathView&, const Packet&, uint16_t, MemberIndex) const {
+    return Reason::hash;
+  }
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     return {table_.pick(set, packet.balance_hash, view.live(set))};
   }

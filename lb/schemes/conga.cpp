@@ -94,6 +94,16 @@ class Conga {
     return {static_cast<MemberIndex>((last & keep) | (random_of(least, draws_.peek()) & ~keep))};
   }
 
+  // What that has looked at, and is good for later packets.
+  struct Memory;
+  Memory memory(const PathView& view, uint16_t set) const;
+  void put_back(const PathView& view, uint16_t set, const Memory& memory);
+  Reason reason(const PathView& view, const Packet& packet, uint16_t set, MemberIndex) const {
+    const Standing standing = standing_of(view, packet, set);
+    if (standing.foreign) return Reason::hash;
+    return standing.keeps ? Reason::keeps : Reason::begins;
+  }
+
   // propose() and commit() of each.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {
@@ -251,6 +261,24 @@ Conga::Conga(const SelectorInit& init, const Parameters& parameters)
       least_(init.sets.size()),
       reports_(init.sets) {
   for (const PortLine& line : init.lines) capacity_.push_back(dre_.capacity(line.rate));
+}
+
+struct Conga::Memory {
+  Least least;
+  std::array<LineLevel, kMaxPaths> lines;  // by member
+};
+
+Conga::Memory Conga::memory(const PathView& view, uint16_t set) const {
+  Memory memory{least_[set], {}};
+  const PathSet& paths = view.set(set);
+  for (size_t i = 0; i < paths.count; ++i) memory.lines[i] = lines_[paths.members[i].port.index()];
+  return memory;
+}
+
+void Conga::put_back(const PathView& view, uint16_t set, const Memory& memory) {
+  least_[set] = memory.least;
+  const PathSet& paths = view.set(set);
+  for (size_t i = 0; i < paths.count; ++i) lines_[paths.members[i].port.index()] = memory.lines[i];
 }
 
 inline uint8_t Conga::told_level(const PathRecord& record, Instant record_time) const {

@@ -263,6 +263,25 @@ class Conweave {
     view.report_tie(token.drew);
     return {token.member, token};
   }
+  // What prepare() learns is the next burst's to learn.
+  struct Memory {
+    uint32_t now_ns;
+    uint32_t reply_ns;
+    Duration busy;
+  };
+  Memory memory(const PathView&, uint16_t) const { return {now_ns_, reply_ns_, busy_}; }
+  void put_back(const PathView&, uint16_t, const Memory& memory) {
+    now_ns_ = memory.now_ns;
+    reply_ns_ = memory.reply_ns;
+    busy_ = memory.busy;
+  }
+  Reason reason(const PathView& view, const Packet& packet, uint16_t set,
+                MemberIndex member) const {
+    const Token token = step_of(view, packet, set);
+    if (token.step == Step::stray) return Reason::hash;
+    if (flows_.find(packet.order_hash) == nullptr) return Reason::begins;
+    return token.flow->member() == member ? Reason::keeps : Reason::leaves;
+  }
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control);
   // Mixed with the flow: several flows may be moved before the next draw is taken.

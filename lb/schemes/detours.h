@@ -99,6 +99,15 @@ class DetourScheme {
     return {rule_.choose(view, packet, set, ways, word), token};
   }
 
+  Reason reason(const PathView& view, const Packet& packet, uint16_t set,
+                MemberIndex member) const {
+    if (is_on_its_way(packet)) return Reason::hash;
+    if (by_packet_) return Reason::packet;
+    const Flowlet* last = flows_.at(packet.order_hash, flows_.place_of(packet.order_hash));
+    const bool young = last != nullptr && last->drawn_by(set) &&
+                       last->age(stamp_of(view)) <= gap_ && last->member() == member;
+    return young ? Reason::keeps : Reason::begins;
+  }
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
     return by_hash(packet, set, view.live(set) & ~tried);

@@ -117,6 +117,9 @@ class Drill {
 
   void prepare(const PathView&, std::span<Packet* const>) { backlogs_.begin(); }
 
+  Reason reason(const PathView&, const Packet&, uint16_t, MemberIndex) const {
+    return Reason::packet;
+  }
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const Shortest shortest = choose(view, packet, set, view.live(set));
     if (shortest.tied) view.report_tie();

@@ -146,6 +146,10 @@ class FlowcutScheme {
     return begin(view, packet, set, place);
   }
 
+  Reason reason(const PathView& view, const Packet& packet, uint16_t set, MemberIndex) const {
+    if (packet.has(kPacketShim) && carried(packet) == kShimUnnumbered) return Reason::hash;
+    return propose(view, packet, set).token.begins ? Reason::begins : Reason::keeps;
+  }
   // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {

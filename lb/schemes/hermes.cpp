@@ -204,6 +204,11 @@ class Hermes {
     const Choice choice = choose(view, packet, set, flows_.at(packet.order_hash, place));
     return {choice.member, {place, choice.drawn}};
   }
+  Reason reason(const PathView&, const Packet& packet, uint16_t, MemberIndex member) const {
+    const Flow* flow = flows_.at(packet.order_hash, flows_.place_of(packet.order_hash));
+    if (flow == nullptr || is_over(*flow)) return Reason::begins;
+    return flow->member() == member ? Reason::keeps : Reason::leaves;
+  }
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control);
   // Mixed with the flow: several flows may be moved before the next draw is taken.

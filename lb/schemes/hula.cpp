@@ -84,6 +84,12 @@ class Hula {
     return {first_of_flowlet(view, packet, set)};
   }
 
+  Reason reason(const PathView& view, const Packet& packet, uint16_t set, MemberIndex) const {
+    const Standing standing = standing_of(view, packet, set);
+    if (standing.foreign) return Reason::hash;
+    return standing.keeps ? Reason::keeps : Reason::begins;
+  }
+
   // propose() and commit() of each.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {

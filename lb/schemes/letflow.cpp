@@ -66,6 +66,12 @@ class LetFlow {
     return {either(young, flowlet.member(), turns_.draw(set, live, draws_.peek()))};
   }
 
+  Reason reason(const PathView& view, const Packet& packet, uint16_t set, MemberIndex) const {
+    const size_t index = flowlets_.index_of(packet);
+    if (!flowlets_.is_young(flowlets_[index], index)) return Reason::begins;
+    return contains(view.live(set), flowlets_[index].member()) ? Reason::keeps : Reason::leaves;
+  }
+
   // propose() and commit() of each.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {

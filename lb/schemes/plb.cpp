@@ -134,6 +134,12 @@ class Plb {
     return {choice.member, {place, choice.drawn}};
   }
 
+  // What of that stays beyond the burst: a look at a set's paths, good for `hold`.
+  struct Memory;
+  Memory memory(const PathView& view, uint16_t set) const;
+  void put_back(const PathView& view, uint16_t set, const Memory& memory);
+  Reason reason(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member) const;
+
   // propose() and commit() of each.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {
@@ -392,6 +398,31 @@ Plb::Plb(const SelectorInit& init, const Parameters& parameters)
     kicks_.resize(kicks_.size() + init.sets[set].count);
   }
   tolerable_.assign(kicks_.size(), kShimUnlimitedDelay);
+}
+
+struct Plb::Memory {
+  uint32_t now_ns;
+  Look look;
+  std::array<uint16_t, kMaxPaths> tolerable;
+};
+
+Plb::Memory Plb::memory(const PathView& view, uint16_t set) const {
+  Memory memory{now_ns_, looks_[set], {}};
+  std::copy_n(tolerable_.begin() + first_[set], view.set(set).count, memory.tolerable.begin());
+  return memory;
+}
+
+void Plb::put_back(const PathView& view, uint16_t set, const Memory& memory) {
+  now_ns_ = memory.now_ns;
+  looks_[set] = memory.look;
+  std::copy_n(memory.tolerable.begin(), view.set(set).count, tolerable_.begin() + first_[set]);
+}
+
+Reason Plb::reason(const PathView&, const Packet& packet, uint16_t set, MemberIndex member) const {
+  const Flow* flow = flows_.at(packet.order_hash, flows_.place_of(packet.order_hash));
+  if (flow == nullptr || !flow->is_of(set) || now_ns_ - flow->last_ns > life_ns_)
+    return Reason::begins;
+  return flow->member() == member ? Reason::keeps : Reason::leaves;
 }
 
 // Of a flow that is new, or whose path is not one to stay on.

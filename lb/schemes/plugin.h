@@ -30,7 +30,7 @@ namespace eddy::lb {
 
 // Goes up by one whenever a header of lb/ or net/ that a scheme sees changes what it means, or a
 // class its functions. A change of layout alone is seen by the facts below.
-inline constexpr uint32_t kPluginAbi = 2;
+inline constexpr uint32_t kPluginAbi = 3;
 inline constexpr char kPluginSymbol[] = "eddy_plugin";
 inline constexpr std::array<char, 8> kPluginMagic = {'E', 'D', 'D', 'Y', 'P', 'L', 'U', 'G'};
 

@@ -53,6 +53,12 @@ class Presto {
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     return {choose(packet, set, view.live(set))};
   }
+  Reason reason(const PathView&, const Packet& packet, uint16_t set, MemberIndex member) const {
+    const Flowcell* known = cells_.find(packet.order_hash);
+    if (known == nullptr || !fits(*known, packet)) return Reason::begins;
+    return turns_.of(set)[turns_.next(set, known->turn, ~MemberMask{0})] == member ? Reason::keeps
+                                                                                   : Reason::leaves;
+  }
   // propose() and commit() of each: the turn that is chosen is the first that its member has.
   void select_burst(const PathView& view, std::span<Packet* const> burst,
                     std::span<const uint16_t> set_of, const ByEcmp& control) {

@@ -15,6 +15,9 @@
 //   behind a probe, a scheme is asked packet by packet,
 //   if it keeps flowlets, flow_slots(): SelectorInit::slots or a table of its own (lb/flowlets.h),
 //   if it remembers flows, flow_table(now, from, count), for reports,
+//   if it keeps what a propose() has looked at for later ones, memory(view, set) and
+//   put_back(view, set, memory), so that a preview leaves no trace,
+//   if it can say why it proposes a member, reason(view, packet, set, member), after propose(),
 //   if it knows something of its paths, knowledge(now, set, member), for reports,
 //   if packets of a flow are to be held, ordered or marked at the edge, stage(place)
 //   (lb/flow_stage.h),
@@ -146,6 +149,21 @@ class SelectorOf final : public Selector {
     assign(packet, view.set(set), member);
   }
 
+  Preview preview(const PathView& view, Packet& packet, uint16_t set) override {
+    if ((packet.flags & apart_) != 0) {
+      const MemberIndex member = control_.pick(set, packet.balance_hash, view.live(set));
+      return {.by = Preview::By::ecmp, .member = member, .wanted = member, .reason = Reason::hash};
+    }
+    if constexpr (Remembers<Scheme>) {
+      const auto memory = scheme_.memory(view, set);
+      const Preview preview = preview_of(view, packet, set);
+      scheme_.put_back(view, set, memory);
+      return preview;
+    } else {
+      return preview_of(view, packet, set);
+    }
+  }
+
   FlowTableUse flow_table(Instant now, size_t from, size_t count) override {
     if constexpr (KeepsFlows<Scheme>)
       return scheme_.flow_table(now, from, count);
@@ -193,6 +211,23 @@ class SelectorOf final : public Selector {
             {.buckets = kEcmpBuckets,
              .share = BucketShare::equal,
              .seed = seed_of(init.seed, init.switch_id)}};
+  }
+
+  Preview preview_of(const PathView& view, Packet& packet, uint16_t set) {
+    Packet* const burst[] = {&packet};
+    if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
+    const uint32_t ties = view.ties();
+    const auto proposal = scheme_.propose(view, packet, set);
+    Preview preview{.by = Preview::By::scheme,
+                    .member = proposal.member,
+                    .wanted = proposal.member,
+                    .tied = view.ties() != ties};
+    if constexpr (requires { scheme_.tell(proposal.token, preview); })
+      scheme_.tell(proposal.token, preview);
+    if constexpr (GivesReasons<Speaker>)
+      if (preview.wanted != kWait)
+        preview.reason = detail::speaker_in(scheme_).reason(view, packet, set, preview.wanted);
+    return preview;
   }
 
   template <class S>

@@ -53,6 +53,9 @@ class Spray {
     }
   }
 
+  Reason reason(const PathView&, const Packet&, uint16_t, MemberIndex) const {
+    return Reason::packet;
+  }
   Proposal<Token> propose(const PathView& view, const Packet&, uint16_t set) const {
     return {choose(set, view.live(set))};
   }

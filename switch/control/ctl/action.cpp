@@ -40,6 +40,7 @@ Result<Action> parse_set(const std::vector<std::string>& words) {
 
 size_t length_of(const std::vector<std::string>& words) {
   if (words[0] == "set") return 5;
+  if (words[0] == "explain") return words.size();
   if (words[0] == "clear") return words.size() > 1 && words[1] != "counters" ? 3 : 2;
   return words[0] == "show" || words[0] == "capture" ? 2 : 1;
 }
@@ -63,6 +64,16 @@ Result<Action> parse_capture(const std::vector<std::string>& words) {
   return Action{{}, Json{{"command", "capture"}, {"port", words[1]}}};
 }
 
+// The description may be one word or many.
+Result<Action> parse_explain(const std::vector<std::string>& words) {
+  std::string packet;
+  for (size_t i = 1; i < words.size(); ++i) packet += (i == 1 ? "" : " ") + words[i];
+  if (packet.empty())
+    return Result<Action>::failure(
+        "a packet is missing after \"explain\", as in \"src=10.0.1.5 dst=10.0.3.7 dscp=26\"");
+  return Action{{}, Json{{"command", "explain"}, {"packet", packet}}};
+}
+
 }  // namespace
 
 std::string footer() {
@@ -80,6 +91,8 @@ std::string footer() {
          described("healthy", "exit code 0: the ports that have to be up are, workers advance") +
          described("capture P",
                    "packets of port P, or of all, as pcapng: -w FILE, -w - | tshark -r -") +
+         described("explain PACKET",
+                   "what would become of a packet, as \"src=A dst=B dport=4791 dscp=26\"") +
          described("techsupport",
                    "one archive of all that helps to find a fault, without secrets") +
          described("list", "names of the running switches") +
@@ -87,9 +100,10 @@ std::string footer() {
 }
 
 Result<Action> parse_words(const std::vector<std::string>& words) {
-  static constexpr Word kCommands[] = {
-      {"show", ""},    {"clear", ""},       {"set", ""},  {"reload", ""},   {"top", ""},
-      {"healthy", ""}, {"techsupport", ""}, {"list", ""}, {"counters", ""}, {"capture", ""}};
+  static constexpr Word kCommands[] = {{"show", ""},        {"clear", ""},  {"set", ""},
+                                       {"reload", ""},      {"top", ""},    {"healthy", ""},
+                                       {"techsupport", ""}, {"list", ""},   {"counters", ""},
+                                       {"capture", ""},     {"explain", ""}};
   const Result<std::string> command = word_at(words, 0, kCommands);
   if (!command.ok()) return command.problems();
   if (words.size() > length_of(words))
@@ -102,6 +116,7 @@ Result<Action> parse_words(const std::vector<std::string>& words) {
   }
   if (command.value() == "clear") return parse_clear(words);
   if (command.value() == "capture") return parse_capture(words);
+  if (command.value() == "explain") return parse_explain(words);
   return Action{{}, Json{{"command", command.value()}}};
 }
 

@@ -51,13 +51,14 @@ struct Concerns {
 // --fabric is not here: it says itself what it is for.
 const std::vector<Concerns>& concerns() {
   static const std::vector<std::string_view> of_one_switch = {
-      "show", "clear", "set", "reload", "top", "healthy", "capture", "techsupport"};
+      "show", "clear", "set", "reload", "top", "healthy", "capture", "explain", "techsupport"};
   static const std::vector<Concerns> all = {
       {"--name", of_one_switch},
       {"--socket", of_one_switch},
       {"--dir",
-       {"show", "clear", "set", "reload", "top", "healthy", "capture", "techsupport", "list"}},
-      {"--json", {"show", "clear", "set", "reload", "top", "healthy"}},
+       {"show", "clear", "set", "reload", "top", "healthy", "capture", "explain", "techsupport",
+        "list"}},
+      {"--json", {"show", "clear", "set", "reload", "top", "healthy", "explain"}},
       {"--all", {"show", "top", "healthy", "techsupport"}},
       {"--port", {"show", "clear"}},
       {"--leaf", {"show"}},

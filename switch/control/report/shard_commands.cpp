@@ -73,6 +73,22 @@ Problems ShardCommands::capture(ShardId shard, const CaptureOrder* order,
   return run(shard, pending, "capture");
 }
 
+Result<Explanation> ShardCommands::explain(const explain::Description& packet) {
+  const config::SwitchConfig& config = object_.config();
+  auto pending = std::make_unique<Pending>();
+  pending->packet =
+      std::make_unique<explain::LoosePacket>(explain::frame_of(packet, config), packet.length);
+  pending->explanation = std::make_unique<Explanation>();
+  pending->explanation->port = packet.port;
+  pending->explanation->packet = pending->packet->get();
+  pending->command.kind = Command::Kind::explain;
+  pending->command.explanation = pending->explanation.get();
+  const ShardId owner(static_cast<size_t>(config.ports[packet.port.index()].worker));
+  if (Problems problems = run(owner, pending, "explain"); !problems.empty()) return problems;
+  pending->explanation->packet = nullptr;
+  return *pending->explanation;
+}
+
 Result<std::vector<PathRow>> ShardCommands::paths() {
   size_t members = 0;
   for (const config::LeafConfig& leaf : object_.config().leaves) members += leaf.paths.size();

@@ -11,6 +11,9 @@
 
 #include "net/result.h"
 #include "switch/dataplane/object/switch.h"
+#include "switch/dataplane/state/explanation.h"
+#include "switch/explain/description.h"
+#include "switch/explain/loose_packet.h"
 
 namespace eddy::control {
 
@@ -39,6 +42,8 @@ class ShardCommands {
   Result<std::vector<NeighborRow>> neighbors();
   // Null: it ends. `lives`: what the order is part of, as long as the shard may look at it.
   Problems capture(ShardId shard, const CaptureOrder* order, std::shared_ptr<const void> lives);
+  // By the worker of the port by which the packet would come.
+  Result<Explanation> explain(const explain::Description& packet);
   // As the first worker sees them.
   Result<std::vector<PathRow>> paths();
   // Of all workers, one after the other: a host that several know has a row of each.
@@ -55,6 +60,8 @@ class ShardCommands {
     std::vector<FlowRow> flow_rows;
     std::vector<IsolatedRow> isolated_rows;
     std::shared_ptr<const void> lives;
+    std::unique_ptr<explain::LoosePacket> packet;
+    std::unique_ptr<Explanation> explanation;
   };
   // One worker's.
   Problems add_flows(ShardId shard, const WantsFlow& wants, size_t most, FlowSurvey& survey);

@@ -16,6 +16,7 @@
 #include "switch/control/report/report_rows.h"
 #include "switch/control/report/scheme_rows.h"
 #include "switch/control/serve/reload.h"
+#include "switch/explain/story.h"
 
 namespace eddy::control {
 namespace {
@@ -23,7 +24,7 @@ namespace {
 constexpr size_t kSamplesKept = 3;
 constexpr size_t kFlowsShown = 50;  // unless asked for more
 constexpr int64_t kShortestRateNs = 500'000'000;
-constexpr const char* kCommands = "show, clear, reload, set, configuration, capture";
+constexpr const char* kCommands = "show, clear, reload, set, configuration, capture, explain";
 
 Result<Json> refused(std::string problem) {
   return Result<Json>::failure(std::move(problem));
@@ -143,6 +144,7 @@ Result<Json> Operations::dispatch(const Json& request, int64_t now_ns, Handover*
   if (command == "reload") return reload();
   if (command == "configuration") return answer_configuration();
   if (command == "capture") return answer_capture(request, handover);
+  if (command == "explain") return answer_explain(request);
   return refused(unknown("command", command, kCommands));
 }
 
@@ -311,6 +313,16 @@ Result<Json> Operations::answer_capture(const Json& request, Handover* handover)
   handover->descriptors = std::move(begun->descriptors);
   handover->captures = true;
   return std::move(begun->answer);
+}
+
+Result<Json> Operations::answer_explain(const Json& request) {
+  const config::SwitchConfig& config = object_.config();
+  const Result<explain::Description> packet =
+      explain::read_description(text_of(request, "packet"), config);
+  if (!packet.ok()) return packet.problems();
+  const Result<Explanation> explanation = commands_.explain(packet.value());
+  if (!explanation.ok()) return explanation.problems();
+  return explain::story_of(explanation.value(), explain::Names::of(config));
 }
 
 Result<Json> Operations::reload() {

@@ -75,6 +75,11 @@ class Adjacency {
     if (!neighbor->wanted) neighbor->wanted = true;
     return &neighbor->mac;
   }
+  // The same, without noting that it is wanted. For reports.
+  const MacAddress* known_mac(const Packet& packet) {
+    const Neighbor* neighbor = neighbors_.find(packet.egress_port, destination_words(packet));
+    return neighbor == nullptr || !has_mac(neighbor->state) ? nullptr : &neighbor->mac;
+  }
   void end_burst() {
     if (gathered_count_ != 0) give_to_stages();
   }

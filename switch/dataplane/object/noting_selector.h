@@ -28,6 +28,9 @@ class NotingSelector final : public lb::Selector {
   lb::PathKnowledge knowledge(Instant now, uint16_t set, lb::MemberIndex member) override {
     return inner_->knowledge(now, set, member);
   }
+  lb::Preview preview(const lb::PathView& view, Packet& packet, uint16_t set) override {
+    return inner_->preview(view, packet, set);
+  }
   std::shared_ptr<lb::FlowSlots> flow_slots() override { return inner_->flow_slots(); }
   lb::PathAgent* agent() override { return inner_->agent(); }
   lb::FlowStage* stage(lb::StagePlace place) override { return inner_->stage(place); }

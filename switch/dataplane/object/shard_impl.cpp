@@ -341,6 +341,9 @@ void ShardImpl::carry_out(Command& command) {
     case Command::Kind::capture:
       capture(command.capture);
       break;
+    case Command::Kind::explain:
+      explain(*command.explanation);
+      break;
     case Command::Kind::drain:
       egress_.report_lines();  // the last of them ends it
       pause_.resume_all();

@@ -67,6 +67,9 @@ class ShardImpl final : public Shard {
   lb::Selector* selector() const;                    // behind a capture's
   // Begins a capture or, with null, ends it; in a poll or between two.
   void capture(const CaptureOrder* order);
+  // What would become of a packet; in a poll or between two. In explain.cpp.
+  void explain(Explanation& explanation);
+  void explain_at(Explanation& explanation, Instant now);
   EventRing& events() { return context_.events; }
   const pfc::BufferPool& pool() const { return buffer_.pool(); }
   const DelayHistogram& waits() const { return recirculation_.delays(); }

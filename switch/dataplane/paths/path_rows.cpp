@@ -5,9 +5,8 @@
 #include "lb/members.h"
 
 namespace eddy {
-namespace {
 
-PathRow row_of(ShardContext& context, size_t set, lb::MemberIndex member) {
+PathRow path_row(ShardContext& context, size_t set, lb::MemberIndex member) {
   const lb::PathSet& to = context.path_sets[set];
   const bool up = context.signals(to.members[member].port).up.load() != 0;
   PathRow row{.leaf = to.leaf, .member = member, .live = up};
@@ -36,13 +35,11 @@ PathRow row_of(ShardContext& context, size_t set, lb::MemberIndex member) {
   return row;
 }
 
-}  // namespace
-
 size_t dump_paths(ShardContext& context, std::span<PathRow> rows) {
   size_t count = 0;
   for (size_t set = 0; set < context.path_sets.size(); ++set)
     for (lb::MemberIndex i = 0; i < context.path_sets[set].count && count < rows.size(); ++i)
-      rows[count++] = row_of(context, set, i);
+      rows[count++] = path_row(context, set, i);
   return count;
 }
 

@@ -11,6 +11,7 @@
 
 namespace eddy {
 
+PathRow path_row(ShardContext& context, size_t set, lb::MemberIndex member);
 // Every member of every set, as far as there are rows; how many there were.
 size_t dump_paths(ShardContext& context, std::span<PathRow> rows);
 

@@ -349,6 +349,18 @@ void ShimDresser::pass(Packet& packet) {
                 .ahead = signals.waiting_from(packet.queue)});
 }
 
+lb::MemberIndex ShimDresser::steered(const Packet& packet, uint16_t set) const {
+  const lb::PathSet& to = context_.path_sets[set];
+  const uint8_t* shim = packet.data() + packet.l2_len - kShimHeader;
+  const uint8_t second = shim[shim_at::kPath + 1];
+  if (to.count == 1 || second == kHopByHop || (shim[shim_at::kHops] & kHopMask) != 0)
+    return lb::kWait;
+  for (lb::MemberIndex i = 0; i < to.count; ++i)
+    if (to.members[i].path.index() >> 8 == second)
+      return lb::contains(context_.live[set], i) ? i : lb::kWait;
+  return lb::kWait;
+}
+
 bool ShimDresser::steer(Packet& packet, uint16_t set) {
   const lb::PathSet& to = context_.path_sets[set];
   uint8_t* shim = packet.data() + packet.l2_len - kShimHeader;

@@ -80,6 +80,8 @@ class ShimDresser {
   const lb::MemberMask* attention() const { return attention_; }
   // Of a packet with a shim and a set to choose from: true when its path id has chosen.
   bool steer(Packet& packet, uint16_t set);
+  // The member that it would take so; kWait: none. For reports.
+  lb::MemberIndex steered(const Packet& packet, uint16_t set) const;
   void adopt(const Snapshot& now);
 
  private:

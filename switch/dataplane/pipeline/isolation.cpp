@@ -47,6 +47,37 @@ void Isolation::look_at(Packet& packet) {
     begin(packet, *culprit, next_hop.set);
 }
 
+IsolationStep Isolation::foresee(const Packet& packet) const {
+  if (!concerns(packet)) return IsolationStep::none;
+  const pfc::ClassPair& classes = context_.snapshot->isolation.classes;
+  const NextHop next_hop = context_.next_hops[packet.next_hop];
+  const bool to_set = next_hop.kind == NextHop::Kind::path_set;
+  const bool from_host = context_.settings(packet.ingress_port).role == config::PortRole::host;
+  const uint8_t dscp = dscp_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
+  const bool marked =
+      packet.traffic_class == classes.isolated.traffic_class && dscp == classes.isolated.dscp;
+  if (marked && !from_host) {
+    const bool stays =
+        to_set && (would_isolate(packet, next_hop.set) || news_.speaks(next_hop.set));
+    return stays ? IsolationStep::keeps : IsolationStep::ends;
+  }
+  const bool may_begin = marked || (packet.traffic_class == classes.normal.traffic_class &&
+                                    dscp == classes.normal.dscp);
+  if (to_set && may_begin && would_isolate(packet, next_hop.set)) return IsolationStep::begins;
+  return marked ? IsolationStep::ends : IsolationStep::none;
+}
+
+// As culprit_of(), which forgets that packets of a host that is no longer hot were isolated.
+bool Isolation::would_isolate(const Packet& packet, uint16_t set) const {
+  for (const uint32_t tag : {tag_of(packet), flow_tag(packet.order_hash)}) {
+    const IsolatedHost* const culprit = context_.isolated->find(tag);
+    if (culprit == nullptr) continue;
+    if (culprit->hot(context_.now) && news_.speaks(set)) return true;
+    if (culprit->isolated_at != Instant::long_past() && waits_isolated(*culprit, set)) return true;
+  }
+  return false;
+}
+
 // Its host, or else its flow, if packets of that stay isolated.
 IsolatedHost* Isolation::culprit_of(const Packet& packet, uint16_t set) const {
   for (const uint32_t tag : {tag_of(packet), flow_tag(packet.order_hash)}) {

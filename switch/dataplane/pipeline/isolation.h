@@ -17,6 +17,7 @@
 
 #include "net/packet.h"
 #include "switch/dataplane/paths/congestion_news.h"
+#include "switch/dataplane/state/explanation.h"
 #include "switch/dataplane/state/shard_context.h"
 
 namespace eddy {
@@ -34,8 +35,11 @@ class Isolation {
     return (context_.isolating >> packet.pg.index() & 1) != 0 && !packet.has(kPacketOriginated);
   }
   void look_at(Packet& packet);
+  // What look_at() would do with the packet, of whom nothing is written. For reports.
+  IsolationStep foresee(const Packet& packet) const;
 
  private:
+  bool would_isolate(const Packet& packet, uint16_t set) const;
   IsolatedHost* culprit_of(const Packet& packet, uint16_t set) const;
   bool stays_isolated(IsolatedHost& host, uint16_t set) const;
   bool waits_isolated(const IsolatedHost& host, uint16_t set) const;

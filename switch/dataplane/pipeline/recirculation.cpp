@@ -74,6 +74,16 @@ uint32_t Recirculation::rounds_left(const Packet& packet, Instant now) {
   return limit.rounds;
 }
 
+uint32_t Recirculation::rounds_foreseen(const Packet& packet, Instant now) const {
+  const bool inside = find(packet) != kNone;
+  if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return 0;
+  if (!inside && (free_place() == kNone || !has_room(packet))) return 0;
+  const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
+  if (plan_.config.limit == config::RoundLimit::most) return most;
+  const Limit& limit = limits_[packet.ingress_port.index() * kPriorities + packet.pg.index()];
+  return now >= limit.until ? std::min(measured_limit(packet, now), most) : limit.rounds;
+}
+
 uint32_t Recirculation::measured_limit(const Packet& packet, Instant now) const {
   const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
   const PortId port = packet.ingress_port;

@@ -70,6 +70,10 @@ class Recirculation final : public lb::WaitingRoom {
     return plan_.config.latency + std::max(busy_until_ - now, Duration{});
   }
   uint32_t rounds_left(const Packet& packet, Instant now) override;
+  // The same as it would be found out now, without keeping it; and whether packets of the flow are
+  // inside. For reports.
+  uint32_t rounds_foreseen(const Packet& packet, Instant now) const;
+  bool holds_flow_of(const Packet& packet) const { return find(packet) != kNone; }
   void enter(Packet* packet, const lb::Trip& trip) override;
   Company join(Packet* packet) override;
 

@@ -155,6 +155,9 @@ class Egress {
   void on_timers();
   void rebase(const Rebase& rebase);
 
+  // Of a port of ours. For reports.
+  const QueueStops& stops(PortId port) const { return ports_[port.index()].stops; }
+  bool tx_enabled(PortId port) const { return ports_[port.index()].tx_enabled; }
   bool up(PortId port) const { return ports_[port.index()].up; }
   // What the watchdog judges by.
   pfc::QueueProgress progress(PortId port, QueueId queue) const;

@@ -214,6 +214,8 @@ class IngressBuffer {
   void rebase(const Rebase& rebase) { looks_.rebase(rebase); }
   // What a PG holds beside its headroom, and where it pauses its sender now.
   pfc::PgLevel level(PortId port, PriorityGroupId pg) const;
+  // What the port has that this poll, or the last, has seen and not read; as note_backlog().
+  int64_t unread_on(PortId port) const { return unread(port); }
   pfc::BufferPool& pool() { return pool_; }
   const pfc::BufferPool& pool() const { return pool_; }
   void clear_stage_watermark(pfc::WatermarkKind kind);

@@ -19,6 +19,7 @@
 namespace eddy {
 
 struct CaptureOrder;
+struct Explanation;
 
 struct NeighborRow {
   IpAddress address;
@@ -133,6 +134,7 @@ struct Command {
     scan_isolated,
     drain,
     capture,
+    explain,
   };
   Kind kind{};
   PortId port = PortId::none();           // clear_watermarks: none is every port, and the pools
@@ -143,6 +145,7 @@ struct Command {
   FlowScan flows;                         // scan_flows
   IsolatedScan isolated;                  // scan_isolated
   const CaptureOrder* capture = nullptr;  // capture: null ends it
+  Explanation* explanation = nullptr;     // explain: filled in
   size_t row_count = 0;
   Command* next = nullptr;        // the shard's, while it waits
   std::atomic<bool> done{false};  // set last, with release

@@ -479,5 +479,45 @@ TEST(BufferPool, NewLimitsKeepTheAccountsAndMayResume) {
   EXPECT_EQ(s.shared(), 0);
 }
 
+// What is foreseen of a charge is what admit() does with it, and asking changes nothing.
+TEST(BufferPool, ForeseesWhatItWillDo) {
+  RandomStream draw(3, 1, 1);
+  std::array<size_t, 4> seen{};  // shared, in headroom, refused, pauses
+  for (int round = 0; round < 40; ++round) {
+    OneShard one(Bytes(30'000 + draw.below(30'000)));
+    if (round % 4 == 3) one.pool.resize(40'000_B, 6'000_B);
+    const bool lossless = round % 3 != 0;
+    const config::BufferProfile profile =
+        round % 2 == 0 ? static_profile(Bytes(8'000 + draw.below(20'000)), 4'000_B, lossless)
+                       : dynamic_profile(static_cast<int>(draw.below(3)) - 1, lossless);
+    const PgLimits limits = PgLimits::of(profile, 5'000_B);
+    one.pg.limits = &limits;
+    std::vector<int64_t> held;
+    for (int i = 0; i < 300; ++i) {
+      if (!held.empty() && draw.below(3) == 0) {
+        (void)one.pool.release(one.pg, limits, held.back());
+        held.pop_back();
+        continue;
+      }
+      const int64_t charge = 64 + draw.below(2'000);
+      const int64_t backlog = draw.below(4) == 0 ? draw.below(6'000) : 0;
+      const Foresight said = one.pool.foresee(one.pg, limits, charge, backlog);
+      const int64_t used = one.used();
+      ASSERT_EQ(one.pool.foresee(one.pg, limits, charge, backlog).pauses, said.pauses);
+      const int64_t headroom = one.headroom();
+      const Admission done = one.pool.admit(one.pg, limits, charge, backlog);
+      ASSERT_EQ(said.verdict, done.verdict) << "round " << round << ", " << i;
+      ASSERT_EQ(said.pauses, done.xoff_edge) << "round " << round << ", " << i;
+      ASSERT_EQ(said.in_headroom, one.headroom() > headroom);
+      const bool taken = done.verdict == AdmitVerdict::accepted;
+      ASSERT_EQ(one.used() - used, taken ? charge : 0);
+      if (taken) held.push_back(charge);
+      ++seen[!taken ? 2 : said.in_headroom ? 1 : 0];
+      seen[3] += said.pauses ? 1 : 0;
+    }
+  }
+  for (const size_t times : seen) EXPECT_GT(times, 20u);
+}
+
 }  // namespace
 }  // namespace eddy::pfc

@@ -1,0 +1,31 @@
+// `eddylab explain`: what a switch of an experiment would do, at one instant of a run, with a
+// packet that is described; the run goes no further.
+//
+// Owner: main; one call a process. Cost: the run's up to the instant.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace eddy::lab {
+
+struct ExplainArguments {
+  std::string experiment;  // ID or file
+  std::vector<std::string> packet;
+  std::string at;
+  std::string switch_name;  // empty: that of the sending host
+  std::string size = "full";
+  std::vector<std::string> sets;
+  std::string variant;
+  uint64_t seed = 0;  // 0: the experiment's first
+  bool json = false;
+};
+
+void declare_explain(CLI::App& app, ExplainArguments& arguments);
+
+// Exit codes as of all of eddylab.
+int explain_command(const ExplainArguments& arguments);
+
+}  // namespace eddy::lab

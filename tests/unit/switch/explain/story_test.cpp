@@ -1,0 +1,104 @@
+// The story of a packet: its steps, their numbers and names, and the lines for people.
+#include "switch/explain/story.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "switch/dataplane/object/explain.h"
+#include "switch/explain/description.h"
+#include "switch/explain/loose_packet.h"
+#include "switch/explain/step_lines.h"
+#include "tests/support/one_switch.h"
+
+namespace eddy::explain {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace eddy::literals;
+
+struct Leaf : test::OneSwitch {
+  Leaf() : OneSwitch(test::leaf_spine({.leaves = 3, .spines = 3}).leaves[0]) { run_for(1_us); }
+  Json story(std::string_view text) {
+    const Result<Description> packet = read_description(text, config);
+    EXPECT_TRUE(packet.ok()) << packet.problems().front();
+    const LoosePacket frame(frame_of(packet.value(), config), packet.value().length);
+    Explanation out{.port = packet.value().port, .packet = frame.get()};
+    EXPECT_TRUE(explain_packet(object().shard(ShardId(0)), out, fabric.now()));
+    return story_of(out, Names::of(config));
+  }
+};
+
+const Json& step_of(const Json& story, const char* name) {
+  for (const Json& step : story.at("steps"))
+    if (step.at("step") == name) return step;
+  ADD_FAILURE() << "no step " << name;
+  static const Json none;
+  return none;
+}
+
+std::vector<std::string> names_of(const Json& story) {
+  std::vector<std::string> names;
+  for (const Json& step : story.at("steps"))
+    names.push_back(step.at("number").get<std::string>() + " " +
+                    step.at("step").get<std::string>());
+  return names;
+}
+
+TEST(Story, OfAPacketThatGoesUp) {
+  Leaf leaf;
+  const Json story = leaf.story("src=10.1.1.2 dst=10.2.1.2 dport=4791 dscp=3 ecn=ect0 len=1000");
+  EXPECT_EQ(names_of(story),
+            (std::vector<std::string>{"2 parse", "4 classify", "5 route", "7 admit", "8 select",
+                                      "9 hand over", "10 resolve", "12 enqueue"}));
+  EXPECT_EQ(story.at("switch"), "leaf1");
+  EXPECT_EQ(story.at("port"), "host1");
+  EXPECT_EQ(story.at("fate"), "queued");
+  EXPECT_EQ(story.at("packet").at("dst"), "10.2.1.2");
+  EXPECT_EQ(story.at("packet").at("dport"), 4'791);
+  EXPECT_EQ(step_of(story, "classify").at("pg"), 3);
+  EXPECT_EQ(step_of(story, "route").at("prefix"), "10.2.0.0/16");
+  EXPECT_EQ(step_of(story, "route").at("leaf"), 2);
+  const Json& select = step_of(story, "select");
+  EXPECT_EQ(select.at("scheme"), "ecmp");
+  EXPECT_EQ(select.at("reason"), "hash");
+  EXPECT_EQ(select.at("paths").size(), 3u);
+  EXPECT_EQ(select.at("port"), story.at("egress"));
+  EXPECT_EQ(select.at("paths").at(select.at("member").get<size_t>()).at("taken"), true);
+  EXPECT_GT(step_of(story, "admit").at("until_xoff_bytes"), 0);
+  EXPECT_EQ(step_of(story, "enqueue").at("mark_probability"), 0.0);
+}
+
+TEST(Story, OfOneThatIsDropped) {
+  Leaf leaf;
+  const Json story = leaf.story("src=10.1.1.2 dst=192.0.2.1");
+  EXPECT_EQ(story.at("fate"), "dropped");
+  EXPECT_EQ(story.at("reason"), "no_route");
+  EXPECT_EQ(names_of(story).back(), "6 turn away");
+  EXPECT_THAT(lines_of(story), HasSubstr("dropped, no_route"));
+}
+
+TEST(Story, LinesForPeople) {
+  Leaf leaf;
+  const std::string lines = lines_of(leaf.story("src=10.1.1.2 dst=10.2.1.2 dscp=3 len=1000"));
+  EXPECT_THAT(lines, HasSubstr("leaf1, in by host1\n"));
+  EXPECT_THAT(lines, HasSubstr("  4   classify   DSCP 3: traffic class 3, PG 3, lossless\n"));
+  EXPECT_THAT(lines, HasSubstr("ecmp wants spine"));
+  EXPECT_THAT(lines, HasSubstr("\n              ->  "));
+  EXPECT_THAT(lines, HasSubstr("  => it goes into queue 3 of spine"));
+}
+
+// A story comes from a socket: whoever is there may say anything.
+TEST(Story, LinesOfWhatIsNoStory) {
+  for (const char* text : {"{}", "[]", "7", "{\"steps\": 3}", "{\"steps\": [1, [], {\"step\": 4}]}",
+                           "{\"steps\": [{\"paths\": 9}, {\"paths\": [1, {\"member\": \"x\"}]}]}"})
+    EXPECT_FALSE(lines_of(Json::parse(text)).empty()) << text;
+}
+
+TEST(Story, Numbers) {
+  EXPECT_EQ(time_text(Duration{}), "0 ns");
+  EXPECT_EQ(time_text(1'500_ns), "1.5 us");
+  EXPECT_EQ(time_text(20_ms), "20 ms");
+}
+
+}  // namespace
+}  // namespace eddy::explain
