@@ -53,7 +53,8 @@ class Reader {
         words_, [](std::string_view word) { return word.find('=') != std::string_view::npos; });
     if (!any)
       return Result<Description>::failure(
-          (words_.empty() ? "the description is empty" : in_quotes(words_[0]) + " describes nothing") +
+          (words_.empty() ? "the description is empty"
+                          : in_quotes(words_[0]) + " describes nothing") +
           std::string("; a packet is described like \"src=10.0.1.5 dst=10.0.3.7 proto=udp "
                       "dport=4791 dscp=26\", with the keys ") +
           kKeys);

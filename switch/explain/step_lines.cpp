@@ -281,7 +281,7 @@ Json admit_step(const Explanation& of) {
   else if (admission.verdict.pauses)
     text += "; this packet makes it pause its sender (XOFF at " + octets(admission.threshold) + ")";
   else
-    text += "; " + octets(left) + " more until XOFF";
+    text += "; " + octets(left) + " until XOFF";
   Json out = step("7", "admit", std::move(text));
   out["admitted"] = admission.verdict.verdict == pfc::AdmitVerdict::accepted;
   out["charge_bytes"] = admission.charge;

@@ -3,7 +3,9 @@
 
 #include <string>
 
-#include "switch/explain/story.h"
+#include "switch/dataplane/state/explanation.h"
+#include "switch/explain/json.h"
+#include "switch/explain/names.h"
 
 namespace eddy::explain {
 

@@ -7,15 +7,13 @@
 // or probabilities from 0 to 1; what is not known is absent. Pure functions of their arguments.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "switch/dataplane/state/explanation.h"
+#include "switch/explain/json.h"
 #include "switch/explain/names.h"
 
 namespace eddy::explain {
-
-using Json = nlohmann::ordered_json;
 
 Json story_of(const Explanation& explanation, const Names& names);
 // The texts of a story, as lines; `story` may be anybody's, and what is not as expected is left
