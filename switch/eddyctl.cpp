@@ -15,6 +15,7 @@
 #include "switch/control/ctl/switches.h"
 #include "switch/control/ctl/techsupport.h"
 #include "switch/control/ctl/top_of_all.h"
+#include "switch/control/ctl/trace.h"
 #include "switch/control/report/counter_docs.h"
 #include "system/command_line.h"
 #include "system/say.h"
@@ -35,6 +36,7 @@ int run_on_one(Arguments& arguments, const Action& action) {
   if (action.command() == "top") return top(arguments);
   if (action.command() == "capture") return capture(arguments, action.request.value("port", ""));
   if (action.command() == "explain") return explain(arguments, action.request.value("packet", ""));
+  if (action.command() == "trace") return trace(arguments);
   if (action.report) return show(arguments, *action.report);
   Json request = action.request;
   if (action.command() == "clear" && arguments.options.port)

@@ -21,8 +21,10 @@ enum class CaptureDirection : uint8_t {
   out,   // as it was given to the line
   drop,  // as it was when it was given up
   pad,   // no packet: the rest of the ring up to its end
+  trace  // a packet that is traced, as it came: no frame, but what the switch says it will do
 };
 inline constexpr size_t kCaptureDirections = 3;  // of packets
+inline constexpr size_t kMostTraced = 4'000;     // packets of a trace, by a shard
 
 // What RLB and its loop did to a packet, as a mask. The words are those of lb::Decision.
 enum CaptureDecision : uint8_t {
@@ -57,7 +59,8 @@ struct CaptureRecord {
   uint8_t reason = kCaptureNone;  // drop: DropReason
   uint8_t decisions = 0;          // CaptureDecision
   uint8_t rounds = 0;             // in the loop; 255: or more
-  uint32_t unused = 0;
+  uint16_t trace = 0;             // of a traced packet, what it is known by; 0: it is not
+  uint16_t unused = 0;
 };
 static_assert(sizeof(CaptureRecord) == 32, "the layout that eddyctl reads");
 
@@ -67,12 +70,14 @@ static_assert(sizeof(CaptureRecord) == 32, "the layout that eddyctl reads");
 struct CaptureNote {
   uint8_t decisions = 0;
   uint8_t rounds = 0;
+  uint16_t trace = 0;  // as CaptureRecord has it
 };
+static_assert(kMostTraced * kMaxShards <= UINT16_MAX);
 inline constexpr uint32_t kCaptureNoteMark = 0xedd7ca90;
 
 inline void put_capture_note(Packet& packet, CaptureNote note) {
-  const uint64_t both =
-      uint64_t{kCaptureNoteMark} << 32 | uint32_t{note.rounds} << 8 | note.decisions;
+  const uint64_t both = uint64_t{kCaptureNoteMark} << 32 | uint32_t{note.trace} << 16 |
+                        uint32_t{note.rounds} << 8 | note.decisions;
   static_assert(sizeof(packet.mbuf()->hash.fdir) == sizeof both);
   std::memcpy(&packet.mbuf()->hash.fdir, &both, sizeof both);
 }
@@ -80,7 +85,8 @@ inline CaptureNote capture_note_of(const Packet& packet) {
   uint64_t both = 0;
   std::memcpy(&both, &packet.mbuf()->hash.fdir, sizeof both);
   if (both >> 32 != kCaptureNoteMark) return {};
-  return {static_cast<uint8_t>(both), static_cast<uint8_t>(both >> 8)};
+  return {static_cast<uint8_t>(both), static_cast<uint8_t>(both >> 8),
+          static_cast<uint16_t>(both >> 16)};
 }
 
 }  // namespace eddy

@@ -143,7 +143,9 @@ class CaptureReader {
     std::memcpy(&packet.head, data_ + place, sizeof packet.head);
     packet.head.size = size;
     if (packet.head.captured > size - sizeof(CaptureRecord)) return false;
-    if (static_cast<uint8_t>(packet.head.direction) >= kCaptureDirections) return false;
+    if (packet.head.direction > CaptureDirection::trace ||
+        packet.head.direction == CaptureDirection::pad)
+      return false;
     packet.frame = {data_ + place + sizeof(CaptureRecord), packet.head.captured};
     return true;
   }

@@ -3,9 +3,10 @@ description is one clear line."""
 
 import json
 import re
+import signal
 import subprocess
 
-from support import BINARIES, OnFabric, main, wait_for
+from support import BINARIES, Flow, OnFabric, main, wait_for
 
 SEND = "import socket,sys;s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.setsockopt(0,1,int(sys.argv[4])<<2);" \
        "s.bind(('',int(sys.argv[1])));s.sendto(bytes(400),(sys.argv[2],int(sys.argv[3])))"
@@ -99,6 +100,72 @@ class Explain(OnFabric):
         self.assertEqual(self.leaf.eddyctl("explain").returncode, 2)
         done = self.leaf.eddyctl("explain", "src=1.2.3.4", "--count", "3")
         self.assertEqual((done.returncode, "--count does not concern explain" in done.stderr), (2, True), done.stderr)
+
+    def trace(self, *words):
+        """A trace that has begun."""
+        before = self.log().count("packets are captured")
+        process = subprocess.Popen((str(BINARIES / "eddyctl"), "--name", self.leaf.name, "trace", *words), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        wait_for(lambda: self.log().count("packets are captured") > before, 10, "the trace")
+        return process
+
+    def send(self, sport, dport=4000, dscp=3):
+        self.world.run(self.here.namespace, "python3", "-c", SEND, str(sport), self.there.ipv4, str(dport), str(dscp))
+
+    def test_explained_captured_and_traced_it_goes_the_same_way(self):
+        sports = list(range(21_001, 21_007))
+        said = {sport: self.explain(self.packet(sport)) for sport in sports}
+        captured = self.captured(sports, 3)
+        process = self.trace("--filter", "udp dst port 4000", "--count", str(len(sports)), "--json")
+        for sport in sports:
+            self.send(sport)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, err), (0, "eddyctl: 6 packets traced\n"), out)
+        stories = {story["packet"]["sport"]: story for story in map(json.loads, out.splitlines())}
+        self.assertEqual(sorted(stories), sports)
+        for sport, story in stories.items():
+            self.assertEqual((story["fate"], story["as_said"]), ("sent", True), story)
+            self.assertEqual(story["egress"], said[sport]["egress"])
+            self.assertEqual((story["egress"], story["queue"]), captured[sport][:2])
+            self.assertEqual([step["step"] for step in story["steps"]][-1], "transmit")
+            self.assertGreater(story["left_ns"], story["came_ns"])
+
+    def test_a_trace_in_words_and_of_a_drop(self):
+        process = self.trace("--filter", "udp dst port 4001", "--count", "1")
+        self.send(22_000, 4001)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertRegex(out, r"\n  15  transmit   by spine[12], queue 3, [0-9.]+ [mu]s after it came\n")
+        process = self.trace("--filter", "udp dst port 4002", "--count", "1", "--json")
+        self.world.run(self.here.namespace, "python3", "-c", SEND, "22001", "192.0.2.1", "4002", "3")
+        out, err = process.communicate(timeout=30)
+        story = json.loads(out)
+        self.assertEqual((story["fate"], story["reason"], story["as_said"]), ("dropped", "no_route", True))
+
+    def test_a_trace_that_cannot_be(self):
+        for words, code, part in ((("--filter", "udp prot 3"), 2, "pcap-filter"), (("--count", "5000"), 2, "at most 4000"),
+                                  (("h1",), 2, "too much"), (("-w", "x"), 2, "does not concern trace")):
+            done = self.leaf.eddyctl("trace", *words)
+            self.assertEqual((done.returncode, part in done.stderr, done.stderr.count("\n")), (code, True, 1), done.stderr)
+        process = self.trace("--filter", "udp dst port 4003")
+        done = self.leaf.eddyctl("trace")
+        self.assertEqual((done.returncode, "one at a time" in done.stderr), (1, True), done.stderr)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.communicate(timeout=20)[1], "eddyctl: 0 packets traced\n")
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_trace_whose_reader_stalls_and_a_flood(self):
+        process = self.trace("--count", "4000", "--json")
+        process.send_signal(signal.SIGSTOP)
+        self.assert_flows(self.run_flows([Flow("flood", self.here, self.there, udp=True, rate=20_000_000)], 2))
+        process.send_signal(signal.SIGCONT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertRegex(err, r"^eddyctl: \d+ packets traced(, \d+ lost: .*)?\n$")
+        self.assertGreater(len(out.splitlines()), 100)
+        ping = self.world.run(self.here.namespace, "ping", "-q", "-c", "20", "-i", "0.01", self.there.ipv4, check=False)
+        self.assertIn(" 0% packet loss", ping.stdout)
 
     def test_many_questions_at_once(self):
         words = [str(BINARIES / "eddyctl"), "--name", self.leaf.name, "explain", self.packet(7), "--json"]

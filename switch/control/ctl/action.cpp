@@ -93,6 +93,7 @@ std::string footer() {
                    "packets of port P, or of all, as pcapng: -w FILE, -w - | tshark -r -") +
          described("explain PACKET",
                    "what would become of a packet, as \"src=A dst=B dport=4791 dscp=26\"") +
+         described("trace", "the next packets that match --filter, explained as they come") +
          described("techsupport",
                    "one archive of all that helps to find a fault, without secrets") +
          described("list", "names of the running switches") +
@@ -100,10 +101,10 @@ std::string footer() {
 }
 
 Result<Action> parse_words(const std::vector<std::string>& words) {
-  static constexpr Word kCommands[] = {{"show", ""},        {"clear", ""},  {"set", ""},
-                                       {"reload", ""},      {"top", ""},    {"healthy", ""},
-                                       {"techsupport", ""}, {"list", ""},   {"counters", ""},
-                                       {"capture", ""},     {"explain", ""}};
+  static constexpr Word kCommands[] = {{"show", ""},        {"clear", ""},   {"set", ""},
+                                       {"reload", ""},      {"top", ""},     {"healthy", ""},
+                                       {"techsupport", ""}, {"list", ""},    {"counters", ""},
+                                       {"capture", ""},     {"explain", ""}, {"trace", ""}};
   const Result<std::string> command = word_at(words, 0, kCommands);
   if (!command.ok()) return command.problems();
   if (words.size() > length_of(words))

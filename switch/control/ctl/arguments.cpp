@@ -51,14 +51,15 @@ struct Concerns {
 // --fabric is not here: it says itself what it is for.
 const std::vector<Concerns>& concerns() {
   static const std::vector<std::string_view> of_one_switch = {
-      "show", "clear", "set", "reload", "top", "healthy", "capture", "explain", "techsupport"};
+      "show",    "clear",   "set",     "reload", "top",
+      "healthy", "capture", "explain", "trace",  "techsupport"};
   static const std::vector<Concerns> all = {
       {"--name", of_one_switch},
       {"--socket", of_one_switch},
       {"--dir",
-       {"show", "clear", "set", "reload", "top", "healthy", "capture", "explain", "techsupport",
-        "list"}},
-      {"--json", {"show", "clear", "set", "reload", "top", "healthy", "explain"}},
+       {"show", "clear", "set", "reload", "top", "healthy", "capture", "explain", "trace",
+        "techsupport", "list"}},
+      {"--json", {"show", "clear", "set", "reload", "top", "healthy", "explain", "trace"}},
       {"--all", {"show", "top", "healthy", "techsupport"}},
       {"--port", {"show", "clear"}},
       {"--leaf", {"show"}},
@@ -69,8 +70,8 @@ const std::vector<Concerns>& concerns() {
       {"--out", {"techsupport"}},
       {"--write", {"capture"}},
       {"--direction", {"capture"}},
-      {"--filter", {"capture"}},
-      {"--count", {"capture"}},
+      {"--filter", {"capture", "trace"}},
+      {"--count", {"capture", "trace"}},
       {"--snap", {"capture"}},
       {"--markdown", {"counters"}}};
   return all;
@@ -94,8 +95,10 @@ void declare_capture(CLI::App& app, Arguments& arguments) {
   app.add_option("--direction", arguments.direction,
                  "capture: only packets that come in, go out or are dropped; default: all")
       ->check(CLI::IsMember(std::vector<std::string>{"in", "out", "drop"}));
-  app.add_option("--filter", arguments.filter, "capture: which packets, as in pcap-filter(7)");
-  app.add_option("--count", arguments.count, "capture: ends after so many packets")
+  app.add_option("--filter", arguments.filter,
+                 "capture, trace: which packets, as in pcap-filter(7)");
+  app.add_option("--count", arguments.count,
+                 "capture, trace: ends after so many packets; trace: 10 unless said")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
   app.add_option("--snap", arguments.snap, "capture: at most so many octets of a packet")
       ->check(CLI::Range(uint32_t{1}, kCaptureMostSnap));

@@ -67,4 +67,13 @@ bool CaptureFilter::matches(std::span<const uint8_t> frame, uint32_t wire_len) c
   return pcap_offline_filter(&program_->code, &header, frame.data()) != 0;
 }
 
+std::vector<FilterInstruction> CaptureFilter::program() const {
+  std::vector<FilterInstruction> out;
+  if (keeps_all()) return out;
+  const bpf_program& code = program_->code;
+  for (const bpf_insn& each : std::span(code.bf_insns, code.bf_len))
+    out.push_back({each.code, each.jt, each.jf, each.k});
+  return out;
+}
+
 }  // namespace eddy::control

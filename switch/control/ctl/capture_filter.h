@@ -8,7 +8,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "net/capture/packet_filter.h"
 #include "net/result.h"
 
 namespace eddy::control {
@@ -26,6 +28,8 @@ class CaptureFilter {
 
   bool keeps_all() const { return program_ == nullptr; }
   bool matches(std::span<const uint8_t> frame, uint32_t wire_len) const;
+  // For whoever else runs it.
+  std::vector<FilterInstruction> program() const;
 
  private:
   struct Program;

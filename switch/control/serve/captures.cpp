@@ -4,11 +4,15 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "net/version.h"
 #include "switch/control/report/report_rows.h"
 #include "switch/dataplane/state/counters.h"
+#include "switch/dataplane/state/explanation.h"
+#include "switch/explain/names.h"
 
 namespace eddy::control {
 namespace {
@@ -75,21 +79,84 @@ Result<CaptureOrder> read_order(const Json& request, const config::SwitchConfig&
   return order;
 }
 
+// A number of an instruction, which is no larger than `most`.
+bool read_number(const Json& value, uint64_t most, auto& into) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) return false;
+  into = static_cast<std::remove_reference_t<decltype(into)>>(value.get<uint64_t>());
+  return true;
+}
+
+bool read_instruction(const Json& value, FilterInstruction& into) {
+  return value.is_array() && value.size() == 4 && read_number(value[0], UINT16_MAX, into.code) &&
+         read_number(value[1], UINT8_MAX, into.if_true) &&
+         read_number(value[2], UINT8_MAX, into.if_false) &&
+         read_number(value[3], UINT32_MAX, into.k);
+}
+
+Result<TraceOrder> read_trace(const Json& request) {
+  using Read = Result<TraceOrder>;
+  TraceOrder trace;
+  const auto count = request.find("count");
+  if (count != request.end() &&
+      (!count->is_number_unsigned() || *count == 0u || *count > kMostTraced))
+    return Read::failure("count is no whole number from 1 to " + std::to_string(kMostTraced));
+  if (count != request.end()) trace.most = count->get<uint32_t>();
+  const auto filter = request.find("filter");
+  if (filter == request.end()) return trace;
+  if (!filter->is_array() || filter->size() > PacketFilter::kMost)
+    return Read::failure("filter is no list of at most " + std::to_string(PacketFilter::kMost) +
+                         " instructions");
+  std::vector<FilterInstruction> program(filter->size());
+  for (size_t i = 0; i < program.size(); ++i)
+    if (!read_instruction((*filter)[i], program[i]))
+      return Read::failure("filter: instruction " + std::to_string(i) +
+                           " is no list of four numbers: code, jt, jf, k");
+  Result<PacketFilter> loaded = PacketFilter::load(program);
+  if (!loaded.ok()) return loaded.problems();
+  trace.filter = std::move(*loaded);
+  return trace;
+}
+
 }  // namespace
 
 Result<Captures::Begun> Captures::begin(const Json& request, Instant now) {
-  if (capture_ != nullptr)
-    return Result<Begun>::failure("packets of this switch are captured already; one at a time");
   Result<CaptureOrder> order = read_order(request, object_.config());
   if (!order.ok()) return order.problems();
-  order->zero_ns = unix_now_ns() - now.since_zero().ns();
+  return begin(*order, std::make_shared<Capture>(), now);
+}
+
+Result<Captures::Begun> Captures::begin_trace(const Json& request, Instant now) {
+  Result<TraceOrder> trace = read_trace(request);
+  if (!trace.ok()) return trace.problems();
+  auto capture = std::make_shared<Capture>();
+  capture->trace = std::move(*trace);
+  CaptureOrder order;
+  order.ports.set();
+  order.trace = &capture->trace;
+  Result<Begun> begun = begin(order, capture, now);
+  if (!begun.ok()) return begun;
+  const explain::Names names = explain::Names::of(object_.config());
+  begun->answer["trace_octets"] = sizeof(Explanation);
+  begun->answer["scheme"] = names.scheme;
+  begun->answer["rlb"] = names.rlb;
+  for (const IpPrefix& prefix : names.prefixes)
+    begun->answer["prefixes"].push_back(to_string(prefix));
+  return begun;
+}
+
+Result<Captures::Begun> Captures::begin(const CaptureOrder& wanted,
+                                        std::shared_ptr<Capture> capture, Instant now) {
+  if (capture_ != nullptr)
+    return Result<Begun>::failure(
+        "packets of this switch are captured or traced already; one at a time");
+  CaptureOrder order = wanted;
+  order.zero_ns = unix_now_ns() - now.since_zero().ns();
   Result<std::shared_ptr<CaptureMemory>> memory =
       CaptureMemory::create(object_.shard_count(), kRingOctets);
   if (!memory.ok()) return memory.problems();
-  auto capture = std::make_shared<Capture>();
   capture->memory = std::move(*memory);
   for (size_t shard = 0; shard < object_.shard_count(); ++shard) {
-    capture->orders.push_back(*order);
+    capture->orders.push_back(order);
     capture->orders.back().ring = capture->memory->writer(shard);
   }
   capture_ = capture;
@@ -99,7 +166,7 @@ Result<Captures::Begun> Captures::begin(const Json& request, Instant now) {
     end();
     return problems;
   }
-  return Begun{describe(*order), capture->memory->descriptors()};
+  return Begun{describe(order), capture->memory->descriptors()};
 }
 
 void Captures::end() {

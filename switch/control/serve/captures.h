@@ -30,6 +30,8 @@ class Captures {
   };
   // `now`: of the workers' clock, at this moment.
   Result<Begun> begin(const Json& request, Instant now);
+  // The same of packets that are traced (docs/explain.md): one or the other runs, not both.
+  Result<Begun> begin_trace(const Json& request, Instant now);
   // As often as one likes.
   void end();
   bool running() const { return capture_ != nullptr; }
@@ -39,7 +41,9 @@ class Captures {
   struct Capture {
     std::shared_ptr<CaptureMemory> memory;
     std::vector<CaptureOrder> orders;  // by shard
+    TraceOrder trace;                  // of them, where packets are traced
   };
+  Result<Begun> begin(const CaptureOrder& order, std::shared_ptr<Capture> capture, Instant now);
   Json describe(const CaptureOrder& order) const;
 
   Switch& object_;

@@ -24,7 +24,8 @@ namespace {
 constexpr size_t kSamplesKept = 3;
 constexpr size_t kFlowsShown = 50;  // unless asked for more
 constexpr int64_t kShortestRateNs = 500'000'000;
-constexpr const char* kCommands = "show, clear, reload, set, configuration, capture, explain";
+constexpr const char* kCommands =
+    "show, clear, reload, set, configuration, capture, explain, trace";
 
 Result<Json> refused(std::string problem) {
   return Result<Json>::failure(std::move(problem));
@@ -143,7 +144,8 @@ Result<Json> Operations::dispatch(const Json& request, int64_t now_ns, Handover*
   if (command == "set") return answer_set(request);
   if (command == "reload") return reload();
   if (command == "configuration") return answer_configuration();
-  if (command == "capture") return answer_capture(request, handover);
+  if (command == "capture" || command == "trace")
+    return answer_capture(request, command == "trace", handover);
   if (command == "explain") return answer_explain(request);
   return refused(unknown("command", command, kCommands));
 }
@@ -306,9 +308,12 @@ Result<Json> Operations::answer_set(const Json& request) {
   return Json{{"port", name}, {"tx", tx}};
 }
 
-Result<Json> Operations::answer_capture(const Json& request, Handover* handover) {
-  if (handover == nullptr) return refused("a capture is handed over on the control socket alone");
-  Result<Captures::Begun> begun = captures_.begin(request, backend_.now());
+Result<Json> Operations::answer_capture(const Json& request, bool traces, Handover* handover) {
+  if (handover == nullptr)
+    return refused(std::string(traces ? "a trace" : "a capture") +
+                   " is handed over on the control socket alone");
+  Result<Captures::Begun> begun = traces ? captures_.begin_trace(request, backend_.now())
+                                         : captures_.begin(request, backend_.now());
   if (!begun.ok()) return begun.problems();
   handover->descriptors = std::move(begun->descriptors);
   handover->captures = true;

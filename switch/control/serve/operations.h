@@ -68,7 +68,7 @@ class Operations {
  private:
   Result<Json> load_and_apply();
   Result<Json> dispatch(const Json& request, int64_t now_ns, Handover* handover);
-  Result<Json> answer_capture(const Json& request, Handover* handover);
+  Result<Json> answer_capture(const Json& request, bool traces, Handover* handover);
   Result<Json> answer_explain(const Json& request);
   Result<Json> answer_show(const Json& request, int64_t now_ns);
   Result<FlowSurvey> survey_flows(const ReportOptions& options);

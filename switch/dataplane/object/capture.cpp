@@ -13,8 +13,26 @@ void ShardImpl::DeleteTap::operator()(CaptureTap* tap) const {
   delete tap;
 }
 
+struct ShardImpl::Explains final : PacketExplainer {
+  explicit Explains(ShardImpl& asked) : shard(asked) {}
+  // As before each burst, so that queues say what they hold.
+  void explain_received(Explanation& explanation) override {
+    shard.departures_.settle();
+    shard.explain(explanation);
+  }
+  ShardImpl& shard;
+};
+
+void ShardImpl::DeleteExplains::operator()(Explains* explains) const {
+  delete explains;
+}
+
+ShardImpl::OwnExplains ShardImpl::make_explains() {
+  return OwnExplains(std::make_unique<Explains>(*this).release());
+}
+
 ShardImpl::Tap ShardImpl::make_tap(ShardContext& context) {
-  return Tap(std::make_unique<CaptureTap>(context).release());
+  return Tap(std::make_unique<CaptureTap>(context, *explains_).release());
 }
 
 Io* ShardImpl::through_tap(Io& io) {

@@ -123,6 +123,7 @@ void CaptureTap::rebase(const Rebase& rebase) {
 }
 
 Received CaptureTap::receive(std::span<Packet*> out) {
+  if (order_.trace != nullptr) return tracer_.receive(*world_, out, explainer_);
   const Received received = world_->receive(out);
   const std::span<Packet* const> packets = out.first(received.count);
   for (Packet* packet : packets) put_capture_note(*packet, {});
@@ -214,6 +215,13 @@ inline CaptureTap::Words CaptureTap::with_fate(const Packet& packet, Words words
 
 // Copied before they are the world's, shown as far as it has taken them.
 uint16_t CaptureTap::transmit(PortId port, std::span<Packet* const> packets, Instant done) {
+  if (order_.trace != nullptr) {
+    PacketTracer::Leaving leaving;
+    tracer_.look_at_leaving(port, packets, leaving);
+    const uint16_t taken = world_->transmit(port, packets, done);
+    tracer_.say_left(leaving, taken);
+    return taken;
+  }
   if (!order_.wants(CaptureDirection::out) || !order_.ports[port.index()])
     return world_->transmit(port, packets, done);
   ASSERT(packets.size() <= Egress::kMostFrames);
@@ -277,6 +285,7 @@ Packet* CaptureTap::allocate() {
 }
 
 void CaptureTap::on_drop(const Packet& packet, DropReason reason) {
+  if (order_.trace != nullptr) return tracer_.say_dropped(packet, reason);
   const PortId port = packet.ingress_port;
   if (!order_.wants(CaptureDirection::drop) || !order_.ports[port.index()]) return;
   Words words = with_fate(packet, Words::of(port, CaptureDirection::drop));

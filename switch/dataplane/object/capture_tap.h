@@ -12,6 +12,7 @@
 #include "net/capture/capture_order.h"
 #include "net/rebase.h"
 #include "switch/dataplane/object/noting_selector.h"
+#include "switch/dataplane/object/packet_tracer.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/state/io.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -20,12 +21,18 @@ namespace eddy {
 
 class CaptureTap final : public Io, public DropObserver {
  public:
-  explicit CaptureTap(ShardContext& context) : context_(context) {}
+  // `explainer` outlives it.
+  CaptureTap(ShardContext& context, PacketExplainer& explainer)
+      : context_(context), explainer_(explainer), tracer_(context) {}
 
-  void start(const CaptureOrder& order) { order_ = order; }
+  void start(const CaptureOrder& order) {
+    order_ = order;
+    if (order_.trace != nullptr) tracer_.start(order_, order_.ring);
+  }
   // The world through the tap, for a poll.
   Io& over(Io& world) {
     world_ = &world;
+    tracer_.begin_poll();
     return *this;
   }
   Io& world() { return *world_; }
@@ -62,6 +69,8 @@ class CaptureTap final : public Io, public DropObserver {
   static Words with_fate(const Packet& packet, Words words);
 
   ShardContext& context_;
+  PacketExplainer& explainer_;
+  PacketTracer tracer_;
   Io* world_ = nullptr;  // of the poll
   CaptureOrder order_;
   NotingSelector selector_;

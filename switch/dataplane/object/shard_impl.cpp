@@ -41,6 +41,7 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       ingress_(context_, buffer_,
                {pause_, adjacency_, peers_, forwarder_, departures_, warnings_, news_, agents_}),
       links_up_(ports),
+      explains_(make_explains()),
       tap_(make_tap(context_)) {
   icmp_.connect(forwarder_);
   recirculation_.connect(forwarder_);

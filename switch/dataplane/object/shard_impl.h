@@ -92,7 +92,14 @@ class ShardImpl final : public Shard {
     void operator()(CaptureTap* tap) const;
   };
   using Tap = std::unique_ptr<CaptureTap, DeleteTap>;
-  static Tap make_tap(ShardContext& context);
+  Tap make_tap(ShardContext& context);
+  // What the tap asks about packets that it traces.
+  struct Explains;
+  struct DeleteExplains {
+    void operator()(Explains* explains) const;
+  };
+  using OwnExplains = std::unique_ptr<Explains, DeleteExplains>;
+  OwnExplains make_explains();
   Io* through_tap(Io& io);
   void rebase_tap(const Rebase& rebase);
   bool others_have_changed();
@@ -168,6 +175,7 @@ class ShardImpl final : public Shard {
   PauseControl pause_;
   Ingress ingress_;
   std::vector<bool> links_up_;  // by port, as the world says
+  OwnExplains explains_;
   Tap tap_;
 };
 

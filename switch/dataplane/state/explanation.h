@@ -128,7 +128,6 @@ struct Explanation {
   bool chooses = false;        // the packet goes to a path set
   bool joins = false;          // it may have to go behind others of its flow in RLB's loop
   lb::Preview choice;
-  std::array<PathOption, kMaxPaths> paths;
   uint8_t member = 0;  // that it takes, by 7a or 8
   PortId egress = PortId::none();
   uint32_t mtu = 0;    // 9
@@ -156,6 +155,16 @@ struct Explanation {
     enqueue
   };
   Step last = Step::receive;
+  // 8: the first `options` of them. Last, so that the others can be left out of a copy.
+  std::array<PathOption, kMaxPaths> paths;
 };
+
+// Octets of an explanation with so many paths.
+constexpr size_t explanation_size(size_t options) {
+  return sizeof(Explanation) - (kMaxPaths - options) * sizeof(PathOption);
+}
+
+// False: it has values that none has; of one from other memory.
+bool is_sound(const Explanation& explanation);
 
 }  // namespace eddy

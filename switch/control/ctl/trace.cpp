@@ -1,0 +1,206 @@
+#include "switch/control/ctl/trace.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "net/version.h"
+#include "switch/control/ctl/ask.h"
+#include "switch/control/ctl/capture_filter.h"
+#include "switch/control/ctl/switches.h"
+#include "switch/control/serve/capture_memory.h"
+#include "switch/control/serve/client.h"
+#include "switch/explain/trace_story.h"
+#include "system/hostile_json.h"
+#include "system/say.h"
+
+namespace eddy::control {
+namespace {
+
+constexpr int kTraceRestMs = 1;  // between two looks at rings that were empty
+constexpr uint64_t kUsual = 10;  // packets, unless --count says otherwise
+constexpr auto kPatience = std::chrono::milliseconds(500);  // for what has come and not gone
+
+std::atomic<int> trace_signal{0};
+
+void note_trace_signal(int number) {
+  trace_signal = number;
+}
+
+void watch_trace_signals() {
+  struct sigaction action {};
+  action.sa_handler = note_trace_signal;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+// What the switch says of the trace that it has begun.
+Problems read_trace_terms(const Json& said, explain::TraceNames& names) {
+  if (said.value("trace_octets", size_t{0}) != sizeof(Explanation) ||
+      said.value("format", 0) != kCaptureFormat)
+    return {"the switch is of another version, whose traces " + version_line("eddyctl") +
+            " cannot read"};
+  names.of.name = said.value("switch", "");
+  names.of.scheme = said.value("scheme", "");
+  names.of.rlb = said.value("rlb", false);
+  for (const Json& port : said.value("ports", Json::array()))
+    names.of.ports.push_back(port.value("name", ""));
+  for (const Json& each : said.value("prefixes", Json::array()))
+    if (const auto prefix = parse_ip_prefix(each.get<std::string>()))
+      names.of.prefixes.push_back(*prefix);
+  names.reasons = said.value("reasons", std::vector<std::string>());
+  return {};
+}
+
+class TraceRun {
+ public:
+  TraceRun(const Arguments& arguments, OpenAnswer link)
+      : json_(arguments.json),
+        most_(arguments.count == 0 ? kUsual : arguments.count),
+        link_(std::move(link)) {}
+
+  Problems open(const Json& said) {
+    if (Problems problems = read_trace_terms(said, names_); !problems.empty()) return problems;
+    auto view = CaptureView::map(link_.descriptors, said.value("rings", size_t{0}),
+                                 said.value("ring_octets", size_t{0}));
+    if (!view.ok()) return view.problems();
+    view_ = std::move(*view);
+    return {};
+  }
+
+  Problems follow() {
+    auto last = std::chrono::steady_clock::now();
+    while (trace_signal == 0 && told_ < most_) {
+      const bool more = read_rings();
+      if (broken_) return {"the switch has written what is no packet"};
+      if (!std::cout) return {"standard output: its reader has closed it"};
+      if (more) {
+        last = std::chrono::steady_clock::now();
+        continue;
+      }
+      // What is still in the switch when all have come, and stays there, is told as it is.
+      const bool all_came = told_ + open_.size() >= most_;
+      if (all_came && std::chrono::steady_clock::now() - last > kPatience) break;
+      if (!rest()) return {"the switch has ended"};
+    }
+    while (read_rings() && !broken_) {
+    }
+    for (auto& [id, story] : open_)
+      if (told_ < most_) tell(explain::unfinished(std::move(story)));
+    return {};
+  }
+
+  void sum_up() const {
+    uint64_t lost = 0;
+    for (const CaptureReader& reader : view_->readers())
+      for (size_t port = 0; port < names_.of.ports.size(); ++port) lost += reader.lost(port);
+    std::string line = std::to_string(told_) + (told_ == 1 ? " packet" : " packets") + " traced";
+    if (lost != 0)
+      line += ", " + std::to_string(lost) +
+              " lost: more came than a worker explains in a poll, "
+              "or than were read";
+    say("eddyctl: ", {line}, LogLevel::info);
+  }
+
+ private:
+  bool read_rings() {
+    bool any = false;
+    for (CaptureReader& reader : view_->readers()) {
+      CapturedPacket packet;
+      while (told_ < most_ && reader.next(packet)) {
+        any = true;
+        take(packet);
+      }
+      broken_ |= reader.broken();
+      reader.release();
+    }
+    return any;
+  }
+
+  void take(const CapturedPacket& packet) {
+    const uint16_t id = packet.head.trace;
+    if (packet.head.direction == CaptureDirection::trace) {
+      Explanation explanation;
+      const size_t octets = packet.frame.size();
+      if (octets < explanation_size(0) || octets > sizeof explanation) return void(broken_ = true);
+      std::memcpy(static_cast<void*>(&explanation), packet.frame.data(), octets);
+      if (!is_sound(explanation) || explanation_size(explanation.options) != octets)
+        return void(broken_ = true);
+      Json story = explain::traced(explanation, packet.head, names_);
+      const auto early = early_.find(id);
+      if (early != early_.end())
+        tell(explain::finished(std::move(story), early->second, names_));
+      else if (explanation.fate == Fate::consumed)
+        tell(story);
+      else
+        open_[id] = std::move(story);
+      return;
+    }
+    // Its end may be in another worker's ring, which was read first.
+    const auto found = open_.find(id);
+    if (found == open_.end()) return void(early_.emplace(id, packet.head));
+    tell(explain::finished(std::move(found->second), packet.head, names_));
+    open_.erase(found);
+  }
+
+  void tell(const Json& story) {
+    ++told_;
+    std::cout << (json_ ? json_line(story) : explain::trace_lines(with_printable_texts(story)))
+              << std::flush;
+  }
+
+  // False: the switch is gone.
+  bool rest() const {
+    pollfd link{link_.connection.get(), POLLIN, 0};
+    if (::poll(&link, 1, kTraceRestMs) <= 0) return true;
+    return (link.revents & (POLLHUP | POLLERR | POLLIN)) == 0;
+  }
+
+  bool json_;
+  uint64_t most_;
+  OpenAnswer link_;
+  explain::TraceNames names_;
+  std::unique_ptr<CaptureView> view_;
+  std::map<uint16_t, Json> open_;  // that have not left
+  std::map<uint16_t, CaptureRecord> early_;
+  uint64_t told_ = 0;
+  bool broken_ = false;
+};
+
+}  // namespace
+
+int trace(const Arguments& arguments) {
+  if (arguments.count > kMostTraced)
+    return fail(kUsage,
+                {"--count: at most " + std::to_string(kMostTraced) + " packets are traced"});
+  Result<CaptureFilter> filter = CaptureFilter::compile(arguments.filter);
+  if (!filter.ok()) return fail(kUsage, filter.problems());
+  Json request{{"command", "trace"}, {"count", arguments.count == 0 ? kUsual : arguments.count}};
+  Json program = Json::array();
+  for (const FilterInstruction& each : filter->program())
+    program.push_back({each.code, each.if_true, each.if_false, each.k});
+  request["filter"] = std::move(program);
+  watch_trace_signals();
+  Result<OpenAnswer> link = open_over_socket(control_socket(arguments), request, {});
+  if (!link.ok()) return fail(kRefused, link.problems());
+  const Json answer = std::move(link->answer);
+  if (!answer.value("ok", false)) return fail(kRefused, answer.value("problems", Problems{}));
+  TraceRun run(arguments, std::move(*link));
+  if (Problems problems = run.open(answer.value("result", Json::object())); !problems.empty())
+    return fail(kRefused, problems);
+  const Problems problems = run.follow();
+  run.sum_up();
+  return problems.empty() ? kDone : fail(kRefused, problems);
+}
+
+}  // namespace eddy::control
