@@ -477,6 +477,40 @@ class Shown(Eddylab):
         self.assertIn("no experiment", self.call("list", "none", code=2).stderr)
 
 
+class Explained(Eddylab):
+    PACKET = "src=leaf1.host1 dst=leaf2.host1 dport=4791 dscp=3 ecn=ect0 len=1000"
+
+    def explain(self, *words, code=0):
+        return self.call("explain", self.file, *words, code=code)
+
+    def test_a_packet_at_an_instant_of_a_run(self):
+        words = (self.PACKET, "--at", "400us", "--variant", "scheme=letflow", "--json")
+        story = json.loads(self.explain(*words).stdout)
+        self.assertEqual((story["switch"], story["port"], story["at_ns"], story["fate"]), ("leaf1", "host1", 400_000, "queued"))
+        select = {step["step"]: step for step in story["steps"]}["select"]
+        self.assertEqual((select["scheme"], len(select["paths"])), ("letflow", 2))
+        self.assertIn(story["egress"], ("spine1", "spine2"))
+        self.assertEqual(json.loads(self.explain(*words).stdout), story, "the same run says the same")
+        busy = [json.loads(self.explain(self.PACKET, "--at", f"{at}us", "--variant", "scheme=letflow", "--json").stdout)
+                for at in range(200, 1000, 100)]
+        waiting = [path["backlog_bytes"] for one in busy for step in one["steps"] if step["step"] == "select" for path in step["paths"]]
+        self.assertGreater(max(waiting), 0, "nothing ever waits")
+
+    def test_another_switch_and_words_for_people(self):
+        lines = self.explain(self.PACKET, "port=leaf1", "--switch", "spine1", "--at", "1ms", "--variant", "scheme=ecmp").stdout
+        self.assertRegex(lines, r"^spine1, in by leaf1\n")
+        self.assertRegex(lines, r"\n  => it goes into queue \d of leaf2\n$")
+
+    def test_what_is_wrong_is_said(self):
+        for words, part in (((self.PACKET, "--at", "1ms"), "--variant is missing; valid are scheme=ecmp, scheme=letflow"),
+                            ((self.PACKET, "--at", "soon"), "--at"), ((self.PACKET, "--at", "1ms", "--switch", "leaf9"), "leaf9"),
+                            (("hello", "--at", "1ms"), "--switch is missing"), ((self.PACKET, "--at", "20s"), "ended before"),
+                            (("src=leaf1.host1 dst=nobody dscp=70", "--at", "1ms"), "dst=nobody")):
+            if "--at" in words and "variant" not in part:
+                words = (*words, "--variant", "scheme=ecmp")
+            self.assertIn(part, self.explain(*words, code=2).stderr)
+
+
 class Conformance(Eddylab):
     def test_a_scheme_is_checked(self):
         said = self.call("conformance", "ecmp", "wcmp").stdout

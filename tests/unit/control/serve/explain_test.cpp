@@ -46,5 +46,48 @@ TEST(ExplainOperation, NonsenseIsRefused) {
   EXPECT_FALSE(live.ask({{"command", "explain"}, {"packet", 7}}).at("ok"));
 }
 
+TEST(TraceOperation, BeginsAndIsOneAtATime) {
+  LiveSwitch live(2);
+  const Json request{{"command", "trace"},
+                     {"count", 3},
+                     {"filter", Json::array({{0x28, 0, 0, 12}, {0x06, 0, 0, 1}})}};
+  EXPECT_FALSE(live.ask(request).at("ok")) << "nothing to hand it over by";
+  Operations::Handover handover;
+  const Json answer = live.operations->handle(request, 0, &handover);
+  ASSERT_TRUE(answer.at("ok")) << answer.dump();
+  EXPECT_TRUE(handover.captures);
+  EXPECT_EQ(handover.descriptors.size(), 2u);
+  const Json& said = answer.at("result");
+  EXPECT_EQ(said.at("rings"), 2);
+  EXPECT_EQ(said.at("scheme"), "ecmp");
+  EXPECT_EQ(said.at("prefixes").size(), 2u);
+  Operations::Handover second;
+  EXPECT_FALSE(
+      live.operations->handle({{"command", "capture"}, {"port", "all"}}, 0, &second).at("ok"));
+  live.send(5);
+  live.run(Duration::microseconds(50));
+  live.operations->end_capture();
+  EXPECT_TRUE(live.operations->handle(request, 0, &second).at("ok"));
+  live.operations->end_capture();
+}
+
+TEST(TraceOperation, WhatIsNoFilterIsRefused) {
+  LiveSwitch live;
+  for (const char* filter :
+       {"7", "[7]", "[[1,2,3]]", "[[6,0,0,-1]]", "[[40,0,0,12]]", "[[70000,0,0,1]]",
+        "[[6,0,0,\"x\"]]", "[[5,0,0,4000000000],[6,0,0,1]]"}) {
+    Operations::Handover handover;
+    const Json answer = live.operations->handle(
+        {{"command", "trace"}, {"filter", Json::parse(filter)}}, 0, &handover);
+    EXPECT_FALSE(answer.at("ok")) << filter;
+    EXPECT_TRUE(handover.descriptors.empty());
+  }
+  for (const Json& count : {Json(0), Json(-3), Json("many"), Json(4'001)}) {
+    Operations::Handover handover;
+    EXPECT_FALSE(
+        live.operations->handle({{"command", "trace"}, {"count", count}}, 0, &handover).at("ok"));
+  }
+}
+
 }  // namespace
 }  // namespace eddy::control
