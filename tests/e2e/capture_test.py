@@ -183,7 +183,7 @@ class Capture(OnFabric):
 
     def test_a_reader_that_is_killed_takes_its_capture_along(self):
         process = self.begin("all", out=self.path("killed.pcapng"))
-        self.assertIn("packets of this switch are captured already; one at a time",
+        self.assertIn("packets of this switch are captured or traced already; one at a time",
                       self.refused("all", "-w", self.path("second.pcapng")))
         self.assertFalse(self.path("second.pcapng").exists())
         process.kill()
