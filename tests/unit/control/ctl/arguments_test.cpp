@@ -42,10 +42,10 @@ TEST(Options, ThatDoNotConcernTheCommandAreRefused) {
               ElementsAre("--top does not concern top; it is for show"));
   EXPECT_THAT(problems_of({"techsupport", "--json"}),
               ElementsAre("--json does not concern techsupport; it is for show, clear, set, "
-                          "reload, top, healthy, explain"));
+                          "reload, top, healthy, explain, trace"));
   EXPECT_THAT(problems_of({"list", "--name", "leaf1"}),
               ElementsAre("--name does not concern list; it is for show, clear, set, reload, top, "
-                          "healthy, capture, explain, techsupport"));
+                          "healthy, capture, explain, trace, techsupport"));
   EXPECT_EQ(problems_of({"counters", "--socket", "s"}).size(), 1u);
   EXPECT_EQ(problems_of({"counters", "--dir", "d"}).size(), 1u);
 }
@@ -57,6 +57,7 @@ TEST(Options, ThatConcernTheCommandAreTaken) {
   EXPECT_THAT(problems_of({"clear", "counters", "--port", "h1", "--json"}), IsEmpty());
   EXPECT_THAT(problems_of({"healthy", "--all", "--ports", "all", "--json"}), IsEmpty());
   EXPECT_THAT(problems_of({"techsupport", "--out", "-", "--fabric", "lab"}), IsEmpty());
+  EXPECT_THAT(problems_of({"trace", "--filter", "udp", "--count", "3", "--json"}), IsEmpty());
   EXPECT_THAT(problems_of({"explain", "src=10.0.0.1", "dst=10.0.0.2", "--json"}), IsEmpty());
   EXPECT_THAT(problems_of({"top", "--all", "--json", "--watch", "1"}), IsEmpty());
   EXPECT_THAT(problems_of({"list", "--dir", "d"}), IsEmpty());

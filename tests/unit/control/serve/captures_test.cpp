@@ -84,7 +84,8 @@ TEST(Captures, OneAtATime) {
   LiveSwitch live;
   ASSERT_TRUE(ask(live, kAll).answer.at("ok"));
   const Asked second = ask(live, kAll);
-  EXPECT_EQ(second.problem(), "packets of this switch are captured or traced already; one at a time");
+  EXPECT_EQ(second.problem(),
+            "packets of this switch are captured or traced already; one at a time");
   EXPECT_FALSE(second.handover.captures);
   live.operations->end_capture();
   EXPECT_TRUE(ask(live, kAll).answer.at("ok"));
