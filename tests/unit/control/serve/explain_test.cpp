@@ -48,9 +48,8 @@ TEST(ExplainOperation, NonsenseIsRefused) {
 
 TEST(TraceOperation, BeginsAndIsOneAtATime) {
   LiveSwitch live(2);
-  const Json request{{"command", "trace"},
-                     {"count", 3},
-                     {"filter", Json::array({{0x28, 0, 0, 12}, {0x06, 0, 0, 1}})}};
+  const Json request =
+      Json::parse(R"({"command": "trace", "count": 3, "filter": [[40, 0, 0, 12], [6, 0, 0, 1]]})");
   EXPECT_FALSE(live.ask(request).at("ok")) << "nothing to hand it over by";
   Operations::Handover handover;
   const Json answer = live.operations->handle(request, 0, &handover);
