@@ -157,8 +157,11 @@ class Explain(OnFabric):
 
     def test_a_trace_whose_reader_stalls_and_a_flood(self):
         process = self.trace("--count", "4000", "--json")
+        self.send(23_000)
+        self.assertIn("fate", json.loads(process.stdout.readline()))  # it reads
         process.send_signal(signal.SIGSTOP)
         self.assert_flows(self.run_flows([Flow("flood", self.here, self.there, udp=True, rate=20_000_000)], 2))
+        process.send_signal(signal.SIGINT)  # which it finds when it goes on, with all that is in the ring
         process.send_signal(signal.SIGCONT)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, err)
