@@ -33,6 +33,7 @@ enum PacketFlag : uint16_t {
   kPacketShimControl = 1 << 11,  // paths: a control frame between leaves, no IP behind the shim
   kPacketMarkAsked = 1 << 12,    // ECN marker at dequeue: not again if the device gives it back
   kPacketFreeShim = 1 << 13,     // paths: its shim's octets are not in wire_len (docs/adr/0020)
+  kPacketTimed = 1 << 14,        // paths: what it waits here counts (queues/sojourn.h)
 };
 
 struct alignas(64) Packet {
@@ -60,7 +61,7 @@ struct alignas(64) Packet {
   TrafficClass traffic_class;  // classify
   PriorityGroupId pg;          // classify; none: it was dropped or used up before
   QueueId queue;               // classify
-  uint32_t queued_ns;          // dress, where sojourns are timed: queues/sojourn.h
+  uint32_t queued_ns;          // paths, of one that is timed: since when it waits
   mutable uint32_t note;       // selector: for its own agent, when that dresses the packet's shim
 
   bool has(PacketFlag flag) const { return (flags & flag) != 0; }

@@ -213,9 +213,9 @@ class Departures {
       const uint32_t length = l3_len_of<kFrames>(packet);
       if (length > row.longest) [[unlikely]]
         open_for(row, packet, burst);
-      if (stencil.fits(packet, set) && length <= row.simply) [[likely]] {
+      if (stencil.fits(packet) && length <= row.simply) [[likely]] {
         uint8_t* const shim = put_with_shim<kFrames>(packet, set, stencil, stencil.briefs[i], row);
-        if (stencil.wants_report(set)) services_.shims.report(shim, set);
+        if (stencil.has_errand(packet, set)) services_.shims.add_errand(packet, shim, set);
         continue;
       }
       services_.shims.dress_apart(packet, i);

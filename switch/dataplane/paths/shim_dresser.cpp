@@ -70,7 +70,7 @@ bool ShimDresser::begin_passing_burst(std::span<Packet* const> packets,
               .briefs = briefs_.data(),
               .reports = agents_.reports(),
               .octets = plan_->shim_octets,
-              .flags = packet_flags_,
+              .flags = packet_flags_ | (agents_.says_delays() ? unsigned{kPacketTimed} : 0),
               .now_ns = lb::PathRecord::wire_time(context_.now)};
   return true;
 }
@@ -130,11 +130,19 @@ uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set, Errand errand) {
   uint8_t* const shim = put_shim(packet, set, common());
   // What is of this poll is written into the frame: the template, which is read as a whole, would
   // have to wait for it.
-  const unsigned stamp = errand.stamps ? kShimRttRequest | kShimSampled : 0;
-  shim[shim_at::kFlags] = static_cast<uint8_t>(stamp | flags_of_poll());
+  shim[shim_at::kFlags] = flags_of_poll();
   store_be32(shim + shim_at::kSent, paths_.now_ns());
-  if (errand.stamps) paths_.stamp(packet, set);
-  if (!errand.echoes) return kNoEcho;
+  if (errand.stamps) add_stamp(packet, shim, set);
+  return errand.echoes ? add_echo(shim, set) : kNoEcho;
+}
+
+inline void ShimDresser::add_stamp(const Packet& packet, uint8_t* shim, uint16_t set) {
+  set_flags(shim, kShimRttRequest | kShimSampled);
+  paths_.stamp(packet, set);
+}
+
+// Its place.
+uint8_t ShimDresser::add_echo(uint8_t* shim, uint16_t set) {
   const PathService::Telling told = paths_.tell(set);
   write_report(shim, told, told.path, told.congestion);
   return told.place;
@@ -227,6 +235,16 @@ void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
     if (asks) note_dressed(*packet, dressed, count++);
   }
   if (count != 0) ask_agents(count);
+}
+
+[[gnu::noinline]] void ShimDresser::add_errand(const Packet& packet, uint8_t* shim, uint16_t set) {
+  Errand errand;
+  if (lb::contains(noted_[set], packet.member)) errand = errand_of(packet, set);
+  if (errand.stamps) add_stamp(packet, shim, set);
+  if (errand.echoes)
+    (void)add_echo(shim, set);
+  else if (stencil_.wants_report(set))
+    report(shim, set);
 }
 
 void ShimDresser::report(uint8_t* shim, uint16_t set) {

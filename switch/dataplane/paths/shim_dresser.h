@@ -53,8 +53,8 @@ class ShimDresser {
     return passes_ && begin_passing_burst(packets, sets);
   }
   const ShimStencil& stencil() const { return stencil_; }
-  // Of a shim that was put by the stencil, which wants it.
-  void report(uint8_t* shim, uint16_t set);
+  // What a packet takes along whose shim was put by the stencil, which says that there may be.
+  void add_errand(const Packet& packet, uint8_t* shim, uint16_t set);
   // The packet at the place in the burst.
   void dress_apart(Packet& packet, size_t place);
 
@@ -123,6 +123,9 @@ class ShimDresser {
   uint8_t* put_shim(Packet& packet, uint16_t set, const Common& common);
   uint8_t add_shim(Packet& packet, uint16_t set, Errand errand);
   Errand errand_of(const Packet& packet, uint16_t set);
+  void add_stamp(const Packet& packet, uint8_t* shim, uint16_t set);
+  uint8_t add_echo(uint8_t* shim, uint16_t set);
+  void report(uint8_t* shim, uint16_t set);
   static void write_report(uint8_t* shim, const PathService::Telling& told, PathId path,
                            uint8_t load);
   void pass(Packet& packet);

@@ -41,14 +41,14 @@ struct ShimStencil {
   const lb::LoadReports* reports = nullptr;  // null: none
   uint32_t octets = 0;                       // that a packet grows by
   uint32_t flags = 0;                        // Packet::flags that it gets
-  uint32_t now_ns = 0;                       // its sojourn begins
+  uint32_t now_ns = 0;                       // since when it waits, if it is timed
 
-  // Of a packet that came without anything between Ethernet and IP: there is room, and it takes
-  // neither stamp nor echo along.
-  bool fits(const Packet& packet, uint16_t set) const {
-    return packet.mbuf()->data_off >= kShimHeader && !lb::contains(noted[set], packet.member);
+  // There is room before the packet.
+  static bool fits(const Packet& packet) { return packet.mbuf()->data_off >= kShimHeader; }
+  // It may take a stamp or an echo along, or a report, which are still to be written.
+  bool has_errand(const Packet& packet, uint16_t set) const {
+    return lb::contains(noted[set], packet.member) || wants_report(set);
   }
-  // It takes a report along that is still to be written.
   bool wants_report(uint16_t set) const { return reports != nullptr && reports->has(set); }
   // Of one that fits: its frame, of which the MACs and the EtherType are still to be written.
   uint8_t* put(Packet& packet, uint16_t set, uint32_t brief) const {

@@ -1,10 +1,11 @@
 // How long a packet with a tolerable delay has waited in its queue: noted when it comes, counted
 // off its shim when it leaves, and smoothed for its port.
 //
-// Since when it waits stands in Packet::queued_ns. The average takes an eighth of each sample.
+// Since when it waits stands in Packet::queued_ns, and kPacketTimed says that it does. The average
+// takes an eighth of each sample.
 // Units: nanoseconds modulo 2^32; the shim's are of 64 ns.
-// Owner: the shard of the port. Cost: a load and a store of the shim, and only where an agent
-// declared Speech::waits. Source: reference A.11 (PLB, algorithm 1).
+// Owner: the shard of the port. Cost: a flag of a packet; of one that is timed the average, and the
+// shim where it waited for a unit. Only where an agent declared Speech::waits. Source: reference A.11 (PLB, algorithm 1).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,9 @@
 
 namespace eddy {
 
+// Of a packet whose shim has a tolerable delay.
 inline void begin_sojourn(Packet& packet, Instant now) {
+  packet.set(kPacketTimed);
   packet.queued_ns = lb::PathRecord::wire_time(now);
 }
 
@@ -40,24 +43,26 @@ class Sojourns {
   // It leaves at `start`. Once more if the device gave it back: then from here on.
   void end(Packet& packet, Instant start) {
     constexpr int32_t kSmoothing = 8;
-    constexpr uint32_t kUnit = 64;  // ns
-    if ((packet.flags & (kPacketShim | kPacketShimControl)) != kPacketShim) return;
-    uint8_t* const shim = packet.data() + packet.l2_len - kShimHeader;
-    if ((shim[shim_at::kFlags] & kShimTolerableDelay) == 0) return;
+    if (!packet.has(kPacketTimed)) return;
     const uint32_t start_ns = lb::PathRecord::wire_time(start);
     // A line that is caught up with may start it a little before it came.
     const auto waited = std::max(static_cast<int32_t>(start_ns - packet.queued_ns), 0);
     packet.queued_ns = start_ns;
     const int32_t step = (waited - average_) / kSmoothing;
     average_ = step != 0 ? average_ + step : waited;
-    const uint16_t left = load_be16(shim + shim_at::kTolerableDelay);
-    if (left == kShimUnlimitedDelay) return;
-    const uint32_t units = static_cast<uint32_t>(waited) / kUnit;
-    store_be16(shim + shim_at::kTolerableDelay,
-               static_cast<uint16_t>(left - std::min<uint32_t>(left, units)));
+    if (waited >= kUnit) count_off(packet, static_cast<uint32_t>(waited / kUnit));
   }
 
  private:
+  static constexpr int32_t kUnit = 64;  // ns
+
+  static void count_off(Packet& packet, uint32_t units) {
+    uint8_t* const bears = packet.data() + packet.l2_len - kShimHeader + shim_at::kTolerableDelay;
+    const uint16_t left = load_be16(bears);
+    if (left == kShimUnlimitedDelay) return;
+    store_be16(bears, static_cast<uint16_t>(left - std::min<uint32_t>(left, units)));
+  }
+
   lb::PortSignals& port_;
   int32_t average_;
 };
