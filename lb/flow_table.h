@@ -2,11 +2,12 @@
 // recently used way is replaced.
 //
 // It is keyed by the order hash. The high half of the hash finds the set, and a Tag keeps all but
-// one bit of the rest; two flows that agree in both are treated as one flow. With 16 octets for
+// two bits of the rest; two flows that agree in both are treated as one flow. With 16 octets for
 // each way (a State of 8, or a Tag of 4 and a State of 12) a set of ways is one cache line. The
-// order of the ways is the order of their last use, so there are no stamps and no ageing. Owner:
-// the selector. Cost: one line; touch() moves up to 4 ways. Whoever has looked for a flow may hand
-// its place to touch(), which then does not look again. Source: architecture, section 5 (bounded
+// order of the ways is the order of their last use, so there are no stamps and no ageing; but the
+// first two stand as they are, and a bit says which was used later. Owner: the selector. Cost: one
+// line; touch() moves up to 4 ways, and none for the two latest flows. Whoever has looked for a
+// flow may hand its place to touch(), which then does not look again. Source: architecture, section 5 (bounded
 // tables); reference 1.7.
 #pragma once
 
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "lb/members.h"
@@ -28,14 +28,16 @@ class FlowTable {
   static constexpr size_t kWays = 4;
 
  private:
-  static constexpr Tag kInUse = 1;  // bit of every tag present
-  static constexpr Tag tag_of(uint64_t key) { return static_cast<Tag>(key) | kInUse; }
+  static constexpr Tag kInUse = 1;        // bit of every tag present
+  static constexpr Tag kSecondLater = 2;  // of the first way's tag: the second was used later
+  static constexpr Tag tag_of(uint64_t key) {
+    return (static_cast<Tag>(key) | kInUse) & ~kSecondLater;
+  }
   struct Way {
     Tag tag = 0;
     State state{};
   };
   using Ways = std::array<Way, kWays>;
-  using Words [[gnu::vector_size(16)]] = uint64_t;  // in which a way is moved
   struct alignas(64) Set {
     Ways ways{};
   };
@@ -72,9 +74,9 @@ class FlowTable {
   State& touch(uint64_t key) { return Cursor(*this).touch(key); }
   State& touch(uint64_t key, Place place) {
     Ways& ways = sets_[index_of(key)].ways;
-    if (place != Place{0}) [[unlikely]]
-      bring_to_front(ways, key, place);
-    return ways[0].state;
+    if (place > Place{1}) [[unlikely]]
+      return bring_to_front(ways, key, place);
+    return use_early(ways, place == Place{1});
   }
 
   // For a whole burst, with what touch() asks of the table in registers.
@@ -91,25 +93,23 @@ class FlowTable {
       known = true;
       if (key == last_key_ && last_ != nullptr) return *last_;
       Ways& ways = sets_[scaled_to(static_cast<uint32_t>(key >> 32), count_)].ways;
-      const Tag to_first = ways[0].tag ^ tag_of(key);
+      const Tag to_first = (ways[0].tag & ~kSecondLater) ^ tag_of(key);
       const Tag to_second = ways[1].tag ^ tag_of(key);
+      last_key_ = key;
       if (std::min(to_first, to_second) != 0) [[unlikely]] {
         const Place place = place_in(ways, key);
         known = place != kNowhere;
-        bring_to_front(ways, key, place);
+        last_ = &bring_to_front(ways, key, place);
       } else {
-        exchange_if(to_second == 0, ways[0], ways[1]);
+        last_ = &use_early(ways, to_second == 0);
       }
-      last_key_ = key;
-      last_ = &ways[0].state;
-      return ways[0].state;
+      return *last_;
     }
 
    private:
     Set* sets_;
     uint32_t count_;
-    // Of the last call: packets of a flow often come in a row, and a way that was just written in
-    // parts is not to be read as a whole.
+    // Of the last call: packets of a flow often come in a row.
     mutable uint64_t last_key_ = 0;
     mutable State* last_ = nullptr;
   };
@@ -117,32 +117,28 @@ class FlowTable {
  private:
   static Place place_in(const Ways& ways, uint64_t key) {
     uint8_t way = 0;
-    while (way < kWays && ways[way].tag != tag_of(key)) ++way;
+    while (way < kWays && ((ways[way].tag ^ tag_of(key)) & ~kSecondLater) != 0) ++way;
     return Place{way};
   }
-  // Arithmetic, not a branch: which of two flows sends next is what no predictor can know.
-  static void exchange_if(bool wanted, Way& one, Way& other) {
-    static_assert(sizeof(Way) == sizeof(Words));
-    Words a;
-    Words b;
-    std::memcpy(&a, &one, sizeof a);
-    std::memcpy(&b, &other, sizeof b);
-    const uint64_t all = wanted ? ~uint64_t{0} : 0;
-    const Words differs = (a ^ b) & Words{all, all};
-    a ^= differs;
-    b ^= differs;
-    std::memcpy(static_cast<void*>(&one), &a, sizeof a);
-    std::memcpy(static_cast<void*>(&other), &b, sizeof b);
+  // The first way, or the second. Arithmetic, not a branch, and nothing is moved that is read right
+  // behind: which of two flows sends next is what no predictor can know.
+  static State& use_early(Ways& ways, bool second) {
+    ways[0].tag = (ways[0].tag & ~kSecondLater) | Tag{second} * kSecondLater;
+    return (ways.data() + second)->state;
   }
-  [[gnu::noinline]] static void bring_to_front(Ways& ways, uint64_t key, Place place) {
+  // A later one, or a new one.
+  [[gnu::noinline]] static State& bring_to_front(Ways& ways, uint64_t key, Place place) {
     const auto way = static_cast<size_t>(place);
+    const size_t later = (ways[0].tag & kSecondLater) != 0 ? 1 : 0;
+    ways[0].tag &= ~kSecondLater;
     const Way front = place == kNowhere ? Way{tag_of(key), {}} : ways[way];
     // As many as there are, one by one: a loop would become a call.
     static_assert(kWays == 4);
     if (way >= 3) ways[3] = ways[2];
-    if (way >= 2) ways[2] = ways[1];
-    if (way >= 1) ways[1] = ways[0];
+    ways[2] = ways[1 - later];
+    ways[1] = ways[later];
     ways[0] = front;
+    return ways[0].state;
   }
 
   size_t index_of(uint64_t key) const {

@@ -108,6 +108,7 @@ class PathView {
   // A scheme's own choice fell between members that its measure cannot tell apart; its seeded rule
   // decided. Once a propose().
   void report_tie(bool tied = true) const { ties_ += tied ? 1 : 0; }
+  void report_ties(uint32_t ties) const { ties_ += ties; }
   uint32_t ties() const { return ties_; }  // since this view was made
 
   const WarningTable* warnings() const { return aids_.warnings; }

@@ -65,6 +65,8 @@ class Selector {
   // and path. A packet that goes round PathView::loop() is in there then: PathView::away().
   virtual void select(const PathView& view, std::span<Packet* const> burst,
                       std::span<const uint16_t> set_of) = 0;
+  // Most of a burst will come to select() soon: what it reads of their flows is fetched meanwhile.
+  virtual void expect(std::span<Packet* const>) {}
   // For a packet back from the loop: as select(), and what it returns; kWait: round again.
   virtual MemberIndex again(const PathView& view, Packet& packet, uint16_t set, Trip& trip) = 0;
   // The packet takes the member, right behind one of its flow.
@@ -105,6 +107,10 @@ concept PathScheme = requires(S scheme, const PathView& view, const Packet& pack
   // A mask of members that were tried, not of all that live.
   { scheme.alternative(view, packet, set, MemberMask{}) } -> std::same_as<MemberIndex>;
   { scheme.commit(view, packet, set, member, token) } -> std::same_as<void>;
+};
+template <class S>
+concept ExpectsBurst = requires(S scheme, std::span<Packet* const> burst) {
+  scheme.expect(burst);
 };
 template <class S>
 concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packet* const> burst) {

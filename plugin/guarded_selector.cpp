@@ -17,6 +17,10 @@ GuardedSelector::GuardedSelector(std::unique_ptr<lb::Selector> inner, const lb::
       stages_[static_cast<size_t>(place)].emplace(*stage, guard_);
 }
 
+void GuardedSelector::expect(std::span<Packet* const> burst) {
+  (void)guard_.survives([&] { inner_->expect(burst); });
+}
+
 void GuardedSelector::select(const lb::PathView& view, std::span<Packet* const> burst,
                              std::span<const uint16_t> set_of) {
   if (guard_.survives([&] { inner_->select(view, burst, set_of); })) [[likely]]

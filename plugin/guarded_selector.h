@@ -30,6 +30,7 @@ class GuardedSelector final : public lb::Selector {
   GuardedSelector(const GuardedSelector&) = delete;
   GuardedSelector& operator=(const GuardedSelector&) = delete;
 
+  void expect(std::span<Packet* const> burst) override;
   void select(const lb::PathView& view, std::span<Packet* const> burst,
               std::span<const uint16_t> set_of) override;
   lb::MemberIndex again(const lb::PathView& view, Packet& packet, uint16_t set,

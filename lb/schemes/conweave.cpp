@@ -252,8 +252,10 @@ class Conweave {
 
   Conweave(const SelectorInit& init, const Parameters& parameters);
 
-  void prepare(const PathView& view, std::span<Packet* const> burst) {
+  void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
+  }
+  void prepare(const PathView& view, std::span<Packet* const>) {
     now_ns_ = PathRecord::wire_time(view.now());
     if (learns_ && view.paths() != nullptr) learn(view.paths()->parameters().base_rtt);
   }

@@ -128,8 +128,10 @@ class FlowcutScheme {
     return speech;
   }
 
-  void prepare(const PathView& view, std::span<Packet* const> burst) {
+  void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
+  }
+  void prepare(const PathView& view, std::span<Packet* const>) {
     tick_ = FlowcutTable::tick_of(view.now());
   }
 

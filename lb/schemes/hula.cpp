@@ -71,8 +71,10 @@ class Hula {
 
   Hula(const SelectorInit& init, const Parameters& parameters);
 
-  void prepare(const PathView& view, std::span<Packet* const> burst) {
+  void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) flowlets_.prefetch(*packet);
+  }
+  void prepare(const PathView& view, std::span<Packet* const>) {
     flowlets_.set_time(view.now());
   }
 

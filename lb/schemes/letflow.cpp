@@ -51,8 +51,10 @@ class LetFlow {
         flowlets_({parameters.gap, parameters.mode, parameters.phase, parameters.entries},
                   init.slots) {}
 
-  void prepare(const PathView& view, std::span<Packet* const> burst) {
+  void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) flowlets_.prefetch(*packet);
+  }
+  void prepare(const PathView& view, std::span<Packet* const>) {
     flowlets_.set_time(view.now());
   }
 

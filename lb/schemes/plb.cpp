@@ -14,7 +14,7 @@
 // What paths are like is looked at once a `hold` and set. With order_guard a flow moves only when
 // all that it sent is proven to have arrived, or its path is gone.
 // Owner: the selector's shard. Times of flows are nanoseconds modulo 2^32. Octets: 16 a flow, 40 a
-// member, 56 a path set, 16 a port; 4,096 for notices. Cost: a line a packet; a look at the members
+// member, 64 a path set, 16 a port; 4,096 for notices. Cost: a line a packet; a look at the members
 // of a set once a hold. Source: reference A.11, F-28 to F-35.
 #include <algorithm>
 #include <array>
@@ -37,16 +37,36 @@ constexpr uint16_t kMostUnits = kShimUnlimitedDelay - 1;  // that can be told
 enum class Way : uint8_t { clear, halted, congested };    // what a path is like
 
 struct Flow {
+  static constexpr uint32_t kMoved = 1 << 16;
   uint32_t last_ns = 0;   // of its last packet
-  uint32_t moved_ns = 0;  // when it took another path
-  uint16_t way = 0;       // set << 6 | member, modulo 2^16
-  bool moved = false;
+  uint32_t moved_ns = 0;  // when it took another path, if it has
+  uint32_t way = 0;       // set << 6 | member, modulo 2^16; kMoved
 
-  static uint16_t way_of(uint16_t set, MemberIndex member) {
+  static uint32_t way_of(uint16_t set, MemberIndex member) {
     return static_cast<uint16_t>(set << 6 | member);
   }
   MemberIndex member() const { return way & (kMaxPaths - 1); }
-  bool is_of(uint16_t set) const { return (way ^ way_of(set, 0)) < kMaxPaths; }
+  bool is_of(uint16_t set) const {
+    return static_cast<uint16_t>(way ^ way_of(set, 0)) < kMaxPaths;
+  }
+  bool moved() const { return (way & kMoved) != 0; }
+  // It was not silent for so long that it counts as new.
+  bool lives(uint32_t now_ns, uint32_t life_ns) const { return now_ns - last_ns <= life_ns; }
+
+  // Its packet goes by `to`. kept: as the ones before, and it lives; known: there were any.
+  void go(uint32_t to, bool known, bool kept, uint32_t now_ns) {
+    const bool moves = known & (static_cast<uint16_t>(way) != to);
+    way = either(kept, way, to | (moves ? kMoved : 0));
+    moved_ns = either(kept, moved_ns, now_ns);
+    last_ns = now_ns;
+  }
+
+ private:
+  // `chosen ? one : other`, which compilers make a branch of: whether a flow has been silent for so
+  // long is what no predictor can know.
+  static uint32_t either(bool chosen, uint32_t one, uint32_t other) {
+    return other ^ ((one ^ other) & (0 - uint32_t{chosen}));
+  }
 };
 static_assert(sizeof(Flow) == 12 && kMaxPaths == 64);
 
@@ -119,8 +139,10 @@ class Plb {
 
   Plb(const SelectorInit& init, const Parameters& parameters);
 
-  void prepare(const PathView& view, std::span<Packet* const> burst) {
+  void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
+  }
+  void prepare(const PathView& view, std::span<Packet* const>) {
     now_ns_ = PathRecord::wire_time(view.now());
   }
 
@@ -128,7 +150,8 @@ class Plb {
     const Flows::Place place = flows_.place_of(packet.order_hash);
     const Flow* flow = flows_.at(packet.order_hash, place);
     const Look& look = look_of(view, packet.queue, set);
-    if (flow != nullptr && keeps(*flow, look, set, now_ns_, life_ns_))
+    if (flow != nullptr && flow->is_of(set) && contains(look.stays, flow->member()) &&
+        flow->lives(now_ns_, life_ns_))
       return {flow->member(), {place}};
     const Choice choice = choose(view, packet, set, look, flow);
     return {choice.member, {place, choice.drawn}};
@@ -151,6 +174,8 @@ class Plb {
     const Instant now = view.now();
     const uint32_t now_ns = now_ns_;
     const uint32_t life_ns = life_ns_;
+    Draws::Ahead draws = draws_.ahead();
+    uint32_t ties = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
       const uint16_t set = set_of[i];
@@ -163,16 +188,24 @@ class Plb {
       const Look& last = looks[set];
       const bool holds = last.holds(now, live_of[set], packet.queue);
       const Look& look = holds ? last : look_anew(view, packet.queue, set);
-      if (known & keeps(flow, look, set, now_ns, life_ns)) [[likely]] {
-        flow.last_ns = now_ns;
-        assign(packet, sets[set], flow.member());
+      const bool placed = known & flow.is_of(set) & flow.lives(now_ns, life_ns);
+      if (placed & !contains(look.stays, flow.member())) [[unlikely]] {
+        draws_.take(draws);
+        const Choice choice = choose(view, packet, set, look, &flow);
+        draws_.take(choice.drawn);
+        draws = draws_.ahead();
+        note(flow, set, choice.member, known);
+        assign(packet, sets[set], choice.member);
         continue;
       }
-      const Choice choice = choose(view, packet, set, look, known ? &flow : nullptr);
-      draws_.take(choice.drawn);
-      note(flow, set, choice.member, known);
-      assign(packet, sets[set], choice.member);
+      const MemberIndex drawn = random_of(look.best, draws.peek());
+      draws.take(!placed);
+      ties += static_cast<uint32_t>(!placed & look.tied);
+      flow.go(Flow::way_of(set, drawn), known, placed, now_ns);
+      assign(packet, sets[set], flow.member());
     }
+    draws_.take(draws);
+    view.report_ties(ties);
   }
 
   // Mixed with the flow: several flows may be moved before the next draw is taken.
@@ -220,6 +253,7 @@ class Plb {
 
   void rebase(const Rebase& rebase) {
     for (Look& look : looks_) rebase.shift(look.until);
+    for (Instant& until : told_until_) rebase.shift(until);
     for (Kick& kick : kicks_) {
       rebase.shift(kick.at);
       rebase.shift(kick.until);
@@ -244,6 +278,7 @@ class Plb {
     MemberMask best = 0;   // for whoever does
     uint32_t best_ns = 0;  // delay of these, the least
     Way way = Way::clear;  // what these are like
+    bool tied = false;     // they are several
     QueueId queue;
 
     bool holds(Instant now, MemberMask those, QueueId asked) const {
@@ -278,31 +313,28 @@ class Plb {
       for (MemberMask left = among; left != 0; left &= left - 1) add(first_of(left));
     }
 
+    // Of these the ones that take no more than `equal` above the least.
+    MemberMask as_good(MemberMask among, uint32_t equal) const {
+      MemberMask good = 0;
+      for (MemberMask left = among; left != 0; left &= left - 1)
+        good |= of[first_of(left)] - least <= equal ? bit_of(first_of(left)) : 0;
+      return good;
+    }
+
     std::array<uint32_t, kMaxPaths> of;
     uint32_t least = ~0u;
     uint32_t next = ~0u;
     MemberIndex first = 0;
   };
 
-  static bool keeps(const Flow& flow, const Look& look, uint16_t set, uint32_t now_ns,
-                    uint32_t life_ns) {
-    return flow.is_of(set) & contains(look.stays, flow.member()) &
-           (now_ns - flow.last_ns <= life_ns);
-  }
   Choice choose(const PathView& view, const Packet& packet, uint16_t set, const Look& look,
                 const Flow* flow) const;
   bool may_leave(const PathView& view, const Packet& packet, uint16_t set, const Look& look,
                  const Flow& flow) const;
-  void note(Flow& flow, uint16_t set, MemberIndex member, bool known) {
-    const uint16_t way = Flow::way_of(set, member);
-    if (known && way != flow.way) {
-      flow.moved = true;
-      flow.moved_ns = now_ns_;
-    } else if (!known || now_ns_ - flow.last_ns > life_ns_) {
-      flow.moved = false;
-    }
-    flow.way = way;
-    flow.last_ns = now_ns_;
+  void note(Flow& flow, uint16_t set, MemberIndex member, bool known) const {
+    const uint32_t way = Flow::way_of(set, member);
+    const bool same = static_cast<uint16_t>(flow.way) == way;
+    flow.go(way, known, known & same & flow.lives(now_ns_, life_ns_), now_ns_);
   }
 
   const Look& look_of(const PathView& view, QueueId queue, uint16_t set) const {
@@ -312,9 +344,11 @@ class Plb {
     return look_anew(view, queue, set);
   }
   [[gnu::noinline]] const Look& look_anew(const PathView& view, QueueId queue, uint16_t set) const {
-    looks_[set] = look_at(view, queue, set, view.live(set));
-    looks_[set].live = view.live(set);
-    return looks_[set];
+    Look& look = looks_[set];
+    look = look_at(view, queue, set, view.live(set));
+    look.live = view.live(set);
+    look.tied = (look.best & (look.best - 1)) != 0;
+    return look;
   }
   Look look_at(const PathView& view, QueueId queue, uint16_t set, MemberMask among) const;
   bool look_at_clear(const PathView& view, QueueId queue, uint16_t set, MemberMask among,
@@ -359,6 +393,7 @@ class Plb {
   std::vector<uint16_t> set_to_leaf_;  // by leaf
   std::vector<uint32_t> first_;        // by set: its first member in what follows
   std::vector<Kick> kicks_;
+  std::vector<Instant> told_until_;    // by set: none of its kicks lasts longer
   mutable std::vector<uint16_t> tolerable_;  // as of the last look
   mutable std::vector<Look> looks_;          // by set
   std::vector<Notice> notices_;
@@ -382,6 +417,7 @@ Plb::Plb(const SelectorInit& init, const Parameters& parameters)
       guards_(parameters.order_guard),
       draws_(stream_of(init)),
       dre_(init.dre),
+      told_until_(init.sets.size(), Instant::long_past()),
       looks_(init.sets.size()),
       notices_(kNotices),
       flows_(static_cast<size_t>(parameters.flows)),
@@ -429,11 +465,10 @@ Reason Plb::reason(const PathView&, const Packet& packet, uint16_t set, MemberIn
 [[gnu::noinline]] Plb::Choice Plb::choose(const PathView& view, const Packet& packet, uint16_t set,
                                           const Look& look, const Flow* flow) const {
   const bool placed = flow != nullptr && flow->is_of(set) &&
-                      contains(view.live(set), flow->member()) &&
-                      now_ns_ - flow->last_ns <= life_ns_;
+                      contains(view.live(set), flow->member()) && flow->lives(now_ns_, life_ns_);
   if (placed && (contains(look.best, flow->member()) || !may_leave(view, packet, set, look, *flow)))
     return {flow->member()};
-  view.report_tie((look.best & (look.best - 1)) != 0);
+  view.report_tie(look.tied);
   return {random_of(look.best, draws_.peek()), true};
 }
 
@@ -444,7 +479,7 @@ bool Plb::may_leave(const PathView& view, const Packet& packet, uint16_t set, co
     // From a congested path to another one only if that is notably better.
     const uint64_t better = uint64_t{look.best_ns} + ns_of(low_);
     if (look.way == Way::congested && delay_of(view, set, member) <= better) return false;
-    if (flow.moved && now_ns_ - flow.moved_ns < rest_ns_) return false;
+    if (flow.moved() && now_ns_ - flow.moved_ns < rest_ns_) return false;
   }
   if (!guards_) return true;
   if (view.paths() == nullptr) return false;
@@ -542,31 +577,31 @@ inline bool Plb::look_at_clear(const PathView& view, QueueId queue, uint16_t set
   const uint32_t idle = ns_of(paths->base_delay());
   const uint32_t low = ns_of(paths->base_delay() + low_);
   const size_t first = first_[set];
-  const Kick* const kicks = &kicks_[first];
+  uint16_t* const tolerable_of = &tolerable_[first];
   const PathMember* const members = view.set(set).members.data();
-  const Instant now = view.now();
+  const bool told = view.now() < told_until_[set];
   Delays delays;
-  bool more = false;
+  uint32_t most = 0;
+  unsigned paused = 0;
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
     const uint32_t found = recent.delay_ns(member);
     const uint32_t delay = found == PathRecord::kUnknown ? idle : found;  // kStale is above low
     delays.of[member] = delay;
-    delays.add(member);
-    more |=
-        (delay > low) | (now < kicks[member].until) | view.port(members[member].port).paused(queue);
+    delays.least = std::min(delays.least, delay);
+    most = std::max(most, delay);
+    paused |= view.port(members[member].port).paused_queues.load(std::memory_order_relaxed);
+    tolerable_of[member] = 0;
   }
-  if (more) [[unlikely]]
+  if ((most > low) | told | ((paused >> queue.index() & 1) != 0)) [[unlikely]]
     return false;
-  uint16_t* const tolerable_of = &tolerable_[first];
-  for (MemberMask left = among; left != 0; left &= left - 1) {
-    const MemberIndex member = first_of(left);
-    const uint32_t delay = delays.of[member];
-    tolerable_of[member] = tolerable(delays, member, delay);
-    if (delay - delays.least <= equal_ns_) look.best |= bit_of(member);
-  }
   look.stays = among;
   look.best_ns = delays.least;
+  look.best = most - delays.least <= equal_ns_ ? among : delays.as_good(among, equal_ns_);
+  if (most - delays.least < kUnitNs && (among & (among - 1)) != 0) return true;
+  // All but the best one would be there later than by that.
+  delays.find(among);
+  tolerable_of[delays.first] = tolerable(delays, delays.first, delays.least);
   return true;
 }
 
@@ -654,6 +689,7 @@ void Plb::hear(Voice& voice, const HeardFrame& frame) {
   else if (voice.paths() != nullptr)
     out = std::max(out, voice.paths()->parameters().base_rtt * 2);
   *kick = {view.now(), view.now() + out, notice.shim.sent_ns};
+  told_until_[set] = std::max(told_until_[set], kick->until);
   looks_[set].until = Instant::long_past();
 }
 

@@ -46,7 +46,7 @@ class Presto {
         draws_(stream_of(init)),
         cells_(static_cast<size_t>(parameters.flows)) {}
 
-  void prepare(const PathView&, std::span<Packet* const> burst) const {
+  void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) cells_.prefetch(packet->order_hash);
   }
 

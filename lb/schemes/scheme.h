@@ -7,8 +7,10 @@
 //   S::Token, what its commit() wants to know of its propose(), or NoToken,
 //   S::kSpeech, if it reads PathView::paths() or speaks: what of it (lb/agent.h), and the calls
 //   that this declares,
-//   and, if it can use a look at the whole burst, prepare(view, burst), called before each burst's
-//   first propose: prefetches, values that depend on now() alone,
+//   if it remembers flows, expect(burst), called before a burst is admitted, of which most comes to
+//   select: prefetches of what it reads of their flows, and nothing else,
+//   if it can use a look at the whole burst, prepare(view, burst), called before each burst's first
+//   propose: values that depend on now() alone,
 //   if it can choose for a whole burst better than packet by packet, select_burst(view, burst,
 //   set_of, control): to the same effect, bit for bit, as propose, commit and assign() of each
 //   packet (lb/selector.h), those for ECMP set apart (ByEcmp). The conformance suite compares both:
@@ -111,6 +113,10 @@ class SelectorOf final : public Selector {
         scheme_(init, parameters),
         control_(control_of(init, detail::speaker_in(scheme_))),
         agent_(detail::speaker_in(scheme_)) {}
+
+  void expect(std::span<Packet* const> burst) override {
+    if constexpr (ExpectsBurst<Speaker>) detail::speaker_in(scheme_).expect(burst);
+  }
 
   void select(const PathView& view, std::span<Packet* const> burst,
               std::span<const uint16_t> set_of) override {

@@ -16,6 +16,7 @@ class NotingSelector final : public lb::Selector {
   void stand_before(lb::Selector& inner) { inner_ = &inner; }
   lb::Selector* inner() const { return inner_; }
 
+  void expect(std::span<Packet* const> burst) override { inner_->expect(burst); }
   void select(const lb::PathView& view, std::span<Packet* const> burst,
               std::span<const uint16_t> set_of) override;
   lb::MemberIndex again(const lb::PathView& view, Packet& packet, uint16_t set,

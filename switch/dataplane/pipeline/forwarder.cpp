@@ -50,6 +50,7 @@ void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst
     return forward_by_stages(packets, burst.backlog);
   if (packets.size() < kFewest || context_.fires(FaultSite::burst_apart)) [[unlikely]]
     return forward_routed(packets, burst.backlog);
+  context_.selector->expect(packets);  // before admission, which takes as long as memory does
   std::array<uint16_t, kBurst> sets;
   switch (admit_plain(packets, burst, sets.data())) {
     case Lead::to_sets:
@@ -343,6 +344,7 @@ inline bool Forwarder::select(const lb::PathView& view, std::span<Packet* const>
 }
 
 inline void Forwarder::choose(Choice& choice) {
+  context_.selector->expect({choice.packets.data(), choice.count});
   const lb::PathView view = context_.view();
   if (select(view, {choice.packets.data(), choice.count}, {choice.sets.data(), choice.count}))
       [[likely]]
