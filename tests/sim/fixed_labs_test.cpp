@@ -44,6 +44,7 @@ constexpr FixedLab kLabs[] = {
     {"unread_behind_another_class", nullptr, nullptr, 1, 30'000},
     {"rate_of_a_host_port", nullptr, nullptr},
     {"pause_read_late", nullptr, nullptr, 0, kMostUnread, true},
+    {"stamp_past_isolated", nullptr, nullptr},
 };
 
 class FixedLabs : public testing::TestWithParam<FixedLab> {};

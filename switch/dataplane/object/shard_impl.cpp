@@ -436,6 +436,7 @@ void ShardImpl::rebase(const Rebase& rebase) {
   peers_.rebase(rebase);
   warnings_.rebase(rebase);
   news_.rebase(rebase);
+  isolation_.rebase(rebase);
   failures_.rebase(rebase);
   paths_.rebase(rebase);
   stages_.rebase(rebase);

@@ -63,6 +63,7 @@ void PathService::start_measuring() {
   now_ns_ = wire_ns(context_.now);
   if (due_every_ns_ != 0 && now_ns_ - due_since_ns_ >= due_every_ns_) make_due();
   given_before_ = context_.now;
+  isolated_waits_ = context_.isolating != 0 && waits_isolated();
   if (context_.sole) return;
   asked_ = false;
   std::vector<GivenTo>& given = context_.common.given;
@@ -72,6 +73,17 @@ void PathService::start_measuring() {
     given_before_ =
         std::min(given_before_,
                  Instant::at(Duration::picoseconds(shard.at_ps.load(std::memory_order_acquire))));
+}
+
+// At any port: who asks does not say which it is about.
+bool PathService::waits_isolated() const {
+  const pfc::ClassPair& classes = context_.snapshot->isolation.classes;
+  if ((context_.isolating >> classes.normal.pg.index() & 1) == 0) return false;
+  for (size_t i = 0; i < context_.snapshot->config.ports.size(); ++i)
+    if (context_.signals(PortId(i)).queued_bytes[classes.isolated.queue.index()].load(
+            std::memory_order_relaxed) != 0)
+      return true;
+  return false;
 }
 
 // What was due may be due, whatever the last plan said: a path's record knows when it was stamped.

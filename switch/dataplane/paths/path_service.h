@@ -52,9 +52,11 @@ class PathService {
   }
   bool measures() const { return echoes_ != nullptr; }
   uint32_t now_ns() const { return now_ns_; }  // modulo 2^32
-  // A stamp may prove something: nothing that was selected long before it is still between shards.
+  // A stamp may prove something: nothing that was selected long before it is still between shards,
+  // or waits in the isolated class, which it may overtake here.
   bool keeps_up() const {
-    return context_.sole || context_.now - given_before_ <= plan_->proof_lag;
+    return !isolated_waits_ &&
+           (context_.sole || context_.now - given_before_ <= plan_->proof_lag);
   }
   // Shards that rest say where they are when they are polled.
   void wake_others();
@@ -118,6 +120,7 @@ class PathService {
   static constexpr size_t kMostKinds = 3;  // that one report brings
 
   void note_time(bool all_given);
+  bool waits_isolated() const;
   void plan_stamps();
   void make_due();
   bool may_stamp(const lb::PathRecord& record);
@@ -149,6 +152,7 @@ class PathService {
   bool woke_ = false;     // others, before the next look
   bool asked_ = false;    // in this poll, other shards where they are
   uint8_t wanted_ = 0;    // lb::FeedbackKind
+  bool isolated_waits_ = false;  // packets, at the beginning of the poll
   Instant given_before_;  // what other shards selected before it has reached our queues
   Instant next_look_;     // at a set
   size_t next_set_ = 0;

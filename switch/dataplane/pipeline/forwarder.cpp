@@ -300,6 +300,8 @@ void Forwarder::forward_all_passed() {
 void Forwarder::relay(Packet* packet, uint16_t set) {
   if (context_.live[set] == 0) return buffer_.drop(packet, DropReason::no_live_path);
   if (!buffer_.admit(packet, 0)) return;
+  if (context_.isolating != 0) [[unlikely]]
+    isolation_.doubt_stamp(*packet, set);
   Choice alone{.packets = {packet}, .sets = {set}, .count = 1};
   if (!shims_.steer(*packet, set)) choose(alone);
   hand_over({&packet, 1});

@@ -4,6 +4,8 @@
 
 #include "net/congestion/destination_tag.h"
 #include "net/ip.h"
+#include "net/shim.h"
+#include "switch/dataplane/state/shim_layout.h"
 
 namespace eddy {
 namespace {
@@ -28,8 +30,26 @@ IpAddress destination_of(const uint8_t* network, bool v4) {
 }  // namespace
 
 void Isolation::look_at(Packet& packet) {
-  const pfc::ClassPair& classes = context_.snapshot->isolation.classes;
   const NextHop next_hop = context_.next_hops[packet.next_hop];
+  sort(packet, next_hop);
+  if (packet.has(kPacketShim) && next_hop.kind == NextHop::Kind::path_set)
+    doubt_stamp(packet, next_hop.set);
+}
+
+// Of many shards one does not see what others have isolated and not put into the queue yet.
+void Isolation::doubt_stamp(Packet& packet, uint16_t set) const {
+  const IsolationPlan& plan = context_.snapshot->isolation;
+  if (packet.queue != plan.classes.normal.queue ||
+      (context_.isolating >> plan.classes.normal.pg.index() & 1) == 0)
+    return;
+  uint8_t* const flags = packet.data() + packet.l2_len - kShimHeader + shim_at::kFlags;
+  if ((*flags & kShimRttRequest) == 0) return;
+  if (context_.sole && context_.now - isolated_at_ > plan.settles && !waits_by(set)) return;
+  *flags = static_cast<uint8_t>(*flags & ~kShimPinned);
+}
+
+void Isolation::sort(Packet& packet, const NextHop& next_hop) {
+  const pfc::ClassPair& classes = context_.snapshot->isolation.classes;
   const bool from_host = context_.settings(packet.ingress_port).role == config::PortRole::host;
   const uint8_t dscp = dscp_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
   const bool marked =
@@ -99,8 +119,11 @@ inline bool Isolation::stays_isolated(IsolatedHost& host, uint16_t set) const {
 // What is not in its queue yet is seen there when it has settled.
 bool Isolation::waits_isolated(const IsolatedHost& host, uint16_t set) const {
   const IsolationPlan& plan = context_.snapshot->isolation;
-  if (context_.now - host.isolated_at < plan.settles) return true;
-  const size_t queue = plan.classes.isolated.queue.index();
+  return context_.now - host.isolated_at < plan.settles || waits_by(set);
+}
+
+bool Isolation::waits_by(uint16_t set) const {
+  const size_t queue = context_.snapshot->isolation.classes.isolated.queue.index();
   const lb::PathSet& members = context_.path_sets[set];
   for (size_t i = 0; i < members.count; ++i) {
     const lb::PortSignals& signals = context_.signals(members.members[i].port);
@@ -121,7 +144,8 @@ void Isolation::begin(Packet& packet, IsolatedHost& host, uint16_t set) {
   if (!host.noticed) notice(packet, host);
 }
 
-void Isolation::note(const Packet& packet, IsolatedHost& host, uint16_t set) const {
+void Isolation::note(const Packet& packet, IsolatedHost& host, uint16_t set) {
+  isolated_at_ = context_.now;
   host.isolated_at = context_.now;
   host.set = set;
   ++host.packets;
