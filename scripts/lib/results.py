@@ -26,6 +26,7 @@ ROWS = {
     "collectives": ("ci", "1", "all"),
     "cw-2t": ("full", "1", "all"),
     "cw-3t": ("ci", "1", "all"),
+    "cw-best": ("reduced", "1", "all"),
     "deadlock": ("ci", "1", "all"),
     "dragonfly": ("reduced", "1", "all"),
     "failures": ("ci", "1", "all"),
