@@ -383,7 +383,7 @@ class Conweave {
   Duration marking_;  // what the shortest queue that ECN marks takes
   Duration busy_;
   Draws draws_;
-  std::span<const PathSet> sets_;
+  std::vector<PathSet> sets_;  // a reload takes those of the snapshot away
   std::vector<uint32_t> first_;        // by set: of its first member in busy_until_
   std::vector<uint16_t> set_of_leaf_;  // the first that leads there
   std::vector<uint16_t> next_alike_;   // by set: another that leads there
@@ -418,7 +418,7 @@ Conweave::Conweave(const SelectorInit& init, const Parameters& parameters)
       marking_(longest_hop(init)),
       busy_(parameters.busy.value_or(marking_)),
       draws_(stream_of(init)),
-      sets_(init.sets),
+      sets_(init.sets.begin(), init.sets.end()),
       next_alike_(init.sets.size(), kNoSet),
       speaks_until_(init.sets.size()),
       flows_(static_cast<size_t>(parameters.flows)),
