@@ -411,7 +411,7 @@ bool PathService::probe(size_t set, lb::MemberIndex member) {
             .path = path.path,
             .traffic_class = plan_->measured.traffic_class,
             .sent_ns = now_ns_};
-  shim.flags = keeps_up() ? kShimPinned | kShimRttRequest : kShimRttRequest;
+  shim.flags = proves() ? kShimPinned | kShimRttRequest : kShimRttRequest;
   if (!frames_.send_behind(path.port, {.shim = shim}, plan_->measured)) return false;
   request(path.port, context_.paths->at(set, member));
   context_.count(path.port, PortCounter::path_probes);

@@ -52,12 +52,13 @@ class PathService {
   }
   bool measures() const { return echoes_ != nullptr; }
   uint32_t now_ns() const { return now_ns_; }  // modulo 2^32
-  // A stamp may prove something: nothing that was selected long before it is still between shards,
-  // or waits in the isolated class, which it may overtake here.
+  // Nothing that was selected long before a stamp is still between shards.
   bool keeps_up() const {
-    return !isolated_waits_ &&
-           (context_.sole || context_.now - given_before_ <= plan_->proof_lag);
+    return context_.sole || context_.now - given_before_ <= plan_->proof_lag;
   }
+  // A stamp of this poll may prove something: nor does anything wait in the isolated class, which
+  // it may overtake here.
+  bool proves() const { return keeps_up() && !isolated_waits_; }
   // Shards that rest say where they are when they are polled.
   void wake_others();
 

@@ -91,7 +91,7 @@ bool ShimDresser::is_from_host(const Packet& packet) const {
 }
 
 uint8_t ShimDresser::flags_of_poll() const {
-  return paths_.keeps_up() ? kShimPinned : 0;
+  return paths_.proves() ? kShimPinned : 0;
 }
 
 // What shims of a poll have in common.
