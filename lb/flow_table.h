@@ -7,8 +7,8 @@
 // order of the ways is the order of their last use, so there are no stamps and no ageing; but the
 // first two stand as they are, and a bit says which was used later. Owner: the selector. Cost: one
 // line; touch() moves up to 4 ways, and none for the two latest flows. Whoever has looked for a
-// flow may hand its place to touch(), which then does not look again. Source: architecture, section 5 (bounded
-// tables); reference 1.7.
+// flow may hand its place to touch(), which then does not look again. Source: architecture, section
+// 5 (bounded tables); reference 1.7.
 #pragma once
 
 #include <rte_prefetch.h>

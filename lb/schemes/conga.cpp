@@ -77,9 +77,7 @@ class Conga {
   void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) flowlets_.prefetch(*packet);
   }
-  void prepare(const PathView& view, std::span<Packet* const>) {
-    flowlets_.set_time(view.now());
-  }
+  void prepare(const PathView& view, std::span<Packet* const>) { flowlets_.set_time(view.now()); }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const MemberMask least = least_of(view, packet.queue, set).members;  // whoever asks: alike

@@ -383,7 +383,7 @@ class Conweave {
   Duration marking_;  // what the shortest queue that ECN marks takes
   Duration busy_;
   Draws draws_;
-  std::vector<PathSet> sets_;  // a reload takes those of the snapshot away
+  std::vector<PathSet> sets_;          // a reload takes those of the snapshot away
   std::vector<uint32_t> first_;        // by set: of its first member in busy_until_
   std::vector<uint16_t> set_of_leaf_;  // the first that leads there
   std::vector<uint16_t> next_alike_;   // by set: another that leads there

@@ -74,9 +74,7 @@ class Hula {
   void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) flowlets_.prefetch(*packet);
   }
-  void prepare(const PathView& view, std::span<Packet* const>) {
-    flowlets_.set_time(view.now());
-  }
+  void prepare(const PathView& view, std::span<Packet* const>) { flowlets_.set_time(view.now()); }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const Standing standing = standing_of(view, packet, set);

@@ -54,9 +54,7 @@ class LetFlow {
   void expect(std::span<Packet* const> burst) const {
     for (const Packet* packet : burst) flowlets_.prefetch(*packet);
   }
-  void prepare(const PathView& view, std::span<Packet* const>) {
-    flowlets_.set_time(view.now());
-  }
+  void prepare(const PathView& view, std::span<Packet* const>) { flowlets_.set_time(view.now()); }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     const MemberMask live = view.live(set);

@@ -46,9 +46,7 @@ struct Flow {
     return static_cast<uint16_t>(set << 6 | member);
   }
   MemberIndex member() const { return way & (kMaxPaths - 1); }
-  bool is_of(uint16_t set) const {
-    return static_cast<uint16_t>(way ^ way_of(set, 0)) < kMaxPaths;
-  }
+  bool is_of(uint16_t set) const { return static_cast<uint16_t>(way ^ way_of(set, 0)) < kMaxPaths; }
   bool moved() const { return (way & kMoved) != 0; }
   // It was not silent for so long that it counts as new.
   bool lives(uint32_t now_ns, uint32_t life_ns) const { return now_ns - last_ns <= life_ns; }
@@ -393,7 +391,7 @@ class Plb {
   std::vector<uint16_t> set_to_leaf_;  // by leaf
   std::vector<uint32_t> first_;        // by set: its first member in what follows
   std::vector<Kick> kicks_;
-  std::vector<Instant> told_until_;    // by set: none of its kicks lasts longer
+  std::vector<Instant> told_until_;          // by set: none of its kicks lasts longer
   mutable std::vector<uint16_t> tolerable_;  // as of the last look
   mutable std::vector<Look> looks_;          // by set
   std::vector<Notice> notices_;

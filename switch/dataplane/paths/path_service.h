@@ -150,12 +150,12 @@ class PathService {
   uint32_t due_since_ns_ = 0;  // those of the set before next_due_set_
   size_t next_due_set_ = 0;
   QueueId measured_queue_;
-  bool woke_ = false;     // others, before the next look
-  bool asked_ = false;    // in this poll, other shards where they are
-  uint8_t wanted_ = 0;    // lb::FeedbackKind
+  bool woke_ = false;            // others, before the next look
+  bool asked_ = false;           // in this poll, other shards where they are
+  uint8_t wanted_ = 0;           // lb::FeedbackKind
   bool isolated_waits_ = false;  // packets, at the beginning of the poll
-  Instant given_before_;  // what other shards selected before it has reached our queues
-  Instant next_look_;     // at a set
+  Instant given_before_;         // what other shards selected before it has reached our queues
+  Instant next_look_;            // at a set
   size_t next_set_ = 0;
   const lb::PathTable* measured_ = nullptr;  // whose records of ours have been started
   size_t feedback_count_ = 0;

@@ -8,9 +8,10 @@
 // that it takes. Each switch sees to that by itself, of whatever it has seen go by isolated; the
 // link between two keeps order. Who has no place in the table, and whose next switch does not
 // isolate, goes on in its own class. A stamp of a path that goes by while packets wait isolated may
-// overtake them, and is made to prove nothing of what was sent before it. Hosts are not believed when they claim to be isolated. Owner:
-// the shard. Cost: a question a burst while nobody is isolated; else two looks at the table for
-// each packet of the two classes. Source: docs/adr/0039, 0041.
+// overtake them, and is made to prove nothing of what was sent before it. Hosts are not believed
+// when they claim to be isolated. Owner: the shard. Cost: a question a burst while nobody is
+// isolated; else two looks at the table for each packet of the two classes. Source: docs/adr/0039,
+// 0041.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,8 @@ class Isolation {
   void look_at(Packet& packet);
   // What look_at() would do with the packet, of whom nothing is written. For reports.
   IsolationStep foresee(const Packet& packet) const;
-  // The packet, which has a shim, goes on by the set: its stamp, if it has one, may overtake others.
+  // The packet, which has a shim, goes on by the set: its stamp, if it has one, may overtake
+  // others.
   void doubt_stamp(Packet& packet, uint16_t set) const;
   void rebase(const Rebase& rebase) { rebase.shift(isolated_at_); }
 

@@ -5,7 +5,8 @@
 // takes an eighth of each sample.
 // Units: nanoseconds modulo 2^32; the shim's are of 64 ns.
 // Owner: the shard of the port. Cost: a flag of a packet; of one that is timed the average, and the
-// shim where it waited for a unit. Only where an agent declared Speech::waits. Source: reference A.11 (PLB, algorithm 1).
+// shim where it waited for a unit. Only where an agent declared Speech::waits. Source: reference
+// A.11 (PLB, algorithm 1).
 #pragma once
 
 #include <algorithm>
