@@ -3,8 +3,7 @@
 // Flows that may go on take turns, a packet each. A flow that the next hop has stopped keeps its
 // packets until it is to go on, and is remembered as stopped also while it has none. Octets are
 // those of wire_len. Owner: one OwnQueueSwitch. Bounds: none; it allocates as flows come. Cost: a
-// look-up by key a packet. Source: BFC, NSDI 2022, of which it is what the 32 queues a port
-// approximate.
+// look-up by key a packet. Source: BFC, of which it is what the 32 queues a port approximate.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ void draw_rlb(Lab& lab) {
 
 void draw_isolation(Lab& lab) {
   Drawer draw(lab, Group::isolation);
-  constexpr int kHosts[] = {2, 16, 256};
+  constexpr int kHosts[] = {16, 64, 256};
   config::IsolationConfig& isolation = lab.experiment.switches.isolation;
   isolation.enabled = true;
   isolation.threshold = Bytes(draw.between(2'000, 60'000));
