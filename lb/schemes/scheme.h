@@ -219,7 +219,8 @@ class SelectorOf final : public Selector {
              .seed = seed_of(init.seed, init.switch_id)}};
   }
 
-  Preview preview_of(const PathView& view, Packet& packet, uint16_t set) {
+  // Apart, so that what packets go through is compiled as if it were not there.
+  [[gnu::noinline]] Preview preview_of(const PathView& view, Packet& packet, uint16_t set) {
     Packet* const burst[] = {&packet};
     if constexpr (PreparesBurst<Scheme>) scheme_.prepare(view, burst);
     const uint32_t ties = view.ties();
