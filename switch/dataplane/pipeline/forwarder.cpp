@@ -50,7 +50,6 @@ void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst
     return forward_by_stages(packets, burst.backlog);
   if (packets.size() < kFewest || context_.fires(FaultSite::burst_apart)) [[unlikely]]
     return forward_routed(packets, burst.backlog);
-  context_.selector->expect(packets);  // before admission, which takes as long as memory does
   std::array<uint16_t, kBurst> sets;
   switch (admit_plain(packets, burst, sets.data())) {
     case Lead::to_sets:
@@ -113,6 +112,7 @@ inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
   const NextHop* const next_hops = context_.next_hops;
   const NextHop::Kind kind = next_hops[packets[0]->next_hop].kind;
   const bool to_sets = kind == NextHop::Kind::path_set && all_live_;
+  if (to_sets) context_.selector->expect(packets);  // admission takes as long as memory does
   const uint32_t reserve = to_sets ? context_.shim_reserve : 0;
   const pfc::CellSize cell = buffer_.cell();
   const auto kind_of_all = static_cast<unsigned>(kind);
