@@ -32,58 +32,45 @@ bool begins_pause(PgBuffer& pg) {
 
 Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,
                                  int64_t extra_backlog) {
-  const int64_t used = PgBuffer::get(pg.used);
-  const int64_t headroom = PgBuffer::get(pg.headroom_used);
-  const int64_t after = used + charge;
-  const int64_t outside = used - headroom;  // of the headroom: in the reserved and shared regions
-  const int64_t taken =
-      beyond(outside + charge, limits.reserved) - beyond(outside, limits.reserved);
-  const bool within = limits.lossless ? used <= threshold(limits) : after <= threshold(limits);
-  if (taken == 0 || (within && taken <= free_shared())) {
-    hold(pg, after, taken, headroom);
-  } else if (!limits.lossless) {
-    return {AdmitVerdict::shared_full, false};
-  } else if (headroom + charge <= limits.headroom && charge <= free_headroom()) {
-    hold_in_headroom(pg, charge);
-  } else {
-    return {AdmitVerdict::headroom_full, begins_pause(pg)};  // what follows it would be lost, too
+  const Foresight found = foresee(pg, limits, charge, extra_backlog);
+  if (found.verdict == AdmitVerdict::accepted) {
+    if (found.in_headroom)
+      hold_in_headroom(pg, charge);
+    else
+      hold(pg, PgBuffer::get(pg.used) + charge, found.taken, PgBuffer::get(pg.headroom_used));
   }
-  const bool above = after + extra_backlog > threshold(limits) ||
-                     PgBuffer::get(pg.headroom_used) > 0 || !has_room_after_xoff(limits);
-  return {AdmitVerdict::accepted, limits.lossless && above && begins_pause(pg)};
+  if (found.pauses) PgBuffer::set(pg.pausing, true);
+  return {found.verdict, found.pauses};
 }
 
-// As admit_slow(), which decides the same of a charge that is plain.
 Foresight BufferPool::foresee(const PgBuffer& pg, const PgLimits& limits, int64_t charge,
                               int64_t extra_backlog) const {
   const int64_t used = PgBuffer::get(pg.used);
   const int64_t headroom = PgBuffer::get(pg.headroom_used);
   const int64_t after = used + charge;
-  const int64_t outside = used - headroom;
+  const int64_t outside = used - headroom;  // of the headroom: in the reserved and shared regions
   const bool pausing = PgBuffer::get(pg.pausing);
-  int64_t taken = beyond(outside + charge, limits.reserved) - beyond(outside, limits.reserved);
   const int64_t free = free_shared();
-  Foresight out{.free_shared = free};
+  const int64_t taken =
+      beyond(outside + charge, limits.reserved) - beyond(outside, limits.reserved);
   const bool within = limits.lossless ? used <= threshold(limits) : after <= threshold(limits);
-  if (taken != 0 && (!within || taken > free)) {
-    if (!limits.lossless) {
-      out.verdict = AdmitVerdict::shared_full;
-      return out;
-    }
-    out.in_headroom = headroom + charge <= limits.headroom && charge <= free_headroom();
-    taken = 0;
-    if (!out.in_headroom) {
-      out.verdict = AdmitVerdict::headroom_full;
-      out.pauses = !pausing;
-      return out;
-    }
+  Foresight out{.free_shared = free};
+  if (taken == 0 || (within && taken <= free)) {
+    out.taken = taken;
+  } else if (!limits.lossless) {
+    out.verdict = AdmitVerdict::shared_full;
+    return out;
+  } else if (headroom + charge <= limits.headroom && charge <= free_headroom()) {
+    out.in_headroom = true;
+  } else {
+    out.verdict = AdmitVerdict::headroom_full;
+    out.pauses = !pausing;  // what follows it would be lost, too
+    return out;
   }
-  const int64_t shared_left = std::max<int64_t>(free - taken, 0);
+  const int64_t shared_left = std::max<int64_t>(free - out.taken, 0);
   const int64_t headroom_left = free_headroom() - (out.in_headroom ? charge : 0);
-  const bool has_room = std::min(limits.headroom, headroom_left) + shared_left >=
-                        std::min(limits.headroom, headroom_pool_);
   const bool above = after + extra_backlog > limits.threshold(shared_left) || headroom > 0 ||
-                     out.in_headroom || !has_room;
+                     out.in_headroom || !has_room_after_xoff(limits, shared_left, headroom_left);
   out.pauses = limits.lossless && above && !pausing;
   return out;
 }
@@ -120,16 +107,18 @@ bool BufferPool::falls_to_xon(PgBuffer& pg, const PgLimits& limits, int64_t extr
   const int64_t xon = std::max<int64_t>(threshold(limits) - limits.xon_offset, 0);
   const int64_t used = PgBuffer::get(pg.used);
   const bool low = used + extra_backlog <= xon || (used == 0 && extra_backlog == 0);
-  const bool edge = PgBuffer::get(pg.pausing) && PgBuffer::get(pg.headroom_used) == 0 && low &&
-                    has_room_after_xoff(limits);
+  const bool edge =
+      PgBuffer::get(pg.pausing) && PgBuffer::get(pg.headroom_used) == 0 && low &&
+      has_room_after_xoff(limits, std::max<int64_t>(free_shared(), 0), free_headroom());
   if (edge) PgBuffer::set(pg.pausing, false);
   return edge;
 }
 
-// What may come after an XOFF fits. A PG has its headroom to itself, unless there is one pool.
-bool BufferPool::has_room_after_xoff(const PgLimits& limits) const {
-  const int64_t wanted = std::min(limits.headroom, headroom_pool_);
-  return std::min(limits.headroom, free_headroom()) + std::max<int64_t>(free_shared(), 0) >= wanted;
+// What may come after an XOFF fits into what is free. A PG has its headroom to itself, unless there
+// is one pool.
+bool BufferPool::has_room_after_xoff(const PgLimits& limits, int64_t shared,
+                                     int64_t headroom) const {
+  return std::min(limits.headroom, headroom) + shared >= std::min(limits.headroom, headroom_pool_);
 }
 
 bool BufferPool::relimit(PgBuffer& pg, int64_t reserved_before, const PgLimits& now,

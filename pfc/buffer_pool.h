@@ -140,8 +140,9 @@ struct Admission {
 struct Foresight {
   AdmitVerdict verdict = AdmitVerdict::accepted;
   bool in_headroom = false;
-  bool pauses = false;  // Admission::xoff_edge
-  int64_t free_shared = 0;
+  bool pauses = false;      // Admission::xoff_edge
+  int64_t taken = 0;        // of the shared region
+  int64_t free_shared = 0;  // before
 };
 
 class BufferPool {
@@ -296,7 +297,7 @@ class BufferPool {
   Admission admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
   bool release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
   bool falls_to_xon(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog);
-  bool has_room_after_xoff(const PgLimits& limits) const;
+  bool has_room_after_xoff(const PgLimits& limits, int64_t shared, int64_t headroom) const;
   void sum_others();
 
   std::span<PoolUse> use_;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lb/members.h"
+#include "lb/selector.h"
 #include "net/byte_order.h"
 #include "switch/dataplane/queues/rewrite.h"
 #include "switch/dataplane/queues/sojourn.h"
@@ -367,38 +368,43 @@ void ShimDresser::pass(Packet& packet) {
                 .ahead = signals.waiting_from(packet.queue)});
 }
 
-lb::MemberIndex ShimDresser::steered(const Packet& packet, uint16_t set) const {
+// Its path does not say it, or has been followed to its end.
+bool ShimDresser::is_free(const uint8_t* shim) {
+  return shim[shim_at::kPath + 1] == kHopByHop || (shim[shim_at::kHops] & kHopMask) != 0;
+}
+
+// The member that the path id names, if it lives; kWait: none.
+lb::MemberIndex ShimDresser::named_by(const uint8_t* shim, uint16_t set) const {
   const lb::PathSet& to = context_.path_sets[set];
-  const uint8_t* shim = packet.data() + packet.l2_len - kShimHeader;
   const uint8_t second = shim[shim_at::kPath + 1];
-  if (to.count == 1 || second == kHopByHop || (shim[shim_at::kHops] & kHopMask) != 0)
-    return lb::kWait;
   for (lb::MemberIndex i = 0; i < to.count; ++i)
     if (to.members[i].path.index() >> 8 == second)
       return lb::contains(context_.live[set], i) ? i : lb::kWait;
   return lb::kWait;
 }
 
+lb::MemberIndex ShimDresser::steered(const Packet& packet, uint16_t set) const {
+  const uint8_t* shim = packet.data() + packet.l2_len - kShimHeader;
+  const bool chooses = context_.path_sets[set].count == 1 || is_free(shim);
+  return chooses ? lb::kWait : named_by(shim, set);
+}
+
 bool ShimDresser::steer(Packet& packet, uint16_t set) {
   const lb::PathSet& to = context_.path_sets[set];
   uint8_t* shim = packet.data() + packet.l2_len - kShimHeader;
-  const uint8_t second = shim[shim_at::kPath + 1];
   if (to.count == 1) return false;
-  if (second == kHopByHop || (shim[shim_at::kHops] & kHopMask) != 0) {
+  if (is_free(shim)) {
     clear_flags(shim, kShimPinned);
     return false;
   }
-  for (lb::MemberIndex i = 0; i < to.count; ++i) {
-    if (to.members[i].path.index() >> 8 != second) continue;
-    if (!lb::contains(context_.live[set], i)) break;
-    packet.member = i;
-    packet.egress_port = to.members[i].port;
-    packet.path = to.members[i].path;
-    return true;
+  const lb::MemberIndex member = named_by(shim, set);
+  if (member == lb::kWait) {
+    context_.count(packet.ingress_port, PortCounter::path_deviated_packets);
+    clear_flags(shim, kShimPinned);
+    return false;
   }
-  context_.count(packet.ingress_port, PortCounter::path_deviated_packets);
-  clear_flags(shim, kShimPinned);
-  return false;
+  lb::assign(packet, to, member);
+  return true;
 }
 
 }  // namespace eddy

@@ -130,6 +130,8 @@ class ShimDresser {
                            uint8_t load);
   void pass(Packet& packet);
   void note_wait(Packet& packet, const uint8_t* shim);
+  static bool is_free(const uint8_t* shim);
+  lb::MemberIndex named_by(const uint8_t* shim, uint16_t set) const;
 
   ShardContext& context_;
   PathService& paths_;

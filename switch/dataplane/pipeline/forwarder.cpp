@@ -136,6 +136,8 @@ inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
 // Some go up, some stay here; or some are turned away.
 [[gnu::noinline]] Forwarder::Lead Forwarder::admit_mixed(std::span<Packet* const> packets,
                                                          const PlainBurst& burst) {
+  if (context_.next_hops[packets[0]->next_hop].kind != NextHop::Kind::path_set)
+    context_.selector->expect(packets);  // not yet
   int64_t charge = 0;
   for (Packet* packet : packets) {
     const NextHop& next_hop = context_.next_hops[packet->next_hop];
@@ -214,6 +216,7 @@ inline void Forwarder::part(std::span<Packet* const> packets, Choice& choice, Di
 inline void Forwarder::forward_routed(std::span<Packet* const> packets, int64_t backlog) {
   const NextHop* next_hops = context_.next_hops;
   const lb::MemberMask* live = context_.live;
+  if (packets.size() > 1) context_.selector->expect(packets);
   Choice choice;
   std::array<Packet*, kBurst> direct;
   size_t direct_count = 0;
@@ -283,6 +286,7 @@ void Forwarder::forward_all_passed() {
     while (count < kBurst && !passed.empty() && passed.head()->ingress_port == port)
       burst[count++] = passed.pop();
     look_up(*context_.routes, {burst.data(), count});
+    context_.selector->expect({burst.data(), count});
     size_t leading = 0;
     for (size_t i = 0; i < count; ++i) {
       const NextHop& next_hop = context_.next_hops[burst[i]->next_hop];
@@ -346,7 +350,6 @@ inline bool Forwarder::select(const lb::PathView& view, std::span<Packet* const>
 }
 
 inline void Forwarder::choose(Choice& choice) {
-  context_.selector->expect({choice.packets.data(), choice.count});
   const lb::PathView view = context_.view();
   if (select(view, {choice.packets.data(), choice.count}, {choice.sets.data(), choice.count}))
       [[likely]]

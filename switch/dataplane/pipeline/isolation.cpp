@@ -48,43 +48,44 @@ void Isolation::doubt_stamp(Packet& packet, uint16_t set) const {
   *flags = static_cast<uint8_t>(*flags & ~kShimPinned);
 }
 
-void Isolation::sort(Packet& packet, const NextHop& next_hop) {
+Isolation::Standing Isolation::standing_of(const Packet& packet, const NextHop& next_hop) const {
   const pfc::ClassPair& classes = context_.snapshot->isolation.classes;
   const bool from_host = context_.settings(packet.ingress_port).role == config::PortRole::host;
   const uint8_t dscp = dscp_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
   const bool marked =
       packet.traffic_class == classes.isolated.traffic_class && dscp == classes.isolated.dscp;
-  if (marked && from_host) end(packet, PortCounter::isolation_untrusted_packets);
-  if (marked && !from_host) {
-    if (next_hop.kind == NextHop::Kind::path_set) return keep(packet, next_hop.set);
+  const bool normal =
+      packet.traffic_class == classes.normal.traffic_class && dscp == classes.normal.dscp;
+  const bool to_set = next_hop.kind == NextHop::Kind::path_set;
+  return {.claims = marked && from_host,
+          .isolated = marked && !from_host,
+          .to_set = to_set,
+          .may_begin = to_set && (normal || (marked && from_host))};
+}
+
+void Isolation::sort(Packet& packet, const NextHop& next_hop) {
+  const Standing standing = standing_of(packet, next_hop);
+  if (standing.isolated) {
+    if (standing.to_set) return keep(packet, next_hop.set);
     return end(packet, PortCounter::isolation_ended_packets);
   }
-  if (next_hop.kind != NextHop::Kind::path_set) return;
-  const bool may_begin = marked || (packet.traffic_class == classes.normal.traffic_class &&
-                                    dscp == classes.normal.dscp);
-  if (!may_begin) return;
+  if (standing.claims) end(packet, PortCounter::isolation_untrusted_packets);
+  if (!standing.may_begin) return;
   if (IsolatedHost* const culprit = culprit_of(packet, next_hop.set))
     begin(packet, *culprit, next_hop.set);
 }
 
 IsolationStep Isolation::foresee(const Packet& packet) const {
   if (!concerns(packet)) return IsolationStep::none;
-  const pfc::ClassPair& classes = context_.snapshot->isolation.classes;
   const NextHop next_hop = context_.next_hops[packet.next_hop];
-  const bool to_set = next_hop.kind == NextHop::Kind::path_set;
-  const bool from_host = context_.settings(packet.ingress_port).role == config::PortRole::host;
-  const uint8_t dscp = dscp_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
-  const bool marked =
-      packet.traffic_class == classes.isolated.traffic_class && dscp == classes.isolated.dscp;
-  if (marked && !from_host) {
+  const Standing standing = standing_of(packet, next_hop);
+  if (standing.isolated) {
     const bool stays =
-        to_set && (would_isolate(packet, next_hop.set) || news_.speaks(next_hop.set));
+        standing.to_set && (would_isolate(packet, next_hop.set) || news_.speaks(next_hop.set));
     return stays ? IsolationStep::keeps : IsolationStep::ends;
   }
-  const bool may_begin = marked || (packet.traffic_class == classes.normal.traffic_class &&
-                                    dscp == classes.normal.dscp);
-  if (to_set && may_begin && would_isolate(packet, next_hop.set)) return IsolationStep::begins;
-  return marked ? IsolationStep::ends : IsolationStep::none;
+  if (standing.may_begin && would_isolate(packet, next_hop.set)) return IsolationStep::begins;
+  return standing.claims ? IsolationStep::ends : IsolationStep::none;
 }
 
 // As culprit_of(), which forgets that packets of a host that is no longer hot were isolated.

@@ -48,6 +48,14 @@ class Isolation {
 
  private:
   bool would_isolate(const Packet& packet, uint16_t set) const;
+  // What a packet of the two classes is, before anybody is asked for.
+  struct Standing {
+    bool claims;    // of a host that says it is isolated
+    bool isolated;  // by a switch before this one
+    bool to_set;
+    bool may_begin;
+  };
+  Standing standing_of(const Packet& packet, const NextHop& next_hop) const;
   void sort(Packet& packet, const NextHop& next_hop);
   bool waits_by(uint16_t set) const;
   IsolatedHost* culprit_of(const Packet& packet, uint16_t set) const;

@@ -59,10 +59,15 @@ bool Recirculation::has_room(const Packet& packet) const {
          port_octets_[packet.ingress_port.index()] + packet.wire_len <= plan_.most_port_octets;
 }
 
+// inside: packets of its flow are.
+bool Recirculation::takes(const Packet& packet, bool inside) const {
+  if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return false;
+  return inside || (free_place() != kNone && has_room(packet));
+}
+
 uint32_t Recirculation::rounds_left(const Packet& packet, Instant now) {
   const bool inside = find(packet) != kNone;
-  if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return 0;
-  if (!inside && (free_place() == kNone || !has_room(packet))) return 0;
+  if (!takes(packet, inside)) return 0;
   if (!inside && context_.fires(FaultSite::loop_full)) return 0;
   const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
   if (plan_.config.limit == config::RoundLimit::most) return most;
@@ -75,9 +80,7 @@ uint32_t Recirculation::rounds_left(const Packet& packet, Instant now) {
 }
 
 uint32_t Recirculation::rounds_foreseen(const Packet& packet, Instant now) const {
-  const bool inside = find(packet) != kNone;
-  if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return 0;
-  if (!inside && (free_place() == kNone || !has_room(packet))) return 0;
+  if (!takes(packet, find(packet) != kNone)) return 0;
   const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
   if (plan_.config.limit == config::RoundLimit::most) return most;
   const Limit& limit = limits_[packet.ingress_port.index() * kPriorities + packet.pg.index()];

@@ -141,6 +141,7 @@ class Recirculation final : public lb::WaitingRoom {
   void send(Packet* packet);
   void flush();
   bool has_room(const Packet& packet) const;
+  bool takes(const Packet& packet, bool inside) const;
   uint32_t measured_limit(const Packet& packet, Instant now) const;
 
   ShardContext& context_;

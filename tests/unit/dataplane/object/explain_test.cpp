@@ -11,6 +11,7 @@
 #include "tests/support/one_switch.h"
 #include "tests/support/packet_pool.h"
 #include "tests/support/topologies.h"
+#include "tests/support/warning_frame.h"
 
 namespace eddy::test {
 namespace {
@@ -72,24 +73,7 @@ struct LeafRig : OneSwitch {
            load_be16(frame.data() + kSourcePortAt) == 1'000 + flow;
   }
   void warn(size_t uplink) {
-    Cnm message;
-    message.feedback = 20;
-    message.congestion_point = {{{0x02, 0xed, 9, 9, 9, static_cast<uint8_t>(uplink)}},
-                                static_cast<uint16_t>(uplink)};
-    message.priority = kLossless;
-    message.warning = {.predicting_switch = SwitchId(40),
-                       .destination_leaf = LeafId::none(),
-                       .sequence = ++sequence,
-                       .expiry_ns = 900'000};
-    const EthernetHeader header{.destination = port_mac(config, uplink),
-                                .source = host_mac(9, 9),
-                                .ethertype = kEtherTypeCnm,
-                                .tag_count = 1,
-                                .tags = {VlanTag{.pcp = 7}}};
-    Frame warning(128);
-    const size_t length = encode(header, warning);
-    warning.resize(length + encode(message, Octets(warning).subspan(length)));
-    inject(uplink, warning);
+    inject(uplink, warning_frame(config, uplink, {.sequence = ++sequence}));
     run_for(100_ns);
   }
   uint32_t sequence = 0;
