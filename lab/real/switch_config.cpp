@@ -1,4 +1,5 @@
 #include "lab/real/switch_config.h"
+#include "config/purpose.h"
 #include "lab/fabric/build_topology.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 namespace eddy::lab {
 namespace {
 
-constexpr size_t kPortsOfAProcess = 32;  // RTE_MAX_ETHPORTS of Debian's DPDK
+constexpr size_t kPortsOfAProcess = config::kDaemonPorts;
 constexpr uint8_t kHostLength = 32;
 
 std::string memif(size_t number, bool server, const std::filesystem::path& socket) {
