@@ -39,6 +39,16 @@ unsigned interface_number(const std::string& name) {
   return ask(SIOCGIFINDEX, name, request) == 0 ? static_cast<unsigned>(request.ifr_ifindex) : 0;
 }
 
+int set_interface_up(const std::string& name, bool up) {
+  ifreq request{};
+  if (const int error = ask(SIOCGIFFLAGS, name, request); error != 0) return error;
+  const auto before = static_cast<unsigned short>(request.ifr_flags);
+  const auto wanted = static_cast<unsigned short>(up ? before | IFF_UP : before & ~IFF_UP);
+  if (wanted == before) return 0;
+  request.ifr_flags = static_cast<short>(wanted);
+  return ask(SIOCSIFFLAGS, name, request);
+}
+
 std::optional<int> interface_mtu(const std::string& name) {
   ifreq request{};
   if (ask(SIOCGIFMTU, name, request) != 0) return std::nullopt;

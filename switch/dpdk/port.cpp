@@ -231,7 +231,35 @@ Problems DpdkPort::start() {
   return {};
 }
 
+Problems DpdkPort::show_link(bool up) {
+  if (hidden_ == !up) return {};
+  if (arguments_.driver() == "net_memif") {
+    stop();
+    hidden_ = !up;
+    return up ? start_anew() : Problems{};
+  }
+  hidden_ = !up;
+  if (arguments_.driver() == "net_tap") return {};  // its interface, with routes, is the host's own
+  const int error = is_on_interface() ? set_interface_up(interface(), up)
+                    : up              ? -rte_eth_dev_set_link_up(device_)
+                                      : -rte_eth_dev_set_link_down(device_);
+  if (error == 0 || error == ENOTSUP) return {};
+  return named(
+      name_, arguments_.name(),
+      {"its link cannot be taken " + std::string(up ? "up: " : "down: ") + rte_strerror(error)});
+}
+
+// A server takes connections while it is stopped, too: one of that time begins anew.
+Problems DpdkPort::start_anew() {
+  if (Problems problems = start(); must_reconnect() || !problems.empty()) return problems;
+  stop();
+  return start();
+}
+
+// An interface is left as it was found.
 void DpdkPort::stop() {
+  if (hidden_ && is_on_interface()) (void)show_link(true);
+  hidden_ = false;
   if (!started_) return;
   in_drivers_turn(rte_eth_dev_stop);
   started_ = false;

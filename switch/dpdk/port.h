@@ -48,6 +48,11 @@ class DpdkPort {
   Problems start();
   void stop();
   bool started() const { return started_; }
+  // Lets the neighbour see the port down, as far as the driver can, or up again: an interface of
+  // the kernel goes down, a memif disconnects (the client of a server may connect again, but hears
+  // nothing), a NIC's transmitter is turned off; a tap and other virtual devices stay as they are.
+  // The port is not used meanwhile. Empty, or why the neighbour sees nothing.
+  Problems show_link(bool up);
   bool link_up() const;             // as the device or its interface says, without waiting
   uint64_t link_speed_bps() const;  // 0 = unknown
   PortLosses losses();
@@ -61,6 +66,8 @@ class DpdkPort {
   bool interface_replaced() const;
   // net_memif keeps a server's listening socket when the device is closed, and would answer on it.
   bool can_be_closed() const;
+  // Drivers on an interface of the kernel open their sockets once: they are opened anew instead.
+  bool can_be_reconfigured() const { return !is_on_interface(); }
   // The peer that a reconnecting device waits for, for people.
   std::string peer() const;
   // What the device can do for PFC: "software: ...", "hardware: ..." or "none: ...".
@@ -69,6 +76,7 @@ class DpdkPort {
  private:
   DpdkPort(std::string name, DeviceArgs arguments, uint16_t device);
   int in_drivers_turn(int (*call)(uint16_t)) const;
+  Problems start_anew();
   bool is_on_interface() const { return arguments_.is_af_packet() || arguments_.is_af_xdp(); }
   std::string interface() const { return std::string(arguments_.find("iface").value_or("")); }
   bool out_of_sight() const;
@@ -79,6 +87,7 @@ class DpdkPort {
   unsigned interface_number_ = 0;  // of the interface that it was opened on
   bool started_ = false;
   bool watches_link_ = false;
+  bool hidden_ = false;  // by show_link(false)
   std::string pfc_;
   uint64_t kernel_drops_ = 0;  // net_af_packet: of its ring
   std::function<void()> lsc_;

@@ -84,6 +84,7 @@ void PortManager::tick(Instant now) {
     // A port on an interface that was replaced is not up, so one that is up need not be asked.
     if (!entry->port || (!up && entry->port->interface_replaced())) open_anew(*entry, now);
     if (!entry->port) continue;
+    follow_admin(*entry);
     if (up) {
       entry->waiting_noted = false;
       entry->next_attempt = now;
@@ -108,6 +109,15 @@ void PortManager::follow_links() {
     news.push_back(bells_[static_cast<size_t>(entry->config.worker)].get());
   }
   for (Bell* bell : news) bell->ring();
+}
+
+// The neighbour is to see what the configuration says.
+void PortManager::follow_admin(Entry& entry) {
+  const bool up = entry.config.admin_up;
+  if (!up && !entry.cell.released()) return;  // its worker is not out of the driver yet
+  const Problems problems = entry.port->show_link(up);
+  if (up && entry.port->must_reconnect()) return;  // tick() tries again
+  notes_.insert(notes_.end(), problems.begin(), problems.end());
 }
 
 void PortManager::rebase(const Rebase& rebase) {
@@ -185,7 +195,13 @@ Problems PortManager::check(PortId port, const config::PortConfig& config) const
         " needs packet buffers of " + std::to_string(buffer_size_of(device, config.mtu)) +
         " octets, this switch was started with " + std::to_string(room) + "; restart it");
   const DpdkPort* running = entries_[port.index()]->port.get();
-  if (running != nullptr && device.to_string() == running->arguments().to_string()) return problems;
+  if (running != nullptr && device.to_string() == running->arguments().to_string()) {
+    const config::PortConfig& now = entries_[port.index()]->config;
+    if (running->arguments().is_af_xdp() && (config.mtu != now.mtu || config.role != now.role))
+      problems.push_back("port " + config.name +
+                         ": an AF_XDP device is not opened a second time; restart eddyd");
+    return problems;
+  }
   if (running != nullptr && !running->can_be_closed())
     problems.push_back("port " + config.name + ": a memif server cannot be replaced while the " +
                        "switch runs; restart it");
@@ -204,8 +220,12 @@ Problems PortManager::restart(PortId port, const config::PortConfig& config) {
   if (!take_from_worker(entry))
     return {"port " + config.name + ": its worker does not let go of it"};
   const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
-  if (entry.port && device.to_string() == entry.port->arguments().to_string())
-    return reconfigure(entry, config);
+  const bool same_device = entry.port && device.to_string() == entry.port->arguments().to_string();
+  if (same_device && config.mtu == entry.config.mtu && config.role == entry.config.role) {
+    entry.config = config;  // what the device knows nothing of
+    return {};
+  }
+  if (same_device && entry.port->can_be_reconfigured()) return reconfigure(entry, config);
   return replace(entry, config);
 }
 

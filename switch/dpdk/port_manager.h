@@ -95,6 +95,7 @@ class PortManager {
               std::function<void()> wake);
   Problems open_entry(Entry& entry, const config::PortConfig& config);
   void follow_links();
+  void follow_admin(Entry& entry);
   void reconnect(Entry& entry, Instant now);
   void open_anew(Entry& entry, Instant now);
   void read_losses(Entry& entry);
