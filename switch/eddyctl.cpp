@@ -16,6 +16,7 @@
 #include "switch/control/ctl/techsupport.h"
 #include "switch/control/ctl/top_of_all.h"
 #include "switch/control/ctl/trace.h"
+#include "switch/control/ctl/watch.h"
 #include "switch/control/report/counter_docs.h"
 #include "system/command_line.h"
 #include "system/say.h"
@@ -37,10 +38,14 @@ int run_on_one(Arguments& arguments, const Action& action) {
   if (action.command() == "capture") return capture(arguments, action.request.value("port", ""));
   if (action.command() == "explain") return explain(arguments, action.request.value("packet", ""));
   if (action.command() == "trace") return trace(arguments);
-  if (action.report) return show(arguments, *action.report);
+  if (action.command() == "show config") return show_config(arguments);
+  if (action.report)
+    return action.command() == "watch" || arguments.watch_s > 0 ? watch(arguments, *action.report)
+                                                                : show(arguments, *action.report);
+  if (arguments.check) return check_reload(arguments);
   Json request = action.request;
-  if (action.command() == "clear" && arguments.options.port)
-    request["port"] = *arguments.options.port;
+  const bool port_is_said = action.command() == "clear" || request.contains("pfcwd");
+  if (port_is_said && arguments.options.port) request["port"] = *arguments.options.port;
   return change(arguments, request);
 }
 
@@ -69,15 +74,17 @@ Result<Action> action_of(Arguments& arguments) {
   if (!table.ok()) return table.problems();
   arguments.sonic = table.value();
   arguments.options.all = true;  // those tables have all ports
-  return Action{table.value().report, Json::object()};
+  return Action{table.value().report, Json{{"command", "show"}}};
 }
 
 int run(Arguments& arguments) {
   if (Problems problems = check_names(arguments); !problems.empty()) return fail(kUsage, problems);
   const Result<Action> action = action_of(arguments);
   if (!action.ok()) return fail(kUsage, action.problems());
-  const std::string command = action.value().report ? "show" : action.value().command();
-  if (Problems problems = check_options(arguments, command); !problems.empty())
+  const std::string command = action.value().command();
+  const bool of_pfcwd = action.value().request.contains("pfcwd");
+  if (Problems problems = check_options(arguments, of_pfcwd ? "set pfcwd" : command);
+      !problems.empty())
     return fail(kUsage, problems);
   if (command == "counters") {
     std::cout << (arguments.markdown ? counters_markdown() : counters_text());

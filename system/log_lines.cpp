@@ -1,17 +1,16 @@
 #include "system/log_lines.h"
 
-#include <sys/time.h>
 #include <unistd.h>
 #include <ext/stdio_sync_filebuf.h>
 
 #include <array>
 #include <atomic>
-#include <ctime>
 #include <iostream>
 #include <mutex>
 #include <utility>
 
 #include "net/text/printable.h"
+#include "system/time_text.h"
 
 namespace eddy {
 namespace {
@@ -32,25 +31,6 @@ std::string_view name_of(LogLevel level) {
       return "error";
   }
   return "";
-}
-
-// As the daemon's log of events has it: 2026-01-31T12:00:00.123+00:00.
-std::string time_text() {
-  timeval now{};
-  gettimeofday(&now, nullptr);
-  tm local{};
-  localtime_r(&now.tv_sec, &local);
-  constexpr long kMicrosecondsAMillisecond = 1'000;
-  std::array<char, 32> day{};
-  std::array<char, 8> milliseconds{};
-  std::array<char, 8> zone{};
-  std::strftime(day.data(), day.size(), "%Y-%m-%dT%H:%M:%S", &local);
-  std::snprintf(milliseconds.data(), milliseconds.size(), ".%03d",
-                static_cast<int>(now.tv_usec / kMicrosecondsAMillisecond));
-  std::strftime(zone.data(), zone.size(), "%z", &local);
-  constexpr size_t kHours = 3;  // "+00" of "+0000"
-  return std::string(day.data()) + milliseconds.data() +
-         std::string(zone.data()).insert(kHours, ":");
 }
 
 // Who reads it may be gone.
@@ -89,7 +69,7 @@ std::streambuf* buffer_of(std::FILE* file) {
 }  // namespace
 
 std::string json_line(LogLevel level, std::string_view message) {
-  std::string out = std::string(kObject) + time_text() + R"(","level":")";
+  std::string out = std::string(kObject) + time_text(unix_now_ns()) + R"(","level":")";
   out.append(name_of(level)).append(R"(","message":")");
   for (const char c : printable(message)) {
     if (c == '"' || c == '\\') out += '\\';

@@ -16,8 +16,8 @@
 namespace eddy::control {
 
 struct Action {
-  std::optional<Report> report;
-  Json request = Json::object();  // "command": its first word
+  std::optional<Report> report;   // of show and watch
+  Json request = Json::object();  // "command": its first word, or show config
 
   std::string command() const { return request.value("command", ""); }
 };

@@ -51,21 +51,27 @@ struct Concerns {
 // --fabric is not here: it says itself what it is for.
 const std::vector<Concerns>& concerns() {
   static const std::vector<std::string_view> of_one_switch = {
-      "show",    "clear",   "set",     "reload", "top",
-      "healthy", "capture", "explain", "trace",  "techsupport"};
+      "show", "show config", "watch",   "clear",   "set",   "set pfcwd",  "reload",
+      "top",  "healthy",     "capture", "explain", "trace", "techsupport"};
+  static const std::vector<std::string_view> of_a_folder = [] {
+    std::vector<std::string_view> commands = of_one_switch;
+    commands.push_back("list");
+    return commands;
+  }();
   static const std::vector<Concerns> all = {
       {"--name", of_one_switch},
       {"--socket", of_one_switch},
-      {"--dir",
-       {"show", "clear", "set", "reload", "top", "healthy", "capture", "explain", "trace",
-        "techsupport", "list"}},
-      {"--json", {"show", "clear", "set", "reload", "top", "healthy", "explain", "trace"}},
-      {"--all", {"show", "top", "healthy", "techsupport"}},
-      {"--port", {"show", "clear"}},
-      {"--leaf", {"show"}},
-      {"--top", {"show"}},
+      {"--dir", of_a_folder},
+      {"--json",
+       {"show", "show config", "watch", "clear", "set", "set pfcwd", "reload", "top", "healthy",
+        "explain", "trace"}},
+      {"--all", {"show", "show config", "watch", "top", "healthy", "techsupport"}},
+      {"--port", {"show", "watch", "clear", "set pfcwd"}},
+      {"--leaf", {"show", "watch"}},
+      {"--top", {"show", "watch"}},
       {"--style", {"show"}},
-      {"--watch", {"show", "top"}},
+      {"--watch", {"show", "watch", "top"}},
+      {"--check", {"reload"}},
       {"--ports", {"healthy"}},
       {"--out", {"techsupport"}},
       {"--write", {"capture"}},
@@ -116,13 +122,16 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "show: sonic: SONiC's words and columns, such as show pfc counters, pfcwd show "
                  "stats, show queue watermark, show priority-group watermark shared")
       ->check(CLI::IsMember(std::vector<std::string>{"sonic"}));
-  app.add_option("--port", arguments.options.port, "only rows of this port; clear: only this port");
+  app.add_option("--port", arguments.options.port,
+                 "only rows of this port; clear, set pfcwd: only this port");
   app.add_option("--leaf", arguments.options.leaf, "only rows of this destination leaf");
   app.add_option("--top", arguments.options.top, "at most so many rows (flows: 50 unless said)")
       ->check(CLI::Range(uint64_t{1}, kMostTop));
   app.add_option("--watch", arguments.watch_s,
-                 "repeat every N seconds; top: every second unless said")
+                 "repeat every N seconds; top, watch: every second unless said")
       ->check(CLI::Range(1, 3600));
+  app.add_flag("--check", arguments.check,
+               "reload: says what it would change, and changes nothing");
   app.add_option("--ports", arguments.ports, "healthy: whose ports have to be up; default: fabric")
       ->check(CLI::IsMember(port_choices()));
   app.add_option("--out", arguments.out,

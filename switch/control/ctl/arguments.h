@@ -39,6 +39,7 @@ struct Arguments {
   std::string style;                // of show: sonic; empty: ours
   std::optional<SonicTable> sonic;  // what it shows then
   int watch_s = 0;
+  bool check = false;                // of reload
   std::string out;                   // file of techsupport; "-": standard output
   std::string ports;                 // that count for health: of port_choice_words()
   std::string write;                 // file of capture; "-": standard output

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "switch/control/serve/capture_memory.h"
 #include "switch/control/serve/client.h"
 #include "system/say.h"
+#include "system/time_text.h"
 
 namespace eddy::control {
 namespace {
@@ -45,10 +45,8 @@ void watch_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-uint64_t unix_now_ns() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count());
+uint64_t time_now_ns() {
+  return static_cast<uint64_t>(unix_now_ns());
 }
 
 std::string packets(uint64_t count) {
@@ -99,7 +97,7 @@ class Run {
     port_count_ = terms->names.ports.size();
     section_.emplace(out_, std::move(terms->names));
     if (Problems problems = file_.open(path); !problems.empty()) return problems;
-    section_->begin(snap_, unix_now_ns());
+    section_->begin(snap_, time_now_ns());
     return flush();
   }
 
@@ -121,7 +119,7 @@ class Run {
     for (size_t i = 0; i < kLastRounds && !enough() && read_round(); ++i)
       if (Problems problems = flush(); !problems.empty()) return problems;
     count_lost();
-    section_->end(unix_now_ns());
+    section_->end(time_now_ns());
     return flush();
   }
 

@@ -1,13 +1,10 @@
 #include "switch/control/ctl/show.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "net/text/printable.h"
 #include "switch/control/ctl/ask.h"
 #include "switch/control/ctl/switches.h"
 #include "switch/control/report/table.h"
@@ -27,30 +24,32 @@ Result<Json> read_report(const Arguments& arguments, Report report) {
   return for_reader(arguments, ask_report(control_socket(arguments), report, arguments.options));
 }
 
-// What is shown by port, and then by host, is two reports of the switch.
-Result<Json> read_with_hosts(const Arguments& arguments, Report report) {
-  Result<Json> value = read_report(arguments, report);
-  if (!value.ok() || report != Report::isolation) return value;
-  const Result<Json> hosts = read_report(arguments, Report::isolated);
-  if (!hosts.ok()) return hosts.problems();
-  (*value)["hosts"] = hosts.value().at("rows");
-  return value;
-}
-
 std::string tables_of(const Json& value) {
   if (!value.contains("hosts")) return render_table(value);
   const Json hosts{{"report", to_string(Report::isolated)}, {"rows", value.at("hosts")}};
   return render_table(value) + "\n" + render_table(hosts);
 }
 
-int show_once(const Arguments& arguments, Report report) {
-  const Result<Json> value = read_with_hosts(arguments, report);
-  if (!value.ok()) return fail(kRefused, value.problems());
-  std::cout << (arguments.json    ? json_line(value.value())
-                : arguments.sonic ? render_sonic(*arguments.sonic, value.value())
-                                  : tables_of(value.value()))
-            << std::flush;
-  return kDone;
+std::string change_text(const Json& change) {
+  const auto shown = [&](const char* key) {
+    const std::string text = change.value(key, "");
+    return text.empty() ? "(none)" : text;
+  };
+  return change.value("key", "") + " (" + change.value("class", "") + "): " + shown("before") +
+         " -> " + shown("after");
+}
+
+// What a reload would do, in lines.
+std::string check_text(const Json& result) {
+  const Json& changes = result.at("changes");
+  if (changes.empty() && result.at("problems").empty()) return "a reload would change nothing\n";
+  std::string text =
+      std::to_string(changes.size()) + " keys differ; class " + result.value("class", "") + "\n";
+  for (const Json& change : changes) text += "  " + change_text(change) + "\n";
+  if (result.value("applies", "") != "yes") return text + "a reload would be refused\n";
+  for (const Json& port : result.at("restarts"))
+    text += "  port " + port.get<std::string>() + " would be restarted\n";
+  return text + "a reload would apply this\n";
 }
 
 void print_change(const Json& result) {
@@ -63,24 +62,64 @@ void print_change(const Json& result) {
   }
   std::cout << "generation " << result.value("generation", uint64_t{0}) << ", "
             << result.at("changes").size() << " keys changed\n";
-  for (const Json& change : result.at("changes"))
-    std::cout << "  " << change.value("key", "") << " (" << change.value("class", "")
-              << "): " << change.value("before", "") << " -> " << change.value("after", "") << "\n";
+  for (const Json& change : result.at("changes")) std::cout << "  " << change_text(change) << "\n";
   for (const Json& port : result.value("restarted", Json::array()))
     std::cout << "  port " << port.get<std::string>() << " restarted\n";
 }
 
 }  // namespace
 
+// What is shown by port, and then by host, is two reports of the switch.
+Result<Json> read_shown(const Arguments& arguments, Report report) {
+  Result<Json> value = read_report(arguments, report);
+  if (!value.ok() || report != Report::isolation) return value;
+  const Result<Json> hosts = read_report(arguments, Report::isolated);
+  if (!hosts.ok()) return hosts.problems();
+  (*value)["hosts"] = hosts.value().at("rows");
+  return value;
+}
+
+std::string shown_text(const Arguments& arguments, const Json& value) {
+  if (arguments.json) return json_line(value);
+  return arguments.sonic ? render_sonic(*arguments.sonic, value) : tables_of(value);
+}
+
 int show(const Arguments& arguments, Report report) {
-  if (arguments.watch_s == 0) return show_once(arguments, report);
-  const bool clear_screen = !arguments.json && isatty(STDOUT_FILENO) != 0;
-  for (;;) {
-    if (clear_screen) std::cout << "\033[H\033[J";
-    if (const int code = show_once(arguments, report); code != kDone) return code;
-    if (!std::cout) return kRefused;
-    std::this_thread::sleep_for(std::chrono::seconds(arguments.watch_s));
+  const Result<Json> value = read_shown(arguments, report);
+  if (!value.ok()) return fail(kRefused, value.problems());
+  std::cout << shown_text(arguments, value.value()) << std::flush;
+  return std::cout ? kDone : kRefused;
+}
+
+// As a file that can be loaded: what is not of the configuration stands in comments.
+int show_config(const Arguments& arguments) {
+  const Result<Json> result = ask(control_socket(arguments), Json{{"command", "configuration"}});
+  if (!result.ok()) return fail(kRefused, result.problems());
+  const Json& value = result.value();
+  if (arguments.json) {
+    std::cout << json_line(value) << std::flush;
+    return kDone;
   }
+  const auto comment = [](const std::string& text) { return "# " + printable(text) + "\n"; };
+  std::string text = comment("in force at " + value.value("switch", "") + ", generation " +
+                             std::to_string(value.value("generation", uint64_t{0})) + "; file " +
+                             value.value("path", ""));
+  for (const Json& change : value.value("set", Json::array()))
+    text += comment("set since, not in the file: " + change_text(change));
+  text += printable_lines(value.value(arguments.options.all ? "in_force" : "brief", ""));
+  std::cout << text << std::flush;
+  return kDone;
+}
+
+int check_reload(const Arguments& arguments) {
+  const Result<Json> result = for_reader(
+      arguments, ask(control_socket(arguments), Json{{"command", "reload"}, {"check", true}}));
+  if (!result.ok()) return fail(kRefused, result.problems());
+  const Json& value = result.value();
+  std::cout << (arguments.json ? json_line(value) : check_text(value)) << std::flush;
+  const Problems problems = value.value("problems", Problems{});
+  if (arguments.json) return problems.empty() ? kDone : kRefused;
+  return problems.empty() ? kDone : fail(kRefused, problems);
 }
 
 int change(const Arguments& arguments, const Json& request) {

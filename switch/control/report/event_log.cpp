@@ -24,13 +24,14 @@ bool TokenBucket::take(int64_t now_ns) {
 
 EventLog::EventLog(Sink sink) : sink_(std::move(sink)) {}
 
-void EventLog::add(const Event& event, int64_t now_ns) {
+void EventLog::add(const Event& event, int64_t now_ns, int64_t unix_ns) {
   Kind& kind = kinds_[static_cast<size_t>(event.kind)];
   if (kind.bucket.take(now_ns)) {
-    pass(event, kind, kind.suppressed);
+    pass(event, unix_ns, kind, kind.suppressed);
     return;
   }
   kind.last = event;
+  kind.last_unix_ns = unix_ns;
   ++kind.suppressed;
   ++suppressed_total_;
 }
@@ -39,13 +40,13 @@ void EventLog::flush(int64_t now_ns) {
   for (Kind& kind : kinds_)
     if (kind.suppressed > 0 && kind.bucket.take(now_ns)) {
       --suppressed_total_;  // the last one held back is said after all
-      pass(kind.last, kind, kind.suppressed - 1);
+      pass(kind.last, kind.last_unix_ns, kind, kind.suppressed - 1);
     }
 }
 
-void EventLog::pass(const Event& event, Kind& kind, uint64_t suppressed) {
+void EventLog::pass(const Event& event, int64_t unix_ns, Kind& kind, uint64_t suppressed) {
   kind.suppressed = 0;
-  kept_.push_back({event, next_number_++, suppressed});
+  kept_.push_back({event, next_number_++, suppressed, unix_ns});
   if (kept_.size() > kEventsKept) kept_.pop_front();
   sink_(kept_.back());
 }

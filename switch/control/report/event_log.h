@@ -26,6 +26,7 @@ struct LoggedEvent {
   Event event;
   uint64_t number = 0;      // 1, 2, ... of those that passed
   uint64_t suppressed = 0;  // events of the kind held back since the last that passed
+  int64_t unix_ns = 0;      // when it happened, by the wall clock; 0: not known
 };
 
 // `burst` at once, then `per_second`. Exact: counted in billionths of a token.
@@ -48,7 +49,7 @@ class EventLog {
   using Sink = std::function<void(const LoggedEvent&)>;
 
   explicit EventLog(Sink sink);
-  void add(const Event& event, int64_t now_ns);
+  void add(const Event& event, int64_t now_ns, int64_t unix_ns = 0);
   // Says what was held back of kinds that have gone quiet.
   void flush(int64_t now_ns);
   const std::deque<LoggedEvent>& kept() const { return kept_; }
@@ -58,9 +59,10 @@ class EventLog {
   struct Kind {
     TokenBucket bucket{kPerSecond, kBurst};
     Event last;  // held back
+    int64_t last_unix_ns = 0;
     uint64_t suppressed = 0;
   };
-  void pass(const Event& event, Kind& kind, uint64_t suppressed);
+  void pass(const Event& event, int64_t unix_ns, Kind& kind, uint64_t suppressed);
 
   Sink sink_;
   std::array<Kind, kEventKinds> kinds_;

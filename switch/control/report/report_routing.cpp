@@ -1,7 +1,9 @@
 // Reports of forwarding and of the process: paths, schemes, workers, neighbors, routes, events.
 #include <algorithm>
+#include <ranges>
 
 #include "switch/control/report/report_rows.h"
+#include "system/time_text.h"
 
 namespace eddy::control {
 namespace {
@@ -312,7 +314,7 @@ Json route_rows(const ReportInput& input, const ReportOptions& options) {
 
 Json event_rows(const ReportInput& input, const ReportOptions& options) {
   Json rows = Json::array();
-  for (const LoggedEvent& logged : input.events) {
+  for (const LoggedEvent& logged : std::views::reverse(input.events)) {  // the newest first
     const Event& event = logged.event;
     const size_t port = event.port.index();
     const bool has_port = port < input.config.ports.size();
@@ -320,6 +322,7 @@ Json event_rows(const ReportInput& input, const ReportOptions& options) {
     Json row;
     row["number"] = logged.number;
     row["at_ns"] = static_cast<uint64_t>(std::max<int64_t>(0, event.at_ns()));
+    if (logged.unix_ns > 0) row["time"] = time_text(logged.unix_ns);
     row["event"] = std::string(to_string(event.kind));
     if (has_port) row["port"] = input.config.ports[port].name;
     row["prio"] = event.priority.index();

@@ -214,7 +214,7 @@ constexpr Column kRoutes[] = {{"prefix", "Prefix"},
                               {"live_paths", "Live paths", Kind::number},
                               {"live", "Live"}};
 constexpr Column kEvents[] = {{"number", "No", Kind::number},
-                              {"at_ns", "At", Kind::nanoseconds},
+                              {"time", "Time"},
                               {"event", "Event"},
                               {"port", "Port"},
                               {"prio", "Prio", Kind::number},

@@ -1,7 +1,6 @@
 #include "switch/control/serve/captures.h"
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
@@ -13,6 +12,7 @@
 #include "switch/dataplane/state/counters.h"
 #include "switch/dataplane/state/explanation.h"
 #include "switch/explain/names.h"
+#include "system/time_text.h"
 
 namespace eddy::control {
 namespace {
@@ -21,11 +21,6 @@ namespace {
 // then each record costs half as much again (docs/adr/0043).
 constexpr size_t kRingOctets = 4u << 20;
 constexpr std::array<std::string_view, kCaptureDirections> kDirections = {"in", "out", "drop"};
-
-int64_t unix_now_ns() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
-}
 
 Problems read_ports(const Json& request, const config::SwitchConfig& config, CaptureOrder& order) {
   const auto port = request.find("port");

@@ -11,11 +11,12 @@
 
 #include "config/document.h"
 #include "config/load.h"
+#include "config/set_key.h"
 #include "net/version.h"
 #include "switch/control/report/metrics.h"
 #include "switch/control/report/report_rows.h"
 #include "switch/control/report/scheme_rows.h"
-#include "switch/control/serve/reload.h"
+#include "switch/dataplane/state/snapshot.h"
 #include "switch/explain/story.h"
 
 namespace eddy::control {
@@ -115,12 +116,14 @@ Operations::Operations(Switch& object, Backend& backend, Setup setup)
       backend_(backend),
       config_path_(std::move(setup.config_path)),
       running_(std::move(setup.running)),
+      loaded_(running_),
       reload_watch_(std::move(setup.reload_watch)),
       plugins_(setup.plugins),
       commands_(object, std::move(setup.wait_for_shards)),
       captures_(object, commands_),
       events_(std::move(setup.event_sink)),
-      started_at_ns_(setup.now_ns) {}
+      started_at_ns_(setup.now_ns),
+      unix_ns_(std::move(setup.unix_ns)) {}
 
 Json Operations::handle(const Json& request, int64_t now_ns, Handover* handover) {
   Json answer;
@@ -142,7 +145,7 @@ Result<Json> Operations::dispatch(const Json& request, int64_t now_ns, Handover*
   if (command == "show") return answer_show(request, now_ns);
   if (command == "clear") return answer_clear(request, now_ns);
   if (command == "set") return answer_set(request);
-  if (command == "reload") return reload();
+  if (command == "reload") return answer_reload(request);
   if (command == "configuration") return answer_configuration();
   if (command == "capture" || command == "trace")
     return answer_capture(request, command == "trace", handover);
@@ -170,13 +173,23 @@ Result<Json> Operations::answer_show(const Json& request, int64_t now_ns) {
   return value;
 }
 
-// For eddyctl techsupport: what runs, and what the file says now, which reload() would apply.
+Result<Json> Operations::answer_reload(const Json& request) {
+  const auto check = request.find("check");
+  if (check == request.end()) return reload();
+  if (!check->is_boolean()) return refused("check is true or false");
+  return check->get<bool>() ? check_reload() : reload();
+}
+
+// For eddyctl show config and techsupport: what runs, and what the file says now, which reload()
+// would apply.
 Result<Json> Operations::answer_configuration() const {
   Json out{{"switch", running_.name},
            {"version", version_line("eddyd")},
            {"dpdk", rte_version()},
            {"generation", generation_},
            {"in_force", config::print_config(running_)},
+           {"brief", config::print_brief(running_)},
+           {"set", changes_as_json(config::diff(loaded_, running_))},
            {"path", config_path_}};
   const Result<std::string> file = read_text_file(config_path_);
   if (file.ok())
@@ -293,12 +306,20 @@ void Operations::clear_counters(Sample now, std::optional<PortId> only) {
 
 Result<Json> Operations::answer_set(const Json& request) {
   const config::SwitchConfig& config = object_.config();
+  const bool of_all = request.contains("pfcwd") && !request.contains("port");
   const std::string name = text_of(request, "port");
   const size_t port = port_position(config, name);
-  if (port == config.ports.size()) return refused(unknown("port", name, port_names(config)));
-  const std::string tx = text_of(request, "tx");
+  if (!of_all && port == config.ports.size())
+    return refused(unknown("port", name, port_names(config)));
+  if (request.contains("pfcwd"))
+    return set_pfcwd(request["pfcwd"], of_all ? std::nullopt : std::optional(port));
+  if (request.contains("admin")) return set_admin(port, text_of(request, "admin"));
+  return set_tx(name, port, text_of(request, "tx"));
+}
+
+Result<Json> Operations::set_tx(const std::string& name, size_t port, const std::string& tx) {
   if (tx != "on" && tx != "off") return refused(unknown("tx", tx, "on, off"));
-  const ShardId owner(static_cast<size_t>(config.ports[port].worker));
+  const ShardId owner(static_cast<size_t>(object_.config().ports[port].worker));
   Problems problems = commands_.set_port_tx(PortId(port), owner, tx == "on");
   if (!problems.empty()) return problems;
   if (tx == "on")
@@ -306,6 +327,38 @@ Result<Json> Operations::answer_set(const Json& request) {
   else
     tx_off_.insert(port);
   return Json{{"port", name}, {"tx", tx}};
+}
+
+Result<Json> Operations::set_admin(size_t port, const std::string& state) {
+  if (state != "up" && state != "down") return refused(unknown("admin", state, "up, down"));
+  config::SwitchConfig next = running_;
+  next.ports[port].admin_up = state == "up";
+  return put_set(next);
+}
+
+// {"detection_time": "300ms", ...}: keys of `watchdog`, with values as in a file; all or none.
+Result<Json> Operations::set_pfcwd(const Json& keys, std::optional<size_t> port) {
+  if (!keys.is_object() || keys.empty())
+    return refused("pfcwd is an object of keys and values, as {\"detection_time\": \"300ms\"}");
+  const std::string section =
+      port ? "ports." + running_.ports[*port].name + ".watchdog." : "port_defaults.watchdog.";
+  config::SwitchConfig next = running_;
+  Problems problems;
+  for (const auto& [key, value] : keys.items()) {
+    if (!value.is_string()) {
+      problems.push_back("pfcwd " + key + ": its value is no text");
+      continue;
+    }
+    const Problems wrong = config::set_key(next, section + key, value.get<std::string>());
+    problems.insert(problems.end(), wrong.begin(), wrong.end());
+  }
+  if (!problems.empty()) return problems;
+  return put_set(next);
+}
+
+// Of keys classed `hot` alone.
+Result<Json> Operations::put_set(const config::SwitchConfig& next) {
+  return put_in_force(next, {.changes = config::diff(running_, next)});
 }
 
 Result<Json> Operations::answer_capture(const Json& request, bool traces, Handover* handover) {
@@ -338,19 +391,43 @@ Result<Json> Operations::reload() {
   return result;
 }
 
+Result<config::LoadedConfig> Operations::load() const {
+  return config::load_file(config_path_, config::Purpose::daemon, plugins_);
+}
+
+Result<Json> Operations::check_reload() {
+  Result<config::LoadedConfig> loaded = load();
+  if (!loaded.ok()) return loaded.problems();
+  ReloadPlan plan = plan_reload(running_, *loaded, backend_);
+  if (plan.problems.empty() && !plan.changes.empty()) {
+    // What the data plane would make of it, made and thrown away.
+    const auto tried =
+        Snapshot::build(config::scaled(loaded->config), {.shards = object_.shard_count()}, nullptr);
+    if (!tried.ok()) plan.problems = tried.problems();
+  }
+  Json out = foretold(plan, loaded->config);
+  out["generation"] = generation_;
+  return out;
+}
+
 Result<Json> Operations::load_and_apply() {
-  Result<config::LoadedConfig> loaded =
-      config::load_file(config_path_, config::Purpose::daemon, plugins_);
+  Result<config::LoadedConfig> loaded = load();
   if (!loaded.ok()) return loaded.problems();
   ReloadPlan plan = plan_reload(running_, *loaded, backend_);
   if (!plan.problems.empty()) return std::move(plan.problems);
+  Result<Json> done = put_in_force(loaded->config, plan);
+  if (running_ == loaded->config) loaded_ = loaded->config;
+  return done;
+}
+
+Result<Json> Operations::put_in_force(const config::SwitchConfig& next, const ReloadPlan& plan) {
   Json restarted = Json::array();
   if (!plan.changes.empty()) {
-    const config::SwitchConfig scaled = config::scaled(loaded->config);
+    const config::SwitchConfig scaled = config::scaled(next);
     Result<uint64_t> generation = object_.reconfigure(scaled);
     if (!generation.ok()) return generation.problems();
     generation_ = *generation;
-    running_ = loaded->config;
+    running_ = next;
     for (size_t port = 0; port < scaled.ports.size(); ++port)
       backend_.set_admin_up(PortId(port), scaled.ports[port].admin_up);
     Problems problems;
@@ -374,9 +451,14 @@ void Operations::sample(int64_t now_ns) {
 }
 
 void Operations::drain_events(int64_t now_ns) {
+  const int64_t clock_now_ns = backend_.now().since_zero().ns();
+  const int64_t unix_ns = unix_ns_();
   Event event;
   for (size_t s = 0; s < object_.shard_count(); ++s)
-    while (object_.events(ShardId(s)).pop(event)) events_.add(event, now_ns);
+    while (object_.events(ShardId(s)).pop(event)) {
+      const int64_t age_ns = clock_now_ns - event.at.since_zero().ns();
+      events_.add(event, now_ns, unix_ns - std::max<int64_t>(age_ns, 0));  // the clock may be anew
+    }
   events_.flush(now_ns);
 }
 

@@ -22,8 +22,10 @@
 #include "switch/control/report/report.h"
 #include "switch/control/report/shard_commands.h"
 #include "switch/control/serve/captures.h"
+#include "switch/control/serve/reload.h"
 #include "switch/control/serve/reload_watch.h"
 #include "switch/dataplane/object/switch.h"
+#include "system/time_text.h"
 
 namespace prometheus {
 struct MetricFamily;
@@ -41,6 +43,7 @@ class Operations {
     int64_t now_ns = 0;
     ReloadWatch reload_watch{};
     config::PluginSource* plugins = nullptr;
+    std::function<int64_t()> unix_ns = unix_now_ns;  // the wall clock
   };
   // Beside an answer, for a client that it is handed over to.
   struct Handover {
@@ -59,6 +62,8 @@ class Operations {
   std::vector<prometheus::MetricFamily> metrics(int64_t now_ns);
   // {"generation", "changes", "restarted"}
   Result<Json> reload();
+  // What it would do, as foretold() has it; nothing changes.
+  Result<Json> check_reload();
 
   // Keeps a sample for rates; once a second.
   void sample(int64_t now_ns);
@@ -66,7 +71,9 @@ class Operations {
   void reclaim() { object_.reclaim(); }
 
  private:
+  Result<config::LoadedConfig> load() const;
   Result<Json> load_and_apply();
+  Result<Json> put_in_force(const config::SwitchConfig& next, const ReloadPlan& plan);
   Result<Json> dispatch(const Json& request, int64_t now_ns, Handover* handover);
   Result<Json> answer_capture(const Json& request, bool traces, Handover* handover);
   Result<Json> answer_explain(const Json& request);
@@ -75,14 +82,21 @@ class Operations {
   Result<Json> answer_clear(const Json& request, int64_t now_ns);
   void clear_counters(Sample now, std::optional<PortId> only);
   Result<Json> answer_configuration() const;
+  Result<Json> answer_reload(const Json& request);
   Result<Json> answer_set(const Json& request);
+  Result<Json> set_tx(const std::string& name, size_t port, const std::string& tx);
+  // Of the configuration in force, until the next reload.
+  Result<Json> set_admin(size_t port, const std::string& state);
+  Result<Json> set_pfcwd(const Json& keys, std::optional<size_t> port);
+  Result<Json> put_set(const config::SwitchConfig& next);
   Sample take(int64_t now_ns);
   const Sample* earlier(int64_t now_ns) const;
 
   Switch& object_;
   Backend& backend_;
   std::string config_path_;
-  config::SwitchConfig running_;
+  config::SwitchConfig running_;  // in force, before scaled()
+  config::SwitchConfig loaded_;   // what the file said when it was last put in force
   ReloadWatch reload_watch_;
   config::PluginSource* plugins_;
   ShardCommands commands_;
@@ -93,6 +107,7 @@ class Operations {
   std::deque<Sample> samples_;  // ascending, at most kSamplesKept
   std::vector<PortNumbers> baseline_;
   Values<DelayHistogram::kSteps> waits_baseline_{};
+  std::function<int64_t()> unix_ns_;
   std::set<size_t> tx_off_;  // ports stopped by `set port P tx off`
 };
 

@@ -11,6 +11,19 @@ std::string described(const config::Change& change) {
   return change.key + ": " + shown(change.before) + " -> " + shown(change.after);
 }
 
+// Or empty.
+std::string problem_of_another(const config::SwitchConfig& running,
+                               const config::LoadedConfig& next) {
+  const config::SwitchConfig& other = next.config;
+  if (other.name == running.name && other.id == running.id) return "";
+  const auto who = [](const config::SwitchConfig& config) {
+    return config.name + " (id " + std::to_string(config.id.index()) + ")";
+  };
+  return next.message(other.name == running.name ? "switch.id" : "switch.name",
+                      "the file is of " + who(other) + ", the switch that runs is " + who(running) +
+                          ": only a restart of eddyd makes another of it");
+}
+
 Problems port_problems(const config::LoadedConfig& next, PortId port, Backend& backend) {
   const config::PortConfig& config = next.config.ports[port.index()];
   Problems out;
@@ -25,6 +38,10 @@ ReloadPlan plan_reload(const config::SwitchConfig& running, const config::Loaded
                        Backend& backend) {
   ReloadPlan plan;
   plan.changes = config::diff(running, next.config);
+  if (std::string problem = problem_of_another(running, next); !problem.empty()) {
+    plan.problems.push_back(std::move(problem));
+    return plan;
+  }
   for (const config::Change& change : plan.changes)
     if (change.key_class == config::KeyClass::restart)
       plan.problems.push_back(
@@ -50,6 +67,19 @@ Json changes_as_json(const std::vector<config::Change>& changes) {
                    {"before", change.before},
                    {"after", change.after}});
   return out;
+}
+
+Json foretold(const ReloadPlan& plan, const config::SwitchConfig& next) {
+  std::string_view highest = "none";
+  const auto most = std::ranges::max_element(plan.changes, {}, &config::Change::key_class);
+  if (most != plan.changes.end()) highest = to_string(most->key_class);
+  Json restarts = Json::array();
+  for (const PortId port : plan.restarts) restarts.push_back(next.ports[port.index()].name);
+  return {{"applies", plan.problems.empty() ? "yes" : "no"},
+          {"class", std::string(highest)},
+          {"changes", changes_as_json(plan.changes)},
+          {"restarts", std::move(restarts)},
+          {"problems", plan.problems}};
 }
 
 }  // namespace eddy::control

@@ -22,9 +22,14 @@ struct ReloadPlan {
   Problems problems;             // why it is refused; empty = go
 };
 
+// A file of another switch is one problem, whatever else it would change.
 ReloadPlan plan_reload(const config::SwitchConfig& running, const config::LoadedConfig& next,
                        Backend& backend);
 // [{"key", "class", "before", "after"}, ...]
 Json changes_as_json(const std::vector<config::Change>& changes);
+// What a reload would do: {"applies": "yes" | "no", "class": "none" | "hot" | "port" | "restart",
+// "changes", "restarts": [names of ports], "problems"}. The class is that of the change that asks
+// for most.
+Json foretold(const ReloadPlan& plan, const config::SwitchConfig& next);
 
 }  // namespace eddy::control

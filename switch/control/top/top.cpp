@@ -1,10 +1,6 @@
 #include "switch/control/top/top.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/signalfd.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,84 +10,11 @@
 #include <string>
 
 #include "switch/control/report/table.h"
+#include "switch/control/top/terminal.h"
 #include "switch/control/top/top_screen.h"
 
 namespace eddy::control {
 namespace {
-
-constexpr std::string_view kEnter = "\033[?1049h\033[?25l";  // other screen, no cursor
-constexpr std::string_view kLeave = "\033[?25h\033[?1049l";
-
-void send(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t sent = write(STDOUT_FILENO, text.data(), text.size());
-    if (sent < 0 && errno != EINTR) return;
-    if (sent > 0) text.remove_prefix(static_cast<size_t>(sent));
-  }
-}
-
-// The terminal as we want it, for as long as it lives: keys come one by one, unseen.
-class Terminal {
- public:
-  Terminal() {
-    tcgetattr(STDIN_FILENO, &before_);
-    enter();
-  }
-  ~Terminal() { leave(); }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-
-  void enter() const {
-    termios ours = before_;
-    ours.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-    tcsetattr(STDIN_FILENO, TCSANOW, &ours);
-    send(kEnter);
-  }
-  void leave() const {
-    send(kLeave);
-    tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-  }
-
- private:
-  termios before_{};
-};
-
-// Signals as a file, blocked otherwise.
-class Signals {
- public:
-  Signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP}) sigaddset(&set, signal);
-    sigprocmask(SIG_BLOCK, &set, &before_);
-    fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-  }
-  ~Signals() {
-    close(fd_);
-    sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-
-  int fd() const { return fd_; }
-  int next() const {  // 0: none
-    signalfd_siginfo info{};
-    return read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))
-               ? static_cast<int>(info.ssi_signo)
-               : 0;
-  }
-
- private:
-  int fd_ = -1;
-  sigset_t before_{};
-};
-
-ScreenSize screen_size() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
-    return {};
-  return {.rows = size.ws_row, .columns = size.ws_col};
-}
 
 // Takes the first key off `bytes`: a letter, or an escape sequence of arrows and the like.
 std::string take_key(std::string& bytes) {
@@ -145,7 +68,7 @@ class Top {
       out += (stands_out ? "\033[7m" : "") + screen.lines[i] + (stands_out ? "\033[0m" : "") +
              "\033[K" + (i + 1 < screen.lines.size() ? "\r\n" : "");
     }
-    send(out + "\033[J");
+    send_to_terminal(out + "\033[J");
   }
 
   // Until a key, a signal, or the time for the next reading.
@@ -157,21 +80,10 @@ class Top {
     poll(waits.data(), waits.size(),
          state_.paused ? -1 : static_cast<int>(std::max<int64_t>(left, 0)));
     for (int signal = signals.next(); signal != 0; signal = signals.next())
-      handle(signal, terminal);
+      if (handle_signal(signal, &terminal)) state_.ended = true;
     if (waits[0].revents != 0) take_keys();
     const bool other_view = shown_ != state_.view;
     if (other_view || (!state_.paused && Clock::now() >= read_at_ + interval_)) refresh();
-  }
-
-  void handle(int signal, const Terminal& terminal) {
-    if (signal == SIGWINCH) return;  // it is drawn anew in any case
-    if (signal != SIGTSTP) {
-      state_.ended = true;
-      return;
-    }
-    terminal.leave();
-    raise(SIGSTOP);
-    terminal.enter();
   }
 
   void take_keys() {

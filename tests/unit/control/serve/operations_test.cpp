@@ -244,5 +244,74 @@ TEST(Operations, EventsAreLoggedAndKept) {
   EXPECT_EQ(live.rows("events").size(), live.said.size());
 }
 
+TEST(Operations, APortTakenDownCountsWhatComesForItAndGoesOnWhenItIsUp) {
+  LiveSwitch live;
+  const Json down = live.ask({{"command", "set"}, {"port", "host2"}, {"admin", "down"}});
+  ASSERT_TRUE(down.at("ok")) << down.dump();
+  EXPECT_EQ(down.at("result").at("changes").at(0).at("key"), "ports.host2.admin_up");
+  live.fabric.poll(live.node);
+  EXPECT_EQ(live.rows("ports").at(1).at("admin"), "down");
+  EXPECT_EQ(live.rows("ports").at(1).at("oper"), "down");
+  live.send(10);
+  live.run(1_ms);
+  EXPECT_EQ(live.hosts[1]->received_count, 0u);
+  EXPECT_EQ(live.object().balance().dropped, 10u);
+  EXPECT_TRUE(live.object().balance().holds());
+  ASSERT_TRUE(live.ask({{"command", "set"}, {"port", "host2"}, {"admin", "up"}}).at("ok"));
+  live.fabric.poll(live.node);
+  live.send(5);
+  live.run(1_ms);
+  EXPECT_EQ(live.hosts[1]->received_count, 5u);
+}
+
+TEST(Operations, TheWatchdogIsSetOfOnePortOrOfAll) {
+  LiveSwitch live;
+  const auto set = [&](Json keys, const char* port) {
+    Json request{{"command", "set"}, {"pfcwd", std::move(keys)}};
+    if (port != nullptr) request["port"] = port;
+    return live.ask(request);
+  };
+  EXPECT_TRUE(set({{"detection_time", "300ms"}, {"action", "alert"}}, "host1").at("ok"));
+  EXPECT_EQ(live.object().config().ports[0].watchdog.detection_time, 300_ms);
+  EXPECT_EQ(live.object().config().ports[0].watchdog.action, config::WatchdogAction::alert);
+  EXPECT_EQ(live.object().config().ports[1].watchdog.detection_time, 200_ms);
+  EXPECT_EQ(set({{"enabled", "false"}}, nullptr).at("result").at("changes").size(), 2u);
+  EXPECT_FALSE(live.object().config().ports[1].watchdog.enabled);
+  EXPECT_EQ(first_problem(set({{"enabled", "false"}}, "host9")),
+            "port \"host9\" unknown; valid are host1, host2");
+  const Json wrong = set({{"detection_time", "soon"}, {"barks", "loud"}}, "host1");
+  EXPECT_EQ(wrong.at("problems").size(), 2u) << wrong.dump();
+  EXPECT_THAT(first_problem(set("on", "host1")), HasSubstr("an object of keys and values"));
+  EXPECT_THAT(first_problem(set({{"enabled", true}}, "host1")), HasSubstr("its value is no text"));
+}
+
+TEST(Operations, EventsAreTheNewestFirstWithTheTimeOfTheWall) {
+  LiveSwitch live;
+  int64_t unix_ns = 1'700'000'000 * kSecond;
+  Operations operations(live.object(), live.backend,
+                        {.config_path = live.path(),
+                         .running = live.config,
+                         .wait_for_shards = [&] { live.fabric.poll(live.node); },
+                         .event_sink = [](const LoggedEvent&) {},
+                         .unix_ns = [&] { return unix_ns; }});
+  live.backend.clock = Instant::at(Duration::seconds(2));
+  const auto take = [&](const char* state) {
+    operations.handle({{"command", "set"}, {"port", "host2"}, {"admin", state}}, 0);
+    live.fabric.poll(live.node);
+    operations.drain_events(0);
+  };
+  take("down");
+  unix_ns += kSecond;
+  take("up");
+  const Json answer = operations.handle({{"command", "show"}, {"report", "events"}}, 0);
+  const Json& rows = answer.at("result").at("rows");
+  ASSERT_GE(rows.size(), 4u);
+  for (size_t i = 1; i < rows.size(); ++i)
+    EXPECT_GT(rows.at(i - 1).at("number").get<uint64_t>(), rows.at(i).at("number"));
+  // The events are of about 0 s by a clock that shows 2 s.
+  EXPECT_EQ(rows.at(0).at("time"), time_text(1'699'999'999 * kSecond));
+  EXPECT_EQ(rows.back().at("time"), time_text(1'699'999'998 * kSecond));
+}
+
 }  // namespace
 }  // namespace eddy::control

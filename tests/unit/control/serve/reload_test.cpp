@@ -96,6 +96,109 @@ TEST(Reload, ABadFileIsRefusedWithEveryProblem) {
   EXPECT_EQ(generation(live), 1u);
 }
 
+const Json kCheck{{"command", "reload"}, {"check", true}};
+
+// {"applies", "class"} of a check, which changes nothing.
+std::pair<std::string, std::string> foretold(LiveSwitch& live, size_t changes) {
+  const Json answer = live.ask(kCheck);
+  EXPECT_TRUE(answer.at("ok")) << answer.dump();
+  const Json result = answer.value("result", Json::object());
+  EXPECT_EQ(result.at("changes").size(), changes) << result.dump();
+  EXPECT_EQ(result.at("generation"), 1u);
+  EXPECT_EQ(generation(live), 1u);
+  EXPECT_TRUE(live.backend.restarted.empty());
+  return {result.at("applies"), result.at("class")};
+}
+
+TEST(ReloadCheck, SaysTheHighestClassAndChangesNothing) {
+  LiveSwitch live;
+  using Said = std::pair<std::string, std::string>;
+  EXPECT_EQ(foretold(live, 0), Said("yes", "none"));
+  config::SwitchConfig next = live.config;
+  next.buffer.wred["default"].kmin = 100'000_B;
+  live.write(next);
+  EXPECT_EQ(foretold(live, 1), Said("yes", "hot"));
+  next.ports[1].mtu = 4'000;
+  live.write(next);
+  EXPECT_EQ(foretold(live, 2), Said("yes", "port"));
+  EXPECT_EQ(live.ask(kCheck).at("result").at("restarts"), Json::array({"host2"}));
+  next.seed = 99;
+  live.write(next);
+  EXPECT_EQ(foretold(live, 3), Said("no", "restart"));
+  EXPECT_THAT(live.ask(kCheck).at("result").at("problems").at(0).get<std::string>(),
+              HasSubstr("only a restart"));
+  EXPECT_EQ(live.object().config().buffer.wred.at("default").kmin, 160'000_B);
+}
+
+TEST(ReloadCheck, APortMoreOrLessNeedsARestart) {
+  LiveSwitch live;
+  config::SwitchConfig next = live.config;
+  std::erase_if(next.neighbors, [](const auto& each) { return each.port == "host2"; });
+  next.ports.pop_back();
+  live.write(next);
+  const Json answer = live.ask(kCheck);
+  ASSERT_TRUE(answer.at("ok")) << answer.dump();
+  const Json& result = answer.at("result");
+  EXPECT_EQ(result.at("class"), "restart");
+  EXPECT_EQ(result.at("applies"), "no");
+  ASSERT_EQ(result.at("changes").at(0).at("key"), "ports");
+  EXPECT_EQ(result.at("changes").at(0).at("before"), "[host1, host2]");
+  EXPECT_EQ(result.at("changes").at(0).at("after"), "[host1]");
+  EXPECT_FALSE(live.ask(kReload).at("ok"));
+}
+
+TEST(ReloadCheck, WhatTheBackendRefusesIsSaid) {
+  LiveSwitch live;
+  live.backend.check_problems = {"mtu 4000: the device takes at most 1500"};
+  config::SwitchConfig next = live.config;
+  next.ports[1].mtu = 4'000;
+  live.write(next);
+  EXPECT_EQ(foretold(live, 1), std::pair(std::string("no"), std::string("port")));
+}
+
+TEST(ReloadCheck, WhatCannotBeReadIsRefusedWithEveryProblem) {
+  LiveSwitch live;
+  live.write_text("switch:\n  name: leaf1\n  wings: 2\nports:\n  host1: {speed: 10}\n");
+  const Json answer = live.ask(kCheck);
+  ASSERT_FALSE(answer.at("ok"));
+  EXPECT_GE(answer.at("problems").size(), 2u) << answer.dump();
+  EXPECT_THAT(live.ask({{"command", "reload"}, {"check", "please"}}).at("problems").at(0),
+              "check is true or false");
+}
+
+TEST(Reload, AFileOfAnotherSwitchIsOneProblem) {
+  LiveSwitch live;
+  config::SwitchConfig next = live.config;
+  next.id = SwitchId(7);
+  next.seed = 99;
+  live.write(next);
+  const Json by_id = live.ask(kReload);
+  ASSERT_EQ(by_id.at("problems").size(), 1u) << by_id.dump();
+  EXPECT_THAT(by_id.at("problems").at(0).get<std::string>(),
+              HasSubstr("the file is of leaf1 (id 7), the switch that runs is leaf1 (id 1)"));
+  next.name = "leaf7";
+  live.write(next);
+  const Json result = live.ask(kCheck).at("result");
+  ASSERT_EQ(result.at("problems").size(), 1u) << result.dump();
+  EXPECT_THAT(result.at("problems").at(0).get<std::string>(),
+              HasSubstr("the file is of leaf7 (id 7)"));
+}
+
+TEST(Reload, TakesBackWhatWasSet) {
+  LiveSwitch live;
+  ASSERT_TRUE(live.ask({{"command", "set"}, {"port", "host2"}, {"admin", "down"}}).at("ok"));
+  EXPECT_FALSE(live.backend.admin_up.at(1));
+  const Json set = live.ask({{"command", "configuration"}}).at("result").at("set");
+  ASSERT_EQ(set.size(), 1u);
+  EXPECT_EQ(set.at(0).at("key"), "ports.host2.admin_up");
+  const Json changes = live.ask(kCheck).at("result").at("changes");
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes.at(0).at("after"), "true");
+  ASSERT_TRUE(live.ask(kReload).at("ok"));
+  EXPECT_TRUE(live.backend.admin_up.at(1));
+  EXPECT_TRUE(live.ask({{"command", "configuration"}}).at("result").at("set").empty());
+}
+
 TEST(Reload, AMissingFileIsRefused) {
   LiveSwitch live;
   std::filesystem::remove(live.path());
