@@ -24,6 +24,7 @@
 #include "lab/program/real_command.h"
 #include "lab/program/resolve.h"
 #include "lab/program/run_command.h"
+#include "lab/program/trace_command.h"
 #include "lab/real/host_devices.h"
 #include "lab/real/needs.h"
 #include "lab/real/switch_config.h"
@@ -73,6 +74,7 @@ struct Arguments {
   CompareArguments compare;
   AdviseArguments advise;
   ExplainArguments explained;
+  TraceArguments traced;
   ClaimsArguments claims;
   ExportArguments exported;
   ImportArguments imported;
@@ -430,6 +432,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   declare_compare(app, arguments.compare);
   declare_advise(app, arguments.advise);
   declare_explain(app, arguments.explained);
+  declare_trace(app, arguments.traced);
   declare_claims(app, arguments.claims);
   declare_model(app, arguments.model);
   declare_conformance(app, arguments.conformance);
@@ -472,6 +475,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "compare") return compare_command(arguments.compare);
   if (command == "advise") return advise_command(arguments.advise);
   if (command == "explain") return explain_command(arguments.explained);
+  if (command == "trace") return trace_command(arguments.traced);
   if (command == "claims") return claims_command(arguments.claims);
   if (command == "model") return model_command(arguments.model);
   if (command == "conformance") return conformance_command(arguments.conformance);

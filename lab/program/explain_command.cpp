@@ -1,22 +1,11 @@
 #include "lab/program/explain_command.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iostream>
 #include <optional>
 
-#include "config/experiment_load.h"
-#include "config/set_key.h"
-#include "lab/fabric/build_topology.h"
 #include "lab/program/run_command.h"
-#include "lab/results/chosen_runs.h"
-#include "lab/run/experiment_files.h"
-#include "lab/run/run.h"
-#include "lab/traffic/traffic_files.h"
-#include "net/quantity.h"
 #include "net/text/printable.h"
-#include "plugin/plugins.h"
 #include "switch/dataplane/object/explain.h"
 #include "switch/explain/description.h"
 #include "switch/explain/loose_packet.h"
@@ -28,14 +17,6 @@ namespace {
 const Topology::Host* host_named(const Topology& topology, std::string_view name) {
   const auto found = std::ranges::find(topology.hosts, name, &Topology::Host::name);
   return found == topology.hosts.end() ? nullptr : &*found;
-}
-
-std::string switch_names(const Topology& topology) {
-  constexpr size_t kMost = 12;
-  std::string names;
-  for (size_t i = 0; i < std::min(topology.switches.size(), kMost); ++i)
-    names += (i == 0 ? "" : ", ") + topology.switches[i].name;
-  return names + (topology.switches.size() > kMost ? ", ..." : "");
 }
 
 // A packet at a switch, in the words of the run's fabric.
@@ -99,10 +80,9 @@ class QuestionReader {
   }
   std::optional<size_t> named_switch() {
     if (arguments_.switch_name.empty()) return std::nullopt;
-    for (size_t i = 0; i < topology_.switches.size(); ++i)
-      if (topology_.switches[i].name == arguments_.switch_name) return i;
-    problems_.push_back("--switch " + printable(arguments_.switch_name) +
-                        " is unknown; switches are " + switch_names(topology_));
+    const Result<size_t> found = find_switch(topology_, arguments_.switch_name);
+    if (found.ok()) return found.value();
+    problems_.push_back(found.problems().front());
     return std::nullopt;
   }
 
@@ -125,56 +105,25 @@ Explanation ask(World& world, const Topology& topology, const Question& question
   return out;
 }
 
-Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
-                                                const std::string& variant) {
-  using Chosen = Result<const config::ExperimentRun*>;
-  auto chosen = chosen_variants(
-      loaded, variant.empty() ? std::vector<std::string>{} : std::vector<std::string>{variant});
-  if (!chosen) return chosen.problems();
-  if (chosen->size() == 1) return chosen->front();
-  std::string names;
-  for (const config::ExperimentRun* run : *chosen)
-    names += (names.empty() ? "" : ", ") + run->variant;
-  return Chosen::failure("--variant is missing; valid are " + names);
-}
-
-Problems located(const config::LoadedExperiment& loaded, const config::ExperimentRun& run,
-                 const Problems& problems) {
-  Problems out;
-  for (const std::string& problem : problems) out.push_back(loaded.locate(run, problem));
-  return out;
-}
-
 // The run, as far as the instant.
-Result<explain::Json> run_and_ask(const config::LoadedExperiment& loaded,
-                                  const config::ExperimentRun& run,
-                                  const ExplainArguments& arguments, Duration at) {
-  const config::Experiment scaled = config::scaled(run.experiment);
-  Result<Topology> topology = build_topology(scaled);
-  if (!topology) return located(loaded, run, topology.problems());
-  const Result<Question> question = QuestionReader(arguments, *topology).read();
+Result<explain::Json> run_and_ask(const WatchedRun& run, const ExplainArguments& arguments,
+                                  Duration at) {
+  const Topology& topology = run.topology();
+  const Result<Question> question = QuestionReader(arguments, topology).read();
   if (!question.ok()) return question.problems();
   std::optional<Explanation> said;
-  const auto built = [&](const BuiltRun& begun) -> Watcher* {
-    begun.world.at(Instant{} + at * run.experiment.run.time_dilation, [&](World& world) {
-      said = ask(world, *topology, question.value());
+  Problems problems = run.go([&](World& begun) -> Watcher* {
+    begun.at(run.in_world(at), [&](World& world) {
+      said = ask(world, topology, question.value());
       world.stop();
     });
     return nullptr;
-  };
-  const std::vector<uint64_t>& seeds = run.experiment.run.seeds;
-  const uint64_t first = seeds.empty() ? 1 : seeds.front();
-  const Result<RunResult> result =
-      run_experiment(run.experiment, {.seed = arguments.seed != 0 ? arguments.seed : first,
-                                      .set_key = config::set_key,
-                                      .read = TrafficFiles(loaded.folder),
-                                      .topology = &*topology,
-                                      .built = built});
-  if (!result.ok()) return located(loaded, run, result.problems());
+  });
+  if (!problems.empty()) return problems;
   if (!said)
     return Result<explain::Json>::failure("--at " + arguments.at +
                                           ": the run has ended before that");
-  const config::SwitchConfig& config = topology->switches[question.value().at_switch];
+  const config::SwitchConfig& config = topology.switches[question.value().at_switch];
   explain::Json story = explain::story_of(*said, explain::Names::of(config));
   story["at_ns"] = at.ns();
   return story;
@@ -185,7 +134,7 @@ Result<explain::Json> run_and_ask(const config::LoadedExperiment& loaded,
 void declare_explain(CLI::App& app, ExplainArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "explain", "what a switch would do with a packet at an instant of a run, step by step");
-  command->add_option("experiment", arguments.experiment, "ID or file")->required();
+  declare_experiment(*command, arguments.choice);
   command
       ->add_option("packet", arguments.packet,
                    "such as \"src=leaf1.host1 dst=leaf2.host1 dport=4791 dscp=26\"")
@@ -193,31 +142,16 @@ void declare_explain(CLI::App& app, ExplainArguments& arguments) {
   command->add_option("--at", arguments.at, "the instant, such as 1.5ms")->required();
   command->add_option("--switch", arguments.switch_name,
                       "which; default: the one of the host that sends");
-  command->add_option("--size", arguments.size, "ci, reduced or full")
-      ->check(CLI::IsMember({"ci", "reduced", "full"}));
-  command->add_option("--seed", arguments.seed, "of the run; default: the experiment's first")
-      ->check(CLI::Range(uint64_t{1}, config::kLargestSeed));
-  command
-      ->add_option("--set", arguments.sets,
-                   "KEY=VALUE over the experiment, such as traffic.0.load=0.6")
-      ->allow_extra_args(false);
-  command->add_option("--variant", arguments.variant, "which, where there are several");
+  declare_choice(*command, arguments.choice);
   command->add_flag("--json", arguments.json, "the same as JSON");
 }
 
 int explain_command(const ExplainArguments& arguments) {
-  const Result<Duration> at = parse_duration(arguments.at);
-  if (!at.ok()) return complain(kUsage, {"--at: " + at.problems().front()});
-  if (at.value() < Duration{}) return complain(kUsage, {"--at: an instant is not negative"});
-  const auto file = experiment_file(arguments.experiment);
-  if (!file.ok()) return complain(kUsage, file.problems());
-  const auto loaded = config::load_experiment(
-      file.value(),
-      {.size = arguments.size, .sets = arguments.sets, .plugins = &plugin::plugins_of_process()});
-  if (!loaded.ok()) return complain(kUsage, loaded.problems());
-  const auto run = chosen_run(loaded.value(), arguments.variant);
+  const Result<Duration> at = read_instant(arguments.at);
+  if (!at.ok()) return complain(kUsage, at.problems());
+  const auto run = WatchedRun::load(arguments.choice);
   if (!run.ok()) return complain(kUsage, run.problems());
-  const auto story = run_and_ask(loaded.value(), *run.value(), arguments, at.value());
+  const auto story = run_and_ask(*run.value(), arguments, at.value());
   if (!story.ok()) return complain(kUsage, story.problems());
   constexpr int kIndent = 1;
   std::cout << (arguments.json ? story.value().dump(kIndent, ' ', true) + "\n"

@@ -5,21 +5,18 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "lab/program/watched_run.h"
 
 namespace eddy::lab {
 
 struct ExplainArguments {
-  std::string experiment;  // ID or file
+  RunChoice choice;
   std::vector<std::string> packet;
   std::string at;
   std::string switch_name;  // empty: that of the sending host
-  std::string size = "full";
-  std::vector<std::string> sets;
-  std::string variant;
-  uint64_t seed = 0;  // 0: the experiment's first
   bool json = false;
 };
 

@@ -13,10 +13,10 @@
 #include "net/capture/capture_section.h"
 #include "net/version.h"
 #include "switch/control/ctl/capture_file.h"
-#include "switch/control/ctl/capture_filter.h"
 #include "switch/control/ctl/switches.h"
 #include "switch/control/serve/capture_memory.h"
 #include "switch/control/serve/client.h"
+#include "system/capture_filter.h"
 #include "system/say.h"
 #include "system/time_text.h"
 

@@ -6,21 +6,20 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "net/version.h"
 #include "switch/control/ctl/ask.h"
-#include "switch/control/ctl/capture_filter.h"
 #include "switch/control/ctl/switches.h"
 #include "switch/control/serve/capture_memory.h"
 #include "switch/control/serve/client.h"
-#include "switch/explain/trace_story.h"
+#include "switch/explain/trace_reader.h"
+#include "system/capture_filter.h"
 #include "system/hostile_json.h"
 #include "system/say.h"
 
@@ -70,7 +69,9 @@ class TraceRun {
         link_(std::move(link)) {}
 
   Problems open(const Json& said) {
-    if (Problems problems = read_trace_terms(said, names_); !problems.empty()) return problems;
+    explain::TraceNames names;
+    if (Problems problems = read_trace_terms(said, names); !problems.empty()) return problems;
+    stories_ = explain::TraceReader(std::move(names));
     auto view = CaptureView::map(link_.descriptors, said.value("rings", size_t{0}),
                                  said.value("ring_octets", size_t{0}));
     if (!view.ok()) return view.problems();
@@ -82,28 +83,29 @@ class TraceRun {
     auto last = std::chrono::steady_clock::now();
     while (trace_signal == 0 && told_ < most_) {
       const bool more = read_rings();
-      if (broken_) return {"the switch has written what is no packet"};
+      if (broken()) return {"the switch has written what is no packet"};
       if (!std::cout) return {"standard output: its reader has closed it"};
       if (more) {
         last = std::chrono::steady_clock::now();
         continue;
       }
       // What is still in the switch when all have come, and stays there, is told as it is.
-      const bool all_came = told_ + open_.size() >= most_;
+      const bool all_came = told_ + stories_.open() >= most_;
       if (all_came && std::chrono::steady_clock::now() - last > kPatience) break;
       if (!rest()) return {"the switch has ended"};
     }
-    while (read_rings() && !broken_) {
+    while (read_rings() && !broken()) {
     }
-    for (auto& [id, story] : open_)
-      if (told_ < most_) tell(explain::unfinished(std::move(story)));
+    for (const Json& story : stories_.take_unfinished())
+      if (told_ < most_) tell(story);
     return {};
   }
 
   void sum_up() const {
     uint64_t lost = 0;
     for (const CaptureReader& reader : view_->readers())
-      for (size_t port = 0; port < names_.of.ports.size(); ++port) lost += reader.lost(port);
+      for (size_t port = 0; port < stories_.names().of.ports.size(); ++port)
+        lost += reader.lost(port);
     std::string line = std::to_string(told_) + (told_ == 1 ? " packet" : " packets") + " traced";
     if (lost != 0)
       line += ", " + std::to_string(lost) +
@@ -113,44 +115,20 @@ class TraceRun {
   }
 
  private:
+  bool broken() const { return ring_broken_ || stories_.broken(); }
+
   bool read_rings() {
     bool any = false;
     for (CaptureReader& reader : view_->readers()) {
       CapturedPacket packet;
       while (told_ < most_ && reader.next(packet)) {
         any = true;
-        take(packet);
+        if (const std::optional<Json> story = stories_.take(packet)) tell(*story);
       }
-      broken_ |= reader.broken();
+      ring_broken_ |= reader.broken();
       reader.release();
     }
     return any;
-  }
-
-  void take(const CapturedPacket& packet) {
-    const uint16_t id = packet.head.trace;
-    if (packet.head.direction == CaptureDirection::trace) {
-      Explanation explanation;
-      const size_t octets = packet.frame.size();
-      if (octets < explanation_size(0) || octets > sizeof explanation) return void(broken_ = true);
-      std::memcpy(static_cast<void*>(&explanation), packet.frame.data(), octets);
-      if (!is_sound(explanation) || explanation_size(explanation.options) != octets)
-        return void(broken_ = true);
-      Json story = explain::traced(explanation, packet.head, names_);
-      const auto early = early_.find(id);
-      if (early != early_.end())
-        tell(explain::finished(std::move(story), early->second, names_));
-      else if (explanation.fate == Fate::consumed)
-        tell(story);
-      else
-        open_[id] = std::move(story);
-      return;
-    }
-    // Its end may be in another worker's ring, which was read first.
-    const auto found = open_.find(id);
-    if (found == open_.end()) return void(early_.emplace(id, packet.head));
-    tell(explain::finished(std::move(found->second), packet.head, names_));
-    open_.erase(found);
   }
 
   void tell(const Json& story) {
@@ -169,12 +147,10 @@ class TraceRun {
   bool json_;
   uint64_t most_;
   OpenAnswer link_;
-  explain::TraceNames names_;
+  explain::TraceReader stories_;
   std::unique_ptr<CaptureView> view_;
-  std::map<uint16_t, Json> open_;  // that have not left
-  std::map<uint16_t, CaptureRecord> early_;
   uint64_t told_ = 0;
-  bool broken_ = false;
+  bool ring_broken_ = false;
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <csignal>
 
 #include "switch/control/ctl/capture_file.h"
-#include "switch/control/ctl/capture_filter.h"
 #include "switch/control/serve/socket_server.h"
+#include "system/capture_filter.h"
 #include "tests/support/frames.h"
 #include "tests/support/temp_directory.h"
 

@@ -1,7 +1,7 @@
 // CaptureFilter: which packets a capture keeps, in the language of pcap-filter(7).
 //
-// libpcap compiles and runs it, here in eddyctl, so that no worker runs what a user wrote and no
-// switch needs libpcap. Thread: one. Cost: of a packet, the interpretation of its program.
+// libpcap compiles and runs it, in eddyctl and eddylab, so that no worker runs what a user wrote
+// and no switch needs libpcap. Thread: one. Cost: of a packet, the interpretation of its program.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "net/capture/packet_filter.h"
 #include "net/result.h"
 
-namespace eddy::control {
+namespace eddy {
 
 class CaptureFilter {
  public:
@@ -37,4 +37,4 @@ class CaptureFilter {
   std::unique_ptr<Program> program_;  // null: none
 };
 
-}  // namespace eddy::control
+}  // namespace eddy

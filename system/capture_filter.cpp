@@ -1,10 +1,10 @@
-#include "switch/control/ctl/capture_filter.h"
+#include "system/capture_filter.h"
 
 #include <pcap/pcap.h>
 
 #include <algorithm>
 
-namespace eddy::control {
+namespace eddy {
 namespace {
 
 constexpr size_t kMostCharacters = 4'096;
@@ -76,4 +76,4 @@ std::vector<FilterInstruction> CaptureFilter::program() const {
   return out;
 }
 
-}  // namespace eddy::control
+}  // namespace eddy
