@@ -4,13 +4,12 @@
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import readme_numbers  # noqa: E402
+import numbers_table  # noqa: E402
 from lib import (  # noqa: E402
     bench_containers, bench_hosts, bench_instructions, bench_lab, bench_memory, bench_newcomer, bench_ovs, bench_report,
     bench_results, bench_watching)
@@ -26,9 +25,6 @@ TARGETS = {"pipeline": ("pipeline_bench",), "instructions": bench_instructions.T
            "watching": ("eddyd", "eddyctl", "eddylab", "eddyhost"), "lab": ("lab_bench", "eddylab"),
            "report": ("eddylab",), "newcomer": (),
            "containers": ("packaged",)}
-HEADLINES = re.compile(
-    r"pipeline\.(letflow\.(10k|1m)|ports\.(2|32)|paths\.(1|64))$|worker\.|ovs\.|process\.|rss\.|hosts\.|lab\."
-    r"|newcomer\.|containers\.")
 PIPELINE_RUNS = 5  # processes: where code and data lie in memory differs between them
 
 
@@ -54,8 +50,7 @@ def parse_arguments():
                         help="of pipeline: what has TEXT in its name")
     parser.add_argument("--output", type=Path, default=ROOT / "bench.json", metavar="FILE",
                         help="where results go; those of other parts stay (default: bench.json)")
-    parser.add_argument("--readme", action="store_true",
-                        help="then write the tables of README.md and docs/performance.md")
+    parser.add_argument("--table", action="store_true", help="then write the table of docs/performance.md")
     arguments = parser.parse_args()
     if arguments.rounds < 1:
         parser.error(f"--rounds {arguments.rounds}: valid is 1 and more")
@@ -148,19 +143,15 @@ def main():
     except KeyboardInterrupt:
         return 130
     print(*bench_results.table(rows), sep="\n")
-    if arguments.readme:
-        fill_tables(arguments.output)
+    if arguments.table:
+        fill_table(arguments.output)
     return 0
 
 
-def fill_tables(output):
-    """README gets the rows it is about, docs/performance.md all."""
-    rows = bench_results.read(output)
-    headlines = [row for row in rows if HEADLINES.match(row["name"])]
-    for path, chosen in ((ROOT / "README.md", headlines),
-                         (ROOT / "docs" / "performance.md", rows)):
-        text = readme_numbers.with_table(path.read_text(encoding="utf-8"), chosen)
-        path.write_text(text, encoding="utf-8")
+def fill_table(output):
+    path = ROOT / "docs" / "performance.md"
+    text = numbers_table.with_table(path.read_text(encoding="utf-8"), bench_results.read(output))
+    path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

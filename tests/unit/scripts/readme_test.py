@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
-import readme_numbers  # noqa: E402
+import numbers_table  # noqa: E402
 
 PAGES = ("README.md", "CONTRIBUTING.md")
 
@@ -26,6 +26,14 @@ class Pages(unittest.TestCase):
         (built,) = re.findall(r"project\(eddy VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
         (cited,) = re.findall(r"(?m)^version: (\S+)$", (ROOT / "CITATION.cff").read_text())
         self.assertEqual(cited, built)
+
+    def test_the_readme_is_short(self):
+        self.assertLess((ROOT / "README.md").read_text().count("\n"), 150)
+
+    def test_the_changelog_of_the_packages_begins_with_the_version_of_the_build(self):
+        (built,) = re.findall(r"project\(eddy VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
+        self.assertTrue((ROOT / "packaging/debian/changelog").read_text().startswith(f"eddy ({built}) "))
+        self.assertIn(f"\n## {built}", (ROOT / "CHANGELOG.md").read_text())
 
     def test_every_scheme_is_named(self):
         lines = (ROOT / "lb" / "schemes.txt").read_text().splitlines()
@@ -44,13 +52,13 @@ class Pages(unittest.TestCase):
 
 class Numbers(unittest.TestCase):
     def test_the_table_is_replaced_and_nothing_else(self):
-        text = f"a\n{readme_numbers.BEGIN}\nold\n{readme_numbers.END}\nb\n"
+        text = f"a\n{numbers_table.BEGIN}\nold\n{numbers_table.END}\nb\n"
         rows = [{"name": "x", "value": 80.123, "unit": "cycles", "spread": 0.5}]
-        made = readme_numbers.with_table(text, rows)
+        made = numbers_table.with_table(text, rows)
         self.assertTrue(made.startswith("a\n") and made.endswith("\nb\n"))
         self.assertIn("| `x` | 80.12 | cycles | 0.5 |", made)
         self.assertNotIn("old", made)
-        self.assertEqual(readme_numbers.with_table(made, rows), made)
+        self.assertEqual(numbers_table.with_table(made, rows), made)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes the numbers of bench.json, which scripts/bench makes, into README.md's table.
+"""Writes the numbers of bench.json, which scripts/bench makes, into the table of docs/performance.md.
 
-  scripts/readme_numbers.py            from bench.json
-  scripts/readme_numbers.py FILE       from another file
+  scripts/numbers_table.py            from bench.json
+  scripts/numbers_table.py FILE       from another file
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BEGIN, END = "<!-- numbers: scripts/readme_numbers.py -->", "<!-- end of numbers -->"
+BEGIN, END = "<!-- numbers: scripts/numbers_table.py -->", "<!-- end of numbers -->"
 
 
 def rows_of(results):
@@ -25,7 +25,7 @@ def with_table(text, results):
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
-        raise SystemExit(f"README.md has no '{BEGIN}' with an '{END}' after it")
+        raise SystemExit(f"the page has no '{BEGIN}' with an '{END}' after it")
     return before + "\n".join([BEGIN, *rows_of(results), END]) + after
 
 
@@ -33,9 +33,9 @@ def main():
     source = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "bench.json"
     if not source.is_file():
         raise SystemExit(f"{source} is not there; scripts/bench writes it")
-    readme = ROOT / "README.md"
+    page = ROOT / "docs" / "performance.md"
     results = json.loads(source.read_text(encoding="utf-8"))["results"]
-    readme.write_text(with_table(readme.read_text(encoding="utf-8"), results), encoding="utf-8")
+    page.write_text(with_table(page.read_text(encoding="utf-8"), results), encoding="utf-8")
 
 
 if __name__ == "__main__":
