@@ -52,9 +52,9 @@ class HeldSet {
   // Each, the first that was taken first; none is in there then.
   template <class Visit>
   void take_all(Visit&& visit) {
-    const auto none = std::ranges::partition(
-        places_, [](const Packet* packet) { return packet != nullptr; }, &Held::packet);
-    const std::span<Held> all(places_.begin(), none.begin());
+    const auto none = std::partition(places_.begin(), places_.end(),
+                                     [](const Held& held) { return held.packet != nullptr; });
+    const std::span<Held> all(places_.begin(), none);
     std::ranges::sort(all, {}, &Held::turn);
     for (Held& held : all) {
       visit(*held.packet);

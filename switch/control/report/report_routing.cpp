@@ -1,6 +1,5 @@
 // Reports of forwarding and of the process: paths, schemes, workers, neighbors, routes, events.
 #include <algorithm>
-#include <ranges>
 
 #include "switch/control/report/report_rows.h"
 #include "system/time_text.h"
@@ -314,7 +313,9 @@ Json route_rows(const ReportInput& input, const ReportOptions& options) {
 
 Json event_rows(const ReportInput& input, const ReportOptions& options) {
   Json rows = Json::array();
-  for (const LoggedEvent& logged : std::views::reverse(input.events)) {  // the newest first
+  // The newest first.
+  for (auto each = input.events.rbegin(); each != input.events.rend(); ++each) {
+    const LoggedEvent& logged = *each;
     const Event& event = logged.event;
     const size_t port = event.port.index();
     const bool has_port = port < input.config.ports.size();
