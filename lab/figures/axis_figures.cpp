@@ -96,7 +96,7 @@ NamedChart chart_of(const std::vector<VariantRuns>& variants, const std::string&
                     const Metric& metric) {
   std::vector<std::vector<size_t>> members;
   Chart chart{.title = std::string(metric.label),
-              .x = {.label = axis},
+              .x = {.label = axis, .begin = AxisBegin::data},
               .y = {.label = std::string(metric.label)},
               .series = {},
               .note = "means over seeds with their 95 % confidence intervals"};
@@ -116,7 +116,7 @@ NamedChart chart_of(const std::vector<VariantRuns>& variants, const std::string&
     series->points.push_back({place->at, found.mean, found.half_width});
   }
   for (Series& series : chart.series) std::ranges::sort(series.points, {}, &Series::Point::x);
-  return {.file = fmt::format("{}_by_{}.svg", metric.key, in_file_name(axis)),
+  return {.id = fmt::format("{}_by_{}", metric.key, in_file_name(axis)),
           .chart = std::move(chart),
           .variants = std::move(members)};
 }

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "lab/figures/svg.h"
+#include "lab/figures/chart.h"
 #include "lab/results/result_keys.h"
 
 namespace eddy::lab {
 
 struct NamedChart {
-  std::string file;
+  std::string id;  // a file's name without its ending
   Chart chart;
   std::vector<std::vector<size_t>> variants{};  // of each series: numbers of by_variant()
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "lab/figures/svg.h"
 #include "lab/results/result_tables.h"
 #include "lab/results/results.h"
 
@@ -32,7 +33,8 @@ Series distribution(const VariantData& variant, size_t colour) {
     for (const StoredFlow& flow : run.flows)
       values.push_back(static_cast<double>(flow.fct_ns) / kNanosecondsAMicrosecond);
   std::ranges::sort(values);
-  Series series{.name = legend_name(variant), .points = {}, .colour = colour};
+  Series series{
+      .name = legend_name(variant), .points = {}, .colour = colour, .kind = SeriesKind::steps};
   const size_t points = std::min(values.size(), kCurvePoints);
   if (points > 0) series.points.push_back({values.front(), 0});
   for (size_t i = 1; i <= points; ++i) {
@@ -92,7 +94,8 @@ Chart slowdown_chart(const std::vector<VariantData>& variants) {
               .y = {.label = "slowdown", .logarithmic = true},
               .series = {},
               .note = fmt::format("99th percentile; dotted: median; sizes with at least {} flows",
-                                  kFewestFlows)};
+                                  kFewestFlows),
+              .thin_means = "median"};
   for (size_t i = 0; i < variants.size(); ++i) {
     Series tail{.name = legend_name(variants[i]), .points = {}, .colour = i, .dots = true};
     Series median{.name = "", .points = {}, .colour = i, .thin = true};
@@ -144,14 +147,14 @@ Result<std::vector<fs::path>> write_figures(const fs::path& size_folder, const J
       fmt::format(" - {} ({})", result.value("experiment", ""), result.value("size", ""));
   std::vector<fs::path> written;
   std::vector<NamedChart> charts = axis_charts(result);
-  charts.push_back({"fct_cdf.svg", fct_chart(variants.value())});
-  charts.push_back({"slowdown_by_size.svg", slowdown_chart(variants.value())});
-  charts.push_back({"queues.svg", queue_chart(variants.value())});
+  charts.push_back({"fct_cdf", fct_chart(variants.value())});
+  charts.push_back({"slowdown_by_size", slowdown_chart(variants.value())});
+  charts.push_back({"queues", queue_chart(variants.value())});
   for (NamedChart& named : charts) {
     named.chart.title += where;
-    if (Problems problems = write_text(to / named.file, draw(named.chart)); !problems.empty())
-      return problems;
-    written.push_back(to / named.file);
+    const fs::path file = to / (named.id + ".svg");
+    if (Problems problems = write_text(file, draw(named.chart)); !problems.empty()) return problems;
+    written.push_back(file);
   }
   return written;
 }

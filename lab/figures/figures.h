@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "lab/figures/svg.h"
+#include "lab/figures/chart.h"
 #include "lab/results/flow_store.h"
 #include "lab/results/result_keys.h"
 #include "net/result.h"

@@ -11,16 +11,14 @@
 namespace eddy::lab {
 namespace {
 
-constexpr double kWidth = 960;
-constexpr double kLeft = 92;
-constexpr double kRight = 24;
-constexpr double kTop = 104;
-constexpr double kPanel = 170;  // height of a panel with an axis
-constexpr double kLane = 62;    // between two switches
-constexpr double kGap = 58;
-constexpr double kBottom = 46;
-constexpr double kLetter = 6.6;  // width of a letter, roughly
+// In sizes of the text.
+constexpr double kPanel = 14;  // height of a panel with an axis
+constexpr double kLane = 5.2;  // between two switches
+constexpr double kGap = 0.6;
+constexpr double kLine = 1.3;
+constexpr double kSample = 1.7;  // of a legend
 constexpr double kKib = 1024;
+constexpr std::string_view kDashed = " stroke-dasharray=\"4.5 3\"";
 constexpr int kBins = 120;
 
 constexpr std::string_view kCnmColour = "#0072b2";
@@ -46,31 +44,48 @@ uint32_t last_hop(const TimelineData& data) {
   return static_cast<uint32_t>(data.hops.size() - 1);
 }
 
+struct LegendItem {
+  std::string name;
+  std::string_view colour;
+  bool is_bar = false;
+  bool is_dashed = false;
+};
+struct Span {
+  double top;
+  double bottom;
+};
+
 class Drawing {
  public:
-  Drawing(const TimelineData& data, std::string_view title)
-      : data_(data), title_(title), last_(last_hop(data)) {
-    messages_top_ = kTop + kPanel + kGap;
-    const double lanes = kLane * static_cast<double>(data.hops.size());
-    rates_top_ = messages_top_ + lanes + kGap + 14;
-    height_ = rates_top_ + kPanel + kBottom;
+  Drawing(const TimelineData& data, std::string_view title, const FigureStyle& style)
+      : data_(data), title_(title), style_(style), text_(style.text), last_(last_hop(data)) {
+    left_ = text_width("packets", text_);  // numbers and a label beside them need as much
+    for (size_t i = 0; i <= data.hops.size(); ++i)
+      left_ = std::max(left_, text_width(switch_at(i), text_));
+    left_ = std::min(left_ + 2 * kGap * text_, style.width / 3);
+    right_ = style.width - 1.5 * kGap * text_;
   }
 
+  // From top to bottom; what is drawn below a legend stands where that has ended.
   std::string write() {
-    out_ = svg_head(kWidth, height_, title_);
-    out_ += svg_text(kLeft, 24, "font-size=\"16\" font-weight=\"bold\"", title_);
+    add_title();
     add_moments();
-    add_times();
     add_held();
     add_messages();
     add_rates();
-    return std::move(out_) + "</svg>\n";
+    add_times();
+    add_moment_lines();
+    return svg_head(style_, top_, title_) + below_ + out_ + "</svg>\n";
   }
 
  private:
+  const std::string& switch_at(size_t i) const {
+    return i == 0 ? data_.hops[0].from : data_.hops[i - 1].to;
+  }
+  double panel() const { return kPanel * text_; }
   double x_of(Instant at) const {
     const double span = micros(data_.to) - micros(data_.from);
-    return kLeft + (micros(at) - micros(data_.from)) / span * (kWidth - kLeft - kRight);
+    return left_ + (micros(at) - micros(data_.from)) / span * (right_ - left_);
   }
   Records of(TimelineKind kind, uint32_t hop) const {
     Records found;
@@ -78,28 +93,58 @@ class Drawing {
       if (record.kind == kind && record.hop == hop) found.push_back(&record);
     return found;
   }
-  // Numbered lines through all panels, explained on top.
+
+  void add_title() {
+    top_ = kGap * text_;
+    if (!style_.title) return;
+    const double size = 1.25 * text_;
+    for (const std::string& line : wrapped(title_, 1.1 * size, style_.width - 2 * kGap * text_)) {
+      top_ += 1.2 * size;
+      out_ += svg_text(kGap * text_, top_,
+                       fmt::format("font-size=\"{:.2f}\" font-weight=\"bold\"", size), line);
+    }
+    top_ += kGap * text_;
+  }
+
+  // The moments, each with its number, side by side as far as they have room.
   void add_moments() {
-    double x = kLeft;
+    double x = kGap * text_;
+    top_ += kLine * text_;
+    int number = 1;
+    for (const TimelineMoment& moment : moments_of(data_)) {
+      const std::string says = fmt::format("{} {}", number, moment.says);
+      const std::string when =
+          moment.at ? fmt::format("{:+.1f} \u00b5s", micros(*moment.at) - micros(zero_of(data_)))
+                    : "never";
+      const double width = text_width(says, 1.1 * text_);  // bold is wider
+      const double all = width + text_width(when, text_) + 0.5 * text_;
+      if (number > 1 && x + all > right_) {
+        x = kGap * text_;
+        top_ += kLine * text_;
+      }
+      out_ += svg_text(x, top_, "font-weight=\"bold\"", says);
+      out_ += svg_text(x + width + 0.5 * text_, top_, "fill=\"#555\"", when);
+      x += all + 1.5 * text_;
+      ++number;
+    }
+    top_ += kGap * text_;
+  }
+
+  // Numbered lines through all panels; the numbers stand above the first.
+  void add_moment_lines() {
     double free = 0;  // to the right of the last number
     int number = 1;
     for (const TimelineMoment& moment : moments_of(data_)) {
-      const std::string label = fmt::format("{} {}", number, moment.says);
-      const std::string when =
-          moment.at ? fmt::format("{:+.1f} us", micros(*moment.at) - micros(zero_of(data_)))
-                    : "never";
-      out_ += svg_text(x, 46, "font-weight=\"bold\"", label);
-      out_ += svg_text(x, 62, "fill=\"#666\"", when);
       if (moment.at) {
         const double at = x_of(*moment.at);
-        out_ += svg_line(at, kTop - 14, at, height_ - kBottom,
-                         "stroke=\"#444\" stroke-dasharray=\"3 3\"");
+        for (const Span& span : spans_)
+          out_ += svg_line(at, span.top, at, span.bottom,
+                           "stroke=\"#444\" stroke-width=\"0.75\" stroke-dasharray=\"2.25 2.25\"");
         const double where = std::max(at, free);
-        free = where + 2 * kLetter;
-        out_ += svg_text(where, kTop - 22, "text-anchor=\"middle\" font-weight=\"bold\"",
-                         std::to_string(number));
+        free = where + text_;
+        out_ += svg_text(where, spans_.front().top - 0.4 * text_,
+                         "text-anchor=\"middle\" font-weight=\"bold\"", std::to_string(number));
       }
-      x += (kWidth - kLeft - kRight) / 4;
       ++number;
     }
   }
@@ -107,36 +152,73 @@ class Drawing {
   void add_times() {
     const double low = micros(data_.from) - micros(zero_of(data_));
     const double high = micros(data_.to) - micros(zero_of(data_));
+    double free = 0;
     for (const Tick& tick : ticks(low, high, false)) {
       if (tick.at < low || tick.at > high) continue;
-      const double x = kLeft + (tick.at - low) / (high - low) * (kWidth - kLeft - kRight);
-      out_ += svg_line(x, kTop, x, kTop + kPanel, "stroke=\"#ececec\"");
-      out_ += svg_line(x, rates_top_, x, rates_top_ + kPanel, "stroke=\"#ececec\"");
-      out_ += svg_text(x, height_ - kBottom + 18, "text-anchor=\"middle\"", tick.label);
+      const double x = left_ + (tick.at - low) / (high - low) * (right_ - left_);
+      for (const Span& span : spans_)
+        below_ += svg_line(x, span.top, x, span.bottom, "stroke=\"#ececec\" stroke-width=\"0.75\"");
+      const double width = text_width(tick.label, text_);
+      if (x - width / 2 < free || x + width / 2 > style_.width) continue;
+      out_ += svg_text(x, top_ + kLine * text_, "text-anchor=\"middle\"", tick.label);
+      free = x + width / 2 + kGap * text_;
     }
-    out_ += svg_text(kWidth / 2, height_ - 10, "text-anchor=\"middle\"", "time [us]");
+    top_ += 2 * kLine * text_;
+    out_ += svg_text((left_ + right_) / 2, top_ + 0.2 * text_, "text-anchor=\"middle\"",
+                     "time [\u00b5s]");
+    top_ += 1.5 * kGap * text_;
   }
 
-  void add_heading(double top, std::string_view text) {
-    out_ += svg_text(kLeft, top - 6, "font-size=\"13\" font-weight=\"bold\"", text);
+  void add_heading(std::string_view text) {
+    top_ += kGap * text_;
+    for (const std::string& line : wrapped(text, 1.1 * text_, right_ - kGap * text_)) {
+      top_ += kLine * text_;
+      out_ += svg_text(kGap * text_, top_, "font-weight=\"bold\"", line);
+    }
+    top_ += kGap * text_;
   }
 
-  // The frame of a panel from 0 to `high`; returns its pixels a unit.
-  double add_frame(double top, double high, std::string_view unit) {
+  // In as many lines as the items need.
+  void add_legend(const std::vector<LegendItem>& items) {
+    double x = kGap * text_;
+    top_ += kGap * text_;
+    for (const LegendItem& item : items) {
+      const double width = (kSample + 0.5) * text_ + text_width(item.name, text_);
+      if (x > kGap * text_ && x + width > right_) {
+        x = kGap * text_;
+        top_ += kLine * text_;
+      }
+      out_ += svg_line(x, top_, x + kSample * text_, top_,
+                       fmt::format("stroke=\"{}\" stroke-width=\"{:.2f}\"{}{}", item.colour,
+                                   (item.is_bar ? 0.6 : 0.17) * text_,
+                                   item.is_bar ? " stroke-opacity=\"0.45\"" : "",
+                                   item.is_dashed ? kDashed : ""));
+      out_ += svg_text(x + (kSample + 0.5) * text_, top_ + 0.35 * text_, "", item.name);
+      x += width + text_;
+    }
+    top_ += 1.3 * text_;
+  }
+
+  // The frame of a panel from 0 to `high`; returns its points a unit.
+  double add_frame(double high, std::string_view unit) {
     const std::vector<Tick> marks = ticks(0, high, false);
     const double most = marks.back().at;
     for (const Tick& tick : marks) {
-      const double y = top + kPanel * (1 - tick.at / most);
-      out_ += svg_line(kLeft, y, kWidth - kRight, y, "stroke=\"#ececec\"");
-      out_ += svg_text(kLeft - 8, y + 4, "text-anchor=\"end\"", tick.label);
+      const double y = top_ + panel() * (1 - tick.at / most);
+      out_ += svg_line(left_, y, right_, y, "stroke=\"#ececec\" stroke-width=\"0.75\"");
+      out_ += svg_text(left_ - 0.6 * text_, y + 0.35 * text_, "text-anchor=\"end\"", tick.label);
     }
-    out_ += svg_line(kLeft, top, kLeft, top + kPanel, "stroke=\"#444\"");
-    out_ += svg_line(kLeft, top + kPanel, kWidth - kRight, top + kPanel, "stroke=\"#444\"");
-    const double middle = top + kPanel / 2;
+    constexpr std::string_view kFrame = "stroke=\"#444\" stroke-width=\"0.75\"";
+    out_ += svg_line(left_, top_, left_, top_ + panel(), kFrame);
+    out_ += svg_line(left_, top_ + panel(), right_, top_ + panel(), kFrame);
+    const double middle = top_ + panel() / 2;
+    const double x = 1.3 * text_;
     out_ += svg_text(
-        20, middle,
-        fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 20 {:.1f})\"", middle), unit);
-    return kPanel / most;
+        x, middle,
+        fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 {:.2f} {:.2f})\"", x, middle),
+        unit);
+    spans_.push_back({top_, top_ + panel()});
+    return panel() / most;
   }
 
   // A level that holds until it changes.
@@ -146,67 +228,58 @@ class Drawing {
     double y = bottom - static_cast<double>(records.front()->value) * scale;
     for (const TimelineRecord* record : records) {
       const double x = x_of(record->at);
-      points += fmt::format("{:.1f},{:.1f} ", x, y);
+      points += fmt::format("{:.2f},{:.2f} ", x, y);
       y = bottom - static_cast<double>(record->value) * scale;
-      points += fmt::format("{:.1f},{:.1f} ", x, y);
+      points += fmt::format("{:.2f},{:.2f} ", x, y);
     }
-    points += fmt::format("{:.1f},{:.1f}", kWidth - kRight, y);
+    points += fmt::format("{:.2f},{:.2f}", right_, y);
     out_ += fmt::format("<polyline points=\"{}\" fill=\"none\" {}/>\n", points, style);
   }
 
   void add_held() {
     const TimelineData::Hop& hop = data_.hops[last_];
-    add_heading(kTop, fmt::format("What {} holds of what came from {}", hop.to, hop.from));
+    add_heading(fmt::format("What {} holds of what came from {}", hop.to, hop.from));
+    add_legend({{"holds", kHeldColour}, {"above this it sends PFC", kPfcColour, false, true}});
+    top_ += kLine * text_;  // numbers of the moments
     const Records held = of(TimelineKind::pg_bytes, last_);
     const Records limits = of(TimelineKind::xoff_bytes, last_);
     double most = 1;
     for (const Records* records : {&held, &limits})
       for (const TimelineRecord* record : *records)
         most = std::max(most, static_cast<double>(record->value) / kKib);
-    const double scale = add_frame(kTop, most, "KiB");
-    const double bottom = kTop + kPanel;
-    add_steps(limits, bottom, scale / kKib,
-              fmt::format("stroke=\"{}\" stroke-dasharray=\"6 4\"", kPfcColour));
-    if (!limits.empty())
-      out_ += svg_text(kWidth - kRight - 4,
-                       bottom - static_cast<double>(limits.back()->value) / kKib * scale - 5,
-                       fmt::format("text-anchor=\"end\" fill=\"{}\"", kPfcColour),
-                       "above this it sends PFC");
+    const double scale = add_frame(most, "KiB");
+    const double bottom = top_ + panel();
+    add_steps(limits, bottom, scale / kKib, fmt::format("stroke=\"{}\"{}", kPfcColour, kDashed));
     add_steps(held, bottom, scale / kKib,
-              fmt::format("stroke=\"{}\" stroke-width=\"2\"", kHeldColour));
+              fmt::format("stroke=\"{}\" stroke-width=\"{:.2f}\"", kHeldColour, 0.17 * text_));
+    top_ = bottom + kGap * text_;
   }
 
   // The path's last switch is on top, as its messages go down to the first.
   double lane(size_t position) const {
-    return messages_top_ + 16 + kLane * static_cast<double>(data_.hops.size() - position);
+    return top_ + 1.3 * text_ + kLane * text_ * static_cast<double>(data_.hops.size() - position);
   }
 
   void add_messages() {
-    add_heading(messages_top_, "What they tell each other");
-    double x = kLeft + 200;
-    for (const auto& [name, colour] :
-         {std::pair{"warning", kCnmColour}, std::pair{"PFC: stop", kPfcColour},
-          std::pair{"clear, PFC: go on", kXonColour}, std::pair{"path warned", kAwayColour},
-          std::pair{"paused", kPfcColour}}) {
-      const bool bar =
-          name == std::string_view("path warned") || name == std::string_view("paused");
-      out_ += svg_line(x, messages_top_ - 10, x + 20, messages_top_ - 10,
-                       fmt::format("stroke=\"{}\" stroke-width=\"{}\"{}", colour, bar ? 8 : 2,
-                                   bar ? " stroke-opacity=\"0.45\"" : ""));
-      out_ += svg_text(x + 26, messages_top_ - 6, "", name);
-      x += 38 + kLetter * static_cast<double>(std::string_view(name).size());
-    }
+    add_heading("What they tell each other");
+    add_legend({{"warning", kCnmColour},
+                {"PFC: stop", kPfcColour},
+                {"clear, PFC: go on", kXonColour},
+                {"path warned", kAwayColour, true},
+                {"paused", kPfcColour, true}});
+    spans_.push_back({lane(data_.hops.size()), lane(0) + 1.2 * text_});
     for (size_t i = 0; i <= data_.hops.size(); ++i) {
-      const std::string& name = i == 0 ? data_.hops[0].from : data_.hops[i - 1].to;
-      out_ += svg_text(kLeft - 8, lane(i) + 4, "text-anchor=\"end\"", name);
-      out_ += svg_line(kLeft, lane(i), kWidth - kRight, lane(i), "stroke=\"#888\"");
+      out_ += svg_text(left_ - 0.6 * text_, lane(i) + 0.35 * text_, "text-anchor=\"end\"",
+                       fitted(switch_at(i), text_, left_ - kGap * text_));
+      out_ += svg_line(left_, lane(i), right_, lane(i), "stroke=\"#888\" stroke-width=\"0.75\"");
     }
     for (uint32_t hop = 0; hop < data_.hops.size(); ++hop) add_messages_of(hop);
+    top_ = lane(0) + 1.8 * text_;
   }
 
   void add_messages_of(uint32_t hop) {
-    add_bars(of(TimelineKind::warned, hop), lane(hop) + 5, kAwayColour);
-    add_bars(of(TimelineKind::paused, hop), lane(hop) + 11, kPfcColour);
+    add_bars(of(TimelineKind::warned, hop), lane(hop) + 0.42 * text_, kAwayColour);
+    add_bars(of(TimelineKind::paused, hop), lane(hop) + 0.92 * text_, kPfcColour);
     for (const auto kind : {TimelineKind::cnm, TimelineKind::cnm_relayed})
       for (const TimelineRecord* record : of(kind, hop))
         add_arrow(hop, *record, record->value == 0 ? kXonColour : kCnmColour);
@@ -218,21 +291,21 @@ class Drawing {
   void add_bars(const Records& records, double y, std::string_view colour) {
     for (size_t i = 0; i < records.size(); ++i) {
       if (records[i]->value <= 0) continue;
-      const double end = i + 1 < records.size() ? x_of(records[i + 1]->at) : kWidth - kRight;
-      out_ +=
-          svg_line(x_of(records[i]->at), y, end, y,
-                   fmt::format("stroke=\"{}\" stroke-width=\"6\" stroke-opacity=\"0.45\"", colour));
+      const double end = i + 1 < records.size() ? x_of(records[i + 1]->at) : right_;
+      out_ += svg_line(x_of(records[i]->at), y, end, y,
+                       fmt::format("stroke=\"{}\" stroke-width=\"{:.2f}\" stroke-opacity=\"0.45\"",
+                                   colour, 0.5 * text_));
     }
   }
 
   void add_arrow(uint32_t hop, const TimelineRecord& record, std::string_view colour) {
     const double x = x_of(record.at);
-    const double from = std::max(kLeft, x_of(record.at - data_.hops[hop].delay));
+    const double from = std::max(left_, x_of(record.at - data_.hops[hop].delay));
     const double y = lane(hop);
     out_ += svg_line(from, lane(hop + 1), x, y,
-                     fmt::format("stroke=\"{}\" stroke-width=\"1.4\"", colour));
-    out_ += fmt::format("<path d=\"M{0:.1f},{1:.1f} l-3.2,-7 l5.4,0 z\" fill=\"{2}\"/>\n", x, y,
-                        colour);
+                     fmt::format("stroke=\"{}\" stroke-width=\"{:.2f}\"", colour, 0.12 * text_));
+    out_ += fmt::format("<path d=\"M{:.2f},{:.2f} l{:.2f},{:.2f} l{:.2f},0 z\" fill=\"{}\"/>\n", x,
+                        y, -0.27 * text_, -0.58 * text_, 0.45 * text_, colour);
   }
 
   // Packets a microsecond, by bins.
@@ -248,41 +321,44 @@ class Drawing {
     return bins;
   }
 
-  void add_curve(const std::vector<double>& bins, double scale, std::string_view colour,
-                 std::string_view name, double name_at) {
-    const double bottom = rates_top_ + kPanel;
-    const double step = (kWidth - kLeft - kRight) / kBins;
+  void add_curve(const std::vector<double>& bins, double scale, std::string_view colour) {
+    const double bottom = top_ + panel();
+    const double step = (right_ - left_) / kBins;
     std::string points;
     for (size_t i = 0; i < bins.size(); ++i)
       points +=
-          fmt::format("{0:.1f},{2:.1f} {1:.1f},{2:.1f} ", kLeft + step * static_cast<double>(i),
-                      kLeft + step * static_cast<double>(i + 1), bottom - bins[i] * scale);
+          fmt::format("{0:.2f},{2:.2f} {1:.2f},{2:.2f} ", left_ + step * static_cast<double>(i),
+                      left_ + step * static_cast<double>(i + 1), bottom - bins[i] * scale);
     out_ += fmt::format(
-        "<polyline points=\"{0}\" fill=\"none\" stroke=\"{1}\" stroke-width=\"1.8\"/>\n", points,
-        colour);
-    out_ += svg_line(name_at, rates_top_ - 10, name_at + 20, rates_top_ - 10,
-                     fmt::format("stroke=\"{}\" stroke-width=\"2\"", colour));
-    out_ += svg_text(name_at + 26, rates_top_ - 6, "", name);
+        "<polyline points=\"{0}\" fill=\"none\" stroke=\"{1}\" stroke-width=\"{2:.2f}\"/>\n",
+        points, colour, 0.15 * text_);
   }
 
   void add_rates() {
     const TimelineData::Hop& hop = data_.hops[0];
-    add_heading(rates_top_, fmt::format("What {} does", hop.from));
+    add_heading(fmt::format("What {} does", hop.from));
+    add_legend({{fmt::format("sends to {}", hop.to), kCnmColour},
+                {"takes off warned paths", kAwayColour}});
     const std::vector<double> sent = rates(of(TimelineKind::sent_bytes, 0), true);
     const std::vector<double> away = rates(of(TimelineKind::rerouted, 0), false);
     double most = 1;
     for (const auto* bins : {&sent, &away}) most = std::max(most, std::ranges::max(*bins));
-    const double scale = add_frame(rates_top_, most, "packets a us");
-    add_curve(sent, scale, kCnmColour, fmt::format("sends to {}", hop.to), kLeft + 200);
-    add_curve(away, scale, kAwayColour, "takes off warned paths", kLeft + 400);
+    const double scale = add_frame(most, "packets a \u00b5s");
+    add_curve(sent, scale, kCnmColour);
+    add_curve(away, scale, kAwayColour);
+    top_ += panel();
   }
 
   const TimelineData& data_;
   std::string title_;
+  const FigureStyle& style_;
+  double text_;
   uint32_t last_;
-  double messages_top_ = 0;
-  double rates_top_ = 0;
-  double height_ = 0;
+  double left_ = 0;
+  double right_ = 0;
+  double top_ = 0;           // what is free from here on
+  std::vector<Span> spans_;  // of the panels
+  std::string below_;        // what the panels stand on
   std::string out_;
 };
 
@@ -303,8 +379,9 @@ Instant zero_of(const TimelineData& data) {
   return first_of(data, TimelineKind::predicted, last_hop(data)).value_or(data.from);
 }
 
-std::string draw_timeline(const TimelineData& data, std::string_view title) {
-  return Drawing(data, title).write();
+std::string draw_timeline(const TimelineData& data, std::string_view title,
+                          const FigureStyle& style) {
+  return Drawing(data, title, style).write();
 }
 
 }  // namespace eddy::lab

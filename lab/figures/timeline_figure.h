@@ -1,8 +1,8 @@
 // The figure of a timeline: what the last switch of the path holds, what the switches tell each
 // other, and what the first one does about it, one below the other on one axis of time.
 //
-// Sizes are in CSS pixels; the same timeline gives the same text everywhere. Owner: the caller.
-// Cost: linear in the records.
+// It has the width and the letters of a style, and is as high as it needs; the same timeline gives
+// the same text everywhere. Owner: the caller. Cost: linear in the records.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/figures/style.h"
 #include "lab/figures/timeline.h"
 
 namespace eddy::lab {
@@ -23,6 +24,7 @@ std::vector<TimelineMoment> moments_of(const TimelineData& data);
 // Where the axis of time begins to count: the prediction, if there is one.
 Instant zero_of(const TimelineData& data);
 
-std::string draw_timeline(const TimelineData& data, std::string_view title);
+std::string draw_timeline(const TimelineData& data, std::string_view title,
+                          const FigureStyle& style = {});
 
 }  // namespace eddy::lab

@@ -83,16 +83,19 @@ const charts = (() => {
       data: (pixel) => { const at = a + (pixel - from) / (to - from) * (b - a); return log ? 10 ** at : at; }};
   }
 
-  function extent(curves, key, log, within) {
+  // The lower end of an interval: a quantity that is never below 0 has none there.
+  const lowEnd = (curve, i, zero) => { const low = curve.y[i] - curve.e[i]; return zero ? Math.max(low, Math.min(0, curve.y[i])) : low; };
+
+  function extent(curves, key, {log, zero}, within) {
     let low = Infinity;
     let high = -Infinity;
     for (const curve of curves)
       curve[key].forEach((value, i) => {
         if (!Number.isFinite(value) || (log && value <= 0)) return;
         if (within && (curve.x[i] < within[0] || curve.x[i] > within[1])) return;
-        const error = key === "y" && curve.e ? curve.e[i] : 0;
-        low = Math.min(low, log ? value : value - error);
-        high = Math.max(high, value + error);
+        const has = key === "y" && curve.e;
+        low = Math.min(low, has && !log ? lowEnd(curve, i, zero) : value);
+        high = Math.max(high, value + (has ? curve.e[i] : 0));
       });
     if (low > high) return log ? [1, 10] : [0, 1];
     if (!log && key === "y") low = Math.min(low, 0);
@@ -121,13 +124,13 @@ const charts = (() => {
       if (!x.shows(curve.x[i]) || !y.shows(curve.y[i])) continue;
       const px = x.pixel(curve.x[i]).toFixed(1);
       const py = y.pixel(curve.y[i]).toFixed(1);
-      out += before === null ? `M${px},${py}` : steps ? `H${px}V${py}` : `L${px},${py}`;
+      out += before === null ? `M${px},${py}` : steps === "before" ? `V${py}H${px}` : steps ? `H${px}V${py}` : `L${px},${py}`;
       before = py;
     }
     return out;
   }
 
-  function addMarks(plot, curve, x, y) {
+  function addMarks(plot, curve, x, y, zero) {
     let next = x.from + 11 * (curve.style % 8);
     for (let i = 0; i < curve.x.length; i += 1) {
       if (!x.shows(curve.x[i]) || !y.shows(curve.y[i])) continue;
@@ -136,7 +139,7 @@ const charts = (() => {
       if (curve.e && curve.e[i] > 0) {
         const end = (value) => (y.shows(value) ? y.pixel(value) : y.from);
         const top = end(curve.y[i] + curve.e[i]);
-        const bottom = end(curve.y[i] - curve.e[i]);
+        const bottom = end(lowEnd(curve, i, zero));
         plot.append(node("path", {d: `M${px},${top}V${bottom}M${px - 3},${top}h6M${px - 3},${bottom}h6`, class: colour(curve.style), stroke: "currentColor"}));
       }
       if (curve.dots || (!curve.thin && px >= next)) {
@@ -178,9 +181,9 @@ const charts = (() => {
   // Returns {svg, x}: x for the pointer.
   function lines(spec, width, zoom) {
     const height = Math.round(Math.min(spec.tall || 400, Math.max(230, width * 0.56)));
-    const all = extent(spec.curves, "x", spec.x.log);
+    const all = extent(spec.curves, "x", spec.x);
     const range = zoom || spec.span || all;
-    const yRange = rounded(extent(spec.curves, "y", spec.y.log, zoom), spec.y.log);
+    const yRange = rounded(extent(spec.curves, "y", spec.y, zoom), spec.y.log);
     const yTicks = spec.y.log ? logTicks(...yRange) : linearTicks(...yRange, 6);
     const left = 30 + 7.2 * Math.max(2, ...yTicks.map((tick) => tick.label.length));
     const x = scale(...range, spec.x.log, left, width - 12);
@@ -192,9 +195,9 @@ const charts = (() => {
     const plot = node("svg", {x: 0, y: 0, width, height});
     const inside = node("svg", {x: left, y: 8, width: x.to - left + 6, height: y.from - 6, viewBox: `${left} 8 ${x.to - left + 6} ${y.from - 6}`, overflow: "hidden"});
     for (const curve of spec.curves)
-      inside.append(node("path", {d: pathOf(curve, x, y, spec.steps), class: colour(curve.style), fill: "none", stroke: "currentColor",
+      inside.append(node("path", {d: pathOf(curve, x, y, spec.steps || curve.steps), class: colour(curve.style), fill: "none", stroke: "currentColor",
         "stroke-width": curve.thin ? 1.3 : 2.1, "stroke-linejoin": "round", "stroke-dasharray": curve.thin ? "2 3" : dash(curve.style)}));
-    for (const curve of spec.curves) addMarks(inside, curve, x, y);
+    for (const curve of spec.curves) addMarks(inside, curve, x, y, spec.y.zero && !spec.y.log);
     addMoments(inside, spec, x, y.to, y.from);
     plot.append(inside);
     svg.append(plot);
@@ -218,7 +221,7 @@ const charts = (() => {
     const letters = Math.max(4, ...spec.curves.map((curve) => curve.name.length));
     const left = Math.min(width * 0.42, 14 + 6.9 * letters);
     const height = 12 + row * spec.curves.length + 44;
-    const range = extent(spec.curves, "y", false);
+    const range = extent(spec.curves, "y", spec.y);
     const ends = rounded([Math.min(0, range[0]), range[1]], false);
     const x = scale(...ends, false, left, width - 20);
     const bottom = 12 + row * spec.curves.length;
@@ -231,9 +234,10 @@ const charts = (() => {
     spec.curves.forEach((curve, i) => {
       const at = 12 + row * (i + 0.5);
       const error = curve.e ? curve.e[0] : 0;
+      const low = error > 0 ? lowEnd(curve, 0, spec.y.zero) : 0;
       svg.append(text(left - 10, at + 4, "end", cut(curve.name, Math.floor((left - 14) / 6.6))));
       if (error > 0)
-        svg.append(node("path", {d: `M${x.pixel(curve.y[0] - error)},${at}H${x.pixel(curve.y[0] + error)}M${x.pixel(curve.y[0] - error)},${at - 4}v8M${x.pixel(curve.y[0] + error)},${at - 4}v8`,
+        svg.append(node("path", {d: `M${x.pixel(low)},${at}H${x.pixel(curve.y[0] + error)}M${x.pixel(low)},${at - 4}v8M${x.pixel(curve.y[0] + error)},${at - 4}v8`,
           class: colour(curve.style), stroke: "currentColor", "stroke-width": 2}));
       svg.append(mark(x.pixel(curve.y[0]), at, curve.style));
     });

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "lab/figures/axis_figures.h"
-#include "lab/figures/dot_chart.h"
 #include "lab/page/run_charts.h"
 #include "lab/results/claims.h"
 
@@ -100,8 +99,7 @@ PageFigure dots_of(const PageSource& source, const Metric& metric) {
 std::vector<PageFigure> axis_figures_of(const PageSource& source) {
   std::vector<PageFigure> figures;
   for (NamedChart& named : axis_charts(source.result)) {
-    PageFigure figure{
-        .id = named.file.substr(0, named.file.rfind(".svg")), .frame = named.chart, .curves = {}};
+    PageFigure figure{.id = named.id, .frame = named.chart, .curves = {}};
     figure.frame.series.clear();
     for (Series& series : named.chart.series) {
       const size_t number = series.colour;
@@ -111,6 +109,20 @@ std::vector<PageFigure> axis_figures_of(const PageSource& source) {
     figures.push_back(std::move(figure));
   }
   return figures;
+}
+
+std::string where(const PageSource& source) {
+  return " - " + source.result.value("experiment", "") + " (" + source.result.value("size", "") +
+         ")";
+}
+
+// A variant's name between brackets.
+std::string called(const std::string& text, const VariantChoice& choice) {
+  const size_t open = text.find('[');
+  const size_t close = text.rfind(']');
+  if (open == std::string::npos || close == std::string::npos || close < open) return text;
+  return text.substr(0, open + 1) + choice.shown(text.substr(open + 1, close - open - 1)) +
+         text.substr(close);
 }
 
 // Nothing was out of order, or paused, or there is one variant only: the table says as much.
@@ -141,22 +153,23 @@ std::vector<PageFigure> page_figures(PageSource& source) {
   return out;
 }
 
-std::string draw_figure(const PageFigure& figure, const PageSource& source) {
-  const std::string where =
-      " - " + source.result.value("experiment", "") + " (" + source.result.value("size", "") + ")";
-  DotChart dots{.title = figure.frame.title + where,
-                .label = figure.frame.y.label,
-                .rows = {},
-                .note = figure.frame.note};
+Chart paper_chart(const PageFigure& figure, const PageSource& source, const VariantChoice& choice) {
   Chart chart = figure.frame;
-  chart.title += where;
+  chart.title += where(source);
+  const bool rows = figure.kind == FigureKind::dots;
   for (const PageFigure::Curve& curve : figure.curves) {
     if (curve.seed) continue;
-    chart.series.push_back(curve.series);
-    const Series::Point& point = curve.series.points.front();
-    dots.rows.push_back({shown(curve.series.name), point.y, point.error, curve.series.colour});
+    Series series = curve.series;
+    if (!series.name.empty()) series.name = choice.shown(series.name);
+    if (rows) {
+      series.points.front().x = static_cast<double>(chart.x.names.size());
+      series.kind = SeriesKind::bars;
+      chart.x.names.push_back(choice.shown(shown(curve.series.name)));
+      series.name.clear();
+    }
+    chart.series.push_back(std::move(series));
   }
-  return figure.kind == FigureKind::dots ? draw_dots(dots) : draw(chart);
+  return chart;
 }
 
 std::vector<FoundClaim> found_claims(const PageSource& source) {
@@ -170,16 +183,22 @@ std::vector<FoundClaim> found_claims(const PageSource& source) {
   return out;
 }
 
-std::string draw_claims(const PageSource& source) {
-  DotChart chart{.title = "Claimed and found - " + source.result.value("experiment", ""),
-                 .label = "change [%]",
-                 .rows = {},
-                 .note = "the change within a seed, mean over seeds with its 95 % interval"};
+Chart claims_chart(const PageSource& source, const VariantChoice& choice) {
+  Chart chart{.title = "Claimed and found" + where(source),
+              .x = {},
+              .y = {.label = "change [%]", .begin = AxisBegin::either},
+              .series = {},
+              .note = "the change within a seed, mean over seeds with its 95 % interval"};
+  Series found{.name = "found", .points = {}, .colour = 0, .kind = SeriesKind::bars};
+  Series claimed{.name = "claimed", .points = {}, .colour = 1, .kind = SeriesKind::dots};
   for (const FoundClaim& claim : found_claims(source)) {
-    chart.rows.push_back({claim.of, claim.found.mean, claim.found.half_width, 0});
-    chart.rows.push_back({"claimed, against " + claim.against, claim.claimed, 0, 1});
+    const auto row = static_cast<double>(chart.x.names.size());
+    chart.x.names.push_back(called(claim.of, choice) + " against " + called(claim.against, choice));
+    found.points.push_back({row, claim.found.mean, claim.found.half_width});
+    claimed.points.push_back({row, claim.claimed});
   }
-  return chart.rows.empty() ? "" : draw_dots(chart);
+  if (!chart.x.names.empty()) chart.series = {std::move(found), std::move(claimed)};
+  return chart;
 }
 
 }  // namespace eddy::lab

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/figures/chart.h"
 #include "lab/figures/figures.h"
-#include "lab/figures/svg.h"
 #include "lab/page/source.h"
 #include "lab/results/student.h"
 
@@ -38,8 +38,8 @@ struct PageFigure {
 // Reads the flows; what cannot be read goes to the source's problems.
 std::vector<PageFigure> page_figures(PageSource& source);
 
-// The figure of all seeds together, for a paper.
-std::string draw_figure(const PageFigure& figure, const PageSource& source);
+// The figure of all seeds together, for a paper; variants are called as `choice` says.
+Chart paper_chart(const PageFigure& figure, const PageSource& source, const VariantChoice& choice);
 
 // What is claimed in numbers and could be looked at, beside what was found.
 struct FoundClaim {
@@ -49,7 +49,7 @@ struct FoundClaim {
   Estimate found;
 };
 std::vector<FoundClaim> found_claims(const PageSource& source);
-// For a paper; empty: nothing is claimed.
-std::string draw_claims(const PageSource& source);
+// For a paper; without series: nothing is claimed.
+Chart claims_chart(const PageSource& source, const VariantChoice& choice);
 
 }  // namespace eddy::lab

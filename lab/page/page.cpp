@@ -141,6 +141,20 @@ void add_rows(Json& rows, const PageSource& source, const CellTable& table,
   }
 }
 
+// The summary, with what had no end beside the flows: it is the last column elsewhere, and a page
+// that is narrower than the table would hide it.
+CellTable page_summary(const std::vector<VariantRuns>& variants) {
+  CellTable table = main_table(variants);
+  const auto move = [&](auto& row) {
+    const auto from = std::ranges::find(table.head, "unfinished") - table.head.begin();
+    const auto to = std::ranges::find(table.head, "flows") - table.head.begin() + 1;
+    std::rotate(row.begin() + to, row.begin() + from, row.begin() + from + 1);
+  };
+  for (std::vector<Cell>& row : table.rows) move(row);
+  move(table.head);
+  return table;
+}
+
 Json table_of(const PageSource& source, const Table& table) {
   Json rows = Json::array();
   for (const auto& seed : scopes_of(source))
@@ -182,7 +196,7 @@ Json claims_of(const PageSource& source) {
 
 Json tables_of(const PageSource& source) {
   const std::string note = "means over seeds with half of their 95 % confidence interval";
-  Json tables = {table_of(source, {"summary", "Summary", note, main_table}),
+  Json tables = {table_of(source, {"summary", "Summary", note, page_summary}),
                  table_of(source, {"bins", "Slowdown by flow size", note, bin_table})};
   if (tenant_names(source.variants).size() > 1)
     tables.push_back(table_of(source, {"tenants", "By traffic item", note, tenant_table}));
@@ -210,6 +224,8 @@ Json curve_of(const PageFigure::Curve& curve) {
   }
   Json out = {{"v", curve.variant}, {"m", curve.members}, {"s", scope_name(curve.seed)},
               {"x", std::move(x)},  {"y", std::move(y)},  {"dots", curve.series.dots}};
+  if (curve.series.kind == SeriesKind::steps) out["steps"] = "after";
+  if (curve.series.kind == SeriesKind::steps_before) out["steps"] = "before";
   if (curve.series.thin) out["part"] = "median";
   if (has_error) out["e"] = std::move(error);
   if (!curve.names.empty()) out["n"] = curve.names;
@@ -221,7 +237,8 @@ Json figure_of(const PageFigure& figure) {
   Json curves = Json::array();
   for (const PageFigure::Curve& curve : figure.curves) curves.push_back(curve_of(curve));
   const auto axis = [](const Axis& from) {
-    return Json{{"label", from.label}, {"log", from.logarithmic}};
+    return Json{
+        {"label", from.label}, {"log", from.logarithmic}, {"zero", from.begin == AxisBegin::zero}};
   };
   return {{"id", figure.id},
           {"kind", figure.kind == FigureKind::dots ? "dots" : "lines"},

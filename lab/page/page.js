@@ -212,6 +212,8 @@
     if (marked) spec.head = [...spec.head, "notes"];
     const noted = (row) => (marked ? {...row, t: [...row.t, notes(result.variants[row.v], scopeOf(r))]} : row);
     const rows = () => rowsOf(spec, scopeOf(r)).map(noted);
+    const unfinished = spec.head.indexOf("unfinished");
+    const left = (row) => (value(row.t[unfinished]) ? el("span", {className: "left-over", textContent: `${pretty(row.t[unfinished])} unfinished`}) : null);
     const made = table(spec, rows, (row, column, text) => {
       if (column !== 0) return null;
       const box = el("input", {type: "checkbox", checked: !state.off.has(key(r, row.v)), on: {change: (event) => {
@@ -220,7 +222,7 @@
         document.getElementById(`box-${r}-${row.v}`).focus();
       }}});
       box.id = `box-${r}-${row.v}`;
-      return el("label", {}, box, charts.sample(row.v), el("span", {textContent: text}));
+      return el("label", {}, box, charts.sample(row.v), el("span", {}, text, left(row)));
     });
     redraw.push(() => {
       made.fill();

@@ -72,7 +72,7 @@ Chart ood_chart(const VariantData& variant) {
   const std::vector<double> counts = distances(variant);
   std::vector<double> at_least(counts.size() + 1);
   for (size_t i = counts.size(); i-- > 1;) at_least[i] = at_least[i + 1] + counts[i];
-  Series series{.name = variant.name, .points = {}};
+  Series series{.name = variant.name, .points = {}, .kind = SeriesKind::steps_before};
   for (size_t i = 1; i < counts.size() && at_least[i] > 0; i = next_distance(i))
     series.points.push_back({static_cast<double>(i), at_least[i] / at_least[1]});
   chart.series.push_back(std::move(series));
@@ -105,7 +105,7 @@ Chart paused_chart(const VariantData& variant) {
 
 LinkCurve load_chart(const VariantData& variant) {
   Chart chart{.title = "Load of the links between switches",
-              .x = {.label = "rank of the link's end, the busiest first", .logarithmic = false},
+              .x = {.label = "rank of the link's end, the busiest first", .begin = AxisBegin::data},
               .y = {.label = "sent [Gb/s]", .logarithmic = false},
               .series = {},
               .note = "mean over the whole run; a flat line: all paths carry the same"};
@@ -118,11 +118,12 @@ LinkCurve load_chart(const VariantData& variant) {
 }
 
 LinkCurve pause_chart(const VariantData& variant) {
-  Chart chart{.title = "Pauses of the links between switches",
-              .x = {.label = "rank of the link's end, the longest paused first"},
-              .y = {.label = "paused [us]", .logarithmic = false},
-              .series = {},
-              .note = "in the whole run, summed over priorities"};
+  Chart chart{
+      .title = "Pauses of the links between switches",
+      .x = {.label = "rank of the link's end, the longest paused first", .begin = AxisBegin::data},
+      .y = {.label = "paused [us]", .logarithmic = false},
+      .series = {},
+      .note = "in the whole run, summed over priorities"};
   return by_rank(variant, std::move(chart), [](const StoredLink& link, const Json&) {
     return static_cast<double>(link.paused_ns) / kNanosecondsAMicrosecond;
   });

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/figures/chart.h"
 #include "lab/figures/figures.h"
-#include "lab/figures/svg.h"
 
 namespace eddy::lab {
 

@@ -120,6 +120,29 @@ Result<TimelineData> timeline_of(const Json& json, const std::string& name) {
 
 }  // namespace
 
+PageSource with_chosen(const PageSource& source, const VariantChoice& choice) {
+  PageSource chosen{.folder = source.folder,
+                    .result = source.result,
+                    .folders = source.folders,
+                    .variants = {},
+                    .seeds = source.seeds,
+                    .timelines = {},
+                    .problems = {}};
+  Json runs = Json::array();
+  for (const Json& run : source.result.at("runs"))
+    if (choice.takes(run.value("variant", ""))) runs.push_back(run);
+  chosen.result["runs"] = std::move(runs);
+  chosen.variants = by_variant(chosen.result);
+  for (const SourceTimeline& timeline : source.timelines) {
+    const std::string& name = source.variants[timeline.variant].name;
+    const auto found = std::ranges::find(chosen.variants, name, &VariantRuns::name);
+    if (found == chosen.variants.end()) continue;
+    chosen.timelines.push_back(timeline);
+    chosen.timelines.back().variant = static_cast<size_t>(found - chosen.variants.begin());
+  }
+  return chosen;
+}
+
 Result<std::vector<PageSource>> read_sources(const std::vector<std::string>& paths) {
   std::vector<PageSource> sources;
   Problems problems;

@@ -13,6 +13,7 @@
 
 #include "lab/figures/figures.h"
 #include "lab/figures/timeline.h"
+#include "lab/figures/variant_choice.h"
 #include "lab/results/result_tables.h"
 #include "net/result.h"
 
@@ -36,6 +37,9 @@ struct PageSource {
 
 // `path`: OUT/EXPERIMENT/SIZE, or the result.json in it.
 Result<std::vector<PageSource>> read_sources(const std::vector<std::string>& paths);
+
+// The same with the variants alone that are chosen; at least one is.
+PageSource with_chosen(const PageSource& source, const VariantChoice& choice);
 
 // The runs of a variant with their flows; what cannot be read goes to the source's problems.
 VariantData read_variant(PageSource& source, size_t variant);

@@ -185,6 +185,32 @@ Json timeline_page(const TimelineData& data) {
   return Panels(data).write();
 }
 
+std::vector<NamedChart> timeline_charts(const TimelineData& data) {
+  const Json page = timeline_page(data);
+  std::vector<NamedChart> charts;
+  for (const Json& panel : page.at("panels")) {
+    if (panel.at("kind") != "steps") continue;
+    Chart chart{.title = panel.at("title"),
+                .x = {.label = "time [us]", .begin = AxisBegin::data},
+                .y = {.label = panel.at("label")},
+                .series = {},
+                .note = "time is counted from the first prediction of PFC"};
+    for (const Json& curve : panel.at("curves")) {
+      Series series{.name = curve.at("name"),
+                    .points = {},
+                    .colour = chart.series.size(),
+                    .kind = SeriesKind::steps};
+      for (size_t i = 0; i < curve.at("x").size(); ++i)
+        series.points.push_back({curve.at("x")[i], curve.at("y")[i]});
+      chart.series.push_back(std::move(series));
+    }
+    const std::string id =
+        charts.size() < data.hops.size() ? "buffers_" + data.hops[charts.size()].from : "rates";
+    charts.push_back({.id = id, .chart = std::move(chart)});
+  }
+  return charts;
+}
+
 std::string timeline_option(const TimelineData& data) {
   std::string path = data.hops.front().from;
   for (const TimelineData::Hop& hop : data.hops) path += ":" + hop.to;

@@ -5,11 +5,17 @@
 // stay. Owner: the caller. Cost: linear in the records.
 #pragma once
 
+#include <vector>
+
+#include "lab/figures/axis_figures.h"
 #include "lab/page/source.h"
 
 namespace eddy::lab {
 
 Json timeline_page(const TimelineData& data);
+
+// The same panels of levels, each a chart; ids are "buffers_leaf1" and "rates".
+std::vector<NamedChart> timeline_charts(const TimelineData& data);
 
 // The option that records it again: --timeline leaf1:spine1:leaf2@...
 std::string timeline_option(const TimelineData& data);

@@ -1,11 +1,13 @@
 #include "lab/program/page_command.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
-#include "lab/figures/timeline_figure.h"
+#include "lab/page/figure_files.h"
 #include "lab/page/page.h"
-#include "lab/page/pdf.h"
 #include "lab/program/run_command.h"
 #include "lab/results/compare.h"
 #include "lab/results/results.h"
@@ -18,61 +20,112 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct FigureChoice {
+  FigureStyle style;
+  VariantChoice variants;
+};
+
 std::string command_of(const ReportArguments& arguments) {
   std::vector<std::string> words = {"eddylab", "report"};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
   words.insert(words.end(), arguments.folders.begin(), arguments.folders.end());
-  words.insert(words.end(), {"--out", arguments.out});
-  if (!arguments.figures.empty()) words.insert(words.end(), {"--figures", arguments.figures});
+  add("--out", arguments.out);
+  add("--figures", arguments.figures);
+  const StyleOptions& style = arguments.style;
+  add("--template", style.figure_template);
+  add("--width", style.width);
+  add("--font", style.font);
+  add("--text-size", style.text);
+  if (style.title) words.emplace_back(*style.title ? "--title" : "--no-title");
+  for (const std::string& variant : arguments.variants) add("--variant", variant);
+  for (const std::string& legend : arguments.legends) add("--legend", legend);
   return command_line(words);
 }
 
-// NAME.svg and NAME.pdf.
-Problems write_figure(const fs::path& name, const std::string& svg) {
-  fs::path file = name;
-  file += ".svg";
-  if (Problems problems = write_text(file, svg); !problems.empty()) return problems;
-  std::cerr << file.string() << "\n";
-  fs::path pdf = name;
-  pdf += ".pdf";
-  if (Problems problems = write_pdf(file, pdf); !problems.empty()) return problems;
-  std::cerr << pdf.string() << "\n";
-  return {};
-}
-
+// The problems of all figures of a result.
 Problems write_figures_of(const PageSource& source, const std::vector<PageFigure>& figures,
-                          const fs::path& to) {
+                          const FigureChoice& choice, const fs::path& to) {
   std::error_code error;
   fs::create_directories(to, error);
   if (error) return {to.string() + ": " + error.message()};
+  FigureFiles files(choice.style);
   for (const PageFigure& figure : figures)
-    if (Problems problems = write_figure(to / in_file_name(figure.id), draw_figure(figure, source));
-        !problems.empty())
-      return problems;
-  if (const std::string claims = draw_claims(source); !claims.empty())
-    if (Problems problems = write_figure(to / "claims", claims); !problems.empty()) return problems;
+    files.add(to / in_file_name(figure.id), paper_chart(figure, source, choice.variants));
+  if (const Chart claims = claims_chart(source, choice.variants); !claims.series.empty())
+    files.add(to / "claims", claims);
   for (const SourceTimeline& timeline : source.timelines) {
-    const std::string name =
-        shown(source.variants[timeline.variant].name) + ", seed " + std::to_string(timeline.seed);
-    const fs::path file = to / in_file_name("timeline_" + name);
-    if (Problems problems = write_figure(file, draw_timeline(timeline.data, name));
-        !problems.empty())
-      return problems;
+    const std::string variant = source.variants[timeline.variant].name;
+    const std::string seed = ", seed " + std::to_string(timeline.seed);
+    files.add(to / in_file_name("timeline_" + shown(variant) + seed), timeline.data,
+              choice.variants.shown(shown(variant)) + seed);
   }
-  return {};
+  for (const std::string& line : files.lines()) std::cerr << line << "\n";
+  return files.problems();
 }
 
 // Of several results each has a folder of its own, numbered as on the command line.
 Problems write_all_figures(const std::vector<PageSource>& sources, const Page& page,
-                           const fs::path& to) {
+                           const FigureChoice& choice, const fs::path& to) {
+  Problems problems;
   for (size_t i = 0; i < sources.size(); ++i) {
     const std::string name =
         std::to_string(i + 1) + "-" + sources[i].result.value("experiment", "");
     const fs::path folder = sources.size() == 1 ? to : to / in_file_name(name);
-    if (Problems problems = write_figures_of(sources[i], page.figures[i], folder);
-        !problems.empty())
-      return problems;
+    Problems more;
+    if (choice.variants.takes_all()) {
+      more = write_figures_of(sources[i], page.figures[i], choice, folder);
+    } else {
+      PageSource chosen = with_chosen(sources[i], choice.variants);
+      const std::vector<PageFigure> figures = page_figures(chosen);
+      more = write_figures_of(chosen, figures, choice, folder);
+    }
+    for (std::string& problem : more)
+      if (std::ranges::find(problems, problem) == problems.end())
+        problems.push_back(std::move(problem));
   }
-  return {};
+  return problems;
+}
+
+// What --variant and --legend mean for these results.
+Result<VariantChoice> choose_variants(const ReportArguments& arguments,
+                                      const std::vector<PageSource>& sources) {
+  std::vector<std::string> names;
+  for (const PageSource& source : sources)
+    for (const VariantRuns& variant : source.variants) names.push_back(variant.name);
+  Result<VariantChoice> choice =
+      VariantChoice::create(arguments.variants, arguments.legends, names);
+  if (!choice) return choice;
+  for (const PageSource& source : sources)
+    if (std::ranges::none_of(source.variants, [&](const VariantRuns& variant) {
+          return choice->takes(variant.name);
+        }))
+      return Result<VariantChoice>::failure("--variant: takes no run of " + source.folder.string());
+  return choice;
+}
+
+}  // namespace
+
+namespace {
+
+void declare_style(CLI::App& command, StyleOptions& style, CLI::Option* figures) {
+  command
+      .add_option("--template", style.figure_template, "figures as a column of a paper has them")
+      ->check(CLI::IsMember(figure_templates()))
+      ->needs(figures);
+  command.add_option("--width", style.width, "of figures, such as 3.33in or 84mm")->needs(figures);
+  command.add_option("--font", style.font, "of figures, such as \"Linux Libertine O\"")
+      ->needs(figures);
+  command.add_option("--text-size", style.text, "of figures, such as 8pt")->needs(figures);
+  auto* title = command.add_flag_callback(
+      "--title", [&style] { style.title = true; },
+      "figures have a title, as they have without a template");
+  auto* none = command.add_flag_callback(
+      "--no-title", [&style] { style.title = false; },
+      "figures have no title, as they have with a template");
+  title->needs(figures)->excludes(none);
+  none->needs(figures);
 }
 
 }  // namespace
@@ -84,8 +137,21 @@ void declare_report(CLI::App& app, ReportArguments& arguments) {
       ->required();
   command->add_option("--out", arguments.out, "the page; default: report.html")
       ->allow_extra_args(false);
-  command->add_option("--figures", arguments.figures,
-                      "also each figure as SVG and PDF, in a folder");
+  auto* figures = command->add_option(
+      "--figures", arguments.figures,
+      "also each figure as SVG and PDF, with its data and sources that draw it, in a folder");
+  declare_style(*command, arguments.style, figures);
+  command
+      ->add_option("--variant", arguments.variants,
+                   "in figures only runs with this, such as scheme=drill; may be given again")
+      ->allow_extra_args(false)
+      ->needs(figures);
+  command
+      ->add_option(
+          "--legend", arguments.legends,
+          "what runs are called in figures, such as scheme=drill:DRILL; may be given again")
+      ->allow_extra_args(false)
+      ->needs(figures);
 }
 
 void declare_compare(CLI::App& app, CompareArguments& arguments) {
@@ -108,16 +174,22 @@ void declare_compare(CLI::App& app, CompareArguments& arguments) {
 }
 
 int report_command(const ReportArguments& arguments) {
-  Problems unwritable = check_writable(arguments.out);
-  if (unwritable.empty() && !arguments.figures.empty()) unwritable = make_folder(arguments.figures);
-  if (!unwritable.empty()) return complain(kFailed, unwritable);
+  Result<FigureStyle> style = figure_style(arguments.style);
+  if (!style) return complain(kUsage, style.problems());
+  if (const Problems unwritable = check_writable(arguments.out); !unwritable.empty())
+    return complain(kFailed, unwritable);
   Result<std::vector<PageSource>> sources = read_sources(arguments.folders);
   if (!sources) return complain(kFailed, sources.problems());
+  Result<VariantChoice> variants = choose_variants(arguments, *sources);
+  if (!variants) return complain(kUsage, variants.problems());
+  if (!arguments.figures.empty())
+    if (const Problems unwritable = make_folder(arguments.figures); !unwritable.empty())
+      return complain(kFailed, unwritable);
   const Page page = make_page(sources.value(), command_of(arguments));
   Problems problems = write_text(arguments.out, page.html);
   if (problems.empty()) std::cerr << arguments.out << "\n";
   if (problems.empty() && !arguments.figures.empty())
-    problems = write_all_figures(sources.value(), page, arguments.figures);
+    problems = write_all_figures(*sources, page, {*style, *variants}, arguments.figures);
   problems.insert(problems.begin(), page.problems.begin(), page.problems.end());
   return problems.empty() ? kDone : complain(kFailed, problems);
 }

@@ -7,12 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "lab/figures/style.h"
+
 namespace eddy::lab {
 
 struct ReportArguments {
   std::vector<std::string> folders;
   std::string out = "report.html";
   std::string figures;  // folder; empty: none
+  StyleOptions style;   // of the figures, as what follows
+  std::vector<std::string> variants;
+  std::vector<std::string> legends;
 };
 struct CompareArguments {
   std::string before;

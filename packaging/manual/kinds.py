@@ -55,6 +55,7 @@ ARGUMENTS = {
     ("eddylab", "report", "--out"): "file",
     ("eddylab", "schema", "--plugin"): "file",
     ("eddylab", "report", "--figures"): "folder",
+    ("eddylab", "report", "--variant"): "text",
     ("eddylab", "report", "results"): "result",
     ("eddylab", "compare", "before"): "result",
     ("eddylab", "compare", "after"): "result",

@@ -156,7 +156,7 @@ class Pages(Base):
         self.see("document.getElementById('seed-1').click()")
         rows = {row[0]: row for row in self.rows("Summary")}
         self.assertNotIn(HOSTILE, rows, "it has no seed 2")
-        self.assertAlmostEqual(float(rows["scheme=ecmp"][4]), run["fct_p99_us"], delta=0.6)
+        self.assertAlmostEqual(float(rows["scheme=ecmp"][5]), run["fct_p99_us"], delta=0.6)
         largest = self.see("""(() => { const data = JSON.parse(document.getElementById('data').textContent);
           const figure = data.results[0].figures.find(figure => figure.id === 'fct_cdf');
           const ecmp = data.results[0].variants.findIndex(variant => variant.name === 'scheme=ecmp');
@@ -188,7 +188,7 @@ class Pages(Base):
           .find(b => b.textContent === 'FCT p99 us').click()"""
         self.see(click)
         self.see(click)
-        values = [float(re.match(r"[\d.]+", row[4])[0]) for row in self.rows("Summary")]
+        values = [float(re.match(r"[\d.]+", row[5])[0]) for row in self.rows("Summary")]
         self.assertEqual(values, sorted(values, reverse=True))
         self.assertEqual(self.see("document.querySelector('th[aria-sort=descending]').textContent"), "FCT p99 us")
 
@@ -338,6 +338,38 @@ class ManyVariants(Base):
             self.assertEqual(browser.complaints(), [])
 
 
+class Unfinished(Base):
+    """Flows without an end are seen at any width: no mean holds them."""
+
+    def test_they_stand_where_no_table_hides_them(self):
+        some = self.folder / "some"
+        shutil.copytree(self.result, some)
+        file = some / "scheme=drill" / "seed1" / "run.json"
+        run = json.loads(file.read_text())
+        run["run"]["unfinished"] = 8
+        file.write_text(json.dumps(run))
+        page = self.folder / "some.html"
+        eddylab("report", some, "--out", page)
+        with Browser() as browser:
+            for width in (1200, 800):
+                browser.screen(width, 900)
+                browser.open(page)
+                right = browser.evaluate("""[...document.querySelectorAll('[aria-label="Summary"] th')]
+                  .find(th => th.textContent === 'unfinished').getBoundingClientRect().right""")
+                self.assertLess(right, width)
+            browser.screen(360, 740, mobile=True)
+            browser.open(page)
+            said = browser.evaluate("""[...document.querySelectorAll('.left-over')].map(span =>
+              [span.textContent, span.closest('tr').cells[0].textContent, span.getBoundingClientRect().right])""")
+            self.assertEqual(len(said), 1, "of the one variant that has some")
+            self.assertRegex(said[0][0], r"^4 ±[\d.]+ unfinished$")
+            self.assertIn("scheme=drill", said[0][1])
+            self.assertLess(said[0][2], 360)
+            browser.evaluate("document.querySelector('[aria-label=\"Summary\"]').scrollLeft = 500")
+            browser.frames()
+            self.assertGreaterEqual(browser.evaluate("document.querySelector('.left-over').getBoundingClientRect().left"), 0)
+
+
 def contrast(one, other):
     """The ratio of WCAG 2."""
     def luminance(colour):
@@ -354,7 +386,8 @@ class Files(Base):
         eddylab("report", self.result, "--out", self.folder / "f.html", "--figures", to)
         names = sorted(file.stem for file in to.glob("*.svg"))
         self.assertTrue({"fct_cdf", "fct_p99", "link_load", "claims", "timeline_scheme=ecmp__seed_1"} <= set(names), names)
-        self.assertEqual(names, sorted(file.stem for file in to.glob("*.pdf")))
+        for ending in ("pdf", "csv"):
+            self.assertEqual(names, sorted(file.stem for file in to.glob(f"*.{ending}")))
         for file in to.glob("*.svg"):
             xml.fromstring(file.read_text())
             self.assertTrue(file.with_suffix(".pdf").read_bytes().startswith(b"%PDF"))

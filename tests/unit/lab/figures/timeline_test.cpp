@@ -96,7 +96,7 @@ TEST_F(ATimeline, RecordsCauseBeforeEffectAndChangesNothing) {
   EXPECT_THAT(
       draw_timeline(data, "A <title>"),
       AllOf(HasSubstr("A &lt;title&gt;"), HasSubstr("What leaf2 holds of what came from spine1"),
-            HasSubstr("+0.0 us"), HasSubstr("</svg>")));
+            HasSubstr("+0.0 \u00b5s"), HasSubstr("</svg>")));
 }
 
 TEST(Timeline, NamesThatAreNotThereAreNamed) {
@@ -119,7 +119,7 @@ TEST(TimelineFigure, OfNothing) {
                           .to = Instant::at(9_us),
                           .records = {}};
   EXPECT_THAT(draw_timeline(data, "t"),
-              AllOf(HasSubstr("never"), HasSubstr("What a does"), HasSubstr(">time [us]<")));
+              AllOf(HasSubstr("never"), HasSubstr("What a does"), HasSubstr(">time [\u00b5s]<")));
 }
 
 // The axes, the grid, the moments, the paths' lanes and the lines of the legend.

@@ -72,15 +72,16 @@ TEST_F(PageTest, HasTheNumbersOfTheRuns) {
   EXPECT_EQ(result.at("seeds"), Json({"1", "2", "3"}));
   EXPECT_EQ(result.at("sweeps"), Json({"eddylab run sample.yaml --seed 1,2,3"}));
   const Json summary = result.at("tables").at(0);
-  EXPECT_EQ(summary.at("head").at(3), "FCT mean us");
+  EXPECT_EQ(summary.at("head").at(3), "unfinished");
+  EXPECT_EQ(summary.at("head").at(4), "FCT mean us");
   // All seeds together, and each by itself.
   ASSERT_EQ(summary.at("rows").size(), 4u);
-  EXPECT_EQ(summary.at("rows").at(0).at("t").at(3), "70 +-24.8");
+  EXPECT_EQ(summary.at("rows").at(0).at("t").at(4), "70 +-24.8");
   EXPECT_EQ(summary.at("rows").at(2).at("s"), "2");
-  EXPECT_EQ(summary.at("rows").at(2).at("t").at(3), "70");
-  EXPECT_EQ(summary.at("rows").at(2).at("n").at(3), 70);
+  EXPECT_EQ(summary.at("rows").at(2).at("t").at(4), "70");
+  EXPECT_EQ(summary.at("rows").at(2).at("n").at(4), 70);
   EXPECT_EQ(summary.at("kinds").at(1), "count");
-  EXPECT_EQ(summary.at("kinds").at(3), "estimate");
+  EXPECT_EQ(summary.at("kinds").at(4), "estimate");
   EXPECT_THAT(result.at("warnings").at(0).get<std::string>(), testing::StartsWith("3 of 3 runs"));
   EXPECT_EQ(result.at("variants").at(0).at("runs").at(1).at("marks"), Json({"censored"}));
 }

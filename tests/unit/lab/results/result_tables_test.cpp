@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/figures/axis_figures.h"
+#include "lab/figures/svg.h"
 #include "lab/results/claims.h"
 #include "lab/results/student.h"
 #include "tests/unit/lab/run/sample_run.h"
@@ -127,7 +128,7 @@ TEST(AxisFigures, AreDrawnWhereTheMatrixHasAnAxisOfNumbers) {
     for (const uint64_t seed : {1, 2}) runs.push_back(sample_run(variant, seed));
   const std::vector<NamedChart> charts = axis_charts(result_of(runs));
   ASSERT_EQ(charts.size(), 4u);
-  EXPECT_EQ(charts[1].file, "fct_p99_us_by_load.svg");
+  EXPECT_EQ(charts[1].id, "fct_p99_us_by_load");
   ASSERT_EQ(charts[0].chart.series.size(), 2u);
   EXPECT_EQ(charts[0].chart.series[0].name, "s=a");
   ASSERT_EQ(charts[0].chart.series[0].points.size(), 3u);
