@@ -201,11 +201,20 @@ void Senders::on_timers(Instant now) {
     QueuePair& qp = queue_pairs_[*id];
     qp.armed = Instant::never();
     if (qp.state.in_flight() == 0) continue;  // the next packet arms it
-    if (timeout_of(qp) <= now) on_timeout(*id, qp, now);
+    if (waits_to_repeat(qp))
+      qp.state.progress = now;  // nobody can answer what has not left
+    else if (timeout_of(qp) <= now)
+      on_timeout(*id, qp, now);
     arm(*id, qp);
   }
   wake_paced(now);
   while (const auto id = stopped_.pop_due(now)) go_on(*id, now);
+}
+
+// What is lost is not sent again yet, as its pace does not allow it. A time-out now would tell of
+// no packet, and in a row they would take a slow pace to the slowest.
+bool Senders::waits_to_repeat(const QueuePair& qp) {
+  return qp.place == Place::paced && qp.state.repair == Repair::pending;
 }
 
 void Senders::on_timeout(uint32_t qpn, QueuePair& qp, Instant now) {

@@ -119,6 +119,7 @@ class Senders {
   uint64_t repeat(uint32_t qpn);
   void watch(uint32_t qpn, uint64_t sequence, Instant now);
   void count_repeat(uint32_t qpn, uint32_t payload);
+  static bool waits_to_repeat(const QueuePair& qp);
   void on_timeout(uint32_t qpn, QueuePair& qp, Instant now);
   Instant timeout_of(const QueuePair& qp) const;
   // Whichever timeout counts, the timer need not go off before the shorter one.

@@ -195,6 +195,30 @@ TEST(Swift, TimeoutsCutAndARowOfThemEndsAtTheSmallestWindow) {
   EXPECT_NEAR(static_cast<double>((one.nic.next_deadline() - (due - 4_ms)).ps()), gap * 1e9, 1e7);
 }
 
+// The timer of IRN is short. Were it to go off again and again while the pace holds back what is to
+// be sent again, a row of time-outs that tell of nothing would end at the smallest window.
+TEST(Swift, NoTimeoutWhileARepeatWaitsForItsPace) {
+  config::HostConfig config = swift(1);
+  config.recovery = "irn";
+  OneNic one(config);
+  const uint32_t qpn = one.send(100);
+  EXPECT_THAT(one.transmit_data(us(0)), ElementsAre(0));
+  one.ack(qpn, 0, us(400));  // 0.5: a packet in 800 us
+  uint64_t sent = 0;
+  Instant last;
+  for (Instant now = us(400); sent < 4; now = one.nic.next_deadline()) {
+    one.nic.on_timers(now);
+    const size_t packets = one.transmit_data(now).size();
+    sent += packets;
+    if (packets == 0) continue;
+    EXPECT_EQ(one.nic.outcome_of_sender(qpn).timeouts, sent - 1) << "one each time that it is lost";
+    last = now;
+  }
+  EXPECT_LT(last, us(13'000)) << "811 us, and then twice, four and eight times as long";
+  one.ack(qpn, 1, last + 20_us);
+  EXPECT_GT(one.nic.rate_of(qpn, last + 20_us), 1_Mbps);
+}
+
 TEST(Swift, AnAckEndsTheRowOfTimeouts) {
   OneNic one(swift(16));
   const uint32_t qpn = one.send(100);
