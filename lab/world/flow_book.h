@@ -128,6 +128,7 @@ class FlowBook {
   size_t timed() const { return timed_; }
   size_t timed_started() const { return next_flow_; }
   size_t ended() const { return ended_; }  // at sender and receiver; ranks: those of the two here
+  bool has_ended(size_t flow) const { return ends_left_[flow] == 0; }
   bool all_ended() const { return ended_ == flows_.size(); }
   // Calls each(stage) for the sending QPs of the flow.
   template <class Each>

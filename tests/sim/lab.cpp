@@ -161,6 +161,26 @@ void collect(lab::World& world, LabResult& result) {
   result.digest = world.digest();
 }
 
+// What each flow that has not ended got and sent, for whoever looks into the lab.
+std::vector<std::string> tell_unended(const lab::World& world) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < world.flows().size(); ++i) {
+    if (world.book().has_ended(i)) continue;
+    const lab::Flow& flow = world.flows()[i];
+    const host::SendOutcome sent = world.send_outcome(i);
+    const host::ReceiveOutcome got = world.receive_outcome(i);
+    lines.push_back(
+        "flow " + std::to_string(i) + ", host " + std::to_string(flow.source) + " to " +
+        std::to_string(flow.destination) + ", from " + to_string(flow.start.since_zero()) + ": " +
+        std::to_string(got.delivered_bytes) + " of " + std::to_string(flow.size.count()) +
+        " octets arrived; " + std::to_string(sent.sent_packets) + " packets sent, " +
+        std::to_string(sent.retransmitted_packets) + " again, " +
+        std::to_string(got.received_packets) + " received; " + std::to_string(sent.timeouts) +
+        " time-outs");
+  }
+  return lines;
+}
+
 void collect(const lab::Faults& faults, lab::Exchange* exchange, LabResult& result) {
   lab::RunResult run;
   run.violations = faults.problems();
@@ -222,6 +242,7 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
     result.sites[site] = sites.use(static_cast<FaultSite>(site));
   }
   collect(world, result);
+  result.unended = tell_unended(world);
   collect(**faults, nullptr, result);
   return result;
 }

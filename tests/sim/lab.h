@@ -55,6 +55,7 @@ struct LabResult {
   uint64_t digest = 0;
   uint64_t packet_hops = 0;
   uint64_t checks = 0;
+  std::vector<std::string> unended;  // the flows that did not end, a sentence each
   uint64_t excused = 0;  // lossless packets that found no headroom, as the peer read a pause late
   uint64_t turns = 0;
   uint64_t idle_turns = 0;  // at most in a row

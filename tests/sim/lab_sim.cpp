@@ -51,6 +51,7 @@ int print(uint64_t seed, const LabResult& result) {
   if (result.excused != 0)
     std::printf("  excused: %llu lossless packets, as a pause was read late\n",
                 static_cast<unsigned long long>(result.excused));
+  for (const std::string& flow : result.unended) std::printf("  not ended: %s\n", flow.c_str());
   for (const std::string& problem : result.problems) std::printf("  %s\n", problem.c_str());
   std::fflush(stdout);
   return result.problems.empty() ? 0 : 1;
