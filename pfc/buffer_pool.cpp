@@ -20,16 +20,6 @@ PgLimits PgLimits::of(const config::BufferProfile& profile, Bytes headroom) {
   return limits;
 }
 
-namespace {
-
-bool begins_pause(PgBuffer& pg) {
-  const bool edge = !PgBuffer::get(pg.pausing);
-  PgBuffer::set(pg.pausing, true);
-  return edge;
-}
-
-}  // namespace
-
 Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,
                                  int64_t extra_backlog) {
   const Foresight found = foresee(pg, limits, charge, extra_backlog);
@@ -39,7 +29,7 @@ Admission BufferPool::admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t c
     else
       hold(pg, PgBuffer::get(pg.used) + charge, found.taken, PgBuffer::get(pg.headroom_used));
   }
-  if (found.pauses) PgBuffer::set(pg.pausing, true);
+  if (found.pauses) begin_pause(pg, limits, extra_backlog);
   return {found.verdict, found.pauses};
 }
 
@@ -49,11 +39,12 @@ Foresight BufferPool::foresee(const PgBuffer& pg, const PgLimits& limits, int64_
   const int64_t headroom = PgBuffer::get(pg.headroom_used);
   const int64_t after = used + charge;
   const int64_t outside = used - headroom;  // of the headroom: in the reserved and shared regions
-  const bool pausing = PgBuffer::get(pg.pausing);
+  const bool pausing = pg.pausing();
   const int64_t free = free_shared();
+  const int64_t xoff = std::max(threshold(limits), PgBuffer::get(pg.paused_level));
   const int64_t taken =
       beyond(outside + charge, limits.reserved) - beyond(outside, limits.reserved);
-  const bool within = limits.lossless ? used <= threshold(limits) : after <= threshold(limits);
+  const bool within = limits.lossless ? used <= xoff : after <= xoff;
   Foresight out{.free_shared = free};
   if (taken == 0 || (within && taken <= free)) {
     out.taken = taken;
@@ -84,8 +75,14 @@ void BufferPool::hold_in_headroom(PgBuffer& pg, int64_t charge) {
   mine_->headroom_watermarks.raise(headroom_in_use());
 }
 
+void BufferPool::begin_pause(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) const {
+  PgBuffer::set(pg.paused_level, extra_backlog != 0 ? threshold(limits) : 0);
+}
+
 bool BufferPool::look_ahead(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) const {
-  return PgBuffer::get(pg.used) + extra_backlog > threshold(limits) && begins_pause(pg);
+  if (pg.pausing() || PgBuffer::get(pg.used) + extra_backlog <= threshold(limits)) return false;
+  begin_pause(pg, limits, extra_backlog);
+  return true;
 }
 
 bool BufferPool::release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge,
@@ -108,9 +105,9 @@ bool BufferPool::falls_to_xon(PgBuffer& pg, const PgLimits& limits, int64_t extr
   const int64_t used = PgBuffer::get(pg.used);
   const bool low = used + extra_backlog <= xon || (used == 0 && extra_backlog == 0);
   const bool edge =
-      PgBuffer::get(pg.pausing) && PgBuffer::get(pg.headroom_used) == 0 && low &&
+      pg.pausing() && PgBuffer::get(pg.headroom_used) == 0 && low &&
       has_room_after_xoff(limits, std::max<int64_t>(free_shared(), 0), free_headroom());
-  if (edge) PgBuffer::set(pg.pausing, false);
+  if (edge) PgBuffer::set(pg.paused_level, PgBuffer::kFlows);
   return edge;
 }
 

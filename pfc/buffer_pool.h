@@ -10,12 +10,14 @@
 // the shared pool was full pauses its sender, too; so no PG has headroom in use without having
 // paused. Where the headroom of all PGs is one pool (an overcommitted buffer), a PG pauses its
 // sender as soon as its own headroom would no longer fit into what is left of that pool and of the
-// shared one, and resumes only when it fits again. Owner: each PG has one shard. A shard's
-// BufferPool is its own, and of the common PoolUse lines it writes one. Other threads may read all
-// atomics (relaxed, old by one poll at most); with one shard everything is exact. Bounds: shared
-// use exceeds the shared size by no more than what other shards took within one poll; headroom
-// never exceeds its limit. Cost: admit and release together about 9 cycles, inline; no loop but
-// begin_poll's over the shards. Source: reference C.2, C.3; SAI buffer model.
+// shared one, and resumes only when it fits again. What was unread when a PG paused has the room
+// that it was compared with, also when the threshold falls while it is being read: headroom is for
+// what the sender sends until it reads the pause (docs/adr/0046). Owner: each PG has one shard. A
+// shard's BufferPool is its own, and of the common PoolUse lines it writes one. Other threads may
+// read all atomics (relaxed, old by one poll at most); with one shard everything is exact. Bounds:
+// shared use exceeds the shared size by no more than what other shards took within one poll;
+// headroom never exceeds its limit. Cost: admit and release together about 9 cycles, inline; no
+// loop but begin_poll's over the shards. Source: reference C.2, C.3; SAI buffer model.
 #pragma once
 
 #include <algorithm>
@@ -98,9 +100,14 @@ struct alignas(64) PgBuffer {
   std::atomic<int64_t> headroom_used{0};  // its part in headroom
   Watermarks shared_watermarks;           // of what it holds beside its headroom
   Watermarks headroom_watermarks;
-  std::atomic<bool> pausing{false};  // above XOFF and not yet below XON
+  // Above XOFF and not yet below XON: up to which level it fills the shared region in any case, as
+  // that much was here when it paused. Else kFlows.
+  std::atomic<int64_t> paused_level{kFlows};
   const PgLimits* limits = nullptr;  // in force; for the writer alone
 
+  static constexpr int64_t kFlows = -1;
+
+  bool pausing() const { return get(paused_level) != kFlows; }
   int64_t outside_headroom() const { return get(used) - get(headroom_used); }
 
   template <class T>
@@ -218,7 +225,7 @@ class BufferPool {
   }
   // The same where nobody is paused and no headroom in use; else false, and nothing is done.
   [[nodiscard]] bool release_plain(PgBuffer& pg, const PgLimits& limits, int64_t charge) {
-    if (PgBuffer::get(pg.pausing) || PgBuffer::get(pg.headroom_used) != 0) [[unlikely]]
+    if (pg.pausing() || PgBuffer::get(pg.headroom_used) != 0) [[unlikely]]
       return false;
     const int64_t used = PgBuffer::get(pg.used);
     const int64_t after = used - charge;
@@ -228,9 +235,7 @@ class BufferPool {
   }
 
   // Paused, and holding nothing: what is unread is of another class, or there is no room.
-  static bool waits(const PgBuffer& pg) {
-    return PgBuffer::get(pg.pausing) && PgBuffer::get(pg.used) == 0;
-  }
+  static bool waits(const PgBuffer& pg) { return pg.pausing() && PgBuffer::get(pg.used) == 0; }
   // True: it resumes, send XON.
   [[nodiscard]] bool look_again(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) {
     return falls_to_xon(pg, limits, extra_backlog);
@@ -291,6 +296,7 @@ class BufferPool {
     pg.shared_watermarks.raise(after - headroom);
   }
   void hold_in_headroom(PgBuffer& pg, int64_t charge);
+  void begin_pause(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) const;
   int64_t shared_in_use() const { return others_ + PgBuffer::get(mine_->shared); }
   int64_t headroom_in_use() const { return others_headroom_ + PgBuffer::get(mine_->headroom); }
 

@@ -24,6 +24,7 @@ struct ModelPg {
   config::BufferProfile profile;
   int64_t reserved = 0, shared = 0, headroom = 0;  // octets in each region
   bool pausing = false;
+  int64_t was_here = 0;  // XOFF when it paused, if something was unread
   int64_t total() const { return reserved + shared + headroom; }
 };
 
@@ -44,23 +45,26 @@ struct Model {
     const config::BufferProfile& p = pg.profile;
     const int64_t to_reserved = std::min(charge, p.reserved.count() - pg.reserved);
     const int64_t to_shared = charge - to_reserved;
-    const bool below = (p.lossless ? pg.total() : pg.total() + charge) <= xoff(p);
+    const int64_t shared_to = pg.pausing ? std::max(xoff(p), pg.was_here) : xoff(p);
+    const bool below = (p.lossless ? pg.total() : pg.total() + charge) <= shared_to;
     if (to_shared == 0 || (below && to_shared <= free())) {
       pg.reserved += to_reserved;
       pg.shared += to_shared;
     } else if (!p.lossless) {
       return {AdmitVerdict::shared_full, false};
     } else if (pg.headroom + charge > p.headroom->count()) {
-      const bool edge = !pg.pausing;
-      pg.pausing = true;
-      return {AdmitVerdict::headroom_full, edge};
+      return {AdmitVerdict::headroom_full, pause(pg, backlog)};
     } else {
       pg.headroom += charge;
     }
     const bool above = p.lossless && (pg.total() + backlog > xoff(p) || pg.headroom > 0);
-    const bool edge = above && !pg.pausing;
-    pg.pausing = pg.pausing || above;
-    return {AdmitVerdict::accepted, edge};
+    return {AdmitVerdict::accepted, above && pause(pg, backlog)};
+  }
+  bool pause(ModelPg& pg, int64_t backlog) {
+    const bool edge = !pg.pausing;
+    if (edge) pg.was_here = backlog != 0 ? xoff(pg.profile) : 0;
+    pg.pausing = true;
+    return edge;
   }
   bool release(ModelPg& pg, int64_t charge, int64_t backlog) {
     for (int64_t* region : {&pg.headroom, &pg.shared, &pg.reserved}) {
@@ -101,7 +105,7 @@ void expect_same(const BufferPool& pool, const PgBuffer& pg, const PgLimits& lim
                  const Model& model, const ModelPg& expected) {
   EXPECT_EQ(pg.used.load(), expected.total());
   EXPECT_EQ(pg.headroom_used.load(), expected.headroom);
-  EXPECT_EQ(pg.pausing.load(), expected.pausing);
+  EXPECT_EQ(pg.pausing(), expected.pausing);
   EXPECT_EQ(BufferPool::waits(pg), expected.pausing && expected.total() == 0);
   EXPECT_EQ(pool.threshold(limits), model.xoff(expected.profile));
   EXPECT_EQ(pool.free_shared(), model.free());
@@ -215,14 +219,14 @@ TEST(PfcModel, NothingIsLostWhilePeersObey) {
       ASSERT_NE(admission.verdict, AdmitVerdict::headroom_full) << "PG " << i << " step " << step;
       if (admission.verdict != AdmitVerdict::accepted) continue;
       held[i].push_back(charge);
-      if (pgs[i].pausing.load() && !admission.xoff_edge) after_xoff[i] += charge;
+      if (pgs[i].pausing() && !admission.xoff_edge) after_xoff[i] += charge;
     } else if (!held[i].empty()) {
       if (pool.release(pgs[i], limits[i], held[i].front())) after_xoff[i] = 0;
       held[i].pop_front();
     }
     in_headroom += pgs[i].headroom_used.load() > kInFlight / 2;
     least_free = std::min(least_free, pool.free_shared());
-    ASSERT_TRUE(pgs[i].pausing.load() || pgs[i].headroom_used.load() == 0);
+    ASSERT_TRUE(pgs[i].pausing() || pgs[i].headroom_used.load() == 0);
   }
   EXPECT_GT(in_headroom, 1'000);
   EXPECT_LT(least_free, kFrame);

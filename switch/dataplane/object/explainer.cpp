@@ -173,7 +173,7 @@ bool Explainer::admit() {
   outlook.headroom = limits.headroom;
   outlook.shared_free = outlook.verdict.free_shared;
   outlook.lossless = limits.lossless;
-  outlook.pausing = pfc::PgBuffer::get(group.pausing);
+  outlook.pausing = group.pausing();
   switch (outlook.verdict.verdict) {
     case pfc::AdmitVerdict::accepted:
       return true;

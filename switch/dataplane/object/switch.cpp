@@ -197,7 +197,7 @@ PgStatus Switch::pg_status(PortId port, PriorityGroupId pg) const {
           .xoff = settings.classes->pgs[pg.index()].threshold(shared_free),
           .shared_watermark = read(buffer.shared_watermarks),
           .headroom_watermark = read(buffer.headroom_watermarks),
-          .pausing = buffer.pausing.load(std::memory_order_relaxed)};
+          .pausing = buffer.pausing()};
 }
 
 QueueStatus Switch::queue_status(PortId port, QueueId queue) const {

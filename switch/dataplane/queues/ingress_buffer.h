@@ -145,7 +145,7 @@ class IngressBuffer {
   bool is_watched(const Charge& charge) const {
     if (predicts_) return true;
     if (static_cast<int32_t>(charge.bytes) <= 0) return false;
-    return pfc::PgBuffer::get(context_.pg(charge.port, charge.pg).pausing);
+    return context_.pg(charge.port, charge.pg).pausing();
   }
   // A PG has begun to pause its sender since this was last asked. Never while ShardContext::timers
   // has not moved.

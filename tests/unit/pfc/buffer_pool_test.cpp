@@ -85,7 +85,7 @@ TEST(BufferPool, XoffAtExactlyThePacketThatCrossesAStaticThreshold) {
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge) << i;
   EXPECT_EQ(s.used(), 10'000);  // at the threshold, not above it
   EXPECT_TRUE(s.pool.admit(s.pg, limits, 1).xoff_edge);
-  EXPECT_TRUE(s.pg.pausing.load());
+  EXPECT_TRUE(s.pg.pausing());
   EXPECT_EQ(s.headroom(), 0);                                 // the crossing packet is shared
   EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge);  // an edge, not a level
   EXPECT_EQ(s.headroom(), 1'000);
@@ -103,7 +103,7 @@ TEST(BufferPool, XonOnceAtTheHysteresisAndOnlyWithEmptyHeadroom) {
     xons += s.pool.release(s.pg, limits, 1'000);
   }
   EXPECT_EQ(xons, 1);  // by the release that reached 10,000 - 4,000
-  EXPECT_FALSE(s.pg.pausing.load());
+  EXPECT_FALSE(s.pg.pausing());
   while (s.used() > 0) EXPECT_FALSE(s.pool.release(s.pg, limits, 1'000));
   EXPECT_EQ(s.shared(), 0);
 }
@@ -200,14 +200,60 @@ TEST(BufferPool, UnreadBacklogCountsTowardsXoffAndXon) {
   EXPECT_TRUE(s.pool.release(s.pg, limits, 500, 5'000));
 }
 
+// What was unread at XOFF was compared with the threshold of that time, and has its room there when
+// others have taken so much of the pool that the threshold is lower.
+TEST(BufferPool, WhatWasUnreadAtXoffIsNotChargedToHeadroomAsTheThresholdFalls) {
+  for (const bool first_seen_ahead : {false, true}) {
+    OneShard s(80'000_B);
+    PgBuffer other;
+    const PgLimits limits = PgLimits::of(dynamic_profile(-3), 3'000_B);
+    const PgLimits greedy = PgLimits::of(static_profile(60'000_B, 0_B, false), 0_B);
+    ASSERT_FALSE(s.pool.admit(s.pg, limits, 2'000).xoff_edge);
+    if (first_seen_ahead)
+      ASSERT_TRUE(s.pool.look_ahead(s.pg, limits, 8'000));
+    else
+      ASSERT_TRUE(s.pool.admit(s.pg, limits, 1'000, 7'000).xoff_edge);
+    const int64_t level = s.pool.threshold(limits);
+    ASSERT_EQ(s.pool.admit(other, greedy, 40'000).verdict, AdmitVerdict::accepted);
+    ASSERT_LT(s.pool.threshold(limits), level - 4'000);
+    while (s.used() <= level) {
+      ASSERT_EQ(s.headroom(), 0);
+      ASSERT_EQ(s.pool.admit(s.pg, limits, 500, 1'000).verdict, AdmitVerdict::accepted);
+    }
+    EXPECT_EQ(s.headroom(), 0) << "the packet that crosses it is shared, too";
+    ASSERT_EQ(s.pool.admit(s.pg, limits, 500).verdict, AdmitVerdict::accepted);
+    EXPECT_EQ(s.headroom(), 500) << "this was not here at XOFF";
+
+    while (s.used() > 0) (void)s.pool.release(s.pg, limits, std::min<int64_t>(s.used(), 500));
+    ASSERT_FALSE(s.pg.pausing());
+    ASSERT_TRUE(s.pool.admit(s.pg, limits, 8'000).xoff_edge);
+    (void)s.pool.admit(s.pg, limits, 500);
+    EXPECT_EQ(s.headroom(), 500) << "nothing was unread at this XOFF";
+  }
+}
+
+// Room that the pool no longer has is not given.
+TEST(BufferPool, WhatWasUnreadAtXoffGoesToHeadroomWhereThePoolIsFull) {
+  OneShard s(80'000_B);
+  PgBuffer other;
+  const PgLimits limits = PgLimits::of(dynamic_profile(-3), 3'000_B);
+  const PgLimits greedy = PgLimits::of(static_profile(100'000_B, 0_B, false), 0_B);
+  ASSERT_FALSE(s.pool.admit(s.pg, limits, 2'000).xoff_edge);
+  ASSERT_TRUE(s.pool.look_ahead(s.pg, limits, 8'000));
+  ASSERT_EQ(s.pool.admit(other, greedy, 78'000).verdict, AdmitVerdict::accepted);
+  ASSERT_EQ(s.pool.admit(s.pg, limits, 500, 1'000).verdict, AdmitVerdict::accepted);
+  EXPECT_EQ(s.headroom(), 500);
+  EXPECT_EQ(s.pool.free_shared(), 0);
+}
+
 TEST(BufferPool, LooksAheadBeforeAPacketOfTheGroupIsAdmitted) {
   OneShard s(1_MiB);
   const PgLimits limits = PgLimits::of(static_profile(10'000_B, 4'000_B), 3'000_B);
   EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000).xoff_edge);
   EXPECT_FALSE(s.pool.look_ahead(s.pg, limits, 9'000));
-  EXPECT_FALSE(s.pg.pausing.load());
+  EXPECT_FALSE(s.pg.pausing());
   EXPECT_TRUE(s.pool.look_ahead(s.pg, limits, 9'001));
-  EXPECT_TRUE(s.pg.pausing.load());
+  EXPECT_TRUE(s.pg.pausing());
   EXPECT_FALSE(s.pool.look_ahead(s.pg, limits, 9'001)) << "once";
   EXPECT_FALSE(s.pool.admit(s.pg, limits, 1'000, 9'001).xoff_edge) << "once";
   EXPECT_EQ(s.used(), 2'000) << "what is unread is not charged";
@@ -393,7 +439,7 @@ std::vector<int64_t> state_of(const std::array<PgBuffer, 3>& pgs, const PoolUse&
   std::vector<int64_t> state = {use.shared.load(), use.headroom.load(),
                                 use.shared_watermarks.read(WatermarkKind::user)};
   for (const PgBuffer& pg : pgs)
-    for (const int64_t each : {pg.used.load(), pg.headroom_used.load(), int64_t{pg.pausing.load()},
+    for (const int64_t each : {pg.used.load(), pg.headroom_used.load(), int64_t{pg.pausing()},
                                pg.shared_watermarks.read(WatermarkKind::user)})
       state.push_back(each);
   return state;
