@@ -42,7 +42,7 @@ struct Flowcut {
   uint32_t used = 0;   // tick of its last packet or acknowledgement
   uint16_t given = 0;  // number of its last packet
   uint16_t acked = 0;
-  Norm average = 0;
+  uint16_t path_set = 0;
   MemberIndex member = 0;
   uint8_t flags = 0;
 
@@ -66,8 +66,8 @@ static_assert(sizeof(Flowcut) == 12);
 // The same, as acknowledgements see it.
 struct FlowcutPast {
   uint32_t mark = 0;  // tick: while it drains, when its source was told; else when it may again
-  uint16_t set = 0;
-  PortId port;  // by which its packets come
+  PortId port;        // by which its packets come
+  Norm average = 0;
   Norm last = 0;
   int16_t gradient = 0;
 };
@@ -91,12 +91,7 @@ class FlowcutTable {
   }
 
   size_t capacity() const { return count_ * kWays; }
-  // The past with it: of a flow that was silent for long it is asked for.
-  void prefetch(uint64_t key) const {
-    const uint32_t line = line_of(key);
-    rte_prefetch0(&lines_[line]);
-    rte_prefetch0(&pasts_[line * kWays]);
-  }
+  void prefetch(uint64_t key) const { rte_prefetch0(&lines_[line_of(key)]); }
 
   // Its place, or kNowhere.
   uint32_t find(uint64_t key) const {

@@ -308,13 +308,12 @@ FlowcutScheme::FlowcutScheme(const SelectorInit& init, const Parameters& paramet
 // that came back says what the path has delivered.
 bool FlowcutScheme::is_over(const PathView& view, uint32_t place, QueueId queue) const {
   const Flowcut& flow = flows_.at(place);
-  const uint16_t set = flows_.past(place).set;
   const uint32_t idle = tick_ - flow.used;
   if (idle <= age_) return false;
-  if (view.port(view.set(set).members[flow.member].port).paused(queue)) return false;
+  if (view.port(view.set(flow.path_set).members[flow.member].port).paused(queue)) return false;
   if (idle > forsaken_) return true;
   if (view.paths() == nullptr) return false;
-  const Instant arrived = view.paths()->arrived_before(set, flow.member, queue);
+  const Instant arrived = view.paths()->arrived_before(flow.path_set, flow.member, queue);
   const int64_t steps = (view.now().ps() >> FlowcutTable::kTickShift) - idle + 1;
   return arrived.ps() > steps << FlowcutTable::kTickShift;
 }
@@ -371,9 +370,9 @@ void FlowcutScheme::start(const Packet& packet, uint16_t set, const Token& token
   }
   flow.acked = flow.given;
   flow.begin(packet.pg);
-  flow.average = past.last = kNormOne;
+  flow.path_set = set;
+  past.average = past.last = kNormOne;
   past.gradient = 0;
-  past.set = set;
   past.port = packet.ingress_port;
   draws_.take(true);
 }
@@ -413,7 +412,7 @@ void FlowcutScheme::judge(Voice& voice, uint32_t place, const HeardFrame& frame,
   FlowcutPast& past = flows_.past(place);
   const PathView view = voice.view();
   const size_t hops = frame.message.shim.feedback_congestion;
-  const PortId out = view.set(past.set).members[flow.member].port;
+  const PortId out = view.set(flow.path_set).members[flow.member].port;
   const uint64_t on_lines =
       hops * std::min<uint64_t>(frame.message.value, UINT16_MAX) * octet_time_[out.index()] >> 16;
   const auto adjusted = on_lines < rtt_ns ? static_cast<uint32_t>(rtt_ns - on_lines) : 1u;
@@ -423,22 +422,22 @@ void FlowcutScheme::judge(Voice& voice, uint32_t place, const HeardFrame& frame,
     const bool drained = flow.has(Flowcut::kDrains);
     flow.begin(flow.group());
     if (drained) flow.set(Flowcut::kShuns);
-    flow.average = past.last = kNormOne;
+    past.average = past.last = kNormOne;
     past.gradient = 0;
     if (!drained) return;
     past.mark = tick_ + FlowcutTable::ticks_of(Duration::nanoseconds(2 * int64_t{rtt_ns}));
     if (by_pfc_) pauses_.go_on(voice, past.port, flow.group());
     return tell_host(voice, place, hash, ShimKind::flow_xon);
   }
-  Trend trend{flow.average, past.last, past.gradient};
+  Trend trend{past.average, past.last, past.gradient};
   const bool slow = slow_paths_.take(trend, norm_of(adjusted, least));
-  flow.average = trend.average;
+  past.average = trend.average;
   past.last = trend.last;
   past.gradient = trend.gradient;
   const bool drains = flow.has(Flowcut::kDrains);
   const bool told_long_ago = drains && tick_ - past.mark >= stop_ticks_;
   const bool rested = static_cast<int32_t>(tick_ - past.mark) >= 0 || past.mark == 0;
-  const bool has_choice = count_of(view.live(past.set)) > 1;
+  const bool has_choice = count_of(view.live(flow.path_set)) > 1;
   if (!drains_ || !(told_long_ago || (!drains && slow && rested && has_choice))) return;
   if (by_pfc_) pauses_.stop(voice, past.port, flow.group(), view.now() + stop_, drains);
   flow.set(Flowcut::kDrains);
