@@ -12,6 +12,7 @@ LoadReports::LoadReports(std::span<const PathSet> sets) {
 }
 
 void LoadReports::arrived(std::span<const Arrival> burst) {
+  has_any_ |= !burst.empty();
   for (const Arrival& arrival : burst) {
     FromLeaf& leaf = leaves_[arrival.set];
     leaf.used |= uint64_t{1} << arrival.place;

@@ -33,7 +33,8 @@ class LoadReports {
     uint8_t load;
     PathId path;
   };
-  // Paths from there are known.
+  // Paths from there are known; from any leaf.
+  bool has_any() const { return has_any_; }
   bool has(uint16_t set) const { return leaves_[set].used != 0; }
   // Where has(set): the next packet's there.
   Report next(uint16_t set);
@@ -58,6 +59,7 @@ class LoadReports {
 
   void report(Dressing& dressing);
 
+  bool has_any_ = false;
   std::vector<FromLeaf> leaves_;  // by set
   std::unique_ptr<FromPath[]> paths_;
 };

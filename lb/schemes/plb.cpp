@@ -549,14 +549,14 @@ inline bool Plb::look_at_clear(const PathView& view, QueueId queue, uint16_t set
   const PathMember* const members = view.set(set).members.data();
   const bool told = view.now() < told_until_[set];
   Delays delays;
-  uint32_t most = 0;
+  uint32_t least = ~0u, most = 0;
   unsigned paused = 0;
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
     const uint32_t found = recent.delay_ns(member);
     const uint32_t delay = found == PathRecord::kUnknown ? idle : found;  // kStale is above low
     delays.of[member] = delay;
-    delays.least = std::min(delays.least, delay);
+    least = std::min(least, delay);
     most = std::max(most, delay);
     paused |= view.port(members[member].port).paused_queues.load(std::memory_order_relaxed);
     tolerable_of[member] = 0;
@@ -564,9 +564,9 @@ inline bool Plb::look_at_clear(const PathView& view, QueueId queue, uint16_t set
   if ((most > low) | told | ((paused >> queue.index() & 1) != 0)) [[unlikely]]
     return false;
   look.stays = among;
-  look.best_ns = delays.least;
-  look.best = most - delays.least <= equal_ns_ ? among : delays.as_good(among, equal_ns_);
-  if (most - delays.least < kUnitNs && (among & (among - 1)) != 0) return true;
+  look.best_ns = delays.least = least;
+  look.best = most - least <= equal_ns_ ? among : delays.as_good(among, equal_ns_);
+  if (most - least < kUnitNs && (among & (among - 1)) != 0) return true;
   // All but the best one would be there later than by that.
   delays.find(among);
   tolerable_of[delays.first] = tolerable(delays, delays.first, delays.least);

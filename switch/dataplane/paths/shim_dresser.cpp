@@ -64,12 +64,13 @@ bool ShimDresser::begin_passing_burst(std::span<Packet* const> packets,
   if (!agents_.dress_briefly(packets, sets, briefs_)) return false;
   unsigned flags = flags_of_poll();
   if (agents_.says_delays()) flags |= kShimTolerableDelay;
+  const lb::LoadReports* const reports = agents_.reports();
   stencil_ = {.way = source_ | uint64_t{flags} << 48,
               .time = uint64_t{paths_.now_ns()} << 32,
               .leaf_of_set = plan_->leaf_of_set.data(),
               .noted = noted_,
               .briefs = briefs_.data(),
-              .reports = agents_.reports(),
+              .reports = reports != nullptr && reports->has_any() ? reports : nullptr,
               .octets = plan_->shim_octets,
               .flags = packet_flags_ | (agents_.says_delays() ? unsigned{kPacketTimed} : 0),
               .now_ns = lb::PathRecord::wire_time(context_.now)};

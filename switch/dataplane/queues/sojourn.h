@@ -45,7 +45,8 @@ class Sojourns {
   void end(Packet& packet, Instant start) {
     constexpr int32_t kSmoothing = 8;
     if (!packet.has(kPacketTimed)) return;
-    const uint32_t start_ns = lb::PathRecord::wire_time(start);
+    // As PathRecord::wire_time(), of an instant that is not before zero.
+    const auto start_ns = static_cast<uint32_t>(static_cast<uint64_t>(start.ps()) / 1'000);
     // A line that is caught up with may start it a little before it came.
     const auto waited = std::max(static_cast<int32_t>(start_ns - packet.queued_ns), 0);
     packet.queued_ns = start_ns;
