@@ -1,5 +1,9 @@
-# Text files as constants of a header: cmake -DOUTPUT=header "-DTEXTS=kName=file;kName=file" -P EddyEmbed.cmake
-set(made "// Made by cmake/EddyEmbed.cmake.\n#pragma once\n\n#include <string_view>\n\nnamespace eddy::lab {\n\n")
+# Text files as constants of a header:
+#   cmake -DOUTPUT=header "-DTEXTS=kName=file;kName=file" [-DSPACE=eddy::lab] -P EddyEmbed.cmake
+if(NOT SPACE)
+  set(SPACE eddy::lab)
+endif()
+set(made "// Made by cmake/EddyEmbed.cmake.\n#pragma once\n\n#include <string_view>\n\nnamespace ${SPACE} {\n\n")
 foreach(pair IN LISTS TEXTS)
   string(REPLACE "=" ";" pair "${pair}")
   list(GET pair 0 name)
@@ -10,5 +14,5 @@ foreach(pair IN LISTS TEXTS)
   endif()
   string(APPEND made "inline constexpr std::string_view ${name} = R\"eddy(${text})eddy\";\n")
 endforeach()
-string(APPEND made "\n}  // namespace eddy::lab\n")
+string(APPEND made "\n}  // namespace ${SPACE}\n")
 file(WRITE "${OUTPUT}" "${made}")

@@ -1,20 +1,12 @@
-"use strict";
 // Charts as SVG: lines, steps, dots with intervals, and lanes of events. Every series has a colour, a mark and, from
 // the ninth on, dashes of its own, so that none is told by its colour alone.
 const charts = (() => {
-  const SVG = "http://www.w3.org/2000/svg";
+  const {node} = look;
   const MARKS = [
     "M-3.4,0a3.4,3.4 0 1 0 6.8,0a3.4,3.4 0 1 0 -6.8,0z", "M-3.1,-3.1h6.2v6.2h-6.2z", "M0,-4l3.8,7h-7.6z", "M0,-4.4l4.2,4.4l-4.2,4.4l-4.2,-4.4z",
     "M0,4l3.8,-7h-7.6z", "M-3.6,-3.6l7.2,7.2m0,-7.2l-7.2,7.2", "M-4.3,0h8.6m-4.3,-4.3v8.6", "M-4.2,-1.5h8.4v3h-8.4z"];
   const DASHES = ["", "8 4", "3 3", "9 3 2 3"];
   const MARK_EVERY = 90;  // pixels along a curve
-
-  function node(name, attributes, ...children) {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
-    for (const child of children) made.append(child);
-    return made;
-  }
 
   const colour = (index) => "c" + (index % 8);
   const dash = (index) => DASHES[Math.floor(index / 8) % DASHES.length];

@@ -333,8 +333,9 @@ std::string html_of(const std::string& title, const Json& data) {
   std::string tail(kPageHtml.substr(at + kDataMark.size()));
   replace(head, "{{nonce}}", nonce);
   replace(tail, "{{nonce}}", nonce);
-  replace(head, "{{style}}", kPageStyle);
-  replace(tail, "{{script}}", std::string(kPageCharts) + std::string(kPageScript));
+  replace(head, "{{style}}", std::string(kLookStyle) + std::string(kPageStyle));
+  replace(tail, "{{script}}",
+          std::string(kLookScript) + std::string(kPageCharts) + std::string(kPageScript));
   replace(head, "{{title}}", svg_escaped(title));  // last: what a title holds is no mark
   return head + text + tail;
 }

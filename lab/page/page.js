@@ -1,5 +1,6 @@
 // The page: what the data say, in words, tables and figures. Every text goes in as text.
 (() => {
+  const {el, region, themeSelect} = look;
   const data = JSON.parse(document.getElementById("data").textContent);
   const MOST_AT_FIRST = 12;  // variants that are shown without being asked for
   const state = {seedsOff: new Set(), off: new Set(), text: "", chosen: false};  // off: "result/variant"; chosen: by the reader
@@ -8,15 +9,6 @@
   let names = 0;
   let paper = 0;  // width of a figure in print; 0: on a screen
 
-  function el(name, properties, ...children) {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(properties || {}))
-      if (key === "on") for (const [event, does] of Object.entries(value)) made.addEventListener(event, does);
-      else if (key in made && key !== "role") made[key] = value;
-      else made.setAttribute(key, value);
-    for (const child of children) if (child !== null) made.append(child);
-    return made;
-  }
   const pretty = (text) => text.replaceAll(" +-", " \u00b1");
   const list = (className, texts) => el("ul", {className}, ...texts.map((text) => el("li", {}, pretty(text))));
   const newId = (stem) => `${stem}-${names += 1}`;
@@ -101,14 +93,6 @@
       button("All", "All seeds", true), button("None", "No seed", false));
   }
 
-  function themeSelect() {
-    const select = el("select", {id: "theme", on: {change: (event) => {
-      if (event.target.value === "system") delete document.documentElement.dataset.theme;
-      else document.documentElement.dataset.theme = event.target.value;
-    }}}, ...["system", "light", "dark"].map((name) => el("option", {value: name, textContent: name})));
-    return el("label", {}, "Theme", select);
-  }
-
   function toolbar() {
     const search = el("input", {type: "search", id: "find", placeholder: "part of a name", on: {input: (event) => { state.text = event.target.value.toLowerCase(); state.chosen = true; changed(); }}});
     document.getElementById("toolbar").append(schemeButtons(), el("label", {}, "Variants with", search));
@@ -118,10 +102,6 @@
   }
 
   // --- tables
-
-  function region(label, content, whole) {
-    return el("div", {className: whole ? "scroll whole" : "scroll", tabIndex: 0, role: "region", "aria-label": label}, content);
-  }
 
   const isWords = (text) => !/^[<>=+-]*\s*[\d.]/.test(text) && text !== "-" && text !== "" && text !== "*";
   function value(text) {
