@@ -468,14 +468,6 @@ void Validator::check_dre() {
                                      config_.dre.alpha, kLeast));
 }
 
-// 127.0.0.0/8 or ::1.
-bool is_loopback(const IpAddress& address) {
-  constexpr uint32_t kLoopbackNet = 127;
-  constexpr int kNetShift = 24;
-  return address.is_v4() ? address.v4().value >> kNetShift == kLoopbackNet
-                         : to_string(address) == "::1";
-}
-
 void Validator::check_telemetry() {
   const std::string path = "telemetry.prometheus";
   const std::string& text = config_.telemetry.prometheus;

@@ -1,46 +1,18 @@
 #include "switch/control/serve/metrics_server.h"
 
 #include <microhttpd.h>
-#include <netdb.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
-#include <sys/socket.h>
 
-#include <cerrno>
-#include <cstring>
-#include <exception>
 #include <string_view>
 #include <utility>
 
-#include "config/host_port.h"
-#include "switch/control/serve/socket_server.h"
+#include "switch/control/serve/tcp_listener.h"
 
 namespace eddy::control {
 namespace {
 
-constexpr int kBacklog = 128;
 constexpr const char* kTextFormat = "text/plain; version=0.0.4; charset=utf-8";
-
-// A socket that listens on "127.0.0.1:9477" or "[::1]:9477".
-Result<Fd> listen_on(const std::string& address) {
-  const auto failed = [&](const std::string& why) {
-    return Problems{"telemetry.prometheus: cannot listen on " + address + ": " + why};
-  };
-  const auto [host, port] = split_host_port(address);
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0)
-    return failed(::gai_strerror(error));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
-  Fd fd(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  const int yes = 1;
-  if (!fd.valid() || ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) != 0 ||
-      ::bind(fd.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd.get(), kBacklog) != 0)
-    return failed(std::strerror(errno));
-  return fd;
-}
 
 MHD_Result reply(MHD_Connection* connection, unsigned status, std::string body) {
   MHD_Response* const response =
@@ -72,7 +44,7 @@ constexpr auto kOnRequest = [](void* server, MHD_Connection* connection, const c
 Result<std::unique_ptr<MetricsServer>> MetricsServer::open(const std::string& address,
                                                            Source source) {
   using Opened = Result<std::unique_ptr<MetricsServer>>;
-  Result<Fd> listener = listen_on(address);
+  Result<Fd> listener = listen_on("telemetry.prometheus", address);
   if (!listener) return listener.problems();
   std::unique_ptr<MetricsServer> server(new MetricsServer(std::move(source)));
   server->daemon_ =
