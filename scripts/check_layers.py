@@ -85,7 +85,8 @@ ROOMS = {
         "serve": ("report",),
         "top": ("report",),
         "sonic": ("report",),
-        "ctl": ("report", "serve", "top", "sonic"),
+        "web": ("report", "serve", "top"),
+        "ctl": ("report", "serve", "top", "sonic", "web"),
     },
     "lab": {
         "conformance": (),

@@ -17,6 +17,7 @@
 #include "switch/control/ctl/top_of_all.h"
 #include "switch/control/ctl/trace.h"
 #include "switch/control/ctl/watch.h"
+#include "switch/control/ctl/web.h"
 #include "switch/control/report/counter_docs.h"
 #include "system/command_line.h"
 #include "system/say.h"
@@ -51,14 +52,14 @@ int run_on_one(Arguments& arguments, const Action& action) {
 
 // Commands that may ask all switches of a folder.
 bool may_ask_all(const std::string& command) {
-  return command == "healthy" || command == "top" || command == "techsupport";
+  return command == "healthy" || command == "top" || command == "techsupport" || command == "web";
 }
 
 // What is wrong with the choice of switches, or empty and it is complete.
 Problems settle_which(Arguments& arguments, const std::string& command) {
   if (arguments.of_fabric && !may_ask_all(command))
     return {
-        "--fabric is for healthy, top and techsupport; of one of its switches: --dir "
+        "--fabric is for healthy, top, techsupport and web; of one of its switches: --dir "
         "/run/eddy/lab/FABRIC"};
   if (command == "healthy" && arguments.options.all && !asks_all(arguments))
     return {"--all is every switch of the folder; --name and --socket are one"};
@@ -98,6 +99,7 @@ int run(Arguments& arguments) {
   if (command == "healthy") return healthy(arguments);
   if (command == "techsupport") return techsupport(arguments);
   if (command == "top" && asks_all(arguments)) return top_of_all(arguments);
+  if (command == "web") return web(arguments);
   return run_on_one(arguments, action.value());
 }
 

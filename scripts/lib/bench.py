@@ -12,18 +12,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numbers_table  # noqa: E402
 from lib import (  # noqa: E402
     bench_containers, bench_hosts, bench_instructions, bench_lab, bench_memory, bench_newcomer, bench_ovs, bench_report,
-    bench_results, bench_watching)
+    bench_results, bench_watching, bench_web)
 from lib.netns import Trouble  # noqa: E402
 from lib.release import build_release  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("pipeline", "ovs", "memory", "hosts", "watching", "instructions", "lab", "report")
+PARTS = ("pipeline", "ovs", "memory", "hosts", "watching", "instructions", "lab", "report", "web")
 ALONE = ("newcomer", "containers")  # measured when named: they need the network, or minutes
 TARGETS = {"pipeline": ("pipeline_bench",), "instructions": bench_instructions.TARGETS,
            "ovs": ("pipeline_bench", "eddyd", "eddyctl"), "memory": ("eddyd", "eddyctl"),
            "hosts": ("eddyd", "eddyctl", "eddylab", "eddyhost"),
            "watching": ("eddyd", "eddyctl", "eddylab", "eddyhost"), "lab": ("lab_bench", "eddylab"),
-           "report": ("eddylab",), "newcomer": (),
+           "report": ("eddylab",), "web": ("eddyd", "eddyctl"), "newcomer": (),
            "containers": ("packaged",)}
 PIPELINE_RUNS = 5  # processes: where code and data lie in memory differs between them
 
@@ -40,6 +40,7 @@ def parse_arguments():
         "  instructions  instructions a packet, a poll and a hop of every case, under callgrind\n"
         "  lab           packet hops a second of the virtual-time fabric, a sweep on two cores\n"
         "  report        a report of 100 runs: made, and opened in a browser\n"
+        "  web           a picture of the live page of 24 switches, and what watching costs eddyd (root)\n"
         "not part of all:\n"
         "  newcomer      scripts/demo in a fresh Debian: installing, compiling, running (root, network)\n"
         "  containers    the images, and the demo's fabric in containers: up, down, memory, delay (root, network)")
@@ -121,6 +122,8 @@ def measure(part, arguments, binaries):
         return bench_containers.measure(binaries, say)
     if part == "report":
         return bench_report.measure(binaries, say)
+    if part == "web":
+        return bench_web.measure(binaries, say)
     return bench_instructions.instructions(binaries, print)
 
 

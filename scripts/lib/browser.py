@@ -1,9 +1,10 @@
 """A headless Chromium, spoken to over a pipe by its DevTools protocol: no port, no driver, no network.
 
-Used by the test of reports, by scripts/bench report and by scripts/report_picture.
+Used by the tests of reports and of the live page, by scripts/bench report and web, by scripts/report_picture and scripts/web_picture.
 """
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -42,6 +43,7 @@ class Browser:
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
+        self._call("Emulation.setFocusEmulationEnabled", enabled=True)  # as the window that somebody looks at
 
     def __enter__(self):
         return self
@@ -65,9 +67,35 @@ class Browser:
 
     def open(self, path):
         """Loads a file; returns when all of it has run."""
+        self.visit(Path(path).resolve().as_uri())
+
+    def visit(self, url):
         self.events.clear()
-        self._call("Page.navigate", url=Path(path).resolve().as_uri())
-        self.until(lambda: self.seen("Page.loadEventFired"), f"{path} loads")
+        self._call("Page.navigate", url=url)
+        self.until(lambda: self.seen("Page.loadEventFired"), f"{url} loads")
+
+    def wait(self, condition, what):
+        """Until an expression is true in the page."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.evaluate(condition):
+            if time.monotonic() > deadline:
+                raise Trouble(f"it did not come: {what}")
+            self.pass_time(0.02)
+
+    def pass_time(self, seconds):
+        """Lets the page go on meanwhile."""
+        self.evaluate(f"new Promise(done => setTimeout(done, {1000 * seconds}))")
+
+    @contextlib.contextmanager
+    def trace(self, categories="devtools.timeline"):
+        """Yields a list that has, in the end, what the renderer did meanwhile: events as Chromium's tracing has them."""
+        kept = []
+        self._call("Tracing.start", transferMode="ReportEvents", traceConfig={"includedCategories": categories.split(",")})
+        yield kept
+        self._call("Tracing.end")
+        self.until(lambda: self.seen("Tracing.tracingComplete"), "the trace")
+        for part in self.seen("Tracing.dataCollected"):
+            kept += part["value"]
 
     def evaluate(self, expression):
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

@@ -139,6 +139,7 @@ std::string footer() {
   return out + described("reload", "apply the configuration file again, all or nothing") +
          described("reload --check", "what that would change, and what it takes") +
          described("top", "ports, queues, PFC, drops, workers, live; --fabric, --all: every link") +
+         described("web", "the same as a page for a browser on this machine; --listen ADDR:PORT") +
          described("healthy", "exit code 0: the ports that have to be up are, workers advance") +
          described("capture P",
                    "packets of port P, or of all, as pcapng: -w FILE, -w - | tshark -r -") +
@@ -153,9 +154,9 @@ std::string footer() {
 
 Result<Action> parse_words(const std::vector<std::string>& words) {
   static constexpr Word kCommands[] = {
-      {"show", ""},    {"clear", ""},       {"set", ""},  {"reload", ""},   {"top", ""},
-      {"healthy", ""}, {"techsupport", ""}, {"list", ""}, {"counters", ""}, {"capture", ""},
-      {"explain", ""}, {"trace", ""},       {"watch", ""}};
+      {"show", ""},    {"clear", ""},       {"set", ""},   {"reload", ""},   {"top", ""},
+      {"healthy", ""}, {"techsupport", ""}, {"list", ""},  {"counters", ""}, {"capture", ""},
+      {"explain", ""}, {"trace", ""},       {"watch", ""}, {"web", ""}};
   const Result<std::string> command = word_at(words, 0, kCommands);
   if (!command.ok()) return command.problems();
   if (words.size() > length_of(words))

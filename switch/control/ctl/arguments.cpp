@@ -25,13 +25,14 @@ void declare_which(CLI::App& app, Arguments& arguments) {
       app.add_option("--socket", arguments.socket, "its control socket, instead of --name")
           ->excludes(name)
           ->excludes(folder);
-  auto* fabric = app.add_option("--fabric", arguments.fabric,
-                                "healthy, top, techsupport: all switches of a fabric of eddylab; "
-                                "without a name, of the only one")
-                     ->expected(0, 1)
-                     ->excludes(name)
-                     ->excludes(folder)
-                     ->excludes(socket);
+  auto* fabric =
+      app.add_option("--fabric", arguments.fabric,
+                     "healthy, top, techsupport, web: all switches of a fabric of eddylab; "
+                     "without a name, of the only one")
+          ->expected(0, 1)
+          ->excludes(name)
+          ->excludes(folder)
+          ->excludes(socket);
   app.parse_complete_callback([&app, &arguments, fabric] {
     for (const CLI::Option* option : app.get_options())
       if (option->count() > 0 && !option->get_lnames().empty())
@@ -51,8 +52,8 @@ struct Concerns {
 // --fabric is not here: it says itself what it is for.
 const std::vector<Concerns>& concerns() {
   static const std::vector<std::string_view> of_one_switch = {
-      "show", "show config", "watch",   "clear",   "set",   "set pfcwd",  "reload",
-      "top",  "healthy",     "capture", "explain", "trace", "techsupport"};
+      "show", "show config", "watch",   "clear",   "set",   "set pfcwd",   "reload",
+      "top",  "healthy",     "capture", "explain", "trace", "techsupport", "web"};
   static const std::vector<std::string_view> of_a_folder = [] {
     std::vector<std::string_view> commands = of_one_switch;
     commands.push_back("list");
@@ -65,12 +66,13 @@ const std::vector<Concerns>& concerns() {
       {"--json",
        {"show", "show config", "watch", "clear", "set", "set pfcwd", "reload", "top", "healthy",
         "explain", "trace"}},
-      {"--all", {"show", "show config", "watch", "top", "healthy", "techsupport"}},
+      {"--all", {"show", "show config", "watch", "top", "healthy", "techsupport", "web"}},
       {"--port", {"show", "watch", "clear", "set pfcwd"}},
       {"--leaf", {"show", "watch"}},
       {"--top", {"show", "watch"}},
       {"--style", {"show"}},
-      {"--watch", {"show", "watch", "top"}},
+      {"--watch", {"show", "watch", "top", "web"}},
+      {"--listen", {"web"}},
       {"--check", {"reload"}},
       {"--ports", {"healthy"}},
       {"--out", {"techsupport"}},
@@ -116,8 +118,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.footer(footer());
   declare_which(app, arguments);
   app.add_flag("--json", arguments.json, "for programs: one JSON value a line");
-  app.add_flag("--all", arguments.options.all,
-               "rows in which nothing has happened, too; healthy, top: every switch of the folder");
+  app.add_flag(
+      "--all", arguments.options.all,
+      "rows in which nothing has happened, too; healthy, top, web: every switch of the folder");
   app.add_option("--style", arguments.style,
                  "show: sonic: SONiC's words and columns, such as show pfc counters, pfcwd show "
                  "stats, show queue watermark, show priority-group watermark shared")
@@ -128,10 +131,13 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--top", arguments.options.top, "at most so many rows (flows: 50 unless said)")
       ->check(CLI::Range(uint64_t{1}, kMostTop));
   app.add_option("--watch", arguments.watch_s,
-                 "repeat every N seconds; top, watch: every second unless said")
+                 "repeat every N seconds; top, watch, web: every second unless said")
       ->check(CLI::Range(1, 3600));
   app.add_flag("--check", arguments.check,
                "reload: says what it would change, and changes nothing");
+  app.add_option("--listen", arguments.listen,
+                 "web: address and port of the page; port 0: any that is free")
+      ->default_str(kWebAddress);
   app.add_option("--ports", arguments.ports, "healthy: whose ports have to be up; default: fabric")
       ->check(CLI::IsMember(port_choices()));
   app.add_option("--out", arguments.out,

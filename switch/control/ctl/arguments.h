@@ -28,6 +28,9 @@ inline constexpr int kUsage = 2;
 // Names a switch where --name, --socket and --all do not.
 inline constexpr const char* kSwitchVariable = "EDDY_SWITCH";
 
+// Of web, unless --listen says otherwise.
+inline constexpr const char* kWebAddress = "127.0.0.1:9480";
+
 struct Arguments {
   std::string name;
   std::string socket;
@@ -40,6 +43,7 @@ struct Arguments {
   std::optional<SonicTable> sonic;  // what it shows then
   int watch_s = 0;
   bool check = false;                // of reload
+  std::string listen;                // address and port of web
   std::string out;                   // file of techsupport; "-": standard output
   std::string ports;                 // that count for health: of port_choice_words()
   std::string write;                 // file of capture; "-": standard output
@@ -52,7 +56,7 @@ struct Arguments {
   std::vector<std::string> given;  // options of the line, as "--json"
 };
 
-// Switches of the folder, and not one: healthy, top, techsupport.
+// Switches of the folder, and not one: healthy, top, techsupport, web.
 inline bool asks_all(const Arguments& arguments) {
   return arguments.of_fabric ||
          (arguments.options.all && arguments.name.empty() && arguments.socket.empty());

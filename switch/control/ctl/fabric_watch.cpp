@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "switch/control/ctl/ask.h"
-#include "switch/control/ctl/switches.h"
 #include "system/hostile_json.h"
 
 namespace eddy::control {
@@ -149,6 +148,10 @@ class FabricWatch::Reader {
 FabricWatch::FabricWatch(std::string folder)
     : folder_(std::move(folder)), stop_fd_(eventfd(0, EFD_CLOEXEC)) {}
 
+FabricWatch::FabricWatch(const Target& only) : FabricWatch(std::string()) {
+  readers_.push_back(std::make_unique<Reader>(only.name, only.socket, stop_fd_));
+}
+
 FabricWatch::~FabricWatch() {
   eventfd_write(stop_fd_, 1);
   readers_.clear();
@@ -164,6 +167,7 @@ void FabricWatch::look(Report report, std::chrono::milliseconds patience) {
 }
 
 void FabricWatch::find_new() {
+  if (folder_.empty()) return;
   for (const auto& [name, socket] : socket_files(folder_)) {
     const auto at = std::ranges::lower_bound(readers_, name, {}, &Reader::name);
     if (at == readers_.end() || (*at)->name() != name)

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "switch/control/ctl/switches.h"
 #include "switch/control/report/json.h"
 #include "switch/control/report/words.h"
 #include "switch/control/top/links.h"
@@ -22,7 +23,8 @@ namespace eddy::control {
 class FabricWatch {
  public:
   explicit FabricWatch(std::string folder);
-  ~FabricWatch();  // waits for nobody who hangs
+  explicit FabricWatch(const Target& only);  // one switch, wherever its socket is
+  ~FabricWatch();                            // waits for nobody who hangs
   FabricWatch(const FabricWatch&) = delete;
   FabricWatch& operator=(const FabricWatch&) = delete;
 
@@ -40,7 +42,7 @@ class FabricWatch {
   bool all_done() const;
   void collect(Report report);
 
-  const std::string folder_;
+  const std::string folder_;  // empty: of one switch
   const int stop_fd_;
   std::vector<std::unique_ptr<Reader>> readers_;  // by name
   std::vector<SwitchReading> switches_;

@@ -36,9 +36,11 @@ TEST(Options, ThatDoNotConcernTheCommandAreRefused) {
       problems_of({"reload", "--port", "h1"}),
       ElementsAre("--port does not concern reload; it is for show, watch, clear, set pfcwd"));
   EXPECT_THAT(problems_of({"--watch", "2", "reload"}),
-              ElementsAre("--watch does not concern reload; it is for show, watch, top"));
+              ElementsAre("--watch does not concern reload; it is for show, watch, top, web"));
   EXPECT_THAT(problems_of({"show", "ports", "--check"}),
               ElementsAre("--check does not concern show; it is for reload"));
+  EXPECT_THAT(problems_of({"top", "--listen", "127.0.0.1:80"}),
+              ElementsAre("--listen does not concern top; it is for web"));
   EXPECT_THAT(problems_of({"show", "ports", "--ports", "all"}),
               ElementsAre("--ports does not concern show; it is for healthy"));
   EXPECT_THAT(problems_of({"show", "ports", "--out", "x", "--markdown"}),
@@ -46,7 +48,7 @@ TEST(Options, ThatDoNotConcernTheCommandAreRefused) {
                           "--markdown does not concern show; it is for counters"));
   EXPECT_THAT(problems_of({"set", "port", "h1", "tx", "on", "--all"}),
               ElementsAre("--all does not concern set; it is for show, show config, watch, top, "
-                          "healthy, techsupport"));
+                          "healthy, techsupport, web"));
   EXPECT_THAT(problems_of({"set", "port", "h1", "tx", "on", "--port", "h1"}),
               ElementsAre("--port does not concern set; it is for show, watch, clear, set pfcwd"));
   EXPECT_THAT(problems_of({"clear", "counters", "--leaf", "2"}),
