@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "host/registry.h"
+#include "lab/fabric/topology.h"
 #include "lb/registry.h"
 
 namespace eddy::lab {
@@ -192,6 +193,14 @@ class Deduction {
 
 CheckRules CheckRules::of(const config::Experiment& experiment) {
   return Deduction(experiment).run();
+}
+
+CheckRules CheckRules::of(const config::Experiment& experiment, const Topology& topology) {
+  CheckRules rules = of(experiment);
+  if (!topology.may_wait_in_circles) return rules;
+  rules.deadlock.reset();
+  rules.exempt.push_back("deadlock: lossless frames may wait in a circle on these routes");
+  return rules;
 }
 
 }  // namespace eddy::lab

@@ -20,6 +20,8 @@
 
 namespace eddy::lab {
 
+struct Topology;
+
 struct CheckRules {
   bool lossless = true;  // no packet of a lossless group is ever dropped
   // A switch reads a pause frame this soon, unless more was unread before it than a poll reads;
@@ -41,9 +43,14 @@ struct CheckRules {
     int64_t rounds = 0;  // of a packet
   };
   std::optional<Loop> loop = Loop{};  // none: not promised
-  std::vector<std::string> exempt;    // "lossless: faults.0 is pfc_loss", for the report
+  // Lossless queues that wait for each other in a circle, and none of them sends for so long, are a
+  // deadlock. None: the routes allow that.
+  std::optional<Duration> deadlock = Duration::microseconds(500);
+  std::vector<std::string> exempt;  // "lossless: faults.0 is pfc_loss", for the report
 
   static CheckRules of(const config::Experiment& experiment);
+  // The same for a fabric of the experiment.
+  static CheckRules of(const config::Experiment& experiment, const Topology& topology);
 };
 
 }  // namespace eddy::lab

@@ -54,6 +54,7 @@ Checker::Checker(World& world, const Topology& topology, const CheckRules& rules
       late_pauses_(world, rules.pause_in_time),
       losses_(world.lines().size()),
       in_flight_(world.lines().size()) {
+  if (rules_.deadlock) circles_.emplace(world, topology, *rules_.deadlock);
   take_over();
   world_.set_watcher(this);
 }
@@ -113,6 +114,10 @@ void Checker::on_instant() {
   }
   touched_.clear();
   check_pool();
+  if (!circles_) return;
+  if (const std::string circle = circles_->look(); !circle.empty())
+    fail("deadlock", "queues wait for each other and have sent nothing for " +
+                         to_string(*rules_.deadlock) + ": " + circle);
 }
 
 void Checker::check_switch(uint32_t node) {

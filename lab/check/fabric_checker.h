@@ -3,22 +3,25 @@
 // Every frame is somewhere: each line's counters agree with the frames seen to enter and leave it,
 // each switch balances, and the pool's packets in use are those that switches, lines and intakes
 // hold. Buffer accounts agree with each other. RLB's loop keeps to its caps. No lossless drop, no
-// paused queue that the watchdog forgot, no pause longer than its frames asked for, no data packet
-// overtaken by a later one of its queue pair, as far as CheckRules say. When all is over nothing is
-// held. The first violation is kept as a text with time, place and how to see it again, and stops
-// the world. Owner: one run; the world must outlive it. Cost: a run takes several times as long: a
-// balance reads all counters of a switch; the sums over all groups of a switch are taken every
-// kSumsEvery turns of it. Source: architecture, sections 4 and 10.
+// circle of queues that wait for each other, no paused queue that the watchdog forgot, no pause
+// longer than its frames asked for, no data packet overtaken by a later one of its queue pair, as
+// far as CheckRules say. When all is over nothing is held. The first violation is kept as a text
+// with time, place and how to see it again, and stops the world. Owner: one run; the world must
+// outlive it. Cost: a run takes several times as long: a balance reads all counters of a switch;
+// the sums over all groups of a switch are taken every kSumsEvery turns of it. Source:
+// architecture, sections 4 and 10.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "lab/check/check_rules.h"
 #include "lab/check/late_pauses.h"
+#include "lab/check/waiting_circles.h"
 #include "lab/fabric/topology.h"
 #include "lab/world/world.h"
 #include "net/pause_frame.h"
@@ -113,6 +116,7 @@ class Checker final : public Watcher {
   std::string replay_;
   std::vector<Node> nodes_;  // switches
   LatePauses late_pauses_;
+  std::optional<WaitingCircles> circles_;
   std::vector<Losses> losses_;       // by the port's line
   std::vector<uint64_t> in_flight_;  // frames, by line
   uint64_t all_in_flight_ = 0;

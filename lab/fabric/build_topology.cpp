@@ -488,7 +488,8 @@ void Assembly::check_deadlock() {
     problems_.push_back("topology.failed: from " + found.beyond + " on a way needs more than " +
                         std::to_string(grouped_.channels) +
                         " virtual channels; with fewer failures inside groups it would be valid");
-  if (!found.circle.empty())
+  topology_.may_wait_in_circles = !found.circle.empty();
+  if (topology_.may_wait_in_circles)
     topology_.warnings.push_back(
         "topology: lossless frames may wait for each other in a circle (deadlock): " +
         found.circle + "; one priority is not enough on these routes");

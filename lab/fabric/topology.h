@@ -54,6 +54,7 @@ struct Topology {
   std::vector<Link> links;
   int line_overhead = 24;  // of every link: octets of line time that a frame takes besides its own
   std::shared_ptr<const RouteTable> routes;  // one for all switches; null: each switch's own routes
+  bool may_wait_in_circles = false;          // lossless frames on these routes: deadlock.h
   std::vector<std::string> warnings;         // usable all the same
 };
 

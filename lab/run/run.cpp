@@ -152,7 +152,7 @@ Problems Execution::break_and_watch() {
   Watcher* watcher = options_.built ? options_.built({*world_, topology_, origin}) : nullptr;
   world_->set_watcher(watcher);
   if (!options_.check) return {};
-  const CheckRules rules = CheckRules::of(experiment_);
+  const CheckRules rules = CheckRules::of(experiment_, topology_);
   result_.exempt = rules.exempt;
   checker_ = std::make_unique<Checker>(*world_, topology_, rules, options_.replay);
   if (watcher == nullptr) return {};

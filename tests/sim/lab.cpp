@@ -104,8 +104,8 @@ uint64_t sum_of(const Counters& counters, PortCounter which) {
 }
 
 // What the lab promises while its fault sites do what they stand for.
-lab::CheckRules rules_of(const Lab& lab, const FaultSites& sites) {
-  lab::CheckRules rules = lab::CheckRules::of(lab.experiment);
+lab::CheckRules rules_of(const Lab& lab, const lab::Topology& topology, const FaultSites& sites) {
+  lab::CheckRules rules = lab::CheckRules::of(lab.experiment, topology);
   for (const FaultSite site : {FaultSite::pool_empty, FaultSite::device_full}) {
     if (!kHasFaultSites || !sites.on(site)) continue;
     rules.lossless = false;
@@ -219,7 +219,7 @@ LabResult run_lab(const Lab& lab, const LabOptions& options) {
   auto faults = lab::Faults::install(lab.experiment, *topology, world, lab.seed, set_key);
   if (!faults) return {.problems = faults.problems()};
   if (options.exchange != nullptr) return run_rank(world, **faults, options);
-  const lab::CheckRules rules = rules_of(lab, sites);
+  const lab::CheckRules rules = rules_of(lab, *topology, sites);
   result.lossless = rules.lossless;
   result.in_order = rules.in_order;
   lab::Checker checker(world, *topology, rules, options.replay);

@@ -214,6 +214,17 @@ QueueStatus Switch::queue_status(PortId port, QueueId queue) const {
                          .rx_dropped = read(last.rx_dropped)}};
 }
 
+std::vector<QueuedGroup> Switch::groups_in(PortId port, QueueId queue) const {
+  std::vector<QueuedGroup> groups;
+  const Packet* packet = state_->common.queue(port, queue).fifo.head();
+  for (; packet != nullptr; packet = packet->next) {
+    const QueuedGroup group{packet->ingress_port, packet->pg};
+    if (!group.pg.is_none() && std::ranges::find(groups, group) == groups.end())
+      groups.push_back(group);
+  }
+  return groups;
+}
+
 MacAddress Switch::peer_mac(PortId port) const {
   return state_->common.peer_macs[port.index()].read();
 }

@@ -33,7 +33,7 @@ Result<Trace> make(std::vector<TrafficConfig> traffic, uint64_t max_flows = 0) {
   experiment.traffic = std::move(traffic);
   return make_traffic(experiment, build_topology(experiment).value(), 1, nullptr);
 }
-Trace trace_of(std::vector<TrafficConfig> traffic) {
+Trace collectives_of(std::vector<TrafficConfig> traffic) {
   auto trace = make(std::move(traffic));
   EXPECT_TRUE(trace.ok()) << trace.problems().front();
   return trace.ok() ? trace.value() : Trace{};
@@ -54,7 +54,7 @@ size_t waiting(const Trace& trace) {
 
 // 2 (N - 1) steps of 1/N each; the first step waits for nothing.
 TEST(Collective, ARingSendsEachPartOnAsItArrives) {
-  const Trace trace = trace_of({collective(CollectiveOp::all_reduce_ring)});
+  const Trace trace = collectives_of({collective(CollectiveOp::all_reduce_ring)});
   ASSERT_EQ(trace.flows.size(), 24u);
   EXPECT_EQ(waiting(trace), 20u);
   for (const auto& [host, octets] : octets_by(trace, &Flow::source)) EXPECT_EQ(octets, 1'500);
@@ -78,7 +78,7 @@ TEST(Collective, ARingSendsEachPartOnAsItArrives) {
 
 // 1,003 octets for 4 ranks and 3 chunks: parts of 251 and 250, chunks of 84 and 83.
 TEST(Collective, OctetsAreDividedWithoutALoss) {
-  const Trace trace = trace_of({collective(CollectiveOp::all_gather, 1'003_B, 3)});
+  const Trace trace = collectives_of({collective(CollectiveOp::all_gather, 1'003_B, 3)});
   EXPECT_EQ(trace.flows.size(), 36u);
   int64_t all = 0;
   for (const Flow& flow : trace.flows) {
@@ -90,7 +90,7 @@ TEST(Collective, OctetsAreDividedWithoutALoss) {
 }
 
 TEST(Collective, AllToAllSendsEachRankItsPart) {
-  const Trace trace = trace_of({collective(CollectiveOp::all_to_all)});
+  const Trace trace = collectives_of({collective(CollectiveOp::all_to_all)});
   EXPECT_EQ(trace.flows.size(), 12u);
   EXPECT_EQ(waiting(trace), 8u);  // a rank sends to one after the other
   std::set<std::pair<uint32_t, uint32_t>> pairs;
@@ -103,7 +103,7 @@ TEST(Collective, AllToAllSendsEachRankItsPart) {
 
 // 1 and 2 hang under 0, 3 under 1.
 TEST(Collective, ATreeGoesUpAndDown) {
-  const Trace trace = trace_of({collective(CollectiveOp::all_reduce_tree)});
+  const Trace trace = collectives_of({collective(CollectiveOp::all_reduce_tree)});
   EXPECT_EQ(trace.flows.size(), 6u);
   EXPECT_EQ(waiting(trace), 4u);  // but for what leaves the leaves
   std::multiset<std::pair<uint32_t, uint32_t>> pairs;
@@ -116,7 +116,7 @@ TEST(Collective, RepetitionsAreNumberedAndWait) {
   TrafficConfig traffic = collective(CollectiveOp::all_to_all);
   traffic.repeat = 3;
   traffic.start = 100_us;
-  const Trace trace = trace_of({traffic});
+  const Trace trace = collectives_of({traffic});
   ASSERT_EQ(trace.flows.size(), 36u);
   EXPECT_EQ(waiting(trace), 32u);
   EXPECT_EQ(trace.flows.front().start, Instant() + 100_us);
@@ -130,11 +130,11 @@ TEST(Collective, AfterAnotherItemNothingHasATime) {
   second.name = "second";
   second.after = "first";
   second.start = 7_us;
-  const Trace trace = trace_of({second, first});
+  const Trace trace = collectives_of({second, first});
   EXPECT_EQ(waiting(trace), 20u);
   EXPECT_THAT(trace.waits.items, ElementsAre(ItemWait{.item = 0, .after = 1, .pause = 7_us}));
   second.start = 8_us;
-  EXPECT_NE(trace.digest(), trace_of({second, first}).digest());
+  EXPECT_NE(trace.digest(), collectives_of({second, first}).digest());
 }
 
 // Another collective beside it changes no port of an item.
@@ -142,8 +142,8 @@ TEST(Collective, OthersShiftNothing) {
   const TrafficConfig traffic = collective(CollectiveOp::all_reduce_ring);
   TrafficConfig other = collective(CollectiveOp::all_to_all);
   other.name = "other";
-  const Trace alone = trace_of({traffic});
-  const Trace both = trace_of({traffic, other});
+  const Trace alone = collectives_of({traffic});
+  const Trace both = collectives_of({traffic, other});
   std::vector<uint16_t> ports, with_other;
   for (const Flow& flow : alone.flows) ports.push_back(flow.source_port);
   for (const Flow& flow : both.flows)
