@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lab/fabric/circle.h"
+
 namespace eddy::lab {
 
 WaitingCircles::WaitingCircles(World& world, const Topology& topology, Duration stands)
@@ -25,10 +27,10 @@ std::string WaitingCircles::look() {
   for (Queue& queue : queues_) look_at(queue);
   const std::vector<size_t> stand = standing();
   if (stand.size() < 2) return {};
-  std::vector<std::vector<size_t>> edges;
+  std::vector<std::vector<uint32_t>> edges;
   for (const size_t i : stand) edges.push_back(awaited_by(queues_[i], stand));
   std::string circle;
-  for (const size_t i : circle_in(edges))
+  for (const uint32_t i : circle_in(edges))
     circle += (circle.empty() ? "" : " > ") + name_of(queues_[stand[i]]);
   return circle;
 }
@@ -62,14 +64,14 @@ std::vector<size_t> WaitingCircles::standing() const {
   return out;
 }
 
-std::vector<size_t> WaitingCircles::awaited_by(const Queue& queue,
-                                               const std::vector<size_t>& among) const {
+std::vector<uint32_t> WaitingCircles::awaited_by(const Queue& queue,
+                                                 const std::vector<size_t>& among) const {
   const Line& line = world_.lines()[world_.line_of(queue.node, queue.port)];
   const auto& maps = topology_.switches[line.to].ports[line.to_port.index()].maps;
   const auto& stopped_by = topology_.switches[queue.node].ports[queue.port.index()].maps;
   const bool paused = world_.switch_at(queue.node).queue_status(queue.port, queue.id).paused;
-  std::vector<size_t> out;
-  for (size_t i = 0; i < among.size(); ++i) {
+  std::vector<uint32_t> out;
+  for (uint32_t i = 0; i < among.size(); ++i) {
     const Queue& other = queues_[among[i]];
     if (other.node == queue.node && other.port == queue.port && other.id == gate_of(queue))
       out.push_back(i);
@@ -89,41 +91,6 @@ std::string WaitingCircles::name_of(const Queue& queue) const {
   const config::SwitchConfig& of = topology_.switches[queue.node];
   return of.name + " to " + of.ports[queue.port.index()].name + ", queue " +
          std::to_string(queue.id.index());
-}
-
-// Depth first; a place met again while it is open closes a circle.
-std::vector<size_t> circle_in(const std::vector<std::vector<size_t>>& edges) {
-  enum class State : uint8_t { unseen, open, done };
-  std::vector<State> states(edges.size(), State::unseen);
-  struct Visit {
-    size_t place;
-    size_t next = 0;
-  };
-  std::vector<Visit> way;
-  for (size_t root = 0; root < edges.size(); ++root) {
-    if (states[root] != State::unseen) continue;
-    way.push_back({root});
-    states[root] = State::open;
-    while (!way.empty()) {
-      Visit& visit = way.back();
-      if (visit.next == edges[visit.place].size()) {
-        states[visit.place] = State::done;
-        way.pop_back();
-        continue;
-      }
-      const size_t to = edges[visit.place][visit.next++];
-      if (states[to] == State::open) {
-        const auto first = std::ranges::find(way, to, &Visit::place);
-        std::vector<size_t> circle;
-        for (auto each = first; each != way.end(); ++each) circle.push_back(each->place);
-        return circle;
-      }
-      if (states[to] != State::unseen) continue;
-      states[to] = State::open;
-      way.push_back({to});
-    }
-  }
-  return {};
 }
 
 }  // namespace eddy::lab

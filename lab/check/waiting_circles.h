@@ -48,7 +48,7 @@ class WaitingCircles {
   QueueId gate_of(const Queue& queue) const;
   std::vector<size_t> standing() const;
   // Places in `among` that queues_[among[i]] waits for.
-  std::vector<size_t> awaited_by(const Queue& queue, const std::vector<size_t>& among) const;
+  std::vector<uint32_t> awaited_by(const Queue& queue, const std::vector<size_t>& among) const;
   std::string name_of(const Queue& queue) const;
 
   World& world_;
@@ -58,9 +58,5 @@ class WaitingCircles {
   std::vector<Queue> queues_;
   std::vector<std::optional<pfc::ClassPair>> pairs_;  // by switch: those that isolate
 };
-
-// Places of a circle in a graph, in its order; empty: it has none. edges[i]: places that i leads
-// to.
-[[nodiscard]] std::vector<size_t> circle_in(const std::vector<std::vector<size_t>>& edges);
 
 }  // namespace eddy::lab

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "config/config.h"
+#include "lab/fabric/circle.h"
 #include "lab/fabric/detours.h"
 #include "lab/fabric/path_sets.h"
 
@@ -30,30 +31,7 @@ class Channels {
     }
   }
 
-  // Depth first; a channel met again while it is open closes a circle.
-  std::vector<uint32_t> circle() {
-    std::vector<State> state(waits_for_.size());
-    std::vector<Visit> open;
-    for (uint32_t start = 0; start < state.size(); ++start) {
-      if (state[start] != State::fresh) continue;
-      open.push_back({start, 0});
-      state[start] = State::open;
-      while (!open.empty()) {
-        Visit& top = open.back();
-        if (top.next == waits_for_[top.channel].size()) {
-          state[top.channel] = State::done;
-          open.pop_back();
-          continue;
-        }
-        const uint32_t to = waits_for_[top.channel][top.next++];
-        if (state[to] == State::open) return from(open, to);
-        if (state[to] == State::done) continue;
-        state[to] = State::open;
-        open.push_back({to, 0});
-      }
-    }
-    return {};
-  }
+  std::vector<uint32_t> circle() const { return circle_in(waits_for_); }
 
   size_t source(uint32_t channel) const {
     const FabricPlan::Cable& cable = plan_.cables[cable_of(channel)];
@@ -66,11 +44,6 @@ class Channels {
   std::optional<uint32_t> beyond() const { return beyond_; }
 
  private:
-  enum class State : uint8_t { fresh, open, done };
-  struct Visit {
-    uint32_t channel;
-    size_t next;
-  };
   // A frame in a channel, and the cable that its detour prescribes at the next switch.
   struct Way {
     uint32_t channel;
@@ -140,13 +113,6 @@ class Channels {
         reach_all(*out);
       }
     }
-  }
-
-  static std::vector<uint32_t> from(const std::vector<Visit>& open, uint32_t first) {
-    std::vector<uint32_t> circle;
-    for (const Visit& visit : open)
-      if (visit.channel == first || !circle.empty()) circle.push_back(visit.channel);
-    return circle;
   }
 
   const FabricPlan& plan_;

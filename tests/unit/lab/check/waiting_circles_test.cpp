@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lab/fabric/circle.h"
 #include "tests/unit/lab/check/checked_fabric.h"
 
 namespace eddy::test {
@@ -15,11 +16,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(CircleIn, FindsACircleAndNothingElse) {
-  EXPECT_THAT(circle_in({}), IsEmpty());
-  EXPECT_THAT(circle_in({{1, 2}, {2}, {}}), IsEmpty()) << "two ways to one place";
-  EXPECT_THAT(circle_in({{0}}), ElementsAre(0));
-  EXPECT_THAT(circle_in({{1}, {2, 3}, {}, {1}}), ElementsAre(1, 3)) << "without what leads there";
-  EXPECT_THAT(circle_in({{}, {2}, {3}, {1}}), ElementsAre(1, 2, 3));
+  using Edges = std::vector<std::vector<uint32_t>>;
+  EXPECT_THAT(circle_in(Edges{}), IsEmpty());
+  EXPECT_THAT(circle_in(Edges{{1, 2}, {2}, {}}), IsEmpty()) << "two ways to one place";
+  EXPECT_THAT(circle_in(Edges{{0}}), ElementsAre(0));
+  EXPECT_THAT(circle_in(Edges{{1}, {2, 3}, {}, {1}}), ElementsAre(1, 3))
+      << "without what leads there";
+  EXPECT_THAT(circle_in(Edges{{}, {2}, {3}, {1}}), ElementsAre(1, 2, 3));
 }
 
 // Each sends by the next switch to the one behind it: five links of which each waits for the next.
