@@ -1,6 +1,7 @@
-"""docs/tutorial.md does what it says: its files are written, its commands run, and they print what stands there.
+"""docs/tutorial.md and docs/formats.md do what they say: their files are written, their commands run, and they print what stands
+there.
 
-  EDDY_BIN=build/dev/bin tests/e2e/tutorial_test.py --update    puts what they print today into the page
+  EDDY_BIN=build/dev/bin tests/e2e/tutorial_test.py --update    puts what they print today into the pages
 """
 
 import os
@@ -12,7 +13,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "tutorial.md"
+PAGES = {"tutorial": 5, "formats": 6}  # and more commands than that
 BINARIES = Path(os.environ["EDDY_BIN"]).resolve()
 BLOCK = re.compile(r"^```(?P<kind>\w+)(?: file=(?P<file>\S+))?\n(?P<text>.*?)^```$", re.M | re.S)
 
@@ -40,28 +41,39 @@ def blocks(page, folder):
         yield block, run_console(text, folder) if block["kind"] == "console" else text
 
 
-class Tutorial(unittest.TestCase):
-    def test_its_commands_print_what_stands_there(self):
+class Pages(unittest.TestCase):
+    def test_the_commands_of_the_tutorial_print_what_stands_there(self):
+        self.check("tutorial")
+
+    def test_the_commands_of_formats_print_what_stands_there(self):
+        self.check("formats")
+
+    def check(self, name):
         commands = 0
         with tempfile.TemporaryDirectory() as folder:
-            for block, printed in blocks(PAGE.read_text(encoding="utf-8"), folder):
+            for block, printed in blocks(page_of(name).read_text(encoding="utf-8"), folder):
                 with self.subTest(block=block["text"].splitlines()[0]):
                     self.assertEqual(block["text"], printed)
-                commands += block["kind"] == "console"
-        self.assertGreater(commands, 5)
+                commands += len(re.findall(r"^\$ ", block["text"], re.M)) if block["kind"] == "console" else 0
+        self.assertGreater(commands, PAGES[name])
 
 
-def update():
-    page, out, at = PAGE.read_text(encoding="utf-8"), [], 0
+def page_of(name):
+    return ROOT / "docs" / f"{name}.md"
+
+
+def update(name):
+    page, out, at = page_of(name).read_text(encoding="utf-8"), [], 0
     with tempfile.TemporaryDirectory() as folder:
         for block, printed in blocks(page, folder):
             out += [page[at:block.start("text")], printed]
             at = block.end("text")
-    PAGE.write_text("".join(out) + page[at:], encoding="utf-8")
+    page_of(name).write_text("".join(out) + page[at:], encoding="utf-8")
 
 
 if __name__ == "__main__":
     if "--update" in sys.argv:
-        update()
+        for each in PAGES:
+            update(each)
     else:
         unittest.main()
