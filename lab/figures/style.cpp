@@ -97,6 +97,7 @@ bool StyleOptions::any() const {
 
 std::vector<std::string> figure_templates() {
   std::vector<std::string> names;
+  names.reserve(kTemplates.size());
   for (const Template& each : kTemplates) names.emplace_back(each.name);
   return names;
 }
@@ -158,20 +159,20 @@ double text_width(std::string_view text, double size) {
 
 std::vector<std::string> wrapped(std::string_view text, double size, double width) {
   std::vector<std::string> lines;
-  std::string line;
   size_t at = 0;
   while (at <= text.size()) {
     const size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word(text.substr(at, end - at));
+    const std::string_view word = text.substr(at, end - at);
     at = end + 1;
     if (word.empty()) continue;
-    if (!line.empty() && text_width(line + " " + word, size) > width) {
-      lines.push_back(std::move(line));
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
+    const double gap = text_width(" ", size);
+    if (lines.empty() ||
+        text_width(lines.back(), size) + gap + text_width(word, size) > width + 1e-9)
+      lines.emplace_back();
+    else
+      lines.back() += ' ';
+    lines.back() += word;
   }
-  if (!line.empty()) lines.push_back(std::move(line));
   return lines;
 }
 

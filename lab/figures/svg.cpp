@@ -170,7 +170,8 @@ class ChartDrawing {
     for (size_t i = 0; i < legend.entries.size(); ++i) {
       const LegendEntry& entry = legend.entries[i];
       const double x = legend.left + legend.column * static_cast<double>(i % legend.columns);
-      const double y = legend.top + legend.line * static_cast<double>(i / legend.columns);
+      const size_t line = i / legend.columns;
+      const double y = legend.top + legend.line * static_cast<double>(line);
       Series sample;
       sample.thin = true;
       sample.colour = kLooks - 2;  // black

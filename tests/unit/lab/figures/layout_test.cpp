@@ -11,7 +11,6 @@
 namespace eddy::lab {
 namespace {
 
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
