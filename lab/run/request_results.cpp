@@ -101,8 +101,9 @@ Duration ideal_of(const FlowAccount& account, const std::vector<uint32_t>& flows
                   const std::vector<FlowWait>& waits) {
   IdealRequest ideal(account, flows);
   for (const uint32_t flow : flows)
-    for (const FlowWait& wait : std::ranges::equal_range(waits, flow, {}, &FlowWait::flow))
-      ideal.add_wait(wait);
+    for (auto wait = std::ranges::lower_bound(waits, flow, {}, &FlowWait::flow);
+         wait != waits.end() && wait->flow == flow; ++wait)
+      ideal.add_wait(*wait);
   return ideal.time();
 }
 

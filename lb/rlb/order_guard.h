@@ -78,7 +78,8 @@ struct SlotProofs {
   bool frees(FlowSlot slot) const {
     const uint64_t ago = arrivals.ago(slot.set(), slot.member(), step);
     const uint64_t proven = ago | -static_cast<uint64_t>(slot.mixed());
-    return (slot.idle_steps(now) > std::min(proven, age)) | !slot.used();
+    const bool idle = slot.idle_steps(now) > std::min(proven, age);
+    return (static_cast<int>(idle) | static_cast<int>(!slot.used())) != 0;
   }
 };
 

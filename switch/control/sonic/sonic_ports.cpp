@@ -118,7 +118,7 @@ void SonicTables::ports() {
 void SonicTables::choose_ports() {
   std::vector<const Entry*> entries;
   for (const Entry& entry : db_.table("PORT").entries) entries.push_back(&entry);
-  std::ranges::stable_partition(entries, [](const Entry* entry) {
+  std::stable_partition(entries.begin(), entries.end(), [](const Entry* entry) {
     const Field* status = entry->find("admin_status");
     return status != nullptr && status->text == "up";
   });

@@ -144,7 +144,7 @@ void Switch::rebase(const Rebase& rebase) {
     if (newest != shard.selector()) newest->rebase(rebase);
   }
   std::ranges::sort(tables);
-  tables.erase(std::ranges::unique(tables).begin(), tables.end());
+  tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
   for (lb::PathTable* table : tables)
     if (table != nullptr) table->rebase(rebase);
 }
