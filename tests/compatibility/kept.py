@@ -26,7 +26,16 @@ REQUESTS = [*({"command": "show", "report": report, "all": True, "id": report} f
             {"command": "clear", "what": "counters"},
             {"command": "clear", "what": "persistent-watermarks", "kind": "pg-headroom"},
             {"command": "reload"},
-            {"command": "walk"}]
+            {"command": "walk"},
+            # Since 0.2.0.
+            {"command": "show", "report": "isolation", "all": True},
+            {"command": "show", "report": "isolated", "all": True},
+            {"command": "configuration"},
+            {"command": "explain", "packet": "src=10.0.1.2 dst=10.0.2.9 dport=4791 dscp=3"},
+            {"command": "set", "port": "host2", "admin": "down"},
+            {"command": "set", "port": "host2", "admin": "up"},
+            {"command": "set", "pfcwd": {"detection_time": "300ms"}},
+            {"command": "reload", "check": True}]
 
 
 class Switch:

@@ -21,7 +21,7 @@ class Played(unittest.TestCase):
             raise unittest.SkipTest(f"SKIPPED: {why}") from None
         cls.addClassCleanup(cls.podman.close)
         build_images(shared.engine)
-        images.copy_images(shared.engine, cls.podman, ("eddy:0.1.0", "eddy-host:0.1.0"))
+        images.copy_images(shared.engine, cls.podman, ("eddy:0.2.0", "eddy-host:0.2.0"))
         place = tempfile.TemporaryDirectory()
         cls.addClassCleanup(place.cleanup)
         cls.file = export(Path(place.name) / "demo", "demo", "--size", "ci", "--to", "k8s") / "demo.k8s.yaml"

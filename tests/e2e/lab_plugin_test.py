@@ -45,7 +45,7 @@ class LabPlugin(unittest.TestCase):
 
     def test_a_result_says_what_made_it(self):
         run = self.run_of("{plugin: trouble.so, scheme: trouble, after: 3}", "--check")
-        self.assertEqual((run["scheme"], run["plugin"], run["plugin_version"]), ("trouble", str(self.plugin), "0.1.0"))
+        self.assertEqual((run["scheme"], run["plugin"], run["plugin_version"]), ("trouble", str(self.plugin), "0.2.0"))
         self.assertEqual(run["plugin_sha256"], hashlib.sha256(self.plugin.read_bytes()).hexdigest())
         self.assertEqual(run["counters"]["selector_fallback_packets"], 0)
         again = self.run_of("{plugin: ./trouble.so, scheme: trouble, after: 3}")
@@ -144,7 +144,7 @@ class LabPlugin(unittest.TestCase):
         path.write_text("load_balancer: {plugin: trouble.so, scheme: trouble, after: 3}\nports: {a: {device: net_null0}}\n")
         said = self.call("eddyd", "--config", path, "--check").stdout
         self.assertIn("load balancer: trouble, after 3, when never\n", said)
-        self.assertIn(f"of plugin {self.plugin}, built for Eddy 0.1.0, sha256 ", said)
+        self.assertIn(f"of plugin {self.plugin}, built for Eddy 0.2.0, sha256 ", said)
         self.plugin.chmod(0o775)
         self.assertIn("can be written to by its group", self.call("eddyd", "--config", path, "--check", code=2).stderr)
 

@@ -51,9 +51,9 @@ class Plugins(OnFabric):
         path = put("trouble", self.folder)
         self.adopt(plugin=path, scheme="calm")
         report = self.leaf.show("schemes")
-        self.assertEqual((report["plugin"], report["plugin_version"]), (str(path), "0.1.0"))
+        self.assertEqual((report["plugin"], report["plugin_version"]), (str(path), "0.2.0"))
         self.assertEqual({row["scheme"] for row in report["rows"]}, {"calm"})
-        self.assertIn(f"of plugin {path}, built for Eddy 0.1.0, sha256 ", self.leaf.eddyctl("show", "schemes").stdout)
+        self.assertIn(f"of plugin {path}, built for Eddy 0.2.0, sha256 ", self.leaf.eddyctl("show", "schemes").stdout)
         self.assert_mesh(self.fabric.hosts, versions=(4,))
         self.assertEqual(self.healthy().returncode, 0)
 

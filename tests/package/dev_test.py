@@ -63,7 +63,7 @@ class Dev(unittest.TestCase):
         project = self.work / "later"
         project.mkdir()
         text = (SCHEME / "CMakeLists.txt").read_text()
-        (project / "CMakeLists.txt").write_text(text.replace("find_package(eddy 0.1 ", "find_package(eddy 0.2 "))
+        (project / "CMakeLists.txt").write_text(text.replace("find_package(eddy 0.2 ", "find_package(eddy 0.3 "))
         with self.assertRaisesRegex(AssertionError, "0.2"):
             output_of("cmake", "-S", project, "-B", self.work / "later-build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
 

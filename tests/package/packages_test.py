@@ -163,8 +163,8 @@ class Trouble(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "a full disk needs root to mount one: NOT TESTED")
     def test_a_full_disk(self):
         with tempfile.TemporaryDirectory() as place:
-            kept = Path(place) / "eddy_0.1.0_amd64.deb"
-            script = ('mount -t tmpfs -o size=300k tmpfs "$1" && echo old > "$1/eddy_0.1.0_amd64.deb"; shift; "$@"; code=$?; '
+            kept = Path(place) / "eddy_0.2.0_amd64.deb"
+            script = ('mount -t tmpfs -o size=300k tmpfs "$1" && echo old > "$1/eddy_0.2.0_amd64.deb"; shift; "$@"; code=$?; '
                       f'ls -A "{place}" >&2; exit $code')
             done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", place,
                                    ROOT / "scripts/package", "--build", BUILD, "--no-build", "--no-lint", "--out", place],

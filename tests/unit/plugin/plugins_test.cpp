@@ -56,7 +56,7 @@ TEST_F(PluginsTest, AGoodOneIsFoundByItsScheme) {
   const config::LoadedScheme& scheme = *found.value();
   EXPECT_EQ(scheme.file, (files_.folder() / "trouble.so").string());
   EXPECT_EQ(scheme.info->name, "calm");
-  EXPECT_EQ(scheme.version, "0.1.0");
+  EXPECT_EQ(scheme.version, "0.2.0");
   std::array<char, SHA256_DIGEST_STRING_LENGTH> of_file{};
   ASSERT_NE(::SHA256File(file.c_str(), of_file.data()), nullptr);
   EXPECT_EQ(scheme.sha256, of_file.data());

@@ -52,9 +52,9 @@ TEST(ComposeFile, MemifAloneNeedsNoNetworkNoCapabilityAndNoRoot) {
   }
   const YAML::Node leaf = services["leaf1"];
   EXPECT_THAT(words(leaf["command"]),
-              ElementsAre("--config", "/etc/eddy/leaf1.yaml", "--require-version", "0.1.0"));
+              ElementsAre("--config", "/etc/eddy/leaf1.yaml", "--require-version", "0.2.0"));
   EXPECT_EQ(leaf["environment"]["EDDY_SWITCH"].as<std::string>(), "leaf1");
-  EXPECT_EQ(leaf["image"].as<std::string>(), "eddy:${EDDY_TAG:-0.1.0}");
+  EXPECT_EQ(leaf["image"].as<std::string>(), "eddy:${EDDY_TAG:-0.2.0}");
   EXPECT_EQ(leaf["volumes"][0]["source"].as<std::string>(), "./config/leaf1.yaml");
   EXPECT_THAT(words(services["hosts"]["depends_on"]),
               ElementsAre("leaf1", "leaf2", "spine1", "spine2"));
