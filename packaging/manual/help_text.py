@@ -95,10 +95,19 @@ def own_words(lines):
     words, notes = [], []
     kinds = []
     inside = False
+    longer = ""  # a command whose help is on the line below it
     for line in lines:
         first, second = line[:COLUMN], line[COLUMN:]
         if line.strip() == COMMANDS:
             inside = True
+        elif longer and not first.strip():
+            words.append((longer, second.strip()))
+            longer = ""
+        elif inside and re.match(r"  \S", line) and len(line) > COLUMN - 1 and ":" not in line:
+            if first.endswith(" "):
+                words.append((first.strip(), second.strip()))
+            else:
+                longer = line.strip()
         elif inside and first.startswith("  ") and first.endswith(" ") and second.strip():
             (kinds if first.startswith("   ") else words).append((first.strip(), second.strip()))
         elif inside and line.startswith("  "):
