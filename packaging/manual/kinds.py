@@ -21,6 +21,7 @@ KINDS = {
     "time": ("TIME", ""),
     "threads": ("N|auto", "=auto"),
     "text": ("TEXT", ""),
+    "address": ("ADDRESS:PORT", ""),
 }
 
 ARGUMENTS = {
@@ -39,6 +40,7 @@ ARGUMENTS = {
     ("eddyctl", "", "--port"): "port",
     ("eddyctl", "", "--write"): "file",
     ("eddyctl", "", "--filter"): "text",
+    ("eddyctl", "", "--listen"): "address",
     ("eddyctl", "", "--fabric"): "fabric",
     ("eddyctl", "", "--leaf"): "leaf",
     ("eddywire", "", "--socket"): "file",

@@ -126,8 +126,10 @@ Json cells_of(const Json& report) {
   for (size_t line = 0; line < table.lines.size(); ++line) {
     Json texts = Json::array();
     for (const std::string& cell : table.lines[line]) texts.push_back(trimmed(cell));
-    if (line == 0) cells["head"] = std::move(texts);
-    if (line > 0) cells["rows"].push_back(std::move(texts));
+    if (line == 0)
+      cells["head"] = std::move(texts);
+    else
+      cells["rows"].push_back(std::move(texts));
   }
   return cells;
 }

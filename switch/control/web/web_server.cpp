@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -37,18 +36,17 @@ struct Asset {
 };
 
 std::span<const Asset> assets() {
-  static const std::string kStyle = std::string(kLookStyle) + std::string(kLiveStyle);
-  static const std::string kScript = std::string(kLookScript) + std::string(kLiveTimeline) +
-                                     std::string(kLiveDrawing) + std::string(kLiveScript);
-  static const std::array<Asset, 3> kAssets{
-      {{"/", "text/html; charset=utf-8", kLivePage},
-       {"/page.css", "text/css; charset=utf-8", kStyle},
-       {"/page.js", "text/javascript; charset=utf-8", kScript}}};
-  return kAssets;
+  static const std::string style = std::string(kLookStyle) + std::string(kLiveStyle);
+  static const std::string script = std::string(kLookScript) + std::string(kLiveTimeline) +
+                                    std::string(kLiveDrawing) + std::string(kLiveScript);
+  static const std::array<Asset, 3> all{{{"/", "text/html; charset=utf-8", kLivePage},
+                                         {"/page.css", "text/css; charset=utf-8", style},
+                                         {"/page.js", "text/javascript; charset=utf-8", script}}};
+  return all;
 }
 
 void put_headers(MHD_Response* response, const char* type) {
-  const std::pair<const char*, const char*> kHeaders[] = {
+  const std::pair<const char*, const char*> headers[] = {
       {"Content-Type", type},
       {"Content-Security-Policy", kPolicy},
       {"Cross-Origin-Opener-Policy", "same-origin"},
@@ -56,7 +54,7 @@ void put_headers(MHD_Response* response, const char* type) {
       {"X-Content-Type-Options", "nosniff"},
       {"Referrer-Policy", "no-referrer"},
       {"Cache-Control", "no-store"}};
-  for (const auto& [name, value] : kHeaders) MHD_add_response_header(response, name, value);
+  for (const auto& [name, value] : headers) MHD_add_response_header(response, name, value);
 }
 
 MHD_Result reply(MHD_Connection* connection, unsigned status, const char* type,
@@ -185,7 +183,7 @@ ssize_t WebCallbacks::piece(void* stream_of, uint64_t /*position*/, char* room, 
     stream.sent = 0;
   }
   const size_t length = std::min(size, stream.text.size() - stream.sent);
-  std::memcpy(room, stream.text.data() + stream.sent, length);
+  stream.text.copy(room, length, stream.sent);
   stream.sent += length;
   return static_cast<ssize_t>(length);
 }
