@@ -77,10 +77,10 @@ def program_body(command):
     if command.words:
         body += ".SH COMMANDS\n"
         for words, text in command.words:
-            body += f".TP\n\\fB{roff.escaped(words)}\\fR\n{roff.inline(text) if text else 'Of one KIND alone:'}\n"
+            body += f".TP\n\\fB{roff.breakable(words)}\\fR\n{roff.inline(text) if text else 'Of one KIND alone:'}\n"
         if command.kinds:
             body += ".SS KIND is one of\n"
-            body += "".join(f".TP\n\\fB{roff.escaped(words)}\\fR\n{roff.inline(text)}\n" for words, text in command.kinds)
+            body += "".join(f".TP\n\\fB{roff.breakable(words)}\\fR\n{roff.inline(text)}\n" for words, text in command.kinds)
     if command.subcommands:
         body += ".SH COMMANDS\n"
         for sub in command.subcommands:

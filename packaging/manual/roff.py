@@ -8,6 +8,11 @@ def escaped(text):
     return re.sub(r"^\.", "\\&.", text, flags=re.M)
 
 
+def breakable(text):
+    """The same of "ports|queues|drops", which may go on on the next line behind each of them."""
+    return escaped(text).replace("|", "|\\:")
+
+
 def inline(text):
     """A line of Markdown: code and strong words are bold, of links the text remains."""
     text = re.sub(r"!?\[([^\]]*)\]\([^()\s]*\)", r"\1", text)

@@ -369,7 +369,7 @@ class Shown(Eddylab):
         for name in ("fct_cdf.svg", "slowdown_by_size.svg", "queues.svg"):
             drawn[name] = (folder / name).read_bytes()
             root = xml.fromstring(drawn[name])
-            self.assertTrue(root.findall(".//{*}polyline"), name)
+            self.assertTrue(root.findall(".//{*}polyline") + root.findall(".//{*}path"), name)
             self.assertIn("scheme=letflow", drawn[name].decode())
         self.call("show", folder / "result.json", "--figures", "elsewhere")
         for name, before in drawn.items():

@@ -33,7 +33,7 @@ def said_by(text):
     """Options and the descriptions of all that a help lists."""
     lines = [line for line in text.splitlines() if line.startswith("  ")]
     return [line.split()[0].split(",")[-1].split("{")[0] for line in lines if line.startswith("  -")], \
-        [line[30:].strip() for line in lines if line[30:].strip() and line[29] == " "]
+        [line[30:].strip() for line in lines if line[30:].strip() and line[29] == " " and not re.match("Excludes:|Needs:", line[30:])]
 
 
 class Manual(unittest.TestCase):
