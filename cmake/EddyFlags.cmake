@@ -38,7 +38,9 @@ target_compile_options(eddy_flags INTERFACE
   # g++ takes precompiled headers only where nothing is included before them, so they bring this one themselves.
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:EDDY_PRECOMPILED>>>:SHELL:-include rte_config.h>
   -Wall -Wextra -Werror -Wno-missing-field-initializers -ffp-contract=off
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>
+  # Hot loops take & and | of conditions on purpose: what no predictor can know is no branch.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical -Wno-bitwise-conditional-parentheses>)
 if(EDDY_SANITIZE)
   target_compile_options(eddy_flags INTERFACE -fsanitize=${EDDY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(eddy_flags INTERFACE -fsanitize=${EDDY_SANITIZE})

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -79,7 +78,6 @@ class Burst {
   void select(lb::Selector& selector, const lb::PathView& view) {
     selector.select(view, pointers_, set_of_);
   }
-  auto packets() { return packets_ | std::views::transform(&Framed::packet); }
   Packet& packet(size_t i) { return packets_[i].packet; }
   uint16_t set_of(size_t i) const { return set_of_[i]; }
 

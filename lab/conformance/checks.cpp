@@ -113,10 +113,12 @@ MemberMask used_members(Selector& selector, Paths& paths, Instant& now) {
   Burst burst;
   for (uint64_t flow = 0; flow < 150 * kBurst; flow += kBurst) {
     now = now + 21_s;
-    for (const Packet& before : burst.packets()) paths.load(before.egress_port.index(), 100, now);
+    for (size_t i = 0; i < burst.size(); ++i)
+      paths.load(burst.packet(i).egress_port.index(), 100, now);
     for (size_t i = 0; i < kBurst; ++i) burst.put(i, flow + i, 0);
     burst.select(selector, paths.measured_view(now));
-    for (const Packet& packet : burst.packets()) {
+    for (size_t i = 0; i < burst.size(); ++i) {
+      const Packet& packet = burst.packet(i);
       used |= lb::bit_of(packet.member);
       lb::PortSignals& port = paths.port(packet.egress_port.index());
       paths.queue(packet.egress_port.index(), port.queued_bytes[3] + packet.wire_len);

@@ -27,7 +27,7 @@ class Namespaces : public Deployment {
                         const std::string& node) const override;
 
  private:
-  const DeploymentKind kind_;
+  const DeploymentKind kind_{};
 };
 
 Problems Namespaces::check(const std::vector<std::string>& programs) {

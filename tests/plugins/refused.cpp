@@ -11,7 +11,7 @@ using namespace eddy::lb;
 
 namespace {
 
-constexpr std::array<ParameterInfo, 1> kReserved = {
+[[maybe_unused]] constexpr std::array<ParameterInfo, 1> kReserved = {
     ParameterInfo{.name = "plugin", .help = "a word of the configuration's own"}};
 
 Result<std::unique_ptr<Selector>> make(const SelectorInit&) {
@@ -43,7 +43,7 @@ std::span<const SchemeInfo> list() {
   return all;
 }
 
-constexpr PluginHeader header() {
+[[maybe_unused]] constexpr PluginHeader header() {
   PluginHeader out = plugin_header(&list);
 #ifdef REFUSED_OTHER_ABI
   out.abi = kPluginAbi + 41;

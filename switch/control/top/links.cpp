@@ -235,7 +235,8 @@ Json links_report(const std::string& title, std::span<const SwitchReading> switc
   std::vector<Json> rows;
   for (const Link& link : links) rows.push_back(link_row(link, name_of(link, links_of_pair)));
   // What joins switches comes first.
-  std::ranges::stable_partition(rows, [](const Json& row) { return row.at("role") != "host"; });
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const Json& row) { return row.at("role") != "host"; });
   for (Json& row : rows) report["rows"].push_back(std::move(row));
   return report;
 }

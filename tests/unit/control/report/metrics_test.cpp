@@ -99,7 +99,7 @@ TEST(Metrics, ValuesCountFromTheStartAndStatesAreGauges) {
       {"eddy_buffer_shared_X_watermark_bytes{switch=leaf1}", {27, 28}},
       {"eddy_buffer_headroom_X_watermark_bytes{switch=leaf1}", {29, 30}}};
   for (const auto& [name, both] : marks) {
-    const auto of = [&](const char* which) {
+    const auto of = [&, &name = name](const char* which) {
       return values.at(std::string(name).replace(name.find('X'), 1, which));
     };
     EXPECT_EQ(std::pair(of("user"), of("persistent")), both) << name;
