@@ -67,22 +67,31 @@ std::vector<size_t> WaitingCircles::standing() const {
 std::vector<uint32_t> WaitingCircles::awaited_by(const Queue& queue,
                                                  const std::vector<size_t>& among) const {
   const Line& line = world_.lines()[world_.line_of(queue.node, queue.port)];
-  const auto& maps = topology_.switches[line.to].ports[line.to_port.index()].maps;
-  const auto& stopped_by = topology_.switches[queue.node].ports[queue.port.index()].maps;
-  const bool paused = world_.switch_at(queue.node).queue_status(queue.port, queue.id).paused;
+  const std::vector<PriorityGroupId> pausers = pausers_of(queue, line);
   std::vector<uint32_t> out;
   for (uint32_t i = 0; i < among.size(); ++i) {
     const Queue& other = queues_[among[i]];
-    if (other.node == queue.node && other.port == queue.port && other.id == gate_of(queue))
-      out.push_back(i);
-    if (!paused || other.node != line.to) continue;
-    const auto groups = world_.switch_at(other.node).groups_in(other.port, other.id);
-    const bool holds = std::ranges::any_of(groups, [&](const QueuedGroup& group) {
-      const Priority priority = maps.pg_to_pfc[group.pg.index()];
-      return group.port == line.to_port && stopped_by.pfc_to_queue[priority.index()] == queue.id &&
-             world_.switch_at(other.node).pg_status(group.port, group.pg).pausing;
-    });
-    if (holds) out.push_back(i);
+    const bool is_gate =
+        other.node == queue.node && other.port == queue.port && other.id == gate_of(queue);
+    const bool holds =
+        other.node == line.to && std::ranges::any_of(pausers, [&](auto pg) {
+          return world_.switch_at(line.to).holds_of(other.port, other.id, line.to_port, pg);
+        });
+    if (is_gate || holds) out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<PriorityGroupId> WaitingCircles::pausers_of(const Queue& queue,
+                                                        const Line& line) const {
+  std::vector<PriorityGroupId> out;
+  if (!world_.switch_at(queue.node).queue_status(queue.port, queue.id).paused) return out;
+  const auto& theirs = topology_.switches[line.to].ports[line.to_port.index()].maps;
+  const auto& ours = topology_.switches[queue.node].ports[queue.port.index()].maps;
+  for (size_t i = 0; i < kPriorities; ++i) {
+    const PriorityGroupId pg(i);
+    const bool stops = ours.pfc_to_queue[theirs.pg_to_pfc[i].index()] == queue.id;
+    if (stops && world_.switch_at(line.to).pg_status(line.to_port, pg).pausing) out.push_back(pg);
   }
   return out;
 }

@@ -44,6 +44,8 @@ class WaitingCircles {
   };
 
   void look_at(Queue& queue);
+  // The groups at the other end of its line that pause it.
+  std::vector<PriorityGroupId> pausers_of(const Queue& queue, const Line& line) const;
   // For isolated packets: the port's queue of normal ones. None for other queues.
   QueueId gate_of(const Queue& queue) const;
   std::vector<size_t> standing() const;

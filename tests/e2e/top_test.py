@@ -123,6 +123,25 @@ class Terminal:
         os.close(self.fd)
 
 
+def gives_the_terminal_back(case, socket_path, words, end):
+    """A command of eddyctl that draws: `end(child, terminal)` ends it, and the terminal is set as before."""
+    ours, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
+    child = subprocess.Popen([EDDYCTL, "--socket", socket_path, *words], stdin=theirs, stdout=theirs)
+    said = b""
+    while b"port0" not in said:
+        said += os.read(ours, 1 << 16)
+    case.assertNotEqual(termios.tcgetattr(theirs), before)
+    end(child, ours)
+    reader = threading.Thread(target=lambda: os.read(ours, 1 << 16), daemon=True)
+    reader.start()
+    case.assertEqual(child.wait(PATIENCE), 0)
+    case.assertEqual(termios.tcgetattr(theirs), before)
+    os.close(theirs)
+    reader.join()
+    os.close(ours)
+
+
 class Top(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="eddy-top-")
@@ -200,21 +219,7 @@ class Top(unittest.TestCase):
             self.assertIn("\x1b[?25h\x1b[?1049l", terminal.said)
 
     def test_the_terminal_has_its_settings_again(self):
-        ours, theirs = pty.openpty()
-        before = termios.tcgetattr(theirs)
-        child = subprocess.Popen([EDDYCTL, "--socket", self.switch.path, "top"], stdin=theirs, stdout=theirs)
-        said = b""
-        while b"port0" not in said:
-            said += os.read(ours, 1 << 16)
-        self.assertNotEqual(termios.tcgetattr(theirs), before)
-        os.write(ours, b"q")
-        reader = threading.Thread(target=lambda: os.read(ours, 1 << 16), daemon=True)
-        reader.start()
-        self.assertEqual(child.wait(PATIENCE), 0)
-        self.assertEqual(termios.tcgetattr(theirs), before)
-        os.close(theirs)
-        reader.join()
-        os.close(ours)
+        gives_the_terminal_back(self, self.switch.path, ["top"], lambda child, terminal: os.write(terminal, b"q"))
 
     def test_without_a_terminal_everything_is_printed_once(self):
         done = self.call("--socket", self.switch.path, "top")

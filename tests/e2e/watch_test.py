@@ -5,16 +5,14 @@ Binaries are taken from $EDDY_BIN, which ctest sets. Needs no root.
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import tempfile
 import termios
-import threading
 import unittest
 from pathlib import Path
 
-from top_test import EDDYCTL, PATIENCE, Switch, Terminal
+from top_test import EDDYCTL, PATIENCE, Switch, Terminal, gives_the_terminal_back
 
 MARKED = "\x1b[7m{}\x1b[0m"
 
@@ -59,21 +57,7 @@ class Watch(unittest.TestCase):
             self.assertIn("\x1b[?25h\x1b[?1049l", terminal.said)
 
     def test_the_terminal_has_its_settings_again(self):
-        ours, theirs = pty.openpty()
-        before = termios.tcgetattr(theirs)
-        child = subprocess.Popen([EDDYCTL, "--socket", self.switch.path, "watch", "ports"], stdin=theirs, stdout=theirs)
-        said = b""
-        while b"port0" not in said:
-            said += os.read(ours, 1 << 16)
-        self.assertNotEqual(termios.tcgetattr(theirs), before)
-        child.send_signal(signal.SIGINT)
-        reader = threading.Thread(target=lambda: os.read(ours, 1 << 16), daemon=True)
-        reader.start()
-        self.assertEqual(child.wait(PATIENCE), 0)
-        self.assertEqual(termios.tcgetattr(theirs), before)
-        os.close(theirs)
-        reader.join()
-        os.close(ours)
+        gives_the_terminal_back(self, self.switch.path, ["watch", "ports"], lambda child, _: child.send_signal(signal.SIGINT))
 
     def test_a_switch_that_refuses_ends_it(self):
         terminal = self.start()

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "net/cnm.h"
-#include "net/ethernet.h"
-#include "tests/support/one_switch.h"
+#include "tests/support/control_frame.h"
 
 namespace eddy::test {
 
@@ -24,15 +23,7 @@ inline Frame warning_frame(const config::SwitchConfig& config, size_t uplink,
                      .destination_leaf = LeafId::none(),
                      .sequence = warned.sequence,
                      .expiry_ns = 900'000};
-  const EthernetHeader header{.destination = port_mac(config, uplink),
-                              .source = host_mac(9, 9),
-                              .ethertype = kEtherTypeCnm,
-                              .tag_count = 1,
-                              .tags = {VlanTag{.pcp = 7}}};
-  Frame frame(128);
-  const size_t length = encode(header, frame);
-  frame.resize(length + encode(message, Octets(frame).subspan(length)));
-  return frame;
+  return control_frame(kEtherTypeCnm, message, port_mac(config, uplink));
 }
 
 }  // namespace eddy::test

@@ -214,15 +214,11 @@ QueueStatus Switch::queue_status(PortId port, QueueId queue) const {
                          .rx_dropped = read(last.rx_dropped)}};
 }
 
-std::vector<QueuedGroup> Switch::groups_in(PortId port, QueueId queue) const {
-  std::vector<QueuedGroup> groups;
+bool Switch::holds_of(PortId port, QueueId queue, PortId from, PriorityGroupId pg) const {
   const Packet* packet = state_->common.queue(port, queue).fifo.head();
-  for (; packet != nullptr; packet = packet->next) {
-    const QueuedGroup group{packet->ingress_port, packet->pg};
-    if (!group.pg.is_none() && std::ranges::find(groups, group) == groups.end())
-      groups.push_back(group);
-  }
-  return groups;
+  while (packet != nullptr && (packet->ingress_port != from || packet->pg != pg))
+    packet = packet->next;
+  return packet != nullptr;
 }
 
 MacAddress Switch::peer_mac(PortId port) const {

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "config/config.h"
 #include "lb/path_view.h"
@@ -68,9 +67,9 @@ class Switch {
   const lb::PortSignals& signals(PortId port) const;
   PgStatus pg_status(PortId port, PriorityGroupId pg) const;
   QueueStatus queue_status(PortId port, QueueId queue) const;
-  // The priority groups that packets of the queue are charged to, each once. Exact, and to be
-  // asked, only while no shard is polling. Cost: a walk along the queue.
-  std::vector<QueuedGroup> groups_in(PortId port, QueueId queue) const;
+  // A packet in the queue came in by the port `from` and is charged to its group there. To be asked
+  // only while no shard is polling. Cost: a walk along the queue.
+  bool holds_of(PortId port, QueueId queue, PortId from, PriorityGroupId pg) const;
   BufferStatus buffer_status() const;
   // Of the switch behind a fabric port, configured or learned; zero: not known.
   MacAddress peer_mac(PortId port) const;

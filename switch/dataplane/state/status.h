@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "net/ids.h"
-
 namespace eddy {
 
 // The highest level since somebody cleared it.
@@ -37,13 +35,6 @@ struct QueueStatus {  // octets
   bool paused = false;
   bool storm = false;       // the watchdog acts on it
   StormPackets last_storm;  // what the queue's counters pfcwd_... stood at when it began
-};
-
-// Of a port, which packets came in by.
-struct QueuedGroup {
-  PortId port;
-  PriorityGroupId pg;
-  bool operator==(const QueuedGroup&) const = default;
 };
 
 struct BufferStatus {  // octets

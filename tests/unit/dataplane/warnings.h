@@ -8,6 +8,7 @@
 
 #include "net/cnm.h"
 #include "net/ethernet.h"
+#include "tests/support/control_frame.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -43,15 +44,7 @@ inline Cnm warning(uint32_t sequence, uint8_t severity = 20) {
 }
 
 inline Frame frame_of(const Cnm& message) {
-  const EthernetHeader header{.destination = host_mac(1, 1),
-                              .source = host_mac(9, 9),
-                              .ethertype = kEtherTypeCnm,
-                              .tag_count = 1,
-                              .tags = {VlanTag{.pcp = 7}}};
-  Frame frame(128);
-  const size_t length = encode(header, frame);
-  frame.resize(length + encode(message, Octets(frame).subspan(length)));
-  return frame;
+  return control_frame(kEtherTypeCnm, message);
 }
 
 struct SeenCnm {

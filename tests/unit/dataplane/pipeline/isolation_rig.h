@@ -10,6 +10,7 @@
 #include "net/congestion/destination_tag.h"
 #include "net/ethernet.h"
 #include "net/parse.h"
+#include "tests/support/control_frame.h"
 #include "tests/support/one_switch.h"
 
 namespace eddy::test::isolation {
@@ -49,15 +50,7 @@ inline Cim hello() {
 }
 
 inline Frame frame_of(const Cim& message) {
-  const EthernetHeader header{.destination = host_mac(1, 1),
-                              .source = host_mac(9, 9),
-                              .ethertype = kEtherTypeCim,
-                              .tag_count = 1,
-                              .tags = {VlanTag{.pcp = 7}}};
-  Frame frame(128);
-  const size_t length = encode(header, frame);
-  frame.resize(length + encode(message, Octets(frame).subspan(length)));
-  return frame;
+  return control_frame(kEtherTypeCim, message);
 }
 inline std::vector<Cim> cims(OneSwitch& rig, size_t port, bool with_hellos = false) {
   std::vector<Cim> all;
