@@ -157,6 +157,8 @@ struct PortConfig {
   SharedList<std::array<std::string, 8>> pg_profiles;  // name of a buffer profile, by PG
   SharedList<std::array<QueueConfig, 8>> queues;
   QosMaps maps;
+  // A place without a port, in a switch that runs (config/places.h); no file has one.
+  bool absent() const { return name.empty(); }
   bool operator==(const PortConfig&) const = default;
 };
 
@@ -255,6 +257,7 @@ struct SwitchConfig {
   std::vector<IpAddress> loopbacks;  // addresses of the switch itself, on no port
   int64_t time_dilation = 1;
   int workers = 1;
+  int spare_ports = 0;  // places for ports to come by a reload
   IdlePolicy idle = IdlePolicy::adaptive;
   Duration poll_gap{};   // 0 = by idle policy: busy 10 us, adaptive 1 ms
   Duration lookahead{};  // by which devices of slow ports are given frames before they may start

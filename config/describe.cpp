@@ -18,6 +18,8 @@ std::string describe_switch(const SwitchConfig& config) {
       config.leaf.is_none() ? "no leaf" : fmt::format("leaf {}", config.leaf.index());
   std::string text = fmt::format("switch {}: id {}, {}, MAC {}\n", config.name, config.id.index(),
                                  leaf, to_string(config.mac));
+  if (config.spare_ports > 0)
+    text += fmt::format("  room for {} ports to come by a reload\n", config.spare_ports);
   text +=
       fmt::format("  workers {}, idle {}, poll gap {}{}\n", config.workers,
                   Codec<IdlePolicy>::format(config.idle), to_string(config.effective_poll_gap()),

@@ -192,7 +192,7 @@ Value brief_value(const SwitchConfig& config) {
 void compare(const Value* before, const Value* after, const Change& place,
              std::vector<Change>& changes);
 
-// Ports that come or go are one change of the list of ports; see diff().
+// Ports that come or go are a change each; see diff().
 bool is_port_list(const Change& place) {
   return place.key == "ports";
 }
@@ -303,6 +303,25 @@ void compare_plugins(const LoadBalancerConfig& before, const LoadBalancerConfig&
                      .after = text(after)});
 }
 
+// Ports that come or go: a change each, of what they are on. In which order ports stand means
+// nothing.
+void add_ports_that_differ(const SwitchConfig& before, const SwitchConfig& after,
+                           std::vector<Change>& changes) {
+  const auto add = [&](const PortConfig& port, std::string from, std::string to) {
+    changes.push_back({.key = "ports." + port.name,
+                       .key_class = KeyClass::port,
+                       .before = std::move(from),
+                       .after = std::move(to)});
+  };
+  const auto has = [](const SwitchConfig& config, const PortConfig& port) {
+    return std::ranges::find(config.ports, port.name, &PortConfig::name) != config.ports.end();
+  };
+  for (const PortConfig& port : before.ports)
+    if (!has(after, port)) add(port, port.device, "");
+  for (const PortConfig& port : after.ports)
+    if (!has(before, port)) add(port, "", port.device);
+}
+
 }  // namespace
 
 std::vector<Change> diff(const SwitchConfig& before, const SwitchConfig& after) {
@@ -315,18 +334,7 @@ std::vector<Change> diff(const SwitchConfig& before, const SwitchConfig& after) 
     return value;
   };
   std::vector<Change> changes;
-  const auto names = [](const SwitchConfig& config) {
-    std::vector<std::string> all;
-    for (const PortConfig& port : config.ports) all.push_back(port.name);
-    return all;
-  };
-  const auto old_names = names(before);
-  const auto new_names = names(after);
-  if (old_names != new_names)
-    changes.push_back({.key = "ports",
-                       .key_class = KeyClass::restart,
-                       .before = fmt::format("[{}]", fmt::join(old_names, ", ")),
-                       .after = fmt::format("[{}]", fmt::join(new_names, ", "))});
+  add_ports_that_differ(before, after, changes);
   compare_members(document(before), document(after), {}, changes);
   compare_plugins(before.load_balancer, after.load_balancer, changes);
   return changes;

@@ -101,6 +101,12 @@ void Validator::check_port_count() {
   if (count > limit)
     problem("ports", fmt::format("{} ports, at most {}{}", count, limit,
                                  daemon ? " (DPDK's build limit)" : ""));
+  const auto spare = static_cast<size_t>(config_.spare_ports);
+  if (count <= limit && count + spare > limit)
+    problem("switch.spare_ports",
+            fmt::format("switch.spare_ports: {} ports to come beside {}, at most {} together{}; "
+                        "valid is 0 to {}",
+                        spare, count, limit, daemon ? " (DPDK's build limit)" : "", limit - count));
   if (count == 0) problem("ports", "no ports, a switch has at least one under 'ports'");
   std::set<std::string_view> seen;
   for (std::string_view name : port_names_)

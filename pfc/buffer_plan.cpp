@@ -47,6 +47,7 @@ void note_lossless(const config::PortConfig& port, size_t pg, PortBufferPlan& pl
 PortBufferPlan plan_port(const config::SwitchConfig& config, const config::PortConfig& port,
                          Demand& demand) {
   PortBufferPlan plan;
+  if (port.absent()) return plan;
   const Bytes automatic = auto_headroom(port, config.pause_gap(port), config.buffer.cell_bytes);
   for (size_t pg = 0; pg < kPriorities; ++pg) {
     const config::BufferProfile& profile = config.buffer.profiles.at(port.pg_profiles[pg]);
@@ -123,7 +124,7 @@ bool scheme_holds(const config::LoadBalancerConfig& chosen) {
 bool holds_flows(const config::SwitchConfig& config) {
   return (config.resequence.enabled || scheme_holds(config.load_balancer)) &&
          std::ranges::any_of(config.ports, [](const config::PortConfig& port) {
-           return port.role == config::PortRole::host;
+           return !port.absent() && port.role == config::PortRole::host;
          });
 }
 

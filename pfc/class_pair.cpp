@@ -30,14 +30,15 @@ ClassPair::Class class_of(const QosMaps& maps, TrafficClass tc, std::optional<in
 
 class PairCheck {
  public:
-  PairCheck(const config::SwitchConfig& config, const ClassPair& pair)
-      : config_(config), pair_(pair) {}
+  PairCheck(const config::SwitchConfig& config, const PortConfig& first, const ClassPair& pair)
+      : config_(config), first_(first), pair_(pair) {}
 
   Problems run() {
     if (pair_.normal.traffic_class == pair_.isolated.traffic_class)
       refuse("class and isolated_class are both " + text_of(pair_.normal.traffic_class) +
              "; two different lossless classes would be valid, as 3 and 4");
-    for (const PortConfig& port : config_.ports) check(port);
+    for (const PortConfig& port : config_.ports)
+      if (!port.absent()) check(port);
     return std::move(problems_);
   }
 
@@ -62,7 +63,7 @@ class PairCheck {
              text_of(own.traffic_class) + " on every port (qos.dscp_to_tc)");
     if (port.maps.tc_to_pg[tc] != own.pg || port.maps.tc_to_queue[tc] != own.queue)
       refuse("port " + port.name + ": class " + text_of(own.traffic_class) +
-             " has another priority group or queue than on port " + config_.ports[0].name +
+             " has another priority group or queue than on port " + first_.name +
              "; the same on every port would be valid (qos.tc_to_pg, qos.tc_to_queue)");
   }
   void check_lossless(const PortConfig& port, const ClassPair::Class& own) {
@@ -99,6 +100,7 @@ class PairCheck {
   }
 
   const config::SwitchConfig& config_;
+  const PortConfig& first_;
   const ClassPair& pair_;
   Problems problems_;
 };
@@ -107,12 +109,14 @@ class PairCheck {
 
 Result<ClassPair> class_pair_of(const config::SwitchConfig& config) {
   const IsolationConfig& wanted = config.isolation;
-  if (config.ports.empty()) return Problems{"isolation: a switch without ports has no classes"};
-  const QosMaps& maps = config.ports[0].maps;
+  const auto first = std::ranges::find_if_not(config.ports, &PortConfig::absent);
+  if (first == config.ports.end())
+    return Problems{"isolation: a switch without ports has no classes"};
+  const QosMaps& maps = first->maps;
   ClassPair pair{.normal = class_of(maps, wanted.normal, wanted.dscp),
                  .isolated = class_of(maps, wanted.isolated, wanted.isolated_dscp)};
   pair.priority = maps.pg_to_pfc[pair.normal.pg.index()];
-  Problems problems = PairCheck(config, pair).run();
+  Problems problems = PairCheck(config, *first, pair).run();
   if (!problems.empty()) return problems;
   return pair;
 }

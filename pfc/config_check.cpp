@@ -83,6 +83,7 @@ void check_lossless_config(const config::SwitchConfig& config, Problems& problem
   for (const auto& [name, profile] : config.buffer.profiles) check_profile(name, profile, problems);
   for (const auto& [name, wred] : config.buffer.wred) check_wred(name, wred, problems);
   for (const config::PortConfig& port : config.ports) {
+    if (port.absent()) continue;
     check_port(port, problems);
     check_groups(config, port, problems);
   }

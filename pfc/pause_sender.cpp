@@ -42,8 +42,11 @@ bool PauseSender::ask(PortId port, PriorityGroupId pg, bool on) {
 }
 
 void PauseSender::forget_asked() {
-  for (size_t i = 0; i < ports_.size(); ++i)
-    if (std::exchange(ports_[i].asked, uint8_t{0}) != 0) decide(PortId(i));
+  for (size_t i = 0; i < ports_.size(); ++i) forget_asked(PortId(i));
+}
+
+void PauseSender::forget_asked(PortId port) {
+  if (std::exchange(ports_[port.index()].asked, uint8_t{0}) != 0) decide(port);
 }
 
 void PauseSender::set_link(PortId port, bool up) {

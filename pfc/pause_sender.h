@@ -69,6 +69,7 @@ class PauseSender {
   // It is to be paused, or no longer, however full it is. False: the port sends no PFC for it.
   bool ask(PortId port, PriorityGroupId pg, bool on);
   void forget_asked();
+  void forget_asked(PortId port);
   // Links are up at first. A peer that went away has forgotten its pauses: they are sent again when
   // it comes back.
   void set_link(PortId port, bool up);

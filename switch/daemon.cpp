@@ -19,6 +19,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "config/places.h"
 #include "net/quantity.h"
 #include "switch/control/serve/control.h"
 #include "switch/control/serve/log.h"
@@ -98,6 +99,7 @@ class Daemon {
   explicit Daemon(const DaemonOptions& options)
       : options_(options),
         config_(config::scaled(options.config)),
+        seated_(config::seated(config_)),
         service_({.ready_within_ns = options.ready_within.ns(),
                   .watchdog_ns = manager_.watchdog().ns(),
                   .sink = [this](const std::string& lines) { manager_.notify(lines); }}) {}
@@ -120,12 +122,12 @@ class Daemon {
   void rebase();
   void wait_for_workers() const;
   void take_down();
-  bool has_lossless_group(const config::PortConfig& port) const;
   control::ReloadWatch watch_reloads();
   void report_to_manager();
 
   const DaemonOptions& options_;
-  const config::SwitchConfig config_;
+  const config::SwitchConfig config_;  // as of the start
+  const config::SwitchConfig seated_;  // the same, with ports by place
   FileDescriptor signals_{open_signals()};
   FileDescriptor wake_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   TscClock clock_;
@@ -185,12 +187,12 @@ Problems Daemon::start_switch(const DaemonPlan& plan) {
   if (!pools) return pools.problems();
   pools_ = std::make_unique<PacketPools>(std::move(*pools));
   auto made = Switch::create(
-      config_, {.shards = static_cast<size_t>(config_.workers), .routes = RouteEngine::automatic});
+      seated_, {.shards = static_cast<size_t>(config_.workers), .routes = RouteEngine::automatic});
   if (!made) return made.problems();
   switch_ = std::move(*made);
   if (const std::string warning = guard_drivers(config_.ports, running_dpdk()); !warning.empty())
     spdlog::warn("{}", warning);
-  auto ports = PortManager::open(config_, *pools_, [this] { eventfd_write(wake_.get(), 1); });
+  auto ports = PortManager::open(seated_, *pools_, [this] { eventfd_write(wake_.get(), 1); });
   if (!ports) return ports.problems();
   ports_ = std::move(*ports);
   return {};
@@ -198,27 +200,19 @@ Problems Daemon::start_switch(const DaemonPlan& plan) {
 
 void Daemon::seat_workers() {
   drains_ = std::vector<Command>(static_cast<size_t>(config_.workers));
+  std::vector<IoPort> ports;
+  for (size_t p = 0; p < seated_.ports.size(); ++p)
+    ports.push_back({PortId(p), &ports_->cell(PortId(p))});
   for (int i = 0; i < config_.workers; ++i) {
-    std::vector<IoPort> mine;
-    for (size_t p = 0; p < config_.ports.size(); ++p)
-      if (config_.ports[p].worker == i)
-        mine.push_back({PortId(p), &ports_->cell(PortId(p)), has_lossless_group(config_.ports[p])});
     Shard& shard = switch_->shard(ShardId(static_cast<size_t>(i)));
     WorkerSeat seat;
-    seat.io = std::make_unique<DpdkIo>(mine, pools_->control(), ports_->bell(i), shard);
+    seat.io = std::make_unique<DpdkIo>(ports, pools_->control(), ports_->bell(i), shard,
+                                       static_cast<uint16_t>(i));
     seat.worker = std::make_unique<Worker>(shard, *seat.io, clock_, config_.idle,
                                            config_.effective_poll_gap());
     seat.lcore = eal_->worker_lcores()[static_cast<size_t>(i)];
     seats_.push_back(std::move(seat));
   }
-}
-
-bool Daemon::has_lossless_group(const config::PortConfig& port) const {
-  for (const std::string& name : port.pg_profiles) {
-    const auto profile = config_.buffer.profiles.find(name);
-    if (profile != config_.buffer.profiles.end() && profile->second.lossless) return true;
-  }
-  return false;
 }
 
 void Daemon::launch_workers() {

@@ -56,6 +56,26 @@ Problems DpdkBackend::restart_port(PortId port, const config::PortConfig& config
   return ports_.restart(port, config);
 }
 
+Problems DpdkBackend::check_new_port(PortId place, const config::SwitchConfig& next) {
+  return ports_.check_new(place, next);
+}
+
+Problems DpdkBackend::check_removal(PortId port) {
+  return ports_.check_removal(port);
+}
+
+Problems DpdkBackend::plug_port(PortId place, const config::SwitchConfig& next) {
+  return ports_.plug(place, next);
+}
+
+void DpdkBackend::use_port(PortId port) {
+  ports_.use(port);
+}
+
+Problems DpdkBackend::unplug_port(PortId port) {
+  return ports_.unplug(port);
+}
+
 void DpdkBackend::set_admin_up(PortId port, bool up) {
   ports_.set_admin_up(port, up);
 }

@@ -1,5 +1,5 @@
 // DpdkBackend: what control may ask of the DPDK world: worker statistics, devices, the restart of
-// one port.
+// one port, ports that come and go.
 //
 // Threads: control's calls only (see control/backend.h); workers' numbers are read relaxed. Source:
 // architecture, section 8.
@@ -31,6 +31,11 @@ class DpdkBackend final : public control::Backend {
   control::DeviceInfo device_info(PortId port) override;
   Problems check_port(PortId port, const config::PortConfig& config) override;
   Problems restart_port(PortId port, const config::PortConfig& config) override;
+  Problems check_new_port(PortId place, const config::SwitchConfig& next) override;
+  Problems check_removal(PortId port) override;
+  Problems plug_port(PortId place, const config::SwitchConfig& next) override;
+  void use_port(PortId port) override;
+  Problems unplug_port(PortId port) override;
   void set_admin_up(PortId port, bool up) override;
 
  private:

@@ -179,7 +179,8 @@ Problems HostDaemon::plan_memory() {
     const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(port.device), port.mtu);
     const size_t in_flight =
         frames_in_flight(topology_.hosts[i], topology_.line_overhead, poll_gap());
-    received += packets_held_by(device) + std::min(in_flight, kMostBlanks);
+    received +=
+        packets_held_by(config::port_kind_of(device.name())) + std::min(in_flight, kMostBlanks);
     blanks += HostWire::kBurst + std::min(in_flight, kMostBlanks);
     receive_sizes_.buffer_size =
         std::max(receive_sizes_.buffer_size, buffer_size_of(device, port.mtu));

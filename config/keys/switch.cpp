@@ -51,7 +51,9 @@ Key ports_key() {
     for (PortConfig& each : static_cast<Document*>(object)->config.ports)
       dilate_value(each, element, factor);
   };
-  return {{.name = "ports", .help = "the ports, by name; adding or removing one needs a restart"},
+  return {{.name = "ports",
+           .help = "the ports, by name; a reload adds and removes them while there is room "
+                   "(switch.spare_ports)"},
           type,
           read,
           print,
@@ -479,6 +481,13 @@ const Section& section_of<SwitchConfig>() {
                                .min = 1,
                                .max = kMaxShards,
                                .help = "threads that forward packets"}),
+          key<S>(&S::spare_ports,
+                 {.name = "spare_ports",
+                  .key_class = restart,
+                  .min = 0,
+                  .max = kMaxPorts - 1,
+                  .help = "room for ports that a reload adds while the switch runs; a port that a "
+                          "reload removes leaves room, too"}),
           key<S>(&S::idle, {.name = "idle",
                             .key_class = restart,
                             .help = "busy: always poll; adaptive: yield and sleep when idle"}),

@@ -34,6 +34,8 @@ class Plan:
     parameters: dict = field(default_factory=dict)
     names: str = ""  # begins every switch's name
     workers: int = 1  # of each switch; its ports are dealt out to them
+    spare_ports: int = 0  # of each switch
+    later: tuple = ()  # hosts whose ports no file has at first
     idle: str = "adaptive"
     poll_gap: str = "20ms"  # many processes share few cores
     buffer: str = "3MiB"
@@ -115,6 +117,7 @@ def switch_config(plan, identity, ports, leaves, routes):
     """Thresholds fit the plan's speeds: the defaults are made for 40 Gb/s."""
     for position, port in enumerate(ports.values()):
         port["worker"] = position % plan.workers
+    ports = {name: port for name, port in ports.items() if name not in plan.later}
     config = {
         "switch": identity | {
             "name": plan.names + identity["name"],
@@ -123,7 +126,7 @@ def switch_config(plan, identity, ports, leaves, routes):
             "workers": plan.workers,
             "idle": plan.idle,
             "poll_gap": plan.poll_gap,
-        },
+        } | ({"spare_ports": plan.spare_ports} if plan.spare_ports else {}),
         "buffer": {
             "size": plan.buffer,
             "profiles": {"lossless": {"mode": "static", "xoff": plan.xoff},

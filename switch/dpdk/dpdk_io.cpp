@@ -12,12 +12,13 @@
 namespace eddy {
 
 DpdkIo::DpdkIo(std::span<const IoPort> ports, rte_mempool* control_pool, const Bell& bell,
-               Shard& shard)
-    : control_pool_(control_pool), bell_(bell), shard_(shard) {
+               Shard& shard, uint16_t worker)
+    : control_pool_(control_pool), bell_(bell), shard_(shard), worker_(worker) {
   ASSERT(ports.size() <= RTE_MAX_ETHPORTS);
   for (const IoPort& port : ports) {
     state_of_[port.id.index()] = static_cast<uint16_t>(ports_.size());
-    ports_.push_back({.port = port});
+    ports_.push_back(
+        {.port = port, .mine = port.cell->worker.load(std::memory_order_relaxed) == worker});
   }
   usable_.reserve(ports.size());
   completed_.resize(ports.size());
@@ -41,15 +42,27 @@ void DpdkIo::adopt_news() {
   usable_.clear();
   for (size_t i = 0; i < ports_.size(); ++i) {
     PortState& state = ports_[i];
-    const bool usable = state.port.cell->adopt();
+    adopt_owner(state);
+    const bool usable = state.mine && state.port.cell->adopt();
     if (usable != state.usable) changes_[change_count_++] = {state.port.id, usable};
     state.usable = usable;
     state.device = state.port.cell->device.load(std::memory_order_relaxed);
     state.knows_backlog = usable && rte_eth_rx_queue_count(state.device, 0) >= 0;
     if (usable) usable_.push_back(static_cast<uint16_t>(i));
-    count_losses(state);
+    if (state.mine) count_losses(state);
   }
   first_ = 0;
+}
+
+// What was lost before a place became this worker's has been counted, or was another port's.
+void DpdkIo::adopt_owner(PortState& state) {
+  const PortCell& cell = *state.port.cell;
+  const bool mine = cell.worker.load(std::memory_order_acquire) == worker_;
+  if (mine && !state.mine) {
+    state.missed = cell.missed.load(std::memory_order_relaxed);
+    state.no_buffer = cell.no_buffer.load(std::memory_order_relaxed);
+  }
+  state.mine = mine;
 }
 
 void DpdkIo::count_losses(PortState& state) {
@@ -62,7 +75,7 @@ void DpdkIo::count_losses(PortState& state) {
   counters.port[PortCounter::rx_nombuf_packets].add(no_buffer - state.no_buffer);
   state.missed = missed;
   state.no_buffer = no_buffer;
-  if (state.port.lossless)
+  if (state.port.cell->lossless.load(std::memory_order_relaxed))
     shard_.push_event(
         {.at = now_, .value = lost, .port = state.port.id, .kind = EventKind::rx_loss});
 }

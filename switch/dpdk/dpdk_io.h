@@ -26,13 +26,14 @@ namespace eddy {
 struct IoPort {
   PortId id;
   PortCell* cell = nullptr;
-  bool lossless = false;  // a lost frame is an event
 };
 
 class DpdkIo final : public Io {
  public:
-  // `control_pool` feeds allocate(). The cells must start unusable and outlive this.
-  DpdkIo(std::span<const IoPort> ports, rte_mempool* control_pool, const Bell& bell, Shard& shard);
+  // `control_pool` feeds allocate(). The cells must start unusable and outlive this; those that are
+  // not of `worker` are left alone.
+  DpdkIo(std::span<const IoPort> ports, rte_mempool* control_pool, const Bell& bell, Shard& shard,
+         uint16_t worker = 0);
 
   // Opens a poll at `now`: adopts news, finds what completed, lets every port be visited once more.
   void begin_poll(Instant now);
@@ -53,6 +54,7 @@ class DpdkIo final : public Io {
   struct PortState {
     IoPort port;
     uint16_t device = 0;  // DPDK's port number
+    bool mine = false;
     bool usable = false;
     bool knows_backlog = false;  // the driver counts what waits in its receive queue
     uint64_t missed = 0;         // counted so far
@@ -60,6 +62,7 @@ class DpdkIo final : public Io {
   };
 
   void adopt_news();
+  void adopt_owner(PortState& state);
   void count_losses(PortState& state);
   Received accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out);
   static void note_backlog(const PortState& state, std::span<Packet* const> burst,
@@ -71,6 +74,7 @@ class DpdkIo final : public Io {
   rte_mempool* control_pool_;
   const Bell& bell_;
   Shard& shard_;
+  const uint16_t worker_;
   uint64_t bell_heard_ = 0;
   Instant now_;
   size_t first_ = 0;    // whose turn it is to be visited first

@@ -18,10 +18,15 @@ struct DaemonPlan {
   Bytes memory{0};  // of DPDK's: pools, tables, devices
 };
 
-// `config` as scaled. Refuses more ports than DPDK was built for, and a buffer that does not fit.
+// `config` as scaled, a file's: with room for the ports to come that it asks for, as far as packets
+// go of any kind that it has or names under privileges.ports. Refuses more ports than DPDK was
+// built for, and a buffer that does not fit.
 Result<DaemonPlan> plan_daemon(const config::SwitchConfig& config);
 
 // Packets that a driver keeps for its rings, beyond those that its user holds.
-unsigned packets_held_by(const DeviceArgs& device);
+unsigned packets_held_by(config::PortKind kind);
+
+// In the pool that ports receive into, for the ports there are; empty places count for nothing.
+Result<size_t> packets_needed(const config::SwitchConfig& config);
 
 }  // namespace eddy

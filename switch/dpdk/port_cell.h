@@ -4,7 +4,8 @@
 // bell; the worker adopts it at its next poll and answers in `in_use`. A device is stopped, started
 // or unplugged only while the worker has answered false. The worker says that it goes in before it
 // looks whether it may, and control takes the permission back before it looks whether somebody is
-// in, all in one order for everybody: so they cannot miss each other. Threads: each field and each
+// in, all in one order for everybody: so they cannot miss each other. Every worker has the cells of
+// all ports, as a place that no port has may become another worker's. Threads: each field and each
 // function names its own.
 #pragma once
 
@@ -18,6 +19,8 @@ struct alignas(64) PortCell {
   std::atomic<uint16_t> device{0};     // control: DPDK's port number, meaningful while usable
   std::atomic<uint64_t> missed{0};     // control: total frames lost by the device (imissed)
   std::atomic<uint64_t> no_buffer{0};  // control: total frames lost for lack of an mbuf
+  std::atomic<uint16_t> worker{0};     // control: whose port it is; changes while nobody is in
+  std::atomic<bool> lossless{false};   // control: a lost frame is an event
   alignas(64) std::atomic<bool> in_use{false};  // worker: may be inside the driver for this port
 
   // Worker: whether the port may be used from now on.

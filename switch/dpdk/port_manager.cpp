@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "config/capabilities.h"
+#include "config/places.h"
 #include "switch/dpdk/devargs.h"
+#include "switch/dpdk/plan.h"
 
 namespace eddy {
 namespace {
@@ -30,6 +32,14 @@ Problems check_rights(const config::PortConfig& config) {
           " under privileges.ports and restart it"};
 }
 
+bool has_lossless_group(const config::SwitchConfig& config, const config::PortConfig& port) {
+  for (const std::string& name : port.pg_profiles) {
+    const auto profile = config.buffer.profiles.find(name);
+    if (profile != config.buffer.profiles.end() && profile->second.lossless) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PortManager>> PortManager::open(const config::SwitchConfig& config,
@@ -39,8 +49,12 @@ Result<std::unique_ptr<PortManager>> PortManager::open(const config::SwitchConfi
   std::unique_ptr<PortManager> manager(new PortManager(config, pools, std::move(wake)));
   Problems problems;
   for (const config::PortConfig& port : config.ports) {
-    manager->entries_.push_back(std::make_unique<Entry>());
-    const Problems found = manager->open_entry(*manager->entries_.back(), port);
+    Entry& entry = *manager->entries_.emplace_back(std::make_unique<Entry>());
+    entry.config = port;
+    entry.cell.worker.store(static_cast<uint16_t>(port.worker), std::memory_order_relaxed);
+    if (port.absent()) continue;
+    entry.cell.lossless.store(has_lossless_group(config, port), std::memory_order_relaxed);
+    const Problems found = manager->open_entry(entry, port);
     problems.insert(problems.end(), found.begin(), found.end());
   }
   if (!problems.empty()) return problems;
@@ -80,11 +94,12 @@ void PortManager::tick(Instant now) {
   if (losses_due) next_losses_ = now + kLossInterval;
   follow_links();
   for (const auto& entry : entries_) {
+    if (entry->config.absent()) continue;
     const bool up = entry->cell.usable.load(std::memory_order_relaxed);
     // A port on an interface that was replaced is not up, so one that is up need not be asked.
     if (!entry->port || (!up && entry->port->interface_replaced())) open_anew(*entry, now);
     if (!entry->port) continue;
-    follow_admin(*entry);
+    if (!entry->held) follow_admin(*entry);
     if (up) {
       entry->waiting_noted = false;
       entry->next_attempt = now;
@@ -100,7 +115,7 @@ void PortManager::follow_links() {
   std::vector<Bell*> news;
   for (const auto& entry : entries_) {
     if (!entry->port) continue;
-    const bool up = entry->config.admin_up && entry->port->link_up();
+    const bool up = entry->config.admin_up && !entry->held && entry->port->link_up();
     if (entry->cell.usable.load(std::memory_order_relaxed) == up) continue;
     if (up)
       entry->cell.usable.store(true, std::memory_order_release);
@@ -140,7 +155,7 @@ void PortManager::reconnect(Entry& entry, Instant now) {
 void PortManager::open_anew(Entry& entry, Instant now) {
   if (now < entry.next_attempt || !entry.cell.released()) return;
   const config::PortConfig config = entry.config;
-  entry.port.reset();
+  close(entry);
   const bool refused = !open_entry(entry, config).empty();
   if (refused)
     entry.next_attempt = now + kReconnectInterval;
@@ -149,7 +164,9 @@ void PortManager::open_anew(Entry& entry, Instant now) {
 }
 
 void PortManager::read_losses(Entry& entry) {
-  const PortLosses losses = entry.port->losses();
+  PortLosses losses = entry.port->losses();
+  losses.missed += entry.before.missed;
+  losses.no_buffer += entry.before.no_buffer;
   const bool news = losses.missed != entry.cell.missed.load(std::memory_order_relaxed) ||
                     losses.no_buffer != entry.cell.no_buffer.load(std::memory_order_relaxed);
   if (!news) return;
@@ -158,9 +175,17 @@ void PortManager::read_losses(Entry& entry) {
   bells_[static_cast<size_t>(entry.config.worker)]->ring();
 }
 
+// Its device begins to count anew.
+void PortManager::close(Entry& entry) {
+  entry.port.reset();
+  entry.before = {.missed = entry.cell.missed.load(std::memory_order_relaxed),
+                  .no_buffer = entry.cell.no_buffer.load(std::memory_order_relaxed)};
+}
+
 DeviceView PortManager::device(PortId port) const {
   const std::lock_guard guard(mutex_);
   const Entry& entry = *entries_[port.index()];
+  if (entry.config.absent()) return {};
   const DeviceArgs arguments = DeviceArgs::parse(entry.config.device);
   DeviceView out{.name = arguments.name(),
                  .driver = arguments.driver(),
@@ -179,21 +204,27 @@ std::vector<PortManager::State> PortManager::states() const {
   const std::lock_guard guard(mutex_);
   std::vector<State> out;
   for (const auto& entry : entries_)
-    out.push_back({entry->config.name, entry->config.admin_up,
-                   entry->cell.usable.load(std::memory_order_relaxed)});
+    if (!entry->config.absent())
+      out.push_back({entry->config.name, entry->config.admin_up,
+                     entry->cell.usable.load(std::memory_order_relaxed)});
   return out;
+}
+
+// All ports share the pool of packets that was made at the start.
+Problems PortManager::problems_of_room(const config::PortConfig& config,
+                                       const DeviceArgs& device) const {
+  const int room = room_in_buffers();
+  const int needed = buffer_size_of(device, config.mtu);
+  if (needed <= room) return {};
+  return {"port " + config.name + ": mtu " + std::to_string(config.mtu) +
+          " needs packet buffers of " + std::to_string(needed) +
+          " octets, this switch was started with " + std::to_string(room) + "; restart it"};
 }
 
 Problems PortManager::check(PortId port, const config::PortConfig& config) const {
   const std::lock_guard guard(mutex_);
-  Problems problems;
   const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
-  const int room = rte_pktmbuf_data_room_size(pools_.data()) - RTE_PKTMBUF_HEADROOM;
-  if (buffer_size_of(device, config.mtu) > room)
-    problems.push_back(
-        "port " + config.name + ": mtu " + std::to_string(config.mtu) +
-        " needs packet buffers of " + std::to_string(buffer_size_of(device, config.mtu)) +
-        " octets, this switch was started with " + std::to_string(room) + "; restart it");
+  Problems problems = problems_of_room(config, device);
   const DpdkPort* running = entries_[port.index()]->port.get();
   if (running != nullptr && device.to_string() == running->arguments().to_string()) {
     const config::PortConfig& now = entries_[port.index()]->config;
@@ -229,6 +260,85 @@ Problems PortManager::restart(PortId port, const config::PortConfig& config) {
   return replace(entry, config);
 }
 
+Problems PortManager::check_new(PortId place, const config::SwitchConfig& next) const {
+  const std::lock_guard guard(mutex_);
+  const config::PortConfig& config = next.ports[place.index()];
+  const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
+  if (Problems missing = check_rights(config); !missing.empty()) return missing;
+  if (Problems problems = problems_of_room(config, device); !problems.empty()) return problems;
+  // The pool's buffers are whole lines.
+  if (const int longest = longest_buffer_of(device), has = room_in_buffers();
+      longest + RTE_CACHE_LINE_SIZE <= has)
+    return {"port " + config.name + " (" + config.device + "): takes packet buffers of at most " +
+            std::to_string(longest) + " octets, this switch was started with " +
+            std::to_string(has)};
+  if (Problems problems = problems_of_packets(config, next); !problems.empty()) return problems;
+  for (const auto& entry : entries_)
+    if (entry->port && entry->port->arguments().name() == device.name())
+      return {"port " + config.name + ": device " + device.name() + " is port " +
+              entry->config.name + "'s; remove that by a reload of its own, or take another name"};
+  return DpdkPort::check(config);
+}
+
+Problems PortManager::problems_of_packets(const config::PortConfig& config,
+                                          const config::SwitchConfig& next) const {
+  auto needed = packets_needed(next);
+  if (!needed) return needed.problems();
+  const size_t has = pools_.data()->size;
+  if (*needed <= has) return {};
+  return {"port " + config.name + " (" + config.device + "): with the packets that its device " +
+          "keeps, the switch needs " + std::to_string(*needed) + ", it was started with " +
+          std::to_string(has) + "; name " +
+          std::string(to_string(config::port_kind_of(config.device))) +
+          " under privileges.ports and restart it"};
+}
+
+int PortManager::room_in_buffers() const {
+  return rte_pktmbuf_data_room_size(pools_.data()) - RTE_PKTMBUF_HEADROOM;
+}
+
+Problems PortManager::check_removal(PortId port) const {
+  const std::lock_guard guard(mutex_);
+  const Entry& entry = *entries_[port.index()];
+  if (!entry.port || entry.port->can_be_closed()) return {};
+  return {"port " + entry.config.name +
+          ": a memif server cannot be removed while the switch runs, as its socket would go on "
+          "answering; restart eddyd"};
+}
+
+Problems PortManager::plug(PortId place, const config::SwitchConfig& next) {
+  const std::lock_guard guard(mutex_);
+  Entry& entry = *entries_[place.index()];
+  const config::PortConfig config = next.ports[place.index()];
+  if (entry.port)
+    return {"port " + config.name + ": " + entry.config.name + " still has its place"};
+  const Problems problems = open_entry(entry, config);
+  if (!problems.empty()) return problems;
+  entry.held = true;
+  entry.waiting_noted = false;
+  entry.cell.lossless.store(has_lossless_group(next, config), std::memory_order_relaxed);
+  entry.cell.worker.store(static_cast<uint16_t>(config.worker), std::memory_order_release);
+  return {};
+}
+
+void PortManager::use(PortId port) {
+  const std::lock_guard guard(mutex_);
+  entries_[port.index()]->held = false;
+  wake_();
+}
+
+Problems PortManager::unplug(PortId port) {
+  const std::lock_guard guard(mutex_);
+  Entry& entry = *entries_[port.index()];
+  if (!take_from_worker(entry))
+    return {"port " + entry.config.name + ": its worker does not let go of it"};
+  close(entry);
+  entry.config = config::empty_place(entry.config.worker);
+  entry.held = false;
+  entry.openings = 0;
+  return {};
+}
+
 void PortManager::set_admin_up(PortId port, bool up) {
   const std::lock_guard guard(mutex_);
   entries_[port.index()]->config.admin_up = up;
@@ -252,7 +362,7 @@ Problems PortManager::reconfigure(Entry& entry, const config::PortConfig& config
 
 Problems PortManager::replace(Entry& entry, const config::PortConfig& config) {
   const config::PortConfig before = entry.config;
-  entry.port.reset();
+  close(entry);
   Problems problems = open_entry(entry, config);
   if (problems.empty()) return problems;
   const Problems lost = open_entry(entry, before);

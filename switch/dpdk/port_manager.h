@@ -1,6 +1,7 @@
 // PortManager: the control thread's side of all ports of a daemon: opens them, watches links and
 // losses, brings memif clients back to a restarted peer and ports of the kernel's to an interface
-// that was made anew, restarts one port on request.
+// that was made anew, restarts one port on request, and gives places to ports that come and takes
+// them from those that go (docs/adr/0049).
 //
 // tick() is called every kTick or so. A device is stopped or started only after its worker has
 // answered that it is out of the driver (port_cell.h), so nothing here waits for a worker, except
@@ -45,7 +46,8 @@ class PortManager {
   static constexpr Duration kReconnectInterval = Duration::milliseconds(100);
   static constexpr Duration kHandshakeTime = Duration::seconds(1);
 
-  // Opens and starts every port of `config`; all that cannot be used are named. `wake` is called
+  // Opens and starts every port of `config`, whose ports are by place; all that cannot be used are
+  // named. `wake` is called
   // from any thread when a tick should come early (link interrupts).
   static Result<std::unique_ptr<PortManager>> open(const config::SwitchConfig& config,
                                                    const PacketPools& pools,
@@ -75,6 +77,16 @@ class PortManager {
   // Stops the device and starts it with `config`; another device takes its place if `config` says
   // so. If that fails the old one is brought back.
   Problems restart(PortId port, const config::PortConfig& config);
+  // Would the port that `next` has there, where none is now, run? Nothing is touched.
+  Problems check_new(PortId place, const config::SwitchConfig& next) const;
+  // Can the port be closed while the switch runs?
+  Problems check_removal(PortId port) const;
+  // Opens and starts the port that `next` has there, where none is now. It is left unused until
+  // use().
+  Problems plug(PortId place, const config::SwitchConfig& next);
+  void use(PortId port);
+  // Closes the port; the place is empty then. What waits in the device is lost.
+  Problems unplug(PortId port);
   // The next tick follows.
   void set_admin_up(PortId port, bool up);
   void rebase(const Rebase& rebase);
@@ -83,9 +95,11 @@ class PortManager {
 
  private:
   struct Entry {
-    config::PortConfig config;
+    config::PortConfig config;       // absent(): the place is empty
     std::unique_ptr<DpdkPort> port;  // null inside restart(), and when it could not be opened anew
     PortCell cell;
+    PortLosses before;  // of devices that the place had
+    bool held = false;  // plugged, and not to be used yet
     int openings = 0;
     Instant next_attempt;  // to reconnect
     bool waiting_noted = false;
@@ -99,6 +113,11 @@ class PortManager {
   void reconnect(Entry& entry, Instant now);
   void open_anew(Entry& entry, Instant now);
   void read_losses(Entry& entry);
+  void close(Entry& entry);
+  int room_in_buffers() const;
+  Problems problems_of_packets(const config::PortConfig& config,
+                               const config::SwitchConfig& next) const;
+  Problems problems_of_room(const config::PortConfig& config, const DeviceArgs& device) const;
   bool take_from_worker(Entry& entry);
   Problems reconfigure(Entry& entry, const config::PortConfig& config);
   Problems replace(Entry& entry, const config::PortConfig& config);

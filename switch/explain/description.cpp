@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "config/places.h"
 #include "net/byte_order.h"
 #include "net/checksum.h"
 #include "net/ip.h"
@@ -113,18 +114,18 @@ class Reader {
   }
 
   void read_port(std::string_view value) {
-    for (size_t i = 0; i < config_.ports.size(); ++i)
-      if (config_.ports[i].name == value) {
-        out_.port = PortId(i);
-        return;
-      }
+    const size_t place = config::place_of(config_, std::string(value));
+    if (place < config_.ports.size()) {
+      out_.port = PortId(place);
+      return;
+    }
     say("port=" + printable(value) + " is unknown; valid are " + port_names());
   }
 
   std::string port_names() const {
     std::string names;
     for (const config::PortConfig& port : config_.ports)
-      names += (names.empty() ? "" : ", ") + port.name;
+      if (!port.absent()) names += (names.empty() ? "" : ", ") + port.name;
     return names.empty() ? "none: the switch has no ports" : names;
   }
 

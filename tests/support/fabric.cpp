@@ -150,6 +150,10 @@ void Fabric::set_link(size_t node, PortId port, bool up) {
   poll_shard(at, at.owner[port.index()]);
 }
 
+void Fabric::hand_over(size_t node, PortId port, ShardId to) {
+  nodes_[node]->owner[port.index()] = to.index();
+}
+
 void Fabric::limit_transmit(size_t node, PortId port, uint16_t frames) {
   nodes_[node]->lines[port.index()].transmit_limit = frames;
 }

@@ -82,6 +82,8 @@ class Fabric {
   void connect(size_t node_a, PortId port_a, size_t node_b, PortId port_b, Duration delay);
   FabricHost& attach_host(size_t node, PortId port, Duration delay);
   void set_link(size_t node, PortId port, bool up);  // this end only
+  // The port is another shard's from now on.
+  void hand_over(size_t node, PortId port, ShardId to);
   // The port's device takes at most this many frames a call (65535: all).
   void limit_transmit(size_t node, PortId port, uint16_t frames);
   // A frame as if the device of the port had received it now.

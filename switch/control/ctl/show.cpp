@@ -47,8 +47,10 @@ std::string check_text(const Json& result) {
       std::to_string(changes.size()) + " keys differ; class " + result.value("class", "") + "\n";
   for (const Json& change : changes) text += "  " + change_text(change) + "\n";
   if (result.value("applies", "") != "yes") return text + "a reload would be refused\n";
-  for (const Json& port : result.at("restarts"))
-    text += "  port " + port.get<std::string>() + " would be restarted\n";
+  for (const auto& [key, what] :
+       {std::pair("restarts", "restarted"), {"removals", "removed"}, {"additions", "added"}})
+    for (const Json& port : result.value(key, Json::array()))
+      text += "  port " + port.get<std::string>() + " would be " + what + "\n";
   return text + "a reload would apply this\n";
 }
 
@@ -63,8 +65,9 @@ void print_change(const Json& result) {
   std::cout << "generation " << result.value("generation", uint64_t{0}) << ", "
             << result.at("changes").size() << " keys changed\n";
   for (const Json& change : result.at("changes")) std::cout << "  " << change_text(change) << "\n";
-  for (const Json& port : result.value("restarted", Json::array()))
-    std::cout << "  port " << port.get<std::string>() << " restarted\n";
+  for (const char* what : {"restarted", "removed", "added"})
+    for (const Json& port : result.value(what, Json::array()))
+      std::cout << "  port " << port.get<std::string>() << " " << what << "\n";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Backend: what only the world around the Switch knows and can do, as control needs it: worker
-// statistics, devices, and the restart of one port.
+// statistics, devices, the restart of one port, and ports that come and go.
 //
 // Implemented by switch/dpdk, faked in tests. Units are in the names. Threads: called by one thread
 // at a time (control serialises), never by a worker; the implementation reads its workers' numbers
@@ -52,6 +52,16 @@ class Backend {
   // Stops the device, applies the keys classed `port`, starts it again; other ports go on. Empty =
   // it runs.
   virtual Problems restart_port(PortId port, const config::PortConfig& config) = 0;
+  // Of a place that no port has, and the port that `next`, with ports by place, has there: problems
+  // that would keep it from running. Nothing is touched.
+  virtual Problems check_new_port(PortId place, const config::SwitchConfig& next) = 0;
+  // Why the port cannot be removed while the switch runs; empty = it can.
+  virtual Problems check_removal(PortId port) = 0;
+  // Opens that port's device; it is used from use_port() on. Empty = it is open.
+  virtual Problems plug_port(PortId place, const config::SwitchConfig& next) = 0;
+  virtual void use_port(PortId port) = 0;
+  // Closes the device of a port that is down; its place is empty then.
+  virtual Problems unplug_port(PortId port) = 0;
   // Whether the port shall be up, from now on.
   virtual void set_admin_up(PortId port, bool up) = 0;
 };

@@ -24,14 +24,15 @@ bool TokenBucket::take(int64_t now_ns) {
 
 EventLog::EventLog(Sink sink) : sink_(std::move(sink)) {}
 
-void EventLog::add(const Event& event, int64_t now_ns, int64_t unix_ns) {
+void EventLog::add(const Event& event, int64_t now_ns, int64_t unix_ns, std::string port) {
   Kind& kind = kinds_[static_cast<size_t>(event.kind)];
   if (kind.bucket.take(now_ns)) {
-    pass(event, unix_ns, kind, kind.suppressed);
+    pass({event, 0, kind.suppressed, unix_ns, std::move(port)}, kind);
     return;
   }
   kind.last = event;
   kind.last_unix_ns = unix_ns;
+  kind.last_port = std::move(port);
   ++kind.suppressed;
   ++suppressed_total_;
 }
@@ -40,13 +41,14 @@ void EventLog::flush(int64_t now_ns) {
   for (Kind& kind : kinds_)
     if (kind.suppressed > 0 && kind.bucket.take(now_ns)) {
       --suppressed_total_;  // the last one held back is said after all
-      pass(kind.last, kind.last_unix_ns, kind, kind.suppressed - 1);
+      pass({kind.last, 0, kind.suppressed - 1, kind.last_unix_ns, std::move(kind.last_port)}, kind);
     }
 }
 
-void EventLog::pass(const Event& event, int64_t unix_ns, Kind& kind, uint64_t suppressed) {
+void EventLog::pass(LoggedEvent logged, Kind& kind) {
   kind.suppressed = 0;
-  kept_.push_back({event, next_number_++, suppressed, unix_ns});
+  logged.number = next_number_++;
+  kept_.push_back(std::move(logged));
   if (kept_.size() > kEventsKept) kept_.pop_front();
   sink_(kept_.back());
 }

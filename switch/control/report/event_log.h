@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <string>
 
 #include "switch/dataplane/state/events.h"
 
@@ -27,6 +28,7 @@ struct LoggedEvent {
   uint64_t number = 0;      // 1, 2, ... of those that passed
   uint64_t suppressed = 0;  // events of the kind held back since the last that passed
   int64_t unix_ns = 0;      // when it happened, by the wall clock; 0: not known
+  std::string port = {};    // what the event's port was called when it was read; empty: not said
 };
 
 // `burst` at once, then `per_second`. Exact: counted in billionths of a token.
@@ -49,7 +51,8 @@ class EventLog {
   using Sink = std::function<void(const LoggedEvent&)>;
 
   explicit EventLog(Sink sink);
-  void add(const Event& event, int64_t now_ns, int64_t unix_ns = 0);
+  // `port`: the name of the event's, which another may have later.
+  void add(const Event& event, int64_t now_ns, int64_t unix_ns = 0, std::string port = {});
   // Says what was held back of kinds that have gone quiet.
   void flush(int64_t now_ns);
   const std::deque<LoggedEvent>& kept() const { return kept_; }
@@ -60,9 +63,10 @@ class EventLog {
     TokenBucket bucket{kPerSecond, kBurst};
     Event last;  // held back
     int64_t last_unix_ns = 0;
+    std::string last_port;
     uint64_t suppressed = 0;
   };
-  void pass(const Event& event, int64_t unix_ns, Kind& kind, uint64_t suppressed);
+  void pass(LoggedEvent logged, Kind& kind);
 
   Sink sink_;
   std::array<Kind, kEventKinds> kinds_;

@@ -71,7 +71,8 @@ std::string counter_records(const Switch& object) {
   std::string out;
   const auto& ports = object.config().ports;
   for (size_t port = 0; port < ports.size(); ++port)
-    append_port(out, Json{{"port", ports[port].name}}, numbers_of(object, PortId(port)));
+    if (!ports[port].absent())
+      append_port(out, Json{{"port", ports[port].name}}, numbers_of(object, PortId(port)));
   return out + Json{{"held_packets", object.balance().held}}.dump() + "\n";
 }
 

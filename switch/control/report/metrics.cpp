@@ -23,9 +23,11 @@ const std::string kMost = "the most since it was cleared: ";
 class Families {
  public:
   explicit Families(const MetricsInput& input)
-      : input_(input),
-        count_(std::min(input.config.ports.size(), input.now.numbers.size())),
-        plan_(pfc::plan_buffer(input.config)) {}
+      : input_(input), plan_(pfc::plan_buffer(input.config)) {
+    const size_t places = std::min(input.config.ports.size(), input.now.numbers.size());
+    for (size_t p = 0; p < places; ++p)
+      if (!input.config.ports[p].absent()) ports_.push_back(p);
+  }
 
   std::vector<MetricFamily> make() {
     add_counters();
@@ -68,7 +70,7 @@ class Families {
     for (size_t i = 0; i < infos.size(); ++i) {
       MetricFamily& to = family(counter_metric(infos[i].name), infos[i].help, MetricType::Counter);
       const double unit = infos[i].name.ends_with(kPicoseconds) ? kPicosecondsASecond : 1;
-      for (size_t p = 0; p < count_; ++p)
+      for (const size_t p : ports_)
         put(to, port_label(p), static_cast<double>(read(input_.now.numbers[p])[i]) / unit);
     }
   }
@@ -77,7 +79,7 @@ class Families {
     for (size_t i = 0; i < infos.size(); ++i) {
       MetricFamily& to = family(counter_metric(infos[i].name), infos[i].help, MetricType::Counter);
       const double unit = infos[i].name.ends_with(kPicoseconds) ? kPicosecondsASecond : 1;
-      for (size_t p = 0; p < count_; ++p)
+      for (const size_t p : ports_)
         for (size_t index = 0; index < kPriorities; ++index)
           put(to, labels(p, kind, index),
               static_cast<double>(read(input_.now.numbers[p])[index][i]) / unit);
@@ -99,7 +101,7 @@ class Families {
   void add_drops() {
     MetricFamily& to =
         family("eddy_dropped_packets_total", "packets dropped, by reason", MetricType::Counter);
-    for (size_t p = 0; p < count_; ++p)
+    for (const size_t p : ports_)
       for (size_t i = 0; i < kDropReasons; ++i) {
         Labels both = port_label(p);
         both.push_back({"reason", std::string(drop_reason_infos()[i].name)});
@@ -111,13 +113,13 @@ class Families {
   template <class Value>
   void port_gauge(const char* name, std::string_view help, Value value) {
     MetricFamily& to = family(name, help, MetricType::Gauge);
-    for (size_t p = 0; p < count_; ++p) put(to, port_label(p), static_cast<double>(value(p)));
+    for (const size_t p : ports_) put(to, port_label(p), static_cast<double>(value(p)));
   }
   // A gauge of each port and index.
   template <class Value>
   void indexed_gauge(const char* name, std::string_view help, const char* kind, Value value) {
     MetricFamily& to = family(name, help, MetricType::Gauge);
-    for (size_t p = 0; p < count_; ++p)
+    for (const size_t p : ports_)
       for (size_t i = 0; i < kPriorities; ++i)
         put(to, labels(p, kind, i), static_cast<double>(value(p, i)));
   }
@@ -245,7 +247,7 @@ class Families {
   }
 
   const MetricsInput& input_;
-  const size_t count_;
+  std::vector<size_t> ports_;
   Result<pfc::BufferPlan> plan_;
   std::vector<MetricFamily> families_;
 };

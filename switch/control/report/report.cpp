@@ -1,5 +1,6 @@
 #include "switch/control/report/report.h"
 
+#include "config/places.h"
 #include "switch/control/report/report_rows.h"
 #include "switch/dataplane/state/snapshot.h"
 
@@ -88,9 +89,7 @@ void put_rate(Json& row, const char* key, const std::optional<uint64_t>& rate) {
 }
 
 size_t port_position(const config::SwitchConfig& config, const std::string& name) {
-  size_t position = 0;
-  while (position < config.ports.size() && config.ports[position].name != name) ++position;
-  return position;
+  return config::place_of(config, name);
 }
 
 }  // namespace eddy::control

@@ -12,12 +12,16 @@ constexpr size_t value_of(auto counter) {
   return static_cast<size_t>(counter);
 }
 
+bool wants(const ReportOptions& options, const config::PortConfig& port) {
+  return !port.absent() && (!options.port || *options.port == port.name);
+}
+
 // Calls visit(PortReader) for the ports asked for, in the order of their ids.
 template <class Visit>
 void for_each_port(const ReportInput& input, const ReportOptions& options, Visit visit) {
   const size_t count = std::min(input.config.ports.size(), input.now.numbers.size());
   for (size_t p = 0; p < count; ++p)
-    if (!options.port || *options.port == input.config.ports[p].name) visit(PortReader(input, p));
+    if (wants(options, input.config.ports[p])) visit(PortReader(input, p));
 }
 
 template <class Visit>

@@ -249,7 +249,8 @@ Json worker_rows(const ReportInput& input, const ReportOptions&) {
     if (worker.cpu >= 0) row["cpu"] = static_cast<uint64_t>(worker.cpu);
     std::string ports;
     for (const config::PortConfig& port : input.config.ports)
-      if (port.worker == worker.worker) ports += (ports.empty() ? "" : ",") + port.name;
+      if (port.worker == worker.worker && !port.absent())
+        ports += (ports.empty() ? "" : ",") + port.name;
     row["ports"] = ports;
     row["polls"] = worker.polls;
     row["empty_polls"] = worker.empty_polls;
@@ -318,14 +319,16 @@ Json event_rows(const ReportInput& input, const ReportOptions& options) {
     const LoggedEvent& logged = *each;
     const Event& event = logged.event;
     const size_t port = event.port.index();
-    const bool has_port = port < input.config.ports.size();
-    if (options.port && !(has_port && *options.port == input.config.ports[port].name)) continue;
+    const std::string name = !logged.port.empty()               ? logged.port
+                             : port < input.config.ports.size() ? input.config.ports[port].name
+                                                                : "";
+    if (options.port && *options.port != name) continue;
     Json row;
     row["number"] = logged.number;
     row["at_ns"] = static_cast<uint64_t>(std::max<int64_t>(0, event.at_ns()));
     if (logged.unix_ns > 0) row["time"] = time_text(logged.unix_ns);
     row["event"] = std::string(to_string(event.kind));
-    if (has_port) row["port"] = input.config.ports[port].name;
+    if (!name.empty()) row["port"] = name;
     row["prio"] = event.priority.index();
     if (const std::string path = path_text_of(event); !path.empty()) row["path"] = path;
     row["value"] = event.value;

@@ -25,6 +25,11 @@ void keep_first(std::vector<FlowRow>& rows, size_t most) {
 ShardCommands::ShardCommands(Switch& object, std::function<void()> wait)
     : object_(object), wait_(std::move(wait)) {}
 
+// By a command that asks for nothing.
+Problems ShardCommands::meet() {
+  return clear_watermarks(PortId::none(), {.of = 0});
+}
+
 Problems ShardCommands::set_port_tx(PortId port, ShardId owner, bool on) {
   auto pending = std::make_unique<Pending>();
   pending->command.kind = Command::Kind::set_port_tx;

@@ -35,6 +35,9 @@ class ShardCommands {
   // `wait` is called between looks at a command.
   ShardCommands(Switch& object, std::function<void()> wait);
 
+  // Waits until every worker has begun and finished a poll: it obeys the newest configuration, and
+  // what it did before is done. Empty = done.
+  Problems meet();
   // Empty = done.
   Problems set_port_tx(PortId port, ShardId owner, bool on);
   // Of a port; none: of every port, and of the pools.

@@ -20,6 +20,7 @@ namespace {
 // Of a worker: 43,000 frames of 64 octets. What is larger does not stay in its core's caches, and
 // then each record costs half as much again (docs/adr/0043).
 constexpr size_t kRingOctets = 4u << 20;
+const std::string kSparePlace = "spare";  // of which packets come from a port that is added later
 constexpr std::array<std::string_view, kCaptureDirections> kDirections = {"in", "out", "drop"};
 
 Problems read_ports(const Json& request, const config::SwitchConfig& config, CaptureOrder& order) {
@@ -37,7 +38,8 @@ Problems read_ports(const Json& request, const config::SwitchConfig& config, Cap
     return {};
   }
   std::string valid = "all";
-  for (const config::PortConfig& each : config.ports) valid += ", " + each.name;
+  for (const config::PortConfig& each : config.ports)
+    if (!each.absent()) valid += ", " + each.name;
   return {"port \"" + name + "\" unknown; valid are " + valid};
 }
 
@@ -176,7 +178,8 @@ void Captures::end() {
 Json Captures::describe(const CaptureOrder& order) const {
   Json ports = Json::array();
   for (const config::PortConfig& port : object_.config().ports)
-    ports.push_back({{"name", port.name}, {"speed_bps", port.speed.bps()}});
+    ports.push_back(
+        {{"name", port.absent() ? kSparePlace : port.name}, {"speed_bps", port.speed.bps()}});
   Json reasons = Json::array();
   for (const CounterInfo& info : drop_reason_infos()) reasons.push_back(std::string(info.name));
   return Json{{"format", kCaptureFormat},         {"switch", object_.config().name},

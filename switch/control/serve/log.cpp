@@ -108,7 +108,9 @@ void make_default_log_printable() {
 
 void Log::event(const LoggedEvent& logged) const {
   const PortId port = logged.event.port;
-  const std::string name = port.is_none() ? "" : port_name_(port);
+  const std::string name = !logged.port.empty() ? logged.port
+                           : port.is_none()     ? ""
+                                                : port_name_(port);
   logger_->log(level_of(logged.event.kind), "{}", event_line(logged, name, format_));
 }
 

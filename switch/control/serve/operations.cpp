@@ -11,11 +11,13 @@
 
 #include "config/document.h"
 #include "config/load.h"
+#include "config/places.h"
 #include "config/set_key.h"
 #include "net/version.h"
 #include "switch/control/report/metrics.h"
 #include "switch/control/report/report_rows.h"
 #include "switch/control/report/scheme_rows.h"
+#include "switch/control/serve/place_change.h"
 #include "switch/dataplane/state/snapshot.h"
 #include "switch/explain/story.h"
 
@@ -45,7 +47,7 @@ std::string unknown(const std::string& what, const std::string& word, const std:
 std::string port_names(const config::SwitchConfig& config) {
   std::string names;
   for (const config::PortConfig& port : config.ports)
-    names += (names.empty() ? "" : ", ") + port.name;
+    if (!port.absent()) names += (names.empty() ? "" : ", ") + port.name;
   return names.empty() ? "none: the switch has no ports" : names;
 }
 
@@ -119,13 +121,17 @@ Operations::Operations(Switch& object, Backend& backend, Setup setup)
       loaded_(running_),
       reload_watch_(std::move(setup.reload_watch)),
       plugins_(setup.plugins),
+      wait_(setup.wait_for_shards),
       commands_(object, std::move(setup.wait_for_shards)),
       captures_(object, commands_),
       events_(std::move(setup.event_sink)),
       started_at_ns_(setup.now_ns),
+      origin_(object.port_count()),
+      now_ns_(setup.now_ns),
       unix_ns_(std::move(setup.unix_ns)) {}
 
 Json Operations::handle(const Json& request, int64_t now_ns, Handover* handover) {
+  now_ns_ = now_ns;
   Json answer;
   // Only a scalar comes back: a deeply nested value would be copied and written recursively.
   if (request.is_object() && request.contains("id") && request["id"].is_primitive())
@@ -332,7 +338,8 @@ Result<Json> Operations::set_tx(const std::string& name, size_t port, const std:
 Result<Json> Operations::set_admin(size_t port, const std::string& state) {
   if (state != "up" && state != "down") return refused(unknown("admin", state, "up, down"));
   config::SwitchConfig next = running_;
-  next.ports[port].admin_up = state == "up";
+  const std::string& name = object_.config().ports[port].name;
+  next.ports[config::place_of(next, name)].admin_up = state == "up";
   return put_set(next);
 }
 
@@ -340,8 +347,8 @@ Result<Json> Operations::set_admin(size_t port, const std::string& state) {
 Result<Json> Operations::set_pfcwd(const Json& keys, std::optional<size_t> port) {
   if (!keys.is_object() || keys.empty())
     return refused("pfcwd is an object of keys and values, as {\"detection_time\": \"300ms\"}");
-  const std::string section =
-      port ? "ports." + running_.ports[*port].name + ".watchdog." : "port_defaults.watchdog.";
+  const std::string section = port ? "ports." + object_.config().ports[*port].name + ".watchdog."
+                                   : "port_defaults.watchdog.";
   config::SwitchConfig next = running_;
   Problems problems;
   for (const auto& [key, value] : keys.items()) {
@@ -358,7 +365,12 @@ Result<Json> Operations::set_pfcwd(const Json& keys, std::optional<size_t> port)
 
 // Of keys classed `hot` alone.
 Result<Json> Operations::put_set(const config::SwitchConfig& next) {
-  return put_in_force(next, {.changes = config::diff(running_, next)});
+  Result<config::Seating> seating = config::seated_like(config::scaled(next), object_.config());
+  if (!seating.ok()) return seating.problems();
+  return put_in_force(next, {.changes = config::diff(running_, next),
+                             .seating = std::move(*seating),
+                             .restarts = {},
+                             .problems = {}});
 }
 
 Result<Json> Operations::answer_capture(const Json& request, bool traces, Handover* handover) {
@@ -398,22 +410,23 @@ Result<config::LoadedConfig> Operations::load() const {
 Result<Json> Operations::check_reload() {
   Result<config::LoadedConfig> loaded = load();
   if (!loaded.ok()) return loaded.problems();
-  ReloadPlan plan = plan_reload(running_, *loaded, backend_);
-  if (plan.problems.empty() && !plan.changes.empty()) {
-    // What the data plane would make of it, made and thrown away.
-    const auto tried =
-        Snapshot::build(config::scaled(loaded->config), {.shards = object_.shard_count()}, nullptr);
-    if (!tried.ok()) plan.problems = tried.problems();
-  }
-  Json out = foretold(plan, loaded->config);
+  ReloadPlan plan = plan_reload(running_, object_.config(), *loaded, backend_);
+  if (plan.problems.empty() && !plan.changes.empty()) plan.problems = try_out(plan.seating.config);
+  Json out = foretold(plan, object_.config());
   out["generation"] = generation_;
   return out;
+}
+
+// What the data plane would make of it, made and thrown away.
+Problems Operations::try_out(const config::SwitchConfig& next) const {
+  const auto tried = Snapshot::build(next, {.shards = object_.shard_count()}, nullptr);
+  return tried.ok() ? Problems{} : tried.problems();
 }
 
 Result<Json> Operations::load_and_apply() {
   Result<config::LoadedConfig> loaded = load();
   if (!loaded.ok()) return loaded.problems();
-  ReloadPlan plan = plan_reload(running_, *loaded, backend_);
+  ReloadPlan plan = plan_reload(running_, object_.config(), *loaded, backend_);
   if (!plan.problems.empty()) return std::move(plan.problems);
   Result<Json> done = put_in_force(loaded->config, plan);
   if (running_ == loaded->config) loaded_ = loaded->config;
@@ -421,28 +434,68 @@ Result<Json> Operations::load_and_apply() {
 }
 
 Result<Json> Operations::put_in_force(const config::SwitchConfig& next, const ReloadPlan& plan) {
-  Json restarted = Json::array();
+  const config::Seating& seating = plan.seating;
+  Json done{{"changes", changes_as_json(plan.changes)},
+            {"restarted", names_of_ports(plan.restarts, seating.config)},
+            {"removed", names_of_ports(seating.removed, object_.config())},
+            {"added", names_of_ports(seating.added, seating.config)}};
   if (!plan.changes.empty()) {
-    const config::SwitchConfig scaled = config::scaled(next);
-    Result<uint64_t> generation = object_.reconfigure(scaled);
+    Problems problems;
+    Result<uint64_t> generation = put_in_place(seating, problems);
     if (!generation.ok()) return generation.problems();
     generation_ = *generation;
     running_ = next;
-    for (size_t port = 0; port < scaled.ports.size(); ++port)
-      backend_.set_admin_up(PortId(port), scaled.ports[port].admin_up);
-    Problems problems;
-    for (const PortId port : plan.restarts) {
-      const config::PortConfig& config = scaled.ports[port.index()];
-      for (const std::string& problem : backend_.restart_port(port, config))
-        problems.push_back("generation " + std::to_string(generation_) + " is in force, but port " +
-                           config.name + " does not run: " + problem);
-      restarted.push_back(config.name);
-    }
+    for (size_t place = 0; place < seating.config.ports.size(); ++place)
+      if (const config::PortConfig& port = seating.config.ports[place]; !port.absent())
+        backend_.set_admin_up(PortId(place), port.admin_up);
+    for (std::string& problem : restart_ports(plan.restarts))
+      problems.push_back(std::move(problem));
+    for (std::string& problem : problems)
+      problem.insert(0, "generation " + std::to_string(generation_) + " is in force, but ");
     if (!problems.empty()) return problems;
   }
-  return Json{{"generation", generation_},
-              {"changes", changes_as_json(plan.changes)},
-              {"restarted", std::move(restarted)}};
+  done["generation"] = generation_;
+  return done;
+}
+
+Result<uint64_t> Operations::put_in_place(const config::Seating& seating, Problems& late) {
+  if (seating.added.empty() && seating.removed.empty()) return object_.reconfigure(seating.config);
+  if (Problems problems = try_out(seating.config); !problems.empty()) return problems;
+  PlaceChange change(object_, backend_,
+                     {.meet = [this] { return commands_.meet(); },
+                      .wait = wait_,
+                      .settled =
+                          [&] {
+                            drain_events(now_ns_);  // of a port that goes, by its name
+                            for (const PortId place : seating.added) begin_port(place);
+                          }});
+  Result<uint64_t> generation = change.apply(seating);
+  if (!generation.ok()) return generation;
+  for (const PortId place : seating.removed) begin_port(place);
+  late = change.late_problems();
+  return generation;
+}
+
+// Nothing of the port that had the place before is shown of the one that has it now.
+void Operations::begin_port(PortId place) {
+  const size_t index = place.index();
+  PortNumbers sum;
+  for (size_t s = 0; s < object_.shard_count(); ++s)
+    sum += read_numbers(object_.counters(ShardId(s)), place);
+  origin_[index] = sum;
+  if (index < baseline_.size()) baseline_[index] = {};
+  for (Sample& sample : samples_) sample.numbers[index] = {};
+  tx_off_.erase(index);
+}
+
+Problems Operations::restart_ports(const std::vector<PortId>& ports) {
+  Problems problems;
+  for (const PortId port : ports) {
+    const config::PortConfig& config = object_.config().ports[port.index()];
+    for (const std::string& problem : backend_.restart_port(port, config))
+      problems.push_back("port " + config.name + " does not run: " + problem);
+  }
+  return problems;
 }
 
 void Operations::sample(int64_t now_ns) {
@@ -450,20 +503,29 @@ void Operations::sample(int64_t now_ns) {
   if (samples_.size() > kSamplesKept) samples_.pop_front();
 }
 
+std::string Operations::name_of_port(const Event& event) const {
+  const std::vector<config::PortConfig>& ports = object_.config().ports;
+  return event.port.index() < ports.size() ? ports[event.port.index()].name : "";
+}
+
 void Operations::drain_events(int64_t now_ns) {
+  now_ns_ = now_ns;
   const int64_t clock_now_ns = backend_.now().since_zero().ns();
   const int64_t unix_ns = unix_ns_();
   Event event;
   for (size_t s = 0; s < object_.shard_count(); ++s)
     while (object_.events(ShardId(s)).pop(event)) {
       const int64_t age_ns = clock_now_ns - event.at.since_zero().ns();
-      events_.add(event, now_ns, unix_ns - std::max<int64_t>(age_ns, 0));  // the clock may be anew
+      // The clock may be anew.
+      events_.add(event, now_ns, unix_ns - std::max<int64_t>(age_ns, 0), name_of_port(event));
     }
   events_.flush(now_ns);
 }
 
 Sample Operations::take(int64_t now_ns) {
   Sample sample = take_sample(object_, backend_, now_ns);
+  for (size_t port = 0; port < sample.numbers.size(); ++port)
+    sample.numbers[port] = sample.numbers[port] - origin_[port];
   for (const size_t port : tx_off_)
     if (port < sample.ports.size()) sample.ports[port].tx_on = false;
   return sample;

@@ -60,7 +60,7 @@ class Operations {
   Json show(Report report, const ReportOptions& options, int64_t now_ns);
   // What Prometheus collects, of a sample as show() takes one.
   std::vector<prometheus::MetricFamily> metrics(int64_t now_ns);
-  // {"generation", "changes", "restarted"}
+  // {"generation", "changes", "restarted", "added", "removed"}
   Result<Json> reload();
   // What it would do, as foretold() has it; nothing changes.
   Result<Json> check_reload();
@@ -73,7 +73,11 @@ class Operations {
  private:
   Result<config::LoadedConfig> load() const;
   Result<Json> load_and_apply();
+  Problems try_out(const config::SwitchConfig& next) const;
   Result<Json> put_in_force(const config::SwitchConfig& next, const ReloadPlan& plan);
+  Result<uint64_t> put_in_place(const config::Seating& seating, Problems& late);
+  void begin_port(PortId place);
+  Problems restart_ports(const std::vector<PortId>& ports);
   Result<Json> dispatch(const Json& request, int64_t now_ns, Handover* handover);
   Result<Json> answer_capture(const Json& request, bool traces, Handover* handover);
   Result<Json> answer_explain(const Json& request);
@@ -90,6 +94,7 @@ class Operations {
   Result<Json> set_pfcwd(const Json& keys, std::optional<size_t> port);
   Result<Json> put_set(const config::SwitchConfig& next);
   Sample take(int64_t now_ns);
+  std::string name_of_port(const Event& event) const;
   const Sample* earlier(int64_t now_ns) const;
 
   Switch& object_;
@@ -99,6 +104,7 @@ class Operations {
   config::SwitchConfig loaded_;   // what the file said when it was last put in force
   ReloadWatch reload_watch_;
   config::PluginSource* plugins_;
+  std::function<void()> wait_;
   ShardCommands commands_;
   Captures captures_;
   EventLog events_;
@@ -106,6 +112,8 @@ class Operations {
   uint64_t generation_ = 1;
   std::deque<Sample> samples_;  // ascending, at most kSamplesKept
   std::vector<PortNumbers> baseline_;
+  std::vector<PortNumbers> origin_;  // by place: what the counters showed when its port came
+  int64_t now_ns_;                   // of the last call that said it
   Values<DelayHistogram::kSteps> waits_baseline_{};
   std::function<int64_t()> unix_ns_;
   std::set<size_t> tx_off_;  // ports stopped by `set port P tx off`

@@ -24,39 +24,109 @@ std::string problem_of_another(const config::SwitchConfig& running,
                           ": only a restart of eddyd makes another of it");
 }
 
-Problems port_problems(const config::LoadedConfig& next, PortId port, Backend& backend) {
-  const config::PortConfig& config = next.config.ports[port.index()];
-  Problems out;
-  for (const std::string& problem : backend.check_port(port, config))
-    out.push_back(next.message("ports." + config.name, problem));
-  return out;
-}
+class Planning {
+ public:
+  Planning(const config::LoadedConfig& next, const config::SwitchConfig& in_force, Backend& backend)
+      : next_(next), in_force_(in_force), backend_(backend) {}
+
+  ReloadPlan run(const config::SwitchConfig& running) {
+    plan_.changes = config::diff(running, next_.config);
+    if (std::string problem = problem_of_another(running, next_); !problem.empty()) {
+      plan_.problems.push_back(std::move(problem));
+      return std::move(plan_);
+    }
+    refuse_restarts();
+    seat();
+    look_at_removals();
+    look_at_additions();
+    look_at_restarts();
+    return std::move(plan_);
+  }
+
+ private:
+  void refuse_restarts() {
+    for (const config::Change& change : plan_.changes)
+      if (change.key_class == config::KeyClass::restart)
+        plan_.problems.push_back(next_.message(
+            change.key, described(change) + ": only a restart of eddyd applies this"));
+  }
+
+  // Without room for those that come, nobody comes or goes.
+  void seat() {
+    auto seating = config::seated_like(config::scaled(next_.config), in_force_);
+    if (seating) {
+      plan_.seating = std::move(*seating);
+      return;
+    }
+    for (const config::PortConfig& port : next_.config.ports)
+      if (config::place_of(in_force_, port.name) == in_force_.ports.size())
+        needs_restart(port.name);
+    refuse("ports", seating.problems());
+  }
+
+  void look_at_removals() {
+    for (const PortId port : plan_.seating.removed) {
+      const Problems problems = backend_.check_removal(port);
+      if (problems.empty()) continue;
+      needs_restart(in_force_.ports[port.index()].name);
+      refuse("ports", problems);
+    }
+  }
+
+  void look_at_additions() {
+    for (const PortId place : plan_.seating.added) {
+      const Problems problems = backend_.check_new_port(place, plan_.seating.config);
+      if (problems.empty()) continue;
+      const std::string& name = plan_.seating.config.ports[place.index()].name;
+      needs_restart(name);
+      refuse("ports." + name, problems);
+    }
+  }
+
+  void look_at_restarts() {
+    const std::vector<config::PortConfig>& ports = plan_.seating.config.ports;
+    for (size_t place = 0; place < ports.size(); ++place) {
+      const auto concerns = [&](const config::Change& change) {
+        return change.key_class == config::KeyClass::port && !ports[place].absent() &&
+               change.port == ports[place].name;
+      };
+      if (std::ranges::none_of(plan_.changes, concerns)) continue;
+      plan_.restarts.push_back(PortId(place));
+      // As the file has it, which people read.
+      const std::string& name = ports[place].name;
+      const auto in_file = std::ranges::find(next_.config.ports, name, &config::PortConfig::name);
+      refuse("ports." + name, backend_.check_port(PortId(place), *in_file));
+    }
+  }
+
+  // A port comes or goes, and cannot while the switch runs.
+  void needs_restart(const std::string& port) {
+    for (config::Change& change : plan_.changes)
+      if (change.key == "ports." + port) change.key_class = config::KeyClass::restart;
+  }
+
+  void refuse(const std::string& key, const Problems& problems) {
+    for (const std::string& problem : problems)
+      plan_.problems.push_back(next_.message(key, problem));
+  }
+
+  const config::LoadedConfig& next_;
+  const config::SwitchConfig& in_force_;
+  Backend& backend_;
+  ReloadPlan plan_;
+};
 
 }  // namespace
 
-ReloadPlan plan_reload(const config::SwitchConfig& running, const config::LoadedConfig& next,
-                       Backend& backend) {
-  ReloadPlan plan;
-  plan.changes = config::diff(running, next.config);
-  if (std::string problem = problem_of_another(running, next); !problem.empty()) {
-    plan.problems.push_back(std::move(problem));
-    return plan;
-  }
-  for (const config::Change& change : plan.changes)
-    if (change.key_class == config::KeyClass::restart)
-      plan.problems.push_back(
-          next.message(change.key, described(change) + ": only a restart of eddyd applies this"));
-  for (size_t p = 0; p < next.config.ports.size(); ++p) {
-    const std::string& name = next.config.ports[p].name;
-    const bool restarts = std::any_of(plan.changes.begin(), plan.changes.end(), [&](const auto& c) {
-      return c.key_class == config::KeyClass::port && c.port == name;
-    });
-    if (!restarts) continue;
-    plan.restarts.push_back(PortId(p));
-    const Problems problems = port_problems(next, PortId(p), backend);
-    plan.problems.insert(plan.problems.end(), problems.begin(), problems.end());
-  }
-  return plan;
+ReloadPlan plan_reload(const config::SwitchConfig& running, const config::SwitchConfig& in_force,
+                       const config::LoadedConfig& next, Backend& backend) {
+  return Planning(next, in_force, backend).run(running);
+}
+
+Json names_of_ports(const std::vector<PortId>& ports, const config::SwitchConfig& config) {
+  Json names = Json::array();
+  for (const PortId port : ports) names.push_back(config.ports[port.index()].name);
+  return names;
 }
 
 Json changes_as_json(const std::vector<config::Change>& changes) {
@@ -69,16 +139,17 @@ Json changes_as_json(const std::vector<config::Change>& changes) {
   return out;
 }
 
-Json foretold(const ReloadPlan& plan, const config::SwitchConfig& next) {
+Json foretold(const ReloadPlan& plan, const config::SwitchConfig& in_force) {
   std::string_view highest = "none";
   const auto most = std::ranges::max_element(plan.changes, {}, &config::Change::key_class);
   if (most != plan.changes.end()) highest = to_string(most->key_class);
-  Json restarts = Json::array();
-  for (const PortId port : plan.restarts) restarts.push_back(next.ports[port.index()].name);
+  const config::SwitchConfig& next = plan.seating.config;
   return {{"applies", plan.problems.empty() ? "yes" : "no"},
           {"class", std::string(highest)},
           {"changes", changes_as_json(plan.changes)},
-          {"restarts", std::move(restarts)},
+          {"restarts", names_of_ports(plan.restarts, next)},
+          {"additions", names_of_ports(plan.seating.added, next)},
+          {"removals", names_of_ports(plan.seating.removed, in_force)},
           {"problems", plan.problems}};
 }
 

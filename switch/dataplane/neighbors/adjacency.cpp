@@ -290,6 +290,12 @@ void Adjacency::link_changed(PortId port, bool up) {
   }
 }
 
+void Adjacency::forget(PortId port) {
+  for (Neighbor& neighbor : neighbors_.entries())
+    if (neighbor.port == port && neighbor.state != NeighborState::free)
+      forget(neighbor, DropReason::egress_down);
+}
+
 // A kept neighbor, until its port is up.
 void Adjacency::await_link(Neighbor& neighbor) {
   ++context_.way_changes;

@@ -94,6 +94,8 @@ class Adjacency {
   void neighbor_discovery(Packet* packet);
 
   void link_changed(PortId port, bool up);
+  // Another port will have its place: all its neighbors, until they are configured anew.
+  void forget(PortId port);
   void adopt(const Snapshot& now);
   void on_timers();
   void rebase(const Rebase& rebase);

@@ -41,6 +41,7 @@ ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
       ingress_(context_, buffer_,
                {pause_, adjacency_, peers_, forwarder_, departures_, warnings_, news_, agents_}),
       links_up_(ports),
+      since_(ports),
       explains_(make_explains()),
       tap_(make_tap(context_)) {
   icmp_.connect(forwarder_);
@@ -207,6 +208,7 @@ void ShardImpl::adopt_snapshot() {
   if (capturing_) capture_choices();
   adopted_ = latest->generation;
   next_timer_ = context_.now;  // of what this poll sets, some may be due at once
+  follow_places();
   buffer_.adopt(*latest);
   egress_.adopt(*latest);
   warnings_.adopt(*latest);
@@ -398,13 +400,36 @@ void ShardImpl::change_link(const LinkChange& change) {
 
 void ShardImpl::settle_port(PortId port) {
   const bool up = links_up_[port.index()] && context_.settings(port).admin_up;
-  if (egress_.up(port) == up) return;
+  if (egress_.up(port) != up) set_port_up(port, up);
+}
+
+void ShardImpl::set_port_up(PortId port, bool up) {
   egress_.set_up(port, up);
   pause_.link_changed(port, up);
   peers_.link_changed(port, up);
   adjacency_.link_changed(port, up);
   news_.link_changed(port, up);
   context_.event(up ? EventKind::link_up : EventKind::link_down, port);
+}
+
+void ShardImpl::follow_places() {
+  for (size_t i = 0; i < since_.size(); ++i) {
+    const uint64_t before = std::exchange(since_[i], context_.plans(PortId(i)).since);
+    if (before != 0 && before != since_[i]) forget_port(PortId(i));
+  }
+}
+
+// Control has seen that it is down and holds nothing; one that control has not asked is taken down.
+void ShardImpl::forget_port(PortId port) {
+  if (egress_.up(port)) set_port_up(port, false);
+  news_.forget(port);
+  adjacency_.forget(port);
+  if (!context_.owns(port)) return;
+  pause_sender_.forget_asked(port);
+  peers_.forget(port);
+  egress_.forget(port);
+  buffer_.clear_watermarks(port, {});
+  buffer_.clear_watermarks(port, {.kind = pfc::WatermarkKind::persistent});
 }
 
 [[gnu::noinline]] void ShardImpl::on_timers() {

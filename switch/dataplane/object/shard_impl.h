@@ -117,6 +117,10 @@ class ShardImpl final : public Shard {
   void change_link(const LinkChange& change);
   // Brings the port up while its link is up and its configuration wants it up.
   void settle_port(PortId port);
+  void set_port_up(PortId port, bool up);
+  // Nothing of the port that had the place before is known any more.
+  void follow_places();
+  void forget_port(PortId port);
   void on_timers();
   void follow_timers();
   void check_timers() const;
@@ -174,7 +178,8 @@ class ShardImpl final : public Shard {
   Forwarder forwarder_;
   PauseControl pause_;
   Ingress ingress_;
-  std::vector<bool> links_up_;  // by port, as the world says
+  std::vector<bool> links_up_;   // by port, as the world says
+  std::vector<uint64_t> since_;  // by port: PortPlans::since, 0 before the first snapshot
   OwnExplains explains_;
   Tap tap_;
 };

@@ -26,16 +26,26 @@ void raise(Watermark& to, const Watermark& seen) {
   to.persistent = std::max(to.persistent, seen.persistent);
 }
 
+// What a place may not do from one configuration to the next; which worker looks after an empty one
+// may change.
+Problems problems_of_place(const config::PortConfig& before, const config::PortConfig& now) {
+  const bool leaves = !before.absent() && now.name != before.name;
+  if (leaves && !now.absent())
+    return {"ports: " + before.name + " became " + now.name + " at once"};
+  if (leaves && before.admin_up)
+    return {"ports: " + before.name + " goes, and its admin_up is true"};
+  if (before.worker != now.worker && !(before.absent() && now.absent()))
+    return {"ports." + (now.absent() ? before.name : now.name) + ".worker changed"};
+  return {};
+}
+
 // Keys that only a restart can change, as far as the object itself depends on them.
 Problems restart_needed(const config::SwitchConfig& before, const config::SwitchConfig& now) {
+  if (before.ports.size() != now.ports.size()) return {"ports: the number of places changed"};
   Problems problems;
-  if (before.ports.size() != now.ports.size()) problems.push_back("ports: their number changed");
-  for (size_t i = 0; i < std::min(before.ports.size(), now.ports.size()); ++i) {
-    if (before.ports[i].name != now.ports[i].name)
-      problems.push_back("ports: " + before.ports[i].name + " became " + now.ports[i].name);
-    if (before.ports[i].worker != now.ports[i].worker)
-      problems.push_back("ports." + now.ports[i].name + ".worker changed");
-  }
+  for (size_t i = 0; i < before.ports.size(); ++i)
+    for (std::string& problem : problems_of_place(before.ports[i], now.ports[i]))
+      problems.push_back(std::move(problem));
   return problems;
 }
 

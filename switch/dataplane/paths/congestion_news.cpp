@@ -249,6 +249,11 @@ void CongestionNews::link_changed(PortId port, bool up) {
   refresh_speaking();
 }
 
+void CongestionNews::forget(PortId port) {
+  if (speaking_ != nullptr)
+    peers()[port.index()] = Peer{Instant::long_past(), Instant::long_past()};
+}
+
 // To the peers of the shard's own ports; and who has long said nothing is none that isolates.
 void CongestionNews::say_hello() {
   bool changed = false;

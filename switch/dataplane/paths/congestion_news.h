@@ -70,6 +70,8 @@ class CongestionNews {
   const DelayHistogram& isolated() const { return rare_[0].isolated_after; }
   void note_isolated(Duration after) { rare_[0].isolated_after.add(after); }
   void link_changed(PortId port, bool up);
+  // Another port will have its place.
+  void forget(PortId port);
   void adopt(const Snapshot& now);
   void rebase(const Rebase& rebase);
   void on_timers();

@@ -75,6 +75,13 @@ void FabricPeers::link_changed(PortId port, bool up) {
   if (up && speaks_lldp(port)) advertise(port);
 }
 
+void FabricPeers::forget(PortId port) {
+  timers_.cancel(expiry(port));
+  timers_.cancel(next_advertisement(port));
+  use(port, MacAddress{});
+  heard_[port.index()] = {};
+}
+
 void FabricPeers::adopt(const Snapshot& now) {
   for (size_t i = 0; i < now.ports.size(); ++i) {
     const PortId port(i);

@@ -39,6 +39,8 @@ class FabricPeers {
   // An LLDP frame. Takes it.
   void lldp(Packet* packet);
   void link_changed(PortId port, bool up);
+  // Another port will have its place; ours.
+  void forget(PortId port);
   void adopt(const Snapshot& now);
   void on_timers();
   void rebase(const Rebase& rebase);

@@ -150,6 +150,8 @@ class Egress {
   };
   void set_stopped(PortId port, const QueueStops& stops);
   void set_tx_enabled(PortId port, bool enabled);
+  // The port is down, and another will have its place; ours.
+  void forget(PortId port);
   void adopt(const Snapshot& now);
 
   void on_timers();

@@ -26,8 +26,11 @@ void Egress::adopt(const Snapshot& now) {
   report_lines();  // what concerns nobody may be another matter now
   max_lateness_ = std::max(kMinLateness, now.config.effective_poll_gap());
   for (size_t i = 0; i < ports_.size(); ++i) {
-    if (now.ports[i].owner != context_.id) continue;
     Port& port = ports_[i];
+    if (now.ports[i].owner != context_.id) {  // that of a place without a port may be another now
+      port.queues = nullptr;
+      continue;
+    }
     port.queues = now.ports[i].classes->queues.data();
     port.line = now.ports[i].line;
     port.line_overhead = now.ports[i].line_overhead;
@@ -58,6 +61,19 @@ void Egress::follow_gate(PortId id, Port& port, const IsolationPlan& plan) {
   for (Packet* packet = context_.queue(id, gated).fifo.head(); packet != nullptr;
        packet = packet->next)
     packet->note = port.passed;
+}
+
+void Egress::forget(PortId id) {
+  ports_[id.index()].tx_enabled = true;
+  hot_ports_.forget(id);
+  context_.snapshot->dre.restart(context_.signals(id), context_.now);
+  for (size_t q = 0; q < kPriorities; ++q) {
+    LastStorm& last = context_.common.last_storm(id, QueueId(q));
+    for (std::atomic<uint64_t>* value : {&last.tx, &last.tx_dropped, &last.rx, &last.rx_dropped})
+      value->store(0, std::memory_order_relaxed);
+  }
+  for (const auto kind : {pfc::WatermarkKind::user, pfc::WatermarkKind::persistent})
+    clear_watermarks(id, kind);
 }
 
 void Egress::clear_watermarks(PortId id, pfc::WatermarkKind kind) {

@@ -32,6 +32,7 @@ class HotPorts {
     bool told = false;  // others have heard of it
     Instant since;      // its packet found the queue above the threshold
     Instant seen;       // the last that did
+    bool operator==(const Culprit&) const = default;
   };
   using Culprits = std::array<Culprit, kPlaces>;
 
@@ -64,6 +65,11 @@ class HotPorts {
   }
   void look_again(PortId port, Instant at) {
     timers_.set(static_cast<Deadlines::Id>(port.index()), at);
+  }
+  void forget(PortId port) {
+    timers_.cancel(static_cast<Deadlines::Id>(port.index()));
+    Culprits& culprits = culprits_[port.index()];
+    if (culprits != Culprits{}) culprits = {};
   }
   Culprits& of(PortId port) { return culprits_[port.index()]; }
   const Culprits& of(PortId port) const { return culprits_[port.index()]; }

@@ -40,7 +40,7 @@ using Reserves = std::array<Bytes, kPriorities>;
 Reserves reserves_of_feeders(const SwitchConfig& config) {
   Reserves reserves{};
   for (const config::PortConfig& port : config.ports)
-    for (size_t tc = 0; tc < kPriorities; ++tc) {
+    for (size_t tc = 0; tc < kPriorities && !port.absent(); ++tc) {
       const std::string& profile = port.pg_profiles[port.maps.tc_to_pg[tc].index()];
       Bytes& reserve = reserves[port.maps.tc_to_queue[tc].index()];
       reserve = std::max(reserve, config.buffer.profiles.at(profile).reserved);
@@ -92,7 +92,7 @@ Channels channels_of(const config::QosMaps& maps, TrafficClass tc) {
 
 // Between switches isolated packets are gated; to hosts everything leaves by the normal queue.
 void isolate(const IsolationPlan& plan, const config::PortConfig& port, PortClasses& classes) {
-  if (!plan.known) return;
+  if (!plan.known || port.absent()) return;
   if (port.role == config::PortRole::fabric) {
     QueueSettings& gated = classes.queues[plan.classes.isolated.queue.index()];
     gated.isolates = true;
@@ -389,9 +389,22 @@ std::vector<LeafId> leaves_behind(const Snapshot& snapshot) {
   return leaves;
 }
 
+// Paths go by fabric ports: what others can carry is no part of it.
+bool measures_like(const Snapshot& previous, const Snapshot& now) {
+  PathPlan plan = now.path_plan;
+  for (size_t i = 0; i < plan.capacities.size(); ++i) {
+    const auto leads_to_hosts = [i](const Snapshot& snapshot) {
+      return snapshot.config.ports[i].role == config::PortRole::host;
+    };
+    if (leads_to_hosts(previous) && leads_to_hosts(now))
+      plan.capacities[i] = previous.path_plan.capacities[i];
+  }
+  return previous.path_plan == plan;
+}
+
 bool same_measurement(const Snapshot* previous, const Snapshot& now) {
-  return previous != nullptr && previous->path_plan == now.path_plan &&
-         previous->paths != nullptr && same_sets(previous->path_sets, now.path_sets);
+  return previous != nullptr && previous->paths != nullptr &&
+         same_sets(previous->path_sets, now.path_sets) && measures_like(*previous, now);
 }
 
 // Shims that only say which channel a packet is in measure nothing.
@@ -470,8 +483,9 @@ std::shared_ptr<PathJudges> judges_of(const Snapshot& now, size_t shard, const S
 std::shared_ptr<lb::FlowOrders> orders_of(const Snapshot& now, size_t shard,
                                           const Snapshot* previous, FaultProbe sites) {
   const config::ResequenceConfig& wanted = now.config.resequence;
-  const bool has_hosts = std::ranges::any_of(
-      now.ports, [](const PortSettings& port) { return port.role == config::PortRole::host; });
+  const bool has_hosts = std::ranges::any_of(now.config.ports, [](const config::PortConfig& port) {
+    return !port.absent() && port.role == config::PortRole::host;
+  });
   if (!wanted.enabled || !has_hosts) return nullptr;
   if (previous != nullptr && previous->schemes[shard].resequencer != nullptr &&
       previous->config.resequence.places() == wanted.places())
@@ -557,6 +571,16 @@ Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Sn
   return {};
 }
 
+// Whoever has kept anything of a place forgets it when another port has it.
+void note_changes_of_ports(Snapshot& snapshot, const Snapshot* previous) {
+  for (size_t i = 0; i < snapshot.plans.size(); ++i) {
+    const bool was_there = previous != nullptr && i < previous->plans.size();
+    const bool stays = was_there && previous->config.ports[i].name == snapshot.config.ports[i].name;
+    const uint64_t now = previous != nullptr ? previous->generation + 1 : 1;
+    snapshot.plans[i].since = stays ? previous->plans[i].since : now;
+  }
+}
+
 // What was begun is kept up to the end of the process.
 Problems plan_isolation(Snapshot& snapshot, const Snapshot* previous) {
   const SwitchConfig& config = snapshot.config;
@@ -570,7 +594,7 @@ Problems plan_isolation(Snapshot& snapshot, const Snapshot* previous) {
   plan.classes = *classes;
   plan.config = &config.isolation;
   for (const config::PortConfig& port : config.ports)
-    plan.host_ports += port.role == config::PortRole::host ? 1 : 0;
+    plan.host_ports += !port.absent() && port.role == config::PortRole::host ? 1 : 0;
   return {};
 }
 
@@ -631,6 +655,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   Problems problems = plan_isolation(*snapshot, previous);
   if (!problems.empty()) return problems;
   add_ports(*snapshot, *plan);
+  note_changes_of_ports(*snapshot, previous);
   snapshot->own_addresses = addresses_of(config);
   snapshot->neighbors = configured_neighbors(config);
   snapshot->routes = options.shared_routes;

@@ -127,6 +127,7 @@ static_assert(sizeof(PortSettings) == 64);
 
 // What only its timers, PFC and LLDP ask for.
 struct PortPlans {
+  uint64_t since = 0;  // generation of the first snapshot in which this port has the place
   std::optional<MacAddress> peer_mac;
   bool lldp = true;
   pfc::SchedulerPlan scheduler;

@@ -35,6 +35,15 @@ std::string name_of(const testing::TestParamInfo<Mistake>& info) {
 
 // clang-format off
 const Mistake kInOneKey[] = {
+    {"SparePortsBelowNone",
+     "switch: {spare_ports: -1}\nports: {p0: {device: d0}}\n",
+     {"f.yaml:1:23: switch.spare_ports: '-1' is out of range, valid is 0 to 255"}},
+    {"MoreSparePortsThanDpdkHas",
+     "switch: {spare_ports: 32}\nports: {p0: {device: d0}}\n",
+     {"f.yaml:1:23: switch.spare_ports: 32 ports to come beside 1, at most 32 together (DPDK's build limit); valid is 0 to 31"}},
+    {"SparePortsInWords",
+     "switch: {spare_ports: two}\nports: {p0: {device: d0}}\n",
+     {"f.yaml:1:23: switch.spare_ports: 'two' is not a whole number, valid is 0 to 255"}},
     {"NotYaml",
      "ports: {p0: [}\n",
      {"f.yaml:1:14: not YAML: illegal flow end"}},

@@ -164,13 +164,18 @@ load_balancer: {buckets: 512}
                   {"load_balancer.buckets", KeyClass::hot, ""}});
 }
 
-TEST(Diff, AddedPortsNeedARestart) {
+TEST(Diff, PortsThatComeOrGoAreAChangeEach) {
   const std::string three = std::string(kTwoPorts) + "  p2: {device: d2}\n";
-  expect_changes(kTwoPorts, three, {{"ports", KeyClass::restart, ""}});
-  expect_changes(three, kTwoPorts, {{"ports", KeyClass::restart, ""}});
+  expect_changes(kTwoPorts, three, {{"ports.p2", KeyClass::port, ""}});
+  expect_changes(three, kTwoPorts, {{"ports.p2", KeyClass::port, ""}});
   const auto changes = diff(loaded(kTwoPorts), loaded(three));
-  EXPECT_EQ(changes.front().before, "[p0, p1]");
-  EXPECT_EQ(changes.front().after, "[p0, p1, p2]");
+  EXPECT_EQ(changes.front().before, "");
+  EXPECT_EQ(changes.front().after, "d2");
+}
+
+TEST(Diff, TheOrderOfPortsMeansNothing) {
+  expect_changes("ports: {p0: {device: d0}, p1: {device: d1}}",
+                 "ports: {p1: {device: d1}, p0: {device: d0}}", {});
 }
 
 TEST(Diff, ShowsBothValues) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "config/places.h"
 #include "tests/support/topologies.h"
 
 namespace eddy::test {
@@ -66,9 +67,14 @@ TEST(Snapshot, KeepsWhatStillHolds) {
   EXPECT_EQ(kept_after([](auto& c) { c.ports[2].shaper = 5_Gbps; }),
             all_but({"selector", "paths", "echoes", "judges"}))
       << "the scheme knows its lines, and the plan their capacities";
-  EXPECT_EQ(kept_after([](auto& c) { c.ports[0].shaper = 5_Gbps; }),
-            all_but({"paths", "echoes", "judges"}))
+  EXPECT_EQ(kept_after([](auto& c) { c.ports[0].shaper = 5_Gbps; }), kAll)
       << "no path goes by a host's port";
+  EXPECT_EQ(kept_after([](auto& c) {
+              std::erase_if(c.neighbors, [&](auto& each) { return each.port == c.ports[0].name; });
+              c.ports[0] = config::empty_place(0);
+            }),
+            kAll)
+      << "nor by the place of one that is gone";
   EXPECT_EQ(kept_after([](auto& c) { c.rlb.guard.flows = 128; }), all_but({"selector", "flows"}));
   EXPECT_EQ(kept_after([](auto& c) { c.rlb.suspend = config::Suspend::most; }),
             all_but({"selector"}));

@@ -19,7 +19,9 @@ Instant at(int64_t us) {
 
 class DpdkIoTest : public testing::Test {
  protected:
-  DpdkIoTest() : free_before_(rte_mempool_avail_count(pools().data())) {}
+  DpdkIoTest() : free_before_(rte_mempool_avail_count(pools().data())) {
+    left_.cell.lossless = true;
+  }
 
   void poll(int64_t us) {
     io_.begin_poll(at(us));
@@ -40,7 +42,7 @@ class DpdkIoTest : public testing::Test {
   RingPort left_{"left"};
   RingPort right_{"right"};
   BridgeShard shard_;
-  std::vector<IoPort> ports_{{PortId(0), &left_.cell, true}, {PortId(1), &right_.cell, false}};
+  std::vector<IoPort> ports_{{PortId(0), &left_.cell}, {PortId(1), &right_.cell}};
   DpdkIo io_{ports_, pools().control(), bell_, shard_};
 };
 
@@ -176,6 +178,35 @@ TEST_F(DpdkIoTest, LossesOfTheDeviceAreCountedOnceAndRaiseAnEventWhereLossless) 
   EXPECT_EQ(shard_.events[0].kind, EventKind::rx_loss);
   EXPECT_EQ(shard_.events[0].value, 7u);
   EXPECT_EQ(shard_.events[0].port, PortId(0));
+}
+
+TEST_F(DpdkIoTest, APlaceOfAnotherWorkerIsLeftAlone) {
+  Bell bell;
+  BridgeShard shard;
+  DpdkIo other(ports_, pools().control(), bell, shard, 1);
+  const auto poll_other = [&](int64_t us) {
+    bell.ring();
+    other.begin_poll(at(us));
+    shard.poll(other, at(us));
+  };
+  left_.cell.usable = true;
+  poll_other(1);
+  EXPECT_TRUE(shard.links.empty());
+  EXPECT_FALSE(left_.cell.in_use);
+  // Handed over, with what was lost before.
+  left_.cell.missed = 7;
+  left_.cell.worker = 1;
+  left_.put(64);
+  poll_other(2);
+  ASSERT_EQ(shard.links.size(), 1u);
+  EXPECT_TRUE(left_.cell.in_use);
+  EXPECT_EQ(shard.lengths, std::vector<uint32_t>{64});
+  EXPECT_EQ(shard.counters()[PortId(0)].port.read(PortCounter::rx_missed_packets), 0u);
+  left_.cell.missed = 9;
+  poll_other(3);
+  EXPECT_EQ(shard.counters()[PortId(0)].port.read(PortCounter::rx_missed_packets), 2u);
+  poll(4);
+  EXPECT_TRUE(shard_.links.empty());
 }
 
 TEST_F(DpdkIoTest, OwnFramesComeFromTheControlPoolAndGoBackWithOthersInOneCall) {

@@ -109,7 +109,7 @@ class Node {
   void run(std::unique_ptr<PortManager> ports) {
     ports_ = std::move(ports);
     clock_.calibrate();
-    const std::array<IoPort, 1> mine{{{PortId(0), &ports_->cell(PortId(0)), false}}};
+    const std::array<IoPort, 1> mine{{{PortId(0), &ports_->cell(PortId(0))}}};
     io_.emplace(mine, pools_.control(), ports_->bell(0), shard_);
     worker_.emplace(shard_, *io_, clock_, config::IdlePolicy::adaptive, 1_ms);
     guard_.emplace([this] { worker_->wait_for_turn(); });

@@ -47,6 +47,22 @@ TEST(DaemonPlan, MorePortsThanDpdkHasAreRefused) {
   EXPECT_THAT(plan.problems().front(), testing::HasSubstr("room for 32"));
 }
 
+TEST(DaemonPlan, PortsToComeHavePacketsForAnyKindThatMayCome) {
+  config::SwitchConfig config = switch_of(2);
+  const unsigned without = plan_daemon(config).value().pools.data_packets;
+  config.spare_ports = 3;
+  EXPECT_EQ(plan_daemon(config).value().pools.data_packets, without + 3 * 32);
+  config.privileges.ports = {config::PortKind::af_packet, config::PortKind::tap};
+  EXPECT_EQ(plan_daemon(config).value().pools.data_packets, without + 3 * 1'024);
+  EXPECT_GT(plan_daemon(config).value().pools.buffer_size,
+            plan_daemon(switch_of(2)).value().pools.buffer_size)
+      << "af_packet leaves room before a frame";
+  config.spare_ports = 31;
+  const auto plan = plan_daemon(config);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(plan.problems().front(), testing::HasSubstr("33 ports (31 of them to come)"));
+}
+
 // AF_XDP's memory comes in chunks of a page at most, for all ports.
 TEST(DaemonPlan, AfXdpWithLongFramesIsRefusedNamingThePort) {
   config::SwitchConfig config = switch_of(2);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "config/places.h"
 #include "switch/dpdk/dpdk_io.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/dpdk/bridge_shard.h"
@@ -58,7 +59,7 @@ class Adopter {
  private:
   static std::vector<IoPort> cells(PortManager& manager, std::initializer_list<size_t> ports) {
     std::vector<IoPort> out;
-    for (size_t port : ports) out.push_back({PortId(port), &manager.cell(PortId(port)), false});
+    for (size_t port : ports) out.push_back({PortId(port), &manager.cell(PortId(port))});
     return out;
   }
   BridgeShard shard_;
@@ -108,6 +109,98 @@ TEST(PortManager, UnusableDevicesAreNamedInOneLine) {
   EXPECT_THAT(refusal("net_memif0,role=server,socket=/no/such/dir/a.sock"),
               HasSubstr("directory of socket /no/such/dir/a.sock does not exist"));
   EXPECT_THAT(refusal("net_bogus0"), HasSubstr("the device cannot be used"));
+}
+
+// A port and a place for another; its buffer is one that pools() have packets for.
+config::SwitchConfig one_and_a_place() {
+  config::SwitchConfig config = switch_of({"net_null0"});
+  config.buffer.size = Bytes::kib(256);
+  config.buffer.profiles["lossless"].xoff = Bytes::kib(8);
+  config.poll_gap = Duration::microseconds(1);
+  config.spare_ports = 1;
+  return config::seated(config);
+}
+
+config::SwitchConfig with_port(config::SwitchConfig config, size_t place, std::string device) {
+  config.ports[place] = config::default_port("late");
+  config.ports[place].device = std::move(device);
+  return config;
+}
+
+TEST(PortManager, APortComesAndGoesAtItsPlace) {
+  const auto config = one_and_a_place();
+  const auto next = with_port(config, 1, "net_null1");
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  Adopter adopter(*manager, {0, 1});
+  EXPECT_EQ(manager->states().size(), 1u);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(manager->check_new(PortId(1), next), Problems{});
+    EXPECT_EQ(manager->plug(PortId(1), next), Problems{});
+    manager->tick(Instant{});
+    EXPECT_FALSE(manager->cell(PortId(1)).usable) << "it is not to be used yet";
+    EXPECT_TRUE(manager->cell(PortId(1)).lossless);
+    manager->use(PortId(1));
+    manager->tick(Instant{});
+    adopter.poll();
+    EXPECT_EQ(manager->device(PortId(1)).name, "net_null1");
+    EXPECT_EQ(manager->device(PortId(1)).openings, 1);
+    EXPECT_TRUE(manager->cell(PortId(1)).in_use);
+    EXPECT_EQ(manager->states().size(), 2u);
+    EXPECT_EQ(manager->check_removal(PortId(1)), Problems{});
+    manager->cell(PortId(1)).in_use = false;  // no worker thread here to answer
+    EXPECT_EQ(manager->unplug(PortId(1)), Problems{});
+    adopter.poll();
+    manager->tick(Instant{});
+    EXPECT_EQ(manager->device(PortId(1)).name, "");
+    EXPECT_EQ(manager->states().size(), 1u);
+  }
+  EXPECT_EQ(adopter.changes, (std::vector<bool>{true, true, false, true, false, true, false}));
+}
+
+// Whoever counts them knows the place, not its devices.
+TEST(PortManager, LossesOfAPlaceOnlyGrow) {
+  const auto config = one_and_a_place();
+  const auto next = with_port(config, 1, "net_null1");
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  PortCell& cell = manager->cell(PortId(1));
+  int64_t seconds = 0;
+  for (const uint64_t lost : {5u, 8u}) {
+    EXPECT_EQ(manager->plug(PortId(1), next), Problems{});
+    cell.missed = lost;
+    cell.no_buffer = lost + 1;
+    EXPECT_EQ(manager->unplug(PortId(1)), Problems{});
+    EXPECT_EQ(manager->plug(PortId(1), next), Problems{});
+    manager->tick(Instant::at(Duration::seconds(++seconds)));
+    EXPECT_EQ(cell.missed, lost);
+    EXPECT_EQ(cell.no_buffer, lost + 1);
+    EXPECT_EQ(manager->unplug(PortId(1)), Problems{});
+  }
+}
+
+TEST(PortManager, APortThatCannotComeLeavesItsPlaceEmpty) {
+  const auto config = one_and_a_place();
+  auto manager = open(config);
+  ASSERT_NE(manager, nullptr);
+  const auto check = [&](const std::string& device) {
+    const Problems problems = manager->check_new(PortId(1), with_port(config, 1, device));
+    return problems.empty() ? "" : problems.front();
+  };
+  EXPECT_THAT(check("net_af_packet0,framesz=1024,iface=no_such_if"),
+              HasSubstr("there is no network interface"));
+  EXPECT_THAT(check("net_null0,copy=1"), HasSubstr("device net_null0 is port p0's"));
+  EXPECT_THAT(check("net_tap0"), HasSubstr("name tap under privileges.ports"))
+      << "the pool was made for devices that keep no packets";
+  auto longer = with_port(config, 1, "net_null1");
+  longer.ports[1].mtu = 9'000;
+  EXPECT_THAT(manager->check_new(PortId(1), longer).front(), HasSubstr("needs packet buffers"));
+  EXPECT_EQ(check("net_bogus0"), "");
+  const Problems problems = manager->plug(PortId(1), with_port(config, 1, "net_bogus0"));
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_THAT(problems.front(), HasSubstr("the device cannot be used"));
+  EXPECT_EQ(manager->device(PortId(1)).name, "");
+  EXPECT_EQ(manager->plug(PortId(1), with_port(config, 1, "net_null1")), Problems{});
 }
 
 TEST(PortManager, ARestartedPortComesBack) {

@@ -8,6 +8,7 @@
 
 #include "config/document.h"
 #include "config/load.h"
+#include "config/places.h"
 #include "net/assert.h"
 #include "switch/control/serve/operations.h"
 #include "tests/support/fabric.h"
@@ -28,12 +29,29 @@ class FakeBackend final : public Backend {
     return restart_problems;
   }
 
+  Problems check_new_port(PortId, const config::SwitchConfig&) override { return new_problems; }
+  Problems check_removal(PortId) override { return removal_problems; }
+  Problems plug_port(PortId place, const config::SwitchConfig& next) override {
+    if (next.ports[place.index()].name == unplugged_name) return {"it has no plug"};
+    plugged[place.index()] = next.ports[place.index()].name;
+    return {};
+  }
+  void use_port(PortId port) override { used.push_back(port); }
+  Problems unplug_port(PortId port) override {
+    plugged.erase(port.index());
+    return {};
+  }
   void set_admin_up(PortId port, bool up) override { admin_up[port.index()] = up; }
 
   Instant clock;
   std::map<size_t, bool> admin_up;  // as last told, by port
   Problems check_problems;
   Problems restart_problems;
+  Problems new_problems;
+  Problems removal_problems;
+  std::string unplugged_name;             // of a port whose device cannot be opened
+  std::map<size_t, std::string> plugged;  // of ports that came, by place
+  std::vector<PortId> used;
   std::vector<PortId> restarted;
   config::PortConfig last;
 };
@@ -47,19 +65,21 @@ inline config::SwitchConfig as_loaded(const config::SwitchConfig& config) {
 }
 
 // "host1" and "host2" of leaf 1, dealt out over the workers.
-inline config::SwitchConfig two_hosts(size_t workers) {
+inline config::SwitchConfig two_hosts(size_t workers, int spare = 0) {
   config::SwitchConfig config = test::bare_switch("leaf1", 1);
   config.poll_gap = Duration::microseconds(1);  // the least that a file may say
   for (size_t host : {1, 2}) test::add_host_port(config, 1, host, BitRate::gbps(10));
   test::spread_over_workers(config, workers);
+  config.spare_ports = spare;
   for (size_t i = 0; i < config.ports.size(); ++i)
     config.ports[i].device = "net_null" + std::to_string(i);
   return as_loaded(config);
 }
 
 struct LiveSwitch {
-  explicit LiveSwitch(size_t workers = 1)
-      : config(two_hosts(workers)), node(fabric.add_switch(config, workers)) {
+  explicit LiveSwitch(size_t workers = 1, int spare = 0)
+      : config(two_hosts(workers, spare)),
+        node(fabric.add_switch(config::seated(config), workers)) {
     for (size_t i = 0; i < 2; ++i)
       hosts[i] = &fabric.attach_host(node, PortId(i), Duration::nanoseconds(100));
     fabric.run_until(Instant::at(Duration::microseconds(1)));

@@ -130,23 +130,6 @@ TEST(ReloadCheck, SaysTheHighestClassAndChangesNothing) {
   EXPECT_EQ(live.object().config().buffer.wred.at("default").kmin, 160'000_B);
 }
 
-TEST(ReloadCheck, APortMoreOrLessNeedsARestart) {
-  LiveSwitch live;
-  config::SwitchConfig next = live.config;
-  std::erase_if(next.neighbors, [](const auto& each) { return each.port == "host2"; });
-  next.ports.pop_back();
-  live.write(next);
-  const Json answer = live.ask(kCheck);
-  ASSERT_TRUE(answer.at("ok")) << answer.dump();
-  const Json& result = answer.at("result");
-  EXPECT_EQ(result.at("class"), "restart");
-  EXPECT_EQ(result.at("applies"), "no");
-  ASSERT_EQ(result.at("changes").at(0).at("key"), "ports");
-  EXPECT_EQ(result.at("changes").at(0).at("before"), "[host1, host2]");
-  EXPECT_EQ(result.at("changes").at(0).at("after"), "[host1]");
-  EXPECT_FALSE(live.ask(kReload).at("ok"));
-}
-
 TEST(ReloadCheck, WhatTheBackendRefusesIsSaid) {
   LiveSwitch live;
   live.backend.check_problems = {"mtu 4000: the device takes at most 1500"};
