@@ -10,6 +10,7 @@
 #include "config/capabilities.h"
 #include "config/places.h"
 #include "switch/dpdk/devargs.h"
+#include "switch/dpdk/interface.h"
 #include "switch/dpdk/plan.h"
 
 namespace eddy {
@@ -30,6 +31,10 @@ Problems check_rights(const config::PortConfig& config) {
           ", which eddyd does not keep; name " +
           std::string(to_string(config::port_kind_of(config.device))) +
           " under privileges.ports and restart it"};
+}
+
+unsigned interface_number_of(const DeviceArgs& device) {
+  return interface_number(std::string(device.find("iface").value_or("")));
 }
 
 bool has_lossless_group(const config::SwitchConfig& config, const config::PortConfig& port) {
@@ -80,6 +85,8 @@ Problems PortManager::open_entry(Entry& entry, const config::PortConfig& config)
   entry.config = config;
   entry.port = std::move(*port);
   ++entry.openings;
+  if (entry.port->arguments().is_af_xdp())
+    xdp_interfaces_.insert(interface_number_of(entry.port->arguments()));
   entry.cell.device.store(entry.port->device(), std::memory_order_relaxed);
   entry.next_attempt = last_tick_ + kHandshakeTime;
   if (entry.port->pfc().starts_with("none"))
@@ -210,6 +217,13 @@ std::vector<PortManager::State> PortManager::states() const {
   return out;
 }
 
+// The kernel gives no second socket on its queue to a process that has closed one.
+Problems PortManager::problems_of_xdp(const config::PortConfig& config,
+                                      const DeviceArgs& device) const {
+  if (!device.is_af_xdp() || !xdp_interfaces_.contains(interface_number_of(device))) return {};
+  return {"port " + config.name + ": an AF_XDP device is not opened a second time; restart eddyd"};
+}
+
 // All ports share the pool of packets that was made at the start.
 Problems PortManager::problems_of_room(const config::PortConfig& config,
                                        const DeviceArgs& device) const {
@@ -228,11 +242,12 @@ Problems PortManager::check(PortId port, const config::PortConfig& config) const
   const DpdkPort* running = entries_[port.index()]->port.get();
   if (running != nullptr && device.to_string() == running->arguments().to_string()) {
     const config::PortConfig& now = entries_[port.index()]->config;
-    if (running->arguments().is_af_xdp() && (config.mtu != now.mtu || config.role != now.role))
-      problems.push_back("port " + config.name +
-                         ": an AF_XDP device is not opened a second time; restart eddyd");
+    if (config.mtu == now.mtu && config.role == now.role) return problems;
+    const Problems found = problems_of_xdp(config, device);
+    problems.insert(problems.end(), found.begin(), found.end());
     return problems;
   }
+  if (Problems found = problems_of_xdp(config, device); !found.empty()) return found;
   if (running != nullptr && !running->can_be_closed())
     problems.push_back("port " + config.name + ": a memif server cannot be replaced while the " +
                        "switch runs; restart it");
@@ -265,6 +280,7 @@ Problems PortManager::check_new(PortId place, const config::SwitchConfig& next) 
   const config::PortConfig& config = next.ports[place.index()];
   const DeviceArgs device = with_driver_defaults(DeviceArgs::parse(config.device), config.mtu);
   if (Problems missing = check_rights(config); !missing.empty()) return missing;
+  if (Problems problems = problems_of_xdp(config, device); !problems.empty()) return problems;
   if (Problems problems = problems_of_room(config, device); !problems.empty()) return problems;
   // The pool's buffers are whole lines.
   if (const int longest = longest_buffer_of(device), has = room_in_buffers();

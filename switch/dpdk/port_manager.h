@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,7 @@ class PortManager {
   void read_losses(Entry& entry);
   void close(Entry& entry);
   int room_in_buffers() const;
+  Problems problems_of_xdp(const config::PortConfig& config, const DeviceArgs& device) const;
   Problems problems_of_packets(const config::PortConfig& config,
                                const config::SwitchConfig& next) const;
   Problems problems_of_room(const config::PortConfig& config, const DeviceArgs& device) const;
@@ -127,6 +129,7 @@ class PortManager {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<Bell>> bells_;
   std::vector<std::string> notes_;
+  std::set<unsigned> xdp_interfaces_;  // on which an AF_XDP device has been open
   Instant next_losses_;
   Instant last_tick_;
   mutable std::mutex mutex_;

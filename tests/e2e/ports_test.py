@@ -248,6 +248,22 @@ class Hosts(Changing):
         del second
 
 
+class AfXdp(Changing):
+    """A port on AF_XDP comes, and goes for good."""
+
+    plan = {"leaves": 1, "spines": 0, "hosts_per_leaf": 2, "later": ("h2",), "host_ports": "af_xdp", "spare_ports": 1}
+
+    def test_it_comes_once(self):
+        self.add("h2", "net_af_xdp2,iface=h2", 0, ", addresses: [10.0.2.1/24]")
+        self.assertIn("port h2 added", self.call("reload"))
+        wait_for(lambda: self.is_up("h2"), 5, "the port is up")
+        self.assert_mesh(self.fabric.hosts, versions=(4,))
+        self.remove("h2")
+        self.assertIn("port h2 removed", self.call("reload"))
+        self.add("h2", "net_af_xdp3,iface=h2", 0, ", addresses: [10.0.2.1/24]")
+        self.refused("port h2: an AF_XDP device is not opened a second time; restart eddyd")
+
+
 class Links(Changing):
     """Links of memif between two switches, which come and go."""
 

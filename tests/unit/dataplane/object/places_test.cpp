@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+#include <vector>
+
 #include "tests/support/one_switch.h"
 
 namespace eddy::test {
@@ -149,6 +153,126 @@ TEST(SwitchPlaces, AFabricPortsPeerIsNotThatOfTheNext) {
   EXPECT_EQ(object.peer_mac(PortId(2)), port_mac(link.spec.spines[1], 0));
   EXPECT_EQ(object.signals(PortId(2)).up.load(), 1u);
 }
+
+// A fabric with all that knows of ports, in which a leaf's second spine comes and goes under
+// lossless traffic of everybody. Parameters: the scheme, and shards of each switch.
+class UnderTraffic : public testing::TestWithParam<std::tuple<const char*, size_t>> {
+ protected:
+  static constexpr PortId kComesAndGoes{3};  // of leaf 1, to spine 2
+
+  UnderTraffic() {
+    const auto [scheme, shards] = GetParam();
+    spec = leaf_spine({.leaves = 2, .spines = 2, .hosts = 2, .scheme = scheme});
+    for (auto* configs : {&spec.leaves, &spec.spines})
+      for (config::SwitchConfig& config : *configs) {
+        config.rlb = config::rlb_preset(config::RlbPreset::standard);
+        config.path_service.shim = config::ShimUse::sampled;
+        config.resequence.enabled = true;
+        config.isolation.enabled = true;
+        spread_over_workers(config, shards);
+        nodes.push_back(fabric.add_switch(config, shards));
+      }
+    for (size_t l = 0; l < 2; ++l)
+      for (size_t s = 0; s < 2; ++s)
+        fabric.connect(nodes[l], PortId(2 + s), nodes[2 + s], PortId(l), 1_us);
+    for (size_t l = 0; l < 2; ++l)
+      for (size_t h = 0; h < 2; ++h) {
+        hosts.push_back(&fabric.attach_host(nodes[l], PortId(h), 1_us));
+        hosts.back()->keep_frames = false;
+        send_from(l, h);
+      }
+  }
+
+  // To both hosts of the other leaf, and more to the first.
+  void send_from(size_t l, size_t h) {
+    hosts.back()->source = [this, l, h, sent = size_t{0}](Transmission& next) mutable {
+      if (over) return false;
+      next = {udp_frame({.destination_mac = port_mac(spec.leaves[l], h),
+                         .source = host_ip(l + 1, h + 1),
+                         .destination = host_ip(2 - l, sent % 3 == 2 ? 2 : 1),
+                         .source_port = static_cast<uint16_t>(1'000 + sent % 16),
+                         .dscp = kLosslessDscp,
+                         .ecn = kEcnCapable0,
+                         .frame_len = 1'000,
+                         .readable_len = 96}),
+              1'000, kLossless};
+      ++sent;
+      return true;
+    };
+    fabric.kick(*hosts.back());
+  }
+
+  Switch& leaf() { return fabric.at(nodes[0]); }
+  void apply(const config::SwitchConfig& config) {
+    const auto done = leaf().reconfigure(config);
+    ASSERT_TRUE(done.ok()) << done.problems().front();
+    fabric.poll(nodes[0]);
+    fabric.poll(nodes[0]);
+    leaf().reclaim();
+  }
+  void run(Duration time) { fabric.run_until(fabric.now() + time); }
+  void set_link(bool up) {
+    fabric.set_link(nodes[0], kComesAndGoes, up);
+    fabric.set_link(nodes[3], PortId(0), up);
+  }
+  bool is_empty() {
+    for (size_t i = 0; i < kPriorities; ++i) {
+      const PgStatus pg = leaf().pg_status(kComesAndGoes, PriorityGroupId(i));
+      if (pg.used != 0 || pg.pausing) return false;
+      if (leaf().queue_status(kComesAndGoes, QueueId(i)).used != 0) return false;
+    }
+    return true;
+  }
+
+  LeafSpine spec;
+  Fabric fabric{16'384, 256};
+  std::vector<size_t> nodes;  // leaves, then spines
+  std::vector<FabricHost*> hosts;
+  bool over = false;
+};
+
+TEST_P(UnderTraffic, AFabricPortComesAndGoesAndTheBooksStayBalanced) {
+  const config::SwitchConfig with = spec.leaves[0];
+  config::SwitchConfig falling = with;
+  falling.ports[3].admin_up = false;
+  config::SwitchConfig without = falling;
+  for (config::LeafConfig& to : without.leaves) to.paths.pop_back();
+  without.ports[3] = config::empty_place(with.ports[3].worker);
+  run(100_us);
+  for (int round = 0; round < 4; ++round) {
+    const uint64_t before = count(leaf(), 3, PortCounter::tx_packets);
+    run(60_us);
+    EXPECT_GT(count(leaf(), 3, PortCounter::tx_packets), before) << "it is used";
+    apply(falling);
+    for (int i = 0; i < 1'000 && !is_empty(); ++i) run(5_us);
+    ASSERT_TRUE(is_empty());
+    apply(without);
+    set_link(false);
+    run(20_us);
+    EXPECT_EQ(leaf().signals(kComesAndGoes).up.load(), 0u);
+    set_link(true);
+    apply(with);
+    run(40_us);
+    EXPECT_EQ(leaf().signals(kComesAndGoes).up.load(), 1u);
+  }
+  over = true;
+  fabric.run_to_quiet(fabric.now() + 1'000_ms);
+  for (const size_t node : nodes) {
+    EXPECT_EQ(leftovers(fabric.at(node)), "");
+    EXPECT_EQ(drops(fabric.at(node), DropReason::headroom_full), 0u);
+    EXPECT_TRUE(fabric.at(node).balance().holds());
+    EXPECT_EQ(fabric.at(node).balance().held, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SchemesAndShards, UnderTraffic,
+                         testing::Combine(testing::Values("letflow", "conga", "conweave", "plb",
+                                                          "hula"),
+                                          testing::Values(1, 2)),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) + "Shards" +
+                                  std::to_string(std::get<1>(info.param));
+                         });
 
 }  // namespace
 }  // namespace eddy::test
