@@ -36,6 +36,8 @@ int buffer_for_any(const config::SwitchConfig& config) {
                           longest->mtu);
   };
   int most = size_of(config::PortKind::memif);
+  for (const config::PortConfig& port : config.ports)
+    most = std::max(most, size_of(config::port_kind_of(port.device)));
   for (const config::PortKind kind : config.privileges.ports) most = std::max(most, size_of(kind));
   return most;
 }

@@ -328,7 +328,7 @@ Problems PortManager::plug(PortId place, const config::SwitchConfig& next) {
   const config::PortConfig config = next.ports[place.index()];
   if (entry.port)
     return {"port " + config.name + ": " + entry.config.name + " still has its place"};
-  const Problems problems = open_entry(entry, config);
+  Problems problems = open_entry(entry, config);
   if (!problems.empty()) return problems;
   entry.held = true;
   entry.waiting_noted = false;

@@ -179,7 +179,7 @@ class Kept(OnVeth):
         self.assertEqual(status, 0, said)
         self.assert_answers("t0")
 
-    def test_another_user_runs_the_ports_and_restarts_them(self):
+    def test_another_user_runs_the_ports_restarts_them_and_adds_others(self):
         """What it needs to be there is its own: in a /run/eddy for itself."""
         folder = self.world.directory / "own"
         folder.mkdir()
@@ -190,6 +190,9 @@ class Kept(OnVeth):
         self.socket, before = folder / "control.sock", self.socket
         self.addCleanup(setattr, self, "socket", before)
         path, host = self.write("af_packet", privileges={"user": "nobody"})
+        config = yaml.safe_load(path.read_text())
+        config["switch"]["spare_ports"] = 1
+        path.write_text(yaml.safe_dump(config))
         process = self.spawn(path, "unshare", "--mount", "sh", "-c", private, "sh")
         self.assertTrue(self.runs(process), process.output())
         for status in held(process).values():
@@ -201,10 +204,14 @@ class Kept(OnVeth):
         self.assertEqual(os.stat(self.socket).st_mode & 0o777, 0o660)
         # Its own /proc/self/fd, where the sockets of drivers are found for what the kernel dropped.
         self.assertEqual(os.stat(f"/proc/{process.pid}/fd").st_uid, 65534)
-        path, _ = self.write("af_packet", privileges={"user": "nobody"}, mtu=1400)
-        done = self.eddyctl("reload")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assert_answers(host)
+        port = config["ports"]["p"]
+        other = {"device": "net_null7"}
+        for ports in ({"p": port | {"mtu": 1400}}, {"p": port, "q": other}, {"q": other}, {"p": port, "q": other}):
+            path.write_text(yaml.safe_dump(config | {"ports": ports}))
+            done = self.eddyctl("reload")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            if "p" in ports:
+                self.assert_answers(host)
 
     def test_a_user_that_lacks_a_file_is_refused_where_it_is_named(self):
         path, _ = self.write("null", privileges={"user": "nobody"})

@@ -57,6 +57,13 @@ TEST(DaemonPlan, PortsToComeHavePacketsForAnyKindThatMayCome) {
   EXPECT_GT(plan_daemon(config).value().pools.buffer_size,
             plan_daemon(switch_of(2)).value().pools.buffer_size)
       << "af_packet leaves room before a frame";
+  config.privileges.ports.clear();
+  config.ports[0].device = "net_af_packet0,iface=x";
+  config.ports[1].mtu = 9'000;
+  const int of_both = plan_daemon(config).value().pools.buffer_size;
+  config.ports[0].mtu = 9'000;
+  EXPECT_EQ(plan_daemon(config).value().pools.buffer_size, of_both)
+      << "one more of the first kind may have the MTU of the second";
   config.spare_ports = 31;
   const auto plan = plan_daemon(config);
   ASSERT_FALSE(plan.ok());
