@@ -59,6 +59,14 @@ struct TopologyConfig {
   bool operator==(const TopologyConfig&) const = default;
 };
 
+// What ports of one rate have in the place of the profiles of all ports, "default" and "lossless".
+struct PortsOfRate {
+  BitRate rate;
+  std::optional<std::string> wred;      // name of a WRED profile
+  std::optional<std::string> lossless;  // name of a buffer profile
+  bool operator==(const PortsOfRate&) const = default;
+};
+
 // What every switch of the fabric is configured with.
 struct FabricSwitchConfig {
   BufferConfig buffer;     // profiles "lossless" and "lossy", WRED "default"
@@ -74,6 +82,7 @@ struct FabricSwitchConfig {
       false;  // run a lossless configuration that does not fit its buffer, with a warning
   Duration poll_gap = 1_ns;                        // headroom's share for the poll loop
   std::vector<Priority> lossless = {Priority(3)};  // these pause their senders, others may drop
+  std::vector<PortsOfRate> by_rate;                // each rate once
   int mtu = 0;                                     // layer-3 octets; 0 = what the hosts send
   bool operator==(const FabricSwitchConfig&) const = default;
 };

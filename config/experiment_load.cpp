@@ -271,12 +271,46 @@ std::vector<Finding> without_port(std::vector<Finding> findings) {
   return findings;
 }
 
+// Profiles of ports of a rate: that they exist, and that each rate stands once.
+void check_by_rate(const FabricSwitchConfig& switches, std::vector<Finding>& findings) {
+  const auto names_of = [](const auto& profiles) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, profile] : profiles) names.push_back(name);
+    return names;
+  };
+  std::set<BitRate> rates;
+  for (size_t i = 0; i < switches.by_rate.size(); ++i) {
+    const PortsOfRate& ports = switches.by_rate[i];
+    const std::string path = fmt::format("switches.by_rate.{}", i);
+    const auto problem = [&](const std::string& key, const std::string& text) {
+      findings.push_back({key, fmt::format("{}: {}", key, text)});
+    };
+    if (!rates.insert(ports.rate).second)
+      problem(path + ".rate", to_string(ports.rate) + " stands twice, give all profiles once");
+    if (!ports.wred && !ports.lossless) problem(path, "no profile, give wred or lossless");
+    if (ports.wred && !switches.buffer.wred.contains(*ports.wred))
+      problem(path + ".wred", fmt::format("unknown WRED profile '{}'{}", *ports.wred,
+                                          hint(*ports.wred, names_of(switches.buffer.wred))));
+    if (!ports.lossless) continue;
+    const auto found = switches.buffer.profiles.find(*ports.lossless);
+    if (found == switches.buffer.profiles.end())
+      problem(path + ".lossless",
+              fmt::format("unknown buffer profile '{}'{}", *ports.lossless,
+                          hint(*ports.lossless, names_of(switches.buffer.profiles))));
+    else if (!found->second.lossless)
+      problem(path + ".lossless",
+              fmt::format("buffer profile '{}' is lossy, one with lossless: true would be valid",
+                          *ports.lossless));
+  }
+}
+
 std::vector<Finding> own_findings(const Experiment& experiment) {
   std::vector<Finding> findings;
   for (const std::string& text : law_problems(experiment.host))
     findings.push_back({key_of(text), text});
   for (const std::string& text : traffic_problems(experiment))
     findings.push_back({key_of(text), text});
+  check_by_rate(experiment.switches, findings);
   const auto limit = [&](const std::string& key, uint64_t seed) {
     if (seed > kLargestSeed)
       findings.push_back({key, fmt::format("{}: seed {} is too large, valid is 0 to {}", key, seed,

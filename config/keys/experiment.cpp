@@ -165,6 +165,33 @@ const Section& section_of<TopologyConfig>() {
 }
 
 template <>
+const Section& section_of<PortsOfRate>() {
+  using S = PortsOfRate;
+  const auto profile = [](std::string_view name, std::string_view help) {
+    return KeyInfo{.name = name,
+                   .max = 32,
+                   .absent = "none",
+                   .pattern = kNamePattern,
+                   .pattern_says = kNameSays,
+                   .help = help};
+  };
+  static const Section section = make_section(
+      "by_rate", "Ports of one rate, hosts' and those between switches.",
+      {
+          key<S>(&S::rate, {.name = "rate",
+                            .min = kSlowestLine,
+                            .max = kFastestLine,
+                            .required = true,
+                            .help = "that of the port, degraded or not"}),
+          key<S>(&S::wred, profile("wred", "the WRED profile that they have instead of default")),
+          key<S>(&S::lossless,
+                 profile("lossless", "the buffer profile that they have instead of lossless")),
+      },
+      S{});
+  return section;
+}
+
+template <>
 const Section& section_of<FabricSwitchConfig>() {
   using S = FabricSwitchConfig;
   static const Section section = make_section(
@@ -184,6 +211,9 @@ const Section& section_of<FabricSwitchConfig>() {
                    .max = 7,
                    .help = "priorities that pause their senders; the others may drop"},
                   {.shape = Type::Shape::integer, .max = 7}),
+          list<S>(&S::by_rate,
+                  {.name = "by_rate", .help = "profiles that ports of a rate have of their own"},
+                  type_of<PortsOfRate>({})),
           key<S>(&S::mtu, {.name = "mtu",
                            .min = 576,
                            .max = 9'216,
@@ -302,7 +332,7 @@ const Section& experiment_section() {
           key<S>([](auto& d) -> auto& { return d.experiment.switches.buffer; },
                  {.name = "buffer", .help = "the packet buffer of every switch"}),
           named<S>([](auto& d) -> auto& { return d.experiment.switches.buffer.wred; },
-                   {.name = "wred", .help = "WRED profiles, by name; ports use default"}),
+                   {.name = "wred", .help = "WRED profiles, by name; ports use default, or what switches.by_rate says"}),
           key<S>([](auto& d) -> auto& { return d.experiment.switches.pfc_port; },
                  {.name = "pfc", .help = "priority-based flow control of every port"}),
           key<S>([](auto& d) -> auto& { return d.experiment.switches.watchdog; },

@@ -28,6 +28,7 @@ constexpr size_t kLongestFabricName = 20;  // as eddylab up has them
 constexpr size_t kLongestLabel = 63;       // of DNS
 constexpr size_t kLongestInterface = 15;   // IFNAMSIZ
 constexpr size_t kBestEffortQueue = 1;     // of packets without a DSCP
+constexpr size_t kLosslessQueue = 3;       // marked by what the port's rate has
 constexpr size_t kGatewaysANet = 254;
 // What the files are made for. The one who makes them and the one who runs them may be two.
 constexpr RealMachine kLaptop{.cores = 2, .free_memory = std::numeric_limits<uint64_t>::max()};
@@ -229,7 +230,8 @@ void Exporter::put_on_links(config::SwitchConfig& config, size_t index) const {
   }
   if (!config.buffer.wred.contains("default")) return;
   for (config::PortConfig& port : config.ports)
-    if (!port.queues[kBestEffortQueue].wred) port.queues[kBestEffortQueue].wred = "default";
+    if (!port.queues[kBestEffortQueue].wred)
+      port.queues[kBestEffortQueue].wred = port.queues[kLosslessQueue].wred;
 }
 
 void Exporter::add_eddyhost() {

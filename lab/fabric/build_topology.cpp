@@ -39,7 +39,8 @@ class Assembly {
         leaf_of_(plan.switches.size(), LeafId::none()),
         grouped_(grouped_of(experiment)),
         channels_(channels_of(experiment)),
-        usual_port_(usual_port()) {}
+        usual_port_(usual_port()),
+        ports_of_rate_(ports_of_rate()) {}
 
   Result<Topology> run() {
     if (!problems_.empty()) return problems_;
@@ -69,7 +70,8 @@ class Assembly {
   bool paths_keep_order() const;
   void add_switch(size_t index);
   PortConfig usual_port() const;
-  PortConfig port(std::string name, config::PortRole role) const;
+  std::map<BitRate, PortConfig> ports_of_rate() const;
+  PortConfig port(std::string name, config::PortRole role, BitRate speed) const;
   void give_isolated_class(PortConfig& port) const;
   void add_link(size_t index);
   Topology::End end_of(size_t node, size_t cable) const;
@@ -108,7 +110,8 @@ class Assembly {
   Problems problems_;
   lb::Grouped grouped_;
   ChannelPlan channels_;
-  PortConfig usual_port_;  // whose lists all ports share
+  PortConfig usual_port_;                         // whose lists all ports share
+  std::map<BitRate, PortConfig> ports_of_rate_;  // but those of a rate with profiles of its own
   size_t leaves_ = 0;
   Topology topology_;
 };
@@ -196,9 +199,8 @@ void Assembly::add_switch(size_t index) {
   config.ports.reserve(hosts_of_[index].size() + cables_of_[index].size());
   for (size_t i = 0; i < hosts_of_[index].size(); ++i) {
     const FabricPlan::Host& host = plan_.hosts[hosts_of_[index][i]];
-    PortConfig& added =
-        config.ports.emplace_back(port("host" + std::to_string(i + 1), config::PortRole::host));
-    added.speed = host.rate;
+    PortConfig& added = config.ports.emplace_back(
+        port("host" + std::to_string(i + 1), config::PortRole::host, host.rate));
     added.cable_delay = host.delay;
   }
   std::map<size_t, int> parallel;
@@ -208,8 +210,7 @@ void Assembly::add_switch(size_t index) {
     const int ordinal = ++parallel[peer];
     PortConfig& added = config.ports.emplace_back(
         port(plan_.switches[peer].name + (ordinal > 1 ? "." + std::to_string(ordinal) : ""),
-             config::PortRole::fabric));
-    added.speed = cable.rate;
+             config::PortRole::fabric, cable.rate));
     added.cable_delay = cable.delay;
     give_isolated_class(added);
     if (plan_.switches[peer].group != plan_.switches[index].group)
@@ -228,10 +229,12 @@ void Assembly::give_isolated_class(PortConfig& port) const {
   port.pg_profiles[isolated] = port.pg_profiles[normal];
 }
 
-PortConfig Assembly::port(std::string name, config::PortRole role) const {
-  PortConfig port = usual_port_;
+PortConfig Assembly::port(std::string name, config::PortRole role, BitRate speed) const {
+  const auto own = ports_of_rate_.find(speed);
+  PortConfig port = own == ports_of_rate_.end() ? usual_port_ : own->second;
   port.name = std::move(name);
   port.role = role;
+  port.speed = speed;
   return port;
 }
 
@@ -253,6 +256,20 @@ PortConfig Assembly::usual_port() const {
     port.pfc.rx = config::PfcRx::ignore;
   }
   return port;
+}
+
+std::map<BitRate, PortConfig> Assembly::ports_of_rate() const {
+  std::map<BitRate, PortConfig> ports;
+  for (const config::PortsOfRate& own : experiment_.switches.by_rate) {
+    PortConfig& port = ports.emplace(own.rate, usual_port_).first->second;
+    for (size_t i = 0; i < kPriorities; ++i) {
+      if (own.lossless && std::as_const(port).pg_profiles[i] == "lossless")
+        port.pg_profiles[i] = *own.lossless;
+      if (own.wred && std::as_const(port).queues[i].wred == "default")
+        port.queues[i].wred = own.wred;
+    }
+  }
+  return ports;
 }
 
 Topology::End Assembly::end_of(size_t node, size_t cable) const {

@@ -66,6 +66,7 @@ class Report {
     add_congestion_control();
     add_buffers();
     add_headroom();
+    add_ports_of_rates();
     add_ratios();
     for (const std::string& warning : topology_.warnings) line("warning: " + warning);
     return std::move(text_);
@@ -235,6 +236,23 @@ class Report {
     }
   }
 
+  void add_ports_of_rates() {
+    for (const config::PortsOfRate& own : experiment_.switches.by_rate) {
+      size_t count = 0;
+      for (const SwitchConfig& config : topology_.switches)
+        for (const PortConfig& port : config.ports) count += port.speed == own.rate ? 1 : 0;
+      line(std::to_string(count) + " ports of " + to_string(own.rate) + ":" +
+           (own.wred ? " WRED profile " + *own.wred : "") +
+           (own.wred && own.lossless ? "," : "") +
+           (own.lossless ? " buffer profile " + *own.lossless : ""));
+    }
+  }
+
+  // Whether a port of the fabric has the profile.
+  static bool has(const PortConfig& port, const std::string& profile) {
+    return std::ranges::find(port.pg_profiles, profile) != port.pg_profiles.end();
+  }
+
   // What a scaled-down fabric must keep (and a full one has).
   void add_ratios() {
     const SwitchConfig& first = topology_.switches.front();
@@ -242,7 +260,7 @@ class Report {
       if (!profile.lossless || profile.mode != config::BufferMode::fixed) continue;
       for (const auto& [kind, port] : port_kinds()) {
         const int64_t round_trip = bytes_in(kind.delay * 2, kind.speed).count();
-        if (round_trip > 0)
+        if (round_trip > 0 && (has(*port, name) || experiment_.switches.by_rate.empty()))
           line("xoff / (2 delay x rate), " + name + ", " + kind.text() + ": " +
                number(static_cast<double>(profile.xoff.count()) / static_cast<double>(round_trip)));
       }

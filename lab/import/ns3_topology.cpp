@@ -144,6 +144,7 @@ class Reader {
       dropped[kept] = false;
       out_.links[kept].rate = BitRate::bits_per_second(sum);
       if (links.size() == 1) continue;
+      out_.links[kept].is_joined = true;
       if (joined++ == 0) first_line = out_.links[links[1]].line;
     }
     out_.host_link_rate = BitRate::bits_per_second(
@@ -273,8 +274,14 @@ Ns3Topology::Target Ns3Topology::target_of(size_t link) const {
 
 std::vector<BitRate> Ns3Topology::rates() const {
   std::set<BitRate> out;
-  for (const Link& link : links) out.insert(link.rate);
+  for (const Link& link : links)
+    if (!link.is_joined) out.insert(link.rate);
   return {out.begin(), out.end()};
+}
+
+bool Ns3Topology::joins_to(BitRate rate) const {
+  return std::ranges::any_of(
+      links, [&](const Link& link) { return link.is_joined && link.rate == rate; });
 }
 
 size_t Ns3Topology::most_ports() const {

@@ -32,6 +32,7 @@ struct Ns3Topology {
     Duration delay;
     double error_rate = 0;
     int line = 0;
+    bool is_joined = false;  // several links of a host, as fast as all of them
   };
   // As faults name it: a link of the fabric or a host.
   struct Target {
@@ -52,7 +53,8 @@ struct Ns3Topology {
   // Of the first link between the two; any link of a host is its one.
   std::optional<Target> target(int64_t a, int64_t b) const;
   Target target_of(size_t link) const;
-  std::vector<BitRate> rates() const;  // all that links have, each once
+  std::vector<BitRate> rates() const;  // of links that are not joined, each once
+  bool joins_to(BitRate rate) const;   // a joined link is as fast
   size_t most_ports() const;           // of a switch
 };
 

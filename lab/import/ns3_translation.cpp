@@ -1,4 +1,5 @@
-// The fabric, switches and the run; hosts are in ns3_hosts.cpp.
+// The fabric, switches and the run; what goes by the rate of ports is in ns3_rates.cpp, hosts are
+// in ns3_hosts.cpp.
 #include "lab/import/ns3_translation.h"
 
 #include <fmt/format.h>
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <utility>
 
-#include "lab/fabric/text_table.h"
 #include "lab/import/ns3_units.h"
 #include "net/quantity.h"
 
@@ -46,6 +46,7 @@ void Ns3Translation::translate() {
   fabric();
   buffer();
   ecn();
+  ports_by_rate();
   pfc();
   hosts();
   balancer();
@@ -86,64 +87,13 @@ void Ns3Translation::buffer() {
     always("buffer.profiles.lossless.dynamic_th", "-4", "PFC begins at 1/16 of the free buffer");
   } else {
     always("buffer.profiles.lossless.dynamic_th", "-3", "PFC begins at 1/8 of the free buffer");
-    always("buffer.profiles.lossless.reserved", "4KiB", "each group has 4 KiB of its own");
-    always("buffer.profiles.lossless.xon_offset", "3KiB", "3 KiB below, it resumes");
-    if (topology_.rates().back() > topology_.host_link_rate)
-      report_.add({Treatment::approximated,
-                   {},
-                   0,
-                   "PFC of ports faster than hosts",
-                   "begins at 1/8 of the free buffer, as of all ports; that program doubles it "
-                   "with the rate"});
+    always("buffer.profiles.lossless.reserved", kOwnOfAGroup, "each group has 4 KiB of its own");
+    always("buffer.profiles.lossless.xon_offset", kXonOffset, "3 KiB below, it resumes");
   }
   const bool dynamic = flag("USE_DYNAMIC_PFC_THRESHOLD", true);
   finding(
       dynamic ? Treatment::taken : Treatment::approximated, "USE_DYNAMIC_PFC_THRESHOLD",
       dynamic ? "buffer.profiles.lossless.mode: dynamic" : "thresholds are dynamic all the same");
-}
-
-void Ns3Translation::ecn() {
-  const bool marks = flag("ENABLE_QCN", true);
-  take("ENABLE_QCN", "wred.default.ecn", marks ? "true" : "false");
-  always("wred.default.mark", "dequeue", "a packet is marked when it leaves");
-  const BitRate rate = topology_.host_link_rate;
-  struct Map {
-    const char* key;
-    const char* setting;
-    const char* unit;
-  };
-  for (const auto& [key, setting, unit] :
-       {Map{"KMIN_MAP", "wred.default.kmin", "kB"}, Map{"KMAX_MAP", "wred.default.kmax", "kB"},
-        Map{"PMAX_MAP", "wred.default.pmax", ""}}) {
-    const auto map = config_.by_rate(key);
-    if (!map) {
-      if (config_.find(key) == nullptr)
-        config_.problem(key,
-                        fmt::format("{} is missing, such as '{} 1 {} ...'", key, key, rate.bps()));
-      continue;
-    }
-    const auto found = map->find(rate.bps());
-    if (found == map->end()) {
-      config_.problem(key, fmt::format("{} has no value for {}, the rate of hosts' links", key,
-                                       to_string(rate)));
-      continue;
-    }
-    const auto value = config_.file().quantity(found->second, &parse_real);
-    if (!value) continue;
-    const std::string text = fmt::format("{}{}", std::string(found->second.text), unit);
-    std::string others;
-    for (const BitRate other : topology_.rates())
-      if (const auto at = map->find(other.bps());
-          at != map->end() && at->second.text != found->second.text)
-        others += fmt::format("{}{}{} at {}", others.empty() ? "" : ", ",
-                              std::string(at->second.text), unit, to_string(other));
-    if (others.empty())
-      take(key, setting, text);
-    else
-      approximate(
-          key, setting, text,
-          fmt::format("that of {} for all ports, where it says {}", to_string(rate), others));
-  }
 }
 
 void Ns3Translation::pfc() {

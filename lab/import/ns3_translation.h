@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -36,11 +37,17 @@ class Ns3Translation {
   void translate();
 
  private:
+  // Of a lossless group in HPCC's simulator.
+  static constexpr const char* kOwnOfAGroup = "4KiB";
+  static constexpr const char* kXonOffset = "3KiB";
+
   enum class Control : uint8_t { dcqcn = 1, hpcc = 3, timely = 7, dctcp = 8, hpcc_pint = 10 };
 
   void fabric();
   void buffer();
   void ecn();
+  void ports_by_rate();
+  void lossless_of(BitRate rate, int dynamic_th);
   void pfc();
   void hosts();
   void window();
@@ -80,6 +87,7 @@ class Ns3Translation {
   ImportReport& report_;
   Control control_ = Control::dcqcn;
   Ns3Reach reach_;
+  std::set<BitRate> marked_apart_;  // rates whose ports have a WRED profile of their own
   Duration origin_;  // the time of the flow file that is the run's beginning
   std::string faults_;
 };

@@ -107,6 +107,16 @@ class Import(unittest.TestCase):
         self.assertEqual(made["host"]["dcqcn"]["hyper_increase"], "200Mbps")
         self.assertEqual(made["traffic"], [{"type": "trace", "file": "flow.txt", "start": "2s"}])
 
+    def test_ports_of_another_rate_have_its_thresholds(self):
+        made, said = self.imported("hpcc", self.hpcc(files.leaf_spine(up="400Gbps")))
+        self.assertEqual(made["wred"]["of_400Gbps"], {"ecn": True, "mark": "dequeue", "kmin": "1600kB", "kmax": "6400kB", "pmax": 0.2})
+        self.assertEqual(made["switches"]["by_rate"], [{"rate": "400Gbps", "wred": "of_400Gbps", "lossless": "of_400Gbps"}])
+        for key in ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP"):
+            self.assertRegex(said, rf"(?m)^taken +\S+ +{key}")
+        self.assertIn("8 ports of 400Gbps: WRED profile of_400Gbps, buffer profile of_400Gbps",
+                      eddylab("topology", self.out / "experiment.yaml").stdout)
+        self.run_it()
+
     def test_their_notes_and_what_is_beyond_the_counts_is_left_out(self):
         flows = "2\n" + "\n".join(f"{i} 7 3 100 5000 2" for i in range(6)) + files.FLOW_NOTES
         _, said = self.imported("hpcc", self.hpcc(flows=flows))
@@ -116,8 +126,9 @@ class Import(unittest.TestCase):
 
     def test_hosts_with_two_links_have_one(self):
         topology = files.leaf_spine(leaves=4, hosts=4, rate="50Gbps", homes=2)
-        made, said = self.imported("hpcc", self.hpcc(topology, KMAX_MAP="1 50000000000 800", KMIN_MAP="1 50000000000 200",
-                                                     PMAX_MAP="1 50000000000 0.2"))
+        made, said = self.imported("hpcc", self.hpcc(topology, KMAX_MAP="2 50000000000 800 100000000000 800",
+                                                     KMIN_MAP="2 50000000000 200 100000000000 200",
+                                                     PMAX_MAP="2 50000000000 0.2 100000000000 0.2"))
         self.assertRegex(said, r"approximated +\S+topology.txt:4 +8 hosts with several links")
         links = [line.split() for line in (self.out / "topology.txt").read_text().splitlines()[2:]]
         at = [int(b) for a, b, rate, *_ in links if int(a) < 8]

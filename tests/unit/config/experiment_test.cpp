@@ -239,6 +239,17 @@ const Mistake kMistakes[] = {
     {"SeedTwice", "run: {seeds: [1, 2, 1]}\n", {}, {"f.yaml:1:7: run.seeds: a seed stands twice, that would be the same run"}},
     {"NoSeed", "run: {seeds: []}\n", {}, {"f.yaml:1:7: run.seeds: none, give at least one"}},
     {"WredOrder", "wred: {default: {kmin: 1MiB}}\n", {}, {"f.yaml:1:24: wred.default.kmin: 1MiB is above kmax 625KiB"}},
+    {"ByRateUnknownProfiles", "switches: {by_rate: [{rate: 100Gbps, wred: fast, lossless: big}]}\n", {},
+     {"f.yaml:1:44: switches.by_rate.0.wred: unknown WRED profile 'fast', valid is default",
+      "f.yaml:1:60: switches.by_rate.0.lossless: unknown buffer profile 'big', valid are lossless and lossy"}},
+    {"ByRateLossy", "switches: {by_rate: [{rate: 100Gbps, lossless: lossy}]}\n", {},
+     {"f.yaml:1:48: switches.by_rate.0.lossless: buffer profile 'lossy' is lossy, one with lossless: true would be valid"}},
+    {"ByRateTwice", "switches:\n  by_rate: [{rate: 1Gbps, wred: default}, {rate: 1000Mbps, wred: default}]\n", {},
+     {"f.yaml:2:50: switches.by_rate.1.rate: 1Gbps stands twice, give all profiles once"}},
+    {"ByRateOfNothing", "switches: {by_rate: [{rate: 1Gbps}]}\n", {},
+     {"f.yaml:1:22: switches.by_rate.0: no profile, give wred or lossless"}},
+    {"ByRateWithoutRate", "switches: {by_rate: [{wred: default}]}\n", {},
+     {"f.yaml:1:22: switches.by_rate.0: the key 'rate' is missing, it is a rate with its unit (100Gbps) 1Mbps to 1600Gbps"}},
     {"Dre", "dre: {period: 30us, alpha: 0.0001}\n", {}, {"f.yaml:1:28: dre.alpha: 0.0001 is out of range, valid is 0.001 to 1"}},
     {"Budget", "pfc: {pause_budget: 200ms}\n", {}, {"f.yaml:1:21: pfc.pause_budget: 200ms is more than budget_window 100ms"}},
     {"DilatedTooSlow", "topology: {host_rate: 100Mbps}\nrun: {time_dilation: 1000}\n", {},
@@ -376,7 +387,7 @@ topology:
   kind: dragonfly
   degraded: [{fraction: 0.2, rate: 10Gbps}, {links: [a-b, "c-d.2"], rate: 1Gbps}]
   failed: [{links: [leaf1-spine2]}]
-switches: {pfc: false, allow_overcommit: true, poll_gap: 1us, mtu: 1500}
+switches: {pfc: false, allow_overcommit: true, poll_gap: 1us, mtu: 1500, by_rate: [{rate: 10Gbps, wred: other}]}
 buffer: {size: 9MiB, profiles: {lossless: {xoff: 100KiB, headroom: 30KiB}, extra: {mode: static}}}
 wred: {default: {kmin: 5kB}, other: {ecn: false}}
 pfc: {rx: clamp, quanta: 9}

@@ -95,6 +95,37 @@ TEST(LeafSpine, SettingsOfTheSwitchesReachEveryPort) {
   EXPECT_EQ(topology.links[0].delay, 3_us);
 }
 
+// Hosts have 10 Gb/s, links 100 Gb/s, one of them is degraded to 40 Gb/s.
+TEST(LeafSpine, PortsOfARateHaveItsProfiles) {
+  Experiment experiment = leaf_spine_of(2, 2, 1);
+  experiment.topology.host_rate = 10_Gbps;
+  experiment.topology.fabric_rate = 100_Gbps;
+  experiment.topology.degraded = {{{"leaf1-spine2"}, 0, 40_Gbps}};
+  experiment.switches.buffer = config::default_switch("").buffer;
+  experiment.switches.buffer.size = 256_MiB;
+  experiment.switches.buffer.wred["fast"] = {.kmin = Bytes(1'000'000), .kmax = Bytes(2'000'000)};
+  experiment.switches.buffer.profiles["big"] = {
+      .lossless = true, .mode = config::BufferMode::dynamic, .dynamic_th = -1};
+  experiment.switches.by_rate = {{100_Gbps, "fast", "big"}, {40_Gbps, std::nullopt, "big"}};
+  const Topology topology = built(experiment);
+  std::vector<std::string> found;
+  for (const config::SwitchConfig& config : topology.switches)
+    for (const config::PortConfig& port : config.ports) {
+      EXPECT_EQ(port.queues[3].wred, port.queues[4].wred);
+      EXPECT_EQ(port.queues[1].wred, std::nullopt);
+      EXPECT_EQ(port.pg_profiles[1], "lossy");
+      found.push_back(config.name + " " + port.name + ": " + *port.queues[3].wred + " " +
+                      port.pg_profiles[3]);
+    }
+  EXPECT_THAT(found,
+              ElementsAre("leaf1 host1: default lossless", "leaf1 spine1: fast big",
+                          "leaf1 spine2: default big", "leaf2 host1: default lossless",
+                          "leaf2 spine1: fast big", "leaf2 spine2: fast big",
+                          "spine1 leaf1: fast big", "spine1 leaf2: fast big",
+                          "spine2 leaf1: default big", "spine2 leaf2: fast big"));
+  expect_all_can_be_made(topology);
+}
+
 TEST(LeafSpine, WithoutPfcNothingIsSentOrObeyed) {
   Experiment experiment = leaf_spine_of(1, 1, 1);
   experiment.switches.pfc = false;

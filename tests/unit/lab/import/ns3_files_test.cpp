@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/experiment_load.h"
 #include "lab/import/ns3_experiment.h"
 #include "lab/import/ns3_flows.h"
 #include "lab/import/ns3_topology.h"
@@ -11,6 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // Two leaves with two hosts each, two spines.
 constexpr const char* kFabric =
@@ -135,7 +137,7 @@ TEST(Ns3Experiment, EveryKeyIsTold) {
     for (const char* mode : {"1", "3", "7", "8"}) {
       std::string config;
       for (const std::string_view key : Ns3Config::keys(dialect)) {
-        std::string value = key.ends_with("_MAP")          ? "1 100000000000 1"
+        std::string value = key.ends_with("_MAP")          ? "2 100000000000 1 400000000000 1"
                             : key == "LINK_DOWN"           ? "0 0 0"
                             : key == "CC_MODE"             ? mode
                             : key == "EWMA_GAIN"           ? "0.5"
@@ -161,9 +163,102 @@ TEST(Ns3Experiment, EveryKeyIsTold) {
     }
 }
 
+constexpr const char* kSameMaps =
+    "KMIN_MAP 2 100Gbps 30 400Gbps 30\nKMAX_MAP 2 100Gbps 30 400Gbps 30\n"
+    "PMAX_MAP 2 100Gbps 1 400Gbps 1\n";
+
+Result<Imported> with_maps(Ns3Dialect dialect, const std::string& config,
+                           const char* fabric = kFabric) {
+  const char* flow = dialect == Ns3Dialect::hpcc ? "1\n0 3 3 1 5 2\n" : "1\n0 3 3 5 2\n";
+  return import_ns3({{"c", config}, {"t", fabric}, {"f", flow}}, dialect, "x");
+}
+
+config::Experiment loaded(const Imported& made) {
+  const auto loaded = config::load_experiment_text("x.yaml", made.files[0].text);
+  EXPECT_TRUE(loaded) << loaded.problems().front() << "\n" << made.files[0].text;
+  return loaded ? loaded.value().runs[0].experiment : config::Experiment{};
+}
+
+// The fabric has one link of 400 Gb/s, all others have 100 Gb/s, as hosts have.
+TEST(Ns3Experiment, PortsOfAnotherRateHaveThatRatesThresholds) {
+  const auto made = with_maps(Ns3Dialect::hpcc,
+                              "CC_MODE 8\nKMIN_MAP 2 100Gbps 100 400Gbps 400\n"
+                              "KMAX_MAP 2 400Gbps 1600 100Gbps 400\nPMAX_MAP 2 100Gbps 0.2 "
+                              "400Gbps 0.2\n");
+  ASSERT_TRUE(made) << made.problems().front();
+  const std::string report = made.value().report.text();
+  EXPECT_THAT(report, HasSubstr("taken         c:2  KMIN_MAP 2 100Gbps 100 400Gbps 400: "
+                                "wred.default.kmin: 100kB, of ports of 400Gbps 400kB\n"));
+  EXPECT_THAT(report, HasSubstr("wred.default.kmax: 400kB, of ports of 400Gbps 1600kB\n"));
+  EXPECT_THAT(report, HasSubstr("wred.default.pmax: 0.2\n"));
+  EXPECT_THAT(report, Not(HasSubstr("approximated  c:2")));
+  const config::FabricSwitchConfig switches = loaded(made.value()).switches;
+  const config::WredProfile slow{true, Bytes(100'000), Bytes(400'000), 0.2,
+                                 config::WredMark::dequeue};
+  const config::WredProfile fast{true, Bytes(400'000), Bytes(1'600'000), 0.2,
+                                 config::WredMark::dequeue};
+  EXPECT_TRUE(switches.buffer.wred.at("default") == slow);
+  EXPECT_TRUE(switches.buffer.wred.at("of_400Gbps") == fast);
+  ASSERT_EQ(switches.by_rate.size(), 1u);
+  EXPECT_TRUE(switches.by_rate[0] ==
+              (config::PortsOfRate{BitRate::gbps(400), "of_400Gbps", "of_400Gbps"}));
+}
+
+// 1/8 of the free buffer at 100 Gb/s is 1/4 at 200 and 1/2 at 400; a slower port has 1/8, too.
+TEST(Ns3Experiment, PfcOfFasterPortsHasItsShareDoubled) {
+  const auto made = with_maps(Ns3Dialect::hpcc, std::string("CC_MODE 8\n") + kSameMaps);
+  ASSERT_TRUE(made) << made.problems().front();
+  const config::FabricSwitchConfig switches = loaded(made.value()).switches;
+  ASSERT_EQ(switches.by_rate.size(), 1u);
+  EXPECT_EQ(switches.by_rate[0].wred, std::nullopt) << "the same as at 100Gbps";
+  EXPECT_EQ(switches.by_rate[0].lossless, "of_400Gbps");
+  config::BufferProfile expected = switches.buffer.profiles.at("lossless");
+  EXPECT_EQ(expected.dynamic_th, -3);
+  expected.dynamic_th = -1;
+  EXPECT_TRUE(switches.buffer.profiles.at("of_400Gbps") == expected);
+}
+
+TEST(Ns3Experiment, ConWeavesPfcIsTheSameAtEachRate) {
+  const auto made =
+      with_maps(Ns3Dialect::conweave, std::string("RATE_AI 1Gbps\nRATE_HAI 1Gbps\n") + kSameMaps);
+  ASSERT_TRUE(made) << made.problems().front();
+  EXPECT_THAT(loaded(made.value()).switches.by_rate, IsEmpty());
+}
+
+TEST(Ns3Experiment, ARateWithoutAThresholdIsAProblem) {
+  const auto made = with_maps(Ns3Dialect::hpcc,
+                              "CC_MODE 8\nKMIN_MAP 1 100Gbps 30\nKMAX_MAP 1 400Gbps 30\nPMAX_MAP "
+                              "2 100Gbps 1 400Gbps x\n");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.problems(),
+              ElementsAre("c:2:10: KMIN_MAP has no value for 400Gbps, the rate of links",
+                          "c:3:10: KMAX_MAP has no value for 100Gbps, the rate of hosts' links",
+                          "c:4:30: 'x' is no number, such as 0.2 would be valid"));
+}
+
+// Two links of 50 Gb/s a host become one of 100 Gb/s, which is also the rate between switches.
+TEST(Ns3Experiment, JoinedLinksHaveWhatLinksOfTheirRateHave) {
+  constexpr const char* kJoined =
+      "4 2 5\n2 3\n0 2 50Gbps 1us 0\n0 3 50Gbps 1us 0\n1 2 50Gbps 1us 0\n1 3 50Gbps 1us 0\n2 3 "
+      "100Gbps 1us 0\n";
+  const std::string maps =
+      "KMIN_MAP 2 50Gbps 50 100Gbps 100\nKMAX_MAP 2 50Gbps 50 100Gbps 100\n"
+      "PMAX_MAP 2 50Gbps 1 100Gbps 1\n";
+  const auto made = import_ns3(
+      {{"c", "CC_MODE 8\n" + maps}, {"t", kJoined}, {"f", "1\n0 1 3 1 5 2\n"}}, Ns3Dialect::hpcc,
+      "x");
+  ASSERT_TRUE(made) << made.problems().front();
+  EXPECT_THAT(made.value().report.text(),
+              HasSubstr("approximated  -    ports of 100Gbps to hosts with several links: have"));
+  const config::FabricSwitchConfig switches = loaded(made.value()).switches;
+  EXPECT_EQ(switches.buffer.wred.at("default").kmin, Bytes(50'000));
+  ASSERT_EQ(switches.by_rate.size(), 1u);
+  EXPECT_EQ(switches.buffer.profiles.at("of_100Gbps").dynamic_th, -2);
+}
+
 TEST(Ns3Experiment, LossOfALinkIsAFault) {
   const auto made = import_ns3(
-      {{"c", "CC_MODE 8\nKMIN_MAP 1 100Gbps 30\nKMAX_MAP 1 100Gbps 30\nPMAX_MAP 1 100Gbps 1\n"},
+      {{"c", std::string("CC_MODE 8\n") + kSameMaps},
        {"t", kFabric},
        {"f", "1\n0 3 3 1 5 2\n"}},
       Ns3Dialect::hpcc, "x");
