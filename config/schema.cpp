@@ -79,6 +79,9 @@ Json parameter_schema(const lb::ParameterInfo& info) {
     case lb::ParameterKind::choice:
       schema = {{"enum", info.choices}};
       break;
+    case lb::ParameterKind::rate:
+      schema = text_matching(kRatePattern);
+      break;
   }
   if (!info.automatic.empty())
     schema = {{"anyOf", {std::move(schema), {{"const", info.automatic}}}}};

@@ -14,8 +14,10 @@ BitRate dilated(BitRate rate, int64_t factor) {
 }
 
 void dilate_words(std::map<std::string, std::string>& words, int64_t factor) {
-  for (auto& [name, text] : words)
+  for (auto& [name, text] : words) {
     if (const auto time = parse_duration(text)) text = to_string(dilated(time.value(), factor));
+    if (const auto rate = parse_bit_rate(text)) text = to_string(dilated(rate.value(), factor));
+  }
 }
 
 }  // namespace eddy::config

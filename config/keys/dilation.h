@@ -1,5 +1,5 @@
 // What time_dilation does to one value: a time is stretched, a rate slowed, a word with a unit of
-// time is a time.
+// either is one.
 //
 // Pure functions. Every key's Key::dilate is made from these by the type of its member.
 #pragma once

@@ -47,6 +47,8 @@ Type::Shape shape_of(ParameterKind kind) {
       return Type::Shape::boolean;
     case ParameterKind::choice:
       return Type::Shape::choice;
+    case ParameterKind::rate:
+      return Type::Shape::rate;
   }
   return Type::Shape::text;
 }
@@ -81,6 +83,8 @@ std::string parse_parameter(const ParameterInfo& info, std::string_view text, co
       if (wrong.empty()) out = static_cast<int64_t>(index);
       return wrong;
     }
+    case ParameterKind::rate:
+      return parse_as<BitRate>(text, type, out, [](BitRate value) { return value.bps(); });
   }
   return {};
 }
@@ -132,8 +136,11 @@ class Parameter {
   }
   void dilate(void* object, int64_t factor) const {
     const int64_t before = value(object);
-    if (info_.kind != ParameterKind::duration || before == kAutomatic) return;
-    set(object, dilated(Duration::picoseconds(before), factor).ps());
+    if (before == kAutomatic) return;
+    if (info_.kind == ParameterKind::duration)
+      set(object, dilated(Duration::picoseconds(before), factor).ps());
+    if (info_.kind == ParameterKind::rate)
+      set(object, dilated(BitRate::bits_per_second(before), factor).bps());
   }
 
   std::string name_;

@@ -27,6 +27,10 @@ constexpr auto kOfHpcc = std::to_array<OfHpcc>({
     {"PINT_PROB", "how often PINT samples HPCC's telemetry"},
 });
 
+constexpr auto kOfRateControls = std::to_array<std::string_view>(
+    {"ALPHA_RESUME_INTERVAL", "RATE_DECREASE_INTERVAL", "CLAMP_TARGET_RATE", "RP_TIMER",
+     "FAST_RECOVERY_TIMES", "RATE_AI", "RATE_HAI", "MIN_RATE"});
+
 }  // namespace
 
 void Ns3Translation::hosts() {
@@ -134,15 +138,17 @@ void Ns3Translation::congestion_control() {
                   "is not there");
       break;
     case Control::timely:
-      approximate("CC_MODE", kSetting, "swift",
-                  "a window by delay, in the place of TIMELY's rate by the change of delay");
+      take("CC_MODE", kSetting, "timely", "with the thresholds that are in that program");
       break;
     case Control::dctcp:
       approximate("CC_MODE", kSetting, "dctcp",
                   "a window that shrinks once a round trip, where that program has a rate");
       break;
   }
-  dcqcn();
+  if (uses(Control::timely))
+    timely();
+  else
+    dcqcn();
   for (const OfHpcc& key : kOfHpcc) ignore(key.key, std::string(key.what));
   if (uses(Control::dctcp)) {
     gain("host.dctcp.g_shift");
@@ -155,11 +161,8 @@ void Ns3Translation::congestion_control() {
 }
 
 void Ns3Translation::dcqcn() {
-  constexpr auto kKeys = std::to_array<std::string_view>(
-      {"ALPHA_RESUME_INTERVAL", "RATE_DECREASE_INTERVAL", "CLAMP_TARGET_RATE", "RP_TIMER",
-       "FAST_RECOVERY_TIMES", "RATE_AI", "RATE_HAI", "MIN_RATE"});
   if (!uses(Control::dcqcn)) {
-    for (const std::string_view key : kKeys)
+    for (const std::string_view key : kOfRateControls)
       ignore(key, "of a rate control that is not there, or that CC_MODE does not choose");
     if (!uses(Control::dctcp)) ignore("EWMA_GAIN", "of DCQCN and DCTCP");
     return;
@@ -175,10 +178,26 @@ void Ns3Translation::dcqcn() {
   gain("host.dcqcn.g_shift");
   rate("RATE_AI", "host.dcqcn.additive_increase");
   rate("RATE_HAI", "host.dcqcn.hyper_increase");
+  least_rate("host.dcqcn.min_rate");
+}
+
+// Thresholds and shares are attributes of that program which no key sets; they are the law's own.
+void Ns3Translation::timely() {
+  for (const std::string_view key : kOfRateControls)
+    if (key != "RATE_AI" && key != "RATE_HAI" && key != "MIN_RATE")
+      ignore(key, "of DCQCN, which CC_MODE does not choose");
+  ignore("EWMA_GAIN", "of DCQCN and DCTCP");
+  always("host.timely.hyper_below_low", "true", "every increase counts for the row");
+  rate("RATE_AI", "host.timely.additive_increase");
+  rate("RATE_HAI", "host.timely.hyper_increase");
+  least_rate("host.timely.min_rate");
+}
+
+void Ns3Translation::least_rate(std::string_view setting) {
   if (config_.find("MIN_RATE") != nullptr)
-    rate("MIN_RATE", "host.dcqcn.min_rate");
+    rate("MIN_RATE", setting);
   else
-    take("MIN_RATE", "host.dcqcn.min_rate", "100Mbps");
+    take("MIN_RATE", setting, "100Mbps");
 }
 
 // g as a power of two.

@@ -54,6 +54,8 @@ class Ns3Translation {
   void recovery();
   void congestion_control();
   void dcqcn();
+  void timely();
+  void least_rate(std::string_view setting);
   void gain(std::string_view setting);
   void balancer();
   void conweave();

@@ -40,6 +40,8 @@ Result<int64_t> parse_kind(const ParameterInfo& info, std::string_view text) {
       return converted(parse_flag(text), [](bool value) { return int64_t{value}; });
     case ParameterKind::choice:
       return parse_choice(info, text);
+    case ParameterKind::rate:
+      return converted(parse_bit_rate(text), [](BitRate value) { return value.bps(); });
   }
   return Result<int64_t>::failure("has no kind");
 }
@@ -67,6 +69,8 @@ std::string_view to_string(ParameterKind kind) {
       return "flag";
     case ParameterKind::choice:
       return "choice";
+    case ParameterKind::rate:
+      return "rate";
   }
   return "";
 }
@@ -84,6 +88,8 @@ std::string value_text(const ParameterInfo& info, int64_t value) {
       return value != 0 ? "true" : "false";
     case ParameterKind::choice:
       return std::string(info.choices[static_cast<size_t>(value)]);
+    case ParameterKind::rate:
+      return to_string(BitRate::bits_per_second(value));
   }
   return "";
 }

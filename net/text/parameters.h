@@ -7,7 +7,7 @@
 //   }
 //
 // The default is the member's initialiser. Inside ParameterInfo values are int64 in the base unit
-// of their kind: 1, picoseconds, octets, 0/1, or the index of the choice. A member that is a
+// of their kind: 1, picoseconds, octets, bit/s, 0/1, or the index of the choice. A member that is a
 // std::optional may be `auto`: then it is empty, and its owner derives it. Control plane only.
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace eddy {
 
-enum class ParameterKind : uint8_t { count, duration, size, flag, choice };
+enum class ParameterKind : uint8_t { count, duration, size, flag, choice, rate };
 
 using ParameterMap = std::map<std::string, std::string>;
 
@@ -102,6 +102,9 @@ constexpr int64_t base(Duration value) {
 constexpr int64_t base(Bytes value) {
   return value.count();
 }
+constexpr int64_t base(BitRate value) {
+  return value.bps();
+}
 template <class V>
 constexpr int64_t base(const std::optional<V>& value) {
   return value ? base(*value) : kAutomatic;
@@ -114,6 +117,8 @@ constexpr V from_base(int64_t value) {
     return value == kAutomatic ? V{} : V{from_base<Inner>(value)};
   else if constexpr (std::is_same_v<V, Duration>)
     return Duration::picoseconds(value);
+  else if constexpr (std::is_same_v<V, BitRate>)
+    return BitRate::bits_per_second(value);
   else
     return static_cast<V>(value);
 }
@@ -124,6 +129,8 @@ constexpr ParameterKind kind_of() {
     return ParameterKind::duration;
   else if constexpr (std::is_same_v<V, Bytes>)
     return ParameterKind::size;
+  else if constexpr (std::is_same_v<V, BitRate>)
+    return ParameterKind::rate;
   else
     return ParameterKind::count;
 }
@@ -142,7 +149,7 @@ struct ParameterText {
   std::string_view source;
 };
 
-// An int64_t, Duration or Bytes between min and max, or such an optional.
+// An int64_t, Duration, Bytes or BitRate between min and max, or such an optional.
 template <auto Member>
 constexpr auto ranged(std::string_view name, parameter_detail::InnerValueOf<Member> min,
                       parameter_detail::InnerValueOf<Member> max, ParameterText text) {

@@ -429,7 +429,8 @@ topology: {host_rate: 40Gbps, host_delay: 2us, degraded: [{fraction: 0.1, rate: 
 load_balancer: {scheme: letflow, gap: 50us}
 dre: {period: 30us}
 traffic: [{type: incast, size: 1MB, degree: 2, period: 1ms, start: 3ms}, {cdf: solar, rate: 8Gbps}]
-faults: [{type: slow_link, rate: 1Gbps, start: 2ms, duration: 1ms}]
+faults: [{type: slow_link, rate: 1Gbps, start: 2ms, duration: 1ms}, {type: reconfigure, set: {a: 1Gbps, b: 1ms}}]
+switches: {by_rate: [{rate: 10Gbps, wred: default}]}
 run: {time_dilation: 100, warmup: 1ms, poll_period: 1us}
 )");
   const Experiment slow = scaled(experiment);
@@ -443,6 +444,8 @@ run: {time_dilation: 100, warmup: 1ms, poll_period: 1us}
   EXPECT_EQ(slow.traffic[1].rate, 80_Mbps);
   EXPECT_EQ(slow.faults[0].rate, 10_Mbps);
   EXPECT_EQ(slow.faults[0].duration, 100_ms);
+  EXPECT_THAT(slow.faults[1].set, ElementsAre(testing::Pair("a", "10Mbps"), testing::Pair("b", "100ms")));
+  EXPECT_EQ(slow.switches.by_rate[0].rate, slow.topology.degraded[0].rate);
   EXPECT_EQ(slow.host.rto, 400_ms);
   EXPECT_EQ(slow.host.dcqcn.alpha_timer, 5500_us);
   EXPECT_EQ(slow.host.dcqcn.additive_increase, BitRate::bits_per_second(400'000));

@@ -56,6 +56,20 @@ TEST(HostLaws, DefaultsAreTheOldOnes) {
   EXPECT_THAT(host.law_parameters, IsEmpty());
 }
 
+TEST(HostLaws, RatesHaveUnitsAndAreDilated) {
+  Experiment experiment =
+      experiment_with("{congestion_control: timely, timely: {additive_increase: 2.5Gbps}}");
+  EXPECT_EQ(experiment.host.law_parameters.at("timely.additive_increase"), 2'500'000'000);
+  EXPECT_THAT(print_experiment(experiment), HasSubstr("additive_increase: 2500Mbps\n"));
+  experiment.run.time_dilation = 10;
+  EXPECT_EQ(scaled(experiment).host.law_parameters.at("timely.additive_increase"), 250'000'000);
+  EXPECT_EQ(scaled(experiment).host.law_parameters.at("timely.min_rate"), 1'000'000);
+  EXPECT_EQ(scaled(experiment).host.law_parameters.at("timely.t_low"), (500_us).ps());
+  EXPECT_EQ(problem_of("{timely: {min_rate: 10}}"),
+            "f.yaml:2:27: host.timely.min_rate: '10' has no unit: a rate is a number with one of bps "
+            "kbps Mbps Gbps Tbps, such as 100Gbps");
+}
+
 TEST(HostLaws, TheReorderBufferHasTwoSpellings) {
   const auto recovery = [](const std::string& host) {
     return host::laws_of(experiment_with(host).host).recovery.law->name;

@@ -256,6 +256,24 @@ TEST(Ns3Experiment, JoinedLinksHaveWhatLinksOfTheirRateHave) {
   EXPECT_EQ(switches.buffer.profiles.at("of_100Gbps").dynamic_th, -2);
 }
 
+TEST(Ns3Experiment, TimelyHasTheRatesOfItsKeys) {
+  const auto made = with_maps(
+      Ns3Dialect::hpcc,
+      std::string("CC_MODE 7\nRATE_AI 50Mb/s\nRATE_HAI 0.5Gb/s\nRP_TIMER 300\n") + kSameMaps);
+  ASSERT_TRUE(made) << made.problems().front();
+  const std::string report = made.value().report.text();
+  EXPECT_THAT(report, HasSubstr("taken         c:1  CC_MODE 7: host.congestion_control: timely, "));
+  EXPECT_THAT(report, HasSubstr("taken         c:2  RATE_AI 50Mb/s: host.timely.additive_increase"));
+  EXPECT_THAT(report, HasSubstr("ignored       c:4  RP_TIMER 300: of DCQCN, "));
+  const config::HostConfig host = loaded(made.value()).host;
+  EXPECT_EQ(host.congestion_control, "timely");
+  EXPECT_THAT(host.law_parameters,
+              testing::UnorderedElementsAre(testing::Pair("timely.additive_increase", 50'000'000),
+                                            testing::Pair("timely.hyper_increase", 500'000'000),
+                                            testing::Pair("timely.hyper_below_low", 1),
+                                            testing::Pair("timely.min_rate", 100'000'000)));
+}
+
 TEST(Ns3Experiment, LossOfALinkIsAFault) {
   const auto made = import_ns3(
       {{"c", std::string("CC_MODE 8\n") + kSameMaps},
