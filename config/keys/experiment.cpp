@@ -331,8 +331,10 @@ const Section& experiment_section() {
                  {.name = "switches", .help = "every switch"}),
           key<S>([](auto& d) -> auto& { return d.experiment.switches.buffer; },
                  {.name = "buffer", .help = "the packet buffer of every switch"}),
-          named<S>([](auto& d) -> auto& { return d.experiment.switches.buffer.wred; },
-                   {.name = "wred", .help = "WRED profiles, by name; ports use default, or what switches.by_rate says"}),
+          named<S>(
+              [](auto& d) -> auto& { return d.experiment.switches.buffer.wred; },
+              {.name = "wred",
+               .help = "WRED profiles, by name; ports use default, or what switches.by_rate says"}),
           key<S>([](auto& d) -> auto& { return d.experiment.switches.pfc_port; },
                  {.name = "pfc", .help = "priority-based flow control of every port"}),
           key<S>([](auto& d) -> auto& { return d.experiment.switches.watchdog; },

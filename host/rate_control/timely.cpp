@@ -4,9 +4,9 @@
 // t_low the rate grows by additive_increase. Above t_high it shrinks by beta times the share of the
 // delay that is too much. Between the two the change of the delay decides, smoothed by alpha and as
 // a share of min_rtt: where delays do not grow the rate does, by additive_increase, and by
-// hyper_increase after hyper_after such steps in a row; where they grow it shrinks by beta times the
-// change. A cut ends the row. The first step only notes its delay. A NAK and a timeout do not move
-// the rate: the law is made for lossless networks.
+// hyper_increase after hyper_after such steps in a row; where they grow it shrinks by beta times
+// the change. A cut ends the row. The first step only notes its delay. A NAK and a timeout do not
+// move the rate: the law is made for lossless networks.
 //
 // Rates are in bit/s, changes of the delay in picoseconds, shares in thousandths. Owner: one Nic.
 // Bounds: 48 octets a QP. Cost: two comparisons an ACK, two divisions a step. Source: TIMELY,
@@ -64,8 +64,9 @@ class Timely final : public RateControl {
         ranged<&P::hyper_increase>(
             "hyper_increase", kSlowest, kFastest,
             {"a step after hyper_after of them in a row", "TIMELY, algorithm 1: N delta, N = 5"}),
-        ranged<&P::hyper_after>("hyper_after", 1, 1'000'000,
-                                {"steps in a row that raised the rate", "TIMELY; HPCC's simulator"}),
+        ranged<&P::hyper_after>(
+            "hyper_after", 1, 1'000'000,
+            {"steps in a row that raised the rate", "TIMELY; HPCC's simulator"}),
         flag<&P::hyper_below_low>("hyper_below_low",
                                   {"steps below t_low count for the row and are as large",
                                    "HPCC's simulator; the paper's are not"}),
@@ -75,8 +76,7 @@ class Timely final : public RateControl {
         ranged<&P::min_rate>("min_rate", kSlowest, kFastest,
                              {"the rate never falls below", "the number is Eddy's"})};
   }
-  static constexpr std::string_view kSummary =
-      "a rate that follows how round-trip times change";
+  static constexpr std::string_view kSummary = "a rate that follows how round-trip times change";
   static constexpr Hears kHears = {.acks = true, .rtt = true};
 
   Timely(const LawInit& init, const Parameters& parameters)
@@ -115,8 +115,8 @@ class Timely final : public RateControl {
  private:
   struct QueuePair {
     Duration min_rtt;
-    Duration rtt;        // of the last step; 0: there was none
-    int64_t change = 0;  // of it, smoothed; picoseconds
+    Duration rtt;           // of the last step; 0: there was none
+    int64_t change = 0;     // of it, smoothed; picoseconds
     uint64_t step_end = 0;  // when more than this is acknowledged there is a step
     int64_t rate = 0;
     int64_t row = 0;  // steps without a cut

@@ -110,7 +110,7 @@ class Assembly {
   Problems problems_;
   lb::Grouped grouped_;
   ChannelPlan channels_;
-  PortConfig usual_port_;                         // whose lists all ports share
+  PortConfig usual_port_;                        // whose lists all ports share
   std::map<BitRate, PortConfig> ports_of_rate_;  // but those of a rate with profiles of its own
   size_t leaves_ = 0;
   Topology topology_;

@@ -242,8 +242,7 @@ class Report {
       for (const SwitchConfig& config : topology_.switches)
         for (const PortConfig& port : config.ports) count += port.speed == own.rate ? 1 : 0;
       line(std::to_string(count) + " ports of " + to_string(own.rate) + ":" +
-           (own.wred ? " WRED profile " + *own.wred : "") +
-           (own.wred && own.lossless ? "," : "") +
+           (own.wred ? " WRED profile " + *own.wred : "") + (own.wred && own.lossless ? "," : "") +
            (own.lossless ? " buffer profile " + *own.lossless : ""));
     }
   }

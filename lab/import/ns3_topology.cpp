@@ -280,8 +280,8 @@ std::vector<BitRate> Ns3Topology::rates() const {
 }
 
 bool Ns3Topology::joins_to(BitRate rate) const {
-  return std::ranges::any_of(
-      links, [&](const Link& link) { return link.is_joined && link.rate == rate; });
+  return std::ranges::any_of(links,
+                             [&](const Link& link) { return link.is_joined && link.rate == rate; });
 }
 
 size_t Ns3Topology::most_ports() const {

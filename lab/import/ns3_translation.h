@@ -90,7 +90,7 @@ class Ns3Translation {
   Control control_ = Control::dcqcn;
   Ns3Reach reach_;
   std::set<BitRate> marked_apart_;  // rates whose ports have a WRED profile of their own
-  Duration origin_;  // the time of the flow file that is the run's beginning
+  Duration origin_;                 // the time of the flow file that is the run's beginning
   std::string faults_;
 };
 

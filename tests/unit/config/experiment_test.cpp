@@ -444,7 +444,8 @@ run: {time_dilation: 100, warmup: 1ms, poll_period: 1us}
   EXPECT_EQ(slow.traffic[1].rate, 80_Mbps);
   EXPECT_EQ(slow.faults[0].rate, 10_Mbps);
   EXPECT_EQ(slow.faults[0].duration, 100_ms);
-  EXPECT_THAT(slow.faults[1].set, ElementsAre(testing::Pair("a", "10Mbps"), testing::Pair("b", "100ms")));
+  EXPECT_THAT(slow.faults[1].set,
+              ElementsAre(testing::Pair("a", "10Mbps"), testing::Pair("b", "100ms")));
   EXPECT_EQ(slow.switches.by_rate[0].rate, slow.topology.degraded[0].rate);
   EXPECT_EQ(slow.host.rto, 400_ms);
   EXPECT_EQ(slow.host.dcqcn.alpha_timer, 5500_us);

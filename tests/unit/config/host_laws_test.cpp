@@ -65,9 +65,10 @@ TEST(HostLaws, RatesHaveUnitsAndAreDilated) {
   EXPECT_EQ(scaled(experiment).host.law_parameters.at("timely.additive_increase"), 250'000'000);
   EXPECT_EQ(scaled(experiment).host.law_parameters.at("timely.min_rate"), 1'000'000);
   EXPECT_EQ(scaled(experiment).host.law_parameters.at("timely.t_low"), (500_us).ps());
-  EXPECT_EQ(problem_of("{timely: {min_rate: 10}}"),
-            "f.yaml:2:27: host.timely.min_rate: '10' has no unit: a rate is a number with one of bps "
-            "kbps Mbps Gbps Tbps, such as 100Gbps");
+  EXPECT_EQ(
+      problem_of("{timely: {min_rate: 10}}"),
+      "f.yaml:2:27: host.timely.min_rate: '10' has no unit: a rate is a number with one of bps "
+      "kbps Mbps Gbps Tbps, such as 100Gbps");
 }
 
 TEST(HostLaws, TheReorderBufferHasTwoSpellings) {

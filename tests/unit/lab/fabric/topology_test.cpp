@@ -117,12 +117,11 @@ TEST(LeafSpine, PortsOfARateHaveItsProfiles) {
       found.push_back(config.name + " " + port.name + ": " + *port.queues[3].wred + " " +
                       port.pg_profiles[3]);
     }
-  EXPECT_THAT(found,
-              ElementsAre("leaf1 host1: default lossless", "leaf1 spine1: fast big",
-                          "leaf1 spine2: default big", "leaf2 host1: default lossless",
-                          "leaf2 spine1: fast big", "leaf2 spine2: fast big",
-                          "spine1 leaf1: fast big", "spine1 leaf2: fast big",
-                          "spine2 leaf1: default big", "spine2 leaf2: fast big"));
+  EXPECT_THAT(found, ElementsAre("leaf1 host1: default lossless", "leaf1 spine1: fast big",
+                                 "leaf1 spine2: default big", "leaf2 host1: default lossless",
+                                 "leaf2 spine1: fast big", "leaf2 spine2: fast big",
+                                 "spine1 leaf1: fast big", "spine1 leaf2: fast big",
+                                 "spine2 leaf1: default big", "spine2 leaf2: fast big"));
   expect_all_can_be_made(topology);
 }
 
