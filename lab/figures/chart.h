@@ -33,7 +33,14 @@ enum class SeriesKind : uint8_t {
   steps_before,  // a value holds from the point before
   dots,          // marks alone
   bars,          // of a chart of rows: from 0 to the value
+  // Of a chart of rows, from the begin of each point's interval to its end:
+  arrows,  // from the row above to the point's
+  spans,   // broad lines
 };
+
+inline bool is_of_intervals(SeriesKind kind) {
+  return kind == SeriesKind::arrows || kind == SeriesKind::spans;
+}
 
 struct Series {
   struct Point {

@@ -19,6 +19,7 @@ constexpr double kTitle = 1.25;
 constexpr double kSample = 2.2;      // of the legend
 constexpr double kMarkEvery = 7;     // of a line
 constexpr double kMarkShift = 0.85;  // from one line to the next
+constexpr double kArrowRow = 5.2;    // height of a row where arrows go from one to the next
 // In widths of the figure.
 constexpr double kHeightWide = 0.42;
 constexpr double kHeightNarrow = 0.48;
@@ -161,7 +162,7 @@ class Layout {
         if (out_.has_rows() && point.x >= static_cast<double>(out_.rows.size())) continue;
         const LaidSeries::Point shown = point_of(chart_, point);
         laid.points.push_back(shown);
-        laid.has_intervals |= shown.low < shown.high;
+        laid.has_intervals |= shown.low < shown.high && !is_of_intervals(series.kind);
         x_.take(point.x);
         for (const double value : {shown.low, shown.y, shown.high})
           if (shows(chart_.y, value)) y_.take(value);
@@ -287,6 +288,8 @@ class Layout {
       out_.row_lines.push_back(std::move(lines));
     }
     out_.row = kLine * text_ * static_cast<double>(most_lines) + kGap * text_;
+    if (std::ranges::find(chart_.series, SeriesKind::arrows, &Series::kind) != chart_.series.end())
+      out_.row = std::max(out_.row, kArrowRow * text_);
     AxisLayout& up = out_.up;
     up.to = top_ + kGap * text_ / 2;
     up.from = up.to + out_.row * static_cast<double>(out_.rows.size());
@@ -313,7 +316,7 @@ class Layout {
   // Marks tell lines apart without their colours; those of one beside those of another.
   void choose_marks() {
     for (LaidSeries& series : out_.series) {
-      if (series.look.kind == SeriesKind::bars) continue;
+      if (series.look.kind == SeriesKind::bars || is_of_intervals(series.look.kind)) continue;
       double next =
           out_.across.from + kMarkShift * text_ * static_cast<double>(series.look.colour % kLooks);
       for (size_t i = 0; i < series.points.size(); ++i) {

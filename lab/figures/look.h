@@ -13,6 +13,7 @@
 namespace eddy::lab {
 
 inline constexpr size_t kLooks = 8;
+inline constexpr double kSpan = 0.5;  // how broad spans are, in sizes of the text
 
 struct SeriesLook {
   std::string_view colour;     // "#0072b2"

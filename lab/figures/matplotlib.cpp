@@ -26,6 +26,14 @@ def draw(axes, number, points):
     x, y, low, high = map(list, zip(*points))
     across, up = (y, x) if ROWS else (x, y)
     gid = f"series {number}"
+    if look["kind"] == "arrows":  # from the row above, where an interval begins, to where it ends
+        axes.quiver(low, [row - 1 for row in x], [b - a for a, b in zip(low, high)], [1] * len(x), gid=gid, color=look["colour"],
+                    angles="xy", scale_units="xy", scale=1, units="inches", width=look["width"] / 72, headwidth=4, headlength=5,
+                    headaxislength=5, minlength=0, clip_on=False, zorder=3)
+        return
+    if look["kind"] == "spans":
+        axes.hlines(x, low, high, colors=look["colour"], linewidth=SPAN, alpha=0.45, gid=gid, clip_on=False, zorder=2)
+        return
     if look["kind"] == "bars":
         for bar in axes.barh(x, y, height=0.6, color=look["colour"], alpha=0.7, linewidth=0, zorder=2):
             bar.set_gid(gid)
@@ -58,10 +66,11 @@ def add_legend(figure, axes):
     made = []
     for number, name in LEGEND:
         look = SERIES[number] if number is not None else THIN
-        if look["kind"] == "bars":
+        if look["kind"] in ("bars", "spans"):
             made.append((Patch(color=look["colour"], alpha=0.7, linewidth=0), name))
             continue
-        made.append((Line2D([], [], color=look["colour"], linewidth=look["width"], marker="none" if look["thin"] else look["marker"],
+        made.append((Line2D([], [], color=look["colour"], linewidth=look["width"],
+                            marker="none" if look["thin"] or look["kind"] == "arrows" else look["marker"],
                             linestyle="none" if look["kind"] == "dots" else look["line"], markersize=MARK), name))
     made = [each for column in range(COLUMNS) for each in made[column::COLUMNS]]
     axes.legend(*zip(*made), loc=LEGEND_PLACE[0], bbox_to_anchor=LEGEND_PLACE[1], bbox_transform=figure.transFigure,
@@ -148,8 +157,9 @@ class MatplotlibSource {
     out_ += fmt::format("PLOT = ({:.5f}, {:.5f}, {:.5f}, {:.5f})\n", x_share(across.from),
                         y_share(up.from), x_share(across.to - across.from),
                         (up.from - up.to) / layout_.height);
-    out_ += fmt::format("ROWS = {}\nMARK = {:.2f}\nCAP = {:.2f}\n",
-                        layout_.has_rows() ? "True" : "False", 0.55 * text_, 0.27 * text_);
+    out_ += fmt::format("ROWS = {}\nMARK = {:.2f}\nCAP = {:.2f}\nSPAN = {:.2f}\n",
+                        layout_.has_rows() ? "True" : "False", 0.55 * text_, 0.27 * text_,
+                        kSpan * text_);
   }
 
   std::string comment() const {
@@ -215,6 +225,10 @@ class MatplotlibSource {
         return "dots";
       case SeriesKind::bars:
         return "bars";
+      case SeriesKind::arrows:
+        return "arrows";
+      case SeriesKind::spans:
+        return "spans";
     }
     return "";
   }

@@ -124,6 +124,10 @@ class PgfplotsSource {
         return "only marks";
       case SeriesKind::bars:
         return fmt::format("xbar, bar shift=0bp, bar width={:.2f}bp", 0.6 * layout_.row);
+      case SeriesKind::arrows:
+        return "quiver={u=\\thisrow{low}-\\thisrow{high}, v=-1}, stealth-";
+      case SeriesKind::spans:
+        return "sharp plot";  // of which nothing is drawn but the intervals
     }
     return "";
   }
@@ -146,6 +150,8 @@ class PgfplotsSource {
     const std::string colour = colour_name(series.look);
     if (series.look.kind == SeriesKind::bars)
       return fmt::format("draw=none, fill={}, fill opacity=0.7", colour);
+    if (series.look.kind == SeriesKind::spans)
+      return fmt::format("draw=none, fill={}, fill opacity=0.45", colour);
     std::string out = fmt::format("{}, line width={:.2f}bp", colour, look.width * layout_.text);
     if (look.dashes.empty()) return out;
     out += ", dash pattern=";
@@ -157,6 +163,11 @@ class PgfplotsSource {
 
   // The intervals of a series as pgfplots takes them: how far they go below and above.
   std::string intervals_of(const LaidSeries& series) const {
+    if (series.look.kind == SeriesKind::spans)
+      return fmt::format(
+          ", error bars/x dir=both, error bars/x explicit, error bars/error mark=none, error "
+          "bars/error bar style={{solid, {}, opacity=0.45, line width={:.2f}bp}}",
+          colour_name(series.look), kSpan * layout_.text);
     if (!series.has_intervals) return "";
     const std::string_view axis = layout_.has_rows() ? "x" : "y";
     const bool bars = series.look.kind == SeriesKind::bars;
@@ -172,7 +183,8 @@ class PgfplotsSource {
     const LaidSeries& series = layout_.series[number];
     const bool rows = layout_.has_rows();
     std::string columns = rows ? "x=y, y=x" : "x=x, y=y";
-    if (series.has_intervals)
+    if (series.look.kind == SeriesKind::arrows) columns = "x=high, y=x";
+    if (series.has_intervals || series.look.kind == SeriesKind::spans)
       columns += fmt::format(
           ", {0} error minus expr=\\thisrow{{y}}-\\thisrow{{low}}, {0} error plus "
           "expr=\\thisrow{{high}}-\\thisrow{{y}}",
@@ -181,8 +193,8 @@ class PgfplotsSource {
         "\\addplot[{}, {}, {}{}, forget plot, restrict expr to "
         "domain={{\\thisrow{{series}}}}{{{}:{}}}]\n  table[col sep=comma, {}] "
         "{{\\eddyfigures/{}}};\n",
-        kind_of(series), line_of(series), marks_of(series), intervals_of(series), number, number,
-        columns, csv_);
+        kind_of(series), series.look.kind == SeriesKind::spans ? "draw=none" : line_of(series),
+        marks_of(series), intervals_of(series), number, number, columns, csv_);
   }
 
   void add_legend() {
@@ -191,13 +203,16 @@ class PgfplotsSource {
       sample.look.thin = true;
       sample.look.colour = kLooks - 2;  // black
       if (entry.series) sample.look = layout_.series[*entry.series].look;
-      if (!sample.look.thin && sample.look.kind != SeriesKind::bars) {
+      const bool bar =
+          sample.look.kind == SeriesKind::bars || sample.look.kind == SeriesKind::spans;
+      if (!sample.look.thin && !bar && sample.look.kind != SeriesKind::arrows) {
         sample.marks = {0};
         sample.points = {{}};
       }
       std::string_view kind;
       if (sample.look.kind == SeriesKind::dots) kind = "only marks, ";
-      if (sample.look.kind == SeriesKind::bars) kind = "area legend, ";
+      if (sample.look.kind == SeriesKind::arrows) kind = "-stealth, ";
+      if (bar) kind = "area legend, ";
       out_ += fmt::format("\\addlegendimage{{{}{}, {}}}\n\\addlegendentry{{{}}}\n", kind,
                           line_of(sample), marks_of(sample), tex_escaped(entry.name));
     }

@@ -87,6 +87,8 @@ class ChartDrawing {
   }
 
   void add_series(const LaidSeries& series) {
+    if (series.look.kind == SeriesKind::arrows) return add_arrows(series);
+    if (series.look.kind == SeriesKind::spans) return add_spans(series);
     if (series.look.kind == SeriesKind::bars)
       add_bars(series);
     else if (series.look.kind != SeriesKind::dots)
@@ -107,6 +109,23 @@ class ChartDrawing {
           "fill-opacity=\"0.7\"/>\n",
           std::min(zero, x_of(point)), y_of(point) - height / 2, std::abs(x_of(point) - zero),
           height, look_of(series.look).colour);
+  }
+
+  void add_arrows(const LaidSeries& series) {
+    const SeriesLook look = look_of(series.look);
+    for (const LaidSeries::Point& point : series.points)
+      out_ += svg_arrow({layout_.across.place(point.low), layout_.up.place(point.x - 1)},
+                        {layout_.across.place(point.high), layout_.up.place(point.x)}, look.colour,
+                        text_);
+  }
+
+  void add_spans(const LaidSeries& series) {
+    for (const LaidSeries::Point& point : series.points)
+      out_ += svg_line(layout_.across.place(point.low), y_of(point),
+                       layout_.across.place(point.high), y_of(point),
+                       fmt::format("class=\"span\" stroke=\"{}\" stroke-width=\"{:.2f}\" "
+                                   "stroke-opacity=\"0.45\"",
+                                   look_of(series.look).colour, kSpan * text_));
   }
 
   void add_curve(const LaidSeries& series) {
@@ -176,14 +195,15 @@ class ChartDrawing {
       sample.thin = true;
       sample.colour = kLooks - 2;  // black
       if (entry.series) sample = layout_.series[*entry.series].look;
-      const bool bar = sample.kind == SeriesKind::bars;
+      const bool bar = sample.kind == SeriesKind::bars || sample.kind == SeriesKind::spans;
       if (bar)
         out_ += svg_line(x, y, x + legend.sample, y,
                          fmt::format("stroke=\"{}\" stroke-opacity=\"0.7\" stroke-width=\"{:.2f}\"",
                                      look_of(sample).colour, 0.7 * text_));
       else if (sample.kind != SeriesKind::dots)
         out_ += svg_line(x, y, x + legend.sample, y, line_style(look_of(sample)));
-      if (!sample.thin && !bar) out_ += marker(x + legend.sample / 2, y, sample);
+      if (!sample.thin && !bar && sample.kind != SeriesKind::arrows)
+        out_ += marker(x + legend.sample / 2, y, sample);
       out_ += svg_text(x + legend.sample + 0.5 * text_, y + kCapital * text_, "", entry.name);
     }
   }
@@ -221,6 +241,13 @@ std::string svg_lines(const std::vector<std::string>& lines, double x, double ba
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style) {
   return fmt::format("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" {}/>\n", x1, y1,
                      x2, y2, style);
+}
+
+std::string svg_arrow(SvgPlace from, SvgPlace to, std::string_view colour, double text) {
+  return svg_line(from.x, from.y, to.x, to.y,
+                  fmt::format("stroke=\"{}\" stroke-width=\"{:.2f}\"", colour, 0.12 * text)) +
+         fmt::format("<path d=\"M{:.2f},{:.2f} l{:.2f},{:.2f} l{:.2f},0 z\" fill=\"{}\"/>\n", to.x,
+                     to.y, -0.27 * text, -0.58 * text, 0.45 * text, colour);
 }
 
 std::string svg_head(const FigureStyle& style, double height, std::string_view title) {

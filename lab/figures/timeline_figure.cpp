@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lab/figures/svg.h"
+#include "lab/figures/timeline_messages.h"
 
 namespace eddy::lab {
 namespace {
@@ -278,34 +279,30 @@ class Drawing {
   }
 
   void add_messages_of(uint32_t hop) {
-    add_bars(of(TimelineKind::warned, hop), lane(hop) + 0.42 * text_, kAwayColour);
-    add_bars(of(TimelineKind::paused, hop), lane(hop) + 0.92 * text_, kPfcColour);
-    for (const auto kind : {TimelineKind::cnm, TimelineKind::cnm_relayed})
-      for (const TimelineRecord* record : of(kind, hop))
-        add_arrow(hop, *record, record->value == 0 ? kXonColour : kCnmColour);
-    for (const TimelineRecord* record : of(TimelineKind::pfc, hop))
-      add_arrow(hop, *record, record->value == 0 ? kXonColour : kPfcColour);
+    add_bars(spans_of(data_, hop, TimelineKind::warned), lane(hop) + 0.42 * text_, kAwayColour);
+    add_bars(spans_of(data_, hop, TimelineKind::paused), lane(hop) + 0.92 * text_, kPfcColour);
+    for (const TimelineMessage& message : messages_of(data_, hop))
+      out_ += svg_arrow({x_of(message.left), lane(hop + 1)}, {x_of(message.arrived), lane(hop)},
+                        colour_of(message.says), text_);
   }
 
-  // While a level is above 0.
-  void add_bars(const Records& records, double y, std::string_view colour) {
-    for (size_t i = 0; i < records.size(); ++i) {
-      if (records[i]->value <= 0) continue;
-      const double end = i + 1 < records.size() ? x_of(records[i + 1]->at) : right_;
-      out_ += svg_line(x_of(records[i]->at), y, end, y,
+  static std::string_view colour_of(TimelineMessage::Says says) {
+    switch (says) {
+      case TimelineMessage::Says::warning:
+        return kCnmColour;
+      case TimelineMessage::Says::stop:
+        return kPfcColour;
+      case TimelineMessage::Says::go:
+        return kXonColour;
+    }
+    return "";
+  }
+
+  void add_bars(const std::vector<TimelineSpan>& spans, double y, std::string_view colour) {
+    for (const TimelineSpan& span : spans)
+      out_ += svg_line(x_of(span.from), y, x_of(span.to), y,
                        fmt::format("stroke=\"{}\" stroke-width=\"{:.2f}\" stroke-opacity=\"0.45\"",
                                    colour, 0.5 * text_));
-    }
-  }
-
-  void add_arrow(uint32_t hop, const TimelineRecord& record, std::string_view colour) {
-    const double x = x_of(record.at);
-    const double from = std::max(left_, x_of(record.at - data_.hops[hop].delay));
-    const double y = lane(hop);
-    out_ += svg_line(from, lane(hop + 1), x, y,
-                     fmt::format("stroke=\"{}\" stroke-width=\"{:.2f}\"", colour, 0.12 * text_));
-    out_ += fmt::format("<path d=\"M{:.2f},{:.2f} l{:.2f},{:.2f} l{:.2f},0 z\" fill=\"{}\"/>\n", x,
-                        y, -0.27 * text_, -0.58 * text_, 0.45 * text_, colour);
   }
 
   // Packets a microsecond, by bins.

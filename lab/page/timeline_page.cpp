@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lab/figures/timeline_figure.h"
+#include "lab/figures/timeline_messages.h"
 #include "lab/page/rounded.h"
 
 namespace eddy::lab {
@@ -208,6 +209,8 @@ std::vector<NamedChart> timeline_charts(const TimelineData& data) {
         charts.size() < data.hops.size() ? "buffers_" + data.hops[charts.size()].from : "rates";
     charts.push_back({.id = id, .chart = std::move(chart)});
   }
+  if (Chart messages = messages_chart(data, zero_of(data)); !messages.series.empty())
+    charts.push_back({.id = "messages", .chart = std::move(messages)});
   return charts;
 }
 

@@ -14,7 +14,8 @@ namespace eddy::lab {
 
 Json timeline_page(const TimelineData& data);
 
-// The same panels of levels, each a chart; ids are "buffers_leaf1" and "rates".
+// The same panels, each a chart; ids are "buffers_leaf1", "rates" and, unless the switches told
+// each other nothing, "messages".
 std::vector<NamedChart> timeline_charts(const TimelineData& data);
 
 // The option that records it again: --timeline leaf1:spine1:leaf2@...

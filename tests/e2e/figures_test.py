@@ -36,6 +36,18 @@ expect:
 """
 HOSTILE = "a_b & 50% #1 $x$ {y} \\z ~^ <&> \"q\", 'r'"
 LEGENDS = ("--legend", "scheme=drill:" + HOSTILE, "--legend", "scheme=ecmp:_ECMP: (old)")
+INCAST = """
+id: warned
+title: Warned
+topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4, host_delay: 1us, fabric_delay: 1us}
+buffer: {size: 9MiB, profiles: {lossless: {xoff: 60kB}}}
+host: {congestion_control: none, window: false}
+load_balancer: {scheme: letflow}
+rlb: default
+traffic:
+  - {type: incast, size: 2MB, degree: 4, sources: [leaf1], destinations: [leaf2]}
+run: {seeds: [1], warmup: 0us, duration: 1ms, drain: 20ms}
+"""
 DOCUMENT = r"""\documentclass{article}
 \usepackage{pgfplots}
 \pgfplotsset{compat=1.16}
@@ -105,6 +117,9 @@ class Base(unittest.TestCase):
                 "--timeline", "leaf1:spine1:leaf2")
         eddylab("run", file, "--out", cls.folder, "--quiet", "--jobs", "2")
         cls.result = cls.folder / "loads" / "full"
+        file = cls.folder / "warned.yaml"
+        file.write_text(INCAST)
+        eddylab("run", file, "--out", cls.folder, "--quiet", "--timeline", "leaf1:spine1:leaf2")
 
     def report(self, name, *words, code=0):
         """Writes figures into a folder of this name; returns it and what was said."""
@@ -121,6 +136,14 @@ class Drawn(Base):
         super().setUpClass()
         cls.to = cls.folder / "column"
         eddylab("report", cls.result, "--out", cls.folder / "column.html", "--figures", cls.to, "--template", "acm", *LEGENDS)
+        warned = cls.folder / "warned-figures"
+        eddylab("report", cls.folder / "warned" / "full", "--out", cls.folder / "warned.html", "--figures", warned, "--template", "acm")
+        cls.timeline = next(file for file in warned.glob("timeline*.csv") if (warned / (file.stem + "_messages.csv")).exists())
+        for file in warned.glob("*_messages.*"):
+            file.rename(cls.to / ("messages" + file.suffix))
+        for name in ("messages.tex", "messages.py"):
+            text = (cls.to / name).read_text()
+            (cls.to / name).write_text(text.replace(cls.timeline.stem + "_messages.csv", "messages.csv"))
 
     def figures(self):
         return sorted(file.with_suffix("") for file in self.to.glob("*.py"))
@@ -149,6 +172,11 @@ class Drawn(Base):
     @staticmethod
     def drawn(axes, number, rows):
         gid = f"series {number}"
+        for made in axes.collections:
+            if made.get_gid() == gid and hasattr(made, "U"):  # arrows
+                return [(y + v, round(x + u / 2, 9)) for x, y, u, v in zip(made.X, made.Y, made.U, made.V)]
+            if made.get_gid() == gid:  # spans
+                return [(y, round((x1 + x2) / 2, 9)) for (x1, y), (x2, _) in made.get_segments()]
         bars = [(round(bar.get_y() + bar.get_height() / 2), bar.get_width()) for bar in axes.patches if bar.get_gid() == gid]
         lines = [(y, x) if rows else (x, y) for line in axes.lines if line.get_gid() == gid for x, y in line.get_xydata().tolist()]
         return bars + lines
@@ -157,6 +185,10 @@ class Drawn(Base):
     def intervals(axes, number, rows):
         found = []
         for lines in axes.collections:
+            if lines.get_gid() == f"series {number}" and hasattr(lines, "U"):
+                found += [(y + v, x, x + u) for x, y, u, v in zip(lines.X, lines.Y, lines.U, lines.V)]
+            elif lines.get_gid() == f"series {number}":
+                found += [(y, x1, x2) for (x1, y), (x2, _) in lines.get_segments()]
             if lines.get_gid() == f"series {number} intervals":
                 for (x1, y1), (x2, y2) in lines.get_segments():
                     found.append((y1, x1, x2) if rows else (x1, y1, y2))
@@ -208,8 +240,9 @@ class Drawn(Base):
     def assert_drawn(self, figure, drawn):
         """Points of pgfplots, which has five digits and logarithms on logarithmic axes, are those of the CSV."""
         module = load(figure.with_name(figure.name + ".py"))
-        points = [point for _, of in sorted(points_of(figure.with_name(figure.name + ".csv")).items()) for point in of]
-        expected = [(y, x) if module.ROWS else (x, y) for x, y, _, _ in points]
+        points = [(number, point) for number, of in sorted(points_of(figure.with_name(figure.name + ".csv")).items()) for point in of]
+        expected = [(high, x) if module.SERIES[number]["kind"] == "arrows" else (y, x) if module.ROWS else (x, y)
+                    for number, (x, y, _, high) in points]
         self.assertEqual(len(drawn), len(expected))
         scales = [module.AXES[which][2] for which in ("x", "y")]
         for got, wanted in zip(drawn, expected):
@@ -218,6 +251,32 @@ class Drawn(Base):
                     self.assertAlmostEqual(one, math.log10(other), delta=2e-4)
                 else:
                     self.assertAlmostEqual(one, other, delta=2e-4 * max(1, abs(other)))
+
+    def test_arrows_are_those_of_the_timelines_picture(self):
+        """Heads of the same messages, at the same places of the axis of time."""
+        points = points_of(self.to / "messages.csv")
+        names = dict(re.findall(r"# series (\d+): (.*)", (self.to / "messages.csv").read_text()))
+        self.assertEqual(re.findall(r"# row \d+: (.*)", (self.to / "messages.csv").read_text()), ["leaf2", "spine1", "leaf1"])
+        self.assertEqual(set(names.values()), {"path warned", "paused", "warning", "PFC: stop", "clear, PFC: go on"})
+        for file, colours in ((self.timeline.with_suffix(".svg"), {"warning": "#0072b2", "PFC: stop": "#d40000", "clear, PFC: go on": "#999999"}),
+                              (self.to / "messages.svg", {"warning": "#0072b2", "PFC: stop": "#d55e00", "clear, PFC: go on": "#000000"})):
+            heads = re.findall(r'<path d="M([\d.]+),([\d.]+) l[-\d.]+,[-\d.]+ l[\d.]+,0 z" fill="(#\w+)"/>', file.read_text())
+            drawn, wanted = [], []
+            for number, name in names.items():
+                if name not in colours:
+                    continue
+                of_name = points[int(number)]
+                mine = [(float(x), float(y)) for x, y, colour in heads if colour == colours[name]]
+                self.assertEqual(len(mine), len(of_name), (file, name))
+                drawn += sorted(mine, key=lambda place: (place[1], place[0]))
+                wanted += sorted(((high, row) for row, _, _, high in of_name), key=lambda place: (place[1], place[0]))
+            self.assertGreater(len(wanted), 5)
+            for axis in (0, 1):  # place = begin + scale * value
+                values, places = [each[axis] for each in wanted], [each[axis] for each in drawn]
+                low, high = values.index(min(values)), values.index(max(values))
+                scale = (places[high] - places[low]) / (values[high] - values[low])
+                for value, place in zip(values, places):
+                    self.assertAlmostEqual(place, places[low] + scale * (value - values[low]), delta=0.03)
 
     def test_pgfplots_reads_the_csv_of_each_series(self):
         for figure in self.figures():

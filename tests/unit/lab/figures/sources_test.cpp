@@ -5,6 +5,7 @@
 #include "lab/figures/chart_csv.h"
 #include "lab/figures/matplotlib.h"
 #include "lab/figures/pgfplots.h"
+#include "lab/figures/svg.h"
 
 namespace eddy::lab {
 namespace {
@@ -59,6 +60,50 @@ TEST(ChartSources, PgfplotsReadsTheData) {
                       "expr=\\thisrow{high}-\\thisrow{y}] {\\eddyfigures/shares.csv};\n"),
             HasSubstr("\\addlegendentry{DRILL}\n"), HasSubstr("\\addlegendentry{a,b}\n")));
   EXPECT_THAT(text, testing::EndsWith("\\end{axis}\n\\end{tikzpicture}\n"));
+}
+
+// Two messages from the upper row to the lower one, and a time for which the lower one is stopped.
+ChartLayout messages() {
+  Series stops{
+      .name = "stop", .points = {{1, 3, 1}, {1, 10, 1}}, .colour = 1, .kind = SeriesKind::arrows};
+  Series paused{.name = "paused", .points = {{1.25, 7, 3}}, .colour = 5, .kind = SeriesKind::spans};
+  return lay_out({.title = "Said",
+                  .x = {.label = "", .names = {"leaf2", "spine1"}},
+                  .y = {.label = "time [us]", .begin = AxisBegin::data},
+                  .series = {paused, stops},
+                  .note = ""},
+                 kColumn);
+}
+
+TEST(ChartSources, AnArrowIsAnIntervalOfARow) {
+  EXPECT_THAT(chart_csv(messages()),
+              HasSubstr("series,x,y,low,high\n0,1.25,7,4,10\n1,1,3,2,4\n1,1,10,9,11\n"));
+  const std::string tex = pgfplots_source(messages(), "said.csv");
+  EXPECT_THAT(
+      tex, AllOf(HasSubstr("\\addplot[sharp plot, draw=none, mark=none, error bars/x dir=both, "
+                           "error bars/x explicit,"),
+                 HasSubstr("[col sep=comma, x=y, y=x, x error minus expr=\\thisrow{y}-"),
+                 HasSubstr("\\addplot[quiver={u=\\thisrow{low}-\\thisrow{high}, v=-1}, stealth-, "
+                           "eddy1, line width=1.28bp, mark=none, forget plot,"),
+                 HasSubstr("[col sep=comma, x=high, y=x] {"),
+                 HasSubstr("\\addlegendimage{-stealth, eddy1,"),
+                 HasSubstr("\\addlegendimage{area legend, draw=none, fill=eddy5,")));
+  EXPECT_THAT(matplotlib_source(messages(), "said.csv"),
+              AllOf(HasSubstr("\"kind\": \"spans\", \"colour\": \"#e69f00\""),
+                    HasSubstr("\"kind\": \"arrows\", \"colour\": \"#d55e00\""),
+                    HasSubstr("\nSPAN = 4.00\n"), HasSubstr("\"y\": (1.5, -0.5, \"linear\"")));
+}
+
+// Rows are high enough for arrows, and an arrow goes from one to the next.
+TEST(ChartSources, TheDrawingHasTheArrowsOfTheLayout) {
+  const ChartLayout layout = messages();
+  EXPECT_DOUBLE_EQ(layout.row, 5.2 * kColumn.text);
+  const std::string svg = draw(layout);
+  for (const double arrives : {4.0, 11.0})
+    EXPECT_THAT(svg, HasSubstr(svg_arrow({layout.across.place(arrives - 2), layout.up.place(0)},
+                                         {layout.across.place(arrives), layout.up.place(1)},
+                                         "#d55e00", kColumn.text)));
+  EXPECT_THAT(svg, Not(HasSubstr("class=\"interval\"")));
 }
 
 TEST(ChartSources, MatplotlibReadsTheData) {

@@ -11,6 +11,7 @@
 #include "config/experiment_load.h"
 #include "lab/fabric/build_topology.h"
 #include "lab/figures/timeline_figure.h"
+#include "lab/figures/timeline_messages.h"
 #include "lab/run/run.h"
 #include "lab/traffic/traffic_files.h"
 
@@ -110,6 +111,73 @@ TEST(Timeline, NamesThatAreNotThereAreNamed) {
     ASSERT_FALSE(made.ok()) << path;
     EXPECT_THAT(made.problems().front(), HasSubstr(says));
   }
+}
+
+TimelineData said() {
+  const auto at = [](Duration when) { return Instant::at(when); };
+  using enum TimelineKind;
+  return {.hops = {{"leaf1", "spine1", 2_us}, {"spine1", "leaf2", 3_us}},
+          .from = at(10_us),
+          .to = at(40_us),
+          .records = {{at(11_us), 1, cnm, 5},
+                      {at(12_us), 1, warned, 1},
+                      {at(14_us), 0, cnm_relayed, 4},
+                      {at(15_us), 1, pfc, 1},
+                      {at(15_us), 1, paused, 1},
+                      {at(16_us), 1, warned, 2},
+                      {at(20_us), 1, pfc, 0},
+                      {at(20_us), 1, paused, 0},
+                      {at(30_us), 1, cnm, 0},
+                      {at(35_us), 0, paused, 1}}};
+}
+
+TEST(TimelineMessages, LeaveADelayBeforeTheyArrive) {
+  using enum TimelineMessage::Says;
+  const auto listed = [](uint32_t hop) {
+    std::vector<std::tuple<TimelineMessage::Says, int64_t, int64_t>> out;
+    for (const TimelineMessage& each : messages_of(said(), hop))
+      out.emplace_back(each.says, each.left.since_zero().ns(), each.arrived.since_zero().ns());
+    return out;
+  };
+  EXPECT_THAT(listed(0), ElementsAre(std::tuple(warning, 12'000, 14'000)));
+  EXPECT_THAT(listed(1),
+              ElementsAre(std::tuple(warning, 10'000, 11'000),  // from the span's begin
+                          std::tuple(go, 27'000, 30'000), std::tuple(stop, 12'000, 15'000),
+                          std::tuple(go, 17'000, 20'000)));
+}
+
+TEST(TimelineMessages, ALevelAboveZeroIsASpanUntilTheNext) {
+  const auto listed = [](uint32_t hop, TimelineKind level) {
+    std::vector<std::pair<int64_t, int64_t>> out;
+    for (const TimelineSpan& each : spans_of(said(), hop, level))
+      out.emplace_back(each.from.since_zero().ns(), each.to.since_zero().ns());
+    return out;
+  };
+  EXPECT_THAT(listed(1, TimelineKind::warned),
+              ElementsAre(std::pair(12'000, 16'000), std::pair(16'000, 40'000)));
+  EXPECT_THAT(listed(1, TimelineKind::paused), ElementsAre(std::pair(15'000, 20'000)));
+  EXPECT_THAT(listed(0, TimelineKind::paused), ElementsAre(std::pair(35'000, 40'000)));
+  EXPECT_THAT(listed(0, TimelineKind::warned), testing::IsEmpty());
+}
+
+TEST(TimelineMessages, TheChartHasARowASwitchAndAnArrowAMessage) {
+  const Chart chart = messages_chart(said(), Instant::at(12_us));
+  EXPECT_THAT(chart.x.names, ElementsAre("leaf2", "spine1", "leaf1"));
+  std::vector<std::string> found;
+  for (const Series& series : chart.series)
+    for (const Series::Point& point : series.points) {
+      char text[80];
+      std::snprintf(text, sizeof text, "%s %.2f %g %g", series.name.c_str(), point.x,
+                    point.y - point.error, point.y + point.error);
+      found.emplace_back(text);
+    }
+  EXPECT_THAT(found, ElementsAre("path warned 1.09 0 4", "path warned 1.09 4 28",
+                                 "paused 2.19 23 28", "paused 1.19 3 8", "warning 2.00 0 2",
+                                 "warning 1.00 -2 -1", "PFC: stop 1.00 0 3",
+                                 "clear, PFC: go on 1.00 15 18", "clear, PFC: go on 1.00 5 8"));
+  TimelineData silent = said();
+  silent.records.clear();
+  EXPECT_TRUE(messages_chart(silent, silent.from).series.empty());
 }
 
 // Without anything in the span there is a figure all the same.
