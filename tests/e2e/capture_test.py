@@ -2,6 +2,7 @@
 capture is one line and no worker's trouble."""
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -166,6 +167,17 @@ class Capture(OnFabric):
         self.assertGreater(len(rows(path)), 10)
         wait_for(self.ended, 10, "the capture to end")
         self.assertEqual(self.ping("-c", "1").returncode, 0)
+
+    def test_a_file_that_may_not_grow(self):
+        path = self.path("limited.pcapng")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, 16_384))  # noqa: E731
+        process = self.begin("all", out=path, preexec_fn=limit)
+        self.ping("-f", "-q", "-s", "1400", "-c", "50")
+        said = process.communicate(timeout=20)[1]
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn(f"eddyctl: {path}: File too large; what it holds up to there can be read\n", said)
+        self.assertEqual(run("capinfos", path).returncode, 0)
+        wait_for(self.ended, 10, "the capture to end")
 
     def test_a_reader_that_stalls_is_nobodys_trouble(self):
         path = self.path("stalled.pcapng")

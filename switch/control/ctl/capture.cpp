@@ -42,7 +42,7 @@ void watch_signals() {
   struct sigaction action {};
   action.sa_handler = note_signal;
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
 }
 
 uint64_t time_now_ns() {

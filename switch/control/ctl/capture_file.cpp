@@ -32,8 +32,10 @@ Problems CaptureFile::open(const std::string& path) {
   name_ = path;
   own_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kOwnersAlone));
   file_ = own_.get();
-  if (file_ >= 0) return {};
-  return {path + ": " + std::strerror(errno)};
+  if (file_ < 0) return {path + ": " + std::strerror(errno)};
+  // One that was there may have been readable by others; where there are no modes, there are none.
+  if (is_regular(file_)) ::fchmod(file_, kOwnersAlone);
+  return {};
 }
 
 Problems CaptureFile::write(std::span<const uint8_t> octets) {

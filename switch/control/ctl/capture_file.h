@@ -20,8 +20,9 @@ class CaptureFile {
   // `stopped`: nobody wants to wait any longer.
   explicit CaptureFile(std::function<bool()> stopped) : stopped_(std::move(stopped)) {}
 
-  // "-": standard output. A file that is there is written anew; one that is made is its owner's
-  // alone.
+  // "-": standard output. A file that is there is written anew; a regular one is its owner's alone
+  // from then on. Whoever opens one ignores SIGXFSZ, so that a limit of its size is a problem like
+  // a full disk.
   [[nodiscard]] Problems open(const std::string& path);
   // All of it, or one problem.
   [[nodiscard]] Problems write(std::span<const uint8_t> octets);

@@ -99,6 +99,25 @@ TEST(CaptureFile, AReaderThatStallsIsWaitedForUntilToldOtherwise) {
   EXPECT_EQ(problems, Problems{pipe.path + ": nobody reads it; what was left is not written"});
 }
 
+// One that is there may be readable by all; a file is its owner's alone, a device stays as it is.
+TEST(CaptureFile, WhatItWritesIsItsOwnersAlone) {
+  const std::string path = testing::TempDir() + "/eddy-capture-" + std::to_string(::getpid());
+  const Fd old(::open(path.c_str(), O_WRONLY | O_CREAT, 0644));
+  ASSERT_EQ(::fchmod(old.get(), 0666), 0);
+  CaptureFile file(never);
+  ASSERT_EQ(file.open(path), Problems{});
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  ::unlink(path.c_str());
+  struct stat before {};
+  ASSERT_EQ(::stat("/dev/null", &before), 0);
+  CaptureFile device(never);
+  ASSERT_EQ(device.open("/dev/null"), Problems{});
+  ASSERT_EQ(::stat("/dev/null", &status), 0);
+  EXPECT_EQ(status.st_mode, before.st_mode);
+}
+
 TEST(CaptureFile, AReaderThatIsGoneIsSeen) {
   Pipe pipe;
   Fd reader(::open(pipe.path.c_str(), O_RDONLY | O_NONBLOCK));
