@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
     return eddy::say_usage(app, error) == 0 ? eddy::control::kDone : eddy::control::kUsage;
   }
   try {
-    return eddy::control::run(arguments);
+    return eddy::end_of_output("eddyctl: ", eddy::control::run(arguments));
   } catch (const std::exception& error) {
     eddy::say("eddyctl: the answer is not as expected: ", {error.what()});
     return eddy::control::kRefused;

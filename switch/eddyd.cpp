@@ -219,7 +219,7 @@ int run(const Request& request) {
 
 // The configuration, and what is done with it instead of running.
 void declare_words(CLI::App& app, Request& request) {
-  app.add_option("--config", request.config, "configuration file (YAML)");
+  auto* const config = app.add_option("--config", request.config, "configuration file (YAML)");
   auto* const check =
       app.add_flag("--check", request.check, "check the configuration, say what it means, and end");
   auto* const print = app.add_flag("--print-config", request.print_config,
@@ -242,7 +242,8 @@ void declare_words(CLI::App& app, Request& request) {
           ->excludes(check)
           ->excludes(print)
           ->excludes(schema)
-          ->excludes(capabilities);
+          ->excludes(capabilities)
+          ->excludes(config);
   app.add_flag("--report", request.import_report,
                "with --import-sonic: say what was taken, approximated and ignored")
       ->needs(sonic);
@@ -303,5 +304,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return eddy::say_usage(app, error) == 0 ? eddy::kExitOk : eddy::kExitBadConfig;
   }
-  return run(request);
+  return eddy::end_of_output("eddyd: ", run(request));
 }

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <csignal>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -498,6 +499,7 @@ std::string no_such_command(const CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (eddy::plugin::is_trial(argc, argv)) return eddy::plugin::run_trial();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is a problem like a full disk
   CLI::App app("Experiments with the Eddy switch in virtual time.", "eddylab");
   eddy::lab::Arguments arguments;
   app.set_version_flag("--version", eddy::version_line("eddylab"));
@@ -513,7 +515,7 @@ int main(int argc, char** argv) {
     return eddy::say_usage(app, error) == 0 ? eddy::lab::kDone : eddy::lab::kUsage;
   }
   try {
-    return eddy::lab::dispatch(app, arguments);
+    return eddy::end_of_output("eddylab: ", eddy::lab::dispatch(app, arguments));
   } catch (const std::exception& error) {  // a result.json of other types than ours
     eddy::say("eddylab: ", {error.what()});
     return eddy::lab::kFailed;

@@ -38,7 +38,7 @@ struct Files {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int number : {SIGINT, SIGTERM, SIGPIPE}) std::signal(number, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) std::signal(number, SIG_DFL);
   if (files.in >= 0) dup2(files.in, STDIN_FILENO);
   if (files.out >= 0) dup2(files.out, STDOUT_FILENO);
   if (files.error >= 0) dup2(files.error, STDERR_FILENO);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -40,7 +42,7 @@ void watch_trace_signals() {
   struct sigaction action {};
   action.sa_handler = note_trace_signal;
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
 }
 
 // What the switch says of the trace that it has begun.
@@ -84,7 +86,7 @@ class TraceRun {
     while (trace_signal == 0 && told_ < most_) {
       const bool more = read_rings();
       if (broken()) return {"the switch has written what is no packet"};
-      if (!std::cout) return {"standard output: its reader has closed it"};
+      if (!std::cout) return {"standard output: " + unwritten_};
       if (more) {
         last = std::chrono::steady_clock::now();
         continue;
@@ -135,6 +137,8 @@ class TraceRun {
     ++told_;
     std::cout << (json_ ? json_line(story) : explain::trace_lines(with_printable_texts(story)))
               << std::flush;
+    if (!std::cout && unwritten_.empty())
+      unwritten_ = errno == EPIPE ? "its reader has closed it" : std::strerror(errno);
   }
 
   // False: the switch is gone.
@@ -150,6 +154,7 @@ class TraceRun {
   explain::TraceReader stories_;
   std::unique_ptr<CaptureView> view_;
   uint64_t told_ = 0;
+  std::string unwritten_;  // why standard output has not all
   bool ring_broken_ = false;
 };
 
