@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -20,10 +21,25 @@ struct Map {
   std::string_view key;
   std::string_view setting;
   std::string_view unit;
+  double most;
 };
-constexpr auto kMaps = std::to_array<Map>(
-    {{"KMIN_MAP", "kmin", "kB"}, {"KMAX_MAP", "kmax", "kB"}, {"PMAX_MAP", "pmax", ""}});
+constexpr double kMostKb = 1'000'000;
+constexpr auto kMaps = std::to_array<Map>({{"KMIN_MAP", "kmin", "kB", kMostKb},
+                                           {"KMAX_MAP", "kmax", "kB", kMostKb},
+                                           {"PMAX_MAP", "pmax", "", 1}});
 using Values = std::array<std::string, kMaps.size()>;  // as they stand in the experiment
+
+// Thousands of octets; a probability.
+std::string text_of(const Map& map, double value) {
+  if (map.unit.empty()) {
+    std::string share = fmt::format("{:.9f}", value);
+    share.erase(share.find_last_not_of('0') + 1);
+    return share.ends_with('.') ? share + "0" : share;
+  }
+  constexpr double kThousand = 1'000;
+  if (value == std::floor(value)) return fmt::format("{:.0f}kB", value);
+  return fmt::format("{:.0f}B", std::round(value * kThousand));
+}
 
 std::string profile_of(BitRate rate) {
   return "of_" + to_string(rate);
@@ -48,8 +64,9 @@ void Ns3Translation::ecn() {
   std::set<BitRate> rates = {usual};
   for (const BitRate rate : topology_.rates()) rates.insert(rate);
   std::map<BitRate, Values> values;
+  std::map<BitRate, double> begin;  // of marking
   for (size_t i = 0; i < kMaps.size(); ++i) {
-    const auto& [key, setting, unit] = kMaps[i];
+    const std::string_view key = kMaps[i].key;
     const auto map = config_.by_rate(key);
     if (!map && config_.find(key) == nullptr)
       config_.problem(key,
@@ -60,8 +77,18 @@ void Ns3Translation::ecn() {
       if (found == map->end())
         config_.problem(key, fmt::format("{} has no value for {}, the rate of {}links", key,
                                          to_string(rate), rate == usual ? "hosts' " : ""));
-      else if (config_.file().quantity(found->second, &parse_real))
-        values[rate][i] = std::string(found->second.text) + std::string(unit);
+      else if (const auto value = config_.file().quantity(found->second, &parse_real)) {
+        if (*value < 0 || *value > kMaps[i].most)
+          config_.file().problem(found->second,
+                                 fmt::format("{} {} is no number from 0 to {}", key,
+                                             in_quotes(found->second.text), kMaps[i].most));
+        values[rate][i] = text_of(kMaps[i], *value);
+        if (i == 0) begin[rate] = *value;
+        if (i == 1 && begin.contains(rate) && begin[rate] > *value)
+          config_.file().problem(found->second, fmt::format("{} {} of {} is below KMIN_MAP's {}",
+                                                            key, in_quotes(found->second.text),
+                                                            to_string(rate), begin[rate]));
+      }
     }
   }
   for (size_t i = 0; i < kMaps.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -110,11 +111,31 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
+// The line of the other simulator's file that a line of the experiment is made from, as its comment
+// says: "; it is from line 53: MIN_RATE 0b/s". `problem` begins with the experiment's name.
+std::string origin_of(const std::string& problem, const std::string& experiment,
+                      const std::string& text) {
+  if (!problem.starts_with(experiment + ":")) return {};
+  const size_t line = std::strtoul(problem.c_str() + experiment.size() + 1, nullptr, 10);
+  size_t begin = 0;
+  for (size_t i = 1; i < line && begin != std::string::npos; ++i)
+    if ((begin = text.find('\n', begin)) != std::string::npos) ++begin;
+  if (line == 0 || begin == std::string::npos) return {};
+  const std::string of_line = text.substr(begin, text.find('\n', begin) - begin);
+  const size_t comment = of_line.find("  # line ");
+  return comment == std::string::npos ? "" : "; it is from " + of_line.substr(comment + 4);
+}
+
 // What eddylab itself would refuse of what was made.
-Problems check_made(const fs::path& staged, const std::string& out) {
+Problems check_made(const fs::path& staged, const Imported& made, const std::string& out) {
+  const fs::path experiment = staged / kImportedExperiment;
+  std::string text;
+  for (const OutFile& file : made.files)
+    if (file.path == kImportedExperiment) text = file.text;
   Problems problems;
-  for (const std::string& problem : resolve_experiment(staged / kImportedExperiment).problems)
-    problems.push_back("made, but refused: " + replaced(problem, staged.string(), out));
+  for (const std::string& problem : resolve_experiment(experiment).problems)
+    problems.push_back("made, but refused: " + replaced(problem, staged.string(), out) +
+                       origin_of(problem, experiment.string(), text));
   return problems;
 }
 
@@ -140,7 +161,9 @@ void declare_import(CLI::App& app, ImportArguments& arguments) {
 int import_command(const ImportArguments& arguments) {
   const Result<Imported> made = import_from(arguments);
   if (!made) return complain(kUsage, made.problems());
-  const auto check = [&](const fs::path& staged) { return check_made(staged, arguments.out); };
+  const auto check = [&](const fs::path& staged) {
+    return check_made(staged, made.value(), arguments.out);
+  };
   if (const Problems problems = write_folder(arguments.out, made.value().files, check);
       !problems.empty())
     return complain(kFailed, problems);

@@ -1,5 +1,6 @@
 """eddylab import: what other simulators are given, made over and run. No root, no network."""
 
+import json
 import os
 import re
 import subprocess
@@ -106,6 +107,24 @@ class Import(unittest.TestCase):
         self.assertEqual(made["host"]["bdp"], "104000B")  # as those programs print it for such a fabric
         self.assertEqual(made["host"]["dcqcn"]["hyper_increase"], "200Mbps")
         self.assertEqual(made["traffic"], [{"type": "trace", "file": "flow.txt", "start": "2s"}])
+
+    def test_a_value_that_eddy_has_not_is_told_with_its_line(self):
+        folder = self.hpcc(RP_TIMER="0")
+        done = eddylab("import", "hpcc", folder, "--out", self.out)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        line = 1 + (folder / "config.txt").read_text().splitlines().index("RP_TIMER 0")
+        self.assertRegex(done.stderr, rf"made, but refused: \S+/made/experiment.yaml:\d+:\d+: host.dcqcn.increase_timer: .*; "
+                                      rf"it is from line {line}: RP_TIMER 0\n$")
+        self.assertFalse(self.out.exists())
+
+    def test_a_full_disk_is_a_failure(self):
+        file = self.write(config_db_json=json.dumps({"PORT": {"Ethernet0": {"speed": "100000"}}})) / "config.db_json"
+        for words in ((BINARIES / "eddyd", "--import-sonic", file), (BINARIES / "eddyd", "--schema"), (BINARIES / "eddylab", "list"),
+                      (BINARIES / "eddylab", "import", "hpcc", self.hpcc(), "--out", self.out), (BINARIES / "eddyctl", "counters", "--markdown")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60, cwd=ROOT)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertRegex(done.stderr, r"(?m)^(eddyd|eddylab|eddyctl): standard output: (No space left on device|not all of it could be written)$")
 
     def test_ports_of_another_rate_have_its_thresholds(self):
         made, said = self.imported("hpcc", self.hpcc(files.leaf_spine(up="400Gbps")))

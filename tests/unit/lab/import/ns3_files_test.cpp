@@ -236,6 +236,32 @@ TEST(Ns3Experiment, ARateWithoutAThresholdIsAProblem) {
                           "c:4:30: 'x' is no number, such as 0.2 would be valid"));
 }
 
+TEST(Ns3Experiment, ThresholdsThatAreNoneAreProblemsOfTheirPlace) {
+  const auto made =
+      with_maps(Ns3Dialect::hpcc,
+                "CC_MODE 8\nKMIN_MAP 2 100Gbps -1 400Gbps 500\nKMAX_MAP 2 100Gbps 3e9 400Gbps 400\n"
+                "PMAX_MAP 2 100Gbps 1.5 400Gbps 1\n");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.problems(),
+              ElementsAre("c:2:20: KMIN_MAP '-1' is no number from 0 to 1000000",
+                          "c:3:20: KMAX_MAP '3e9' is no number from 0 to 1000000",
+                          "c:3:32: KMAX_MAP '400' of 400Gbps is below KMIN_MAP's 500",
+                          "c:4:20: PMAX_MAP '1.5' is no number from 0 to 1"));
+}
+
+TEST(Ns3Experiment, ThresholdsMayHaveFractionsAndExponents) {
+  const auto made = with_maps(Ns3Dialect::hpcc,
+                              "CC_MODE 8\nKMIN_MAP 2 100Gbps 1e2 400Gbps 0.5\nKMAX_MAP 2 100Gbps "
+                              "100.25 400Gbps 1e3\nPMAX_MAP 2 100Gbps 2e-1 400Gbps .5\n");
+  ASSERT_TRUE(made) << made.problems().front();
+  const auto wred = loaded(made.value()).switches.buffer.wred;
+  EXPECT_EQ(wred.at("default").kmin, Bytes(100'000));
+  EXPECT_EQ(wred.at("default").kmax, Bytes(100'250));
+  EXPECT_DOUBLE_EQ(wred.at("default").pmax, 0.2);
+  EXPECT_EQ(wred.at("of_400Gbps").kmin, Bytes(500));
+  EXPECT_DOUBLE_EQ(wred.at("of_400Gbps").pmax, 0.5);
+}
+
 // Two links of 50 Gb/s a host become one of 100 Gb/s, which is also the rate between switches.
 TEST(Ns3Experiment, JoinedLinksHaveWhatLinksOfTheirRateHave) {
   constexpr const char* kJoined =
@@ -244,9 +270,9 @@ TEST(Ns3Experiment, JoinedLinksHaveWhatLinksOfTheirRateHave) {
   const std::string maps =
       "KMIN_MAP 2 50Gbps 50 100Gbps 100\nKMAX_MAP 2 50Gbps 50 100Gbps 100\n"
       "PMAX_MAP 2 50Gbps 1 100Gbps 1\n";
-  const auto made = import_ns3(
-      {{"c", "CC_MODE 8\n" + maps}, {"t", kJoined}, {"f", "1\n0 1 3 1 5 2\n"}}, Ns3Dialect::hpcc,
-      "x");
+  const auto made =
+      import_ns3({{"c", "CC_MODE 8\n" + maps}, {"t", kJoined}, {"f", "1\n0 1 3 1 5 2\n"}},
+                 Ns3Dialect::hpcc, "x");
   ASSERT_TRUE(made) << made.problems().front();
   EXPECT_THAT(made.value().report.text(),
               HasSubstr("approximated  -    ports of 100Gbps to hosts with several links: have"));
@@ -263,7 +289,8 @@ TEST(Ns3Experiment, TimelyHasTheRatesOfItsKeys) {
   ASSERT_TRUE(made) << made.problems().front();
   const std::string report = made.value().report.text();
   EXPECT_THAT(report, HasSubstr("taken         c:1  CC_MODE 7: host.congestion_control: timely, "));
-  EXPECT_THAT(report, HasSubstr("taken         c:2  RATE_AI 50Mb/s: host.timely.additive_increase"));
+  EXPECT_THAT(report,
+              HasSubstr("taken         c:2  RATE_AI 50Mb/s: host.timely.additive_increase"));
   EXPECT_THAT(report, HasSubstr("ignored       c:4  RP_TIMER 300: of DCQCN, "));
   const config::HostConfig host = loaded(made.value()).host;
   EXPECT_EQ(host.congestion_control, "timely");
@@ -276,9 +303,7 @@ TEST(Ns3Experiment, TimelyHasTheRatesOfItsKeys) {
 
 TEST(Ns3Experiment, LossOfALinkIsAFault) {
   const auto made = import_ns3(
-      {{"c", std::string("CC_MODE 8\n") + kSameMaps},
-       {"t", kFabric},
-       {"f", "1\n0 3 3 1 5 2\n"}},
+      {{"c", std::string("CC_MODE 8\n") + kSameMaps}, {"t", kFabric}, {"f", "1\n0 3 3 1 5 2\n"}},
       Ns3Dialect::hpcc, "x");
   ASSERT_TRUE(made) << made.problems().front();
   EXPECT_THAT(
