@@ -219,6 +219,9 @@ std::string no_run_in(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path / kRunFile, error))
     return path.string() + ": this is the folder of one run; name the one two above it";
+  if (fs::exists(path / kResultFile, error))
+    return path.string() + ": no finished run in it; to read its " + std::string(kResultFile) +
+           " alone name that file";
   constexpr int kDeepest = 3;  // OUT/EXPERIMENT/SIZE/result.json
   constexpr auto kOptions = fs::directory_options::skip_permission_denied;
   for (auto at = fs::recursive_directory_iterator(path, kOptions, error);

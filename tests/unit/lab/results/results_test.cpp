@@ -216,6 +216,11 @@ TEST_F(ResultsTest, AFaultIsNamedByItsType) {
 TEST_F(ResultsTest, WhatIsNoResultIsSaid) {
   EXPECT_THAT(read_result(folder_).problems().front(), HasSubstr("no finished run"));
   EXPECT_THAT(read_result(folder_ / "none").problems().front(), HasSubstr("no such file"));
+  fs::create_directories(folder_ / "alone");
+  std::ofstream(folder_ / "alone" / "result.json") << "{]";
+  EXPECT_EQ(read_result(folder_ / "alone").problems().front(),
+            (folder_ / "alone").string() +
+                ": no finished run in it; to read its result.json alone name that file");
   std::ofstream(folder_ / "x.json") << "{]";
   EXPECT_THAT(read_result(folder_ / "x.json").problems().front(), HasSubstr("this is no JSON"));
   std::ofstream(folder_ / "x.json") << "[1]";
