@@ -7,6 +7,7 @@ import subprocess
 
 from eddylab.results import load
 
+_HINT = "Run with --help for more information."  # below what is wrong with a command line
 _RESULT = re.compile(r"^\d+ runs? in (.*result\.json);", re.M)  # what eddylab says when it has ended
 
 
@@ -14,7 +15,8 @@ class RunFailed(Exception):
     """eddylab has ended with an error: `status`, and `said`, what it printed."""
 
     def __init__(self, status, said):
-        last = said.strip().splitlines()[-1] if said.strip() else "it said nothing"
+        lines = [line for line in said.strip().splitlines() if line != _HINT]
+        last = lines[-1] if lines else "it said nothing"
         super().__init__(f"eddylab ended with {status}: {last}")
         self.status = status
         self.said = said
@@ -54,7 +56,11 @@ def run(experiment, out="results", **options):
 
     Finished runs of the folder are kept, as `eddylab run` does. RunFailed if it ends with an error.
     """
-    done = subprocess.run([program(), *words(experiment, out, **options)], capture_output=True, text=True, check=False)
+    command = [program(), *words(experiment, out, **options)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise RunFailed(127, f"the program {command[0]} cannot be run: {error.strerror}") from error
     where = _RESULT.search(done.stdout)
     if done.returncode or where is None:
         raise RunFailed(done.returncode, done.stderr or done.stdout)

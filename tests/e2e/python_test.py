@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -168,6 +169,16 @@ class Faults(WithResults):
         with self.assertRaisesRegex(eddylab.RunFailed, "unknown key 'nonsense'") as caught:
             eddylab.run("pfc-unit", out=self.folder, set={"nonsense": 1})
         self.assertEqual(caught.exception.status, 2)
+
+    def test_an_option_that_is_none_is_named(self):
+        for options, says in (({"bogus": 1}, "--bogus"), ({"jobs": "x"}, "--jobs"), ({"size": "huge"}, "huge")):
+            with self.assertRaisesRegex(eddylab.RunFailed, says):
+                eddylab.run("pfc-unit", out=self.folder, **options)
+
+    def test_a_program_that_is_not_there_is_named(self):
+        with unittest.mock.patch.dict(os.environ, EDDYLAB="/nowhere/eddylab"):
+            with self.assertRaisesRegex(eddylab.RunFailed, "^eddylab ended with 127: the program /nowhere/eddylab cannot be run: No such file"):
+                eddylab.run("pfc-unit", out=self.folder)
 
 
 class Export(WithResults):
