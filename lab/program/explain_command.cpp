@@ -36,10 +36,7 @@ class QuestionReader {
     for (const std::string& word : arguments_.packet) add(word);
     std::optional<size_t> at = named_switch();
     if (!problems_.empty()) return problems_;
-    if (!at && source_ == nullptr)
-      return Result<Question>::failure(
-          "--switch is missing, as src is no host of the fabric; switches are " +
-          switch_names(topology_));
+    if (!at && source_ == nullptr) return Result<Question>::failure(no_source());
     Question question{.at_switch = at.value_or(source_ == nullptr ? 0 : source_->switch_index),
                       .packet = {}};
     const config::SwitchConfig& config = topology_.switches[question.at_switch];
@@ -62,6 +59,7 @@ class QuestionReader {
   void add_word(std::string_view word) {
     has_port_ |= word.starts_with("port=");
     const bool source = word.starts_with("src=");
+    if (source) said_source_ = word;
     if (!source && !word.starts_with("dst=")) {
       text_ += " " + std::string(word);
       return;
@@ -71,6 +69,17 @@ class QuestionReader {
     if (source) source_ = host != nullptr ? host : host_of(word.substr(kKey));
     text_ += " " + std::string(word.substr(0, kKey)) +
              (host != nullptr ? to_string(host->address) : std::string(word.substr(kKey)));
+  }
+  // Why it is not known at which switch the packet begins.
+  std::string no_source() const {
+    const std::string valid =
+        "a host of the fabric such as " + topology_.hosts.front().name + ", or an address";
+    if (said_source_.empty()) return "src is missing, valid is " + valid;
+    constexpr size_t kKey = 4;
+    if (!parse_ip(std::string_view(said_source_).substr(kKey)))
+      return said_source_ + " is none, valid is " + valid;
+    return "--switch is missing, as src is no host of the fabric; switches are " +
+           switch_names(topology_);
   }
   const Topology::Host* host_of(std::string_view text) const {
     const std::optional<IpAddress> address = parse_ip(text);
@@ -90,6 +99,7 @@ class QuestionReader {
   const Topology& topology_;
   std::string text_;
   const Topology::Host* source_ = nullptr;
+  std::string said_source_;  // "src=..."
   bool has_port_ = false;
   Problems problems_;
 };

@@ -504,7 +504,9 @@ class Explained(Eddylab):
     def test_what_is_wrong_is_said(self):
         for words, part in (((self.PACKET, "--at", "1ms"), "--variant is missing; valid are scheme=ecmp, scheme=letflow"),
                             ((self.PACKET, "--at", "soon"), "--at"), ((self.PACKET, "--at", "1ms", "--switch", "leaf9"), "leaf9"),
-                            (("hello", "--at", "1ms"), "--switch is missing"), ((self.PACKET, "--at", "20s"), "ended before"),
+                            (("hello", "--at", "1ms"), "src is missing, valid is a host of the fabric such as leaf1.host1"),
+                            (("src=leaf9.host1 dst=leaf1.host1", "--at", "1ms"), "src=leaf9.host1 is none, valid is a host"),
+                            (("src=192.0.2.1 dst=leaf1.host1", "--at", "1ms"), "--switch is missing, as src is no host"), ((self.PACKET, "--at", "20s"), "ended before"),
                             (("src=leaf1.host1 dst=nobody dscp=70", "--at", "1ms"), "dst=nobody")):
             if "--at" in words and "variant" not in part:
                 words = (*words, "--variant", "scheme=ecmp")
