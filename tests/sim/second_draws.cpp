@@ -212,7 +212,8 @@ void draw_sites(Lab& lab) {
     constexpr int64_t kEnds[] = {(int64_t{1} << 32) * 1'000, (int64_t{1} << 31) * 1'000,
                                  int64_t{1} << 48};
     on(FaultSite::clock_wraps) = FaultSites::kAlways;
-    lab.clock_ahead = Duration::picoseconds(draw.one_of(kEnds)) - 1_ns * draw.between(0, 1'000'000);
+    const Duration before = 1_ns * draw.between(0, 1'000'000);  // first: draws have an order
+    lab.clock_ahead = Duration::picoseconds(draw.one_of(kEnds)) - before;
   }
   if (on(FaultSite::poll_late) == 0 && on(FaultSite::timers_together) == 0) return;
   config::RunConfig& run = lab.experiment.run;
