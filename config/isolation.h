@@ -28,10 +28,15 @@ struct IsolationConfig {
   Duration stay = 1_ms;              // of what is known of a host that has long been cold
   int64_t hosts = 256;               // known, of a shard, or flows to them; 92 octets each
   int relays = 1;                    // 1 in two tiers, 3 in three
+  bool long_flows = true;            // of fabric ports are isolated, too, each switch for itself
+  std::optional<Bytes> crowded;      // in a fabric port's queues; nullopt: kThreshold at its rate
+  std::optional<Bytes> long_flow;    // through a crowded port; nullopt: kLongFlow at its rate
   int most_hot = 50;                 // percent of a leaf's host ports; beyond, kRaised thresholds
 
   static constexpr Duration kThreshold = 12_us;
   static constexpr int64_t kRaised = 4;
+  static constexpr Duration kLongFlow = 60_us;
+  static constexpr int64_t kHostsFirst = 5;  // lives
   bool operator==(const IsolationConfig&) const = default;
 };
 

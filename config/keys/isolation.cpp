@@ -96,6 +96,31 @@ std::vector<Key> news_keys() {
   };
 }
 
+// Which flows through a fabric port are put apart.
+std::vector<Key> flow_keys() {
+  using S = IsolationConfig;
+  return {
+      key<S>(&S::long_flows,
+             {.name = "long_flows",
+              .help = "long flows through a crowded fabric port are isolated, too, by each switch "
+                      "for itself"}),
+      key<S>(&S::crowded, {.name = "crowded",
+                           .min = 1,
+                           .max = kGib,
+                           .absent = "auto",
+                           .help = "octets in both queues of a fabric port, while neither is "
+                                   "paused, above which it is; auto: what it sends in 12us, and "
+                                   "at least 8 frames"}),
+      key<S>(&S::long_flow,
+             {.name = "long_flow",
+              .min = 1,
+              .max = kGib,
+              .absent = "auto",
+              .help = "octets of a flow that find the port crowded until it is long; auto: what "
+                      "the port sends in 60us, and at least 8 frames"}),
+  };
+}
+
 }  // namespace
 
 template <>
@@ -103,6 +128,7 @@ const Section& section_of<IsolationConfig>() {
   static const Section section = [] {
     std::vector<Key> keys = pair_keys();
     std::ranges::copy(news_keys(), std::back_inserter(keys));
+    std::ranges::copy(flow_keys(), std::back_inserter(keys));
     return make_section(
         "isolation",
         "Packets to a host whose leaf port is congested go into a lossless class apart, from their "

@@ -18,7 +18,7 @@ namespace {
 using namespace eddy::literals;
 
 constexpr uint32_t kPurpose = 0x666f7572;  // "four"
-enum class Group : uint32_t { rlb, isolation, reloads, faults, incasts };
+enum class Group : uint32_t { rlb, isolation, reloads, faults, incasts, long_flows };
 
 class Drawer : public LabDraws {
  public:
@@ -53,6 +53,18 @@ void draw_isolation(Lab& lab) {
   isolation.hosts = draw.one_of(kHosts);
   isolation.relays = draw.between(0, 3);
   isolation.most_hot = draw.between(10, 100);
+}
+
+// In every other lab flows are long soon, in a third of the others never.
+void draw_long_flows(Lab& lab) {
+  Drawer draw(lab, Group::long_flows);
+  config::IsolationConfig& isolation = lab.experiment.switches.isolation;
+  if (draw.chance(2)) {
+    isolation.crowded = Bytes(draw.between(1'000, 40'000));
+    isolation.long_flow = Bytes(draw.between(2'000, 40'000));
+  } else {
+    isolation.long_flows = !draw.chance(3);
+  }
 }
 
 // One or two hosts that more is sent to than their lines take: nearly all others, a few times,
@@ -144,6 +156,7 @@ Lab lab_with(std::string_view scheme, uint64_t seed, MakeFirstLab first) {
   draw_incasts(lab);
   draw_rlb(lab);
   draw_isolation(lab);
+  draw_long_flows(lab);
   draw_reloads(lab);
   return lab;
 }

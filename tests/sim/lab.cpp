@@ -148,6 +148,7 @@ void collect(lab::World& world, LabResult& result) {
     const Counters& counters = world.counters_of(i);
     result.paths_failed += sum_of(counters, PortCounter::paths_failed);
     result.isolated += sum_of(counters, PortCounter::isolation_begun_packets);
+    result.long_flows += sum_of(counters, PortCounter::isolation_long_flows);
     result.warned += sum_of(counters, PortCounter::path_warnings_begun);
   }
   if (world.ranks() != nullptr) {

@@ -70,6 +70,7 @@ struct LabResult {
   std::vector<config::FaultType> faults;  // that began
   uint64_t paths_failed = 0;              // times a failure detector excluded one
   uint64_t isolated = 0;                  // packets put into the isolated class
+  uint64_t long_flows = 0;                // times one became long at a fabric port
   uint64_t warned = 0;                    // times a path became warned
   bool lossless = true;                   // what was promised and checked
   bool in_order = true;

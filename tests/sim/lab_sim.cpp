@@ -122,6 +122,7 @@ class Census {
     if (result.in_order) ++labs_["checked: all in order"];
     if (result.flows_ended == result.flows) ++labs_["all flows ended"];
     if (result.isolated != 0) ++labs_["isolated"];
+    if (result.long_flows != 0) ++labs_["isolated: long flows"];
     if (result.warned != 0) ++labs_["warned"];
   }
   void print() const {

@@ -163,7 +163,7 @@ TEST(RandomLabs, OfTheThirdGeneratorKeepTheInvariants) {
 // that all comes in order.
 TEST(RandomLabs, OfTheFourthGeneratorIsolateAndKeepTheInvariants) {
   constexpr uint64_t kLabs = 13;
-  size_t isolated = 0, warned = 0, lossless = 0, in_order = 0, reloads = 0;
+  size_t isolated = 0, long_flows = 0, warned = 0, lossless = 0, in_order = 0, reloads = 0;
   std::set<std::string> schemes;
   for (uint64_t seed = 1; seed <= kLabs; ++seed) {
     const config::Experiment experiment = make_random_lab(seed, Generator::fourth).experiment;
@@ -174,12 +174,14 @@ TEST(RandomLabs, OfTheFourthGeneratorIsolateAndKeepTheInvariants) {
     const LabResult result = run_random_lab(seed, Generator::fourth);
     EXPECT_THAT(result.problems, testing::IsEmpty());
     isolated += result.isolated != 0 ? 1 : 0;
+    long_flows += result.long_flows != 0 ? 1 : 0;
     warned += result.warned != 0 ? 1 : 0;
     lossless += result.lossless ? 1 : 0;
     in_order += result.in_order ? 1 : 0;
   }
   EXPECT_GE(schemes.size(), lb::schemes().size() - 3);  // ugal, valiant and minimal have channels
   EXPECT_GT(isolated, kLabs / 3);
+  EXPECT_GT(long_flows, 0u);
   EXPECT_GT(warned, kLabs / 4);
   EXPECT_GT(lossless, kLabs / 2);
   EXPECT_GT(in_order, kLabs / 3);

@@ -30,7 +30,7 @@ IsolatedRow row_of(const ShardContext& context, uint32_t tag, const IsolatedHost
       .host = tag,
       .leaf = description.leaf,
       .port = PortId::none(),
-      .origin = host.told_of() ? host.origin : SwitchId::none(),
+      .origin = host.origin,
       .state = host.hot(context.now) ? IsolatedRow::State::hot : IsolatedRow::State::cold,
       .was_hot = description.hot_since != Instant::long_past(),
       .queue_bytes = description.queue_bytes,
@@ -40,7 +40,7 @@ IsolatedRow row_of(const ShardContext& context, uint32_t tag, const IsolatedHost
   if (!host.described) return row;
   row.destination = description.destination;
   row.host = destination_tag(description.destination);
-  row.named = description.whole ? IsolatedRow::Named::host : IsolatedRow::Named::flow;
+  row.named = host.whole ? IsolatedRow::Named::host : IsolatedRow::Named::flow;
   return row;
 }
 

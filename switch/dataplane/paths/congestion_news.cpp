@@ -48,6 +48,14 @@ void CongestionNews::cim(Packet* packet) {
   context_.free(packet);
 }
 
+// What another shard heard, or says of a long flow.
+void CongestionNews::take(const HotHostNews& news) {
+  const Cim& message = news.message;
+  if (message.origin != context_.snapshot->config.id) return hear(news);
+  if (plan().enabled && context_.isolated != nullptr)
+    isolate_flow(news.port, message.tag, news.heard_at + Duration::nanoseconds(message.expiry_ns));
+}
+
 // A burst has one port's frames.
 bool CongestionNews::may_hear(PortId port) {
   if (reading_.at != context_.now || reading_.port != port) reading_ = {context_.now, port, 0};
@@ -164,8 +172,51 @@ void CongestionNews::send_owed() {
   while (const auto port = services_.egress.hot_ports().pop_due(context_.now)) tell_of(*port);
 }
 
+// Those through a fabric port that still crowd it, or did not long ago. Others have no need to
+// hear: what goes by isolated stays so at the switches that follow, and those before see their own.
+void CongestionNews::isolate_long_flows(PortId port) {
+  const Duration life = plan().config->life;
+  bool left = false;
+  for (LongFlows::Flow& flow : services_.egress.long_flows().of(port)) {
+    if (!flow.is_long) continue;
+    const Instant until = flow.seen + life;
+    if (!plan().enabled || until <= context_.now) {
+      flow = {};
+      continue;
+    }
+    isolate_flow(port, flow.tag, until);
+    const Cim message{.kind = CimKind::hot,
+                      .origin = context_.snapshot->config.id,
+                      .tag = flow.tag,
+                      .expiry_ns = saturated_ns(until - context_.now)};
+    tell_other_shards({.heard_at = context_.now, .message = message, .port = port});
+    left = true;
+  }
+  if (left) services_.egress.hot_ports().look_again(port, context_.now + plan().config->refresh);
+}
+
+// It may be known already, from its last leaf or by what came isolated.
+void CongestionNews::isolate_flow(PortId port, uint32_t tag, Instant until) {
+  const bool own = context_.owns(port);
+  IsolatedHosts& table = *context_.isolated;
+  IsolatedHost* const flow = table.insert(tag);
+  if (flow == nullptr) {
+    if (own) context_.count(port, PortCounter::isolation_placeless_hosts);
+    return;
+  }
+  if (!flow->hot(context_.now)) {
+    if (own) context_.count(port, PortCounter::isolation_long_flows);
+    if (flow->origin.is_none()) flow->origin = context_.snapshot->config.id;
+    flow->noticed = true;  // nobody has been told when
+    table.describe(*flow).hot_since = context_.now;
+  }
+  flow->hot_until = std::max(flow->hot_until, until);
+  follow_table();
+}
+
 // Of those who fill its queue: who does so now, and who does no more.
 void CongestionNews::tell_of(PortId port) {
+  if (context_.settings(port).role == config::PortRole::fabric) return isolate_long_flows(port);
   HotPorts::Culprits& culprits = services_.egress.hot_ports().of(port);
   const size_t queue = plan().classes.normal.queue.index();
   const int64_t level = context_.signals(port).queued_bytes[queue].load(std::memory_order_relaxed);

@@ -54,7 +54,7 @@ class CongestionNews {
   // A CIM from a fabric port. Takes it.
   void cim(Packet* packet);
   // What another shard heard.
-  void take(const HotHostNews& news) { hear(news); }
+  void take(const HotHostNews& news);
   // Gives the ports the CIMs that they owe.
   void send_frames() {
     if (services_.egress.hot_ports().has_due(context_.now)) [[unlikely]]
@@ -109,6 +109,8 @@ class CongestionNews {
   bool take_budget(PortId port);
   void send_owed();
   void tell_of(PortId port);
+  void isolate_long_flows(PortId port);
+  void isolate_flow(PortId port, uint32_t tag, Instant until);
   bool may_tell_of(PortId port, int64_t level) const;
   void tell(PortId port, HotPorts::Culprit& culprit, CimKind kind, int64_t level);
   void send_everywhere(const Cim& message, PortCounter counter);

@@ -153,6 +153,7 @@ void Isolation::note(const Packet& packet, IsolatedHost& host, uint16_t set) {
   host.flows |= IsolatedHost::flow_bit(packet.order_hash);
   if (!host.described) [[unlikely]]
     describe(packet, host, set);
+  if (host.whole) context_.host_isolated_at = context_.now;
 }
 
 // What is at first known of a tag alone.
@@ -160,7 +161,7 @@ void Isolation::note(const Packet& packet, IsolatedHost& host, uint16_t set) {
                                            uint16_t set) const {
   HostDescription& description = context_.isolated->describe(host);
   description.destination = destination_of(packet.data() + packet.l2_len, !packet.has(kPacketIpv6));
-  description.whole = &host == context_.isolated->find(tag_of(packet));
+  host.whole = &host == context_.isolated->find(tag_of(packet));
   if (description.leaf.is_none()) description.leaf = context_.path_sets[set].leaf;
   host.described = true;
 }

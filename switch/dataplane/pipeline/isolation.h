@@ -44,7 +44,10 @@ class Isolation {
   // The packet, which has a shim, goes on by the set: its stamp, if it has one, may overtake
   // others.
   void doubt_stamp(Packet& packet, uint16_t set) const;
-  void rebase(const Rebase& rebase) { rebase.shift(isolated_at_); }
+  void rebase(const Rebase& rebase) {
+    rebase.shift(isolated_at_);
+    rebase.shift(context_.host_isolated_at);
+  }
 
  private:
   bool would_isolate(const Packet& packet, uint16_t set) const;

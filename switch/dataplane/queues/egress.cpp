@@ -83,31 +83,14 @@ inline void Egress::enqueue_as(Packet* packet) {
     return buffer_.drop(packet, DropReason::queue_full);
   }
   if (settings.ecn) mark(*packet, settings.wred, found);
-  if (settings.isolates) [[unlikely]]
-    attend(port, *packet, found);
+  if (int64_t{found} + packet->wire_len > settings.attended) [[unlikely]]
+    attend(port, *packet);
   if (queue.fifo.empty()) queue.progress_at = context_.now;
   queue.fifo.push(packet);
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
   store(queued, found + packet->wire_len);
   queue.watermarks.raise(int64_t{found} + packet->wire_len);
   look_at_line(id, port);
-}
-
-// Behind what is in the other queue, and what a row that is open there has taken; or one more
-// packet to a host whose port is congested.
-[[gnu::noinline]] void Egress::attend(Port& port, Packet& packet, int64_t found) {
-  const PortId id = packet.egress_port;
-  const QueueSettings& settings = port.queues[packet.queue.index()];
-  if (settings.gated) {
-    const EgressQueue& gate = context_.queue(id, port.gate);
-    const QueueRow& row = rows_[port.gate * ports_.size() + id.index()];
-    packet.note = port.passed + gate.fifo.count() + (gate.row_open ? row.packets.count() : 0);
-  } else if (found + packet.wire_len > settings.hot && packet.has(kPacketIp) &&
-             !packet.has(kPacketOriginated)) {
-    const uint8_t* const network = packet.data() + packet.l2_len;
-    hot_ports_.note(id, destination_tag_of(network, !packet.has(kPacketIpv6)),
-                    flow_tag(packet.order_hash), context_.now);
-  }
 }
 
 // The gated queue, while packets are there that its head came behind.
@@ -136,7 +119,7 @@ bool Egress::learn(QueueRow& row) {
   row.state = &context_.queue(row.port, q);
   row.queued = &context_.signals(row.port).queued_bytes[q];
   row.unasked = settings.lossless ? INT64_MAX : settings.reserved;
-  row.unasked = std::min(row.unasked, settings.hot);
+  row.unasked = std::min(row.unasked, settings.attended);
   if (settings.ecn) row.unasked = std::min(row.unasked, settings.wred.unmarked());
   row.tagged = settings.tag != 0;
   if (row.tagged) write_tag(row.head.data() + kMacs, settings.tag);

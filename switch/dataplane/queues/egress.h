@@ -33,6 +33,7 @@
 #include "switch/dataplane/queues/hot_ports.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "switch/dataplane/queues/line_clock.h"
+#include "switch/dataplane/queues/long_flows.h"
 #include "switch/dataplane/queues/queue_row.h"
 #include "switch/dataplane/state/port_set.h"
 #include "switch/dataplane/state/shard_context.h"
@@ -166,6 +167,7 @@ class Egress {
   void clear_watermarks(PortId port, pfc::WatermarkKind kind);  // ours
   uint64_t held() const;  // packets in queues, what is on the line excluded
   HotPorts& hot_ports() { return hot_ports_; }
+  LongFlows& long_flows() { return long_flows_; }
 
  private:
   // The priority under which what PFC and its watchdog do to a queue is counted.
@@ -207,6 +209,8 @@ class Egress {
     uint8_t gate = kNoQueue;
     uint32_t passed =
         0;  // packets that have left `gate` while others waited, and that were dropped
+    int64_t crowded = INT64_MAX;  // octets in both above which the port's long flows are looked for
+    int64_t long_flow = INT64_MAX;
   };
   static_assert(offsetof(Port, own) == 64);
   // The queue to serve next; `alone`: nothing else on the port can start before it is empty.
@@ -271,7 +275,7 @@ class Egress {
   void close_early(PortId port, size_t queue);
   bool takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const {
     const QueueSettings& settings = ports_[row.port.index()].queues[row.queue.index()];
-    if (found + octets > settings.hot) return false;
+    if (found + octets > settings.attended) return false;
     if (!settings.lossless && !buffer_.pool().admit_queue(found, octets, settings.lossy_limit) &&
         found + octets > settings.reserved)
       return false;
@@ -279,9 +283,10 @@ class Egress {
   }
   template <bool kTagged>
   void enqueue_as(Packet* packet);
-  // Of a packet that goes into a queue that isolates.
-  void attend(Port& port, Packet& packet, int64_t found);
-  void follow_gate(PortId id, Port& port, const IsolationPlan& plan);
+  // Of a packet that finds its queue above what QueueSettings says.
+  void attend(Port& port, Packet& packet);
+  bool is_crowded(PortId id, const Port& port) const;
+  void follow_isolation(PortId id, Port& port, const IsolationPlan& plan);
   uint8_t held_at_gate(PortId id, const Port& port) const;
   void enqueue_tagged(Packet* packet, uint16_t tci);
   void mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes);
@@ -359,6 +364,7 @@ class Egress {
   Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
   RandomStream marking_;
   HotPorts hot_ports_;
+  LongFlows long_flows_;  // of ports that hot_ports_ has no hosts of: its timers are theirs, too
 };
 
 }  // namespace eddy

@@ -39,7 +39,7 @@ void Egress::adopt(const Snapshot& now) {
     port.rates.configure(now.plans[i].scheduler);
     port.limited = port.rates.limited();
     port.timed = times_waits(now, context_.id) && now.ports[i].role == config::PortRole::fabric;
-    follow_gate(PortId(i), port, now.isolation);
+    follow_isolation(PortId(i), port, now.isolation);
     const uint8_t marking = late_marking(*now.ports[i].classes);
     port.marked = marking != 0;
     port.watched = port.timed ? kAllPriorities : marking;
@@ -49,23 +49,10 @@ void Egress::adopt(const Snapshot& now) {
   dre_ = now.config.dre;
 }
 
-// What is in the queue when it becomes gated came behind nothing that matters.
-void Egress::follow_gate(PortId id, Port& port, const IsolationPlan& plan) {
-  const bool gates = plan.known && context_.settings(id).role == config::PortRole::fabric;
-  const uint8_t gated =
-      gates ? static_cast<uint8_t>(plan.classes.isolated.queue.index()) : kNoQueue;
-  port.gate = gates ? static_cast<uint8_t>(plan.classes.normal.queue.index()) : kNoQueue;
-  if (gated == port.gated) return;
-  port.gated = gated;
-  if (!gates) return;
-  for (Packet* packet = context_.queue(id, gated).fifo.head(); packet != nullptr;
-       packet = packet->next)
-    packet->note = port.passed;
-}
-
 void Egress::forget(PortId id) {
   ports_[id.index()].tx_enabled = true;
   hot_ports_.forget(id);
+  long_flows_.forget(id);
   context_.snapshot->dre.restart(context_.signals(id), context_.now);
   for (size_t q = 0; q < kPriorities; ++q) {
     LastStorm& last = context_.common.last_storm(id, QueueId(q));
@@ -105,6 +92,7 @@ void Egress::rebase(const Rebase& rebase) {
   lines_.rebase(rebase);
   timers_.rebase(rebase);
   hot_ports_.rebase(rebase);
+  long_flows_.rebase(rebase);
 }
 
 }  // namespace eddy

@@ -93,6 +93,7 @@ namespace eddy {
   X(stage_emptied_packets, "packets taken from a stage that held too much or too long")        \
   X(isolation_hot_hosts, "times others were told of a host of the port, or a flow to it")      \
   X(isolation_crowded_hosts, "times one was not told of: most of the leaf's ports are hot")    \
+  X(isolation_long_flows, "times a flow through the port became a long one, in a crowd")       \
   X(isolation_hello_packets, "CIMs sent by the port to say that this switch isolates")         \
   X(isolation_tx_packets, "CIMs sent by the port of congested hosts here, or flows")           \
   X(isolation_rx_packets, "CIMs received")                                                     \
@@ -102,7 +103,7 @@ namespace eddy {
   X(isolation_forged_packets, "CIMs in the name of the switch that received them")             \
   X(isolation_stale_packets, "CIMs no newer than one heard before: by another way, or late")   \
   X(isolation_ignored_packets, "CIMs of another class, or to a switch that does not isolate")  \
-  X(isolation_placeless_hosts, "CIMs of hosts or flows for which the table has no place")      \
+  X(isolation_placeless_hosts, "hosts or flows for which the table has no place")              \
   X(isolation_begun_packets, "packets from the port put into the isolated class")              \
   X(isolation_kept_packets, "packets that came isolated and went on so")                       \
   X(isolation_ended_packets, "packets that came isolated and went on in their own class")      \

@@ -31,13 +31,13 @@ struct IsolatedHost {
   uint64_t flows = 0;     // of these, a bit a flow: flow_bit()
   uint32_t sequence = 0;  // of the last message
   uint32_t crossed_ns = 0;
-  SwitchId origin;  // who said so
+  SwitchId origin;  // who said so; none(): nobody, packets showed it
   uint16_t set = 0;
   bool noticed = false;    // since it became hot, a packet from a host here has been isolated
   bool described = false;  // a packet has shown its destination, which is in HostDescription
+  bool whole = false;      // while `described`: the tag is the host's, else a flow's to it
 
   bool hot(Instant now) const { return now < hot_until; }
-  bool told_of() const { return heard_at != Instant::long_past(); }  // else packets showed it
   // From these bits of many flows their number can be guessed.
   static uint64_t flow_bit(uint64_t order_hash) { return uint64_t{1} << (order_hash >> 32 & 63); }
 };
@@ -49,7 +49,6 @@ struct HostDescription {
   Instant hot_since;         // as heard here; long_past(): never
   uint32_t queue_bytes = 0;  // of its port, by the last message
   LeafId leaf;               // its own, by messages or path set; none(): not known yet
-  bool whole = false;        // while `described`: the tag is the host's, else a flow's to it
 };
 static_assert(sizeof(HostDescription) <= 32);
 
@@ -80,7 +79,8 @@ class IsolatedHosts {
     IsolatedHost& host = hosts_[row * kWays + way];
     host = {.hot_until = Instant::long_past(),
             .heard_at = Instant::long_past(),
-            .isolated_at = Instant::long_past()};
+            .isolated_at = Instant::long_past(),
+            .origin = SwitchId::none()};
     describe(host) = {.hot_since = Instant::long_past(), .leaf = LeafId::none()};
     return &host;
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "config/config.h"
 #include "config/isolation.h"
@@ -27,15 +28,29 @@ struct IsolationPlan {
   Duration settles;
 
   int64_t threshold_of(const config::PortConfig& port) const {
-    constexpr int64_t kFrames = 8;
-    if (config->threshold) return config->threshold->count();
-    const BitRate rate = port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed;
-    const int64_t of_line = bytes_in(config::IsolationConfig::kThreshold, rate).count();
-    return std::max(of_line, kFrames * port.mtu);
+    return octets_of(config->threshold, config::IsolationConfig::kThreshold, port);
   }
+  // Of a fabric port, in both queues: docs/adr/0050.
+  bool finds_long_flows() const { return enabled && config->long_flows; }
+  int64_t crowded_of(const config::PortConfig& port) const {
+    return octets_of(config->crowded, config::IsolationConfig::kThreshold, port);
+  }
+  int64_t long_flow_of(const config::PortConfig& port) const {
+    return octets_of(config->long_flow, config::IsolationConfig::kLongFlow, port);
+  }
+  // No long flows are looked for until so long after a packet to a congested host.
+  Duration hosts_first() const { return config->life * config::IsolationConfig::kHostsFirst; }
   int64_t cold_of(const config::PortConfig& port) const {
     const int64_t threshold = threshold_of(port);
     return std::min(config->cold ? config->cold->count() : threshold / 2, threshold);
+  }
+  // As set, or what the port sends in `time`.
+  static int64_t octets_of(const std::optional<Bytes>& set, Duration time,
+                           const config::PortConfig& port) {
+    constexpr int64_t kFrames = 8;
+    if (set) return set->count();
+    const BitRate rate = port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed;
+    return std::max(bytes_in(time, rate).count(), kFrames * port.mtu);
   }
   // Packets of these priority groups are to be looked at: `active` while hosts are known.
   uint8_t groups(bool active) const {

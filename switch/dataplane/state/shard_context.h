@@ -277,6 +277,7 @@ struct alignas(64) ShardContext {
   bool dressing = false;                 // packets to other leaves may get a shim
   // Bit = packets of the priority group may be to be isolated, or are; nobody is while it is 0.
   uint8_t isolating = 0;
+  Instant host_isolated_at = Instant::long_past();  // a packet to a host that was named whole
   // Of what a QueueRow keeps: a snapshot, a peer, a neighbor, a port that comes or goes, a queue
   // that is emptied.
   uint64_t way_changes = 1;

@@ -90,17 +90,18 @@ Channels channels_of(const config::QosMaps& maps, TrafficClass tc) {
   return channels;
 }
 
-// Between switches isolated packets are gated; to hosts everything leaves by the normal queue.
+// Between switches isolated packets are gated; to hosts everything leaves by the normal queue. A
+// fabric port is crowded by both queues together; that it is not is mostly seen by the normal one.
 void isolate(const IsolationPlan& plan, const config::PortConfig& port, PortClasses& classes) {
   if (!plan.known || port.absent()) return;
   if (port.role == config::PortRole::fabric) {
     QueueSettings& gated = classes.queues[plan.classes.isolated.queue.index()];
-    gated.isolates = true;
     gated.gated = true;
+    gated.attended = -1;
+    if (plan.finds_long_flows())
+      classes.queues[plan.classes.normal.queue.index()].attended = plan.crowded_of(port) / 2;
   } else if (plan.enabled) {
-    QueueSettings& watched = classes.queues[plan.classes.normal.queue.index()];
-    watched.isolates = true;
-    watched.hot = plan.threshold_of(port);
+    classes.queues[plan.classes.normal.queue.index()].attended = plan.threshold_of(port);
   }
 }
 

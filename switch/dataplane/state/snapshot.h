@@ -75,15 +75,14 @@ struct Channels {
 
 struct QueueSettings {
   pfc::WredCurve wred;
-  bool ecn = false;             // marks at enqueue
-  bool ecn_late = false;        // marks at dequeue
-  bool lossless = false;        // fed by a lossless PG of any port: never dropped here
-  bool isolates : 1 = false;    // it is `gated`, or has a threshold `hot`
-  bool gated : 1 = false;       // what came behind packets of the normal class leaves behind them
-  uint16_t tag = 0;             // TCI of the tag that its frames leave with; 0: none
-  pfc::PowerOfTwo lossy_limit;  // of the free shared pool
-  int64_t reserved = 0;         // lossy: octets that it takes however full that is
-  int64_t hot = INT64_MAX;      // octets above which the hosts behind the port are congested
+  bool ecn = false;              // marks at enqueue
+  bool ecn_late = false;         // marks at dequeue
+  bool lossless = false;         // fed by a lossless PG of any port: never dropped here
+  bool gated = false;            // what came behind packets of the normal class leaves behind them
+  uint16_t tag = 0;              // TCI of the tag that its frames leave with; 0: none
+  pfc::PowerOfTwo lossy_limit;   // of the free shared pool
+  int64_t reserved = 0;          // lossy: octets that it takes however full that is
+  int64_t attended = INT64_MAX;  // octets above which isolation looks at who fills it; -1: at all
   bool operator==(const QueueSettings&) const = default;
 };
 
