@@ -209,8 +209,6 @@ class Egress {
     uint8_t gate = kNoQueue;
     uint32_t passed =
         0;  // packets that have left `gate` while others waited, and that were dropped
-    int64_t crowded = INT64_MAX;  // octets in both above which the port's long flows are looked for
-    int64_t long_flow = INT64_MAX;
   };
   static_assert(offsetof(Port, own) == 64);
   // The queue to serve next; `alone`: nothing else on the port can start before it is empty.

@@ -10,10 +10,6 @@ void Egress::follow_isolation(PortId id, Port& port, const IsolationPlan& plan) 
   const uint8_t gated =
       gates ? static_cast<uint8_t>(plan.classes.isolated.queue.index()) : kNoQueue;
   port.gate = gates ? static_cast<uint8_t>(plan.classes.normal.queue.index()) : kNoQueue;
-  const bool finds = gates && plan.finds_long_flows();
-  const config::PortConfig& config = context_.snapshot->config.ports[id.index()];
-  port.crowded = finds ? plan.crowded_of(config) : INT64_MAX;
-  port.long_flow = finds ? plan.long_flow_of(config) : INT64_MAX;
   if (gated == port.gated) return;
   port.gated = gated;
   if (!gates) return;
@@ -38,7 +34,7 @@ void Egress::follow_isolation(PortId id, Port& port, const IsolationPlan& plan) 
                     flow_tag(packet.order_hash), context_.now);
   }
   if (port.gate != kNoQueue && from_network && is_crowded(id, port)) {
-    const LongFlows::Rule rule{.enough = port.long_flow,
+    const LongFlows::Rule rule{.enough = context_.snapshot->ports[id.index()].classes->long_flow,
                                .life = context_.snapshot->isolation.config->life};
     if (long_flows_.note(id, flow_tag(packet.order_hash), packet.wire_len, rule, context_.now))
       hot_ports_.look_again(id, context_.now);
@@ -53,7 +49,8 @@ bool Egress::is_crowded(PortId id, const Port& port) const {
     return int64_t{signals.queued_bytes[queue].load(std::memory_order_relaxed)};
   };
   const unsigned both = 1u << port.gate | 1u << port.gated;
-  return queued(port.gate) + queued(port.gated) > port.crowded &&
+  return queued(port.gate) + queued(port.gated) >
+             context_.snapshot->ports[id.index()].classes->crowded &&
          (signals.paused_queues.load(std::memory_order_relaxed) & both) == 0 &&
          context_.now - context_.host_isolated_at > context_.snapshot->isolation.hosts_first();
 }

@@ -98,8 +98,10 @@ void isolate(const IsolationPlan& plan, const config::PortConfig& port, PortClas
     QueueSettings& gated = classes.queues[plan.classes.isolated.queue.index()];
     gated.gated = true;
     gated.attended = -1;
-    if (plan.finds_long_flows())
-      classes.queues[plan.classes.normal.queue.index()].attended = plan.crowded_of(port) / 2;
+    if (!plan.finds_long_flows()) return;
+    classes.crowded = plan.crowded_of(port);
+    classes.long_flow = plan.long_flow_of(port);
+    classes.queues[plan.classes.normal.queue.index()].attended = classes.crowded / 2;
   } else if (plan.enabled) {
     classes.queues[plan.classes.normal.queue.index()].attended = plan.threshold_of(port);
   }

@@ -94,7 +94,9 @@ struct PortClasses {
   std::array<ClassOf, 8> by_pcp{};
   std::array<ClassOfTos, 256> by_tos{};  // as by_dscp; traffic class, for IPv6
   std::array<Priority, kPriorities> pg_to_pfc{};
-  bool has_channels = false;                     // some class does
+  bool has_channels = false;    // some class does
+  int64_t crowded = INT64_MAX;  // octets for isolation above which the port's long flows are found
+  int64_t long_flow = INT64_MAX;
   std::array<Channels, kPriorities> channels{};  // by traffic class
   // Null: the class has channels, and not this one.
   const ClassOf* in_channel(TrafficClass tc, size_t channel) const {
