@@ -4,6 +4,7 @@
 
 #include "lab/fabric/fabric_paths.h"
 #include "lb/registry.h"
+#include "lb/rlb/order_guard.h"
 #include "pfc/headroom.h"
 
 namespace eddy::lab {
@@ -142,10 +143,7 @@ class Collector {
   void add_guard() {
     const config::SwitchConfig& first = topology_.switches.front();
     const lb::SchemeInfo* const scheme = lb::scheme_of(experiment_.load_balancer);
-    const config::GuardConfig& guard = first.rlb.guard;
-    const bool pins = first.rlb.enabled() && guard.mode == config::GuardMode::strict &&
-                      guard.scope.value_or(config::GuardScope::all) == config::GuardScope::all;
-    if (!pins || scheme == nullptr || !has_choice()) return;
+    if (!lb::OrderGuard::guards_slots(first.rlb) || scheme == nullptr || !has_choice()) return;
     const std::string name(scheme->name);
     if (!scheme->promises_order && first.resequence.enabled)
       say(AdviceSubject::rlb, true,

@@ -23,17 +23,17 @@ void Egress::follow_isolation(PortId id, Port& port, const IsolationPlan& plan) 
 [[gnu::noinline]] void Egress::attend(Port& port, Packet& packet) {
   const PortId id = packet.egress_port;
   const QueueSettings& settings = port.queues[packet.queue.index()];
-  const bool from_network = packet.has(kPacketIp) && !packet.has(kPacketOriginated);
   if (settings.gated) {
     const EgressQueue& gate = context_.queue(id, port.gate);
     const QueueRow& row = rows_[port.gate * ports_.size() + id.index()];
     packet.note = port.passed + gate.fifo.count() + (gate.row_open ? row.packets.count() : 0);
-  } else if (port.gate == kNoQueue && from_network) {
+  }
+  if (!packet.has(kPacketIp) || packet.has(kPacketOriginated)) return;
+  if (port.gate == kNoQueue) {
     const uint8_t* const network = packet.data() + packet.l2_len;
     hot_ports_.note(id, destination_tag_of(network, !packet.has(kPacketIpv6)),
                     flow_tag(packet.order_hash), context_.now);
-  }
-  if (port.gate != kNoQueue && from_network && is_crowded(id, port)) {
+  } else if (is_crowded(id, port)) {
     const LongFlows::Rule rule{.enough = context_.snapshot->ports[id.index()].classes->long_flow,
                                .life = context_.snapshot->isolation.config->life};
     if (long_flows_.note(id, flow_tag(packet.order_hash), packet.wire_len, rule, context_.now))

@@ -50,7 +50,10 @@ class LongFlows {
     *place = {.tag = tag, .seen = now};
     return count(*place, octets, rule, now);
   }
-  void forget(PortId port) { flows_[port.index()] = {}; }
+  void forget(PortId port) {
+    for (Flow& flow : flows_[port.index()])
+      if (flow.tag != 0) flow = {};
+  }
   Flows& of(PortId port) { return flows_[port.index()]; }
   const Flows& of(PortId port) const { return flows_[port.index()]; }
   void rebase(const Rebase& rebase) {
