@@ -80,6 +80,7 @@ Result<Action> action_of(Arguments& arguments) {
 
 int run(Arguments& arguments) {
   if (Problems problems = check_names(arguments); !problems.empty()) return fail(kUsage, problems);
+  if (Problems problems = settle_dirs(arguments); !problems.empty()) return fail(kUsage, problems);
   const Result<Action> action = action_of(arguments);
   if (!action.ok()) return fail(kUsage, action.problems());
   const std::string command = action.value().command();
@@ -91,11 +92,12 @@ int run(Arguments& arguments) {
     std::cout << (arguments.markdown ? counters_markdown() : counters_text());
     return kDone;
   }
-  if (command == "list" && !arguments.of_fabric) return list(arguments);
-  if (Problems problems = settle_which(arguments, command); !problems.empty())
-    return fail(kUsage, problems);
+  if (command != "list" || arguments.of_fabric)
+    if (Problems problems = settle_which(arguments, command); !problems.empty())
+      return fail(kUsage, problems);
   if (Problems problems = choose_folder(arguments); !problems.empty())
     return fail(kRefused, problems);
+  if (command == "list") return list(arguments);
   if (command == "healthy") return healthy(arguments);
   if (command == "techsupport") return techsupport(arguments);
   if (command == "top" && asks_all(arguments)) return top_of_all(arguments);

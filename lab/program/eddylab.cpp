@@ -19,6 +19,7 @@
 #include "lab/program/conformance_command.h"
 #include "lab/program/explain_command.h"
 #include "lab/program/export_command.h"
+#include "lab/program/export_results_command.h"
 #include "lab/program/import_command.h"
 #include "lab/program/model_command.h"
 #include "lab/program/page_command.h"
@@ -78,6 +79,7 @@ struct Arguments {
   TraceArguments traced;
   ClaimsArguments claims;
   ExportArguments exported;
+  ExportResultsArguments tables;
   ImportArguments imported;
   ConformanceArguments conformance;
   ModelArguments model;
@@ -428,6 +430,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                  ->expected(0, 1);
   show->callback([to, &arguments] { arguments.figures = to->count() > 0; });
   declare_export(app, arguments.exported);
+  declare_export_results(app, arguments.tables);
   declare_import(app, arguments.imported);
   declare_report(app, arguments.report);
   declare_compare(app, arguments.compare);
@@ -470,6 +473,7 @@ int dispatch(const CLI::App& app, const Arguments& arguments) {
   if (command == "topology") return topology_command(arguments);
   if (command == "config") return config_command(arguments);
   if (command == "export") return export_command(arguments.exported);
+  if (command == "export-results") return export_results_command(arguments.tables);
   if (command == "import") return import_command(arguments.imported);
   if (command == "show") return show_command(arguments);
   if (command == "report") return report_command(arguments.report);

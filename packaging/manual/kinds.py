@@ -54,6 +54,8 @@ ARGUMENTS = {
     ("eddylab", "run", "--threads"): "threads",
     ("eddylab", "down", "names"): "fabric",
     ("eddylab", "config", "--sockets"): "folder",
+    ("eddylab", "export-results", "results"): "result",
+    ("eddylab", "export-results", "--to"): "folder",
     ("eddylab", "report", "--out"): "file",
     ("eddylab", "schema", "--plugin"): "file",
     ("eddylab", "report", "--figures"): "folder",

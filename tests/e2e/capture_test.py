@@ -121,6 +121,16 @@ class Capture(OnFabric):
         self.assertEqual([(r["eddy.capture.direction"], r["frame.interface_name"], r["icmp.type"], r["frame.cap_len"],
                            r["frame.len"]) for r in found], [("out", self.ports[1], "8", "60", "98")] * 2)
 
+    def test_dir_is_a_direction_or_the_sockets_folder_or_both(self):
+        folder = "/run/eddy"
+        for words in (("--dir", "in"), ("--dir=in",), ("--dir", folder, "--dir", "in"), ("--dir", "in", "--dir", folder)):
+            path = self.path("dir.pcapng")
+            process = self.begin("all", *words, "--filter", "icmp", "--count", "2", out=path)
+            self.ping("-c", "2", "-i", "0.2")
+            said = process.communicate(timeout=20)[1]
+            self.assertEqual(process.returncode, 0, said)
+            self.assertEqual([row["eddy.capture.direction"] for row in rows(path, "frame")], ["in"] * 2)
+
     def test_a_filter_keeps_and_the_end_counts(self):
         path = self.path("filtered.pcapng")
         process = self.begin("all", "--filter", "icmp[icmptype] == icmp-echoreply", out=path)
@@ -208,6 +218,10 @@ class Capture(OnFabric):
         self.assertRegex(self.refused("nope", *out), r'port "nope" unknown; valid are all, ')
         self.assertIn("syntax error", self.refused("all", "--filter", "tcp prot 80", *out, code=2))
         self.assertIn("-w is missing", self.refused("all", code=2))
+        for count in ("0", "-1", "99999999999999999999", "x"):
+            self.assertIn(f"--count {count}: no whole number from 1 on", self.refused("all", "--count", count, *out, code=2))
+        self.assertIn("--dir in and out: one of them", self.refused("all", "--dir", "in", "--direction", "out", *out, code=2))
+        self.assertIn("--dir ./in: there is no such folder", self.refused("all", "--dir", "./in", *out))
         self.assertIn("name of the port missing", self.refused(*out, code=2))
         self.assertIn("No such file or directory", self.refused("all", "-w", self.path("no/such/folder")))
         self.assertFalse(self.path("nothing.pcapng").exists())

@@ -144,7 +144,9 @@ class Explain(OnFabric):
         self.assertEqual((story["fate"], story["reason"], story["as_said"]), ("dropped", "no_route", True))
 
     def test_a_trace_that_cannot_be(self):
-        for words, code, part in ((("--filter", "udp prot 3"), 2, "pcap-filter"), (("--count", "5000"), 2, "at most 4000"),
+        for words, code, part in ((("--filter", "udp prot 3"), 2, "pcap-filter"), (("--count", "4001"), 2, "--count 4001: no whole number from 1 to 4000"),
+                                  (("--count", "0"), 2, "from 1 to 4000"), (("--count", "-3"), 2, "from 1 to 4000"),
+                                  (("--count", "99999999999999999999"), 2, "from 1 to 4000"), (("--count", "ten"), 2, "from 1 to 4000"),
                                   (("h1",), 2, "too much"), (("-w", "x"), 2, "does not concern trace")):
             done = self.leaf.eddyctl("trace", *words)
             self.assertEqual((done.returncode, part in done.stderr, done.stderr.count("\n")), (code, True, 1), done.stderr)

@@ -4,10 +4,11 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import time
 
 from pair import HeldThread, Pair
-from support import EndToEnd, main, seconds_since, wait_for
+from support import BINARIES, EndToEnd, main, seconds_since, wait_for
 
 LEAF_IS_HEALTHY = "leaf is healthy (up: 1 of 1 fabric ports, 1 of 2 host ports; advancing: 2 of 2 workers)\n"
 SPINE_IS_HEALTHY = "spine is healthy (up: 1 of 1 fabric ports, 0 of 0 host ports; advancing: 1 of 1 workers)\n"
@@ -50,6 +51,8 @@ class Healthy(EndToEnd):
                          f"spine-{os.getpid()}")
         self.assertIn("to-leaf", self.pair.eddyctl("top", EDDY_SWITCH="spine").stdout)
         self.assertEqual(self.pair.eddyctl("clear", "counters", EDDY_SWITCH="spine").returncode, 0)
+        done = subprocess.run([BINARIES / "eddyctl", "--dir", "/nowhere", "list"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "eddyctl: --dir /nowhere: there is no such folder\n"))
         self.assertEqual(self.pair.eddyctl("list", EDDY_SWITCH="spine").stdout, "leaf\nspine\n")
 
     def test_tables_of_sonic(self):

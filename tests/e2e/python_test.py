@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
-EDDYLAB = Path(os.environ["EDDY_BIN"]) / "eddylab"
+EDDYLAB = (Path(os.environ["EDDY_BIN"]) / "eddylab").resolve()
 os.environ["EDDYLAB"] = str(EDDYLAB)
 import eddylab  # noqa: E402
 from eddylab import results as module  # noqa: E402
@@ -182,9 +182,15 @@ class Faults(WithResults):
 
 
 class Export(WithResults):
-    def command(self, *words):
-        return subprocess.run([sys.executable, "-m", "eddylab", "export", *map(str, words)], capture_output=True, text=True,
-                              check=False, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+    def command(self, *words, **other):
+        return subprocess.run([EDDYLAB, "export-results", *map(str, words)], cwd=self.folder, capture_output=True, text=True,
+                              check=False, **other)
+
+    def refused(self, says, *words, code=1, **other):
+        done = self.command(*words, **other)
+        self.assertEqual((done.returncode, done.stderr.count("\n"), done.stdout), (code, 1, ""), done.stderr)
+        self.assertTrue(done.stderr.startswith("eddylab: export-results: "), done.stderr)
+        self.assertIn(says, done.stderr)
 
     def test_csv(self):
         to = self.folder / "csv"
@@ -196,11 +202,42 @@ class Export(WithResults):
         self.assertEqual(len(lines) - 1, sum(run["flows_total"] for run in self.results.value["runs"]))
         self.assertTrue(lines[0].startswith("variant,seed,id,source,destination"))
 
+    def test_the_package_writes_the_same(self):
+        for to, command in (("by-program", [EDDYLAB, "export-results"]), ("by-package", [sys.executable, "-m", "eddylab", "export"])):
+            subprocess.run([*command, self.results.path, "--to", self.folder / to], check=True, capture_output=True,
+                           env={**os.environ, "PYTHONPATH": str(ROOT / "python"),
+                                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"})
+        for file in (self.folder / "by-program").iterdir():
+            self.assertEqual(file.read_bytes(), (self.folder / "by-package" / file.name).read_bytes())
+
     def test_faults_are_one_line(self):
-        done = self.command(self.folder / "nowhere")
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-        done = self.command(self.results.path.parent, "--to", "/proc/nowhere")
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.refused("nowhere: No such file", self.folder / "nowhere")
+        self.refused("/proc/nowhere: No such file", self.results.path.parent, "--to", "/proc/nowhere")
+        self.refused("/dev/null", self.results.path.parent, "--to", "/dev/null")
+        self.refused("is no JSON", EDDYLAB)
+        self.refused("-x: No such file", "--", "-x")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([EDDYLAB, "export-results", self.results.path], cwd=self.folder, stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, "eddylab: export-results: standard output: No space left on device\n"))
+
+    def test_without_python_or_pyarrow(self):
+        self.refused("no python3 in the path", self.results.path, env={"PATH": "/nowhere"})
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            self.refused("Parquet needs pandas and pyarrow, and p", self.results.path, "--format", "parquet")
+
+    def test_what_lies_in_the_current_folder_is_not_run(self):
+        for name in ("eddylab.py", "csv.py"):
+            (self.folder / name).write_text("raise SystemExit(9)\n", encoding="utf-8")
+            self.addCleanup((self.folder / name).unlink)
+        done = self.command(self.results.path, "--to", "safe")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_an_argument_that_is_none(self):
+        for words in ((), (self.results.path, "--format", "xml")):
+            self.assertEqual(self.command(*words).returncode, 2)
 
 
 @unittest.skipIf(tables.pandas is None, "pandas is not installed: the notebook is NOT tested")

@@ -138,6 +138,18 @@ class Installed(unittest.TestCase):
             done = self.eddylab("validate", name, data=mine)
             self.assertIn(f"{folder}/experiments/{name}.yaml: good", done.stdout, done.stderr)
 
+    def test_the_python_package_is_found(self):
+        done = self.eddylab("export-results", "nowhere")
+        self.assertEqual((done.returncode, done.stderr), (1, "eddylab: export-results: nowhere: No such file or directory\n"))
+        alone = Path(self.folder.name) / "alone"
+        (alone / "bin").mkdir(parents=True)
+        os.link(self.prefix / "bin/eddylab", alone / "bin/eddylab")
+        if not Path("/usr/lib/python3/dist-packages/eddylab").exists():
+            done = self.eddylab("export-results", "nowhere", prefix=alone)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "eddylab: export-results: the Python package eddylab is not there; looked in "
+                                 f"{alone}/lib/python3/dist-packages, /usr/lib/python3/dist-packages\n"))
+
     def test_a_lack_of_data_says_where_it_looked(self):
         bare = Path(self.folder.name) / "bare"
         (bare / "bin").mkdir(parents=True)

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -14,24 +16,32 @@
 namespace eddy::control {
 namespace {
 
+constexpr std::array<std::string_view, 3> kDirections = {"in", "out", "drop"};
+
+bool is_direction(const std::string& word) {
+  return std::ranges::find(kDirections, word) != kDirections.end();
+}
+
 void declare_which(CLI::App& app, Arguments& arguments) {
   auto* name =
       app.add_option("--name", arguments.name,
                      "which switch; default: what EDDY_SWITCH names, else the only one that runs");
-  auto* folder = app.add_option("--dir", arguments.folder,
-                                "folder of the control sockets, such as /run/eddy/lab/FABRIC")
-                     ->default_str(std::string(kSocketDirectory));
-  auto* socket =
-      app.add_option("--socket", arguments.socket, "its control socket, instead of --name")
-          ->excludes(name)
-          ->excludes(folder);
+  app.add_option("--dir", arguments.dirs,
+                 "folder of the control sockets, such as /run/eddy/lab/FABRIC; capture: in, out "
+                 "and drop are --direction (./in is a folder)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
+      ->default_str(std::string(kSocketDirectory));
+  auto* socket = app.add_option("--socket", arguments.socket,
+                                "its control socket, instead of --name and --dir")
+                     ->excludes(name);
   auto* fabric =
       app.add_option("--fabric", arguments.fabric,
-                     "healthy, top, techsupport, web: all switches of a fabric of eddylab; "
-                     "without a name, of the only one")
+                     "healthy, top, techsupport, web: all switches of a fabric of eddylab, "
+                     "instead of --dir; without a name, of the only one")
           ->expected(0, 1)
           ->excludes(name)
-          ->excludes(folder)
           ->excludes(socket);
   app.parse_complete_callback([&app, &arguments, fabric] {
     for (const CLI::Option* option : app.get_options())
@@ -102,12 +112,13 @@ void declare_capture(CLI::App& app, Arguments& arguments) {
                  "capture: the pcapng file, written anew; -: standard output");
   app.add_option("--direction", arguments.direction,
                  "capture: only packets that come in, go out or are dropped; default: all")
-      ->check(CLI::IsMember(std::vector<std::string>{"in", "out", "drop"}));
+      ->check(CLI::IsMember(std::vector<std::string>(kDirections.begin(), kDirections.end())));
   app.add_option("--filter", arguments.filter,
                  "capture, trace: which packets, as in pcap-filter(7)");
   app.add_option("--count", arguments.count,
-                 "capture, trace: ends after so many packets; trace: 10 unless said")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
+                 "capture, trace: ends after so many packets; trace: 10 unless said, " +
+                     std::to_string(kMostTraced) + " at most")
+      ->type_name("UINT");
   app.add_option("--snap", arguments.snap, "capture: at most so many octets of a packet")
       ->check(CLI::Range(uint32_t{1}, kCaptureMostSnap));
 }
@@ -168,6 +179,29 @@ Problems check_options(const Arguments& arguments, std::string_view command) {
                        "; it is for " + joined(each.commands));
   }
   return problems;
+}
+
+Problems settle_dirs(Arguments& arguments) {
+  const bool of_capture = !arguments.words.empty() && arguments.words.front() == "capture";
+  for (const std::string& dir : arguments.dirs) {
+    std::string& meant = of_capture && is_direction(dir) ? arguments.direction : arguments.folder;
+    if (!meant.empty() && meant != dir) return {"--dir " + dir + " and " + meant + ": one of them"};
+    meant = dir;
+  }
+  if (arguments.folder.empty() || (arguments.socket.empty() && !arguments.of_fabric)) return {};
+  return {"--dir " + arguments.folder + " and " +
+          (arguments.of_fabric ? "--fabric" : "--socket " + arguments.socket) + ": one of them"};
+}
+
+Result<uint64_t> count_of(const Arguments& arguments, uint64_t usual, uint64_t most) {
+  const std::string& said = arguments.count;
+  if (std::ranges::find(arguments.given, "--count") == arguments.given.end()) return usual;
+  uint64_t count = 0;
+  const auto [end, error] = std::from_chars(said.data(), said.data() + said.size(), count);
+  if (error == std::errc() && end == said.data() + said.size() && count >= 1 && count <= most)
+    return count;
+  return Result<uint64_t>::failure("--count " + said + ": no whole number from 1 " +
+                                   (most == UINT64_MAX ? "on" : "to " + std::to_string(most)));
 }
 
 int fail(int code, const Problems& problems) {

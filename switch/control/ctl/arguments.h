@@ -34,9 +34,10 @@ inline constexpr const char* kWebAddress = "127.0.0.1:9480";
 struct Arguments {
   std::string name;
   std::string socket;
-  std::string folder;      // of control sockets; empty: /run/eddy
-  bool of_fabric = false;  // --fabric
-  std::string fabric;      // its name; empty: the only one
+  std::string folder;             // of control sockets; empty: /run/eddy
+  std::vector<std::string> dirs;  // --dir as given: the folder, and of capture a direction
+  bool of_fabric = false;         // --fabric
+  std::string fabric;             // its name; empty: the only one
   bool json = false;
   bool markdown = false;
   std::string style;                // of show: sonic; empty: ours
@@ -49,7 +50,7 @@ struct Arguments {
   std::string write;                 // file of capture; "-": standard output
   std::string direction;             // of capture: in, out, drop; empty: all
   std::string filter;                // of capture, as pcap-filter(7); empty: none
-  uint64_t count = 0;                // packets of capture; 0: no end
+  std::string count;                 // packets of capture and trace as given: count_of() reads it
   uint32_t snap = kCaptureMostSnap;  // octets of a frame
   ReportOptions options;
   std::vector<std::string> words;
@@ -63,12 +64,17 @@ inline bool asks_all(const Arguments& arguments) {
 }
 
 void declare(CLI::App& app, Arguments& arguments);
+// Takes what --dir names for the folder of the sockets or, of capture, for the direction.
+Problems settle_dirs(Arguments& arguments);
 // Takes the name from the environment where the line has none; the problem, or empty. For commands
 // that concern one switch.
 Problems default_name(Arguments& arguments);
 Problems check_names(const Arguments& arguments);
 // Of options that do not concern the command.
 Problems check_options(const Arguments& arguments, std::string_view command);
+
+// The number that --count says, from 1 to `most`; `usual`, where it says none.
+Result<uint64_t> count_of(const Arguments& arguments, uint64_t usual, uint64_t most);
 
 // Says the problems and returns the code.
 int fail(int code, const Problems& problems);

@@ -81,11 +81,8 @@ Result<Terms> read_terms(const Json& said) {
 // From the switch's rings to the file.
 class Run {
  public:
-  Run(const Arguments& arguments, CaptureFilter filter, OpenAnswer link)
-      : snap_(arguments.snap),
-        most_(arguments.count),
-        filter_(std::move(filter)),
-        link_(std::move(link)) {}
+  Run(const Arguments& arguments, uint64_t most, CaptureFilter filter, OpenAnswer link)
+      : snap_(arguments.snap), most_(most), filter_(std::move(filter)), link_(std::move(link)) {}
 
   Problems open(const std::string& path, const Json& said) {
     Result<Terms> terms = read_terms(said);
@@ -138,7 +135,7 @@ class Run {
   // Octets that are written at once: so many are lost, at most, where a disk is full.
   static constexpr size_t kPiece = 32 * 1024;
 
-  bool enough() const { return most_ != 0 && section_->written() >= most_; }
+  bool enough() const { return section_->written() >= most_; }
 
   // False: there was nothing.
   bool read_round() {
@@ -223,13 +220,15 @@ int capture(Arguments arguments, const std::string& port) {
   if (Problems problems = check(arguments); !problems.empty()) return fail(kUsage, problems);
   Result<CaptureFilter> filter = CaptureFilter::compile(arguments.filter);
   if (!filter.ok()) return fail(kUsage, filter.problems());
+  const Result<uint64_t> count = count_of(arguments, UINT64_MAX, UINT64_MAX);
+  if (!count.ok()) return fail(kUsage, count.problems());
   watch_signals();
   const Json request = request_of(arguments, port, *filter);
   Result<OpenAnswer> link = open_over_socket(control_socket(arguments), request, {});
   if (!link.ok()) return fail(kRefused, link.problems());
   const Json answer = std::move(link->answer);
   if (!answer.value("ok", false)) return fail(kRefused, answer.value("problems", Problems{}));
-  Run run(arguments, std::move(*filter), std::move(*link));
+  Run run(arguments, count.value(), std::move(*filter), std::move(*link));
   if (Problems problems = run.open(arguments.write, answer.value("result", Json::object()));
       !problems.empty())
     return fail(kRefused, problems);

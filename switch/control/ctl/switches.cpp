@@ -49,8 +49,6 @@ std::set<std::string> fabrics() {
 Problems nobody(const Arguments& arguments, const Sockets& sockets) {
   const fs::path folder = folder_of(arguments);
   std::error_code error;
-  if (!arguments.folder.empty() && !fs::is_directory(folder, error))
-    return {"--dir " + arguments.folder + ": there is no such folder"};
   (void)fs::directory_iterator(folder, error);
   if (error == std::errc::permission_denied)
     return {folder.string() + ": only its owner and group may look into it"};
@@ -89,6 +87,9 @@ std::map<std::string, std::string> socket_files(const std::string& folder) {
 }
 
 Problems choose_folder(Arguments& arguments) {
+  std::error_code error;
+  if (!arguments.folder.empty() && !fs::is_directory(arguments.folder, error))
+    return {"--dir " + arguments.folder + ": there is no such folder"};
   if (!arguments.of_fabric) return {};
   const std::set<std::string> known = fabrics();
   if (arguments.fabric.empty()) {

@@ -65,10 +65,8 @@ Problems read_trace_terms(const Json& said, explain::TraceNames& names) {
 
 class TraceRun {
  public:
-  TraceRun(const Arguments& arguments, OpenAnswer link)
-      : json_(arguments.json),
-        most_(arguments.count == 0 ? kUsual : arguments.count),
-        link_(std::move(link)) {}
+  TraceRun(const Arguments& arguments, uint64_t most, OpenAnswer link)
+      : json_(arguments.json), most_(most), link_(std::move(link)) {}
 
   Problems open(const Json& said) {
     explain::TraceNames names;
@@ -161,12 +159,11 @@ class TraceRun {
 }  // namespace
 
 int trace(const Arguments& arguments) {
-  if (arguments.count > kMostTraced)
-    return fail(kUsage,
-                {"--count: at most " + std::to_string(kMostTraced) + " packets are traced"});
+  const Result<uint64_t> count = count_of(arguments, kUsual, kMostTraced);
+  if (!count.ok()) return fail(kUsage, count.problems());
   Result<CaptureFilter> filter = CaptureFilter::compile(arguments.filter);
   if (!filter.ok()) return fail(kUsage, filter.problems());
-  Json request{{"command", "trace"}, {"count", arguments.count == 0 ? kUsual : arguments.count}};
+  Json request{{"command", "trace"}, {"count", count.value()}};
   Json program = Json::array();
   for (const FilterInstruction& each : filter->program())
     program.push_back({each.code, each.if_true, each.if_false, each.k});
@@ -176,7 +173,7 @@ int trace(const Arguments& arguments) {
   if (!link.ok()) return fail(kRefused, link.problems());
   const Json answer = std::move(link->answer);
   if (!answer.value("ok", false)) return fail(kRefused, answer.value("problems", Problems{}));
-  TraceRun run(arguments, std::move(*link));
+  TraceRun run(arguments, count.value(), std::move(*link));
   if (Problems problems = run.open(answer.value("result", Json::object())); !problems.empty())
     return fail(kRefused, problems);
   const Problems problems = run.follow();

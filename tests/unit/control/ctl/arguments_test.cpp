@@ -67,6 +67,56 @@ TEST(Options, ThatDoNotConcernTheCommandAreRefused) {
   EXPECT_EQ(problems_of({"counters", "--dir", "d"}).size(), 1u);
 }
 
+Problems settle(std::vector<std::string> line, Arguments& arguments) {
+  CLI::App app;
+  declare(app, arguments);
+  std::ranges::reverse(line);
+  app.parse(line);
+  return settle_dirs(arguments);
+}
+
+Arguments arguments_of(const std::vector<std::string>& line) {
+  Arguments arguments;
+  EXPECT_THAT(settle(line, arguments), IsEmpty());
+  return arguments;
+}
+
+TEST(Options, DirIsADirectionOfCaptureAloneAndElseTheFolderOfSockets) {
+  EXPECT_EQ(arguments_of({"capture", "all", "--dir", "drop"}).direction, "drop");
+  EXPECT_EQ(arguments_of({"capture", "all", "--dir", "drop"}).folder, "");
+  EXPECT_EQ(arguments_of({"--dir", "/x", "capture", "all", "--dir", "in"}).folder, "/x");
+  EXPECT_EQ(arguments_of({"--dir", "/x", "capture", "all", "--dir", "in"}).direction, "in");
+  EXPECT_EQ(arguments_of({"--socket", "s", "capture", "all", "--dir", "out"}).direction, "out");
+  EXPECT_EQ(arguments_of({"capture", "all", "--dir", "./in"}).folder, "./in");
+  EXPECT_EQ(arguments_of({"capture", "in", "--dir", "inside"}).folder, "inside");
+  EXPECT_EQ(arguments_of({"show", "ports", "--dir", "in"}).folder, "in");
+  for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
+           {"capture", "all", "--dir", "in", "--dir", "out"},
+           {"capture", "all", "--dir", "in", "--direction", "drop"},
+           {"capture", "all", "--dir", "/x", "--dir", "/y"},
+           {"show", "ports", "--dir", "in", "--dir", "out"},
+           {"show", "ports", "--dir", "/x", "--socket", "s"},
+           {"top", "--dir", "/x", "--fabric", "f"}}) {
+    Arguments arguments;
+    EXPECT_THAT(settle(line, arguments), ElementsAre(HasSubstr(": one of them")));
+  }
+}
+
+TEST(Options, CountIsAWholeNumberInTheCommandsRange) {
+  const auto count = [](const std::string& said) {
+    return count_of(arguments_of({"trace", "--count", said}), 10, 4'000);
+  };
+  EXPECT_EQ(count_of(arguments_of({"trace"}), 10, 4'000).value(), 10u);
+  EXPECT_EQ(count("1").value(), 1u);
+  EXPECT_EQ(count("4000").value(), 4'000u);
+  for (const char* said : {"0", "4001", "-1", "1.5", "x", "", "18446744073709551616"})
+    EXPECT_THAT(count(said).problems(), ElementsAre(HasSubstr("no whole number from 1 to 4000")))
+        << said;
+  EXPECT_THAT(
+      count_of(arguments_of({"capture", "--count", "0"}), UINT64_MAX, UINT64_MAX).problems(),
+      ElementsAre("--count 0: no whole number from 1 on"));
+}
+
 TEST(Options, ThatConcernTheCommandAreTaken) {
   EXPECT_THAT(problems_of({"show", "flows", "--json", "--all", "--port", "h1", "--leaf", "1",
                            "--top", "5", "--watch", "1", "--name", "leaf1"}),

@@ -112,6 +112,14 @@ TEST(Table, RlbEndsWithHowLongPacketsWaited) {
       << text;
 }
 
+TEST(Table, IsolationCountsLongFlows) {
+  SampleSwitch s;
+  s.now.numbers[0].port[index_of(PortCounter::isolation_long_flows)] = 1'234;
+  const std::string text = render_table(make_report(Report::isolation, s.input(), {}));
+  EXPECT_NE(text.find("Long"), std::string::npos) << text;
+  EXPECT_NE(text.find("1,234"), std::string::npos) << text;
+}
+
 TEST(Table, IsolatedHosts) {
   SampleSwitch s;
   EXPECT_EQ(render_table(make_report(Report::isolated, s.input(), {})),
