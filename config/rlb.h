@@ -58,7 +58,9 @@ struct GuardConfig {
   Duration margin = 1_us;           // paced: by which a packet must come later
   Duration pause = 50_us;           // of a flow, after which it is as good as new; strict: never
   Duration age = 100_ms;            // strict: nothing is on the way for so long
-  Duration linger = 1_ms;           // moves: flows are watched for so long after a warning
+  Duration patience{};  // strict, all: a flow waits so long for a quicker path; 0: never
+  Bytes patience_room = Bytes::kib(1'024);  // of what one ingress port may have waiting so
+  Duration linger = 1_ms;                   // moves: flows are watched for so long after a warning
   bool operator==(const GuardConfig&) const = default;
 };
 

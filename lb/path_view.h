@@ -85,8 +85,10 @@ enum class GuardEvent : uint8_t {
   forced,     // the old one is down or excluded: it took it, whatever is on the way
   placeless,  // the table had no room: it went where flows without a place go
   replaced,   // the table forgot another flow, of which nothing is on the way
+  drains,     // it waits until its earlier packets have arrived
+  overdue,    // they had not in time: it kept the old one
 };
-inline constexpr size_t kGuardEvents = static_cast<size_t>(GuardEvent::replaced) + 1;
+inline constexpr size_t kGuardEvents = static_cast<size_t>(GuardEvent::overdue) + 1;
 
 class PathView {
  public:

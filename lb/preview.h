@@ -31,8 +31,9 @@ enum class Hold : uint8_t {
   stays,      // it must stay there
   pinned,     // the same, as it shares its slot with flows to elsewhere
   placeless,  // the table has no place for it: it goes by its hash
+  drains,     // it waits until what was sent before it has arrived
 };
-inline constexpr size_t kHolds = static_cast<size_t>(Hold::placeless) + 1;
+inline constexpr size_t kHolds = static_cast<size_t>(Hold::drains) + 1;
 
 struct Preview {
   enum class By : uint8_t { unknown, ecmp, scheme };

@@ -1,6 +1,7 @@
 // Waiting: a packet whose path is warned may go round a loop and be looked at again, when the path
-// that it would take instead is slower by more than a round takes. Here is what RLB and the loop
-// say to each other, and the limits.
+// that it would take instead is slower by more than a round takes. Beside the loop a flow may
+// drain: it waits until what was sent before it has arrived, so that it may take a quicker path in
+// order. Here is what RLB and the loop say to each other, and the limits.
 //
 // The loop belongs to the data plane (switch/dataplane/pipeline/recirculation.h), which hands it to
 // the selector through PathView. The selector fills in a Trip and reads it when the packet is back.
@@ -27,6 +28,8 @@ struct Trip {
   MemberIndex member = 0;  // that it waits for
   MemberIndex other = 0;   // the other path
   uint8_t rounds = 0;      // begun
+  bool drains = false;     // this wait is not a round: the order guard wants the flow's path empty
+  Duration drained;        // waited so, all in all
 };
 
 class WaitingRoom {
@@ -48,6 +51,8 @@ class WaitingRoom {
   Duration shortest_round() const { return shortest_round_; }
   // Rounds that a packet of this ingress port and PG may make in all; 0: there is no room for it.
   virtual uint32_t rounds_left(const Packet& packet, Instant now) = 0;
+  // The packet, with its flow, may wait until what went before them has arrived.
+  virtual bool lets_drain(const Packet&) const { return false; }
   virtual void enter(Packet* packet, const Trip& trip) = 0;
   // Where packets of its flow are inside: behind them, or after they had to leave for its sake.
   virtual Company join(Packet* packet) = 0;

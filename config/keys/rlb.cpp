@@ -245,6 +245,20 @@ const Section& section_of<GuardConfig>() {
                            .help = "longer than this no packet is on the way, proof or no proof",
                            .applies = is_strict,
                            .applies_says = "mode: strict"}),
+          key<S>(&S::patience,
+                 {.name = "patience",
+                  .max = 100 * kMillisecond,
+                  .help = "a flow that has paused and whose scheme wants a quicker path waits so "
+                          "long for its earlier packets to arrive; 0: it stays",
+                  .applies = is_strict,
+                  .applies_says = "mode: strict"}),
+          key<S>(&S::patience_room,
+                 {.name = "patience_room",
+                  .max = 64 << 20,
+                  .help = "what one ingress port may have waiting so; a quarter of the shared "
+                          "buffer in all",
+                  .applies = is_strict,
+                  .applies_says = "mode: strict"}),
           key<S>(&S::linger, {.name = "linger",
                               .max = 10'000 * kMillisecond,
                               .help = "scope moves: flows are watched while something is warned, "

@@ -26,6 +26,7 @@ OrderGuard::OrderGuard(const config::GuardConfig& config, config::Granularity gr
   watches_ = pins || keeps_units_;
   always_ = pins && scope == GuardScope::all;
   by_slots_ = always_ && config.mode == GuardMode::strict && !keeps_units_;
+  patient_ = always_ && config.mode == GuardMode::strict && config.patience > Duration{};
   memory_ = config.mode == GuardMode::strict ? config.age : config.pause;
 }
 

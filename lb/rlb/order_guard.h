@@ -10,6 +10,10 @@
 // first time it is assumed that its last packet came just before the watch began. `all`: those that
 // the scheme makes, too, and flows are watched always. A path that
 // is down is left by force.
+// A strict guard of all changes may be patient: a flow that has paused, and that its scheme wants
+// to take off a slower path, waits until what it sent before has arrived. By the slow path it would
+// arrive no sooner than those packets, so waiting costs the way of the echo, and the flow is off
+// the slow path. Without patience it stays there, as a slow path is what delays the proof.
 // Two tables. Where every packet is guarded for its own sake (`strict`, scope `all`, by packet),
 // flows are in PathView::slots(), the words of lb/flow_slots.h: flows of a slot are one flow here,
 // and a slot that is mixed moves only when it has been silent for the age. Else they are in
@@ -184,11 +188,29 @@ class OrderGuard {
     return config_.mode != config::GuardMode::paced || member == trace.member ||
            is_free(trace, base) || arrives_later(view, set, trace, member);
   }
+  // holds() being true, and its scheme wanting `to`: whether it waits until that may be.
+  // `so_far`: it has.
+  bool drains(const PathView& view, uint16_t set, const FlowTrace& trace, MemberIndex to,
+              Duration so_far) const {
+    if (!patient_ || so_far >= config_.patience || !trace.known || trace.pinned || trace.dead)
+      return false;
+    if (so_far != Duration{}) return true;
+    return idle(trace, view.now()) >= config_.pause && pays_to_wait(view, set, trace.member, to);
+  }
+  bool patient() const { return patient_; }
+  // `from` is slower than `to`, as far as is known, by enough.
+  static bool pays_to_wait(const PathView& view, uint16_t set, MemberIndex from, MemberIndex to) {
+    if (view.paths() == nullptr || view.loop() == nullptr) return false;
+    const auto slow = view.paths()->delay(set, from, view.now());
+    const auto quick = view.paths()->delay(set, to, view.now());
+    return slow && quick && *slow - *quick > view.paths()->parameters().base_rtt / kLeadShare;
+  }
   // It went to `member`.
   void note(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
             MemberIndex base, MemberIndex member);
 
  private:
+  static constexpr int64_t kLeadShare = 4;                 // of a base round trip, by which it pays
   static constexpr size_t kMostSets = FlowSlot::kSetTags;  // that slots tell apart
 
   void stay_awake(const PathView& view) {
@@ -232,9 +254,10 @@ class OrderGuard {
 
   config::GuardConfig config_;
   bool keeps_units_;
-  bool watches_;     // a packet's path depends on its flow's earlier packets
-  bool always_;      // also while nothing is warned
-  bool by_slots_;    // where there are some
+  bool watches_;   // a packet's path depends on its flow's earlier packets
+  bool always_;    // also while nothing is warned
+  bool by_slots_;  // where there are some
+  bool patient_;
   Duration memory_;  // of a flow that pauses
   bool awake_ = false;
   bool warned_ = false;

@@ -111,15 +111,17 @@ concept GuardsFlowlets = requires {
 
 // What such a scheme asks of RLB while it chooses for a burst. Both may say kWait: there is no
 // member, the packet goes round or has gone with its flow.
-template <class Alone, class Around>
+template <class Alone, class Around, class Drains>
 struct FlowletGuide {
   const SlotProofs& proofs;
   Alone& alone;          // (packet, set, index): propose() and commit() of the packet
   const Around& around;  // (packet, set, index, member): for one whose flow may leave its path,
                          // instead of a member that is warned; only where proofs.all_heed
+  const Drains& drains;  // (set, from, to): a flow may be worth holding back, off a slower path
 };
-template <class Alone, class Around>
-FlowletGuide(const SlotProofs&, Alone&, const Around&) -> FlowletGuide<Alone, Around>;
+template <class Alone, class Around, class Drains>
+FlowletGuide(const SlotProofs&, Alone&, const Around&, const Drains&)
+    -> FlowletGuide<Alone, Around, Drains>;
 
 template <PathScheme Scheme>
 class Rlb {
@@ -170,7 +172,10 @@ class Rlb {
       const MemberIndex other = quick_way(view, packet, set, warned);
       return other != kWait ? other : go_around(view, packet, set, index, warned);
     };
-    const FlowletGuide guide{guard_.proofs(), alone, around};
+    const auto drains = [&](uint16_t set, MemberIndex from, MemberIndex to) {
+      return guard_.patient() && OrderGuard::pays_to_wait(view, set, from, to);
+    };
+    const FlowletGuide guide{guard_.proofs(), alone, around, drains};
     if (guard_.warned() || (view.loop() != nullptr && view.loop()->occupied()))
       scheme_.template select_guarded<true>(view, burst, set_of, control, guide);
     else
@@ -252,7 +257,9 @@ class Rlb {
     }
     if (!token.ruling) return;
     preview.decision = token.ruling->way.verdict.decision;
-    preview.hold = guard_.hold_of(token.ruling->trace, token.ruling->way.verdict.stays);
+    const RlbWay& way = token.ruling->way;
+    preview.hold =
+        way.trip.drains ? Hold::drains : guard_.hold_of(token.ruling->trace, way.verdict.stays);
     if (token.ruling->trace.known || token.ruling->trace.pinned)
       preview.last = token.ruling->trace.member;
   }
@@ -310,6 +317,10 @@ class Rlb {
     return member;
   }
   static Trip begin_round(const PathView& view, uint16_t set, const RlbWay& way) {
+    if (way.trip.drains) {
+      if (way.trip.drained == Duration{}) view.report(GuardEvent::drains);
+      return way.trip;
+    }
     if (way.trip.rounds == 1) view.report(Decision::waits);
     if (way.verdict.weighs) view.paths()->use(set, way.trip.other).weigh();
     return way.trip;
@@ -360,6 +371,17 @@ class Rlb {
     if (member == trace.member && !warned) [[likely]]
       return member;
     bool stays = guard_.holds(view, packet, set, trace, base);
+    Trip& trip = ruling.way.trip;
+    const Duration drained = trip.drained;
+    trip.drains = stays && member != trace.member &&
+                  guard_.drains(view, set, trace, member, drained) && view.loop() != nullptr &&
+                  view.loop()->lets_drain(packet);
+    if (trip.drains) {
+      trip.set = set;
+      trip.member = member;
+      return kWait;
+    }
+    if (stays && drained != Duration{}) view.report(GuardEvent::overdue);
     if (!stays && warned)
       member = around(view, packet, set, {member, trace.is_first()}, ruling.way);
     if (member == kWait) return member;

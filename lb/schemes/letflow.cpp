@@ -178,8 +178,9 @@ class LetFlow {
   // Of a guarded burst, while more is to be asked of each packet than the loop asks.
   template <class Guide>
   [[gnu::noinline]] void select_alone_each(const PathView& view, std::span<Packet* const> burst,
-                                           std::span<const uint16_t> set_of, const Guide& guide) {
-    for (size_t i = 0; i < burst.size(); ++i) {
+                                           std::span<const uint16_t> set_of, const Guide& guide,
+                                           size_t first = 0) {
+    for (size_t i = first; i < burst.size(); ++i) {
       const MemberIndex member = guide.alone(*burst[i], set_of[i], i);
       if (member != kWait) assign(*burst[i], view.set(set_of[i]), member);
     }
@@ -223,12 +224,15 @@ class LetFlow {
   };
 
   // Where most flowlets go on, which need no proof and no draw. Returns how many packets did not.
+  // The first packet that waits where none did before ends the short way of its burst: what comes
+  // behind may be of its flow.
   template <bool kWarned, class Guide>
   uint32_t select_young(const Guarded<Guide> all) {
     const FlowletTable::Cursor<false> flowlets(flowlets_);
     const PathSet* const sets = all.view.sets().data();
     const MemberMask* const live_of = all.view.live();
     uint32_t over = 0;
+    size_t rest = all.burst.size();
     for (size_t i = 0; i < all.burst.size(); ++i) {
       const auto [packet, index, slot, set, young] = seen(flowlets, *all.burst[i], all.set_of[i]);
       MemberIndex member = slot.member();
@@ -241,12 +245,17 @@ class LetFlow {
         const bool goes = all.template is_usual<kWarned>(packet, live_of[set], member, warned);
         member = select_with_care(all.view, packet, {i, slot, set, member, young, goes, warned},
                                   all.guide);
-        if (kWarned && member == kWait) continue;
+        if (member == kWait) {
+          if constexpr (kWarned) continue;
+          rest = i + 1;
+          break;
+        }
       } else {
         flowlets.put(index, member, set);
       }
       assign(packet, sets[set], member);
     }
+    select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
     return over;
   }
 
@@ -263,6 +272,7 @@ class LetFlow {
     const MemberMask* const live_of = all.view.live();
     uint32_t moved = 0;
     uint32_t over = 0;
+    size_t rest = all.burst.size();
     for (size_t i = 0; i < all.burst.size(); ++i) {
       const auto [packet, index, slot, set, young] = seen(flowlets, *all.burst[i], all.set_of[i]);
       const MemberIndex old = slot.member();
@@ -277,7 +287,11 @@ class LetFlow {
       if (!(usual & (free | (young & plain & !warned)))) [[unlikely]] {
         member = select_with_care(all.view, packet, {i, slot, set, member, young, usual, warned},
                                   all.guide);
-        if (kWarned && member == kWait) continue;
+        if (member == kWait) {
+          if constexpr (kWarned) continue;
+          rest = i + 1;
+          break;
+        }
       } else {
         if (kWarned && warned) {
           member = all.guide.around(packet, set, i, member);
@@ -290,6 +304,7 @@ class LetFlow {
       assign(packet, sets[set], member);
     }
     all.view.report(GuardEvent::moved, moved);
+    select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
     return over;
   }
 
@@ -301,7 +316,10 @@ class LetFlow {
     const uint16_t set = met.set;
     const bool free = guide.proofs.frees(slot);
     MemberIndex member = either(free, met.base, slot.member());
-    if (!met.usual || !contains(view.live(set), member)) return guide.alone(packet, set, met.place);
+    const bool wants_off = !free && !met.young && met.base != member;
+    if (!met.usual || !contains(view.live(set), member) ||
+        (wants_off && guide.drains(set, member, met.base)))
+      return guide.alone(packet, set, met.place);
     if (free && met.warned) member = guide.around(packet, set, met.place, met.base);
     if (member == kWait) return kWait;
     if (!free && (met.warned || met.base != member)) view.report(GuardEvent::stayed);

@@ -114,8 +114,8 @@ const char* decision_text(lb::Decision decision) {
 }
 
 const char* hold_word(lb::Hold hold) {
-  static constexpr std::array<const char*, lb::kHolds> kWords = {"none",  "first",  "free",
-                                                                 "stays", "pinned", "placeless"};
+  static constexpr std::array<const char*, lb::kHolds> kWords = {
+      "none", "first", "free", "stays", "pinned", "placeless", "drains"};
   return kWords[static_cast<size_t>(hold)];
 }
 std::string hold_text(const Explanation& of, const Names& names) {
@@ -137,6 +137,9 @@ std::string hold_text(const Explanation& of, const Names& names) {
              ", as it shares its slot with flows to other leaves";
     case lb::Hold::placeless:
       return "; order guard: no place for the flow, it goes by its hash";
+    case lb::Hold::drains:
+      return "; order guard: the flow waits until its packets on " + port(of.choice.last) +
+             ", which is slower, have arrived";
   }
   return "";
 }

@@ -90,6 +90,9 @@ class Room final : public lb::WaitingRoom {
   uint32_t rounds_left(const Packet& packet, Instant) override {
     return static_cast<uint32_t>(packet.order_hash >> 32 & 1);
   }
+  bool lets_drain(const Packet& packet) const override {
+    return (packet.order_hash >> 33 & 1) != 0;
+  }
   void enter(Packet* packet, const lb::Trip& trip) override {
     if (occupants_ == kPlaces) occupants_ = 0;
     count_in(*packet);
@@ -167,6 +170,8 @@ TEST_P(GuardedBursts, GoWhereTheirPacketsGoOneByOne) {
   }
   EXPECT_GT(guarded[static_cast<size_t>(lb::GuardEvent::moved)], 100u);
   EXPECT_GT(guarded[static_cast<size_t>(lb::GuardEvent::stayed)], 100u);
+  const bool patient = GetParam().config.guard.patience != Duration{};
+  EXPECT_EQ(guarded[static_cast<size_t>(lb::GuardEvent::drains)] > 100u, patient);
 }
 
 RlbCase guarded_case(std::string_view name, void (*change)(config::RlbConfig&)) {
@@ -181,6 +186,11 @@ INSTANTIATE_TEST_SUITE_P(
                     guarded_case("Mild", [](config::RlbConfig& rlb) { rlb.reaction = 0.3; }),
                     guarded_case("Credit",
                                  [](config::RlbConfig& rlb) { rlb.reroute_credit = true; }),
+                    guarded_case("Patient",
+                                 [](config::RlbConfig& rlb) {
+                                   rlb.guard.patience = 1_ms;
+                                   rlb.guard.pause = 1_us;
+                                 }),
                     guarded_case("Young", [](config::RlbConfig& rlb) { rlb.guard.age = 60_us; }),
                     guarded_case("Waits",
                                  [](config::RlbConfig& rlb) {

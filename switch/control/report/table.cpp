@@ -107,7 +107,8 @@ constexpr Column kRlb[] = {{"port", "Port"},
                            {"rlb_all_warned_packets", "All warned", Kind::count},
                            {"rlb_suspended_packets", "Suspended", Kind::count},
                            {"guard_stayed_packets", "Stayed", Kind::count},
-                           {"guard_moved_flows", "Moved", Kind::count}};
+                           {"guard_moved_flows", "Moved", Kind::count},
+                           {"guard_drained_flows", "Drained", Kind::count}};
 constexpr Column kIsolation[] = {{"port", "Port"},
                                  {"isolation_hot_hosts", "Hot", Kind::count},
                                  {"isolation_crowded_hosts", "Crowded", Kind::count},

@@ -25,6 +25,7 @@ class LoopAsSeen final : public lb::WaitingRoom {
   uint32_t rounds_left(const Packet& packet, Instant now) override {
     return loop_.rounds_foreseen(packet, now);
   }
+  bool lets_drain(const Packet& packet) const override { return loop_.lets_drain(packet); }
   void enter(Packet*, const lb::Trip&) override {}
   Company join(Packet*) override { return {}; }
 

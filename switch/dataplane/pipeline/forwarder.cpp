@@ -394,9 +394,10 @@ void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
     if (packets != 0) context_.count(port, kCounters[i], packets);
   }
   constexpr std::array<PortCounter, lb::kGuardEvents> kGuardCounters = {
-      PortCounter::guard_moved_flows, PortCounter::guard_stayed_packets,
-      PortCounter::guard_forced_moves, PortCounter::guard_placeless_packets,
-      PortCounter::guard_replaced_flows};
+      PortCounter::guard_moved_flows,    PortCounter::guard_stayed_packets,
+      PortCounter::guard_forced_moves,   PortCounter::guard_placeless_packets,
+      PortCounter::guard_replaced_flows, PortCounter::guard_drained_flows,
+      PortCounter::guard_overdue_flows};
   for (size_t i = 0; i < lb::kGuardEvents; ++i) {
     const uint32_t events = view.guarded(static_cast<lb::GuardEvent>(i));
     if (events != 0) context_.count(port, kGuardCounters[i], events);

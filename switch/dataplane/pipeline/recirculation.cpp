@@ -41,7 +41,9 @@ RecirculationPlan RecirculationPlan::of(const Snapshot& snapshot) {
                    rlb.recirculation.follow_release == config::FollowRelease::loop,
           .rate = LineRate(rate),
           .most_octets = rlb.recirculation.cap ? rlb.recirculation.cap->count() : most,
-          .most_port_octets = rlb.recirculation.port_cap.count()};
+          .most_port_octets = rlb.recirculation.port_cap.count(),
+          .most_drained = snapshot.shared_size.count() / 4,
+          .most_port_drained = rlb.guard.patience_room.count()};
 }
 
 Recirculation::Recirculation(ShardContext& context, const Services& services, size_t ports)
@@ -49,25 +51,27 @@ Recirculation::Recirculation(ShardContext& context, const Services& services, si
       buffer_(services.buffer),
       predictor_(services.predictor),
       failures_(services.failures),
-      port_octets_(ports),
+      loop_(ports),
+      drain_(ports),
       limits_(ports * kPriorities),
       places_(kTrips),
       buckets_(kBuckets, kNone) {}
 
-bool Recirculation::has_room(const Packet& packet) const {
-  return octets_ + packet.wire_len <= plan_.most_octets &&
-         port_octets_[packet.ingress_port.index()] + packet.wire_len <= plan_.most_port_octets;
+// inside: packets of its flow are.
+bool Recirculation::takes(const Packet& packet, bool inside, const Room& room) const {
+  if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return false;
+  return inside || (free_place() != kNone && room.fits(packet));
 }
 
-// inside: packets of its flow are.
-bool Recirculation::takes(const Packet& packet, bool inside) const {
-  if (packet.has(kPacketOriginated) || ring_.count() + 1 >= kRing) return false;
-  return inside || (free_place() != kNone && has_room(packet));
+// With loops each packet of the flow would have to go round by itself.
+bool Recirculation::lets_drain(const Packet& packet) const {
+  if (!plan_.enabled || !plan_.follows || plan_.loops) return false;
+  return takes(packet, find(packet) != kNone, drain_);
 }
 
 uint32_t Recirculation::rounds_left(const Packet& packet, Instant now) {
   const bool inside = find(packet) != kNone;
-  if (!takes(packet, inside)) return 0;
+  if (!takes(packet, inside, loop_)) return 0;
   if (!inside && context_.fires(FaultSite::loop_full)) return 0;
   const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
   if (plan_.config.limit == config::RoundLimit::most) return most;
@@ -80,7 +84,7 @@ uint32_t Recirculation::rounds_left(const Packet& packet, Instant now) {
 }
 
 uint32_t Recirculation::rounds_foreseen(const Packet& packet, Instant now) const {
-  if (!takes(packet, find(packet) != kNone)) return 0;
+  if (!takes(packet, find(packet) != kNone, loop_)) return 0;
   const auto most = static_cast<uint32_t>(plan_.config.most_rounds);
   if (plan_.config.limit == config::RoundLimit::most) return most;
   const Limit& limit = limits_[packet.ingress_port.index() * kPriorities + packet.pg.index()];
@@ -96,7 +100,7 @@ uint32_t Recirculation::measured_limit(const Packet& packet, Instant now) const 
   if (plan_.config.limit == config::RoundLimit::rounds)
     return lb::rounds_that_fit(crowding, round(now), most);
   const uint32_t fit = lb::packets_that_fit(crowding, round(now), packet.wire_len);
-  const int64_t held = port_octets_[port.index()] / packet.wire_len;
+  const int64_t held = loop_.of_port[port.index()] / packet.wire_len;
   return fit > held ? most : 0;
 }
 
@@ -121,26 +125,27 @@ void Recirculation::enter(Packet* packet, const lb::Trip& trip) {
     bucket = place;
   }
   count_in(*packet);
-  octets_ += packet->wire_len;
-  port_octets_[packet->ingress_port.index()] += packet->wire_len;
+  room_of(trip).add(*packet);
   begin_round(place);
 }
 
 LoopUse Recirculation::use() const {
-  return {.octets = octets_,
+  return {.octets = loop_.octets,
           .most_octets = plan_.most_octets,
-          .port_octets = std::ranges::max(port_octets_),
+          .port_octets = std::ranges::max(loop_.of_port),
           .rounds = rounds_made_};
 }
 
 void Recirculation::begin_round(TripIndex place) {
   Occupant& occupant = places_[place];
   rounds_made_ = std::max<uint32_t>(rounds_made_, occupant.trip.rounds);
-  const Instant start = std::max(busy_until_, context_.now);
-  busy_until_ = start + plan_.rate.time_of(Bytes(occupant.packet->wire_len));
+  busy_until_ = std::max(busy_until_, context_.now);
   occupant.entered = context_.now;
   ++occupant.number;
-  count_round(occupant);
+  if (!occupant.trip.drains) {
+    busy_until_ = busy_until_ + plan_.rate.time_of(Bytes(occupant.packet->wire_len));
+    count_round(occupant);
+  }
   const Round round{busy_until_ + plan_.config.latency, place, occupant.number};
   const bool fits = ring_.send(round);
   ASSERT(fits);
@@ -181,15 +186,16 @@ lb::WaitingRoom::Company Recirculation::join(Packet* packet) {
   if (place == kNone) return {};
   if (plan_.loops) return join_loop(packet);
   Occupant& occupant = places_[place];
-  const auto most = static_cast<uint32_t>(plan_.config.followers);
-  if (occupant.followers.count() >= most || !has_room(*packet)) {
-    context_.count(packet->ingress_port, PortCounter::rlb_forced_packets);
+  const bool drains = occupant.trip.drains;
+  const bool crowded =
+      !drains && occupant.followers.count() >= static_cast<uint32_t>(plan_.config.followers);
+  if (crowded || !room_of(occupant.trip).fits(*packet)) {
+    if (!drains) context_.count(packet->ingress_port, PortCounter::rlb_forced_packets);
     return {.member = let_out(place)};
   }
   occupant.followers.push(packet);
   count_in(*packet);
-  octets_ += packet->wire_len;
-  port_octets_[packet->ingress_port.index()] += packet->wire_len;
+  room_of(occupant.trip).add(*packet);
   context_.count(packet->ingress_port, PortCounter::rlb_followed_packets);
   return {.waits = true};
 }
@@ -206,7 +212,7 @@ void Recirculation::on_timers() {
 
 void Recirculation::come_back(TripIndex place) {
   Occupant& occupant = places_[place];
-  occupant.trip.spent += context_.now - occupant.entered;
+  note_wait(occupant);
   if (context_.live[occupant.trip.set] == 0) return drop_all(place, DropReason::no_live_path);
   const bool pinned = occupant.pinned != lb::kWait;
   if (pinned && first_of_flow(occupant.packet->order_hash) == place) return leave_behind(place);
@@ -215,11 +221,32 @@ void Recirculation::come_back(TripIndex place) {
     return begin_round(place);
   }
   const lb::PathView view = context_.view();
+  Room& room = room_of(occupant.trip);
   const lb::MemberIndex member =
       context_.selector->again(view, *occupant.packet, occupant.trip.set, occupant.trip);
+  change_rooms(occupant, room);
   forwarder_->count_choices(view, occupant.packet->ingress_port);
   if (member == lb::kWait) return begin_round(place);
   leave(place, member);
+}
+
+// What the occupant's wait that ends was, to its trip.
+void Recirculation::note_wait(Occupant& occupant) const {
+  const Duration waited = context_.now - occupant.entered;
+  (occupant.trip.drains ? occupant.trip.drained : occupant.trip.spent) += waited;
+}
+
+// A flow that has drained may have to go round, as its new path is warned by now.
+void Recirculation::change_rooms(const Occupant& occupant, Room& from) {
+  Room& to = room_of(occupant.trip);
+  if (&from == &to) return;
+  const auto change = [&](const Packet& packet) {
+    from.remove(packet);
+    to.add(packet);
+  };
+  change(*occupant.packet);
+  for (const Packet* packet = occupant.followers.head(); packet != nullptr; packet = packet->next)
+    change(*packet);
 }
 
 // At once, with all of its flow; returns the member that they took. With follow_release: loop each
@@ -249,10 +276,12 @@ lb::MemberIndex Recirculation::let_out(TripIndex place) {
 // The selector chooses, but not the loop.
 lb::MemberIndex Recirculation::choose_now(TripIndex place) {
   Occupant& occupant = places_[place];
-  occupant.trip.spent += context_.now - occupant.entered;
+  note_wait(occupant);
   const lb::PathView view = context_.view_without_loop();
+  Room& room = room_of(occupant.trip);
   const lb::MemberIndex member =
       context_.selector->again(view, *occupant.packet, occupant.trip.set, occupant.trip);
+  change_rooms(occupant, room);
   forwarder_->count_choices(view, occupant.packet->ingress_port);
   leave(place, member);
   return member;
@@ -272,7 +301,7 @@ lb::WaitingRoom::Company Recirculation::join_loop(Packet* packet) {
   int64_t others = 0;
   for (TripIndex at = buckets_[bucket_of(packet->order_hash)]; at != kNone; at = places_[at].next)
     others += places_[at].packet->order_hash == packet->order_hash ? 1 : 0;
-  if (others > plan_.config.followers || free_place() == kNone || !has_room(*packet) ||
+  if (others > plan_.config.followers || free_place() == kNone || !loop_.fits(*packet) ||
       ring_.count() + 1 >= kRing) {
     context_.count(packet->ingress_port, PortCounter::rlb_forced_packets);
     return {.member = let_out(first)};
@@ -322,12 +351,14 @@ void Recirculation::count_round(const Occupant& occupant) {
 
 void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
   const lb::Trip trip = places_[place].trip;
-  delays_.add(trip.spent);
-  failures_.left_loop(trip.set, trip.member, trip.rounds);
+  if (trip.rounds != 0) {
+    delays_.add(trip.spent);
+    failures_.left_loop(trip.set, trip.member, trip.rounds);
+  }
   PacketFifo flow = vacate(place);
   const PortId port = flow.head()->ingress_port;
   if (plan_.loops) pin_flow(*flow.head(), member);
-  context_.count(port, rounds_counter(trip.rounds));
+  if (trip.rounds != 0) context_.count(port, rounds_counter(trip.rounds));
   send(flow.pop());  // chosen for already
   if (flow.empty()) return;
   const lb::PathView view = context_.view_without_loop();
@@ -342,6 +373,7 @@ void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
 // All packets of the place, in order; it is free then.
 PacketFifo Recirculation::vacate(TripIndex place) {
   Occupant& occupant = places_[place];
+  Room& room = room_of(occupant.trip);
   if (plan_.follows) {
     TripIndex* link = &buckets_[bucket_of(occupant.packet->order_hash)];
     while (*link != place) link = &places_[*link].next;
@@ -350,10 +382,8 @@ PacketFifo Recirculation::vacate(TripIndex place) {
   PacketFifo flow = std::exchange(occupant.followers, {});
   flow.push_front(std::exchange(occupant.packet, nullptr));
   occupant.next = std::exchange(free_, place);
-  for (const Packet* packet = flow.head(); packet != nullptr; packet = packet->next) {
-    octets_ -= packet->wire_len;
-    port_octets_[packet->ingress_port.index()] -= packet->wire_len;
-  }
+  for (const Packet* packet = flow.head(); packet != nullptr; packet = packet->next)
+    room.remove(*packet);
   occupants_ -= flow.count();
   return flow;
 }
@@ -393,6 +423,10 @@ void Recirculation::adopt(const Snapshot& now) {
   release_all();
   if (plan_.enabled) std::ranges::fill(limits_, Limit{});
   plan_ = RecirculationPlan::of(now);
+  loop_.most = plan_.most_octets;
+  loop_.most_of_port = plan_.most_port_octets;
+  drain_.most = plan_.most_drained;
+  drain_.most_of_port = plan_.most_port_drained;
   shortest_round_ = plan_.config.latency;
   rounds_made_ = 0;
 }

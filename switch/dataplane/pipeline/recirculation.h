@@ -9,10 +9,11 @@
 // earlier one is inside, and each packet that comes meanwhile joins them, so that a flow may stay
 // in the loop although no path is warned any more. When the loop, the share of an ingress port, or
 // the followers of a flow are at their limit, the flow leaves at once, in order. All flows leave
-// when a path of their set appears or goes, or when a new snapshot comes. Owner: the shard. Bounds:
-// kTrips rounds and the plan's octets; memory is taken at construction. Cost: nothing while it is
-// empty; about two look-ups a round for a packet that goes round. Source: reference B.7, B.9, B.10;
-// docs/adr/0010.
+// when a path of their set appears or goes, or when a new snapshot comes. A flow that drains
+// (waiting.h) waits beside the line, in a room of its own, and is looked at once a round. Owner:
+// the shard. Bounds: kTrips rounds and the plan's octets; memory is taken at construction. Cost:
+// nothing while it is empty; about two look-ups a round for a packet that goes round. Source:
+// reference B.7, B.9, B.10; docs/adr/0010.
 #pragma once
 
 #include <array>
@@ -49,6 +50,8 @@ struct RecirculationPlan {
   LineRate rate;
   int64_t most_octets = 0;       // in the loop
   int64_t most_port_octets = 0;  // of them, of one ingress port
+  int64_t most_drained = 0;      // octets of flows that drain
+  int64_t most_port_drained = 0;
 
   static RecirculationPlan of(const Snapshot& snapshot);
 };
@@ -74,6 +77,7 @@ class Recirculation final : public lb::WaitingRoom {
   // inside. For reports.
   uint32_t rounds_foreseen(const Packet& packet, Instant now) const;
   bool holds_flow_of(const Packet& packet) const { return find(packet) != kNone; }
+  bool lets_drain(const Packet& packet) const override;
   void enter(Packet* packet, const lb::Trip& trip) override;
   Company join(Packet* packet) override;
 
@@ -84,7 +88,7 @@ class Recirculation final : public lb::WaitingRoom {
   // So it does, by the routes of the new snapshot, which is in force.
   void adopt(const Snapshot& now);
   uint64_t held() const { return occupants_; }
-  int64_t octets() const { return octets_; }
+  int64_t octets() const { return loop_.octets + drain_.octets; }
   const DelayHistogram& delays() const { return delays_; }
   LoopUse use() const;
 
@@ -109,6 +113,26 @@ class Recirculation final : public lb::WaitingRoom {
     Instant due;
     uint32_t place;
     uint32_t number;  // of the round; another: the place has a new occupant
+  };
+  // What waits, and may.
+  struct Room {
+    explicit Room(size_t ports) : of_port(ports) {}
+    bool fits(const Packet& packet) const {
+      return octets + packet.wire_len <= most &&
+             of_port[packet.ingress_port.index()] + packet.wire_len <= most_of_port;
+    }
+    void add(const Packet& packet) {
+      octets += packet.wire_len;
+      of_port[packet.ingress_port.index()] += packet.wire_len;
+    }
+    void remove(const Packet& packet) {
+      octets -= packet.wire_len;
+      of_port[packet.ingress_port.index()] -= packet.wire_len;
+    }
+    int64_t octets = 0;
+    int64_t most = 0;
+    int64_t most_of_port = 0;
+    std::vector<int64_t> of_port;
   };
   struct Limit {  // of an ingress (port, PG)
     Instant until;
@@ -140,8 +164,10 @@ class Recirculation final : public lb::WaitingRoom {
   void drop_all(TripIndex place, DropReason reason);
   void send(Packet* packet);
   void flush();
-  bool has_room(const Packet& packet) const;
-  bool takes(const Packet& packet, bool inside) const;
+  Room& room_of(const lb::Trip& trip) { return trip.drains ? drain_ : loop_; }
+  bool takes(const Packet& packet, bool inside, const Room& room) const;
+  void note_wait(Occupant& occupant) const;
+  void change_rooms(const Occupant& occupant, Room& from);
   uint32_t measured_limit(const Packet& packet, Instant now) const;
 
   ShardContext& context_;
@@ -151,8 +177,8 @@ class Recirculation final : public lb::WaitingRoom {
   Forwarder* forwarder_ = nullptr;
   RecirculationPlan plan_;
   Instant busy_until_;  // the loop's line
-  int64_t octets_ = 0;
-  std::vector<int64_t> port_octets_;
+  Room loop_;
+  Room drain_;
   Reserved<Limit> limits_;  // by (port, PG)
   Reserved<Occupant> places_;
   size_t used_ = 0;                 // of places_; those behind have never been written

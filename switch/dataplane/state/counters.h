@@ -80,6 +80,8 @@ namespace eddy {
   X(guard_forced_moves, "times a flow was moved, order or not, because its path is gone")      \
   X(guard_placeless_packets, "packets of flows for which the guard's table has no place")      \
   X(guard_replaced_flows, "flows forgotten for another's sake, nothing being on the way")      \
+  X(guard_drained_flows, "times a flow waited for its packets on a slower path to arrive")     \
+  X(guard_overdue_flows, "of these, times that they had not in time, and it kept the path")    \
   X(resequence_held_packets, "packets held for an earlier one of their flow")                  \
   X(resequence_missed_flows, "times what was missing did not come, and the rest went on")      \
   X(resequence_forced_flows, "times there was no room to wait, and the rest went on")          \

@@ -16,7 +16,7 @@ bool is_sound(const PathOption& path) {
 
 bool is_sound(const lb::Preview& choice) {
   return within(choice.by, lb::Preview::By::scheme) && within(choice.reason, lb::Reason::packet) &&
-         within(choice.decision, lb::Decision::culprit) && within(choice.hold, lb::Hold::placeless);
+         within(choice.decision, lb::Decision::culprit) && within(choice.hold, lb::Hold::drains);
 }
 
 }  // namespace
