@@ -58,9 +58,19 @@ struct GuardConfig {
   Duration margin = 1_us;           // paced: by which a packet must come later
   Duration pause = 50_us;           // of a flow, after which it is as good as new; strict: never
   Duration age = 100_ms;            // strict: nothing is on the way for so long
-  Duration patience{};  // strict, all: a flow waits so long for a quicker path; 0: never
+  Duration patience{};  // strict, all: a flow waits so long for a slow path to drain; 0: never
   Bytes patience_room = Bytes::kib(1'024);  // of what one ingress port may have waiting so
   Duration linger = 1_ms;                   // moves: flows are watched for so long after a warning
+
+  // Changes of path that are the scheme's own are guarded, too.
+  bool guards_all() const {
+    const bool pins = mode == GuardMode::strict || mode == GuardMode::paced;
+    const auto usual = mode == GuardMode::strict ? GuardScope::all : GuardScope::moves;
+    return pins && scope.value_or(usual) == GuardScope::all;
+  }
+  bool is_patient() const {
+    return mode == GuardMode::strict && guards_all() && patience > Duration{};
+  }
   bool operator==(const GuardConfig&) const = default;
 };
 

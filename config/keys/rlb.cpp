@@ -35,6 +35,9 @@ bool is_paced(const void* guard) {
 bool is_strict(const void* guard) {
   return static_cast<const GuardConfig*>(guard)->mode == GuardMode::strict;
 }
+bool may_be_patient(const void* guard) {
+  return is_strict(guard) && static_cast<const GuardConfig*>(guard)->guards_all();
+}
 bool is_static_predictor(const void* predictor) {
   return static_cast<const PredictorConfig*>(predictor)->mode == PredictorMode::fixed;
 }
@@ -250,15 +253,15 @@ const Section& section_of<GuardConfig>() {
                   .max = 100 * kMillisecond,
                   .help = "a flow that has paused and whose scheme wants a quicker path waits so "
                           "long for its earlier packets to arrive; 0: it stays",
-                  .applies = is_strict,
-                  .applies_says = "mode: strict"}),
+                  .applies = may_be_patient,
+                  .applies_says = "mode: strict and scope: all"}),
           key<S>(&S::patience_room,
                  {.name = "patience_room",
                   .max = 64 << 20,
                   .help = "what one ingress port may have waiting so; a quarter of the shared "
                           "buffer in all",
-                  .applies = is_strict,
-                  .applies_says = "mode: strict"}),
+                  .applies = may_be_patient,
+                  .applies_says = "mode: strict and scope: all"}),
           key<S>(&S::linger, {.name = "linger",
                               .max = 10'000 * kMillisecond,
                               .help = "scope moves: flows are watched while something is warned, "

@@ -127,8 +127,7 @@ class Deduction {
       return no_order("switches.resequence sorts by sequence number, also what is sent again");
     const config::RlbConfig& rlb = experiment_.switches.rlb;
     if (rlb.enabled()) {
-      const auto scope = rlb.guard.scope.value_or(config::GuardScope::all);
-      if (rlb.guard.mode != config::GuardMode::strict || scope != config::GuardScope::all)
+      if (rlb.guard.mode != config::GuardMode::strict || !rlb.guard.guards_all())
         no_order("RLB's guard lets flows move before their old paths are drained");
       return;
     }

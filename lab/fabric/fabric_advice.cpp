@@ -152,14 +152,16 @@ class Collector {
               "packets in order",
           "measured over drill with web search: the mean slowdown was 49 % higher, and as without "
           "RLB with rlb.guard.scope: moves");
-    else if (scheme->promises_order && has_flowlets(*scheme) && has_unequal_uplinks())
+    else if (scheme->promises_order && has_flowlets(*scheme) && has_unequal_uplinks() &&
+             (!first.rlb.guard.is_patient() || first.isolation.enabled))
       say(AdviceSubject::rlb, true,
           "RLB's guard keeps flowlets of " + name +
               " on slow links, since a flow that never "
               "pauses proves no path empty",
           "measured over letflow with a fifth of the links at a quarter of their rate: p99 FCT was "
-          "63 % longer, and as without RLB with rlb.guard.scope: moves, where packets come out of "
-          "order as they do over letflow alone");
+          "63 % longer, and as without RLB with rlb.guard.patience: 1ms where isolation is off, or "
+          "with rlb.guard.scope: moves, where packets come out of order as they do over letflow "
+          "alone");
   }
   static bool has_flowlets(const lb::SchemeInfo& scheme) {
     return std::ranges::any_of(scheme.parameters,

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <vector>
 
 #include "lab/program/run_command.h"
 #include "lab/real/programs.h"
@@ -18,6 +20,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDistPackages = "lib/python3/dist-packages";
+
+// Where the package may be, in the order of looking: `python` of the tree that the program was
+// built in, lib/python3/dist-packages beside its `bin`, Debian's.
+std::vector<fs::path> python_folders(const fs::path& program) {
+  std::vector<fs::path> folders;
+  const fs::path bin = program.parent_path();
+  const fs::path builds = bin.parent_path().parent_path();
+  if (builds.filename() == "build") folders.push_back(builds.parent_path() / "python");
+  const fs::path debian = fs::path("/usr") / kDistPackages;
+  if (bin.filename() == "bin" && bin.parent_path() != "/usr")
+    folders.push_back(bin.parent_path() / kDistPackages);
+  folders.push_back(debian);
+  return folders;
+}
 
 // The first that has the package; empty: none has.
 fs::path found_package(const std::vector<fs::path>& folders) {
@@ -44,18 +60,6 @@ void prepare_environment(const fs::path& package) {
 }
 
 }  // namespace
-
-std::vector<fs::path> python_folders(const fs::path& program) {
-  std::vector<fs::path> folders;
-  const fs::path bin = program.parent_path();
-  const fs::path builds = bin.parent_path().parent_path();
-  if (builds.filename() == "build") folders.push_back(builds.parent_path() / "python");
-  const fs::path debian = fs::path("/usr") / kDistPackages;
-  if (bin.filename() == "bin" && bin.parent_path() != "/usr")
-    folders.push_back(bin.parent_path() / kDistPackages);
-  folders.push_back(debian);
-  return folders;
-}
 
 void declare_export_results(CLI::App& app, ExportResultsArguments& arguments) {
   CLI::App* command =

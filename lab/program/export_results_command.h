@@ -5,9 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <string>
-#include <vector>
 
 namespace eddy::lab {
 
@@ -20,9 +18,5 @@ struct ExportResultsArguments {
 void declare_export_results(CLI::App& app, ExportResultsArguments& arguments);
 // Comes back only with a code of failure.
 int export_results_command(const ExportResultsArguments& arguments);
-
-// Where the package may be, of the program `program`, in the order of looking: `python` of the tree
-// that it was built in, lib/python3/dist-packages beside its `bin`, Debian's.
-std::vector<std::filesystem::path> python_folders(const std::filesystem::path& program);
 
 }  // namespace eddy::lab

@@ -6,7 +6,6 @@ namespace eddy::lb {
 namespace {
 
 using config::GuardMode;
-using config::GuardScope;
 
 // A path that other paths' ends and returns leave alone.
 MemberIndex by_hash_of_all(const Packet& packet, const PathSet& paths, MemberMask live) {
@@ -21,12 +20,10 @@ MemberIndex by_hash_of_all(const Packet& packet, const PathSet& paths, MemberMas
 OrderGuard::OrderGuard(const config::GuardConfig& config, config::Granularity granularity)
     : config_(config), keeps_units_(granularity == config::Granularity::unit) {
   const bool pins = config.mode == GuardMode::paced || config.mode == GuardMode::strict;
-  const GuardScope scope =
-      config.scope.value_or(config.mode == GuardMode::strict ? GuardScope::all : GuardScope::moves);
   watches_ = pins || keeps_units_;
-  always_ = pins && scope == GuardScope::all;
+  always_ = config.guards_all();
   by_slots_ = always_ && config.mode == GuardMode::strict && !keeps_units_;
-  patient_ = always_ && config.mode == GuardMode::strict && config.patience > Duration{};
+  patient_ = config.is_patient();
   memory_ = config.mode == GuardMode::strict ? config.age : config.pause;
 }
 

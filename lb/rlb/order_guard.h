@@ -188,19 +188,20 @@ class OrderGuard {
     return config_.mode != config::GuardMode::paced || member == trace.member ||
            is_free(trace, base) || arrives_later(view, set, trace, member);
   }
-  // holds() being true, and its scheme wanting `to`: whether it waits until that may be.
+  // holds() being true: whether the packet waits until it may go to `to`, which its scheme wants.
   // `so_far`: it has.
-  bool drains(const PathView& view, uint16_t set, const FlowTrace& trace, MemberIndex to,
-              Duration so_far) const {
-    if (!patient_ || so_far >= config_.patience || !trace.known || trace.pinned || trace.dead)
-      return false;
-    if (so_far != Duration{}) return true;
-    return idle(trace, view.now()) >= config_.pause && pays_to_wait(view, set, trace.member, to);
+  bool drains(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
+              MemberIndex to, Duration so_far) const {
+    if (!patient_ || view.loop() == nullptr || to == trace.member) return false;
+    if (so_far >= config_.patience || !trace.known || trace.dead) return false;
+    const bool begins = so_far == Duration{};
+    if (begins && idle(trace, view.now()) < config_.pause) return false;
+    return (!begins || pays_to_wait(view, set, trace.member, to)) &&
+           view.loop()->lets_drain(packet);
   }
-  bool patient() const { return patient_; }
   // `from` is slower than `to`, as far as is known, by enough.
-  static bool pays_to_wait(const PathView& view, uint16_t set, MemberIndex from, MemberIndex to) {
-    if (view.paths() == nullptr || view.loop() == nullptr) return false;
+  bool pays_to_wait(const PathView& view, uint16_t set, MemberIndex from, MemberIndex to) const {
+    if (!patient_ || view.paths() == nullptr) return false;
     const auto slow = view.paths()->delay(set, from, view.now());
     const auto quick = view.paths()->delay(set, to, view.now());
     return slow && quick && *slow - *quick > view.paths()->parameters().base_rtt / kLeadShare;
@@ -254,10 +255,10 @@ class OrderGuard {
 
   config::GuardConfig config_;
   bool keeps_units_;
-  bool watches_;   // a packet's path depends on its flow's earlier packets
-  bool always_;    // also while nothing is warned
-  bool by_slots_;  // where there are some
-  bool patient_;
+  bool watches_;     // a packet's path depends on its flow's earlier packets
+  bool always_;      // also while nothing is warned
+  bool by_slots_;    // where there are some
+  bool patient_;     // flows may wait for a slow path to drain
   Duration memory_;  // of a flow that pauses
   bool awake_ = false;
   bool warned_ = false;

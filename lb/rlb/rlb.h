@@ -173,7 +173,7 @@ class Rlb {
       return other != kWait ? other : go_around(view, packet, set, index, warned);
     };
     const auto drains = [&](uint16_t set, MemberIndex from, MemberIndex to) {
-      return guard_.patient() && OrderGuard::pays_to_wait(view, set, from, to);
+      return guard_.pays_to_wait(view, set, from, to);
     };
     const FlowletGuide guide{guard_.proofs(), alone, around, drains};
     if (guard_.warned() || (view.loop() != nullptr && view.loop()->occupied()))
@@ -256,8 +256,8 @@ class Rlb {
       preview.last = token.old;
     }
     if (!token.ruling) return;
-    preview.decision = token.ruling->way.verdict.decision;
     const RlbWay& way = token.ruling->way;
+    preview.decision = way.verdict.decision;
     preview.hold =
         way.trip.drains ? Hold::drains : guard_.hold_of(token.ruling->trace, way.verdict.stays);
     if (token.ruling->trace.known || token.ruling->trace.pinned)
@@ -373,9 +373,7 @@ class Rlb {
     bool stays = guard_.holds(view, packet, set, trace, base);
     Trip& trip = ruling.way.trip;
     const Duration drained = trip.drained;
-    trip.drains = stays && member != trace.member &&
-                  guard_.drains(view, set, trace, member, drained) && view.loop() != nullptr &&
-                  view.loop()->lets_drain(packet);
+    trip.drains = stays && guard_.drains(view, packet, set, trace, member, drained);
     if (trip.drains) {
       trip.set = set;
       trip.member = member;

@@ -255,7 +255,8 @@ class LetFlow {
       }
       assign(packet, sets[set], member);
     }
-    select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
+    if (rest != all.burst.size()) [[unlikely]]
+      select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
     return over;
   }
 
@@ -304,7 +305,8 @@ class LetFlow {
       assign(packet, sets[set], member);
     }
     all.view.report(GuardEvent::moved, moved);
-    select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
+    if (rest != all.burst.size()) [[unlikely]]
+      select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
     return over;
   }
 

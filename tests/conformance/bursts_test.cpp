@@ -104,6 +104,7 @@ class Room final : public lb::WaitingRoom {
     append_octets(seen, *packet);
     return {.waits = packet->order_hash % 3 == 0};
   }
+  void empty() { occupants_ = 0; }
   std::string seen;
 
  private:
@@ -119,6 +120,7 @@ class GuardedBursts : public testing::TestWithParam<RlbCase> {
     std::shared_ptr<lb::Selector> selector;
     Room room;
   };
+  void compare(bool warned);
   static std::string told_by(const lb::PathView& view) {
     std::string told = std::to_string(view.away());
     for (size_t i = 0; i < lb::kDecisions; ++i)
@@ -127,9 +129,14 @@ class GuardedBursts : public testing::TestWithParam<RlbCase> {
       told += ' ' + std::to_string(view.guarded(static_cast<lb::GuardEvent>(i)));
     return told;
   }
+  uint64_t seen(lb::GuardEvent event) const { return guarded_[static_cast<size_t>(event)]; }
+
+  std::array<uint64_t, lb::kGuardEvents> guarded_{};
 };
 
-TEST_P(GuardedBursts, GoWhereTheirPacketsGoOneByOne) {
+// `warned`: with packets in the loop; else there are none where a burst begins, and the first one
+// that waits is in its middle.
+void GuardedBursts::compare(bool warned) {
   const auto scheme = std::ranges::find(lb::probed_schemes(), "letflow", &lb::SchemeInfo::name);
   ASSERT_NE(scheme, lb::probed_schemes().end());
   Problems problems;
@@ -138,12 +145,11 @@ TEST_P(GuardedBursts, GoWhereTheirPacketsGoOneByOne) {
   lb::ProbeLog log;
   lb::test::Paths paths = six_sets();
   const auto make_side = [&](std::shared_ptr<lb::Selector> selector) {
-    return Side{World({.warned = true, .watched = true}, selector->flow_slots()), selector, {}};
+    return Side{World({.warned = warned, .watched = true}, selector->flow_slots()), selector, {}};
   };
   Side by_burst = make_side(maker.usual(paths));
   Side one_by_one = make_side(maker.probed(paths, &lb::SchemeProbes::inside_rlb, log));
   Traffic traffic(by_burst.world), same_traffic(one_by_one.world);
-  std::array<uint64_t, lb::kGuardEvents> guarded{};
   for (int round = 0; round < 3'000; ++round) {
     Burst burst(traffic.next_length()), same(same_traffic.next_length());
     traffic.fill(burst);
@@ -162,16 +168,26 @@ TEST_P(GuardedBursts, GoWhereTheirPacketsGoOneByOne) {
       append_octets(of_same, same.packet(i));
       ASSERT_EQ(octets, of_same) << "packet " << i << " of round " << round;
     }
-    for (size_t i = 0; i < guarded.size(); ++i)
-      guarded[i] += view.guarded(static_cast<lb::GuardEvent>(i));
+    for (size_t i = 0; i < guarded_.size(); ++i)
+      guarded_[i] += view.guarded(static_cast<lb::GuardEvent>(i));
+    for (Side* side : {&by_burst, &one_by_one})
+      if (!warned) side->room.empty();
     by_burst.room.seen.clear();
     one_by_one.room.seen.clear();
     log.commits.clear();
   }
-  EXPECT_GT(guarded[static_cast<size_t>(lb::GuardEvent::moved)], 100u);
-  EXPECT_GT(guarded[static_cast<size_t>(lb::GuardEvent::stayed)], 100u);
-  const bool patient = GetParam().config.guard.patience != Duration{};
-  EXPECT_EQ(guarded[static_cast<size_t>(lb::GuardEvent::drains)] > 100u, patient);
+  EXPECT_GT(seen(lb::GuardEvent::moved), 100u);
+  EXPECT_EQ(seen(lb::GuardEvent::drains) > 100u, GetParam().config.guard.is_patient());
+}
+
+TEST_P(GuardedBursts, GoWhereTheirPacketsGoOneByOne) {
+  compare(/*warned=*/true);
+  EXPECT_GT(seen(lb::GuardEvent::stayed), 100u);
+}
+
+TEST_P(GuardedBursts, GoSoWhereNothingIsWarned) {
+  compare(/*warned=*/false);
+  EXPECT_GT(seen(lb::GuardEvent::stayed), 20u) << "fewer, as no path is left for a warning";
 }
 
 RlbCase guarded_case(std::string_view name, void (*change)(config::RlbConfig&)) {

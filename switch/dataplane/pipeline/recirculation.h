@@ -88,7 +88,6 @@ class Recirculation final : public lb::WaitingRoom {
   // So it does, by the routes of the new snapshot, which is in force.
   void adopt(const Snapshot& now);
   uint64_t held() const { return occupants_; }
-  int64_t octets() const { return loop_.octets + drain_.octets; }
   const DelayHistogram& delays() const { return delays_; }
   LoopUse use() const;
 

@@ -111,26 +111,21 @@ TEST(Patience, AFlowWaitsForASlowPathToDrainAndTakesTheQuickOne) {
   EXPECT_EQ(rig.overdue, 0u);
 }
 
+// After its time, or at once where it has to leave.
 TEST(Patience, EndsAndTheFlowKeepsItsPath) {
-  Rig rig;
-  Trip trip = rig.wait_begins();
-  trip.drained = 200_us;
-  EXPECT_EQ(rig.again(trip), rig.home);
-  EXPECT_EQ(rig.overdue, 1u);
-  EXPECT_EQ(rig.moved, 0u);
-}
-
-TEST(Patience, AFlowThatMustLeaveAtOnceKeepsItsPath) {
-  Rig rig;
-  Trip trip = rig.wait_begins();
-  trip.drained = 10_us;
-  EXPECT_EQ(rig.again(trip, /*with_room=*/false), rig.home);
-  EXPECT_EQ(rig.overdue, 1u);
+  for (const bool must_leave : {false, true}) {
+    Rig rig;
+    Trip trip = rig.wait_begins();
+    trip.drained = must_leave ? 10_us : 200_us;
+    EXPECT_EQ(rig.again(trip, /*with_room=*/!must_leave), rig.home);
+    EXPECT_EQ(rig.overdue, 1u);
+    EXPECT_EQ(rig.moved, 0u);
+  }
 }
 
 TEST(Patience, NobodyWaitsForAPathThatIsHardlyQuicker) {
   Rig rig;
-  rig.paths.measure(0, rig.home, 13_us, rig.now);  // a quarter of 16 us would be 14 us
+  rig.paths.measure(0, rig.home, 14_us, rig.now);  // 4 us are a quarter of the base round trip
   EXPECT_EQ(rig.send(), rig.home);
   EXPECT_EQ(rig.drains, 0u);
 }
