@@ -107,7 +107,7 @@ class Nobody(EndToEnd):
         pair = Pair(self.world, self.world.directory)
         for words, code, said in (
                 (("top", "--all"), 1, f"no switch runs here (looked in {pair.folder})"),
-                (("--fabric", "x", "top"), 2, "--dir excludes --fabric"),
+                (("--fabric", "x", "top"), 2, f"--dir {pair.folder} and --fabric: one of them"),
                 (("--json", "--name", "leaf", "top"), 1, "no switch \"leaf\" runs here")):
             done = pair.eddyctl(*words)
             self.assertEqual(done.returncode, code, done.stderr)
