@@ -115,6 +115,8 @@ class Conga {
                    std::span<const uint16_t> set_of, const ByEcmp& control) {
     const PathSet* const sets = view.sets().data();
     const MemberMask* const live_of = view.live();
+    Draws::Ahead draws = draws_.ahead();
+    uint32_t ties = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
       const uint16_t set = set_of[i];
@@ -125,20 +127,24 @@ class Conga {
       const bool drawn = flowlet.drawn_by(set);
       const bool lives = contains(live_of[set], last);
       if (control.has(packet) || (young & !lives & !drawn)) [[unlikely]] {
+        draws_.take(draws);
         assign(packet, sets[set], select_alone(*this, view, packet, set, control));
+        draws = draws_.ahead();
         continue;
       }
       const MemberMask least = least_of(view, packet.queue, set).members;
       const bool keeps = young & lives;
-      view.report_tie(!keeps & ((least & (least - 1)) != 0));
+      ties += !keeps & ((least & (least - 1)) != 0) ? 1 : 0;
       const auto keep =
           static_cast<MemberIndex>(-static_cast<int>(keeps | (drawn & contains(least, last))));
       const auto member =
-          static_cast<MemberIndex>((last & keep) | (random_of(least, draws_.peek()) & ~keep));
-      draws_.take(!keeps);
+          static_cast<MemberIndex>((last & keep) | (random_of(least, draws.peek()) & ~keep));
+      draws.take(!keeps);
       flowlets.put(index, member, set);
       assign(packet, sets[set], member);
     }
+    draws_.take(draws);
+    view.report_ties(ties);
   }
 
   // Mixed with the flow: several flows may be moved before the next draw is taken.

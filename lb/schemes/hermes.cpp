@@ -258,6 +258,23 @@ class Hermes {
     uint32_t delay_ns;
     uint32_t marked;  // 65'535: all
   };
+  // What parts the classes of paths that are known.
+  struct Bounds {
+    Bounds(const Hermes& hermes, const PathTable& paths)
+        : low_ns(paths.base_delay().ns() + hermes.low_ns_),
+          high_ns(paths.base_delay().ns() + hermes.high_ns_),
+          marks(65'535 * static_cast<uint32_t>(hermes.parameters_.ecn_percent)) {}
+    PathClass class_of(const Heard& heard) const {
+      const uint32_t marked = heard.marked * 100;
+      if (marked < marks && heard.delay_ns < low_ns) return PathClass::good;
+      if (marked > marks && heard.delay_ns > high_ns) return PathClass::congested;
+      return PathClass::gray;
+    }
+
+    int64_t low_ns;
+    int64_t high_ns;
+    uint32_t marks;  // hundredths of 65'535
+  };
 
   bool is_over(const Flow& flow) const { return flow.since(tick_) > life_; }
   uint32_t ticks_of(Duration time) const {
@@ -295,6 +312,7 @@ class Hermes {
   Choice choose(const PathView& view, const Packet& packet, uint16_t set, const Flow* flow) const;
   void prepare_flow(const PathView& view, const Packet& packet, uint16_t set, Flow& flow,
                     Choice choice);
+  [[gnu::noinline]] MemberIndex begin(const PathView& view, uint16_t set, Flow& flow);
   [[gnu::noinline]] MemberIndex choose_again(const PathView& view, const Packet& packet,
                                              uint16_t set, Flow& flow);
   // A flow whose member lives: it has sent enough, and slowly, and has rested.
@@ -308,8 +326,13 @@ class Hermes {
   Placed least_sent(uint16_t set, MemberMask among, uint32_t random) const;
   [[gnu::noinline]] MemberIndex better(const PathView& view, const Packet& packet, uint16_t set,
                                        const Flow& flow) const;
+  static uint32_t marked_of(const PathTable& paths, uint16_t set, MemberIndex member) {
+    return paths.at(set, member).marked.load(std::memory_order_relaxed);
+  }
   Heard heard(const PathView& view, uint16_t set, MemberIndex member) const;
-  PathClass class_of(const PathView& view, const Heard& heard) const;
+  PathClass class_of(const PathView& view, const Heard& heard) const {
+    return heard.known ? Bounds(*this, *view.paths()).class_of(heard) : PathClass::gray;
+  }
   // By a detector; and those that have failed here, too.
   static MemberMask excluded(const PathView& view, uint16_t set) {
     const PathTable* paths = view.paths();
@@ -352,7 +375,8 @@ class Hermes {
   std::array<uint64_t, 64> shares_{};  // that are left after so many periods, in 1/kWhole
   Draws draws_;
   std::vector<uint32_t> slow_;  // by port: a register in units below which a flow is slow
-  Duration high_, notable_delay_;
+  Duration notable_delay_;
+  int64_t low_ns_, high_ns_;  // above an idle path's delay
   std::vector<SetState> sets_;
   std::vector<Sending> sendings_;
   Flows flows_;
@@ -383,8 +407,8 @@ Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
       rates_({.period = Duration::picoseconds(static_cast<int64_t>(
                   std::bit_floor(static_cast<uint64_t>(init.dre.period().ps()))))}),
       draws_(stream_of(init)),
-      high_(parameters.high),
       notable_delay_(parameters.notable_delay),
+      low_ns_(parameters.low.ns()),
       flows_(static_cast<size_t>(parameters.flows)) {
   for (size_t periods = 0; periods < shares_.size(); ++periods)
     shares_[periods] = rates_.decayed(kWhole, static_cast<int64_t>(periods));
@@ -393,7 +417,7 @@ Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
     slow_.push_back(static_cast<uint32_t>(std::min<int64_t>(full / kUnit, kFastest)));
   }
   const Duration hop = longest_hop(init);
-  if (high_ == 0_us) high_ = hop * 3 / 2;
+  high_ns_ = (parameters.high == 0_us ? hop * 3 / 2 : parameters.high).ns();
   if (notable_delay_ == 0_us) notable_delay_ = hop;
   for (const PathSet& set : init.sets) {
     sets_.push_back({.first = static_cast<uint32_t>(sendings_.size())});
@@ -444,15 +468,27 @@ void Hermes::select_burst(const PathView& view, std::span<Packet* const> burst,
     Flow& flow = flows.touch(packet.order_hash);
     MemberIndex member = flow.member();
     const MemberMask usable = live_of[set] & ~(paths == nullptr ? 0 : paths->failed(set));
-    const bool stays = flow.sent() != 0 && !is_over(flow) && contains(usable, member) &&
-                       sets_[set].failed == 0 && !is_behind(flow, packet) &&
-                       !may_move(flow, sets[set].members[member].port);
-    if (!stays) [[unlikely]]
+    const bool begins = (flow.sent() == 0) | is_over(flow);
+    const bool suspect = (sets_[set].failed != 0) | is_behind(flow, packet);
+    if (begins & !suspect)
+      member = begin(view, set, flow);
+    else if (suspect || !contains(usable, member) || may_move(flow, sets[set].members[member].port))
+        [[unlikely]]
       member = choose_again(view, packet, set, flow);
     note(flow, packet, member);
     add(sending(set, member), packet.wire_len);
     assign(packet, sets[set], member);
   }
+}
+
+// What choose_again() comes to for a flow that begins, sends nothing again and finds all paths
+// sound.
+MemberIndex Hermes::begin(const PathView& view, uint16_t set, Flow& flow) {
+  const Placed placed = place(view, set, view.live(set), draws_.peek());
+  view.report_tie(placed.tied);
+  draws_.take(true);
+  flow = {};
+  return placed.member;
 }
 
 MemberIndex Hermes::choose_again(const PathView& view, const Packet& packet, uint16_t set,
@@ -476,17 +512,24 @@ MemberIndex Hermes::place_anew(const PathView& view, const Packet& packet, uint1
 }
 
 // Of the good ones, or else of the gray ones, that on which least is sent.
-Hermes::Placed Hermes::place(const PathView& view, uint16_t set, MemberMask among,
-                             uint32_t random) const {
+inline Hermes::Placed Hermes::place(const PathView& view, uint16_t set, MemberMask among,
+                                    uint32_t random) const {
   const MemberMask sound = among & ~failed(view, set);
   if (sound == 0) return {random_of(among, random), false};
+  if (view.paths() == nullptr) return least_sent(set, sound, random);  // all are gray
+  const PathTable::Recent recent(*view.paths(), set, view.now());
+  const Bounds bounds(*this, *view.paths());
+  const Sending* const sendings = &sendings_[sets_[set].first];
   MemberMask least = 0;
   uint64_t lowest = ~uint64_t{0};
   for (MemberMask left = sound; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    const PathClass path_class = class_of(view, heard(view, set, member));
+    const uint32_t delay_ns = recent.delay_ns(member);
+    auto path_class = PathClass::gray;
+    if (delay_ns < PathTable::Recent::kStale)
+      path_class = bounds.class_of({true, delay_ns, marked_of(*view.paths(), set, member)});
     if (path_class == PathClass::congested) continue;
-    const uint64_t rank = static_cast<uint64_t>(path_class) << 32 | rate_of(sending(set, member));
+    const uint64_t rank = static_cast<uint64_t>(path_class) << 32 | rate_of(sendings[member]);
     add_least(least, lowest, member, rank);
   }
   if (least == 0) return {random_of(sound, random), false};
@@ -530,18 +573,7 @@ Hermes::Heard Hermes::heard(const PathView& view, uint16_t set, MemberIndex memb
   if (paths == nullptr) return {};
   const auto delay = paths->delay(set, member, view.now());
   if (!delay) return {};
-  return {true, static_cast<uint32_t>(delay->ns()),
-          paths->at(set, member).marked.load(std::memory_order_relaxed)};
-}
-
-PathClass Hermes::class_of(const PathView& view, const Heard& heard) const {
-  if (!heard.known) return PathClass::gray;
-  const int64_t above = heard.delay_ns - view.paths()->base_delay().ns();
-  const uint32_t marks = heard.marked * 100;
-  const uint32_t bound = 65'535 * static_cast<uint32_t>(parameters_.ecn_percent);
-  if (marks < bound && above < parameters_.low.ns()) return PathClass::good;
-  if (marks > bound && above > high_.ns()) return PathClass::congested;
-  return PathClass::gray;
+  return {true, static_cast<uint32_t>(delay->ns()), marked_of(*paths, set, member)};
 }
 
 // Failed paths whose penalty is not over yet.

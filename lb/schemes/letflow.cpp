@@ -157,18 +157,22 @@ class LetFlow {
     const TurnList::Cursor turns(turns_);
     const PathSet* const sets = view.sets().data();
     const MemberMask* const live_of = view.live();
+    Draws::Ahead draws = draws_.ahead();
     for (size_t i = 0; i < burst.size(); ++i) {
       const auto [packet, index, flowlet, set, young] = seen(flowlets, *burst[i], set_of[i]);
       const MemberMask live = live_of[set];
-      MemberIndex member = either(young, flowlet.member(), turns.at(set, draws_.peek()));
+      MemberIndex member = either(young, flowlet.member(), turns.at(set, draws.peek()));
       if (!contains(live, member) || control.has(packet)) [[unlikely]] {
+        draws_.take(draws);
         member = select_alone(*this, view, packet, set, control);
+        draws = draws_.ahead();
       } else {
-        draws_.take(!young);
+        draws.take(!young);
         flowlets.put(index, member, set);
       }
       assign(packet, sets[set], member);
     }
+    draws_.take(draws);
   }
 
   uint32_t random_for(const Packet& packet) const {
