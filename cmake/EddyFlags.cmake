@@ -8,6 +8,7 @@ set(EDDY_MARCH ${eddy_march} CACHE STRING "the one -march of all targets")
 set(EDDY_SANITIZE "" CACHE STRING "comma-separated sanitizers")
 option(EDDY_FAULT_SITES "fault sites in the code, for tests (net/fault_sites.h)" OFF)
 option(EDDY_FUZZ "build libFuzzer targets (clang only)" OFF)
+set(EDDY_PROFILE "" CACHE STRING "write: programs count what they do; use: compiled by what was counted (scripts/profiled, g++ only)")
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -68,6 +69,14 @@ endif()
 
 if(EDDY_FUZZ)
   target_compile_options(eddy_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# Counts lie beside the objects, so both are of one build directory. What was never run is compiled as without them.
+if(EDDY_PROFILE STREQUAL write)
+  target_compile_options(eddy_flags INTERFACE -fprofile-generate -fprofile-update=single)
+  target_link_options(eddy_flags INTERFACE -fprofile-generate)
+elseif(EDDY_PROFILE STREQUAL use)
+  target_compile_options(eddy_flags INTERFACE -fprofile-use -fprofile-partial-training -Wno-missing-profile)
 endif()
 
 # With the first, ccache knows a precompiled header by its contents. The second keeps g++ from collecting garbage
