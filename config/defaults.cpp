@@ -22,6 +22,10 @@ RlbConfig rlb_preset(RlbPreset preset) {
     rlb.culprits = false;
     rlb.failure_detector.mode = DetectorMode::paper;
   }
+  if (preset == RlbPreset::standard) {
+    rlb.guard.patience = 1_ms;
+    rlb.placement = Placement::least_delay;
+  }
   if (preset == RlbPreset::paper) {
     rlb.recirculation.limit = RoundLimit::most;
     rlb.recirculation.most_rounds = 64;

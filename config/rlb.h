@@ -53,19 +53,21 @@ enum class Granularity : uint8_t { packet, unit };
 
 struct GuardConfig {
   GuardMode mode = GuardMode::strict;
-  std::optional<GuardScope> scope;  // nullopt: all for strict, else moves
-  int64_t flows = 16'384;           // remembered, of a shard
-  Duration margin = 1_us;           // paced: by which a packet must come later
-  Duration pause = 50_us;           // of a flow, after which it is as good as new; strict: never
-  Duration age = 100_ms;            // strict: nothing is on the way for so long
-  Duration patience{};  // strict, all: a flow waits so long for a slow path to drain; 0: never
+  std::optional<GuardScope> scope;  // nullopt: all for strict, else moves; moves where `sorted`
+  bool sorted = false;  // the last leaf puts flows in order: as the switch's resequence is, no key
+  int64_t flows = 16'384;  // remembered, of a shard
+  Duration margin = 1_us;  // paced: by which a packet must come later
+  Duration pause = 50_us;  // of a flow, after which it is as good as new; strict: never
+  Duration age = 100_ms;   // strict: nothing is on the way for so long
+  Duration patience{};     // strict, all: a flow waits so long for a slow path to drain; 0: never
   Bytes patience_room = Bytes::kib(1'024);  // of what one ingress port may have waiting so
   Duration linger = 1_ms;                   // moves: flows are watched for so long after a warning
 
   // Changes of path that are the scheme's own are guarded, too.
   bool guards_all() const {
     const bool pins = mode == GuardMode::strict || mode == GuardMode::paced;
-    const auto usual = mode == GuardMode::strict ? GuardScope::all : GuardScope::moves;
+    const bool strict = mode == GuardMode::strict && !sorted;
+    const auto usual = strict ? GuardScope::all : GuardScope::moves;
     return pins && scope.value_or(usual) == GuardScope::all;
   }
   bool is_patient() const {

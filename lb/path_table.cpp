@@ -75,7 +75,11 @@ void PathTable::rebase(const Rebase& rebase) {
   constexpr Duration kStamps = Duration::microseconds(int64_t{1} << 32);
   const int64_t ahead = (ahead_.ps() + rebase.back().ps() % kStamps.ps()) % kStamps.ps();
   ahead_ = Duration::picoseconds(ahead < 0 ? ahead + kStamps.ps() : ahead);
-  for (size_t i = 0; i < record_count_; ++i) records_[i].rebase(rebase);
+  for (size_t i = 0; i < record_count_; ++i) {
+    records_[i].rebase(rebase);
+    if (sweeps_ == nullptr || sweeps_[i].swept() == Instant{}) continue;
+    store(sweeps_[i].swept_ps, rebase(sweeps_[i].swept()).ps());
+  }
   for (size_t path = 0; path < record_of_.size(); ++path) show_arrivals(path);
 }
 
@@ -101,6 +105,7 @@ PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters
   record_count_ = known.size();
   records_ = std::make_unique<PathRecord[]>(record_count_);
   uses_ = std::make_unique<PathUse[]>(known.size());
+  if (parameters.swept_queues != 0) sweeps_ = std::make_unique<PathSweep[]>(record_count_);
   failed_ = std::make_unique<std::atomic<MemberMask>[]>(sets.size());
 }
 

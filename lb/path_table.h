@@ -5,13 +5,15 @@
 // a clock. Both begin when a packet joins the queue of its port. "Arrived before T" is a proof:
 // whatever this switch gave to the path strictly before T, in one of measured_queues(), has reached
 // the destination leaf. It is known from the echo of a stamp that waited behind those packets in
-// the same queue. While the last echo proves nothing, nothing is proven.
+// the same queue, or of a sweep, which waits behind the packets of the isolated class, too. While
+// the last echo proves nothing, only what was swept is proven.
 // Owner: a record has one writer, the shard that owns the member's port; every shard reads it, and
 // what it reads is old by one poll at most. PathUse and failed() are written on any shard, by
 // whoever decides and judges. Times in records are of that world's clock. The short ones are
 // microseconds modulo 2^32 of record_time(), which no rebase moves: a sample must be forgotten
 // (forget) within 71 minutes. Bounds: 48 octets for each member and 8 for each set, taken at
-// construction. Cost: a few loads and stores each. Source: reference 1.3, 1.7, B.6.
+// construction, and 16 for each member where paths are swept. Cost: a few loads and stores each.
+// Source: reference 1.3, 1.7, B.6.
 #pragma once
 
 #include <algorithm>
@@ -129,6 +131,17 @@ struct PathUse {
   void measured() { moved.store(0, std::memory_order_relaxed); }
 };
 
+// What is known of a path's sweeps: probes behind all that went before them, isolated or not.
+struct PathSweep {
+  std::atomic<int64_t> swept_ps{0};   // the last one that came through; 0: none
+  std::atomic<uint32_t> asked_ns{0};  // the last one that was sent, as on the wire
+  std::atomic<uint32_t> waits{0};     // 1: for its answer
+
+  Instant swept() const {
+    return Instant::at(Duration::picoseconds(swept_ps.load(std::memory_order_relaxed)));
+  }
+};
+
 class PathTable {
  public:
   struct Parameters {
@@ -137,7 +150,12 @@ class PathTable {
     bool one_way = false;  // delays are one way, else round trips
     uint8_t smoothing = 4;
     uint8_t measured_queues = 0;  // bit = queue that stamps wait in
+    uint8_t swept_queues = 0;     // bit = queue of isolated packets, where paths are swept
+    PriorityGroupId swept_group;  // in which those came; others of that queue are not measured
     bool measures(QueueId queue) const { return (measured_queues >> queue.index() & 1) != 0; }
+    bool measures(QueueId queue, PriorityGroupId pg) const {
+      return measures(queue) || ((swept_queues >> queue.index() & 1) != 0 && pg == swept_group);
+    }
     bool operator==(const Parameters&) const = default;
   };
   static constexpr int64_t kStaleAfter = 16;  // base round trips
@@ -162,6 +180,16 @@ class PathTable {
   void take_echo(size_t set, MemberIndex member, Instant stamp, bool proves) {
     const size_t path = first_[set] + member;
     records_[record_of_[path]].take_echo(stamp, proves);
+    show_arrivals(path);
+  }
+  // Where paths are swept.
+  PathSweep& sweep(size_t set, MemberIndex member) {
+    return sweeps_[record_of_[first_[set] + member]];
+  }
+  // What was given before the instant has arrived, in whichever class.
+  void take_sweep(size_t set, MemberIndex member, Instant stamp) {
+    const size_t path = first_[set] + member;
+    sweeps_[record_of_[path]].swept_ps.store(stamp.ps(), std::memory_order_relaxed);
     show_arrivals(path);
   }
   const Parameters& parameters() const { return parameters_; }
@@ -216,10 +244,15 @@ class PathTable {
   }
   // The same of packets in queues that are measured.
   Instant arrived_before(size_t set, MemberIndex member) const {
-    const Instant stamp = at(set, member).arrived_before();
+    Instant stamp = at(set, member).arrived_before();
+    if (sweeps_ != nullptr)
+      stamp = std::max(stamp, sweeps_[record_of_[first_[set] + member]].swept());
     return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
   }
 
+  Instant arrived_before(size_t set, MemberIndex member, QueueId queue, PriorityGroupId pg) const {
+    return parameters_.measures(queue, pg) ? arrived_before(set, member) : Instant{};
+  }
   // The same in steps, for who asks it of every packet; of path sets below PathArrivals::kRows.
   const PathArrivals& arrivals() const { return arrivals_; }
 
@@ -254,6 +287,7 @@ class PathTable {
   size_t record_count_ = 0;
   std::unique_ptr<PathRecord[]> records_;
   std::unique_ptr<PathUse[]> uses_;                    // by record
+  std::unique_ptr<PathSweep[]> sweeps_;                // likewise, where paths are swept
   std::unique_ptr<std::atomic<MemberMask>[]> failed_;  // by set
 };
 

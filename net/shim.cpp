@@ -19,6 +19,8 @@ size_t body_length(ShimKind kind) {
     case ShimKind::feedback:
     case ShimKind::probe:
     case ShimKind::probe_reply:
+    case ShimKind::sweep:
+    case ShimKind::swept:
       return 0;
     case ShimKind::notify:
       return kNotifyBody;

@@ -27,8 +27,10 @@ enum class ShimKind : uint8_t {
   hula_probe = 7,
   flow_xoff = 8,
   flow_xon = 9,
+  sweep = 10,  // in the isolated class, behind all that went before it in both
+  swept = 11,
 };
-inline constexpr int kShimKinds = static_cast<int>(ShimKind::flow_xon) + 1;
+inline constexpr int kShimKinds = static_cast<int>(ShimKind::swept) + 1;
 
 // Shim::flags
 enum ShimFlag : uint8_t {

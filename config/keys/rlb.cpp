@@ -227,7 +227,7 @@ const Section& section_of<GuardConfig>() {
           key<S>(&S::scope, {.name = "scope",
                              .absent = "auto",
                              .help = "guard moves that RLB makes, or all, the scheme's own too; "
-                                     "auto: all if strict"}),
+                                     "auto: all if strict, unless resequence is on"}),
           key<S>(&S::flows, {.name = "flows",
                              .min = 64,
                              .max = 16'777'216,

@@ -192,6 +192,7 @@ void Assembly::add_switch(size_t index) {
   config.path_service = experiment_.switches.path_service;
   config.isolation = experiment_.switches.isolation;
   config.resequence = experiment_.switches.resequence;
+  config.rlb.guard.sorted = config.resequence.enabled;
   if (config.resequence.loss_proof == config::LossProof::automatic && paths_keep_order())
     config.resequence.loss_proof = config::LossProof::ports;
   if (!config.path_service.base_rtt) config.path_service.base_rtt = base_rtt();

@@ -153,13 +153,14 @@ class Collector {
           "measured over drill with web search: the mean slowdown was 49 % higher, and as without "
           "RLB with rlb.guard.scope: moves");
     else if (scheme->promises_order && has_flowlets(*scheme) && has_unequal_uplinks() &&
-             (!first.rlb.guard.is_patient() || first.isolation.enabled))
+             !first.rlb.guard.is_patient())
       say(AdviceSubject::rlb, true,
           "RLB's guard keeps flowlets of " + name +
               " on slow links, since a flow that never "
               "pauses proves no path empty",
           "measured over letflow with a fifth of the links at a quarter of their rate: p99 FCT was "
-          "63 % longer, and as without RLB with rlb.guard.patience: 1ms where isolation is off, or "
+          "63 % longer, and as without RLB with rlb.guard.patience: 1ms, as rlb: default has it, "
+          "or "
           "with rlb.guard.scope: moves, where packets come out of order as they do over letflow "
           "alone");
   }

@@ -37,8 +37,14 @@ void OrderGuard::look_at_slots(const PathView& view) {
   proofs_.step = PathArrivals::step_of(view.now());
   proofs_.age = static_cast<uint64_t>(memory_.ps() >> PathArrivals::kStepBits);
   const bool told_apart = view.paths() != nullptr && view.set_count() <= kMostSets;
-  proofs_.queues = told_apart ? view.paths()->parameters().measured_queues : uint8_t{0};
-  if (told_apart) proofs_.arrivals = view.paths()->arrivals().reader();
+  proofs_.queues = proofs_.swept_queues = 0;
+  if (told_apart) {
+    const PathTable::Parameters& measured = view.paths()->parameters();
+    proofs_.queues = measured.measured_queues;
+    proofs_.swept_queues = measured.swept_queues;
+    proofs_.swept_group = measured.swept_group;
+    proofs_.arrivals = view.paths()->arrivals().reader();
+  }
   if (slots_->doubted()) [[unlikely]] {
     slots_->trust();
     doubtful_till_ = view.now() + memory_;
@@ -80,7 +86,7 @@ void OrderGuard::note_slot(const PathView& view, const Packet& packet, uint16_t 
   }
   const bool still_mixed =
       trace.known && trace.was.mixed() && trace.was.idle(proofs_.now) <= memory_;
-  *trace.slot = FlowSlot(proofs_.now, set, member, still_mixed || !proves(packet.queue));
+  *trace.slot = FlowSlot(proofs_.now, set, member, still_mixed || !proves(packet));
 }
 
 // A flow that is not known may have sent until the watch began, or while it had no place.
@@ -115,9 +121,8 @@ bool OrderGuard::has_arrived(const PathView& view, const Packet& packet, uint16_
   if (idle(trace, view.now()) > memory_) return true;
   if (view.paths() == nullptr) return false;
   if (trace.slot != nullptr)
-    return trace.known && !trace.was.mixed() && proves(packet.queue) &&
-           proofs_.is_proven(trace.was);
-  const Instant arrived = view.paths()->arrived_before(set, trace.member, packet.queue);
+    return trace.known && !trace.was.mixed() && proves(packet) && proofs_.is_proven(trace.was);
+  const Instant arrived = view.paths()->arrived_before(set, trace.member, packet.queue, packet.pg);
   if (trace.known) return is_proven(view, *trace.entry, arrived);
   return arrived != Instant{} && arrived > trace.last;
 }
@@ -173,7 +178,7 @@ void OrderGuard::note(const PathView& view, const Packet& packet, uint16_t set,
     const bool forced = trace.dead && !has_arrived(view, packet, set, trace);
     view.report(forced ? GuardEvent::forced : GuardEvent::moved);
   }
-  *entry = FlowPath(set, member, base, view.now(), is_measured(view, packet.queue));
+  *entry = FlowPath(set, member, base, view.now(), is_measured(view, packet));
   if (member != base) awake_until_ = std::max(awake_until_, view.now() + config_.linger);
 }
 

@@ -68,11 +68,17 @@ struct SlotProofs {
   uint64_t step = 0;              // and as arrivals have it
   uint64_t age = 0;               // steps; longer than this nothing is on the way
   uint8_t queues = 0;             // of which anything is proven, as a mask
-  bool doubtful = false;          // slots may say less than there is
-  bool exact = false;             // frees() and FlowSlot::after() may be asked of all slots
-  bool all_heed = false;          // warnings, whichever flow it is
+  uint8_t swept_queues = 0;       // likewise, of packets that came in the group
+  PriorityGroupId swept_group;
+  bool doubtful = false;  // slots may say less than there is
+  bool exact = false;     // frees() and FlowSlot::after() may be asked of all slots
+  bool all_heed = false;  // warnings, whichever flow it is
 
-  bool measures(QueueId queue) const { return (queues >> queue.index() & 1) != 0; }
+  bool measures(const Packet& packet) const {
+    const size_t queue = packet.queue.index();
+    return (queues >> queue & 1) != 0 ||
+           ((swept_queues >> queue & 1) != 0 && packet.pg == swept_group);
+  }
   // Of a slot that is not mixed: all that it was given has arrived.
   bool is_proven(FlowSlot slot) const {
     return !doubtful && arrivals.ago(slot.set(), slot.member(), step) < slot.idle_steps(now);
@@ -138,7 +144,7 @@ class OrderGuard {
   FlowSlot* slot_if_free(const PathView& view, const Packet& packet, uint16_t set,
                          MemberIndex base) const {
     FlowSlot& slot = slots_->of(packet);
-    if (!slot.used() || !slot.is_plain(set) || !proves(packet.queue)) [[unlikely]]
+    if (!slot.used() || !slot.is_plain(set) || !proves(packet)) [[unlikely]]
       return nullptr;
     if (warned_ && contains(view.warnings()->warned(set, packet.queue), base)) return nullptr;
     return slot.member() == base || proofs_.is_proven(slot) ? &slot : nullptr;
@@ -225,14 +231,14 @@ class OrderGuard {
                        MemberIndex base) const;
   void note_slot(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
                  MemberIndex member);
-  bool proves(QueueId queue) const { return proofs_.measures(queue); }
+  bool proves(const Packet& packet) const { return proofs_.measures(packet); }
   // Of a flow that has no entry, or one that is too old to tell.
   FlowTrace unknown(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
                     FlowPath* entry) const;
   bool arrives_later(const PathView& view, uint16_t set, const FlowTrace& trace,
                      MemberIndex member) const;
-  static bool is_measured(const PathView& view, QueueId queue) {
-    return view.paths() != nullptr && view.paths()->parameters().measures(queue);
+  static bool is_measured(const PathView& view, const Packet& packet) {
+    return view.paths() != nullptr && view.paths()->parameters().measures(packet.queue, packet.pg);
   }
   // The scheme takes the flow off its path by itself, and that is not guarded.
   bool is_free(const FlowTrace& trace, MemberIndex base) const {

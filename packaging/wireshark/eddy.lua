@@ -45,8 +45,9 @@ end
 local shim = Proto("eddy_shim", "Eddy leaf-to-leaf shim")
 local KINDS = {
   [0] = "data", "feedback", "probe", "probe reply", "notify", "clear", "flowcut ack", "hula probe", "flow XOFF", "flow XON",
+  "sweep", "swept",
 }
-local BODY_OCTETS = {[0] = 0, 0, 0, 0, 5, 13, 20, 8, 16, 16}
+local BODY_OCTETS = {[0] = 0, 0, 0, 0, 5, 13, 20, 8, 16, 16, 0, 0}
 local KEYED = {[5] = true, [6] = true, [8] = true, [9] = true}
 local SHIM_OCTETS = 32
 local flag_texts = {

@@ -74,6 +74,10 @@ class Past:
                     lines.flush()
 
 
+# What the preset `rlb: default` was when the files were made, and is now: docs/compatibility.md.
+CHANGED = {"placement: alternative": "placement: least_delay"}
+
+
 class Files(unittest.TestCase):
     def test_a_configuration_means_what_it_meant(self):
         for folder in VERSIONS:
@@ -90,6 +94,8 @@ class Files(unittest.TestCase):
                 for kept, fresh in zip(documents, now):
                     variant, _, text = kept.partition("\n")
                     self.assertEqual(variant, fresh.partition("\n")[0])
+                    for was, now_is in CHANGED.items():
+                        text = text.replace(was, now_is)
                     (Path(place) / "printed.yaml").write_text(text)
                     self.assertEqual(output_of(BIN / "eddylab", "config", Path(place) / "printed.yaml"), fresh.partition("\n")[2],
                                      f"{folder.name}: a default has changed")

@@ -24,8 +24,7 @@ VARIED = {"isolation-pays": ["regime-mixu", "--size", "reduced", "--variant", "s
                                      "isolation.threshold=1MB", "--set", "isolation.long_flows=false"],
           "isolation-of-long-flows": ["regime-web", "--size", "reduced", "--variant", "scheme=ecmp go_back_n shallow off", "--variant",
                                       "scheme=ecmp go_back_n deep off", "--set", "isolation.enabled=true"],
-          "guard-of-flowlets": ["regime-asym", "--size", "reduced", "--variant", "scheme=letflow go_back_n deep rlb"],
-          "guard-of-drill": ["regime-web", "--size", "reduced", "--variant", "scheme=drill leaf shallow rlb"]}
+          "guards": ["tests/golden/advice/guards.yaml"]}
 
 
 def call(program, *words):

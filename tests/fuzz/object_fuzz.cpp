@@ -448,7 +448,7 @@ class World {
   static constexpr ShimKind kKinds[] = {
       ShimKind::data,      ShimKind::feedback, ShimKind::probe,       ShimKind::probe_reply,
       ShimKind::notify,    ShimKind::clear,    ShimKind::flowcut_ack, ShimKind::hula_probe,
-      ShimKind::flow_xoff, ShimKind::flow_xon};
+      ShimKind::flow_xoff, ShimKind::flow_xon, ShimKind::sweep,       ShimKind::swept};
   FaultSites::Odds odds_{};
   FaultSites sites_{0, odds_};
   std::array<ManualIo, kShards> io_{ManualIo(pool()), ManualIo(pool())};

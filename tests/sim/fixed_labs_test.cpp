@@ -45,6 +45,7 @@ constexpr FixedLab kLabs[] = {
     {"rate_of_a_host_port", nullptr, nullptr},
     {"pause_read_late", nullptr, nullptr, 0, kMostUnread, true},
     {"stamp_past_isolated", nullptr, nullptr},
+    {"drained_past_isolated", nullptr, nullptr},
 };
 
 class FixedLabs : public testing::TestWithParam<FixedLab> {};

@@ -11,13 +11,15 @@ namespace {
 
 bool goes_on(ShimKind kind) {
   return kind == ShimKind::feedback || kind == ShimKind::probe || kind == ShimKind::probe_reply ||
-         kind == ShimKind::notify || kind == ShimKind::clear || kind == ShimKind::flowcut_ack;
+         kind == ShimKind::sweep || kind == ShimKind::swept || kind == ShimKind::notify ||
+         kind == ShimKind::clear || kind == ShimKind::flowcut_ack;
 }
 
 constexpr int64_t kLongestFrame = kEthernetHeader + kShimControlLimit;
 // Those whose content is the path service's alone.
 constexpr uint16_t kOfService = lb::kind_bit(ShimKind::data) | lb::kind_bit(ShimKind::feedback) |
-                                lb::kind_bit(ShimKind::probe_reply);
+                                lb::kind_bit(ShimKind::probe_reply) |
+                                lb::kind_bit(ShimKind::sweep) | lb::kind_bit(ShimKind::swept);
 
 }  // namespace
 
@@ -117,6 +119,8 @@ std::optional<uint16_t> AgentHost::control(Packet* packet) {
     }
     if (shim.kind == ShimKind::feedback || shim.kind == ShimKind::probe_reply)
       services_.paths.hear(port, packet->data() + packet->l2_len);
+    if (shim.kind == ShimKind::sweep) services_.paths.answer(port, shim);
+    if (shim.kind == ShimKind::swept) services_.paths.hear_swept(port, shim);
     something_came_ |= services_.paths.feedback_waits();
   }
   if (is_understood(shim.kind))

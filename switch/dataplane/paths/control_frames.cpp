@@ -4,6 +4,7 @@
 #include "net/ethernet.h"
 #include "net/pause_frame.h"
 #include "switch/dataplane/queues/own_frame.h"
+#include "switch/dataplane/state/shim_layout.h"
 
 namespace eddy {
 
@@ -24,12 +25,17 @@ bool ControlFrames::make_ready(Packet* packet, const Shim& shim) {
     return false;
   }
   const PortClasses& classes = *context_.settings(packet->ingress_port).classes;
-  const bool measured = shim.kind == ShimKind::probe && shim.traffic_class.index() < kPriorities;
+  const bool waits = shim.kind == ShimKind::probe || shim.kind == ShimKind::sweep;
+  const bool measured = waits && shim.traffic_class.index() < kPriorities;
   const TrafficClass tc = measured ? shim.traffic_class : kTrafficClass;
   const ClassOf* class_of = classes.in_channel(tc, shim.virtual_channel);
   if (class_of == nullptr) {
     services_.buffer.drop(packet, DropReason::no_channel);
     return false;
+  }
+  if (shim.kind == ShimKind::sweep && !sweeps(tc)) {
+    uint8_t& flags = packet->data()[kEthernetHeader + shim_at::kFlags];
+    flags = static_cast<uint8_t>(flags & ~kShimPinned);
   }
   const uint64_t way = uint64_t{shim.source_leaf.index()} << 32 | shim.path.index();
   packet->flags = kPacketShim | kPacketShimControl | kPacketRoceControl;
@@ -42,6 +48,12 @@ bool ControlFrames::make_ready(Packet* packet, const Shim& shim) {
   packet->pg = class_of->pg;
   packet->queue = class_of->queue;
   return true;
+}
+
+// Here what waits isolated is behind what came before it.
+bool ControlFrames::sweeps(TrafficClass tc) const {
+  const IsolationPlan& isolation = context_.snapshot->isolation;
+  return isolation.known && isolation.classes.isolated.traffic_class == tc;
 }
 
 void ControlFrames::consume(Packet* packet) {

@@ -47,6 +47,8 @@ class ControlFrames {
 
  private:
   Packet* make(PortId port, const ShimControl& message);
+  // A sweep that waits here in the class proves something.
+  bool sweeps(TrafficClass tc) const;
 
   ShardContext& context_;
   Services services_;

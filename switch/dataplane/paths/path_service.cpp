@@ -238,6 +238,11 @@ void PathService::hear(PortId port, const uint8_t* shim) {
                           .congestion = shim[shim_at::kReportLoad],
                           .packets = shim[shim_at::kPackets],
                           .marked = shim[shim_at::kMarked]};
+  deliver(report, port);
+}
+
+// To the shard of the path's port.
+void PathService::deliver(const PathReport& report, PortId port) {
   const uint16_t set = plan_->set_of(report.leaf);
   const auto member = set == PathPlan::kNoSet ? std::nullopt : member_of(set, report.path);
   if (!member || context_.paths == nullptr)
@@ -266,6 +271,8 @@ std::optional<lb::MemberIndex> PathService::member_of(size_t set, PathId path) c
 }
 
 inline void PathService::apply(lb::PathKey path, PortId port, const PathReport& report) {
+  if (report.swept) [[unlikely]]
+    return take_swept(path, port, report);
   lb::PathRecord& record = context_.paths->at(path.set, path.member);
   if ((report.flags & kShimRttEcho) != 0 && !take_echo(path, port, record, report)) return;
   if ((report.flags & kShimFeedback) == 0) return;
@@ -304,7 +311,9 @@ inline bool PathService::take_echo(lb::PathKey path, PortId port, lb::PathRecord
   record.take_delay(Duration::nanoseconds(delay), context_.paths->record_time(report.heard_at),
                     plan_->smoothing);
   context_.paths->use_of(record).measured();
-  context_.paths->take_echo(path.set, path.member, stamp, (report.hold_ns & kDeviated) == 0);
+  const bool proves = (report.hold_ns & kDeviated) == 0;
+  context_.paths->take_echo(path.set, path.member, stamp, proves);
+  if (!proves && plan_->sweeps) sweep(path, port);
   context_.count(port, PortCounter::path_samples);
   if ((wanted_ & lb::kFeedbackDelay) != 0)
     pass_on({lb::kFeedbackDelay, path, delay, report.heard_at});
@@ -365,27 +374,86 @@ void PathService::flush(size_t set) {
                        context_.now + Duration::nanoseconds(longest - oldest));
 }
 
-void PathService::send_feedback(size_t set, HeardPath& heard) {
+// By the path on which the port is.
+Shim PathService::answer_by(PortId port, size_t set, ShimKind kind) const {
   const lb::PathSet& to = context_.path_sets[set];
-  const lb::PathMember* by =
-      std::find_if(to.members.begin(), to.members.begin() + to.count,
-                   [&](const lb::PathMember& member) { return member.port == heard.port; });
+  const lb::PathMember* const end = to.members.begin() + to.count;
+  const lb::PathMember* const by = std::find_if(
+      to.members.begin(), end, [&](const lb::PathMember& member) { return member.port == port; });
+  return {.kind = kind,
+          .source_leaf = context_.snapshot->leaf,
+          .destination_leaf = plan_->leaf_of_set[set],
+          .path = by == end ? PathId::none() : by->path,
+          .traffic_class = ControlFrames::kTrafficClass,
+          .sent_ns = now_ns_};
+}
+
+void PathService::send_feedback(size_t set, HeardPath& heard) {
   const Telling told = tell_of(heard);
-  const Shim shim{.kind = heard.probe ? ShimKind::probe_reply : ShimKind::feedback,
-                  .flags = told.flags,
-                  .source_leaf = context_.snapshot->leaf,
-                  .destination_leaf = plan_->leaf_of_set[set],
-                  .path = by == to.members.begin() + to.count ? PathId::none() : by->path,
-                  .feedback_path = told.path,
-                  .feedback_congestion = told.congestion,
-                  .traffic_class = ControlFrames::kTrafficClass,
-                  .sent_ns = now_ns_,
-                  .echoed_ns = told.echoed_ns,
-                  .hold_ns = told.hold_ns,
-                  .feedback_packets = told.packets,
-                  .feedback_marked = told.marked};
+  Shim shim = answer_by(heard.port, set, heard.probe ? ShimKind::probe_reply : ShimKind::feedback);
+  shim.flags = told.flags;
+  shim.feedback_path = told.path;
+  shim.feedback_congestion = told.congestion;
+  shim.echoed_ns = told.echoed_ns;
+  shim.hold_ns = told.hold_ns;
+  shim.feedback_packets = told.packets;
+  shim.feedback_marked = told.marked;
   if (!frames_.send(heard.port, {.shim = shim})) return;
   context_.count(heard.port, PortCounter::path_feedback_frames);
+}
+
+void PathService::answer(PortId port, const Shim& sweep) {
+  const uint16_t set = plan_->set_of(sweep.source_leaf);
+  if (set == PathPlan::kNoSet) return context_.count(port, PortCounter::path_reports_unknown);
+  if ((sweep.flags & kShimPinned) == 0) return;
+  Shim shim = answer_by(port, set, ShimKind::swept);
+  shim.feedback_path = sweep.path;
+  shim.echoed_ns = sweep.sent_ns;
+  if (frames_.send(port, {.shim = shim})) context_.count(port, PortCounter::path_feedback_frames);
+}
+
+void PathService::hear_swept(PortId port, const Shim& shim) {
+  deliver({.heard_at = context_.now,
+           .stamp_ns = shim.echoed_ns,
+           .leaf = shim.source_leaf,
+           .path = shim.feedback_path,
+           .swept = true},
+          port);
+}
+
+// Behind what has been given to the path in polls before this one. One that has been on its way for
+// long stands behind a pause, and others would stand behind it.
+void PathService::sweep(lb::PathKey path, PortId port) {
+  lb::PathSweep& last = context_.paths->sweep(path.set, path.member);
+  const uint32_t since = now_ns_ - last.asked_ns.load(std::memory_order_relaxed);
+  const bool waits = last.waits.load(std::memory_order_relaxed) != 0;
+  if (waits && since < wire_ns(plan_->base_rtt * PathPlan::kPatience)) return;
+  const Shim shim{.kind = ShimKind::sweep,
+                  .flags = kShimPinned,
+                  .source_leaf = context_.snapshot->leaf,
+                  .destination_leaf = plan_->leaf_of_set[path.set],
+                  .path = context_.path_sets[path.set].members[path.member].path,
+                  .traffic_class = plan_->swept.traffic_class,
+                  .sent_ns = now_ns_};
+  if (!frames_.send_behind(port, {.shim = shim}, plan_->swept)) return;
+  last.asked_ns.store(now_ns_, std::memory_order_relaxed);
+  last.waits.store(1, std::memory_order_relaxed);
+  context_.count(port, PortCounter::path_sweeps);
+}
+
+void PathService::take_swept(lb::PathKey path, PortId port, const PathReport& report) {
+  if (!plan_->sweeps) return context_.count(port, PortCounter::path_reports_stale);
+  lb::PathSweep& last = context_.paths->sweep(path.set, path.member);
+  const uint32_t heard_ns = wire_ns(report.heard_at);
+  const uint32_t age = heard_ns - report.stamp_ns;
+  const uint32_t asked_ago = heard_ns - last.asked_ns.load(std::memory_order_relaxed);
+  const Instant stamp = ns_before(report.heard_at, age);
+  const bool asked = age <= kLongestDelay && static_cast<int32_t>(age - asked_ago) >= 0;
+  if (!asked || last.waits.load(std::memory_order_relaxed) == 0 || stamp <= last.swept())
+    return context_.count(port, PortCounter::path_reports_stale);
+  if (age == asked_ago) last.waits.store(0, std::memory_order_relaxed);
+  context_.paths->take_sweep(path.set, path.member, stamp);
+  context_.count(port, PortCounter::path_swept);
 }
 
 // Forgets what is out of date, and has judged what is left.

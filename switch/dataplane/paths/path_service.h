@@ -10,10 +10,13 @@
 // common. They begin when the packet joins its queue. What is heard is checked: a stamp that this
 // switch did not send or has seen answered, a wait longer than the time that passed, an unknown
 // leaf or path are counted and change nothing. A stamp proves that what went before it in its queue
-// has arrived. With several shards it proves only what the others had handed over a while before
-// (proof_lag). Owner: the shard. The record of a path is written by the shard of its port, which
-// hears by mail of echoes that come in elsewhere. Bounds: what PathTable and PathEchoes hold. Cost:
-// a few loads for a packet that gets no stamp. Source: reference 1.4, 1.6 to 1.8, B.6.
+// has arrived, unless it may have overtaken isolated packets. Then a sweep follows it, in the
+// isolated class: of that a port sends nothing before what came ahead of it in either class, so
+// that its answer proves both (docs/adr/0052). With several shards it proves only what the others
+// had handed over a while before (proof_lag). Owner: the shard. The record of a path is written by
+// the shard of its port, which hears by mail of echoes that come in elsewhere. Bounds: what
+// PathTable and PathEchoes hold. Cost: a few loads for a packet that gets no stamp. Source:
+// reference 1.4, 1.6 to 1.8, B.6.
 #pragma once
 
 #include <array>
@@ -103,6 +106,11 @@ class PathService {
   std::optional<Noted> note(PortId port, const Shim& shim, bool ect, bool ce);
   // What the other end tells of a path of ours. The octets are those of a shim on the wire.
   void hear(PortId port, const uint8_t* shim);
+  // A sweep has come in for this leaf. The answer goes at once; none goes where it may have been
+  // overtaken.
+  void answer(PortId port, const Shim& sweep);
+  // The answer to one of ours.
+  void hear_swept(PortId port, const Shim& shim);
   // What another shard heard of a path of ours.
   void take(const PathReport& report);
   // What agents want to be told: lb::FeedbackKind. They keep the load in its record themselves.
@@ -130,6 +138,10 @@ class PathService {
   Telling tell_of(HeardPath& heard);
   void wait(size_t set, const PathEchoes::Place& place);
   void apply(lb::PathKey path, PortId port, const PathReport& report);
+  void deliver(const PathReport& report, PortId port);
+  void sweep(lb::PathKey path, PortId port);
+  void take_swept(lb::PathKey path, PortId port, const PathReport& report);
+  Shim answer_by(PortId port, size_t set, ShimKind kind) const;
   bool take_echo(lb::PathKey path, PortId port, lb::PathRecord& record, const PathReport& report);
   void pass_on(const lb::Feedback& told);
   void flush(size_t set);

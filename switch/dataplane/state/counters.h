@@ -114,6 +114,8 @@ namespace eddy {
   X(shim_tx_packets, "packets given a shim on their way to another leaf")                      \
   X(path_requests, "stamps sent to measure a path of the port")                                \
   X(path_probes, "of these, in frames of our own on idle paths")                               \
+  X(path_sweeps, "probes sent behind isolated packets, to learn when those have arrived")      \
+  X(path_swept, "of these, answered")                                                          \
   X(path_feedback_frames, "echoes to other leaves that no packet was there to carry")          \
   X(path_samples, "echoes heard that measured a path of the port")                             \
   X(path_unanswered, "stamps sent while earlier ones had long been without an echo")           \

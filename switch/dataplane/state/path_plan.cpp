@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pfc/class_pair.h"
+
 namespace eddy {
 namespace {
 
@@ -71,6 +73,19 @@ MeasuredClass measured_class(const config::SwitchConfig& config) {
   return {TrafficClass(chosen), maps.tc_to_pg[chosen], maps.tc_to_queue[chosen]};
 }
 
+// The isolated class, where its packets' arrival matters to the order guard and can be proven: of
+// several shards one does not see what others have isolated.
+std::optional<MeasuredClass> swept_class(const config::SwitchConfig& config,
+                                         const MeasuredClass& measured, size_t shards) {
+  const config::RlbConfig& rlb = config.rlb;
+  if (!config.isolation.enabled || !rlb.enabled() || shards != 1) return std::nullopt;
+  if (rlb.guard.mode != config::GuardMode::strict) return std::nullopt;
+  auto classes = pfc::class_pair_of(config);
+  if (!classes || classes->normal.queue != measured.queue) return std::nullopt;
+  const pfc::ClassPair::Class& isolated = classes->isolated;
+  return MeasuredClass{isolated.traffic_class, isolated.pg, isolated.queue};
+}
+
 bool is_pinned(const lb::PathSet& set) {
   for (size_t i = 0; i < set.count; ++i)
     if ((set.members[i].path.index() & 0xff) != kHopByHop) return true;
@@ -97,6 +112,9 @@ PathPlan PathPlan::of(const config::SwitchConfig& config, std::span<const lb::Pa
   plan.proof_lag = shards == 1 ? Duration{} : plan.base_rtt / 4;
   plan.smoothing = service.smoothing;
   plan.measured = measured_class(config);
+  const auto swept = swept_class(config, plan.measured, shards);
+  plan.sweeps = swept.has_value();
+  plan.swept = swept.value_or(MeasuredClass{});
   plan.detector = config.rlb.failure_detector;
   if (!config.rlb.enabled()) plan.detector = {.mode = config::DetectorMode::off};
   plan.leaf_of_set.assign(leaves.begin(), leaves.end());
@@ -116,7 +134,9 @@ lb::PathTable::Parameters PathPlan::table_parameters() const {
           .proof_lag = proof_lag,
           .one_way = one_way,
           .smoothing = static_cast<uint8_t>(smoothing),
-          .measured_queues = static_cast<uint8_t>(1u << measured.queue.index())};
+          .measured_queues = static_cast<uint8_t>(1u << measured.queue.index()),
+          .swept_queues = static_cast<uint8_t>(sweeps ? 1u << swept.queue.index() : 0),
+          .swept_group = measured.pg};
 }
 
 }  // namespace eddy

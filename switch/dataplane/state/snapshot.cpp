@@ -601,16 +601,18 @@ Problems plan_isolation(Snapshot& snapshot, const Snapshot* previous) {
   return {};
 }
 
-// Lanes between shards, RLB's loop and stages at the ports of hosts may hold packets for a while.
+// Lanes between shards, RLB's loop and stages at the ports of hosts may hold packets for a while,
+// and a patient guard before that for as long as it has patience.
 void settle_isolation(Snapshot& snapshot) {
   const SwitchConfig& config = snapshot.config;
   const auto from_hosts = static_cast<size_t>(lb::StagePlace::from_hosts);
   const bool waits = (config.rlb.enabled() && config.rlb.recirculation.enabled) ||
                      snapshot.schemes.size() > 1 ||
                      snapshot.schemes[0].stages[from_hosts][0] != nullptr;
+  const bool drains = waits && config.rlb.enabled() && config.rlb.guard.is_patient();
+  const Duration held = std::max(config.isolation.stay, config.effective_poll_gap() * 4);
   snapshot.isolation.settles =
-      waits ? std::max(config.isolation.stay, config.effective_poll_gap() * 4)
-            : Duration::picoseconds(1);
+      waits ? held + (drains ? config.rlb.guard.patience : Duration{}) : Duration::picoseconds(1);
 }
 
 }  // namespace
@@ -648,6 +650,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::build(const SwitchConfig& config,
   if (!plan) return plan.problems();
   auto snapshot = std::make_unique<Snapshot>();
   snapshot->config = config;
+  snapshot->config.rlb.guard.sorted = config.resequence.enabled;
   snapshot->cell = pfc::CellSize(config.buffer.cell_bytes);
   snapshot->shared_size = plan->shared;
   snapshot->stages_size = plan->stages;

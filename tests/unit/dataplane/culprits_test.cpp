@@ -299,7 +299,7 @@ TEST(Culprits, TheirFlowsStayAndOthersGoRound) {
     EXPECT_GT(by_warned, 10u) << scheme;
     EXPECT_GE(count(rig.object(), 0, PortCounter::rlb_culprit_packets), by_warned) << scheme;
     EXPECT_GT(count(rig.object(), 0, PortCounter::rlb_rerouted_packets), 10u) << scheme;
-    EXPECT_EQ(count(rig.object(), 0, PortCounter::rlb_placed_flows), 0u) << scheme;
+    EXPECT_GT(count(rig.object(), 0, PortCounter::rlb_placed_flows), 10u) << scheme;
     rig.run_for(1_ms);
     bool back = false;
     for (uint16_t flow = 100; flow < 130; ++flow) back = taken(rig, 2, flow) == 2 || back;

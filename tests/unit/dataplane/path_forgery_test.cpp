@@ -2,6 +2,8 @@
 // known of paths, and are counted by reason.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "net/shim.h"
 #include "switch/dataplane/paths/path_service.h"
 #include "tests/support/one_switch.h"
@@ -29,7 +31,7 @@ Frame control_frame(const Shim& shim, uint8_t tags = 0) {
 
 // A leaf with one uplink to one other leaf; nothing is probed.
 struct Rig {
-  Rig() : rig(leaf()) { rig.run_for(10_us); }
+  explicit Rig(const config::SwitchConfig& config = leaf()) : rig(config) { rig.run_for(10_us); }
   static config::SwitchConfig leaf() {
     config::SwitchConfig config = leaf_spine({.leaves = 2, .spines = 1, .hosts = 1}).leaves[0];
     config.path_service = {.shim = config::ShimUse::sampled,
@@ -68,6 +70,23 @@ struct Rig {
             .sent_ns = now_ns(),
             .echoed_ns = stamp,
             .feedback_packets = 1};
+  }
+  // As the other leaf tells of a stamp that may have overtaken isolated packets.
+  void hear_that_nothing_is_proven() {
+    rig.run_for(40_us);  // until the next stamp is due
+    Shim echo = echo_of(stamp());
+    echo.hold_ns = PathService::kDeviated | 500;
+    hear(echo);
+  }
+  // Of what left by the uplink.
+  std::vector<Shim> sweeps() {
+    std::vector<Shim> all;
+    for (const Arrival& arrival : rig.seen(kUplink)) {
+      Shim shim;
+      const bool sound = decode(ConstOctets(arrival.frame).subspan(14), shim) == CodecVerdict::ok;
+      if (sound && shim.kind == ShimKind::sweep) all.push_back(shim);
+    }
+    return all;
   }
   void hear(const Shim& shim) {
     rig.inject(kUplink, control_frame(shim));
@@ -164,6 +183,130 @@ TEST(PathForgery, AnEchoThatSaysTheStampLeftItsWayProvesNothing) {
   EXPECT_EQ(rig.count(PortCounter::path_samples), 1u);
   EXPECT_EQ(rig.record().delay_ns, 1'500u);
   EXPECT_EQ(rig.record().arrived_before(), Instant{});
+}
+
+// Where isolated packets may be on the way a sweep asks for them, one at a time.
+config::SwitchConfig sweeping_leaf() {
+  config::SwitchConfig config = Rig::leaf();
+  config.isolation.enabled = true;
+  config.rlb = config::rlb_preset(config::RlbPreset::standard);
+  return config;
+}
+constexpr QueueId kIsolatedQueue(4);
+constexpr PriorityGroupId kGroup(3);
+Shim answer_to(const Shim& sweep) {
+  return {.kind = ShimKind::swept,
+          .source_leaf = kThem,
+          .destination_leaf = kUs,
+          .feedback_path = sweep.path,
+          .echoed_ns = sweep.sent_ns};
+}
+
+TEST(PathSweeps, FollowAnEchoThatProvesNothing) {
+  Rig rig(sweeping_leaf());
+  rig.hear_that_nothing_is_proven();
+  rig.rig.run_for(2_us);
+  ASSERT_EQ(rig.sweeps().size(), 1u);
+  const Shim sweep = rig.sweeps()[0];
+  EXPECT_EQ(sweep.path, kPath);
+  EXPECT_EQ(sweep.flags, kShimPinned);
+  EXPECT_EQ(sweep.source_leaf, kUs);
+  EXPECT_EQ(sweep.destination_leaf, kThem);
+  EXPECT_EQ(sweep.traffic_class, TrafficClass(4));
+  rig.hear_that_nothing_is_proven();
+  EXPECT_EQ(rig.count(PortCounter::path_sweeps), 1u) << "while it waits for the answer";
+  rig.hear(answer_to(sweep));
+  EXPECT_EQ(rig.count(PortCounter::path_swept), 1u);
+  const lb::PathTable& paths = *rig.rig.object().paths();
+  const Instant proven = paths.arrived_before(0, 0, kIsolatedQueue, kGroup);
+  EXPECT_EQ(static_cast<uint32_t>(proven.ps() / 1'000), sweep.sent_ns);
+  EXPECT_EQ(paths.arrived_before(0, 0, QueueId(3)), proven);
+  EXPECT_EQ(rig.count(PortCounter::path_samples), 2u) << "which is no measure of the path";
+  rig.hear_that_nothing_is_proven();
+  EXPECT_EQ(rig.count(PortCounter::path_sweeps), 2u);
+  EXPECT_EQ(paths.arrived_before(0, 0, QueueId(3)), proven) << "it stays proven";
+}
+
+// One that stands behind a pause for long, or is lost.
+TEST(PathSweeps, ComeAgainAfterAWhile) {
+  Rig rig(sweeping_leaf());
+  rig.hear_that_nothing_is_proven();
+  rig.rig.run_for(70_us);
+  rig.hear_that_nothing_is_proven();
+  EXPECT_EQ(rig.count(PortCounter::path_sweeps), 2u);
+  rig.rig.run_for(2_us);
+  ASSERT_EQ(rig.sweeps().size(), 2u);
+  rig.hear(answer_to(rig.sweeps()[0]));
+  EXPECT_EQ(rig.count(PortCounter::path_swept), 1u) << "the first one may come late";
+  rig.hear(answer_to(rig.sweeps()[1]));
+  EXPECT_EQ(rig.count(PortCounter::path_swept), 2u);
+}
+
+TEST(PathSweeps, AnswersThatAreForgedOrOldAreStale) {
+  Rig rig(sweeping_leaf());
+  Shim none = answer_to({.path = kPath, .sent_ns = rig.now_ns() - 500});
+  rig.hear(none);
+  EXPECT_EQ(rig.count(PortCounter::path_reports_stale), 1u) << "nothing was asked";
+  rig.hear_that_nothing_is_proven();
+  rig.rig.run_for(2_us);
+  ASSERT_EQ(rig.sweeps().size(), 1u);
+  Shim answer = answer_to(rig.sweeps()[0]);
+  answer.echoed_ns += 1;
+  rig.hear(answer);
+  EXPECT_EQ(rig.count(PortCounter::path_reports_stale), 2u) << "later than it was asked";
+  EXPECT_EQ(rig.rig.object().paths()->arrived_before(0, 0), Instant{});
+  answer.echoed_ns -= 1;
+  rig.hear(answer);
+  rig.hear(answer);
+  EXPECT_EQ(rig.count(PortCounter::path_swept), 1u);
+  EXPECT_EQ(rig.count(PortCounter::path_reports_stale), 3u) << "heard before";
+  answer.source_leaf = LeafId(77);
+  rig.hear(answer);
+  EXPECT_EQ(rig.count(PortCounter::path_reports_unknown), 1u);
+}
+
+// Also to a leaf that has nothing to sweep itself; to nobody who is not known, and not where it may
+// have been overtaken.
+TEST(PathSweeps, AreAnsweredAtOnceIfTheyKeptTheirWay) {
+  Rig rig;
+  Shim sweep{.kind = ShimKind::sweep,
+             .flags = kShimPinned,
+             .source_leaf = kThem,
+             .destination_leaf = kUs,
+             .path = PathId(0x01ff),
+             .traffic_class = TrafficClass(4),
+             .sent_ns = 12'345};
+  rig.hear(sweep);
+  rig.rig.run_for(1_us);
+  ASSERT_EQ(rig.count(PortCounter::path_feedback_frames), 1u);
+  Shim answer;
+  ASSERT_EQ(decode(ConstOctets(rig.rig.seen(kUplink).back().frame).subspan(14), answer),
+            CodecVerdict::ok);
+  EXPECT_EQ(answer.kind, ShimKind::swept);
+  EXPECT_EQ(answer.destination_leaf, kThem);
+  EXPECT_EQ(answer.feedback_path, sweep.path);
+  EXPECT_EQ(answer.echoed_ns, 12'345u);
+  sweep.flags = 0;
+  rig.hear(sweep);
+  sweep = {.kind = ShimKind::sweep, .flags = kShimPinned, .source_leaf = LeafId(77)};
+  sweep.destination_leaf = kUs;
+  rig.hear(sweep);
+  EXPECT_EQ(rig.count(PortCounter::path_feedback_frames), 1u);
+  EXPECT_EQ(rig.count(PortCounter::path_reports_unknown), 1u);
+}
+
+TEST(PathSweeps, AreNotSentWhereNothingAsksForProofs) {
+  for (const bool isolates : {false, true}) {
+    config::SwitchConfig config = sweeping_leaf();
+    config.isolation.enabled = isolates;
+    if (isolates) config.rlb.guard.mode = config::GuardMode::paced;
+    Rig rig(config);
+    rig.hear_that_nothing_is_proven();
+    rig.rig.run_for(2_us);
+    EXPECT_EQ(rig.count(PortCounter::path_sweeps), 0u) << isolates;
+    rig.hear(answer_to({.path = kPath, .sent_ns = rig.now_ns() - 500}));
+    EXPECT_EQ(rig.count(PortCounter::path_reports_stale), 1u) << isolates;
+  }
 }
 
 TEST(PathForgery, MoreMarksThanPacketsAreAllOfThem) {

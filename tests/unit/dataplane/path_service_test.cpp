@@ -258,6 +258,34 @@ TEST(PathService, ArrivedBeforeIsProvenByWhatWaitedBehind) {
   EXPECT_EQ(rig.hosts[1]->received.size(), 1u);
 }
 
+// A spine that does not isolate sends the classes by turns: there it proves nothing.
+TEST(PathService, ASweepThatMayHaveBeenOvertakenIsNotAnswered) {
+  for (const bool isolates : {true, false}) {
+    PathFabric::Setup setup{.spines = 1};
+    const auto enable = [](config::SwitchConfig& config) { config.isolation.enabled = true; };
+    setup.change = enable;
+    if (isolates) setup.change_spine = enable;
+    PathFabric rig(setup);
+    rig.run_for(20_us);
+    const uint64_t before = rig.count(1, PortCounter::path_feedback_frames);
+    Frame frame(128);
+    size_t length = encode(EthernetHeader{port_mac(rig.shape.spines[0], 0),
+                                          port_mac(rig.shape.leaves[0], 1), kEtherTypeShim},
+                           frame);
+    length += encode(ShimControl{.shim = {.kind = ShimKind::sweep,
+                                          .flags = kShimPinned,
+                                          .source_leaf = LeafId(1),
+                                          .destination_leaf = LeafId(2),
+                                          .path = PathId(0x00ff),
+                                          .traffic_class = TrafficClass(4)}},
+                     Octets(frame).subspan(length));
+    frame.resize(pad_frame(frame, length));
+    rig.fabric.inject(rig.spines[0], PortId(0), frame);
+    rig.run_for(4_us);
+    EXPECT_EQ(rig.count(1, PortCounter::path_feedback_frames) - before, isolates ? 1u : 0u);
+  }
+}
+
 // At every moment: what the leaf believes to have arrived has.
 TEST(PathService, NoProofIsEverWrong) {
   for (const size_t shards : {1u, 2u, 4u}) {

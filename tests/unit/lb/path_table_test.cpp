@@ -112,6 +112,31 @@ TEST(PathTable, OnlyAProvingEchoShowsWhatArrived) {
   EXPECT_EQ(rig.table.at(0, 1).echoed(), kNow + 5_us);
 }
 
+// What came through behind isolated packets proves that both have arrived, whatever a later echo
+// does not prove.
+TEST(PathTable, ASweepShowsWhatArrivedInBothClasses) {
+  constexpr QueueId kIsolated(4);
+  constexpr PriorityGroupId kGroup(3);
+  Rig rig;
+  PathTable table(rig.sets, {.base_rtt = 16_us,
+                             .measured_queues = 1 << 3,
+                             .swept_queues = 1 << 4,
+                             .swept_group = kGroup});
+  EXPECT_EQ(table.arrived_before(0, 1, kIsolated, kGroup), Instant{});
+  table.take_echo(0, 1, kNow, /*proves=*/true);
+  EXPECT_EQ(table.arrived_before(0, 1, kIsolated, kGroup), kNow) << "nothing waited isolated";
+  table.take_sweep(0, 1, kNow + 5_us);
+  table.take_echo(0, 1, kNow + 6_us, /*proves=*/false);
+  EXPECT_EQ(table.arrived_before(0, 1, kIsolated, kGroup), kNow + 5_us);
+  EXPECT_EQ(table.arrived_before(0, 1, kQueue, kGroup), kNow + 5_us);
+  EXPECT_EQ(table.arrived_before(0, 1, kQueue), kNow + 5_us);
+  EXPECT_EQ(table.arrived_before(0, 1, kIsolated, PriorityGroupId(4)), Instant{})
+      << "packets that are of that class themselves";
+  EXPECT_EQ(table.arrived_before(0, 0, kIsolated, kGroup), Instant{}) << "another path";
+  EXPECT_EQ(PathArrivals::step_of(kNow + 6_us) - PathArrivals::step_of(kNow + 5_us),
+            table.arrivals().reader().ago(0, 1, PathArrivals::step_of(kNow + 6_us)));
+}
+
 TEST(PathTable, AProofIsOlderThanItsStampByTheLag) {
   Rig rig;
   PathTable lagging(rig.sets, {.base_rtt = 16_us, .proof_lag = 4_us, .measured_queues = 1 << 3});

@@ -260,7 +260,8 @@ Shim random_shim(Draw& draw) {
 ShimControl random_control(Draw& draw) {
   ShimControl control;
   control.shim = random_shim(draw);
-  const ShimKind kind = control.shim.kind = static_cast<ShimKind>(1 + draw.below<int>(9));
+  const ShimKind kind = control.shim.kind =
+      static_cast<ShimKind>(1 + draw.below<int>(kShimKinds - 1));
   const bool has_key = kind == ShimKind::clear || kind == ShimKind::flowcut_ack ||
                        kind == ShimKind::flow_xoff || kind == ShimKind::flow_xon;
   if (has_key) control.order_hash = draw.any<uint64_t>();
@@ -315,9 +316,11 @@ TEST(Shim, HasAVerdictForEveryFault) {
   const Frame shim = encoded(Shim{});
   EXPECT_EQ(cut_to<Shim>(shim, 31), CodecVerdict::truncated);
   EXPECT_EQ(after<Shim>(shim, 0, 0x20), CodecVerdict::bad_version);
-  EXPECT_EQ(after<Shim>(shim, 0, 0x1a), CodecVerdict::bad_value);
+  EXPECT_EQ(after<Shim>(shim, 0, 0x1c), CodecVerdict::bad_value);
   EXPECT_EQ(verdict<ShimControl>(shim), CodecVerdict::wrong_type);
   for (const auto& [kind, body] : {std::pair{ShimKind::feedback, 0},
+                                   {ShimKind::sweep, 0},
+                                   {ShimKind::swept, 0},
                                    {ShimKind::notify, 5},
                                    {ShimKind::clear, 13},
                                    {ShimKind::flowcut_ack, 20},

@@ -104,6 +104,8 @@ constexpr Expected kExpected[] = {
     {"shim_kind_7", ":data", "eth.type", "0x88b5"},
     {"shim_kind_8", ":data", "eth.type", "0x88b5"},
     {"shim_kind_9", ":data", "eth.type", "0x88b5"},
+    {"shim_kind_10", ":data", "eth.type", "0x88b5"},
+    {"shim_kind_11", ":data", "eth.type", "0x88b5"},
 };
 constexpr size_t kProtocols = 0;
 constexpr size_t kMalformed = 1;

@@ -62,7 +62,7 @@ GOLDEN = {
 FAULTY = {
     "eddy.shim.cut": ["88b5 12 81 0102", f"88b5 14 00 {SHIM} 0000 02"],
     "eddy.shim.inner": [f"88b5 10 00 {SHIM} 0800 4500 0030"],
-    "eddy.shim.unknown": [f"88b5 22 81 {SHIM} 0000", f"88b5 1a 81 {SHIM} 0000"],
+    "eddy.shim.unknown": [f"88b5 22 81 {SHIM} 0000", f"88b5 1c 81 {SHIM} 0000"],
     "eddy.cnm.cut": [f"22e7 {CNM[:34]}", f"22e7 {CNM} 0010 0002", f"22e7 {CNM} 0010 0002 01 04 {WARNING} 0002",
                      f"22e7 {CNM} 0010 0002 01 0e {WARNING}" + " 0002 8000 371dc05e" * 7],
     "eddy.cnm.unknown": [f"22e7 10{CNM[2:]} 0010 0002 01 04 {WARNING}"],

@@ -14,8 +14,8 @@ constexpr uint32_t kFlows = 16;  // of a host, which share its line
 
 // One of two spines is at a quarter of the rate; flows pause for longer than a flowlet lasts.
 struct Uneven {
-  explicit Uneven(Duration patience, Bytes room = 1_MiB)
-      : fabric(experiment_of(patience, room), flows()) {
+  explicit Uneven(Duration patience, Bytes room = 1_MiB) : Uneven(experiment_of(patience, room)) {}
+  explicit Uneven(const config::Experiment& experiment) : fabric(experiment, flows()) {
     fabric.complete();
   }
   static config::Experiment experiment_of(Duration patience, Bytes room) {
@@ -27,6 +27,14 @@ struct Uneven {
     experiment.switches.rlb.guard.patience = patience;
     experiment.switches.rlb.guard.patience_room = room;
     experiment.switches.rlb.guard.pause = 1_us;
+    return experiment;
+  }
+  // And what goes through crowded ports for long is isolated.
+  static config::Experiment isolating(Duration patience) {
+    config::Experiment experiment = experiment_of(patience, 1_MiB);
+    experiment.switches.isolation.enabled = true;
+    experiment.switches.isolation.long_flow = 16_KiB;
+    experiment.switches.isolation.crowded = 32_KiB;
     return experiment;
   }
   static std::vector<lab::Flow> flows() {
@@ -62,6 +70,19 @@ TEST(PatienceInTheLab, TakesFlowsOffTheSlowPathInOrder) {
             with.count(PortCounter::guard_drained_flows));
   EXPECT_EQ(with.count(PortCounter::rlb_rounds_1), 0u) << "waiting is no round of the loop";
   EXPECT_EQ(with.out_of_order(), 0u);
+  EXPECT_LT(with.last(), without.last());
+}
+
+// Packets of both classes are proven to have arrived by what was sent behind both.
+TEST(PatienceInTheLab, TakesIsolatedFlowsOffTheSlowPathToo) {
+  const Uneven without(Uneven::isolating(0_us));
+  const Uneven with(Uneven::isolating(1_ms));
+  EXPECT_GT(with.count(PortCounter::isolation_begun_packets), 500u);
+  EXPECT_GT(with.count(PortCounter::path_swept), 10u);
+  EXPECT_GT(with.count(PortCounter::guard_drained_flows), 20u);
+  EXPECT_LT(with.count(PortCounter::guard_overdue_flows),
+            with.count(PortCounter::guard_drained_flows));
+  EXPECT_EQ(with.out_of_order() + without.out_of_order(), 0u);
   EXPECT_LT(with.last(), without.last());
 }
 
