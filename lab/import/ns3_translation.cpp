@@ -200,7 +200,8 @@ void Ns3Translation::traffic() {
 void Ns3Translation::faults() {
   const auto drop = [&](const Ns3Topology::Target& target, double probability) {
     faults_ += fmt::format("\n  - {{type: random_drop, {}: [{}], probability: {}}}",
-                           target.is_host ? "hosts" : "links", in_yaml(target.name), probability);
+                           target.is_host ? "hosts" : "links", in_yaml(target.name),
+                           in_decimals(probability));
   };
   const double all = config_.real("ERROR_RATE_PER_LINK", 0, 1).value_or(0);
   if (all == 0) {

@@ -1,5 +1,6 @@
 #include "lab/import/ns3_units.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -87,6 +88,14 @@ Result<double> parse_real(std::string_view text) {
   const auto parts = split(text);
   if (parts && parts->unit.empty()) return parts->number;
   return Result<double>::failure(in_quotes(text) + " is no number, such as 0.2 would be valid");
+}
+
+std::string in_decimals(double value) {
+  constexpr size_t kLongest = 400;  // 1e308 and 5e-324 with all their zeros
+  std::array<char, kLongest> digits{};
+  const auto written =
+      std::to_chars(digits.data(), digits.data() + kLongest, value, std::chars_format::fixed);
+  return {digits.data(), written.ptr};
 }
 
 }  // namespace eddy::lab

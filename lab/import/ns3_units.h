@@ -6,6 +6,7 @@
 // valid; the caller adds where. Control plane only. Source: ns-3, DataRate and Time.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "net/result.h"
@@ -17,5 +18,7 @@ Result<BitRate> parse_ns3_rate(std::string_view text);
 Result<Duration> parse_ns3_time(std::string_view text);
 // A finite decimal number, an exponent allowed.
 Result<double> parse_real(std::string_view text);
+// The shortest decimal number that reads as this one, without an exponent, as experiments have it.
+std::string in_decimals(double value);
 
 }  // namespace eddy::lab

@@ -301,6 +301,17 @@ TEST(Ns3Experiment, TimelyHasTheRatesOfItsKeys) {
                                             testing::Pair("timely.min_rate", 100'000'000)));
 }
 
+TEST(Ns3Experiment, ASmallLossIsWrittenAsExperimentsReadIt) {
+  const auto made =
+      import_ns3({{"c", std::string("CC_MODE 8\nERROR_RATE_PER_LINK 1e-9\n") + kSameMaps},
+                  {"t", kFabric},
+                  {"f", "1\n0 3 3 1 5 2\n"}},
+                 Ns3Dialect::hpcc, "x");
+  ASSERT_TRUE(made) << made.problems().front();
+  EXPECT_THAT(made.value().files[0].text, HasSubstr("probability: 0.000000001}"));
+  EXPECT_FALSE(loaded(made.value()).faults.empty());
+}
+
 TEST(Ns3Experiment, LossOfALinkIsAFault) {
   const auto made = import_ns3(
       {{"c", std::string("CC_MODE 8\n") + kSameMaps}, {"t", kFabric}, {"f", "1\n0 3 3 1 5 2\n"}},

@@ -55,5 +55,14 @@ TEST(Ns3Units, NumbersWithAnExponent) {
   EXPECT_THAT(parse_real("0.2x").problems(), ElementsAre(HasSubstr("'0.2x' is no number")));
 }
 
+TEST(Ns3Units, NumbersAreWrittenWithoutAnExponent) {
+  EXPECT_EQ(in_decimals(1e-6), "0.000001");
+  EXPECT_EQ(in_decimals(2.5e-9), "0.0000000025");
+  EXPECT_EQ(in_decimals(0.25), "0.25");
+  EXPECT_EQ(in_decimals(1), "1");
+  EXPECT_EQ(parse_real(in_decimals(5e-324)).value(), 5e-324);
+  EXPECT_EQ(parse_real(in_decimals(1.7e308)).value(), 1.7e308);
+}
+
 }  // namespace
 }  // namespace eddy::lab
