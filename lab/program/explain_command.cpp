@@ -32,19 +32,24 @@ class QuestionReader {
   QuestionReader(const ExplainArguments& arguments, const Topology& topology)
       : arguments_(arguments), topology_(topology) {}
 
+  // All that is wrong is said at once, also where it is not known at which switch the packet
+  // begins.
   Result<Question> read() {
     for (const std::string& word : arguments_.packet) add(word);
-    std::optional<size_t> at = named_switch();
-    if (!problems_.empty()) return problems_;
-    if (!at && source_ == nullptr) return Result<Question>::failure(no_source());
+    const std::optional<size_t> at = named_switch();
+    check_address(source_word_);
+    check_address(destination_word_);
+    const bool known = at || (source_ != nullptr && arguments_.switch_name.empty());
+    if (!known && problems_.empty()) problems_.push_back(no_source());
     Question question{.at_switch = at.value_or(source_ == nullptr ? 0 : source_->switch_index),
                       .packet = {}};
-    const config::SwitchConfig& config = topology_.switches[question.at_switch];
-    if (source_ != nullptr && source_->switch_index == question.at_switch && !has_port_)
-      text_ += " port=" + config.ports[source_->port.index()].name;
-    Result<explain::Description> packet = explain::read_description(text_, config);
-    if (!packet.ok()) return packet.problems();
-    question.packet = *packet;
+    Result<explain::Description> packet = explain::read_description(
+        description(question.at_switch, known), topology_.switches[question.at_switch]);
+    if (packet.ok())
+      question.packet = *packet;
+    else
+      problems_.insert(problems_.end(), packet.problems().begin(), packet.problems().end());
+    if (!problems_.empty()) return problems_;
     return question;
   }
 
@@ -57,27 +62,55 @@ class QuestionReader {
     }
   }
   void add_word(std::string_view word) {
-    has_port_ |= word.starts_with("port=");
-    const bool source = word.starts_with("src=");
-    if (source) said_source_ = word;
-    if (!source && !word.starts_with("dst=")) {
-      text_ += " " + std::string(word);
-      return;
+    if (source_word_.empty() && word.starts_with("src=")) {
+      source_word_ = word;
+      const Topology::Host* host = host_named(topology_, value_of(word));
+      source_ = host != nullptr ? host : host_of(value_of(word));
+    } else if (destination_word_.empty() && word.starts_with("dst=")) {
+      destination_word_ = word;
+    } else if (port_word_.empty() && word.starts_with("port=")) {
+      port_word_ = word;
+    } else {
+      others_ += " " + std::string(word);
     }
-    constexpr size_t kKey = 4;
-    const Topology::Host* host = host_named(topology_, word.substr(kKey));
-    if (source) source_ = host != nullptr ? host : host_of(word.substr(kKey));
-    text_ += " " + std::string(word.substr(0, kKey)) +
-             (host != nullptr ? to_string(host->address) : std::string(word.substr(kKey)));
+  }
+  static std::string_view value_of(std::string_view word) {
+    constexpr size_t kKey = 4;  // "src="
+    return word.substr(kKey);
+  }
+  std::optional<IpAddress> address_of(std::string_view word) const {
+    if (word.empty()) return std::nullopt;
+    const Topology::Host* host = host_named(topology_, value_of(word));
+    return host != nullptr ? host->address : parse_ip(value_of(word));
+  }
+  void check_address(const std::string& word) {
+    if (!word.empty() && !address_of(word))
+      problems_.push_back(printable(word) + " is none, valid is " + valid_address());
+  }
+  // With addresses for names. What has been complained of has something valid in its place, so that
+  // of the rest all is said that is wrong, and nothing else.
+  std::string description(size_t at_switch, bool known) const {
+    const config::SwitchConfig& config = topology_.switches[at_switch];
+    const std::optional<IpAddress> source = address_of(source_word_);
+    const std::optional<IpAddress> destination = address_of(destination_word_);
+    const IpAddress any = source.value_or(destination.value_or(topology_.hosts.front().address));
+    std::string text;
+    if (!known || !source_word_.empty()) text += " src=" + to_string(source.value_or(any));
+    if (!destination_word_.empty()) text += " dst=" + to_string(destination.value_or(any));
+    if (known && !port_word_.empty())
+      text += " " + port_word_;
+    else if (source_ != nullptr && source_->switch_index == at_switch)
+      text += " port=" + config.ports[source_->port.index()].name;
+    else if (!known || !source)
+      text += " port=" + config.ports.front().name;
+    return text + others_;
+  }
+  std::string valid_address() const {
+    return "a host of the fabric such as " + topology_.hosts.front().name + ", or an address";
   }
   // Why it is not known at which switch the packet begins.
   std::string no_source() const {
-    const std::string valid =
-        "a host of the fabric such as " + topology_.hosts.front().name + ", or an address";
-    if (said_source_.empty()) return "src is missing, valid is " + valid;
-    constexpr size_t kKey = 4;
-    if (!parse_ip(std::string_view(said_source_).substr(kKey)))
-      return said_source_ + " is none, valid is " + valid;
+    if (source_word_.empty()) return "src is missing, valid is " + valid_address();
     return "--switch is missing, as src is no host of the fabric; switches are " +
            switch_names(topology_);
   }
@@ -97,10 +130,11 @@ class QuestionReader {
 
   const ExplainArguments& arguments_;
   const Topology& topology_;
-  std::string text_;
+  std::string source_word_;  // "src=..."
+  std::string destination_word_;
+  std::string port_word_;
+  std::string others_;
   const Topology::Host* source_ = nullptr;
-  std::string said_source_;  // "src=..."
-  bool has_port_ = false;
   Problems problems_;
 };
 

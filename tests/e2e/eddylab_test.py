@@ -512,6 +512,15 @@ class Explained(Eddylab):
                 words = (*words, "--variant", "scheme=ecmp")
             self.assertIn(part, self.explain(*words, code=2).stderr)
 
+    def test_all_that_is_wrong_is_said_at_once(self):
+        valid = "valid is a host of the fabric such as leaf1.host1, or an address"
+        for packet, problems in (("hello", [f"src is missing, {valid}", "dst is missing", '"hello" is not KEY=VALUE']),
+                                 ("dst=leaf2.host99 src=leaf1.host1 dscp=70", [f"dst=leaf2.host99 is none, {valid}", "dscp=70 is no whole number from 0 to 63"]),
+                                 ("src=nobody dst=leaf2.host1 port=nowhere", [f"src=nobody is none, {valid}"]),
+                                 ("src=leaf1.host1 src=leaf1.host2 dst=leaf2.host1", ["src is said twice"])):
+            said = self.explain(packet, "--at", "1ms", "--variant", "scheme=ecmp", code=2).stderr
+            self.assertEqual(sorted(said.splitlines()), sorted(f"eddylab: {problem}" for problem in problems), packet)
+
 
 class Conformance(Eddylab):
     def test_a_scheme_is_checked(self):
