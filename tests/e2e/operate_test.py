@@ -77,7 +77,7 @@ class Configuration(OneLeaf):
         generation = self.switch.show("ports")["generation"]
         self.assertEqual(self.call("reload", "--check"), "a reload would change nothing\n")
         self.changed("kmin: 24KiB", "kmin: 25KiB")
-        self.assertIn("1 keys differ; class hot\n", self.call("reload", "--check"))
+        self.assertIn("1 key differs; class hot\n", self.call("reload", "--check"))
         self.changed("speed: 100Mbps", "speed: 50Mbps")
         out = self.call("reload", "--check")
         self.assertIn("; class port\n", out)

@@ -3,6 +3,8 @@
 #include <span>
 #include <string_view>
 
+#include "switch/control/sonic/sonic_show.h"
+
 namespace eddy::control {
 namespace {
 
@@ -157,6 +159,8 @@ Result<Action> parse_words(const std::vector<std::string>& words) {
       {"show", ""},    {"clear", ""},       {"set", ""},   {"reload", ""},   {"top", ""},
       {"healthy", ""}, {"techsupport", ""}, {"list", ""},  {"counters", ""}, {"capture", ""},
       {"explain", ""}, {"trace", ""},       {"watch", ""}, {"web", ""}};
+  if (parse_sonic_table(words).ok())
+    return Result<Action>::failure("these are words of SONiC: they go with --style sonic");
   const Result<std::string> command = word_at(words, 0, kCommands);
   if (!command.ok()) return command.problems();
   if (words.size() > length_of(words))

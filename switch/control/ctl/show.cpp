@@ -39,12 +39,16 @@ std::string change_text(const Json& change) {
          " -> " + shown("after");
 }
 
+std::string keys(size_t count) {
+  return std::to_string(count) + (count == 1 ? " key" : " keys");
+}
+
 // What a reload would do, in lines.
 std::string check_text(const Json& result) {
   const Json& changes = result.at("changes");
   if (changes.empty() && result.at("problems").empty()) return "a reload would change nothing\n";
-  std::string text =
-      std::to_string(changes.size()) + " keys differ; class " + result.value("class", "") + "\n";
+  std::string text = keys(changes.size()) + (changes.size() == 1 ? " differs" : " differ") +
+                     "; class " + result.value("class", "") + "\n";
   for (const Json& change : changes) text += "  " + change_text(change) + "\n";
   if (result.value("applies", "") != "yes") return text + "a reload would be refused\n";
   for (const auto& [key, what] :
@@ -63,7 +67,7 @@ void print_change(const Json& result) {
     return;
   }
   std::cout << "generation " << result.value("generation", uint64_t{0}) << ", "
-            << result.at("changes").size() << " keys changed\n";
+            << keys(result.at("changes").size()) << " changed\n";
   for (const Json& change : result.at("changes")) std::cout << "  " << change_text(change) << "\n";
   for (const char* what : {"restarted", "removed", "added"})
     for (const Json& port : result.value(what, Json::array()))

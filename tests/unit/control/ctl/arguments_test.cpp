@@ -165,5 +165,15 @@ TEST(Words, ThatAreWrongSayWhatWouldBeValid) {
   EXPECT_THAT(asked({"show", "confg"}), HasSubstr("events, config"));
 }
 
+TEST(CtlArguments, WordsOfSonicGoWithTheirStyle) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"show", "pfc", "counters"}, {"pfcwd", "show", "stats"}}) {
+    const Result<Action> action = parse_words(words);
+    ASSERT_FALSE(action.ok());
+    EXPECT_THAT(action.problems(),
+                testing::ElementsAre("these are words of SONiC: they go with --style sonic"));
+  }
+}
+
 }  // namespace
 }  // namespace eddy::control
