@@ -136,7 +136,8 @@ class Results:
         asked = [(run["variant"], run["seed"]) for run in self.value["runs"]
                  if variant in (None, run["variant"]) and seed in (None, run["seed"])]
         if not asked:
-            raise ResultsError(f"{self.path} has no run of variant {variant!r} and seed {seed!r}; variants: "
+            named = [f"{what} {value!r}" for what, value in (("variant", variant), ("seed", seed)) if value is not None]
+            raise ResultsError(f"{self.path} has no run of {' and '.join(named) or 'any variant'}; variants: "
                                + ", ".join(repr(name) for name in self.variants))
         columns, rows = [], []
         for name, number in asked:
