@@ -77,8 +77,10 @@ void PathTable::rebase(const Rebase& rebase) {
   ahead_ = Duration::picoseconds(ahead < 0 ? ahead + kStamps.ps() : ahead);
   for (size_t i = 0; i < record_count_; ++i) {
     records_[i].rebase(rebase);
-    if (sweeps_ == nullptr || sweeps_[i].swept() == Instant{}) continue;
-    store(sweeps_[i].swept_ps, rebase(sweeps_[i].swept()).ps());
+    if (sweeps_ == nullptr) continue;
+    Instant swept = sweeps_[i].swept();
+    rebase.shift_if_any(swept);
+    store(sweeps_[i].swept_ps, swept.ps());
   }
   for (size_t path = 0; path < record_of_.size(); ++path) show_arrivals(path);
 }
@@ -105,7 +107,7 @@ PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters
   record_count_ = known.size();
   records_ = std::make_unique<PathRecord[]>(record_count_);
   uses_ = std::make_unique<PathUse[]>(known.size());
-  if (parameters.swept_queues != 0) sweeps_ = std::make_unique<PathSweep[]>(record_count_);
+  if (parameters.measured.swept_queues != 0) sweeps_ = std::make_unique<PathSweep[]>(record_count_);
   failed_ = std::make_unique<std::atomic<MemberMask>[]>(sets.size());
 }
 

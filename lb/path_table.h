@@ -3,7 +3,7 @@
 //
 // Delays are of the metric the table was made for: round trips, or one way where all switches share
 // a clock. Both begin when a packet joins the queue of its port. "Arrived before T" is a proof:
-// whatever this switch gave to the path strictly before T, in one of measured_queues(), has reached
+// whatever this switch gave to the path strictly before T, if it is measured(), has reached
 // the destination leaf. It is known from the echo of a stamp that waited behind those packets in
 // the same queue, or of a sweep, which waits behind the packets of the isolated class, too. While
 // the last echo proves nothing, only what was swept is proven.
@@ -133,13 +133,25 @@ struct PathUse {
 
 // What is known of a path's sweeps: probes behind all that went before them, isolated or not.
 struct PathSweep {
-  std::atomic<int64_t> swept_ps{0};   // the last one that came through; 0: none
-  std::atomic<uint32_t> asked_ns{0};  // the last one that was sent, as on the wire
-  std::atomic<uint32_t> waits{0};     // 1: for its answer
+  std::atomic<int64_t> swept_ps{0};  // the last one that came through; 0: none
+  uint32_t asked_ns = 0;             // the last one that was sent, as on the wire
 
   Instant swept() const {
     return Instant::at(Duration::picoseconds(swept_ps.load(std::memory_order_relaxed)));
   }
+  bool waits() const { return PathRecord::wire_time(swept()) != asked_ns; }  // for its answer
+};
+
+// Packets whose arrival stamps and sweeps prove.
+struct MeasuredPackets {
+  uint8_t queues = 0;           // bit = queue that stamps wait in
+  uint8_t swept_queues = 0;     // bit = queue of isolated packets, where paths are swept
+  PriorityGroupId swept_group;  // in which those came; others of that queue are not measured
+  bool in(QueueId queue) const { return (queues >> queue.index() & 1) != 0; }
+  bool in(QueueId queue, PriorityGroupId pg) const {
+    return in(queue) || ((swept_queues >> queue.index() & 1) != 0 && pg == swept_group);
+  }
+  bool operator==(const MeasuredPackets&) const = default;
 };
 
 class PathTable {
@@ -149,13 +161,7 @@ class PathTable {
     Duration proof_lag{};  // an echo proves what was given so much before its stamp
     bool one_way = false;  // delays are one way, else round trips
     uint8_t smoothing = 4;
-    uint8_t measured_queues = 0;  // bit = queue that stamps wait in
-    uint8_t swept_queues = 0;     // bit = queue of isolated packets, where paths are swept
-    PriorityGroupId swept_group;  // in which those came; others of that queue are not measured
-    bool measures(QueueId queue) const { return (measured_queues >> queue.index() & 1) != 0; }
-    bool measures(QueueId queue, PriorityGroupId pg) const {
-      return measures(queue) || ((swept_queues >> queue.index() & 1) != 0 && pg == swept_group);
-    }
+    MeasuredPackets measured;
     bool operator==(const Parameters&) const = default;
   };
   static constexpr int64_t kStaleAfter = 16;  // base round trips
@@ -240,7 +246,7 @@ class PathTable {
   }
   // What this switch gave to the path before has arrived; Instant{}: nothing is proven.
   Instant arrived_before(size_t set, MemberIndex member, QueueId queue) const {
-    return parameters_.measures(queue) ? arrived_before(set, member) : Instant{};
+    return parameters_.measured.in(queue) ? arrived_before(set, member) : Instant{};
   }
   // The same of packets in queues that are measured.
   Instant arrived_before(size_t set, MemberIndex member) const {
@@ -251,7 +257,7 @@ class PathTable {
   }
 
   Instant arrived_before(size_t set, MemberIndex member, QueueId queue, PriorityGroupId pg) const {
-    return parameters_.measures(queue, pg) ? arrived_before(set, member) : Instant{};
+    return parameters_.measured.in(queue, pg) ? arrived_before(set, member) : Instant{};
   }
   // The same in steps, for who asks it of every packet; of path sets below PathArrivals::kRows.
   const PathArrivals& arrivals() const { return arrivals_; }

@@ -42,7 +42,7 @@ class Paths {
   static constexpr Bytes kMarking{160'000};
   // Delays are one way; stamps wait in queue 3, that of make_packet().
   static constexpr PathTable::Parameters kMeasurement = {
-      .base_rtt = Duration::microseconds(16), .one_way = true, .measured_queues = 1 << 3};
+      .base_rtt = Duration::microseconds(16), .one_way = true, .measured = {.queues = 1 << 3}};
 
   explicit Paths(std::vector<PathSet> sets)
       : sets_(std::move(sets)),

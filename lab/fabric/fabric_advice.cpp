@@ -160,9 +160,8 @@ class Collector {
               "pauses proves no path empty",
           "measured over letflow with a fifth of the links at a quarter of their rate: p99 FCT was "
           "63 % longer, and as without RLB with rlb.guard.patience: 1ms, as rlb: default has it, "
-          "or "
-          "with rlb.guard.scope: moves, where packets come out of order as they do over letflow "
-          "alone");
+          "or with rlb.guard.scope: moves, where packets come out of order as they do over "
+          "letflow alone");
   }
   static bool has_flowlets(const lb::SchemeInfo& scheme) {
     return std::ranges::any_of(scheme.parameters,

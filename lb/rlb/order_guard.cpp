@@ -37,14 +37,8 @@ void OrderGuard::look_at_slots(const PathView& view) {
   proofs_.step = PathArrivals::step_of(view.now());
   proofs_.age = static_cast<uint64_t>(memory_.ps() >> PathArrivals::kStepBits);
   const bool told_apart = view.paths() != nullptr && view.set_count() <= kMostSets;
-  proofs_.queues = proofs_.swept_queues = 0;
-  if (told_apart) {
-    const PathTable::Parameters& measured = view.paths()->parameters();
-    proofs_.queues = measured.measured_queues;
-    proofs_.swept_queues = measured.swept_queues;
-    proofs_.swept_group = measured.swept_group;
-    proofs_.arrivals = view.paths()->arrivals().reader();
-  }
+  proofs_.measured = told_apart ? view.paths()->parameters().measured : MeasuredPackets{};
+  if (told_apart) proofs_.arrivals = view.paths()->arrivals().reader();
   if (slots_->doubted()) [[unlikely]] {
     slots_->trust();
     doubtful_till_ = view.now() + memory_;
@@ -68,7 +62,8 @@ FlowTrace OrderGuard::trace_slot(const PathView& view, const Packet& packet, uin
     trace.dead = !contains(live, slot.member());
     return trace;
   }
-  if (over || (!slot.mixed() && proofs_.queues != 0 && proofs_.is_proven(slot))) return trace;
+  if (over || (!slot.mixed() && proofs_.measured.queues != 0 && proofs_.is_proven(slot)))
+    return trace;
   trace.pinned = true;
   trace.member = contains(live, slot.member()) ? slot.member() : by_hash(packet, live);
   return trace;

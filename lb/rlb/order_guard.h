@@ -67,18 +67,11 @@ struct SlotProofs {
   uint64_t now = 0;               // as slots have it
   uint64_t step = 0;              // and as arrivals have it
   uint64_t age = 0;               // steps; longer than this nothing is on the way
-  uint8_t queues = 0;             // of which anything is proven, as a mask
-  uint8_t swept_queues = 0;       // likewise, of packets that came in the group
-  PriorityGroupId swept_group;
-  bool doubtful = false;  // slots may say less than there is
-  bool exact = false;     // frees() and FlowSlot::after() may be asked of all slots
-  bool all_heed = false;  // warnings, whichever flow it is
+  MeasuredPackets measured;       // of which anything is proven
+  bool doubtful = false;          // slots may say less than there is
+  bool exact = false;             // frees() and FlowSlot::after() may be asked of all slots
+  bool all_heed = false;          // warnings, whichever flow it is
 
-  bool measures(const Packet& packet) const {
-    const size_t queue = packet.queue.index();
-    return (queues >> queue & 1) != 0 ||
-           ((swept_queues >> queue & 1) != 0 && packet.pg == swept_group);
-  }
   // Of a slot that is not mixed: all that it was given has arrived.
   bool is_proven(FlowSlot slot) const {
     return !doubtful && arrivals.ago(slot.set(), slot.member(), step) < slot.idle_steps(now);
@@ -231,14 +224,15 @@ class OrderGuard {
                        MemberIndex base) const;
   void note_slot(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
                  MemberIndex member);
-  bool proves(const Packet& packet) const { return proofs_.measures(packet); }
+  bool proves(const Packet& packet) const { return proofs_.measured.in(packet.queue, packet.pg); }
   // Of a flow that has no entry, or one that is too old to tell.
   FlowTrace unknown(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
                     FlowPath* entry) const;
   bool arrives_later(const PathView& view, uint16_t set, const FlowTrace& trace,
                      MemberIndex member) const;
   static bool is_measured(const PathView& view, const Packet& packet) {
-    return view.paths() != nullptr && view.paths()->parameters().measures(packet.queue, packet.pg);
+    return view.paths() != nullptr &&
+           view.paths()->parameters().measured.in(packet.queue, packet.pg);
   }
   // The scheme takes the flow off its path by itself, and that is not guarded.
   bool is_free(const FlowTrace& trace, MemberIndex base) const {

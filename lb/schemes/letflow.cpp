@@ -86,7 +86,7 @@ class LetFlow {
                       std::span<const uint16_t> set_of, const ByEcmp& control, const Guide& guide) {
     if (flowlets_.odd() || !guide.proofs.exact) [[unlikely]]
       return select_alone_each(view, burst, set_of, guide);
-    const Guarded<Guide> all{view, burst, set_of, control, guide, guide.proofs.queues};
+    const Guarded<Guide> all{view, burst, set_of, control, guide, guide.proofs.measured.queues};
     const uint32_t over = flows_pause_ ? select_by_proof<kWarned>(all) : select_young<kWarned>(all);
     flows_pause_ = over * kFewOver > burst.size();
   }

@@ -238,11 +238,6 @@ void PathService::hear(PortId port, const uint8_t* shim) {
                           .congestion = shim[shim_at::kReportLoad],
                           .packets = shim[shim_at::kPackets],
                           .marked = shim[shim_at::kMarked]};
-  deliver(report, port);
-}
-
-// To the shard of the path's port.
-void PathService::deliver(const PathReport& report, PortId port) {
   const uint16_t set = plan_->set_of(report.leaf);
   const auto member = set == PathPlan::kNoSet ? std::nullopt : member_of(set, report.path);
   if (!member || context_.paths == nullptr)
@@ -271,8 +266,6 @@ std::optional<lb::MemberIndex> PathService::member_of(size_t set, PathId path) c
 }
 
 inline void PathService::apply(lb::PathKey path, PortId port, const PathReport& report) {
-  if (report.swept) [[unlikely]]
-    return take_swept(path, port, report);
   lb::PathRecord& record = context_.paths->at(path.set, path.member);
   if ((report.flags & kShimRttEcho) != 0 && !take_echo(path, port, record, report)) return;
   if ((report.flags & kShimFeedback) == 0) return;
@@ -313,7 +306,7 @@ inline bool PathService::take_echo(lb::PathKey path, PortId port, lb::PathRecord
   context_.paths->use_of(record).measured();
   const bool proves = (report.hold_ns & kDeviated) == 0;
   context_.paths->take_echo(path.set, path.member, stamp, proves);
-  if (!proves && plan_->sweeps) sweep(path, port);
+  if (!proves && plan_->swept) sweep(path, port);
   context_.count(port, PortCounter::path_samples);
   if ((wanted_ & lb::kFeedbackDelay) != 0)
     pass_on({lb::kFeedbackDelay, path, delay, report.heard_at});
@@ -412,48 +405,40 @@ void PathService::answer(PortId port, const Shim& sweep) {
   if (frames_.send(port, {.shim = shim})) context_.count(port, PortCounter::path_feedback_frames);
 }
 
-void PathService::hear_swept(PortId port, const Shim& shim) {
-  deliver({.heard_at = context_.now,
-           .stamp_ns = shim.echoed_ns,
-           .leaf = shim.source_leaf,
-           .path = shim.feedback_path,
-           .swept = true},
-          port);
-}
-
 // Behind what has been given to the path in polls before this one. One that has been on its way for
 // long stands behind a pause, and others would stand behind it.
 void PathService::sweep(lb::PathKey path, PortId port) {
   lb::PathSweep& last = context_.paths->sweep(path.set, path.member);
-  const uint32_t since = now_ns_ - last.asked_ns.load(std::memory_order_relaxed);
-  const bool waits = last.waits.load(std::memory_order_relaxed) != 0;
-  if (waits && since < wire_ns(plan_->base_rtt * PathPlan::kPatience)) return;
+  if (last.waits() && now_ns_ - last.asked_ns < wire_ns(plan_->base_rtt * PathPlan::kPatience))
+    return;
   const Shim shim{.kind = ShimKind::sweep,
                   .flags = kShimPinned,
                   .source_leaf = context_.snapshot->leaf,
                   .destination_leaf = plan_->leaf_of_set[path.set],
                   .path = context_.path_sets[path.set].members[path.member].path,
-                  .traffic_class = plan_->swept.traffic_class,
+                  .traffic_class = plan_->swept->traffic_class,
                   .sent_ns = now_ns_};
-  if (!frames_.send_behind(port, {.shim = shim}, plan_->swept)) return;
-  last.asked_ns.store(now_ns_, std::memory_order_relaxed);
-  last.waits.store(1, std::memory_order_relaxed);
+  if (!frames_.send_behind(port, {.shim = shim}, *plan_->swept)) return;
+  last.asked_ns = now_ns_;
   context_.count(port, PortCounter::path_sweeps);
 }
 
-void PathService::take_swept(lb::PathKey path, PortId port, const PathReport& report) {
-  if (!plan_->sweeps) return context_.count(port, PortCounter::path_reports_stale);
-  lb::PathSweep& last = context_.paths->sweep(path.set, path.member);
-  const uint32_t heard_ns = wire_ns(report.heard_at);
-  const uint32_t age = heard_ns - report.stamp_ns;
-  const uint32_t asked_ago = heard_ns - last.asked_ns.load(std::memory_order_relaxed);
-  const Instant stamp = ns_before(report.heard_at, age);
-  const bool asked = age <= kLongestDelay && static_cast<int32_t>(age - asked_ago) >= 0;
-  if (!asked || last.waits.load(std::memory_order_relaxed) == 0 || stamp <= last.swept())
-    return context_.count(port, PortCounter::path_reports_stale);
-  if (age == asked_ago) last.waits.store(0, std::memory_order_relaxed);
-  context_.paths->take_sweep(path.set, path.member, stamp);
-  context_.count(port, PortCounter::path_swept);
+// By the only shard, as with several none is sent.
+void PathService::hear_swept(PortId port, const Shim& shim) {
+  const uint16_t set = plan_->set_of(shim.source_leaf);
+  const auto member = set == PathPlan::kNoSet ? std::nullopt : member_of(set, shim.feedback_path);
+  if (!member || context_.paths == nullptr)
+    return context_.count(port, PortCounter::path_reports_unknown);
+  const PortId out = context_.path_sets[set].members[*member].port;
+  if (!plan_->swept) return context_.count(out, PortCounter::path_reports_stale);
+  const lb::PathSweep& last = context_.paths->sweep(set, *member);
+  const uint32_t age = now_ns_ - shim.echoed_ns;
+  const Instant stamp = ns_before(context_.now, age);
+  const bool asked = age <= kLongestDelay && now_ns_ - last.asked_ns <= age;
+  if (!asked || !last.waits() || stamp <= last.swept())
+    return context_.count(out, PortCounter::path_reports_stale);
+  context_.paths->take_sweep(set, *member, stamp);
+  context_.count(out, PortCounter::path_swept);
 }
 
 // Forgets what is out of date, and has judged what is left.

@@ -138,9 +138,7 @@ class PathService {
   Telling tell_of(HeardPath& heard);
   void wait(size_t set, const PathEchoes::Place& place);
   void apply(lb::PathKey path, PortId port, const PathReport& report);
-  void deliver(const PathReport& report, PortId port);
   void sweep(lb::PathKey path, PortId port);
-  void take_swept(lb::PathKey path, PortId port, const PathReport& report);
   Shim answer_by(PortId port, size_t set, ShimKind kind) const;
   bool take_echo(lb::PathKey path, PortId port, lb::PathRecord& record, const PathReport& report);
   void pass_on(const lb::Feedback& told);

@@ -29,8 +29,7 @@ struct PathReport {
   uint32_t sent_ns;
   LeafId leaf;  // who tells
   PathId path;
-  uint8_t flags;       // ShimFlag
-  bool swept = false;  // it answers a sweep
+  uint8_t flags;  // ShimFlag
   uint8_t congestion;
   uint8_t packets;
   uint8_t marked;

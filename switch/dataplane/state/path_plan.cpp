@@ -112,9 +112,7 @@ PathPlan PathPlan::of(const config::SwitchConfig& config, std::span<const lb::Pa
   plan.proof_lag = shards == 1 ? Duration{} : plan.base_rtt / 4;
   plan.smoothing = service.smoothing;
   plan.measured = measured_class(config);
-  const auto swept = swept_class(config, plan.measured, shards);
-  plan.sweeps = swept.has_value();
-  plan.swept = swept.value_or(MeasuredClass{});
+  plan.swept = swept_class(config, plan.measured, shards);
   plan.detector = config.rlb.failure_detector;
   if (!config.rlb.enabled()) plan.detector = {.mode = config::DetectorMode::off};
   plan.leaf_of_set.assign(leaves.begin(), leaves.end());
@@ -134,9 +132,9 @@ lb::PathTable::Parameters PathPlan::table_parameters() const {
           .proof_lag = proof_lag,
           .one_way = one_way,
           .smoothing = static_cast<uint8_t>(smoothing),
-          .measured_queues = static_cast<uint8_t>(1u << measured.queue.index()),
-          .swept_queues = static_cast<uint8_t>(sweeps ? 1u << swept.queue.index() : 0),
-          .swept_group = measured.pg};
+          .measured = {.queues = static_cast<uint8_t>(1u << measured.queue.index()),
+                       .swept_queues = static_cast<uint8_t>(swept ? 1u << swept->queue.index() : 0),
+                       .swept_group = measured.pg}};
 }
 
 }  // namespace eddy

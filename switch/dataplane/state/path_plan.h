@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,8 +46,7 @@ struct PathPlan {
   Duration proof_lag;  // by how much a stamp may outrun packets on their way between shards
   int smoothing = 4;
   MeasuredClass measured;
-  bool sweeps = false;                     // what goes by isolated is proven to have arrived, too
-  MeasuredClass swept;                     // then: the isolated class
+  std::optional<MeasuredClass> swept;      // the isolated class, where paths are swept
   config::FailureDetectorConfig detector;  // off where nothing is to be judged
   std::vector<uint16_t> set_of_leaf;       // the leaf's own set; shorter than ids may be
   std::vector<LeafId> leaf_of_set;         // where a set leads

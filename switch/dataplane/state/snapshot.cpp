@@ -609,10 +609,9 @@ void settle_isolation(Snapshot& snapshot) {
   const bool waits = (config.rlb.enabled() && config.rlb.recirculation.enabled) ||
                      snapshot.schemes.size() > 1 ||
                      snapshot.schemes[0].stages[from_hosts][0] != nullptr;
-  const bool drains = waits && config.rlb.enabled() && config.rlb.guard.is_patient();
-  const Duration held = std::max(config.isolation.stay, config.effective_poll_gap() * 4);
-  snapshot.isolation.settles =
-      waits ? held + (drains ? config.rlb.guard.patience : Duration{}) : Duration::picoseconds(1);
+  Duration held = std::max(config.isolation.stay, config.effective_poll_gap() * 4);
+  if (config.rlb.enabled() && config.rlb.guard.is_patient()) held += config.rlb.guard.patience;
+  snapshot.isolation.settles = waits ? held : Duration::picoseconds(1);
 }
 
 }  // namespace

@@ -265,6 +265,19 @@ TEST(PathSweeps, AnswersThatAreForgedOrOldAreStale) {
   EXPECT_EQ(rig.count(PortCounter::path_reports_unknown), 1u);
 }
 
+// Half a turn of the stamps later, too.
+TEST(PathSweeps, AnAnswerToOneThatWasNeverSentIsStaleHoweverLongAgoTheLastWas) {
+  Rig rig(sweeping_leaf());
+  rig.hear_that_nothing_is_proven();
+  rig.rig.run_for(3_s);
+  ASSERT_EQ(rig.sweeps().size(), 1u);
+  Shim answer = answer_to(rig.sweeps()[0]);
+  answer.echoed_ns = rig.now_ns() - 1'000'000;
+  rig.hear(answer);
+  EXPECT_EQ(rig.count(PortCounter::path_swept), 0u);
+  EXPECT_EQ(rig.count(PortCounter::path_reports_stale), 1u);
+}
+
 // Also to a leaf that has nothing to sweep itself; to nobody who is not known, and not where it may
 // have been overtaken.
 TEST(PathSweeps, AreAnsweredAtOnceIfTheyKeptTheirWay) {

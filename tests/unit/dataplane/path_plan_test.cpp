@@ -108,7 +108,7 @@ TEST(PathPlan, WhatIsNeededIsAskedForOrTheSchemesOrNothing) {
 TEST(PathPlan, TheMeasuredClassIsTheFirstLosslessOneOfTheFabric) {
   const PathPlan plan = plan_of(kAsItIs);
   EXPECT_EQ(plan.measured, (MeasuredClass{TrafficClass(3), PriorityGroupId(3), QueueId(3)}));
-  EXPECT_EQ(plan.table_parameters().measured_queues, 1 << 3);
+  EXPECT_EQ(plan.table_parameters().measured.queues, 1 << 3);
   const PathPlan chosen = plan_of([](auto& c) { c.path_service.traffic_class = 5; });
   EXPECT_EQ(chosen.measured.traffic_class, TrafficClass(5));
   const PathPlan lossy = plan_of([](auto& c) {

@@ -520,7 +520,7 @@ TEST(SlotProofs, FreeWhatIsProvenOrTooOldOrWasNeverUsed) {
                             .now = FlowSlot::time_of(now),
                             .step = PathArrivals::step_of(now),
                             .age = 50'000'000 >> PathArrivals::kStepBits,  // 50 us
-                            .queues = 1};
+                            .measured = {.queues = 1}};
     EXPECT_TRUE(proofs.frees(FlowSlot()));
     std::array<size_t, 2> seen{};
     for (int i = 0; i < 4'000; ++i) {

@@ -20,7 +20,7 @@ constexpr Instant kNow = Instant::at(1'000_us);
 
 struct Rig {
   std::array<PathSet, 2> sets = {test::make_set(3), test::make_set(2)};
-  PathTable table{sets, {.base_rtt = 16_us, .one_way = false, .measured_queues = 1 << 3}};
+  PathTable table{sets, {.base_rtt = 16_us, .one_way = false, .measured = {.queues = 1 << 3}}};
 };
 
 TEST(PathTable, KnowsNothingAtFirst) {
@@ -118,10 +118,9 @@ TEST(PathTable, ASweepShowsWhatArrivedInBothClasses) {
   constexpr QueueId kIsolated(4);
   constexpr PriorityGroupId kGroup(3);
   Rig rig;
-  PathTable table(rig.sets, {.base_rtt = 16_us,
-                             .measured_queues = 1 << 3,
-                             .swept_queues = 1 << 4,
-                             .swept_group = kGroup});
+  PathTable table(rig.sets,
+                  {.base_rtt = 16_us,
+                   .measured = {.queues = 1 << 3, .swept_queues = 1 << 4, .swept_group = kGroup}});
   EXPECT_EQ(table.arrived_before(0, 1, kIsolated, kGroup), Instant{});
   table.take_echo(0, 1, kNow, /*proves=*/true);
   EXPECT_EQ(table.arrived_before(0, 1, kIsolated, kGroup), kNow) << "nothing waited isolated";
@@ -139,7 +138,8 @@ TEST(PathTable, ASweepShowsWhatArrivedInBothClasses) {
 
 TEST(PathTable, AProofIsOlderThanItsStampByTheLag) {
   Rig rig;
-  PathTable lagging(rig.sets, {.base_rtt = 16_us, .proof_lag = 4_us, .measured_queues = 1 << 3});
+  PathTable lagging(rig.sets,
+                    {.base_rtt = 16_us, .proof_lag = 4_us, .measured = {.queues = 1 << 3}});
   EXPECT_EQ(lagging.arrived_before(0, 1, kQueue), Instant{});
   lagging.take_echo(0, 1, kNow, /*proves=*/true);
   EXPECT_EQ(lagging.arrived_before(0, 1, kQueue), kNow - 4_us);
@@ -164,7 +164,8 @@ TEST(PathTable, ShowsInStepsWhatHasArrived) {
   std::array<PathSet, 4> sets = {test::make_set(3), test::make_set(5), test::make_set(1),
                                  test::make_set(4, 9)};
   const std::array<LeafId, 4> leaves = {LeafId(7), LeafId(7), LeafId(7), LeafId(8)};
-  PathTable table(sets, {.base_rtt = 16_us, .proof_lag = 3_us, .measured_queues = 1 << 3}, leaves);
+  PathTable table(sets, {.base_rtt = 16_us, .proof_lag = 3_us, .measured = {.queues = 1 << 3}},
+                  leaves);
   RandomStream random(3, 1, 4);
   Instant now = kNow;
   expect_same_arrivals(table, sets, now);
@@ -185,7 +186,7 @@ TEST(PathTable, ShowsInStepsWhatHasArrived) {
 // Two sets would have one row.
 TEST(PathTable, ShowsNothingOfMoreSetsThanAreToldApart) {
   const std::vector<PathSet> sets(PathArrivals::kRows + 1, test::make_set(2));
-  PathTable table(sets, {.base_rtt = 16_us, .measured_queues = 1 << 3});
+  PathTable table(sets, {.base_rtt = 16_us, .measured = {.queues = 1 << 3}});
   const PathArrivals::Reader arrivals = table.arrivals().reader();
   table.take_echo(PathArrivals::kRows, 1, kNow, /*proves=*/true);
   for (size_t row = 0; row < PathArrivals::kRows; ++row)
