@@ -9,9 +9,7 @@
 
 #include "config/places.h"
 #include "switch/control/serve/place_change.h"
-#include "switch/dataplane/object/shard.h"
-#include "tests/sim/thread_io.h"
-#include "tests/support/one_switch.h"
+#include "tests/sim/two_shards.h"
 
 namespace eddy::test {
 namespace {
@@ -20,9 +18,7 @@ constexpr int64_t kFramesAPort = 4'000;
 constexpr size_t kFixed = 4;  // ports that stay, dealt out to the shards
 constexpr size_t kLate = 5;   // the number of the host that comes and goes
 constexpr size_t kLeastRounds = 20;
-constexpr uint64_t kPollsWithoutEnd = 50'000'000;  // far more than any end needs
-constexpr int kMostYields = 20'000;                // for a port that nobody has frames for
-constexpr Duration kStep = Duration::microseconds(2);
+constexpr int kMostYields = 20'000;  // for a port that nobody has frames for
 constexpr PortId kPlace{kFixed};
 
 config::SwitchConfig without() {
@@ -84,14 +80,9 @@ class Plug final : public control::Backend {
   size_t worker_ = 0;
 };
 
-class ConcurrentPorts : public testing::Test {
+class ConcurrentPorts : public TwoShards {
  protected:
-  ConcurrentPorts() {
-    auto made = Switch::create(config::seated(without()), {.shards = 2});
-    EXPECT_TRUE(made.ok());
-    object = std::move(*made);
-    ios[0].connect(1, ios[1].returned());
-    ios[1].connect(0, ios[0].returned());
+  ConcurrentPorts() : TwoShards(config::seated(without())) {
     for (size_t port = 0; port < kFixed; ++port) {
       ios[port % 2].add_source(PortId(port), frames_into(port), kFramesAPort);
       ios[port % 2].set_link(PortId(port), false);
@@ -102,22 +93,13 @@ class ConcurrentPorts : public testing::Test {
     }
   }
 
-  PollStats poll(size_t shard) {
-    clocks[shard] = clocks[shard] + kStep;
-    ios[shard].begin_poll(clocks[shard]);
-    return object->shard(ShardId(shard)).poll(ios[shard], clocks[shard]);
-  }
-
-  void work(size_t shard) {
-    for (uint64_t polls = 1; !flight.over() || !control_done; ++polls) {
-      if (polls == kPollsWithoutEnd) return ADD_FAILURE() << "packets do not come to an end";
-      const bool up = plug.wanted[shard];
-      ios[shard].set_link(kPlace, up);
-      for (size_t port = shard; port < kFixed; port += 2) ios[shard].set_link(PortId(port), begun);
-      const bool idle = poll(shard).idle();
-      plug.seen[shard] = up;
-      if (idle) std::this_thread::yield();
-    }
+  bool turn(size_t shard, uint64_t /*polls*/) override {
+    const bool up = plug.wanted[shard];
+    ios[shard].set_link(kPlace, up);
+    for (size_t port = shard; port < kFixed; port += 2) ios[shard].set_link(PortId(port), begun);
+    const bool idle = poll(shard).idle();
+    plug.seen[shard] = up;
+    return idle;
   }
 
   Problems meet() {
@@ -150,7 +132,7 @@ class ConcurrentPorts : public testing::Test {
            count(*object, kPlace.index(), PortCounter::rx_packets);
   }
 
-  void control() {
+  void control() override {
     size_t round = 0;
     for (; flight.to_send > 0 || round < kLeastRounds; ++round) {
       apply(with_late(round / 2 % 2));
@@ -166,38 +148,19 @@ class ConcurrentPorts : public testing::Test {
     control_done = true;
   }
 
-  Flight flight;
-  std::array<ThreadIo, 2> ios{ThreadIo(flight, 0), ThreadIo(flight, 1)};
-  std::array<Instant, 2> clocks{};
   Plug plug;
-  std::unique_ptr<Switch> object;
   std::atomic<bool> begun{false};
-  std::atomic<bool> control_done{false};
   size_t seen_events = 0;
   uint64_t received = 0, sent = 0;  // by the port, whose counters start anew with each round
 };
 
 TEST_F(ConcurrentPorts, ComeAndGoAndTheBooksStayBalanced) {
-  std::thread controller([this] { control(); });
-  std::thread first([this] { work(0); });
-  std::thread second([this] { work(1); });
-  controller.join();
-  first.join();
-  second.join();
-  for (int i = 0; i < 4; ++i)  // credits and XONs under way
-    for (size_t shard : {0, 1}) poll(shard);
+  run_threads();
 
-  EXPECT_EQ(leftovers(*object), "");
-  EXPECT_EQ(object->reclaim(), 0u);
+  expect_an_empty_switch();
   EXPECT_EQ(object->balance().rx, (kFixed + 1) * kFramesAPort);
-  EXPECT_EQ(object->balance().held, 0u);
-  EXPECT_EQ(drops(*object, DropReason::headroom_full), 0u);
   EXPECT_GT(received, 0u);
   EXPECT_GT(sent, 0u);
-  for (ThreadIo& io : ios) {
-    io.begin_poll({});
-    EXPECT_EQ(io.packets_at_home(), ThreadIo::kPackets);
-  }
 }
 
 }  // namespace

@@ -8,18 +8,14 @@
 #include <thread>
 
 #include "lb/registry.h"
-#include "switch/dataplane/object/shard.h"
-#include "tests/sim/thread_io.h"
-#include "tests/support/one_switch.h"
+#include "tests/sim/two_shards.h"
 
 namespace eddy::test {
 namespace {
 
 constexpr int64_t kFramesAPort = 5'000;
-constexpr size_t kLeastRounds = 20;                // of control
-constexpr uint64_t kLinkPeriod = 128;              // polls
-constexpr uint64_t kPollsWithoutEnd = 50'000'000;  // far more than any end needs
-constexpr Duration kStep = Duration::microseconds(2);
+constexpr size_t kLeastRounds = 20;    // of control
+constexpr uint64_t kLinkPeriod = 128;  // polls
 constexpr PortId kFlapping{3};
 
 // Leaf 1 of two: hosts on ports 0 and 1, spines on 2 and 3; even ports are shard 0's.
@@ -65,31 +61,17 @@ std::vector<SourceFrame> frames_into(const config::SwitchConfig& leaf, size_t po
   return frames;
 }
 
-class ConcurrentShards : public testing::Test {
+class ConcurrentShards : public TwoShards {
  protected:
-  ConcurrentShards() {
-    auto made = Switch::create(leaf, {.shards = 2});
-    EXPECT_TRUE(made.ok());
-    object = std::move(*made);
-    ios[0].connect(1, ios[1].returned());
-    ios[1].connect(0, ios[0].returned());
+  ConcurrentShards() : TwoShards(the_leaf()) {
     for (size_t port = 0; port < leaf.ports.size(); ++port)
       ios[port % 2].add_source(PortId(port), frames_into(leaf, port), kFramesAPort);
   }
 
-  PollStats poll(size_t shard) {
-    clocks[shard] = clocks[shard] + kStep;
-    ios[shard].begin_poll(clocks[shard]);
-    return object->shard(ShardId(shard)).poll(ios[shard], clocks[shard]);
-  }
-
-  void work(size_t shard) {
-    for (uint64_t polls = 1; !flight.over() || !control_done; ++polls) {
-      if (polls == kPollsWithoutEnd) return ADD_FAILURE() << "packets do not come to an end";
-      if (shard == kFlapping.index() % 2 && polls % kLinkPeriod == 0)
-        ios[shard].set_link(kFlapping, !ios[shard].is_up(kFlapping));
-      if (poll(shard).idle()) std::this_thread::yield();
-    }
+  bool turn(size_t shard, uint64_t polls) override {
+    if (shard == kFlapping.index() % 2 && polls % kLinkPeriod == 0)
+      ios[shard].set_link(kFlapping, !ios[shard].is_up(kFlapping));
+    return poll(shard).idle();
   }
 
   uint64_t pauses_sent() const {
@@ -106,7 +88,7 @@ class ConcurrentShards : public testing::Test {
     return all;
   }
 
-  void control() {
+  void control() override {
     // However the threads run: what port 0 sends to port 1 stays there until port 0 is paused.
     EXPECT_TRUE(object->reconfigure(changed(leaf, 0)).ok());
     command({.kind = Command::Kind::set_port_tx, .port = PortId(1), .on = false}, 1);
@@ -145,33 +127,15 @@ class ConcurrentShards : public testing::Test {
   }
 
   const config::SwitchConfig leaf = the_leaf();
-  Flight flight;
-  std::array<ThreadIo, 2> ios{ThreadIo(flight, 0), ThreadIo(flight, 1)};
-  std::array<Instant, 2> clocks{};
-  std::unique_ptr<Switch> object;
-  std::atomic<bool> control_done{false};
   uint64_t seen = 0;
 };
 
 TEST_F(ConcurrentShards, EndEmptyWithTheirBooksBalanced) {
-  std::thread controller([this] { control(); });
-  std::thread first([this] { work(0); });
-  std::thread second([this] { work(1); });
-  controller.join();
-  first.join();
-  second.join();
-  for (int i = 0; i < 4; ++i)  // credits and XONs under way
-    for (size_t shard : {0, 1}) poll(shard);
+  run_threads();
 
-  EXPECT_EQ(leftovers(*object), "");
-  EXPECT_EQ(object->reclaim(), 0u);
+  expect_an_empty_switch();
   EXPECT_EQ(object->balance().rx + pfc_frames_read(), 4u * kFramesAPort);
-  EXPECT_EQ(drops(*object, DropReason::headroom_full), 0u);
   EXPECT_GT(pauses_sent(), 0u);
-  for (ThreadIo& io : ios) {
-    io.begin_poll({});
-    EXPECT_EQ(io.packets_at_home(), ThreadIo::kPackets);
-  }
 }
 
 }  // namespace
