@@ -9,6 +9,7 @@
 // times the logarithm of their number.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
