@@ -60,17 +60,22 @@ const char* fault_of_load(const FilterInstruction& each) {
   const uint16_t mode = each.code & 0xe0;
   const uint16_t size = each.code & 0x18;
   const bool to_x = class_of(each.code) == kLdx;
+  const bool of_itself = mode == kMem || mode == kImm || mode == kLen;
+  if (of_itself && size != kWord) return "no such load";
   if (mode == kMem) return each.k < kCells ? "" : "there is no such cell";
-  if (mode == kImm || mode == kLen) return size == kWord ? "" : "no such load";
+  if (of_itself) return "";
   if (mode == kMsh) return to_x && size == kByte ? "" : "no such load";
   const bool from_frame = (mode == kAbs || mode == kInd) && !to_x;
   return from_frame && (size == kWord || size == kHalf || size == kByte) ? "" : "no such load";
 }
 
+bool divides(uint16_t code) {
+  return class_of(code) == kAlu && (operation(code) == kDiv || operation(code) == kMod);
+}
+
 const char* fault_of_alu(const FilterInstruction& each) {
   if (operation(each.code) > kXor) return "no such operation";
-  const bool divides = operation(each.code) == kDiv || operation(each.code) == kMod;
-  return divides && (each.code & kByX) == 0 && each.k == 0 ? "divides by 0" : "";
+  return divides(each.code) && (each.code & kByX) == 0 && each.k == 0 ? "divides by 0" : "";
 }
 
 const char* fault_of_jump(const FilterInstruction& each, size_t left) {
@@ -98,6 +103,7 @@ const char* fault_of(const FilterInstruction& each, size_t left) {
   }
 }
 
+// Where it divides `by` is not 0.
 uint32_t computed(uint16_t code, uint32_t a, uint32_t by) {
   switch (operation(code)) {
     case kAdd:
@@ -107,9 +113,9 @@ uint32_t computed(uint16_t code, uint32_t a, uint32_t by) {
     case kMul:
       return a * by;
     case kDiv:
-      return by == 0 ? 0 : a / by;
+      return a / by;
     case kMod:
-      return by == 0 ? 0 : a % by;
+      return a % by;
     case kOr:
       return a | by;
     case kAnd:
@@ -212,6 +218,7 @@ uint32_t PacketFilter::run(std::span<const uint8_t> frame, uint32_t wire_len) co
         machine.cells[each.k] = machine.x;
         break;
       case kAlu:
+        if (by == 0 && divides(each.code)) return 0;  // such a frame is not wanted
         machine.a = computed(each.code, machine.a, by);
         break;
       case kJmp:

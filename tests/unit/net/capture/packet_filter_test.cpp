@@ -78,9 +78,15 @@ TEST(PacketFilter, ArithmeticMemoryAndLength) {
                                       {0x06, 0, 0, 0}});
   EXPECT_TRUE(filter.matches({}, 9));  // 34
   EXPECT_FALSE(filter.matches({}, 8));
-  const PacketFilter by_zero =
-      loaded({{0x00, 0, 0, 9}, {0x01, 0, 0, 0}, {0x3c, 0, 0, 0}, {0x16, 0, 0, 0}});
-  EXPECT_FALSE(by_zero.matches({}, 1));
+}
+
+// As libpcap and kernels have it: the answer is no, whatever comes behind.
+TEST(PacketFilter, WhatDividesByZeroIsNotWanted) {
+  for (const uint16_t divides : {uint16_t{0x3c}, uint16_t{0x9c}})
+    for (const uint32_t by : {0u, 1u})
+      EXPECT_EQ(loaded({{0x00, 0, 0, 9}, {0x01, 0, 0, by}, {divides, 0, 0, 0}, {0x06, 0, 0, 1}})
+                    .matches({}, 1),
+                by != 0);
 }
 
 TEST(PacketFilter, ProgramsThatMayNotEndOrReachElsewhereAreRefused) {
@@ -94,6 +100,9 @@ TEST(PacketFilter, ProgramsThatMayNotEndOrReachElsewhereAreRefused) {
   EXPECT_TRUE(refused({{0x34, 0, 0, 0}, {0x06, 0, 0, 1}}));  // divides by 0
   EXPECT_TRUE(refused({{0xffff, 0, 0, 0}, {0x06, 0, 0, 1}}));
   EXPECT_TRUE(refused({{0xb0, 0, 0, 0}, {0x06, 0, 0, 1}}));  // MSH into A
+  for (const uint16_t size : {0x08, 0x10, 0x18})             // cells are words
+    for (const uint16_t load : {0x60, 0x61})
+      EXPECT_TRUE(refused({{static_cast<uint16_t>(load | size), 0, 0, 0}, {0x06, 0, 0, 1}}));
   EXPECT_TRUE(refused(Program(PacketFilter::kMost + 1, {0x06, 0, 0, 1})));
 }
 
