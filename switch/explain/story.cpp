@@ -98,6 +98,8 @@ const char* fate_word(Fate fate) {
       return "held";
     case Fate::staged:
       return "staged";
+    case Fate::drains:
+      return "drains";
   }
   return "";
 }
@@ -118,6 +120,9 @@ std::string fate_text(const Explanation& of, const Names& names) {
       return "it waits until the host answers ARP or ND, and is dropped if it does not";
     case Fate::staged:
       return "a flow stage takes it; if that lets it go at once, it goes into " + queue;
+    case Fate::drains:
+      return "it waits until what its flow sent before has arrived, and then takes the quicker "
+             "path";
   }
   return "";
 }

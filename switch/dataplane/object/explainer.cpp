@@ -246,7 +246,8 @@ bool Explainer::choose() {
     out_.choice = context_.selector->preview(view, packet_, set);
     out_.member = out_.choice.member;
   }
-  if (out_.member == lb::kWait) return end(Fate::loops);
+  if (out_.member == lb::kWait)
+    return end(out_.choice.hold == lb::Hold::drains ? Fate::drains : Fate::loops);
   lb::assign(packet_, to, out_.member);
   out_.egress = packet_.egress_port;
   return true;

@@ -27,7 +27,7 @@ bool is_sound(const Explanation& of) {
       static_cast<int>(of.verdict) >= kParseVerdicts)
     return false;
   const bool named =
-      within(of.fate, Fate::staged) && within(of.class_by, ClassBy::pcp) &&
+      within(of.fate, Fate::drains) && within(of.class_by, ClassBy::pcp) &&
       within(of.next_hop.kind, NextHop::Kind::path_set) &&
       within(of.isolation, IsolationStep::ends) && within(of.next_mac, NextMac::other_shard) &&
       within(of.admission.verdict.verdict, pfc::AdmitVerdict::headroom_full) &&

@@ -29,6 +29,7 @@ enum class Fate : uint8_t {
   loops,     // it would go round RLB's loop first
   held,      // until its neighbor answers
   staged,    // a flow stage would take it, and decide when it goes on to where it is queued
+  drains,    // it would wait beside RLB's loop until what its flow sent before has arrived
 };
 
 // What a packet's class is by.

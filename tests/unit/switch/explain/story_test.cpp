@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 #include "switch/dataplane/object/explain.h"
 #include "switch/explain/description.h"
 #include "switch/explain/loose_packet.h"
 #include "switch/explain/step_lines.h"
 #include "tests/support/one_switch.h"
+#include "tests/support/path_fabric.h"
 
 namespace eddy::explain {
 namespace {
@@ -98,6 +102,66 @@ TEST(Story, Numbers) {
   EXPECT_EQ(time_text(Duration{}), "0 ns");
   EXPECT_EQ(time_text(1'500_ns), "1.5 us");
   EXPECT_EQ(time_text(20_ms), "20 ms");
+}
+
+// letflow under a patient guard, where the way over spine 1 is slow behind the spine.
+struct PatientLeaf : test::PathFabric {
+  PatientLeaf()
+      : PathFabric({.change =
+                        [](config::SwitchConfig& leaf) {
+                          leaf.load_balancer.scheme = "letflow";
+                          leaf.load_balancer.parameters = {{"gap", "2us"}};
+                          leaf.rlb = config::rlb_preset(config::RlbPreset::standard);
+                          leaf.rlb.guard.patience = 1_ms;
+                          leaf.rlb.guard.pause = 5_us;
+                        },
+                    .change_spine =
+                        [slow = true](config::SwitchConfig& spine) mutable {
+                          if (std::exchange(slow, false)) spine.ports[1].speed = BitRate::gbps(1);
+                        }}) {}
+  Json story(uint16_t flow) {
+    const LoosePacket frame(test::udp_frame(packet(0, flow)), 1'000);
+    Explanation out{.port = PortId(0), .packet = frame.get()};
+    EXPECT_TRUE(explain_packet(leaf(0).shard(ShardId(0)), out, fabric.now()));
+    return story_of(out, Names::of(shape.leaves[0]));
+  }
+};
+
+// It is no round of the loop, which has a word of its own.
+TEST(Story, OfAFlowThatAPatientGuardHasWait) {
+  PatientLeaf fabric;
+  std::optional<uint16_t> waits;
+  Json story;
+  for (int round = 0; round < 200 && !waits; ++round)
+    for (uint16_t flow = 1; flow <= 8 && !waits; ++flow) {
+      story = fabric.story(flow);
+      EXPECT_NE(story.at("fate"), "loops");
+      if (story.at("fate") == "drains") waits = flow;
+      if (!waits) fabric.send(0, flow);
+      fabric.run_for(2_us);
+    }
+  ASSERT_TRUE(waits) << "no flow waits for the slow path";
+  EXPECT_EQ(step_of(story, "select").at("guard"), "drains");
+  EXPECT_EQ(names_of(story).back(), "8 select");
+  EXPECT_THAT(lines_of(story), HasSubstr("it waits until what its flow sent before has arrived"));
+}
+
+TEST(Story, AFlowThatIsSaidToWaitDoes) {
+  PatientLeaf fabric;
+  size_t begun = 0;
+  for (int round = 0; round < 200 && begun < 5; ++round)
+    for (uint16_t flow = 1; flow <= 8; ++flow) {
+      const Json story = fabric.story(flow);
+      // Of a flow that waits already the next packet goes behind.
+      const bool begins = story.at("fate") == "drains" &&
+                          lines_of(story).find("are in RLB's loop") == std::string::npos;
+      const uint64_t before = fabric.count(0, PortCounter::guard_drained_flows);
+      fabric.send(0, flow);
+      fabric.run_for(2_us);
+      EXPECT_EQ(fabric.count(0, PortCounter::guard_drained_flows) - before, begins ? 1u : 0u);
+      begun += begins ? 1 : 0;
+    }
+  EXPECT_GE(begun, 5u);
 }
 
 }  // namespace
