@@ -55,6 +55,16 @@ bool may_ask_all(const std::string& command) {
   return command == "healthy" || command == "top" || command == "techsupport" || command == "web";
 }
 
+// What is wrong with the values of a command's options. Said before any switch is looked for.
+Problems check_values(const Arguments& arguments, const std::string& command) {
+  if (command == "capture") return check_capture(arguments);
+  if (command == "trace") return check_trace(arguments);
+  if (command == "techsupport") return check_techsupport(arguments);
+  if (command == "top") return check_top(arguments);
+  if (command == "web") return check_web(arguments);
+  return {};
+}
+
 // What is wrong with the choice of switches, or empty and it is complete.
 Problems settle_which(Arguments& arguments, const std::string& command) {
   if (arguments.of_fabric && !may_ask_all(command))
@@ -87,6 +97,8 @@ int run(Arguments& arguments) {
   const bool of_pfcwd = action.value().request.contains("pfcwd");
   if (Problems problems = check_options(arguments, of_pfcwd ? "set pfcwd" : command);
       !problems.empty())
+    return fail(kUsage, problems);
+  if (Problems problems = check_values(arguments, command); !problems.empty())
     return fail(kUsage, problems);
   if (command == "counters") {
     std::cout << (arguments.markdown ? counters_markdown() : counters_text());

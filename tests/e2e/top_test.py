@@ -247,5 +247,30 @@ class Top(unittest.TestCase):
                               stdin=subprocess.DEVNULL)
 
 
+class Arguments(unittest.TestCase):
+    """What is wrong with a line is said before any switch is looked for; none runs here."""
+
+    def call(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            return subprocess.run([EDDYCTL, "--dir", folder, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=PATIENCE, check=False)
+
+    def test_values_that_are_none(self):
+        for good, bad, problems in (
+                (("trace",), ("--count", "0"), ["--count 0: no whole number from 1 to 4000"]),
+                (("trace",), ("--count", "x", "--filter", "udp prot 3"), ["--count x", "--filter \"udp prot 3\""]),
+                (("capture", "all", "-w", "/dev/null"), ("--count", "0", "--filter", "udp prot 3"), ["--filter \"udp prot 3\"", "--count 0"]),
+                (("web",), ("--listen", "nowhere"), ["--listen nowhere: valid is"]),
+                (("top",), ("--json",), ["top is for people"]),
+                (("explain", "src=1.2.3.4"), ("--count", "3"), ["--count does not concern explain"])):
+            done = self.call(*good)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertIn("no switch runs here", done.stderr)
+            done = self.call(*good, *bad)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", len(problems)), done.stderr)
+            for line, problem in zip(done.stderr.splitlines(), problems):
+                self.assertIn(problem, line)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -76,6 +76,12 @@ Problems check_options(const Arguments& arguments, std::string_view command);
 // The number that --count says, from 1 to `most`; `usual`, where it says none.
 Result<uint64_t> count_of(const Arguments& arguments, uint64_t usual, uint64_t most);
 
+// Those that kept a value from being made, behind those that there are.
+template <class T>
+void add_problems(Problems& problems, const Result<T>& made) {
+  if (!made.ok()) problems.insert(problems.end(), made.problems().begin(), made.problems().end());
+}
+
 // Says the problems and returns the code.
 int fail(int code, const Problems& problems);
 

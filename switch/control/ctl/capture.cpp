@@ -196,16 +196,6 @@ class Run {
   bool broken_ = false;
 };
 
-Problems check(const Arguments& arguments) {
-  if (arguments.write.empty())
-    return {
-        "-w is missing: a file, or - for standard output, as in eddyctl capture all -w - | tshark "
-        "-r -"};
-  if (arguments.write == "-" && ::isatty(STDOUT_FILENO) != 0)
-    return {"-w -: standard output is a terminal; name a file, or a pipe to tshark -r -"};
-  return {};
-}
-
 Json request_of(const Arguments& arguments, const std::string& port, const CaptureFilter& filter) {
   Json request{{"command", "capture"}, {"port", port}};
   const uint32_t least = filter.keeps_all() ? 1 : CaptureFilter::kSees;
@@ -216,12 +206,25 @@ Json request_of(const Arguments& arguments, const std::string& port, const Captu
 
 }  // namespace
 
+Problems check_capture(const Arguments& arguments) {
+  Problems problems;
+  if (arguments.write.empty())
+    problems.push_back(
+        "-w is missing: a file, or - for standard output, as in eddyctl capture all -w - | tshark "
+        "-r -");
+  if (arguments.write == "-" && ::isatty(STDOUT_FILENO) != 0)
+    problems.push_back(
+        "-w -: standard output is a terminal; name a file, or a pipe to tshark -r -");
+  add_problems(problems, CaptureFilter::compile(arguments.filter));
+  add_problems(problems, count_of(arguments, UINT64_MAX, UINT64_MAX));
+  return problems;
+}
+
 int capture(Arguments arguments, const std::string& port) {
-  if (Problems problems = check(arguments); !problems.empty()) return fail(kUsage, problems);
+  if (Problems problems = check_capture(arguments); !problems.empty())
+    return fail(kUsage, problems);
   Result<CaptureFilter> filter = CaptureFilter::compile(arguments.filter);
-  if (!filter.ok()) return fail(kUsage, filter.problems());
   const Result<uint64_t> count = count_of(arguments, UINT64_MAX, UINT64_MAX);
-  if (!count.ok()) return fail(kUsage, count.problems());
   watch_signals();
   const Json request = request_of(arguments, port, *filter);
   Result<OpenAnswer> link = open_over_socket(control_socket(arguments), request, {});

@@ -11,6 +11,9 @@
 
 namespace eddy::control {
 
+// What is wrong with the options, all at once; no switch is asked.
+Problems check_capture(const Arguments& arguments);
+
 // `port`: its name, or "all".
 int capture(Arguments arguments, const std::string& port);
 

@@ -148,10 +148,16 @@ int change(const Arguments& arguments, const Json& request) {
   return kDone;
 }
 
+Problems check_top(const Arguments& arguments) {
+  if (arguments.json && !asks_all(arguments))
+    return {
+        "top is for people; for programs: eddyctl --json show REPORT, or top --all for all "
+        "switches"};
+  return {};
+}
+
 int top(const Arguments& arguments) {
-  if (arguments.json)
-    return fail(kUsage, {"top is for people; for programs: eddyctl --json show REPORT, or top "
-                         "--all for all switches"});
+  if (Problems problems = check_top(arguments); !problems.empty()) return fail(kUsage, problems);
   constexpr int kMillisecondsASecond = 1'000;
   const int interval = std::max(1, arguments.watch_s) * kMillisecondsASecond;
   const Problems problems = run_top(

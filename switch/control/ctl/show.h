@@ -15,6 +15,8 @@ int show(const Arguments& arguments, Report report);
 int show_config(const Arguments& arguments);
 int change(const Arguments& arguments, const Json& request);
 int check_reload(const Arguments& arguments);
+// What is wrong with the options; no switch is asked.
+Problems check_top(const Arguments& arguments);
 int top(const Arguments& arguments);
 
 // What show() asks for, and how it prints it: with --json one line, else tables.

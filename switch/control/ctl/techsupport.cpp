@@ -115,9 +115,15 @@ Result<std::vector<Target>> wanted(Arguments& arguments, Problems& problems) {
 
 }  // namespace
 
-int techsupport(Arguments arguments) {
+Problems check_techsupport(const Arguments& arguments) {
   if (arguments.out == "-" && isatty(STDOUT_FILENO) != 0)
-    return fail(kUsage, {"--out -: standard output is a terminal; name a file"});
+    return {"--out -: standard output is a terminal; name a file"};
+  return {};
+}
+
+int techsupport(Arguments arguments) {
+  if (Problems problems = check_techsupport(arguments); !problems.empty())
+    return fail(kUsage, problems);
   Problems problems;
   const Result<std::vector<Target>> targets = wanted(arguments, problems);
   if (!targets.ok()) return fail(kRefused, targets.problems());

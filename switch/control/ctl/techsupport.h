@@ -6,6 +6,8 @@
 
 namespace eddy::control {
 
+// What is wrong with the options; no switch is asked.
+Problems check_techsupport(const Arguments& arguments);
 int techsupport(Arguments arguments);
 
 }  // namespace eddy::control

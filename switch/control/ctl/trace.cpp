@@ -158,11 +158,17 @@ class TraceRun {
 
 }  // namespace
 
+Problems check_trace(const Arguments& arguments) {
+  Problems problems;
+  add_problems(problems, count_of(arguments, kUsual, kMostTraced));
+  add_problems(problems, CaptureFilter::compile(arguments.filter));
+  return problems;
+}
+
 int trace(const Arguments& arguments) {
+  if (Problems problems = check_trace(arguments); !problems.empty()) return fail(kUsage, problems);
   const Result<uint64_t> count = count_of(arguments, kUsual, kMostTraced);
-  if (!count.ok()) return fail(kUsage, count.problems());
   Result<CaptureFilter> filter = CaptureFilter::compile(arguments.filter);
-  if (!filter.ok()) return fail(kUsage, filter.problems());
   Json request{{"command", "trace"}, {"count", count.value()}};
   Json program = Json::array();
   for (const FilterInstruction& each : filter->program())

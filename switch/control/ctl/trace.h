@@ -8,6 +8,9 @@
 
 namespace eddy::control {
 
+// What is wrong with the options, all at once; no switch is asked.
+Problems check_trace(const Arguments& arguments);
+
 // Until --count packets are told of, or a signal; the exit code.
 int trace(const Arguments& arguments);
 

@@ -34,6 +34,10 @@ constexpr int kMillisecondsASecond = 1'000;
 constexpr Report kTablesOfAPort[] = {Report::ports, Report::queues, Report::pgs,
                                      Report::pfc,   Report::drops,  Report::rlb};
 
+std::string listen_of(const Arguments& arguments) {
+  return arguments.listen.empty() ? kWebAddress : arguments.listen;
+}
+
 // What is wrong with --listen, or empty.
 Problems check_address(const std::string& text) {
   const auto [host, port] = split_host_port(text);
@@ -171,9 +175,13 @@ void warn_of_remote(const std::string& listens) {
 
 }  // namespace
 
+Problems check_web(const Arguments& arguments) {
+  return check_address(listen_of(arguments));
+}
+
 int web(Arguments& arguments) {
-  const std::string listen = arguments.listen.empty() ? kWebAddress : arguments.listen;
-  if (Problems problems = check_address(listen); !problems.empty()) return fail(kUsage, problems);
+  if (Problems problems = check_web(arguments); !problems.empty()) return fail(kUsage, problems);
+  const std::string listen = listen_of(arguments);
   const Result<std::vector<Target>> targets = targets_of(arguments);
   if (!targets.ok()) return fail(kRefused, targets.problems());
   const Fd signals = ending_signals();

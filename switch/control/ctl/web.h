@@ -6,6 +6,8 @@
 
 namespace eddy::control {
 
+// What is wrong with the options; no switch is asked.
+Problems check_web(const Arguments& arguments);
 int web(Arguments& arguments);
 
 }  // namespace eddy::control
