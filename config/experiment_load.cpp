@@ -150,7 +150,7 @@ void Loader::apply_size(Node& root) {
     else if (size.value.kind != Node::Kind::map && size.value.kind != Node::Kind::null)
       problems_.push_back({size.value.at, fmt::format("sizes.{}: write keys to change", size.key)});
     else if (size.key == choice_.size)
-      overlay(root, size.value, problems_);
+      overlay(experiment_section(), root, size.value, problems_);
   }
   for (const std::string_view size : kExperimentSizes)
     if (size == "full" || std::ranges::find(given, size) != given.end())
@@ -175,8 +175,8 @@ void Loader::read_expect(const Node& node) {
 
 void Loader::read_variant(const Node& root, const Variant& variant) {
   Node tree = root;
-  for (const Node& change : variant.changes) overlay(tree, change, problems_);
-  overlay(tree, sets_, problems_);
+  for (const Node& change : variant.changes) overlay(experiment_section(), tree, change, problems_);
+  overlay(experiment_section(), tree, sets_, problems_);
   refuse_outer_keys(tree);
   ExperimentRun& run = loaded_.runs.emplace_back();
   run.variant = variant.name;

@@ -64,7 +64,8 @@ matrix:
 ```
 
 Changes name keys as in the file or with dots; an entry of a list by its number from 0. Maps merge, words and
-lists are replaced. Another `load_balancer.scheme` or `plugin` starts from that scheme's defaults.
+lists are replaced; a word that stands for a section (`rlb: default`) is its first key where others are put below it
+(`--set rlb.guard.patience=0us`). Another `load_balancer.scheme` or `plugin` starts from that scheme's defaults.
 
 ## Files and names
 

@@ -34,18 +34,47 @@ void flatten(const Node& changes, const std::string& prefix, std::vector<Leaf>& 
   }
 }
 
+// What the keys say of the node at hand; nothing: it is none of theirs.
+class Place {
+ public:
+  explicit Place(const Section& root) : section_(&root) {}
+
+  void enter(std::string_view step) {
+    const Type* below = nullptr;
+    if (section_ != nullptr) {
+      const auto found =
+          std::ranges::find(section_->keys, step, [](const Key& each) { return each.info.name; });
+      if (found != section_->keys.end()) below = &found->type;
+    } else if (type_ != nullptr) {
+      below = type_->element.get();  // of a list or a mapping
+    }
+    type_ = below;
+    section_ = below != nullptr && below->shape == Type::Shape::section ? below->section : nullptr;
+  }
+  // The section that a lone word stands for here.
+  const Section* of_a_word() const {
+    return type_ != nullptr && type_->short_form ? section_ : nullptr;
+  }
+
+ private:
+  const Section* section_;
+  const Type* type_ = nullptr;
+};
+
 // The way from the root to the node of a leaf, which is made where it is missing.
 class Descent {
  public:
-  Descent(const Leaf& leaf, std::vector<Problem>& problems) : leaf_(leaf), problems_(problems) {}
+  Descent(const Section& section, const Leaf& leaf, std::vector<Problem>& problems)
+      : place_(section), leaf_(leaf), problems_(problems) {}
 
   // nullptr and a problem when there can be no such node.
   Node* find(Node& root) {
     Node* node = &root;
     for (size_t start = 0; node != nullptr && start <= leaf_.path.size();) {
       const size_t end = std::min(leaf_.path.find('.', start), leaf_.path.size());
-      node = below(*node, leaf_.path.substr(start, end - start),
-                   std::string_view(leaf_.path).substr(0, start == 0 ? 0 : start - 1));
+      const std::string step = leaf_.path.substr(start, end - start);
+      node = below(*node, step, std::string_view(leaf_.path).substr(0, start == 0 ? 0 : start - 1));
+      place_.enter(step);
       start = end + 1;
     }
     return node;
@@ -62,6 +91,10 @@ class Descent {
           fmt::format("'{}' is no path, write keys with single dots between", leaf_.path));
     switch (node.kind) {
       case Node::Kind::scalar:
+        if (const Section* section = place_.of_a_word()) {
+          node = expand_short_form(*section, node);
+          return below(node, step, above);
+        }
         return refuse(fmt::format("{} is one word, it has no '{}' below it", above, step));
       case Node::Kind::list:
         return entry(node, step, above);
@@ -85,6 +118,7 @@ class Descent {
     return &list.items[static_cast<size_t>(number.value())];
   }
 
+  Place place_;  // of the node that below() is to descend from
   const Leaf& leaf_;
   std::vector<Problem>& problems_;
 };
@@ -111,7 +145,8 @@ void forget_other_scheme(Node& root, const std::vector<Leaf>& leaves) {
 
 }  // namespace
 
-void overlay(Node& root, const Node& changes, std::vector<Problem>& problems) {
+void overlay(const Section& section, Node& root, const Node& changes,
+             std::vector<Problem>& problems) {
   std::vector<Leaf> leaves;
   flatten(changes, "", leaves);
   // First of all: parameters given with a scheme come on top of it.
@@ -121,7 +156,7 @@ void overlay(Node& root, const Node& changes, std::vector<Problem>& problems) {
       problems.push_back({leaf.at, fmt::format("the path has more than {} steps", kMaxDepth)});
       continue;
     }
-    if (Node* node = Descent(leaf, problems).find(root)) *node = *leaf.value;
+    if (Node* node = Descent(section, leaf, problems).find(root)) *node = *leaf.value;
   }
 }
 

@@ -183,6 +183,32 @@ matrix: {traffic.0.load: [0.2, 0.3], traffic.1.degree: [5, 6]}
   EXPECT_EQ(experiment.id, "x");
 }
 
+// "rlb: default" is a section, too.
+TEST(Sets, GoBelowALoneWordThatStandsForASection) {
+  const std::string base = kBase + std::string("matrix:\n") +
+                           "  - {name: off, set: {rlb: off}}\n"
+                           "  - {name: word, set: {rlb: default}}\n"
+                           "  - {name: map, set: {rlb: {preset: default, guard: {mode: off}}}}\n";
+  for (const char* set : {"rlb={recirculation: {latency: 3us}}", "rlb.recirculation.latency=3us"}) {
+    const LoadedExperiment file = loaded(base, {.sets = {set}});
+    ASSERT_EQ(file.runs.size(), 3u);
+    const auto rlb = [&](size_t i) { return file.runs[i].experiment.switches.rlb; };
+    EXPECT_EQ(rlb(0).preset, RlbPreset::off);
+    EXPECT_EQ(rlb(1).preset, RlbPreset::standard);
+    EXPECT_EQ(rlb(1).recirculation.latency, Duration::microseconds(3));
+    EXPECT_EQ(rlb(2).preset, RlbPreset::standard);
+    EXPECT_EQ(rlb(2).guard.mode, GuardMode::off);
+    EXPECT_EQ(rlb(1).predictor.mode, rlb_preset(RlbPreset::standard).predictor.mode);
+  }
+  // Words of words, and a wrong one is said at its place.
+  const LoadedExperiment nested = loaded(
+      kBase,
+      {.sets = {"rlb=default", "rlb.failure_detector=paper", "rlb.failure_detector.mode=off"}});
+  EXPECT_EQ(nested.runs[0].experiment.switches.rlb.failure_detector.mode, DetectorMode::off);
+  EXPECT_EQ(load(base, {.sets = {"rlb.gard.mode=off"}}).problems(),
+            Problems{"--set rlb.gard.mode=off: unknown key 'gard', did you mean 'guard'?"});
+}
+
 TEST(Sets, MayAddAnEntry) {
   const Experiment experiment = only(kBase, {.sets = {"traffic.2={type: all_to_all, size: 1MiB}",
                                                       "topology.failed.0.fraction=0.1"}});
