@@ -293,17 +293,28 @@ class Sonic(unittest.TestCase):
         profile = made["buffer"]["profiles"]["pg_lossless_100000_300m_profile"]
         self.assertEqual((profile["headroom"], profile["reserved"], profile["dynamic_th"]), ("160000B", "4608B", 0))
         self.told_all(platform.db, report)
+        ports = made["ports"]
+        self.assertEqual(ports["Ethernet0"]["addresses"], ["10.0.0.0/31", "fc00::1/126"])
+        self.assertEqual(ports["Ethernet12"]["addresses"], ["10.0.0.58/31", "fc00::71/126"])  # alone in its aggregate
+        self.assertEqual(ports["Ethernet4"]["addresses"], [])
+        for line in (r"ignored +\S+ +PORTCHANNEL: there are no link aggregates", r"ignored +\S+ +VLAN_INTERFACE: there is no bridging",
+                     r"ignored +\S+ +QUEUE beyond 7 \(2 times\)", r"ignored +\S+ +PORTCHANNEL min_links"):
+            self.assertRegex(report, line)
 
     def test_mellanox_sn2700(self):
         made, report = self.imported(sonic_files.mellanox_sn2700().text())
         self.assertEqual(made["buffer"]["size"], "11MiB")
         self.assertEqual(made["buffer"]["overcommit"], True)
         self.assertEqual(made["buffer"]["profiles"]["by_pfc"]["headroom"], "auto")
-        self.assertRegex(report, r"approximated +\S+ +BUFFER_PG with profile NULL")
+        self.assertRegex(report, r"approximated +\S+ +BUFFER_PG with profile NULL \(64 times\): buffer profile by_pfc")
 
     def test_dell_s6100(self):
-        made, report = self.imported(sonic_files.dell_s6100().text())
+        platform = sonic_files.dell_s6100()
+        made, report = self.imported(platform.text())
         self.assertEqual(len(made["ports"]), 32)
+        self.assertEqual(made["ports"]["Ethernet0"]["watchdog"]["detection_time"], "200ms")
+        self.assertEqual(made["ports"]["Ethernet0"]["pgs"][3], "pg_lossless_40000_40m_profile")
+        self.told_all(platform.db, report)
         self.assertRegex(report, r"ignored +\S+ +PORT beyond 32 \(32 times\)")
 
     def test_all_that_is_wrong_is_said_and_nothing_comes_out(self):

@@ -89,6 +89,16 @@ def arista_7050cx3():
             "pg_lossless_100000_300m_profile": {"pool": "ingress_lossless_pool", "xon": "4608", "xon_offset": "4608", "xoff": "160000",
                                                 "size": "4608", "dynamic_th": "0"}}}
     platform = Platform("Arista-7050CX3-32S-C32", [f"Ethernet{4 * i}" for i in range(32)], "100000", buffers, "300m")
+    # As a leaf has them: an aggregate of two ports, one of one port, a VLAN of servers; and queues of multicast.
+    a, b, c, d, e = platform.ports[1:6]
+    platform.db |= {
+        "PORTCHANNEL": {"PortChannel101": {"admin_status": "up", "min_links": "1", "mtu": "9100"}, "PortChannel102": {"admin_status": "up"}},
+        "PORTCHANNEL_MEMBER": {f"PortChannel101|{a}": {}, f"PortChannel101|{b}": {}, f"PortChannel102|{c}": {}},
+        "PORTCHANNEL_INTERFACE": {"PortChannel101": {}, "PortChannel102": {}, "PortChannel101|10.0.0.56/31": {}, "PortChannel102|10.0.0.58/31": {},
+                                  "PortChannel102|FC00::71/126": {}},
+        "VLAN": {"Vlan1000": {"vlanid": "1000"}}, "VLAN_INTERFACE": {"Vlan1000": {}, "Vlan1000|192.168.0.1/21": {}},
+        "VLAN_MEMBER": {f"Vlan1000|{p}": {"tagging_mode": "untagged"} for p in (d, e)}}
+    platform.db["QUEUE"] |= {f"{a}|7-9": {"scheduler": "scheduler.0"}}
     return platform.groups("pg_lossless_100000_300m_profile")
 
 
@@ -124,4 +134,5 @@ def dell_s6100():
             "pg_lossless_40000_40m_profile": {"pool": ref("ingress_lossless_pool"), "xon": "2288", "xon_offset": "2288",
                                               "xoff": "71552", "size": "1248", "dynamic_th": "-3"}}}
     platform = Platform("Force10-S6100", [f"Ethernet{i}" for i in range(64)], "40000", buffers, "40m", refs=True)
+    platform.db["PFC_WD_TABLE"] = platform.db.pop("PFC_WD")  # its name then
     return platform.groups("pg_lossless_40000_40m_profile")

@@ -106,8 +106,8 @@ void SonicTables::priority_groups() {
       continue;
     }
     if (named->text == "NULL") {  // of the dynamic model; see lossless_by_pfc()
-      note(Treatment::approximated, "BUFFER_PG with profile NULL",
-           "headroom: auto, from speed, cable and MTU, as SONiC computes it", entry.line);
+      for (PortConfig* port : members.ports)
+        for (const size_t pg : members.numbers) looks_up_[{port->name, pg}] = entry.line;
       continue;
     }
     const Entry* profile = refer("BUFFER_PROFILE", *named);
@@ -123,6 +123,16 @@ void SonicTables::priority_groups() {
 void SonicTables::lossless_by_pfc() {
   known("DEFAULT_LOSSLESS_BUFFER_PARAMETER");
   int threshold = 0;
+  for (const Entry& entry : db_.table("DEFAULT_LOSSLESS_BUFFER_PARAMETER").entries) {
+    constexpr int64_t kMostRatio = 1'000;
+    const auto ratio =
+        number("DEFAULT_LOSSLESS_BUFFER_PARAMETER", entry, "over_subscribe_ratio", 0, kMostRatio);
+    if (ratio.value_or(0) == 0) continue;
+    config_.buffer.overcommit = true;
+    note(Treatment::approximated, "DEFAULT_LOSSLESS_BUFFER_PARAMETER over_subscribe_ratio",
+         "buffer.overcommit: true, headroom is one pool, of half of the buffer at most",
+         entry.line);
+  }
   for (const Entry& entry : db_.table("DEFAULT_LOSSLESS_BUFFER_PARAMETER").entries)
     if (const auto th =
             number("DEFAULT_LOSSLESS_BUFFER_PARAMETER", entry, "default_dynamic_th", -8, 8)) {
@@ -139,16 +149,54 @@ void SonicTables::lossless_by_pfc() {
                                             [&](PriorityGroupId of) { return of.index() == pg; });
       if ((priorities >> priority & 1) == 0 || !used) continue;
       if (profile != config_.buffer.profiles.end() && profile->second.lossless) continue;
-      config_.buffer.profiles[kByPfc] = {.lossless = true,
-                                         .mode = BufferMode::dynamic,
-                                         .dynamic_th = threshold,
-                                         .headroom = std::nullopt};
-      port.pg_profiles[pg] = kByPfc;
-      note(Treatment::approximated, "PORT_QOS_MAP pfc_enable",
-           std::string("buffer profile ") + kByPfc +
-               ", headroom: auto, for groups whose profile SONiC finds by speed and cable");
+      name_lossless(port, pg, threshold);
     }
   }
+  unused_groups();
+}
+
+void SonicTables::name_lossless(PortConfig& port, size_t pg, int threshold) {
+  const auto null = looks_up_.find({port.name, pg});
+  const bool is_null = null != looks_up_.end();
+  const int line = is_null ? null->second : 0;
+  const std::string what = is_null ? "BUFFER_PG with profile NULL" : "PORT_QOS_MAP pfc_enable";
+  if (is_null) looks_up_.erase(null);
+  if (const Entry* found = looked_up(port)) {
+    port.pg_profiles[pg] = profile_name(found->key);
+    note(Treatment::taken, what, "the profile of the port's speed and cable, " + found->key, line);
+    return;
+  }
+  config_.buffer.profiles[kByPfc] = {.lossless = true,
+                                     .mode = BufferMode::dynamic,
+                                     .dynamic_th = threshold,
+                                     .headroom = std::nullopt};
+  port.pg_profiles[pg] = kByPfc;
+  note(Treatment::approximated, what,
+       std::string("buffer profile ") + kByPfc +
+           ", headroom: auto, from speed, cable and MTU, for groups whose profile SONiC finds or "
+           "computes by them",
+       line);
+}
+
+// As buffermgrd names what it makes of pg_profile_lookup.ini: "pg_lossless_100000_5m_profile", and
+// in the dynamic model with more before the end, such as an MTU.
+const ConfigDb::Entry* SonicTables::looked_up(const PortConfig& port) const {
+  const auto cable = cable_of_.find(port.name);
+  if (cable == cable_of_.end()) return nullptr;
+  constexpr int64_t kMega = 1'000'000;
+  const std::string begin =
+      "pg_lossless_" + std::to_string(port.speed.bps() / kMega) + "_" + cable->second + "_";
+  for (const Entry& entry : db_.table("BUFFER_PROFILE").entries)
+    if (entry.key.starts_with(begin) && entry.key.ends_with("profile") &&
+        entry.find("xoff") != nullptr)
+      return &entry;
+  return nullptr;
+}
+
+void SonicTables::unused_groups() {
+  for (const auto& [of, line] : looks_up_)
+    note(Treatment::ignored, "BUFFER_PG with profile NULL, without PFC",
+         "no priority of PFC is of the group, which stays lossy", line);
 }
 
 // Those of queues alone.
@@ -165,7 +213,7 @@ void SonicTables::drop_unused_profiles() {
 void SonicTables::queue_buffers() {
   known("BUFFER_QUEUE");
   for (const Entry& entry : db_.table("BUFFER_QUEUE").entries) {
-    const Members members = this->members("BUFFER_QUEUE", entry);
+    const Members members = this->members("BUFFER_QUEUE", entry, kQueuesThere);
     const Field* named = entry.find("profile");
     if (named == nullptr) {
       problem(entry.line, "BUFFER_QUEUE|" + entry.key + ": profile is missing");

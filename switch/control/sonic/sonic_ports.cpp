@@ -1,4 +1,4 @@
-// Ports, their addresses and cables, and the tables that have no counterpart.
+// Ports and their cables, and the tables and fields that have no counterpart.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -49,18 +49,13 @@ constexpr auto kOthers = std::to_array<OtherTable>({
     {"MGMT_INTERFACE", "the switch has no interface for management: eddyctl has a socket"},
     {"MGMT_PORT", "the switch has no interface for management: eddyctl has a socket"},
     {"NTP_SERVER", "of the machine"},
-    {"PORTCHANNEL", "there are no link aggregates; parallel links are paths (leaves)"},
-    {"PORTCHANNEL_INTERFACE", "there are no link aggregates; parallel links are paths (leaves)"},
-    {"PORTCHANNEL_MEMBER", "there are no link aggregates; parallel links are paths (leaves)"},
+    {"PFC_WD_TABLE", "PFC_WD is there, too, which is its name now"},
     {"SNMP", "numbers are for Prometheus (telemetry.prometheus)"},
     {"STATIC_ROUTE", "prefixes and their leaves are the key routes"},
     {"SYSLOG_SERVER", "of the machine"},
     {"TACPLUS", "of the machine"},
     {"TC_TO_DSCP_MAP", "the DSCP of packets is left as it is"},
     {"VERSIONS", "of the file"},
-    {"VLAN", "there is no bridging: each port has a subnet of its own"},
-    {"VLAN_INTERFACE", "there is no bridging: each port has a subnet of its own"},
-    {"VLAN_MEMBER", "there is no bridging: each port has a subnet of its own"},
 });
 
 }  // namespace
@@ -182,47 +177,6 @@ void SonicTables::roles() {
   }
 }
 
-void SonicTables::addresses() {
-  known("INTERFACE");
-  for (const Entry& entry : db_.table("INTERFACE").entries) {
-    const size_t bar = entry.key.find('|');
-    const std::string name = entry.key.substr(0, bar);
-    PortConfig* port = port_named(name);
-    if (beyond_.contains(name)) continue;
-    if (port == nullptr) {
-      note(Treatment::ignored, "INTERFACE " + name, "is no port of PORT", entry.line);
-      continue;
-    }
-    if (bar == std::string::npos) continue;
-    const auto prefix = parse_ip_prefix(entry.key.substr(bar + 1));
-    if (!prefix) {
-      problem(entry.line, "INTERFACE|" + entry.key + ": is no IP prefix");
-    } else if (port->role == config::PortRole::fabric) {
-      note(Treatment::ignored, "INTERFACE", "links between switches have no addresses here",
-           entry.line);
-    } else {
-      port->addresses.push_back(*prefix);
-      note(Treatment::taken, "INTERFACE", "ports.*.addresses", entry.line);
-    }
-  }
-}
-
-void SonicTables::loopbacks() {
-  known("LOOPBACK_INTERFACE");
-  for (const Entry& entry : db_.table("LOOPBACK_INTERFACE").entries) {
-    const size_t bar = entry.key.find('|');
-    if (bar == std::string::npos) continue;
-    const std::string text = entry.key.substr(bar + 1);
-    const auto address = parse_ip(text.substr(0, text.find('/')));
-    if (!address || !parse_ip_prefix(text)) {
-      problem(entry.line, "LOOPBACK_INTERFACE|" + entry.key + ": is no IP prefix");
-      continue;
-    }
-    config_.loopbacks.push_back(*address);
-    note(Treatment::taken, "LOOPBACK_INTERFACE", "switch.loopbacks", entry.line);
-  }
-}
-
 void SonicTables::cables() {
   known("CABLE_LENGTH");
   for (const Entry& entry : db_.table("CABLE_LENGTH").entries)
@@ -238,6 +192,12 @@ void SonicTables::cables() {
       const Field meters{field.text.substr(0, field.text.find('m')), field.line};
       const auto length = number("CABLE_LENGTH " + name, meters, 0, kLongest);
       if (!length) continue;
+      const auto [said, fresh] = cable_of_.emplace(name, field.text);
+      if (!fresh && said->second != field.text) {
+        note(Treatment::ignored, "CABLE_LENGTH|" + entry.key,
+             "another entry has said another length of the port before", field.line);
+        continue;
+      }
       port->cable_delay = Duration::nanoseconds(*length * kNanosecondsAMeter);
       note(Treatment::taken, "CABLE_LENGTH", "ports.*.cable_delay, 5 ns a meter", field.line);
     }

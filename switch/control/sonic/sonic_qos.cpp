@@ -137,7 +137,7 @@ void SonicTables::schedulers() {
   known("SCHEDULER");
   known("QUEUE");
   for (const Entry& entry : db_.table("QUEUE").entries) {
-    const Members members = this->members("QUEUE", entry);
+    const Members members = this->members("QUEUE", entry, kQueuesThere);
     const Field* named = entry.find("scheduler");
     const Entry* scheduler = named == nullptr ? nullptr : refer("SCHEDULER", *named);
     const Field* wred = entry.find("wred_profile");
@@ -175,29 +175,31 @@ void SonicTables::schedule(config::QueueConfig& queue, const Entry& scheduler) {
 }
 
 void SonicTables::watchdogs() {
-  known("PFC_WD");
-  const auto& table = db_.table("PFC_WD");
+  // The second is its name in releases of 2018; others() tells of it beside the first.
+  const std::string named = db_.tables().contains("PFC_WD") ? "PFC_WD" : "PFC_WD_TABLE";
+  known(named);
+  const auto& table = db_.table(named);
   const Entry* global = table.find("GLOBAL");
   std::optional<int64_t> interval;
   if (global != nullptr) {
-    interval = number("PFC_WD", *global, "POLL_INTERVAL", 1, 60'000);
+    interval = number(named, *global, "POLL_INTERVAL", 1, 60'000);
     for (const auto& [name, field] : global->fields)
-      note(name == "POLL_INTERVAL" ? Treatment::taken : Treatment::ignored, "PFC_WD " + name,
+      note(name == "POLL_INTERVAL" ? Treatment::taken : Treatment::ignored, named + " " + name,
            name == "POLL_INTERVAL" ? "ports.*.watchdog.poll_interval"
                                    : "there is nothing of the kind here",
            field.line);
   }
   for (const Entry& entry : table.entries) {
     if (entry.key == "GLOBAL") continue;
-    const auto detection = number("PFC_WD", entry, "detection_time", 1, 5'000);
-    const auto restoration = number("PFC_WD", entry, "restoration_time", 1, 60'000);
+    const auto detection = number(named, entry, "detection_time", 1, 5'000);
+    const auto restoration = number(named, entry, "restoration_time", 1, 60'000);
     const Field* action = entry.find("action");
     if (action != nullptr && action->text != "drop" && action->text != "forward" &&
         action->text != "alert")
-      problem(action->line, "PFC_WD|" + entry.key + " action '" + action->text +
+      problem(action->line, named + "|" + entry.key + " action '" + action->text +
                                 "', valid are drop, forward, alert");
     for (const std::string& name : sonic_list(entry.key)) {
-      PortConfig* port = port_of("PFC_WD", entry, name);
+      PortConfig* port = port_of(named, entry, name);
       if (port == nullptr) continue;
       config::WatchdogConfig& watchdog = port->watchdog;
       watchdog.enabled = true;
@@ -209,7 +211,7 @@ void SonicTables::watchdogs() {
       if (action != nullptr && action->text == "alert")
         watchdog.action = config::WatchdogAction::alert;
     }
-    note(Treatment::taken, "PFC_WD", "ports.*.watchdog", entry.line);
+    note(Treatment::taken, named, "ports.*.watchdog", entry.line);
   }
 }
 

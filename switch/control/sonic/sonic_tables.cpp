@@ -28,6 +28,7 @@ void SonicTables::translate() {
   lossless_by_pfc();
   watchdogs();
   drop_unused_profiles();
+  unread_fields();
   others();
 }
 
@@ -53,7 +54,7 @@ void SonicTables::report(ImportReport& to) const {
   }
 }
 
-SonicTables::Members SonicTables::members(std::string_view table, const Entry& entry) {
+SonicTables::Members SonicTables::members(std::string_view table, const Entry& entry, size_t end) {
   Members out;
   const size_t bar = entry.key.rfind('|');
   const std::string where = std::string(table) + "|" + entry.key;
@@ -61,12 +62,18 @@ SonicTables::Members SonicTables::members(std::string_view table, const Entry& e
     problem(entry.line, where + ": PORTS|NUMBERS is expected, such as Ethernet0|3-4");
     return out;
   }
-  const auto numbers = sonic_range(std::string_view(entry.key).substr(bar + 1), kPriorities);
+  const auto numbers = sonic_range(std::string_view(entry.key).substr(bar + 1), end);
   if (!numbers) {
-    problem(entry.line, where + ": the numbers are 0 to 7, such as 3-4");
+    problem(entry.line,
+            where + ": the numbers are 0 to " + std::to_string(end - 1) + ", such as 3-4");
     return out;
   }
-  out.numbers = *numbers;
+  for (const size_t number : *numbers)
+    if (number < kPriorities)
+      out.numbers.push_back(number);
+    else
+      note(Treatment::ignored, std::string(table) + " beyond 7",
+           "a port has 8 queues; those are of multicast, or of an ASIC's own", entry.line);
   for (const std::string& name : sonic_list(std::string_view(entry.key).substr(0, bar)))
     if (config::PortConfig* port = port_of(table, entry, name)) out.ports.push_back(port);
   return out;

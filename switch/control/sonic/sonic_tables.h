@@ -1,5 +1,6 @@
 // SonicTables: turns the tables of a ConfigDb into a SwitchConfig, and remembers what became of
-// each. The parts are in sonic_buffers.cpp, sonic_qos.cpp and sonic_ports.cpp. Owner:
+// each. The parts are in sonic_buffers.cpp, sonic_qos.cpp, sonic_ports.cpp,
+// sonic_interfaces.cpp and sonic_fields.cpp. Owner:
 // import_sonic().
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "config/config.h"
@@ -27,6 +29,9 @@ struct MapKind {
   int64_t keys;          // are below this
   std::string_view key;  // of ours
 };
+
+// Of a port of SONiC's platforms, at most.
+inline constexpr size_t kQueuesThere = 64;
 
 class SonicTables {
  public:
@@ -49,16 +54,32 @@ class SonicTables {
   void choose_ports();
   void port(const Entry& entry);
   void roles();
-  void addresses();
-  void loopbacks();
   void cables();
   void others();
+  // sonic_interfaces.cpp
+  struct GroupKind {
+    std::string_view table;
+    std::string_view why;  // it has no counterpart
+    std::string_view one;  // of one port: it has
+  };
+  void addresses();
+  void address(config::PortConfig& port, const std::string& table, const Entry& entry,
+               const std::string& text);
+  std::map<std::string, std::set<std::string>> group_members(const std::string& table);
+  void groups(const GroupKind& kind);
+  void vlan(config::PortConfig& port, const Entry& entry, const std::string& name);
+  void loopbacks();
+  // sonic_fields.cpp
+  void unread_fields();
   // sonic_buffers.cpp
   void pools();
   void profiles();
   void profile(const Entry& entry);
   void priority_groups();
   void lossless_by_pfc();
+  void name_lossless(config::PortConfig& port, size_t pg, int threshold);
+  const Entry* looked_up(const config::PortConfig& port) const;
+  void unused_groups();
   void queue_buffers();
   void drop_unused_profiles();
   // sonic_qos.cpp
@@ -74,9 +95,10 @@ class SonicTables {
   // Ports and numbers of a key such as "Ethernet0,Ethernet4|3-4"; problems where it is none.
   struct Members {
     std::vector<config::PortConfig*> ports;
-    std::vector<size_t> numbers;
+    std::vector<size_t> numbers;  // below kPriorities
   };
-  Members members(std::string_view table, const Entry& entry);
+  // `end`: what they are all below; those that are not priorities are told and left out.
+  Members members(std::string_view table, const Entry& entry, size_t end = kPriorities);
   config::PortConfig* port_named(std::string_view name);
   // The same; null and a problem where PORT has none.
   config::PortConfig* port_of(std::string_view table, const Entry& entry, std::string_view name);
@@ -112,6 +134,9 @@ class SonicTables {
   std::vector<Note> notes_;
   std::map<std::tuple<Treatment, std::string, std::string>, size_t> note_at_;
   bool shared_headroom_ = false;
+  std::map<std::string, std::string, std::less<>> cable_of_;  // by port, as "5m"
+  // Groups whose profile is to be found, by port and number, and where that stands.
+  std::map<std::pair<std::string, size_t>, int> looks_up_;
 };
 
 }  // namespace eddy::control

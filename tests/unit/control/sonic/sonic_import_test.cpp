@@ -196,9 +196,9 @@ TEST(SonicImport, AllProblemsAtOnceWithTheirLines) {
 TEST(SonicImport, WhatHasNoCounterpartIsTold) {
   const std::string report = told(
       R"("VLAN": {"Vlan1000": {}}, "ODD_TABLE": {"x": {"y": "z"}}, "PORTCHANNEL": {"P": {}, "Q": {}})");
-  EXPECT_THAT(report, HasSubstr("ignored       c:2  VLAN, 1 entry: there is no bridging"));
+  EXPECT_THAT(report, HasSubstr("ignored       c:2  VLAN: there is no bridging"));
   EXPECT_THAT(report, HasSubstr("ODD_TABLE, 1 entry: there is nothing of the kind here"));
-  EXPECT_THAT(report, HasSubstr("PORTCHANNEL, 2 entries: there are no link aggregates"));
+  EXPECT_THAT(report, HasSubstr("PORTCHANNEL (2 times): there are no link aggregates"));
 }
 
 TEST(SonicImport, PortsThatAreUpGoFirst) {
@@ -216,6 +216,132 @@ TEST(SonicImport, PortsThatAreUpGoFirst) {
   EXPECT_EQ(loaded.value().config.ports.size(), 32u);
   EXPECT_EQ(loaded.value().config.ports.back().name, "Ethernet39");
   EXPECT_THAT(imported.value().report.text(), HasSubstr("PORT beyond 32 (9 times)"));
+}
+
+// The names that buffermgrd makes of pg_profile_lookup.ini, in both models.
+TEST(SonicImport, ALosslessGroupFindsTheProfileOfItsSpeedAndCable) {
+  const std::string tables =
+      R"("CABLE_LENGTH": {"AZURE": {"Ethernet0": "5m", "Ethernet4": "40m"}},
+    "BUFFER_PROFILE": {"pg_lossless_100000_5m_profile": {"size": "1248", "xon": "2288", "xoff": "35776", "dynamic_th": "-3"},
+                       "pg_lossless_25000_300m_profile": {"size": "1248", "xon": "2288", "xoff": "9000", "dynamic_th": "-3"}},
+    "BUFFER_PG": {"Ethernet0,Ethernet4|3-4": {"profile": "NULL"}, "Ethernet0|6": {"profile": "NULL"}},
+    "PORT_QOS_MAP": {"Ethernet0,Ethernet4": {"pfc_enable": "3,4"}})";
+  const auto config = made(tables);
+  EXPECT_EQ(config.ports[0].pg_profiles[3], "pg_lossless_100000_5m_profile");
+  EXPECT_EQ(config.buffer.profiles.at("pg_lossless_100000_5m_profile").headroom->count(), 35'776);
+  EXPECT_EQ(config.ports[0].pg_profiles[6], "lossy");
+  EXPECT_EQ(config.ports[1].pg_profiles[4], "by_pfc") << "there is one of 300m alone";
+  const std::string report = told(tables);
+  EXPECT_THAT(report, HasSubstr("taken         c:5  BUFFER_PG with profile NULL (2 times): the "
+                                "profile of the port's speed and cable"));
+  EXPECT_THAT(report, HasSubstr("approximated  c:5  BUFFER_PG with profile NULL (2 times): buffer "
+                                "profile by_pfc"));
+  EXPECT_THAT(report, HasSubstr("ignored       c:5  BUFFER_PG with profile NULL, without PFC"));
+}
+
+TEST(SonicImport, OneOfTwoLengthsOfACableIsTold) {
+  const std::string tables =
+      R"("CABLE_LENGTH": {"AZURE": {"Ethernet0": "5m"}, "OTHER": {"Ethernet0": "300m", "Ethernet4": "0m"}})";
+  EXPECT_EQ(made(tables).ports[0].cable_delay, Duration::nanoseconds(25));
+  EXPECT_THAT(told(tables), HasSubstr("CABLE_LENGTH|OTHER: another entry has said another length"));
+}
+
+TEST(SonicImport, AggregatesAndVlansOfOnePortAreThatPort) {
+  const std::string tables =
+      R"("PORTCHANNEL": {"PortChannel1": {"admin_status": "up", "min_links": "1", "mtu": "9100"}},
+    "PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {"NULL": "NULL"}},
+    "PORTCHANNEL_INTERFACE": {"PortChannel1": {"NULL": "NULL"}, "PortChannel1|10.0.0.0/31": {}, "PortChannel1|FC00::1/126": {}},
+    "VLAN": {"Vlan1000": {"dhcp_servers": ["192.0.0.1"]}},
+    "VLAN_MEMBER": {"Vlan1000|Ethernet4": {"tagging_mode": "untagged"}},
+    "VLAN_INTERFACE": {"Vlan1000": {}, "Vlan1000|192.168.0.1/21": {"scope": "global", "family": "IPv4"}})";
+  const auto config = made(tables);
+  EXPECT_EQ(config.ports[0].addresses.size(), 2u);
+  EXPECT_FALSE(config.ports[0].vlan);
+  EXPECT_EQ(config.ports[1].addresses.size(), 1u);
+  EXPECT_EQ(config.ports[1].vlan, 1'000);
+  EXPECT_EQ(config.ports[1].tagging_mode, config::TaggingMode::untagged);
+  const std::string report = told(tables);
+  EXPECT_THAT(report, HasSubstr("taken         c:4  PORTCHANNEL_INTERFACE (2 times)"));
+  EXPECT_THAT(report, HasSubstr("approximated  c:2  PORTCHANNEL: an aggregate of one port"));
+  EXPECT_THAT(report, HasSubstr("ignored       c:2  PORTCHANNEL min_links"));
+  EXPECT_THAT(report, HasSubstr("ignored       c:5  VLAN dhcp_servers"));
+  EXPECT_THAT(report, testing::Not(HasSubstr("scope")));
+}
+
+TEST(SonicImport, AggregatesAndVlansOfSeveralPortsAreTold) {
+  const std::string tables =
+      R"("PORTCHANNEL": {"PortChannel1": {"members": ["Ethernet0", "Ethernet4"]}},
+    "PORTCHANNEL_INTERFACE": {"PortChannel1|10.0.0.0/31": {}},
+    "VLAN": {"Vlan2": {"vlanid": "2"}}, "VLAN_MEMBER": {"Vlan2|Ethernet0": {"tagging_mode": "tagged"}, "Vlan2|Ethernet4": {"tagging_mode": "tagged"}},
+    "VLAN_INTERFACE": {"Vlan2|192.168.0.1/21": {}})";
+  const auto config = made(tables);
+  EXPECT_TRUE(config.ports[0].addresses.empty());
+  EXPECT_FALSE(config.ports[0].vlan);
+  const std::string report = told(tables);
+  for (const char* line :
+       {"c:2  PORTCHANNEL: there are no", "c:3  PORTCHANNEL_INTERFACE: there are no",
+        "c:4  VLAN: there is no bridging", "c:4  VLAN_MEMBER (2 times): there is no",
+        "c:5  VLAN_INTERFACE: there is no bridging"})
+    EXPECT_THAT(report, HasSubstr(line));
+  EXPECT_THAT(
+      wrong(
+          R"("VLAN": {"Vlan2": {"vlanid": "5000"}}, "VLAN_MEMBER": {"Vlan2|Ethernet0": {}, "Vlan3|Ethernet8": {}, "Vlan4": {}})"),
+      ElementsAre("c:2: VLAN_MEMBER|Vlan3|Ethernet8: there is no port Ethernet8 in PORT",
+                  "c:2: VLAN_MEMBER|Vlan4: VLAN|PORT is expected",
+                  HasSubstr("c:2: VLAN|Vlan2 vlanid: '5000'")));
+}
+
+TEST(SonicImport, QueuesBeyondThoseOfPrioritiesAreTold) {
+  const std::string tables =
+      R"("SCHEDULER": {"s": {"type": "DWRR", "weight": "7"}}, "QUEUE": {"Ethernet0|6-9": {"scheduler": "s"}},
+    "BUFFER_PROFILE": {"q": {"size": "9", "dynamic_th": "1"}}, "BUFFER_QUEUE": {"Ethernet0,Ethernet4|7-15": {"profile": "q"}})";
+  const auto config = made(tables);
+  EXPECT_EQ(config.ports[0].queues[7].weight, 7);
+  EXPECT_EQ(config.ports[1].queues[7].dynamic_th, 1);
+  EXPECT_THAT(told(tables), HasSubstr("c:2  QUEUE beyond 7 (2 times): a port has 8 queues"));
+  EXPECT_THAT(told(tables), HasSubstr("c:3  BUFFER_QUEUE beyond 7 (8 times)"));
+  EXPECT_THAT(wrong(R"("QUEUE": {"Ethernet0|64": {}})"),
+              ElementsAre(HasSubstr("the numbers are 0 to 63")));
+}
+
+TEST(SonicImport, TheWatchdogsFormerTable) {
+  const auto config = made(
+      R"("PFC_WD_TABLE": {"GLOBAL": {"POLL_INTERVAL": "50"}, "Ethernet0": {"action": "drop", "detection_time": "100"}})");
+  EXPECT_TRUE(config.ports[0].watchdog.enabled);
+  EXPECT_EQ(config.ports[0].watchdog.detection_time, Duration::milliseconds(100));
+  EXPECT_EQ(config.ports[0].watchdog.poll_interval, Duration::milliseconds(50));
+  EXPECT_THAT(told(R"("PFC_WD_TABLE": {"Ethernet0": {}}, "PFC_WD": {})"),
+              HasSubstr("PFC_WD_TABLE, 1 entry: PFC_WD is there, too"));
+}
+
+TEST(SonicImport, HeadroomThatIsSharedByARatio) {
+  const std::string tables =
+      R"("DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0", "over_subscribe_ratio": "2"}})";
+  EXPECT_TRUE(made(tables).buffer.overcommit);
+  EXPECT_THAT(told(tables), HasSubstr("over_subscribe_ratio: buffer.overcommit: true"));
+}
+
+// Of every table that is read, a field that nobody knows.
+TEST(SonicImport, FieldsThatNobodyReadsAreTold) {
+  const std::string report = told(
+      R"("INTERFACE": {"Ethernet0": {"vrf_name": "VrfRed", "odd": "1"}}, "LOOPBACK_INTERFACE": {"Loopback0": {"odd": "1"}},
+    "BUFFER_POOL": {"in": {"type": "ingress", "size": "9000000", "mode": "dynamic", "odd": "1"}},
+    "BUFFER_PROFILE": {"p": {"size": "0", "dynamic_th": "0", "odd": "1"}},
+    "BUFFER_PG": {"Ethernet0|0": {"profile": "p", "odd": "1"}}, "BUFFER_QUEUE": {"Ethernet0|0": {"profile": "p", "odd": "1"}},
+    "SCHEDULER": {"s": {"type": "STRICT", "odd": "1"}}, "QUEUE": {"Ethernet0|0": {"scheduler": "s", "odd": "1"}},
+    "WRED_PROFILE": {"w": {"ecn": "ecn_none", "odd": "1"}}, "PORT_QOS_MAP": {"Ethernet0": {"odd": "1"}},
+    "PFC_WD": {"GLOBAL": {"odd": "1"}, "Ethernet0": {"action": "drop", "odd": "1"}},
+    "DEVICE_METADATA": {"localhost": {"odd": "1"}}, "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"A": {"odd": "1"}},
+    "VLAN": {"Vlan2": {"odd": "1"}}, "VLAN_MEMBER": {"Vlan2|Ethernet0": {"odd": "1"}}, "PORTCHANNEL": {"P": {"odd": "1"}})");
+  for (const char* table :
+       {"INTERFACE", "LOOPBACK_INTERFACE", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG",
+        "BUFFER_QUEUE", "SCHEDULER", "QUEUE", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD",
+        "DEVICE_METADATA", "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "VLAN", "VLAN_MEMBER",
+        "PORTCHANNEL"})
+    EXPECT_THAT(report,
+                testing::ContainsRegex("ignored +c:[0-9]+ +" + std::string(table) + " odd"));
+  EXPECT_THAT(report, HasSubstr("INTERFACE vrf_name: there are no VRFs"));
+  EXPECT_THAT(report, HasSubstr("BUFFER_POOL mode: each profile says it"));
 }
 
 }  // namespace
