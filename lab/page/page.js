@@ -236,7 +236,8 @@
     if (result.claims.table.rows.length > 0) {
       const made = table(result.claims.table, () => result.claims.table.rows);
       made.fill();
-      out.push(el("h3", {textContent: result.claims.table.title}), region(result.claims.table.title, made.element, true), claimsFigure(result));
+      out.push(el("h3", {textContent: result.claims.table.title}), region(result.claims.table.title, made.element, true));
+      if (result.claims.pairs.length > 0) out.push(claimsFigure(result));  // others claim a direction alone
     }
     if (result.claims.words.length > 0) out.push(el("h3", {textContent: "Expected, in words"}), list("words", result.claims.words));
     return out;

@@ -77,6 +77,19 @@ class Base(unittest.TestCase):
         cls.result = sweep(cls.folder)
 
 
+class Claims(unittest.TestCase):
+    def test_of_a_direction_alone_have_no_figure(self):
+        with tempfile.TemporaryDirectory(prefix="eddy-report-") as name, Browser() as browser:
+            folder = Path(name)
+            result = sweep(folder, experiment=EXPERIMENT.replace("-10 %", "more"))
+            eddylab("report", result, "--out", folder / "report.html")
+            browser.screen(1200, 900)
+            browser.open(folder / "report.html")
+            self.assertIn("Claimed and found", browser.evaluate("document.body.innerText"))
+            self.assertEqual(browser.evaluate("document.querySelectorAll('[id^=claims] svg').length"), 0)
+            self.assertNotIn("Nothing to show", browser.evaluate("document.body.innerText"))
+
+
 class Pages(Base):
     """One page, opened anew for each test."""
 
