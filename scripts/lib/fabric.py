@@ -42,6 +42,7 @@ class Plan:
     xoff: str = "64KiB"
     kmin: str = "24KiB"
     kmax: str = "96KiB"
+    detection_time: str = "200ms"  # of the PFC watchdog; a full group may take as long to drain by a slow port
     rlb: dict = field(default_factory=dict)  # the section of that name; empty: off
     isolation: dict = field(default_factory=dict)  # the same
     host_pg: str = "lossy"  # profile of the lossless class on host ports
@@ -117,6 +118,7 @@ def switch_config(plan, identity, ports, leaves, routes):
     """Thresholds fit the plan's speeds: the defaults are made for 40 Gb/s."""
     for position, port in enumerate(ports.values()):
         port["worker"] = position % plan.workers
+        port["watchdog"] = f"{{detection_time: {plan.detection_time}}}"
     ports = {name: port for name, port in ports.items() if name not in plan.later}
     config = {
         "switch": identity | {

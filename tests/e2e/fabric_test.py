@@ -55,7 +55,7 @@ def schemes():
 class Incast(OnFabric):
     """Two hosts flood a third over a slow last link, in the lossless class."""
 
-    plan = {"scheme": "spray", "host_speed": "10Mbps"}
+    plan = {"scheme": "spray", "host_speed": "10Mbps", "detection_time": "5s"}
 
     def test_it_pauses_hop_by_hop_and_loses_nothing_lossless(self):
         h1, h2, h3, _ = self.fabric.hosts

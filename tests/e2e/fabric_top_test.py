@@ -108,7 +108,8 @@ class Nobody(EndToEnd):
         for words, code, said in (
                 (("top", "--all"), 1, f"no switch runs here (looked in {pair.folder})"),
                 (("--fabric", "x", "top"), 2, f"--dir {pair.folder} and --fabric: one of them"),
-                (("--json", "--name", "leaf", "top"), 1, "no switch \"leaf\" runs here")):
+                (("--json", "--name", "leaf", "top"), 2, "top is for people"),
+                (("--name", "leaf", "top"), 1, "no switch \"leaf\" runs here")):
             done = pair.eddyctl(*words)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(said, done.stderr)

@@ -8,7 +8,7 @@ SECONDS = 6
 
 
 class LiveFabric(OnFabric):
-    plan = {"scheme": "spray", "host_speed": "10Mbps"}
+    plan = {"scheme": "spray", "host_speed": "10Mbps", "detection_time": "5s"}
 
     @classmethod
     def setUpClass(cls):
