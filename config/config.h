@@ -292,6 +292,8 @@ struct SwitchConfig {
   bool operator==(const SwitchConfig&) const = default;
 };
 
+// SONiC's: 6 and 7 strict, the others by turns; 3 and 4 marked by WRED profile "default".
+SharedList<std::array<QueueConfig, 8>> default_queues();
 // A port with SONiC's default queues, maps and profiles ("lossless" on PGs 3 and 4, "lossy"
 // elsewhere).
 PortConfig default_port(std::string name);

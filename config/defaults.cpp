@@ -73,17 +73,23 @@ PortConfig nameless_port() {
   port.maps = QosMaps::sonic_defaults();
   port.pg_profiles.fill("lossy");
   for (size_t pg : {3, 4}) port.pg_profiles[pg] = "lossless";
-  for (size_t i = 0; i < kPriorities; ++i) {
-    QueueConfig& queue = port.queues[i];
-    const bool lossless = i == 3 || i == 4;
-    if (i >= 6) queue.scheduler = SchedulerType::strict;
-    queue.weight = lossless ? 15 : 14;
-    if (lossless) queue.wred = "default";
-  }
+  port.queues = default_queues();
   return port;
 }
 
 }  // namespace
+
+SharedList<std::array<QueueConfig, 8>> default_queues() {
+  SharedList<std::array<QueueConfig, 8>> queues;
+  for (size_t i = 0; i < kPriorities; ++i) {
+    const bool lossless = i == 3 || i == 4;
+    QueueConfig& queue = queues[i];
+    if (i >= 6) queue.scheduler = SchedulerType::strict;
+    queue.weight = lossless ? 15 : 14;
+    if (lossless) queue.wred = "default";
+  }
+  return queues;
+}
 
 PortConfig default_port(std::string name) {
   static const PortConfig usual = nameless_port();  // whose lists all ports share

@@ -82,8 +82,9 @@ struct FabricSwitchConfig {
       false;  // run a lossless configuration that does not fit its buffer, with a warning
   Duration poll_gap = 1_ns;                        // headroom's share for the poll loop
   std::vector<Priority> lossless = {Priority(3)};  // these pause their senders, others may drop
-  std::vector<PortsOfRate> by_rate;                // each rate once
-  int mtu = 0;                                     // layer-3 octets; 0 = what the hosts send
+  SharedList<std::array<QueueConfig, 8>> queues = default_queues();  // of every port
+  std::vector<PortsOfRate> by_rate;                                  // each rate once
+  int mtu = 0;  // layer-3 octets; 0 = what the hosts send
   bool operator==(const FabricSwitchConfig&) const = default;
 };
 

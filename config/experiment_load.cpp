@@ -251,6 +251,7 @@ SwitchConfig sample_switch(const Experiment& experiment) {
   PortConfig& port = sample.ports.emplace_back(default_port("p"));
   port.speed = experiment.topology.host_rate;
   port.mtu = experiment.switches.mtu;
+  port.queues = experiment.switches.queues;
   port.pfc = experiment.switches.pfc_port;
   port.watchdog = experiment.switches.watchdog;
   return sample;
@@ -260,6 +261,7 @@ SwitchConfig sample_switch(const Experiment& experiment) {
 std::string without_port(std::string text) {
   for (const auto& [from, to] :
        {std::pair<std::string_view, std::string_view>{"ports.p.speed", "topology.host_rate"},
+        {"ports.p.queues", "switches.queues"},
         {kPort, ""}})
     for (size_t at = 0; (at = text.find(from)) != std::string::npos;)
       text.replace(at, from.size(), to);

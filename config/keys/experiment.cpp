@@ -211,6 +211,7 @@ const Section& section_of<FabricSwitchConfig>() {
                    .max = 7,
                    .help = "priorities that pause their senders; the others may drop"},
                   {.shape = Type::Shape::integer, .max = 7}),
+          indexed<S>(&S::queues, {.name = "queues", .help = "egress queues of every port"}),
           list<S>(&S::by_rate,
                   {.name = "by_rate", .help = "profiles that ports of a rate have of their own"},
                   type_of<PortsOfRate>({})),

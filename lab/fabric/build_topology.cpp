@@ -242,6 +242,7 @@ PortConfig Assembly::port(std::string name, config::PortRole role, BitRate speed
 PortConfig Assembly::usual_port() const {
   PortConfig port = config::default_port("");
   port.line_overhead = experiment_.topology.line_overhead;
+  port.queues = experiment_.switches.queues;
   port.mtu =
       experiment_.switches.mtu != 0 ? experiment_.switches.mtu : experiment_.host.mtu + kHeaderRoom;
   const std::vector<Priority>& lossless = experiment_.switches.lossless;

@@ -54,6 +54,7 @@ Json row_of(const Explanation& of, size_t member, const Names& names) {
   if (path.row.measured) {
     row["delay_ns"] = path.row.delay.ns();
     row["age_ns"] = path.row.age.ns();
+    row["load_percent"] = uint64_t{path.row.congestion} * 100 / UINT8_MAX;
   }
   const lb::PathKnowledge& told = path.row.told;
   if (told.best) row["best"] = *told.best;
@@ -65,7 +66,7 @@ Json row_of(const Explanation& of, size_t member, const Names& names) {
 
 uint64_t number(const Json& row, const char* key) {
   const auto found = row.find(key);
-  return found != row.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+  return found != row.end() && found->is_number_integer() ? found->get<uint64_t>() : 0;
 }
 std::string text(const Json& row, const char* key) {
   const auto found = row.find(key);
@@ -88,6 +89,7 @@ std::vector<std::string> cells_of(const Json& row) {
           std::to_string(number(row, "utilisation_percent")) + " %",
           measured ? time_text(Duration::nanoseconds(static_cast<int64_t>(number(row, "delay_ns"))))
                    : "",
+          row.contains("load_percent") ? std::to_string(number(row, "load_percent")) + " %" : "",
           text(row, "against")};
 }
 
@@ -101,7 +103,7 @@ Json path_rows(const Explanation& of, const Names& names) {
 
 std::string path_table(const Json& rows) {
   std::vector<std::vector<std::string>> lines{
-      {"", "member", "port", "path", "queue", "backlog", "line", "delay", "against it"}};
+      {"", "member", "port", "path", "queue", "backlog", "line", "delay", "load", "against it"}};
   if (!rows.is_array()) return "";
   for (const Json& row : rows)
     if (row.is_object()) lines.push_back(cells_of(row));

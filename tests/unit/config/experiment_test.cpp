@@ -33,7 +33,10 @@ Result<LoadedExperiment> load(const std::string& text, const ExperimentChoice& c
 LoadedExperiment loaded(const std::string& text, const ExperimentChoice& choice = {}) {
   auto result = load(text, choice);
   EXPECT_TRUE(result.ok()) << result.problems().front() << "\n" << text;
-  return result.ok() ? result.value() : LoadedExperiment{.runs = {{}}};
+  if (result.ok()) return result.value();
+  LoadedExperiment none;
+  none.runs.emplace_back();
+  return none;
 }
 Experiment only(const std::string& text, const ExperimentChoice& choice = {}) {
   return loaded(text, choice).runs.front().experiment;
@@ -268,6 +271,10 @@ const Mistake kMistakes[] = {
     {"ByRateUnknownProfiles", "switches: {by_rate: [{rate: 100Gbps, wred: fast, lossless: big}]}\n", {},
      {"f.yaml:1:44: switches.by_rate.0.wred: unknown WRED profile 'fast', valid is default",
       "f.yaml:1:60: switches.by_rate.0.lossless: unknown buffer profile 'big', valid are lossless and lossy"}},
+    {"QueuesUnknownWred", "switches: {queues: {3: {wred: fast}}}\n", {},
+     {"f.yaml:1:31: switches.queues.3.wred: unknown WRED profile 'fast', valid is default"}},
+    {"QueuesOutOfRange", "switches: {queues: {8: {weight: 0}}}\n", {},
+     {"f.yaml:1:21: '8' is not a number of this map, valid is 0 to 7"}},
     {"ByRateLossy", "switches: {by_rate: [{rate: 100Gbps, lossless: lossy}]}\n", {},
      {"f.yaml:1:48: switches.by_rate.0.lossless: buffer profile 'lossy' is lossy, one with lossless: true would be valid"}},
     {"ByRateTwice", "switches:\n  by_rate: [{rate: 1Gbps, wred: default}, {rate: 1000Mbps, wred: default}]\n", {},

@@ -95,6 +95,18 @@ TEST(LeafSpine, SettingsOfTheSwitchesReachEveryPort) {
   EXPECT_EQ(topology.links[0].delay, 3_us);
 }
 
+TEST(LeafSpine, QueuesAreThoseOfEveryPort) {
+  Experiment experiment = leaf_spine_of(2, 2, 1);
+  experiment.switches.queues[4].weight = 30;
+  const Topology topology = built(experiment);
+  for (const config::SwitchConfig& config : topology.switches)
+    for (const config::PortConfig& port : config.ports) {
+      EXPECT_EQ(port.queues[4].weight, 30);
+      EXPECT_EQ(port.queues[3], config::default_port("").queues[3]);
+    }
+  expect_all_can_be_made(topology);
+}
+
 // Hosts have 10 Gb/s, links 100 Gb/s, one of them is degraded to 40 Gb/s.
 TEST(LeafSpine, PortsOfARateHaveItsProfiles) {
   Experiment experiment = leaf_spine_of(2, 2, 1);

@@ -127,6 +127,24 @@ struct PatientLeaf : test::PathFabric {
   }
 };
 
+TEST(Story, TheTableOfPathsHasTheirDelaysAndLoads) {
+  PatientLeaf fabric;
+  for (uint16_t flow = 1; flow <= 8; ++flow) fabric.send(0, flow);
+  fabric.run_for(200_us);
+  const Json story = fabric.story(1);
+  const std::string lines = lines_of(story);
+  size_t measured = 0;
+  for (const Json& path : step_of(story, "select").at("paths")) {
+    if (!path.contains("delay_ns")) continue;
+    ++measured;
+    EXPECT_GT(path.at("delay_ns"), 0);
+    const std::string delay = time_text(Duration::nanoseconds(path.at("delay_ns").get<int64_t>()));
+    EXPECT_THAT(lines, HasSubstr("  " + delay + "  "));
+    EXPECT_THAT(lines, HasSubstr(std::to_string(path.at("load_percent").get<int>()) + " %"));
+  }
+  EXPECT_GE(measured, 2u);
+}
+
 // It is no round of the loop, which has a word of its own.
 TEST(Story, OfAFlowThatAPatientGuardHasWait) {
   PatientLeaf fabric;
