@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "config/keys/experiment.h"
 #include "config/keys/hint.h"
@@ -45,6 +48,64 @@ std::string root_key_of(const Node& root, const Problem& problem) {
   return key;
 }
 
+void note_places(const Node& node, std::set<Position>& places) {
+  places.insert(node.at);
+  for (const Node& item : node.items) note_places(item, places);
+  for (const Node::Member& member : node.members) {
+    places.insert(member.key_at);
+    note_places(member.value, places);
+  }
+}
+
+// What is wrong with variants. The same place and key is told once, in the words of the first
+// variant that has it, with the names of those that do unless all do, or its place says which.
+class VariantProblems {
+ public:
+  explicit VariantProblems(const Node& matrix) { note_places(matrix, in_matrix_); }
+
+  size_t size() const { return groups_.size(); }
+  void add(const std::string& variant, const std::vector<Problem>& problems) {
+    ++variants_;
+    for (const Problem& problem : problems) {
+      const auto [at, fresh] =
+          at_.emplace(std::pair(problem.at, key_of(problem.text)), groups_.size());
+      if (fresh) groups_.emplace_back();
+      Group& group = groups_[at->second];
+      if (group.variants.empty() || group.variants.back() != variant)
+        group.variants.push_back(variant);
+      if (group.variants.size() == 1) group.problems.push_back(problem);
+    }
+  }
+  void append_to(std::vector<Problem>& problems) const {
+    for (const Group& group : groups_)
+      for (Problem problem : group.problems) {
+        if (group.variants.size() < variants_ && !in_matrix_.contains(problem.at))
+          problem.text += named(group.variants);
+        problems.push_back(std::move(problem));
+      }
+  }
+
+ private:
+  struct Group {
+    std::vector<Problem> problems;  // of the first
+    std::vector<std::string> variants;
+  };
+
+  static std::string named(const std::vector<std::string>& variants) {
+    constexpr size_t kMost = 4;
+    std::string names;
+    for (size_t i = 0; i < std::min(variants.size(), kMost); ++i)
+      names += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", variants[i]);
+    if (variants.size() > kMost) names += fmt::format(" and {} more", variants.size() - kMost);
+    return fmt::format(" (variant{} {})", variants.size() == 1 ? "" : "s", names);
+  }
+
+  std::set<Position> in_matrix_;
+  std::vector<Group> groups_;
+  std::map<std::pair<Position, std::string>, size_t> at_;
+  size_t variants_ = 0;
+};
+
 class Loader {
  public:
   Loader(const std::filesystem::path& name, const ExperimentChoice& choice)
@@ -69,10 +130,16 @@ class Loader {
     apply_size(root);
     const Node matrix = take(root, "matrix");
     read_expect(take(root, "expect"));
-    for (const Variant& variant : expand_matrix(matrix, set_paths_, problems_)) {
-      if (problems_.size() > kEnough) break;
+    const std::vector<Variant> variants = expand_matrix(matrix, set_paths_, problems_);
+    const auto own = static_cast<ptrdiff_t>(problems_.size());
+    VariantProblems wrong(matrix);
+    for (const Variant& variant : variants) {
+      if (wrong.size() > kEnough) break;
       read_variant(root, variant);
+      wrong.add(variant.name, {problems_.begin() + own, problems_.end()});
+      problems_.erase(problems_.begin() + own, problems_.end());
     }
+    wrong.append_to(problems_);
     refuse_seeds_by_variant(matrix);
   }
   ExperimentAttempt finish(const Node& root) {
@@ -233,8 +300,7 @@ void Loader::complete(Experiment& experiment) {
   if (experiment.id.empty()) {
     experiment.id = name_.stem().string();
     const Problems found = check_plain_name("id: the file's name", experiment.id);
-    if (!found.empty() && loaded_.runs.size() == 1)
-      problems_.push_back({{1, 1}, found.front() + "; or write id"});
+    if (!found.empty()) problems_.push_back({{1, 1}, found.front() + "; or write id"});
   }
   std::string& file = experiment.topology.file;
   if (!file.empty()) file = (name_.parent_path() / file).lexically_normal().string();

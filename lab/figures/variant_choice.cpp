@@ -6,84 +6,23 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "lab/figures/style.h"
+#include "lab/results/variant_words.h"
 #include "net/text/printable.h"
 
 namespace eddy::lab {
 namespace {
 
-using Words = std::vector<std::string>;
-
 constexpr size_t kLongestName = 200;
-constexpr size_t kMostNamed = 20;
-
-Words words_in(const std::string& name) {
-  std::istringstream stream(name);
-  Words words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
-bool has(const Words& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
-bool has_all(const Words& words, const Words& wanted) {
-  return std::ranges::all_of(wanted, [&](const std::string& word) { return has(words, word); });
-}
-
-std::string listed(const std::vector<std::string>& all) {
-  const std::vector<std::string> some(
-      all.begin(), all.begin() + static_cast<ptrdiff_t>(std::min(all.size(), kMostNamed)));
-  return fmt::format("{}{}", printable(fmt::format("{}", fmt::join(some, ", "))),
-                     all.size() > kMostNamed ? ", ..." : "");
-}
-
-// Why no name has this word.
-std::string unknown_word(const std::string& word, const std::vector<std::string>& names) {
-  const std::string factor = word.substr(0, word.find('='));
-  std::vector<std::string> factors;
-  std::vector<std::string> values;
-  for (const std::string& name : names)
-    for (const std::string& each : words_in(name)) {
-      const size_t equals = each.find('=');
-      if (equals == std::string::npos) continue;
-      if (!has(factors, each.substr(0, equals))) factors.push_back(each.substr(0, equals));
-      if (each.substr(0, equals) == factor && !has(values, each.substr(equals + 1)))
-        values.push_back(each.substr(equals + 1));
-    }
-  if (factors.empty())
-    return fmt::format("no run has \"{}\"; its variants have no factors", printable(word));
-  if (values.empty())
-    return fmt::format("no factor \"{}\"; there are: {}", printable(factor), listed(factors));
-  return fmt::format("no run has \"{}\"; {} is one of: {}", printable(word), factor,
-                     listed(values));
-}
-
-// What is wrong with words that some name should have all of; empty: nothing.
-std::string unknown_words(const Words& words, const std::vector<std::string>& names) {
-  if (words.empty()) return "no factor=value in it";
-  for (const std::string& word : words)
-    if (std::ranges::none_of(names,
-                             [&](const std::string& name) { return has(words_in(name), word); }))
-      return unknown_word(word, names);
-  if (std::ranges::none_of(names,
-                           [&](const std::string& name) { return has_all(words_in(name), words); }))
-    return fmt::format("no run has all of \"{}\"",
-                       printable(fmt::format("{}", fmt::join(words, " "))));
-  return "";
-}
-
 // Values may have colons, and names, too: the first one before which there are known words.
-Result<std::pair<Words, std::string>> read_legend(const std::string& text,
-                                                  const std::vector<std::string>& names) {
-  using Read = Result<std::pair<Words, std::string>>;
+Result<std::pair<VariantWords, std::string>> read_legend(const std::string& text,
+                                                         const std::vector<std::string>& names) {
+  using Read = Result<std::pair<VariantWords, std::string>>;
   std::string problem;
   for (size_t colon = text.find(':'); colon != std::string::npos;
        colon = text.find(':', colon + 1)) {
-    const Words words = words_in(text.substr(0, colon));
+    const VariantWords words = words_in(text.substr(0, colon));
     const std::string wrong = unknown_words(words, names);
     if (problem.empty()) problem = wrong;
     if (!wrong.empty()) continue;
@@ -107,13 +46,13 @@ Result<VariantChoice> VariantChoice::create(const std::vector<std::string>& vari
   VariantChoice choice;
   Problems problems;
   for (const std::string& variant : variants) {
-    const Words words = words_in(variant);
+    const VariantWords words = words_in(variant);
     if (const std::string wrong = unknown_words(words, names); !wrong.empty())
       problems.push_back(fmt::format("--variant: \"{}\": {}", printable(variant), wrong));
     choice.only_.push_back(words);
   }
   for (const std::string& legend : legends) {
-    Result<std::pair<Words, std::string>> read = read_legend(legend, names);
+    Result<std::pair<VariantWords, std::string>> read = read_legend(legend, names);
     if (read)
       choice.called_.push_back(*read);
     else
@@ -134,22 +73,23 @@ Result<VariantChoice> VariantChoice::create(const std::vector<std::string>& vari
 }
 
 bool VariantChoice::takes(const std::string& name) const {
-  const Words words = words_in(name);
-  return only_.empty() ||
-         std::ranges::any_of(only_, [&](const Words& wanted) { return has_all(words, wanted); });
+  const VariantWords words = words_in(name);
+  return only_.empty() || std::ranges::any_of(only_, [&](const VariantWords& wanted) {
+           return has_all(words, wanted);
+         });
 }
 
 std::string VariantChoice::shown(const std::string& name) const {
   std::vector<std::pair<std::string, bool>> parts;  // a word, or what is in the place of some
   for (const std::string& word : words_in(name)) parts.emplace_back(word, true);
   for (const auto& [wanted, called] : called_) {
-    Words left;
+    VariantWords left;
     for (const auto& [text, is_word] : parts)
       if (is_word) left.push_back(text);
     if (!has_all(left, wanted)) continue;
     bool is_first = true;
     for (auto& [text, is_word] : parts) {
-      if (!is_word || !has(wanted, text)) continue;
+      if (!is_word || !has_word(wanted, text)) continue;
       text = is_first ? called : "";
       is_word = false;
       is_first = false;

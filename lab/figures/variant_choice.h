@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lab/results/variant_words.h"
 #include "net/result.h"
 
 namespace eddy::lab {
@@ -29,10 +30,8 @@ class VariantChoice {
   std::string shown(const std::string& name) const;
 
  private:
-  using Words = std::vector<std::string>;
-
-  std::vector<Words> only_;  // empty: all
-  std::vector<std::pair<Words, std::string>> called_;
+  std::vector<VariantWords> only_;  // empty: all
+  std::vector<std::pair<VariantWords, std::string>> called_;
 };
 
 }  // namespace eddy::lab

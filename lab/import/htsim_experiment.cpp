@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "lab/fabric/word_lines.h"
@@ -14,6 +15,13 @@ namespace eddy::lab {
 namespace {
 
 constexpr Bytes kBuffer = Bytes::mib(32);
+constexpr int64_t kHostsUnknown = int64_t{1} << 24;  // the topology cannot be read
+
+bool is_topology(const WordLines& file) {
+  return std::ranges::any_of(file.lines(), [](const WordLines::Line& line) {
+    return line[0].text == "Tiers" || line[0].text == "Podsize";
+  });
+}
 
 void approximate(ImportReport& report, Settings& settings, const std::string& key,
                  const std::string& value, const std::string& what, const std::string& why) {
@@ -27,10 +35,16 @@ Result<Imported> import_htsim(NamedText matrix, NamedText topology, const std::s
   Imported out;
   WordLines topology_lines(topology.name, std::move(topology.text));
   WordLines matrix_lines(matrix.name, std::move(matrix.text));
+  if (is_topology(matrix_lines) && !is_topology(topology_lines))
+    return Result<Imported>::failure(matrix.name +
+                                     ": this is a topology; the connection matrix comes first");
   const auto fabric = read_htsim_topology(topology_lines, topology.name, out.report);
-  if (!fabric) return topology_lines.problems();
-  const auto flows = read_htsim_matrix(matrix_lines, matrix.name, fabric->hosts, out.report);
-  if (!flows) return matrix_lines.problems();
+  const auto flows = read_htsim_matrix(matrix_lines, matrix.name,
+                                       fabric ? fabric->hosts : kHostsUnknown, out.report);
+  Problems problems = topology_lines.problems();
+  const Problems& of_flows = matrix_lines.problems();
+  problems.insert(problems.end(), of_flows.begin(), of_flows.end());
+  if (!problems.empty()) return problems;
   out.report.add({Treatment::taken, topology.name, 0,
                   fmt::format("{} hosts, {} switches, {} links", fabric->hosts, fabric->switches,
                               fabric->links),

@@ -86,7 +86,7 @@ class Reader {
         read_start(value, row);
       } else if (key == "size") {
         sized = true;
-        if (const auto size = file_.number(value, 1, int64_t{1} << 40)) row.size = *size;
+        read_size(value, row);
       } else if (key == "trigger") {
         row.triggered = true;
       } else if (key != "id" && key != "prio" && key != "send_done_trigger" &&
@@ -125,6 +125,13 @@ class Reader {
     if (row.source != row.destination) return true;
     file_.problem(word, "a flow from a host to itself");
     return false;
+  }
+
+  void read_size(const Word& word, Row& row) {
+    constexpr int64_t kMost = int64_t{1} << 40;
+    if (word.text == "0")
+      return file_.problem(word, "a flow of size 0 has no end in htsim, which flows have here");
+    if (const auto size = file_.number(word, 1, kMost)) row.size = *size;
   }
 
   void read_start(const Word& word, Row& row) {

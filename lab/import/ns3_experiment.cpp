@@ -28,12 +28,9 @@ Result<Imported> import_ns3(Ns3Sources sources, Ns3Dialect dialect, const std::s
   WordLines config_lines(sources.config.name, std::move(sources.config.text));
   WordLines topology_lines(sources.topology.name, std::move(sources.topology.text));
   Ns3Config config(config_lines, sources.config.name, dialect, out.report);
-  const auto topology = read_ns3_topology(topology_lines, sources.topology.name, out.report);
+  auto topology = read_ns3_topology(topology_lines, sources.topology.name, out.report);
   append(problems, topology_lines.problems());
-  if (!topology) {
-    append(problems, config_lines.problems());
-    return problems;
-  }
+  if (!topology) topology = Ns3Topology::unread(sources.topology.name);
   const auto flows = read_ns3_flows({sources.flows.name, sources.flows.text}, dialect, *topology,
                                     out.report, problems);
   out.report.add({Treatment::taken, sources.topology.name, 0,

@@ -57,11 +57,13 @@ int dynamic_th_of(BitRate rate, BitRate of_hosts) {
 }  // namespace
 
 void Ns3Translation::ecn() {
+  constexpr int64_t kUsualRate = 100'000'000'000;
   const bool marks = flag("ENABLE_QCN", true);
   take("ENABLE_QCN", "wred.default.ecn", marks ? "true" : "false");
   always("wred.default.mark", "dequeue", "a packet is marked when it leaves");
   const BitRate usual = topology_.host_link_rate;
-  std::set<BitRate> rates = {usual};
+  std::set<BitRate> rates;
+  if (topology_.is_read) rates.insert(usual);
   for (const BitRate rate : topology_.rates()) rates.insert(rate);
   std::map<BitRate, Values> values;
   std::map<BitRate, double> begin;  // of marking
@@ -69,8 +71,8 @@ void Ns3Translation::ecn() {
     const std::string_view key = kMaps[i].key;
     const auto map = config_.by_rate(key);
     if (!map && config_.find(key) == nullptr)
-      config_.problem(key,
-                      fmt::format("{} is missing, such as '{} 1 {} ...'", key, key, usual.bps()));
+      config_.problem(key, fmt::format("{} is missing, such as '{} 1 {} ...'", key, key,
+                                       topology_.is_read ? usual.bps() : kUsualRate));
     if (!map) continue;
     for (const BitRate rate : rates) {
       const auto found = map->find(rate.bps());

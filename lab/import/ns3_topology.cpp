@@ -19,6 +19,7 @@ using Word = WordLines::Word;
 
 constexpr int64_t kMostNodes = int64_t{1} << 24;
 constexpr size_t kColumns = 5;
+constexpr BitRate kSlowestLink = BitRate::mbps(1);
 
 class Reader {
  public:
@@ -103,7 +104,12 @@ class Reader {
                                        line.size()));
     const auto a = file_.number(line[0], 0, out_.nodes - 1);
     const auto b = file_.number(line[1], 0, out_.nodes - 1);
-    const auto rate = file_.quantity(line[2], &parse_ns3_rate);
+    auto rate = file_.quantity(line[2], &parse_ns3_rate);
+    if (rate && *rate < kSlowestLink) {
+      file_.problem(line[2], in_quotes(line[2].text) + " is too slow, at least " +
+                                 to_string(kSlowestLink) + " would be valid");
+      rate.reset();
+    }
     const auto delay = file_.quantity(line[3], &parse_ns3_time);
     const auto error = file_.quantity(line[4], &parse_real);
     if (error && (*error < 0 || *error > 1))
@@ -243,6 +249,14 @@ std::vector<Way> ways_from(const FabricPlan& plan, const std::vector<std::vector
 }
 
 }  // namespace
+
+Ns3Topology Ns3Topology::unread(const std::string& name) {
+  Ns3Topology out;
+  out.name = name;
+  out.nodes = kMostNodes;
+  out.is_read = false;
+  return out;
+}
 
 std::optional<Ns3Topology::Target> Ns3Topology::target(int64_t a, int64_t b) const {
   for (size_t i = 0; i < links.size(); ++i)

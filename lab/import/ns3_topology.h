@@ -48,7 +48,11 @@ struct Ns3Topology {
   BitRate host_link_rate;   // that most links of hosts have in the file
   FabricPlan plan;
   std::string text;  // made over
+  bool is_read = true;
 
+  // In the place of one that cannot be read, for what else there is to be told: any node may be a
+  // host, and nothing is known of links.
+  static Ns3Topology unread(const std::string& name);
   bool is_host(int64_t node) const { return node >= 0 && node < nodes && !switches.contains(node); }
   // Of the first link between the two; any link of a host is its one.
   std::optional<Target> target(int64_t a, int64_t b) const;

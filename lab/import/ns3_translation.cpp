@@ -231,6 +231,7 @@ void Ns3Translation::link_down() {
   if (!at || !a || !b) return;
   if (*at == 0) return ignore("LINK_DOWN", "no link goes down");
   const auto target = topology_.target(*a, *b);
+  if (!topology_.is_read) return;
   if (!target)
     return config_.problem("LINK_DOWN", fmt::format("there is no link between {} and {}", *a, *b));
   if (target->is_joined)

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -49,6 +50,8 @@ Result<NamedText> read_source_file(const fs::path& path, size_t most) {
   if (file.text.size() > most)
     return Result<NamedText>::failure(fmt::format("{}: has more than {} octets", file.name, most));
   if (!stream.eof()) return Result<NamedText>::failure(file.name + ": cannot be read");
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of editors of Windows
+  if (file.text.starts_with(kByteOrderMark)) file.text.erase(0, kByteOrderMark.size());
   if (const size_t zero = file.text.find('\0'); zero != std::string::npos)
     return Result<NamedText>::failure(
         fmt::format("{}: is no text, octet {} is zero", file.name, zero));
@@ -63,8 +66,9 @@ Result<NamedText> read_source(const SourceWish& wish) {
     const std::string name = printable(path.lexically_normal().string());
     if (looked.find(name) == std::string::npos) looked += (looked.empty() ? "" : ", ") + name;
   }
-  return Result<NamedText>::failure(fmt::format("{} is not there, looked for {}; {} FILE names it",
-                                                wish.what, looked, wish.option));
+  return Result<NamedText>::failure(
+      fmt::format("{} is not there, {}looked for {}; {} FILE names it", wish.what,
+                  wish.named.empty() ? wish.key + " does not name it, " : "", looked, wish.option));
 }
 
 }  // namespace eddy::lab

@@ -15,13 +15,14 @@
 
 namespace eddy::lab {
 
-// `what` and `option` are for the message: "the flow file", "--flows".
+// `what`, `key` and `option` are for the message: "the flow file", "FLOW_FILE", "--flows".
 struct SourceWish {
   std::filesystem::path given;   // by the command line; empty: not
   std::filesystem::path beside;  // the folder that the import is from
   std::string named;             // by the configuration; empty: not
   std::string usual;             // the name that it has where nobody names it
   std::string what;
+  std::string key;
   std::string option;
   size_t most;  // octets
 };

@@ -185,7 +185,9 @@ void declare_advise(CLI::App& app, AdviseArguments& arguments) {
       ->add_option("--set", arguments.sets,
                    "KEY=VALUE over the experiment, such as traffic.0.load=0.6")
       ->allow_extra_args(false);
-  command->add_option("--variant", arguments.variants, "only this one; may be given again")
+  command
+      ->add_option("--variant", arguments.variants,
+                   "only those of this name, or with these words; may be given again")
       ->allow_extra_args(false);
   command->add_flag("--json", arguments.json, "the same as JSON");
 }

@@ -279,7 +279,9 @@ void add_sets(CLI::App* command, std::vector<std::string>& sets) {
 }
 
 void add_variants(CLI::App* command, std::vector<std::string>& variants) {
-  command->add_option("--variant", variants, "only this one; may be given again")
+  command
+      ->add_option("--variant", variants,
+                   "only those of this name, or with these words; may be given again")
       ->allow_extra_args(false);
 }
 

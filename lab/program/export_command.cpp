@@ -50,7 +50,9 @@ void declare_export(CLI::App& app, ExportArguments& arguments) {
   command
       ->add_option("--set", arguments.sets, "KEY=VALUE over the file, such as traffic.0.load=0.6")
       ->allow_extra_args(false);
-  command->add_option("--variant", arguments.variants, "which, where the experiment has several")
+  command
+      ->add_option("--variant", arguments.variants,
+                   "which, by name or words of it, where there are several")
       ->allow_extra_args(false);
   command
       ->add_option("--time-dilation", arguments.time_dilation,

@@ -64,16 +64,16 @@ Result<Imported> import_simulator(const ImportArguments& arguments) {
   std::error_code error;
   const fs::path source = arguments.source;
   const fs::path beside = fs::is_directory(source, error) ? source : source.parent_path();
-  const auto named = [&](const char* key) {
-    ImportReport unread;
-    WordLines lines(config->name, config->text);
-    return Ns3Config(lines, config->name, dialect, unread).text(key).value_or("");
-  };
+  ImportReport unread;
+  WordLines lines(config->name, config->text);
+  const Ns3Config keys(lines, config->name, dialect, unread);
+  if (keys.entries().empty()) return lines.problems();
+  const auto named = [&](const char* key) { return keys.text(key).value_or(""); };
   Result<NamedText> topology =
       read_source({arguments.topology, beside, named("TOPOLOGY_FILE"), "topology.txt",
-                   "the topology file", "--topology", WordLines::kMaxBytes});
+                   "the topology file", "TOPOLOGY_FILE", "--topology", WordLines::kMaxBytes});
   Result<NamedText> flows = read_source({arguments.flows, beside, named("FLOW_FILE"), "flow.txt",
-                                         "the flow file", "--flows", kMaxTrafficFile});
+                                         "the flow file", "FLOW_FILE", "--flows", kMaxTrafficFile});
   Problems problems;
   if (!topology) problems = topology.problems();
   if (!flows) problems.insert(problems.end(), flows.problems().begin(), flows.problems().end());

@@ -16,19 +16,6 @@
 namespace eddy::lab {
 namespace {
 
-Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
-                                                const std::string& variant) {
-  using Chosen = Result<const config::ExperimentRun*>;
-  auto chosen = chosen_variants(
-      loaded, variant.empty() ? std::vector<std::string>{} : std::vector<std::string>{variant});
-  if (!chosen) return chosen.problems();
-  if (chosen->size() == 1) return chosen->front();
-  std::string names;
-  for (const config::ExperimentRun* run : *chosen)
-    names += (names.empty() ? "" : ", ") + run->variant;
-  return Chosen::failure("--variant is missing; valid are " + names);
-}
-
 Problems located(const config::LoadedExperiment& loaded, const config::ExperimentRun& run,
                  const Problems& problems) {
   Problems out;
@@ -50,7 +37,8 @@ void declare_choice(CLI::App& command, RunChoice& choice) {
   command
       .add_option("--set", choice.sets, "KEY=VALUE over the experiment, such as traffic.0.load=0.6")
       ->allow_extra_args(false);
-  command.add_option("--variant", choice.variant, "which, where there are several");
+  command.add_option("--variant", choice.variant,
+                     "which, by name or words of it, where there are several");
 }
 
 Result<std::unique_ptr<WatchedRun>> WatchedRun::load(const RunChoice& choice) {
@@ -62,7 +50,9 @@ Result<std::unique_ptr<WatchedRun>> WatchedRun::load(const RunChoice& choice) {
   if (!loaded.ok()) return loaded.problems();
   std::unique_ptr<WatchedRun> made(new WatchedRun);
   made->loaded_ = std::move(*loaded);
-  const auto run = chosen_run(made->loaded_, choice.variant);
+  const auto run =
+      chosen_run(made->loaded_, choice.variant.empty() ? std::vector<std::string>{}
+                                                       : std::vector<std::string>{choice.variant});
   if (!run.ok()) return run.problems();
   made->run_ = run.value();
   const std::vector<uint64_t>& seeds = made->run_->experiment.run.seeds;

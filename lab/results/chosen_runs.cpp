@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "lab/results/variant_words.h"
+#include "net/text/printable.h"
+
 namespace eddy::lab {
 namespace {
 
@@ -16,37 +19,30 @@ std::vector<std::string> names_of(const config::LoadedExperiment& loaded) {
 
 }  // namespace
 
-std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants) {
-  if (variants == std::vector<std::string>{""})
-    return fmt::format("no variant \"{}\"; the experiment has no variants", name);
-  std::string known;
-  for (const std::string& each : variants)
-    known += (known.empty() ? "" : ", ") + fmt::format("\"{}\"", each);
-  if (name.empty()) return "one has to be named; there are: " + known;
-  return fmt::format("no variant \"{}\"; there are: {}", name, known);
-}
-
 Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
                                                 const std::vector<std::string>& variants) {
   using Chosen = Result<const config::ExperimentRun*>;
   if (variants.empty() && loaded.runs.size() == 1) return Chosen(&loaded.runs.front());
+  const std::vector<std::string> known = names_of(loaded);
   const std::string name = variants.size() == 1 ? variants.front() : "";
+  const auto meant = name.empty() ? std::vector<std::string>{} : meant_by(name, known);
+  if (meant.size() > 1)
+    return Chosen::failure(fmt::format("--variant: \"{}\" is several, one has to be named: {}",
+                                       printable(name), listed(meant)));
   for (const config::ExperimentRun& run : loaded.runs)
-    if (variants.size() == 1 && run.variant == name) return Chosen(&run);
-  return Chosen::failure("--variant: " + no_such_variant(name, names_of(loaded)));
+    if (meant.size() == 1 && run.variant == meant.front()) return Chosen(&run);
+  return Chosen::failure("--variant: " + no_such_variant(name, known));
 }
 
 Result<std::vector<const config::ExperimentRun*>> chosen_variants(
     const config::LoadedExperiment& loaded, const std::vector<std::string>& variants) {
   const std::vector<std::string> known = names_of(loaded);
   Problems problems;
-  for (const std::string& name : variants)
-    if (std::ranges::find(known, name) == known.end())
-      problems.push_back(no_such_variant(name, known));
+  const std::vector<std::string> names = variants_meant(variants, known, problems);
   if (!problems.empty()) return problems;
   std::vector<const config::ExperimentRun*> chosen;
   for (const config::ExperimentRun& run : loaded.runs)
-    if (variants.empty() || std::ranges::find(variants, run.variant) != variants.end())
+    if (variants.empty() || std::ranges::find(names, run.variant) != names.end())
       chosen.push_back(&run);
   return chosen;
 }
@@ -55,14 +51,16 @@ Result<std::vector<WorkItem>> chosen_items(const config::LoadedExperiment& loade
                                            const std::vector<std::string>& variants,
                                            const std::string& seeds) {
   const std::vector<std::string> known = names_of(loaded);
-  if (const auto named = chosen_variants(loaded, variants); !named) return named.problems();
+  Problems problems;
+  const std::vector<std::string> names = variants_meant(variants, known, problems);
+  if (!problems.empty()) return problems;
   Result<std::vector<uint64_t>> given = loaded.runs.front().experiment.run.seeds;
   if (!seeds.empty()) given = parse_seeds(seeds);
   if (!given) return Problems{"--seed: " + given.problems().front()};
   std::vector<WorkItem> items = work_items(loaded.runs.size(), given.value());
   if (!variants.empty())
     std::erase_if(items, [&](const WorkItem& item) {
-      return std::ranges::find(variants, known[item.variant]) == variants.end();
+      return std::ranges::find(names, known[item.variant]) == names.end();
     });
   return items;
 }

@@ -1,11 +1,10 @@
-// Which runs of an experiment a command line means by --variant and --seed, and what is said of a
-// name that none has.
+// Which runs of an experiment a command line means by --variant and --seed. A variant is named as a
+// whole, or by some of its words (variant_words.h), which mean all that have them.
 //
 // Pure functions; the experiment must outlive what they return. Cost: linear in variants and seeds.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "config/experiment_load.h"
@@ -14,10 +13,7 @@
 
 namespace eddy::lab {
 
-// What is said of a name that none of the variants has; empty: nobody has named one.
-std::string no_such_variant(std::string_view name, const std::vector<std::string>& variants);
-
-// The one run that --variant names; where there is one alone, none need be named.
+// The one run that --variant means; where there is one alone, none need be named.
 Result<const config::ExperimentRun*> chosen_run(const config::LoadedExperiment& loaded,
                                                 const std::vector<std::string>& variants);
 

@@ -10,9 +10,9 @@
 #include <map>
 #include <set>
 
-#include "lab/results/chosen_runs.h"
 #include "lab/results/flow_store.h"
 #include "lab/results/run_check.h"
+#include "lab/results/variant_words.h"
 #include "net/fnv.h"
 #include "system/hostile_json.h"
 
@@ -273,13 +273,11 @@ Result<Json> only_variants(const Json& result, const std::vector<std::string>& n
         std::ranges::find(known, name) == known.end())
       known.push_back(name);
   Problems problems;
-  for (const std::string& name : names)
-    if (std::ranges::find(known, name) == known.end())
-      problems.push_back(no_such_variant(name, known));
+  const std::vector<std::string> meant = variants_meant(names, known, problems);
   if (!problems.empty()) return problems;
   Json chosen = Json::array();
   for (const Json& run : runs)
-    if (std::ranges::find(names, run.value("variant", "")) != names.end()) chosen.push_back(run);
+    if (std::ranges::find(meant, run.value("variant", "")) != meant.end()) chosen.push_back(run);
   Json out = result;
   add_runs(out, std::move(chosen));
   return out;

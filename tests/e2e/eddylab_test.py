@@ -502,7 +502,7 @@ class Explained(Eddylab):
         self.assertRegex(lines, r"\n  => it goes into queue \d of leaf2\n$")
 
     def test_what_is_wrong_is_said(self):
-        for words, part in (((self.PACKET, "--at", "1ms"), "--variant is missing; valid are scheme=ecmp, scheme=letflow"),
+        for words, part in (((self.PACKET, "--at", "1ms"), '--variant: one has to be named; there are: "scheme=ecmp", "scheme=letflow"'),
                             ((self.PACKET, "--at", "soon"), "--at"), ((self.PACKET, "--at", "1ms", "--switch", "leaf9"), "leaf9"),
                             (("hello", "--at", "1ms"), "src is missing, valid is a host of the fabric such as leaf1.host1"),
                             (("src=leaf9.host1 dst=leaf1.host1", "--at", "1ms"), "src=leaf9.host1 is none, valid is a host"),

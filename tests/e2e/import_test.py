@@ -226,7 +226,7 @@ class Import(unittest.TestCase):
         topology = files.leaf_spine().replace("0 8 100Gbps", "0 8 fast").replace("1 8 100Gbps 1000ns", "1 99 100Gbps soon")
         folder = self.hpcc(topology, CC_MODE=5, BUFFER_SIZE="much")
         self.refused("hpcc", folder, "topology.txt:3:5: 'fast' is no rate", "topology.txt:4:3: '99' is no whole number",
-                     "topology.txt:4:14: 'soon' is no time")
+                     "topology.txt:4:14: 'soon' is no time", "CC_MODE 5, valid are", "BUFFER_SIZE 'much'")
         folder = self.hpcc(flows="3\n0 9 3 100 5 2\n0 0 3 100 5 2\n1 2 3 5 2\n", CC_MODE=5, BUFFER_SIZE="much", RATE_AI=None,
                            KMAX_MAP="1 25000000000 400", PMAX_MAP="9 1 2")
         self.refused("hpcc", folder, "flow.txt:2: node 9 is a switch", "flow.txt:3: a flow from host 0 to itself",
@@ -237,6 +237,13 @@ class Import(unittest.TestCase):
         config = ROOT / "config" / "experiments" / "demo.yaml"
         folder = self.hpcc()
         self.refused("hpcc", self.write(config_txt=config.read_text()), "there is no key of HPCC's simulator in this file")
+        for empty in ("", "\n# nothing\n", '{"json": 1}\n'):
+            (folder / "topology.txt").unlink(missing_ok=True)
+            self.refused("hpcc", self.write(config_txt=empty), "config.txt:1:1: there is no key of HPCC's simulator in this file")
+        folder = self.hpcc(TOPOLOGY_FILE=None)
+        (folder / "topology.txt").unlink()
+        self.refused("hpcc", folder, "TOPOLOGY_FILE does not name it, looked for")
+        folder = self.hpcc()
         (folder / "topology.txt").write_bytes(b"\x7fELF\0\0")
         self.refused("hpcc", folder, "topology.txt: is no text, octet 4 is zero")
         self.refused("hpcc", self.hpcc(flows=files.flows(8, dialect="conweave")), *[f"flow.txt:{i}: 5 words" for i in range(2, 22)])
@@ -246,6 +253,14 @@ class Import(unittest.TestCase):
         self.refused("hpcc", self.place / "none", "there is no such file")
         (folder / "flow.txt").unlink()
         self.refused("hpcc", folder / "config_fat.txt", "the flow file is not there, looked for")
+
+    def test_files_of_windows(self):
+        """With a byte order mark, ends of lines of two octets, and tabs."""
+        folder = self.hpcc()
+        for name in ("config.txt", "topology.txt", "flow.txt"):
+            text = (folder / name).read_text().replace(" ", "\t").replace("\n", "\r\n")
+            (folder / name).write_bytes(b"\xef\xbb\xbf" + text.encode())
+        self.imported("hpcc", folder)
 
     def test_files_that_end_too_soon(self):
         cut = files.leaf_spine(notes=False).splitlines()[:-3]

@@ -90,7 +90,7 @@ class Trace(unittest.TestCase):
             done = eddylab("trace", *RUN, *words)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(said, done.stderr)
-        self.assertIn("--variant is missing; valid are scheme=ecmp",
+        self.assertIn('--variant: one has to be named; there are: "scheme=ecmp"',
                       eddylab("trace", "leaf-spine", "--size", "ci", "--switch", "leaf1").stderr)
 
 

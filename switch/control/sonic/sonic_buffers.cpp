@@ -99,7 +99,9 @@ void SonicTables::profile(const Entry& entry) {
 void SonicTables::priority_groups() {
   known("BUFFER_PG");
   for (const Entry& entry : db_.table("BUFFER_PG").entries) {
+    look_for({});
     const Members members = this->members("BUFFER_PG", entry);
+    look_for(members.ports);
     const Field* named = entry.find("profile");
     if (named == nullptr) {
       problem(entry.line, "BUFFER_PG|" + entry.key + ": profile is missing");
@@ -116,6 +118,7 @@ void SonicTables::priority_groups() {
       for (const size_t pg : members.numbers) port->pg_profiles[pg] = profile_name(profile->key);
     note(Treatment::taken, "BUFFER_PG", "ports.*.pgs", entry.line);
   }
+  look_for({});
 }
 
 // SONiC finds the profile of a lossless group by the port's speed and cable where BUFFER_PG names
@@ -213,7 +216,9 @@ void SonicTables::drop_unused_profiles() {
 void SonicTables::queue_buffers() {
   known("BUFFER_QUEUE");
   for (const Entry& entry : db_.table("BUFFER_QUEUE").entries) {
+    look_for({});
     const Members members = this->members("BUFFER_QUEUE", entry, kQueuesThere);
+    look_for(members.ports);
     const Field* named = entry.find("profile");
     if (named == nullptr) {
       problem(entry.line, "BUFFER_QUEUE|" + entry.key + ": profile is missing");
@@ -236,6 +241,7 @@ void SonicTables::queue_buffers() {
       }
     note(Treatment::taken, "BUFFER_QUEUE", "ports.*.queues.*: dynamic_th, reserved", entry.line);
   }
+  look_for({});
 }
 
 }  // namespace eddy::control

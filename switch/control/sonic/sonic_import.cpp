@@ -23,7 +23,7 @@ Result<SonicImported> import_sonic(const std::string& name, std::string_view tex
   if (!db) return db.problems();
   SonicTables tables(name, db.value());
   tables.translate();
-  if (!tables.problems().empty()) return tables.problems();
+  if (Problems problems = tables.problems(); !problems.empty()) return problems;
   SonicImported out;
   out.yaml = config::print_brief(tables.config());
   auto loaded = config::load_text(name + ", made over", out.yaml);

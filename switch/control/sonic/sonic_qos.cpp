@@ -44,9 +44,11 @@ void SonicTables::port_maps() {
     for (const std::string& name : sonic_list(entry.key))
       if (PortConfig* port = port_of("PORT_QOS_MAP", entry, name)) apply_maps(*port, entry);
   }
+  look_for({});
 }
 
 void SonicTables::apply_maps(PortConfig& port, const Entry& entry) {
+  look_for({&port});
   for (const auto& [name, field] : entry.fields) {
     const auto* kind = std::ranges::find(kMaps, name, &MapKind::field);
     if (kind != kMaps.end()) {
@@ -137,7 +139,9 @@ void SonicTables::schedulers() {
   known("SCHEDULER");
   known("QUEUE");
   for (const Entry& entry : db_.table("QUEUE").entries) {
+    look_for({});
     const Members members = this->members("QUEUE", entry, kQueuesThere);
+    look_for(members.ports);
     const Field* named = entry.find("scheduler");
     const Entry* scheduler = named == nullptr ? nullptr : refer("SCHEDULER", *named);
     const Field* wred = entry.find("wred_profile");
@@ -149,6 +153,7 @@ void SonicTables::schedulers() {
       }
     note(Treatment::taken, "QUEUE", "ports.*.queues.*: scheduler, weight, wred", entry.line);
   }
+  look_for({});
 }
 
 void SonicTables::schedule(config::QueueConfig& queue, const Entry& scheduler) {

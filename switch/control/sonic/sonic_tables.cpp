@@ -32,10 +32,37 @@ void SonicTables::translate() {
   others();
 }
 
+void SonicTables::look_for(const std::vector<config::PortConfig*>& ports) {
+  looked_for_.clear();
+  for (const config::PortConfig* port : ports) looked_for_.push_back(port->name);
+}
+
 void SonicTables::problem(int line, const std::string& text) {
   constexpr size_t kMost = 50;
-  if (problems_.size() < kMost)
-    problems_.push_back(file_ + ":" + std::to_string(line) + ": " + printable(text));
+  auto at = wrong_at_.find(text);
+  if (at == wrong_at_.end()) {
+    if (wrong_.size() == kMost) return;
+    at = wrong_at_.emplace(text, wrong_.size()).first;
+    wrong_.push_back({line, text, {}});
+  }
+  Wrong& wrong = wrong_[at->second];
+  for (const std::string& port : looked_for_)
+    if (std::ranges::find(wrong.ports, port) == wrong.ports.end()) wrong.ports.push_back(port);
+}
+
+Problems SonicTables::problems() const {
+  constexpr size_t kMostNamed = 8;
+  Problems out;
+  for (const Wrong& wrong : wrong_) {
+    std::string of;
+    for (size_t i = 0; i < std::min(wrong.ports.size(), kMostNamed); ++i)
+      of += (i == 0 ? "" : ", ") + wrong.ports[i];
+    if (wrong.ports.size() > kMostNamed)
+      of += " and " + std::to_string(wrong.ports.size() - kMostNamed) + " more";
+    out.push_back(file_ + ":" + std::to_string(wrong.line) + ": " +
+                  printable(wrong.text + (wrong.ports.size() > 1 ? " (of ports " + of + ")" : "")));
+  }
+  return out;
 }
 
 void SonicTables::note(Treatment treatment, std::string_view what, std::string text, int line) {

@@ -39,7 +39,8 @@ class SonicTables {
 
   void translate();
   config::SwitchConfig& config() { return config_; }
-  const Problems& problems() const { return problems_; }
+  // In the order of finding; the same of several entries is one, with the ports that it concerns.
+  Problems problems() const;
   // Of all findings so far: the same of several lines is one, at the first of them.
   void report(ImportReport& to) const;
   void note(Treatment treatment, std::string_view what, std::string text, int line = 0);
@@ -111,6 +112,8 @@ class SonicTables {
   // As eddyd's names are.
   std::string profile_name(const std::string& name);
   void problem(int line, const std::string& text);
+  // What is found next is found for these ports; none: for the file.
+  void look_for(const std::vector<config::PortConfig*>& ports);
   // Fields of a table's entries that nobody has asked for.
   void ignore_fields(std::string_view table,
                      const std::map<std::string_view, std::string_view>& why);
@@ -119,7 +122,14 @@ class SonicTables {
   const std::string& file_;
   const ConfigDb& db_;
   config::SwitchConfig config_;
-  Problems problems_;
+  struct Wrong {
+    int line;  // the first of them
+    std::string text;
+    std::vector<std::string> ports;
+  };
+  std::vector<Wrong> wrong_;
+  std::map<std::string, size_t, std::less<>> wrong_at_;  // by text
+  std::vector<std::string> looked_for_;                  // ports
   std::map<std::string, size_t, std::less<>> port_at_;
   std::set<std::string, std::less<>> beyond_;  // ports that eddyd has no room for
   std::map<std::string, std::string> profile_names_;

@@ -193,6 +193,49 @@ TEST(SonicImport, AllProblemsAtOnceWithTheirLines) {
                   "c:5: PFC_WD|Ethernet0 action 'explode', valid are drop, forward, alert"));
 }
 
+// A wrong map, profile or scheduler is one problem, however many ports use it.
+TEST(SonicImport, WhatSeveralPortsUseIsToldOnceWithThem) {
+  EXPECT_THAT(
+      wrong(R"("DSCP_TO_TC_MAP": {"AZURE": {"3": "9"}}, "TC_TO_QUEUE_MAP": {"AZURE": {"x": "1"}},
+"PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "pfc_enable": "9"},
+"Ethernet4": {"dscp_to_tc_map": "AZURE", "tc_to_pg_map": "NONE"}})"),
+      testing::UnorderedElementsAre(
+          "c:2: DSCP_TO_TC_MAP|AZURE 3: '9' is no whole number from 0 to 7 (of ports Ethernet0, "
+          "Ethernet4)",
+          "c:2: TC_TO_QUEUE_MAP|AZURE: 'x' is no whole number from 0 to 7",
+          "c:3: pfc_enable '9': priorities from 0 to 7, such as 3,4",
+          "c:4: there is no TC_TO_PRIORITY_GROUP_MAP|NONE"));
+  EXPECT_THAT(
+      wrong(R"("SCHEDULER": {"s": {"type": "ODD", "weight": "0"}},
+"QUEUE": {"Ethernet0|0-3": {"scheduler": "s"}, "Ethernet4|0": {"scheduler": "s", "wred_profile": "w"}},
+"BUFFER_PROFILE": {"p": {"size": "0", "dynamic_th": "99"}},
+"BUFFER_QUEUE": {"Ethernet0,Ethernet4|0": {"profile": "p"}, "Ethernet0|1": {"profile": "q"}},
+"BUFFER_PG": {"Ethernet4|1": {"profile": "q"}})"),
+      testing::UnorderedElementsAre(
+          "c:2: SCHEDULER|s type 'ODD', valid are DWRR, WRR, STRICT (of ports Ethernet0, "
+          "Ethernet4)",
+          "c:2: SCHEDULER|s weight: '0' is no whole number from 1 to 255 (of ports Ethernet0, "
+          "Ethernet4)",
+          "c:3: there is no WRED_PROFILE|w",
+          "c:4: BUFFER_PROFILE|p dynamic_th: '99' is no whole number from -8 to 8 (of ports "
+          "Ethernet0, Ethernet4)",
+          "c:6: there is no BUFFER_PROFILE|q (of ports Ethernet4, Ethernet0)"));
+}
+
+TEST(SonicImport, ManyPortsAreNotAllNamed) {
+  std::string ports = R"({"PORT": {"Ethernet0": {"speed": "100000"})";
+  std::string maps = R"("PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "NONE"})";
+  for (int i = 1; i < 12; ++i) {
+    const std::string name = "Ethernet" + std::to_string(4 * i);
+    ports += ", \"" + name + R"(": {"speed": "100000"})";
+    maps += ", \"" + name + R"(": {"dscp_to_tc_map": "NONE"})";
+  }
+  const auto imported = import_sonic("c", ports + "}, " + maps + "}}");
+  EXPECT_THAT(imported.problems(),
+              ElementsAre(HasSubstr("no DSCP_TO_TC_MAP|NONE (of ports Ethernet0, Ethernet4, ")));
+  EXPECT_THAT(imported.problems().front(), testing::EndsWith("Ethernet28 and 4 more)"));
+}
+
 TEST(SonicImport, WhatHasNoCounterpartIsTold) {
   const std::string report = told(
       R"("VLAN": {"Vlan1000": {}}, "ODD_TABLE": {"x": {"y": "z"}}, "PORTCHANNEL": {"P": {}, "Q": {}})");

@@ -99,17 +99,32 @@ TEST(HtsimMatrix, AllProblemsAtOnce) {
              "size 5\n0->1 start 0\n"
              "0->1 start 0 size 5 speed 3\nhello\n0->1 start\n")
           .file.problems(),
-      ElementsAre(HasSubstr("m:2:1: '0->4': hosts are 0 to 3"),
-                  "m:3:1: a flow from a host to itself", HasSubstr("m:4:12: 'x' is no number"),
-                  HasSubstr("m:4:19: '0'"), "m:5:1: a flow has 'start' or 'trigger'",
-                  HasSubstr("m:6:1: a flow without 'size'"),
-                  HasSubstr("m:7:21: 'speed' is nothing"), HasSubstr("m:8:1: 'hello' is nothing"),
-                  HasSubstr("m:9:6: a value is missing behind 'start'")));
+      ElementsAre(
+          HasSubstr("m:2:1: '0->4': hosts are 0 to 3"), "m:3:1: a flow from a host to itself",
+          HasSubstr("m:4:12: 'x' is no number"), HasSubstr("m:4:19: a flow of size 0 has no end"),
+          "m:5:1: a flow has 'start' or 'trigger'", HasSubstr("m:6:1: a flow without 'size'"),
+          HasSubstr("m:7:21: 'speed' is nothing"), HasSubstr("m:8:1: 'hello' is nothing"),
+          HasSubstr("m:9:6: a value is missing behind 'start'")));
   EXPECT_THAT(Matrix("Connections 2\n0->1 start 0 size 1\n").file.problems(),
               ElementsAre("m:1:13: Connections 2, but there are 1"));
   EXPECT_THAT(Matrix("Connections 1\nTriggers 1\n0->1 trigger 1 size 1\ntrigger id 1 oneshot\n")
                   .file.problems(),
               ElementsAre(HasSubstr("there is no flow that starts by itself")));
+}
+
+TEST(HtsimExperiment, ProblemsOfBothFilesAtOnce) {
+  EXPECT_THAT(
+      import_htsim({"m", "Connections 1\n900->3 start x size 1\n"}, {"t", "Nodes 4\n"}, "x")
+          .problems(),
+      ElementsAre(HasSubstr("t:1:1: 'Tiers' is missing"), HasSubstr("t:1:1: 'Podsize' is missing"),
+                  HasSubstr("m:2:14: 'x' is no number")));
+}
+
+TEST(HtsimExperiment, TheMatrixComesFirst) {
+  EXPECT_THAT(import_htsim({"t", "Nodes 4\nTiers 2\nPodsize 4\n"},
+                           {"m", "Connections 1\n0->3 start 0 size 1\n"}, "x")
+                  .problems(),
+              ElementsAre("t: this is a topology; the connection matrix comes first"));
 }
 
 TEST(HtsimExperiment, SaysWhatIsNotInTheFiles) {

@@ -80,6 +80,8 @@ TEST(Ns3Topology, AllProblemsAtOnce) {
                   "t:4:3: a link from a node to itself", HasSubstr("t:5:15: '2' is no error rate"),
                   HasSubstr("t:6:1: '9'"), HasSubstr("t:6:5: 'y'"), HasSubstr("t:6:7: 'z'"),
                   HasSubstr("t:6:9: 'w'")));
+  EXPECT_THAT(Fabric("2 1 1\n1\n0 1 0Gbps 1us 0\n").file.problems(),
+              ElementsAre("t:3:5: '0Gbps' is too slow, at least 1Mbps would be valid"));
   EXPECT_THAT(Fabric("4 1 2\n3\n0 3 1Gbps 1us 0\n1 3 1Gbps 1us 0\n").file.problems(),
               ElementsAre("t:1:1: host 2 has no link"));
 }
@@ -223,6 +225,24 @@ TEST(Ns3Experiment, ConWeavesPfcIsTheSameAtEachRate) {
       with_maps(Ns3Dialect::conweave, std::string("RATE_AI 1Gbps\nRATE_HAI 1Gbps\n") + kSameMaps);
   ASSERT_TRUE(made) << made.problems().front();
   EXPECT_THAT(loaded(made.value()).switches.by_rate, IsEmpty());
+}
+
+// What depends on the topology is not told where that cannot be read.
+TEST(Ns3Experiment, ProblemsOfAllThreeFilesAtOnce) {
+  const auto made = import_ns3({{"c",
+                                 "CC_MODE 99\nRATE_AI 1Mb/s\nRATE_HAI fast\nBUFFER_SIZE "
+                                 "99999999999\nKMIN_MAP 1 1Gbps 1\nKMAX_MAP 1 "
+                                 "2Gbps 2\nLINK_DOWN 5 0 7\n"},
+                                {"t", "2 1 1\n1\n0 1 x 1us 0\n"},
+                                {"f", "2\n0 0 3 1 1 2\n5 6 3 1 -1 2\n"}},
+                               Ns3Dialect::hpcc, "x");
+  EXPECT_THAT(made.problems(),
+              testing::UnorderedElementsAre(
+                  HasSubstr("t:3:5: 'x' is no rate"), "f:2: a flow from host 0 to itself",
+                  HasSubstr("f:3: '-1' is not a size"), HasSubstr("c:1:9: CC_MODE 99, valid are"),
+                  HasSubstr("c:4:13: BUFFER_SIZE '99999999999' is no whole number"),
+                  HasSubstr("c:3:10: 'fast' is no rate"),
+                  HasSubstr("c:7:1: PMAX_MAP is missing, such as 'PMAX_MAP 1 100000000000 ...'")));
 }
 
 TEST(Ns3Experiment, ARateWithoutAThresholdIsAProblem) {

@@ -61,5 +61,23 @@ TEST(ChosenItems, NameEveryMistake) {
   EXPECT_THAT(chosen_items(two, {}, "x").problems(), ElementsAre(testing::StartsWith("--seed: ")));
 }
 
+TEST(ChosenRun, IsNamedByWordsThatItAloneHas) {
+  const auto four = with_variants({"s=a rlb=on", "s=a rlb=off", "s=b rlb=on", "s=b"});
+  EXPECT_EQ(chosen_run(four, {"rlb=off"}).value(), &four.runs[1]);
+  EXPECT_EQ(chosen_run(four, {"rlb=on  s=a"}).value(), &four.runs[0]) << "in any order";
+  EXPECT_EQ(chosen_run(four, {"s=b"}).value(), &four.runs[3]) << "the whole name before words";
+  EXPECT_THAT(chosen_run(four, {"rlb=on"}).problems(),
+              ElementsAre("--variant: \"rlb=on\" is several, one has to be named: s=a rlb=on, s=b "
+                          "rlb=on"));
+}
+
+TEST(ChosenItems, AreOfAllVariantsThatHaveTheWords) {
+  const auto four = with_variants({"s=a rlb=on", "s=a rlb=off", "s=b rlb=on", "s=b rlb=off"});
+  EXPECT_THAT(chosen_items(four, {"rlb=on"}, "1").value(),
+              ElementsAre(WorkItem{0, 1}, WorkItem{2, 1}));
+  EXPECT_THAT(chosen_variants(four, {"s=b", "s=a rlb=off"}).value(),
+              ElementsAre(&four.runs[1], &four.runs[2], &four.runs[3]));
+}
+
 }  // namespace
 }  // namespace eddy::lab

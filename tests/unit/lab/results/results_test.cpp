@@ -204,6 +204,13 @@ TEST_F(ResultsTest, SomeVariantsCanBeChosen) {
               ElementsAre("no variant \"d\"; there are: \"a\", \"b\", \"c\""));
 }
 
+TEST_F(ResultsTest, VariantsCanBeChosenByWords) {
+  for (const char* name : {"s=x rlb=on", "s=x rlb=off", "s=y rlb=on"}) write(sample_run(name, 1));
+  const Json some = only_variants(merge_runs(folder_).value(), {"rlb=on"}).value();
+  ASSERT_EQ(some["runs"].size(), 2u);
+  EXPECT_FALSE(some["config_hashes"].contains("s=x rlb=off"));
+}
+
 TEST_F(ResultsTest, AFaultIsNamedByItsType) {
   RunRecord run = sample_run("a", 1);
   run.result.faults = {{.type = config::FaultType::pause_storm, .begun = 1, .frames = 7},
