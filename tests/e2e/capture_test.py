@@ -174,7 +174,9 @@ class Capture(OnFabric):
         said = process.communicate(timeout=20)[1]
         self.assertEqual(process.returncode, 1, said)
         self.assertIn(f"eddyctl: {path}: No space left on device; what it holds up to there can be read\n", said)
-        self.assertGreater(len(rows(path)), 10)
+        kept = len(rows(path))
+        self.assertGreater(kept, 10)
+        self.assertIn(f"eddyctl: {kept} packets captured", said, "those of the file")
         wait_for(self.ended, 10, "the capture to end")
         self.assertEqual(self.ping("-c", "1").returncode, 0)
 

@@ -274,6 +274,24 @@ class Pages(unittest.TestCase):
         self.press(("p", "p", 80))
         self.browser.wait("document.querySelector('.seen .line.u5').getAttribute('d')", "what is now")
 
+    def test_a_pause_is_a_gap_in_the_timeline(self):
+        """What was seen before it stays, and nothing is said of what came to pass meanwhile."""
+        drops = "[...document.querySelectorAll('.lane.c6 path')][0].getAttribute('d')"
+        bars = f"({drops}.split('M').length - 1)"
+        ready = "document.getElementById('status').textContent"
+        self.switches.change("leaf1", "spine1", dropped_packets=5)
+        self.browser.wait(f"{bars} === 1", "drops in the timeline")
+        before = self.see(f"parseFloat({drops}.slice(1))")
+        self.press(("p", "p", 80))
+        self.switches.change("leaf1", "spine1", dropped_packets=900)
+        self.browser.pass_time(3)
+        said = self.see(ready)
+        self.press(("p", "p", 80))
+        self.browser.wait(f"!{ready}.includes('paused') && {ready} !== {said.replace(', paused', '')!r}", "the next picture")
+        self.browser.frames()
+        self.assertEqual(self.see(bars), 1, "those of before, not those of the pause")
+        self.assertLessEqual(self.see(f"parseFloat({drops}.slice(1))"), before - 3, "it has moved on by the pause")
+
     def test_a_phone_need_not_scroll_sideways(self):
         self.browser.screen(360, 740, mobile=True)
         self.assertLessEqual(self.see("document.documentElement.scrollWidth"), 360)

@@ -121,7 +121,7 @@ class Run {
   }
 
   void sum_up() const {
-    std::string line = packets(section_->written()) + " captured";
+    std::string line = packets(kept_) + " captured";
     if (section_->lost() != 0)
       line += ", " + std::to_string(section_->lost()) +
               " lost: they came faster than they were written";
@@ -171,6 +171,7 @@ class Run {
 
   Problems write_out() {
     Problems problems = file_.write(out_);
+    if (problems.empty()) kept_ = section_->written();
     out_.clear();
     return problems;
   }
@@ -192,7 +193,8 @@ class Run {
   std::vector<uint8_t> out_;
   std::optional<CaptureSection> section_;
   std::vector<CapturedPacket> round_;
-  Problems failure_;  // of a write
+  uint64_t kept_ = 0;  // packets that have been written, as far as is known
+  Problems failure_;   // of a write
   bool broken_ = false;
 };
 

@@ -13,7 +13,7 @@
   const CLOCK = new Intl.DateTimeFormat(undefined, {timeStyle: "medium"});
   const id = (name) => document.getElementById(name);
 
-  const state = {shape: null, values: null, before: null, seconds: 1, drawn: null, paused: false, stream: null, waits: false,
+  const state = {shape: null, shapeText: "", gap: false, values: null, before: null, seconds: 1, drawn: null, paused: false, stream: null, waits: false,
     chosen: null, near: null, opener: null, focus: 0, items: []};
   let lanes = null;
   let linkTable = null;
@@ -384,7 +384,12 @@
 
   // --- what comes
 
-  function onShape(shape) {
+  // The same comes again when the page was paused, hidden or cut off: what it has seen stays, but nothing is known of what came to pass meanwhile.
+  function onShape(text) {
+    state.gap = text === state.shapeText;
+    if (state.gap) return;
+    state.shapeText = text;
+    const shape = JSON.parse(text);
     state.shape = shape;
     state.values = null;
     state.before = null;
@@ -407,12 +412,12 @@
   }
 
   function onValues(values) {
-    const old = state.values;
-    if (old) {
-      state.before = old;
-      state.seconds = Math.max(.001, (values.at - old.at) / 1000);
-    }
-    const missed = old ? Math.max(0, Math.round((values.at - old.at) / state.shape.every_ms) - 1) : 0;
+    const last = state.values;
+    const old = state.gap ? null : last;
+    state.gap = false;
+    state.before = old;
+    if (old) state.seconds = Math.max(.001, (values.at - old.at) / 1000);
+    const missed = last ? Math.max(0, Math.round((values.at - last.at) / state.shape.every_ms) - 1) : 0;
     state.values = values;
     lanes.add(values.switches, old ? old.switches : null, values.at, missed);
     if (state.waits) return;
@@ -453,7 +458,7 @@
     if (state.stream || state.paused || document.hidden) return;
     const stream = new EventSource("/live");
     state.stream = stream;
-    stream.addEventListener("shape", (event) => onShape(JSON.parse(event.data)));
+    stream.addEventListener("shape", (event) => onShape(event.data));
     stream.addEventListener("values", (event) => onValues(JSON.parse(event.data)));
     stream.addEventListener("error", () => {
       if (state.stream !== stream) return;

@@ -6,12 +6,13 @@ import sys
 import types
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
-from lib import display, fabric, traffic, watch  # noqa: E402
+from lib import demo, display, fabric, traffic, watch  # noqa: E402
 from lib.demo_report import Report  # noqa: E402
 from lib.demo_stories import Everyday, Throttled  # noqa: E402
 
@@ -49,6 +50,28 @@ class Differences(unittest.TestCase):
                                        port("spine2", tx_bytes=1)),
                                 sample(2, port("spine1", tx_bytes=50), name="leaf2")])
         self.assertEqual(watch.split(rows, "leaf1"), [("spine1", 3), ("spine2", 1)])
+
+
+class Screens(unittest.TestCase):
+    def test_seconds_are_those_of_the_clock_on_a_busy_machine(self):
+        """Else the last screens would show a fabric whose traffic has ended."""
+        clock = [100.0]
+        shown = []
+
+        def sample_slowly(_switches):
+            clock[0] += 2.5
+            return []
+
+        def sleep(seconds):
+            clock[0] += seconds
+
+        story = types.SimpleNamespace(start=lambda *_: None, tick=lambda *_: None, running=lambda: [], finish=lambda _: [])
+        report = types.SimpleNamespace(live=lambda second, *_: second, totals=lambda *_: None)
+        fabric_of_none = types.SimpleNamespace(switches=[], check_alive=lambda: None)
+        with mock.patch.object(demo.time, "monotonic", lambda: clock[0]), mock.patch.object(demo.time, "sleep", sleep), \
+                mock.patch.object(demo.watch, "sample_fabric", sample_slowly):
+            demo.run_traffic(fabric_of_none, story, report, types.SimpleNamespace(refresh=shown.append), 9)
+        self.assertEqual(shown, [1, 4, 7, 9])
 
 
 class Text(unittest.TestCase):
