@@ -15,7 +15,7 @@ constexpr size_t kTurnedMark = 4;
 
 std::string tex_lines(const std::vector<std::string>& lines) {
   std::string out;
-  for (const std::string& line : lines) out += (out.empty() ? "" : "\\\\") + tex_escaped(line);
+  for (const std::string& line : lines) out += (out.empty() ? "" : "\\\\{}") + tex_escaped(line);
   return out;
 }
 
@@ -64,8 +64,8 @@ class PgfplotsSource {
         "scaled ticks=false,\n",
         across.to - across.from, up.from - up.to);
     if (!layout_.title.empty())
-      out_ +=
-          fmt::format("  title={{{}}}, title style={{align=center}},\n", tex_lines(layout_.title));
+      out_ += fmt::format("  title={{{}}}, title style={{align=center, yshift={:.1f}bp}},\n",
+                          tex_lines(layout_.title), legend_height());
     add_one_axis("x", across);
     if (layout_.has_rows())
       add_rows();
@@ -101,6 +101,17 @@ class PgfplotsSource {
         "  y dir=reverse, ymin=-0.5, ymax={:.1f}, ytick={{{}}}, yticklabels={{{}}},\n"
         "  yticklabel style={{align=right}}, ymajorgrids=false, axis on top=false,\n",
         static_cast<double>(layout_.rows.size()) - 0.5, at, labels);
+  }
+
+  // What the title has to leave free above the axes: rows of pgfplots' legend, with its margins.
+  double legend_height() const {
+    constexpr double kRow = 1.5;  // of the letters
+    constexpr double kMargins = 1.2;
+    const LegendLayout& legend = layout_.legend;
+    if (!legend.is_above || legend.entries.empty()) return 0;
+    const size_t columns = std::max<size_t>(legend.columns, 1);
+    const size_t rows = (legend.entries.size() + columns - 1) / columns;
+    return layout_.text * (static_cast<double>(rows) * kRow + kMargins);
   }
 
   void add_legend_style() {

@@ -127,6 +127,17 @@ class Base(unittest.TestCase):
         said = eddylab("report", self.result, "--out", self.folder / f"{name}.html", "--figures", to, *words, code=code)
         return to, said.stderr
 
+    def assert_apart(self, pdf, pages):
+        """No word lies on another: a title not on the legend."""
+        for page in range(1, pages + 1):
+            one = pdf.with_name("page.pdf")
+            subprocess.run(["pdfseparate", "-f", str(page), "-l", str(page), pdf, one], check=True)
+            words = [word for word in words_of(one) if word[0].isascii() and len(word[0]) > 2]  # numbers of moments stand close by design
+            for i, (text, (left, top, right, bottom)) in enumerate(words):
+                for other, box in words[i + 1:]:
+                    across, down = min(right, box[2]) - max(left, box[0]), min(bottom, box[3]) - max(top, box[1])
+                    self.assertFalse(across > 0.5 and down > 3, (page, text, other))
+
 
 class Drawn(Base):
     """What the sources draw."""
@@ -323,6 +334,13 @@ class Letters(Base):
                     across = min(right, box[2]) - max(left, box[0])
                     down = min(bottom, box[3]) - max(top, box[1])
                     self.assertFalse(across > 0.5 and down > 3, (pdf.name, text, other))
+        file = self.folder / "titled.tex"
+        sources = sorted(source for source in to.glob("*.tex") if "timeline" not in source.name and " " not in source.name)
+        file.write_text(DOCUMENT.replace("FOLDER", str(to)).replace("INPUTS", "".join(f"\\input{{{source}}}\\clearpage\n" for source in sources)))
+        done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", file.name], cwd=self.folder, text=True,
+                              errors="replace", capture_output=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout[-3000:])
+        self.assert_apart(file.with_suffix(".pdf"), pages=len(sources))
 
 
 class Chosen(Base):
