@@ -16,51 +16,61 @@ size_t usual_arrivals(size_t ports) {
 SwitchIo::SwitchIo(const Setup& setup)
     : setup_(setup),
       arrived_(usual_arrivals(setup.ports)),
-      left_(setup.burst == 0 ? 0 : usual_arrivals(setup.ports)),
       completed_(setup.ports * 2),
       links_(setup.ports * 2),
-      backlog_(setup.ports) {
+      unread_of_(setup.ports),
+      turns_(setup.burst == 0 ? 0 : setup.ports) {
   news_.packets = false;
 }
 
-// By a seeded order of the ports, each port's frames as they came. What a burst limit leaves for
-// the next poll is set aside and is that port's backlog.
-void SwitchIo::sort(Instant now) {
+void SwitchIo::order(Instant now) {
   const uint64_t salt = hash_pair(setup_.seed, static_cast<uint64_t>(now.ps()));
+  if (setup_.burst == 0)
+    sort(salt);
+  else
+    deal(salt);
+}
+
+// By a seeded order of the ports, each port's frames as they came.
+void SwitchIo::sort(uint64_t salt) {
   constexpr uint64_t kPlace = 0xffff;  // low bits keep the order of arrival
   for (size_t i = 0; i < arrived_.size(); ++i)
     arrived_[i].order =
         (hash_pair(salt, arrived_[i].port.index()) & ~kPlace) | std::min(i, size_t{kPlace});
   const std::span<Arrival> all = arrived_.all();
-  std::sort(all.begin(), all.end(),
-            [](const Arrival& a, const Arrival& b) { return a.order < b.order; });
-  if (setup_.burst == 0) {
-    ties_ += arrived_.size() - 1;
-    return;
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < arrived_.size();) {
-    const size_t run = run_length(i);
-    for (size_t k = 0; k < run; ++k) {
-      const Arrival& arrival = arrived_[i + k];
-      if (k < setup_.burst) {
-        arrived_[kept++] = arrival;
-      } else {
-        left_.append(arrival);
-        Backlog& backlog = backlog_[arrival.port.index()];
-        backlog.octets += Bytes(arrival.packet->wire_len);
-        ++backlog.packets;
-      }
-    }
-    i += run;
-  }
-  arrived_.shrink(kept);
+  const auto is_before = [](const Arrival& a, const Arrival& b) { return a.order < b.order; };
+  if (all.size() <= kPlace)
+    std::sort(all.begin(), all.end(), is_before);
+  else
+    std::stable_sort(all.begin(), all.end(), is_before);
+  ties_ += arrived_.size() - 1;
 }
 
-void SwitchIo::keep_left() {
-  for (const Arrival& arrival : left_.all()) backlog_[arrival.port.index()] = {};
-  arrived_.swap(left_);
-  news_.packets = true;
+// The same, of each port as much as a burst takes. What has come goes behind what the port has
+// unread.
+void SwitchIo::deal(uint64_t salt) {
+  for (const Arrival& arrival : arrived_.all()) {
+    Unread& unread = unread_of_[arrival.port.index()];
+    if (unread.packets.empty()) turns_.append({0, arrival.port});
+    unread.packets.push(arrival.packet);
+    unread.octets += Bytes(arrival.packet->wire_len);
+  }
+  unread_ += arrived_.size();
+  arrived_.clear();
+  for (Turn& turn : turns_.all()) turn.order = hash_pair(salt, turn.port.index());
+  std::ranges::sort(turns_.all(), {}, &Turn::order);
+  size_t kept = 0;
+  for (const Turn turn : turns_.all()) {
+    Unread& unread = unread_of_[turn.port.index()];
+    for (size_t i = 0; i < setup_.burst && !unread.packets.empty(); ++i) {
+      Packet* const packet = unread.packets.pop();
+      unread.octets -= Bytes(packet->wire_len);
+      arrived_.append({0, turn.port, packet});
+    }
+    if (!unread.packets.empty()) turns_[kept++] = turn;
+  }
+  turns_.shrink(kept);
+  unread_ -= arrived_.size();
 }
 
 size_t SwitchIo::run_length(size_t from) const {
@@ -76,8 +86,8 @@ Received SwitchIo::receive(std::span<Packet*> out) {
   read_ = 1;
   const Arrival& arrival = arrived_[0];
   out[0] = arrival.packet;
-  const Backlog& backlog = backlog_[arrival.port.index()];
-  return {arrival.port, 1, backlog.octets, backlog.packets, true};
+  const Unread& unread = unread_of_[arrival.port.index()];
+  return {arrival.port, 1, unread.octets, unread.packets.count(), true};
 }
 
 Received SwitchIo::receive_run(std::span<Packet*> out) {
@@ -87,8 +97,9 @@ Received SwitchIo::receive_run(std::span<Packet*> out) {
   const size_t count = std::min(run_length(read_), out.size());
   for (size_t i = 0; i < count; ++i) out[i] = arrived_[read_ + i].packet;
   received.count = static_cast<uint16_t>(count);
-  received.backlog = backlog_[received.port.index()].octets;
-  received.backlog_packets = backlog_[received.port.index()].packets;
+  const Unread& unread = unread_of_[received.port.index()];
+  received.backlog = unread.octets;
+  received.backlog_packets = unread.packets.count();
   read_ += count;
   received.last = read_ == arrived_.size();
   return received;

@@ -4,7 +4,8 @@
 // Frames that arrive at one instant on several ports reach the shard in a seeded order that changes
 // with the instant, so that no port is favoured; such ties are counted. With a burst limit
 // (busy_poll) at most that many frames a port are read in a poll, the rest count as its backlog.
-// Owner: the world. Cost: a few instructions a packet; sorting only when more than one waits.
+// Owner: the world. Cost: a few instructions a packet, however many wait unread; sorting only when
+// more than one has come, or ports where there is a limit.
 // Source: architecture, section 3.
 #pragma once
 
@@ -16,6 +17,7 @@
 
 #include "lab/world/packet_pool.h"
 #include "lab/world/row.h"
+#include "lb/packet_fifo.h"
 #include "net/ids.h"
 #include "net/packet.h"
 #include "net/random.h"
@@ -70,8 +72,8 @@ class SwitchIo final : public Io {
   }
   // Before each poll: puts what has arrived in order.
   void begin(Instant now) {
-    if (arrived_.size() > 1) [[unlikely]]
-      sort(now);
+    if (arrived_.size() > 1 || unread_ != 0) [[unlikely]]
+      order(now);
   }
   // After each poll: what was read is gone.
   void end() {
@@ -84,18 +86,16 @@ class SwitchIo final : public Io {
       news_.link_changes = {};
     }
     if (!news_.packets) return;
-    news_.packets = false;
+    news_.packets = unread_ != 0;
     arrived_.clear();
     read_ = 0;
-    if (!left_.empty()) [[unlikely]]
-      keep_left();
   }
 
   // Nothing of it is left for the next poll.
   bool is_read() const {
     return !news_.packets && news_.completions.empty() && news_.link_changes.empty();
   }
-  size_t waiting() const { return arrived_.size(); }
+  size_t waiting() const { return arrived_.size() + unread_; }
   bool has_waiting() const { return news_.packets; }
   // Lines have become free, or links have changed, and the shard has not been polled since.
   bool has_unread_news() const { return !completed_.empty() || !links_.empty(); }
@@ -122,23 +122,31 @@ class SwitchIo final : public Io {
   uint32_t line_of(PortId port) const {
     return static_cast<uint32_t>(setup_.first_line + port.index());
   }
-  void sort(Instant now);
+  void order(Instant now);
+  void sort(uint64_t salt);
+  void deal(uint64_t salt);
   Received receive_run(std::span<Packet*> out);
   uint16_t transmit_row(PortId port, std::span<Packet* const> packets, bool reported);
-  void keep_left();
   size_t run_length(size_t from) const;  // arrivals of one port, from here on
+
+  // Of a port, behind what this poll reads: its backlog.
+  struct Unread {
+    PacketFifo packets;
+    Bytes octets;
+  };
+  struct Turn {
+    uint64_t order;
+    PortId port;
+  };
 
   Setup setup_;
   Row<Arrival> arrived_;
-  Row<Arrival> left_;  // for the next poll
   size_t read_ = 0;    // arrivals handed to the shard or skipped in this poll
+  size_t unread_ = 0;  // of all ports
   Row<PortId> completed_;
   Row<LinkChange> links_;
-  struct Backlog {
-    Bytes octets;
-    uint32_t packets = 0;
-  };
-  std::vector<Backlog> backlog_;  // by port, with a burst limit
+  std::vector<Unread> unread_of_;  // by port; all empty without a burst limit
+  Row<Turn> turns_;                // of ports with something unread
   uint64_t ties_ = 0;
   bool starved_ = false;
   bool pool_was_empty_ = false;

@@ -110,6 +110,39 @@ TEST_F(SwitchIoTest, WhatALimitLeavesIsTheBacklogOfASingleArrival) {
   }
 }
 
+// Three frames come by each of two ports in every poll, of which two are read.
+TEST_F(SwitchIoTest, WhatIsUnreadStaysInOrderAndComesBeforeWhatIsNew) {
+  SwitchIo world = io(2);
+  std::array<std::vector<Packet*>, 2> sent;
+  std::array<size_t, 2> got{};
+  const auto poll = [&](size_t at) {
+    world.begin(Instant() + Duration::nanoseconds(static_cast<int64_t>(at)));
+    for (Received part = receive(world); part.count != 0; part = receive(world)) {
+      const size_t port = part.port.index();
+      ASSERT_LE(part.count, 2);
+      for (size_t i = 0; i < part.count; ++i) ASSERT_EQ(burst[i], sent[port][got[port]++]);
+      EXPECT_EQ(part.backlog_packets, sent[port].size() - got[port]);
+      EXPECT_EQ(part.backlog, Bytes(100 * static_cast<int64_t>(part.backlog_packets)));
+    }
+    world.end();
+    EXPECT_EQ(world.waiting(), sent[0].size() + sent[1].size() - got[0] - got[1]);
+    EXPECT_EQ(world.news().packets, world.waiting() != 0);
+  };
+  size_t at = 0;
+  for (; at < 8; ++at) {
+    for (size_t i = 0; i < 6; ++i) {
+      sent[i % 2].push_back(packet(100));
+      world.arrive(PortId(i % 2), sent[i % 2].back());
+    }
+    poll(at);
+  }
+  EXPECT_EQ(got[0], 16u);
+  EXPECT_EQ(got[1], 16u);
+  while (world.waiting() != 0) poll(at++);
+  EXPECT_EQ(got[0], 24u);
+  EXPECT_EQ(got[1], 24u);
+}
+
 TEST_F(SwitchIoTest, TheLastOfABurstReportsTheLineFree) {
   SwitchIo world = io(0);
   const std::array<Packet*, 2> two = {packet(100), packet(200)};
