@@ -131,8 +131,9 @@ class Adaptive {
     uint64_t rank;
   };
 
-  Standing standing_of(const PathView& view, const Packet& packet, uint16_t set,
-                       const Token& token) const;
+  // Inlined though reason() asks it, too, which no packet waits for.
+  [[gnu::always_inline]] Standing standing_of(const PathView& view, const Packet& packet,
+                                              uint16_t set, const Token& token) const;
   Best best_of(const PathView& view, const Packet& packet, uint16_t set, MemberMask among) const {
     const uint64_t word = mix64(draws_.peek());
     return look_at_all_ ? best_of_all(view, packet.queue, set, among, word)
@@ -201,8 +202,8 @@ Adaptive::Adaptive(const SelectorInit& init, const Parameters& parameters)
   }
 }
 
-Adaptive::Standing Adaptive::standing_of(const PathView& view, const Packet& packet, uint16_t set,
-                                         const Token& token) const {
+inline Adaptive::Standing Adaptive::standing_of(const PathView& view, const Packet& packet,
+                                                uint16_t set, const Token& token) const {
   if (by_packet_) return {};
   const Flowlet* last = flows_.at(packet.order_hash, token.place);
   if (last == nullptr || !last->drawn_by(set) || !contains(view.live(set), last->member()))
