@@ -122,6 +122,13 @@ bool OrderGuard::has_arrived(const PathView& view, const Packet& packet, uint16_
   return arrived != Instant{} && arrived > trace.last;
 }
 
+// By delays that were measured lately.
+bool OrderGuard::leads(const PathView& view, uint16_t set, MemberIndex from, MemberIndex to) {
+  const auto slow = view.paths()->delay(set, from, view.now());
+  const auto quick = view.paths()->delay(set, to, view.now());
+  return slow && quick && *slow - *quick > least_lead(*view.paths());
+}
+
 void OrderGuard::rebase(const Rebase& rebase) {
   rebase.shift(awake_until_);
   rebase.shift(awake_since_);

@@ -39,6 +39,14 @@
 
 namespace eddy::lb {
 
+// By how much packets took longer by `slow` than by `quick` when both were last measured, however
+// long ago; nothing is to be made of it where one never was. Cheaper than PathTable::delay().
+inline Duration last_lead(const PathTable& paths, size_t set, MemberIndex slow, MemberIndex quick) {
+  const int64_t by_slow = paths.at(set, slow).delay_ns.load(std::memory_order_relaxed);
+  const int64_t by_quick = paths.at(set, quick).delay_ns.load(std::memory_order_relaxed);
+  return Duration::nanoseconds(by_slow - by_quick);
+}
+
 // Of a flow's earlier packets.
 struct FlowTrace {
   FlowPath* entry = nullptr;  // null: the flow has no place yet
@@ -198,12 +206,12 @@ class OrderGuard {
     return (!begins || pays_to_wait(view, set, trace.member, to)) &&
            view.loop()->lets_drain(packet);
   }
-  // `from` is slower than `to`, as far as is known, by enough.
+  // `from` is slower than `to`, as far as is known, by enough. What was ever measured, fresh or
+  // not, denies that for most packets that it is asked about.
   bool pays_to_wait(const PathView& view, uint16_t set, MemberIndex from, MemberIndex to) const {
     if (!patient_ || view.paths() == nullptr) return false;
-    const auto slow = view.paths()->delay(set, from, view.now());
-    const auto quick = view.paths()->delay(set, to, view.now());
-    return slow && quick && *slow - *quick > view.paths()->parameters().base_rtt / kLeadShare;
+    const PathTable& paths = *view.paths();
+    return last_lead(paths, set, from, to) > least_lead(paths) && leads(view, set, from, to);
   }
   // It went to `member`.
   void note(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
@@ -213,6 +221,10 @@ class OrderGuard {
   static constexpr int64_t kLeadShare = 4;                 // of a base round trip, by which it pays
   static constexpr size_t kMostSets = FlowSlot::kSetTags;  // that slots tell apart
 
+  static Duration least_lead(const PathTable& paths) {
+    return paths.parameters().base_rtt / kLeadShare;
+  }
+  static bool leads(const PathView& view, uint16_t set, MemberIndex from, MemberIndex to);
   void stay_awake(const PathView& view) {
     if (!awake_) awake_since_ = view.now();
     awake_ = true;

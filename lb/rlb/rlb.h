@@ -115,8 +115,8 @@ template <class Alone, class Around, class Drains>
 struct FlowletGuide {
   const SlotProofs& proofs;
   Alone& alone;          // (packet, set, index): propose() and commit() of the packet
-  const Around& around;  // (packet, set, index, member): for one whose flow may leave its path,
-                         // instead of a member that is warned; only where proofs.all_heed
+  const Around& around;  // (packet, slot, set, index, member): for one whose flow may leave its
+                         // path, instead of a member that is warned; only where proofs.all_heed
   const Drains& drains;  // (set, from, to): a flow may be worth holding back, off a slower path
 };
 template <class Alone, class Around, class Drains>
@@ -168,9 +168,14 @@ class Rlb {
   requires GuardsFlowlets<Scheme>
   void select_guarded(const PathView& view, std::span<Packet* const> burst,
                       std::span<const uint16_t> set_of, const ByEcmp& control, Alone&& alone) {
-    const auto around = [&](Packet& packet, uint16_t set, size_t index, MemberIndex warned) {
-      const MemberIndex other = quick_way(view, packet, set, warned);
-      return other != kWait ? other : go_around(view, packet, set, index, warned);
+    const bool quick = policy_.suspend == config::Suspend::all && !view.warnings()->names_any();
+    const bool places = policy_.placement == config::Placement::least_delay;
+    const auto around = [&view, this, quick, places](Packet& packet, FlowSlot slot, uint16_t set,
+                                                     size_t index, MemberIndex warned) {
+      const bool first = !slot.used() || !slot.drawn_by(set);
+      const bool asks_more = !quick || (places && first);
+      const MemberIndex other = asks_more ? kWait : quick_way(view, packet, set, warned);
+      return other != kWait ? other : go_around(view, packet, set, index, {warned, first});
     };
     const auto drains = [&](uint16_t set, MemberIndex from, MemberIndex to) {
       return guard_.pays_to_wait(view, set, from, to);
@@ -299,15 +304,17 @@ class Rlb {
     }
   }
 
+  struct Warned {
+    MemberIndex member;
+    bool first = false;  // packet of its flow
+  };
   // What rule() and note() come to, of a packet whose flow may leave its path for sure.
   [[gnu::noinline]] MemberIndex go_around(const PathView& view, Packet& packet, uint16_t set,
-                                          size_t index, MemberIndex warned) {
+                                          size_t index, Warned warned) {
     RlbWay way;
-    const FlowSlot slot = view.slots()->of(packet);
-    const bool first = !slot.used() || !slot.drawn_by(set);
-    const MemberIndex member = heeds_none(view, packet, set, warned, way)
-                                   ? warned
-                                   : around(view, packet, set, {warned, first}, way);
+    const MemberIndex member = heeds_none(view, packet, set, warned.member, way)
+                                   ? warned.member
+                                   : around(view, packet, set, warned, way);
     if (member == kWait) {
       view.loop()->enter(&packet, begin_round(view, set, way));
       view.report_away(index);
@@ -411,10 +418,6 @@ class Rlb {
     return true;
   }
 
-  struct Warned {
-    MemberIndex member;
-    bool first = false;  // packet of its flow
-  };
   // The member to take instead of one that is warned, or kWait.
   MemberIndex around(const PathView& view, const Packet& packet, uint16_t set, Warned base,
                      RlbWay& way) {
@@ -466,19 +469,16 @@ class Rlb {
   }
 
   // What around() comes to for most packets, in a loop over a burst: another path, at once. kWait:
-  // more is to be asked. Without credit.
+  // more is to be asked. Without credit, names of culprits, and a place to be found by delays.
   [[gnu::always_inline]] MemberIndex quick_way(const PathView& view, const Packet& packet,
                                                uint16_t set, MemberIndex member) {
     const MemberMask live = view.live(set);
     const MemberMask warned = view.warnings()->warned(set, packet.queue) & live;
-    const bool asks_more = policy_.suspend != config::Suspend::all ||
-                           policy_.placement == config::Placement::least_delay ||
-                           view.warnings()->names_any();
-    if (asks_more || warned == live) [[unlikely]]
+    if (warned == live) [[unlikely]]
       return kWait;
     const MemberIndex other = first_outside(view, packet, set, warned, member);
     if (view.loop() != nullptr && view.paths() != nullptr &&
-        lead(view, set, member, other) > view.loop()->shortest_round()) [[unlikely]]
+        last_lead(*view.paths(), set, other, member) > view.loop()->shortest_round()) [[unlikely]]
       return kWait;
     view.report(Decision::rerouted);
     return other;
@@ -531,16 +531,9 @@ class Rlb {
                        MemberIndex other) const {
     if (view.loop() == nullptr || view.paths() == nullptr) return false;
     if (policy_.credit) return true;
-    const Duration lead = this->lead(view, set, member, other);
+    const Duration lead = last_lead(*view.paths(), set, other, member);
     return lead > view.loop()->shortest_round() && lead > view.loop()->round(view.now());
   }
-  // By how much the other path is slower, as far as is known or was once.
-  static Duration lead(const PathView& view, uint16_t set, MemberIndex member, MemberIndex other) {
-    const int64_t here = view.paths()->at(set, member).delay_ns.load(std::memory_order_relaxed);
-    const int64_t there = view.paths()->at(set, other).delay_ns.load(std::memory_order_relaxed);
-    return Duration::nanoseconds(there - here);
-  }
-
   // To `other`, or to wait for `member`.
   [[gnu::noinline]] MemberIndex weigh(const PathView& view, const Packet& packet, uint16_t set,
                                       MemberIndex member, MemberIndex other, RlbWay& way) const {

@@ -97,14 +97,15 @@ class LetFlow {
     return turns_.draw(set, view.live(set) & ~tried, random_for(packet));
   }
   // The first of its alternatives to `member` that is not in `bad`, as `member` is; there is one.
+  // Which of the first two it is no predictor can know.
   MemberIndex alternative_outside(const PathView& view, const Packet& packet, uint16_t set,
                                   MemberMask bad, MemberIndex member) const {
     const uint32_t random = random_for(packet);
     const MemberMask live = view.live(set);
     const MemberIndex drawn = turns_.at(set, random);
     MemberMask left = live & ~bit_of(member) & ~bit_of(drawn);
-    MemberIndex other = drawn;
-    if (!contains(live & ~bad, drawn)) other = TurnList::draw_again(left, random);
+    MemberIndex other =
+        either(contains(live & ~bad, drawn), drawn, TurnList::draw_again(left, random));
     while (contains(bad, other)) [[unlikely]] {
         left &= ~bit_of(other);
         other = TurnList::draw_again(left, random);
@@ -299,7 +300,7 @@ class LetFlow {
         }
       } else {
         if (kWarned && warned) {
-          member = all.guide.around(packet, set, i, member);
+          member = all.guide.around(packet, slot, set, i, member);
           if (member == kWait) continue;
         }
         moved += plain & (member != old) ? 1 : 0;
@@ -326,7 +327,7 @@ class LetFlow {
     if (!met.usual || !contains(view.live(set), member) ||
         (wants_off && guide.drains(set, member, met.base)))
       return guide.alone(packet, set, met.place);
-    if (free && met.warned) member = guide.around(packet, set, met.place, met.base);
+    if (free && met.warned) member = guide.around(packet, slot, set, met.place, met.base);
     if (member == kWait) return kWait;
     if (!free && (met.warned || met.base != member)) view.report(GuardEvent::stayed);
     if (slot.drawn_by(set) && member != slot.member()) view.report(GuardEvent::moved);
