@@ -12,11 +12,10 @@ import shutil
 from pathlib import Path
 
 from .engine import CONFINED, KINDS, Engine, end_own_daemon, find_engine
-from .netns import Process, Trouble, World, close_state, run, wait_for
+from .netns import SOCKETS, Process, Trouble, World, close_state, remove_sockets, run, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 STORE = ROOT / "build" / "containers"  # scripts/images has its images there, where no daemon runs
-SOCKETS = "/run/eddy"  # of eddyctl, here and in every container
 LABEL = "org.eddy.by=demo"
 IMAGES = {"eddyd": "eddy", "eddyhost": "eddy-host"}
 HOST_IMAGE = "eddy-host"
@@ -38,7 +37,6 @@ class ContainerWorld(World):
         self.fabric = name.removeprefix("eddy-")
         self._version = version
         self._containers = {}  # namespace -> container
-        self._sockets = []
         self._running = {}  # container -> its process, until start_switch() has asked for it
         self._kind = kind
         self.engine = None
@@ -81,7 +79,7 @@ class ContainerWorld(World):
         spaces = dict.fromkeys((*switches, *hosts))
         for short, switch in switches.items():
             words = ("--wait", INTERFACES_WITHIN, "--config", switch.path)
-            self._sockets.append(f"{SOCKETS}/{switch.name}.sock")
+            self.sockets.append(f"{SOCKETS}/{switch.name}.sock")
             self._running[self.container(short)] = self._run_switch(switch, words)
         for short in hosts:
             self._start(self.container(short), short, HOST_IMAGE, (), log=self.container(short), options=LINUX_HOST)
@@ -182,14 +180,15 @@ class ContainerWorld(World):
 
     def state(self, kept):
         engine = self.engine
-        return super().state(kept) | {"fabric": self.fabric, "sockets": self._sockets} | ({} if engine is None else {"engine": {
+        return super().state(kept) | {"fabric": self.fabric} | ({} if engine is None else {"engine": {
             "kind": engine.kind, "words": engine.words, "environment": engine.environment, "own": self._own_daemon}})
 
     def close(self, keep_files=False):
+        sockets = self.sockets
         super().close(keep_files)
         if self.engine:
             remove_containers(self.engine, self.fabric)
-            remove_sockets(self._sockets)
+            remove_sockets(sockets)
             self.engine.close()
 
     def leave(self):
@@ -213,12 +212,6 @@ def remove_containers(engine, fabric):
     found = engine.call("ps", "--all", "--quiet", "--filter", f"label={LABEL}", "--filter",
                         f"label=org.eddy.fabric={fabric}", check=False)
     engine.remove(*found.stdout.split())
-
-
-def remove_sockets(paths):
-    """A switch that ends removes its own; one that was killed does not."""
-    for path in paths:
-        Path(path).unlink(missing_ok=True)
 
 
 def close_containers(path):

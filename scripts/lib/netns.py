@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+SOCKETS = "/run/eddy"  # of eddyctl; in containers, too
+
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -128,6 +130,7 @@ class World:
         self.outlive = outlive
         self._state_path = state_path
         self.namespaces = []
+        self.sockets = []  # of switches
         self.processes = []
         self.directory = Path(tempfile.mkdtemp(prefix=f"{name}-"))
 
@@ -146,6 +149,7 @@ class World:
 
     def start_switch(self, switch):
         """Runs a switch of open() with its configuration; returns its process."""
+        self.sockets.append(f"{SOCKETS}/{switch.name}.sock")
         return self.spawn_poller(switch.namespace, switch.program, "--config", switch.path, log=switch.name, append=True)
 
     def veth(self, end, peer):
@@ -197,7 +201,7 @@ class World:
     def state(self, kept):
         return {"name": self.name, "directory": str(self.directory), "kept": kept,
                 "owner": [os.getpid(), process_start(os.getpid())],
-                "namespaces": self.namespaces,
+                "namespaces": self.namespaces, "sockets": self.sockets,
                 "processes": [[p.pid, p.started] for p in self.processes if p.alive()]}
 
     def leave(self):
@@ -215,15 +219,22 @@ class World:
             if process.wait(max(0.0, deadline - time.monotonic())) is None:
                 process.kill()
         delete_namespaces(self.namespaces)
+        remove_sockets(self.sockets)
         if keep_files:
             for path in self.directory.iterdir():
                 if path.is_socket():
                     path.unlink()
         else:
             shutil.rmtree(self.directory, ignore_errors=True)
-        self.processes, self.namespaces = [], []
+        self.processes, self.namespaces, self.sockets = [], [], []
         if self._state_path:
             self._state_path.unlink(missing_ok=True)
+
+
+def remove_sockets(paths):
+    """A switch that ends removes its own; one that was killed does not."""
+    for path in paths:
+        Path(path).unlink(missing_ok=True)
 
 
 def delete_namespaces(names):
@@ -250,5 +261,6 @@ def close_state(path, end_within=World.end_within):
         if process_start(pid) == started:
             os.kill(pid, signal.SIGKILL)
     delete_namespaces(state["namespaces"])
+    remove_sockets(state.get("sockets", ()))
     shutil.rmtree(state["directory"], ignore_errors=True)
     path.unlink(missing_ok=True)

@@ -55,6 +55,7 @@ class Demo(unittest.TestCase):
     def assert_nothing_left(self, pids=()):
         self.assertNotIn(f"eddy-{NAME}-", run("ip", "netns", "list").stdout)
         self.assertFalse(STATE.exists())
+        self.assertEqual(list(STATE.parent.glob(f"{NAME}-*.sock")), [])
         for pid in pids:
             self.assertFalse(Path(f"/proc/{pid}").exists(), pid)
 
