@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@ namespace eddy::lab {
 namespace {
 
 constexpr size_t kLongestName = 200;
+
 // Values may have colons, and names, too: the first one before which there are known words.
 Result<std::pair<VariantWords, std::string>> read_legend(const std::string& text,
                                                          const std::vector<std::string>& names) {
@@ -46,10 +48,9 @@ Result<VariantChoice> VariantChoice::create(const std::vector<std::string>& vari
   VariantChoice choice;
   Problems problems;
   for (const std::string& variant : variants) {
-    const VariantWords words = words_in(variant);
-    if (const std::string wrong = unknown_words(words, names); !wrong.empty())
+    if (const std::string wrong = unknown_words(words_in(variant), names); !wrong.empty())
       problems.push_back(fmt::format("--variant: \"{}\": {}", printable(variant), wrong));
-    choice.only_.push_back(words);
+    std::ranges::copy(meant_by(variant, names), std::back_inserter(choice.only_));
   }
   for (const std::string& legend : legends) {
     Result<std::pair<VariantWords, std::string>> read = read_legend(legend, names);
@@ -73,10 +74,7 @@ Result<VariantChoice> VariantChoice::create(const std::vector<std::string>& vari
 }
 
 bool VariantChoice::takes(const std::string& name) const {
-  const VariantWords words = words_in(name);
-  return only_.empty() || std::ranges::any_of(only_, [&](const VariantWords& wanted) {
-           return has_all(words, wanted);
-         });
+  return only_.empty() || std::ranges::find(only_, name) != only_.end();
 }
 
 std::string VariantChoice::shown(const std::string& name) const {

@@ -1,9 +1,8 @@
 // Which variants of the matrix a figure shows, and what they are called there.
 //
-// A variant's name is words: "scheme=drill rlb=off". --variant takes those that have all of its
-// words; given again, those that have all words of any. --legend WORDS:NAME puts NAME in the place
-// of these words, or takes them away where it is empty. Pure functions. Owner: the caller. Cost:
-// linear in the variants.
+// --variant takes those that variant_words.h means by it; given again, those of any. --legend
+// WORDS:NAME puts NAME in the place of these words, or takes them away where it is empty. Pure
+// functions. Owner: the caller. Cost: linear in the variants.
 #pragma once
 
 #include <string>
@@ -30,7 +29,7 @@ class VariantChoice {
   std::string shown(const std::string& name) const;
 
  private:
-  std::vector<VariantWords> only_;  // empty: all
+  std::vector<std::string> only_;  // of create()'s names; empty: all
   std::vector<std::pair<VariantWords, std::string>> called_;
 };
 

@@ -188,7 +188,7 @@ class ContainerWorld(World):
         super().close(keep_files)
         if self.engine:
             remove_containers(self.engine, self.fabric)
-            remove_sockets(sockets)
+            remove_sockets(sockets)  # of those, too, that began while the rest was taken down
             self.engine.close()
 
     def leave(self):

@@ -149,7 +149,9 @@ class World:
 
     def start_switch(self, switch):
         """Runs a switch of open() with its configuration; returns its process."""
-        self.sockets.append(f"{SOCKETS}/{switch.name}.sock")
+        socket = f"{SOCKETS}/{switch.name}.sock"
+        if socket not in self.sockets:  # it may be started again
+            self.sockets.append(socket)
         return self.spawn_poller(switch.namespace, switch.program, "--config", switch.path, log=switch.name, append=True)
 
     def veth(self, end, peer):

@@ -35,6 +35,18 @@ TEST(VariantChoice, TakesThoseWithAllWordsOfAny) {
   EXPECT_FALSE(choice_of({"scheme=drill"}, {}).takes("scheme=drills")) << "words, no parts of them";
 }
 
+// As run and show have it: else no option could mean the first alone.
+TEST(VariantChoice, AWholeNameMeansThatVariantAlone) {
+  const std::vector<std::string> names = {"ecmp deep off", "ecmp deep bdp off"};
+  const auto whole = VariantChoice::create({"ecmp deep off"}, {}, names);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_TRUE(whole->takes(names[0]));
+  EXPECT_FALSE(whole->takes(names[1]));
+  const auto words = VariantChoice::create({"off deep"}, {}, names);
+  ASSERT_TRUE(words.ok());
+  EXPECT_TRUE(words->takes(names[0]) && words->takes(names[1]));
+}
+
 TEST(VariantChoice, NamesStandInThePlaceOfWords) {
   const VariantChoice choice =
       choice_of({}, {"scheme=drill rlb=on:DRILL + RLB", "scheme=drill:DRILL", "rlb=off:"});
