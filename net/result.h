@@ -24,7 +24,9 @@ class [[nodiscard]] Result {
   const T& value() const { return std::get<T>(state_); }
   const Problems& problems() const { return std::get<Problems>(state_); }
   T& operator*() { return value(); }
+  const T& operator*() const { return value(); }
   T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
 
  private:
   std::variant<T, Problems> state_;
