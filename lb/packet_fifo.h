@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "net/packet.h"
 
@@ -68,6 +69,12 @@ class PacketFifo {
       tail_ = packet;
       ++count_;
     }
+    // Behind the last one: the chain ends there.
+    void finish() const {
+      tail_->next = nullptr;
+      tail_->ahead = tail_;
+      before_tail_->ahead = before_tail_;
+    }
     bool empty() const { return count_ == 0; }
     uint32_t count() const { return count_; }
 
@@ -79,13 +86,25 @@ class PacketFifo {
   };
   // A row that was begun here, with at least a packet; nothing else has come or gone since.
   void append(const Row& row, const Packet& stub) {
-    row.tail_->next = nullptr;
-    row.tail_->ahead = row.tail_;
-    row.before_tail_->ahead = row.before_tail_;
+    row.finish();
     if (head_ == nullptr) head_ = stub.next;
     tail_ = row.tail_;
     before_tail_ = row.before_tail_;
     count_ += row.count_;
+  }
+  // Those of a finished row that was begun at an empty FIFO, at least one. Reads none of them.
+  void append(std::span<Packet* const> chain) {
+    Packet* const second = chain.size() > 1 ? chain[1] : nullptr;
+    if (count_ >= 2) before_tail_->ahead = chain[0];
+    if (count_ == 0) {
+      head_ = chain[0];
+    } else {
+      tail_->next = chain[0];
+      if (second != nullptr) tail_->ahead = second;
+    }
+    before_tail_ = second != nullptr ? chain[chain.size() - 2] : tail_;
+    tail_ = chain.back();
+    count_ += static_cast<uint32_t>(chain.size());
   }
 
  private:

@@ -27,7 +27,7 @@ inline constexpr bool kHasFaultSites = false;
 #endif
 
 enum class FaultSite : uint8_t {
-  packet_lane_full,     // of packets that go to another shard's ports, some have no room
+  packet_lane_full,     // packets that go to another shard's ports have no room in its lane
   credit_lane_full,     // octets owed to another shard's PG wait for a later poll
   mailbox_full,         // a message to another shard has no room
   neighbor_table_full,  // a host that is not known gets no entry

@@ -34,6 +34,7 @@ enum PacketFlag : uint16_t {
   kPacketMarkAsked = 1 << 12,    // ECN marker at dequeue: not again if the device gives it back
   kPacketFreeShim = 1 << 13,     // paths: its shim's octets are not in wire_len (docs/adr/0020)
   kPacketTimed = 1 << 14,        // paths: what it waits here counts (queues/sojourn.h)
+  kPacketReady = 1 << 15,        // lanes, of one that had to wait for room: rewritten for the line
 };
 
 struct alignas(64) Packet {

@@ -60,11 +60,38 @@ inline void Departures::ask_for(QueueRow& row, const Packet& packet, const Burst
 // Of another shard's port that shard asks itself.
 inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
   if (row.to >= QueueRow::To::shard) [[unlikely]]
-    return row.to == QueueRow::To::shard;
+    return open_over(row);
   const int64_t room = services_.egress.open(row, need_, (burst.flags & kPacketEct) != 0);
   if (room < 0) return false;
   room_ = std::min(room_, room);
   return true;
+}
+
+[[gnu::noinline]] bool Departures::open_over(QueueRow& row) {
+  if (row.to != QueueRow::To::shard) return false;
+  row.packets.begin(PacketFifo{}, *row.stub);
+  if (row.simply_l3_len != 0) ++rows_over_;
+  return true;
+}
+
+[[gnu::noinline]] void Departures::hand_over() {
+  for (size_t i = 0; i < row_count_; ++i) {
+    QueueRow& row = *asked_for_[i];
+    if (row.to != QueueRow::To::shard || row.packets.empty()) continue;
+    if (context_.feeds != nullptr) context_.feeds->note(row.port, from_, context_.now);
+    services_.lanes.put_ready(row, ect_);
+  }
+}
+
+// What the queue has to ask of each, or has to put into each, it does.
+void Departures::put_ready(const LaneRow& lane_row, std::span<Packet* const> packets) {
+  close();
+  QueueRow& row = rows_[lane_row.queue.index() * ports_ + lane_row.port.index()];
+  if (row.known_at != context_.way_changes) [[unlikely]]
+    learn(row, lane_row.port, lane_row.queue);
+  const bool whole = row.to == QueueRow::To::peer && row.simply_l3_len != 0;
+  if (whole && services_.egress.put_row(row, packets, lane_row)) return;
+  for (Packet* packet : packets) services_.egress.enqueue(packet);
 }
 
 [[gnu::noinline]] void Departures::learn(QueueRow& row, PortId port, QueueId queue) {
@@ -78,7 +105,7 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
   row.simply_l3_len = 0;
   row.host = 0;
   row.to = QueueRow::To::shard;
-  if (!context_.owns(port)) return;
+  if (!context_.owns(port)) return learn_over(row, settings);
   row.to = QueueRow::To::nobody;
   if (!row.fabric && services_.adjacency.by_stages()) return;  // they may hold it back
   if ((row.fabric && !services_.peers.known(port)) || !services_.egress.learn(row)) return;
@@ -86,6 +113,15 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
   if (row.fabric && !row.tagged) row.simply_l3_len = row.max_l3_len;
   if (!row.tagged) store_be16(row.head.data() + kMacs, kEtherTypeShim);
   rewrite_macs(row.head.data(), services_.peers.mac(port), settings.mac);
+}
+
+// Its shard says who is at the other end of a fabric link, and gives shims itself.
+void Departures::learn_over(QueueRow& row, const PortSettings& settings) const {
+  row.tagged = false;
+  const MacAddress peer = context_.common.peer_macs[row.port.index()].read();
+  if (!row.fabric || context_.dressing || services_.shims.looks() || peer.is_zero()) return;
+  rewrite_macs(row.head.data(), peer, settings.mac);
+  row.simply_l3_len = row.max_l3_len;
 }
 
 void Departures::forget_hosts() {
@@ -125,6 +161,7 @@ void Departures::close_all() {
     row.stub = nullptr;
   }
   row_count_ = 0;
+  rows_over_ = 0;
 }
 
 }  // namespace eddy

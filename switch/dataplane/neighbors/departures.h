@@ -102,6 +102,14 @@ class Departures {
   static bool is_bare(uint16_t flags) {
     return (flags & (kPacketTagged | kPacketShim | kPacketOriginated | kPacketShimControl)) == 0;
   }
+  // At the end of a burst: its packets in rows of other shards' ports go to these. What a burst
+  // brings to such a row is ready for the line, all of it or none, so that none overtakes another.
+  void hand_rows_over() {
+    if (rows_over_ != 0) [[unlikely]]
+      hand_over();
+  }
+  // Packets that another shard has made ready for the line, with what they have in common.
+  void put_ready(const LaneRow& lane_row, std::span<Packet* const> packets);
   // Before packets leave the queues, or any is put there for another reason than a burst.
   void close() {
     if (row_count_ != 0) close_all();
@@ -328,6 +336,7 @@ class Departures {
     room_ -= need_;
     ways_ = context_.way_changes;
     from_ = burst.from;
+    ect_ = (burst.flags & kPacketEct) != 0;
     unsettled_ = true;
     opened_ = 0;
   }
@@ -342,7 +351,10 @@ class Departures {
   void ask_for(QueueRow& row, const Packet& packet, const Burst& burst);
   void open_for_others(QueueRow& row, const Burst& burst);
   bool has_room(QueueRow& row, const Burst& burst);
+  bool open_over(QueueRow& row);
+  void hand_over();
   void learn(QueueRow& row, PortId port, QueueId queue);
+  void learn_over(QueueRow& row, const PortSettings& settings) const;
   // A packet that went by itself has changed some neighbor.
   void forget_hosts();
   void settle_rows();
@@ -359,10 +371,12 @@ class Departures {
   QueueRow* const rows_;    // by queue and port
   uint64_t ways_ = 0;       // ShardContext::way_changes when the last burst began
   PortId from_;             // of the last burst
+  bool ect_ = false;        // some of it may be ECN-capable
   bool unsettled_ = false;  // since then
   uint32_t need_ = 0;       // octets of the burst in hand, with its tags and shims
   int64_t room_ = 0;        // the least of all open rows'
   size_t row_count_ = 0;
+  size_t rows_over_ = 0;                          // of other shards' ports that were opened
   size_t opened_ = 0;                             // rows, by the burst in hand or the last one
   std::array<QueueRow*, kMostRows> asked_for_{};  // since close(): those that are open, and more
   std::array<Packet, kMostRows> stubs_{};         // of these

@@ -275,31 +275,36 @@ inline void ShardImpl::take_credits(CreditLane& lane) {
 // their use, without waiting for one to know another: a frame mostly begins where its buffer was
 // fresh.
 void ShardImpl::take_packets(PacketLane& lane) {
-  while (!lane.empty()) {
-    std::array<Packet*, kBurst> burst;
-    const size_t count = lane.receive(burst);
+  lane.take([this](const LaneRow& row, std::span<Packet* const> packets) {
     ++context_.stats.messages;
-    const std::span<Packet* const> packets(burst.data(), count);
     for (Packet* packet : packets) {
       rte_prefetch0(packet->mbuf());
       rte_prefetch0(packet);
       rte_prefetch0(reinterpret_cast<const uint8_t*>(packet + 1) + RTE_PKTMBUF_HEADROOM);
     }
-    Departures::Burst all;
-    for (Packet* packet : packets) {
-      all.octets += packet->wire_len;
-      all.flags = static_cast<uint16_t>(all.flags | packet->flags);
-    }
-    departures_.settle();
-    shims_.dress(packets, ShimDresser::From::other_shard);
-    const auto deliver = [this](Packet* packet) { adjacency_.deliver(packet); };
-    if (context_.fires(FaultSite::burst_apart)) [[unlikely]]
-      std::for_each(packets.begin(), packets.end(), deliver);
+    if (row.ready != 0)
+      departures_.put_ready(row, packets);
     else
-      departures_.put(packets, all, deliver);
-    adjacency_.end_burst();
-  }
+      take_apart(packets);
+  });
   departures_.close();
+}
+
+// Packets that are to be rewritten here.
+void ShardImpl::take_apart(std::span<Packet* const> packets) {
+  Departures::Burst all;
+  for (Packet* packet : packets) {
+    all.octets += packet->wire_len;
+    all.flags = static_cast<uint16_t>(all.flags | packet->flags);
+  }
+  departures_.settle();
+  shims_.dress(packets, ShimDresser::From::other_shard);
+  const auto deliver = [this](Packet* packet) { adjacency_.deliver(packet); };
+  if (context_.fires(FaultSite::burst_apart)) [[unlikely]]
+    std::for_each(packets.begin(), packets.end(), deliver);
+  else
+    departures_.put(packets, all, deliver);
+  adjacency_.end_burst();
 }
 
 void ShardImpl::take_message(const Message& message) {
@@ -388,6 +393,7 @@ void ShardImpl::clear_watermarks(PortId only, const WatermarkScope& scope) {
   const uint32_t generation = context_.common.changes.links.load(std::memory_order_acquire);
   if (generation == links_seen_) return;
   links_seen_ = generation;
+  ++context_.way_changes;  // the peer of another shard's port may be another
   forwarder_.refresh_live();
   recirculation_.release_all();
 }

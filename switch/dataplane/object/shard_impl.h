@@ -110,6 +110,7 @@ class ShardImpl final : public Shard {
   void read(Mailbox& mail);
   void take_credits(CreditLane& lane);
   void take_packets(PacketLane& lane);
+  void take_apart(std::span<Packet* const> packets);
   void take_message(const Message& message);
   void carry_out(Command& command);
   void capture_choices();

@@ -274,7 +274,7 @@ Balance Switch::balance() const {
     balance.held += shard->held();
   }
   for (const auto& lane : state_->common.lanes)
-    if (lane != nullptr) balance.held += lane->count();
+    if (lane != nullptr) balance.held += lane->packets();
   return balance;
 }
 

@@ -51,11 +51,13 @@ void FabricPeers::lldp(Packet* packet) {
 
 void FabricPeers::use(PortId port, const MacAddress& mac) {
   if (macs_[port.index()] == mac) return;
+  const bool replaced = known(port) && !mac.is_zero();
   macs_[port.index()] = mac;
   ++context_.way_changes;
   context_.common.peer_macs[port.index()].write(mac);
   if (!mac.is_zero()) context_.event(EventKind::peer_learned, port);
   publish_usable(port);
+  if (replaced) context_.common.changes.change_links();  // other shards write it into frames
 }
 
 void FabricPeers::publish_usable(PortId port) {

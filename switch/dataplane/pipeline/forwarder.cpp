@@ -488,6 +488,7 @@ inline void Forwarder::hand_over_plain(std::span<Packet* const> packets, const P
   if (packets.empty()) return;
   departures_.put(packets, {burst.octets, burst.flags, packets[0]->ingress_port},
                   [this](Packet* packet) { hand_over_one(packet); });
+  departures_.hand_rows_over();
   adjacency_.end_burst();
 }
 

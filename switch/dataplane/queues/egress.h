@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "lb/packet_fifo.h"
@@ -35,6 +36,7 @@
 #include "switch/dataplane/queues/line_clock.h"
 #include "switch/dataplane/queues/long_flows.h"
 #include "switch/dataplane/queues/queue_row.h"
+#include "switch/dataplane/state/packet_lane.h"
 #include "switch/dataplane/state/port_set.h"
 #include "switch/dataplane/state/shard_context.h"
 
@@ -116,20 +118,14 @@ class Egress {
   Instant settle_lines(Instant until);
   // Of a packet that came alone: as open(), push() and close(). False: it goes through enqueue().
   bool put_alone(const QueueRow& row, Packet* packet) {
-    Port& port = ports_[row.port.index()];
-    EgressQueue& queue = *row.state;
-    const uint32_t found = row.queued->load(std::memory_order_relaxed);
-    const int64_t holds = int64_t{found} + packet->wire_len;
-    if (holds > row.unasked && !takes(row, found, packet->wire_len, packet->has(kPacketEct)))
-        [[unlikely]]
-      return false;
-    if (queue.fifo.empty()) queue.progress_at = context_.now;
-    queue.fifo.push(packet);
-    port.waiting = static_cast<uint8_t>(port.waiting | 1u << row.queue.index());
-    row.queued->store(static_cast<uint32_t>(holds), std::memory_order_relaxed);
-    queue.watermarks.raise(holds);
-    look_at_line(row.port, port);
-    return true;
+    return put_whole(row, packet->wire_len, packet->has(kPacketEct),
+                     [packet](PacketFifo& fifo) { fifo.push(packet); });
+  }
+  // The same of those that another shard has put into a row of its own, linked and ready for the
+  // line. Reads none of them.
+  bool put_row(const QueueRow& row, std::span<Packet* const> packets, const LaneRow& of) {
+    return put_whole(row, of.octets, of.ect != 0,
+                     [packets](PacketFifo& fifo) { fifo.append(packets); });
   }
   // The world says that the line may be free.
   void line_free(PortId port) { ready_.insert(port); }
@@ -271,6 +267,23 @@ class Egress {
 
   // Something else goes into the queue.
   void close_early(PortId port, size_t queue);
+  // What put() brings into the queue, none of it or all.
+  template <class Put>
+  bool put_whole(const QueueRow& row, uint32_t octets, bool ect, Put&& put) {
+    Port& port = ports_[row.port.index()];
+    EgressQueue& queue = *row.state;
+    const uint32_t found = row.queued->load(std::memory_order_relaxed);
+    const int64_t holds = int64_t{found} + octets;
+    if (holds > row.unasked && !takes(row, found, octets, ect)) [[unlikely]]
+      return false;
+    if (queue.fifo.empty()) queue.progress_at = context_.now;
+    put(queue.fifo);
+    port.waiting = static_cast<uint8_t>(port.waiting | 1u << row.queue.index());
+    row.queued->store(static_cast<uint32_t>(holds), std::memory_order_relaxed);
+    queue.watermarks.raise(holds);
+    look_at_line(row.port, port);
+    return true;
+  }
   bool takes(const QueueRow& row, int64_t found, uint32_t octets, bool ect) const {
     const QueueSettings& settings = ports_[row.port.index()].queues[row.queue.index()];
     if (found + octets > settings.attended) return false;

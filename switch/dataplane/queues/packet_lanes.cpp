@@ -1,46 +1,67 @@
 #include "switch/dataplane/queues/packet_lanes.h"
 
-#include <algorithm>
-
-#include "net/assert.h"
+#include <utility>
 
 namespace eddy {
 
-void PacketLanes::send_rows() {
-  for (size_t shard = 0; shard < rows_.size(); ++shard) {
-    Row& row = rows_[shard];
-    if (row.count == 0) continue;
-    send_to(ShardId(shard), {row.packets.data(), row.count});
-    row.count = 0;
+PacketLanes::PacketLanes(ShardContext& context)
+    : context_(context), shards_(context.sole ? 0 : context.common.shards) {
+  for (size_t shard = 0; shard < shards_.size(); ++shard)
+    if (shard != context.id.index())
+      shards_[shard].lane = &context.common.lane(context.id, ShardId(shard));
+}
+
+void PacketLanes::put_ready(QueueRow& row, bool ect) {
+  row.packets.finish();
+  const LaneRow of{.octets = std::exchange(row.octets, 0),
+                   .port = row.port,
+                   .queue = row.queue,
+                   .count = static_cast<uint8_t>(row.packets.count()),
+                   .ready = 1,
+                   .ect = ect};
+  To& to = shards_[row.owner.index()];
+  if (takes(to)) [[likely]]
+    to.lane->add_row(of, row.stub->next);
+  else
+    keep_ready(to, of, row.stub->next);
+  row.packets.begin(PacketFifo{}, *row.stub);
+}
+
+[[gnu::noinline]] void PacketLanes::keep(To& to, Packet* packet) {
+  to.kept.push(packet);
+  ++kept_count_;
+}
+
+[[gnu::noinline]] void PacketLanes::keep_ready(To& to, const LaneRow& row, Packet* first) {
+  for (unsigned left = row.count; left != 0; --left) {
+    Packet* const packet = std::exchange(first, first->next);
+    packet->set(kPacketReady);
+    keep(to, packet);
   }
 }
 
-void PacketLanes::send_to(ShardId shard, std::span<Packet* const> packets) {
-  PacketFifo& kept = rows_[shard.index()].kept;
-  size_t sent = 0;
-  if (kept.empty()) [[likely]] {
-    const bool full = context_.fires(FaultSite::packet_lane_full);
-    const auto given = full ? packets.first(packets.size() / 2) : packets;
-    sent = context_.common.lane(context_.id, shard).send(given);
-  }
-  for (Packet* packet : packets.subspan(sent)) kept.push(packet);
-  kept_count_ += packets.size() - sent;
+// A row of its own.
+void PacketLanes::send_one(PacketLane& lane, Packet* packet) {
+  if (!packet->has(kPacketReady)) return lane.add(packet);
+  Packet stub{};
+  PacketFifo::Row alone;
+  alone.begin(PacketFifo{}, stub);
+  alone.push(packet);
+  alone.finish();
+  lane.add_row({.octets = packet->wire_len,
+                .port = packet->egress_port,
+                .queue = packet->queue,
+                .count = 1,
+                .ready = 1,
+                .ect = packet->has(kPacketEct)},
+               packet);
 }
 
 bool PacketLanes::send_kept_on() {
-  for (size_t shard = 0; shard < rows_.size(); ++shard) {
-    PacketFifo& kept = rows_[shard].kept;
-    if (kept.empty()) continue;
-    PacketLane& lane = context_.common.lane(context_.id, ShardId(shard));
-    for (size_t room = lane.room(); room != 0 && !kept.empty();) {
-      std::array<Packet*, kBurst> burst;
-      size_t count = 0;
-      while (count < std::min(room, burst.size()) && !kept.empty()) burst[count++] = kept.pop();
-      const size_t sent = lane.send({burst.data(), count});
-      ASSERT(sent == count);  // nobody else sends by this lane
-      kept_count_ -= count;
-      room -= count;
-    }
+  for (To& to : shards_) {
+    for (; !to.kept.empty() && to.lane->has_room(); --kept_count_)
+      send_one(*to.lane, to.kept.pop());
+    if (to.lane != nullptr) to.lane->publish();
   }
   return kept_count_ == 0;
 }

@@ -1,10 +1,8 @@
-// What goes from one shard to another: packets and buffer credits, each by a ring of their own, and
-// by mail what is rare. And what goes from control to a shard: commands by mail.
+// What goes from one shard to another beside packets (packet_lane.h): buffer credits by a ring of
+// their own, and by mail what is rare. And what goes from control to a shard: commands by mail.
 //
-// Packets cross as pointers in a ring, not as a chain through Packet::next. So the receiver can
-// fetch the lines of a whole burst at once; along a chain it would wait for the other core once for
-// each packet. Credits cross as one sum for each (port, PG) and poll, in few octets, since the
-// receiver waits for each line of a ring that was written. Source: architecture, sections 4 and 6.
+// Credits cross as one sum for each (port, PG) and poll, in few octets, since the receiver waits
+// for each line of a ring that was written. Source: architecture, sections 4 and 6.
 #pragma once
 
 #include <array>
@@ -77,7 +75,5 @@ struct Credit {
 
 using Mailbox = SpscRing<Message, 2048>;
 using CreditLane = SpscRing<Credit, 2048>;
-// egress_port is set in each packet.
-using PacketLane = SpscRing<Packet*, 16'384>;
 
 }  // namespace eddy

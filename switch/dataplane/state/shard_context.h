@@ -30,6 +30,7 @@
 #include "switch/dataplane/state/events.h"
 #include "switch/dataplane/state/io.h"
 #include "switch/dataplane/state/mailbox.h"
+#include "switch/dataplane/state/packet_lane.h"
 #include "switch/dataplane/state/port_feeds.h"
 #include "switch/dataplane/state/snapshot.h"
 

@@ -2,8 +2,12 @@
 // refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
+#include <utility>
 
+#include "net/lldp.h"
 #include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/queues/ingress_buffer.h"
 #include "tests/support/manual_io.h"
@@ -97,6 +101,132 @@ TEST(Shards, CreditsComeBackByMessageAndMailIsADeadline) {
   EXPECT_EQ(used(), 10 * 256) << "shard 0 has not read its mail";
   EXPECT_LE(world.object->shard(ShardId(0)).next_deadline(), Instant::at(1_us));
   world.poll(0, Instant::at(22_us));
+  EXPECT_EQ(leftovers(*world.object), "");
+}
+
+// A host on one shard, uplinks on the other.
+struct UplinksOfAnother {
+  explicit UplinksOfAnother(const std::function<void(config::SwitchConfig&)>& change =
+                                [](config::SwitchConfig&) {}) {
+    config = leaf_spine({.hosts = 1}).leaves[0];
+    config.workers = 2;
+    config.buffer.size = Bytes::mib(64);
+    for (config::PortConfig& port : config.ports) {
+      port.worker = port.role == config::PortRole::host ? 0 : 1;
+      for (config::QueueConfig& queue : port.queues) queue.wred.reset();
+    }
+    change(config);
+    auto made = Switch::create(config, {.shards = 2});
+    EXPECT_TRUE(made.ok());
+    object = std::move(*made);
+    io[0].links = {{PortId(0), true}};
+    io[1].links = {{PortId(1), true}, {PortId(2), true}};
+    for (int i = 0; i < 2; ++i) poll_both(Instant());
+  }
+  void poll(size_t shard, Instant now) {
+    io[shard].complete(now);
+    object->shard(ShardId(shard)).poll(io[shard], now);
+    ASSERT_TRUE(object->balance().holds());
+  }
+  void poll_both(Instant now) {
+    poll(0, now);
+    poll(1, now);
+  }
+  // Flows so that both uplinks are used; `number` is the flow's source port.
+  void arrive(uint16_t number) {
+    UdpSpec spec = between(config, 0, 0, dscp);
+    spec.destination = host_ip(2, 1);
+    spec.source_port = number;
+    io[0].arrive(PortId(0), udp_frame(spec));
+  }
+  uint8_t dscp = kLossyDscp;
+  config::SwitchConfig config;
+  PacketPool pool{20'000, 256};
+  std::array<ManualIo, 2> io{ManualIo(pool), ManualIo(pool)};
+  std::unique_ptr<Switch> object;
+};
+
+// A lane that is full keeps what comes, ready for the line as it is: none is rewritten twice, and
+// all come by and by in their order.
+TEST(Shards, PacketsThatFindTheirLaneFullAreKeptAndComeInOrder) {
+  UplinksOfAnother world;
+  constexpr uint16_t kPackets = 18'000;  // more than a lane holds
+  for (uint16_t number = 1; number <= kPackets; ++number) world.arrive(number);
+  Instant now = Instant::at(1_us);
+  while (!world.io[0].arrived.empty()) world.poll(0, now);
+  ASSERT_LE(world.object->shard(ShardId(0)).next_deadline(), now) << "it keeps some";
+  for (int i = 0; i < 40'000 && world.io[1].sent.size() < kPackets; ++i) {
+    now = now + 1_us;
+    world.poll_both(now);
+  }
+  ASSERT_EQ(world.io[1].sent.size(), kPackets);
+  std::array<uint16_t, 3> last{};  // by port
+  for (const Sent& sent : world.io[1].sent) {
+    const size_t port = sent.port.index();
+    ASSERT_GT(source_port(sent.frame), std::exchange(last[port], source_port(sent.frame)));
+    const MacAddress& peer = *world.config.ports[port].peer_mac;
+    ASSERT_TRUE(std::equal(peer.octets.begin(), peer.octets.end(), sent.frame.begin()));
+    ASSERT_EQ(sent.frame[kEthernetHeader + 8], 63) << "hops left";
+  }
+  EXPECT_GT(last[1], 0);
+  EXPECT_GT(last[2], 0);
+  world.poll_both(now + 20_us);
+  world.poll_both(now + 40_us);
+  EXPECT_GT(world.object->shard(ShardId(0)).next_deadline(), now) << "it keeps none";
+  EXPECT_EQ(leftovers(*world.object), "");
+}
+
+Frame advertisement_of(const MacAddress& source) {
+  Frame frame(128);
+  frame.resize(encode(LldpFrame{.source = source,
+                                .chassis = source,
+                                .port = "leaf1",
+                                .ttl_seconds = 10,
+                                .system_name = "spine"},
+                      frame));
+  return frame;
+}
+
+// The other shard hears of another peer at the end of its link: frames carry its MAC from then on.
+TEST(Shards, APeerOfAnotherShardThatIsReplacedGetsWhatFollows) {
+  UplinksOfAnother world([](config::SwitchConfig& config) {
+    config.control.lldp = true;
+    for (config::PortConfig& port : config.ports) port.peer_mac.reset();
+  });
+  Instant now = Instant::at(1_us);
+  for (const size_t number : {1, 2}) {
+    const MacAddress peer = host_mac(8, number);
+    for (const size_t port : {1, 2}) world.io[1].arrive(PortId(port), advertisement_of(peer));
+    for (int i = 0; i < 5; ++i) world.poll_both(now = now + 1_us);
+    world.io[1].sent.clear();
+    for (uint16_t flow = 1; flow <= 8; ++flow) world.arrive(flow);
+    for (int i = 0; i < 10; ++i) world.poll_both(now = now + 1_us);
+    ASSERT_EQ(world.io[1].sent.size(), 8u);
+    for (const Sent& sent : world.io[1].sent)
+      EXPECT_TRUE(std::equal(peer.octets.begin(), peer.octets.end(), sent.frame.begin()));
+  }
+}
+
+// The sender knows nothing of a queue that discards what comes.
+TEST(Shards, AStormyQueueOfAnotherShardDiscardsWhatComesReadyForTheLine) {
+  UplinksOfAnother world([](config::SwitchConfig& config) {
+    for (size_t port : {1, 2})
+      config.ports[port].watchdog = {
+          true, 40_us, 1_ms, 20_us, config::WatchdogDetect::paused, config::WatchdogAction::drop};
+  });
+  world.dscp = kLosslessDscp;
+  Instant now = Instant::at(1_us);
+  for (int i = 0; i < 20; ++i) {
+    for (const size_t port : {1, 2})
+      world.io[1].arrive(PortId(port), pause_frame(bit(kLossless), 0xffff));
+    world.poll_both(now = now + 10_us);
+  }
+  ASSERT_TRUE(world.object->queue_status(PortId(1), QueueId(3)).storm);
+  ASSERT_TRUE(world.object->queue_status(PortId(2), QueueId(3)).storm);
+  for (uint16_t flow = 1; flow <= 8; ++flow) world.arrive(flow);
+  for (int i = 0; i < 4; ++i) world.poll_both(now = now + 1_us);
+  EXPECT_EQ(drops(*world.object, DropReason::watchdog), 8u);
+  EXPECT_EQ(world.io[1].sent.size(), 0u);
   EXPECT_EQ(leftovers(*world.object), "");
 }
 

@@ -62,6 +62,35 @@ TEST(PacketFifo, TakesAndGivesPacketsInARow) {
   }
 }
 
+// Rows that somebody else has linked, apart from the FIFO.
+TEST(PacketFifo, TakesWholeChains) {
+  test::PacketPool pool(kPackets);
+  std::vector<Packet*> outside;
+  for (size_t i = 0; i < kPackets; ++i) outside.push_back(pool.get());
+  RandomStream random{7, 8, 9};
+  PacketFifo fifo;
+  std::deque<Packet*> model;
+  for (int step = 0; step < 20'000; ++step) {
+    const size_t count = 1 + random.next() % 4;
+    if (random.next() % 2 == 0 && count <= outside.size()) {
+      Packet stub{};
+      PacketFifo::Row row;
+      row.begin(PacketFifo{}, stub);
+      for (size_t i = 0; i < count; ++i) row.push(outside[i]);
+      row.finish();
+      ASSERT_EQ(stub.next, outside[0]);
+      fifo.append({outside.data(), count});
+      model.insert(model.end(), outside.begin(), outside.begin() + static_cast<ptrdiff_t>(count));
+      outside.erase(outside.begin(), outside.begin() + static_cast<ptrdiff_t>(count));
+    } else if (!model.empty()) {
+      ASSERT_EQ(fifo.pop(), model.front());
+      outside.push_back(model.front());
+      model.pop_front();
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_same(fifo, model)) << "step " << step;
+  }
+}
+
 // Against a deque, with packets that leave being used by somebody else at once.
 TEST(PacketFifo, HoldsTheOrderAndLooksTwoAhead) {
   test::PacketPool pool(kPackets);
