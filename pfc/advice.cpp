@@ -115,6 +115,20 @@ class Adviser {
     say(AdviceSubject::buffer, true, "the buffer is overcommitted: " + plan.shortfall,
         "XOFF and headroom hold only while not all ports are paused at once", "");
   }
+  // In which a last leaf puts packets in order.
+  void stages(const BufferPlan& plan, const FabricFacts& facts) {
+    if (!config_.resequence.enabled) return;
+    Bytes wanted{0};
+    for (const config::PortConfig& port : config_.ports)
+      if (port.role == config::PortRole::host) wanted += bytes_in(facts.base_rtt, port.speed);
+    if (plan.stages >= wanted) return;
+    say(AdviceSubject::buffer, true,
+        "the last leaf has " + readable(plan.stages) +
+            " to put packets in order in, where a BDP of each host port is " + readable(wanted),
+        "what finds no room fills priority groups, and PFC stops the links by which what is "
+        "missing has to come; buffer.stages is to be larger, or buffer.size",
+        "");
+  }
   std::vector<Advice> take() {
     std::ranges::stable_sort(all_, [](const Advice& a, const Advice& b) {
       return a.warning != b.warning ? a.warning : a.subject < b.subject;
@@ -398,6 +412,7 @@ Result<std::vector<Advice>> advise(const config::SwitchConfig& config, const Fab
   if (!plan) return plan.problems();
   Adviser adviser(config);
   adviser.buffer(*plan);
+  adviser.stages(*plan, facts);
   for_each_group(config, facts, *plan, [&](const Group& group) { adviser.group(group); });
   for (size_t i = 0; i < config.ports.size(); ++i)
     adviser.rlb_of(config.ports[i], plan->ports[i].lossless_pgs);

@@ -97,7 +97,7 @@ std::vector<Key> news_keys() {
 }
 
 // Which flows through a fabric port are put apart.
-std::vector<Key> flow_keys() {
+std::vector<Key> long_flow_keys() {
   using S = IsolationConfig;
   return {
       key<S>(&S::long_flows,
@@ -128,7 +128,7 @@ const Section& section_of<IsolationConfig>() {
   static const Section section = [] {
     std::vector<Key> keys = pair_keys();
     std::ranges::copy(news_keys(), std::back_inserter(keys));
-    std::ranges::copy(flow_keys(), std::back_inserter(keys));
+    std::ranges::copy(long_flow_keys(), std::back_inserter(keys));
     return make_section(
         "isolation",
         "Packets to a host whose leaf port is congested go into a lossless class apart, from their "

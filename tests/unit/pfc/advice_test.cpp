@@ -67,6 +67,25 @@ TEST(Advice, MarkingAtXoffIsTooLateAndOneOctetBelowIsLessThanABdp) {
   EXPECT_THAT(said(config, false), Contains(HasSubstr("DCQCN acts first")));
 }
 
+// Two hosts at 40 Gb/s: two BDPs of 50 kB.
+TEST(Advice, RoomToPutPacketsInOrderIsABdpOfEachHostPort) {
+  config::SwitchConfig config = one_port();
+  mark(config, 200'000, 800'000);
+  for (const char* name : {"h1", "h2"}) {
+    config.ports.push_back(config.ports[0]);
+    config.ports.back().name = name;
+    config.ports.back().role = config::PortRole::host;
+  }
+  config.buffer.stages = Bytes(60'000);
+  EXPECT_THAT(said(config, true), IsEmpty()) << "nobody puts packets in order";
+  config.resequence.enabled = true;
+  EXPECT_THAT(said(config, true),
+              ElementsAre("the last leaf has 60kB to put packets in order in, where a BDP of each "
+                          "host port is 100kB"));
+  config.buffer.stages = Bytes(100'000);
+  EXPECT_THAT(said(config, true), IsEmpty());
+}
+
 TEST(Advice, WithoutMarksPfcIsAlone) {
   config::SwitchConfig config = one_port();
   config.buffer.wred["default"].ecn = false;
