@@ -71,6 +71,7 @@ class ByEcmp {
  public:
   ByEcmp(const BucketTable& table, uint16_t flags) : table_(&table), flags_(flags) {}
   bool has(const Packet& packet) const { return (packet.flags & flags_) != 0; }
+  uint16_t flags() const { return flags_; }  // one that has any of them goes so
   MemberIndex pick(const Packet& packet, uint16_t set, MemberMask live) const {
     return table_->pick(set, packet.balance_hash, live);
   }

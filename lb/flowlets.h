@@ -135,6 +135,8 @@ class FlowletTable {
     void put(size_t index, MemberIndex member, uint16_t set) const {
       slots_[index] = FlowSlot(now_, set, member);
     }
+    void keep(size_t index) const { slots_[index].use(now_); }
+    uint64_t bound() const { return bound_; }  // where it is the same for all
 
    private:
     const FlowletTable& table_;

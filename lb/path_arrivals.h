@@ -41,8 +41,11 @@ class PathArrivals {
     Reader() = default;  // to be asked nothing
     // Steps before `now`; far more than any clock has shown: nothing has arrived.
     uint64_t ago(size_t row, MemberIndex member, uint64_t now) const {
-      return now - words_[row << shift_ | member].load(std::memory_order_relaxed);
+      return now - at(row << shift_ | member);
     }
+    // For who looks for many words at once: where rows begin, and what the word at a place says.
+    int row_shift() const { return shift_; }
+    uint64_t at(size_t place) const { return words_[place].load(std::memory_order_relaxed); }
 
    private:
     friend class PathArrivals;

@@ -77,6 +77,18 @@ class WarningTable {
   MemberMask warned(size_t set, QueueId queue) const {
     return masks_[set * kPriorities + queue.index()];
   }
+  // The same for a loop over packets of one queue.
+  class OfQueue {
+   public:
+    OfQueue() = default;  // to be asked nothing
+    MemberMask warned(size_t set) const { return masks_[set * kPriorities]; }
+
+   private:
+    friend class WarningTable;
+    explicit OfQueue(const MemberMask* masks) : masks_(masks) {}
+    const MemberMask* masks_ = nullptr;
+  };
+  OfQueue of(QueueId queue) const { return OfQueue(masks_.data() + queue.index()); }
   bool quiet() const { return active_ == 0; }
   size_t active() const { return active_; }  // entries
   // Of the worst of the entries that concern it; 0: not warned.

@@ -6,6 +6,7 @@
 #include "lb/draws.h"
 #include "lb/flowlets.h"
 #include "lb/schemes/scheme.h"
+#include "lb/slot_verdicts.h"
 #include "lb/turns.h"
 
 namespace eddy::lb {
@@ -206,10 +207,16 @@ class LetFlow {
     bool is_usual(const Packet& packet, MemberMask live, MemberIndex member, bool warned) const {
       bool usual =
           (queues >> packet.queue.index() & 1) & contains(live, member) & !control.has(packet);
-      if constexpr (kWarned)
-        usual = usual & (view.loop() == nullptr || view.loop()->is_strange(packet)) &
-                (!warned | guide.proofs.all_heed);
+      if constexpr (kWarned) usual = usual & is_strange(packet) & (!warned | guide.proofs.all_heed);
       return usual;
+    }
+    // Whatever its member: of all packets the same is to be asked.
+    bool are_usual(const SlotVerdicts& verdicts) const {
+      return verdicts.are_alike(control.flags()) && guide.proofs.all_heed &&
+             (queues >> verdicts.queue().index() & 1) != 0;
+    }
+    bool is_strange(const Packet& packet) const {
+      return view.loop() == nullptr || view.loop()->is_strange(packet);
     }
     template <bool kWarned>
     bool is_warned(const Packet& packet, uint16_t set, MemberIndex member) const {
@@ -271,48 +278,68 @@ class LetFlow {
   uint32_t select_by_proof(const Guarded<Guide> all) {
     const FlowletTable::Cursor<false> flowlets(flowlets_);
     const TurnList::Cursor turns(turns_);
-    const PathArrivals::Reader arrivals = all.guide.proofs.arrivals;
-    const uint64_t now = all.guide.proofs.now;
-    const uint64_t step = all.guide.proofs.step;
+    const SlotProofs& proofs = all.guide.proofs;
+    SlotVerdicts verdicts({proofs.arrivals, proofs.now, proofs.step, flowlets.bound()});
+    verdicts.look_at(flowlets, all.burst, all.set_of);
+    if (!all.are_usual(verdicts)) [[unlikely]]
+      return select_young<kWarned>(all);
+    WarningTable::OfQueue warnings;
+    if constexpr (kWarned) warnings = all.view.warnings()->of(verdicts.queue());
     const PathSet* const sets = all.view.sets().data();
     const MemberMask* const live_of = all.view.live();
+    Draws::Ahead draws = draws_.ahead();
     uint32_t moved = 0;
-    uint32_t over = 0;
+    uint32_t stayed = 0;
     size_t rest = all.burst.size();
     for (size_t i = 0; i < all.burst.size(); ++i) {
-      const auto [packet, index, slot, set, young] = seen(flowlets, *all.burst[i], all.set_of[i]);
-      const MemberIndex old = slot.member();
-      const bool plain = slot.is_plain(set);
-      // As SlotProofs::frees() has it for nearly all: the rest asks in full.
-      const bool free =
-          !slot.mixed() & (arrivals.ago(slot.set(), old, step) < slot.idle_steps(now));
-      MemberIndex member = either(young, old, turns.at(set, draws_.peek()));
-      const bool warned = all.template is_warned<kWarned>(packet, set, member);
-      const bool usual = all.template is_usual<kWarned>(packet, live_of[set], member, warned);
-      over += young ? 0 : 1;
-      if (!(usual & (free | (young & plain & !warned)))) [[unlikely]] {
-        member = select_with_care(all.view, packet, {i, slot, set, member, young, usual, warned},
-                                  all.guide);
+      Packet& packet = *all.burst[i];
+      const uint16_t set = all.set_of[i];
+      const SlotVerdicts::Verdict verdict = verdicts.of(i, flowlets, set);
+      const bool young = verdict.has(SlotVerdicts::kYoung);
+      const MemberIndex old = verdict.slot.member();
+      MemberIndex member = either(young, old, turns.at(set, draws.peek()));
+      bool usual = contains(live_of[set], member);
+      bool warned = false;
+      uint64_t going = SlotVerdicts::kFree | SlotVerdicts::kGoesOn;
+      if constexpr (kWarned) {
+        usual = usual & all.is_strange(packet);
+        warned = contains(warnings.warned(set), member);
+        going = warned ? SlotVerdicts::kFree : going;
+      }
+      if (usual && verdict.has(going)) [[likely]] {
+        if (kWarned && warned) {
+          draws_.take(draws);
+          member = all.guide.around(packet, verdict.slot, set, i, member);
+          draws = draws_.ahead();
+          if (member == kWait) continue;
+        }
+        moved += verdict.has(SlotVerdicts::kPlain) & (member != old) ? 1 : 0;
+        draws.take(!young);
+        flowlets.put(verdict.index, member, set);
+      } else if (usual && proofs.keeps(verdict.slot) && contains(live_of[set], old)) {
+        stayed += warned | (member != old) ? 1 : 0;
+        member = old;
+        draws.take(!young);
+        flowlets.keep(verdict.index);
+      } else {
+        draws_.take(draws);
+        member = select_with_care(all.view, packet,
+                                  {i, verdict.slot, set, member, young, usual, warned}, all.guide);
+        draws = draws_.ahead();
         if (member == kWait) {
           if constexpr (kWarned) continue;
           rest = i + 1;
           break;
         }
-      } else {
-        if (kWarned && warned) {
-          member = all.guide.around(packet, slot, set, i, member);
-          if (member == kWait) continue;
-        }
-        moved += plain & (member != old) ? 1 : 0;
-        draws_.take(!young);
-        flowlets.put(index, member, set);
       }
       assign(packet, sets[set], member);
     }
+    draws_.take(draws);
     all.view.report(GuardEvent::moved, moved);
+    all.view.report(GuardEvent::stayed, stayed);
     if (rest != all.burst.size()) [[unlikely]]
       select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
-    return over;
+    return static_cast<uint32_t>(all.burst.size()) - verdicts.young();
   }
 
   // One of which more is to be asked. kWait: there is no member.
@@ -323,7 +350,8 @@ class LetFlow {
     const uint16_t set = met.set;
     const bool free = guide.proofs.frees(slot);
     MemberIndex member = either(free, met.base, slot.member());
-    const bool wants_off = !free && !met.young && met.base != member;
+    // Of a slot that is not the set's alone nothing drains.
+    const bool wants_off = !free && !met.young && met.base != member && slot.drawn_by(set);
     if (!met.usual || !contains(view.live(set), member) ||
         (wants_off && guide.drains(set, member, met.base)))
       return guide.alone(packet, set, met.place);

@@ -24,7 +24,8 @@ std::ostream& operator<<(std::ostream& out, const Setup& setup) {
   return out;
 }
 
-// Bursts of all lengths, with queues, control frames and pauses that a run of the suite has not.
+// Bursts of all lengths, with queues, control frames and pauses that a run of the suite has not. Of
+// half of the bursts all packets are for one queue, and none is a control frame.
 class Traffic {
  public:
   explicit Traffic(World& world) : world_(world) {}
@@ -34,11 +35,12 @@ class Traffic {
     world_.next(burst);
     if (random_.below(16) == 0) world_.wait(Duration::microseconds(random_.below(20'000)));
     if (random_.below(64) == 0) world_.wait(Duration::seconds(random_.below(300)));
+    const bool alike = random_.below(2) == 0;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = burst.packet(i);
       packet.wire_len = 64 + random_.below(9'000);
-      if (random_.below(4) == 0) packet.queue = QueueId(random_.below(kPriorities));
-      if (random_.below(16) == 0) packet.set(kPacketRoceControl);
+      if (!alike && random_.below(4) == 0) packet.queue = QueueId(random_.below(kPriorities));
+      if (!alike && random_.below(16) == 0) packet.set(kPacketRoceControl);
       world_.paths().queue(random_.below(94), random_.below(4) * 1'000, random_.below(kPriorities));
     }
   }
