@@ -11,6 +11,7 @@ Departures::Departures(ShardContext& context, const Services& services, size_t p
 [[gnu::noinline]] void Departures::keep_open(const Burst& burst) {
   const bool same = context_.way_changes == ways_ && burst.from.is_none() == from_.is_none();
   if (!same || need_ > room_ || row_count_ > kMostRows - kBurst) return close_all();
+  ect_over_ |= (burst.flags & kPacketEct) != 0;
   for (size_t i = 0; i < row_count_; ++i)
     if (asked_for_[i]->port == burst.from && asked_for_[i]->fabric) close(*asked_for_[i]);
 }
@@ -60,15 +61,16 @@ inline void Departures::ask_for(QueueRow& row, const Packet& packet, const Burst
 // Of another shard's port that shard asks itself.
 inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
   if (row.to >= QueueRow::To::shard) [[unlikely]]
-    return open_over(row);
+    return open_over(row, burst);
   const int64_t room = services_.egress.open(row, need_, (burst.flags & kPacketEct) != 0);
   if (room < 0) return false;
   room_ = std::min(room_, room);
   return true;
 }
 
-[[gnu::noinline]] bool Departures::open_over(QueueRow& row) {
+[[gnu::noinline]] bool Departures::open_over(QueueRow& row, const Burst& burst) {
   if (row.to != QueueRow::To::shard) return false;
+  ect_over_ |= (burst.flags & kPacketEct) != 0;
   row.packets.begin(PacketFifo{}, *row.stub);
   if (row.simply_l3_len != 0) ++rows_over_;
   return true;
@@ -79,7 +81,7 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
     QueueRow& row = *asked_for_[i];
     if (row.to != QueueRow::To::shard || row.packets.empty()) continue;
     if (context_.feeds != nullptr) context_.feeds->note(row.port, from_, context_.now);
-    services_.lanes.put_ready(row, ect_);
+    services_.lanes.put_ready(row, ect_over_);
   }
 }
 
@@ -162,6 +164,7 @@ void Departures::close_all() {
   }
   row_count_ = 0;
   rows_over_ = 0;
+  ect_over_ = false;
 }
 
 }  // namespace eddy

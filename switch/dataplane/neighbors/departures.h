@@ -336,7 +336,6 @@ class Departures {
     room_ -= need_;
     ways_ = context_.way_changes;
     from_ = burst.from;
-    ect_ = (burst.flags & kPacketEct) != 0;
     unsettled_ = true;
     opened_ = 0;
   }
@@ -351,7 +350,7 @@ class Departures {
   void ask_for(QueueRow& row, const Packet& packet, const Burst& burst);
   void open_for_others(QueueRow& row, const Burst& burst);
   bool has_room(QueueRow& row, const Burst& burst);
-  bool open_over(QueueRow& row);
+  bool open_over(QueueRow& row, const Burst& burst);
   void hand_over();
   void learn(QueueRow& row, PortId port, QueueId queue);
   void learn_over(QueueRow& row, const PortSettings& settings) const;
@@ -371,12 +370,12 @@ class Departures {
   QueueRow* const rows_;    // by queue and port
   uint64_t ways_ = 0;       // ShardContext::way_changes when the last burst began
   PortId from_;             // of the last burst
-  bool ect_ = false;        // some of it may be ECN-capable
   bool unsettled_ = false;  // since then
   uint32_t need_ = 0;       // octets of the burst in hand, with its tags and shims
   int64_t room_ = 0;        // the least of all open rows'
   size_t row_count_ = 0;
   size_t rows_over_ = 0;                          // of other shards' ports that were opened
+  bool ect_over_ = false;                         // some packets there may be ECN-capable
   size_t opened_ = 0;                             // rows, by the burst in hand or the last one
   std::array<QueueRow*, kMostRows> asked_for_{};  // since close(): those that are open, and more
   std::array<Packet, kMostRows> stubs_{};         // of these

@@ -183,6 +183,12 @@ inline std::span<Packet* const> Forwarder::find_ports(std::span<Packet* const> p
 
 inline void Forwarder::leave(std::span<Packet* const> packets, const PlainBurst& burst) {
   hand_over_plain(packets, burst);
+  if (!context_.sole) [[unlikely]]
+    send_rows();
+}
+
+[[gnu::noinline]] void Forwarder::send_rows() {
+  departures_.hand_rows_over();
   lanes_.send();
 }
 
@@ -488,7 +494,6 @@ inline void Forwarder::hand_over_plain(std::span<Packet* const> packets, const P
   if (packets.empty()) return;
   departures_.put(packets, {burst.octets, burst.flags, packets[0]->ingress_port},
                   [this](Packet* packet) { hand_over_one(packet); });
-  departures_.hand_rows_over();
   adjacency_.end_burst();
 }
 

@@ -135,6 +135,7 @@ class Forwarder final : public PacketOriginator {
   void hand_over(std::span<Packet* const> packets);
   void hand_over_one(Packet* packet);
   void hand_over_plain(std::span<Packet* const> packets, const PlainBurst& burst);
+  void send_rows();
   bool turns_back(Packet* packet);
   bool fits_mtu(Packet* packet);
 

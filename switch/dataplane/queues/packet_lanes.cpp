@@ -11,6 +11,18 @@ PacketLanes::PacketLanes(ShardContext& context)
       shards_[shard].lane = &context.common.lane(context.id, ShardId(shard));
 }
 
+[[gnu::noinline]] void PacketLanes::publish() {
+  for (To& to : shards_)
+    if (to.lane != nullptr) to.lane->publish();
+}
+
+void PacketLanes::put(ShardId shard, Packet* packet) {
+  To& to = shards_[shard.index()];
+  if (takes(to)) [[likely]]
+    return to.lane->add(packet);
+  keep(to, packet);
+}
+
 void PacketLanes::put_ready(QueueRow& row, bool ect) {
   row.packets.finish();
   const LaneRow of{.octets = std::exchange(row.octets, 0),

@@ -23,18 +23,13 @@ class PacketLanes {
   explicit PacketLanes(ShardContext& context);
 
   // One that its shard is to rewrite.
-  void put(ShardId shard, Packet* packet) {
-    To& to = shards_[shard.index()];
-    if (takes(to)) [[likely]]
-      return to.lane->add(packet);
-    keep(to, packet);
-  }
+  void put(ShardId shard, Packet* packet);
   // Those that are ready for the line of the row's port, at least one; `ect`: some may be
   // ECN-capable. The row goes on with none.
   void put_ready(QueueRow& row, bool ect);
   void send() {
-    for (To& to : shards_)
-      if (to.lane != nullptr) to.lane->publish();
+    if (!shards_.empty()) [[unlikely]]
+      publish();
   }
 
   // At the start of a poll: what was kept goes to other shards as far as there is room. True:
@@ -53,6 +48,7 @@ class PacketLanes {
   bool takes(To& to) const {
     return to.kept.empty() && !context_.fires(FaultSite::packet_lane_full) && to.lane->has_room();
   }
+  void publish();
   void keep(To& to, Packet* packet);
   void keep_ready(To& to, const LaneRow& row, Packet* first);
   static void send_one(PacketLane& lane, Packet* packet);
