@@ -117,10 +117,9 @@ class Probe {
     Token token{first.token, first.member, true, packet.order_hash};
     if (log_.mode == ProbeMode::asks_again)
       token.steady = is_steady(view, packet, set, first.member, ask);
-    const MemberMask tried = bit_of(first.member);
     const bool takes_second = log_.mode == ProbeMode::takes_second && first.member != kWait;
-    if (!takes_second || tried == view.live(set)) return {first.member, token};
-    return {alternative(view, packet, set, tried), token};
+    if (!takes_second || bit_of(first.member) == view.live(set)) return {first.member, token};
+    return {alternative(view, packet, set, bit_of(first.member)), token};
   }
 
   // What the further answers tell the view is of no interest.
