@@ -16,7 +16,6 @@ namespace eddy::lab {
 namespace {
 
 constexpr size_t kLongestName = 200;
-
 // Values may have colons, and names, too: the first one before which there are known words.
 Result<std::pair<VariantWords, std::string>> read_legend(const std::string& text,
                                                          const std::vector<std::string>& names) {

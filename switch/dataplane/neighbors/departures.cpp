@@ -72,7 +72,7 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
   if (row.to != QueueRow::To::shard) return false;
   ect_over_ |= (burst.flags & kPacketEct) != 0;
   row.packets.begin(PacketFifo{}, *row.stub);
-  if (row.simply_l3_len != 0) ++rows_over_;
+  over_ |= row.simply_l3_len != 0;
   return true;
 }
 
@@ -163,7 +163,7 @@ void Departures::close_all() {
     row.stub = nullptr;
   }
   row_count_ = 0;
-  rows_over_ = 0;
+  over_ = false;
   ect_over_ = false;
 }
 

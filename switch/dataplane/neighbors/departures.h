@@ -105,7 +105,7 @@ class Departures {
   // At the end of a burst: its packets in rows of other shards' ports go to these. What a burst
   // brings to such a row is ready for the line, all of it or none, so that none overtakes another.
   void hand_rows_over() {
-    if (rows_over_ != 0) [[unlikely]]
+    if (over_) [[unlikely]]
       hand_over();
   }
   // Packets that another shard has made ready for the line, with what they have in common.
@@ -374,7 +374,7 @@ class Departures {
   uint32_t need_ = 0;       // octets of the burst in hand, with its tags and shims
   int64_t room_ = 0;        // the least of all open rows'
   size_t row_count_ = 0;
-  size_t rows_over_ = 0;                          // of other shards' ports that were opened
+  bool over_ = false;                             // since close(): some are of other shards' ports
   bool ect_over_ = false;                         // some packets there may be ECN-capable
   size_t opened_ = 0;                             // rows, by the burst in hand or the last one
   std::array<QueueRow*, kMostRows> asked_for_{};  // since close(): those that are open, and more

@@ -271,7 +271,7 @@ inline void ShardImpl::take_credits(CreditLane& lane) {
 }
 
 // The lines of a packet are in another core's cache, where it wrote them: its own, the one of its
-// mbuf that says where the frame is, and the frame's first. All are asked for a burst ahead of
+// mbuf that says where the frame is, and the frame's first. All are asked for a row ahead of
 // their use, without waiting for one to know another: a frame mostly begins where its buffer was
 // fresh.
 void ShardImpl::take_packets(PacketLane& lane) {
