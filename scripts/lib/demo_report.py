@@ -54,8 +54,7 @@ class Report:
     def failures(self):
         lines = [f"ping {p.source} to {p.target}: {p.received} of {p.sent} answered"
                  for p in self._pings if not p.ok]
-        lines += [f"{f.flow.name} ({f.flow.source.name} to {f.flow.target.name}): "
-                  f"{f.error or 'nothing arrived'}" for f in self._flows if not f.ok]
+        lines += [flow.trouble for flow in self._flows if not flow.ok]
         for leaf in self._leaves():
             lines += [f"{leaf} sent nothing to {port}" for port, octets in
                       watch.split(self._rows, leaf) if not octets]

@@ -117,6 +117,12 @@ class FlowResult:
     def ok(self):
         return not self.error and self.bit_rate > 0
 
+    @property
+    def trouble(self):
+        """Of one that is not ok."""
+        return (f"{self.flow.name} ({self.flow.source.name} to {self.flow.target.name}): "
+                f"{self.error or 'nothing arrived'}")
+
 
 class Iperf3:
     """Commands of iperf3 for TCP, and what its client's report says."""

@@ -75,9 +75,8 @@ class ComposeUp(unittest.TestCase):
         self.assertIn("1 received", named.stdout, named.stderr)
 
     def test_lossless_traffic(self):
-        results, rows = self.fabric.run_traffic(8)  # TCP shares a stopped class with floods
-        for result in results:
-            self.assertTrue(result.ok, f"{result.flow.name}: {result.error or 'nothing arrived'}")
+        results, rows = self.fabric.run_traffic()
+        self.assertEqual([result.trouble for result in results if not result.ok], [])
         fabric = [row for row in rows if row.role == "fabric"]
         self.assertEqual(sum(row.counts["lossless_dropped_packets"] for row in fabric), 0)
         self.assertGreater(sum(row.counts["pfc_tx_xoff"] for row in fabric), 0)

@@ -38,7 +38,7 @@ class EndToEnd(unittest.TestCase):
 
     def assert_flows(self, results):
         for result in results:
-            self.assertTrue(result.ok, f"{result.flow.name}: {result.error or 'nothing arrived'}")
+            self.assertTrue(result.ok, result.trouble)
 
     def assert_mesh(self, hosts, versions=(4, 6)):
         for ping in ping_mesh(self.world, hosts, versions):
