@@ -44,6 +44,7 @@ struct SchemeInfo {
   // While the live members stay the same and its packets follow closely (within `gap` where the
   // scheme has one), a flow keeps its path.
   bool promises_order = false;
+  bool blind_to_queues = false;  // what it chooses does not depend on PortSignals::queued_bytes
   Grouped grouped;
   Speech speech;  // of the bare scheme
   ShimNeed needs = ShimNeed::none;

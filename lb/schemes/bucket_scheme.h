@@ -12,6 +12,7 @@ template <BucketShare Share>
 class BucketScheme {
  public:
   static constexpr bool kPromisesOrder = true;
+  static constexpr bool kBlindToQueues = true;
   using Token = NoToken;
 
   struct Parameters {

@@ -36,6 +36,7 @@ class Conga {
   static constexpr std::string_view kSummary =
       "each flowlet takes the path whose fullest link is the least full, told by the other end";
   static constexpr bool kPromisesOrder = true;
+  static constexpr bool kBlindToQueues = true;
   static constexpr Speech kSpeech = LoadReports::kSpeech;
   using Token = NoToken;
 

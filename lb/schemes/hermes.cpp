@@ -117,6 +117,7 @@ class Hermes {
   static constexpr std::string_view kSummary =
       "flows keep away from paths that delay, mark or lose, and move only where it pays";
   static constexpr bool kPromisesOrder = false;
+  static constexpr bool kBlindToQueues = true;
   static constexpr Speech kSpeech = {.shim = ShimNeed::sampled, .probes_idle = true};
   using Flows = FlowTable<Flow, uint32_t>;
   struct Token {

@@ -36,6 +36,7 @@ class Hula {
       "each flowlet takes the next hop whose fullest link is the least full, told by probes of "
       "every leaf";
   static constexpr bool kPromisesOrder = true;
+  static constexpr bool kBlindToQueues = true;
   static constexpr Speech kSpeech = {.timers = true,
                                      .makes = kind_bit(ShimKind::hula_probe),
                                      .hears = kind_bit(ShimKind::hula_probe),

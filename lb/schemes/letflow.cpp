@@ -19,6 +19,7 @@ class LetFlow {
   static constexpr std::string_view kSummary =
       "a random path for each flowlet; slow paths shed load because they make gaps";
   static constexpr bool kPromisesOrder = true;
+  static constexpr bool kBlindToQueues = true;
   static constexpr bool kGuardsFlowlets = true;
   using Token = NoToken;
 

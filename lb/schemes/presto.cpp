@@ -24,6 +24,7 @@ class Presto {
   static constexpr std::string_view kSummary =
       "each 64 KiB of a flow takes the next path, in proportion to static weights";
   static constexpr bool kPromisesOrder = false;
+  static constexpr bool kBlindToQueues = true;
   using Token = NoToken;
 
   struct Parameters {

@@ -24,6 +24,8 @@
 //   if packets of a flow are to be held, ordered or marked at the edge, stage(place)
 //   (lb/flow_stage.h),
 //   if it is for fabrics of groups, kGrouped: what it asks of them (lb/registry.h),
+//   kBlindToQueues, true if what it chooses does not depend on what is queued: else each burst of a
+//   poll is counted in its queues before the next one is chosen for,
 //   and, if it keeps any time of its own, rebase(rebase) (net/rebase.h).
 // The file ends with EDDY_SCHEME(name, S). Randomness comes from stream_of() through lb/draws.h:
 // propose and alternative peek, commit takes, so asking twice changes nothing.
@@ -325,6 +327,14 @@ constexpr Grouped grouped_of() {
     return {};
 }
 
+template <class Scheme>
+constexpr bool is_blind_to_queues() {
+  if constexpr (requires { Scheme::kBlindToQueues; })
+    return Scheme::kBlindToQueues;
+  else
+    return false;
+}
+
 // What a scheme declares, or nothing.
 template <class Scheme>
 constexpr Speech speech_of() {
@@ -342,6 +352,7 @@ SchemeInfo describe(std::string_view name) {
           .summary = Scheme::kSummary,
           .parameters = kParameterInfos<Scheme>,
           .promises_order = Scheme::kPromisesOrder,
+          .blind_to_queues = detail::is_blind_to_queues<Scheme>(),
           .grouped = detail::grouped_of<Scheme>(),
           .speech = detail::speech_of<Scheme>(),
           .needs = detail::speech_of<Scheme>().shim,

@@ -24,6 +24,7 @@ class Spray {
  public:
   static constexpr std::string_view kSummary = "a path for each packet, whatever its flow";
   static constexpr bool kPromisesOrder = false;
+  static constexpr bool kBlindToQueues = true;
   using Token = NoToken;
 
   struct Parameters {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "lab/conformance/made.h"
 #include "lab/conformance/world.h"
@@ -82,6 +84,62 @@ TEST_P(Bursts, GoWhereTheirPacketsGoOneByOne) {
       ASSERT_EQ(octets, of_same) << "packet " << i << " of round " << round;
     }
     log.commits.clear();
+  }
+}
+
+// Bursts of many that go otherwise where queues hold something else.
+int bursts_moved_by_queues(const lb::SchemeInfo& scheme) {
+  Problems problems;
+  const Variant variant;
+  const Maker maker{scheme, variant, problems};
+  World world({}), other({});
+  const auto selector = maker.bare(world.paths());
+  const auto same_selector = maker.bare(other.paths());
+  if (!selector || !same_selector) {
+    ADD_FAILURE() << problems.front();
+    return 0;
+  }
+  Traffic traffic(world), same_traffic(other);
+  RandomStream random{kSeed, 2, 0};
+  int moved = 0;
+  for (int round = 0; round < 1'500; ++round) {
+    Burst burst(traffic.next_length()), same(same_traffic.next_length());
+    traffic.fill(burst);
+    same_traffic.fill(same);
+    for (size_t port = 0; port < 94; ++port)
+      other.paths().queue(port, random.below(100'000), random.below(kPriorities));
+    burst.select(*selector, world.view());
+    same.select(*same_selector, other.view());
+    std::string octets, of_same;
+    for (size_t i = 0; i < burst.size(); ++i) {
+      append_octets(octets, burst.packet(i));
+      append_octets(of_same, same.packet(i));
+    }
+    moved += octets != of_same ? 1 : 0;
+  }
+  return moved;
+}
+
+// What a scheme says of itself lets a switch count all that a poll brings to its queues at once.
+class BlindToQueues : public testing::TestWithParam<lb::SchemeInfo> {
+ public:
+  static std::vector<lb::SchemeInfo> all() {
+    std::vector<lb::SchemeInfo> blind;
+    std::ranges::copy_if(lb::probed_schemes(), std::back_inserter(blind),
+                         &lb::SchemeInfo::blind_to_queues);
+    return blind;
+  }
+};
+
+TEST_P(BlindToQueues, ChoosesTheSameWhateverTheyHold) {
+  EXPECT_EQ(bursts_moved_by_queues(GetParam()), 0);
+}
+
+TEST(SeesQueues, IsAnySchemeThatChoosesByThem) {
+  for (const lb::SchemeInfo& scheme : lb::probed_schemes()) {
+    if (scheme.name != "drill" && scheme.name != "adaptive") continue;
+    EXPECT_FALSE(scheme.blind_to_queues) << scheme.name;
+    EXPECT_GT(bursts_moved_by_queues(scheme), 100) << scheme.name;
   }
 }
 
@@ -218,6 +276,9 @@ INSTANTIATE_TEST_SUITE_P(
                        rlb.recirculation.cumulative = false;
                      })),
     [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(Schemes, BlindToQueues, testing::ValuesIn(BlindToQueues::all()),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
     Schemes, Bursts,

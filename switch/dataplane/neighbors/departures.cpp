@@ -12,8 +12,19 @@ Departures::Departures(ShardContext& context, const Services& services, size_t p
   const bool same = context_.way_changes == ways_ && burst.from.is_none() == from_.is_none();
   if (!same || need_ > room_ || row_count_ > kMostRows - kBurst) return close_all();
   ect_over_ |= (burst.flags & kPacketEct) != 0;
-  for (size_t i = 0; i < row_count_; ++i)
-    if (asked_for_[i]->port == burst.from && asked_for_[i]->fabric) close(*asked_for_[i]);
+  const bool from_fabric =
+      !burst.from.is_none() && context_.settings(burst.from).role == config::PortRole::fabric;
+  if (from_fabric) [[unlikely]]
+    close_rows_to(burst.from);
+}
+
+// For as long as the burst that came from there is in hand.
+[[gnu::noinline]] void Departures::close_rows_to(PortId port) {
+  for (size_t i = 0; i < row_count_; ++i) {
+    if (asked_for_[i]->port != port) continue;
+    close(*asked_for_[i]);
+    unsettled_ = true;
+  }
 }
 
 // Rows of a burst, before its packets go there.
@@ -46,7 +57,10 @@ inline void Departures::ask_for(QueueRow& row, const Packet& packet, const Burst
   if (burst.from.is_none()) [[unlikely]]
     return open_for_others(row, burst);
   const bool turns_back = row.fabric && row.port == burst.from;
-  if (turns_back || !has_room(row, burst)) return;
+  if (turns_back || !has_room(row, burst)) {
+    unsettled_ = true;
+    return;
+  }
   row.longest = row.max_l3_len;
   row.simply = row.simply_l3_len;
 }

@@ -54,11 +54,14 @@ class Departures {
     uint16_t flags = 0;            // PacketFlag that any of them has
     PortId from = PortId::none();  // none: of another shard, which has asked what concerns the port
   };
-  // Before anything of a new burst looks at queues: counts what the last one has put there.
+  // Before anything of a new burst looks at queues: counts what the last one has put there, where
+  // anybody may look.
   void settle() {
     if (unsettled_) [[unlikely]]
       settle_rows();
   }
+  // The same, as somebody looks now.
+  void settle_all() { settle_rows(); }
   // Packets whose egress ports are chosen, at most kBurst, from one port or from another shard.
   // one_by_one(Packet*) takes what does not go by the short way.
   template <class OneByOne>
@@ -336,13 +339,14 @@ class Departures {
     room_ -= need_;
     ways_ = context_.way_changes;
     from_ = burst.from;
-    unsettled_ = true;
+    unsettled_ |= context_.counts_by_burst;
     opened_ = 0;
   }
   QueueRow& row_of(const Packet& packet) const {
     return rows_[packet.queue.index() * ports_ + packet.egress_port.index()];
   }
   void keep_open(const Burst& burst);
+  void close_rows_to(PortId port);
   // Asked at the first packet to the row's queue: its port and the queue take packets of the burst
   // that are not too long, or one by one.
   void open_for(QueueRow& row, const Packet& packet, const Burst& burst);
@@ -370,7 +374,7 @@ class Departures {
   QueueRow* const rows_;    // by queue and port
   uint64_t ways_ = 0;       // ShardContext::way_changes when the last burst began
   PortId from_;             // of the last burst
-  bool unsettled_ = false;  // since then
+  bool unsettled_ = false;  // since then: some are to be counted, or to be asked anew
   uint32_t need_ = 0;       // octets of the burst in hand, with its tags and shims
   int64_t room_ = 0;        // the least of all open rows'
   size_t row_count_ = 0;

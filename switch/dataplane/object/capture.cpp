@@ -15,9 +15,9 @@ void ShardImpl::DeleteTap::operator()(CaptureTap* tap) const {
 
 struct ShardImpl::Explains final : PacketExplainer {
   explicit Explains(ShardImpl& asked) : shard(asked) {}
-  // As before each burst, so that queues say what they hold.
+  // Queues say what they hold.
   void explain_received(Explanation& explanation) override {
-    shard.departures_.settle();
+    shard.departures_.settle_all();
     shard.explain(explanation);
   }
   ShardImpl& shard;

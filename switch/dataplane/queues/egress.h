@@ -222,8 +222,8 @@ class Egress {
   };
   // What packets that leave in a row owe: one (port, PG), or the buffer of the stages.
   struct Owed {
-    uint32_t row;  // as IngressBuffer has it
-    uint32_t bytes;
+    uint32_t row;    // as IngressBuffer has it
+    uint32_t bytes;  // together with what those before it owe
   };
   using Visit = detail::Visit;
   static constexpr size_t turns_of(Visit visit) { return visit == Visit::any ? kMostFrames : 1; }

@@ -2,10 +2,20 @@
 
 #include <cstdlib>
 
+#include "lb/registry.h"
 #include "net/assert.h"
 #include "net/protocols.h"
 
 namespace eddy {
+
+namespace {
+
+bool is_blind_to_queues(const config::LoadBalancerConfig& chosen) {
+  const lb::SchemeInfo* scheme = lb::scheme_of(chosen);
+  return scheme != nullptr && scheme->blind_to_queues;
+}
+
+}  // namespace
 
 void CommonState::FreeAligned::operator()(void* memory) const {
   std::free(memory);
@@ -89,6 +99,8 @@ void ShardContext::obey(const Snapshot* latest) {
           .loop = rlb.enabled() && rlb.recirculation.enabled ? loop : nullptr};
   path_sets = latest->path_sets;
   dressing = latest->path_plan.dresses();
+  counts_by_burst = !sole || dressing || warnings != nullptr || latest->isolation.known ||
+                    !is_blind_to_queues(latest->config.load_balancer);
   shim_reserve = dressing ? latest->path_plan.shim_octets : 0;
   ++way_changes;
 }

@@ -276,6 +276,9 @@ struct alignas(64) ShardContext {
   lb::PathTable* paths = nullptr;        // null: no path is measured
   uint32_t shim_reserve = 0;             // octets that a packet to another leaf may yet grow by
   bool dressing = false;                 // packets to other leaves may get a shim
+  // Queues hold at each burst what the burst before has brought; else what all of a poll have
+  // brought is counted at once.
+  bool counts_by_burst = true;
   // Bit = packets of the priority group may be to be isolated, or are; nobody is while it is 0.
   uint8_t isolating = 0;
   Instant host_isolated_at = Instant::long_past();  // a packet to a host that was named whole

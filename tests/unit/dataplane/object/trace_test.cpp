@@ -147,6 +147,27 @@ TEST(Trace, WhatIsSaidOfAPacketInABurstIsWhatBecomesOfIt) {
     }
 }
 
+// Also where queues are counted once a poll, as the scheme does not look at them. Some of the flows
+// that are traced go to the queue of the one that is not.
+TEST(Trace, SaysWhatTheBurstBeforeHasBroughtToTheQueue) {
+  uint32_t most = 0;
+  for (const uint16_t flow : {2, 3, 4, 5, 6, 7, 8, 9}) {
+    PolledLeaf leaf("ecmp");
+    Trace trace(*leaf.object);
+    trace.about.filter = from_port(static_cast<uint16_t>(1'000 + flow));
+    trace.begin();
+    for (int i = 0; i < 8; ++i) leaf.io.arrive(PortId(0), leaf.frame(1));
+    Frame other = leaf.frame(flow);
+    store_mac(other.data(), port_mac(leaf.config, 1));
+    leaf.io.arrive(PortId(1), other);
+    leaf.poll();
+    trace.read();
+    ASSERT_EQ(trace.told.size(), 1u);
+    most = std::max(most, trace.told.begin()->second.queue.queued);
+  }
+  EXPECT_EQ(most, 8 * 500u);
+}
+
 std::vector<std::string> sent_by(PolledLeaf& leaf) {
   std::vector<std::string> all;
   for (const Sent& sent : leaf.io.sent)
