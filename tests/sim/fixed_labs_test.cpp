@@ -46,6 +46,7 @@ constexpr FixedLab kLabs[] = {
     {"pause_read_late", nullptr, nullptr, 0, kMostUnread, true},
     {"stamp_past_isolated", nullptr, nullptr},
     {"drained_past_isolated", nullptr, nullptr},
+    {"sweeps_in_a_circle", nullptr, nullptr},
 };
 
 class FixedLabs : public testing::TestWithParam<FixedLab> {};
