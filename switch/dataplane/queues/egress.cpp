@@ -376,7 +376,7 @@ class Egress::Owing {
 
  private:
   Burst<kVisit>& burst_;
-  size_t last_;  // of those that are owed; before the first there is none
+  size_t last_;  // place in burst_.owed; one before the first where none is owed yet
   Owed row_{IngressBuffer::kNoRow, 0};
 };
 
