@@ -29,6 +29,25 @@ from lib.schemes import scheme_names  # noqa: E402
 ROOT = Path(__file__).resolve().parents[2]
 STATES = Path("/run/eddy")
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interruption:
+    """A signal that ends the demo, as KeyboardInterrupt. Python loses one that comes in a hook of fork() or in a destructor,
+    so a loop asks for it, too."""
+
+    heard = False
+
+    @classmethod
+    def hear(cls, _number, _frame):
+        cls.heard = True
+        raise KeyboardInterrupt
+
+    @classmethod
+    def check(cls):
+        if cls.heard:
+            raise KeyboardInterrupt
+
+
 RLB_PRESETS = ("default", "paper", "paper_star", "off")
 COMPARE = "compare"  # --rlb alone: without and with, one after the other
 COMPARED_SCHEME = "drill"
@@ -152,6 +171,7 @@ def run_traffic(fabric, story, report, screen, seconds):
         if said:
             screen.say("", *said)
         time.sleep(max(0.0, began + second - time.monotonic()))
+        Interruption.check()
         fabric.check_alive()
         now = watch.sample_fabric(fabric.switches)
         for switch in fabric.switches:
@@ -313,15 +333,11 @@ def say_commands(screen, fabric, binaries):
         *((f"  dpdk-telemetry.py -f eddy-{leaf.name}",) if shutil.which("dpdk-telemetry.py") else ()))
 
 
-def interrupt(_number, _frame):
-    raise KeyboardInterrupt
-
-
 def main():
     arguments = parse_arguments()
     screen = display.Screen()
     for number in ENDINGS:
-        signal.signal(number, interrupt)
+        signal.signal(number, Interruption.hear)
     try:
         if arguments.down:
             take_down(arguments.name)

@@ -1,5 +1,6 @@
 """What scripts/demo computes and prints, from made-up numbers."""
 
+import contextlib
 import io
 import json
 import sys
@@ -53,10 +54,10 @@ class Differences(unittest.TestCase):
 
 
 class Screens(unittest.TestCase):
-    def test_seconds_are_those_of_the_clock_on_a_busy_machine(self):
-        """Else the last screens would show a fabric whose traffic has ended."""
+    @staticmethod
+    def run_traffic(seconds, refresh):
+        """On a machine where each sample of the fabric takes 2.5 s."""
         clock = [100.0]
-        shown = []
 
         def sample_slowly(_switches):
             clock[0] += 2.5
@@ -70,8 +71,26 @@ class Screens(unittest.TestCase):
         fabric_of_none = types.SimpleNamespace(switches=[], check_alive=lambda: None)
         with mock.patch.object(demo.time, "monotonic", lambda: clock[0]), mock.patch.object(demo.time, "sleep", sleep), \
                 mock.patch.object(demo.watch, "sample_fabric", sample_slowly):
-            demo.run_traffic(fabric_of_none, story, report, types.SimpleNamespace(refresh=shown.append), 9)
+            demo.run_traffic(fabric_of_none, story, report, types.SimpleNamespace(refresh=refresh), seconds)
+
+    def test_seconds_are_those_of_the_clock_on_a_busy_machine(self):
+        """Else the last screens would show a fabric whose traffic has ended."""
+        shown = []
+        self.run_traffic(9, shown.append)
         self.assertEqual(shown, [1, 4, 7, 9])
+
+    def test_an_interruption_that_python_has_lost_ends_it_at_the_next_second(self):
+        shown = []
+
+        def refresh(second):
+            shown.append(second)
+            with contextlib.suppress(KeyboardInterrupt):
+                demo.Interruption.hear(2, None)
+
+        self.addCleanup(setattr, demo.Interruption, "heard", False)
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_traffic(9, refresh)
+        self.assertEqual(shown, [1])
 
 
 class Text(unittest.TestCase):
