@@ -44,8 +44,10 @@ struct SchemeInfo {
   // While the live members stay the same and its packets follow closely (within `gap` where the
   // scheme has one), a flow keeps its path.
   bool promises_order = false;
-  bool blind_to_queues = false;  // what it chooses does not depend on PortSignals::queued_bytes
   Grouped grouped;
+  // What it chooses does not depend on PortSignals::queued_bytes. Stands where plugins that do not
+  // know it have 0.
+  bool blind_to_queues = false;
   Speech speech;  // of the bare scheme
   ShimNeed needs = ShimNeed::none;
   ShimNeed needs_with_rlb = ShimNeed::none;
