@@ -110,9 +110,10 @@ inline void replace_word(uint8_t* ip, size_t offset, uint16_t word) {
 // round.
 inline void decrement_ipv4_ttl(uint8_t* ip) {
   --ip[8];
-  const uint32_t sum =
-      load_raw<uint16_t>(ip + 10) + 1u;  // 0x0100 as it lies in a little-endian load
-  const auto checksum = static_cast<uint16_t>(sum + (sum >> 16));
+  auto checksum = load_raw<uint16_t>(ip + 10);
+  const uint16_t lost = 1;  // 0x0100 as it lies in a little-endian load
+  const bool carry = __builtin_add_overflow(checksum, lost, &checksum);
+  checksum = static_cast<uint16_t>(checksum + (carry ? 1 : 0));
   std::memcpy(ip + 10, &checksum, sizeof checksum);
 }
 inline void decrement_ipv6_hop_limit(uint8_t* ip) {

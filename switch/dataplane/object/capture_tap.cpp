@@ -50,9 +50,13 @@ static_assert(kNoClass.pg.index() == kCaptureNone && kNoClass.queue.index() == k
   return kNoClass;
 }
 
-// Class, group and queue as the word that ClassOfTos is, and that stands in a Packet.
+// Class, group and queue as a Packet has them, which are the last octets of a ClassOfTos.
+uint32_t class_word(const ClassOfTos& of) {
+  static_assert(std::endian::native == std::endian::little);
+  return static_cast<uint32_t>(std::bit_cast<uint64_t>(of) >> 8 * offsetof(ClassOfTos, class_of));
+}
 uint32_t class_word(const ClassOf& of) {
-  return std::bit_cast<uint32_t>(ClassOfTos{of, 0});
+  return class_word(ClassOfTos{.class_of = of});
 }
 
 // The class that a frame of the port will be in, as far as its first octets tell: tags and shim,
@@ -61,8 +65,7 @@ inline uint32_t class_by_sight(const Packet& packet, const PortSettings& setting
   const uint8_t* const frame = packet.data();
   if (packet.data_len() >= kEthernetHeader + 2 && load_be16(frame + kEtherTypeAt) == kEtherTypeIpv4)
       [[likely]]
-    return load_raw<uint32_t>(
-        reinterpret_cast<const uint8_t*>(&settings.classes->by_tos[frame[kEthernetHeader + 1]]));
+    return class_word(settings.classes->by_tos[frame[kEthernetHeader + 1]]);
   return class_word(class_behind(frame, packet.data_len(), settings));
 }
 

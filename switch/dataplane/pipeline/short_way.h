@@ -3,9 +3,10 @@
 //
 // It says what parser, classifier and look-up say, or nothing: then nobody is hurt but fields of
 // the packet that the long way writes anew. A ShortWay holds what is the same for all frames of a
-// burst; who has it as a local variable has it in registers. A table by type of service holds class
-// and flags, and the packet's line is written in words that span several fields. Owner: the shard.
-// Cost: about 115 instructions for untagged IPv4. Source: docs/adr/0030.
+// burst; who has it as a local variable has it in registers. A table by type of service holds what
+// a packet has from its flags to its queue, and the packet's line is written in words that span
+// several fields. Owner: the shard. Cost: about 90 instructions for untagged IPv4. Source:
+// docs/adr/0030.
 #pragma once
 
 #include <array>
@@ -28,32 +29,24 @@ namespace eddy {
 // What a burst's packets are together, gathered as they come: an instruction or two each.
 class Gathered {
  public:
-  void add(uint32_t word, uint32_t wire_len) {  // ClassOfTos
+  void add(uint64_t word, uint32_t wire_len) {  // ClassOfTos
     any_ |= word;
     all_ &= word;
     octets_ += wire_len;
   }
-  void add_flags(uint16_t flags) { flags_ |= flags; }
-  void add(const Packet& packet) {
-    const ClassOfTos class_of{{packet.traffic_class, packet.pg, packet.queue}, 0};
-    add(std::bit_cast<uint32_t>(class_of), packet.wire_len);
-    add_flags(packet.flags);
-  }
+  void add(const Packet& packet) { add(word_of(packet), packet.wire_len); }
   void add(const Gathered& others) {
     any_ |= others.any_;
     all_ &= others.all_;
-    flags_ |= others.flags_;
     octets_ += others.octets_;
   }
   uint32_t octets() const { return octets_; }
   // Of `packets`, which are those that were added.
   PlainBurst over(std::span<Packet* const> packets, int64_t backlog) const {
     const auto any = std::bit_cast<ClassOfTos>(any_);
-    PlainBurst burst{
-        .backlog = backlog, .octets = octets_, .flags = static_cast<uint16_t>(flags_ | any.flags)};
-    constexpr auto kGroup = std::bit_cast<uint32_t>(
-        ClassOfTos{{TrafficClass(0), PriorityGroupId(0xff), QueueId(0)}, 0});
-    if (((any_ ^ all_) & kGroup) == 0) [[likely]] {
+    PlainBurst burst{.backlog = backlog, .octets = octets_, .flags = any.flags};
+    const auto all = std::bit_cast<ClassOfTos>(all_);
+    if (any.class_of.pg == all.class_of.pg) [[likely]] {
       add_to(burst, any.class_of.pg);
     } else {
       for (const Packet* packet : packets) add_to(burst, packet->pg);
@@ -61,13 +54,26 @@ class Gathered {
     return burst;
   }
 
+  // What a Packet has as a ClassOfTos does.
+  static uint64_t word_of(const Packet& packet) {
+    return load_raw<uint64_t>(reinterpret_cast<const uint8_t*>(&packet) + kAt);
+  }
+  static void put_word(Packet& packet, uint64_t word) {
+    std::memcpy(reinterpret_cast<uint8_t*>(&packet) + kAt, &word, sizeof word);
+  }
+  static constexpr size_t kAt = offsetof(Packet, flags);
+  static_assert(offsetof(Packet, member) - kAt == offsetof(ClassOfTos, member));
+  static_assert(offsetof(Packet, l2_len) - kAt == offsetof(ClassOfTos, l2_len));
+  static_assert(offsetof(Packet, l3_len) - kAt == offsetof(ClassOfTos, l3_len));
+  static_assert(offsetof(Packet, traffic_class) - kAt == offsetof(ClassOfTos, class_of));
+  static_assert(offsetof(Packet, queue) - kAt == offsetof(ClassOfTos, class_of) + 2);
+
  private:
   static void add_to(PlainBurst& burst, PriorityGroupId pg) {
     burst.pgs = static_cast<uint8_t>(burst.pgs | 1u << pg.index());
   }
-  uint32_t any_ = 0;  // ClassOfTos, or'ed
-  uint32_t all_ = ~uint32_t{0};
-  uint32_t flags_ = 0;
+  uint64_t any_ = 0;  // ClassOfTos, or'ed
+  uint64_t all_ = ~uint64_t{0};
   uint32_t octets_ = 0;
 };
 
@@ -86,10 +92,7 @@ class ShortWay {
     return take_row<kIpv4, false>(packets, gathered);
   }
   // A frame that comes alone, if it is untagged UDP over IPv4; it leads on.
-  [[gnu::always_inline]] bool take_alone(Packet* packet) const {
-    static_assert(kPacketLastHop > UINT8_MAX);  // put_class() has no more flags
-    return take<true>(packet);
-  }
+  [[gnu::always_inline]] bool take_alone(Packet* packet) const { return take<true>(packet); }
   // An untagged frame with feedback of paths, from a fabric port; its shim is there to be read.
   bool is_feedback(const Packet& packet) const {
     return packet.data_len() >= kEthernetHeader + kShimHeader && settings_.takes_untagged &&
@@ -108,26 +111,20 @@ class ShortWay {
   template <bool kIpv4, bool kSumsGood>
   size_t take_row(std::span<Packet* const> packets, Gathered& gathered) const;
   template <bool kIpv4>
-  static Header header_of(const Packet& packet, const Octets32& head, bool sum_good);
+  static bool is_plain(const Packet& packet, const Octets32& head, bool sum_good);
+  static bool is_short_plain_ipv4(const Packet& packet, const Octets32& head, bool sum_good);
   template <bool kIpv4>
-  static void put_keys(Packet* packet, Header header, const ClassOfTos* by_tos);
-  template <bool kIpv4, class Find>
-  static void put_place(Packet* packet, Header header, PortId port, const Find& find);
-
-  // Class and flags as one word, whose last octet falls behind the queue, where there is nothing.
-  static_assert(offsetof(Packet, pg) == offsetof(Packet, traffic_class) + 1);
-  static_assert(offsetof(Packet, queue) == offsetof(Packet, traffic_class) + 2);
-  static_assert(offsetof(Packet, queue) + 2 <= sizeof(Packet));
-  static_assert((kPacketIpv6 | kPacketIp | kPacketEct | kPacketCe | kPacketRoce |
-                 kPacketRoceControl) < 256);
-  static constexpr size_t kClassAt = offsetof(Packet, traffic_class);
-  static void put_class(Packet* packet, ClassOfTos class_of, uint32_t more) {
-    const uint32_t word = std::bit_cast<uint32_t>(class_of) | more << 24;
-    std::memcpy(reinterpret_cast<uint8_t*>(packet) + kClassAt, &word, sizeof word);
-    packet->flags = static_cast<uint16_t>(word >> 24);
+  static bool is_readable_plain(const Packet& packet, const Octets32& head, bool sum_good);
+  template <bool kIpv4>
+  static uint64_t put_keys(Packet* packet, Header header, const ClassOfTos* by_tos);
+  // Next hop and port, as one word.
+  static_assert(offsetof(Packet, ingress_port) == offsetof(Packet, next_hop) + 2);
+  static constexpr uint32_t place_of(PortId port, uint16_t next_hop) {
+    return static_cast<uint32_t>(port.index()) << 16 | next_hop;
   }
-  static uint32_t class_word(const Packet& packet) {
-    return load_raw<uint32_t>(reinterpret_cast<const uint8_t*>(&packet) + kClassAt);
+  static void put_place(Packet& packet, uint32_t place) {
+    std::memcpy(&packet.next_hop, &place, sizeof place);
+    packet.charged_bytes = 0;
   }
   bool take_behind(Packet* packet, const PlainInput& in, uint16_t flags) const;
   bool serves_tag(const uint8_t* frame) const;
@@ -140,86 +137,92 @@ class ShortWay {
   const bool sums_good_;
 };
 
-// Null: not of this kind.
 template <bool kIpv4>
-inline ShortWay::Header ShortWay::header_of(const Packet& packet, const Octets32& head,
-                                            bool sum_good) {
-  const PlainInput in{packet.data(), kEthernetHeader, packet.data_len(), packet.wire_len, sum_good};
-  constexpr uint32_t kLeast = kEthernetHeader + kUdpHeader + (kIpv4 ? kIpv4Header : kIpv6Header);
-  if (in.data_len < kLeast) [[unlikely]]
-    return nullptr;
-  if (kIpv4 ? !is_plain_ipv4(in.frame, head) || !is_rest_plain_ipv4(in)
-            : !is_of(kPlainIpv6, in.frame, head) || !is_rest_plain_ipv6(in)) [[unlikely]]
-    return nullptr;
-  return in.frame + kEthernetHeader;
+[[gnu::always_inline]] inline bool ShortWay::is_plain(const Packet& packet, const Octets32& head,
+                                                      bool sum_good) {
+  constexpr uint32_t kIpv4Bth = kShortestPlain + kBthHeader;
+  if (kIpv4 && packet.data_len() < kIpv4Bth) [[unlikely]]
+    return is_short_plain_ipv4(packet, head, sum_good);
+  return is_readable_plain<kIpv4>(packet, head, sum_good);
+}
+
+// Of one that ends before a BTH would, so that others are not asked for that. Over IPv6 many do.
+[[gnu::noinline]] inline bool ShortWay::is_short_plain_ipv4(const Packet& packet,
+                                                            const Octets32& head, bool sum_good) {
+  return is_readable_plain<true>(packet, head, sum_good);
 }
 
 template <bool kIpv4>
-inline void ShortWay::put_keys(Packet* packet, Header header, const ClassOfTos* by_tos) {
+[[gnu::always_inline]] inline bool ShortWay::is_readable_plain(const Packet& packet,
+                                                               const Octets32& head,
+                                                               bool sum_good) {
+  const PlainInput in{packet.data(), kEthernetHeader, packet.data_len(), packet.wire_len, sum_good};
+  constexpr uint32_t kLeast = kEthernetHeader + kUdpHeader + (kIpv4 ? kIpv4Header : kIpv6Header);
+  if (in.data_len < kLeast) [[unlikely]]
+    return false;
+  if constexpr (kIpv4) return is_plain_ipv4(in.frame, head) && is_sound_plain_ipv4(in);
+  return is_of(kPlainIpv6, in.frame, head) && is_rest_plain_ipv6(in);
+}
+
+// Returns the word with its class.
+template <bool kIpv4>
+[[gnu::always_inline]] inline uint64_t ShortWay::put_keys(Packet* packet, Header header,
+                                                          const ClassOfTos* by_tos) {
+  constexpr auto kIpv6 = std::bit_cast<uint64_t>(ClassOfTos{
+      .flags = kPacketIpv6, .l2_len = 0, .l3_len = kIpv6Header - kIpv4Header, .class_of = {}});
   const PlainFrame plain = kIpv4 ? read_plain_ipv4(header) : read_plain_ipv6(header);
   packet->order_hash = plain.order_hash;
   packet->balance_hash = plain.balance_hash;
   packet->payload_len = plain.payload_len;
-  put_class(packet, by_tos[plain.tos], plain.flags | (kIpv4 ? 0 : kPacketIpv6));
-}
-
-template <bool kIpv4, class Find>
-inline void ShortWay::put_place(Packet* packet, Header header, PortId port, const Find& find) {
-  packet->charged_bytes = 0;
-  packet->next_hop = find(header);
-  packet->ingress_port = port;
-  packet->l2_len = kEthernetHeader;
-  packet->l3_len = kIpv4 ? kIpv4Header : kIpv6Header;
+  const uint8_t tos = kIpv4 ? tos_of_ipv4(header) : tos_of_ipv6(header);
+  const uint64_t word = (std::bit_cast<uint64_t>(by_tos[tos]) | plain.flags) + (kIpv4 ? 0 : kIpv6);
+  Gathered::put_word(*packet, word);
+  return word;
 }
 
 template <bool kIpv4>
 [[gnu::always_inline]] inline bool ShortWay::take(Packet* packet) const {
-  const Header header = header_of<kIpv4>(*packet, head_, sums_good_);
-  if (header == nullptr) [[unlikely]]
+  if (!is_plain<kIpv4>(*packet, head_, sums_good_)) [[unlikely]]
     return false;
+  const Header header = packet->data() + kEthernetHeader;
   put_keys<kIpv4>(packet, header, settings_.classes->by_tos.data());
-  put_place<kIpv4>(packet, header, port_, [this](Header at) {
-    return kIpv4 ? routes_.find4(load_be32(at + kIpv4DestinationOffset))
-                 : routes_.lookup6(at + kIpv6DestinationOffset);
-  });
+  put_place(*packet,
+            place_of(port_, kIpv4 ? routes_.find4(load_be32(header + kIpv4DestinationOffset))
+                                  : routes_.lookup6(header + kIpv6DestinationOffset)));
   return true;
 }
 
 template <bool kIpv4>
 [[gnu::noinline]] bool ShortWay::take_one(Packet* packet, Gathered& gathered) const {
   if (!take<kIpv4>(packet)) return false;
-  gathered.add(class_word(*packet), packet->wire_len);
+  gathered.add(*packet);
   return true;
 }
 
-// Three loops, each with no more to keep than the processor has registers for.
 template <bool kIpv4, bool kSumsGood>
 [[gnu::noinline]] size_t ShortWay::take_row(std::span<Packet* const> packets,
                                             Gathered& gathered) const {
-  std::array<Header, kBurst> headers;
-  const Octets32& head = head_;
-  size_t count = 0;
-  for (; count < packets.size(); ++count) {
-    headers[count] = header_of<kIpv4>(*packets[count], head, kSumsGood);
-    if (headers[count] == nullptr) [[unlikely]]
-      break;
-  }
+  const Octets32 head = head_;
   const ClassOfTos* const by_tos = settings_.classes->by_tos.data();
-  for (size_t i = 0; i < count; ++i) put_keys<kIpv4>(packets[i], headers[i], by_tos);
   const RouteTable::Find4 find4 = routes_.find4();
   const RouteTable& routes = routes_;
-  const PortId port = port_;
+  const uint32_t port = place_of(port_, 0);
   Gathered all = gathered;
-  for (size_t i = 0; i < count; ++i) {
-    Packet* const packet = packets[i];
-    put_place<kIpv4>(packet, headers[i], port, [&](Header at) {
-      return kIpv4 ? find4(load_be32(at + kIpv4DestinationOffset))
-                   : routes.lookup6(at + kIpv6DestinationOffset);
-    });
-    all.add(class_word(*packet), packet->wire_len);
+  Packet* const* at = packets.data();
+  Packet* const* const end = at + packets.size();
+  for (; at != end; ++at) {
+    Packet* const packet = *at;
+    if (!is_plain<kIpv4>(*packet, head, kSumsGood)) [[unlikely]]
+      break;
+    const Header header = packet->data() + kEthernetHeader;
+    const uint64_t word = put_keys<kIpv4>(packet, header, by_tos);
+    const uint16_t next_hop = kIpv4 ? find4(header + kIpv4DestinationOffset)
+                                    : routes.lookup6(header + kIpv6DestinationOffset);
+    put_place(*packet, port | next_hop);
+    all.add(word, packet->wire_len);
   }
   gathered = all;
-  return count;
+  return static_cast<size_t>(at - packets.data());
 }
 
 inline bool ShortWay::take_other(Packet* packet, Gathered& gathered) const {
@@ -249,9 +252,11 @@ inline bool ShortWay::take_behind(Packet* packet, const PlainInput& in, uint16_t
   if (in.data_len < in.l2_len + kCompared) return false;
   const uint8_t* const ip = in.frame + in.l2_len;
   PlainFrame plain;
+  uint8_t tos;
   if (is_plain_behind(ip - 2, true)) {
     if (!is_rest_plain_ipv4(in)) return false;
     plain = read_plain_ipv4(ip);
+    tos = tos_of_ipv4(ip);
     packet->next_hop = routes_.find4(load_be32(ip + kIpv4DestinationOffset));
     packet->l3_len = kIpv4Header;
   } else {
@@ -259,11 +264,12 @@ inline bool ShortWay::take_behind(Packet* packet, const PlainInput& in, uint16_t
         !is_rest_plain_ipv6(in))
       return false;
     plain = read_plain_ipv6(ip);
+    tos = tos_of_ipv6(ip);
     flags = static_cast<uint16_t>(flags | kPacketIpv6);
     packet->next_hop = routes_.lookup6(ip + kIpv6DestinationOffset);
     packet->l3_len = kIpv6Header;
   }
-  ClassOf found = class_of(in.frame, plain.tos, flags);
+  ClassOf found = class_of(in.frame, tos, flags);
   if (settings_.classes->has_channels && (flags & kPacketShim) != 0) [[unlikely]] {
     const uint8_t* const shim = in.frame + in.l2_len - kShimHeader;
     const ClassOf* in_channel =
@@ -276,8 +282,7 @@ inline bool ShortWay::take_behind(Packet* packet, const PlainInput& in, uint16_t
   packet->charged_bytes = 0;
   packet->ingress_port = port_;
   packet->payload_len = plain.payload_len;
-  packet->flags =
-      static_cast<uint16_t>(settings_.classes->by_tos[plain.tos].flags | plain.flags | flags);
+  packet->flags = static_cast<uint16_t>(settings_.classes->by_tos[tos].flags | plain.flags | flags);
   packet->l2_len = static_cast<uint8_t>(in.l2_len);
   packet->traffic_class = found.traffic_class;
   packet->pg = found.pg;

@@ -1,9 +1,10 @@
-// 32 octets of a frame, compared at once with what they are to be, where a mask says so.
+// 32 octets of a frame, compared at once with what they are to be, where a mask says so, or with
+// the least and the most that they may be.
 //
 // Two ways that answer the same: by vector where the compiler's baseline has 256 bits (x86-64-v3),
-// by four words of 64 bits elsewhere. Both are there on every machine that has the first, so that
-// tests can hold them side by side. Cost: 4 instructions by vector, about 16 by words. The caller
-// has checked that 32 octets are readable.
+// by words of 64 bits or by octets elsewhere. Both are there on every machine that has the first,
+// so that tests can hold them side by side. Cost: 4 instructions by vector, about 16 by words; 7 by
+// vector for least and most. The caller has checked that 32 octets are readable.
 #pragma once
 
 #ifdef __AVX2__
@@ -73,6 +74,51 @@ inline bool differs(const uint8_t* octets, const Octets32& a, const Octets32& ma
              other, _mm256_load_si256(reinterpret_cast<const __m256i*>(mask.at.data()))) == 0;
 #else
   return differs_by_words(octets, a, Octets32{}, mask);
+#endif
+}
+
+// How far octets may be above the least that they are to be, under a mask. An octet that two ranges
+// leave something to, but not one, is looked at twice: `from` says which octet each place is about,
+// of the same half.
+struct Ranges32 {
+  Octets32 from;
+  Octets32 mask;
+  Octets32 span;
+
+  constexpr Ranges32() {
+    for (size_t i = 0; i < from.at.size(); ++i) from.at[i] = static_cast<uint8_t>(i % 16);
+  }
+};
+
+// Whether any octet is out of its range, counted from `least`.
+inline bool strays_by_octets(const uint8_t* octets, const Octets32& least, const Ranges32& ranges) {
+  bool strays = false;
+  for (size_t i = 0; i < 32; ++i) {
+    const size_t at = (i & 16) + ranges.from.at[i];
+    const auto above = static_cast<uint8_t>(octets[at] - least.at[i]);
+    strays |= (above & ranges.mask.at[i]) > ranges.span.at[i];
+  }
+  return strays;
+}
+
+#ifdef __AVX2__
+inline bool strays_by_vector(const uint8_t* octets, const Octets32& least, const Ranges32& ranges) {
+  const auto load = [](const uint8_t* at) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+  };
+  const __m256i found = _mm256_shuffle_epi8(load(octets), load(ranges.from.at.data()));
+  const __m256i above =
+      _mm256_and_si256(_mm256_sub_epi8(found, load(least.at.data())), load(ranges.mask.at.data()));
+  const __m256i beyond = _mm256_subs_epu8(above, load(ranges.span.at.data()));
+  return _mm256_testz_si256(beyond, beyond) == 0;
+}
+#endif
+
+inline bool strays(const uint8_t* octets, const Octets32& least, const Ranges32& ranges) {
+#ifdef __AVX2__
+  return strays_by_vector(octets, least, ranges);
+#else
+  return strays_by_octets(octets, least, ranges);
 #endif
 }
 

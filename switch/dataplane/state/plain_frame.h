@@ -38,7 +38,6 @@ struct PlainFrame {
   uint32_t balance_hash = 0;
   uint16_t payload_len = 0;
   uint16_t flags = 0;  // PacketFlag: what makes it RoCE
-  uint8_t tos = 0;     // type of service, or traffic class
 };
 
 // The head of a kind. `from_ipv4`: exclusive or with the head of untagged IPv4.
@@ -111,15 +110,47 @@ inline constexpr PlainKind kFeedback = detail::kind_of(
         .type(detail::kTypeAt, kEtherTypeShim)
         .octet(kEthernetHeader, kShimVersion << 4 | static_cast<uint8_t>(ShimKind::feedback)));
 
-// How an untagged IPv4 frame to the MAC begins.
+namespace detail {
+
+// What an untagged IPv4 frame's first 32 octets may be, in one look: as kPlainIpv4 has it, with a
+// TTL that does not end here, and no suspect addresses (net/parse.h). A source's first octet is
+// asked twice, for the second time where the octet behind it stands.
+inline constexpr size_t kTtlAt = kEthernetHeader + 8;
+inline constexpr size_t kSourceAt = kEthernetHeader + 12;
+inline constexpr size_t kDestinationAt = kEthernetHeader + 16;
+
+struct Ipv4Ranges {
+  Octets32 least;  // but for the MAC
+  Ranges32 ranges;
+
+  constexpr Ipv4Ranges() : least(ipv4_head()) {
+    ranges.mask = kPlainIpv4.mask;
+    octet(kTtlAt, 2, 0xff);
+    octet(kSourceAt, 1, 223);
+    octet(kSourceAt + 1, 128, 126);  // all but 127
+    ranges.from.at[kSourceAt + 1] = kSourceAt % 16;
+    octet(kDestinationAt, 128, 126);
+  }
+  constexpr void octet(size_t at, uint8_t from, uint8_t to) {
+    least.at[at] = from;
+    ranges.mask.at[at] = 0xff;
+    ranges.span.at[at] = static_cast<uint8_t>(to - from);
+  }
+};
+inline constexpr Ipv4Ranges kIpv4Ranges;
+
+}  // namespace detail
+
+// How an untagged IPv4 frame to the MAC begins; where it may begin so or so, with the least.
 constexpr Octets32 head_to(const MacAddress& mac) {
-  Octets32 head = detail::ipv4_head();
+  Octets32 head = detail::kIpv4Ranges.least;
   for (size_t i = 0; i < 6; ++i) head.at[i] = mac.octets[i];
   return head;
 }
 
+// Untagged and of the kind, and its TTL and its addresses as the short way has them.
 inline bool is_plain_ipv4(const uint8_t* frame, const Octets32& head) {
-  return !differs(frame, head, kPlainIpv4.mask);
+  return !strays(frame, head, detail::kIpv4Ranges.ranges);
 }
 inline bool is_of(const PlainKind& kind, const uint8_t* frame, const Octets32& head) {
   return !differs(frame, head, kind.from_ipv4, kind.mask);
@@ -193,21 +224,39 @@ inline void read_plain_udp(const uint8_t* udp, uint64_t address_key, PlainFrame&
 
 }  // namespace detail
 
-// Whether the rest is as the short way has it, behind the head of a kind with IPv4.
-inline bool is_rest_plain_ipv4(const PlainInput& in) {
+// Whether lengths and checksum are as the short way has them, of IPv4 and the UDP header behind it.
+inline bool is_sound_plain_ipv4(const PlainInput& in) {
+  constexpr uint32_t kHeaders = kIpv4Header + kUdpHeader;
   const uint8_t* const ip = in.frame + in.l2_len;
+  const uint8_t* const udp = ip + kIpv4Header;
   const uint32_t total_len = load_be16(ip + 2);
-  if ((detail::kSuspect.source[ip[12]] | detail::kSuspect.destination[ip[16]]) != 0 ||
-      in.l2_len + total_len > in.wire_len || ip[8] <= 1 ||
-      !detail::is_plain_udp_header(ip + kIpv4Header, in.data_len - in.l2_len - kIpv4Header,
-                                   total_len - kIpv4Header)) [[unlikely]]
+  // Modulo 2^16: one that is too short for its header is found to be short of a UDP header.
+  const auto by_udp = static_cast<uint16_t>(load_be16(udp + 4) + kIpv4Header);
+  if (in.l2_len + total_len > in.wire_len || by_udp != static_cast<uint16_t>(total_len))
+      [[unlikely]]
+    return false;
+  const bool may_be_roce = total_len >= kIpv4Header + detail::kLeastRoce &&
+                           in.data_len >= in.l2_len + kHeaders + kBthHeader;
+  if (!may_be_roce && (total_len < kHeaders || detail::is_to_roce(udp))) [[unlikely]]
     return false;
   return in.checked || detail::plain_checksum_ok(ip);
+}
+// The same and TTL and addresses, behind the head of another kind with IPv4.
+inline bool is_rest_plain_ipv4(const PlainInput& in) {
+  const uint8_t* const ip = in.frame + in.l2_len;
+  return (detail::kSuspect.source[ip[12]] | detail::kSuspect.destination[ip[16]]) == 0 &&
+         ip[8] > 1 && is_sound_plain_ipv4(in);
+}
+// Type of service, or traffic class.
+inline uint8_t tos_of_ipv4(const uint8_t* ip) {
+  return ip[1];
+}
+inline uint8_t tos_of_ipv6(const uint8_t* ip) {
+  return static_cast<uint8_t>(load_be16(ip) >> 4);
 }
 // Of such a frame.
 inline PlainFrame read_plain_ipv4(const uint8_t* ip) {
   PlainFrame out;
-  out.tos = ip[1];
   detail::read_plain_udp(ip + kIpv4Header, load_raw<uint64_t>(ip + 12), out);
   return out;
 }
@@ -226,7 +275,6 @@ inline bool is_rest_plain_ipv6(const PlainInput& in) {
 }
 inline PlainFrame read_plain_ipv6(const uint8_t* ip) {
   PlainFrame out;
-  out.tos = static_cast<uint8_t>(load_be16(ip) >> 4);
   const uint64_t address_key = hash_pair(hash_pair(load_be64(ip + 8), load_be64(ip + 16)),
                                          hash_pair(load_be64(ip + 24), load_be64(ip + 32)));
   detail::read_plain_udp(ip + kIpv6Header, address_key, out);

@@ -141,24 +141,21 @@ class RouteTable {
 
 class RouteTable::Find4 {
  public:
-  uint16_t operator()(uint32_t destination) const {
-    const uint32_t slot = (destination - lowest_) >> shift_;
+  // Of a destination in wire order.
+  uint16_t operator()(const uint8_t* destination) const {
+    const uint32_t slot = (load_be32(destination) - lowest_) >> shift_;
     if (slot < slots_) [[likely]] {
       const uint32_t entry = index_[slot];
       if ((entry & Ranges<uint32_t>::kAlone) != 0) [[likely]]
         return static_cast<uint16_t>(entry);
-      return search_crowd(entry, destination);
     }
     return search(destination);
   }
 
  private:
   friend class RouteTable;
-  [[gnu::noinline]] uint16_t search_crowd(size_t first, uint32_t destination) const {
-    return ranges_.search(&ranges_.starts[first], ranges_.crowd, destination);
-  }
-  [[gnu::noinline]] uint16_t search(uint32_t destination) const {
-    return ranges_.find(destination);
+  [[gnu::noinline]] uint16_t search(const uint8_t* destination) const {
+    return ranges_.find(load_be32(destination));
   }
   static constexpr std::array<uint32_t, 2> kNowhere = {Ranges<uint32_t>::kAlone | kNoRoute,
                                                        Ranges<uint32_t>::kAlone | kNoRoute};

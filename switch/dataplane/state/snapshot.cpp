@@ -116,9 +116,9 @@ PortClasses port_classes(const SwitchConfig& config, size_t index, const pfc::Bu
   for (size_t i = 0; i < classes.by_dscp.size(); ++i)
     classes.by_dscp[i] = class_of(port.maps, port.maps.dscp_to_tc[i]);
   for (size_t tos = 0; tos < classes.by_tos.size(); ++tos)
-    classes.by_tos[tos] = {
-        classes.by_dscp[tos >> 2],
-        static_cast<uint8_t>(kPacketIp | detail::ecn_flags(static_cast<uint8_t>(tos & 3)))};
+    classes.by_tos[tos] = {.flags = static_cast<uint16_t>(
+                               kPacketIp | detail::ecn_flags(static_cast<uint8_t>(tos & 3))),
+                           .class_of = classes.by_dscp[tos >> 2]};
   for (size_t i = 0; i < kPriorities; ++i) {
     classes.by_pcp[i] = class_of(port.maps, port.maps.pcp_to_tc[i]);
     classes.pg_to_pfc[i] = port.maps.pg_to_pfc[i];

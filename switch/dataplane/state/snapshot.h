@@ -55,14 +55,17 @@ struct ClassOf {  // what classification yields
   bool operator==(const ClassOf&) const = default;
 };
 
-// The same with the flags that the ECN bits of a type of service set; those of any IP packet have
-// kPacketIp.
+// What a type of service says of an untagged packet without options, as the word that a Packet has
+// from its flags to its queue.
 struct ClassOfTos {
+  uint16_t flags = 0;  // PacketFlag: that it is IP, and what the ECN bits set
+  uint8_t member = 0;
+  uint8_t l2_len = kEthernetHeader;
+  uint8_t l3_len = kIpv4Header;
   ClassOf class_of;
-  uint8_t flags = 0;  // PacketFlag
   bool operator==(const ClassOfTos&) const = default;
 };
-static_assert(sizeof(ClassOfTos) == 4);
+static_assert(sizeof(ClassOfTos) == sizeof(uint64_t));
 
 // The virtual channels of a traffic class: the same class, told apart by what pauses it. Which
 // channel a packet is in says its shim, and the shim of a packet that has none would say 0.

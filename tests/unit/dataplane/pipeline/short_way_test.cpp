@@ -90,9 +90,9 @@ class ShortWayTest : public testing::Test {
     for (size_t i = 0; i < 8; ++i)
       classes_.by_pcp[i] = {TrafficClass(7 - i), PriorityGroupId(i), QueueId(6 - i % 7)};
     for (size_t tos = 0; tos < 256; ++tos)
-      classes_.by_tos[tos] = {
-          classes_.by_dscp[tos / 4],
-          static_cast<uint8_t>(kPacketIp | detail::ecn_flags(static_cast<uint8_t>(tos % 4)))};
+      classes_.by_tos[tos] = {.flags = static_cast<uint16_t>(
+                                  kPacketIp | detail::ecn_flags(static_cast<uint8_t>(tos % 4))),
+                              .class_of = classes_.by_dscp[tos / 4]};
     settings_.classes = &classes_;
     settings_.mac = kUs;
     settings_.role = config::PortRole::fabric;
@@ -299,6 +299,34 @@ TEST(Octets32, DifferByVectorAsByWords) {
     EXPECT_EQ(differs(octets.at.data(), a, b, mask), other);
     EXPECT_EQ(differs(octets.at.data(), a ^ b, mask), other);
   }
+}
+
+TEST(Octets32, StrayByVectorAsByOctets) {
+  RandomStream random(2, 0, 0);
+  size_t stray = 0;
+  for (int turn = 0; turn < 5'000; ++turn) {
+    Octets32 least, octets;
+    Ranges32 ranges;
+    for (size_t i = 0; i < 32; ++i) {
+      least.at[i] = static_cast<uint8_t>(random.next());
+      octets.at[i] = static_cast<uint8_t>(random.next());
+      ranges.from.at[i] = static_cast<uint8_t>(random.below(16));
+      ranges.mask.at[i] = random.below(4) == 0 ? static_cast<uint8_t>(random.next()) : 0;
+    }
+    // What each place needs, or at one of them less.
+    for (size_t i = 0; i < 32; ++i) {
+      const auto above =
+          static_cast<uint8_t>(octets.at[(i & 16) + ranges.from.at[i]] - least.at[i]);
+      ranges.span.at[i] = above & ranges.mask.at[i];
+    }
+    const size_t at = random.below(32);
+    const bool strays_there = random.below(2) == 0 && ranges.span.at[at] != 0;
+    if (strays_there) --ranges.span.at[at];
+    stray += strays_there ? 1 : 0;
+    EXPECT_EQ(strays_by_octets(octets.at.data(), least, ranges), strays_there);
+    EXPECT_EQ(strays(octets.at.data(), least, ranges), strays_there);
+  }
+  EXPECT_GT(stray, 0u);
 }
 
 }  // namespace
