@@ -36,6 +36,8 @@ class Draws {
    public:
     uint32_t peek() const { return *next_; }
     void take(bool used) { next_ += used ? 1 : 0; }
+    // By a mask of all bits, where none is to be taken, or of none.
+    void take_unless(uint64_t kept) { next_ += 1 + static_cast<int64_t>(kept); }
 
    private:
     friend class Draws;

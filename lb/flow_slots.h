@@ -13,8 +13,6 @@
 // A.5, B.10; docs/adr/0031.
 #pragma once
 
-#include <rte_prefetch.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -51,11 +49,11 @@ class FlowSlot {
   static constexpr uint64_t bound_of(Instant at) {
     return static_cast<uint64_t>(at.ps()) << kTimeShift;
   }
-  static constexpr uint64_t tag_of(uint16_t set) { return ~(uint64_t{set} << 6) & kTagBits; }
+  static constexpr uint64_t tag_of(uint16_t set) { return kTagBits ^ inverse_tag_of(set); }
 
   constexpr FlowSlot() = default;  // never used
   constexpr FlowSlot(uint64_t time, uint16_t set, MemberIndex member, bool mixed = false)
-      : word_(time | (mixed ? kMixed : 0) | tag_of(set) | member) {}
+      : word_((time | kTagBits) ^ inverse_tag_of(set) ^ member ^ (mixed ? kMixed : 0)) {}
 
   uint64_t word() const { return word_; }
   bool used() const { return word_ != 0; }
@@ -92,6 +90,7 @@ class FlowSlot {
   }
 
  private:
+  static constexpr uint64_t inverse_tag_of(uint16_t set) { return uint64_t{set} << 6 & kTagBits; }
   static constexpr int kStepShift = kTimeShift + PathArrivals::kStepBits;
   static constexpr uint64_t kSteps = ~((uint64_t{1} << kStepShift) - 1);
 
@@ -121,7 +120,7 @@ class FlowSlots {
   const FlowSlot& operator[](size_t index) const { return slots_.get()[index]; }
   FlowSlot& of(const Packet& packet) { return slots_.get()[index_of(packet)]; }
   FlowSlot* data() { return slots_.get(); }
-  void prefetch(const Packet& packet) const { rte_prefetch0(&slots_.get()[index_of(packet)]); }
+  void prefetch(const Packet& packet) const { __builtin_prefetch(&slots_.get()[index_of(packet)]); }
   // The least order hash of a slot's flows.
   uint64_t first_hash(size_t index) const {
     return ((uint64_t{index} << 32) + count_ - 1) / count_ << 32;

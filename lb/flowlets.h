@@ -123,6 +123,7 @@ class FlowletTable {
           slots_(table.slots_->data()),
           bound_(table.bound_),
           now_(table.now_),
+          span_(span_of(table.bound_, table.now_)),
           entries_(static_cast<uint32_t>(table.slots_->count())) {}
     size_t index_of(const Packet& packet) const {
       return FlowSlots::index_of(packet.order_hash, entries_);
@@ -130,7 +131,11 @@ class FlowletTable {
     FlowSlot operator[](size_t index) const { return slots_[index]; }
     bool is_young(FlowSlot flowlet, size_t index) const {
       if constexpr (kOdd) return table_.is_young(flowlet, index);
-      return is_between(flowlet.word(), bound_, now_);
+      return flowlet.word() - bound_ <= span_;
+    }
+    // The same as a mask: all bits, or none.
+    uint64_t young(FlowSlot flowlet, size_t index) const {
+      return -static_cast<uint64_t>(is_young(flowlet, index));
     }
     void put(size_t index, MemberIndex member, uint16_t set) const {
       slots_[index] = FlowSlot(now_, set, member);
@@ -143,6 +148,7 @@ class FlowletTable {
     FlowSlot* slots_;
     uint64_t bound_;
     uint64_t now_;
+    uint64_t span_;
     uint32_t entries_;
   };
   // select(cursor), with the one that serves since set_time().
@@ -158,8 +164,11 @@ class FlowletTable {
   bool is_swept() const {
     return plan_.phase == SweepPhase::swept && plan_.mode == FlowletMode::agebit;
   }
+  static uint64_t span_of(uint64_t bound, uint64_t now) {
+    return (now - bound) | FlowSlot::kLowBits;
+  }
   static bool is_between(uint64_t word, uint64_t bound, uint64_t now) {
-    return word - bound <= ((now - bound) | FlowSlot::kLowBits);
+    return word - bound <= span_of(bound, now);
   }
   // Under a sweeping checker entry i is visited i * gap / entries late: its epochs begin by so much
   // later.

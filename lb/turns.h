@@ -60,8 +60,8 @@ class TurnList {
     explicit Cursor(const TurnList& turns)
         : starts_(turns.starts_.data()), slots_(turns.slots_.data()) {}
     MemberIndex at(uint16_t set, uint32_t random) const {
-      const uint32_t start = starts_[set];
-      return slots_[start + scaled_to(random, starts_[set + 1u] - start)];
+      const size_t start = starts_[set];
+      return slots_[start + scaled_to(random, starts_[set + 1u] - static_cast<uint32_t>(start))];
     }
 
    private:

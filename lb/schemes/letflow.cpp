@@ -160,17 +160,22 @@ class LetFlow {
     const TurnList::Cursor turns(turns_);
     const PathSet* const sets = view.sets().data();
     const MemberMask* const live_of = view.live();
+    const uint16_t apart = control.flags();
     Draws::Ahead draws = draws_.ahead();
     for (size_t i = 0; i < burst.size(); ++i) {
-      const auto [packet, index, flowlet, set, young] = seen(flowlets, *burst[i], set_of[i]);
-      const MemberMask live = live_of[set];
-      MemberIndex member = either(young, flowlet.member(), turns.at(set, draws.peek()));
-      if (!contains(live, member) || control.has(packet)) [[unlikely]] {
+      Packet& packet = *burst[i];
+      const uint16_t set = set_of[i];
+      const size_t index = flowlets.index_of(packet);
+      const FlowSlot flowlet = flowlets[index];
+      const uint64_t young = flowlets.young(flowlet, index);
+      const uint64_t drawn = turns.at(set, draws.peek());
+      auto member = static_cast<MemberIndex>(drawn ^ ((drawn ^ flowlet.member()) & young));
+      if (!contains(live_of[set], member) || (packet.flags & apart) != 0) [[unlikely]] {
         draws_.take(draws);
         member = select_alone(*this, view, packet, set, control);
         draws = draws_.ahead();
       } else {
-        draws.take(!young);
+        draws.take_unless(young);
         flowlets.put(index, member, set);
       }
       assign(packet, sets[set], member);

@@ -4,8 +4,20 @@
 
 namespace eddy {
 
+namespace {
+
+std::array<QueueRow*, kPriorities> rows_by_queue(QueueRow* rows, size_t ports) {
+  std::array<QueueRow*, kPriorities> first;
+  for (size_t queue = 0; queue < first.size(); ++queue) first[queue] = rows + queue * ports;
+  return first;
+}
+
+}  // namespace
+
 Departures::Departures(ShardContext& context, const Services& services, size_t ports)
-    : context_(context), services_(services), ports_(ports), rows_(services.egress.rows()) {}
+    : context_(context),
+      services_(services),
+      rows_of_(rows_by_queue(services.egress.rows(), ports)) {}
 
 // A fabric link gets nothing back that it brought.
 [[gnu::noinline]] void Departures::keep_open(const Burst& burst) {
@@ -61,15 +73,15 @@ inline void Departures::ask_for(QueueRow& row, const Packet& packet, const Burst
     unsettled_ = true;
     return;
   }
-  row.longest = row.max_l3_len;
-  row.simply = row.simply_l3_len;
+  row.longest = row.max_len;
+  row.simply = row.simply_len;
 }
 
 // Packets that another shard has chosen for the port, and has asked how long they may be.
 [[gnu::noinline]] void Departures::open_for_others(QueueRow& row, const Burst& burst) {
   if (row.to == QueueRow::To::shard || !has_room(row, burst)) return;
   row.longest = UINT32_MAX;
-  row.simply = row.simply_l3_len != 0 ? UINT32_MAX : 0;
+  row.simply = row.simply_len != 0 ? UINT32_MAX : 0;
 }
 
 // Of another shard's port that shard asks itself.
@@ -86,7 +98,7 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
   if (row.to != QueueRow::To::shard) return false;
   ect_over_ |= (burst.flags & kPacketEct) != 0;
   row.packets.begin(PacketFifo{}, *row.stub);
-  over_ |= row.simply_l3_len != 0;
+  over_ |= row.simply_len != 0;
   return true;
 }
 
@@ -102,10 +114,10 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
 // What the queue has to ask of each, or has to put into each, it does.
 void Departures::put_ready(const LaneRow& lane_row, std::span<Packet* const> packets) {
   close();
-  QueueRow& row = rows_[lane_row.queue.index() * ports_ + lane_row.port.index()];
+  QueueRow& row = rows_of_[lane_row.queue.index()][lane_row.port.index()];
   if (row.known_at != context_.way_changes) [[unlikely]]
     learn(row, lane_row.port, lane_row.queue);
-  const bool whole = row.to == QueueRow::To::peer && row.simply_l3_len != 0;
+  const bool whole = row.to == QueueRow::To::peer && row.simply_len != 0;
   if (whole && services_.egress.put_row(row, packets, lane_row)) return;
   for (Packet* packet : packets) services_.egress.enqueue(packet);
 }
@@ -116,9 +128,9 @@ void Departures::put_ready(const LaneRow& lane_row, std::span<Packet* const> pac
   row.port = port;
   row.queue = queue;
   row.owner = settings.owner;
-  row.max_l3_len = settings.max_l3_len;
+  row.max_len = settings.max_l3_len + kEthernetHeader;
   row.fabric = settings.role == config::PortRole::fabric;
-  row.simply_l3_len = 0;
+  row.simply_len = 0;
   row.host = 0;
   row.to = QueueRow::To::shard;
   if (!context_.owns(port)) return learn_over(row, settings);
@@ -126,7 +138,7 @@ void Departures::put_ready(const LaneRow& lane_row, std::span<Packet* const> pac
   if (!row.fabric && services_.adjacency.by_stages()) return;  // they may hold it back
   if ((row.fabric && !services_.peers.known(port)) || !services_.egress.learn(row)) return;
   row.to = row.fabric ? QueueRow::To::peer : QueueRow::To::host;
-  if (row.fabric && !row.tagged) row.simply_l3_len = row.max_l3_len;
+  if (row.fabric && !row.tagged) row.simply_len = row.max_len;
   if (!row.tagged) store_be16(row.head.data() + kMacs, kEtherTypeShim);
   rewrite_macs(row.head.data(), services_.peers.mac(port), settings.mac);
 }
@@ -137,7 +149,7 @@ void Departures::learn_over(QueueRow& row, const PortSettings& settings) const {
   const MacAddress peer = context_.common.peer_macs[row.port.index()].read();
   if (!row.fabric || context_.dressing || services_.shims.looks() || peer.is_zero()) return;
   rewrite_macs(row.head.data(), peer, settings.mac);
-  row.simply_l3_len = row.max_l3_len;
+  row.simply_len = row.max_len;
 }
 
 void Departures::forget_hosts() {

@@ -125,7 +125,7 @@ class Departures {
       return false;  // it may be open
     if (row.known_at != context_.way_changes) [[unlikely]]
       learn(row, packet.egress_port, packet.queue);
-    if (packet.wire_len - kEthernetHeader > row.max_l3_len || row.tagged) [[unlikely]]
+    if (packet.wire_len > row.max_len || row.tagged) [[unlikely]]
       return false;
     uint8_t* const frame = packet.data();
     const MacAddress* host = nullptr;
@@ -170,9 +170,10 @@ class Departures {
     const bool may_be_longer = kFrames == Frames::dressed || kFrames == Frames::any;
     return may_be_longer ? packet.l2_len : uint32_t{kEthernetHeader};
   }
+  // As it would be behind a bare Ethernet header.
   template <Frames kFrames>
-  static uint32_t l3_len_of(const Packet& packet) {
-    return packet.wire_len - l2_len_of<kFrames>(packet);
+  static uint32_t bare_len_of(const Packet& packet) {
+    return packet.wire_len - (l2_len_of<kFrames>(packet) - kEthernetHeader);
   }
   template <Frames kFrames>
   static bool is_ipv4(const Packet& packet) {
@@ -182,13 +183,11 @@ class Departures {
 
   template <Frames kFrames, class OneByOne>
   void put_all(std::span<Packet* const> packets, const Burst& burst, OneByOne& one_by_one) {
-    QueueRow* const rows = rows_;
-    const size_t ports = ports_;
     const lb::MemberMask* const attention = services_.shims.attention();
     const NextHop* const next_hops = context_.next_hops;
     for (Packet* const packet : packets) {
-      QueueRow& row = rows[packet->queue.index() * ports + packet->egress_port.index()];
-      const uint32_t length = l3_len_of<kFrames>(*packet);
+      QueueRow& row = row_of(*packet);
+      const uint32_t length = bare_len_of<kFrames>(*packet);
       const bool simple =
           kFrames == Frames::attended
               ? !lb::contains(attention[next_hops[packet->next_hop].set], packet->member)
@@ -215,13 +214,11 @@ class Departures {
   void put_all_passing(std::span<Packet* const> packets, std::span<const uint16_t> sets,
                        const Burst& burst, OneByOne& one_by_one) {
     const ShimStencil stencil = services_.shims.stencil();
-    QueueRow* const rows = rows_;
-    const size_t ports = ports_;
     for (size_t i = 0; i < packets.size(); ++i) {
       Packet& packet = *packets[i];
       const uint16_t set = sets[i];
-      QueueRow& row = rows[packet.queue.index() * ports + packet.egress_port.index()];
-      const uint32_t length = l3_len_of<kFrames>(packet);
+      QueueRow& row = row_of(packet);
+      const uint32_t length = bare_len_of<kFrames>(packet);
       if (length > row.longest) [[unlikely]]
         open_for(row, packet, burst);
       if (stencil.fits(packet) && length <= row.simply) [[likely]] {
@@ -231,9 +228,9 @@ class Departures {
       }
       services_.shims.dress_apart(packet, i);
       const bool simple = kDressed != Frames::any;
-      if (simple && l3_len_of<kDressed>(packet) <= row.simply)
+      if (simple && bare_len_of<kDressed>(packet) <= row.simply)
         put_simply<kDressed>(packet, row);
-      else if (l3_len_of<kDressed>(packet) > row.longest || !put<kDressed>(packet, row))
+      else if (bare_len_of<kDressed>(packet) > row.longest || !put<kDressed>(packet, row))
         go_alone(packet, one_by_one);
     }
   }
@@ -271,6 +268,7 @@ class Departures {
   }
   template <Frames kFrames>
   static void put_simply(Packet& packet, QueueRow& row) {
+    const uint32_t wire_len = packet.wire_len;  // before a frame is written, which might be it
     uint8_t* const frame = packet.data();
     uint8_t* const network = frame + l2_len_of<kFrames>(packet);
     if (is_ipv4<kFrames>(packet))
@@ -278,7 +276,7 @@ class Departures {
     else
       decrement_ipv6_hop_limit(network);
     std::memcpy(frame, row.head.data(), kMacs);
-    row.octets += packet.wire_len;
+    row.octets += wire_len;
     row.packets.push(&packet);
   }
   // False: it goes to a host whose MAC is not known.
@@ -343,7 +341,7 @@ class Departures {
     opened_ = 0;
   }
   QueueRow& row_of(const Packet& packet) const {
-    return rows_[packet.queue.index() * ports_ + packet.egress_port.index()];
+    return rows_of_[packet.queue.index()][packet.egress_port.index()];
   }
   void keep_open(const Burst& burst);
   void close_rows_to(PortId port);
@@ -370,8 +368,7 @@ class Departures {
 
   ShardContext& context_;
   Services services_;
-  const size_t ports_;
-  QueueRow* const rows_;    // by queue and port
+  const std::array<QueueRow*, kPriorities> rows_of_;  // a queue, by port
   uint64_t ways_ = 0;       // ShardContext::way_changes when the last burst began
   PortId from_;             // of the last burst
   bool unsettled_ = false;  // since then: some are to be counted, or to be asked anew

@@ -1,8 +1,11 @@
 #include "switch/dataplane/pipeline/forwarder.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 
 #include "net/assert.h"
+#include "net/byte_order.h"
 #include "switch/dataplane/neighbors/adjacency.h"
 #include "switch/dataplane/neighbors/departures.h"
 #include "switch/dataplane/paths/shim_dresser.h"
@@ -15,6 +18,13 @@ namespace eddy {
 namespace {
 
 constexpr size_t kFewest = 3;  // packets that are a burst: rows for fewer cost more than they spare
+
+// Set and kind in one load.
+static_assert(std::endian::native == std::endian::little && offsetof(NextHop, set) == 0);
+constexpr uint32_t kKindOfWord = uint32_t{0xff} << 8 * offsetof(NextHop, kind);
+uint32_t word_of(const NextHop& next_hop) {
+  return load_raw<uint32_t>(reinterpret_cast<const uint8_t*>(&next_hop));
+}
 
 }  // namespace
 
@@ -115,18 +125,22 @@ inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
   if (to_sets) context_.selector->expect(packets);  // admission takes as long as memory does
   const uint32_t reserve = to_sets ? context_.shim_reserve : 0;
   const pfc::CellSize cell = buffer_.cell();
-  const auto kind_of_all = static_cast<unsigned>(kind);
-  unsigned differ = to_sets || kind == NextHop::Kind::port ? 0 : 1;
+  if (!to_sets && kind != NextHop::Kind::port) [[unlikely]]
+    return admit_mixed(packets, burst);
+  uint32_t any = 0;
+  uint32_t all = ~any;
   int64_t charge = 0;
-  for (Packet* packet : packets) {
-    const NextHop next_hop = next_hops[packet->next_hop];
-    differ |= static_cast<unsigned>(next_hop.kind) ^ kind_of_all;
-    *sets++ = next_hop.set;
+  for (size_t i = 0; i < packets.size(); ++i) {
+    Packet* const packet = packets[i];
+    const uint32_t next_hop = word_of(next_hops[packet->next_hop]);
+    any |= next_hop;
+    all &= next_hop;
+    sets[i] = static_cast<uint16_t>(next_hop);
     const int64_t each = cell.charge_of(packet->wire_len + reserve);
     packet->charged_bytes = static_cast<uint32_t>(each);
     charge += each;
   }
-  if (differ != 0) [[unlikely]]
+  if (((any ^ all) & kKindOfWord) != 0) [[unlikely]]
     return admit_mixed(packets, burst);
   if (!buffer_.admit_burst(packets, burst.pgs, charge, burst.octets, burst.backlog)) [[unlikely]]
     return Lead::apart;

@@ -30,7 +30,7 @@ struct alignas(64) QueueRow {
   // has been looked up, and the tag if it gets one.
   alignas(16) std::array<uint8_t, 16> head{};
   PacketFifo::Row packets;
-  uint32_t longest = 0;  // from the network header on, in octets; 0: not open
+  uint32_t longest = 0;  // in octets, behind a bare Ethernet header; 0: not open
   uint32_t simply = 0;   // the same of those that need nothing but the MACs in `head`
   uint32_t octets = 0;   // of the frames that it has taken, and not yet counted
   uint32_t host = 0;     // whose MAC is in `head`: IPv4 address, as on the wire; 0: nobody's
@@ -45,8 +45,8 @@ struct alignas(64) QueueRow {
   std::atomic<uint32_t>* queued = nullptr;  // octets in the queue
   int64_t unasked = 0;                      // up to so many octets it takes whatever comes
   Packet* stub = nullptr;                   // as PacketFifo::Row
-  uint32_t max_l3_len = 0;                  // the port's
-  uint32_t simply_l3_len = 0;               // the same; 0: frames need more than the MACs in `head`
+  uint32_t max_len = 0;                     // of the port's frames, as `longest`
+  uint32_t simply_len = 0;                  // the same; 0: frames need more than the MACs in `head`
   PortId port;
   QueueId queue;
   ShardId owner;  // of the port

@@ -251,14 +251,15 @@ std::vector<lb::PathSet> path_sets_of(const SwitchConfig& config) {
 NextHop next_hop_of(const RouteTarget& target, const Snapshot& snapshot) {
   if (target == RouteTarget{}) return {};
   if (target.leaf == snapshot.leaf) {
-    if (target.local) return {NextHop::Kind::local, 0, target.port};
-    if (!target.port.is_none()) return {NextHop::Kind::port, 0, target.port};
+    if (target.local) return {.kind = NextHop::Kind::local, .port = target.port};
+    if (!target.port.is_none()) return {.kind = NextHop::Kind::port, .port = target.port};
     return {};
   }
   const LeafId by = target.via.is_none() ? target.leaf : target.via;
   for (size_t i = 0; i < snapshot.path_sets.size(); ++i)
     if (snapshot.path_sets[i].leaf == by)
-      return {NextHop::Kind::path_set, static_cast<uint16_t>(i), PortId::none()};
+      return {
+          .set = static_cast<uint16_t>(i), .kind = NextHop::Kind::path_set, .port = PortId::none()};
   return {};
 }
 

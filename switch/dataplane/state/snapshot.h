@@ -26,6 +26,7 @@
 #include "lb/warning_table.h"
 #include "net/addresses.h"
 #include "net/ids.h"
+#include "net/protocols.h"
 #include "net/result.h"
 #include "net/units.h"
 #include "pfc/buffer_plan.h"
@@ -144,8 +145,8 @@ struct PortPlans {
 // Where a packet goes on this switch: a route's target, resolved.
 struct alignas(8) NextHop {
   enum class Kind : uint8_t { none, local, port, path_set };
-  Kind kind = Kind::none;
   uint16_t set = 0;  // index into path_sets
+  Kind kind = Kind::none;
   PortId port;
 };
 
