@@ -53,7 +53,7 @@ void PathRecord::take_delay(Duration sample, Instant now, int64_t smoothing) {
 }
 
 void PathRecord::take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing) {
-  if (packets == 0) return;
+  if (packets == 0 || (marked_packets == 0 && load(marked) == 0)) return;
   constexpr int64_t kOne = std::numeric_limits<uint16_t>::max();
   const int64_t share = std::min<int64_t>(marked_packets, packets) * kOne / packets;
   store(marked, smoothed(load(marked), share, smoothing));

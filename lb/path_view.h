@@ -140,16 +140,25 @@ class PathView {
   // What a wrapper did to a packet, other than nothing. Once a commit().
   void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
   uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
+  bool decided() const { return any_of(decisions_); }
   void report(GuardEvent event, uint32_t times = 1) const {
     guarded_[static_cast<size_t>(event)] += times;
   }
   uint32_t guarded(GuardEvent event) const { return guarded_[static_cast<size_t>(event)]; }
+  bool guarded() const { return any_of(guarded_); }
 
  private:
   // Of away_: no packets', bursts are shorter.
   static constexpr uint64_t kFallback = uint64_t{1} << 63;
   static constexpr uint64_t kFailed = uint64_t{1} << 62;
   static constexpr uint64_t kPlaceless = uint64_t{1} << 61;
+
+  template <size_t kCounts>
+  static bool any_of(const std::array<uint32_t, kCounts>& counts) {
+    uint32_t all = 0;
+    for (const uint32_t count : counts) all |= count;
+    return all != 0;
+  }
 
   Instant now_;
   std::span<const PathSet> sets_;

@@ -17,22 +17,22 @@ int64_t octets_in(Duration time, BitRate speed) {
 
 // 0: no danger. The nearer XOFF is, the higher.
 uint8_t danger_of(const PredictorPlan& plan, const PgLevel& level, int64_t slope) {
+  // Mostly the level alone says so, which spares a division.
+  const bool fixed = plan.mode == config::PredictorMode::fixed;
+  if (fixed ? level.queue <= plan.threshold : level.queue < plan.floor) return Predictor::kClear;
   const Duration left = time_to_fill(level.xoff - level.queue, slope);
-  const bool derivative = level.queue >= plan.floor && left <= plan.horizon;
-  const bool high = level.queue >= std::max(plan.floor, level.xoff - plan.exposure);
-  bool warned = false;
+  const bool derivative = left <= plan.horizon;
+  const bool high = level.queue >= level.xoff - plan.exposure;
   switch (plan.mode) {
     case config::PredictorMode::fixed:
-      warned = level.queue > plan.threshold;
       break;
     case config::PredictorMode::derivative:
-      warned = derivative;
+      if (!derivative) return Predictor::kClear;
       break;
     case config::PredictorMode::combined:
-      warned = derivative || high;
+      if (!derivative && !high) return Predictor::kClear;
       break;
   }
-  if (!warned) return Predictor::kClear;
   if (left >= plan.horizon) return 1;
   const int64_t steps = Predictor::kNear * (plan.horizon - left).ps() / plan.horizon.ps();
   return static_cast<uint8_t>(std::min<int64_t>(1 + steps, Predictor::kNear));
@@ -112,7 +112,8 @@ void Predictor::measure(State& state, const PredictorPlan& plan, const PgLevel& 
   if (state.samples == 0) {
     state.samples = 1;
   } else if (elapsed > Duration()) {
-    const int64_t slope = state.growth * kPicosecondsAMillisecond / elapsed.ps();
+    const int64_t slope =
+        state.growth == 0 ? 0 : state.growth * kPicosecondsAMillisecond / elapsed.ps();
     state.slope = state.samples == 1 ? slope : state.slope + (slope - state.slope) / 2;
     state.samples = 2;
   }

@@ -403,6 +403,12 @@ void Forwarder::count_fallback(const lb::PathView& view, PortId port) {
 }
 
 void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
+  if (view.decided()) [[unlikely]]
+    count_ways(view, port);
+  if (view.guarded()) count_guarded(view, port);
+}
+
+void Forwarder::count_ways(const lb::PathView& view, PortId port) {
   constexpr std::array<PortCounter, lb::kDecisions> kCounters = {
       PortCounter::rlb_rerouted_packets,  // direct is the rest
       PortCounter::rlb_rerouted_packets,  PortCounter::rlb_all_warned_packets,
@@ -413,14 +419,17 @@ void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
     const uint32_t packets = view.decisions(static_cast<lb::Decision>(i));
     if (packets != 0) context_.count(port, kCounters[i], packets);
   }
-  constexpr std::array<PortCounter, lb::kGuardEvents> kGuardCounters = {
+}
+
+void Forwarder::count_guarded(const lb::PathView& view, PortId port) {
+  constexpr std::array<PortCounter, lb::kGuardEvents> kCounters = {
       PortCounter::guard_moved_flows,    PortCounter::guard_stayed_packets,
       PortCounter::guard_forced_moves,   PortCounter::guard_placeless_packets,
       PortCounter::guard_replaced_flows, PortCounter::guard_drained_flows,
       PortCounter::guard_overdue_flows};
   for (size_t i = 0; i < lb::kGuardEvents; ++i) {
     const uint32_t events = view.guarded(static_cast<lb::GuardEvent>(i));
-    if (events != 0) context_.count(port, kGuardCounters[i], events);
+    if (events != 0) context_.count(port, kCounters[i], events);
   }
 }
 

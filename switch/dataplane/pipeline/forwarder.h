@@ -98,6 +98,8 @@ class Forwarder final : public PacketOriginator {
 
   void forward_all_originated();
   void count_decisions(const lb::PathView& view, PortId port);
+  void count_ways(const lb::PathView& view, PortId port);
+  void count_guarded(const lb::PathView& view, PortId port);
   void count_fallback(const lb::PathView& view, PortId port);
   void isolate(std::span<Packet* const> packets);
   bool goes_through_stages(std::span<Packet* const> packets) const;
