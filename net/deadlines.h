@@ -49,6 +49,7 @@ class DeadlineBoard {
   DeadlineBoard& operator=(const DeadlineBoard&) = delete;
 
   DeadlinePlace place(size_t index) { return {places_[index], moved_}; }
+  Instant at(size_t index) const { return places_[index]; }
   Instant earliest() const { return *std::min_element(places_.begin(), places_.end()); }
 
   // Since settle(): a deadline was set, or touch() called.

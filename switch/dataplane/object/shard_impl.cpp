@@ -111,7 +111,7 @@ Shard::Lone ShardImpl::poll_alone(Io& io, Instant now, LoneNews news) {
 
 // What end_poll() is for.
 inline bool ShardImpl::has_more_to_do() const {
-  return context_.timers.moved() || context_.has_freed() || agents_.has_timers();
+  return context_.timers.moved() || context_.has_freed() || agents_.may_have_new_deadlines();
 }
 
 inline void ShardImpl::end_poll() {
@@ -438,20 +438,25 @@ void ShardImpl::forget_port(PortId port) {
   buffer_.clear_watermarks(port, {.kind = pfc::WatermarkKind::persistent});
 }
 
+// Mostly one part has something due: the code of the others stays out of the caches. Each is asked
+// in its turn, as one before it may have set its deadline.
 [[gnu::noinline]] void ShardImpl::on_timers() {
   context_.timers.touch();
-  egress_.on_timers();
-  pause_.on_timers();
-  warnings_.on_timers();
-  news_.on_timers();
-  paths_.on_timers();
-  agents_.on_timers();
+  if (context_.is_due(Timers::egress)) egress_.on_timers();
+  if (context_.is_due(Timers::pause_receiver) || context_.is_due(Timers::watchdog))
+    pause_.on_timers();
+  if (context_.is_due(Timers::predictor) || context_.is_due(Timers::warnings))
+    warnings_.on_timers();
+  if (context_.is_due(Timers::isolation)) news_.on_timers();
+  if (context_.is_due(Timers::paths)) paths_.on_timers();
+  if (context_.is_due(Timers::agents) || agents_.may_have_new_deadlines()) agents_.on_timers();
   follow_links({});  // and paths
-  peers_.on_timers();
-  adjacency_.on_timers();
-  stages_.on_timers();
+  if (context_.is_due(Timers::peers)) peers_.on_timers();
+  if (context_.is_due(Timers::neighbors)) adjacency_.on_timers();
+  if (stages_.any()) stages_.on_timers();
   send_passed();
-  recirculation_.on_timers();  // last: what comes back goes before what is fresh
+  // Last: what comes back goes before what is fresh.
+  if (context_.is_due(Timers::recirculation)) recirculation_.on_timers();
 }
 
 // FlowPaths and PathEchoes keep what a rebase does not change.

@@ -32,7 +32,11 @@ void AgentHost::adopt(const Snapshot& now) {
   reports_ = nullptr;
   for (const std::shared_ptr<lb::PathAgent>& agent : scheme.agents) add(agent.get());
   standing_ = agent_count_;
-  if (lb::PathAgent* agent = scheme.selector->agent()) add(agent);
+  scheme_sets_timers_ = false;
+  if (lb::PathAgent* agent = scheme.selector->agent()) {
+    add(agent);
+    scheme_sets_timers_ = agent->speech().timers;
+  }
   if (pauser_ != nullptr && std::ranges::find(agents(), pauser_) == agents().end()) {
     services_.buffer.forget_asked_pauses();
     pauser_ = nullptr;
@@ -209,7 +213,7 @@ void AgentHost::tell_agents() {
   const std::span<const lb::Feedback> feedback = services_.paths.feedback();
   const std::span<lb::HeardFrame> heard(heard_.data(), heard_count_);
   for (lb::PathAgent* agent : agents()) {
-    speaker_ = agent;
+    let_speak(agent);
     const lb::Speech& speech = agent->speech();
     if (speech.arrivals && !arrivals.empty()) agent->arrived(*this, arrivals);
     if (speech.feedback != 0 && !feedback.empty()) agent->on_feedback(*this, feedback);
@@ -226,7 +230,7 @@ void AgentHost::dress(std::span<lb::Dressing> burst) {
   declared_ = 0;
   for (lb::PathAgent* agent : agents()) {
     if (!dresses(*agent)) continue;
-    speaker_ = agent;
+    let_speak(agent);
     agent->dress(*this, burst);
     declared_ = static_cast<uint8_t>(declared_ | agent->speech().fields);
     if (dressers_ == 1) [[likely]]
@@ -239,7 +243,7 @@ bool AgentHost::dress_briefly(std::span<Packet* const> burst, std::span<const ui
                               std::span<uint32_t, kBurst> briefs) {
   std::ranges::fill(briefs, lb::kNothingBrief);
   if (dresser_ == nullptr) return true;
-  speaker_ = dresser_;
+  let_speak(dresser_);
   if (!dresser_->dress_briefly(*this, burst, sets, briefs)) return false;
   uint32_t said = 0;
   for (const uint32_t brief : briefs) said |= brief ^ lb::kNothingBrief;
@@ -279,7 +283,7 @@ void AgentHost::watch_replies(std::span<Packet* const> packets) {
   if (count == 0) return;
   for (lb::PathAgent* agent : agents()) {
     if (!agent->speech().replies) continue;
-    speaker_ = agent;
+    let_speak(agent);
     agent->on_replies(*this, {replies.data(), count});
   }
 }
@@ -295,7 +299,7 @@ void AgentHost::tell_waits() {
   if (wait_count_ == 0) return;
   for (lb::PathAgent* agent : agents()) {
     if (!agent->speech().waits) continue;
-    speaker_ = agent;
+    let_speak(agent);
     agent->on_waits(*this, {waits_.data(), wait_count_});
   }
   wait_count_ = 0;
@@ -305,7 +309,7 @@ void AgentHost::tell_waits() {
 void AgentHost::on_timers() {
   for (lb::PathAgent* agent : agents()) {
     if (!agent->speech().timers || agent->next_deadline() > context_.now) continue;
-    speaker_ = agent;
+    let_speak(agent);
     agent->on_timers(*this);
   }
   read_deadlines();
@@ -315,7 +319,9 @@ void AgentHost::read_deadlines() {
   Instant next = Instant::never();
   for (const lb::PathAgent* agent : agents())
     if (agent->speech().timers) next = std::min(next, agent->next_deadline());
-  context_.due_of(Timers::agents).set(next);
+  called_ = false;
+  const DeadlinePlace due = context_.due_of(Timers::agents);
+  if (due.at() != next) due.set(next);
 }
 
 void AgentHost::rebase(const Rebase& rebase) {

@@ -102,10 +102,12 @@ class AgentHost final : public lb::Voice {
   void on_timers();
   // At the end of a poll: whatever was asked may have set a deadline.
   void follow_timers() {
-    if (has_timers()) [[unlikely]]
+    if (may_have_new_deadlines()) [[unlikely]]
       read_deadlines();
   }
-  bool has_timers() const { return asks_.timers; }
+  // An agent that stands by itself sets its deadline when it is called, a scheme's also as it
+  // chooses, and as its stage has packets.
+  bool may_have_new_deadlines() const { return scheme_sets_timers_ || (called_ && asks_.timers); }
   void rebase(const Rebase& rebase);
 
   // lb::Voice
@@ -148,6 +150,11 @@ class AgentHost final : public lb::Voice {
   bool may_make(const lb::PathAgent& agent, const lb::Utterance& utterance) const;
   bool take_budget(PortId port, uint8_t line_percent);
   void read_deadlines();
+  // Before any call of it.
+  void let_speak(const lb::PathAgent* agent) {
+    speaker_ = agent;
+    called_ = true;
+  }
   std::span<lb::PathAgent* const> agents() const { return {agents_.data(), agent_count_}; }
 
   ShardContext& context_;
@@ -166,6 +173,8 @@ class AgentHost final : public lb::Voice {
   Instant heard_at_;                        // the poll whose frames heard_now_ counts
   uint32_t heard_now_ = 0;
   bool hears_feedback_ = false;  // feedback frames are the path service's alone
+  bool scheme_sets_timers_ = false;
+  bool called_ = false;          // some agent, since deadlines were read
   bool something_came_ = false;  // that no agent has been told yet
   size_t arrival_count_ = 0;
   size_t heard_count_ = 0;

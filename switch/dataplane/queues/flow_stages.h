@@ -11,6 +11,7 @@
 // Source: docs/adr/0026.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,7 @@ class FlowStages {
   FlowStages(ShardContext& context, IngressBuffer& buffer);
 
   bool at(lb::StagePlace place) const { return on_[index_of(place)]; }
+  bool any() const { return std::ranges::find(on_, true) != on_.end(); }
   // Packets of a port, in the order in which they go on; at most kBurst. What goes on now is in
   // passed() then, as after any call below; whoever calls empties that.
   void take(lb::StagePlace place, std::span<Packet* const> burst);

@@ -225,6 +225,7 @@ struct alignas(64) ShardContext {
   }
   // Where a part's next deadline is kept.
   DeadlinePlace due_of(Timers which) { return timers.place(static_cast<size_t>(which)); }
+  bool is_due(Timers which) const { return timers.at(static_cast<size_t>(which)) <= now; }
 
   // Gives a packet back to the world, in bursts. The caller has counted it and released its charge.
   void free(Packet* packet) {
