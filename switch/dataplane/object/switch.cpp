@@ -226,8 +226,7 @@ QueueStatus Switch::queue_status(PortId port, QueueId queue) const {
 
 bool Switch::holds_of(PortId port, QueueId queue, PortId from, PriorityGroupId pg) const {
   const auto is_of_group = [from, pg](const Packet& packet) {
-    const bool charged = static_cast<int32_t>(packet.charged_bytes) > 0;  // not to the stages
-    return charged && packet.ingress_port == from && packet.pg == pg;
+    return Charge::of(packet).to_group() && packet.ingress_port == from && packet.pg == pg;
   };
   const Packet* packet = state_->common.queue(port, queue).fifo.head();
   while (packet != nullptr && !is_of_group(*packet)) packet = packet->next;

@@ -105,7 +105,7 @@ void IngressBuffer::drop_told(IngressBuffer& self, Packet* packet, DropReason re
 }
 
 bool IngressBuffer::set_aside(Packet& packet) {
-  if (stages_size_ == 0 || static_cast<int32_t>(packet.charged_bytes) <= 0) return true;
+  if (stages_size_ == 0 || !Charge::of(packet).to_group()) return true;
   const int64_t after = stages_use() + packet.charged_bytes;
   if (after > stages_size_) return false;
   release(Charge::of(packet));

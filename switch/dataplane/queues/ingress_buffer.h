@@ -39,6 +39,9 @@ struct Charge {
   static Charge of(const Packet& packet) {
     return {packet.ingress_port, packet.pg, packet.charged_bytes};
   }
+  // Neither: to nobody.
+  bool to_group() const { return static_cast<int32_t>(bytes) > 0; }
+  bool to_stages() const { return static_cast<int32_t>(bytes) < 0; }
 };
 
 // Is told of drops; for captures.
@@ -144,22 +147,22 @@ class IngressBuffer {
   // Giving the charge back may resume a sender, or is sampled: it is to happen in its time.
   bool is_watched(const Charge& charge) const {
     if (predicts_) return true;
-    if (static_cast<int32_t>(charge.bytes) <= 0) return false;
+    if (!charge.to_group()) return false;
     return context_.pg(charge.port, charge.pg).pausing();
   }
   // A PG has begun to pause its sender since this was last asked. Never while ShardContext::timers
   // has not moved.
   bool took_pause() { return std::exchange(took_pause_, false); }
   void release(const Charge& charge) {
-    if (static_cast<int32_t>(charge.bytes) <= 0) [[unlikely]] {
-      if (charge.bytes != 0) give_back_to_stages(charge.bytes & ~kStageCharge);
-      return;  // else charged to nobody
+    if (!charge.to_group()) [[unlikely]] {
+      if (charge.to_stages()) give_back_to_stages(charge.bytes & ~kStageCharge);
+      return;
     }
     add_released(index_of(charge.port, charge.pg), charge.bytes);
   }
   // The same, settled at once; where this shard is the only one.
   void release_now(const Charge& charge) {
-    if (static_cast<int32_t>(charge.bytes) <= 0) [[unlikely]]
+    if (!charge.to_group()) [[unlikely]]
       return release(charge);
     give_back(charge.port, charge.pg, charge.bytes);
   }
@@ -168,7 +171,7 @@ class IngressBuffer {
   static constexpr uint32_t kStagesRow = UINT32_MAX - 1;
   static constexpr uint32_t kNoRow = UINT32_MAX;  // of no packet
   static uint32_t row_of(const Packet& packet) {
-    if (static_cast<int32_t>(packet.charged_bytes) < 0) [[unlikely]]
+    if (Charge::of(packet).to_stages()) [[unlikely]]
       return kStagesRow;
     return static_cast<uint32_t>(index_of(packet.ingress_port, packet.pg));
   }

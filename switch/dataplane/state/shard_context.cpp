@@ -2,20 +2,10 @@
 
 #include <cstdlib>
 
-#include "lb/registry.h"
 #include "net/assert.h"
 #include "net/protocols.h"
 
 namespace eddy {
-
-namespace {
-
-bool is_blind_to_queues(const config::LoadBalancerConfig& chosen) {
-  const lb::SchemeInfo* scheme = lb::scheme_of(chosen);
-  return scheme != nullptr && scheme->blind_to_queues;
-}
-
-}  // namespace
 
 void CommonState::FreeAligned::operator()(void* memory) const {
   std::free(memory);
@@ -100,7 +90,7 @@ void ShardContext::obey(const Snapshot* latest) {
   path_sets = latest->path_sets;
   dressing = latest->path_plan.dresses();
   counts_by_burst = !sole || dressing || warnings != nullptr || latest->isolation.known ||
-                    !is_blind_to_queues(latest->config.load_balancer);
+                    !latest->path_plan.blind_to_queues;
   shim_reserve = dressing ? latest->path_plan.shim_octets : 0;
   ++way_changes;
 }

@@ -393,9 +393,10 @@ std::vector<LeafId> leaves_behind(const Snapshot& snapshot) {
   return leaves;
 }
 
-// Paths go by fabric ports: what others can carry is no part of it.
+// Paths go by fabric ports: what others can carry is no part of it, nor what the scheme looks at.
 bool measures_like(const Snapshot& previous, const Snapshot& now) {
   PathPlan plan = now.path_plan;
+  plan.blind_to_queues = previous.path_plan.blind_to_queues;
   for (size_t i = 0; i < plan.capacities.size(); ++i) {
     const auto leads_to_hosts = [i](const Snapshot& snapshot) {
       return snapshot.config.ports[i].role == config::PortRole::host;
