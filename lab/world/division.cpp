@@ -218,11 +218,49 @@ void share_among_ranks(const Topology& topology, const std::vector<Edge>& edges,
       division.rank_window = std::min(division.rank_window, edge.delay);
 }
 
+// By partition; empty where two hosts, or a circle of an odd number of partitions, forbid it.
+std::vector<uint8_t> sides_of(const Topology& topology, const std::vector<Edge>& edges,
+                              const Division& division) {
+  constexpr uint8_t kUnknown = 2;
+  std::vector<std::vector<uint16_t>> neighbors(division.partitions);
+  for (const Edge& edge : edges) {
+    const uint16_t a = division.partition_of[edge.a];
+    const uint16_t b = division.partition_of[edge.b];
+    if (a == b) continue;
+    neighbors[a].push_back(b);
+    neighbors[b].push_back(a);
+  }
+  std::vector<uint8_t> sides(division.partitions, kUnknown);
+  std::vector<uint16_t> found;
+  const auto put = [&](uint16_t partition, uint8_t side) {
+    if (sides[partition] == kUnknown) found.push_back(partition);
+    if (sides[partition] == kUnknown) sides[partition] = side;
+    return sides[partition] == side;
+  };
+  const auto spread = [&] {
+    while (!found.empty()) {
+      const uint16_t from = found.back();
+      found.pop_back();
+      for (const uint16_t to : neighbors[from])
+        if (!put(to, sides[from] ^ 1)) return false;
+    }
+    return true;
+  };
+  for (size_t host = 0; host < topology.hosts.size(); ++host)
+    if (!put(division.partition_of[topology.switches.size() + host], 0)) return {};
+  if (!spread()) return {};
+  for (size_t i = 0; i < sides.size(); ++i)
+    if (!put(static_cast<uint16_t>(i), sides[i] == kUnknown ? uint8_t{0} : sides[i]) || !spread())
+      return {};
+  return sides;
+}
+
 }  // namespace
 
 Division divide(const Topology& topology, const DivisionOptions& options) {
   const std::vector<Edge> edges = edges_of(topology);
   Division division = divide(topology, edges, options);
+  division.side_of = sides_of(topology, edges, division);
   division.threads = threads_of(division, edges, options);
   if (options.ranks > 1) share_among_ranks(topology, edges, options.ranks, division);
   return division;

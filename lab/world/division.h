@@ -24,6 +24,9 @@ struct Division {
   size_t partitions = 1;
   Duration window{};  // that of one partition says nothing
   size_t threads = 1;
+  // By partition: 0 where there are hosts, and each line between two of them joins side 0 and side
+  // 1. Empty: they have no such sides.
+  std::vector<uint8_t> side_of;
   // With several ranks: who has each partition, and the least delay of a line between two ranks.
   std::vector<uint16_t> rank_of;  // by partition; empty: there is one rank
   Duration rank_window{};

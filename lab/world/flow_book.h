@@ -93,6 +93,7 @@ class FlowBook {
   // Some flows wait. Whoever runs a host then says what arrives there and looks for what has left,
   // and gets the flows that may start.
   bool any_wait() const { return waits_.any(); }
+  bool any_wait_for_items() const { return waits_.any_for_items(); }
   bool is_shared() const { return shared_; }  // other ranks tell of items, too
   void arrive(const host::Completion& completion, std::vector<uint32_t>& ready, ItemNews& news) {
     if (completion.end == host::Completion::End::receiver)

@@ -47,6 +47,7 @@ class FlowWaits {
   FlowWaits(std::span<const Flow> flows, const Waits& waits, size_t queue_pairs, Duration word);
 
   bool any() const { return !needs_.empty(); }
+  bool any_for_items() const { return !awaited_.empty(); }
   // One of the flow's receiving ends has all of its data: adds flows that may begin to `ready`, and
   // to the news what others want to hear of its item.
   void arrive(uint32_t flow, Instant now, std::vector<uint32_t>& ready, ItemNews& news);

@@ -38,8 +38,11 @@ Windows::Windows(Nodes& nodes, FlowBook& book, const Division& division, const R
     : nodes_(nodes),
       book_(book),
       partition_of_(division.partition_of),
+      sides_(division.side_of.empty() ? 1 : 2),
+      side_of_(sides_ == 2 ? division.side_of : std::vector<uint8_t>(division.partitions)),
       length_(division.window),
-      post_(division.partitions, division.threads),
+      level_(book.any_wait_for_items()),
+      post_(division.partitions, division.threads, sides_ == 2),
       threads_(division.threads),
       told_(division.threads),
       crew_(division.threads) {
@@ -68,10 +71,12 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
     if (!is_joined(line)) continue;
     weights[line.to_partition] += kLongTime / line.rate.time_of(kUsualFrame);
     ++events[partition_of_[line.from]];
-    events[line.to_partition] += frames_on(line);
-    if (partition_of_[line.from] != line.to_partition) posted[line.to_partition] += frames_on(line);
+    events[line.to_partition] += frames_on(line) * sides_;
+    if (partition_of_[line.from] == line.to_partition) continue;
+    ASSERT(sides_ == 1 || side_of_[partition_of_[line.from]] != side_of_[line.to_partition]);
+    posted[line.to_partition] += frames_on(line) * sides_;
   }
-  const Duration far = horizon(nodes_.lines, length_);
+  const Duration far = horizon(nodes_.lines, length_ * static_cast<int64_t>(sides_));
   by_number_.resize(partitions);
   const auto is_here = [&](size_t i) {
     return ranks == nullptr || division.rank_of[i] == ranks->rank();
@@ -93,20 +98,22 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
                     .number = static_cast<uint16_t>(i),
                     .members = std::move(members[i])},
         far, events[i]));
-    thread.parts.push_back(parts_.back().get());
+    thread.parts[side_of_[i]].push_back(parts_.back().get());
     by_number_[i] = parts_.back().get();
   }
 }
 
-// Which thread has each: the heaviest first, each to the thread that has least.
+// Which thread has each: the heaviest first, each to the thread that has least of its side.
 std::vector<size_t> Windows::share_out(const std::vector<int64_t>& weights) const {
   std::vector<size_t> order(weights.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return weights[a] > weights[b]; });
-  std::vector<int64_t> loads(threads_.size());
+  std::array<std::vector<int64_t>, 2> loads_of;  // by side, of each thread
+  loads_of.fill(std::vector<int64_t>(threads_.size()));
   std::vector<size_t> thread_of(weights.size());
   for (const size_t partition : order) {
+    std::vector<int64_t>& loads = loads_of[side_of_[partition]];
     const auto least = std::min_element(loads.begin(), loads.end());
     *least += weights[partition];
     thread_of[partition] = static_cast<size_t>(least - loads.begin());
@@ -124,36 +131,54 @@ void Windows::run(Instant end, bool to_completion) {
 
 // A thread's way through the windows: all find the same end, since all know what all have told.
 void Windows::go(size_t thread, Instant end, bool to_completion) {
-  Post::Desk& desk = post_.desk(thread);
   const size_t awaited = book_.awaited();
-  Instant start = next_;
-  size_t ended = 0;
-  bool item_ended = false;
+  Front front{.next = next_};
   uint64_t count = 0;
-  for (; start < end && !item_ended && !(to_completion && ended == awaited); ++count) {
-    const Instant stop = end - start > length_ ? start + length_ : end;
-    auto& mine = told_[thread].of[count % 2];
-    mine = {.next = Instant::never()};
-    for (Part* part : threads_[thread].parts) {
-      mine.next = std::min(mine.next, part->run_window(start, stop));
-      mine.awaited += part->awaited();
-      mine.item_ended |= part->item_news().item_ended;
-    }
-    mine.next = std::min(mine.next, desk.turn());
-    if (threads_.size() > 1) crew_.meet();
-    start = Instant::never();
-    ended = 0;
-    for (const Told& told : told_) {
-      start = std::min(start, told.of[count % 2].next);
-      ended += told.of[count % 2].awaited;
-      item_ended |= told.of[count % 2].item_ended;
-    }
+  for (size_t side = 0;; side = other(side)) {
+    const bool all_ended = to_completion && front.ended[0] + front.ended[1] == awaited;
+    if (side == 0 && (all_ended || front.item_ended)) end = std::min(end, front.reach);
+    if (front.earliest() >= end) break;
+    const Instant stop = stop_of(side, front, end);
+    front.reach = std::max(front.reach, stop);
+    if (front.next[side] < stop) run_window(thread, side, stop, front, count++);
   }
   // The others may not have read next_ yet.
   if (threads_.size() > 1) crew_.meet();
   if (thread != 0) return;
-  next_ = start;
+  next_ = front.next;
   count_ += count;
+}
+
+// Up to where nothing can come to the side that it does not have yet: from the other one, or from
+// itself by way of the other one.
+Instant Windows::stop_of(size_t side, const Front& front, Instant end) const {
+  const auto within = [end](Instant from, Duration length) {
+    return end - from > length ? from + length : end;
+  };
+  if (sides_ == 1) return within(front.next[0], length_);
+  if (level_) return side == 0 ? within(front.earliest(), length_) : front.reach;
+  return std::min(within(front.next[other(side)], length_), within(front.next[side], length_ * 2));
+}
+
+void Windows::run_window(size_t thread, size_t side, Instant stop, Front& front, size_t number) {
+  auto& mine = told_[thread].of[number % 2];
+  mine = {.next = Instant::never()};
+  for (Part* part : threads_[thread].parts[side]) {
+    mine.next = std::min(mine.next, part->run_window(front.next[side], stop));
+    mine.ended += part->awaited();
+    mine.item_ended |= part->item_news().item_ended;
+  }
+  mine.posted = post_.desk(thread).turn();
+  if (threads_.size() > 1) crew_.meet();
+  front.next[side] = Instant::never();
+  front.ended[side] = 0;
+  for (const Told& told : told_) {
+    const auto& all = told.of[number % 2];
+    front.next[side] = std::min(front.next[side], all.next);
+    front.next[other(side)] = std::min(front.next[other(side)], all.posted);
+    front.ended[side] += all.ended;
+    front.item_ended |= all.item_ended;
+  }
 }
 
 void Windows::finish_flows() {
@@ -179,7 +204,12 @@ void Windows::add_release(const Release& release) {
   if (part == nullptr) return;
   ASSERT(release.at > part->now());
   part->add_release(release);
-  next_ = std::min(next_, release.at);
+  bring_forward(nodes_.first_host + book_.flows()[release.flow].source, release.at);
+}
+
+void Windows::bring_forward(uint32_t node, Instant at) {
+  Instant& next = next_[side_of_[partition_of_[node]]];
+  next = std::min(next, at);
 }
 
 Instant Windows::now() const {
@@ -230,14 +260,16 @@ Instant Windows::send_away(Instant stop, Ranks& ranks) {
 
 void Windows::hand_in(Instant at, uint32_t line, Packet* packet) {
   post_.hand_in(nodes_.lines[line].to_partition, Part::arrival(at, packet, line));
-  next_ = std::min(next_, at);
+  bring_forward(nodes_.lines[line].to, at);
 }
 
 void Windows::take_over(Whole& whole) {
   for (const auto& part : parts_) part->take_over(whole.now());
   whole.hand_over(whole.now(), [this](const Event& event) { take_frame(event); });
-  next_ = Instant::never();
-  for (const auto& part : parts_) next_ = std::min(next_, part->next());
+  next_.fill(Instant::never());
+  for (size_t i = 0; i < by_number_.size(); ++i)
+    if (by_number_[i] != nullptr)
+      next_[side_of_[i]] = std::min(next_[side_of_[i]], by_number_[i]->next());
   for (const Release& release : book_.releases_after(whole.now())) add_release(release);
 }
 
@@ -253,7 +285,7 @@ void Windows::hand_over(Whole& whole) {
         return false;
       });
   settle_pools();
-  next_ = Instant::never();
+  next_.fill(Instant::never());
 }
 
 Instant Windows::settle_lines(Instant until) {

@@ -3,12 +3,16 @@
 // In a window [t, t + L), where L is the least delay of a line between two partitions, each one
 // runs all of its own events before the next one does. What it sends to others arrives at t + L or
 // later, so nobody can tell in which order they ran, and a run is the same as with one partition.
-// What it brings: the state of a rack stays in the cache for hundreds of packets, and threads can
-// share the partitions out; they meet once a window. Owner: the world; the threads of its crew,
+// Where all lines join two sides, as leaves and spines are, the sides take turns, each with a
+// window of 2 L: it begins where the other side is a window ahead. What it brings: the state of a
+// rack stays in the cache for hundreds of packets, and threads can share the partitions out; they
+// meet once a window. Owner: the world; the threads of its crew,
 // which are idle between two calls. Bounds: room for what lines can carry is taken at construction.
 // Cost: a look at every partition a window. Source: architecture, section 3; decisions 0029, 0032.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,7 +41,7 @@ class Windows {
   size_t threads() const { return crew_.size(); }
   // Seconds of CPU that each thread but the caller's has used.
   std::vector<double> helper_seconds() { return crew_.helper_seconds(); }
-  Instant next() const { return next_; }
+  Instant next() const { return std::min(next_[0], next_[1]); }
   uint64_t count() const { return count_; }  // that were run
   // Of the partition that is ahead.
   Instant now() const;
@@ -66,39 +70,57 @@ class Windows {
   void settle_pools();
 
  private:
+  // What all threads know between two windows. Where there is one side it is side 0.
+  struct Front {
+    std::array<Instant, 2> next;    // by side: nothing of it happens earlier
+    std::array<size_t, 2> ended{};  // the same: ends of receivers that the book waits for, this run
+    Instant reach;                  // of the side that is ahead
+    bool item_ended = false;
+
+    Instant earliest() const { return std::min(next[0], next[1]); }
+  };
   // What a thread tells the others at the end of a window, while they may still read what it told
   // at the end of the last one.
   struct alignas(64) Told {
     struct {
-      Instant next;
-      size_t awaited = 0;  // ends of receivers in this run that the book waits for
+      Instant next;    // of the side that ran
+      Instant posted;  // the first frame for those that it sends to
+      size_t ended = 0;
       bool item_ended = false;
     } of[2];
   };
   struct Thread {
-    std::unique_ptr<PacketPool> pool;  // null: there is one thread, which has the world's
-    std::vector<Part*> parts;
+    std::unique_ptr<PacketPool> pool;         // null: there is one thread, which has the world's
+    std::array<std::vector<Part*>, 2> parts;  // by side
   };
 
   // Null: another rank has it.
   Part* part_of(uint32_t node) { return by_number_[partition_of_[node]]; }
+  // That of side, if there is one.
+  size_t other(size_t side) const { return side ^ (sides_ - 1); }
+  void bring_forward(uint32_t node, Instant at);
   void make_parts(const Division& division, const Ranks* ranks);
   void take_frame(const Event& event);
   std::vector<size_t> share_out(const std::vector<int64_t>& weights) const;
   void go(size_t thread, Instant end, bool to_completion);
+  Instant stop_of(size_t side, const Front& front, Instant end) const;
+  void run_window(size_t thread, size_t side, Instant stop, Front& front, size_t number);
   void finish_flows();
 
   Nodes& nodes_;
   FlowBook& book_;
   const std::vector<uint16_t> partition_of_;  // by node
+  const size_t sides_;
+  const std::vector<uint8_t> side_of_;  // by partition
   const Duration length_;
+  const bool level_;  // sides go no further than a window that both have begun together
   Post post_;
   std::vector<Thread> threads_;
   std::vector<Told> told_;                    // by thread
   std::vector<std::unique_ptr<Part>> parts_;  // of this rank
   std::vector<Part*> by_number_;              // null: another rank has it
   uint64_t left_ = 0;                         // events: frames that left for other ranks
-  Instant next_ = Instant::never();
+  std::array<Instant, 2> next_{Instant::never(), Instant::never()};  // by side
   uint64_t count_ = 0;
   Crew crew_;
 };

@@ -1,5 +1,6 @@
 #include "lab/world/division.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,6 +55,35 @@ TEST(Division, NeighboursByNumberGoTogether) {
   const Topology topology = leaf_spine(3, 1_us, 1_us);
   const Division division = divide(topology, {.grain = Grain::rack, .together = 2});
   EXPECT_EQ(division.partition_of, (std::vector<uint16_t>{0, 0, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1}));
+}
+
+TEST(Division, LeavesAndSpinesAreTwoSides) {
+  const Topology topology = leaf_spine(2, 1_us, 1_us);
+  EXPECT_EQ(divide(topology, {.grain = Grain::rack}).side_of, (std::vector<uint8_t>{0, 0, 1, 1}));
+  EXPECT_EQ(divide(topology, {.grain = Grain::node}).side_of,
+            (std::vector<uint8_t>{1, 1, 0, 0, 0, 0, 0, 0}))
+      << "hosts are on side 0";
+}
+
+TEST(Division, WhatNoLineJoinsIsOnSomeSide) {
+  Topology topology = leaf_spine(2, 1_us, 1_us);
+  std::erase_if(topology.links,
+                [](const Topology::Link& link) { return link.b.switch_index == 3; });
+  EXPECT_EQ(divide(topology, {.grain = Grain::rack}).side_of, (std::vector<uint8_t>{0, 0, 1, 0}));
+}
+
+TEST(Division, ACircleOfThreeHasNoSides) {
+  Topology topology = leaf_spine(3, 1_us, 1_us);
+  topology.links.front().delay = 1_ns;  // leaf 1 and spine 1, which meet leaf 2 and spine 2
+  const Division division = divide(topology, {.grain = Grain::rack, .shortest = 1_us});
+  EXPECT_EQ(division.partitions, 5u);
+  EXPECT_THAT(division.side_of, testing::IsEmpty());
+}
+
+TEST(Division, HostsOnBothEndsOfALineForbidSides) {
+  Topology topology = leaf_spine(2, 1_us, 1_us);
+  topology.hosts.back().switch_index = 2;  // a spine
+  EXPECT_THAT(divide(topology, {.grain = Grain::rack}).side_of, testing::IsEmpty());
 }
 
 // Four leaves and four spines: each rank has neighbours of both tiers.
