@@ -3,9 +3,12 @@
 // Buckets of a few nanoseconds, each a short list in the order of time, over a horizon that is
 // longer than what usual events look ahead; a bitmap of the buckets finds the next one, and what is
 // farther away is in a heap. It is small, so that hundreds of them cost little cache: a world that
-// is one partition is better off with EventQueue. Events of one instant come out in the order in
+// is one partition is better off with EventQueue. Memory for events is that of a Store, which the
+// wheels of a thread share: what one gives back in its window the next one takes in its own, while
+// it is in the cache. Events of one instant come out in the order in
 // which they were put in, as long as all of them lay within the horizon, or all beyond it. Owner:
-// one partition. Bounds: it grows above the room that it was made for. Cost: push walks a bucket's
+// one partition; of a store, whoever runs its wheels one after the other. Bounds: a store grows
+// above the room that it was made for. Cost: push walks a bucket's
 // list, pop looks into at most 17 words. Source: architecture, section 3.
 #pragma once
 
@@ -22,14 +25,37 @@
 namespace eddy::lab {
 
 class Wheel {
+  struct alignas(32) Node {  // two a cache line
+    Event event;
+    uint32_t next = 0;  // of the bucket, or of those that are spare
+  };
+
  public:
   static constexpr size_t kBuckets = 1'024;
 
-  // Room for `usual` events. Events up to `horizon` after what move_to() last said are cheap.
-  Wheel(Duration horizon, size_t usual) {
+  class Store {
+   public:
+    Store() { nodes_.emplace_back(); }  // 0 stands for none
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+
+    // Room for so many events more.
+    void reserve(size_t events) { nodes_.reserve(nodes_.capacity() + events); }
+
+   private:
+    friend class Wheel;
+    // One spare node more. Apart: few events need it, and it takes registers.
+    [[gnu::noinline]] void grow() {
+      nodes_.emplace_back();
+      spare_ = static_cast<uint32_t>(nodes_.size() - 1);
+    }
+    std::vector<Node> nodes_;
+    uint32_t spare_ = 0;
+  };
+
+  // Events up to `horizon` after what move_to() last said are cheap.
+  Wheel(Duration horizon, Store& store) : store_(store) {
     while ((static_cast<int64_t>(kBuckets) << shift_) <= horizon.ps()) ++shift_;
-    nodes_.reserve(usual + 1);
-    nodes_.emplace_back();  // 0 stands for none
   }
 
   // Nothing will be pushed before `now`, and nothing before it is pending.
@@ -40,12 +66,12 @@ class Wheel {
     const int64_t bucket = at >> shift_;
     if (bucket - base_ >= static_cast<int64_t>(kBuckets)) [[unlikely]]
       return push_far(event);
-    if (spare_ == 0) [[unlikely]]
-      grow();
-    Node* const nodes = nodes_.data();
-    const uint32_t index = spare_;
+    if (store_.spare_ == 0) [[unlikely]]
+      store_.grow();
+    Node* const nodes = store_.nodes_.data();
+    const uint32_t index = store_.spare_;
     Node& node = nodes[index];
-    spare_ = node.next;
+    store_.spare_ = node.next;
     const size_t slot = slot_of(bucket);
     uint32_t* link = &heads_[slot];
     uint32_t behind = *link;
@@ -72,19 +98,20 @@ class Wheel {
       return pop_far();
     const size_t slot = slot_of(next_ >> shift_);
     const uint32_t index = heads_[slot];
-    Node& node = nodes_[index];
+    Node* const nodes = store_.nodes_.data();
+    Node& node = nodes[index];
     const uint32_t follower = node.next;
     heads_[slot] = follower;
-    node.next = spare_;
-    spare_ = index;
+    node.next = store_.spare_;
+    store_.spare_ = index;
     if (follower != 0) {
-      next_ = nodes_[follower].event.at.ps();
-      soon(nodes_[follower].event);
+      next_ = nodes[follower].event.at.ps();
+      soon(nodes[follower].event);
     } else {
       words_[slot / 64] &= ~(uint64_t{1} << slot % 64);
       const uint32_t first = first_from(slot);
-      next_ = first == 0 ? kNever : nodes_[first].event.at.ps();
-      soon(nodes_[first].event);
+      next_ = first == 0 ? kNever : nodes[first].event.at.ps();
+      soon(nodes[first].event);
     }
     return node.event;
   }
@@ -95,8 +122,9 @@ class Wheel {
   // Whatever is pending, in no order.
   template <class Each>
   void for_each(Each each) const {
+    const std::vector<Node>& nodes = store_.nodes_;
     for (const uint32_t head : heads_)
-      for (uint32_t index = head; index != 0; index = nodes_[index].next) each(nodes_[index].event);
+      for (uint32_t index = head; index != 0; index = nodes[index].next) each(nodes[index].event);
     for (const Far& far : far_) each(far.event);
   }
 
@@ -104,10 +132,6 @@ class Wheel {
   static constexpr int64_t kNever = Instant::never().ps();
   static constexpr size_t kWords = kBuckets / 64;
 
-  struct Node {
-    Event event;
-    uint32_t next = 0;  // of the bucket, or of those that are spare
-  };
   struct Far {
     Event event;
     uint64_t number;  // of creation: a heap alone does not keep the order of equals
@@ -117,12 +141,6 @@ class Wheel {
     return a.event.at != b.event.at ? a.event.at > b.event.at : a.number > b.number;
   }
   static size_t slot_of(int64_t bucket) { return static_cast<size_t>(bucket) % kBuckets; }
-
-  // One spare node more. Apart, as is what is far: few events need it, and it takes registers.
-  [[gnu::noinline]] void grow() {
-    nodes_.emplace_back();
-    spare_ = static_cast<uint32_t>(nodes_.size() - 1);
-  }
 
   // The head of the first bucket from this one on, round the wheel; 0 if all are empty.
   uint32_t first_from(size_t slot) const {
@@ -136,6 +154,7 @@ class Wheel {
     return bits == 0 ? 0 : heads_[word * 64 + static_cast<size_t>(std::countr_zero(bits))];
   }
 
+  // Apart, as few events are far.
   [[gnu::noinline]] void push_far(const Event& event) {
     far_.push_back({event, far_made_++});
     std::push_heap(far_.begin(), far_.end(), later);
@@ -153,8 +172,7 @@ class Wheel {
   int64_t far_next_ = kNever;
   int64_t base_ = 0;  // the first bucket that may be in use
   int shift_ = 0;     // a bucket is 2^shift picoseconds
-  uint32_t spare_ = 0;
-  std::vector<Node> nodes_;
+  Store& store_;
   alignas(64) std::array<uint64_t, kWords> words_{};  // bit = a bucket with events
   std::array<uint32_t, kBuckets> heads_{};
   std::vector<Far> far_;

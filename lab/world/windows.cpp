@@ -84,6 +84,10 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
   for (size_t i = 0; i < partitions; ++i)
     if (!is_here(i)) weights[i] = 0;
   const std::vector<size_t> thread_of = share_out(weights);
+  std::vector<size_t> events_of(threads_.size());
+  for (size_t i = 0; i < partitions; ++i)
+    if (is_here(i)) events_of[thread_of[i]] += events[i];
+  for (size_t i = 0; i < threads_.size(); ++i) threads_[i].events->reserve(events_of[i]);
   for (size_t i = 0; i < partitions; ++i) {
     if (!is_here(i)) continue;
     Thread& thread = threads_[thread_of[i]];
@@ -97,7 +101,7 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
                     .thread = thread_of[i],
                     .number = static_cast<uint16_t>(i),
                     .members = std::move(members[i])},
-        far, events[i]));
+        far, *thread.events));
     thread.parts[side_of_[i]].push_back(parts_.back().get());
     by_number_[i] = parts_.back().get();
   }

@@ -90,7 +90,8 @@ class Windows {
     } of[2];
   };
   struct Thread {
-    std::unique_ptr<PacketPool> pool;         // null: there is one thread, which has the world's
+    std::unique_ptr<PacketPool> pool;  // null: there is one thread, which has the world's
+    std::unique_ptr<Wheel::Store> events = std::make_unique<Wheel::Store>();
     std::array<std::vector<Part*>, 2> parts;  // by side
   };
 

@@ -18,7 +18,8 @@ Event event_at(Duration at, uint32_t target) {
 }
 
 TEST(Wheel, IsEmptyAtFirstAndAtTheEnd) {
-  Wheel wheel(2_us, 4);
+  Wheel::Store store;
+  Wheel wheel(2_us, store);
   EXPECT_TRUE(wheel.empty());
   EXPECT_EQ(wheel.next(), Instant::never());
   EXPECT_FALSE(wheel.due(Instant() + 1_ms));
@@ -30,7 +31,8 @@ TEST(Wheel, IsEmptyAtFirstAndAtTheEnd) {
 }
 
 TEST(Wheel, KeepsTheOrderOfOneInstant) {
-  Wheel wheel(2_us, 4);
+  Wheel::Store store;
+  Wheel wheel(2_us, store);
   for (uint32_t i = 0; i < 20; ++i) wheel.push(event_at(i % 2 == 0 ? 5_ns : 6_ns, i));
   for (uint32_t i = 0; i < 20; i += 2) EXPECT_EQ(wheel.pop().target, i);
   for (uint32_t i = 1; i < 20; i += 2) EXPECT_EQ(wheel.pop().target, i);
@@ -39,7 +41,8 @@ TEST(Wheel, KeepsTheOrderOfOneInstant) {
 // As partitions use it: windows, each with events that what happens in it makes, near and far.
 TEST(Wheel, GivesWhatASortedListGives) {
   RandomStream random(1, 0, 0);
-  Wheel wheel(2_us, 16);
+  Wheel::Store store;
+  Wheel wheel(2_us, store);
   std::vector<Event> expected;
   uint32_t made = 0, far = 0, taken = 0;
   const auto make = [&](Instant from) {
@@ -68,6 +71,23 @@ TEST(Wheel, GivesWhatASortedListGives) {
   }
   EXPECT_GT(far, 100u);
   EXPECT_GT(taken, 15'000u);
+}
+
+TEST(Wheel, SharesMemoryWithOthersAndNoEvent) {
+  Wheel::Store store;
+  store.reserve(2);
+  Wheel one(2_us, store), other(2_us, store);
+  for (uint32_t i = 0; i < 10; ++i) {
+    one.push(event_at(1_ns * (10 - i), i));
+    other.push(event_at(1_ns * i, 100 + i));
+  }
+  for (uint32_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(one.pop().target, 9 - i);
+    other.push(event_at(1_us + 1_ns * i, 110 + i));  // where that one was
+  }
+  EXPECT_TRUE(one.empty());
+  for (uint32_t i = 0; i < 20; ++i) EXPECT_EQ(other.pop().target, 100 + i);
+  EXPECT_TRUE(other.empty());
 }
 
 }  // namespace
