@@ -35,11 +35,6 @@ class Gathered {
     octets_ += wire_len;
   }
   void add(const Packet& packet) { add(word_of(packet), packet.wire_len); }
-  void add(const Gathered& others) {
-    any_ |= others.any_;
-    all_ &= others.all_;
-    octets_ += others.octets_;
-  }
   uint32_t octets() const { return octets_; }
   // Of `packets`, which are those that were added.
   PlainBurst over(std::span<Packet* const> packets, int64_t backlog) const {

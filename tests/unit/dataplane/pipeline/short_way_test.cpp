@@ -301,6 +301,20 @@ TEST(Octets32, DifferByVectorAsByWords) {
   }
 }
 
+// A port's head has the least of a range where untagged IPv4 has one, and other kinds are compared
+// with the same head.
+TEST(Octets32, OtherKindsAskNothingWhereUntaggedIpv4HasARange) {
+  const Octets32& span = detail::kIpv4Ranges.ranges.span;
+  size_t ranges = 0;
+  for (size_t i = 0; i < span.at.size(); ++i) {
+    if (span.at[i] == 0) continue;
+    ++ranges;
+    for (const PlainKind* kind : {&kPlainIpv6, &kTagged, &kShimmed, &kFeedback})
+      EXPECT_EQ(kind->mask.at[i], 0) << "octet " << i;
+  }
+  EXPECT_EQ(ranges, 4u);
+}
+
 TEST(Octets32, StrayByVectorAsByOctets) {
   RandomStream random(2, 0, 0);
   size_t stray = 0;
