@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lb/registry.h"
 #include "pfc/class_pair.h"
 
 namespace eddy {
@@ -100,8 +99,6 @@ PathPlan PathPlan::of(const config::SwitchConfig& config, std::span<const lb::Pa
   const config::PathServiceConfig& service = config.path_service;
   PathPlan plan;
   plan.need = need_of(config);
-  const lb::SchemeInfo* const scheme = lb::scheme_of(config.load_balancer);
-  plan.blind_to_queues = scheme != nullptr && scheme->blind_to_queues;
   if (service.shim == config::ShimUse::free) plan.shim_octets = 0;
   plan.one_way = service.common_clock && service.delay == config::DelayMetric::one_way;
   plan.base_rtt = base_rtt_of(config);

@@ -39,10 +39,9 @@ struct PathPlan {
   Duration base_rtt;
   Duration sample;
   Duration echo;
-  Duration probe;                // 0: none
-  bool probes_idle = false;      // somebody wants to know how long paths take that nobody uses
-  bool blind_to_queues = false;  // as lb::SchemeInfo has it of the scheme
-  bool tells_loads = false;      // the configuration gives every packet a shim, whatever the scheme
+  Duration probe;            // 0: none
+  bool probes_idle = false;  // somebody wants to know how long paths take that nobody uses
+  bool tells_loads = false;  // the configuration gives every packet a shim, whatever the scheme
   Duration rest;       // a path that was not stamped for so long is probed when it is looked at
   Duration proof_lag;  // by how much a stamp may outrun packets on their way between shards
   int smoothing = 4;

@@ -90,7 +90,7 @@ void ShardContext::obey(const Snapshot* latest) {
   path_sets = latest->path_sets;
   dressing = latest->path_plan.dresses();
   counts_by_burst = !sole || dressing || warnings != nullptr || latest->isolation.known ||
-                    !latest->path_plan.blind_to_queues;
+                    !latest->blind_to_queues;
   shim_reserve = dressing ? latest->path_plan.shim_octets : 0;
   ++way_changes;
 }

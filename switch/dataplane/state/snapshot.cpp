@@ -393,10 +393,9 @@ std::vector<LeafId> leaves_behind(const Snapshot& snapshot) {
   return leaves;
 }
 
-// Paths go by fabric ports: what others can carry is no part of it, nor what the scheme looks at.
+// Paths go by fabric ports: what others can carry is no part of it.
 bool measures_like(const Snapshot& previous, const Snapshot& now) {
   PathPlan plan = now.path_plan;
-  plan.blind_to_queues = previous.path_plan.blind_to_queues;
   for (size_t i = 0; i < plan.capacities.size(); ++i) {
     const auto leads_to_hosts = [i](const Snapshot& snapshot) {
       return snapshot.config.ports[i].role == config::PortRole::host;
@@ -537,6 +536,8 @@ StageChain stages_at(lb::StagePlace place, const ShardScheme& scheme, const Swit
 Problems make_schemes(Snapshot& snapshot, const SwitchOptions& options, const Snapshot* previous) {
   const SwitchConfig& config = snapshot.config;
   const std::vector<lb::PortLine> lines = lines_of(config);
+  const lb::SchemeInfo* const info = lb::scheme_of(config.load_balancer);
+  snapshot.blind_to_queues = info != nullptr && info->blind_to_queues;
   for (size_t i = 0; i < options.shards; ++i) {
     ShardScheme scheme;
     scheme.live = std::make_unique<std::vector<lb::MemberMask>>(snapshot.path_sets.size());

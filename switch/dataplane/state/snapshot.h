@@ -212,6 +212,7 @@ struct Snapshot {
   std::vector<OwnAddress> own_addresses;
   std::vector<ConfiguredNeighbor> neighbors;
   std::vector<ShardScheme> schemes;  // by shard
+  bool blind_to_queues = false;      // as lb::SchemeInfo has it of the scheme
 
   const OwnAddress* own_address_on(PortId port, bool v4) const;
   bool owns(const IpAddress& address) const;
