@@ -2,6 +2,8 @@
 
 #include <rte_cycles.h>
 
+#include <array>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include "bench/replay_io.h"
 #include "bench/undisturbed.h"
 #include "config/rlb.h"
+#include "net/assert.h"
 #include "net/byte_order.h"
 #include "net/cnm.h"
 #include "net/ethernet.h"
@@ -47,26 +50,31 @@ class FabricIo final : public Io {
   }
 
   void next_poll(Instant now) {
+    read_stamps();
     replay_.next_poll();
     now_ns_ = static_cast<uint32_t>(now.ps() / 1'000);
-    for (Line& line : lines_) line.ready.swap(line.asked);
     if (polls_++ % kWarnEvery == 0)
-      for (size_t i = 0; i < warned_; ++i) lines_[i].warns = true;
+      for (size_t i = 0; i < warned_; ++i) {
+        lines_[i].warns = true;
+        answering_ |= 1u << i;
+      }
   }
   void raise_link(PortId port) { replay_.raise_link(port); }
 
   Received receive(std::span<Packet*> out) override {
     const Received fresh = replay_.receive(out);
-    if (fresh.count != 0) return fresh;
-    for (size_t i = 0; i < kUplinks; ++i)
-      if (const size_t count = answer(i, out); count != 0)
-        return {PortId(kHosts + i), static_cast<uint16_t>(count), Bytes(0)};
-    return {};
+    if (fresh.count != 0 || answering_ == 0) return fresh;
+    const auto uplink = static_cast<size_t>(std::countr_zero(answering_));
+    answering_ &= answering_ - 1;
+    return {PortId(kHosts + uplink), answer(uplink, out), Bytes(0)};
   }
   const News& news() override { return replay_.news(); }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
-    for (const Packet* packet : packets)
-      if (packet->has(kPacketShim)) note(port, *packet);
+    ASSERT(dressed_count_ + packets.size() < dressed_.size());
+    for (const Packet* packet : packets) {  // which have shims is what no predictor can know
+      dressed_[dressed_count_] = packet;
+      dressed_count_ += packet->has(kPacketShim) ? 1 : 0;
+    }
     return replay_.transmit(port, packets, done);
   }
   Packet* allocate() override { return replay_.allocate(); }
@@ -78,25 +86,32 @@ class FabricIo final : public Io {
     uint16_t leaf, path;
   };
   struct Line {
-    std::vector<Stamp> asked, ready;
+    std::array<Stamp, kBurst> asked;
+    uint16_t count = 0;
     bool warns = false;
   };
 
-  void note(PortId port, const Packet& packet) {
+  // Of what the last poll has sent: freed, and not yet written anew.
+  void read_stamps() {
+    for (size_t i = 0; i < dressed_count_; ++i) note(*dressed_[i]);
+    dressed_count_ = 0;
+  }
+  void note(const Packet& packet) {
     const uint8_t* shim = packet.data() + kEthernetHeader;
-    if ((shim[1] & kShimRttRequest) == 0) return;
-    lines_[port.index() - kHosts].asked.push_back(
-        {load_be32(shim + kSentAt), load_be16(shim + 4), load_be16(shim + 6)});
+    const size_t uplink = packet.egress_port.index() - kHosts;
+    Line& line = lines_[uplink];
+    if ((shim[1] & kShimRttRequest) == 0 || line.count + 1u == line.asked.size()) return;
+    line.asked[line.count++] = {load_be32(shim + kSentAt), load_be16(shim + 4),
+                                load_be16(shim + 6)};
+    answering_ |= 1u << uplink;
   }
 
-  size_t answer(size_t uplink, std::span<Packet*> out) {
+  uint16_t answer(size_t uplink, std::span<Packet*> out) {
     Line& line = lines_[uplink];
-    size_t count = 0;
-    if (std::exchange(line.warns, false)) out[count++] = make(warning(uplink));
-    while (!line.ready.empty() && count < out.size()) {
-      out[count++] = make(echo(line.ready.back()));
-      line.ready.pop_back();
-    }
+    uint16_t count = 0;
+    if (std::exchange(line.warns, false)) [[unlikely]]
+      out[count++] = make(warning(uplink));
+    while (line.count != 0) out[count++] = make(echo(line.asked[--line.count]));
     return count;
   }
 
@@ -141,6 +156,10 @@ class FabricIo final : public Io {
   test::Frame feedback_;
   test::Frame warning_;
   std::array<Line, kUplinks> lines_;
+  uint32_t answering_ = 0;  // bit = uplink that brings something in this poll
+  // Packets with shims, and one more, that the last poll has sent.
+  std::array<const Packet*, kUplinks * kBurst + 1> dressed_{};
+  size_t dressed_count_ = 0;
   uint32_t now_ns_ = 0;
   uint32_t polls_ = 0;
   uint32_t sequence_ = 0;
