@@ -29,18 +29,6 @@ size_t most_members(std::span<const PathSet> sets) {
   return most;
 }
 
-// For each path the next one of the same record, the first one after the last.
-std::vector<uint32_t> rings_of(const std::vector<uint32_t>& record_of, size_t records) {
-  std::vector<uint32_t> next(record_of.size());
-  std::vector<uint32_t> last(records, UINT32_MAX);
-  for (uint32_t path = 0; path < record_of.size(); ++path) {
-    uint32_t& before = last[record_of[path]];
-    next[path] = before == UINT32_MAX ? path : std::exchange(next[before], path);
-    before = path;
-  }
-  return next;
-}
-
 }  // namespace
 
 void PathRecord::take_delay(Duration sample, Instant now, int64_t smoothing) {
@@ -82,7 +70,7 @@ void PathTable::rebase(const Rebase& rebase) {
     rebase.shift_if_any(swept);
     store(sweeps_[i].swept_ps, swept.ps());
   }
-  for (size_t path = 0; path < record_of_.size(); ++path) show_arrivals(path);
+  for (size_t path = 0; path < record_of_.size(); ++path) show_arrivals(path, record_of_[path]);
 }
 
 PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters,
@@ -100,15 +88,25 @@ PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters
       const PathMember& path = sets[i].members[member];
       const auto next = static_cast<uint32_t>(known.size());
       record_of_.push_back(known.try_emplace({to, path.port, path.path}, next).first->second);
-      set_of_.push_back(static_cast<uint16_t>(i));
+      sharers_.push_back({0, static_cast<uint16_t>(i), static_cast<MemberIndex>(member)});
     }
   }
-  next_same_ = rings_of(record_of_, known.size());
   record_count_ = known.size();
+  link_sharers();
   records_ = std::make_unique<PathRecord[]>(record_count_);
   uses_ = std::make_unique<PathUse[]>(known.size());
   if (parameters.measured.swept_queues != 0) sweeps_ = std::make_unique<PathSweep[]>(record_count_);
   failed_ = std::make_unique<std::atomic<MemberMask>[]>(sets.size());
+}
+
+// For each path the next one of the same record, the first one after the last.
+void PathTable::link_sharers() {
+  std::vector<uint32_t> last(record_count_, UINT32_MAX);
+  for (uint32_t path = 0; path < record_of_.size(); ++path) {
+    uint32_t& before = last[record_of_[path]];
+    sharers_[path].next = before == UINT32_MAX ? path : std::exchange(sharers_[before].next, path);
+    before = path;
+  }
 }
 
 void PathTable::set_failed(size_t set, MemberIndex member, PathFailure why) {

@@ -185,8 +185,9 @@ class PathTable {
   // The stamp of the instant was echoed; `proves`: it went the path's way, in its queue.
   void take_echo(size_t set, MemberIndex member, Instant stamp, bool proves) {
     const size_t path = first_[set] + member;
-    records_[record_of_[path]].take_echo(stamp, proves);
-    show_arrivals(path);
+    const uint32_t record = record_of_[path];
+    records_[record].take_echo(stamp, proves);
+    show_arrivals(path, record);
   }
   // Where paths are swept.
   PathSweep& sweep(size_t set, MemberIndex member) {
@@ -195,8 +196,9 @@ class PathTable {
   // What was given before the instant has arrived, in whichever class.
   void take_sweep(size_t set, MemberIndex member, Instant stamp) {
     const size_t path = first_[set] + member;
-    sweeps_[record_of_[path]].swept_ps.store(stamp.ps(), std::memory_order_relaxed);
-    show_arrivals(path);
+    const uint32_t record = record_of_[path];
+    sweeps_[record].swept_ps.store(stamp.ps(), std::memory_order_relaxed);
+    show_arrivals(path, record);
   }
   const Parameters& parameters() const { return parameters_; }
   Instant record_time(Instant now) const { return now + ahead_; }
@@ -250,12 +252,8 @@ class PathTable {
   }
   // The same of packets in queues that are measured.
   Instant arrived_before(size_t set, MemberIndex member) const {
-    Instant stamp = at(set, member).arrived_before();
-    if (sweeps_ != nullptr)
-      stamp = std::max(stamp, sweeps_[record_of_[first_[set] + member]].swept());
-    return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
+    return arrived_before(record_of_[first_[set] + member]);
   }
-
   Instant arrived_before(size_t set, MemberIndex member, QueueId queue, PriorityGroupId pg) const {
     return parameters_.measured.in(queue, pg) ? arrived_before(set, member) : Instant{};
   }
@@ -268,18 +266,28 @@ class PathTable {
   void set_failed(size_t set, MemberIndex member, PathFailure why);
 
  private:
-  // After an echo of the path of that member.
-  void show_arrivals(size_t path) {
-    const Instant before = arrived_before(set_of_[path], member_of(path));
+  // One of the paths that share a record.
+  struct Sharer {
+    uint32_t next;  // by path: the ring of those that share it
+    uint16_t set;
+    MemberIndex member;
+  };
+
+  void link_sharers();
+  Instant arrived_before(uint32_t record) const {
+    Instant stamp = records_[record].arrived_before();
+    if (sweeps_ != nullptr) stamp = std::max(stamp, sweeps_[record].swept());
+    return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
+  }
+  // After an echo of the path, whose record it is.
+  void show_arrivals(size_t path, uint32_t record) {
+    const Instant before = arrived_before(record);
     size_t same = path;
     do {
-      if (set_of_[same] < PathArrivals::kRows)
-        arrivals_.put(set_of_[same], member_of(same), before);
-      same = next_same_[same];
+      const Sharer& sharer = sharers_[same];
+      if (sharer.set < PathArrivals::kRows) arrivals_.put(sharer.set, sharer.member, before);
+      same = sharer.next;
     } while (same != path);
-  }
-  MemberIndex member_of(size_t path) const {
-    return static_cast<MemberIndex>(path - first_[set_of_[path]]);
   }
 
   Parameters parameters_;
@@ -287,8 +295,7 @@ class PathTable {
   Duration ahead_;                   // of what records count by; less than their stamps' period
   std::vector<uint32_t> first_;      // place of a set's first member in record_of_
   std::vector<uint32_t> record_of_;  // by member, set by set
-  std::vector<uint32_t> next_same_;  // likewise: the next one with its record; they are a ring
-  std::vector<uint16_t> set_of_;     // likewise
+  std::vector<Sharer> sharers_;      // likewise
   PathArrivals arrivals_;
   size_t record_count_ = 0;
   std::unique_ptr<PathRecord[]> records_;

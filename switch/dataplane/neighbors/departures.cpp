@@ -178,17 +178,19 @@ inline void Departures::close(QueueRow& row) {
   row.simply = 0;
 }
 
-// While packets are fed, who feeds whom is noted apart, so that closing asks no row for it.
+// Who feeds whom is told as in settle_rows().
 void Departures::close_all() {
-  if (context_.feeds != nullptr) settle();
+  PortFeeds* const feeds = from_.is_none() ? nullptr : context_.feeds;
   for (size_t i = 0; i < row_count_; ++i) {
     QueueRow& row = *asked_for_[i];
+    if (feeds != nullptr && row.octets != 0) feeds->note(row.port, from_, context_.now);
     close(row);
     count_shims(row);
     row.asked = false;
     row.stub = nullptr;
   }
   row_count_ = 0;
+  unsettled_ = false;
   over_ = false;
   ect_over_ = false;
 }

@@ -65,9 +65,10 @@ class AgentHost final : public lb::Voice {
   // By mail: what another shard heard.
   void take(const PathReport& report);
   void take(const AgentMail& mail);
+  bool has_news() const { return something_came_; }
   // Tells the agents what came in.
   void tell() {
-    if (something_came_) [[unlikely]]
+    if (has_news()) [[unlikely]]
       tell_agents();
   }
 

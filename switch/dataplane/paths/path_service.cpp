@@ -123,9 +123,9 @@ bool PathService::may_stamp(const lb::PathRecord& record) {
 // By the path's record, which all shards write to: another may have been faster.
 bool PathService::is_due(const Packet& packet, size_t set) {
   if (context_.paths == nullptr || !may_be_due(packet, set)) return false;
-  const auto& asked = context_.paths->at(set, packet.member).requested_ns;
-  if (now_ns_ - asked.load(std::memory_order_relaxed) >= sample_ns_ / 2)
-    return may_stamp(context_.paths->at(set, packet.member));
+  const lb::PathRecord& record = context_.paths->at(set, packet.member);
+  if (now_ns_ - record.requested_ns.load(std::memory_order_relaxed) >= sample_ns_ / 2)
+    return may_stamp(record);
   echoes_->stamped(set, packet.member);
   return false;
 }

@@ -15,7 +15,6 @@ void Ingress::run() {
   for (;;) {
     const Received received = context_.io->receive(burst);
     if (received.count == 0) return;
-    services_.departures.settle();
     const int64_t backlog = buffer_.note_backlog(received);
     if (received.count == 1)
       process_alone(received.port, burst[0], backlog, received.sums_good);
@@ -44,6 +43,7 @@ void Ingress::process_alone(PortId port, Packet* packet, int64_t backlog, bool s
   if (!way.take_alone(packet)) [[unlikely]]
     return process_other_alone(port, packet, backlog, sums_good);
   count_alone(port, *packet);
+  services_.departures.settle();
   services_.agents.tell();
   services_.forwarder.forward_alone(packet, backlog);
 }
@@ -76,6 +76,14 @@ inline void Ingress::count_alone(PortId port, const Packet& packet) {
     return process_burst_of_one(port, packet, backlog, sums_good);
   count_alone(port, *packet);
   services_.agents.feedback(packet, port);
+  tell_agents();
+}
+
+// Agents may look at queues; a poll that brings feedback mostly has nothing for any of them.
+inline void Ingress::tell_agents() {
+  if (!services_.agents.has_news()) [[likely]]
+    return;
+  services_.departures.settle();
   services_.agents.tell();
 }
 
@@ -116,6 +124,7 @@ template <Ingress::Way kWay>
     }
     if (kWay == Way::untagged_first) at += way.take_untagged<false>({at, end}, gathered);
     if (at == end) break;
+    services_.departures.settle();  // who is asked from here on may look at queues
     if (kWay != Way::long_way) at += take_others({at, end}, way, gathered);
     if (at == end) break;
     const uint32_t wire_len = (*at)->wire_len;
@@ -133,7 +142,7 @@ template <Ingress::Way kWay>
     end = std::copy(at + 1, end, at);
   }
   count_received(source.port, packets.size(), gathered.octets() + octets_apart);
-  services_.agents.tell();
+  tell_agents();
   if (first != end) forward({first, end}, gathered, source);
 }
 
@@ -177,6 +186,7 @@ void Ingress::count_received(PortId port, uint64_t packets, uint64_t octets) {
 
 inline void Ingress::forward(std::span<Packet* const> packets, const Gathered& gathered,
                              const Source& source) {
+  services_.departures.settle();
   const PlainBurst burst = gathered.over(packets, source.backlog);
   if ((burst.flags & kPacketLastHop) != 0) [[unlikely]]
     return services_.forwarder.forward(packets, burst.backlog);

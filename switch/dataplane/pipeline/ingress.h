@@ -90,6 +90,7 @@ class Ingress {
   void serve(Packet* packet, const ParsedFrame& frame, const PortSettings& settings);
   void mac_control(Packet* packet);
   bool refuse(Packet* packet, DropReason reason);
+  void tell_agents();
   void forward(std::span<Packet* const> packets, const Gathered& gathered, const Source& source);
   void relay(std::span<Packet* const> before, const Gathered& gathered, const Source& source);
 
