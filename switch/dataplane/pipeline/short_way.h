@@ -100,6 +100,11 @@ class ShortWay {
  private:
   using Header = const uint8_t*;  // of the network, behind which UDP's can be read
   template <bool kIpv4>
+  [[gnu::always_inline]] Octets32 head_of() const {
+    if constexpr (kIpv4) return head_;
+    return ipv6_head_of(head_);
+  }
+  template <bool kIpv4>
   bool take(Packet* packet) const;
   template <bool kIpv4>
   bool take_one(Packet* packet, Gathered& gathered) const;
@@ -156,7 +161,7 @@ template <bool kIpv4>
   if (in.data_len < kLeast) [[unlikely]]
     return false;
   if constexpr (kIpv4) return is_plain_ipv4(in.frame, head) && is_sound_plain_ipv4(in);
-  return is_of(kPlainIpv6, in.frame, head) && is_rest_plain_ipv6(in);
+  return is_plain_ipv6(in.frame, head) && is_sound_plain_ipv6(in);
 }
 
 // Returns the word with its class.
@@ -177,7 +182,7 @@ template <bool kIpv4>
 
 template <bool kIpv4>
 [[gnu::always_inline]] inline bool ShortWay::take(Packet* packet) const {
-  if (!is_plain<kIpv4>(*packet, head_, sums_good_)) [[unlikely]]
+  if (!is_plain<kIpv4>(*packet, head_of<kIpv4>(), sums_good_)) [[unlikely]]
     return false;
   const Header header = packet->data() + kEthernetHeader;
   put_keys<kIpv4>(packet, header, settings_.classes->by_tos.data());
@@ -197,10 +202,14 @@ template <bool kIpv4>
 template <bool kIpv4, bool kSumsGood>
 [[gnu::noinline]] size_t ShortWay::take_row(std::span<Packet* const> packets,
                                             Gathered& gathered) const {
-  const Octets32 head = head_;
+  const Octets32 head = head_of<kIpv4>();
   const ClassOfTos* const by_tos = settings_.classes->by_tos.data();
-  const RouteTable::Find4 find4 = routes_.find4();
-  const RouteTable& routes = routes_;
+  const auto find = [this] {
+    if constexpr (kIpv4)
+      return routes_.find4();
+    else
+      return routes_.find6();
+  }();
   const uint32_t port = place_of(port_, 0);
   Gathered all = gathered;
   Packet* const* at = packets.data();
@@ -211,9 +220,8 @@ template <bool kIpv4, bool kSumsGood>
       break;
     const Header header = packet->data() + kEthernetHeader;
     const uint64_t word = put_keys<kIpv4>(packet, header, by_tos);
-    const uint16_t next_hop = kIpv4 ? find4(header + kIpv4DestinationOffset)
-                                    : routes.lookup6(header + kIpv6DestinationOffset);
-    put_place(*packet, port | next_hop);
+    put_place(*packet,
+              port | find(header + (kIpv4 ? kIpv4DestinationOffset : kIpv6DestinationOffset)));
     all.add(word, packet->wire_len);
   }
   gathered = all;

@@ -112,24 +112,14 @@ inline constexpr PlainKind kFeedback = detail::kind_of(
 
 namespace detail {
 
-// What an untagged IPv4 frame's first 32 octets may be, in one look: as kPlainIpv4 has it, with a
-// TTL that does not end here, and no suspect addresses (net/parse.h). A source's first octet is
-// asked twice, for the second time where the octet behind it stands.
-inline constexpr size_t kTtlAt = kEthernetHeader + 8;
-inline constexpr size_t kSourceAt = kEthernetHeader + 12;
-inline constexpr size_t kDestinationAt = kEthernetHeader + 16;
-
-struct Ipv4Ranges {
+// What an untagged frame's first 32 octets may be, in one look: as its kind has it, with a TTL that
+// does not end here, and no suspect addresses (net/parse.h) as far as they stand there.
+struct HeadRanges {
   Octets32 least;  // but for the MAC
   Ranges32 ranges;
 
-  constexpr Ipv4Ranges() : least(ipv4_head()) {
-    ranges.mask = kPlainIpv4.mask;
-    octet(kTtlAt, 2, 0xff);
-    octet(kSourceAt, 1, 223);
-    octet(kSourceAt + 1, 128, 126);  // all but 127
-    ranges.from.at[kSourceAt + 1] = kSourceAt % 16;
-    octet(kDestinationAt, 128, 126);
+  constexpr HeadRanges(const Octets32& head, const Octets32& mask) : least(head) {
+    ranges.mask = mask;
   }
   constexpr void octet(size_t at, uint8_t from, uint8_t to) {
     least.at[at] = from;
@@ -137,7 +127,30 @@ struct Ipv4Ranges {
     ranges.span.at[at] = static_cast<uint8_t>(to - from);
   }
 };
-inline constexpr Ipv4Ranges kIpv4Ranges;
+
+// A source's first octet is asked twice, for the second time where the octet behind it stands.
+constexpr HeadRanges ipv4_ranges() {
+  constexpr size_t kTtlAt = kEthernetHeader + 8;
+  constexpr size_t kSourceAt = kEthernetHeader + 12;
+  constexpr size_t kDestinationAt = kEthernetHeader + 16;
+  HeadRanges out(ipv4_head(), kPlainIpv4.mask);
+  out.octet(kTtlAt, 2, 0xff);
+  out.octet(kSourceAt, 1, 223);
+  out.octet(kSourceAt + 1, 128, 126);  // all but 127
+  out.ranges.from.at[kSourceAt + 1] = kSourceAt % 16;
+  out.octet(kDestinationAt, 128, 126);
+  return out;
+}
+// Sources that begin with eight zeros are loopback or translated ones, which go the long way; those
+// with eight ones are multicast.
+constexpr HeadRanges ipv6_ranges() {
+  HeadRanges out(kPlainIpv6.from_ipv4 ^ ipv4_head(), kPlainIpv6.mask);
+  out.octet(kEthernetHeader + 7, 2, 0xff);
+  out.octet(kEthernetHeader + 8, 1, 0xfe);
+  return out;
+}
+inline constexpr HeadRanges kIpv4Ranges = ipv4_ranges();
+inline constexpr HeadRanges kIpv6Ranges = ipv6_ranges();
 
 }  // namespace detail
 
@@ -148,9 +161,19 @@ constexpr Octets32 head_to(const MacAddress& mac) {
   return head;
 }
 
-// Untagged and of the kind, and its TTL and its addresses as the short way has them.
+// The same over IPv6, from that head.
+inline Octets32 ipv6_head_of(const Octets32& head) {
+  constexpr Octets32 kFromIpv4 = detail::kIpv6Ranges.least ^ detail::kIpv4Ranges.least;
+  return head ^ kFromIpv4;
+}
+
+// Untagged and of the kind, and its TTL and its addresses as the short way has them: of IPv6 its
+// hop limit and its source.
 inline bool is_plain_ipv4(const uint8_t* frame, const Octets32& head) {
   return !strays(frame, head, detail::kIpv4Ranges.ranges);
+}
+inline bool is_plain_ipv6(const uint8_t* frame, const Octets32& ipv6_head) {
+  return !strays(frame, ipv6_head, detail::kIpv6Ranges.ranges);
 }
 inline bool is_of(const PlainKind& kind, const uint8_t* frame, const Octets32& head) {
   return !differs(frame, head, kind.from_ipv4, kind.mask);
@@ -261,17 +284,19 @@ inline PlainFrame read_plain_ipv4(const uint8_t* ip) {
   return out;
 }
 
-// The same of IPv6.
-inline bool is_rest_plain_ipv6(const PlainInput& in) {
+// The same of IPv6: whether lengths are as the short way has them, and the destination. Bad
+// addresses begin with 64 zeros, or are a multicast source.
+inline bool is_sound_plain_ipv6(const PlainInput& in) {
   const uint8_t* const ip = in.frame + in.l2_len;
   const uint32_t carried = load_be16(ip + 4);
-  const auto source = load_raw<uint64_t>(ip + 8);
-  const auto destination = load_raw<uint64_t>(ip + 24);
-  // Bad ones begin with 64 zeros, or are a multicast source.
-  return source != 0 && destination != 0 && (source & 0xff) != 0xff &&
-         in.l2_len + kIpv6Header + carried <= in.wire_len && ip[7] > 1 &&
+  return load_raw<uint64_t>(ip + 24) != 0 && in.l2_len + kIpv6Header + carried <= in.wire_len &&
          detail::is_plain_udp_header(ip + kIpv6Header, in.data_len - in.l2_len - kIpv6Header,
                                      carried);
+}
+inline bool is_rest_plain_ipv6(const PlainInput& in) {
+  const uint8_t* const ip = in.frame + in.l2_len;
+  const auto source = load_raw<uint64_t>(ip + 8);
+  return source != 0 && ip[8] != 0xff && ip[7] > 1 && is_sound_plain_ipv6(in);
 }
 inline PlainFrame read_plain_ipv6(const uint8_t* ip) {
   PlainFrame out;

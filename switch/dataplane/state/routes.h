@@ -59,10 +59,12 @@ class RouteTable {
 
   // The target index of a destination in host order; not for a table that uses_fib4().
   uint16_t find4(uint32_t destination) const { return ranges4_.find(destination); }
-  class Find4;
   // The same for who has many to find: what it goes by, in one place. Of a table that uses_fib4()
-  // it finds kNoRoute, at no cost.
-  Find4 find4() const;
+  // find4() finds kNoRoute, at no cost.
+  template <class Key>
+  class Find;
+  auto find4() const;
+  auto find6() const;
   // Target indices for a burst of destinations in host order.
   void lookup(std::span<const uint32_t> destinations, uint16_t* targets) const;
   // For one destination of 16 octets in wire order.
@@ -139,14 +141,15 @@ class RouteTable {
   std::unique_ptr<rte_fib6, FreeFib> fib6_;
 };
 
-class RouteTable::Find4 {
+template <class Key>
+class RouteTable::Find {
  public:
   // Of a destination in wire order.
   uint16_t operator()(const uint8_t* destination) const {
-    const uint32_t slot = (load_be32(destination) - lowest_) >> shift_;
+    const Top slot = static_cast<Top>(top_of(destination) - lowest_) >> shift_;
     if (slot < slots_) [[likely]] {
       const uint32_t entry = index_[slot];
-      if ((entry & Ranges<uint32_t>::kAlone) != 0) [[likely]]
+      if ((entry & Of::kAlone) != 0) [[likely]]
         return static_cast<uint16_t>(entry);
     }
     return search(destination);
@@ -154,27 +157,55 @@ class RouteTable::Find4 {
 
  private:
   friend class RouteTable;
-  [[gnu::noinline]] uint16_t search(const uint8_t* destination) const {
-    return ranges_.find(load_be32(destination));
-  }
-  static constexpr std::array<uint32_t, 2> kNowhere = {Ranges<uint32_t>::kAlone | kNoRoute,
-                                                       Ranges<uint32_t>::kAlone | kNoRoute};
-  explicit Find4(const Ranges<uint32_t>& ranges, bool nowhere)
-      : ranges_(ranges),
-        index_(nowhere ? kNowhere.data() : ranges.index.data()),
-        lowest_(nowhere ? 0 : ranges.lowest),
-        slots_(nowhere ? kNowhere.size() : ranges.slots),
-        shift_(nowhere ? 31 : ranges.shift) {}
+  using Of = Ranges<Key>;
+  using Top = typename Of::Top;
+  static constexpr bool kIpv4 = sizeof(Key) == sizeof(uint32_t);
+  static constexpr std::array<uint32_t, 2> kNowhere = {Of::kAlone | kNoRoute,
+                                                       Of::kAlone | kNoRoute};
 
-  const Ranges<uint32_t>& ranges_;
+  static Top top_of(const uint8_t* destination) {
+    if constexpr (kIpv4)
+      return load_be32(destination);
+    else
+      return load_be64(destination);
+  }
+  [[gnu::noinline]] uint16_t search(const uint8_t* destination) const {
+    if constexpr (kIpv4)
+      return table_.find4(load_be32(destination));
+    else
+      return table_.lookup6(destination);
+  }
+  Find(const RouteTable& table, const Of& ranges)
+      : table_(table),
+        index_(ranges.index.data()),
+        lowest_(ranges.lowest),
+        slots_(ranges.slots),
+        shift_(ranges.shift) {}
+  // All keys are in a slot that has no route.
+  static Find nowhere(const RouteTable& table, const Of& ranges) {
+    Find out(table, ranges);
+    out.index_ = kNowhere.data();
+    out.lowest_ = 0;
+    out.slots_ = kNowhere.size();
+    out.shift_ = static_cast<int>(8 * sizeof(Top)) - 1;
+    return out;
+  }
+
+  const RouteTable& table_;
   const uint32_t* index_;
-  uint32_t lowest_;
+  Top lowest_;
   uint32_t slots_;
   int shift_;
 };
 
-inline RouteTable::Find4 RouteTable::find4() const {
-  return Find4(ranges4_, uses_fib4());
+inline auto RouteTable::find4() const {
+  using Find4 = Find<uint32_t>;
+  return uses_fib4() ? Find4::nowhere(*this, ranges4_) : Find4(*this, ranges4_);
+}
+inline auto RouteTable::find6() const {
+  Find<Key6> find(*this, ranges6_);
+  if (fib6_ != nullptr) find.slots_ = 0;  // each is searched for
+  return find;
 }
 
 }  // namespace eddy

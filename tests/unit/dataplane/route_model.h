@@ -56,10 +56,17 @@ inline std::vector<Route> random_routes(RandomStream& random, size_t count, bool
 }
 
 inline RouteTarget look_up(const RouteTable& table, const IpAddress& address) {
-  if (!address.is_v4()) return table.target(table.lookup6(address.octets().data()));
+  const std::array<uint8_t, 16> octets = address.octets();
+  if (!address.is_v4()) {
+    const uint16_t found = table.lookup6(octets.data());
+    EXPECT_EQ(table.find6()(octets.data()), found) << to_string(address);
+    return table.target(found);
+  }
   const uint32_t key[] = {address.v4().value};
   uint16_t target;
   table.lookup(key, &target);
+  EXPECT_EQ(table.find4()(&octets[12]), table.uses_fib4() ? RouteTable::kNoRoute : target)
+      << to_string(address);
   return table.target(target);
 }
 
