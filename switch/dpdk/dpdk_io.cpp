@@ -150,6 +150,8 @@ uint16_t DpdkIo::transmit(PortId port, std::span<Packet* const> packets, Instant
     for (uint16_t i = 0; i < wanted; ++i) {
       mbufs[i] = packets[sent + i]->mbuf();
       mbufs[i]->pkt_len = mbufs[i]->data_len;
+      // Another worker may have written the frame, and a driver that copies would wait for it.
+      rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void*));
     }
     const uint16_t taken = rte_eth_tx_burst(state.device, 0, mbufs.data(), wanted);
     sent = static_cast<uint16_t>(sent + taken);

@@ -13,6 +13,12 @@
 
 namespace eddy {
 
+namespace {
+// Taken at once of what other shards have sent: a poll mostly finds one, or one credit for each
+// (port, PG) whose packets have left.
+constexpr size_t kFew = 4;
+}  // namespace
+
 ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
     : context_(common, id, ports),
       pause_sender_(ports, context_.due_of(Timers::pause_sender)),
@@ -253,7 +259,7 @@ void ShardImpl::adopt_snapshot() {
 void ShardImpl::read(Mailbox& mail) {
   while (!mail.empty()) {
     next_timer_ = context_.now;  // of what this poll sets, some may be due at once
-    std::array<Message, kBurst> messages;
+    std::array<Message, kFew> messages;
     const size_t count = mail.receive(messages);
     context_.stats.messages += static_cast<uint32_t>(count);
     for (size_t i = 0; i < count; ++i) take_message(messages[i]);
@@ -263,24 +269,22 @@ void ShardImpl::read(Mailbox& mail) {
 
 inline void ShardImpl::take_credits(CreditLane& lane) {
   while (!lane.empty()) {
-    std::array<Credit, kBurst> credits;
+    std::array<Credit, kFew> credits;
     const size_t count = lane.receive(credits);
     context_.stats.messages += static_cast<uint32_t>(count);
     for (size_t i = 0; i < count; ++i) buffer_.take_credit(credits[i]);
   }
 }
 
-// The lines of a packet are in another core's cache, where it wrote them: its own, the one of its
-// mbuf that says where the frame is, and the frame's first. All are asked for a row ahead of
-// their use, without waiting for one to know another: a frame mostly begins where its buffer was
-// fresh.
+// The lines of a packet are in another core's cache, where it wrote them: its own and its mbuf's
+// are asked for a row ahead of their use. The frame is written for the line; a NIC reads it by
+// itself, and a world that copies it asks for it.
 void ShardImpl::take_packets(PacketLane& lane) {
   lane.take([this](const LaneRow& row, std::span<Packet* const> packets) {
     ++context_.stats.messages;
     for (Packet* packet : packets) {
       rte_prefetch0(packet->mbuf());
       rte_prefetch0(packet);
-      rte_prefetch0(reinterpret_cast<const uint8_t*>(packet + 1) + RTE_PKTMBUF_HEADROOM);
     }
     if (row.ready != 0)
       departures_.put_ready(row, packets);
@@ -290,10 +294,11 @@ void ShardImpl::take_packets(PacketLane& lane) {
   departures_.close();
 }
 
-// Packets that are to be rewritten here.
+// Packets that are to be rewritten here. Their frames mostly begin where their buffers were fresh.
 void ShardImpl::take_apart(std::span<Packet* const> packets) {
   Departures::Burst all;
   for (Packet* packet : packets) {
+    rte_prefetch0(reinterpret_cast<const uint8_t*>(packet + 1) + RTE_PKTMBUF_HEADROOM);
     all.octets += packet->wire_len;
     all.flags = static_cast<uint16_t>(all.flags | packet->flags);
   }
