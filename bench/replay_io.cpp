@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "net/assert.h"
+
 namespace eddy::bench {
 namespace {
 
@@ -91,13 +93,21 @@ void ReplayIo::free(std::span<Packet* const> packets) {
   for (Packet* packet : packets) pool_->put(packet);
 }
 
+// As a switch does, it has all packets of a poll in flight before the first one leaves.
 PollStats EmptyShard::poll(Io& io, Instant) {
-  std::array<Packet*, kBurst> burst;
   PollStats stats;
-  for (Received got = io.receive(burst); got.count != 0; got = io.receive(burst)) {
-    io.transmit(got.port, {burst.data(), got.count}, Instant());
+  size_t bursts = 0;
+  for (;;) {
+    Held& held = held_[bursts];
+    const Received got = io.receive(held.packets);
+    if (got.count == 0) break;
+    held.port = got.port;
+    held.count = got.count;
     stats.received += got.count;
+    ASSERT(++bursts < held_.size());
   }
+  for (size_t i = 0; i < bursts; ++i)
+    io.transmit(held_[i].port, {held_[i].packets.data(), held_[i].count}, Instant());
   io.news();
   return stats;
 }

@@ -7,6 +7,7 @@
 // measured by polling EmptyShard and subtracted.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -77,14 +78,21 @@ class ReplayIo final : public Io {
 // What the driver itself costs: receives and frees.
 class EmptyShard final : public Shard {
  public:
-  EmptyShard() : counters_(1) {}
+  EmptyShard() : counters_(1), held_(kMostBursts) {}
   PollStats poll(Io& io, Instant now) override;
   Instant next_deadline() const override { return Instant::never(); }
   Counters& counters() override { return counters_; }
   void push_event(const Event&) override {}
 
  private:
+  static constexpr size_t kMostBursts = 64;  // a poll
+  struct Held {
+    std::array<Packet*, kBurst> packets;
+    PortId port;
+    uint16_t count = 0;
+  };
   Counters counters_;
+  std::vector<Held> held_;
 };
 
 }  // namespace eddy::bench
