@@ -57,9 +57,10 @@ class PacketFifo {
   class Row {
    public:
     // `stub`: of the row's own, stands for packets that are not there.
+    // Arithmetic, not a branch: what waits in a queue is what no predictor can know.
     void begin(const PacketFifo& fifo, Packet& stub) {
-      tail_ = fifo.count_ == 0 ? &stub : fifo.tail_;
-      before_tail_ = fifo.count_ < 2 ? &stub : fifo.before_tail_;
+      tail_ = either(fifo.count_ == 0, &stub, fifo.tail_);
+      before_tail_ = either(fifo.count_ < 2, &stub, fifo.before_tail_);
       count_ = 0;
     }
     void push(Packet* packet) {
@@ -80,6 +81,11 @@ class PacketFifo {
 
    private:
     friend class PacketFifo;
+    static Packet* either(bool first, Packet* one, Packet* other) {
+      const auto mask = -static_cast<uintptr_t>(first);
+      return reinterpret_cast<Packet*>((reinterpret_cast<uintptr_t>(one) & mask) |
+                                       (reinterpret_cast<uintptr_t>(other) & ~mask));
+    }
     Packet* tail_ = nullptr;
     uint32_t count_ = 0;  // between the two, which then are stored one by one
     Packet* before_tail_ = nullptr;
