@@ -106,6 +106,17 @@ class FlowTable {
       return *last_;
     }
 
+    // The same of a flow that is one of the two latest of its line, so that no other is moved;
+    // null: it is not, and nothing is done.
+    State* touch_early(uint64_t key) const {
+      Ways& ways = sets_[scaled_to(static_cast<uint32_t>(key >> 32), count_)].ways;
+      const Tag to_first = (ways[0].tag & ~kSecondLater) ^ tag_of(key);
+      const Tag to_second = ways[1].tag ^ tag_of(key);
+      if (std::min(to_first, to_second) != 0) [[unlikely]]
+        return nullptr;
+      return &use_early(ways, to_second == 0);
+    }
+
    private:
     Set* sets_;
     uint32_t count_;

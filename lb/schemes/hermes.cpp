@@ -310,6 +310,8 @@ class Hermes {
            static_cast<int16_t>(psn_of(packet) - flow.psn) <= 0;
   }
 
+  void give_to_paths(const PathView& view, std::span<Packet* const> burst,
+                     std::span<const uint16_t> set_of, Flow* const* found);
   Choice choose(const PathView& view, const Packet& packet, uint16_t set, const Flow* flow) const;
   void prepare_flow(const PathView& view, const Packet& packet, uint16_t set, Flow& flow,
                     Choice choice);
@@ -452,21 +454,48 @@ void Hermes::prepare_flow(const PathView& view, const Packet& packet, uint16_t s
     flow.move(tick_);
 }
 
-// propose() and commit() of each. A flow of which nothing is to be decided stays where it is.
+// propose() and commit() of each. Flows are found before their packets are given to paths, as far
+// as no flow is moved in the table by that: each waits for memory, and none for another.
 void Hermes::select_burst(const PathView& view, std::span<Packet* const> burst,
                           std::span<const uint16_t> set_of, const ByEcmp& control) {
   const Flows::Cursor flows(flows_);
+  std::array<Flow*, kBurst> found;
+  size_t first = 0;  // of those that are found and not given to paths
+  const auto give = [&](size_t end) {
+    const size_t count = end - first;
+    give_to_paths(view, burst.subspan(first, count), set_of.subspan(first, count),
+                  found.data() + first);
+  };
+  for (size_t i = 0; i < burst.size(); ++i) {
+    Packet& packet = *burst[i];
+    const bool apart = control.has(packet);
+    if (!apart) [[likely]] {
+      found[i] = flows.touch_early(packet.order_hash);
+      if (found[i] != nullptr) [[likely]]
+        continue;
+    }
+    give(i);
+    first = i;
+    if (!apart) {
+      found[i] = &flows.touch(packet.order_hash);
+    } else {
+      assign(packet, view.set(set_of[i]), control.pick(packet, set_of[i], view.live(set_of[i])));
+      first = i + 1;
+    }
+  }
+  give(burst.size());
+}
+
+// A flow of which nothing is to be decided stays where it is.
+[[gnu::noinline]] void Hermes::give_to_paths(const PathView& view, std::span<Packet* const> burst,
+                                             std::span<const uint16_t> set_of, Flow* const* found) {
   const PathSet* const sets = view.sets().data();
   const MemberMask* const live_of = view.live();
   const PathTable* const paths = view.paths();
   for (size_t i = 0; i < burst.size(); ++i) {
     Packet& packet = *burst[i];
     const uint16_t set = set_of[i];
-    if (control.has(packet)) [[unlikely]] {
-      assign(packet, sets[set], control.pick(packet, set, live_of[set]));
-      continue;
-    }
-    Flow& flow = flows.touch(packet.order_hash);
+    Flow& flow = *found[i];
     MemberIndex member = flow.member();
     const MemberMask usable = live_of[set] & ~(paths == nullptr ? 0 : paths->failed(set));
     const bool begins = (flow.sent() == 0) | is_over(flow);

@@ -85,9 +85,13 @@ void expect_like_a_list(State (*state_of)(uint32_t)) {
     bool known = false;
     const auto place = table.place_of(flow);
     const bool by_place = random.below(2) == 0;
-    State& found = by_place ? table.touch(flow, place)
-                            : typename FlowTable<State, Tag>::Cursor(table).touch(flow, known);
-    if (by_place) known = place != table.kNowhere;
+    const typename FlowTable<State, Tag>::Cursor cursor(table);
+    State* const early = random.below(2) == 0 ? cursor.touch_early(flow) : nullptr;
+    ASSERT_TRUE(early == nullptr || at - list.begin() < 2) << turn;
+    State& found = early != nullptr ? *early
+                   : by_place       ? table.touch(flow, place)
+                                    : cursor.touch(flow, known);
+    if (by_place || early != nullptr) known = place != table.kNowhere;
     ASSERT_EQ(known, at != list.end()) << turn;
     ASSERT_EQ(found, known ? at->second : State{}) << turn;
     if (known) list.erase(at);
