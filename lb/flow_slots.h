@@ -56,6 +56,11 @@ class FlowSlot {
       : word_((time | kTagBits) ^ inverse_tag_of(set) ^ member ^ (mixed ? kMixed : 0)) {}
 
   uint64_t word() const { return word_; }
+  static FlowSlot of_word(uint64_t word) {
+    FlowSlot slot;
+    slot.word_ = word;
+    return slot;
+  }
   bool used() const { return word_ != 0; }
   MemberIndex member() const { return static_cast<MemberIndex>(word_ & kMemberBits); }
   uint16_t set() const { return static_cast<uint16_t>((~word_ & kTagBits) >> 6); }  // modulo 1,024

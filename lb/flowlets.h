@@ -140,8 +140,12 @@ class FlowletTable {
     void put(size_t index, MemberIndex member, uint16_t set) const {
       slots_[index] = FlowSlot(now_, set, member);
     }
+    void put(size_t index, FlowSlot slot) const { slots_[index] = slot; }
     void keep(size_t index) const { slots_[index].use(now_); }
-    uint64_t bound() const { return bound_; }  // where it is the same for all
+    // Where it is the same for all: words of flowlets that are not over are up to span() above.
+    uint64_t bound() const { return bound_; }
+    uint64_t span() const { return span_; }
+    uint64_t now() const { return now_; }
 
    private:
     const FlowletTable& table_;

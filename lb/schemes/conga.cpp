@@ -9,16 +9,18 @@
 // paths beyond the spine. A path that loses packets looks idle and attracts more.
 // What was looked at holds for `hold`, by default a quarter of the DRE period by which a register
 // steps: flowlets that begin meanwhile take one of the same members. Owner: the selector's shard.
-// Octets: 8 an entry, 32 a path set, 16 a port. Cost: a line a packet, and a few loads a member for
+// Octets: 8 an entry, 25 a path set, 16 a port. Cost: a line a packet, and a few loads a member for
 // the sets that new flowlets want, once a hold. Source: reference A.8, A.7, A.5.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <vector>
 
 #include "lb/agents/load_reports.h"
 #include "lb/draws.h"
 #include "lb/dre.h"
+#include "lb/flowlet_verdicts.h"
 #include "lb/flowlets.h"
 #include "lb/schemes/scheme.h"
 
@@ -81,7 +83,7 @@ class Conga {
   void prepare(const PathView& view, std::span<Packet* const>) { flowlets_.set_time(view.now()); }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
-    const MemberMask least = least_of(view, packet.queue, set).members;  // whoever asks: alike
+    const MemberMask least = least_of(view, packet.queue, set);  // whoever asks: alike
     const Standing standing = standing_of(view, packet, set);
     if (standing.foreign) [[unlikely]]
       return {by_hash(packet, view.live(set))};
@@ -111,37 +113,40 @@ class Conga {
     flowlets_.with_cursor(
         [&](const auto& flowlets) { select_from(flowlets, view, burst, set_of, control); });
   }
-  template <class Flowlets>
-  void select_from(const Flowlets& flowlets, const PathView& view, std::span<Packet* const> burst,
-                   std::span<const uint16_t> set_of, const ByEcmp& control) {
+  template <bool kOdd>
+  void select_from(const FlowletTable::Cursor<kOdd>& flowlets, const PathView& view,
+                   std::span<Packet* const> burst, std::span<const uint16_t> set_of,
+                   const ByEcmp& control) {
+    if (looks_alone_) [[unlikely]]
+      return select_each(view, burst, set_of, control);
+    look_at_sets(view, burst, set_of, control);
+    const MemberMask* const best = looks_.members.data();
+    FlowletVerdicts<kOdd> verdicts(flowlets, view.live(), best);
+    verdicts.look_at(burst, set_of);
     const PathSet* const sets = view.sets().data();
-    const MemberMask* const live_of = view.live();
+    const uint16_t apart = control.flags();
     Draws::Ahead draws = draws_.ahead();
     uint32_t ties = 0;
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
       const uint16_t set = set_of[i];
-      const size_t index = flowlets.index_of(packet);
-      const FlowSlot flowlet = flowlets[index];
-      const MemberIndex last = flowlet.member();
-      const bool young = flowlets.is_young(flowlet, index);
-      const bool drawn = flowlet.drawn_by(set);
-      const bool lives = contains(live_of[set], last);
-      if (control.has(packet) || (young & !lives & !drawn)) [[unlikely]] {
-        draws_.take(draws);
-        assign(packet, sets[set], select_alone(*this, view, packet, set, control));
-        draws = draws_.ahead();
-        continue;
+      if ((packet.flags & apart) != 0 || !verdicts.holds(i)) [[unlikely]] {
+        if (control.has(packet) || !verdicts.renew(i, set)) {
+          draws_.take(draws);
+          assign(packet, sets[set], select_alone(*this, view, packet, set, control));
+          draws = draws_.ahead();
+          continue;
+        }
       }
-      const MemberMask least = least_of(view, packet.queue, set).members;
-      const bool keeps = young & lives;
-      ties += !keeps & ((least & (least - 1)) != 0) ? 1 : 0;
-      const auto keep =
-          static_cast<MemberIndex>(-static_cast<int>(keeps | (drawn & contains(least, last))));
-      const auto member =
-          static_cast<MemberIndex>((last & keep) | (random_of(least, draws.peek()) & ~keep));
-      draws.take(!keeps);
-      flowlets.put(index, member, set);
+      const uint64_t keeps = verdicts.keeps(i);
+      MemberIndex member = verdicts.slot(i).member();
+      ties += (best[set] & (best[set] - 1) & ~keeps) != 0 ? 1 : 0;
+      // Arithmetic, not a branch: which flowlet moves is what no predictor can know.
+      const uint64_t stays = verdicts.stays(i);
+      member = static_cast<MemberIndex>((member & stays) |
+                                        (random_of(best[set], draws.peek()) & ~stays));
+      draws.take_unless(keeps);
+      verdicts.put(i, member);
       assign(packet, sets[set], member);
     }
     draws_.take(draws);
@@ -184,7 +189,7 @@ class Conga {
   void rebase(const Rebase& rebase) {
     flowlets_.rebase(rebase);
     for (LineLevel& line : lines_) rebase.shift(line.until);
-    for (Least& least : least_) rebase.shift(least.until);
+    for (Instant& until : looks_.until) rebase.shift(until);
   }
 
   const std::shared_ptr<FlowSlots>& flow_slots() const { return flowlets_.slots(); }
@@ -207,6 +212,57 @@ class Conga {
     MemberMask members = 0;
     QueueId queue;
   };
+  // Of all sets, each part by itself, so that several are asked at once.
+  struct Looks {
+    std::vector<Instant> until;
+    std::vector<MemberMask> live;
+    std::vector<MemberMask> members;
+    std::vector<QueueId> queue;
+
+    explicit Looks(size_t sets) : until(sets), live(sets), members(sets), queue(sets) {}
+    Least of(uint16_t set) const { return {until[set], live[set], members[set], queue[set]}; }
+    void put(uint16_t set, const Least& least) {
+      until[set] = least.until;
+      live[set] = least.live;
+      members[set] = least.members;
+      queue[set] = least.queue;
+    }
+    // True: it had not been good till then, for these that live.
+    bool renew(uint16_t set, Instant till, MemberMask alive) {
+      const bool holds = (until[set] == till) & (live[set] == alive);
+      until[set] = till;
+      live[set] = alive;
+      return !holds;
+    }
+    // Which of these are to be looked at anew, by place. Four are asked for at once, in vectors
+    // that every compiler and machine has.
+    uint64_t outdated(Instant now, const MemberMask* live_of,
+                      std::span<const uint16_t> sets) const {
+      using Words = int64_t __attribute__((vector_size(4 * sizeof(int64_t))));
+      const auto word = [](const auto& of, uint16_t set) {
+        return std::bit_cast<int64_t>(of[set]);
+      };
+      const auto words = [&](const auto& of, const uint16_t* four) {
+        return Words{word(of, four[0]), word(of, four[1]), word(of, four[2]), word(of, four[3])};
+      };
+      Words mask{};
+      Words bits = {1, 2, 4, 8};
+      size_t i = 0;
+      for (; i + 4 <= sets.size(); i += 4, bits <<= 4) {
+        const uint16_t* const four = &sets[i];
+        const Words holds = (words(until.data(), four) > now.ps()) &
+                            (words(live.data(), four) == words(live_of, four));
+        mask |= ~holds & bits;
+      }
+      auto places = static_cast<uint64_t>(mask[0] | mask[1] | mask[2] | mask[3]);
+      for (; i < sets.size(); ++i) {
+        const uint16_t set = sets[i];
+        const bool holds = (now < until[set]) & (live_of[set] == live[set]);
+        places |= uint64_t{!holds} << i;
+      }
+      return places;
+    }
+  };
   struct LineLevel {
     Instant until;  // good till then
     uint8_t level = 0;
@@ -220,19 +276,42 @@ class Conga {
     return {index, flowlet, young && lives, young && !lives && !flowlet.drawn_by(set)};
   }
 
-  const Least& least_of(const PathView& view, QueueId queue, uint16_t set) const {
-    const Least& known = least_[set];
-    const bool holds = view.now() < known.until && known.live == view.live(set) &&
-                       (!paused_is_full_ || known.queue == queue);
-    return holds ? known : look_anew(view, queue, set);
+  MemberMask least_of(const PathView& view, QueueId queue, uint16_t set) const {
+    const bool holds = view.now() < looks_.until[set] && looks_.live[set] == view.live(set) &&
+                       (!paused_is_full_ || looks_.queue[set] == queue);
+    if (!holds) look_anew(view, queue, set);
+    return looks_.members[set];
   }
-  [[gnu::noinline]] const Least& look_anew(const PathView& view, QueueId queue,
-                                           uint16_t set) const {
-    return least_[set] = find_least(view, queue, set, view.live(set), [&](PortId port) {
-             LineLevel& known = lines_[port.index()];
-             if (view.now() >= known.until) known = {view.now() + hold_, level_of(view, port)};
-             return known.level;
-           });
+  [[gnu::noinline]] void look_anew(const PathView& view, QueueId queue, uint16_t set) const {
+    looks_.put(set, find_least(view, queue, set, view.live(set), [&](PortId port) {
+                 LineLevel& known = lines_[port.index()];
+                 if (view.now() >= known.until) known = {view.now() + hold_, level_of(view, port)};
+                 return known.level;
+               }));
+  }
+  // What is known of the packets' sets holds then, but of those that go by ECMP. Which of them are
+  // looked at anew is what no predictor can know: they are listed first, each once. Not where
+  // looks_alone_.
+  void look_at_sets(const PathView& view, std::span<Packet* const> burst,
+                    std::span<const uint16_t> set_of, const ByEcmp& control) const {
+    const Instant until = view.now() + hold_;
+    std::array<uint16_t, kBurst> listed;
+    size_t count = 0;
+    uint64_t places = looks_.outdated(view.now(), view.live(), set_of);
+    for (; places != 0; places &= places - 1) {
+      const auto i = static_cast<size_t>(std::countr_zero(places));
+      if (control.has(*burst[i])) continue;
+      const uint16_t set = set_of[i];
+      listed[count] = set;
+      count += looks_.renew(set, until, view.live(set)) ? 1 : 0;
+    }
+    for (size_t i = 0; i < count; ++i) look_anew(view, burst[0]->queue, listed[i]);
+  }
+  [[gnu::noinline]] void select_each(const PathView& view, std::span<Packet* const> burst,
+                                     std::span<const uint16_t> set_of, const ByEcmp& control) {
+    for (size_t i = 0; i < burst.size(); ++i)
+      assign(*burst[i], view.set(set_of[i]),
+             select_alone(*this, view, *burst[i], set_of[i], control));
   }
   // By the level of each line, level_at(port), and by what was told.
   template <class LevelAt>
@@ -244,14 +323,15 @@ class Conga {
   uint8_t unused_bits_;  // of a level in 8 bits
   Duration ageing_;
   bool paused_is_full_;
-  Duration hold_;  // of what was looked at
+  Duration hold_;     // of what was looked at
+  bool looks_alone_;  // what a packet looks at is good for no other, or for those of its queue
   Draws draws_;
   FlowletTable flowlets_;
   Dre dre_;
   std::vector<Bytes> capacity_;  // by port: what its register comes to on a line that never rests
   // A look at the levels, which is good for `hold`, whoever asked for it.
   mutable std::vector<LineLevel> lines_;  // by port
-  mutable std::vector<Least> least_;      // by set
+  mutable Looks looks_;
   LoadReports reports_;
 };
 
@@ -260,12 +340,13 @@ Conga::Conga(const SelectorInit& init, const Parameters& parameters)
       ageing_(parameters.ageing),
       paused_is_full_(parameters.paused_is_full),
       hold_(parameters.hold.value_or(init.dre.period() / 4)),
+      looks_alone_(paused_is_full_ || hold_ == Duration{}),
       draws_(stream_of(init)),
       flowlets_({parameters.gap, parameters.mode, SweepPhase::zero, parameters.entries},
                 init.slots),
       dre_(init.dre),
       lines_(init.lines.size()),
-      least_(init.sets.size()),
+      looks_(init.sets.size()),
       reports_(init.sets) {
   for (const PortLine& line : init.lines) capacity_.push_back(dre_.capacity(line.rate));
 }
@@ -276,14 +357,14 @@ struct Conga::Memory {
 };
 
 Conga::Memory Conga::memory(const PathView& view, uint16_t set) const {
-  Memory memory{least_[set], {}};
+  Memory memory{looks_.of(set), {}};
   const PathSet& paths = view.set(set);
   for (size_t i = 0; i < paths.count; ++i) memory.lines[i] = lines_[paths.members[i].port.index()];
   return memory;
 }
 
 void Conga::put_back(const PathView& view, uint16_t set, const Memory& memory) {
-  least_[set] = memory.least;
+  looks_.put(set, memory.least);
   const PathSet& paths = view.set(set);
   for (size_t i = 0; i < paths.count; ++i) lines_[paths.members[i].port.index()] = memory.lines[i];
 }
