@@ -29,21 +29,27 @@ void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
 
 template <class Queue>
 Instant Partition<Queue>::run_window(Instant start, Instant end) {
-  take_post(start);
+  if constexpr (!kWhole)
+    queue_.open(start, end, [](const Event& own) {
+      if (own.packet != nullptr) PacketPool::prefetch(own.packet);
+    });
+  take_post();
   for (;;) {
     const Instant event_at = queue_.next();
     const Instant wake_at = wakes_.next();
     const Instant at = std::min(event_at, wake_at);
-    if (at >= end) return at;
+    if (at >= end) {
+      if constexpr (!kWhole) queue_.close();
+      return at;
+    }
     if (event_at < wake_at ? !advance_alone(at) : !wake_alone(at)) [[unlikely]]
       advance(at);
   }
 }
 
 template <class Queue>
-void Partition<Queue>::take_post(Instant start) {
+void Partition<Queue>::take_post() {
   if constexpr (!kWhole) {
-    queue_.move_to(start);
     post_->take(*desk_, number_, [this](const Event& arrival) {
       PacketPool::prefetch(arrival.packet);
       queue_.push(arrival);
@@ -385,7 +391,6 @@ void Partition<Queue>::take_over(Instant now) {
   if constexpr (kWhole) {
     for (const Instant at : agenda_->instants()) plan_action(at);
   } else {
-    queue_.move_to(now);
     next_flow_ = static_cast<size_t>(
         std::lower_bound(flows_.begin(), flows_.end(), book_.timed_started()) - flows_.begin());
     releases_.clear();

@@ -120,16 +120,18 @@ class Partition final : public Wires {
   // else.
   template <class Frame>
   void hand_over(Instant now, Frame frame) {
-    if constexpr (!kWhole) {
-      take_post(now_);
-      report_lines(now);
-    }
-    while (!queue_.empty()) {
-      const Event event = queue_.pop();
+    const auto hand = [&](const Event& event) {
       if (event.kind == kWholeWay)
         frame(divided(event, now));
       else if (event.kind <= kArrival)
         frame(event);
+    };
+    if constexpr (kWhole) {
+      while (!queue_.empty()) hand(queue_.pop());
+    } else {
+      take_post();
+      report_lines(now);
+      queue_.drain(hand);
     }
     for (uint32_t place = 0; place < members_.size(); ++place) wakes_.cancel(place);
   }
@@ -162,7 +164,7 @@ class Partition final : public Wires {
   static constexpr uint32_t kNobody = UINT32_MAX;  // among nodes
 
   uint32_t place_of(uint32_t node) const { return kWhole ? node : nodes_.places[node]; }
-  void take_post(Instant start);
+  void take_post();
   uint32_t touched(uint32_t node);
   [[gnu::noinline]] uint32_t touched_later(uint32_t node);
   [[gnu::always_inline]] inline bool advance_alone(Instant at);

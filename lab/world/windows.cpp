@@ -20,18 +20,6 @@ size_t frames_on(const Line& line) {
   return static_cast<size_t>(line.delay / line.rate.time_of(kUsualFrame)) + 2;
 }
 
-// How far ahead usual events lie: a full frame of the slowest line, and the longest delay.
-Duration horizon(std::span<const Line> lines, Duration window) {
-  constexpr Bytes kFullFrame{1'600};
-  Duration flight, frame;
-  for (const Line& line : lines) {
-    if (!is_joined(line)) continue;
-    flight = std::max(flight, line.delay);
-    frame = std::max(frame, line.rate.time_of(kFullFrame));
-  }
-  return window + flight + frame;
-}
-
 }  // namespace
 
 Windows::Windows(Nodes& nodes, FlowBook& book, const Division& division, const Ranks* ranks)
@@ -64,7 +52,7 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
     nodes_.places[node] = static_cast<uint32_t>(of.size());
     of.push_back(node);
   }
-  std::vector<size_t> events(partitions), posted(partitions);
+  std::vector<size_t> events(partitions), own(partitions), posted(partitions);
   std::vector<int64_t> weights(partitions);
   for (Line& line : nodes_.lines) {
     line.to_partition = partition_of_[line.to];
@@ -72,11 +60,13 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
     weights[line.to_partition] += kLongTime / line.rate.time_of(kUsualFrame);
     ++events[partition_of_[line.from]];
     events[line.to_partition] += frames_on(line) * sides_;
-    if (partition_of_[line.from] == line.to_partition) continue;
+    if (partition_of_[line.from] == line.to_partition) {
+      own[line.to_partition] += frames_on(line);
+      continue;
+    }
     ASSERT(sides_ == 1 || side_of_[partition_of_[line.from]] != side_of_[line.to_partition]);
     posted[line.to_partition] += frames_on(line) * sides_;
   }
-  const Duration far = horizon(nodes_.lines, length_ * static_cast<int64_t>(sides_));
   by_number_.resize(partitions);
   const auto is_here = [&](size_t i) {
     return ranks == nullptr || division.rank_of[i] == ranks->rank();
@@ -84,9 +74,9 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
   for (size_t i = 0; i < partitions; ++i)
     if (!is_here(i)) weights[i] = 0;
   const std::vector<size_t> thread_of = share_out(weights);
-  std::vector<size_t> events_of(threads_.size());
+  std::vector<size_t> events_of(threads_.size());  // of the partition that has most
   for (size_t i = 0; i < partitions; ++i)
-    if (is_here(i)) events_of[thread_of[i]] += events[i];
+    if (is_here(i)) events_of[thread_of[i]] = std::max(events_of[thread_of[i]], events[i]);
   for (size_t i = 0; i < threads_.size(); ++i) threads_[i].events->reserve(events_of[i]);
   for (size_t i = 0; i < partitions; ++i) {
     if (!is_here(i)) continue;
@@ -101,7 +91,7 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
                     .thread = thread_of[i],
                     .number = static_cast<uint16_t>(i),
                     .members = std::move(members[i])},
-        far, *thread.events));
+        length_ * static_cast<int64_t>(sides_), own[i], *thread.events));
     thread.parts[side_of_[i]].push_back(parts_.back().get());
     by_number_[i] = parts_.back().get();
   }
