@@ -3,13 +3,14 @@
 // A partition runs in windows. What happens in the one that is open is in buckets of a few
 // nanoseconds, each a short list in the order of time, with a bitmap that finds the next one. What
 // is later is in a row, in the order in which it was put in, and goes into the buckets when its
-// window opens. So buckets are empty between windows, and are in a Store that the wheels of a
-// thread share: hundreds of partitions use the same memory in turn, which stays in the nearest
-// cache, and a row is read in one stretch. A world that is one partition is better off with
-// EventQueue. Events of one instant come out in the order in which they were put in. Owner: one
-// partition; of a store, whoever runs its wheels one after the other. Bounds: a store and a row
-// grow above the room that they were made for. Cost: push walks a bucket's list, pop looks into at
-// most 16 words; a window looks at all that is later. Source: architecture, section 3.
+// window opens; what is later by many windows is in a heap. So buckets are empty between windows,
+// and are in a Store that the wheels of a thread share: hundreds of partitions use the same memory
+// in turn, which stays in the nearest cache, and a row is read in one stretch. A world that is one
+// partition is better off with EventQueue. Events of one instant come out in the order in which
+// they were put in. Owner: one partition; of a store, whoever runs its wheels one after the other.
+// Bounds: a store and a row grow above the room that they were made for. Cost: push walks a
+// bucket's list, pop looks into at most 16 words; a window looks at what the row has, which is of
+// few windows. Source: architecture, section 3.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +69,8 @@ class Wheel {
   };
 
   // For windows of at most `longest`; `room`: events that are later than a window, mostly.
-  Wheel(Duration longest, size_t room, Store& store) : store_(store), later_(room) {
+  Wheel(Duration longest, size_t room, Store& store)
+      : row_span_((longest * kRowWindows).ps()), store_(store), later_(room) {
     while ((static_cast<int64_t>(kBuckets) << shift_) < longest.ps()) ++shift_;
   }
 
@@ -80,19 +82,17 @@ class Wheel {
     ASSERT((end - start).ps() <= static_cast<int64_t>(kBuckets) << shift_);
     start_ = start.ps();
     end_ = end.ps();
+    far_from_ = std::max(far_from_, end_ + row_span_);
     if (later_next_ >= end_) return;
     later_next_ = kNever;
-    size_t kept = 0;
-    for (const Event& event : later_.all()) {
-      if (event.at.ps() >= end_) {
-        later_next_ = std::min(later_next_, event.at.ps());
-        later_[kept++] = event;
-        continue;
-      }
+    const auto take = [&](const Event& event) {
       taken(event);
       push_now(event);
-    }
-    later_.shrink(kept);
+    };
+    // Of one instant what was far was put in first.
+    while (!far_.empty() && far_.front().event.at < end) take(pop_far());
+    if (!far_.empty()) later_next_ = far_.front().event.at.ps();
+    take_row(take);
   }
   // The window ends: all of it has been popped.
   void close() {
@@ -143,25 +143,66 @@ class Wheel {
   template <class Each>
   void drain(Each each) {
     ASSERT(next_ == kNever);
-    std::ranges::stable_sort(later_.all(), {}, &Event::at);
-    for (const Event& event : later_.all()) each(event);
+    std::vector<Event> all;
+    while (!far_.empty()) all.push_back(pop_far());
+    for (const Event& event : later_.all()) all.push_back(event);
     later_.clear();
     later_next_ = kNever;
+    std::ranges::stable_sort(all, {}, &Event::at);
+    for (const Event& event : all) each(event);
   }
   // The same: whatever is pending, in no order.
   template <class Each>
   void for_each(Each each) const {
     for (const Event& event : later_.all()) each(event);
+    for (const Far& far : far_) each(far.event);
   }
 
  private:
   static constexpr int64_t kNever = Instant::never().ps();
   static constexpr int64_t kLongPast = Instant::long_past().ps();
+  static constexpr int64_t kRowWindows = 16;  // in how many of them a row is looked at, at most
+
+  struct Far {
+    Event event;
+    uint64_t number;  // of creation: a heap alone does not keep the order of equals
+  };
+  static bool is_later(const Far& a, const Far& b) {
+    return a.event.at != b.event.at ? a.event.at > b.event.at : a.number > b.number;
+  }
   size_t slot_of(int64_t at) const { return static_cast<size_t>(at - start_) >> shift_; }
 
   [[gnu::always_inline]] void push_later(const Event& event) {
+    if (event.at.ps() >= far_from_) [[unlikely]]
+      return push_far(event);
     later_next_ = std::min(later_next_, event.at.ps());
     later_.append(event);
+  }
+  // Gives what is of the window that opens to take(event), in its order.
+  template <class Take>
+  void take_row(const Take& take) {
+    size_t kept = 0;
+    for (const Event& event : later_.all()) {
+      if (event.at.ps() < end_) {
+        take(event);
+        continue;
+      }
+      later_next_ = std::min(later_next_, event.at.ps());
+      later_[kept++] = event;
+    }
+    later_.shrink(kept);
+  }
+  // Apart, as few events are far.
+  [[gnu::noinline]] void push_far(const Event& event) {
+    later_next_ = std::min(later_next_, event.at.ps());
+    far_.push_back({event, far_made_++});
+    std::ranges::push_heap(far_, is_later);
+  }
+  [[gnu::noinline]] Event pop_far() {
+    std::ranges::pop_heap(far_, is_later);
+    const Event event = far_.back().event;
+    far_.pop_back();
+    return event;
   }
   [[gnu::always_inline]] void push_now(const Event& event) {
     const int64_t at = event.at.ps();
@@ -188,10 +229,14 @@ class Wheel {
   int64_t next_ = kNever;    // of the window that is open
   int64_t end_ = kLongPast;  // of it; no window is open
   int64_t start_ = 0;
-  int64_t later_next_ = kNever;
-  int shift_ = 0;  // a bucket is 2^shift picoseconds
+  int64_t later_next_ = kNever;   // of what is not in buckets
+  int64_t far_from_ = kLongPast;  // what is later is far: before the first window all that there is
+  int64_t row_span_;              // picoseconds behind a window
+  int shift_ = 0;                 // a bucket is 2^shift picoseconds
   Store& store_;
   Row<Event> later_;
+  std::vector<Far> far_;
+  uint64_t far_made_ = 0;
 };
 
 }  // namespace eddy::lab

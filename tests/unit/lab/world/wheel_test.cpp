@@ -37,14 +37,36 @@ TEST(Wheel, IsEmptyAtFirstAndAtTheEnd) {
 TEST(Wheel, KeepsTheOrderOfOneInstant) {
   Wheel::Store store;
   Wheel wheel(2_us, 4, store);
+  wheel.open(Instant(), Instant() + 1_ns, ignore);
+  wheel.close();
   for (uint32_t i = 0; i < 10; ++i) wheel.push(event_at(i % 2 == 0 ? 5_ns : 6_ns, i));
   uint32_t taken = 0;
-  wheel.open(Instant(), Instant() + 2_us,
+  wheel.open(Instant() + 1_ns, Instant() + 2_us,
              [&](const Event& event) { EXPECT_EQ(event.target, taken++); });
   EXPECT_EQ(taken, 10u);
   for (uint32_t i = 10; i < 20; ++i) wheel.push(event_at(i % 2 == 0 ? 5_ns : 6_ns, i));
   for (uint32_t i = 0; i < 20; i += 2) EXPECT_EQ(wheel.pop().target, i);
   for (uint32_t i = 1; i < 20; i += 2) EXPECT_EQ(wheel.pop().target, i);
+}
+
+// However far away it was when each was put in.
+TEST(Wheel, KeepsTheOrderOfOneInstantThatWasFar) {
+  Wheel::Store store;
+  Wheel wheel(1_us, 0, store);
+  const Instant at = Instant() + 100_us;
+  uint32_t made = 0;
+  for (; made < 5; ++made) wheel.push({at, nullptr, made, 0});
+  for (Instant start; start < at; start = start + 1_us) {
+    wheel.open(start, start + 1_us, ignore);
+    wheel.push({at, nullptr, made++, 0});
+    EXPECT_EQ(wheel.next(), at);
+    wheel.close();
+  }
+  uint32_t taken = 0;
+  wheel.open(at, at + 1_us, [&](const Event& event) { EXPECT_EQ(event.target, taken++); });
+  EXPECT_EQ(taken, made);
+  for (uint32_t i = 0; i < made; ++i) EXPECT_EQ(wheel.pop().target, i);
+  EXPECT_EQ(wheel.next(), Instant::never());
 }
 
 TEST(Wheel, KeepsWhatIsLaterThanItsWindow) {
