@@ -84,7 +84,7 @@ uint32_t Framer::append_icrc(uint8_t* frame, uint32_t headers, uint32_t payload)
 }
 
 void Framer::write_cnp(const HeaderTemplate& from, Packet& out) const {
-  uint8_t* frame = copy(from, out);
+  uint8_t* frame = copy(from, bth_ + kBthHeader + kCnpReserved, out);
   uint8_t* bth = frame + bth_;
   bth[0] = kBthCnp;
   bth[4] = Received::kBecnBit;

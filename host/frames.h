@@ -128,7 +128,7 @@ class Framer {
   // Behind the headers; the length with it.
   static uint32_t append_icrc(uint8_t* frame, uint32_t headers, uint32_t payload);
   void finish(Packet& out, uint32_t headers, uint32_t payload) const;
-  uint8_t* copy(const HeaderTemplate& from, Packet& out) const;
+  uint8_t* copy(const HeaderTemplate& from, uint32_t headers, Packet& out) const;
 
   uint64_t mac_raw_ = 0;      // as the first 8 octets of a frame load, masked
   uint32_t address_raw_ = 0;  // IPv4, as it lies
@@ -208,11 +208,15 @@ inline bool Framer::read_plain(const Packet& packet, Received& out) const {
   return true;
 }
 
-inline uint8_t* Framer::copy(const HeaderTemplate& from, Packet& out) const {
+// At least the first `headers` octets. Most headers end in the frame's first line, and the next one
+// is left alone.
+inline uint8_t* Framer::copy(const HeaderTemplate& from, uint32_t headers, Packet& out) const {
+  constexpr size_t kLine = 64;
   const rte_mbuf* mbuf = out.mbuf();
   ASSERT(mbuf->buf_len >= mbuf->data_off + kTemplateOctets);
   uint8_t* frame = out.data();
-  std::memcpy(frame, from.data(), kTemplateOctets);
+  std::memcpy(frame, from.data(), kLine);
+  if (headers > kLine) std::memcpy(frame + kLine, &from[kLine], kTemplateOctets - kLine);
   return frame;
 }
 
@@ -226,10 +230,10 @@ inline void Framer::finish(Packet& out, uint32_t headers, uint32_t payload) cons
 
 inline void Framer::write_data(const HeaderTemplate& from, const DataFields& fields,
                                Packet& out) const {
-  uint8_t* frame = copy(from, out);
+  const uint32_t extension = detail::extension_length(fields.opcode);
+  uint8_t* frame = copy(from, bth_ + kBthHeader + extension, out);
   uint8_t* bth = frame + bth_;
   const uint32_t payload = (fields.payload_len + 3) / 4 * 4;
-  const uint32_t extension = detail::extension_length(fields.opcode);
   bth[0] = static_cast<uint8_t>(fields.opcode);
   bth[1] = static_cast<uint8_t>((payload - fields.payload_len) << 4);
   const uint32_t request = fields.ack_request ? uint32_t{Received::kAckRequestBit} << 24 : 0;
@@ -241,7 +245,7 @@ inline void Framer::write_data(const HeaderTemplate& from, const DataFields& fie
 
 inline void Framer::write_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn,
                               Packet& out) const {
-  uint8_t* bth = copy(from, out) + bth_;
+  uint8_t* bth = copy(from, bth_ + kBthHeader + kAeth, out) + bth_;
   if (becn) bth[4] = Received::kBecnBit;
   store_be32(bth + 8, psn & kPsnMask);
   store_be32(bth + kBthHeader, uint32_t{aeth.syndrome} << 24 | (aeth.msn & kPsnMask));

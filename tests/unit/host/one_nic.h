@@ -87,6 +87,7 @@ class OneNic {
   // What the NIC sends at `now`, if anything.
   std::optional<SentFrame> transmit(Instant now) {
     Packet* blank = pool_.get();
+    std::memset(blank->data(), 0xa5, 128);  // what the last frame has left there
     std::optional<SentFrame> sent;
     if (nic.transmit(*blank, now)) {
       sent.emplace();
