@@ -97,14 +97,14 @@ void ReplayIo::free(std::span<Packet* const> packets) {
 PollStats EmptyShard::poll(Io& io, Instant) {
   PollStats stats;
   size_t bursts = 0;
-  for (;;) {
+  for (;; ++bursts) {
+    ASSERT(bursts < held_.size());
     Held& held = held_[bursts];
     const Received got = io.receive(held.packets);
     if (got.count == 0) break;
     held.port = got.port;
     held.count = got.count;
     stats.received += got.count;
-    ASSERT(++bursts < held_.size());
   }
   for (size_t i = 0; i < bursts; ++i)
     io.transmit(held_[i].port, {held_[i].packets.data(), held_[i].count}, Instant());
