@@ -62,6 +62,8 @@ class Bench {
  private:
   static constexpr size_t kPolls = 320;
 
+  void count_sends();
+
   Case spec_;
   config::SwitchConfig config_;
   ReplayIo io_;

@@ -93,21 +93,44 @@ void ReplayIo::free(std::span<Packet* const> packets) {
   for (Packet* packet : packets) pool_->put(packet);
 }
 
-// As a switch does, it has all packets of a poll in flight before the first one leaves.
+uint16_t CountingIo::transmit(PortId port, std::span<Packet* const> packets, Instant done) {
+  const uint16_t taken = world_.transmit(port, packets, done);
+  counts_.push_back(taken);
+  sent_ += taken;
+  return taken;
+}
+
+void CountingIo::end_poll(size_t packets) {
+  if (sent_ != packets) counts_.resize(before_);
+  before_ = counts_.size();
+  sent_ = 0;
+}
+
+inline uint16_t EmptyShard::next_count(size_t left) {
+  if (counts_.empty()) return static_cast<uint16_t>(std::min(left, kBurst));
+  const uint16_t count = counts_[next_];
+  next_ = next_ + 1 == counts_.size() ? 0 : next_ + 1;
+  return count;
+}
+
+// As a switch does, it has all packets of a poll in flight before the first one leaves, and gives
+// them to the world a few at a time.
 PollStats EmptyShard::poll(Io& io, Instant) {
   PollStats stats;
-  size_t bursts = 0;
-  for (;; ++bursts) {
-    ASSERT(bursts < held_.size());
-    Held& held = held_[bursts];
-    const Received got = io.receive(held.packets);
+  PortId port;
+  for (;;) {
+    ASSERT(stats.received <= kMostPackets);
+    const Received got = io.receive({held_.data() + stats.received, kBurst});
     if (got.count == 0) break;
-    held.port = got.port;
-    held.count = got.count;
+    port = got.port;
     stats.received += got.count;
   }
-  for (size_t i = 0; i < bursts; ++i)
-    io.transmit(held_[i].port, {held_[i].packets.data(), held_[i].count}, Instant());
+  for (size_t sent = 0; sent < stats.received;) {
+    const uint16_t count = next_count(stats.received - sent);
+    ASSERT(count <= stats.received - sent);
+    io.transmit(port, {held_.data() + sent, count}, Instant());
+    sent += count;
+  }
   io.news();
   return stats;
 }

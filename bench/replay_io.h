@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "net/ids.h"
@@ -75,24 +76,52 @@ class ReplayIo final : public Io {
   uint64_t transmitted_ = 0;
 };
 
+// How many packets at a time a shard gives to its world, poll by poll. Another world stands behind
+// it.
+class CountingIo final : public Io {
+ public:
+  explicit CountingIo(Io& world) : world_(world) {}
+
+  Received receive(std::span<Packet*> out) override { return world_.receive(out); }
+  const News& news() override { return world_.news(); }
+  uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override;
+  Packet* allocate() override { return world_.allocate(); }
+  void free(std::span<Packet* const> packets) override { world_.free(packets); }
+
+  // The poll is over. It counts if it has sent `packets`, as many as it has received.
+  void end_poll(size_t packets);
+  // Of all polls that counted, one behind the other.
+  const std::vector<uint16_t>& sent_at_a_time() const { return counts_; }
+
+ private:
+  Io& world_;
+  std::vector<uint16_t> counts_;
+  size_t before_ = 0;  // of counts_, when the poll in hand began
+  size_t sent_ = 0;    // by the poll in hand
+};
+
 // What the driver itself costs: receives and frees.
 class EmptyShard final : public Shard {
  public:
-  EmptyShard() : counters_(1), held_(kMostBursts) {}
+  EmptyShard() : counters_(1), held_(kMostPackets + kBurst) {}
+  // As CountingIo has counted; before, it sends a burst at a time.
+  void send_as(std::vector<uint16_t> counts) {
+    counts_ = std::move(counts);
+    next_ = 0;
+  }
   PollStats poll(Io& io, Instant now) override;
   Instant next_deadline() const override { return Instant::never(); }
   Counters& counters() override { return counters_; }
   void push_event(const Event&) override {}
 
  private:
-  static constexpr size_t kMostBursts = 64;  // a poll
-  struct Held {
-    std::array<Packet*, kBurst> packets;
-    PortId port;
-    uint16_t count = 0;
-  };
+  static constexpr size_t kMostPackets = 64 * kBurst;  // a poll
+  uint16_t next_count(size_t left);
+
   Counters counters_;
-  std::vector<Held> held_;
+  std::vector<Packet*> held_;  // with room for a burst that brings nothing
+  std::vector<uint16_t> counts_;
+  size_t next_ = 0;  // of these
 };
 
 }  // namespace eddy::bench
