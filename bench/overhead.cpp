@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "bench/pipeline_cases.h"
 #include "bench/replay_io.h"
@@ -36,7 +37,16 @@ constexpr size_t kEchoedAt = 20;        // and the stamp that it echoes
 constexpr size_t kFeedbackPathAt = 8;
 constexpr size_t kSourceAt = 2;
 
-// A ReplayIo whose uplinks lead to leaves that answer stamps, and to spines that warn.
+// How many stamps an uplink answers in a poll.
+struct Answers {
+  uint8_t uplink = 0;
+  uint8_t count = 0;
+};
+using Answering = std::vector<std::vector<Answers>>;  // poll by poll
+
+// A ReplayIo whose uplinks lead to leaves that answer stamps, and to spines that warn. Around a
+// leaf that stamps nothing it can do as much for stamps as it did around another: it reads packets
+// and writes answers, which nobody gets.
 class FabricIo final : public Io {
  public:
   FabricIo(const ReplaySpec& spec, size_t warned_uplinks)
@@ -50,7 +60,12 @@ class FabricIo final : public Io {
   }
 
   void next_poll(Instant now) {
-    read_stamps();
+    if (!unheard_.empty())
+      read_as_if_stamped();
+    else
+      read_stamps();
+    if (noted_ != nullptr) [[unlikely]]
+      noted_->emplace_back();
     replay_.next_poll();
     now_ns_ = static_cast<uint32_t>(now.ps() / 1'000);
     if (polls_++ % kWarnEvery == 0)
@@ -60,13 +75,20 @@ class FabricIo final : public Io {
       }
   }
   void raise_link(PortId port) { replay_.raise_link(port); }
+  // From now on; null: no more.
+  void note_answers(Answering* noted) { noted_ = noted; }
+  // Of another world, which has noted some.
+  void answer_unheard(const Answering& noted) { unheard_ = noted; }
 
   Received receive(std::span<Packet*> out) override {
     const Received fresh = replay_.receive(out);
     if (fresh.count != 0 || answering_ == 0) return fresh;
-    const auto uplink = static_cast<size_t>(std::countr_zero(answering_));
-    answering_ &= answering_ - 1;
-    return {PortId(kHosts + uplink), answer(uplink, out), Bytes(0)};
+    if (unheard_.empty()) return next_answers(out);
+    while (answering_ != 0) {
+      const Received answers = next_answers(out);
+      for (size_t i = 0; i < answers.count; ++i) replay_.free(out.subspan(i, 1));
+    }
+    return {};
   }
   const News& news() override { return replay_.news(); }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
@@ -98,14 +120,30 @@ class FabricIo final : public Io {
   }
   void note(const Packet& packet) {
     const uint8_t* shim = packet.data() + kEthernetHeader;
-    const size_t uplink = packet.egress_port.index() - kHosts;
+    if ((shim[1] & kShimRttRequest) != 0) ask(packet.egress_port.index() - kHosts, shim);
+  }
+  void ask(size_t uplink, const uint8_t* shim) {
     Line& line = lines_[uplink];
-    if ((shim[1] & kShimRttRequest) == 0 || line.count + 1u == line.asked.size()) return;
+    if (line.count + 1u == line.asked.size()) return;
     line.asked[line.count++] = {load_be32(shim + kSentAt), load_be16(shim + 4),
                                 load_be16(shim + 6)};
     answering_ |= 1u << uplink;
   }
+  // As read_stamps() around the other leaf, of whatever packet was sent.
+  void read_as_if_stamped() {
+    for (const Answers& answers : unheard_[polls_ % unheard_.size()])
+      for (size_t i = 0; i < answers.count; ++i)
+        ask(answers.uplink, dressed_[0]->data() + kEthernetHeader);
+  }
 
+  Received next_answers(std::span<Packet*> out) {
+    const auto uplink = static_cast<size_t>(std::countr_zero(answering_));
+    answering_ &= answering_ - 1;
+    const uint16_t count = answer(uplink, out);
+    if (noted_ != nullptr) [[unlikely]]
+      noted_->back().push_back({static_cast<uint8_t>(uplink), static_cast<uint8_t>(count)});
+    return {PortId(kHosts + uplink), count, Bytes(0)};
+  }
   uint16_t answer(size_t uplink, std::span<Packet*> out) {
     Line& line = lines_[uplink];
     uint16_t count = 0;
@@ -157,6 +195,8 @@ class FabricIo final : public Io {
   test::Frame warning_;
   std::array<Line, kUplinks> lines_;
   uint32_t answering_ = 0;  // bit = uplink that brings something in this poll
+  Answering* noted_ = nullptr;
+  Answering unheard_;  // empty: answers are given to the leaf
   // Packets with shims, and one more, that the last poll has sent.
   std::array<const Packet*, kUplinks * kBurst + 1> dressed_{};
   size_t dressed_count_ = 0;
@@ -164,6 +204,15 @@ class FabricIo final : public Io {
   uint32_t polls_ = 0;
   uint32_t sequence_ = 0;
 };
+
+config::RlbConfig with_guard(config::GuardMode mode) {
+  config::RlbConfig rlb = config::rlb_preset(config::RlbPreset::standard);
+  rlb.guard.mode = mode;
+  return rlb;
+}
+const config::RlbConfig kOff = config::rlb_preset(config::RlbPreset::off);
+const config::RlbConfig kStandard = config::rlb_preset(config::RlbPreset::standard);
+const config::RlbConfig kUnguarded = with_guard(config::GuardMode::off);
 
 class Leaf {
  public:
@@ -173,6 +222,10 @@ class Leaf {
         object_(make_switch(config_, 1)) {
     for (size_t port = 0; port < config_.ports.size(); ++port) io_.raise_link(PortId(port));
     (void)run(2'000);
+  }
+  // Without RLB: what the world of the other does about stamps, its own does, too.
+  Leaf(Leaf& beside, uint32_t flows = kFlows) : Leaf(kOff, 0, flows) {
+    io_.answer_unheard(beside.answers());
   }
 
   // Cycles a packet, of a leaf whose caches and predictors are its own again.
@@ -204,6 +257,14 @@ class Leaf {
   }
 
  private:
+  // What a sample's polls bring.
+  Answering answers() {
+    Answering noted;
+    io_.note_answers(&noted);
+    (void)run(kPolls);
+    io_.note_answers(nullptr);
+    return noted;
+  }
   static Case spec(uint32_t flows) {
     return {.name = "overhead", .flows = flows, .hosts = kHosts, .uplinks = kUplinks};
   }
@@ -219,22 +280,13 @@ class Leaf {
   Instant now_ = Instant::at(Duration::microseconds(1'000));
 };
 
-config::RlbConfig with_guard(config::GuardMode mode) {
-  config::RlbConfig rlb = config::rlb_preset(config::RlbPreset::standard);
-  rlb.guard.mode = mode;
-  return rlb;
-}
-const config::RlbConfig kOff = config::rlb_preset(config::RlbPreset::off);
-const config::RlbConfig kStandard = config::rlb_preset(config::RlbPreset::standard);
-const config::RlbConfig kUnguarded = with_guard(config::GuardMode::off);
-
 struct Leaves {
-  Leaf bare{kOff, 0};
   Leaf unguarded{kUnguarded, 0};
+  Leaf bare{unguarded};
   Leaf idle{kStandard, 0};
   Leaf warned{kStandard, kUplinks / 2};
-  Leaf bare_steady{kOff, 0, kSteadyFlows};
   Leaf steady{kStandard, 0, kSteadyFlows};
+  Leaf bare_steady{steady, kSteadyFlows};
 
   void check() const {
     bare.expect(PortCounter::shim_tx_packets, false);
@@ -275,11 +327,17 @@ std::vector<Counted> counted_overhead() {
   const auto leaf = [](const config::RlbConfig& rlb, size_t warned, uint32_t flows) {
     return [&rlb, warned, flows](size_t polls) { (void)Leaf(rlb, warned, flows).run(polls); };
   };
-  return {{"rlb.bare", kBurst, leaf(kOff, 0, kFlows)},
+  const auto bare = [](const config::RlbConfig& rlb, uint32_t flows) {
+    return [&rlb, flows](size_t polls) {
+      Leaf beside(rlb, 0, flows);
+      (void)Leaf(beside, flows).run(polls);
+    };
+  };
+  return {{"rlb.bare", kBurst, bare(kUnguarded, kFlows)},
           {"rlb.unguarded", kBurst, leaf(kUnguarded, 0, kFlows)},
           {"rlb.idle", kBurst, leaf(kStandard, 0, kFlows)},
           {"rlb.warned", kBurst, leaf(kStandard, kUplinks / 2, kFlows)},
-          {"rlb.bare_steady", kBurst, leaf(kOff, 0, kSteadyFlows)},
+          {"rlb.bare_steady", kBurst, bare(kStandard, kSteadyFlows)},
           {"rlb.steady", kBurst, leaf(kStandard, 0, kSteadyFlows)}};
 }
 
