@@ -17,12 +17,6 @@ void store(std::atomic<T>& value, int64_t to) {
   value.store(static_cast<T>(to), std::memory_order_relaxed);
 }
 
-int64_t smoothed(int64_t before, int64_t sample, int64_t smoothing) {
-  const int64_t step = (sample - before) / smoothing;
-  if (step != 0) return before + step;
-  return sample;  // closer than the fixed point can step
-}
-
 size_t most_members(std::span<const PathSet> sets) {
   size_t most = 1;
   for (const PathSet& set : sets) most = std::max<size_t>(most, set.count);
@@ -31,25 +25,10 @@ size_t most_members(std::span<const PathSet> sets) {
 
 }  // namespace
 
-void PathRecord::take_delay(Duration sample, Instant now, int64_t smoothing) {
-  constexpr int64_t kLongest = int64_t{kUnknown} - 1;
-  const int64_t ns = std::clamp<int64_t>(sample.ns(), 0, kLongest);
-  store(delay_ns, known() ? smoothed(load(delay_ns), ns, smoothing) : ns);
-  if (ns < load(least_delay_ns)) store(least_delay_ns, ns);
-  store(sampled_at_us, stamp_of(now));
-  trust();
-}
-
-void PathRecord::take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing) {
-  if (packets == 0 || (marked_packets == 0 && load(marked) == 0)) return;
+void PathRecord::mix_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing) {
   constexpr int64_t kOne = std::numeric_limits<uint16_t>::max();
   const int64_t share = std::min<int64_t>(marked_packets, packets) * kOne / packets;
   store(marked, smoothed(load(marked), share, smoothing));
-}
-
-void PathRecord::take_congestion(uint8_t utilisation, Instant now) {
-  store(congestion, utilisation);
-  store(congestion_at_us, stamp_of(now));
 }
 
 // Bit 0 is not of the time; the time by which a rebase goes back is even.
@@ -70,7 +49,7 @@ void PathTable::rebase(const Rebase& rebase) {
     rebase.shift_if_any(swept);
     store(sweeps_[i].swept_ps, swept.ps());
   }
-  for (size_t path = 0; path < record_of_.size(); ++path) show_arrivals(path, record_of_[path]);
+  for (size_t path = 0; path < record_of_.size(); ++path) show_arrivals({path, record_of_[path]});
 }
 
 PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters,

@@ -51,9 +51,25 @@ struct alignas(32) PathRecord {
   static uint32_t wire_time(Instant at) { return static_cast<uint32_t>(at.ps() / 1'000); }
   // `now` is PathTable::record_time(), here and in age().
   // Writers. `smoothing`: of what the record holds, 1 / smoothing gives way to what is new.
-  void take_delay(Duration sample, Instant now, int64_t smoothing = kSmoothing);
-  void take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing = kSmoothing);
-  void take_congestion(uint8_t utilisation, Instant now);
+  void take_delay(Duration sample, Instant now, int64_t smoothing = kSmoothing) {
+    constexpr int64_t kLongest = int64_t{kUnknown} - 1;
+    const auto ns = static_cast<uint32_t>(std::clamp<int64_t>(sample.ns(), 0, kLongest));
+    const uint32_t before = delay_ns.load(std::memory_order_relaxed);
+    const int64_t next = known() ? smoothed(before, ns, smoothing) : ns;
+    delay_ns.store(static_cast<uint32_t>(next), std::memory_order_relaxed);
+    if (ns < least_delay_ns.load(std::memory_order_relaxed))
+      least_delay_ns.store(ns, std::memory_order_relaxed);
+    sampled_at_us.store(stamp_of(now), std::memory_order_relaxed);
+    trust();
+  }
+  void take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing = kSmoothing) {
+    if (packets == 0 || (marked_packets | marked.load(std::memory_order_relaxed)) == 0) return;
+    mix_marks(packets, marked_packets, smoothing);
+  }
+  void take_congestion(uint8_t utilisation, Instant now) {
+    congestion.store(utilisation, std::memory_order_relaxed);
+    congestion_at_us.store(stamp_of(now), std::memory_order_relaxed);
+  }
   void forget() { sampled_at_us.store(0, std::memory_order_relaxed); }
   // What was heard so long ago that its age would soon begin again from zero.
   void forget_old_congestion(Instant now) {
@@ -86,6 +102,11 @@ struct alignas(32) PathRecord {
 
  private:
   friend class PathTable;
+  static int64_t smoothed(int64_t before, int64_t sample, int64_t smoothing) {
+    const int64_t step = (sample - before) / smoothing;
+    return step != 0 ? before + step : sample;  // closer than the fixed point can step
+  }
+  void mix_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing);
   void take_echo(Instant stamp, bool proves) {
     echoed_ps.store((stamp.ps() & ~int64_t{1}) | (proves ? 1 : 0), std::memory_order_relaxed);
   }
@@ -171,23 +192,30 @@ class PathTable {
   PathTable(std::span<const PathSet> sets, const Parameters& parameters,
             std::span<const LeafId> leaves = {});
 
-  PathRecord& at(size_t set, MemberIndex member) {
-    return records_[record_of_[first_[set] + member]];
+  // Where a path is in the table, for who does several things with it.
+  struct Place {
+    size_t path;
+    uint32_t record;
+  };
+  Place place(size_t set, MemberIndex member) const {
+    const size_t path = first_[set] + member;
+    return {path, record_of_[path]};
   }
+  PathRecord& at(const Place& place) { return records_[place.record]; }
+  PathUse& use(const Place& place) const { return uses_[place.record]; }
+  PathRecord& at(size_t set, MemberIndex member) { return at(place(set, member)); }
   const PathRecord& at(size_t set, MemberIndex member) const {
     return records_[record_of_[first_[set] + member]];
   }
   // Of the record's path, whoever looks at the table.
-  PathUse& use(size_t set, MemberIndex member) const {
-    return uses_[record_of_[first_[set] + member]];
-  }
-  PathUse& use_of(const PathRecord& record) const { return uses_[&record - records_.get()]; }
+  PathUse& use(size_t set, MemberIndex member) const { return use(place(set, member)); }
   // The stamp of the instant was echoed; `proves`: it went the path's way, in its queue.
+  void take_echo(const Place& place, Instant stamp, bool proves) {
+    records_[place.record].take_echo(stamp, proves);
+    show_arrivals(place);
+  }
   void take_echo(size_t set, MemberIndex member, Instant stamp, bool proves) {
-    const size_t path = first_[set] + member;
-    const uint32_t record = record_of_[path];
-    records_[record].take_echo(stamp, proves);
-    show_arrivals(path, record);
+    take_echo(place(set, member), stamp, proves);
   }
   // Where paths are swept.
   PathSweep& sweep(size_t set, MemberIndex member) {
@@ -195,10 +223,9 @@ class PathTable {
   }
   // What was given before the instant has arrived, in whichever class.
   void take_sweep(size_t set, MemberIndex member, Instant stamp) {
-    const size_t path = first_[set] + member;
-    const uint32_t record = record_of_[path];
-    sweeps_[record].swept_ps.store(stamp.ps(), std::memory_order_relaxed);
-    show_arrivals(path, record);
+    const Place of = place(set, member);
+    sweeps_[of.record].swept_ps.store(stamp.ps(), std::memory_order_relaxed);
+    show_arrivals(of);
   }
   const Parameters& parameters() const { return parameters_; }
   Instant record_time(Instant now) const { return now + ahead_; }
@@ -279,15 +306,15 @@ class PathTable {
     if (sweeps_ != nullptr) stamp = std::max(stamp, sweeps_[record].swept());
     return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
   }
-  // After an echo of the path, whose record it is.
-  void show_arrivals(size_t path, uint32_t record) {
-    const Instant before = arrived_before(record);
-    size_t same = path;
+  // After an echo of the path.
+  void show_arrivals(const Place& place) {
+    const Instant before = arrived_before(place.record);
+    size_t same = place.path;
     do {
       const Sharer& sharer = sharers_[same];
       if (sharer.set < PathArrivals::kRows) arrivals_.put(sharer.set, sharer.member, before);
       same = sharer.next;
-    } while (same != path);
+    } while (same != place.path);
   }
 
   Parameters parameters_;

@@ -11,15 +11,14 @@
 namespace eddy {
 namespace {
 
-uint32_t wire_ns(Instant at) {
-  return lb::PathRecord::wire_time(at);
-}
 uint32_t wire_ns(Duration time) {
   return static_cast<uint32_t>(std::min<int64_t>(time.ns(), INT32_MAX));
 }
-// The instant that was so many nanoseconds before, to the nanosecond.
-Instant ns_before(Instant now, uint32_t ago_ns) {
-  return Instant::at(Duration::nanoseconds(now.ps() / 1'000 - ago_ns));
+int64_t whole_ns(Instant at) {
+  return at.ps() / 1'000;
+}
+Instant at_ns(int64_t ns) {
+  return Instant::at(Duration::nanoseconds(ns));
 }
 
 uint8_t add_saturating(uint8_t value) {
@@ -60,7 +59,8 @@ void PathService::start_measuring() {
 // What other shards selected in polls before their last one is in their lanes, which this poll
 // reads next.
 [[gnu::noinline]] void PathService::note_time(bool all_given) {
-  now_ns_ = wire_ns(context_.now);
+  now_whole_ns_ = whole_ns(context_.now);
+  now_ns_ = static_cast<uint32_t>(now_whole_ns_);
   if (due_every_ns_ != 0 && now_ns_ - due_since_ns_ >= due_every_ns_) make_due();
   given_before_ = context_.now;
   isolated_waits_ = context_.isolating != 0 && waits_isolated();
@@ -121,23 +121,18 @@ bool PathService::may_stamp(const lb::PathRecord& record) {
 }
 
 // By the path's record, which all shards write to: another may have been faster.
-bool PathService::is_due(const Packet& packet, size_t set) {
-  if (context_.paths == nullptr || !may_be_due(packet, set)) return false;
-  const lb::PathRecord& record = context_.paths->at(set, packet.member);
+lb::PathRecord* PathService::due(const Packet& packet, size_t set) {
+  if (context_.paths == nullptr || !may_be_due(packet, set)) return nullptr;
+  lb::PathRecord& record = context_.paths->at(set, packet.member);
   if (now_ns_ - record.requested_ns.load(std::memory_order_relaxed) >= sample_ns_ / 2)
-    return may_stamp(record);
+    return may_stamp(record) ? &record : nullptr;
   echoes_->stamped(set, packet.member);
-  return false;
-}
-
-void PathService::stamp(const Packet& packet, size_t set) {
-  if (sample_ns_ != 0) echoes_->stamped(set, packet.member);
-  request(packet.egress_port, context_.paths->at(set, packet.member));
+  return nullptr;
 }
 
 void PathService::request(PortId port, lb::PathRecord& record) {
   const uint32_t last = record.requested_ns.load(std::memory_order_relaxed);
-  const Instant asked = ns_before(context_.now, now_ns_ - last);
+  const Instant asked = at_ns(now_whole_ns_ - (now_ns_ - last));
   const bool unanswered = asked > record.echoed();
   if (unanswered && context_.now - record.echoed() > plan_->base_rtt * PathPlan::kPatience) {
     record.suspect();
@@ -225,26 +220,36 @@ void PathService::wait(size_t set, const PathEchoes::Place& place) {
   echoes_->wait(set, place.index);
 }
 
+// Of a shim on the wire, heard now.
+inline PathReport PathService::report_in(const uint8_t* shim) const {
+  return {.heard_at = context_.now,
+          .stamp_ns = load_be32(shim + shim_at::kEchoed),
+          .hold_ns = load_be32(shim + shim_at::kHold),
+          .sent_ns = load_be32(shim + shim_at::kSent),
+          .leaf = LeafId(load_be16(shim + shim_at::kSource)),
+          .path = PathId(load_be16(shim + shim_at::kReportPath)),
+          .flags = shim[shim_at::kFlags],
+          .congestion = shim[shim_at::kReportLoad],
+          .packets = shim[shim_at::kPackets],
+          .marked = shim[shim_at::kMarked]};
+}
+
 void PathService::hear(PortId port, const uint8_t* shim) {
-  const uint8_t flags = shim[shim_at::kFlags];
-  if ((flags & (kShimRttEcho | kShimFeedback)) == 0) return;
-  const PathReport report{.heard_at = context_.now,
-                          .stamp_ns = load_be32(shim + shim_at::kEchoed),
-                          .hold_ns = load_be32(shim + shim_at::kHold),
-                          .sent_ns = load_be32(shim + shim_at::kSent),
-                          .leaf = LeafId(load_be16(shim + shim_at::kSource)),
-                          .path = PathId(load_be16(shim + shim_at::kReportPath)),
-                          .flags = flags,
-                          .congestion = shim[shim_at::kReportLoad],
-                          .packets = shim[shim_at::kPackets],
-                          .marked = shim[shim_at::kMarked]};
+  if ((shim[shim_at::kFlags] & (kShimRttEcho | kShimFeedback)) == 0) return;
+  const PathReport report = report_in(shim);
   const uint16_t set = plan_->set_of(report.leaf);
   const auto member = set == PathPlan::kNoSet ? std::nullopt : member_of(set, report.path);
-  if (!member || context_.paths == nullptr)
+  if (!member || context_.paths == nullptr) [[unlikely]]
     return context_.count(port, PortCounter::path_reports_unknown);
   const PortId out = context_.path_sets[set].members[*member].port;
-  if (context_.owns(out)) return apply({set, *member}, out, report);
-  (void)context_.tell(context_.settings(out).owner, {.kind = Message::Kind::path, .what = report});
+  if (!context_.owns(out)) [[unlikely]]
+    return hand_to_owner(out, shim);
+  apply({set, *member}, out, report);
+}
+
+[[gnu::noinline]] void PathService::hand_to_owner(PortId out, const uint8_t* shim) {
+  const Message mail{.kind = Message::Kind::path, .what = report_in(shim)};
+  (void)context_.tell(context_.settings(out).owner, mail);
 }
 
 void PathService::take(const PathReport& report) {
@@ -256,7 +261,7 @@ void PathService::take(const PathReport& report) {
   if (context_.owns(port)) apply({set, *member}, port, report);
 }
 
-std::optional<lb::MemberIndex> PathService::member_of(size_t set, PathId path) const {
+inline std::optional<lb::MemberIndex> PathService::member_of(size_t set, PathId path) const {
   const lb::PathSet& to = context_.path_sets[set];
   const size_t first = path.index() >> 8;
   if (first < to.count && to.members[first].path == path) return static_cast<uint8_t>(first);
@@ -265,10 +270,12 @@ std::optional<lb::MemberIndex> PathService::member_of(size_t set, PathId path) c
   return std::nullopt;
 }
 
-inline void PathService::apply(lb::PathKey path, PortId port, const PathReport& report) {
-  lb::PathRecord& record = context_.paths->at(path.set, path.member);
-  if ((report.flags & kShimRttEcho) != 0 && !take_echo(path, port, record, report)) return;
+[[gnu::always_inline]] inline void PathService::apply(lb::PathKey path, PortId port,
+                                                      const PathReport& report) {
+  const lb::PathTable::Place place = context_.paths->place(path.set, path.member);
+  if ((report.flags & kShimRttEcho) != 0 && !take_echo(path, port, place, report)) return;
   if ((report.flags & kShimFeedback) == 0) return;
+  lb::PathRecord& record = context_.paths->at(place);
   if ((wanted_ & lb::kFeedbackLoad) == 0)
     record.take_congestion(report.congestion, context_.paths->record_time(report.heard_at));
   else
@@ -285,13 +292,17 @@ void PathService::pass_on(const lb::Feedback& told) {
 }
 
 // False: not to be believed, and counted.
-inline bool PathService::take_echo(lb::PathKey path, PortId port, lb::PathRecord& record,
-                                   const PathReport& report) {
-  const uint32_t heard_ns = wire_ns(report.heard_at);
+[[gnu::always_inline]] inline bool PathService::take_echo(lb::PathKey path, PortId port,
+                                                          const lb::PathTable::Place& place,
+                                                          const PathReport& report) {
+  lb::PathTable& paths = *context_.paths;
+  lb::PathRecord& record = paths.at(place);
+  const int64_t heard_at_ns = whole_ns(report.heard_at);
+  const auto heard_ns = static_cast<uint32_t>(heard_at_ns);
   const uint32_t age = heard_ns - report.stamp_ns;
   const uint32_t hold = report.hold_ns & ~kDeviated;
   const uint32_t one_way = report.sent_ns - hold - report.stamp_ns;
-  const Instant stamp = ns_before(report.heard_at, age);
+  const Instant stamp = at_ns(heard_at_ns - age);
   const uint32_t asked_ago = heard_ns - record.requested_ns.load(std::memory_order_relaxed);
   const bool asked = age <= kLongestDelay && static_cast<int32_t>(age - asked_ago) >= 0;
   const bool stale = !asked || stamp <= record.echoed();
@@ -301,11 +312,11 @@ inline bool PathService::take_echo(lb::PathKey path, PortId port, lb::PathRecord
     return false;
   }
   const uint32_t delay = plan_->one_way ? one_way : age - hold;
-  record.take_delay(Duration::nanoseconds(delay), context_.paths->record_time(report.heard_at),
+  record.take_delay(Duration::nanoseconds(delay), paths.record_time(report.heard_at),
                     plan_->smoothing);
-  context_.paths->use_of(record).measured();
+  paths.use(place).measured();
   const bool proves = (report.hold_ns & kDeviated) == 0;
-  context_.paths->take_echo(path.set, path.member, stamp, proves);
+  paths.take_echo(place, stamp, proves);
   if (!proves && plan_->swept) sweep(path, port);
   context_.count(port, PortCounter::path_samples);
   if ((wanted_ & lb::kFeedbackDelay) != 0)
@@ -433,7 +444,7 @@ void PathService::hear_swept(PortId port, const Shim& shim) {
   if (!plan_->swept) return context_.count(out, PortCounter::path_reports_stale);
   const lb::PathSweep& last = context_.paths->sweep(set, *member);
   const uint32_t age = now_ns_ - shim.echoed_ns;
-  const Instant stamp = ns_before(context_.now, age);
+  const Instant stamp = at_ns(now_whole_ns_ - age);
   const bool asked = age <= kLongestDelay && now_ns_ - last.asked_ns <= age;
   if (!asked || !last.waits() || stamp <= last.swept())
     return context_.count(out, PortCounter::path_reports_stale);

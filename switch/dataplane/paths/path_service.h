@@ -70,9 +70,13 @@ class PathService {
   bool may_be_due(const Packet& packet, size_t set) const {
     return packet.queue == measured_queue_ && echoes_->stamp_is_due(set, packet.member);
   }
-  bool is_due(const Packet& packet, size_t set);
-  // The packet takes a stamp.
-  void stamp(const Packet& packet, size_t set);
+  // The path's record, if a stamp is due on it.
+  lb::PathRecord* due(const Packet& packet, size_t set);
+  // The packet takes a stamp of the path.
+  void stamp(const Packet& packet, size_t set, lb::PathRecord& path) {
+    if (sample_ns_ != 0) echoes_->stamped(set, packet.member);
+    request(packet.egress_port, path);
+  }
   // True: in a frame of our own, by a path of ours.
   bool probe(size_t set, lb::MemberIndex member);
 
@@ -137,10 +141,13 @@ class PathService {
   void request(PortId port, lb::PathRecord& record);
   Telling tell_of(HeardPath& heard);
   void wait(size_t set, const PathEchoes::Place& place);
+  PathReport report_in(const uint8_t* shim) const;
+  void hand_to_owner(PortId out, const uint8_t* shim);
   void apply(lb::PathKey path, PortId port, const PathReport& report);
   void sweep(lb::PathKey path, PortId port);
   Shim answer_by(PortId port, size_t set, ShimKind kind) const;
-  bool take_echo(lb::PathKey path, PortId port, lb::PathRecord& record, const PathReport& report);
+  bool take_echo(lb::PathKey path, PortId port, const lb::PathTable::Place& place,
+                 const PathReport& report);
   void pass_on(const lb::Feedback& told);
   void flush(size_t set);
   void send_feedback(size_t set, HeardPath& heard);
@@ -154,6 +161,7 @@ class PathService {
   FailureDetector& failures_;
   const PathPlan* plan_ = nullptr;  // of the snapshot, as is what follows
   PathEchoes* echoes_ = nullptr;
+  int64_t now_whole_ns_ = 0;
   uint32_t now_ns_ = 0;  // modulo 2^32
   uint32_t sample_ns_ = 0;
   uint32_t due_every_ns_ = 0;  // the stamps of one set; 0: of every packet

@@ -103,7 +103,7 @@ void ShimDresser::begin_shims() {
 }
 
 ShimDresser::Common ShimDresser::common() const {
-  return {shim_, plan_->leaf_of_set.data(), plan_->shim_octets, packet_flags_};
+  return {shim_.data(), plan_->leaf_of_set.data(), plan_->shim_octets, packet_flags_};
 }
 
 // Without an errand.
@@ -119,7 +119,7 @@ ShimDresser::Common ShimDresser::common() const {
   uint8_t* shim = frame + kEthernetHeader;
   // The frame's EtherType, right before what it says, is where the shim has it.
   store_be16(shim - 2, kEtherTypeShim);
-  copy_fields(shim, common.shim.data());
+  copy_fields(shim, common.shim);
   const size_t leaf = common.leaf_of_set[set].index();
   store_be32(shim + shim_at::kDestination, static_cast<uint32_t>(leaf << 16 | packet.path.index()));
   shim[shim_at::kService] = static_cast<uint8_t>(packet.traffic_class.index() << 4);
@@ -134,13 +134,14 @@ uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set, Errand errand) {
   // have to wait for it.
   shim[shim_at::kFlags] = flags_of_poll();
   store_be32(shim + shim_at::kSent, paths_.now_ns());
-  if (errand.stamps) add_stamp(packet, shim, set);
+  if (errand.stamps != nullptr) add_stamp(packet, shim, set, *errand.stamps);
   return errand.echoes ? add_echo(shim, set) : kNoEcho;
 }
 
-inline void ShimDresser::add_stamp(const Packet& packet, uint8_t* shim, uint16_t set) {
+inline void ShimDresser::add_stamp(const Packet& packet, uint8_t* shim, uint16_t set,
+                                   lb::PathRecord& path) {
   set_flags(shim, kShimRttRequest | kShimSampled);
-  paths_.stamp(packet, set);
+  paths_.stamp(packet, set, path);
 }
 
 // Its place.
@@ -165,13 +166,13 @@ void ShimDresser::write_report(uint8_t* shim, const PathService::Telling& told, 
 void ShimDresser::consider(Packet& packet, uint16_t set) {
   if (!is_member(packet, set)) return;
   const Errand errand = errand_of(packet, set);
-  if ((!errand.stamps && !errand.echoes) || !is_from_host(packet)) return;
+  if ((errand.stamps == nullptr && !errand.echoes) || !is_from_host(packet)) return;
   (void)add_shim(packet, set, errand);
 }
 
 // Asked where PathEchoes::attention() says that there may be one.
 ShimDresser::Errand ShimDresser::errand_of(const Packet& packet, uint16_t set) {
-  return {.stamps = paths_.is_due(packet, set), .echoes = paths_.waiting(set) != 0};
+  return {.stamps = paths_.due(packet, set), .echoes = paths_.waiting(set) != 0};
 }
 
 // Of a packet from a host. What exceeds the MTU is dropped before its queue, and takes neither
@@ -207,7 +208,7 @@ inline bool ShimDresser::is_plain(const Packet& packet, const NextHop* next_hop,
   Errand errand;
   if (noted_ != nullptr && lb::contains(noted_[set], packet.member))
     errand = errand_of(packet, set);
-  if (!every_ && !errand.stamps && !errand.echoes && plan_->pinned[set] == 0) return {};
+  if (!every_ && errand.stamps == nullptr && !errand.echoes && plan_->pinned[set] == 0) return {};
   strip_headers(packet, /*keep_shim=*/false);
   return {set, add_shim(packet, set, errand)};
 }
@@ -242,7 +243,7 @@ void ShimDresser::dress_burst(std::span<Packet* const> packets, From from) {
 [[gnu::noinline]] void ShimDresser::add_errand(const Packet& packet, uint8_t* shim, uint16_t set) {
   Errand errand;
   if (lb::contains(noted_[set], packet.member)) errand = errand_of(packet, set);
-  if (errand.stamps) add_stamp(packet, shim, set);
+  if (errand.stamps != nullptr) add_stamp(packet, shim, set, *errand.stamps);
   if (errand.echoes)
     (void)add_echo(shim, set);
   else if (stencil_.wants_report(set))

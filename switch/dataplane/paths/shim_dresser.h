@@ -88,7 +88,7 @@ class ShimDresser {
   static constexpr uint16_t kNoSet = PathPlan::kNoSet;
 
   struct Common {  // of all shims of a poll
-    std::array<uint8_t, kShimHeader> shim;
+    const uint8_t* shim;
     const LeafId* leaf_of_set;
     uint32_t octets;  // that a packet grows by
     uint16_t flags;   // that it gets
@@ -97,8 +97,8 @@ class ShimDresser {
     uint16_t set = kNoSet;  // none: it has not
     uint8_t echo = 0;       // the place of the path whose echo it carries, or none
   };
-  struct Errand {  // what a packet takes along beside its shim
-    bool stamps = false;
+  struct Errand {                      // what a packet takes along beside its shim
+    lb::PathRecord* stamps = nullptr;  // the path
     bool echoes = false;
   };
 
@@ -123,7 +123,7 @@ class ShimDresser {
   uint8_t* put_shim(Packet& packet, uint16_t set, const Common& common);
   uint8_t add_shim(Packet& packet, uint16_t set, Errand errand);
   Errand errand_of(const Packet& packet, uint16_t set);
-  void add_stamp(const Packet& packet, uint8_t* shim, uint16_t set);
+  void add_stamp(const Packet& packet, uint8_t* shim, uint16_t set, lb::PathRecord& path);
   uint8_t add_echo(uint8_t* shim, uint16_t set);
   void report(uint8_t* shim, uint16_t set);
   static void write_report(uint8_t* shim, const PathService::Telling& told, PathId path,
