@@ -17,10 +17,6 @@ uint32_t wire_ns(Duration time) {
 int64_t whole_ns(Instant at) {
   return at.ps() / 1'000;
 }
-Instant at_ns(int64_t ns) {
-  return Instant::at(Duration::nanoseconds(ns));
-}
-
 uint8_t add_saturating(uint8_t value) {
   return value == UINT8_MAX ? value : static_cast<uint8_t>(value + 1);
 }
@@ -113,33 +109,15 @@ void PathService::wake_others() {
     if (to != context_.id.index()) (void)context_.tell(ShardId(to), {.kind = Message::Kind::wake});
 }
 
-// Whether to stamp now; a stamp that proves nothing is put off for as long as one is good for.
-bool PathService::may_stamp(const lb::PathRecord& record) {
-  if (keeps_up()) return true;
+// A stamp that proves nothing is put off for as long as one is good for.
+[[gnu::noinline]] bool PathService::may_stamp_late(const lb::PathRecord& record) {
   wake_others();
   return now_ns_ - record.requested_ns.load(std::memory_order_relaxed) >= 2 * sample_ns_;
 }
 
-// By the path's record, which all shards write to: another may have been faster.
-lb::PathRecord* PathService::due(const Packet& packet, size_t set) {
-  if (context_.paths == nullptr || !may_be_due(packet, set)) return nullptr;
-  lb::PathRecord& record = context_.paths->at(set, packet.member);
-  if (now_ns_ - record.requested_ns.load(std::memory_order_relaxed) >= sample_ns_ / 2)
-    return may_stamp(record) ? &record : nullptr;
-  echoes_->stamped(set, packet.member);
-  return nullptr;
-}
-
-void PathService::request(PortId port, lb::PathRecord& record) {
-  const uint32_t last = record.requested_ns.load(std::memory_order_relaxed);
-  const Instant asked = at_ns(now_whole_ns_ - (now_ns_ - last));
-  const bool unanswered = asked > record.echoed();
-  if (unanswered && context_.now - record.echoed() > plan_->base_rtt * PathPlan::kPatience) {
-    record.suspect();
-    context_.count(port, PortCounter::path_unanswered);
-  }
-  record.requested_ns.store(now_ns_, std::memory_order_relaxed);
-  context_.count(port, PortCounter::path_requests);
+[[gnu::noinline]] void PathService::suspect(PortId port, lb::PathRecord& record) {
+  record.suspect();
+  context_.count(port, PortCounter::path_unanswered);
 }
 
 PathService::Telling PathService::tell(size_t set) {

@@ -136,9 +136,11 @@ class PathService {
   bool waits_isolated() const;
   void plan_stamps();
   void make_due();
-  bool may_stamp(const lb::PathRecord& record);
+  bool may_stamp_late(const lb::PathRecord& record);
   void look_around();
   void request(PortId port, lb::PathRecord& record);
+  void suspect(PortId port, lb::PathRecord& record);
+  static Instant at_ns(int64_t ns) { return Instant::at(Duration::nanoseconds(ns)); }
   Telling tell_of(HeardPath& heard);
   void wait(size_t set, const PathEchoes::Place& place);
   PathReport report_in(const uint8_t* shim) const;
@@ -179,5 +181,25 @@ class PathService {
   size_t feedback_count_ = 0;
   std::array<lb::Feedback, kMostFeedback> feedback_{};  // that no agent has been told yet
 };
+
+// By the path's record, which all shards write to: another may have been faster.
+inline lb::PathRecord* PathService::due(const Packet& packet, size_t set) {
+  if (context_.paths == nullptr || !may_be_due(packet, set)) return nullptr;
+  lb::PathRecord& record = context_.paths->at(set, packet.member);
+  if (now_ns_ - record.requested_ns.load(std::memory_order_relaxed) >= sample_ns_ / 2) [[likely]]
+    return keeps_up() || may_stamp_late(record) ? &record : nullptr;
+  echoes_->stamped(set, packet.member);
+  return nullptr;
+}
+
+inline void PathService::request(PortId port, lb::PathRecord& record) {
+  const uint32_t last = record.requested_ns.load(std::memory_order_relaxed);
+  const bool unanswered = at_ns(now_whole_ns_ - (now_ns_ - last)) > record.echoed();
+  const Duration patience = plan_->base_rtt * PathPlan::kPatience;
+  if (unanswered && context_.now - record.echoed() > patience) [[unlikely]]
+    suspect(port, record);
+  record.requested_ns.store(now_ns_, std::memory_order_relaxed);
+  context_.count(port, PortCounter::path_requests);
+}
 
 }  // namespace eddy

@@ -128,7 +128,8 @@ ShimDresser::Common ShimDresser::common() const {
 }
 
 // The place of the path whose echo it carries, or kNoEcho.
-uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set, Errand errand) {
+[[gnu::always_inline]] inline uint8_t ShimDresser::add_shim(Packet& packet, uint16_t set,
+                                                            Errand errand) {
   uint8_t* const shim = put_shim(packet, set, common());
   // What is of this poll is written into the frame: the template, which is read as a whole, would
   // have to wait for it.
@@ -162,17 +163,17 @@ void ShimDresser::write_report(uint8_t* shim, const PathService::Telling& told, 
   shim[shim_at::kMarked] = told.marked;
 }
 
+// Asked where PathEchoes::attention() says that there may be one.
+inline ShimDresser::Errand ShimDresser::errand_of(const Packet& packet, uint16_t set) {
+  return {.stamps = paths_.due(packet, set), .echoes = paths_.waiting(set) != 0};
+}
+
 // A packet that a stamp may be due for, or that an echo waits for.
 void ShimDresser::consider(Packet& packet, uint16_t set) {
   if (!is_member(packet, set)) return;
   const Errand errand = errand_of(packet, set);
   if ((errand.stamps == nullptr && !errand.echoes) || !is_from_host(packet)) return;
   (void)add_shim(packet, set, errand);
-}
-
-// Asked where PathEchoes::attention() says that there may be one.
-ShimDresser::Errand ShimDresser::errand_of(const Packet& packet, uint16_t set) {
-  return {.stamps = paths_.due(packet, set), .echoes = paths_.waiting(set) != 0};
 }
 
 // Of a packet from a host. What exceeds the MTU is dropped before its queue, and takes neither
