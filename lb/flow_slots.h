@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "lb/flow_lines.h"
 #include "lb/members.h"
 #include "lb/path_arrivals.h"
 #include "net/assert.h"
@@ -125,7 +126,8 @@ class FlowSlots {
   const FlowSlot& operator[](size_t index) const { return slots_.get()[index]; }
   FlowSlot& of(const Packet& packet) { return slots_.get()[index_of(packet)]; }
   FlowSlot* data() { return slots_.get(); }
-  void prefetch(const Packet& packet) const { __builtin_prefetch(&slots_.get()[index_of(packet)]); }
+  void prefetch(const Packet& packet) const { lines().prefetch(packet.order_hash); }
+  FlowLines lines() const { return {slots_.get(), count_}; }
   // The least order hash of a slot's flows.
   uint64_t first_hash(size_t index) const {
     return ((uint64_t{index} << 32) + count_ - 1) / count_ << 32;

@@ -11,13 +11,12 @@
 // 5 (bounded tables); reference 1.7.
 #pragma once
 
-#include <rte_prefetch.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "lb/flow_lines.h"
 #include "lb/members.h"
 
 namespace eddy::lb {
@@ -55,7 +54,8 @@ class FlowTable {
     return used;
   }
 
-  void prefetch(uint64_t key) const { rte_prefetch0(&sets_[index_of(key)]); }
+  void prefetch(uint64_t key) const { lines().prefetch(key); }
+  FlowLines lines() const { return {sets_.data(), sets_.size()}; }
 
   // nullptr when the flow is not known.
   const State* find(uint64_t key) const { return at(key, place_of(key)); }

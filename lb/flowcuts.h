@@ -11,14 +11,13 @@
 // A.12.
 #pragma once
 
-#include <rte_prefetch.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <utility>
 
+#include "lb/flow_lines.h"
 #include "lb/members.h"
 #include "net/ids.h"
 #include "net/measure/round_trips.h"
@@ -91,7 +90,7 @@ class FlowcutTable {
   }
 
   size_t capacity() const { return count_ * kWays; }
-  void prefetch(uint64_t key) const { rte_prefetch0(&lines_[line_of(key)]); }
+  FlowLines lines() const { return {lines_.begin(), count_}; }
 
   // Its place, or kNowhere.
   uint32_t find(uint64_t key) const {

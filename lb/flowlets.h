@@ -78,7 +78,7 @@ class FlowletTable {
   }
 
   const std::shared_ptr<FlowSlots>& slots() const { return slots_; }
-  void prefetch(const Packet& packet) const { slots_->prefetch(packet); }
+  FlowLines lines() const { return slots_->lines(); }
   // Before the first question at `now`.
   void set_time(Instant now) {
     now_ = FlowSlot::time_of(now);

@@ -26,6 +26,7 @@
 #include <type_traits>
 
 #include "lb/buckets.h"
+#include "lb/flow_lines.h"
 #include "lb/flow_slots.h"
 #include "lb/flow_stage.h"
 #include "lb/path_set.h"
@@ -66,7 +67,9 @@ class Selector {
   virtual void select(const PathView& view, std::span<Packet* const> burst,
                       std::span<const uint16_t> set_of) = 0;
   // Most of a burst will come to select() soon: what it reads of their flows is fetched meanwhile.
+  // Who has asked for flow_lines() of each packet has done so already.
   virtual void expect(std::span<Packet* const>) {}
+  const FlowLines& flow_lines() const { return flow_lines_; }
   // For a packet back from the loop: as select(), and what it returns; kWait: round again.
   virtual MemberIndex again(const PathView& view, Packet& packet, uint16_t set, Trip& trip) = 0;
   // The packet takes the member, right behind one of its flow.
@@ -87,6 +90,9 @@ class Selector {
   virtual FlowStage* stage(StagePlace place) = 0;
   // Between two polls; of its agent, too.
   virtual void rebase(const Rebase& rebase) = 0;
+
+ protected:
+  FlowLines flow_lines_;
 };
 
 // What a scheme proposes, and what its commit() takes back.
@@ -111,6 +117,10 @@ concept PathScheme = requires(S scheme, const PathView& view, const Packet& pack
 template <class S>
 concept ExpectsBurst = requires(S scheme, std::span<Packet* const> burst) {
   scheme.expect(burst);
+};
+template <class S>
+concept HasFlowLines = requires(const S scheme) {
+  { scheme.flow_lines() } -> std::same_as<FlowLines>;
 };
 template <class S>
 concept PreparesBurst = requires(S scheme, const PathView& view, std::span<Packet* const> burst) {

@@ -14,8 +14,6 @@
 // between leaves a path is its first port. Owner: the selector's shard. Times of flows are
 // nanoseconds modulo 2^32. Octets: 16 a flow, 8 a member, 16 a path set; at the receiver's leaf 32
 // a flow. Cost: a line a packet. Source: reference A.13.
-#include <rte_prefetch.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -26,6 +24,7 @@
 #include <vector>
 
 #include "lb/draws.h"
+#include "lb/flow_lines.h"
 #include "lb/schemes/scheme.h"
 #include "lb/stages/tail_stage.h"
 #include "net/assert.h"
@@ -120,7 +119,10 @@ class Flows {
     return use;
   }
 
-  void prefetch(uint64_t key) const { rte_prefetch0(line_of(key)); }
+  FlowLines lines() const {
+    using Line = std::array<Flow, kWays>;
+    return {reinterpret_cast<const Line*>(flows_.get()), lines_};
+  }
   // Null when the flow is not known.
   Flow* find(uint64_t key) const {
     Flow* const flow = likeliest(key);
@@ -252,9 +254,7 @@ class Conweave {
 
   Conweave(const SelectorInit& init, const Parameters& parameters);
 
-  void expect(std::span<Packet* const> burst) const {
-    for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
-  }
+  FlowLines flow_lines() const { return flows_.lines(); }
   void prepare(const PathView& view, std::span<Packet* const>) {
     now_ns_ = PathRecord::wire_time(view.now());
     if (learns_ && view.paths() != nullptr) learn(view.paths()->parameters().base_rtt);

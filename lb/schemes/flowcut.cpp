@@ -128,9 +128,7 @@ class FlowcutScheme {
     return speech;
   }
 
-  void expect(std::span<Packet* const> burst) const {
-    for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
-  }
+  FlowLines flow_lines() const { return flows_.lines(); }
   void prepare(const PathView& view, std::span<Packet* const>) {
     tick_ = FlowcutTable::tick_of(view.now());
   }

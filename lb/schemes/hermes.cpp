@@ -195,9 +195,7 @@ class Hermes {
 
   Hermes(const SelectorInit& init, const Parameters& parameters);
 
-  void expect(std::span<Packet* const> burst) const {
-    for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
-  }
+  FlowLines flow_lines() const { return flows_.lines(); }
   void prepare(const PathView& view, std::span<Packet* const>) {
     tick_ = static_cast<uint32_t>(view.now().ps() >> tick_shift_);
   }

@@ -72,9 +72,7 @@ class Hula {
 
   Hula(const SelectorInit& init, const Parameters& parameters);
 
-  void expect(std::span<Packet* const> burst) const {
-    for (const Packet* packet : burst) flowlets_.prefetch(*packet);
-  }
+  FlowLines flow_lines() const { return flowlets_.lines(); }
   void prepare(const PathView& view, std::span<Packet* const>) { flowlets_.set_time(view.now()); }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {

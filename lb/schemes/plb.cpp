@@ -107,9 +107,7 @@ class Plb {
 
   Plb(const SelectorInit& init, const Parameters& parameters);
 
-  void expect(std::span<Packet* const> burst) const {
-    for (const Packet* packet : burst) flows_.prefetch(packet->order_hash);
-  }
+  FlowLines flow_lines() const { return flows_.lines(); }
   void prepare(const PathView& view, std::span<Packet* const>) {
     now_ns_ = PathRecord::wire_time(view.now());
   }

@@ -47,9 +47,7 @@ class Presto {
         draws_(stream_of(init)),
         cells_(static_cast<size_t>(parameters.flows)) {}
 
-  void expect(std::span<Packet* const> burst) const {
-    for (const Packet* packet : burst) cells_.prefetch(packet->order_hash);
-  }
+  FlowLines flow_lines() const { return cells_.lines(); }
 
   Proposal<Token> propose(const PathView& view, const Packet& packet, uint16_t set) const {
     return {choose(packet, set, view.live(set))};

@@ -7,8 +7,9 @@
 //   S::Token, what its commit() wants to know of its propose(), or NoToken,
 //   S::kSpeech, if it reads PathView::paths() or speaks: what of it (lb/agent.h), and the calls
 //   that this declares,
-//   if it remembers flows, expect(burst), called before a burst is admitted, of which most comes to
-//   select: prefetches of what it reads of their flows, and nothing else,
+//   if it finds flows by the high half of their order hash, flow_lines() (lb/flow_lines.h), for
+//   prefetches; if otherwise, expect(burst), called before a burst is admitted, of which most comes
+//   to select: prefetches of what it reads of their flows, and nothing else,
 //   if it can use a look at the whole burst, prepare(view, burst), called before each burst's first
 //   propose: values that depend on now() alone,
 //   if it can choose for a whole burst better than packet by packet, select_burst(view, burst,
@@ -114,10 +115,14 @@ class SelectorOf final : public Selector {
       : apart_(init.control_by_scheme ? kPacketShimControl : kPacketRoceControl),
         scheme_(init, parameters),
         control_(control_of(init, detail::speaker_in(scheme_))),
-        agent_(detail::speaker_in(scheme_)) {}
+        agent_(detail::speaker_in(scheme_)) {
+    if constexpr (HasFlowLines<Speaker>) flow_lines_ = detail::speaker_in(scheme_).flow_lines();
+  }
 
   void expect(std::span<Packet* const> burst) override {
     if constexpr (ExpectsBurst<Speaker>) detail::speaker_in(scheme_).expect(burst);
+    if constexpr (HasFlowLines<Speaker>)
+      for (const Packet* packet : burst) flow_lines_.prefetch(packet->order_hash);
   }
 
   void select(const PathView& view, std::span<Packet* const> burst,

@@ -13,7 +13,10 @@ namespace eddy {
 class NotingSelector final : public lb::Selector {
  public:
   // What is asked; it outlives the use.
-  void stand_before(lb::Selector& inner) { inner_ = &inner; }
+  void stand_before(lb::Selector& inner) {
+    inner_ = &inner;
+    flow_lines_ = inner.flow_lines();
+  }
   lb::Selector* inner() const { return inner_; }
 
   void expect(std::span<Packet* const> burst) override { inner_->expect(burst); }

@@ -122,7 +122,9 @@ inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
   const NextHop* const next_hops = context_.next_hops;
   const NextHop::Kind kind = next_hops[packets[0]->next_hop].kind;
   const bool to_sets = kind == NextHop::Kind::path_set && all_live_;
-  if (to_sets) context_.selector->expect(packets);  // admission takes as long as memory does
+  const bool asked = lines_to_ask_for().any();  // where the packets were received
+  led_to_sets_ = to_sets;
+  if (to_sets && !asked) context_.selector->expect(packets);
   const uint32_t reserve = to_sets ? context_.shim_reserve : 0;
   const pfc::CellSize cell = buffer_.cell();
   if (!to_sets && kind != NextHop::Kind::port) [[unlikely]]

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "lb/flow_lines.h"
 #include "lb/packet_fifo.h"
 #include "net/ids.h"
 #include "net/packet.h"
@@ -79,6 +80,12 @@ class Forwarder final : public PacketOriginator {
   std::optional<uint16_t> set_of(Packet* packet);
   // What a selector made of packets from the port.
   void count_choices(const lb::PathView& view, PortId port);
+
+  // Lines of flows that the next burst will be chosen by, if it is as the last one was: who
+  // receives it asks for them as soon as its hashes are known.
+  lb::FlowLines lines_to_ask_for() const {
+    return led_to_sets_ ? context_.selector->flow_lines() : lb::FlowLines{};
+  }
 
   // What may be chosen of each path set; after a link change, a new snapshot, or when a path was
   // excluded or let back in.
@@ -151,7 +158,8 @@ class Forwarder final : public PacketOriginator {
   PacketLanes& lanes_;
   Isolation& isolation_;
   PacketFifo originated_;
-  bool all_live_ = false;  // no path set is without a member to choose
+  bool all_live_ = false;     // no path set is without a member to choose
+  bool led_to_sets_ = false;  // all of the last burst that went the short way
 };
 
 }  // namespace eddy

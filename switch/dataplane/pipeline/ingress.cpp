@@ -41,7 +41,7 @@ void Ingress::process_alone(PortId port, Packet* packet, int64_t backlog, bool s
   const ShortWay way(port, context_.settings(port), context_.snapshot->heads[port.index()],
                      *context_.routes, sums_good);
   if (!way.take_alone(packet)) [[unlikely]]
-    return process_other_alone(way, port, packet, backlog, sums_good);
+    return process_other_alone(port, packet, backlog, sums_good);
   count_alone(port, *packet);
   services_.departures.settle();
   services_.agents.tell();
@@ -69,10 +69,10 @@ inline void Ingress::count_alone(PortId port, const Packet& packet) {
 }
 
 // It may be feedback of paths.
-[[gnu::noinline]] void Ingress::process_other_alone(const ShortWay& way, PortId port,
-                                                    Packet* packet, int64_t backlog,
+[[gnu::noinline]] void Ingress::process_other_alone(PortId port, Packet* packet, int64_t backlog,
                                                     bool sums_good) {
-  if (!way.is_feedback(*packet) || !services_.agents.is_for_paths(*packet))
+  const Source source = source_of(port, backlog, sums_good);
+  if (!short_way(source).is_feedback(*packet) || !services_.agents.is_for_paths(*packet))
     return process_burst_of_one(port, packet, backlog, sums_good);
   count_alone(port, *packet);
   services_.agents.feedback(packet, port);
@@ -147,8 +147,8 @@ template <Ingress::Way kWay>
 }
 
 inline ShortWay Ingress::short_way(const Source& source) const {
-  return {source.port, source.settings, context_.snapshot->heads[source.port.index()],
-          *context_.routes, source.sums_good};
+  return {source.port,      source.settings,  context_.snapshot->heads[source.port.index()],
+          *context_.routes, source.sums_good, services_.forwarder.lines_to_ask_for()};
 }
 
 // As many of the first as are feedback of paths, and nothing more: they end here.

@@ -72,8 +72,7 @@ class Ingress {
   bool goes_short(PortId port) const;
   void count_alone(PortId port, const Packet& packet);
   void process_burst_of_one(PortId port, Packet* packet, int64_t backlog, bool sums_good);
-  void process_other_alone(const ShortWay& way, PortId port, Packet* packet, int64_t backlog,
-                           bool sums_good);
+  void process_other_alone(PortId port, Packet* packet, int64_t backlog, bool sums_good);
   Source source_of(PortId port, int64_t backlog, bool sums_good) const;
   void process(std::span<Packet*> packets, const Source& source);
   void process_apart(std::span<Packet*> packets, const Source& source, bool long_way);

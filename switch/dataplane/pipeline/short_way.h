@@ -16,6 +16,7 @@
 #include <cstring>
 #include <span>
 
+#include "lb/flow_lines.h"
 #include "net/packet.h"
 #include "switch/dataplane/pipeline/forwarder.h"
 #include "switch/dataplane/pipeline/route_lookup.h"
@@ -74,10 +75,15 @@ class Gathered {
 
 class ShortWay {
  public:
-  // `sums_good`: as Received.
+  // `sums_good`: as Received. `lines`: of flows, that rows of packets are to ask for, if any.
   ShortWay(PortId port, const PortSettings& settings, const Octets32& head,
-           const RouteTable& routes, bool sums_good)
-      : head_(head), settings_(settings), routes_(routes), port_(port), sums_good_(sums_good) {}
+           const RouteTable& routes, bool sums_good, const lb::FlowLines& lines = {})
+      : head_(head),
+        settings_(settings),
+        routes_(routes),
+        lines_(lines),
+        port_(port),
+        sums_good_(sums_good) {}
 
   // As many of the first as are untagged UDP over IPv4, or over IPv6.
   template <bool kIpv4>
@@ -133,6 +139,7 @@ class ShortWay {
   const Octets32& head_;
   const PortSettings& settings_;
   const RouteTable& routes_;
+  const lb::FlowLines lines_;
   const PortId port_;
   const bool sums_good_;
 };
@@ -211,6 +218,7 @@ template <bool kIpv4, bool kSumsGood>
       return routes_.find6();
   }();
   const uint32_t port = place_of(port_, 0);
+  const lb::FlowLines lines = lines_;
   Gathered all = gathered;
   Packet* const* at = packets.data();
   Packet* const* const end = at + packets.size();
@@ -220,6 +228,7 @@ template <bool kIpv4, bool kSumsGood>
       break;
     const Header header = packet->data() + kEthernetHeader;
     const uint64_t word = put_keys<kIpv4>(packet, header, by_tos);
+    if (lines.any()) lines.prefetch(packet->order_hash);
     put_place(*packet,
               port | find(header + (kIpv4 ? kIpv4DestinationOffset : kIpv6DestinationOffset)));
     all.add(word, packet->wire_len);
