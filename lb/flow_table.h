@@ -116,6 +116,13 @@ class FlowTable {
         return nullptr;
       return &use_early(ways, to_second == 0);
     }
+    // touch() of a flow that is not, or null, and nothing is done: one of those held, each null or
+    // touched before, is in its line and would be moved.
+    template <size_t kHeld>
+    State* touch_late(uint64_t key, const std::array<State*, kHeld>& held) const {
+      Ways& ways = sets_[scaled_to(static_cast<uint32_t>(key >> 32), count_)].ways;
+      return late_way(ways, key, held);
+    }
 
    private:
     Set* sets_;
@@ -136,6 +143,20 @@ class FlowTable {
   static State& use_early(Ways& ways, bool second) {
     ways[0].tag = (ways[0].tag & ~kSecondLater) | Tag{second} * kSecondLater;
     return (ways.data() + second)->state;
+  }
+  template <size_t kHeld>
+  [[gnu::noinline]] static State* late_way(Ways& ways, uint64_t key,
+                                           const std::array<State*, kHeld>& held) {
+    const auto line = reinterpret_cast<uintptr_t>(&ways);
+    uint64_t shared = 0;
+    for (State* const state : held)
+      shared |= uint64_t{(reinterpret_cast<uintptr_t>(state) & ~(sizeof(Set) - 1)) == line};
+    if (shared != 0) [[unlikely]]
+      return nullptr;
+    const bool third = ((ways[2].tag ^ tag_of(key)) & ~kSecondLater) == 0;
+    const bool fourth = ((ways[3].tag ^ tag_of(key)) & ~kSecondLater) == 0;
+    const auto place = static_cast<uint8_t>(kWays - 2 * third - fourth);
+    return &bring_to_front(ways, key, Place{place});
   }
   // A later one, or a new one.
   [[gnu::noinline]] static State& bring_to_front(Ways& ways, uint64_t key, Place place) {

@@ -96,10 +96,11 @@ void PathTable::set_failed(size_t set, MemberIndex member, PathFailure why) {
     for (size_t i = first_[other]; i < end; ++i) {
       if (record_of_[i] != record) continue;
       const MemberMask bit = bit_of(static_cast<MemberIndex>(i - first_[other]));
-      if (why != PathFailure::none)
-        failed_[other].fetch_or(bit, std::memory_order_relaxed);
-      else
-        failed_[other].fetch_and(~bit, std::memory_order_relaxed);
+      const bool fails = why != PathFailure::none;
+      const MemberMask before = fails ? failed_[other].fetch_or(bit, std::memory_order_relaxed)
+                                      : failed_[other].fetch_and(~bit, std::memory_order_relaxed);
+      if (((before & bit) != 0) == fails) continue;
+      failures_.fetch_add(fails ? 1 : UINT32_MAX, std::memory_order_relaxed);
     }
   }
 }

@@ -247,14 +247,21 @@ class PathTable {
    public:
     static constexpr uint32_t kStale = PathRecord::kUnknown - 1;  // measured, but not lately
 
-    Recent(const PathTable& table, size_t set, Instant now)
+    // Of no set yet.
+    Recent(const PathTable& table, Instant now)
         : records_(table.records_.get()),
-          record_of_(&table.record_of_[table.first_[set]]),
           now_us_(PathRecord::stamp_of(table.record_time(now))),
           stale_us_(table.stale_us_) {}
+    Recent(const PathTable& table, size_t set, Instant now) : Recent(table, now) {
+      look_at(table, set);
+    }
+    void look_at(const PathTable& table, size_t set) {
+      record_of_ = &table.record_of_[table.first_[set]];
+    }
+    const PathRecord& record(MemberIndex member) const { return records_[record_of_[member]]; }
     // Nanoseconds; kStale; PathRecord::kUnknown: never measured.
     uint32_t delay_ns(MemberIndex member) const {
-      const PathRecord& record = records_[record_of_[member]];
+      const PathRecord& record = this->record(member);
       const uint32_t at = record.sampled_at_us.load(std::memory_order_relaxed);
       if (at == 0) return PathRecord::kUnknown;
       const uint32_t age = now_us_ - at;
@@ -264,7 +271,7 @@ class PathTable {
 
    private:
     const PathRecord* records_;
-    const uint32_t* record_of_;
+    const uint32_t* record_of_ = nullptr;
     uint32_t now_us_;
     uint32_t stale_us_;
   };
@@ -289,6 +296,8 @@ class PathTable {
 
   // Members that a detector has excluded: whoever chooses sees them as not live, unless none is.
   MemberMask failed(size_t set) const { return failed_[set].load(std::memory_order_relaxed); }
+  // Of any set.
+  bool any_failed() const { return failures_.load(std::memory_order_relaxed) != 0; }
   // The path, by whichever members of sets it is gone; none: it is good again. Slow.
   void set_failed(size_t set, MemberIndex member, PathFailure why);
 
@@ -329,6 +338,7 @@ class PathTable {
   std::unique_ptr<PathUse[]> uses_;                    // by record
   std::unique_ptr<PathSweep[]> sweeps_;                // likewise, where paths are swept
   std::unique_ptr<std::atomic<MemberMask>[]> failed_;  // by set
+  std::atomic<uint32_t> failures_{0};                  // members in there
 };
 
 }  // namespace eddy::lb

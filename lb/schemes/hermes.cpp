@@ -10,17 +10,22 @@
 // pass their share of a window on a path that is not congested. Those of a flow that has just moved
 // do not count: its packets may have crossed.
 // Owner: the selector's shard. Times are in ticks of a 16th of a rate period, which is the DRE's
-// rounded down to a power of two. Octets: 16 a flow, 24 a member, 16 a path set. Cost: a line a
-// packet, looked through once; classes and rates of all members where a flow is placed. Source:
-// reference A.10.
+// rounded down to a power of two. Octets: 16 a flow, 32 a member, 16 a path set. Cost: a line a
+// packet, looked through once, and four packets are noted at once; classes and rates of all members
+// where a flow is placed. Source: reference A.10.
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "lb/draws.h"
 #include "lb/dre.h"
 #include "lb/flow_table.h"
+#include "lb/schemes/hermes_flow.h"
+#include "lb/schemes/hermes_paths.h"
 #include "lb/schemes/scheme.h"
 #include "net/byte_order.h"
 #include "net/protocols.h"
@@ -30,87 +35,8 @@ namespace {
 
 using namespace literals;
 
-constexpr uint32_t kUnit = 64;  // octets that flows are counted in
-constexpr uint32_t kUnitBits = 14, kSeenBits = 20, kMovedBits = 14;
-constexpr uint32_t kMostUnits = (1u << kUnitBits) - 1;
-constexpr uint32_t kFastest = UINT16_MAX;
-constexpr uint32_t kNever = ~0u;
+constexpr uint32_t kUnit = 64;           // octets that flows are counted in
 constexpr Bytes kUsualMarking{160'000};  // where no queue is marked; reference C.7
-
-constexpr MemberMask all_if(bool wanted) {
-  return -MemberMask{wanted};
-}
-// One more member of those of which the ones with the lowest rank are wanted. Arithmetic, not a
-// branch: which is lower is what no predictor can know.
-void add_least(MemberMask& least, uint64_t& lowest, MemberIndex member, uint64_t rank) {
-  least = (least & all_if(rank >= lowest)) | (bit_of(member) & all_if(rank <= lowest));
-  lowest = std::min(lowest, rank);
-}
-
-constexpr uint32_t low_bits(uint32_t value, uint32_t bits) {
-  return value & ((1u << bits) - 1);
-}
-
-// Its parts are whole octets where the loop over packets reads and writes them.
-class Flow {
- public:
-  uint16_t psn = 0;   // of the last packet, its low bits
-  uint16_t rate = 0;  // a DRE register in units
-
-  uint32_t sent() const { return sent_ & kMostUnits; }  // units
-  bool has_psn() const { return (sent_ & kHasPsn) != 0; }
-  void set_sent(uint32_t units, bool has_psn) {
-    sent_ = static_cast<uint16_t>((sent_ & kHasMoved) | units | (has_psn ? kHasPsn : 0));
-  }
-  MemberIndex member() const { return static_cast<MemberIndex>(seen_ & kMemberBits); }
-  // Ticks since its last packet; periods since the one in which that was.
-  uint32_t since(uint32_t tick) const {
-    return ((tick << kSeenShift | (kLowest - 1)) - seen_) >> kSeenShift;
-  }
-  uint32_t periods_since(uint32_t tick) const {
-    return static_cast<uint16_t>((tick >> kTicksShift) - (seen_ >> (kSeenShift + kTicksShift)));
-  }
-  void see(uint32_t tick, MemberIndex member) { seen_ = tick << kSeenShift | member; }
-  uint32_t since_move(uint32_t tick) const {
-    return (sent_ & kHasMoved) != 0 ? low_bits(tick - moved_, kMovedBits) : kNever;
-  }
-  void move(uint32_t tick) {
-    sent_ = static_cast<uint16_t>(sent_ | kHasMoved);
-    moved_ = static_cast<uint16_t>(tick);
-  }
-
-  static constexpr int kTicksShift = 4;  // ticks of a rate period
-
- private:
-  static constexpr uint32_t kHasPsn = 1 << kUnitBits;
-  static constexpr uint32_t kHasMoved = kHasPsn << 1;
-  static constexpr uint32_t kSeenShift = 32 - kSeenBits;
-  static constexpr uint32_t kLowest = 1u << kSeenShift;  // of a tick in seen_
-  static constexpr uint32_t kMemberBits = kMaxPaths - 1;
-
-  uint16_t sent_ = 0;
-  uint16_t moved_ = 0;  // tick, of which kMovedBits count
-  uint32_t seen_ = 0;   // tick of the last packet; below it the member
-};
-static_assert(sizeof(Flow) == 12 && kMaxPaths == 64);
-
-struct Sending {        // over a member
-  uint32_t octets = 0;  // a DRE register
-  uint32_t period = 0;
-  uint32_t window = 0;  // tick at which it began
-  uint32_t packets = 0;
-  uint32_t penalty_ends = 0;  // tick; while its bit is in SetState::failed
-  uint16_t retransmissions = 0;
-  uint8_t timeouts = 0;
-};
-static_assert(sizeof(Sending) == 24);
-
-struct SetState {
-  MemberMask failed = 0;
-  uint32_t first = 0;  // Sending of its first member
-};
-
-enum class PathClass : uint8_t { good, gray, congested };
 
 class Hermes {
  public:
@@ -119,6 +45,9 @@ class Hermes {
   static constexpr bool kPromisesOrder = false;
   static constexpr bool kBlindToQueues = true;
   static constexpr Speech kSpeech = {.shim = ShimNeed::sampled, .probes_idle = true};
+  using Flow = HermesFlow;
+  using Sending = HermesSending;
+  using PathClass = HermesClass;
   using Flows = FlowTable<Flow, uint32_t>;
   struct Token {
     Flows::Place place;  // of the packet's flow
@@ -223,7 +152,7 @@ class Hermes {
     Flow& flow = flows_.touch(packet.order_hash, token.place);
     prepare_flow(view, packet, set, flow, {member, token.drew});
     note(flow, packet, member);
-    add(sending(set, member), packet.wire_len);
+    add(sending(set, member), packet.wire_len, tick_);
   }
 
   // What flows keep are low bits of ticks, which come to the same value.
@@ -231,7 +160,7 @@ class Hermes {
     const auto back = static_cast<uint32_t>(rebase.back().ps() >> tick_shift_);
     tick_ -= back;
     for (Sending& to : sendings_) {
-      to.period = low_bits(to.period - (back >> kTicksShift), kPeriodBits);
+      to.since -= period_of(back);
       to.window -= back;
       to.penalty_ends -= back;
     }
@@ -243,7 +172,7 @@ class Hermes {
 
  private:
   static constexpr int kTicksShift = Flow::kTicksShift;
-  static constexpr uint32_t kPeriodBits = 32 - kTicksShift;
+  static constexpr uint32_t period_of(uint32_t tick) { return tick >> kTicksShift << kTicksShift; }
   struct Placed {
     MemberIndex member;
     bool tied;
@@ -252,46 +181,21 @@ class Hermes {
     MemberIndex member;
     bool drawn = false;  // by the next draw
   };
-  struct Heard {  // of a member, of late
-    bool known;
-    uint32_t delay_ns;
-    uint32_t marked;  // 65'535: all
-  };
-  // What parts the classes of paths that are known.
-  struct Bounds {
-    Bounds(const Hermes& hermes, const PathTable& paths)
-        : low_ns(paths.base_delay().ns() + hermes.low_ns_),
-          high_ns(paths.base_delay().ns() + hermes.high_ns_),
-          marks(65'535 * static_cast<uint32_t>(hermes.parameters_.ecn_percent)) {}
-    PathClass class_of(const Heard& heard) const {
-      const uint32_t marked = heard.marked * 100;
-      if (marked < marks && heard.delay_ns < low_ns) return PathClass::good;
-      if (marked > marks && heard.delay_ns > high_ns) return PathClass::congested;
-      return PathClass::gray;
-    }
-
-    int64_t low_ns;
-    int64_t high_ns;
-    uint32_t marks;  // hundredths of 65'535
-  };
-
+  HermesSending sending_over(const SelectorInit& init, const PathMember& member) const;
   bool is_over(const Flow& flow) const { return flow.since(tick_) > life_; }
   uint32_t ticks_of(Duration time) const {
     return static_cast<uint32_t>(std::max<int64_t>(time.ps() >> tick_shift_, 1));
   }
-  Sending& sending(uint16_t set, MemberIndex member) {
-    return sendings_[sets_[set].first + member];
-  }
-  const Sending& sending(uint16_t set, MemberIndex member) const {
-    return sendings_[sets_[set].first + member];
-  }
-  uint32_t rate_of(const Sending& to) const {
-    return kept(to.octets, low_bits((tick_ >> kTicksShift) - to.period, kPeriodBits));
+  Sending& sending(uint16_t set, MemberIndex member) { return first_[set][member]; }
+  const Sending& sending(uint16_t set, MemberIndex member) const { return first_[set][member]; }
+  // `tick`: tick_, of which compilers do not see that it stays as it is.
+  uint32_t rate_of(const Sending& to, uint32_t tick) const {
+    return kept(to.octets, (period_of(tick) - to.since) >> kTicksShift);
   }
   uint32_t rate_of(const Flow& flow) const { return kept(flow.rate, flow.periods_since(tick_)); }
   // As Dre::decayed(), of a register of 32 bits.
   uint32_t kept(uint64_t octets, uint32_t periods) const {
-    if (periods >= shares_.size()) return 0;
+    if (periods >= Flow::kPeriods) return 0;
     return static_cast<uint32_t>((octets * shares_[periods] + kWhole / 2) / kWhole);
   }
 
@@ -308,31 +212,47 @@ class Hermes {
            static_cast<int16_t>(psn_of(packet) - flow.psn) <= 0;
   }
 
+  void select_few(const PathView& view, std::span<Packet* const> burst,
+                  std::span<const uint16_t> set_of, const ByEcmp& control);
+  size_t find_flows(std::span<Packet* const> burst, size_t from, const ByEcmp& control,
+                    std::array<Flow*, kBurst>& found);
   void give_to_paths(const PathView& view, std::span<Packet* const> burst,
                      std::span<const uint16_t> set_of, Flow* const* found);
   Choice choose(const PathView& view, const Packet& packet, uint16_t set, const Flow* flow) const;
   void prepare_flow(const PathView& view, const Packet& packet, uint16_t set, Flow& flow,
                     Choice choice);
-  [[gnu::noinline]] MemberIndex begin(const PathView& view, uint16_t set, Flow& flow);
+  bool give_four(const PathView& view, const FourHermesFlows::Measure& measure,
+                 Packet* const* burst, const uint16_t* set_of, Flow* const* found,
+                 std::optional<HermesSight>& sight);
+  [[gnu::noinline]] void give_one(const PathView& view, Packet& packet, uint16_t set, Flow& flow,
+                                  std::optional<HermesSight>& sight);
+  [[gnu::noinline]] MemberIndex begin(const PathView& view, uint16_t set,
+                                      std::optional<HermesSight>& sight);
   [[gnu::noinline]] MemberIndex choose_again(const PathView& view, const Packet& packet,
                                              uint16_t set, Flow& flow);
   // A flow whose member lives: it has sent enough, and slowly, and has rested.
-  bool may_move(const Flow& flow, PortId port) const {
-    return flow.sent() > size_ && rate_of(flow) < slow_[port.index()] &&
-           flow.since_move(tick_) >= rest_;
+  bool may_move(const Flow& flow, const Sending& over) const {
+    return flow.sent() > size_ && rate_of(flow) < over.slow && flow.since_move(tick_) >= rest_;
   }
   [[gnu::noinline]] MemberIndex place_anew(const PathView& view, const Packet& packet, uint16_t set,
                                            const Flow* known) const;
+  struct Members {
+    MemberMask all;
+    MemberMask sound;  // of these
+  };
   Placed place(const PathView& view, uint16_t set, MemberMask among, uint32_t random) const;
+  Placed place(std::optional<HermesSight>& sight, uint16_t set, Members among,
+               uint32_t random) const;
   Placed least_sent(uint16_t set, MemberMask among, uint32_t random) const;
   [[gnu::noinline]] MemberIndex better(const PathView& view, const Packet& packet, uint16_t set,
                                        const Flow& flow) const;
   static uint32_t marked_of(const PathTable& paths, uint16_t set, MemberIndex member) {
     return paths.at(set, member).marked.load(std::memory_order_relaxed);
   }
-  Heard heard(const PathView& view, uint16_t set, MemberIndex member) const;
-  PathClass class_of(const PathView& view, const Heard& heard) const {
-    return heard.known ? Bounds(*this, *view.paths()).class_of(heard) : PathClass::gray;
+  HermesHeard heard(const PathView& view, uint16_t set, MemberIndex member) const;
+  PathClass class_of(const PathView& view, const HermesHeard& heard) const {
+    if (!heard.known) return PathClass::gray;
+    return bounds_.above(view.paths()->base_delay()).class_of(heard);
   }
   // By a detector; and those that have failed here, too.
   static MemberMask excluded(const PathView& view, uint16_t set) {
@@ -340,7 +260,7 @@ class Hermes {
     return paths == nullptr ? 0 : paths->failed(set);
   }
   MemberMask failed(const PathView& view, uint16_t set) const {
-    return excluded(view, set) | (sets_[set].failed == 0 ? 0 : penalised(set));
+    return excluded(view, set) | (failed_[set] == 0 ? 0 : penalised(set));
   }
   [[gnu::noinline]] MemberMask penalised(uint16_t set) const;
 
@@ -350,17 +270,18 @@ class Hermes {
   void note(Flow& flow, const Packet& packet, MemberIndex member) const {
     const uint32_t units = (packet.wire_len + kUnit - 1) / kUnit;
     const bool numbered = has_psn(packet);
-    flow.rate = static_cast<uint16_t>(std::min(rate_of(flow) + units, kFastest));
-    flow.set_sent(std::min(flow.sent() + units, kMostUnits), numbered);
+    flow.rate = static_cast<uint16_t>(std::min(rate_of(flow) + units, Flow::kFastest));
+    flow.set_sent(std::min(flow.sent() + units, Flow::kMostUnits), numbered);
     flow.see(tick_, member);
     if (numbered) flow.psn = static_cast<uint16_t>(psn_of(packet));
   }
-  void add(Sending& to, uint32_t octets) {
-    to.octets =
-        static_cast<uint32_t>(std::min<uint64_t>(uint64_t{rate_of(to)} + octets, UINT32_MAX));
-    to.period = tick_ >> kTicksShift;
+  void add(Sending& to, uint32_t octets, uint32_t tick) {
+    uint32_t sum;
+    const bool full = __builtin_add_overflow(rate_of(to, tick), octets, &sum);
+    to.octets = full ? UINT32_MAX : sum;
+    to.since = period_of(tick);
     ++to.packets;
-    if (tick_ - to.window >= window_) [[unlikely]]
+    if (tick - to.window >= window_) [[unlikely]]
       begin_window(to);
   }
   [[gnu::noinline]] void begin_window(Sending& to) const;
@@ -373,13 +294,14 @@ class Hermes {
   uint32_t size_;  // in units
   static constexpr uint64_t kWhole = uint64_t{1} << 32;
   Dre rates_;
-  std::array<uint64_t, 64> shares_{};  // that are left after so many periods, in 1/kWhole
+  Flow::Shares shares_{};
   Draws draws_;
-  std::vector<uint32_t> slow_;  // by port: a register in units below which a flow is slow
   Duration notable_delay_;
-  int64_t low_ns_, high_ns_;  // above an idle path's delay
-  std::vector<SetState> sets_;
+  HermesBounds bounds_;             // above an idle path's delay
+  std::vector<MemberMask> failed_;  // by set
+  size_t failing_ = 0;              // of which so many are not 0
   std::vector<Sending> sendings_;
+  std::vector<Sending*> first_;  // by set: of its first member
   Flows flows_;
 };
 
@@ -399,7 +321,7 @@ Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
     : parameters_(parameters),
       tick_shift_(std::bit_width(static_cast<uint64_t>(init.dre.period().ps())) - 1 - kTicksShift),
       life_(ticks_of(parameters.flow_life)),
-      settling_(std::min(life_, 1u << (kMovedBits - 1))),
+      settling_(std::min(life_, 1u << (Flow::kMovedBits - 1))),
       rest_(parameters.rest == 0_us ? 0 : ticks_of(parameters.rest)),
       rto_(ticks_of(parameters.rto)),
       window_(ticks_of(parameters.loss_window)),
@@ -409,21 +331,33 @@ Hermes::Hermes(const SelectorInit& init, const Parameters& parameters)
                   std::bit_floor(static_cast<uint64_t>(init.dre.period().ps()))))}),
       draws_(stream_of(init)),
       notable_delay_(parameters.notable_delay),
-      low_ns_(parameters.low.ns()),
+      bounds_{.low_ns = parameters.low.ns(),
+              .high_ns = 0,
+              .marks = 65'535 * static_cast<uint32_t>(parameters.ecn_percent)},
       flows_(static_cast<size_t>(parameters.flows)) {
-  for (size_t periods = 0; periods < shares_.size(); ++periods)
+  for (size_t periods = 0; periods < Flow::kPeriods; ++periods)
     shares_[periods] = rates_.decayed(kWhole, static_cast<int64_t>(periods));
-  for (const PortLine& line : init.lines) {
-    const int64_t full = rates_.capacity(line.rate).count() * parameters.rate_percent / 100;
-    slow_.push_back(static_cast<uint32_t>(std::min<int64_t>(full / kUnit, kFastest)));
-  }
   const Duration hop = longest_hop(init);
-  high_ns_ = (parameters.high == 0_us ? hop * 3 / 2 : parameters.high).ns();
+  bounds_.high_ns = (parameters.high == 0_us ? hop * 3 / 2 : parameters.high).ns();
   if (notable_delay_ == 0_us) notable_delay_ = hop;
+  failed_.resize(init.sets.size());
+  for (const PathSet& set : init.sets)
+    for (size_t i = 0; i < set.count; ++i) sendings_.push_back(sending_over(init, set.members[i]));
+  Sending* first = sendings_.data();
   for (const PathSet& set : init.sets) {
-    sets_.push_back({.first = static_cast<uint32_t>(sendings_.size())});
-    sendings_.resize(sendings_.size() + set.count);
+    first_.push_back(first);
+    first += set.count;
   }
+}
+
+HermesSending Hermes::sending_over(const SelectorInit& init, const PathMember& member) const {
+  const BitRate rate = init.lines[member.port.index()].rate;
+  const int64_t full = rates_.capacity(rate).count() * parameters_.rate_percent / 100;
+  Sending sending;
+  sending.port = member.port;
+  sending.path = member.path;
+  sending.slow = static_cast<uint32_t>(std::min<int64_t>(full / kUnit, Flow::kFastest));
+  return sending;
 }
 
 // `flow`: null if it is not known.
@@ -433,7 +367,7 @@ Hermes::Choice Hermes::choose(const PathView& view, const Packet& packet, uint16
   if (flow == nullptr || is_over(*flow) || !contains(usable, flow->member()))
     return {place_anew(view, packet, set, flow), true};
   const MemberIndex member = flow->member();
-  if (!may_move(*flow, view.set(set).members[member].port)) return {member};
+  if (!may_move(*flow, sending(set, member))) return {member};
   return {better(view, packet, set, *flow)};
 }
 
@@ -441,8 +375,10 @@ Hermes::Choice Hermes::choose(const PathView& view, const Packet& packet, uint16
 void Hermes::prepare_flow(const PathView& view, const Packet& packet, uint16_t set, Flow& flow,
                           Choice choice) {
   draws_.take(choice.drawn);
-  if (sets_[set].failed != 0) [[unlikely]]
-    sets_[set].failed = penalised(set);
+  if (failed_[set] != 0) [[unlikely]] {
+    failed_[set] = penalised(set);
+    failing_ -= failed_[set] == 0 ? 1 : 0;
+  }
   if (is_behind(flow, packet)) [[unlikely]]
     judge_loss(view, set, flow);
   const bool unknown = flow.sent() == 0;  // whoever was here sent something
@@ -453,69 +389,157 @@ void Hermes::prepare_flow(const PathView& view, const Packet& packet, uint16_t s
 }
 
 // propose() and commit() of each. Flows are found before their packets are given to paths, as far
-// as no flow is moved in the table by that: each waits for memory, and none for another.
+// as no flow that was found is moved in the table by that: each waits for memory, and none for
+// another.
 void Hermes::select_burst(const PathView& view, std::span<Packet* const> burst,
                           std::span<const uint16_t> set_of, const ByEcmp& control) {
-  const Flows::Cursor flows(flows_);
+  if (burst.size() < FourHermesFlows::kFlows) return select_few(view, burst, set_of, control);
   std::array<Flow*, kBurst> found;
-  size_t first = 0;  // of those that are found and not given to paths
-  const auto give = [&](size_t end) {
-    const size_t count = end - first;
-    give_to_paths(view, burst.subspan(first, count), set_of.subspan(first, count),
-                  found.data() + first);
-  };
-  for (size_t i = 0; i < burst.size(); ++i) {
-    Packet& packet = *burst[i];
-    const bool apart = control.has(packet);
-    if (!apart) [[likely]] {
-      found[i] = flows.touch_early(packet.order_hash);
-      if (found[i] != nullptr) [[likely]]
-        continue;
-    }
-    give(i);
-    first = i;
-    if (!apart) {
-      found[i] = &flows.touch(packet.order_hash);
-    } else {
-      assign(packet, view.set(set_of[i]), control.pick(packet, set_of[i], view.live(set_of[i])));
-      first = i + 1;
-    }
+  for (size_t from = 0; from < burst.size();) {
+    const size_t end = find_flows(burst, from, control, found);
+    give_to_paths(view, burst.subspan(from, end - from), set_of.subspan(from, end - from),
+                  found.data() + from);
+    from = end;
+    if (end == burst.size() || !control.has(*burst[end])) continue;
+    const uint16_t set = set_of[end];
+    assign(*burst[end], view.set(set), control.pick(*burst[end], set, view.live(set)));
+    ++from;
   }
-  give(burst.size());
 }
 
-// A flow of which nothing is to be decided stays where it is.
-[[gnu::noinline]] void Hermes::give_to_paths(const PathView& view, std::span<Packet* const> burst,
-                                             std::span<const uint16_t> set_of, Flow* const* found) {
-  const PathSet* const sets = view.sets().data();
-  const MemberMask* const live_of = view.live();
-  const PathTable* const paths = view.paths();
+[[gnu::noinline]] void Hermes::select_few(const PathView& view, std::span<Packet* const> burst,
+                                          std::span<const uint16_t> set_of, const ByEcmp& control) {
+  std::optional<HermesSight> sight;
   for (size_t i = 0; i < burst.size(); ++i) {
     Packet& packet = *burst[i];
     const uint16_t set = set_of[i];
-    Flow& flow = *found[i];
-    MemberIndex member = flow.member();
-    const MemberMask usable = live_of[set] & ~(paths == nullptr ? 0 : paths->failed(set));
-    const bool begins = (flow.sent() == 0) | is_over(flow);
-    const bool suspect = (sets_[set].failed != 0) | is_behind(flow, packet);
-    if (begins & !suspect)
-      member = begin(view, set, flow);
-    else if (suspect || !contains(usable, member) || may_move(flow, sets[set].members[member].port))
-        [[unlikely]]
-      member = choose_again(view, packet, set, flow);
-    note(flow, packet, member);
-    add(sending(set, member), packet.wire_len);
-    assign(packet, sets[set], member);
+    if (control.has(packet)) [[unlikely]]
+      assign(packet, view.set(set), control.pick(packet, set, view.live(set)));
+    else
+      give_one(view, packet, set, flows_.touch(packet.order_hash), sight);
   }
+}
+
+// All at once as one string instruction, which compilers make of it, takes longer.
+inline void forget(std::array<HermesFlow*, kBurst>& found) {
+  constexpr size_t kAtOnce = 8;
+  static_assert(kBurst % kAtOnce == 0);
+  for (size_t i = 0; i < found.size(); i += kAtOnce)
+    std::memset(&found[i], 0, kAtOnce * sizeof found[i]);
+}
+
+// From there on; to the first that goes by ECMP, or whose look moves a flow that was found.
+[[gnu::noinline]] size_t Hermes::find_flows(std::span<Packet* const> burst, size_t from,
+                                            const ByEcmp& control,
+                                            std::array<Flow*, kBurst>& found) {
+  const Flows::Cursor flows(flows_);
+  const uint16_t apart = control.flags();
+  forget(found);
+  for (size_t i = from; i < burst.size(); ++i) {
+    if ((burst[i]->flags & apart) != 0) [[unlikely]]
+      return i;
+    const uint64_t key = burst[i]->order_hash;
+    found[i] = flows.touch_early(key);
+    if (found[i] != nullptr) [[likely]]
+      continue;
+    Flow* const late = flows.touch_late(key, found);
+    found[i] = late;
+    if (late == nullptr) return i;
+  }
+  return burst.size();
+}
+
+// Four at a time, where nothing is to be decided but where those go that begin.
+[[gnu::noinline]] void Hermes::give_to_paths(const PathView& view, std::span<Packet* const> burst,
+                                             std::span<const uint16_t> set_of, Flow* const* found) {
+  constexpr size_t kFour = FourHermesFlows::kFlows;
+  const FourHermesFlows::Measure measure(tick_, life_, size_, shares_);
+  std::optional<HermesSight> sight;
+  size_t i = 0;
+  for (; i + kFour <= burst.size(); i += kFour)
+    if (FourHermesFlows::are_twins(found + i) ||
+        !give_four(view, measure, &burst[i], &set_of[i], found + i, sight)) [[unlikely]]
+      for (size_t k = i; k < i + kFour; ++k) give_one(view, *burst[k], set_of[k], *found[k], sight);
+  for (; i < burst.size(); ++i) give_one(view, *burst[i], set_of[i], *found[i], sight);
+}
+
+// False: more is to be decided, and nothing was done.
+[[gnu::always_inline]] inline bool Hermes::give_four(const PathView& view,
+                                                     const FourHermesFlows::Measure& measure,
+                                                     Packet* const* burst, const uint16_t* set_of,
+                                                     Flow* const* found,
+                                                     std::optional<HermesSight>& sight) {
+  using Words = FourHermesFlows::Words;
+  constexpr size_t kFour = FourHermesFlows::kFlows;
+  const auto four = [](const auto& of) { return Words{of(0), of(1), of(2), of(3)}; };
+  const uint32_t tick = tick_;
+  FourHermesFlows flows(found, measure);
+  const Words members = flows.members();
+  Words usable = four([&](size_t i) { return view.live(set_of[i]); });
+  if (const PathTable* const paths = view.paths(); paths != nullptr && paths->any_failed())
+    usable &= ~four([&](size_t i) { return paths->failed(set_of[i]); });
+  Words decide = ~(usable << (63 - members)) & flows.stays();
+  const unsigned stays = FourHermesFlows::lanes_of(flows.stays());
+  const unsigned large = FourHermesFlows::lanes_of(flows.large(measure));
+  const Words octets = four([&](size_t i) { return uint64_t{burst[i]->wire_len}; });
+  flows.note((octets + (kUnit - 1)) / kUnit, measure);
+  uint16_t flags = 0;
+  for (size_t i = 0; i < kFour; ++i) flags |= burst[i]->flags;
+  if ((flags & kPacketRoce) != 0) {
+    const Words numbered = four([&](size_t i) { return -uint64_t{has_psn(*burst[i])}; });
+    const Words psns =
+        four([&](size_t i) { return uint64_t{has_psn(*burst[i]) ? psn_of(*burst[i]) : 0}; });
+    decide |= numbered & flows.behind(psns);
+    flows.note_numbers(numbered, psns);
+  }
+  if (FourHermesFlows::lanes_of(decide) != 0) [[unlikely]]
+    return false;
+  if (failing_ != 0 && (failed_[set_of[0]] | failed_[set_of[1]] | failed_[set_of[2]] |
+                        failed_[set_of[3]]) != 0) [[unlikely]]
+    return false;
+  for (unsigned left = large; left != 0; left &= left - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(left));
+    if (may_move(*found[i], sending(set_of[i], found[i]->member()))) return false;
+  }
+  flows.store(found);
+  for (size_t i = 0; i < kFour; ++i) {
+    auto member = static_cast<MemberIndex>(members[i]);
+    if ((stays >> i & 1) == 0) [[unlikely]] {
+      member = begin(view, set_of[i], sight);
+      found[i]->see(tick, member);
+    }
+    Sending& to = sending(set_of[i], member);
+    add(to, burst[i]->wire_len, tick);
+    to.assign_to(*burst[i], member);
+  }
+  return true;
+}
+
+void Hermes::give_one(const PathView& view, Packet& packet, uint16_t set, Flow& flow,
+                      std::optional<HermesSight>& sight) {
+  MemberIndex member = flow.member();
+  const MemberMask usable = view.live(set) & ~excluded(view, set);
+  const bool begins = (flow.sent() == 0) | is_over(flow);
+  const bool suspect = (failed_[set] != 0) | is_behind(flow, packet);
+  if (begins & !suspect) {
+    member = begin(view, set, sight);
+    flow = {};
+  } else if (suspect || !contains(usable, member) || may_move(flow, sending(set, member))) {
+    member = choose_again(view, packet, set, flow);
+  }
+  note(flow, packet, member);
+  add(sending(set, member), packet.wire_len, tick_);
+  sending(set, member).assign_to(packet, member);
 }
 
 // What choose_again() comes to for a flow that begins, sends nothing again and finds all paths
 // sound.
-MemberIndex Hermes::begin(const PathView& view, uint16_t set, Flow& flow) {
-  const Placed placed = place(view, set, view.live(set), draws_.peek());
+MemberIndex Hermes::begin(const PathView& view, uint16_t set, std::optional<HermesSight>& sight) {
+  if (!sight && view.paths() != nullptr) sight.emplace(*view.paths(), view.now(), bounds_);
+  const MemberMask live = view.live(set);
+  const Placed placed = place(sight, set, {live, live & ~excluded(view, set)}, draws_.peek());
   view.report_tie(placed.tied);
   draws_.take(true);
-  flow = {};
   return placed.member;
 }
 
@@ -539,52 +563,53 @@ MemberIndex Hermes::place_anew(const PathView& view, const Packet& packet, uint1
   return placed.member;
 }
 
+Hermes::Placed Hermes::place(const PathView& view, uint16_t set, MemberMask among,
+                             uint32_t random) const {
+  std::optional<HermesSight> sight;
+  if (view.paths() != nullptr) sight.emplace(*view.paths(), view.now(), bounds_);
+  return place(sight, set, {among, among & ~failed(view, set)}, random);
+}
+
 // Of the good ones, or else of the gray ones, that on which least is sent.
-inline Hermes::Placed Hermes::place(const PathView& view, uint16_t set, MemberMask among,
+inline Hermes::Placed Hermes::place(std::optional<HermesSight>& sight, uint16_t set, Members among,
                                     uint32_t random) const {
-  const MemberMask sound = among & ~failed(view, set);
-  if (sound == 0) return {random_of(among, random), false};
-  if (view.paths() == nullptr) return least_sent(set, sound, random);  // all are gray
-  const PathTable::Recent recent(*view.paths(), set, view.now());
-  const Bounds bounds(*this, *view.paths());
-  const Sending* const sendings = &sendings_[sets_[set].first];
-  MemberMask least = 0;
-  uint64_t lowest = ~uint64_t{0};
-  for (MemberMask left = sound; left != 0; left &= left - 1) {
+  if (among.sound == 0) return {random_of(among.all, random), false};
+  if (!sight) return least_sent(set, among.sound, random);  // all are gray
+  const HermesSight paths = sight->of(set);
+  const Sending* const to = first_[set];
+  const uint32_t tick = tick_;
+  HermesLeast least;
+  for (MemberMask left = among.sound; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    const uint32_t delay_ns = recent.delay_ns(member);
-    auto path_class = PathClass::gray;
-    if (delay_ns < PathTable::Recent::kStale)
-      path_class = bounds.class_of({true, delay_ns, marked_of(*view.paths(), set, member)});
+    const PathClass path_class = paths.class_of(member);
     if (path_class == PathClass::congested) continue;
-    const uint64_t rank = static_cast<uint64_t>(path_class) << 32 | rate_of(sendings[member]);
-    add_least(least, lowest, member, rank);
+    const uint64_t rank = static_cast<uint64_t>(path_class) << 32 | rate_of(to[member], tick);
+    least.add(member, rank);
   }
-  if (least == 0) return {random_of(sound, random), false};
-  return {random_of(least, random), count_of(least) > 1};
+  if (least.members == 0) return {random_of(among.sound, random), false};
+  return {random_of(least.members, random), count_of(least.members) > 1};
 }
 
 Hermes::Placed Hermes::least_sent(uint16_t set, MemberMask among, uint32_t random) const {
-  MemberMask least = 0;
-  uint64_t lowest = ~uint64_t{0};
+  HermesLeast least;
   for (MemberMask left = among; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    add_least(least, lowest, member, rate_of(sending(set, member)));
+    least.add(member, rate_of(sending(set, member), tick_));
   }
-  return {random_of(least, random), count_of(least) > 1};
+  return {random_of(least.members, random), count_of(least.members) > 1};
 }
 
 // For a flow that may be moved: its own member, unless that is congested and another is not.
 MemberIndex Hermes::better(const PathView& view, const Packet& packet, uint16_t set,
                            const Flow& flow) const {
   const MemberIndex own = flow.member();
-  const Heard now = heard(view, set, own);
+  const HermesHeard now = heard(view, set, own);
   if (class_of(view, now) != PathClass::congested) return own;
   const uint32_t notable_marks = 65'535 * static_cast<uint32_t>(parameters_.notable_ecn_percent);
   std::array<MemberMask, 3> by_class{};
   for (MemberMask left = view.live(set) & ~failed(view, set); left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
-    const Heard there = heard(view, set, member);
+    const HermesHeard there = heard(view, set, member);
     if (!there.known || there.delay_ns + notable_delay_.ns() >= now.delay_ns) continue;
     if (there.marked >= now.marked || (now.marked - there.marked) * 100 <= notable_marks) continue;
     by_class[static_cast<size_t>(class_of(view, there))] |= bit_of(member);
@@ -596,7 +621,7 @@ MemberIndex Hermes::better(const PathView& view, const Packet& packet, uint16_t 
   return own;
 }
 
-Hermes::Heard Hermes::heard(const PathView& view, uint16_t set, MemberIndex member) const {
+HermesHeard Hermes::heard(const PathView& view, uint16_t set, MemberIndex member) const {
   const PathTable* paths = view.paths();
   if (paths == nullptr) return {};
   const auto delay = paths->delay(set, member, view.now());
@@ -606,7 +631,7 @@ Hermes::Heard Hermes::heard(const PathView& view, uint16_t set, MemberIndex memb
 
 // Failed paths whose penalty is not over yet.
 MemberMask Hermes::penalised(uint16_t set) const {
-  MemberMask failed = sets_[set].failed;
+  MemberMask failed = failed_[set];
   for (MemberMask left = failed; left != 0; left &= left - 1) {
     const MemberIndex member = first_of(left);
     if (static_cast<int32_t>(tick_ - sending(set, member).penalty_ends) >= 0)
@@ -652,7 +677,8 @@ void Hermes::fail(uint16_t set, MemberIndex member) {
   to.timeouts = 0;
   to.retransmissions = 0;
   to.penalty_ends = tick_ + penalty_;
-  sets_[set].failed |= bit_of(member);
+  failing_ += failed_[set] == 0 ? 1 : 0;
+  failed_[set] |= bit_of(member);
 }
 
 }  // namespace

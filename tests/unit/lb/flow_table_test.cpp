@@ -101,6 +101,26 @@ void expect_like_a_list(State (*state_of)(uint32_t)) {
   }
 }
 
+TEST(FlowTable, LeavesFlowsWhereTheyAreThatAreHeld) {
+  FlowTable<int64_t> table(8);
+  const FlowTable<int64_t>::Cursor cursor(table);
+  for (uint32_t flow = 1; flow <= 3; ++flow) table.touch(key(flow)) = flow;
+  int64_t* const other = &table.touch(key(9, 1));
+  std::array<int64_t*, 3> held = {nullptr, other, cursor.touch_early(key(2))};
+  ASSERT_NE(held[2], nullptr);
+  ASSERT_EQ(cursor.touch_early(key(1)), nullptr);
+  EXPECT_EQ(cursor.touch_late(key(1), held), nullptr);
+  EXPECT_EQ(cursor.touch_late(key(4), held), nullptr);
+  EXPECT_EQ(value(table, key(4)), kUnknown);
+  EXPECT_EQ(*held[2], 2);
+  held[2] = nullptr;
+  ASSERT_NE(cursor.touch_late(key(1), held), nullptr);
+  EXPECT_EQ(value(table, key(1)), 1);
+  ASSERT_NE(cursor.touch_early(key(1)), nullptr);
+  ASSERT_NE(cursor.touch_early(key(2)), nullptr);
+  EXPECT_EQ(*cursor.touch_late(key(4), held), 0) << "as made";
+}
+
 TEST(FlowTable, IsAListOfTheFlowsTouchedLast) {
   expect_like_a_list<int64_t, uint64_t>([](uint32_t turn) { return int64_t{turn} + 1; });
   using Parts = std::array<uint32_t, 3>;

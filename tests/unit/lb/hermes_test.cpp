@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "net/byte_order.h"
+#include "net/random.h"
 #include "tests/support/packet_pool.h"
 #include "tests/support/paths.h"
 
@@ -352,6 +353,117 @@ TEST(Hermes, KeepsOffPathsThatOthersCallFailed) {
   leaf.paths().measured().set_failed(0, 1 - first, PathFailure::silent);
   leaf.paths().live() = bit_of(first);
   EXPECT_EQ(leaf.send(1), first);  // where all have failed, one is as good as another
+}
+
+// The same bursts for two leaves, of which one is given their packets one by one.
+class Twins {
+ public:
+  explicit Twins(uint32_t flows, const ParameterMap& parameters)
+      : psns_(flows),
+        whole_(make("hermes", paths_of_whole_, parameters)),
+        apart_(make("hermes", paths_of_apart_, parameters)) {}
+
+  // Time goes on, mostly by little, and paths become other ones.
+  void change() {
+    constexpr std::array kPauses = {1_ns, 1_us, 10_us, 10_us, 100_us, 300_us, 2_ms, 6_ms};
+    now_ = now_ + kPauses[random_.below(kPauses.size())];
+    const uint16_t set = static_cast<uint16_t>(random_.below(2));
+    const auto member = static_cast<MemberIndex>(random_.below(4));
+    const auto marked = static_cast<uint16_t>(random_.below(65'536));
+    const Duration delay = kBase + Duration::microseconds(random_.below(120));
+    const uint32_t what = random_.below(16);
+    for (Paths* paths : {&paths_of_whole_, &paths_of_apart_}) {
+      paths->measure(set, member, delay, now_);
+      paths->measured().at(set, member).marked = marked;
+      if (what < 2)
+        paths->measured().set_failed(set, member,
+                                     what == 0 ? PathFailure::silent : PathFailure::none);
+    }
+  }
+  void fill() {
+    burst_.clear();
+    for (uint32_t left = 1 + random_.below(kBurst); left > 0; --left) {
+      const uint32_t flow = random_.below(static_cast<uint32_t>(psns_.size()));
+      const bool again = random_.below(30) == 0;
+      uint32_t& psn = psns_[flow];
+      psn += again ? 0 : 1;
+      burst_.push_back({flow, psn, 64 + random_.below(9'000), random_.below(40) == 0,
+                        static_cast<uint16_t>(random_.below(100) == 0 ? 0 : flow % 2)});
+    }
+  }
+  void compare() {
+    const PathView of_whole = paths_of_whole_.measured_view(now_);
+    const PathView of_apart = paths_of_apart_.measured_view(now_);
+    std::vector<Packet*> whole, apart;
+    std::vector<uint16_t> sets;
+    for (const Sent& sent : burst_) {
+      whole.push_back(make_one(sent));
+      apart.push_back(make_one(sent));
+      sets.push_back(sent.set);
+    }
+    whole_->select(of_whole, whole, sets);
+    for (size_t i = 0; i < apart.size(); ++i)
+      apart_->select(of_apart, {&apart[i], 1}, {&sets[i], 1});
+    ASSERT_EQ(of_whole.ties(), of_apart.ties());
+    for (size_t i = 0; i < whole.size(); ++i) {
+      ASSERT_EQ(whole[i]->member, apart[i]->member) << i;
+      ASSERT_EQ(whole[i]->egress_port, apart[i]->egress_port) << i;
+      ASSERT_EQ(whole[i]->path, apart[i]->path) << i;
+      pool_.put(whole[i]);
+      pool_.put(apart[i]);
+    }
+  }
+
+ private:
+  struct Sent {
+    uint32_t flow;
+    uint32_t psn;
+    uint32_t octets;
+    bool control;
+    uint16_t set;
+  };
+  // Two flows in three have numbers.
+  Packet* make_one(const Sent& sent) {
+    std::array<uint8_t, 64> frame{};
+    store_be24(frame.data() + 14 + 20 + 8 + 9, sent.psn);
+    Packet* const packet = pool_.get(frame);
+    const Packet line = make_packet(sent.flow);
+    packet->order_hash = line.order_hash;
+    packet->balance_hash = line.balance_hash;
+    packet->queue = line.queue;
+    packet->wire_len = sent.octets;
+    packet->flags = static_cast<uint16_t>(kPacketIp | (sent.flow % 3 != 0 ? kPacketRoce : 0) |
+                                          (sent.control ? kPacketRoceControl : 0));
+    packet->l2_len = 14;
+    packet->l3_len = 20;
+    return packet;
+  }
+
+  RandomStream random_{1, 2, 3};
+  std::vector<uint32_t> psns_;
+  std::vector<Sent> burst_;
+  Paths paths_of_whole_{{make_set(4), make_set(5)}};
+  Paths paths_of_apart_{{make_set(4), make_set(5)}};
+  std::unique_ptr<Selector> whole_, apart_;
+  Instant now_ = kStart;
+  eddy::test::PacketPool pool_{2 * kBurst};
+};
+
+// Flows of a burst are looked at four at a time: of a few flows, which meet themselves, of so many
+// that the table has no room, of those that may be moved at once, and of those that never end.
+TEST(Hermes, ABurstGoesWhereItsPacketsGoOneByOne) {
+  for (const uint32_t flows : {3u, 40u, 1'000u})
+    for (const ParameterMap& parameters :
+         {ParameterMap{{"flows", "64"}}, ParameterMap{{"size", "0B"}, {"rate_percent", "100"}},
+          ParameterMap{{"flow_life", "100ms"}, {"rto", "10us"}, {"penalty", "100us"}},
+          ParameterMap{{"size", "20000B"}, {"loss_percent", "100"}, {"timeouts", "255"}}}) {
+      Twins twins(flows, parameters);
+      for (int round = 0; round < 1'000; ++round) {
+        twins.change();
+        twins.fill();
+        ASSERT_NO_FATAL_FAILURE(twins.compare()) << flows << " flows, round " << round;
+      }
+    }
 }
 
 TEST(Hermes, AsksForTheShimOnSamples) {
