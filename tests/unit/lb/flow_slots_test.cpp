@@ -99,6 +99,17 @@ bool is_young(const FlowletTable::Plan& plan, size_t index, Duration last, Durat
   return epoch(now) - epoch(last) <= 1;
 }
 
+TEST(FlowSlots, SayWhereTheSlotOfAFlowIs) {
+  FlowSlots slots(1'000);
+  const FlowLines lines = slots.lines();
+  ASSERT_TRUE(lines.any());
+  for (uint64_t flow = 0; flow < 100; ++flow) {
+    const Packet packet = make_packet(mix64(flow));
+    const auto slot = [](const void* at) { return reinterpret_cast<uintptr_t>(at) / 8; };
+    EXPECT_EQ(slot(lines.find(packet.order_hash)), slot(&slots.of(packet)));
+  }
+}
+
 TEST(FlowletTable, EndsFlowletsByTheirEpochsToAPicosecond) {
   RandomStream random(5, 5, 5);
   for (const FlowletMode mode : {FlowletMode::agebit, FlowletMode::exact})

@@ -37,6 +37,17 @@ TEST(FlowTable, KnowsWhatWasTouchedAndNothingElse) {
   EXPECT_EQ(table.touch(key(2)), 0) << "as made";
 }
 
+TEST(FlowTable, SaysInWhichLineAFlowIs) {
+  FlowTable<int64_t> table(1'000);
+  const FlowLines lines = table.lines();
+  ASSERT_TRUE(lines.any());
+  for (uint64_t i = 0; i < 1'000; ++i) {
+    const uint64_t of = mix64(i);
+    const auto line = [](const void* at) { return reinterpret_cast<uintptr_t>(at) / 64; };
+    EXPECT_EQ(line(lines.find(of)), line(&table.touch(of)));
+  }
+}
+
 TEST(FlowTable, ANewFlowReplacesTheOneTouchedLongestAgo) {
   FlowTable<int64_t> table(8);
   for (uint32_t flow = 1; flow <= 4; ++flow) table.touch(key(flow)) = flow;
