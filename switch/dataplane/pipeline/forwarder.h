@@ -159,7 +159,7 @@ class Forwarder final : public PacketOriginator {
   Isolation& isolation_;
   PacketFifo originated_;
   bool all_live_ = false;     // no path set is without a member to choose
-  bool led_to_sets_ = false;  // all of the last burst that went the short way
+  bool led_to_sets_ = false;  // the first packet of the last burst that went the short way
 };
 
 }  // namespace eddy
