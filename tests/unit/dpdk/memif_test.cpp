@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/state/events.h"
@@ -34,21 +35,28 @@ using std::chrono::steady_clock;
 constexpr int kFramesInTheCircle = 64;
 constexpr uint16_t kFrameLength = 600;
 
-// Sends every frame back where it came from; puts some into the circle when the link comes up.
+// Sends every frame back where it came from; puts some into the circle when the link comes up. What
+// the port does not take stays for the next poll, as in a switch: a server can send nothing until
+// its client has polled once, since the client gives it the buffers.
 class EchoShard final : public Shard {
  public:
   explicit EchoShard(rte_mempool* pool) : pool_(pool) {}
 
   PollStats poll(Io& io, Instant now) override {
     PollStats stats;
-    for (const LinkChange& change : io.news().link_changes)
-      if (change.up) start_circle(io, change.port, now);
+    for (const LinkChange& change : io.news().link_changes) {
+      io.free(waiting_);
+      waiting_.clear();
+      if (change.up) start_circle();
+      port_ = change.port;
+    }
     std::array<Packet*, kBurst> packets;
     for (Received got = io.receive(packets); got.count > 0; got = io.receive(packets)) {
       stats.received += got.count;
-      echoed.fetch_add(got.count, std::memory_order_relaxed);
-      send(io, got.port, {packets.data(), got.count}, now);
+      waiting_.insert(waiting_.end(), packets.begin(), packets.begin() + got.count);
     }
+    echoed.fetch_add(stats.received, std::memory_order_relaxed);
+    if (!waiting_.empty()) stats.transmitted = send(io, now);
     return stats;
   }
   Instant next_deadline() const override { return Instant::never(); }
@@ -58,21 +66,23 @@ class EchoShard final : public Shard {
   std::atomic<uint64_t> echoed{0};
 
  private:
-  void start_circle(Io& io, PortId port, Instant now) {
+  void start_circle() {
     for (int i = 0; i < kFramesInTheCircle; ++i) {
       rte_mbuf* mbuf = rte_pktmbuf_alloc(pool_);
       if (mbuf == nullptr) return;
       rte_pktmbuf_append(mbuf, kFrameLength);
-      Packet* packet = Packet::of(mbuf);
-      send(io, port, {&packet, 1}, now);
+      waiting_.push_back(Packet::of(mbuf));
     }
   }
-  void send(Io& io, PortId port, std::span<Packet* const> packets, Instant now) {
-    const uint16_t sent = io.transmit(port, packets, now);
-    io.free(packets.subspan(sent));
+  uint32_t send(Io& io, Instant now) {
+    const uint16_t sent = io.transmit(port_, waiting_, now);
+    waiting_.erase(waiting_.begin(), waiting_.begin() + sent);
+    return sent;
   }
 
   rte_mempool* pool_;
+  PortId port_;
+  std::vector<Packet*> waiting_;  // to be sent to `port_`
   Counters counters_{1};
 };
 
