@@ -97,28 +97,43 @@ Received DpdkIo::receive(std::span<Packet*> out) {
   return {};
 }
 
-// The burst as packets. A frame that the driver spread over several buffers is made whole, or
-// counted and dropped when one buffer cannot hold it.
+// The burst as packets. A driver that does not check sums says that it knows nothing.
 Received DpdkIo::accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out) {
   for (rte_mbuf* mbuf : mbufs) {  // the driver has just written the mbuf, not these
     rte_prefetch0(Packet::of(mbuf));
     rte_prefetch0(rte_pktmbuf_mtod(mbuf, void*));
   }
-  Received received{.port = state.port.id, .sums_good = true};
-  for (rte_mbuf* mbuf : mbufs) {
-    // A driver that does not check says that it knows nothing.
-    received.sums_good &=
-        (mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
-    if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) [[unlikely]] {
-      shard_.counters()[state.port.id].port[PortCounter::rx_oversize_packets].add(1);
+  uint64_t not_good = 0;
+  unsigned segments = 0;  // of a frame in one buffer: 1
+  for (size_t i = 0; i < mbufs.size(); ++i) {
+    const rte_mbuf* const mbuf = mbufs[i];
+    not_good |= (mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) ^ RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+    segments |= mbuf->nb_segs;
+    out[i] = Packet::of(mbufs[i]);
+    out[i]->wire_len = mbuf->pkt_len;
+  }
+  Received received{.port = state.port.id,
+                    .count = static_cast<uint16_t>(mbufs.size()),
+                    .sums_good = not_good == 0};
+  if (segments > 1) [[unlikely]]
+    received.count = make_whole(state.port.id, {out, mbufs.size()});
+  return received;
+}
+
+// A frame that the driver spread over several buffers is made whole, or counted and dropped when
+// one buffer cannot hold it. Returns how many are left.
+[[gnu::noinline]] uint16_t DpdkIo::make_whole(PortId port, std::span<Packet*> packets) {
+  uint16_t count = 0;
+  for (Packet* packet : packets) {
+    rte_mbuf* const mbuf = packet->mbuf();
+    if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) {
+      shard_.counters()[port].port[PortCounter::rx_oversize_packets].add(1);
       rte_pktmbuf_free(mbuf);
       continue;
     }
-    Packet* packet = Packet::of(mbuf);
-    packet->wire_len = mbuf->pkt_len;
-    out[received.count++] = packet;
+    packets[count++] = packet;
   }
-  return received;
+  return count;
 }
 
 // Frames are counted by the driver, octets are not: the burst's longest frame stands for the rest.

@@ -65,6 +65,7 @@ class DpdkIo final : public Io {
   void adopt_owner(PortState& state);
   void count_losses(PortState& state);
   Received accept(const PortState& state, std::span<rte_mbuf* const> mbufs, Packet** out);
+  uint16_t make_whole(PortId port, std::span<Packet*> packets);
   static void note_backlog(const PortState& state, std::span<Packet* const> burst,
                            Received& received);
 

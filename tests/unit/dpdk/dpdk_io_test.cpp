@@ -94,10 +94,12 @@ TEST_F(DpdkIoTest, OneBurstAPortAPollAndTheFirstPortChanges) {
 TEST_F(DpdkIoTest, SegmentsAreJoinedOrCountedAndDropped) {
   plug(left_, true);
   plug(right_, true);
+  left_.put(64);
   left_.put(600, 2);
   left_.put(1'500, 3);
+  left_.put(100);
   poll(1);
-  EXPECT_EQ(shard_.lengths, std::vector<uint32_t>{1'200});
+  EXPECT_EQ(shard_.lengths, (std::vector<uint32_t>{64, 1'200, 100}));
   const PortTally counters = shard_.counters()[PortId(0)];
   EXPECT_EQ(counters.port.read(PortCounter::rx_oversize_packets), 1u);
   expect_nothing_leaked();
