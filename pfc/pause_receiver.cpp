@@ -41,9 +41,7 @@ PauseReceiver::PauseReceiver(size_t ports, std::optional<DeadlinePlace> next)
     : port_count_(ports),
       ports_(std::make_unique<Port[]>(ports)),
       pauses_(ports * kPriorities),
-      deadlines_(ports, next) {
-  for (size_t i = 0; i < ports; ++i) ports_[i].pauses = &pauses_[i * kPriorities];
-}
+      deadlines_(ports, next) {}
 
 PauseChange PauseReceiver::configure(PortId port, const PauseRxPlan& plan, Instant now) {
   PauseChange change{port};
@@ -51,17 +49,13 @@ PauseChange PauseReceiver::configure(PortId port, const PauseRxPlan& plan, Insta
   end_expired(state, now, change);
   state.plan = plan;
   const bool budgeted = plan.clamp || plan.report;
-  const auto concerned = static_cast<uint8_t>(state.paused | (budgeted ? plan.heeded : 0));
-  for (size_t i = 0; i < kPriorities; ++i) {  // a new budget starts a new window
-    if (!has(concerned, i)) continue;
-    Pause& pause = state.pauses[i];
-    pause.window_end = now + plan.window;
-    pause.charged_to = now;
-    pause.spent = Duration{};
-    pause.report_at = plan.report ? now + plan.budget : Instant::never();
+  state.budget_since = now;
+  state.unbegun = static_cast<uint8_t>(state.paused | (budgeted ? plan.heeded : 0));
+  for (size_t i = 0; i < kPriorities; ++i) {
+    if (!has(state.paused, i)) continue;
+    begin_budget(state, i);
+    if (!has(plan.heeded, i)) end(state, i, now, change);
   }
-  for (size_t i = 0; i < kPriorities; ++i)
-    if (has(state.paused, i) && !has(plan.heeded, i)) end(state, i, now, change);
   publish(port, change);
   return change;
 }
@@ -76,16 +70,27 @@ PauseChange PauseReceiver::on_link_down(PortId port, Instant now) {
   return change;
 }
 
+// A new budget starts a new window.
+void PauseReceiver::begin_budget(Port& port, size_t priority) {
+  if (!has(port.unbegun, priority)) return;
+  port.unbegun = without(port.unbegun, priority);
+  Pause& pause = pauses_[place_of(port, priority)];
+  pause.window_end = port.budget_since + port.plan.window;
+  pause.charged_to = port.budget_since;
+  pause.spent = Duration{};
+  pause.report_at = port.plan.report ? port.budget_since + port.plan.budget : Instant::never();
+}
+
 Duration PauseReceiver::paused_time(PortId port, Priority priority, Instant now) const {
   const Port& state = ports_[port.index()];
-  const Pause& pause = state.pauses[priority.index()];
+  const Pause& pause = pauses_[place_of(state, priority.index())];
   if (!has(state.paused, priority.index())) return pause.total;
   return pause.total + (std::min(now, pause.until) - pause.since);
 }
 
 Duration PauseReceiver::take_paused_time(PortId port, Priority priority, Instant now) {
   const Duration fresh = uncounted_time(port, priority, now);
-  ports_[port.index()].pauses[priority.index()].taken += fresh;
+  pauses_[place_of(ports_[port.index()], priority.index())].taken += fresh;
   return fresh;
 }
 
@@ -117,7 +122,8 @@ PauseChange PauseReceiver::on_pfc(PortId port, uint8_t enable,
 
 void PauseReceiver::pause(Port& port, size_t priority, uint16_t quanta, Instant now,
                           PauseChange& change) {
-  Pause& pause = port.pauses[priority];
+  begin_budget(port, priority);
+  Pause& pause = pauses_[place_of(port, priority)];
   const bool running = has(port.paused, priority);
   const Instant asked = now + port.plan.line.time_of_quanta(quanta);
   const bool budgeted = port.plan.clamp || port.plan.report;
@@ -137,7 +143,7 @@ void PauseReceiver::pause(Port& port, size_t priority, uint16_t quanta, Instant 
 
 void PauseReceiver::end_expired(Port& port, Instant now, PauseChange& change) {
   for (size_t i = 0; i < kPriorities; ++i) {
-    Pause& pause = port.pauses[i];
+    Pause& pause = pauses_[place_of(port, i)];
     if (!has(port.paused, i)) continue;
     if (pause.report_at <= now && exceeds(port.plan, pause, std::min(now, pause.until)))
       change.over_budget = with(change.over_budget, i);
@@ -148,7 +154,7 @@ void PauseReceiver::end_expired(Port& port, Instant now, PauseChange& change) {
 }
 
 void PauseReceiver::end(Port& port, size_t priority, Instant at, PauseChange& change) {
-  Pause& pause = port.pauses[priority];
+  Pause& pause = pauses_[place_of(port, priority)];
   pause.total += at - pause.since;
   if (port.plan.clamp || port.plan.report) charge(port.plan, pause, at);
   port.paused = without(port.paused, priority);
@@ -196,9 +202,10 @@ Instant PauseReceiver::budget_end(const PauseRxPlan& plan, Pause& pause, bool ru
 // A pause that has run for long goes on: what it has taken so far moves to the total.
 void PauseReceiver::rebase(const Rebase& rebase) {
   deadlines_.rebase(rebase);
-  for (size_t port = 0; port < port_count_; ++port)
+  for (size_t port = 0; port < port_count_; ++port) {
+    rebase.shift(ports_[port].budget_since);
     for (size_t i = 0; i < kPriorities; ++i) {
-      Pause& pause = ports_[port].pauses[i];
+      Pause& pause = pauses_[place_of(ports_[port], i)];
       const Duration untaken = pause.total - std::exchange(pause.taken, Duration{});
       pause.total = untaken;
       if (has(ports_[port].paused, i)) {
@@ -209,6 +216,7 @@ void PauseReceiver::rebase(const Rebase& rebase) {
                           &pause.charged_to, &pause.report_at, &pause.reported})
         rebase.shift(*at);
     }
+  }
 }
 
 void PauseReceiver::publish(PortId port, PauseChange& change) {
@@ -218,7 +226,8 @@ void PauseReceiver::publish(PortId port, PauseChange& change) {
   for (size_t i = 0; i < kPriorities; ++i) {
     if (!has(state.paused, i)) continue;
     queues = with(queues, state.plan.pfc_to_queue[i].index());
-    next = std::min({next, state.pauses[i].until, state.pauses[i].report_at});
+    const Pause& pause = pauses_[place_of(state, i)];
+    next = std::min({next, pause.until, pause.report_at});
   }
   change.queues = state.queues.load(std::memory_order_relaxed) ^ queues;
   state.queues.store(queues, std::memory_order_relaxed);

@@ -87,7 +87,8 @@ class PauseReceiver {
   Duration paused_time(PortId port, Priority priority, Instant now) const;
   // The same since the last take: what a counter still lacks.
   Duration uncounted_time(PortId port, Priority priority, Instant now) const {
-    return paused_time(port, priority, now) - ports_[port.index()].pauses[priority.index()].taken;
+    return paused_time(port, priority, now) -
+           pauses_[place_of(ports_[port.index()], priority.index())].taken;
   }
   Duration take_paused_time(PortId port, Priority priority, Instant now);
 
@@ -106,12 +107,17 @@ class PauseReceiver {
   };
   struct Port {
     PauseRxPlan plan;
+    Instant budget_since;
+    uint8_t unbegun = 0;  // priorities that have not been paused since
     uint8_t paused = 0;
     std::atomic<uint8_t> queues{0};
-    Pause* pauses = nullptr;  // by priority
   };
 
+  size_t place_of(const Port& port, size_t priority) const {  // in pauses_
+    return static_cast<size_t>(&port - ports_.get()) * kPriorities + priority;
+  }
   PauseChange end_due(PortId port, Instant now);
+  void begin_budget(Port& port, size_t priority);
   void pause(Port& port, size_t priority, uint16_t quanta, Instant now, PauseChange& change);
   void end(Port& port, size_t priority, Instant at, PauseChange& change);
   void end_expired(Port& port, Instant now, PauseChange& change);
@@ -122,7 +128,7 @@ class PauseReceiver {
 
   size_t port_count_;
   std::unique_ptr<Port[]> ports_;
-  Reserved<Pause> pauses_;  // by (port, priority); zero until its port is paused or has a budget
+  Reserved<Pause> pauses_;  // by (port, priority); zero until it is paused
   Deadlines deadlines_;
 };
 

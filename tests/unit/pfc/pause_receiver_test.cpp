@@ -237,6 +237,28 @@ TEST(PauseReceiver, ClampCarriesAPauseIntoTheNextWindow) {
   EXPECT_EQ(r.pfc(0x08, 65'535, 150_ms).over_budget, 0x08);
 }
 
+// The budget is the configuration's: its first window has begun before the first pause does.
+TEST(PauseReceiver, TheFirstWindowBeginsWhenTheBudgetDoes) {
+  Receiver r(clamped_port());
+  (void)r.pfc(0x08, 65'535, 95_ms);
+  EXPECT_EQ(r.receiver.next_deadline(), at(110_ms));  // 5 ms of [0, 100 ms), 10 ms of the next
+  (void)r.receiver.configure(kPort, PauseRxPlan::of(clamped_port(), kLossless), at(100_ms));
+  (void)r.pfc(0x08, 0, 101_ms);
+  (void)r.pfc(0x18, 65'535, 190_ms);
+  EXPECT_EQ(r.expire(199_ms).size(), 1u) << "3 has spent 1 ms of its window before";
+  EXPECT_EQ(r.queues(), 0x10);
+  EXPECT_EQ(r.receiver.next_deadline(), at(210_ms));
+}
+
+TEST(PauseReceiver, TheFirstWindowIsRebased) {
+  Receiver r(clamped_port());
+  (void)r.receiver.configure(kPort, PauseRxPlan::of(clamped_port(), kLossless),
+                             at(Rebase::kPeriod + 1'000_ms));
+  r.receiver.rebase(Rebase());
+  (void)r.pfc(0x08, 65'535, 1'095_ms);
+  EXPECT_EQ(r.receiver.next_deadline(), at(1'110_ms));
+}
+
 TEST(PauseReceiver, AStormNeverExceedsItsBudgetInAnyWindow) {
   Receiver r(clamped_port());
   for (int ms = 0; ms < 1'000; ++ms) {
