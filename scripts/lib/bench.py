@@ -13,7 +13,7 @@ import numbers_table  # noqa: E402
 from lib import (  # noqa: E402
     bench_containers, bench_hosts, bench_instructions, bench_lab, bench_memory, bench_newcomer, bench_ovs, bench_report,
     bench_results, bench_watching, bench_web)
-from lib.netns import Trouble  # noqa: E402
+from lib.netns import Trouble, end_like_ctrl_c  # noqa: E402
 from lib.release import build_release  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,6 +130,7 @@ def measure(part, arguments, binaries):
 def main():
     arguments = parse_arguments()
     parts = PARTS if arguments.part == "all" else (arguments.part,)
+    end_like_ctrl_c()
     rows = []
     try:
         binaries = build(parts)

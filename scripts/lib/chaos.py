@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.fabric import Fabric, Plan  # noqa: E402
-from lib.netns import Trouble, World, put_ahead, wait_for  # noqa: E402
+from lib.netns import Trouble, World, end_like_ctrl_c, put_ahead, wait_for  # noqa: E402
 from lib.release import programs  # noqa: E402
 from lib.schemes import scheme_names  # noqa: E402
 from lib.traffic import ping_command, ping_mesh  # noqa: E402
@@ -167,6 +167,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
+    end_like_ctrl_c()
     binaries = programs(("eddyd", "eddyctl"))
     put_ahead()
     world = World(f"eddy-chaos-{os.getpid()}")

@@ -25,6 +25,17 @@ class Trouble(Exception):
     """Something that a person should read: one line, no traceback."""
 
 
+def end_like_ctrl_c():
+    """From now on SIGTERM and SIGHUP end this program as Ctrl-C does, so that it closes its worlds; a second one does not
+    stop it from that."""
+    def end(*_):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+
+
 def run(*command, check=True, timeout=30):
     """Runs a command to its end; Trouble with its last line if it fails."""
     words = [str(w) for w in command]

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lib.demo_roce import LONGEST_DRAIN, Roce  # noqa: E402
 from lib.fabric import Fabric  # noqa: E402
-from lib.netns import Trouble, World, put_ahead, wait_for  # noqa: E402
+from lib.netns import Trouble, World, end_like_ctrl_c, put_ahead, wait_for  # noqa: E402
 from lib.release import programs  # noqa: E402
 
 SCHEMES = ("ecmp", "letflow", "conga", "hermes")
@@ -103,6 +103,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
+    end_like_ctrl_c()
     binaries = programs(("eddyd", "eddyctl", "eddyhost"))
     put_ahead()
     try:

@@ -3,7 +3,7 @@
 
 Without arguments every test runs, label by label; then a table says how many CPU minutes compiling and each
 label took, and the run fails over tests/cpu_budget.txt, whose minutes are those of a machine as fast as the yardstick
-that stands there. Arguments go to ctest. build/dev/tests.txt, which CMake
+that stands there. Behind the table stands each failed test once more, with the end of what it printed. Arguments go to ctest. build/dev/tests.txt, which CMake
 writes, says for each test or binary of tests its label, its targets and its sources.
 """
 
@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "dev"
 BUDGET = ROOT / "tests" / "cpu_budget.txt"
 COMPILING = "compile"
+SHOWN_LINES = 40  # of what a failed test printed, at the end of a run
 YARDSTICK = "yardstick"  # its row of the budget: CPU seconds on the machine of the other rows' minutes
 EVERYTHING = ("all", "packaged")  # what packages hold is not part of all: manual pages, completion
 A_TEST = re.compile(r"^\s*(?:TYPED_)?TEST(_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)", re.M)
@@ -138,6 +139,15 @@ def ctest(words, report):
                            failed=count["failures"], skipped=skipped)
 
 
+def failed_tests(report):
+    """The failed tests of a report of ctest, each with the end of what it printed."""
+    if not report.exists():
+        return []
+    cases = ElementTree.parse(report).getroot().iter("testcase")
+    return [(case.get("name"), case.findtext("system-out", "").splitlines()[-SHOWN_LINES:])
+            for case in cases if case.get("status") == "fail"]
+
+
 def over_budget(spent, allowed):
     """Prints the table; the labels that took more than they may, or that nobody has allowed anything.
 
@@ -156,15 +166,18 @@ def over_budget(spent, allowed):
 
 def run_all(rows, words, spent):
     """Every label, one after another."""
-    status, counts = 0, Counter()
+    status, counts, failures = 0, Counter(), []
     for label in dict.fromkeys(row.label for row in rows):
         print(f"== {label}", flush=True)
-        failed, counted = spent.by(
-            label, lambda label=label: ctest(["-L", f"^{label}$", *words], BUILD / f"tests_{label}.xml"))
+        report = BUILD / f"tests_{label}.xml"
+        failed, counted = spent.by(label, lambda label=label, report=report: ctest(["-L", f"^{label}$", *words], report))
         status, counts = status or failed, counts + counted
+        failures += failed_tests(report)
     over = over_budget(spent.labels, budget())
     if over:
         print(f"scripts/test: over the budget of {BUDGET.relative_to(ROOT)}: {', '.join(over)}")
+    for name, printed in failures:
+        print(f"FAILED {name}", *printed, sep="\n    ")
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return status or (1 if over else 0)
 

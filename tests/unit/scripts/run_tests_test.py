@@ -52,6 +52,24 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.needed("-L", "unit", "-E", "Letflow|Queue"), [])
 
 
+class Failures(unittest.TestCase):
+    def test_a_failed_test_is_named_with_the_end_of_what_it_printed(self):
+        lines = "\n".join(f"line {k}" for k in range(run_tests.SHOWN_LINES + 5))
+        with tempfile.NamedTemporaryFile("w", suffix=".xml", encoding="utf-8") as report:
+            report.write(f'''<testsuite tests="3" failures="1">
+                <testcase name="A.Good" status="run"><system-out>fine</system-out></testcase>
+                <testcase name="A.Bad" status="fail"><failure message=""/><system-out>{lines}</system-out></testcase>
+                <testcase name="A.Off" status="notrun"><skipped message=""/></testcase></testsuite>''')
+            report.flush()
+            failed = run_tests.failed_tests(Path(report.name))
+        self.assertEqual([name for name, _ in failed], ["A.Bad"])
+        self.assertEqual(len(failed[0][1]), run_tests.SHOWN_LINES)
+        self.assertEqual(failed[0][1][-1], f"line {run_tests.SHOWN_LINES + 4}")
+
+    def test_a_label_without_a_report_has_none(self):
+        self.assertEqual(run_tests.failed_tests(Path("/nowhere/tests.xml")), [])
+
+
 class Budget(unittest.TestCase):
     def test_a_label_over_its_budget_or_without_one_is_named(self):
         with contextlib.redirect_stdout(io.StringIO()) as out:
