@@ -66,6 +66,8 @@ class FlowSlot {
   MemberIndex member() const { return static_cast<MemberIndex>(word_ & kMemberBits); }
   uint16_t set() const { return static_cast<uint16_t>((~word_ & kTagBits) >> 6); }  // modulo 1,024
   bool drawn_by(uint16_t set) const { return (word_ & kTagBits) == tag_of(set); }
+  // As far as the word tells, a packet of the set is the first of its flow.
+  bool is_new_to(uint16_t set) const { return !used() | !drawn_by(set); }
   bool mixed() const { return (word_ & kMixed) != 0; }
   bool has_many_sets() const { return mixed() && drawn_by(kManySets); }
   // Of the set and of no other, and all that was given to the member is proven at once.

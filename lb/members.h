@@ -1,16 +1,15 @@
 // Sets of members as 64-bit masks: counting, the n-th member, and hash mixing for picking among
 // them.
 //
-// Cost: a few instructions each; without BMI2, nth_of() takes some twenty. No state. Source: mix64
-// is the last step of SplitMix's 64-bit generator (with the constants of Stafford's variant 13):
-// every input bit reaches every output bit.
+// Cost: a few instructions each; nth_of() takes some thirty where members above the eighth are
+// among the mask and others are missing. No state. Source: mix64 is the last step of SplitMix's
+// 64-bit generator (with the constants of Stafford's variant 13): every input bit reaches every
+// output bit.
 #pragma once
 
-#ifdef __BMI2__
-#include <immintrin.h>
-#endif
-
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "lb/path_set.h"
@@ -47,25 +46,44 @@ constexpr MemberIndex first_of(MemberMask mask) {
   return static_cast<MemberIndex>(std::countr_zero(mask));
 }
 
-// What nth_of() does, by halves: whether the member is among the lower 32, then 16 and so on.
-constexpr MemberIndex nth_of_portable(MemberMask mask, uint32_t n) {
-  MemberIndex below = 0;  // the member is not among the first of these
-  for (int width = 32; width > 0; width /= 2) {
-    const uint32_t lower = count_of(mask >> below & ((MemberMask{1} << width) - 1));
-    if (n < lower) continue;
-    n -= lower;
-    below = static_cast<MemberIndex>(below + width);
-  }
-  return below;
+namespace detail {
+
+constexpr size_t kOctetBits = 8;
+// By octet and n: the n-th bit of the octet.
+constexpr auto kNthOfOctet = [] {
+  std::array<uint8_t, 256 * kOctetBits> nth{};
+  for (size_t octet = 0; octet < 256; ++octet)
+    for (size_t n = 0, bit = 0; bit < kOctetBits; ++bit)
+      if ((octet >> bit & 1) != 0) nth[octet * kOctetBits + n++] = static_cast<uint8_t>(bit);
+  return nth;
+}();
+constexpr MemberIndex nth_of_octet(uint64_t octet, uint64_t n) {
+  return kNthOfOctet[octet * kOctetBits + n];
 }
 
+// By the bits up to each octet's end: all octets with at most n of them are below the one.
+constexpr MemberIndex nth_of_many(MemberMask mask, uint32_t n) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kTops = kOnes << 7;
+  uint64_t bits = mask - (mask >> 1 & 0x5555555555555555);
+  bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333);
+  const uint64_t upto = ((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * kOnes;
+  const uint64_t not_more = ((n * kOnes | kTops) - upto) & kTops;
+  const auto below = static_cast<uint32_t>(std::popcount(not_more)) * kOctetBits;
+  const uint64_t before = upto << 8 >> below & 0xff;
+  return static_cast<MemberIndex>(below + nth_of_octet(mask >> below & 0xff, n - before));
+}
+
+}  // namespace detail
+
 // The n-th member of the mask, n < count_of(mask).
-inline MemberIndex nth_of(MemberMask mask, uint32_t n) {
-#ifdef __BMI2__
-  return first_of(_pdep_u64(MemberMask{1} << n, mask));
-#else
-  return nth_of_portable(mask, n);
-#endif
+//
+// One instruction of BMI2 would deposit it, but is microcode before AMD's Zen 3, where it takes a
+// hundred cycles.
+constexpr MemberIndex nth_of(MemberMask mask, uint32_t n) {
+  if (mask < 256) [[likely]]
+    return detail::nth_of_octet(mask, n);
+  if ((mask & (mask + 1)) == 0) return static_cast<MemberIndex>(n);
+  return detail::nth_of_many(mask, n);
 }
 
 inline MemberMask detours_of(const PathSet& set) {

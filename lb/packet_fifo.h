@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "lb/either.h"
 #include "net/packet.h"
 
 namespace eddy {
@@ -57,10 +58,10 @@ class PacketFifo {
   class Row {
    public:
     // `stub`: of the row's own, stands for packets that are not there.
-    // Arithmetic, not a branch: what waits in a queue is what no predictor can know.
+    // Without a branch: what waits in a queue is what no predictor can know.
     void begin(const PacketFifo& fifo, Packet& stub) {
-      tail_ = either(fifo.count_ == 0, &stub, fifo.tail_);
-      before_tail_ = either(fifo.count_ < 2, &stub, fifo.before_tail_);
+      tail_ = lb::either(fifo.count_ == 0, &stub, fifo.tail_);
+      before_tail_ = lb::either(fifo.count_ < 2, &stub, fifo.before_tail_);
       count_ = 0;
     }
     void push(Packet* packet) {
@@ -81,11 +82,6 @@ class PacketFifo {
 
    private:
     friend class PacketFifo;
-    static Packet* either(bool first, Packet* one, Packet* other) {
-      const auto mask = -static_cast<uintptr_t>(first);
-      return reinterpret_cast<Packet*>((reinterpret_cast<uintptr_t>(one) & mask) |
-                                       (reinterpret_cast<uintptr_t>(other) & ~mask));
-    }
     Packet* tail_ = nullptr;
     uint32_t count_ = 0;  // between the two, which then are stored one by one
     Packet* before_tail_ = nullptr;
@@ -93,7 +89,7 @@ class PacketFifo {
   // A row that was begun here, with at least a packet; nothing else has come or gone since.
   void append(const Row& row, const Packet& stub) {
     row.finish();
-    if (head_ == nullptr) head_ = stub.next;
+    head_ = lb::either(count_ == 0, stub.next, head_);
     tail_ = row.tail_;
     before_tail_ = row.before_tail_;
     count_ += row.count_;

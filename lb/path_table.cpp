@@ -49,7 +49,7 @@ void PathTable::rebase(const Rebase& rebase) {
     rebase.shift_if_any(swept);
     store(sweeps_[i].swept_ps, swept.ps());
   }
-  for (size_t path = 0; path < record_of_.size(); ++path) show_arrivals({path, record_of_[path]});
+  for (size_t path = 0; path < record_of_.size(); ++path) show({path, record_of_[path]});
 }
 
 PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters,
@@ -73,6 +73,9 @@ PathTable::PathTable(std::span<const PathSet> sets, const Parameters& parameters
   record_count_ = known.size();
   link_sharers();
   records_ = std::make_unique<PathRecord[]>(record_count_);
+  delays_ = std::make_unique<std::atomic<uint32_t>[]>(record_of_.size());
+  for (size_t path = 0; path < record_of_.size(); ++path)
+    store(delays_[path], PathRecord::kUnknown);
   uses_ = std::make_unique<PathUse[]>(known.size());
   if (parameters.measured.swept_queues != 0) sweeps_ = std::make_unique<PathSweep[]>(record_count_);
   failed_ = std::make_unique<std::atomic<MemberMask>[]>(sets.size());

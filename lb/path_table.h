@@ -11,13 +11,14 @@
 // what it reads is old by one poll at most. PathUse and failed() are written on any shard, by
 // whoever decides and judges. Times in records are of that world's clock. The short ones are
 // microseconds modulo 2^32 of record_time(), which no rebase moves: a sample must be forgotten
-// (forget) within 71 minutes. Bounds: 48 octets for each member and 8 for each set, taken at
+// (forget) within 71 minutes. Bounds: 52 octets for each member and 8 for each set, taken at
 // construction, and 16 for each member where paths are swept. Cost: a few loads and stores each.
 // Source: reference 1.3, 1.7, B.6.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,17 +52,6 @@ struct alignas(32) PathRecord {
   static uint32_t wire_time(Instant at) { return static_cast<uint32_t>(at.ps() / 1'000); }
   // `now` is PathTable::record_time(), here and in age().
   // Writers. `smoothing`: of what the record holds, 1 / smoothing gives way to what is new.
-  void take_delay(Duration sample, Instant now, int64_t smoothing = kSmoothing) {
-    constexpr int64_t kLongest = int64_t{kUnknown} - 1;
-    const auto ns = static_cast<uint32_t>(std::clamp<int64_t>(sample.ns(), 0, kLongest));
-    const uint32_t before = delay_ns.load(std::memory_order_relaxed);
-    const int64_t next = known() ? smoothed(before, ns, smoothing) : ns;
-    delay_ns.store(static_cast<uint32_t>(next), std::memory_order_relaxed);
-    if (ns < least_delay_ns.load(std::memory_order_relaxed))
-      least_delay_ns.store(ns, std::memory_order_relaxed);
-    sampled_at_us.store(stamp_of(now), std::memory_order_relaxed);
-    trust();
-  }
   void take_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing = kSmoothing) {
     if (packets == 0 || (marked_packets | marked.load(std::memory_order_relaxed)) == 0) return;
     mix_marks(packets, marked_packets, smoothing);
@@ -103,10 +93,27 @@ struct alignas(32) PathRecord {
  private:
   friend class PathTable;
   static int64_t smoothed(int64_t before, int64_t sample, int64_t smoothing) {
-    const int64_t step = (sample - before) / smoothing;
+    const int64_t step = quotient(sample - before, smoothing);
     return step != 0 ? before + step : sample;  // closer than the fixed point can step
   }
+  // A division of 64 bits is dear, and most are by a power of two.
+  static int64_t quotient(int64_t of, int64_t by) {
+    if (!std::has_single_bit(static_cast<uint64_t>(by))) [[unlikely]]
+      return of / by;
+    return (of + (of >> 63 & (by - 1))) >> std::countr_zero(static_cast<uint64_t>(by));
+  }
   void mix_marks(uint32_t packets, uint32_t marked_packets, int64_t smoothing);
+  void take_delay(Duration sample, Instant now, int64_t smoothing) {
+    constexpr int64_t kLongest = int64_t{kUnknown} - 1;
+    const auto ns = static_cast<uint32_t>(std::clamp<int64_t>(sample.ns(), 0, kLongest));
+    const uint32_t before = delay_ns.load(std::memory_order_relaxed);
+    const int64_t next = known() ? smoothed(before, ns, smoothing) : ns;
+    delay_ns.store(static_cast<uint32_t>(next), std::memory_order_relaxed);
+    if (ns < least_delay_ns.load(std::memory_order_relaxed))
+      least_delay_ns.store(ns, std::memory_order_relaxed);
+    sampled_at_us.store(stamp_of(now), std::memory_order_relaxed);
+    trust();
+  }
   void take_echo(Instant stamp, bool proves) {
     echoed_ps.store((stamp.ps() & ~int64_t{1}) | (proves ? 1 : 0), std::memory_order_relaxed);
   }
@@ -207,12 +214,31 @@ class PathTable {
   const PathRecord& at(size_t set, MemberIndex member) const {
     return records_[record_of_[first_[set] + member]];
   }
+  // A sample of the path's delay. `now` and `smoothing`: as records have them.
+  void take_delay(size_t set, MemberIndex member, Duration sample, Instant now,
+                  int64_t smoothing = PathRecord::kSmoothing) {
+    const Place of = place(set, member);
+    records_[of.record].take_delay(sample, now, smoothing);
+    show(of);
+  }
   // Of the record's path, whoever looks at the table.
   PathUse& use(size_t set, MemberIndex member) const { return use(place(set, member)); }
   // The stamp of the instant was echoed; `proves`: it went the path's way, in its queue.
   void take_echo(const Place& place, Instant stamp, bool proves) {
     records_[place.record].take_echo(stamp, proves);
-    show_arrivals(place);
+    show(place);
+  }
+  // Both, of a stamp that took `delay`.
+  struct Answer {
+    Instant stamp;
+    Duration delay;
+    Instant now;
+    int64_t smoothing;
+    bool proves;
+  };
+  void take_answer(const Place& place, const Answer& answer) {
+    records_[place.record].take_delay(answer.delay, answer.now, answer.smoothing);
+    take_echo(place, answer.stamp, answer.proves);
   }
   void take_echo(size_t set, MemberIndex member, Instant stamp, bool proves) {
     take_echo(place(set, member), stamp, proves);
@@ -225,7 +251,7 @@ class PathTable {
   void take_sweep(size_t set, MemberIndex member, Instant stamp) {
     const Place of = place(set, member);
     sweeps_[of.record].swept_ps.store(stamp.ps(), std::memory_order_relaxed);
-    show_arrivals(of);
+    show(of);
   }
   const Parameters& parameters() const { return parameters_; }
   Instant record_time(Instant now) const { return now + ahead_; }
@@ -238,9 +264,7 @@ class PathTable {
 
   // Smoothed; nullopt: never measured, or not lately.
   std::optional<Duration> delay(size_t set, MemberIndex member, Instant now) const {
-    const uint32_t found = Recent(*this, set, now).delay_ns(member);
-    if (found >= Recent::kStale) return std::nullopt;
-    return Duration::nanoseconds(found);
+    return Recent(*this, set, now).delay(member);
   }
   // What delay() says of a set's paths at one instant, for who asks for all of them.
   class Recent {
@@ -268,6 +292,12 @@ class PathTable {
       const bool lately = (age <= stale_us_) | PathRecord::is_ahead(age);
       return lately ? record.delay_ns.load(std::memory_order_relaxed) : kStale;
     }
+    // As PathTable::delay().
+    std::optional<Duration> delay(MemberIndex member) const {
+      const uint32_t found = delay_ns(member);
+      if (found >= kStale) return std::nullopt;
+      return Duration::nanoseconds(found);
+    }
 
    private:
     const PathRecord* records_;
@@ -275,6 +305,26 @@ class PathTable {
     uint32_t now_us_;
     uint32_t stale_us_;
   };
+  // By how much packets took longer by one member than by another when both were last measured,
+  // however long ago; nothing is to be made of it where one never was. Cheaper than delay(), for
+  // who asks it of every packet: delays of a set's members stand side by side.
+  class Leads {
+   public:
+    Leads() = default;  // to be asked nothing
+    int64_t ns(size_t set, MemberIndex slow, MemberIndex quick) const {
+      const std::atomic<uint32_t>* const of_set = delays_ + first_[set];
+      return int64_t{of_set[slow].load(std::memory_order_relaxed)} -
+             int64_t{of_set[quick].load(std::memory_order_relaxed)};
+    }
+
+   private:
+    friend class PathTable;
+    Leads(const uint32_t* first, const std::atomic<uint32_t>* delays)
+        : first_(first), delays_(delays) {}
+    const uint32_t* first_ = nullptr;
+    const std::atomic<uint32_t>* delays_ = nullptr;
+  };
+  Leads leads() const { return {first_.data(), delays_.get()}; }
   // The least ever seen; base_delay() if nothing was.
   Duration least_delay(size_t set, MemberIndex member) const {
     const uint32_t least = at(set, member).least_delay_ns.load(std::memory_order_relaxed);
@@ -315,13 +365,15 @@ class PathTable {
     if (sweeps_ != nullptr) stamp = std::max(stamp, sweeps_[record].swept());
     return stamp == Instant{} ? stamp : stamp - parameters_.proof_lag;
   }
-  // After an echo of the path.
-  void show_arrivals(const Place& place) {
+  // What records say that is kept by path, too.
+  void show(const Place& place) {
     const Instant before = arrived_before(place.record);
+    const uint32_t delay = records_[place.record].delay_ns.load(std::memory_order_relaxed);
     size_t same = place.path;
     do {
       const Sharer& sharer = sharers_[same];
       if (sharer.set < PathArrivals::kRows) arrivals_.put(sharer.set, sharer.member, before);
+      delays_[same].store(delay, std::memory_order_relaxed);
       same = sharer.next;
     } while (same != place.path);
   }
@@ -332,6 +384,7 @@ class PathTable {
   std::vector<uint32_t> first_;      // place of a set's first member in record_of_
   std::vector<uint32_t> record_of_;  // by member, set by set
   std::vector<Sharer> sharers_;      // likewise
+  std::unique_ptr<std::atomic<uint32_t>[]> delays_;  // likewise: delay_ns of their records
   PathArrivals arrivals_;
   size_t record_count_ = 0;
   std::unique_ptr<PathRecord[]> records_;

@@ -138,7 +138,9 @@ class PathView {
   uint32_t placeless() const { return placeless_; }
   bool failed() const { return (away_ & kFailed) != 0; }
   // What a wrapper did to a packet, other than nothing. Once a commit().
-  void report(Decision decision) const { ++decisions_[static_cast<size_t>(decision)]; }
+  void report(Decision decision, uint32_t times = 1) const {
+    decisions_[static_cast<size_t>(decision)] += times;
+  }
   uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
   bool decided() const { return any_of(decisions_); }
   void report(GuardEvent event, uint32_t times = 1) const {

@@ -43,8 +43,11 @@ class WaitingRoom {
   virtual ~WaitingRoom() = default;
   bool occupied() const { return occupants_ != 0; }
   // No packet of its flow is inside, for sure, or it would be there since the room was empty last.
-  bool is_strange(const Packet& packet) const {
-    return occupants_ == 0 || (flows_ & bit_of(packet)) == 0;
+  bool is_strange(const Packet& packet) const { return is_strange(packet, guests()); }
+  // The same for a loop over a burst: what guests() said holds until something enters or leaves.
+  uint64_t guests() const { return occupants_ == 0 ? 0 : flows_; }
+  static bool is_strange(const Packet& packet, uint64_t guests) {
+    return (guests >> (packet.order_hash & 63) & 1) == 0;
   }
   // What a round that begins now takes; and what none takes less than.
   virtual Duration round(Instant now) const = 0;

@@ -72,7 +72,7 @@ class Paths {
   // The first sample of a member's delay is its delay; a second one is smoothed.
   void measure(size_t set, MemberIndex member, Duration delay, Instant now) {
     measured_->at(set, member).forget();
-    measured_->at(set, member).take_delay(delay, now);
+    measured_->take_delay(set, member, delay, now);
   }
   // Whatever went into the path before the instant has arrived.
   void drained(size_t set, MemberIndex member, Instant before) {

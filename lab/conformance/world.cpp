@@ -65,7 +65,7 @@ void World::measure(uint16_t set) {
     const auto member = static_cast<lb::MemberIndex>(random_.below(paths_.sets()[set].count));
     lb::PathRecord& record = table.at(set, member);
     const Instant at = table.record_time(now());
-    record.take_delay(Duration::nanoseconds(8'000 + random_.below(100'000)), at);
+    table.take_delay(set, member, Duration::nanoseconds(8'000 + random_.below(100'000)), at);
     record.take_marks(100, random_.below(101));
     record.take_congestion(static_cast<uint8_t>(random_.next()), at);
     if (random_.below(2) == 0) table.take_echo(set, member, now() - 500_ns, /*proves=*/true);

@@ -39,12 +39,9 @@
 
 namespace eddy::lb {
 
-// By how much packets took longer by `slow` than by `quick` when both were last measured, however
-// long ago; nothing is to be made of it where one never was. Cheaper than PathTable::delay().
+// As PathTable::Leads has it.
 inline Duration last_lead(const PathTable& paths, size_t set, MemberIndex slow, MemberIndex quick) {
-  const int64_t by_slow = paths.at(set, slow).delay_ns.load(std::memory_order_relaxed);
-  const int64_t by_quick = paths.at(set, quick).delay_ns.load(std::memory_order_relaxed);
-  return Duration::nanoseconds(by_slow - by_quick);
+  return Duration::nanoseconds(paths.leads().ns(set, slow, quick));
 }
 
 // Of a flow's earlier packets.

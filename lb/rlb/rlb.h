@@ -109,18 +109,33 @@ concept GuardsFlowlets = requires {
   requires S::kGuardsFlowlets;
 };
 
+// Which packets go round a warned path at once, by the first of their alternatives that is not
+// warned. Of all others more is to be asked.
+struct QuickWays {
+  PathTable::Leads leads;
+  int64_t most_ns = INT64_MIN;  // by which the other path may be slower
+  bool by_delay = false;        // a flow's first packet takes the path of the smallest delay
+
+  // Only where paths are measured.
+  bool lets(FlowSlot slot, uint16_t set, MemberIndex warned, MemberIndex other) const {
+    return (leads.ns(set, other, warned) <= most_ns) & !(by_delay & slot.is_new_to(set));
+  }
+};
+
 // What such a scheme asks of RLB while it chooses for a burst. Both may say kWait: there is no
 // member, the packet goes round or has gone with its flow.
 template <class Alone, class Around, class Drains>
 struct FlowletGuide {
   const SlotProofs& proofs;
+  const QuickWays quick;
   Alone& alone;          // (packet, set, index): propose() and commit() of the packet
-  const Around& around;  // (packet, slot, set, index, member): for one whose flow may leave its
-                         // path, instead of a member that is warned; only where proofs.all_heed
+  const Around& around;  // (packet, slot, set, index, member, other): for one whose flow may leave
+                         // its path, instead of a member that is warned, by `other` if that is
+                         // not kWait; only where proofs.all_heed
   const Drains& drains;  // (set, from, to): a flow may be worth holding back, off a slower path
 };
 template <class Alone, class Around, class Drains>
-FlowletGuide(const SlotProofs&, Alone&, const Around&, const Drains&)
+FlowletGuide(const SlotProofs&, const QuickWays&, Alone&, const Around&, const Drains&)
     -> FlowletGuide<Alone, Around, Drains>;
 
 template <PathScheme Scheme>
@@ -168,20 +183,17 @@ class Rlb {
   requires GuardsFlowlets<Scheme>
   void select_guarded(const PathView& view, std::span<Packet* const> burst,
                       std::span<const uint16_t> set_of, const ByEcmp& control, Alone&& alone) {
-    const bool quick = policy_.suspend == config::Suspend::all && !view.warnings()->names_any();
-    const bool places = policy_.placement == config::Placement::least_delay;
-    const auto around = [&view, this, quick, places](Packet& packet, FlowSlot slot, uint16_t set,
-                                                     size_t index, MemberIndex warned) {
-      const bool first = !slot.used() || !slot.drawn_by(set);
-      const bool asks_more = !quick || (places && first);
-      const MemberIndex other = asks_more ? kWait : quick_way(view, packet, set, warned);
-      return other != kWait ? other : go_around(view, packet, set, index, {warned, first});
+    const auto around = [&view, this](Packet& packet, FlowSlot slot, uint16_t set, size_t index,
+                                      MemberIndex warned, MemberIndex other) {
+      return go_around(view, packet, set, index, {warned, slot.is_new_to(set), other});
     };
     const auto drains = [&](uint16_t set, MemberIndex from, MemberIndex to) {
       return guard_.pays_to_wait(view, set, from, to);
     };
-    const FlowletGuide guide{guard_.proofs(), alone, around, drains};
-    if (guard_.warned() || (view.loop() != nullptr && view.loop()->occupied()))
+    const bool warned = guard_.warned() || (view.loop() != nullptr && view.loop()->occupied());
+    const QuickWays quick = warned ? quick_ways(view) : QuickWays{};
+    const FlowletGuide guide{guard_.proofs(), quick, alone, around, drains};
+    if (warned)
       scheme_.template select_guarded<true>(view, burst, set_of, control, guide);
     else
       scheme_.template select_guarded<false>(view, burst, set_of, control, guide);
@@ -304,9 +316,22 @@ class Rlb {
     }
   }
 
+  // What around() comes to for most packets. None where schemes may be let alone or warnings name
+  // culprits; a loop is worth it only for who would lose more than a round.
+  QuickWays quick_ways(const PathView& view) const {
+    QuickWays ways;
+    if (view.paths() == nullptr) return ways;
+    ways.leads = view.paths()->leads();
+    ways.by_delay = policy_.placement == config::Placement::least_delay;
+    if (policy_.suspend != config::Suspend::all || view.warnings()->names_any()) return ways;
+    ways.most_ns = view.loop() == nullptr ? INT64_MAX : view.loop()->shortest_round().ps() / 1'000;
+    return ways;
+  }
+
   struct Warned {
     MemberIndex member;
-    bool first = false;  // packet of its flow
+    bool first = false;         // packet of its flow
+    MemberIndex other = kWait;  // the first alternative that is not warned, where it is known
   };
   // What rule() and note() come to, of a packet whose flow may leave its path for sure.
   [[gnu::noinline]] MemberIndex go_around(const PathView& view, Packet& packet, uint16_t set,
@@ -428,7 +453,8 @@ class Rlb {
     if (stands_aside(view, packet, set, member, escapes, way)) return member;
     if (!escapes) [[unlikely]]
       return without_escape(view, packet, set, member, way);
-    MemberIndex other = first_outside(view, packet, set, warned, member);
+    MemberIndex other =
+        base.other != kWait ? base.other : first_outside(view, packet, set, warned, member);
     way.verdict.decision = Decision::rerouted;
     if (base.first && policy_.placement == config::Placement::least_delay) {
       way.verdict.decision = Decision::placed;
@@ -468,22 +494,6 @@ class Rlb {
     }
   }
 
-  // What around() comes to for most packets, in a loop over a burst: another path, at once. kWait:
-  // more is to be asked. Without credit, names of culprits, and a place to be found by delays.
-  [[gnu::always_inline]] MemberIndex quick_way(const PathView& view, const Packet& packet,
-                                               uint16_t set, MemberIndex member) {
-    const MemberMask live = view.live(set);
-    const MemberMask warned = view.warnings()->warned(set, packet.queue) & live;
-    if (warned == live) [[unlikely]]
-      return kWait;
-    const MemberIndex other = first_outside(view, packet, set, warned, member);
-    if (view.loop() != nullptr && view.paths() != nullptr &&
-        last_lead(*view.paths(), set, other, member) > view.loop()->shortest_round()) [[unlikely]]
-      return kWait;
-    view.report(Decision::rerouted);
-    return other;
-  }
-
   // The scheme decides alone; that is a decision only where there is a choice.
   bool stands_aside(const PathView& view, const Packet& packet, uint16_t set, MemberIndex member,
                     bool escapes, RlbWay& way) const {
@@ -518,7 +528,11 @@ class Rlb {
 
   // As measured, and for what has been moved there since.
   std::optional<Duration> delay(const PathView& view, uint16_t set, MemberIndex member) const {
-    auto delay = view.paths()->delay(set, member, view.now());
+    return delay(view, {*view.paths(), set, view.now()}, set, member);
+  }
+  std::optional<Duration> delay(const PathView& view, const PathTable::Recent& recent, uint16_t set,
+                                MemberIndex member) const {
+    const auto delay = recent.delay(member);
     if (!delay || !policy_.credit) return delay;
     const uint32_t moved = view.paths()->use(set, member).moved.load(std::memory_order_relaxed);
     const PortId port = view.set(set).members[member].port;
@@ -530,15 +544,15 @@ class Rlb {
   bool may_take_longer(const PathView& view, uint16_t set, MemberIndex member,
                        MemberIndex other) const {
     if (view.loop() == nullptr || view.paths() == nullptr) return false;
-    if (policy_.credit) return true;
-    const Duration lead = last_lead(*view.paths(), set, other, member);
-    return lead > view.loop()->shortest_round() && lead > view.loop()->round(view.now());
+    return policy_.credit ||
+           last_lead(*view.paths(), set, other, member) > view.loop()->shortest_round();
   }
   // To `other`, or to wait for `member`.
   [[gnu::noinline]] MemberIndex weigh(const PathView& view, const Packet& packet, uint16_t set,
                                       MemberIndex member, MemberIndex other, RlbWay& way) const {
-    const auto here = delay(view, set, member);
-    const auto there = delay(view, set, other);
+    const PathTable::Recent recent(*view.paths(), set, view.now());
+    const auto here = delay(view, recent, set, member);
+    const auto there = delay(view, recent, set, other);
     if (!here || !there) return other;
     const Duration round = view.loop()->round(view.now());
     if (*there - *here <= round) return other;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lb/draws.h"
+#include "lb/either.h"
 #include "lb/flowlets.h"
 #include "lb/schemes/scheme.h"
 #include "lb/slot_verdicts.h"
@@ -63,6 +64,7 @@ class LetFlow {
     const bool young = flowlets_.is_young(flowlet, index);
     if (young & !contains(live, flowlet.member())) [[unlikely]]
       return {astray(flowlet, live, packet, set)};
+    // Whether a flowlet has ended is what no predictor can know.
     return {either(young, flowlet.member(), turns_.draw(set, live, draws_.peek()))};
   }
 
@@ -94,23 +96,14 @@ class LetFlow {
   // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
-    return turns_.draw(set, view.live(set) & ~tried, random_for(packet));
+    return turns_.draw(set, view.live(set) & ~tried, random_for(packet, draws_.peek()));
   }
   // The first of its alternatives to `member` that is not in `bad`, as `member` is; there is one.
   // Which of the first two it is no predictor can know.
   MemberIndex alternative_outside(const PathView& view, const Packet& packet, uint16_t set,
                                   MemberMask bad, MemberIndex member) const {
-    const uint32_t random = random_for(packet);
-    const MemberMask live = view.live(set);
-    const MemberIndex drawn = turns_.at(set, random);
-    MemberMask left = live & ~bit_of(member) & ~bit_of(drawn);
-    MemberIndex other =
-        either(contains(live & ~bad, drawn), drawn, TurnList::draw_again(left, random));
-    while (contains(bad, other)) [[unlikely]] {
-        left &= ~bit_of(other);
-        other = TurnList::draw_again(left, random);
-      }
-    return other;
+    return outside(TurnList::Cursor(turns_), set, view.live(set), bad, member,
+                   random_for(packet, draws_.peek()));
   }
 
   // A draw is taken for every new flowlet, whatever member it got: that the next draw does not wait
@@ -181,8 +174,25 @@ class LetFlow {
     draws_.take(draws);
   }
 
-  uint32_t random_for(const Packet& packet) const {
-    return static_cast<uint32_t>(mix64(packet.order_hash ^ draws_.peek()));
+  static uint32_t random_for(const Packet& packet, uint32_t draw) {
+    return static_cast<uint32_t>(mix64(packet.order_hash ^ draw));
+  }
+
+  // As alternative_outside(); kWait: all that live are in `bad`.
+  [[gnu::always_inline]] static MemberIndex outside(const TurnList::Cursor& turns, uint16_t set,
+                                                    MemberMask live, MemberMask bad,
+                                                    MemberIndex member, uint32_t random) {
+    if (bad == live) [[unlikely]]
+      return kWait;
+    const MemberIndex drawn = turns.at(set, random);
+    MemberMask left = live & ~bit_of(member) & ~bit_of(drawn);
+    MemberIndex other =
+        either(contains(live & ~bad, drawn), drawn, TurnList::draw_again(left, random));
+    while (contains(bad, other)) [[unlikely]] {
+        left &= ~bit_of(other);
+        other = TurnList::draw_again(left, random);
+      }
+    return other;
   }
 
   // Of a guarded burst, while more is to be asked of each packet than the loop asks.
@@ -219,9 +229,14 @@ class LetFlow {
       return verdicts.are_alike(control.flags()) && guide.proofs.all_heed &&
              (queues >> verdicts.queue().index() & 1) != 0;
     }
-    bool is_strange(const Packet& packet) const {
-      return view.loop() == nullptr || view.loop()->is_strange(packet);
+    template <bool kWarned>
+    WarningTable::OfQueue warnings(QueueId queue) const {
+      return kWarned ? view.warnings()->of(queue) : WarningTable::OfQueue{};
     }
+    bool is_strange(const Packet& packet) const {
+      return WaitingRoom::is_strange(packet, guests());
+    }
+    uint64_t guests() const { return view.loop() == nullptr ? 0 : view.loop()->guests(); }
     template <bool kWarned>
     bool is_warned(const Packet& packet, uint16_t set, MemberIndex member) const {
       if constexpr (kWarned) return contains(view.warnings()->warned(set, packet.queue), member);
@@ -243,7 +258,7 @@ class LetFlow {
   // The first packet that waits where none did before ends the short way of its burst: what comes
   // behind may be of its flow.
   template <bool kWarned, class Guide>
-  uint32_t select_young(const Guarded<Guide> all) {
+  [[gnu::noinline]] uint32_t select_young(const Guarded<Guide> all) {
     const FlowletTable::Cursor<false> flowlets(flowlets_);
     const PathSet* const sets = all.view.sets().data();
     const MemberMask* const live_of = all.view.live();
@@ -276,10 +291,22 @@ class LetFlow {
     return over;
   }
 
+  // What became of a burst's packets.
+  struct Tally {
+    uint32_t moved = 0;
+    uint32_t stayed = 0;
+    uint32_t rerouted = 0;
+    void tell(const PathView& view) const {
+      view.report(GuardEvent::moved, moved);
+      view.report(GuardEvent::stayed, stayed);
+      view.report(Decision::rerouted, rerouted);
+    }
+  };
+
   // Where many flowlets are over: whether one is, and whether its slot is free, is computed and not
   // branched on. Returns how many were.
   template <bool kWarned, class Guide>
-  uint32_t select_by_proof(const Guarded<Guide> all) {
+  [[gnu::noinline]] uint32_t select_by_proof(const Guarded<Guide> all) {
     const FlowletTable::Cursor<false> flowlets(flowlets_);
     const TurnList::Cursor turns(turns_);
     const SlotProofs& proofs = all.guide.proofs;
@@ -287,13 +314,13 @@ class LetFlow {
     verdicts.look_at(flowlets, all.burst, all.set_of);
     if (!all.are_usual(verdicts)) [[unlikely]]
       return select_young<kWarned>(all);
-    WarningTable::OfQueue warnings;
-    if constexpr (kWarned) warnings = all.view.warnings()->of(verdicts.queue());
+    const auto warnings = all.template warnings<kWarned>(verdicts.queue());
     const PathSet* const sets = all.view.sets().data();
     const MemberMask* const live_of = all.view.live();
+    const QuickWays quick = all.guide.quick;
     Draws::Ahead draws = draws_.ahead();
-    uint32_t moved = 0;
-    uint32_t stayed = 0;
+    uint64_t guests = all.guests();
+    Tally tally;
     size_t rest = all.burst.size();
     for (size_t i = 0; i < all.burst.size(); ++i) {
       Packet& packet = *all.burst[i];
@@ -302,26 +329,30 @@ class LetFlow {
       const bool young = verdict.has(SlotVerdicts::kYoung);
       const MemberIndex old = verdict.slot.member();
       MemberIndex member = either(young, old, turns.at(set, draws.peek()));
-      bool usual = contains(live_of[set], member);
-      bool warned = false;
-      uint64_t going = SlotVerdicts::kFree | SlotVerdicts::kGoesOn;
-      if constexpr (kWarned) {
-        usual = usual & all.is_strange(packet);
-        warned = contains(warnings.warned(set), member);
-        going = warned ? SlotVerdicts::kFree : going;
-      }
+      const bool strange = !kWarned || WaitingRoom::is_strange(packet, guests);
+      const bool usual = contains(live_of[set], member) & strange;
+      const bool warned = kWarned && contains(warnings.warned(set), member);
+      const uint64_t going = SlotVerdicts::kFree | (warned ? 0 : SlotVerdicts::kGoesOn);
       if (usual && verdict.has(going)) [[likely]] {
         if (kWarned && warned) {
-          draws_.take(draws);
-          member = all.guide.around(packet, verdict.slot, set, i, member);
-          draws = draws_.ahead();
-          if (member == kWait) continue;
+          const MemberMask live = live_of[set];
+          const MemberIndex other = outside(turns, set, live, warnings.warned(set) & live, member,
+                                            random_for(packet, draws.peek()));
+          if (other != kWait && quick.lets(verdict.slot, set, member, other)) [[likely]] {
+            member = other;
+            ++tally.rerouted;
+          } else {
+            draws_.take(draws);
+            member = all.guide.around(packet, verdict.slot, set, i, member, other);
+            draws = draws_.ahead();
+            if (guests = all.guests(); member == kWait) continue;
+          }
         }
-        moved += verdict.has(SlotVerdicts::kPlain) & (member != old) ? 1 : 0;
+        tally.moved += verdict.has(SlotVerdicts::kPlain) & (member != old) ? 1 : 0;
         draws.take(!young);
         flowlets.put(verdict.index, member, set);
       } else if (usual && proofs.keeps(verdict.slot) && contains(live_of[set], old)) {
-        stayed += warned | (member != old) ? 1 : 0;
+        tally.stayed += warned | (member != old) ? 1 : 0;
         member = old;
         draws.take(!young);
         flowlets.keep(verdict.index);
@@ -330,7 +361,7 @@ class LetFlow {
         member = select_with_care(all.view, packet,
                                   {i, verdict.slot, set, member, young, usual, warned}, all.guide);
         draws = draws_.ahead();
-        if (member == kWait) {
+        if (guests = all.guests(); member == kWait) {
           if constexpr (kWarned) continue;
           rest = i + 1;
           break;
@@ -339,8 +370,7 @@ class LetFlow {
       assign(packet, sets[set], member);
     }
     draws_.take(draws);
-    all.view.report(GuardEvent::moved, moved);
-    all.view.report(GuardEvent::stayed, stayed);
+    tally.tell(all.view);
     if (rest != all.burst.size()) [[unlikely]]
       select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
     return static_cast<uint32_t>(all.burst.size()) - verdicts.young();
@@ -359,19 +389,13 @@ class LetFlow {
     if (!met.usual || !contains(view.live(set), member) ||
         (wants_off && guide.drains(set, member, met.base)))
       return guide.alone(packet, set, met.place);
-    if (free && met.warned) member = guide.around(packet, slot, set, met.place, met.base);
+    if (free && met.warned) member = guide.around(packet, slot, set, met.place, met.base, kWait);
     if (member == kWait) return kWait;
     if (!free && (met.warned || met.base != member)) view.report(GuardEvent::stayed);
     if (slot.drawn_by(set) && member != slot.member()) view.report(GuardEvent::moved);
     draws_.take(!met.young);
     flowlets_.slots()->of(packet) = slot.after(guide.proofs.now, set, member, free);
     return member;
-  }
-
-  // Arithmetic, not a branch: whether a flowlet has ended is what no predictor can know.
-  static MemberIndex either(bool first, MemberIndex one, MemberIndex other) {
-    const auto keep = static_cast<MemberIndex>(-static_cast<int>(first));
-    return static_cast<MemberIndex>((one & keep) | (other & ~keep));
   }
 
   // A young flowlet whose member does not live in this set: it died, and the flowlet ends; or the

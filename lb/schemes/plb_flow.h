@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "lb/either.h"
 #include "lb/members.h"
 
 namespace eddy::lb {
@@ -26,17 +27,11 @@ struct PlbFlow {
 
   // Its packet goes by `to`. kept: as the ones before, and it lives; known: there were any.
   void go(uint32_t to, bool known, bool kept, uint32_t now_ns) {
+    // Whether a flow has been silent for so long is what no predictor can know.
     const bool moves = known & (static_cast<uint16_t>(way) != to);
     way = either(kept, way, to | (moves ? kMoved : 0));
     moved_ns = either(kept, moved_ns, now_ns);
     last_ns = now_ns;
-  }
-
- private:
-  // `chosen ? one : other`, which compilers make a branch of: whether a flow has been silent for so
-  // long is what no predictor can know.
-  static uint32_t either(bool chosen, uint32_t one, uint32_t other) {
-    return other ^ ((one ^ other) & (0 - uint32_t{chosen}));
   }
 };
 static_assert(sizeof(PlbFlow) == 12 && kMaxPaths == 64);

@@ -269,6 +269,8 @@ INSTANTIATE_TEST_SUITE_P(
                      [](config::RlbConfig& rlb) {
                        rlb.placement = config::Placement::alternative;
                      }),
+        guarded_case("Suspends",
+                     [](config::RlbConfig& rlb) { rlb.suspend = config::Suspend::most; }),
         guarded_case("Young", [](config::RlbConfig& rlb) { rlb.guard.age = 60_us; }),
         guarded_case("Waits",
                      [](config::RlbConfig& rlb) {

@@ -1,6 +1,7 @@
 #include "switch/dataplane/neighbors/departures.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace eddy {
 
@@ -52,6 +53,22 @@ Departures::Departures(ShardContext& context, const Services& services, size_t p
   for (size_t i = 0; i < count; ++i) ask_for(row_of(*first[i]), *first[i], burst);
 }
 
+// Those that the last poll has used, as far as nothing of them has changed.
+[[gnu::noinline]] void Departures::open_used(const Burst& burst) {
+  size_t count = 0;
+  for (size_t i = 0; i < used_; ++i) {
+    QueueRow& row = *asked_for_[i];  // none behind it is overwritten yet
+    const bool turns_back = row.fabric && row.port == burst.from;
+    if (row.known_at != context_.way_changes || turns_back) [[unlikely]]
+      continue;
+    row.stub = &stubs_[count];
+    asked_for_[count++] = &row;
+    row.asked = true;
+    open(row, burst);
+  }
+  row_count_ = count;
+}
+
 void Departures::open_for(QueueRow& row, const Packet& packet, const Burst& burst) {
   if (row.asked) return;
   row.asked = true;
@@ -66,10 +83,18 @@ inline void Departures::ask_for(QueueRow& row, const Packet& packet, const Burst
   }
   if (row.known_at != context_.way_changes) [[unlikely]]
     learn(row, packet.egress_port, packet.queue);
+  const bool turns_back = row.fabric && row.port == burst.from;
+  if (turns_back) [[unlikely]]
+    unsettled_ = true;
+  else
+    open(row, burst);
+}
+
+// The row is known, and the burst may go there.
+[[gnu::always_inline]] inline void Departures::open(QueueRow& row, const Burst& burst) {
   if (burst.from.is_none()) [[unlikely]]
     return open_for_others(row, burst);
-  const bool turns_back = row.fabric && row.port == burst.from;
-  if (turns_back || !has_room(row, burst)) {
+  if (!has_room(row, burst)) [[unlikely]] {
     unsettled_ = true;
     return;
   }
@@ -108,6 +133,7 @@ inline bool Departures::has_room(QueueRow& row, const Burst& burst) {
     if (row.to != QueueRow::To::shard || row.packets.empty()) continue;
     if (context_.feeds != nullptr) context_.feeds->note(row.port, from_, context_.now);
     services_.lanes.put_ready(row, ect_over_);
+    row.handed = true;
   }
 }
 
@@ -181,9 +207,14 @@ inline void Departures::close(QueueRow& row) {
 // Who feeds whom is told as in settle_rows().
 void Departures::close_all() {
   PortFeeds* const feeds = from_.is_none() ? nullptr : context_.feeds;
+  used_ = 0;
   for (size_t i = 0; i < row_count_; ++i) {
     QueueRow& row = *asked_for_[i];
     if (feeds != nullptr && row.octets != 0) feeds->note(row.port, from_, context_.now);
+    const bool got = row.longest != 0 && !row.packets.empty();  // of one not open they are older
+    const bool handed = std::exchange(row.handed, false);
+    asked_for_[used_] = &row;
+    used_ += got || handed ? 1 : 0;
     close(row);
     count_shims(row);
     row.asked = false;

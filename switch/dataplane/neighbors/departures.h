@@ -5,13 +5,13 @@
 // all of its packets is known: that the port leads to a peer or to hosts or is another shard's, how
 // frames begin, how long they may be, and that the queue takes them all without a mark. A packet
 // then costs its TTL, its MACs and a link. Rows stay open for the bursts that follow in the poll,
-// until close(), or until a burst might not fit or is of another kind. What a row knows of its port
-// stays until it changes, and so does the MAC of the host that its last packet went to. What has no
-// open row, or does not fit it, goes packet by packet, in its place: packets of one queue go all by
-// the same way. A packet that comes alone asks its row what it knows of the port, and opens none.
-// Owner: the shard. Bounds: a row a port and queue, of which kMostRows are open. Cost: some 60
-// instructions to open and close a row, 12 a burst while it is open.
-// Source: docs/adr/0030.
+// until close(), or until a burst might not fit or is of another kind; the next poll opens those
+// that got packets before it looks at any. What a row knows of its port stays until it changes, and
+// so does the MAC of the host that its last packet went to. What has no open row, or does not fit
+// it, goes packet by packet, in its place: packets of one queue go all by the same way. A packet
+// that comes alone asks its row what it knows of the port, and opens none. Owner: the shard.
+// Bounds: a row a port and queue, of which kMostRows are open. Cost: some 140 instructions to open
+// and close a row, 12 a burst while it is open. Source: docs/adr/0030.
 #pragma once
 
 #include <array>
@@ -66,10 +66,7 @@ class Departures {
   // one_by_one(Packet*) takes what does not go by the short way.
   template <class OneByOne>
   void put(std::span<Packet* const> packets, const Burst& burst, OneByOne&& one_by_one) {
-    const bool spread = opened_ * kSpread > packets.size();
-    begin(burst);
-    if (spread) [[unlikely]]
-      open_rows(packets, burst);
+    begin(packets, burst);
     switch (frames_of(burst)) {
       case Frames::ipv4:
         put_all<Frames::ipv4>(packets, burst, one_by_one);
@@ -92,10 +89,7 @@ class Departures {
   template <class OneByOne>
   void put_passing(std::span<Packet* const> packets, std::span<const uint16_t> sets,
                    const Burst& burst, OneByOne&& one_by_one) {
-    const bool spread = opened_ * kSpread > packets.size();
-    begin(burst);
-    if (spread) [[unlikely]]
-      open_rows(packets, burst);
+    begin(packets, burst);
     if ((burst.flags & kPacketIpv6) != 0)
       put_all_passing<Frames::bare, Frames::any>(packets, sets, burst, one_by_one);
     else
@@ -146,8 +140,11 @@ class Departures {
 
  private:
   static constexpr size_t kMostRows = 2 * kBurst;
-  // A burst that opened a row for fewer packets than that is followed by one whose rows are opened
-  // first: which packet is the first to its queue is what no predictor can know.
+  // Which packet is the first to its queue is what no predictor can know. So rows are opened before
+  // a burst: those that the last poll has used, if the burst has so many packets for each of them
+  // that most will get some,
+  static constexpr size_t kFewest = 2;
+  // or, by a look at each packet, where the burst before opened a row for fewer packets than that.
   static constexpr size_t kSpread = 4;
 
   enum class Frames : uint8_t {
@@ -329,7 +326,8 @@ class Departures {
   }
 
   // What was said of open rows holds for the burst, too, or they are closed.
-  void begin(const Burst& burst) {
+  void begin(std::span<Packet* const> packets, const Burst& burst) {
+    const bool spread = opened_ * kSpread > packets.size();
     need_ = burst.octets + static_cast<uint32_t>(kBurst * (context_.shim_reserve + kVlanTag));
     if (row_count_ != 0) [[unlikely]]
       keep_open(burst);
@@ -339,6 +337,10 @@ class Departures {
     from_ = burst.from;
     unsettled_ |= context_.counts_by_burst;
     opened_ = 0;
+    if (row_count_ == 0 && used_ != 0 && used_ * kFewest <= packets.size())
+      open_used(burst);
+    else if (spread) [[unlikely]]
+      open_rows(packets, burst);
   }
   QueueRow& row_of(const Packet& packet) const {
     return rows_of_[packet.queue.index()][packet.egress_port.index()];
@@ -349,7 +351,9 @@ class Departures {
   // that are not too long, or one by one.
   void open_for(QueueRow& row, const Packet& packet, const Burst& burst);
   void open_rows(std::span<Packet* const> packets, const Burst& burst);
+  void open_used(const Burst& burst);
   void ask_for(QueueRow& row, const Packet& packet, const Burst& burst);
+  void open(QueueRow& row, const Burst& burst);
   void open_for_others(QueueRow& row, const Burst& burst);
   bool has_room(QueueRow& row, const Burst& burst);
   bool open_over(QueueRow& row, const Burst& burst);
@@ -375,9 +379,10 @@ class Departures {
   uint32_t need_ = 0;       // octets of the burst in hand, with its tags and shims
   int64_t room_ = 0;        // the least of all open rows'
   size_t row_count_ = 0;
-  bool over_ = false;                             // since close(): some are of other shards' ports
-  bool ect_over_ = false;                         // some packets there may be ECN-capable
-  size_t opened_ = 0;                             // rows, by the burst in hand or the last one
+  bool over_ = false;      // since close(): some are of other shards' ports
+  bool ect_over_ = false;  // some packets there may be ECN-capable
+  size_t opened_ = 0;      // rows, by packets of the burst in hand or the last one
+  size_t used_ = 0;        // row_count_ == 0: of asked_for_, the first so many have got packets
   std::array<QueueRow*, kMostRows> asked_for_{};  // since close(): those that are open, and more
   std::array<Packet, kMostRows> stubs_{};         // of these
 };

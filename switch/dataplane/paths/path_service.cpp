@@ -290,11 +290,13 @@ void PathService::pass_on(const lb::Feedback& told) {
     return false;
   }
   const uint32_t delay = plan_->one_way ? one_way : age - hold;
-  record.take_delay(Duration::nanoseconds(delay), paths.record_time(report.heard_at),
-                    plan_->smoothing);
-  paths.use(place).measured();
   const bool proves = (report.hold_ns & kDeviated) == 0;
-  paths.take_echo(place, stamp, proves);
+  paths.take_answer(place, {.stamp = stamp,
+                            .delay = Duration::nanoseconds(delay),
+                            .now = paths.record_time(report.heard_at),
+                            .smoothing = plan_->smoothing,
+                            .proves = proves});
+  paths.use(place).measured();
   if (!proves && plan_->swept) sweep(path, port);
   context_.count(port, PortCounter::path_samples);
   if ((wanted_ & lb::kFeedbackDelay) != 0)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 
 #include "net/assert.h"
 #include "net/byte_order.h"
@@ -384,10 +385,16 @@ inline void Forwarder::choose(Choice& choice) {
 size_t Forwarder::leave_out_away(const lb::PathView& view, std::span<Packet* const> packets,
                                  Packet** to) {
   size_t left = 0;
-  for (size_t i = 0; i < packets.size(); ++i) {
-    to[left] = packets[i];
-    left += (view.away() >> i & 1) == 0 ? 1 : 0;
-  }
+  size_t from = 0;
+  const auto take = [&](size_t until) {
+    std::memmove(to + left, packets.data() + from, (until - from) * sizeof(Packet*));
+    left += until - from;
+    from = until + 1;
+  };
+  const uint64_t of_burst = (uint64_t{1} << packets.size()) - 1;
+  for (uint64_t away = view.away() & of_burst; away != 0; away &= away - 1)
+    take(static_cast<size_t>(std::countr_zero(away)));
+  take(packets.size());
   return left;
 }
 

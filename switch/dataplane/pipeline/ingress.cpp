@@ -115,15 +115,17 @@ template <Ingress::Way kWay>
   Packet** first = packets.data();
   Packet** end = first + packets.size();
   for (Packet** at = first; at != end;) {
-    if (kWay == Way::untagged_first) at += way.take_untagged<true>({at, end}, gathered);
-    if (at == end) break;
-    if (kWay == Way::untagged_first && way.is_feedback(**at)) {
-      const size_t heard = hear_feedback({at, end}, way, source.port, octets_apart);
-      end = std::copy(at + heard, end, at);
-      if (heard != 0) continue;
+    if (kWay == Way::untagged_first) {
+      const size_t taken = way.take_untagged({at, end}, gathered);
+      at += taken;
+      if (at == end) break;
+      if (way.is_feedback(**at)) {
+        const size_t heard = hear_feedback({at, end}, way, source.port, octets_apart);
+        end = std::copy(at + heard, end, at);
+        if (heard != 0) continue;
+      }
+      if (taken != 0) continue;  // the next one may be over the other protocol
     }
-    if (kWay == Way::untagged_first) at += way.take_untagged<false>({at, end}, gathered);
-    if (at == end) break;
     services_.departures.settle();  // who is asked from here on may look at queues
     if (kWay != Way::long_way) at += take_others({at, end}, way, gathered);
     if (at == end) break;

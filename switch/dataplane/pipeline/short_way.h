@@ -85,12 +85,14 @@ class ShortWay {
         port_(port),
         sums_good_(sums_good) {}
 
-  // As many of the first as are untagged UDP over IPv4, or over IPv6.
-  template <bool kIpv4>
+  // As many of the first as are untagged UDP, all over IPv4 or all over IPv6; at least one is
+  // there.
   size_t take_untagged(std::span<Packet* const> packets, Gathered& gathered) const {
-    if (packets.size() == 1) return take_one<kIpv4>(packets[0], gathered) ? 1 : 0;
-    if (kIpv4 && sums_good_) return take_row<kIpv4, kIpv4>(packets, gathered);
-    return take_row<kIpv4, false>(packets, gathered);
+    const Packet& first = *packets[0];
+    const bool may_be_ipv6 = first.data_len() >= kShortestPlain &&
+                             load_be16(first.data() + detail::kTypeAt) == kEtherTypeIpv6;
+    return may_be_ipv6 ? take_untagged_over<false>(packets, gathered)
+                       : take_untagged_over<true>(packets, gathered);
   }
   // A frame that comes alone, if it is untagged UDP over IPv4; it leads on.
   [[gnu::always_inline]] bool take_alone(Packet* packet) const { return take<true>(packet); }
@@ -105,6 +107,12 @@ class ShortWay {
 
  private:
   using Header = const uint8_t*;  // of the network, behind which UDP's can be read
+  template <bool kIpv4>
+  size_t take_untagged_over(std::span<Packet* const> packets, Gathered& gathered) const {
+    if (packets.size() == 1) return take_one<kIpv4>(packets[0], gathered) ? 1 : 0;
+    if (kIpv4 && sums_good_) return take_row<kIpv4, kIpv4>(packets, gathered);
+    return take_row<kIpv4, false>(packets, gathered);
+  }
   template <bool kIpv4>
   [[gnu::always_inline]] Octets32 head_of() const {
     if constexpr (kIpv4) return head_;

@@ -9,6 +9,7 @@
 #include "net/assert.h"
 #include "net/congestion/destination_tag.h"
 #include "net/ip.h"
+#include "switch/dataplane/queues/line_signals.h"
 #include "switch/dataplane/queues/rewrite.h"
 #include "switch/dataplane/queues/sojourn.h"
 
@@ -16,11 +17,6 @@ namespace eddy {
 namespace {
 
 constexpr uint32_t kMarkingStream = 0x45434e;  // "ECN"
-
-template <class T>
-void store(std::atomic<T>& value, T to) {
-  value.store(to, std::memory_order_relaxed);
-}
 
 // Each shard of each switch draws its own marks.
 RandomStream marking_stream(const ShardContext& context) {
@@ -33,10 +29,6 @@ RandomStream marking_stream(const ShardContext& context) {
 bool may_be_tagged(const Packet& own) {
   const uint16_t ethertype = load_be16(own.data() + kMacs);
   return ethertype != kEtherTypeMacControl && ethertype != kEtherTypeLldp;
-}
-
-void take_octets(std::atomic<uint32_t>& queued, uint32_t octets) {
-  store(queued, queued.load(std::memory_order_relaxed) - octets);
 }
 
 }  // namespace
@@ -88,7 +80,7 @@ inline void Egress::enqueue_as(Packet* packet) {
   if (queue.fifo.empty()) queue.progress_at = context_.now;
   queue.fifo.push(packet);
   port.waiting = static_cast<uint8_t>(port.waiting | 1u << q);
-  store(queued, found + packet->wire_len);
+  queued.store(found + packet->wire_len, std::memory_order_relaxed);
   queue.watermarks.raise(int64_t{found} + packet->wire_len);
   look_at_line(id, port);
 }
@@ -207,7 +199,7 @@ void Egress::line_free_alone(PortId id) {
     return buffer_.flush();
   }
   const Charge gone = port.on_line;
-  end_line(id);
+  take_off_line(context_.signals(id));
   port.line_busy = false;
   start_frames(id, port);
   buffer_.release_now(gone);
@@ -287,8 +279,7 @@ inline uint32_t Egress::start_frame(PortId id, Port& port, Packet* packet, uint8
     return 0;
   port.line_busy = true;
   lb::PortSignals& signals = context_.signals(id);
-  store(signals.line_bytes, octets);
-  store(signals.line_queue, queue);
+  put_on_line(signals, queue, octets);
   count_port(id, signals, 1, octets);
   if (!reported) start_line(id, port);
   return octets;
@@ -317,6 +308,8 @@ inline void Egress::serve(PortId id, Port& port, Instant start) {
       put_back(id, port, packets, burst, sent);
       if (sent == 0) return;
     }
+    if (port.line_busy) [[unlikely]]
+      settle(id, port);  // the last frame of the burst before, given ahead as these are
     account(id, port, burst, last);
     start = port.free_at;
   } while (burst.count == kMostFrames && start <= context_.now + port.lookahead);
@@ -466,10 +459,11 @@ Egress::Turn Egress::contended_turn(PortId id, Port& port, pfc::Scheduler::State
 
 // Counts what was sent, and settles it but for a last frame that is still on the line.
 template <detail::Visit kVisit>
-inline void Egress::account(PortId id, Port& port, const Burst<kVisit>& burst, const Last& last) {
+inline void Egress::account(PortId id, Port& port, Burst<kVisit>& burst, const Last& last) {
   lb::PortSignals& signals = context_.signals(id);
   port.line_busy = port.free_at > context_.now;
-  release(burst, port.line_busy ? last.charge.bytes : 0);
+  burst.owed[burst.owed_count - 1].bytes -= port.line_busy ? last.charge.bytes : 0;
+  buffer_.release_rows({burst.owed.data(), burst.owed_count});
   uint32_t all_octets = 0;
   for (size_t i = 0; i < burst.turns(); ++i) {
     const Run& run = burst.runs[i];
@@ -477,8 +471,7 @@ inline void Egress::account(PortId id, Port& port, const Burst<kVisit>& burst, c
     all_octets += run.octets;
     if (stays) {
       port.on_line = last.charge;
-      store(signals.line_bytes, last.len);
-      store(signals.line_queue, run.queue);
+      put_on_line(signals, run.queue, last.len);
     }
     if (kVisit == Visit::any && run.queue == kOwn) [[unlikely]]
       continue;
@@ -506,18 +499,6 @@ inline void Egress::count_port(PortId id, lb::PortSignals& signals, size_t frame
   counters.port[PortCounter::tx_bytes].add(octets);
   context_.dre->add(signals, octets, context_.now);
   context_.stats.transmitted += static_cast<uint32_t>(frames);
-}
-
-// `stays_charged`: what the last packet owes, while it is on the line.
-template <detail::Visit kVisit>
-inline void Egress::release(const Burst<kVisit>& burst, uint32_t stays_charged) {
-  const size_t last = burst.owed_count - 1;
-  uint32_t before = 0;
-  for (size_t i = 0; i < last; ++i) {
-    buffer_.release_row(burst.owed[i].row, burst.owed[i].bytes - before);
-    before = burst.owed[i].bytes;
-  }
-  buffer_.release_row(burst.owed[last].row, burst.owed[last].bytes - before - stays_charged);
 }
 
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon;
@@ -562,17 +543,8 @@ void Egress::await_retry(PortId id, Port& port) {
 }
 
 inline void Egress::settle(PortId id, const Port& port) {
-  end_line(id);
+  take_off_line(context_.signals(id));
   buffer_.release(port.on_line);
-}
-
-// The frame's octets are in no queue any more.
-inline void Egress::end_line(PortId id) {
-  lb::PortSignals& signals = context_.signals(id);
-  const uint8_t queue = signals.line_queue.load(std::memory_order_relaxed);
-  if (queue != kOwn)
-    take_octets(signals.queued_bytes[queue], signals.line_bytes.load(std::memory_order_relaxed));
-  store(signals.line_bytes, uint32_t{0});
 }
 
 inline void Egress::start_line(PortId id, Port& port) {
@@ -595,7 +567,7 @@ inline void Egress::start_line(PortId id, Port& port) {
 inline void Egress::settle_past(PortId id) {
   Port& port = ports_[id.index()];
   port.reported = true;
-  end_line(id);
+  take_off_line(context_.signals(id));
   buffer_.release_now(port.on_line);
   port.line_busy = false;
   port.idle = true;
@@ -630,6 +602,7 @@ void Egress::set_up(PortId id, bool up) {
   if (!port.reported) await(id, port);
   ++context_.way_changes;
   port.up = up;
+  follow_limits(port);
   port.free_at = context_.now;
   port.idle = true;
   port.refused_until = context_.now;
@@ -659,6 +632,7 @@ void Egress::set_stopped(PortId id, const QueueStops& stops) {
   Port& port = ports_[id.index()];
   if (stops.discarding != port.stops.discarding) ++context_.way_changes;
   port.stops = stops;
+  follow_limits(port);
   ready_.insert(id);
   for (uint8_t q = 0; q < kPriorities; ++q) {
     const uint32_t count = context_.queue(id, q).fifo.count();
@@ -670,6 +644,7 @@ void Egress::set_stopped(PortId id, const QueueStops& stops) {
 
 void Egress::set_tx_enabled(PortId id, bool enabled) {
   ports_[id.index()].tx_enabled = enabled;
+  follow_limits(ports_[id.index()]);
   ready_.insert(id);
 }
 

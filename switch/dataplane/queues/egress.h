@@ -16,11 +16,13 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "lb/either.h"
 #include "lb/packet_fifo.h"
 #include "net/deadlines.h"
 #include "net/ids.h"
@@ -94,7 +96,7 @@ class Egress {
     queue.row_open = false;
     if (row.packets.empty()) return;
     Port& port = ports_[row.port.index()];
-    if (queue.fifo.empty()) queue.progress_at = context_.now;
+    queue.progress_at = lb::either(queue.fifo.empty(), context_.now, queue.progress_at);
     queue.fifo.append(row.packets, *row.stub);
     port.waiting = static_cast<uint8_t>(port.waiting | 1u << row.queue.index());
     queue.watermarks.raise(count(row));
@@ -134,7 +136,11 @@ class Egress {
   void line_free_alone(PortId port);
   // Starts all that may start now. No row is open.
   void service() {
-    if (!ready_.empty()) ready_.take_all([this](PortId port) { service_port(port); });
+    if (ready_.empty()) return;
+    ready_.take_all([this](size_t first, uint64_t ports) {
+      if ((ports & (ports - 1)) != 0) return service_several(first, ports);
+      service_port(PortId(first + static_cast<size_t>(std::countr_zero(ports))));
+    });
   }
 
   void set_up(PortId port, bool up);
@@ -180,7 +186,6 @@ class Egress {
     Instant refused_until;                  // the device was full: no new try before
     const QueueSettings* queues = nullptr;  // of the snapshot in force; null: another shard's port
     LineRate line;
-    int32_t line_overhead = 0;
     Charge on_line;       // line_busy: of a frame whose last bit has not left; see PortSignals
     uint8_t waiting = 0;  // bit = queue with packets
     uint8_t limited = 0;  // bit = queue with a rate: QueueRates::limited()
@@ -191,8 +196,10 @@ class Egress {
     bool tx_enabled = true;
     bool idle = true;  // nothing could start when last looked: no lateness to catch up
     bool line_busy = false;
-    bool reported = true;  // the world tells when the line is free; else LineClock has it
-    Duration lookahead;    // frames are given to the device that much before they start
+    int16_t line_overhead = 0;
+    bool limitless = false;  // nothing stops, shapes, marks or times what waits: is_limitless()
+    bool reported = true;    // the world tells when the line is free; else LineClock has it
+    Duration lookahead;      // frames are given to the device that much before they start
 
     alignas(64) PacketFifo own;
     pfc::Scheduler scheduler;
@@ -220,11 +227,7 @@ class Egress {
     uint16_t packets;
     uint32_t octets;
   };
-  // What packets that leave in a row owe: one (port, PG), or the buffer of the stages.
-  struct Owed {
-    uint32_t row;    // as IngressBuffer has it
-    uint32_t bytes;  // together with what those before it owe
-  };
+  using Owed = IngressBuffer::Owed;
   using Visit = detail::Visit;
   static constexpr size_t turns_of(Visit visit) { return visit == Visit::any ? kMostFrames : 1; }
   // What a visit to a port sends. Filled by gather() up to the counts; the rest is not even
@@ -296,6 +299,8 @@ class Egress {
   void enqueue_as(Packet* packet);
   // Of a packet that finds its queue above what QueueSettings says.
   void attend(Port& port, Packet& packet);
+  static bool is_limitless(const Port& port);
+  static void follow_limits(Port& port) { port.limitless = is_limitless(port); }
   bool is_crowded(PortId id, const Port& port) const;
   void follow_isolation(PortId id, Port& port, const IsolationPlan& plan);
   uint8_t held_at_gate(PortId id, const Port& port) const;
@@ -303,6 +308,9 @@ class Egress {
   void mark(Packet& packet, const pfc::WredCurve& curve, int64_t queue_bytes);
   void mark_leaving(Packet& packet, int64_t leaving);
   void service_port(PortId id);
+  // In egress_plain.cpp.
+  class PlainVisits;
+  void service_several(size_t first, uint64_t ports);  // as PortSet::take_all()
   void start_frames(PortId id, Port& port);
   void serve_one(PortId id, Port& port);
   void serve_own(PortId id, Port& port);
@@ -329,7 +337,7 @@ class Egress {
     Charge charge;
   };
   template <Visit kVisit>
-  void account(PortId id, Port& port, const Burst<kVisit>& burst, const Last& last);
+  void account(PortId id, Port& port, Burst<kVisit>& burst, const Last& last);
   struct Sent {
     uint8_t queue;
     uint16_t packets;
@@ -337,9 +345,6 @@ class Egress {
   };
   void count_queue(PortId id, const Port& port, const Sent& sent);
   void count_port(PortId id, lb::PortSignals& signals, size_t frames, uint32_t octets);
-  template <Visit kVisit>
-  void release(const Burst<kVisit>& burst, uint32_t stays_charged);
-  void end_line(PortId id);
   void settle(PortId id, const Port& port);
   // A frame behind which nothing comes, and whose end concerns nobody.
   bool is_quiet(const Port& port, const Charge& charge) const {

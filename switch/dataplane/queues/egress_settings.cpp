@@ -33,7 +33,7 @@ void Egress::adopt(const Snapshot& now) {
     }
     port.queues = now.ports[i].classes->queues.data();
     port.line = now.ports[i].line;
-    port.line_overhead = now.ports[i].line_overhead;
+    port.line_overhead = static_cast<int16_t>(now.ports[i].line_overhead);
     port.lookahead = now.config.lookahead_of(now.config.ports[i]);
     port.scheduler.configure(now.plans[i].scheduler);
     port.rates.configure(now.plans[i].scheduler);
@@ -43,6 +43,7 @@ void Egress::adopt(const Snapshot& now) {
     const uint8_t marking = late_marking(*now.ports[i].classes);
     port.marked = marking != 0;
     port.watched = port.timed ? kAllPriorities : marking;
+    follow_limits(port);
     if (now.config.dre != dre_) now.dre.restart(context_.signals(PortId(i)), context_.now);
     ready_.insert(PortId(i));
   }
@@ -51,6 +52,7 @@ void Egress::adopt(const Snapshot& now) {
 
 void Egress::forget(PortId id) {
   ports_[id.index()].tx_enabled = true;
+  follow_limits(ports_[id.index()]);
   hot_ports_.forget(id);
   long_flows_.forget(id);
   context_.snapshot->dre.restart(context_.signals(id), context_.now);

@@ -13,7 +13,7 @@ IngressBuffer::IngressBuffer(ShardContext& context, pfc::PauseSender& pause_send
       predictor_(predictor),
       pool_(context.common.pool_use, context.id, Bytes(0)),
       released_(ports * kPriorities),
-      unsettled_(ports * kPriorities),
+      unsettled_(ports * kPriorities + 1),
       has_lost_(ports * kPriorities),
       losing_(ports * kPriorities),
       looks_(ports * kPriorities, context.due_of(Timers::ingress_buffer)),

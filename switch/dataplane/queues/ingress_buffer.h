@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -166,20 +167,39 @@ class IngressBuffer {
       return release(charge);
     give_back(charge.port, charge.pg, charge.bytes);
   }
-  // The same for many packets that owe one (port, PG), or the buffer of the stages: `bytes` are all
-  // their charged_bytes together, at most kBurst * 2 of them.
+  // What packets that leave in a row owe: one (port, PG), or the buffer of the stages.
   static constexpr uint32_t kStagesRow = UINT32_MAX - 1;
   static constexpr uint32_t kNoRow = UINT32_MAX;  // of no packet
-  static uint32_t row_of(const Packet& packet) {
-    if (Charge::of(packet).to_stages()) [[unlikely]]
+  struct Owed {
+    uint32_t row;
+    uint32_t bytes;  // all their charged_bytes, together with what those before it owe
+  };
+  static uint32_t row_of(const Charge& charge) {
+    if (charge.to_stages()) [[unlikely]]
       return kStagesRow;
-    return static_cast<uint32_t>(index_of(packet.ingress_port, packet.pg));
+    return static_cast<uint32_t>(index_of(charge.port, charge.pg));
   }
-  void release_row(uint32_t row, uint32_t bytes) {
-    if (bytes == 0) return;  // of frames of our own, whose row may be nobody's
-    if (row == kStagesRow) [[unlikely]]
-      return give_back_to_stages(bytes & ~kStageCharge);
-    add_released(row, bytes);
+  static uint32_t row_of(const Packet& packet) { return row_of(Charge::of(packet)); }
+  // As release(), of at most 2 * kBurst packets and one that was on a line.
+  void release_rows(std::span<const Owed> rows) {
+    // Arithmetic, not a branch: whether a row owes already is what no predictor can know.
+    int64_t* const released = released_.data();
+    uint16_t* const unsettled = unsettled_.data();
+    size_t count = unsettled_count_;
+    uint32_t before = 0;
+    for (const Owed& owed : rows) {
+      const uint32_t bytes = owed.bytes - std::exchange(before, owed.bytes);
+      if (bytes == 0) continue;  // of frames of our own, whose row may be nobody's
+      if (owed.row == kStagesRow) [[unlikely]] {
+        give_back_to_stages(bytes & ~kStageCharge);
+        continue;
+      }
+      const int64_t sum = released[owed.row];
+      unsettled[count] = static_cast<uint16_t>(owed.row);
+      count += sum == 0 ? 1 : 0;
+      released[owed.row] = sum + bytes;
+    }
+    unsettled_count_ = count;
   }
   // What a stage holds is charged to the buffer of the stages instead of its PG, until it has left.
   // False: that has no room, and the charge stays where it is.
@@ -292,8 +312,9 @@ class IngressBuffer {
     uint32_t poll = 0;       // that brought it
     uint8_t discarding = 0;  // PGs
   };
-  std::vector<int64_t> released_;    // and not settled yet, by (port, PG)
-  std::vector<uint16_t> unsettled_;  // the first unsettled_count_: those that are not zero
+  std::vector<int64_t> released_;  // and not settled yet, by (port, PG)
+  // The first unsettled_count_: those that are not zero; with a place more, which may be written.
+  std::vector<uint16_t> unsettled_;
   size_t losing_count_ = 0;
   std::vector<uint8_t> has_lost_;   // in this poll, by (port, PG)
   std::vector<uint16_t> losing_;    // the first losing_count_: those that have

@@ -19,14 +19,14 @@ class PortSet {
   }
   bool empty() const { return filled_ == 0; }
 
-  // Calls visit(PortId) for each port and leaves the set empty; ports inserted meanwhile stay for
-  // the next time.
+  // Calls visit(first, ports) for 64 ports at a time, of which some are in the set: bit i of
+  // `ports` is port first + i. Leaves the set empty; ports inserted meanwhile stay for the next
+  // time.
   template <class Visit>
   void take_all(Visit&& visit) {
     for (uint32_t left = std::exchange(filled_, 0); left != 0; left &= left - 1) {
       const auto word = static_cast<size_t>(std::countr_zero(left));
-      for (uint64_t bits = std::exchange(words_[word], 0); bits != 0; bits &= bits - 1)
-        visit(PortId(word * 64 + static_cast<size_t>(std::countr_zero(bits))));
+      visit(word * 64, std::exchange(words_[word], 0));
     }
   }
 

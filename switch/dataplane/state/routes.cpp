@@ -115,6 +115,7 @@ void RouteTable::Ranges<Key>::finish() {
     const auto range = static_cast<Top>(top_of(starts.back()) - lowest);
     while ((range >> shift) >= kMaxSlots) ++shift;
     slots = static_cast<uint32_t>(range >> shift);
+    index.reserve(slots);
     size_t most = 1;
     for (size_t slot = 0; slot < slots; ++slot) {  // the last one has no end: not in the index
       const auto top = static_cast<Top>(lowest + (static_cast<Top>(slot) << shift));

@@ -2,6 +2,8 @@
 // obey PFC, into one switch and across a fabric.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "pfc/headroom.h"
 #include "tests/support/manual_io.h"
 #include "tests/support/one_switch.h"
@@ -264,6 +266,36 @@ TEST(Lookahead, GivesTheDeviceBurstsAtTheSameTimes) {
   ASSERT_EQ(sent[1].size(), 12u);
   for (size_t i = 0; i < 12; ++i) EXPECT_EQ(sent[0][i].at, sent[1][i].at) << i;
   EXPECT_EQ(transmits, (std::vector<uint64_t>{12, 4}));
+}
+
+// A port that was behind and is given more than a visit takes: the device gets two bursts, and the
+// last frame of the first is settled though it has not left either.
+TEST(Lookahead, GivesBackWhatTwoBurstsOfAVisitWereCharged) {
+  config::SwitchConfig config = hosts_switch(2);
+  config.lookahead = 2_us;
+  PacketPool pool(256, 512);
+  ManualIo io(pool);
+  const auto object = std::move(*Switch::create(config, {.shards = 1}));
+  io.links = {{PortId(0), true}, {PortId(1), true}};
+  UdpSpec spec = between(config, 0, 1, kLosslessDscp);
+  spec.frame_len = 64;  // 70 ns of 10 Gb/s
+  constexpr size_t kFrames = 200;
+  for (size_t i = 0; i < kFrames; ++i) io.arrive(PortId(0), udp_frame(spec), spec.frame_len);
+  Instant now = Instant::at(1_ms);
+  size_t most = 0;
+  const auto poll = [&] {
+    const size_t before = io.sent.size();
+    io.complete(now);
+    object->shard(ShardId(0)).poll(io, now);
+    most = std::max(most, io.sent.size() - before);
+  };
+  for (int i = 0; i < 12; ++i) poll();  // all of them are in
+  now = now + 5_us;
+  poll();
+  EXPECT_GT(most, 2 * kBurst) << "the visit took one burst";
+  for (int i = 0; i < 200; ++i, now = now + 500_ns) poll();
+  EXPECT_EQ(std::ranges::count(io.sent, PortId(1), &Sent::port), kFrames);
+  EXPECT_EQ(leftovers(*object), "");
 }
 
 // Hosts that do not obey PFC sit on lossy ports: what comes from lossless groups of fabric ports

@@ -42,6 +42,30 @@ TEST(Ranges, EdgesOfTheAddressSpace) {
   expect_same(*table.value(), model, random, false);
 }
 
+// A leaf's prefix each, some missing, and one inside of another.
+TEST(Ranges, OfOneWidthAreFoundWithTheirNeighbors) {
+  const auto target = [](size_t leaf) { return RouteTarget{LeafId(leaf), PortId(0), false}; };
+  for (const size_t step : {1, 2, 3}) {
+    std::vector<Route> routes;
+    for (size_t leaf = 2; leaf < 34; leaf += step) {
+      const std::string number = std::to_string(leaf);
+      routes.push_back({prefix("10." + number + ".0.0/16"), target(leaf)});
+      routes.push_back({prefix("fd00:0:0:" + number + "::/64"), target(leaf)});
+      routes.push_back({prefix("fd01:" + number + "::/32"), target(leaf)});
+    }
+    for (const char* const inside : {"", "10.2.128.0/17", "10.5.0.1/32", "fd01:2::1/128"}) {
+      if (*inside != 0) routes.push_back({prefix(inside), target(99)});
+      const RouteModel model(routes);
+      const auto table = RouteTable::build(model.routes(), RouteEngine::ranges);
+      ASSERT_TRUE(table.ok());
+      RandomStream random(step, 0, 0);
+      expect_same(*table.value(), model, random, true);
+      expect_same(*table.value(), model, random, false);
+      if (HasFailure()) FAIL() << "a prefix of " << step << ", and " << inside;
+    }
+  }
+}
+
 TEST(Ranges, OfEqualPrefixesTheLastCounts) {
   std::vector<Route> routes;
   for (size_t i = 0; i < 40; ++i)

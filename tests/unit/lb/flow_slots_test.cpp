@@ -28,6 +28,8 @@ TEST(FlowSlot, SaysWhoseItIsAndWhenItWasGivenAPacket) {
       EXPECT_EQ(slot.set(), set);
       EXPECT_TRUE(slot.drawn_by(set) && slot.is_plain(set));
       EXPECT_FALSE(slot.drawn_by(set ^ 1) || slot.is_plain(set ^ 1) || slot.mixed());
+      EXPECT_TRUE(!slot.is_new_to(set) && slot.is_new_to(set ^ 1));
+      EXPECT_TRUE(FlowSlot().is_new_to(set));
       EXPECT_EQ(slot.idle(at(3_s + 5_us)).ps() / 4'096, (5_us).ps() / 4'096);
     }
 }

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <deque>
 #include <vector>
 
+#include "lb/either.h"
 #include "net/random.h"
+#include "net/units.h"
 #include "tests/support/packet_pool.h"
 
 namespace eddy {
@@ -123,6 +126,21 @@ TEST(PacketFifo, HoldsTheOrderAndLooksTwoAhead) {
     ASSERT_NO_FATAL_FAILURE(expect_same(fifo, model)) << "step " << step;
     for (const Packet* packet : outside) ASSERT_EQ(packet->sent_at, mark) << "step " << step;
   }
+}
+
+// What rows are begun and appended by.
+TEST(Either, IsTheFirstOrTheOtherWhateverTheyAre) {
+  using lb::either;
+  int here = 0, there = 0;
+  EXPECT_EQ(either(true, &here, &there), &here);
+  EXPECT_EQ(either(false, &here, &there), &there);
+  EXPECT_EQ(either(false, &here, nullptr), nullptr);
+  EXPECT_EQ(either(true, uint8_t{0xa5}, uint8_t{0x5a}), 0xa5);
+  EXPECT_EQ(either(false, uint8_t{0xa5}, uint8_t{0x5a}), 0x5a);
+  EXPECT_EQ(either(true, uint16_t{0xffff}, 0), 0xffff);
+  EXPECT_EQ(either(false, uint32_t{0xffffffff}, 1u), 1u);
+  EXPECT_EQ(either(true, Instant::never(), Instant::long_past()), Instant::never());
+  EXPECT_EQ(either(false, Instant::never(), Instant::long_past()), Instant::long_past());
 }
 
 }  // namespace

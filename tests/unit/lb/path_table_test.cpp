@@ -40,13 +40,12 @@ TEST(PathTable, ABaseDelayOneWayIsHalfARoundTrip) {
 
 TEST(PathTable, SmoothsDelaysByAQuarterAndKeepsTheLeast) {
   Rig rig;
-  PathRecord& record = rig.table.at(1, 1);
-  record.take_delay(20_us, kNow);
+  rig.table.take_delay(1, 1, 20_us, kNow);
   EXPECT_EQ(rig.table.delay(1, 1, kNow), 20_us);
-  record.take_delay(28_us, kNow);
+  rig.table.take_delay(1, 1, 28_us, kNow);
   EXPECT_EQ(rig.table.delay(1, 1, kNow), 22_us);
   EXPECT_EQ(rig.table.least_delay(1, 1), 20_us);
-  record.take_delay(10_us, kNow);
+  rig.table.take_delay(1, 1, 10_us, kNow);
   EXPECT_EQ(rig.table.delay(1, 1, kNow), 19_us);
   EXPECT_EQ(rig.table.least_delay(1, 1), 10_us);
   EXPECT_EQ(rig.table.delay(0, 1, kNow), std::nullopt) << "another set's member";
@@ -54,33 +53,32 @@ TEST(PathTable, SmoothsDelaysByAQuarterAndKeepsTheLeast) {
 
 TEST(PathTable, SmoothingReachesTheSample) {
   Rig rig;
-  PathRecord& record = rig.table.at(0, 0);
-  record.take_delay(20_us, kNow);
-  for (int i = 0; i < 40; ++i) record.take_delay(10_us, kNow);
+  rig.table.take_delay(0, 0, 20_us, kNow);
+  for (int i = 0; i < 40; ++i) rig.table.take_delay(0, 0, 10_us, kNow);
   EXPECT_EQ(rig.table.delay(0, 0, kNow), 10_us);
 }
 
 TEST(PathTable, ASampleIsGoodForSixteenRoundTrips) {
   Rig rig;
-  rig.table.at(0, 0).take_delay(20_us, kNow);
+  rig.table.take_delay(0, 0, 20_us, kNow);
   EXPECT_EQ(rig.table.delay(0, 0, kNow + 256_us), 20_us);
   EXPECT_EQ(rig.table.delay(0, 0, kNow + 257_us), std::nullopt);
   EXPECT_EQ(rig.table.least_delay(0, 0), 20_us) << "which does not go stale";
-  rig.table.at(0, 0).take_delay(30_us, kNow + 300_us);
+  rig.table.take_delay(0, 0, 30_us, kNow + 300_us);
   rig.table.at(0, 0).forget();
   EXPECT_EQ(rig.table.delay(0, 0, kNow + 300_us), std::nullopt);
 }
 
 TEST(PathTable, ASampleAtTheVeryBeginningCounts) {
   Rig rig;
-  rig.table.at(0, 0).take_delay(0_us, Instant{});
+  rig.table.take_delay(0, 0, 0_us, Instant{});
   EXPECT_EQ(rig.table.delay(0, 0, Instant{}), 0_us);
 }
 
 TEST(PathTable, AgesAreRightWhenMicrosecondsWrap) {
   Rig rig;
   const Instant late = Instant::at(Duration::microseconds(int64_t{UINT32_MAX} - 50));
-  rig.table.at(0, 0).take_delay(20_us, late);
+  rig.table.take_delay(0, 0, 20_us, late);
   EXPECT_EQ(rig.table.at(0, 0).age(late + 100_us), 100_us);
   EXPECT_EQ(rig.table.delay(0, 0, late + 300_us), std::nullopt);
 }
@@ -90,7 +88,7 @@ TEST(PathTable, AnAgePastHalfOfTheWrapIsNoYouth) {
   Rig rig;
   PathRecord& record = rig.table.at(0, 0);
   record.take_congestion(35, kNow);
-  record.take_delay(20_us, kNow);
+  rig.table.take_delay(0, 0, 20_us, kNow);
   for (const Duration age :
        {2'147'483'647_us, 2'147'483'648_us, 2'400'000'000_us, 4'200'000'000_us}) {
     EXPECT_EQ(record.congestion_age(kNow + age), age);
@@ -198,11 +196,44 @@ TEST(PathTable, ThePathsOfSetsToOneLeafAreOne) {
   rig.sets[1].members[0] = rig.sets[0].members[2];
   const std::array<LeafId, 2> leaves = {LeafId(7), LeafId(7)};
   PathTable table(rig.sets, {.base_rtt = 16_us}, leaves);
-  table.at(0, 2).take_delay(20_us, kNow);
+  table.take_delay(0, 2, 20_us, kNow);
   EXPECT_EQ(table.delay(1, 0, kNow), 20_us);
   EXPECT_EQ(table.delay(0, 0, kNow), std::nullopt);
-  rig.table.at(0, 1).take_delay(20_us, kNow);
+  rig.table.take_delay(0, 1, 20_us, kNow);
   EXPECT_EQ(rig.table.delay(1, 1, kNow), std::nullopt) << "another leaf's";
+}
+
+TEST(PathTable, LeadsAreOfDelaysAsMeasuredLast) {
+  Rig rig;
+  rig.sets[1].members[0] = rig.sets[0].members[2];
+  const std::array<LeafId, 2> leaves = {LeafId(7), LeafId(7)};
+  PathTable table(rig.sets, {.base_rtt = 16_us}, leaves);
+  table.take_delay(0, 1, 20_us, kNow);
+  table.take_delay(0, 2, 50_us, kNow);
+  EXPECT_EQ(table.leads().ns(0, 2, 1), 30'000);
+  EXPECT_EQ(table.leads().ns(0, 1, 2), -30'000);
+  table.take_delay(1, 0, 30_us, kNow);
+  EXPECT_EQ(table.leads().ns(0, 2, 1), 25'000) << "the path has two names";
+  table.take_delay(1, 1, 5_us, kNow);
+  EXPECT_EQ(table.leads().ns(1, 0, 1), 28'750) << "this one, too";
+  table.at(0, 2).forget();
+  EXPECT_EQ(table.leads().ns(0, 2, 1), 28'750) << "however long ago";
+}
+
+TEST(PathTable, SmoothingByAnyNumberRoundsTowardsWhatItHolds) {
+  Rig rig;
+  for (const int64_t smoothing : {1, 2, 3, 4, 7, 64}) {
+    int64_t held = 20'000;
+    rig.table.at(0, 0).forget();
+    rig.table.take_delay(0, 0, Duration::nanoseconds(held), kNow, smoothing);
+    for (const int64_t sample :
+         std::array<int64_t, 6>{29'999, 8, 20'001, 20'000, 4'000'000'001, 1}) {
+      const int64_t step = (sample - held) / smoothing;
+      held = step != 0 ? held + step : sample;
+      rig.table.take_delay(0, 0, Duration::nanoseconds(sample), kNow, smoothing);
+      EXPECT_EQ(rig.table.delay(0, 0, kNow), Duration::nanoseconds(held)) << smoothing;
+    }
+  }
 }
 
 TEST(PathTable, AShareOfMarksMovesByAQuarter) {
@@ -236,7 +267,7 @@ TEST(PathTable, SuspicionSaturatesAndASampleEndsIt) {
   PathRecord& record = rig.table.at(0, 1);
   for (int i = 0; i < 300; ++i) record.suspect();
   EXPECT_EQ(record.suspicion, 255);
-  record.take_delay(20_us, kNow);
+  rig.table.take_delay(0, 1, 20_us, kNow);
   EXPECT_EQ(record.suspicion, 0);
 }
 

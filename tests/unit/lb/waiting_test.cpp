@@ -98,6 +98,34 @@ struct Rig {
 };
 
 // Golden vector I-10, first row.
+// What is said of the guests of a room is what it says of each packet.
+TEST(Waiting, GuestsAreOfPacketsThatCameInSinceTheRoomWasEmpty) {
+  class Room final : public WaitingRoom {
+   public:
+    Duration round(Instant) const override { return 1_us; }
+    uint32_t rounds_left(const Packet&, Instant) override { return 1; }
+    void enter(Packet* packet, const Trip&) override { count_in(*packet); }
+    Company join(Packet*) override { return {}; }
+    void leave() { --occupants_; }
+  };
+  Room room;
+  Packet one{}, other{};
+  one.order_hash = 5;
+  other.order_hash = 64 + 6;
+  EXPECT_EQ(room.guests(), 0u);
+  room.enter(&one, {});
+  EXPECT_FALSE(WaitingRoom::is_strange(one, room.guests()));
+  EXPECT_TRUE(WaitingRoom::is_strange(other, room.guests()));
+  room.enter(&other, {});
+  EXPECT_FALSE(room.is_strange(other));
+  room.leave();
+  room.leave();
+  EXPECT_EQ(room.guests(), 0u);
+  EXPECT_TRUE(room.is_strange(one));
+  room.enter(&other, {});
+  EXPECT_TRUE(room.is_strange(one)) << "forgotten since it was empty";
+}
+
 TEST(Waiting, APacketWaitsAsLongAsTheOtherPathIsSlowerAndNoLonger) {
   Rig rig;
   rig.delays(10_us, 15_us);

@@ -360,6 +360,54 @@ TEST_P(BurstStages, EndAsPacketByPacketDoes) {
   EXPECT_EQ(apart.use(FaultSite::burst_apart).fired > 200, kHasFaultSites);
 }
 
+// Ports that are ready together are served by a way of their own where nothing limits them. A rate
+// that no line has limits none, but keeps a queue off that way.
+TEST(ReadyPorts, SendWhatEachSendsByItself) {
+  config::SwitchConfig config = leaf("letflow");
+  config.ports[1].vlan.reset();
+  config::SwitchConfig limited = config;
+  for (config::PortConfig& port : limited.ports)
+    for (config::QueueConfig& queue : port.queues) queue.max_rate = BitRate::gbps(1'600);
+  World together(config, 1, nullptr);
+  World apart(limited, 1, nullptr);
+  Traffic traffic(config, 13);
+  Instant now = Instant::at(1_ms);
+  size_t refused = 0, sent = 0;
+  for (int step = 0; step < 1'500; ++step) {
+    const auto arrive = [&](size_t port, const Frame& frame, size_t wire_len = 0) {
+      for (World* world : {&together, &apart}) world->ios[0]->arrive(PortId(port), frame, wire_len);
+    };
+    for (uint32_t burst = traffic.below(6); burst > 0; --burst) {
+      traffic.next_burst();
+      const size_t port = traffic.port();
+      for (uint32_t i = 1 + traffic.below(60); i > 0; --i) {
+        const Frame frame = traffic.frame(port, true);
+        arrive(port, frame, traffic.wire_len);
+      }
+    }
+    if (traffic.below(10) == 0)
+      arrive(traffic.port(), pause_frame(bit(kLossless), traffic.below(3) == 0 ? 0xffff : 0));
+    if (step % 50 > 47)
+      for (World* world : {&together, &apart})
+        world->ios[0]->links.push_back(
+            {PortId(static_cast<size_t>(step / 50 % 6)), step % 50 == 49});
+    const size_t limit = traffic.below(6) == 0 ? traffic.below(5) : SIZE_MAX;
+    now = now + Duration::nanoseconds(100 + traffic.below(traffic.below(8) == 0 ? 60'000 : 2'000));
+    for (World* world : {&together, &apart}) {
+      world->ios[0]->transmit_limit = limit;
+      world->poll(now);
+    }
+    refused += limit != SIZE_MAX ? 1 : 0;
+    sent += together.ios[0]->sent.size();
+    ASSERT_EQ(first_difference(seen_of(*together.object, together.ios),
+                               seen_of(*apart.object, apart.ios)),
+              "")
+        << "step " << step;
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_GT(sent, 10'000u);
+}
+
 // What another shard takes comes queue by queue: a packet of a burst draws another number.
 void mark_without_chance(config::SwitchConfig& config) {
   config.buffer.wred["default"] = {true, 6_KiB, 6_KiB, 1.0};
