@@ -101,7 +101,7 @@ class Rig {
   [[gnu::noinline]] void receive(std::span<Packet* const> burst, PortId from, Gathered& gathered) {
     const ShortWay way(from, context_.settings(from), snapshot_->heads[from.index()],
                        *snapshot_->routes, /*sums_good=*/false);
-    if (way.take_untagged<true>(burst, gathered) != burst.size()) std::abort();
+    if (way.take_untagged(burst, gathered) != burst.size()) std::abort();
   }
 
   [[gnu::noinline]] void admit(std::span<Packet* const> burst, const Gathered& gathered) {
