@@ -10,6 +10,7 @@ words; nothing reaches a shell. What a person must mend is a Trouble of one line
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -23,7 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from lib.netns import Trouble, _die_with_parent, process_start, wait_for
+from lib.netns import Trouble, begin_child, process_start, wait_for
 
 KINDS = ("docker", "podman")
 DEFAULT_HOST = "unix:///var/run/docker.sock"
@@ -304,7 +305,7 @@ class OwnDaemon:
         with open(log, "wb") as out:
             self._process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out,
                                              stderr=subprocess.STDOUT, start_new_session=True,
-                                             preexec_fn=None if self._outlive else _die_with_parent,
+                                             preexec_fn=functools.partial(begin_child, self._outlive),
                                              pass_fds=(self._lock.fileno(),) if self._outlive else ())
         state = [self._process.pid, process_start(self._process.pid)]
         (self._folder / "daemon.json").write_text(json.dumps(state), encoding="ascii")

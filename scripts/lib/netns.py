@@ -4,8 +4,10 @@ A World owns every namespace and process it made, and nothing else: close() ends
 their pids and deletes the namespaces by their names. Needs root.
 """
 
+import atexit
 import contextlib
 import ctypes
+import functools
 import json
 import os
 import shutil
@@ -52,19 +54,39 @@ def run(*command, check=True, timeout=30):
 
 
 AHEAD = -10  # nice value
+_usual = None  # this process's own, before it was put ahead
 
 
 def put_ahead():
-    """The processor comes to this process, and to what it starts from now on, before what is as usual, where that is
-    allowed."""
-    with contextlib.suppress(PermissionError):
+    """The processor comes to this process, and to what it asks from now on, as readily as to the pollers that it starts,
+    where that is allowed: who watches busy pollers would else wait for seconds. What a World starts stays as usual."""
+    global _usual
+    if _usual is not None:
+        return
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    try:
         os.setpriority(os.PRIO_PROCESS, 0, AHEAD)
+    except PermissionError:
+        return
+    _usual = usual
+    before = session_nice(os.getpid())
+    if before is not None:
+        atexit.register(put_session, os.getpid(), before)  # it may be the session of a shell
+        put_session(os.getpid(), AHEAD)
 
 
-def put_session_ahead(process):
-    """Where the kernel schedules sessions as groups, a nice value counts within one only."""
+def session_nice(pid):
+    """The nice value of a process's session, which counts where the kernel schedules sessions as groups: that of a
+    process counts within its own only. None where it does not."""
+    try:
+        return int(Path(f"/proc/{pid}/autogroup").read_text(encoding="ascii").rsplit(" ", 1)[1])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def put_session(pid, nice):
     with contextlib.suppress(OSError):
-        Path(f"/proc/{process.pid}/autogroup").write_text(str(AHEAD), encoding="ascii")
+        Path(f"/proc/{pid}/autogroup").write_text(str(nice), encoding="ascii")
 
 
 def wait_for(condition, seconds, what, pause=0.02):
@@ -96,7 +118,7 @@ class Process:
         with open(log, "ab" if append else "wb") as out:
             self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=out,
                                           stderr=subprocess.STDOUT, start_new_session=True,
-                                          preexec_fn=None if outlive else _die_with_parent)
+                                          preexec_fn=functools.partial(begin_child, outlive))
         self.started = process_start(self.popen.pid)
 
     @property
@@ -121,8 +143,12 @@ class Process:
             return None
 
 
-def _die_with_parent():
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+def begin_child(outlive):
+    """In a child, before its program."""
+    if not outlive:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if _usual is not None:
+        os.setpriority(os.PRIO_PROCESS, 0, _usual)
 
 
 class World:
@@ -191,7 +217,7 @@ class World:
         real-time policy: busy pollers would leave nothing to whoever asks them, and the kernel's limit on such
         policies holds them up for 50 ms in every second."""
         process = self.spawn(namespace, "nice", "-n", AHEAD, *command, **options)
-        put_session_ahead(process)
+        put_session(process.pid, AHEAD)
         return process
 
     def run(self, namespace, *command, **options):
