@@ -9,7 +9,8 @@
 # eddy_command_test(name COMMAND word ... [NEEDS target ...] [LABEL l] [TIMEOUT s] [SERIAL] [IN folder]): one ctest test that
 # is a command. NEEDS: what must be built for it; binaries are found through $EDDY_BIN.
 #
-# A test's label is the folder below tests/ that it stands in, unless LABEL says otherwise. eddy_write_tests(file), called
+# A test's label is the folder below tests/ that it stands in, unless LABEL says otherwise; those that are no part of a binary
+# have the label `whole`, too. eddy_write_tests(file), called
 # once when all are known, writes a line for each: name|label|targets|sources, for scripts/test.
 find_package(GTest REQUIRED)
 include(GoogleTest)
@@ -54,7 +55,7 @@ function(eddy_test name)
   if(ARG_ONE_PROCESS)
     eddy_register_test(${name} ${label} TARGETS ${name})
     add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${EDDY_TEST_TIMEOUT})
+    set_tests_properties(${name} PROPERTIES LABELS "${label};whole" TIMEOUT ${EDDY_TEST_TIMEOUT})
   else()
     eddy_register_test(${name} ${label} TARGETS ${name} SOURCES ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
@@ -77,7 +78,7 @@ function(eddy_command_test name)
   endif()
   eddy_register_test(${name} ${label} TARGETS ${ARG_NEEDS})
   add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${ARG_IN})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_SERIAL}
+  set_tests_properties(${name} PROPERTIES LABELS "${label};whole" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_SERIAL}
     ENVIRONMENT "EDDY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 endfunction()
 

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Builds preset dev as far as the tests that are asked for need it, and runs them. Called by scripts/test.
 
-Without arguments every test runs, label by label; then a table says how many CPU minutes compiling and each
-label took, and the run fails over tests/cpu_budget.txt, whose minutes are those of a machine as fast as the yardstick
-that stands there. Behind the table stands each failed test once more, with the end of what it printed. Arguments go to ctest. build/dev/tests.txt, which CMake
-writes, says for each test or binary of tests its label, its targets and its sources.
+Without arguments every test runs, label by label, binaries of GoogleTest whole; then a table says how many CPU minutes
+compiling and each label took, and the run fails over tests/cpu_budget.txt, whose minutes are those of a machine as fast as
+the yardstick that stands there. Behind the table stands each failed test once more, with the end of what it printed.
+Arguments go to ctest, to which each test of a binary is a test of its own. build/dev/tests.txt, which CMake writes, says for
+each test or binary of tests its label, its targets and its sources.
 """
 
 import os
@@ -17,12 +18,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lib import yardstick  # noqa: E402
+from lib import test_binaries, yardstick  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "dev"
 BUDGET = ROOT / "tests" / "cpu_budget.txt"
 COMPILING = "compile"
+WHOLE = "whole"  # a label of CMake's: no part of a binary
 SHOWN_LINES = 40  # of what a failed test printed, at the end of a run
 YARDSTICK = "yardstick"  # its row of the budget: CPU seconds on the machine of the other rows' minutes
 EVERYTHING = ("all", "packaged")  # what packages hold is not part of all: manual pages, completion
@@ -50,6 +52,10 @@ class Registered:
             for kind, suite, test in A_TEST.findall((ROOT / source).read_text(encoding="utf-8")):
                 found.append((f"{suite}.{test}", kind == "_P"))
         return found or [(self.name, False)]
+
+    def whole(self):
+        """Whether it is a binary whose tests ctest would run one by one."""
+        return bool(self.sources)
 
 
 def registered(text):
@@ -140,12 +146,17 @@ def ctest(words, report):
 
 
 def failed_tests(report):
-    """The failed tests of a report of ctest, each with the end of what it printed."""
+    """The failed tests of a report of ctest, each with what it printed."""
     if not report.exists():
         return []
     cases = ElementTree.parse(report).getroot().iter("testcase")
-    return [(case.get("name"), case.findtext("system-out", "").splitlines()[-SHOWN_LINES:])
+    return [(case.get("name"), case.findtext("system-out", "").splitlines())
             for case in cases if case.get("status") == "fail"]
+
+
+def show(failures):
+    for name, printed in failures:
+        print(f"FAILED {name}", *printed[-SHOWN_LINES:], sep="\n    ")
 
 
 def over_budget(spent, allowed):
@@ -164,22 +175,38 @@ def over_budget(spent, allowed):
     return over
 
 
+def run_label(rows, words):
+    """The tests of a label. Returns the status of ctest, how many tests passed, failed and were skipped, and the failures."""
+    binaries = test_binaries.run([BUILD / "bin" / row.name for row in rows if row.whole()], ROOT, processes(words))
+    if all(row.whole() for row in rows):
+        return 0, binaries.counts, binaries.failures
+    report = BUILD / f"tests_{rows[0].label}.xml"
+    status, counts = ctest(["-L", f"^{rows[0].label}$", "-L", f"^{WHOLE}$", *words], report)
+    return status, binaries.counts + counts, binaries.failures + failed_tests(report)
+
+
+def processes(words):
+    """As many as ctest would have."""
+    if "-j" in words[:-1]:
+        return max(1, int(words[words.index("-j") + 1]))
+    return len(os.sched_getaffinity(0))
+
+
 def run_all(rows, words, spent):
     """Every label, one after another."""
     status, counts, failures = 0, Counter(), []
     for label in dict.fromkeys(row.label for row in rows):
         print(f"== {label}", flush=True)
-        report = BUILD / f"tests_{label}.xml"
-        failed, counted = spent.by(label, lambda label=label, report=report: ctest(["-L", f"^{label}$", *words], report))
+        of_label = [row for row in rows if row.label == label]
+        failed, counted, more = spent.by(label, lambda of_label=of_label: run_label(of_label, words))
         status, counts = status or failed, counts + counted
-        failures += failed_tests(report)
+        failures += more
     over = over_budget(spent.labels, budget())
     if over:
         print(f"scripts/test: over the budget of {BUDGET.relative_to(ROOT)}: {', '.join(over)}")
-    for name, printed in failures:
-        print(f"FAILED {name}", *printed, sep="\n    ")
-    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
-    return status or (1 if over else 0)
+    show(failures)
+    print(test_binaries.said(counts))
+    return status or (1 if failures or over else 0)
 
 
 def main():

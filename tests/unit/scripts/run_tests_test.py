@@ -52,6 +52,25 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.needed("-L", "unit", "-E", "Letflow|Queue"), [])
 
 
+class Labels(unittest.TestCase):
+    def test_binaries_run_whole_and_the_rest_by_ctest(self):
+        asked = []
+        for name, fake in (("ctest", lambda words, _: asked.append(words) or (0, run_tests.Counter(passed=2))),
+                           ("failed_tests", lambda _: [])):
+            self.addCleanup(setattr, run_tests, name, getattr(run_tests, name))
+            setattr(run_tests, name, fake)
+        run = run_tests.test_binaries.run
+        self.addCleanup(setattr, run_tests.test_binaries, "run", run)
+        outcome = run_tests.test_binaries.Outcome(run_tests.Counter(passed=1, failed=1), [("A.Bad", [])])
+        run_tests.test_binaries.run = lambda binaries, _, processes: asked.append((len(binaries), processes)) or outcome
+        rows = run_tests.registered(TESTS.replace("|sim|", "|golden|"))
+        self.assertEqual(run_tests.run_label(rows[1:], ["-j", "3"]),
+                         (0, run_tests.Counter(passed=3, failed=1), [("A.Bad", [])]))
+        self.assertEqual(asked, [(1, 3), ["-L", "^golden$", "-L", "^whole$", "-j", "3"]])
+        self.assertEqual(run_tests.run_label(rows[:1], [])[1], outcome.counts)  # ctest has nothing to do
+        self.assertEqual(len(asked), 3)
+
+
 class Failures(unittest.TestCase):
     def test_a_failed_test_is_named_with_the_end_of_what_it_printed(self):
         lines = "\n".join(f"line {k}" for k in range(run_tests.SHOWN_LINES + 5))
@@ -62,9 +81,11 @@ class Failures(unittest.TestCase):
                 <testcase name="A.Off" status="notrun"><skipped message=""/></testcase></testsuite>''')
             report.flush()
             failed = run_tests.failed_tests(Path(report.name))
-        self.assertEqual([name for name, _ in failed], ["A.Bad"])
-        self.assertEqual(len(failed[0][1]), run_tests.SHOWN_LINES)
-        self.assertEqual(failed[0][1][-1], f"line {run_tests.SHOWN_LINES + 4}")
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            run_tests.show(failed)
+        shown = out.getvalue().splitlines()
+        self.assertEqual((shown[0], len(shown)), ("FAILED A.Bad", 1 + run_tests.SHOWN_LINES))
+        self.assertEqual(shown[-1].strip(), f"line {run_tests.SHOWN_LINES + 4}")
 
     def test_a_label_without_a_report_has_none(self):
         self.assertEqual(run_tests.failed_tests(Path("/nowhere/tests.xml")), [])
