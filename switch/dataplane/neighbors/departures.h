@@ -193,18 +193,26 @@ class Departures {
         put_simply<kFrames>(*packet, row);
         continue;
       }
-      if (length > row.longest) [[unlikely]] {
-        open_for(row, *packet, burst);
-        if (length > row.longest) {
-          go_alone(*packet, one_by_one);
-          continue;
-        }
-      }
-      if (simple && (length <= row.simply || is_to_known_host<kFrames>(*packet, row)))
+      if (simple && length <= row.longest && is_to_known_host<kFrames>(*packet, row)) [[likely]] {
         put_simply<kFrames>(*packet, row);
-      else if (!put<kFrames>(*packet, row)) [[unlikely]]
-        go_alone(*packet, one_by_one);
+        continue;
+      }
+      put_or_go<kFrames>(*packet, row, simple, burst, one_by_one);
     }
+  }
+  // The first to its row, to another host than the one before, or one that needs more than MACs.
+  template <Frames kFrames, class OneByOne>
+  [[gnu::noinline]] void put_or_go(Packet& packet, QueueRow& row, bool simple, const Burst& burst,
+                                   OneByOne& one_by_one) {
+    const uint32_t length = bare_len_of<kFrames>(packet);
+    if (length > row.longest) [[unlikely]] {
+      open_for(row, packet, burst);
+      if (length > row.longest) return go_alone(packet, one_by_one);
+    }
+    if (simple && (length <= row.simply || is_to_known_host<kFrames>(packet, row)))
+      put_simply<kFrames>(packet, row);
+    else if (!put<kFrames>(packet, row)) [[unlikely]]
+      go_alone(packet, one_by_one);
   }
   // kFrames: as they came; kDressed: as they are with their shims, where these are not put here.
   template <Frames kFrames, Frames kDressed, class OneByOne>

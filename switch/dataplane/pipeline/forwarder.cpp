@@ -66,8 +66,6 @@ void Forwarder::forward_plain(std::span<Packet* const> packets, const PlainBurst
     case Lead::to_sets:
       return forward_to_sets(packets, {sets.data(), packets.size()}, burst);
     case Lead::by_port:
-      for (Packet* packet : packets)
-        packet->egress_port = context_.next_hops[packet->next_hop].port;
       return leave(packets, burst);
     case Lead::on:
       return forward_admitted(packets, burst);
@@ -126,19 +124,31 @@ inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
   const bool asked = lines_to_ask_for().any();  // where the packets were received
   led_to_sets_ = to_sets;
   if (to_sets && !asked) context_.selector->expect(packets);
-  const uint32_t reserve = to_sets ? context_.shim_reserve : 0;
+  if (to_sets) return admit_all<Lead::to_sets>(packets, burst, sets);
+  if (kind == NextHop::Kind::port) return admit_all<Lead::by_port>(packets, burst, sets);
+  return admit_mixed(packets, burst);
+}
+
+// To where the first of them leads, with the path sets or the egress ports found on the way.
+template <Forwarder::Lead kLead>
+inline Forwarder::Lead Forwarder::admit_all(std::span<Packet* const> packets,
+                                            const PlainBurst& burst, uint16_t* sets) {
+  const NextHop* const next_hops = context_.next_hops;
+  const uint32_t reserve = kLead == Lead::to_sets ? context_.shim_reserve : 0;
   const pfc::CellSize cell = buffer_.cell();
-  if (!to_sets && kind != NextHop::Kind::port) [[unlikely]]
-    return admit_mixed(packets, burst);
   uint32_t any = 0;
   uint32_t all = ~any;
   int64_t charge = 0;
   for (size_t i = 0; i < packets.size(); ++i) {
     Packet* const packet = packets[i];
-    const uint32_t next_hop = word_of(next_hops[packet->next_hop]);
+    const NextHop& target = next_hops[packet->next_hop];
+    const uint32_t next_hop = word_of(target);
     any |= next_hop;
     all &= next_hop;
-    sets[i] = static_cast<uint16_t>(next_hop);
+    if (kLead == Lead::to_sets)
+      sets[i] = static_cast<uint16_t>(next_hop);
+    else
+      packet->egress_port = target.port;
     const int64_t each = cell.charge_of(packet->wire_len + reserve);
     packet->charged_bytes = static_cast<uint32_t>(each);
     charge += each;
@@ -147,7 +157,7 @@ inline Forwarder::Lead Forwarder::admit_plain(std::span<Packet* const> packets,
     return admit_mixed(packets, burst);
   if (!buffer_.admit_burst(packets, burst.pgs, charge, burst.octets, burst.backlog)) [[unlikely]]
     return Lead::apart;
-  return to_sets ? Lead::to_sets : Lead::by_port;
+  return kLead;
 }
 
 // Some go up, some stay here; or some are turned away.

@@ -118,6 +118,8 @@ class Forwarder final : public PacketOriginator {
   // turned away or refused, or pause their sender.
   enum class Lead : uint8_t { to_sets, by_port, on, apart };
   Lead admit_plain(std::span<Packet* const> packets, const PlainBurst& burst, uint16_t* sets);
+  template <Lead kLead>
+  Lead admit_all(std::span<Packet* const> packets, const PlainBurst& burst, uint16_t* sets);
   Lead admit_mixed(std::span<Packet* const> packets, const PlainBurst& burst);
   bool choose_alone(Packet* packet, uint16_t set);
   void forward_one(Packet* packet, int64_t backlog);
