@@ -78,7 +78,7 @@ const News& ReplayIo::news() {
   done_.clear();
   links_now_.swap(links_);
   links_.clear();
-  news_ = {.completions = done_now_, .link_changes = links_now_};
+  news_ = {.completions = done_now_, .link_changes = links_now_, .ports_apart = true};
   return news_;
 }
 

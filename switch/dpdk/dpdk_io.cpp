@@ -149,7 +149,8 @@ void DpdkIo::note_backlog(const PortState& state, std::span<Packet* const> burst
 
 const News& DpdkIo::news() {
   news_ = {.completions = {completed_.data(), completed_count_},
-           .link_changes = {changes_.data(), change_count_}};
+           .link_changes = {changes_.data(), change_count_},
+           .ports_apart = true};
   return news_;
 }
 

@@ -57,7 +57,8 @@ class ManualIo final : public Io {
     news_ = {.completions = completed_now_,
              .link_changes = links_now_,
              .packets = !arrived.empty() || on_receive,
-             .lines_by_clock = by_clock};
+             .lines_by_clock = by_clock,
+             .ports_apart = ports_apart};
     return news_;
   }
   uint16_t transmit(PortId port, std::span<Packet* const> packets, Instant done) override {
@@ -107,6 +108,7 @@ class ManualIo final : public Io {
   bool control_pool_empty = false;
   bool keep_sent = true;
   bool by_clock = false;  // lines are reported only where the shard asks for it
+  bool ports_apart = false;
   uint64_t calls = 0;
   uint64_t transmits = 0;
 

@@ -61,7 +61,7 @@ PollStats ShardImpl::poll(Io& io, Instant now) {
   context_.now = now;
   context_.stats = {};
   const News& news = io.news();
-  egress_.begin_poll(goes_by_clock(news));
+  egress_.begin_poll(goes_by_clock(news), news.ports_apart);
   const bool changed = others_have_changed();
   if (changed) [[unlikely]]
     follow_control();
@@ -99,7 +99,7 @@ Shard::Lone ShardImpl::poll_alone(Io& io, Instant now, LoneNews news) {
     return Lone::refused;
   context_.io = world(io);
   context_.now = now;
-  egress_.begin_poll(news.lines_by_clock);
+  egress_.begin_poll(news.lines_by_clock, /*ports_apart=*/false);
   buffer_.begin_poll();
   if (news.packet == nullptr) {
     egress_.line_free_alone(news.port);

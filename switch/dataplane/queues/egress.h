@@ -107,9 +107,10 @@ class Egress {
   // The same, but in Packet::queue, behind what waits there.
   void originate_behind(PortId port, Packet* packet);
   // First in a poll: settles what has left lines that are not reported. `by_clock`: what this poll
-  // sends need not be, either.
-  void begin_poll(bool by_clock) {
+  // sends need not be, either. `ports_apart`: as News.
+  void begin_poll(bool by_clock, bool ports_apart) {
     by_clock_ = by_clock;
+    ports_apart_ = ports_apart;
     if (lines_.next() <= context_.now) [[unlikely]]
       follow_lines();
   }
@@ -138,7 +139,8 @@ class Egress {
   void service() {
     if (ready_.empty()) return;
     ready_.take_all([this](size_t first, uint64_t ports) {
-      if ((ports & (ports - 1)) != 0) return service_several(first, ports);
+      const uint64_t resting = resting_.take(first);
+      if ((ports & (ports - 1)) != 0) return service_several(first, ports, resting);
       service_port(PortId(first + static_cast<size_t>(std::countr_zero(ports))));
     });
   }
@@ -310,7 +312,8 @@ class Egress {
   void service_port(PortId id);
   // In egress_plain.cpp.
   class PlainVisits;
-  void service_several(size_t first, uint64_t ports);  // as PortSet::take_all()
+  // As PortSet::take_all(); `resting`: as resting_.
+  void service_several(size_t first, uint64_t ports, uint64_t resting);
   void start_frames(PortId id, Port& port);
   void serve_one(PortId id, Port& port);
   void serve_own(PortId id, Port& port);
@@ -356,10 +359,12 @@ class Egress {
   void await(PortId id, Port& port);
   // Something waits for the line: it may start now, or when the line is reported.
   void look_at_line(PortId id, Port& port) {
-    if (port.free_at <= context_.now)
+    if (port.free_at <= context_.now) {
       ready_.insert(id);
-    else if (!port.reported) [[unlikely]]
+      resting_.note(id, !port.line_busy);
+    } else if (!port.reported) [[unlikely]] {
       await(id, port);
+    }
   }
   void drop_queue(PortId id, uint8_t queue, DropReason reason);
   void discard(Packet* packet, bool up);
@@ -375,7 +380,9 @@ class Egress {
   Duration max_lateness_ = kMinLateness;  // of the line: the poll gap, if that is longer
   config::DreConfig dre_;                 // in force
   PortSet ready_;
+  PortNotes resting_;  // of those: a packet came while the line rested
   bool by_clock_ = false;
+  bool ports_apart_ = false;
   LineClock lines_;   // of ports that are not `reported`
   Deadlines timers_;  // by port: retry, or a shaped queue becoming eligible
   RandomStream marking_;

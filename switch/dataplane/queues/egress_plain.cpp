@@ -3,7 +3,9 @@
 // It does with each what service_port() does, to the same end, where one queue waits there and
 // nothing of the port may stop, shape, mark or time it. A port then is asked only whether its line
 // rested, so that its first frame starts now, or what it could have sent since its last one; what
-// was on its line goes back with what leaves now.
+// was on its line goes back with what leaves now. Which of the two it is no predictor can know: a
+// world that asks for no order of ports gets those whose line rested first. They give nothing back,
+// so that what others give back is settled in the same order.
 #include <rte_prefetch.h>
 
 #include <algorithm>
@@ -36,30 +38,55 @@ class Egress::PlainVisits {
         now_(context_.now),
         latest_(now_ - egress.max_lateness_) {}
 
+  // Ports from `first` on whose line rests: those that one queue waits for start a frame. Returns
+  // the others.
+  [[gnu::always_inline]] uint64_t start_resting(size_t first, uint64_t resting) const {
+    uint64_t others = 0;
+    for (; resting != 0; resting &= resting - 1) {
+      const size_t place = first + static_cast<size_t>(std::countr_zero(resting));
+      Port& port = egress_.ports_[place];
+      if (!is_plain(port) || port.line_busy || !port.idle) [[unlikely]]
+        others |= resting & -resting;
+      else
+        send_first({place, queue_of(port)}, port);
+    }
+    return others;
+  }
   // False: the port is to be served in another way, and nothing is done.
-  [[gnu::always_inline]] bool serve(PortId id) const {
-    Port& port = egress_.ports_[id.index()];
-    if (kHasFaultSites) ASSERT(port.limitless == is_limitless(port));
-    const unsigned waiting = port.waiting;
-    const bool plain = port.limitless && (waiting & (waiting - 1)) == 0 && !port.own_waiting &&
-                       port.free_at <= now_ && port.refused_until <= now_;
-    if (!plain || waiting == 0) [[unlikely]]
+  [[gnu::always_inline]] bool serve(size_t place) const {
+    Port& port = egress_.ports_[place];
+    if (!is_plain(port)) [[unlikely]]
       return false;
-    const auto queue = static_cast<uint8_t>(std::countr_zero(waiting));
     if (port.line_busy) {
-      send_due({id, queue}, port);
+      send_due({place, queue_of(port)}, port);
       return true;
     }
-    if (!port.idle) [[unlikely]]
-      return false;
-    send_first({id, queue}, port);
-    return true;
+    return port.idle && start_apart(egress_, taken_, place);
   }
 
  private:
+  // One queue waits, and nothing keeps its first frame from leaving now.
+  [[gnu::always_inline]] bool is_plain(const Port& port) const {
+    if (kHasFaultSites) ASSERT(port.limitless == is_limitless(port));
+    const unsigned waiting = port.waiting;
+    return port.limitless && waiting != 0 && (waiting & (waiting - 1)) == 0 && !port.own_waiting &&
+           port.free_at <= now_ && port.refused_until <= now_;
+  }
+  static size_t queue_of(const Port& port) {
+    return static_cast<size_t>(std::countr_zero(unsigned{port.waiting}));
+  }
+  // Out of the way of ports that are due.
+  [[gnu::noinline]] static bool start_apart(Egress& egress, Taken& taken, size_t place) {
+    Port& port = egress.ports_[place];
+    PlainVisits(egress, taken).send_first({place, queue_of(port)}, port);
+    return true;
+  }
+
   struct From {
-    PortId id;
-    uint8_t queue;
+    size_t place;
+    size_t at;
+    PortId id() const { return PortId(place); }
+    uint8_t queue() const { return static_cast<uint8_t>(at); }
   };
   struct Run {
     uint32_t frames;
@@ -70,7 +97,7 @@ class Egress::PlainVisits {
 
   // The line rests: a frame starts now, and stays there.
   [[gnu::always_inline]] void send_first(From from, Port& port) const {
-    PacketFifo& fifo = context_.queue(from.id, from.queue).fifo;
+    PacketFifo& fifo = context_.queue(from.id(), from.queue()).fifo;
     Packet* const packet = fifo.head();
     leave(fifo, packet->next, 1, from, port);
     rte_prefetch0(packet->ahead);
@@ -82,17 +109,17 @@ class Egress::PlainVisits {
     port.idle = false;
     taken_.packets[0] = packet;
     if (context_.fires(FaultSite::device_full) ||
-        context_.io->transmit(from.id, {taken_.packets.data(), 1}, done) == 0) [[unlikely]]
-      return egress_.put_one_back(from.id, port, packet, {.queue = from.queue}, {});
+        context_.io->transmit(from.id(), {taken_.packets.data(), 1}, done) == 0) [[unlikely]]
+      return egress_.put_one_back(from.id(), port, packet, {.queue = from.queue()}, {});
     port.line_busy = true;
-    lb::PortSignals& signals = context_.signals(from.id);
-    put_on_line(signals, from.queue, octets);
+    lb::PortSignals& signals = context_.signals(from.id());
+    put_on_line(signals, from.queue(), octets);
     count(from, signals, 1, octets);
   }
 
   // What the line would have sent since.
   [[gnu::always_inline]] void send_due(From from, Port& port) const {
-    PacketFifo& fifo = context_.queue(from.id, from.queue).fifo;
+    PacketFifo& fifo = context_.queue(from.id(), from.queue()).fifo;
     const LineRate line = port.line;
     const int64_t overhead = port.line_overhead;
     const int64_t now = now_.ps();
@@ -127,7 +154,7 @@ class Egress::PlainVisits {
     const bool stays = start.ps() > now;
     port.line_busy = stays;
     port.idle = packet == nullptr && !stays;
-    take_off_line(context_.signals(from.id));
+    take_off_line(context_.signals(from.id()));
     if (stays) [[unlikely]]
       run.on_line = keep_last(run, port);
     give(from, port, run);
@@ -135,7 +162,7 @@ class Egress::PlainVisits {
   [[gnu::always_inline]] static void leave(PacketFifo& fifo, Packet* next, uint32_t frames,
                                            From from, Port& port) {
     const unsigned gone = next == nullptr ? 1 : 0;
-    port.waiting = static_cast<uint8_t>(port.waiting & ~(gone << from.queue));
+    port.waiting = static_cast<uint8_t>(port.waiting & ~(gone << from.at));
     fifo.popped(next, frames);
   }
   // The last frame stays on the line: its octets.
@@ -151,48 +178,48 @@ class Egress::PlainVisits {
     const size_t given = context_.fires(FaultSite::device_full) ? run.frames / 2 : run.frames;
     const bool none = kHasFaultSites && given == 0;
     const size_t sent =
-        none ? 0 : context_.io->transmit(from.id, {taken_.packets.data(), given}, port.free_at);
+        none ? 0 : context_.io->transmit(from.id(), {taken_.packets.data(), given}, port.free_at);
     if (sent < run.frames) [[unlikely]]
       run = take_back(egress_, taken_, from, run, sent);
     egress_.buffer_.release_rows({taken_.owed.data(), run.owed});
     if (sent == 0) [[unlikely]]
       return;
-    lb::PortSignals& signals = context_.signals(from.id);
+    lb::PortSignals& signals = context_.signals(from.id());
     if (run.on_line != 0) [[unlikely]]
-      put_on_line(signals, from.queue, run.on_line);
-    take_octets(signals.queued_bytes[from.queue], run.octets - run.on_line);
+      put_on_line(signals, from.queue(), run.on_line);
+    take_octets(signals.queued_bytes[from.at], run.octets - run.on_line);
     count(from, signals, run.frames, run.octets);
     if (run.frames == kMostFrames) [[unlikely]]
-      egress_.service_port(from.id);
+      egress_.service_port(from.id());
   }
   // What the device has refused, as put_back().
   [[gnu::noinline]] static Run take_back(Egress& egress, Taken& taken, From from, Run run,
                                          size_t sent) {
-    Port& port = egress.ports_[from.id.index()];
-    egress.context_.count(from.id, PortCounter::tx_refused_packets, run.frames - sent);
+    Port& port = egress.ports_[from.place];
+    egress.context_.count(from.id(), PortCounter::tx_refused_packets, run.frames - sent);
     if (port.line_busy) taken.owed[run.owed - 1].bytes += port.on_line.bytes;
     while (run.frames > sent) {
       Packet* const packet = taken.packets[--run.frames];
       if (IngressBuffer::row_of(*packet) != taken.owed[run.owed - 1].row) --run.owed;
       taken.owed[run.owed - 1].bytes -= packet->charged_bytes;
       run.octets -= packet->wire_len;
-      egress.go_back(from.id, port, packet, from.queue);
+      egress.go_back(from.id(), port, packet, from.queue());
     }
     run.on_line = 0;
     port.line_busy = false;
-    egress.await_retry(from.id, port);
+    egress.await_retry(from.id(), port);
     return run;
   }
 
   [[gnu::always_inline]] void count(From from, lb::PortSignals& signals, uint32_t frames,
                                     uint32_t octets) const {
-    const PortTally counters = context_.counters[from.id];
-    counters.queue[from.queue][QueueCounter::queue_tx_packets].add(frames);
-    counters.queue[from.queue][QueueCounter::queue_tx_bytes].add(octets);
+    const PortTally counters = context_.counters[from.id()];
+    counters.queue[from.at][QueueCounter::queue_tx_packets].add(frames);
+    counters.queue[from.at][QueueCounter::queue_tx_bytes].add(octets);
     counters.port[PortCounter::tx_packets].add(frames);
     counters.port[PortCounter::tx_bytes].add(octets);
     context_.dre->add(signals, octets, now_);
-    context_.queue(from.id, from.queue).progress_at = now_;
+    context_.queue(from.id(), from.queue()).progress_at = now_;
     context_.stats.transmitted += frames;
   }
 
@@ -208,13 +235,15 @@ bool Egress::is_limitless(const Port& port) {
          (port.limited | port.watched | port.stops.stopped | port.stops.forwarding) == 0;
 }
 
-[[gnu::noinline]] void Egress::service_several(size_t first, uint64_t ports) {
+[[gnu::noinline]] void Egress::service_several(size_t first, uint64_t ports, uint64_t resting) {
   PlainVisits::Taken taken;
   const PlainVisits visits(*this, taken);
+  if (ports_apart_ && !by_clock_) [[likely]]
+    ports = (ports & ~resting) | visits.start_resting(first, resting);
   for (; ports != 0; ports &= ports - 1) {
-    const PortId id(first + static_cast<size_t>(std::countr_zero(ports)));
-    if (by_clock_ || !visits.serve(id)) [[unlikely]]
-      service_port(id);
+    const size_t place = first + static_cast<size_t>(std::countr_zero(ports));
+    if (by_clock_ || !visits.serve(place)) [[unlikely]]
+      service_port(PortId(place));
   }
 }
 

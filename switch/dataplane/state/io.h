@@ -40,6 +40,9 @@ struct News {
   // The world reports only the lines that it is asked for. The shard knows by the clock when the
   // others are free, and settles what has left them when it is next polled.
   bool lines_by_clock = false;
+  // The world asks for no order among frames of different ports that one poll sends: each port has
+  // a queue of its own, as those of NICs have.
+  bool ports_apart = false;
 };
 
 // What a poll did.

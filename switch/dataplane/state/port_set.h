@@ -36,4 +36,17 @@ class PortSet {
   std::array<uint64_t, 4> words_{};
 };
 
+// What is noted of ports of a PortSet, as a bitmap that is walked with it.
+class PortNotes {
+ public:
+  void note(PortId port, bool what) {
+    words_[port.index() / 64] |= uint64_t{what} << (port.index() % 64);
+  }
+  // Of 64 ports from `first` on, as a mask; nothing is noted of them then.
+  uint64_t take(size_t first) { return std::exchange(words_[first / 64], 0); }
+
+ private:
+  std::array<uint64_t, kMaxPorts / 64> words_{};
+};
+
 }  // namespace eddy

@@ -360,22 +360,22 @@ TEST_P(BurstStages, EndAsPacketByPacketDoes) {
   EXPECT_EQ(apart.use(FaultSite::burst_apart).fired > 200, kHasFaultSites);
 }
 
-// Ports that are ready together are served by a way of their own where nothing limits them. A rate
-// that no line has limits none, but keeps a queue off that way.
-TEST(ReadyPorts, SendWhatEachSendsByItself) {
-  config::SwitchConfig config = leaf("letflow");
-  config.ports[1].vlan.reset();
-  config::SwitchConfig limited = config;
-  for (config::PortConfig& port : limited.ports)
-    for (config::QueueConfig& queue : port.queues) queue.max_rate = BitRate::gbps(1'600);
-  World together(config, 1, nullptr);
-  World apart(limited, 1, nullptr);
+// Sends of different ports in the order of ports, those of a port in theirs.
+void sort_by_port(World& world) {
+  std::stable_sort(world.ios[0]->sent.begin(), world.ios[0]->sent.end(),
+                   [](const Sent& one, const Sent& other) { return one.port < other.port; });
+}
+
+// Both get the same, and are compared after each poll. Ports come up and go down, are paused, and
+// refuse frames. Where one world asks for no order of ports, `in_order` is false.
+void expect_same_sends(World& one, World& other, const config::SwitchConfig& config,
+                       bool in_order) {
   Traffic traffic(config, 13);
   Instant now = Instant::at(1_ms);
   size_t refused = 0, sent = 0;
   for (int step = 0; step < 1'500; ++step) {
     const auto arrive = [&](size_t port, const Frame& frame, size_t wire_len = 0) {
-      for (World* world : {&together, &apart}) world->ios[0]->arrive(PortId(port), frame, wire_len);
+      for (World* world : {&one, &other}) world->ios[0]->arrive(PortId(port), frame, wire_len);
     };
     for (uint32_t burst = traffic.below(6); burst > 0; --burst) {
       traffic.next_burst();
@@ -388,24 +388,52 @@ TEST(ReadyPorts, SendWhatEachSendsByItself) {
     if (traffic.below(10) == 0)
       arrive(traffic.port(), pause_frame(bit(kLossless), traffic.below(3) == 0 ? 0xffff : 0));
     if (step % 50 > 47)
-      for (World* world : {&together, &apart})
+      for (World* world : {&one, &other})
         world->ios[0]->links.push_back(
             {PortId(static_cast<size_t>(step / 50 % 6)), step % 50 == 49});
     const size_t limit = traffic.below(6) == 0 ? traffic.below(5) : SIZE_MAX;
     now = now + Duration::nanoseconds(100 + traffic.below(traffic.below(8) == 0 ? 60'000 : 2'000));
-    for (World* world : {&together, &apart}) {
+    for (World* world : {&one, &other}) {
       world->ios[0]->transmit_limit = limit;
       world->poll(now);
+      if (!in_order) sort_by_port(*world);
     }
     refused += limit != SIZE_MAX ? 1 : 0;
-    sent += together.ios[0]->sent.size();
-    ASSERT_EQ(first_difference(seen_of(*together.object, together.ios),
-                               seen_of(*apart.object, apart.ios)),
+    sent += one.ios[0]->sent.size();
+    ASSERT_EQ(first_difference(seen_of(*one.object, one.ios), seen_of(*other.object, other.ios)),
               "")
         << "step " << step;
   }
   EXPECT_GT(refused, 100u);
   EXPECT_GT(sent, 10'000u);
+}
+
+config::SwitchConfig untagged_leaf() {
+  config::SwitchConfig config = leaf("letflow");
+  config.ports[1].vlan.reset();
+  return config;
+}
+
+// Ports that are ready together are served by a way of their own where nothing limits them. A rate
+// that no line has limits none, but keeps a queue off that way.
+TEST(ReadyPorts, SendWhatEachSendsByItself) {
+  const config::SwitchConfig config = untagged_leaf();
+  config::SwitchConfig limited = config;
+  for (config::PortConfig& port : limited.ports)
+    for (config::QueueConfig& queue : port.queues) queue.max_rate = BitRate::gbps(1'600);
+  World together(config, 1, nullptr);
+  World apart(limited, 1, nullptr);
+  expect_same_sends(together, apart, config, /*in_order=*/true);
+}
+
+// Where the world asks for no order of ports, those whose line rested come first, and each sends
+// what it does in the order of ports.
+TEST(ReadyPorts, SendTheSameInAnyOrder) {
+  const config::SwitchConfig config = untagged_leaf();
+  World in_order(config, 1, nullptr);
+  World resting_first(config, 1, nullptr);
+  resting_first.ios[0]->ports_apart = true;
+  expect_same_sends(in_order, resting_first, config, /*in_order=*/false);
 }
 
 // What another shard takes comes queue by queue: a packet of a burst draws another number.
