@@ -86,7 +86,7 @@ class PacketFifo {
     uint32_t count_ = 0;  // between the two, which then are stored one by one
     Packet* before_tail_ = nullptr;
   };
-  // A row that was begun here, with at least a packet; nothing else has come or gone since.
+  // A row that was begun here, with packets or without; nothing else has come or gone since.
   void append(const Row& row, const Packet& stub) {
     row.finish();
     head_ = lb::either(count_ == 0, stub.next, head_);

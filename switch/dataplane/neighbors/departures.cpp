@@ -53,10 +53,10 @@ Departures::Departures(ShardContext& context, const Services& services, size_t p
   for (size_t i = 0; i < count; ++i) ask_for(row_of(*first[i]), *first[i], burst);
 }
 
-// Those that the last poll has used, as far as nothing of them has changed.
-[[gnu::noinline]] void Departures::open_used(const Burst& burst) {
+// Those that the last poll has kept, as far as nothing of them has changed.
+[[gnu::noinline]] void Departures::open_kept(const Burst& burst) {
   size_t count = 0;
-  for (size_t i = 0; i < used_; ++i) {
+  for (size_t i = 0; i < kept_; ++i) {
     QueueRow& row = *asked_for_[i];  // none behind it is overwritten yet
     const bool turns_back = row.fabric && row.port == burst.from;
     if (row.known_at != context_.way_changes || turns_back) [[unlikely]]
@@ -208,13 +208,18 @@ inline void Departures::close(QueueRow& row) {
 void Departures::close_all() {
   PortFeeds* const feeds = from_.is_none() ? nullptr : context_.feeds;
   used_ = 0;
+  kept_ = 0;
   for (size_t i = 0; i < row_count_; ++i) {
     QueueRow& row = *asked_for_[i];
     if (feeds != nullptr && row.octets != 0) feeds->note(row.port, from_, context_.now);
-    const bool got = row.longest != 0 && !row.packets.empty();  // of one not open they are older
+    const bool open = row.longest != 0;
     const bool handed = std::exchange(row.handed, false);
-    asked_for_[used_] = &row;
-    used_ += got || handed ? 1 : 0;
+    const bool used = (open && !row.packets.empty()) || handed;  // of one not open they are older
+    const bool keep = used || (open && !row.passed_over);
+    row.passed_over = !used;
+    asked_for_[kept_] = &row;
+    kept_ += keep ? 1 : 0;
+    used_ += used ? 1 : 0;
     close(row);
     count_shims(row);
     row.asked = false;

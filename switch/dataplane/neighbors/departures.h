@@ -5,11 +5,11 @@
 // all of its packets is known: that the port leads to a peer or to hosts or is another shard's, how
 // frames begin, how long they may be, and that the queue takes them all without a mark. A packet
 // then costs its TTL, its MACs and a link. Rows stay open for the bursts that follow in the poll,
-// until close(), or until a burst might not fit or is of another kind; the next poll opens those
-// that got packets before it looks at any. What a row knows of its port stays until it changes, and
-// so does the MAC of the host that its last packet went to. What has no open row, or does not fit
-// it, goes packet by packet, in its place: packets of one queue go all by the same way. A packet
-// that comes alone asks its row what it knows of the port, and opens none. Owner: the shard.
+// until close(), or until a burst might not fit or is of another kind; the next polls open those
+// that got packets before they look at any. What a row knows of its port stays until it changes,
+// and so does the MAC of the host that its last packet went to. What has no open row, or does not
+// fit it, goes packet by packet, in its place: packets of one queue go all by the same way. A
+// packet that comes alone asks its row what it knows of the port, and opens none. Owner: the shard.
 // Bounds: a row a port and queue, of which kMostRows are open. Cost: some 140 instructions to open
 // and close a row, 12 a burst while it is open. Source: docs/adr/0030.
 #pragma once
@@ -141,8 +141,8 @@ class Departures {
  private:
   static constexpr size_t kMostRows = 2 * kBurst;
   // Which packet is the first to its queue is what no predictor can know. So rows are opened before
-  // a burst: those that the last poll has used, if the burst has so many packets for each of them
-  // that most will get some,
+  // a burst: those that one of the last two polls has used, if the burst has so many packets for
+  // each that the last one has used that most will get some,
   static constexpr size_t kFewest = 2;
   // or, by a look at each packet, where the burst before opened a row for fewer packets than that.
   static constexpr size_t kSpread = 4;
@@ -345,8 +345,8 @@ class Departures {
     from_ = burst.from;
     unsettled_ |= context_.counts_by_burst;
     opened_ = 0;
-    if (row_count_ == 0 && used_ != 0 && used_ * kFewest <= packets.size())
-      open_used(burst);
+    if (row_count_ == 0 && kept_ != 0 && keeps_enough(packets.size()))
+      open_kept(burst);
     else if (spread) [[unlikely]]
       open_rows(packets, burst);
   }
@@ -359,7 +359,10 @@ class Departures {
   // that are not too long, or one by one.
   void open_for(QueueRow& row, const Packet& packet, const Burst& burst);
   void open_rows(std::span<Packet* const> packets, const Burst& burst);
-  void open_used(const Burst& burst);
+  bool keeps_enough(size_t packets) const {
+    return used_ * kFewest <= packets && kept_ <= kMostRows - kBurst;
+  }
+  void open_kept(const Burst& burst);
   void ask_for(QueueRow& row, const Packet& packet, const Burst& burst);
   void open(QueueRow& row, const Burst& burst);
   void open_for_others(QueueRow& row, const Burst& burst);
@@ -390,7 +393,8 @@ class Departures {
   bool over_ = false;      // since close(): some are of other shards' ports
   bool ect_over_ = false;  // some packets there may be ECN-capable
   size_t opened_ = 0;      // rows, by packets of the burst in hand or the last one
-  size_t used_ = 0;        // row_count_ == 0: of asked_for_, the first so many have got packets
+  size_t kept_ = 0;        // row_count_ == 0: the first so many of asked_for_ are to be opened next
+  size_t used_ = 0;        // of these, so many have got packets in the last poll
   std::array<QueueRow*, kMostRows> asked_for_{};  // since close(): those that are open, and more
   std::array<Packet, kMostRows> stubs_{};         // of these
 };

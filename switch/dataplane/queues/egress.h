@@ -90,17 +90,24 @@ class Egress {
     row.queued->store(holds, std::memory_order_relaxed);
     return holds;
   }
-  // Of an open row: counts its octets and appends its packets.
+  // Of an open row: counts its octets and appends its packets. Without a branch on whether it has
+  // got any: rows are opened for what may come.
   void close(const QueueRow& row) {
     EgressQueue& queue = *row.state;
-    queue.row_open = false;
-    if (row.packets.empty()) return;
     Port& port = ports_[row.port.index()];
-    queue.progress_at = lb::either(queue.fifo.empty(), context_.now, queue.progress_at);
+    const bool got = !row.packets.empty();
+    queue.row_open = false;
+    const bool begins = got && queue.fifo.empty();
+    queue.progress_at = lb::either(begins, context_.now, queue.progress_at);
     queue.fifo.append(row.packets, *row.stub);
-    port.waiting = static_cast<uint8_t>(port.waiting | 1u << row.queue.index());
+    port.waiting = static_cast<uint8_t>(port.waiting | unsigned{got} << row.queue.index());
     queue.watermarks.raise(count(row));
-    look_at_line(row.port, port);
+    if (port.free_at <= context_.now) [[likely]] {
+      ready_.insert_if(row.port, got);
+      resting_.note(row.port, got && !port.line_busy);
+    } else if (got) {
+      look_at_line(row.port, port);
+    }
   }
   // A frame of our own, ahead of every queue. Takes and counts it.
   void originate(PortId port, Packet* packet);

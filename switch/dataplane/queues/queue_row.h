@@ -38,7 +38,8 @@ struct alignas(64) QueueRow {
   bool tagged = false;
   bool asked = false;   // by the burst whether it may be opened
   bool handed = false;  // to the shard that owns the port: some packets were, since it was opened
-  uint16_t shims = 0;   // of the frames that it has given one, and that are not yet counted
+  bool passed_over = false;  // got no packet in the last poll that closed it
+  uint16_t shims = 0;        // of the frames that it has given one, and that are not yet counted
 
   // Of the port and the queue.
   alignas(64) uint64_t known_at = 0;  // ShardContext::way_changes

@@ -17,6 +17,12 @@ class PortSet {
     words_[port.index() / 64] |= uint64_t{1} << (port.index() % 64);
     filled_ |= 1u << (port.index() / 64);
   }
+  // The same if `when`, without a branch.
+  void insert_if(PortId port, bool when) {
+    const auto one = static_cast<uint32_t>(when);
+    words_[port.index() / 64] |= uint64_t{one} << (port.index() % 64);
+    filled_ |= one << (port.index() / 64);
+  }
   bool empty() const { return filled_ == 0; }
 
   // Calls visit(first, ports) for 64 ports at a time, of which some are in the set: bit i of
