@@ -30,7 +30,6 @@ class Traffic(OnFabric):
                 self.assertEqual(row["live"], "yes", row)
                 self.assertGreater(row["tx_packets"], 100, row)
 
-
     def test_every_scheme_adopted_by_reload_carries_traffic(self):
         h1, _, h3, _ = self.fabric.hosts
         for scheme in schemes():
@@ -44,7 +43,7 @@ class Traffic(OnFabric):
                     rows = leaf.show("schemes")["rows"]
                     self.assertEqual({r["scheme"] for r in rows if r["active"] == "yes"}, {scheme})
                 self.assert_mesh(self.fabric.hosts, versions=(4,))
-                self.assert_flows(self.run_flows([Flow(f"{scheme}-tcp", h1, h3, streams=8)], 1))
+                self.assert_flows(self.run_flows([Flow(f"{scheme}-tcp", h1, h3, streams=8, rate=20_000_000)], 1))
 
 
 def schemes():
