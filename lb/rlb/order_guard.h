@@ -89,9 +89,6 @@ struct SlotProofs {
     const bool idle = slot.idle_steps(now) > std::min(proven, age);
     return (static_cast<int>(idle) | static_cast<int>(!slot.used())) != 0;
   }
-  // Flows of several sets share it: whatever arrives, it keeps its member until it was silent for
-  // the age.
-  bool keeps(FlowSlot slot) const { return slot.has_many_sets() & (slot.idle_steps(now) <= age); }
 };
 
 class OrderGuard {

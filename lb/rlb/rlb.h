@@ -118,7 +118,7 @@ struct QuickWays {
 
   // Only where paths are measured.
   bool lets(FlowSlot slot, uint16_t set, MemberIndex warned, MemberIndex other) const {
-    return (leads.ns(set, other, warned) <= most_ns) & !(by_delay & slot.is_new_to(set));
+    return leads.ns(set, other, warned) <= most_ns && !(by_delay && slot.is_new_to(set));
   }
 };
 

@@ -233,6 +233,10 @@ class LetFlow {
     WarningTable::OfQueue warnings(QueueId queue) const {
       return kWarned ? view.warnings()->of(queue) : WarningTable::OfQueue{};
     }
+    SlotVerdicts::Measure measure() const {
+      const SlotProofs& proofs = guide.proofs;
+      return {proofs.arrivals, proofs.now, proofs.step, proofs.age};
+    }
     bool is_strange(const Packet& packet) const {
       return WaitingRoom::is_strange(packet, guests());
     }
@@ -293,24 +297,27 @@ class LetFlow {
 
   // What became of a burst's packets.
   struct Tally {
-    uint32_t moved = 0;
-    uint32_t stayed = 0;
+    uint64_t parted = 0;  // a sum of verdicts: kPlain and kKeeps have an octet each
     uint32_t rerouted = 0;
+    // `parts`: the packet goes elsewhere than its flow went, or would if the slot let it.
+    void count(uint64_t verdict, bool parts) {
+      constexpr uint64_t kCounted = SlotVerdicts::kPlain | SlotVerdicts::kKeeps;
+      parted += verdict & kCounted & -static_cast<uint64_t>(parts);
+    }
     void tell(const PathView& view) const {
-      view.report(GuardEvent::moved, moved);
-      view.report(GuardEvent::stayed, stayed);
+      view.report(GuardEvent::moved, parted >> SlotVerdicts::kPlainBit & UINT8_MAX);
+      view.report(GuardEvent::stayed, parted >> SlotVerdicts::kKeepsBit & UINT8_MAX);
       view.report(Decision::rerouted, rerouted);
     }
   };
 
-  // Where many flowlets are over: whether one is, and whether its slot is free, is computed and not
-  // branched on. Returns how many were.
+  // Where many flowlets are over: whether one is, and whether its slot is free or keeps its member,
+  // is computed and not branched on. Returns how many were.
   template <bool kWarned, class Guide>
   [[gnu::noinline]] uint32_t select_by_proof(const Guarded<Guide> all) {
     const FlowletTable::Cursor<false> flowlets(flowlets_);
     const TurnList::Cursor turns(turns_);
-    const SlotProofs& proofs = all.guide.proofs;
-    SlotVerdicts verdicts({proofs.arrivals, proofs.now, proofs.step, flowlets.bound()});
+    SlotVerdicts verdicts(all.measure());
     verdicts.look_at(flowlets, all.burst, all.set_of);
     if (!all.are_usual(verdicts)) [[unlikely]]
       return select_young<kWarned>(all);
@@ -327,15 +334,20 @@ class LetFlow {
       const uint16_t set = all.set_of[i];
       const SlotVerdicts::Verdict verdict = verdicts.of(i, flowlets, set);
       const bool young = verdict.has(SlotVerdicts::kYoung);
+      const bool keeps = verdict.has(SlotVerdicts::kKeeps);
       const MemberIndex old = verdict.slot.member();
-      MemberIndex member = either(young, old, turns.at(set, draws.peek()));
+      const MemberIndex base = either(young, old, turns.at(set, draws.peek()));
+      MemberIndex member = either(keeps, old, base);
       const bool strange = !kWarned || WaitingRoom::is_strange(packet, guests);
-      const bool usual = contains(live_of[set], member) & strange;
-      const bool warned = kWarned && contains(warnings.warned(set), member);
-      const uint64_t going = SlotVerdicts::kFree | (warned ? 0 : SlotVerdicts::kGoesOn);
-      if (usual && verdict.has(going)) [[likely]] {
-        if (kWarned && warned) {
-          const MemberMask live = live_of[set];
+      const MemberMask live = live_of[set];
+      const bool usual = contains(live, base) & strange;
+      const bool warned = kWarned && contains(warnings.warned(set), base);
+      bool parts = (base != old) | (keeps & warned);
+      // In words, as compilers make two branches of two conditions.
+      const uint64_t turns_off = uint64_t{warned} & ~(verdict.bits >> SlotVerdicts::kKeepsBit);
+      const uint64_t stops = uint64_t{warned} * SlotVerdicts::kGoesOn;
+      if ((usual & contains(live, member)) && (verdict.bits & ~stops & kGoing) != 0) [[likely]] {
+        if (kWarned && turns_off != 0) {
           const MemberIndex other = outside(turns, set, live, warnings.warned(set) & live, member,
                                             random_for(packet, draws.peek()));
           if (other != kWait && quick.lets(verdict.slot, set, member, other)) [[likely]] {
@@ -347,19 +359,15 @@ class LetFlow {
             draws = draws_.ahead();
             if (guests = all.guests(); member == kWait) continue;
           }
+          parts = member != old;
         }
-        tally.moved += verdict.has(SlotVerdicts::kPlain) & (member != old) ? 1 : 0;
+        tally.count(verdict.bits, parts);
         draws.take(!young);
-        flowlets.put(verdict.index, member, set);
-      } else if (usual && proofs.keeps(verdict.slot) && contains(live_of[set], old)) {
-        tally.stayed += warned | (member != old) ? 1 : 0;
-        member = old;
-        draws.take(!young);
-        flowlets.keep(verdict.index);
+        flowlets.put(verdict.index, verdicts.after(i, member));
       } else {
         draws_.take(draws);
         member = select_with_care(all.view, packet,
-                                  {i, verdict.slot, set, member, young, usual, warned}, all.guide);
+                                  {i, verdict.slot, set, base, young, usual, warned}, all.guide);
         draws = draws_.ahead();
         if (guests = all.guests(); member == kWait) {
           if constexpr (kWarned) continue;
@@ -414,6 +422,9 @@ class LetFlow {
   }
 
   static constexpr uint32_t kFewOver = 4;  // of so many, one
+  // Verdicts on slots whose packet the loop sends on.
+  static constexpr uint64_t kGoing =
+      SlotVerdicts::kFree | SlotVerdicts::kKeeps | SlotVerdicts::kGoesOn;
 
   TurnList turns_;
   Draws draws_;

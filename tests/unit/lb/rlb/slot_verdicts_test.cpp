@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 #include "lb/flowlets.h"
@@ -15,6 +16,7 @@ namespace {
 using namespace literals;
 
 constexpr Duration kGap = 50_us;
+constexpr Duration kAge = 100_us;
 constexpr uint16_t kSets = 6;
 constexpr MemberIndex kMembers = 5;
 constexpr size_t kEntries = 64;
@@ -49,8 +51,7 @@ class Slots {
     return made;
   }
   SlotVerdicts::Measure measure() {
-    return {arrivals_.reader(), FlowSlot::time_of(now_), PathArrivals::step_of(now_),
-            cursor().bound()};
+    return {arrivals_.reader(), FlowSlot::time_of(now_), PathArrivals::step_of(now_), kAgeSteps};
   }
   FlowletTable::Cursor<false> cursor() { return FlowletTable::Cursor<false>(table_); }
   bool is_young(size_t index) const { return table_.is_young(table_[index], index); }
@@ -59,9 +60,15 @@ class Slots {
         arrivals_.reader().ago(slot.set(), slot.member(), PathArrivals::step_of(now_));
     return !slot.mixed() && ago < slot.idle_steps(FlowSlot::time_of(now_));
   }
+  bool keeps(FlowSlot slot) {
+    return slot.has_many_sets() && slot.idle_steps(FlowSlot::time_of(now_)) <= kAgeSteps;
+  }
+  uint64_t time() const { return FlowSlot::time_of(now_); }
   void change(size_t index) { (*table_.slots())[index].use(FlowSlot::time_of(now_)); }
 
  private:
+  static constexpr auto kAgeSteps = static_cast<uint64_t>(kAge.ps() >> PathArrivals::kStepBits);
+
   FlowSlot some_slot() {
     if (random_.below(8) == 0) return {};
     const uint64_t time = FlowSlot::time_of(now_ - 1_us * random_.below(200));
@@ -82,12 +89,26 @@ uint64_t expected(Slots& slots, const SlotVerdicts::Verdict& verdict, uint16_t s
   const bool plain = verdict.slot.is_plain(set);
   return (young ? SlotVerdicts::kYoung : 0) | (plain ? SlotVerdicts::kPlain : 0) |
          (slots.is_free(verdict.slot) ? SlotVerdicts::kFree : 0) |
-         (young && plain ? SlotVerdicts::kGoesOn : 0);
+         (young && plain ? SlotVerdicts::kGoesOn : 0) |
+         (slots.keeps(verdict.slot) ? SlotVerdicts::kKeeps : 0);
+}
+
+// As whoever chooses writes it.
+void expect_after(Slots& slots, const SlotVerdicts& verdicts, const SlotVerdicts::Verdict& verdict,
+                  size_t place, uint16_t set) {
+  if (verdict.has(SlotVerdicts::kKeeps)) {
+    FlowSlot kept = verdict.slot;
+    kept.use(slots.time());
+    EXPECT_EQ(verdicts.after(place, kept.member()).word(), kept.word());
+  } else if (verdict.has(SlotVerdicts::kFree | SlotVerdicts::kGoesOn)) {
+    for (MemberIndex member = 0; member < kMembers; ++member)
+      EXPECT_EQ(verdicts.after(place, member).word(), FlowSlot(slots.time(), set, member).word());
+  }
 }
 
 TEST(SlotVerdicts, SayOfFourAtOnceWhatTheySayOfOne) {
   Slots slots;
-  std::array<uint64_t, 16> seen{};
+  std::map<uint64_t, uint64_t> seen;
   for (size_t round = 0; round < 200; ++round) {
     const auto [packets, burst, sets] = slots.some(1 + round % kBurst);
     SlotVerdicts verdicts(slots.measure());
@@ -98,6 +119,7 @@ TEST(SlotVerdicts, SayOfFourAtOnceWhatTheySayOfOne) {
       const SlotVerdicts::Verdict verdict = verdicts.of(i, cursor, sets[i]);
       ASSERT_EQ(verdict.index, cursor.index_of(packets[i]));
       ASSERT_EQ(verdict.bits, expected(slots, verdict, sets[i])) << "packet " << i;
+      expect_after(slots, verdicts, verdict, i, sets[i]);
       ++seen[verdict.bits];
       young += slots.is_young(verdict.index) ? 1 : 0;
     }
@@ -107,6 +129,8 @@ TEST(SlotVerdicts, SayOfFourAtOnceWhatTheySayOfOne) {
   EXPECT_GT(seen[SlotVerdicts::kYoung], 0u);
   EXPECT_GT(seen[SlotVerdicts::kFree], 0u);
   EXPECT_GT(seen[SlotVerdicts::kYoung | SlotVerdicts::kPlain | SlotVerdicts::kGoesOn], 0u);
+  EXPECT_GT(seen[SlotVerdicts::kKeeps], 0u);
+  EXPECT_GT(seen[SlotVerdicts::kYoung | SlotVerdicts::kKeeps], 0u);
 }
 
 TEST(SlotVerdicts, AreFoundAnewOfASlotThatHasChanged) {
