@@ -235,10 +235,14 @@ bool Egress::is_limitless(const Port& port) {
          (port.limited | port.watched | port.stops.stopped | port.stops.forwarding) == 0;
 }
 
+// Of so many ports the predictor knows as much as two loops over them spare.
+constexpr int kFewPorts = 4;
+
 [[gnu::noinline]] void Egress::service_several(size_t first, uint64_t ports, uint64_t resting) {
   PlainVisits::Taken taken;
   const PlainVisits visits(*this, taken);
-  if (ports_apart_ && !by_clock_) [[likely]]
+  const bool many = std::popcount(ports) > kFewPorts;
+  if (many && ports_apart_ && !by_clock_)
     ports = (ports & ~resting) | visits.start_resting(first, resting);
   for (; ports != 0; ports &= ports - 1) {
     const size_t place = first + static_cast<size_t>(std::countr_zero(ports));
