@@ -58,7 +58,6 @@ def run_shard(binary, shard, shards, folder):
         sharing = {"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard)}
         command = [str(binary), f"--gtest_output=xml:{report}"]
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
-            end = None
             try:
                 status = subprocess.run(command, cwd=folder, env=os.environ | sharing, stdin=subprocess.DEVNULL, stdout=printed,
                                         stderr=subprocess.STDOUT, timeout=TIMEOUT_S, check=False).returncode

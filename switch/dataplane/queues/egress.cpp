@@ -485,8 +485,7 @@ inline void Egress::account(PortId id, Port& port, Burst<kVisit>& burst, const L
 
 inline void Egress::count_queue(PortId id, const Port& port, const Sent& sent) {
   const PortTally counters = context_.counters[id];
-  counters.queue[sent.queue][QueueCounter::queue_tx_packets].add(sent.packets);
-  counters.queue[sent.queue][QueueCounter::queue_tx_bytes].add(sent.octets);
+  count_sent_of_queue(counters, sent.queue, sent.packets, sent.octets);
   if ((port.stops.forwarding >> sent.queue & 1) != 0) [[unlikely]]
     counters.pfc[priority_of(id, sent.queue)][PfcCounter::pfcwd_forwarded_packets].add(
         sent.packets);
@@ -494,11 +493,8 @@ inline void Egress::count_queue(PortId id, const Port& port, const Sent& sent) {
 
 inline void Egress::count_port(PortId id, lb::PortSignals& signals, size_t frames,
                                uint32_t octets) {
-  const PortTally counters = context_.counters[id];
-  counters.port[PortCounter::tx_packets].add(frames);
-  counters.port[PortCounter::tx_bytes].add(octets);
-  context_.dre->add(signals, octets, context_.now);
-  context_.stats.transmitted += static_cast<uint32_t>(frames);
+  count_sent(context_, context_.counters[id], signals, static_cast<uint32_t>(frames), octets,
+             context_.now);
 }
 
 // What the device refused goes back to the heads of its queues, in order, and is tried again soon;

@@ -214,13 +214,9 @@ class Egress::PlainVisits {
   [[gnu::always_inline]] void count(From from, lb::PortSignals& signals, uint32_t frames,
                                     uint32_t octets) const {
     const PortTally counters = context_.counters[from.id()];
-    counters.queue[from.at][QueueCounter::queue_tx_packets].add(frames);
-    counters.queue[from.at][QueueCounter::queue_tx_bytes].add(octets);
-    counters.port[PortCounter::tx_packets].add(frames);
-    counters.port[PortCounter::tx_bytes].add(octets);
-    context_.dre->add(signals, octets, now_);
+    count_sent_of_queue(counters, from.queue(), frames, octets);
+    count_sent(context_, counters, signals, frames, octets, now_);
     context_.queue(from.id(), from.queue()).progress_at = now_;
-    context_.stats.transmitted += frames;
   }
 
   Egress& egress_;
