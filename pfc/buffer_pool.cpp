@@ -125,13 +125,13 @@ bool BufferPool::relimit(PgBuffer& pg, int64_t reserved_before, const PgLimits& 
   return falls_to_xon(pg, now, extra_backlog);
 }
 
-void BufferPool::sum_others() {
-  others_ = 0;
-  others_headroom_ = 0;
+[[gnu::noinline]] void BufferPool::sum_others() const {
+  others_are_old_ = false;
+  others_ = {};
   for (const PoolUse& use : use_) {
     if (&use == mine_) continue;
-    others_ += PgBuffer::get(use.shared);
-    others_headroom_ += PgBuffer::get(use.headroom);
+    others_.shared += PgBuffer::get(use.shared);
+    others_.headroom += PgBuffer::get(use.headroom);
   }
 }
 

@@ -17,7 +17,8 @@
 // read all atomics (relaxed, old by one poll at most); with one shard everything is exact. Bounds:
 // shared use exceeds the shared size by no more than what other shards took within one poll;
 // headroom never exceeds its limit. Cost: admit and release together about 9 cycles, inline; no
-// loop but begin_poll's over the shards. Source: reference C.2, C.3; SAI buffer model.
+// loop but one over the shards, in a poll that asks what they hold. Source: reference C.2, C.3; SAI
+// buffer model.
 #pragma once
 
 #include <algorithm>
@@ -161,10 +162,9 @@ class BufferPool {
   BufferPool(std::span<PoolUse> use, ShardId self, Bytes shared_size)
       : use_(use), mine_(&use[self.index()]), shared_size_(shared_size.count()) {}
 
-  // Once a poll: takes note of what the other shards hold.
-  void begin_poll() {
-    if (use_.size() > 1) sum_others();
-  }
+  // What the other shards hold is what the poll finds where it first asks. One that only sends asks
+  // nothing, and leaves them their lines.
+  void begin_poll() { others_are_old_ = use_.size() > 1; }
 
   // `extra_backlog`: octets that have arrived on the port but are not read yet; they count towards
   // XOFF and XON only.
@@ -251,14 +251,19 @@ class BufferPool {
     return limits.threshold(std::max<int64_t>(free_shared(), 0));
   }
   // Negative only while several shards overshoot together.
-  int64_t free_shared() const { return shared_size_ - others_ - PgBuffer::get(mine_->shared); }
+  int64_t free_shared() const {
+    return shared_size_ - others().shared - PgBuffer::get(mine_->shared);
+  }
   int64_t shared_size() const { return shared_size_; }
   int64_t free_headroom() const {
-    return headroom_pool_ - others_headroom_ - PgBuffer::get(mine_->headroom);
+    return headroom_pool_ - others().headroom - PgBuffer::get(mine_->headroom);
   }
 
-  // Takes note of how high the shared pool stands: after what came in, before what goes out.
-  void mark_shared() { mine_->shared_watermarks.raise(shared_in_use()); }
+  // Takes note of how high the shared pool stands: after what came in, for which it was asked what
+  // the others hold, before what goes out.
+  void mark_shared() {
+    mine_->shared_watermarks.raise(others_.shared + PgBuffer::get(mine_->shared));
+  }
   void clear_shared_watermark(WatermarkKind kind) {
     mine_->shared_watermarks.clear(kind, shared_in_use());
   }
@@ -277,6 +282,11 @@ class BufferPool {
                              int64_t extra_backlog = 0);
 
  private:
+  struct Others {  // what the other shards hold, in octets
+    int64_t shared = 0;
+    int64_t headroom = 0;
+  };
+
   static int64_t beyond(int64_t used, int64_t reserved) {
     return std::max<int64_t>(used - reserved, 0);
   }
@@ -297,22 +307,27 @@ class BufferPool {
   }
   void hold_in_headroom(PgBuffer& pg, int64_t charge);
   void begin_pause(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog) const;
-  int64_t shared_in_use() const { return others_ + PgBuffer::get(mine_->shared); }
-  int64_t headroom_in_use() const { return others_headroom_ + PgBuffer::get(mine_->headroom); }
+  int64_t shared_in_use() const { return others().shared + PgBuffer::get(mine_->shared); }
+  int64_t headroom_in_use() const { return others().headroom + PgBuffer::get(mine_->headroom); }
+  const Others& others() const {
+    if (others_are_old_) [[unlikely]]
+      sum_others();
+    return others_;
+  }
 
   Admission admit_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
   bool release_slow(PgBuffer& pg, const PgLimits& limits, int64_t charge, int64_t extra_backlog);
   bool falls_to_xon(PgBuffer& pg, const PgLimits& limits, int64_t extra_backlog);
   bool has_room_after_xoff(const PgLimits& limits, int64_t shared, int64_t headroom) const;
-  void sum_others();
+  void sum_others() const;
 
   std::span<PoolUse> use_;
   PoolUse* mine_;
   int64_t shared_size_;
   int64_t headroom_pool_ = kNoLimit.count();
-  int64_t scarce_ = 0;           // free shared octets below which the headroom pool counts
-  int64_t others_ = 0;           // shared octets of the other shards at begin_poll
-  int64_t others_headroom_ = 0;  // and their headroom
+  int64_t scarce_ = 0;  // free shared octets below which the headroom pool counts
+  mutable Others others_;
+  mutable bool others_are_old_ = false;
 };
 
 }  // namespace eddy::pfc

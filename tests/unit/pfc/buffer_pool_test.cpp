@@ -434,6 +434,21 @@ TEST(BufferPool, ShardsSeeEachOtherAtTheNextPoll) {
   EXPECT_EQ(a.threshold(limits), 0);
 }
 
+TEST(BufferPool, WhatOthersHoldIsFoundWhereAPollFirstAsks) {
+  std::array<PoolUse, 2> use;
+  BufferPool a(use, ShardId(0), 10'000_B);
+  BufferPool b(use, ShardId(1), 10'000_B);
+  PgBuffer pg;
+  const PgLimits limits = PgLimits::of(dynamic_profile(0, false), 0_B);
+  b.begin_poll();
+  (void)a.admit(pg, limits, 1'000);
+  EXPECT_EQ(b.free_shared(), 9'000);
+  (void)a.admit(pg, limits, 2'000);
+  EXPECT_EQ(b.free_shared(), 9'000) << "the same for all of the poll";
+  b.begin_poll();
+  EXPECT_EQ(b.free_shared(), 7'000);
+}
+
 // All that PGs and pools hold and show.
 std::vector<int64_t> state_of(const std::array<PgBuffer, 3>& pgs, const PoolUse& use) {
   std::vector<int64_t> state = {use.shared.load(), use.headroom.load(),
