@@ -13,6 +13,8 @@
 // Source: architecture, section 4; docs/adr/0030.
 #pragma once
 
+#include <rte_prefetch.h>
+
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -87,6 +89,7 @@ class PacketLane {
   void take(Take&& take) {
     const uint64_t end = sent_to_.load(std::memory_order_acquire);
     if (taker_.at == end) return;
+    ask_for(end);
     while (taker_.at != end) {
       const size_t place = taker_.at & kMask;
       const auto row = std::bit_cast<LaneRow>(words_[place]);
@@ -108,6 +111,7 @@ class PacketLane {
 
  private:
   static constexpr uint64_t kMask = kRoom - 1;
+  static constexpr size_t kWordsALine = 64 / sizeof(Packet*);
   // Of a row, and what is left out before it.
   static constexpr uint64_t kMost = 2 * (1 + kBurst);
 
@@ -125,6 +129,10 @@ class PacketLane {
     uint64_t packets = 0;
   };
 
+  // All lines of the words up to there, which the other core has written: waited for together.
+  void ask_for(uint64_t end) const {
+    for (uint64_t at = taker_.at; at < end; at += kWordsALine) rte_prefetch0(&words_[at & kMask]);
+  }
   static Packet* word_of(const LaneRow& row) { return std::bit_cast<Packet*>(row); }
   // Where a row of so many packets begins.
   size_t begin_row(size_t packets) {
