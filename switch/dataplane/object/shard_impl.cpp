@@ -14,9 +14,7 @@
 namespace eddy {
 
 namespace {
-// Taken at once of what other shards have sent: a poll mostly finds one, or one credit for each
-// (port, PG) whose packets have left.
-constexpr size_t kFew = 4;
+constexpr size_t kFew = 4;  // messages taken at once: a poll mostly finds one, if any
 }  // namespace
 
 ShardImpl::ShardImpl(CommonState& common, ShardId id, size_t ports)
@@ -268,12 +266,8 @@ void ShardImpl::read(Mailbox& mail) {
 }
 
 inline void ShardImpl::take_credits(CreditLane& lane) {
-  while (!lane.empty()) {
-    std::array<Credit, kFew> credits;
-    const size_t count = lane.receive(credits);
-    context_.stats.messages += static_cast<uint32_t>(count);
-    for (size_t i = 0; i < count; ++i) buffer_.take_credit(credits[i]);
-  }
+  context_.stats.messages += static_cast<uint32_t>(
+      lane.take([this](const Credit& credit) { buffer_.take_credit(credit); }));
 }
 
 // The lines of a packet are in another core's cache, where it wrote them: its own and its mbuf's

@@ -1,8 +1,6 @@
-// What goes from one shard to another beside packets (packet_lane.h): buffer credits by a ring of
-// their own, and by mail what is rare. And what goes from control to a shard: commands by mail.
-//
-// Credits cross as one sum for each (port, PG) and poll, in few octets, since the receiver waits
-// for each line of a ring that was written. Source: architecture, sections 4 and 6.
+// What goes from one shard to another beside packets (packet_lane.h) and credits (credit_lane.h),
+// and is rare. And what goes from control to a shard: commands. Source: architecture, sections 4
+// and 6.
 #pragma once
 
 #include <array>
@@ -66,14 +64,6 @@ struct Message {
   } what;  // as `kind` says
 };
 
-// Octets that an ingress PG gets back.
-struct Credit {
-  int64_t bytes;
-  PortId port;
-  PriorityGroupId pg;
-};
-
 using Mailbox = SpscRing<Message, 2048>;
-using CreditLane = SpscRing<Credit, 2048>;
 
 }  // namespace eddy

@@ -27,6 +27,7 @@
 #include "net/units.h"
 #include "pfc/buffer_pool.h"
 #include "switch/dataplane/state/counters.h"
+#include "switch/dataplane/state/credit_lane.h"
 #include "switch/dataplane/state/events.h"
 #include "switch/dataplane/state/io.h"
 #include "switch/dataplane/state/mailbox.h"

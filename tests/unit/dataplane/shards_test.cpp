@@ -233,7 +233,7 @@ TEST(Shards, AStormyQueueOfAnotherShardDiscardsWhatComesReadyForTheLine) {
 // A shard whose peer does not poll owes it more credits than their lane has room for: one a poll.
 // The rest stays owed and comes when there is room again.
 TEST(Shards, CreditsThatFindTheirLaneFullAreOwedAndComeLater) {
-  constexpr int kLane = 2'047;
+  constexpr int kLane = CreditLane::kRoom;
   constexpr int kPackets = kLane + 53;
   config::SwitchConfig config = hosts_switch(2);
   config.buffer.size = Bytes::mib(64);
