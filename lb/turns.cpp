@@ -35,4 +35,15 @@ TurnList::TurnList(std::span<const PathSet> sets, BucketShare share) {
   starts_.push_back(static_cast<uint32_t>(slots_.size()));
 }
 
+uint32_t TurnList::alike() const {
+  const uint32_t length = starts_.size() > 1 ? starts_[1] : 0;
+  for (size_t set = 0; set + 1 < starts_.size(); ++set) {
+    const std::span<const MemberIndex> slots = of(static_cast<uint16_t>(set));
+    if (slots.size() != length) return 0;
+    for (size_t turn = 0; turn < slots.size(); ++turn)
+      if (slots[turn] != turn) return 0;
+  }
+  return length;
+}
+
 }  // namespace eddy::lb

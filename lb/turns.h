@@ -48,6 +48,9 @@ class TurnList {
     const std::span<const MemberIndex> slots = of(set);
     return slots[scaled_to(random, static_cast<uint32_t>(slots.size()))];
   }
+  // At least one set, and all sets have so many members, of which each has one turn, one behind the
+  // other: at() is the turn. Else 0.
+  uint32_t alike() const;
   static MemberIndex draw_again(MemberMask mask, uint32_t random) {
     constexpr uint32_t kGolden = 0x9E3779B9;  // 2^32 / golden ratio: spreads the bits left over
     return random_of(mask, random * kGolden);

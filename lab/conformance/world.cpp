@@ -19,9 +19,17 @@ Paths six_sets() {
   for (size_t i = 0; i < sets.size(); ++i) sets[i].leaf = LeafId(i);
   return Paths(std::move(sets));
 }
+Paths six_alike_sets() {
+  std::vector<lb::PathSet> sets;
+  for (size_t i = 0; i < 6; ++i) {
+    sets.push_back(make_set(7, 7 * i));
+    sets.back().leaf = LeafId(i);
+  }
+  return Paths(std::move(sets));
+}
 
 World::World(const Plan& plan, std::shared_ptr<lb::FlowSlots> slots)
-    : paths_(six_sets()),
+    : paths_(plan.alike ? six_alike_sets() : six_sets()),
       warnings_(paths_.sets(), kMaxPorts),
       flows_(256),
       slots_(slots != nullptr ? std::move(slots) : std::make_shared<lb::FlowSlots>(256)),

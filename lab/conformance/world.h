@@ -16,6 +16,8 @@ namespace eddy::conformance {
 inline constexpr uint64_t kSeed = 20'260'701;
 
 lb::test::Paths six_sets();
+// Of as many members each.
+lb::test::Paths six_alike_sets();
 
 class World {
  public:
@@ -23,6 +25,7 @@ class World {
     bool warned = false;   // warnings come and go
     bool watched = false;  // there is a table of flows for RLB's order guard
     bool settled = false;  // all packets of a flow have one path set, as those of a loop must have
+    bool alike = false;    // the sets are six_alike_sets()
   };
   // `slots`: the selector's, if it has some, as in a switch.
   explicit World(const Plan& plan, std::shared_ptr<lb::FlowSlots> slots = nullptr);

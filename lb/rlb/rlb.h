@@ -115,11 +115,6 @@ struct QuickWays {
   PathTable::Leads leads;
   int64_t most_ns = INT64_MIN;  // by which the other path may be slower
   bool by_delay = false;        // a flow's first packet takes the path of the smallest delay
-
-  // Only where paths are measured.
-  bool lets(FlowSlot slot, uint16_t set, MemberIndex warned, MemberIndex other) const {
-    return leads.ns(set, other, warned) <= most_ns && !(by_delay && slot.is_new_to(set));
-  }
 };
 
 // What such a scheme asks of RLB while it chooses for a burst. Both may say kWait: there is no

@@ -2,12 +2,17 @@
 //
 // Source: reference A.5.
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
 
 #include "lb/draws.h"
 #include "lb/either.h"
 #include "lb/flowlets.h"
+#include "lb/four_words.h"
+#include "lb/schemes/letflow_fours.h"
 #include "lb/schemes/scheme.h"
-#include "lb/slot_verdicts.h"
 #include "lb/turns.h"
 
 namespace eddy::lb {
@@ -50,6 +55,7 @@ class LetFlow {
 
   LetFlow(const SelectorInit& init, const Parameters& parameters)
       : turns_(init.sets, parameters.weighted ? BucketShare::weighted : BucketShare::equal),
+        alike_(turns_.alike()),
         draws_(stream_of(init)),
         flowlets_({parameters.gap, parameters.mode, parameters.phase, parameters.entries},
                   init.slots) {}
@@ -89,21 +95,21 @@ class LetFlow {
     if (flowlets_.odd() || !guide.proofs.exact) [[unlikely]]
       return select_alone_each(view, burst, set_of, guide);
     const Guarded<Guide> all{view, burst, set_of, control, guide, guide.proofs.measured.queues};
-    const uint32_t over = flows_pause_ ? select_by_proof<kWarned>(all) : select_young<kWarned>(all);
-    flows_pause_ = over * kFewOver > burst.size();
+    if (burst.size() >= kFour && all.are_usual()) [[likely]]
+      select_by_fours<kWarned>(all);
+    else
+      select_singly<kWarned>(all, 0, burst.size());
   }
 
-  // Mixed with the flow: several flows may be moved before the next draw is taken.
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
                           MemberMask tried) const {
     return turns_.draw(set, view.live(set) & ~tried, random_for(packet, draws_.peek()));
   }
   // The first of its alternatives to `member` that is not in `bad`, as `member` is; there is one.
-  // Which of the first two it is no predictor can know.
   MemberIndex alternative_outside(const PathView& view, const Packet& packet, uint16_t set,
                                   MemberMask bad, MemberIndex member) const {
-    return outside(TurnList::Cursor(turns_), set, view.live(set), bad, member,
-                   random_for(packet, draws_.peek()));
+    return first_outside(TurnList::Cursor(turns_), set, view.live(set), bad, member,
+                         random_for(packet, draws_.peek()));
   }
 
   // A draw is taken for every new flowlet, whatever member it got: that the next draw does not wait
@@ -130,21 +136,6 @@ class LetFlow {
   }
 
  private:
-  // A packet of a burst, and its slot.
-  struct Seen {
-    Packet& packet;
-    size_t index;
-    FlowSlot slot;
-    uint16_t set;
-    bool young;
-  };
-  template <class Flowlets>
-  [[gnu::always_inline]] static Seen seen(const Flowlets& flowlets, Packet& packet, uint16_t set) {
-    const size_t index = flowlets.index_of(packet);
-    const FlowSlot slot = flowlets[index];
-    return {packet, index, slot, set, flowlets.is_young(slot, index)};
-  }
-
   template <class Flowlets>
   void select_from(const Flowlets& flowlets, const PathView& view, std::span<Packet* const> burst,
                    std::span<const uint16_t> set_of, const ByEcmp& control) {
@@ -172,27 +163,6 @@ class LetFlow {
       assign(packet, sets[set], member);
     }
     draws_.take(draws);
-  }
-
-  static uint32_t random_for(const Packet& packet, uint32_t draw) {
-    return static_cast<uint32_t>(mix64(packet.order_hash ^ draw));
-  }
-
-  // As alternative_outside(); kWait: all that live are in `bad`.
-  [[gnu::always_inline]] static MemberIndex outside(const TurnList::Cursor& turns, uint16_t set,
-                                                    MemberMask live, MemberMask bad,
-                                                    MemberIndex member, uint32_t random) {
-    if (bad == live) [[unlikely]]
-      return kWait;
-    const MemberIndex drawn = turns.at(set, random);
-    MemberMask left = live & ~bit_of(member) & ~bit_of(drawn);
-    MemberIndex other =
-        either(contains(live & ~bad, drawn), drawn, TurnList::draw_again(left, random));
-    while (contains(bad, other)) [[unlikely]] {
-        left &= ~bit_of(other);
-        other = TurnList::draw_again(left, random);
-      }
-    return other;
   }
 
   // Of a guarded burst, while more is to be asked of each packet than the loop asks.
@@ -224,18 +194,16 @@ class LetFlow {
       if constexpr (kWarned) usual = usual & is_strange(packet) & (!warned | guide.proofs.all_heed);
       return usual;
     }
-    // Whatever its member: of all packets the same is to be asked.
-    bool are_usual(const SlotVerdicts& verdicts) const {
-      return verdicts.are_alike(control.flags()) && guide.proofs.all_heed &&
-             (queues >> verdicts.queue().index() & 1) != 0;
-    }
-    template <bool kWarned>
-    WarningTable::OfQueue warnings(QueueId queue) const {
-      return kWarned ? view.warnings()->of(queue) : WarningTable::OfQueue{};
-    }
-    SlotVerdicts::Measure measure() const {
-      const SlotProofs& proofs = guide.proofs;
-      return {proofs.arrivals, proofs.now, proofs.step, proofs.age};
+    // Whatever their members: of all packets the same is to be asked.
+    bool are_usual() const {
+      uint64_t any = 0;
+      uint64_t each = ~uint64_t{0};
+      for (const Packet* packet : burst) {
+        any |= head_of(*packet);
+        each &= head_of(*packet);
+      }
+      const bool are_alike = ((any & control.flags()) | (any ^ each) >> kQueueShift) == 0;
+      return are_alike && guide.proofs.all_heed && (queues >> (any >> kQueueShift) & 1) != 0;
     }
     bool is_strange(const Packet& packet) const {
       return WaitingRoom::is_strange(packet, guests());
@@ -245,6 +213,16 @@ class LetFlow {
     bool is_warned(const Packet& packet, uint16_t set, MemberIndex member) const {
       if constexpr (kWarned) return contains(view.warnings()->warned(set, packet.queue), member);
       return false;
+    }
+
+   private:
+    // The eight octets of a packet from its flags to its queue.
+    static constexpr int kQueueShift = 56;
+    static uint64_t head_of(const Packet& packet) {
+      static_assert(offsetof(Packet, queue) == offsetof(Packet, flags) + kQueueShift / 8);
+      uint64_t head;
+      std::memcpy(&head, &packet.flags, sizeof head);
+      return head;
     }
   };
   // A packet of a guarded burst.
@@ -258,130 +236,71 @@ class LetFlow {
     bool warned;  // the base
   };
 
-  // Where most flowlets go on, which need no proof and no draw. Returns how many packets did not.
+  // Returns where the next one is.
   // The first packet that waits where none did before ends the short way of its burst: what comes
   // behind may be of its flow.
   template <bool kWarned, class Guide>
-  [[gnu::noinline]] uint32_t select_young(const Guarded<Guide> all) {
-    const FlowletTable::Cursor<false> flowlets(flowlets_);
-    const PathSet* const sets = all.view.sets().data();
+  [[gnu::noinline]] size_t select_singly(const Guarded<Guide>& all, size_t first, size_t end) {
     const MemberMask* const live_of = all.view.live();
-    uint32_t over = 0;
-    size_t rest = all.burst.size();
-    for (size_t i = 0; i < all.burst.size(); ++i) {
-      const auto [packet, index, slot, set, young] = seen(flowlets, *all.burst[i], all.set_of[i]);
-      MemberIndex member = slot.member();
-      bool warned = all.template is_warned<kWarned>(packet, set, member);
-      const bool usual = all.template is_usual<kWarned>(packet, live_of[set], member, warned);
-      if (!(usual & young & slot.is_plain(set) & !warned)) [[unlikely]] {
-        ++over;
-        if (!young) member = turns_.at(set, draws_.peek());
-        warned = all.template is_warned<kWarned>(packet, set, member);
-        const bool goes = all.template is_usual<kWarned>(packet, live_of[set], member, warned);
-        member = select_with_care(all.view, packet, {i, slot, set, member, young, goes, warned},
-                                  all.guide);
-        if (member == kWait) {
-          if constexpr (kWarned) continue;
-          rest = i + 1;
-          break;
-        }
-      } else {
-        flowlets.put(index, member, set);
-      }
-      assign(packet, sets[set], member);
-    }
-    if (rest != all.burst.size()) [[unlikely]]
-      select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
-    return over;
-  }
-
-  // What became of a burst's packets.
-  struct Tally {
-    uint64_t parted = 0;  // a sum of verdicts: kPlain and kKeeps have an octet each
-    uint32_t rerouted = 0;
-    // `parts`: the packet goes elsewhere than its flow went, or would if the slot let it.
-    void count(uint64_t verdict, bool parts) {
-      constexpr uint64_t kCounted = SlotVerdicts::kPlain | SlotVerdicts::kKeeps;
-      parted += verdict & kCounted & -static_cast<uint64_t>(parts);
-    }
-    void tell(const PathView& view) const {
-      view.report(GuardEvent::moved, parted >> SlotVerdicts::kPlainBit & UINT8_MAX);
-      view.report(GuardEvent::stayed, parted >> SlotVerdicts::kKeepsBit & UINT8_MAX);
-      view.report(Decision::rerouted, rerouted);
-    }
-  };
-
-  // Where many flowlets are over: whether one is, and whether its slot is free or keeps its member,
-  // is computed and not branched on. Returns how many were.
-  template <bool kWarned, class Guide>
-  [[gnu::noinline]] uint32_t select_by_proof(const Guarded<Guide> all) {
-    const FlowletTable::Cursor<false> flowlets(flowlets_);
-    const TurnList::Cursor turns(turns_);
-    SlotVerdicts verdicts(all.measure());
-    verdicts.look_at(flowlets, all.burst, all.set_of);
-    if (!all.are_usual(verdicts)) [[unlikely]]
-      return select_young<kWarned>(all);
-    const auto warnings = all.template warnings<kWarned>(verdicts.queue());
-    const PathSet* const sets = all.view.sets().data();
-    const MemberMask* const live_of = all.view.live();
-    const QuickWays quick = all.guide.quick;
-    Draws::Ahead draws = draws_.ahead();
-    uint64_t guests = all.guests();
-    Tally tally;
-    size_t rest = all.burst.size();
-    for (size_t i = 0; i < all.burst.size(); ++i) {
+    for (size_t i = first; i < end; ++i) {
       Packet& packet = *all.burst[i];
       const uint16_t set = all.set_of[i];
-      const SlotVerdicts::Verdict verdict = verdicts.of(i, flowlets, set);
-      const bool young = verdict.has(SlotVerdicts::kYoung);
-      const bool keeps = verdict.has(SlotVerdicts::kKeeps);
-      const MemberIndex old = verdict.slot.member();
-      const MemberIndex base = either(young, old, turns.at(set, draws.peek()));
-      MemberIndex member = either(keeps, old, base);
-      const bool strange = !kWarned || WaitingRoom::is_strange(packet, guests);
-      const MemberMask live = live_of[set];
-      const bool usual = contains(live, base) & strange;
-      const bool warned = kWarned && contains(warnings.warned(set), base);
-      bool parts = (base != old) | (keeps & warned);
-      // In words, as compilers make two branches of two conditions.
-      const uint64_t turns_off = uint64_t{warned} & ~(verdict.bits >> SlotVerdicts::kKeepsBit);
-      const uint64_t stops = uint64_t{warned} * SlotVerdicts::kGoesOn;
-      if ((usual & contains(live, member)) && (verdict.bits & ~stops & kGoing) != 0) [[likely]] {
-        if (kWarned && turns_off != 0) {
-          const MemberIndex other = outside(turns, set, live, warnings.warned(set) & live, member,
-                                            random_for(packet, draws.peek()));
-          if (other != kWait && quick.lets(verdict.slot, set, member, other)) [[likely]] {
-            member = other;
-            ++tally.rerouted;
-          } else {
-            draws_.take(draws);
-            member = all.guide.around(packet, verdict.slot, set, i, member, other);
-            draws = draws_.ahead();
-            if (guests = all.guests(); member == kWait) continue;
-          }
-          parts = member != old;
-        }
-        tally.count(verdict.bits, parts);
-        draws.take(!young);
-        flowlets.put(verdict.index, verdicts.after(i, member));
-      } else {
-        draws_.take(draws);
-        member = select_with_care(all.view, packet,
-                                  {i, verdict.slot, set, base, young, usual, warned}, all.guide);
-        draws = draws_.ahead();
-        if (guests = all.guests(); member == kWait) {
-          if constexpr (kWarned) continue;
-          rest = i + 1;
-          break;
-        }
+      const size_t index = flowlets_.index_of(packet);
+      const FlowSlot slot = flowlets_[index];
+      const bool young = flowlets_.is_young(slot, index);
+      const MemberIndex base = young ? slot.member() : turns_.at(set, draws_.peek());
+      const bool warned = all.template is_warned<kWarned>(packet, set, base);
+      const bool usual = all.template is_usual<kWarned>(packet, live_of[set], base, warned);
+      MemberIndex member = base;
+      if (usual & young & slot.is_plain(set) & !warned)
+        flowlets_.put(index, member, set);
+      else
+        member = select_with_care(all.view, packet, {i, slot, set, base, young, usual, warned},
+                                  all.guide);
+      if (member != kWait) {
+        assign(packet, all.view.set(set), member);
+      } else if (!kWarned) {
+        select_alone_each(all.view, all.burst, all.set_of, all.guide, i + 1);
+        return all.burst.size();
       }
-      assign(packet, sets[set], member);
+    }
+    return end;
+  }
+
+  // Nobody can foresee what is to become of a packet; so four at a time, and singly those of which
+  // more is to be asked. What is left at the end goes with some before it that have gone already.
+  template <bool kWarned, class Guide>
+  [[gnu::noinline]] void select_by_fours(const Guarded<Guide>& all) {
+    using Fours = LetFlowFours<kWarned>;
+    constexpr unsigned kAll = ~0u;
+    const Fours fours({flowlets_, turns_, alike_, all.view, all.guide.proofs, all.guide.quick,
+                       all.burst[0]->queue});
+    const size_t last = all.burst.size() - kFour;
+    Draws::Ahead draws = draws_.ahead();
+    uint64_t guests = all.guests();
+    typename Fours::Tally tally;
+    unsigned from = kAll;
+    for (size_t i = 0;;) {
+      const size_t taken = fours.take({&all.burst[i], &all.set_of[i], from}, guests, draws, tally);
+      from = kAll;
+      if (taken != kFour) [[unlikely]] {
+        draws_.take(draws);
+        const size_t next = select_singly<kWarned>(all, i + taken, i + taken + 1);
+        draws = draws_.ahead();
+        guests = all.guests();
+        if (next == all.burst.size()) break;
+        from <<= taken + 1;
+        if (taken + 1 != kFour) continue;
+        from = kAll;
+      }
+      if (i == last) break;
+      i += kFour;
+      if (i <= last) continue;
+      from <<= i - last;
+      i = last;
     }
     draws_.take(draws);
     tally.tell(all.view);
-    if (rest != all.burst.size()) [[unlikely]]
-      select_alone_each(all.view, all.burst, all.set_of, all.guide, rest);
-    return static_cast<uint32_t>(all.burst.size()) - verdicts.young();
   }
 
   // One of which more is to be asked. kWait: there is no member.
@@ -421,15 +340,10 @@ class LetFlow {
     flowlets_.put(index, member, set);
   }
 
-  static constexpr uint32_t kFewOver = 4;  // of so many, one
-  // Verdicts on slots whose packet the loop sends on.
-  static constexpr uint64_t kGoing =
-      SlotVerdicts::kFree | SlotVerdicts::kKeeps | SlotVerdicts::kGoesOn;
-
   TurnList turns_;
+  uint32_t alike_;  // TurnList::alike()
   Draws draws_;
   FlowletTable flowlets_;
-  bool flows_pause_ = false;  // guarded: in the last burst many flowlets were over
 };
 
 }  // namespace

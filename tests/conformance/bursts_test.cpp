@@ -180,7 +180,7 @@ class GuardedBursts : public testing::TestWithParam<RlbCase> {
     std::shared_ptr<lb::Selector> selector;
     Room room;
   };
-  void compare(bool warned);
+  void compare(bool warned, bool alike = false);
   static std::string told_by(const lb::PathView& view) {
     std::string told = std::to_string(view.away());
     for (size_t i = 0; i < lb::kDecisions; ++i)
@@ -195,17 +195,18 @@ class GuardedBursts : public testing::TestWithParam<RlbCase> {
 };
 
 // `warned`: with packets in the loop; else there are none where a burst begins, and the first one
-// that waits is in its middle.
-void GuardedBursts::compare(bool warned) {
+// that waits is in its middle. `alike`: sets have as many members, which a scheme may know.
+void GuardedBursts::compare(bool warned, bool alike) {
   const auto scheme = std::ranges::find(lb::probed_schemes(), "letflow", &lb::SchemeInfo::name);
   ASSERT_NE(scheme, lb::probed_schemes().end());
   Problems problems;
   const Variant variant{.parameters = {{"entries", "256"}}, .rlb = &GetParam()};
   const Maker maker{*scheme, variant, problems};
   lb::ProbeLog log;
-  lb::test::Paths paths = six_sets();
+  lb::test::Paths paths = alike ? six_alike_sets() : six_sets();
   const auto make_side = [&](std::shared_ptr<lb::Selector> selector) {
-    return Side{World({.warned = warned, .watched = true}, selector->flow_slots()), selector, {}};
+    const World::Plan plan{.warned = warned, .watched = true, .alike = alike};
+    return Side{World(plan, selector->flow_slots()), selector, {}};
   };
   Side by_burst = make_side(maker.usual(paths));
   Side one_by_one = make_side(maker.probed(paths, &lb::SchemeProbes::inside_rlb, log));
@@ -250,6 +251,15 @@ TEST_P(GuardedBursts, GoWhereTheirPacketsGoOneByOne) {
 TEST_P(GuardedBursts, GoSoWhereNothingIsWarned) {
   compare(/*warned=*/false);
   EXPECT_GT(seen(lb::GuardEvent::stayed), 20u) << "fewer, as no path is left for a warning";
+}
+
+TEST_P(GuardedBursts, GoSoWhereSetsHaveAsManyMembers) {
+  compare(/*warned=*/true, /*alike=*/true);
+  EXPECT_GT(seen(lb::GuardEvent::stayed), 100u);
+}
+
+TEST_P(GuardedBursts, GoSoWhereSetsHaveAsManyMembersAndNothingIsWarned) {
+  compare(/*warned=*/false, /*alike=*/true);
 }
 
 RlbCase guarded_case(std::string_view name, void (*change)(config::RlbConfig&)) {
