@@ -1,12 +1,40 @@
 #include "lb/buckets.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include "net/assert.h"
 
 namespace eddy::lb {
+namespace {
+
+// Pieces of a list, each of which is there once.
+template <class T>
+class Pieces {
+ public:
+  explicit Pieces(std::vector<T>& all) : all_(all) {}
+
+  uint32_t place_of(const std::vector<T>& piece) {
+    const auto [known, is_new] = places_.try_emplace(piece, static_cast<uint32_t>(all_.size()));
+    if (is_new) all_.insert(all_.end(), piece.begin(), piece.end());
+    return known->second;
+  }
+
+ private:
+  std::vector<T>& all_;
+  std::map<std::vector<T>, uint32_t> places_;
+};
+
+std::vector<PathExit> exits_of(const PathSet& set) {
+  std::vector<PathExit> exits;
+  for (size_t i = 0; i < set.count; ++i)
+    exits.push_back({set.members[i].port, set.members[i].path});
+  return exits;
+}
+
+}  // namespace
 
 // Largest remainders: whole slots first, then one more to those who lost most by rounding.
 std::vector<uint32_t> shares_of(std::span<const uint32_t> weights, uint32_t slots, uint64_t tie) {
@@ -54,14 +82,18 @@ std::vector<uint32_t> weights_of(const PathSet& set, BucketShare share) {
 
 BucketTable::BucketTable(std::span<const PathSet> sets, const Shape& shape)
     : seed_(shape.seed), buckets_(shape.buckets) {
-  std::vector<MemberIndex> homes;
-  homes.reserve(sets.size() * buckets_);
+  auto shared = std::make_shared<Shared>();
+  Pieces<MemberIndex> homes(shared->homes);
+  Pieces<PathExit> exits(shared->exits);
   for (size_t i = 0; i < sets.size(); ++i) {
-    const auto members = spread_over(weights_of(sets[i], shape.share), buckets_, mix64(seed_ + i));
-    homes.insert(homes.end(), members.begin(), members.end());
+    const std::vector<uint32_t> weights = weights_of(sets[i], shape.share);
+    shared->sets.push_back({homes.place_of(spread_over(weights, buckets_, mix64(seed_ + i))),
+                            exits.place_of(exits_of(sets[i]))});
   }
-  shared_ = std::make_shared<const std::vector<MemberIndex>>(std::move(homes));
-  homes_ = shared_->data();
+  sets_ = shared->sets.data();
+  homes_ = shared->homes.data();
+  exits_ = shared->exits.data();
+  shared_ = std::move(shared);
 }
 
 MemberIndex BucketTable::detour(uint16_t set, uint64_t hash, MemberMask live) const {

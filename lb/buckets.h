@@ -4,23 +4,37 @@
 // Each bucket belongs to one member, and that never changes. While that member is dead, the keys of
 // the bucket go through a fixed sequence of other buckets to the first one whose member is live. So
 // only the keys of a dead member move, and they come back with it; when a second member dies, only
-// what stood on it moves. Octets: sets x buckets, once for all copies of a table. Owner: the
-// selector. Bounds: rounding gives a member less than one bucket more or less than its share. Cost:
-// a hash and one load; while the member is dead, up to 8 more of each. Source: reference A.1, A.2.
+// what stood on it moves. Sets whose buckets are alike share them, and so do sets whose members
+// leave by the same ports as the same paths: of a hundred sets over the same uplinks, or with one
+// member each, what packets ask for is a few lines. Octets: buckets and members of all different
+// sets, and 8 a set, once for all copies of a table. Owner: the selector. Bounds: rounding gives a
+// member less than one bucket more or less than its share. Cost: a hash and two loads; while the
+// member is dead, up to 8 more of each. Source: reference A.1, A.2.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "lb/members.h"
 #include "lb/path_set.h"
+#include "net/ids.h"
 #include "net/packet.h"
 
 namespace eddy::lb {
 
 inline constexpr uint32_t kEcmpBuckets = 256;  // reference A.1
+
+// What a packet takes of a member: one word, as in Packet.
+struct PathExit {
+  PortId port;
+  PathId path;
+  auto operator<=>(const PathExit&) const = default;
+};
 
 enum class BucketShare : uint8_t { equal, weighted };
 
@@ -51,19 +65,39 @@ class BucketTable {
       return home;
     return detour(set, hash, live);
   }
+  // The packet takes the member of its set: as assign(), which looks at the set itself.
+  void assign_to(Packet& packet, uint16_t set, MemberIndex member) const {
+    static_assert(offsetof(Packet, path) == offsetof(Packet, egress_port) + sizeof(PortId) &&
+                  sizeof(PathExit) == sizeof(PortId) + sizeof(PathId));
+    const PathExit& chosen = exits_[sets_[set].exits + member];
+    packet.member = member;
+    std::memcpy(&packet.egress_port, &chosen.port, sizeof chosen);
+  }
 
  private:
   static constexpr int kProbes = 8;
 
+  struct Set {  // where its buckets and its members begin
+    uint32_t homes;
+    uint32_t exits;
+  };
+  struct Shared {
+    std::vector<Set> sets;
+    std::vector<MemberIndex> homes;
+    std::vector<PathExit> exits;
+  };
+
   MemberIndex at(uint16_t set, uint64_t hash) const {
-    return homes_[size_t{set} * buckets_ + scaled_to(static_cast<uint32_t>(hash >> 32), buckets_)];
+    return homes_[sets_[set].homes + scaled_to(static_cast<uint32_t>(hash >> 32), buckets_)];
   }
   MemberIndex detour(uint16_t set, uint64_t hash, MemberMask live) const;
 
   uint64_t seed_;
   uint32_t buckets_;
-  std::shared_ptr<const std::vector<MemberIndex>> shared_;
-  const MemberIndex* homes_;  // there: buckets_ entries a set
+  std::shared_ptr<const Shared> shared_;
+  const Set* sets_;  // there, as are these
+  const MemberIndex* homes_;
+  const PathExit* exits_;
 };
 
 // Packets that no scheme is asked for: those with any of `flags` go by ECMP.

@@ -55,7 +55,6 @@ class BucketScheme {
   template <bool kAsks>
   void select_from(const PathView& view, std::span<Packet* const> burst,
                    std::span<const uint16_t> set_of, const ByEcmp& control) const {
-    const PathSet* const sets = view.sets().data();
     const MemberMask* const live_of = view.live();
     for (size_t i = 0; i < burst.size(); ++i) {
       Packet& packet = *burst[i];
@@ -63,7 +62,7 @@ class BucketScheme {
       const MemberIndex member = kAsks && control.has(packet)
                                      ? control.pick(packet, set, live_of[set])
                                      : table_.pick(set, packet.balance_hash, live_of[set]);
-      assign(packet, sets[set], member);
+      table_.assign_to(packet, set, member);
     }
   }
 

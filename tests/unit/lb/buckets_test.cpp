@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <vector>
 
+#include "lb/selector.h"
 #include "net/random.h"
 
 namespace eddy::lb {
@@ -45,6 +48,56 @@ TEST(Buckets, LeftOverSlotsGoToDifferentMembersByTie) {
   const std::vector<uint32_t> weights(3, 1);
   EXPECT_EQ(count_members(spread_over(weights, 4, 0), 3), (std::vector<uint32_t>{2, 1, 1}));
   EXPECT_EQ(count_members(spread_over(weights, 4, 2), 3), (std::vector<uint32_t>{1, 1, 2}));
+}
+
+PathSet set_over(std::initializer_list<size_t> ports, uint16_t weight = 1) {
+  PathSet set;
+  for (const size_t port : ports)
+    set.members[set.count++] = {.port = PortId(port), .path = PathId(set.count), .weight = weight};
+  return set;
+}
+
+// Sets over the same ports, as those of other leaves mostly are, one of them in another order, and
+// sets with a single member.
+TEST(Buckets, APacketTakesTheMemberOfItsOwnSet) {
+  const std::array sets = {set_over({4, 5, 6}),   set_over({4, 5, 6}), set_over({6, 5, 4}),
+                           set_over({9}),         set_over({8}),       set_over({9}),
+                           set_over({4, 5, 6}, 7)};
+  for (const BucketShare share : {BucketShare::equal, BucketShare::weighted}) {
+    const BucketTable table(sets, {.buckets = 64, .share = share, .seed = 3});
+    RandomStream random(5, 0, 0);
+    for (int i = 0; i < 1'000; ++i) {
+      const auto set = static_cast<uint16_t>(random.below(sets.size()));
+      const auto member = static_cast<MemberIndex>(random.below(sets[set].count));
+      Packet packet{};
+      Packet expected{};
+      table.assign_to(packet, set, member);
+      assign(expected, sets[set], member);
+      EXPECT_EQ(packet.member, expected.member);
+      EXPECT_EQ(packet.egress_port, expected.egress_port);
+      EXPECT_EQ(packet.path, expected.path);
+    }
+  }
+}
+
+// Whatever sets share, each set's buckets are those of spread_over() with its own tie.
+TEST(Buckets, SharedBucketsAreEachSetsOwn) {
+  constexpr uint64_t kSeed = 17;
+  constexpr uint32_t kBuckets = 64;
+  std::vector<PathSet> sets;
+  for (size_t i = 0; i < 24; ++i)
+    sets.push_back(i % 3 == 0   ? set_over({1})
+                   : i % 3 == 1 ? set_over({1, 2, 3, 4, 5})
+                                : set_over({2, 3, 4, 5}));
+  const BucketTable table(sets, {.buckets = kBuckets, .share = BucketShare::equal, .seed = kSeed});
+  for (uint16_t set = 0; set < sets.size(); ++set) {
+    const auto homes =
+        spread_over(weights_of(sets[set], BucketShare::equal), kBuckets, mix64(kSeed + set));
+    for (uint32_t key = 0; key < 500; ++key) {
+      const auto bucket = scaled_to(static_cast<uint32_t>(mix64(key ^ kSeed) >> 32), kBuckets);
+      EXPECT_EQ(table.pick(set, key, ~MemberMask{0}), homes[bucket]) << set << ' ' << key;
+    }
+  }
 }
 
 TEST(Members, NthAndNext) {
