@@ -113,7 +113,8 @@ void RouteTable::Ranges<Key>::finish() {
   if (count > 1) {  // the first interval begins at 0, the index where the second does
     lowest = top_of(starts[1]);
     const auto range = static_cast<Top>(top_of(starts.back()) - lowest);
-    while ((range >> shift) >= kMaxSlots) ++shift;
+    const size_t most_slots = std::clamp(count * kSlotsEach, kFewestSlots, kMostSlots);
+    while ((range >> shift) >= most_slots) ++shift;
     slots = static_cast<uint32_t>(range >> shift);
     index.reserve(slots);
     size_t most = 1;

@@ -6,9 +6,10 @@
 // set. Two engines stand behind one interface: `ranges` flattens the prefixes into disjoint
 // intervals and has an index over their common range, by the first 64 bits of an address: a slot of
 // the index that lies in one interval holds that one's target, any other says where to search,
-// without branches (a few KiB); `fib` is rte_fib / rte_fib6 (32 MiB and more, needs an EAL).
-// `automatic` takes fib above kRangePrefixes. Threads: any. Cost: ranges one look into the index,
-// or log2(intervals of the most crowded slot) steps more. Source: architecture, section 6.
+// without branches (16 KiB, or 64 octets an interval where they are hundreds, up to 256 KiB); `fib`
+// is rte_fib / rte_fib6 (32 MiB and more, needs an EAL). `automatic` takes fib above
+// kRangePrefixes. Threads: any. Cost: ranges one look into the index, or log2(intervals of the most
+// crowded slot) steps more. Source: architecture, section 6.
 #pragma once
 
 #include <rte_fib.h>
@@ -86,7 +87,10 @@ class RouteTable {
 
   template <class Key>
   struct Ranges {
-    static constexpr size_t kMaxSlots = 4096;
+    // Of the index: so many an interval, within these bounds.
+    static constexpr size_t kSlotsEach = 16;
+    static constexpr size_t kFewestSlots = 4'096;
+    static constexpr size_t kMostSlots = 65'536;
     static constexpr uint32_t kAlone = 1u << 31;  // a slot in one interval: with that one's target
     // What the index goes by: an IPv4 address, the first half of an IPv6 one.
     using Top = std::conditional_t<sizeof(Key) == 4, uint32_t, uint64_t>;
