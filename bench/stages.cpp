@@ -99,8 +99,7 @@ class Rig {
   }
 
   [[gnu::noinline]] void receive(std::span<Packet* const> burst, PortId from, Gathered& gathered) {
-    const ShortWay way(from, context_.settings(from), snapshot_->heads[from.index()],
-                       *snapshot_->routes, /*sums_good=*/false);
+    const ShortWay way(from, context_.settings(from), *snapshot_->routes, /*sums_good=*/false);
     if (way.take_untagged(burst, gathered) != burst.size()) std::abort();
   }
 

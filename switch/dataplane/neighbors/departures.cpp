@@ -157,6 +157,7 @@ void Departures::put_ready(const LaneRow& lane_row, std::span<Packet* const> pac
   row.max_len = settings.max_l3_len + kEthernetHeader;
   row.fabric = settings.role == config::PortRole::fabric;
   row.simply_len = 0;
+  row.alone_len = 0;
   row.host = 0;
   row.to = QueueRow::To::shard;
   if (!context_.owns(port)) return learn_over(row, settings);
@@ -164,6 +165,7 @@ void Departures::put_ready(const LaneRow& lane_row, std::span<Packet* const> pac
   if (!row.fabric && services_.adjacency.by_stages()) return;  // they may hold it back
   if ((row.fabric && !services_.peers.known(port)) || !services_.egress.learn(row)) return;
   row.to = row.fabric ? QueueRow::To::peer : QueueRow::To::host;
+  if (!row.tagged) row.alone_len = row.max_len;
   if (row.fabric && !row.tagged) row.simply_len = row.max_len;
   if (!row.tagged) store_be16(row.head.data() + kMacs, kEtherTypeShim);
   rewrite_macs(row.head.data(), services_.peers.mac(port), settings.mac);

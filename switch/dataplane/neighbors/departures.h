@@ -119,7 +119,7 @@ class Departures {
       return false;  // it may be open
     if (row.known_at != context_.way_changes) [[unlikely]]
       learn(row, packet.egress_port, packet.queue);
-    if (packet.wire_len > row.max_len || row.tagged) [[unlikely]]
+    if (packet.wire_len > row.alone_len) [[unlikely]]
       return false;
     uint8_t* const frame = packet.data();
     const MacAddress* host = nullptr;

@@ -309,7 +309,8 @@ void Explainer::describe_queue() {
   queue.queue = packet_.queue;
   queue.queued = signals.queued_bytes[q].load(std::memory_order_relaxed);
   queue.backlog = signals.backlog_from(packet_.queue);
-  queue.drain = settings.line.time_of(Bytes(static_cast<int64_t>(queue.backlog)));
+  queue.drain =
+      context_.plans(out_.egress).line.time_of(Bytes(static_cast<int64_t>(queue.backlog)));
   queue.up = signals.up.load(std::memory_order_relaxed) != 0;
   queue.stopped = signals.paused(packet_.queue);
   queue.lossless = own.lossless;

@@ -397,8 +397,8 @@ bool AgentHost::send(const lb::Utterance& utterance) {
 
 // Each is counted as one of the longest kind.
 bool AgentHost::take_budget(PortId port, uint8_t line_percent) {
-  const PortSettings& settings = context_.settings(port);
-  const Duration frame = settings.line.time_of(Bytes(kLongestFrame + settings.line_overhead));
+  const PortPlans& plans = context_.plans(port);
+  const Duration frame = plans.line.time_of(Bytes(kLongestFrame + plans.line_overhead));
   const Duration share = frame * 100 / std::max<int64_t>(line_percent, 1);
   Budget& budget = budgets_[port.index()];
   if (budget.due > context_.now) return false;

@@ -160,7 +160,7 @@ bool CongestionNews::is_repeated(const Cim& message) {
 
 // A bucket that holds kRelayBurst messages and fills at a share of the port's line.
 bool CongestionNews::take_budget(PortId port) {
-  const Duration gap = context_.settings(port).line.time_of(Bytes(kCimOctets)) * kRelayShare;
+  const Duration gap = context_.plans(port).line.time_of(Bytes(kCimOctets)) * kRelayShare;
   Instant& used_to = peers()[port.index()].budget_used_to;
   const Instant next = std::max(used_to, context_.now - gap * kRelayBurst) + gap;
   if (next > context_.now) return false;

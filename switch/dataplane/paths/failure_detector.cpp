@@ -64,7 +64,7 @@ lb::PathEvidence FailureDetector::evidence(size_t set, lb::MemberIndex member,
   const uint8_t unanswered = record.suspicion.load(std::memory_order_relaxed);
   return {.now = context_.now,
           .patience = plan_->base_rtt * PathPlan::kPatience,
-          .own_queue = context_.settings(port).line.time_of(Bytes(static_cast<int64_t>(queued))),
+          .own_queue = context_.plans(port).line.time_of(Bytes(static_cast<int64_t>(queued))),
           .excused_until = excused_until(set, member),
           .weighed = use.weighed.exchange(0, std::memory_order_relaxed),
           .forced = use.forced.exchange(0, std::memory_order_relaxed),
@@ -111,7 +111,7 @@ bool FailureDetector::is_loaded(size_t set, lb::MemberIndex member) const {
   const PortId port = context_.path_sets[set].members[member].port;
   const lb::PathRecord& record = context_.paths->at(set, member);
   const uint64_t queued = context_.signals(port).backlog_from(plan_->measured.queue);
-  const LineRate& line = context_.settings(port).line;
+  const LineRate& line = context_.plans(port).line;
   return record.congestion.load(std::memory_order_relaxed) > kHalf ||
          record.marked.load(std::memory_order_relaxed) > kSome ||
          line.time_of(Bytes(static_cast<int64_t>(queued))) > plan_->base_rtt;

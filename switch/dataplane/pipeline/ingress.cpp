@@ -38,8 +38,7 @@ inline Ingress::Source Ingress::source_of(PortId port, int64_t backlog, bool sum
 void Ingress::process_alone(PortId port, Packet* packet, int64_t backlog, bool sums_good) {
   if (!goes_short(port)) [[unlikely]]
     return process_burst_of_one(port, packet, backlog, sums_good);
-  const ShortWay way(port, context_.settings(port), context_.snapshot->heads[port.index()],
-                     *context_.routes, sums_good);
+  const ShortWay way(port, context_.settings(port), *context_.routes, sums_good);
   if (!way.take_alone(packet)) [[unlikely]]
     return process_other_alone(port, packet, backlog, sums_good);
   count_alone(port, *packet);
@@ -149,8 +148,8 @@ template <Ingress::Way kWay>
 }
 
 inline ShortWay Ingress::short_way(const Source& source) const {
-  return {source.port,      source.settings,  context_.snapshot->heads[source.port.index()],
-          *context_.routes, source.sums_good, services_.forwarder.lines_to_ask_for()};
+  return {source.port, source.settings, *context_.routes, source.sums_good,
+          services_.forwarder.lines_to_ask_for()};
 }
 
 // As many of the first as are feedback of paths, and nothing more: they end here.

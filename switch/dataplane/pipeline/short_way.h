@@ -76,14 +76,9 @@ class Gathered {
 class ShortWay {
  public:
   // `sums_good`: as Received. `lines`: of flows, that rows of packets are to ask for, if any.
-  ShortWay(PortId port, const PortSettings& settings, const Octets32& head,
-           const RouteTable& routes, bool sums_good, const lb::FlowLines& lines = {})
-      : head_(head),
-        settings_(settings),
-        routes_(routes),
-        lines_(lines),
-        port_(port),
-        sums_good_(sums_good) {}
+  ShortWay(PortId port, const PortSettings& settings, const RouteTable& routes, bool sums_good,
+           const lb::FlowLines& lines = {})
+      : settings_(settings), routes_(routes), lines_(lines), port_(port), sums_good_(sums_good) {}
 
   // As many of the first as are untagged UDP, all over IPv4 or all over IPv6; at least one is
   // there.
@@ -99,7 +94,8 @@ class ShortWay {
   // An untagged frame with feedback of paths, from a fabric port; its shim is there to be read.
   bool is_feedback(const Packet& packet) const {
     return packet.data_len() >= kEthernetHeader + kShimHeader && settings_.takes_untagged &&
-           settings_.role != config::PortRole::host && is_of(kFeedback, packet.data(), head_);
+           settings_.role != config::PortRole::host &&
+           is_of(kFeedback, packet.data(), settings_.head);
   }
   // The other kinds: tagged frames of the port's VLAN, and frames with a shim, whose arrival is for
   // the caller to tell.
@@ -115,8 +111,8 @@ class ShortWay {
   }
   template <bool kIpv4>
   [[gnu::always_inline]] Octets32 head_of() const {
-    if constexpr (kIpv4) return head_;
-    return ipv6_head_of(head_);
+    if constexpr (kIpv4) return settings_.head;
+    return ipv6_head_of(settings_.head);
   }
   template <bool kIpv4>
   bool take(Packet* packet) const;
@@ -144,7 +140,6 @@ class ShortWay {
   bool serves_tag(const uint8_t* frame) const;
   ClassOf class_of(const uint8_t* frame, uint8_t tos, uint16_t flags) const;
 
-  const Octets32& head_;
   const PortSettings& settings_;
   const RouteTable& routes_;
   const lb::FlowLines lines_;
@@ -250,11 +245,11 @@ inline bool ShortWay::take_other(Packet* packet, Gathered& gathered) const {
   PlainInput in{frame, kEthernetHeader, packet->data_len(), packet->wire_len, sums_good_};
   uint16_t flags = 0;
   if (in.data_len < kShortestPlain) return false;
-  if (is_of(kTagged, frame, head_) && serves_tag(frame)) {
+  if (is_of(kTagged, frame, settings_.head) && serves_tag(frame)) {
     flags = kPacketTagged;
     in.l2_len += kVlanTag;
   } else if (settings_.takes_untagged && settings_.role != config::PortRole::host &&
-             is_of(kShimmed, frame, head_)) {
+             is_of(kShimmed, frame, settings_.head)) {
     flags = static_cast<uint16_t>(kPacketShim | (packet->flags & kPacketFreeShim));
     in.l2_len += kShimHeader;
     if ((flags & kPacketFreeShim) != 0) in.wire_len += kShimHeader;

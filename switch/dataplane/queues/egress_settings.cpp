@@ -32,8 +32,8 @@ void Egress::adopt(const Snapshot& now) {
       continue;
     }
     port.queues = now.ports[i].classes->queues.data();
-    port.line = now.ports[i].line;
-    port.line_overhead = static_cast<int16_t>(now.ports[i].line_overhead);
+    port.line = now.plans[i].line;
+    port.line_overhead = static_cast<int16_t>(now.plans[i].line_overhead);
     port.lookahead = now.config.lookahead_of(now.config.ports[i]);
     port.scheduler.configure(now.plans[i].scheduler);
     port.rates.configure(now.plans[i].scheduler);

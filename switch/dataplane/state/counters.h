@@ -259,6 +259,12 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
+// How many of each list come first in it and are counted for every packet, or nearly.
+inline constexpr size_t kBusyPortCounters = 8;
+inline constexpr size_t kBusyQueueCounters = 2;
+inline constexpr size_t kBusyPgCounters = 2;
+inline constexpr size_t kBusyOfPriority = kBusyQueueCounters + kBusyPgCounters;
+
 // The counters of a list for one port, or for one of its priorities: the first kBusy, which packets
 // count on their usual way, lie together with the port's others of that kind, the rest apart.
 // C is Counter, or const Counter for who only reads.
@@ -283,7 +289,7 @@ class CounterRow {
   size_t row_;
 };
 
-// Those of a port by priority.
+// Those of a port by priority. The busy ones of a priority, of whatever kind, lie side by side.
 template <class C, class Enum, size_t kCount, size_t kBusy>
 class CounterRows {
  public:
@@ -291,7 +297,7 @@ class CounterRows {
       : busy_(busy), rare_(&rare), port_(port) {}
 
   CounterRow<C, Enum, kCount, kBusy> operator[](size_t priority) const {
-    return {busy_ + priority * kBusy, *rare_, port_ * kPriorities + priority};
+    return {busy_ + priority * kBusyOfPriority, *rare_, port_ * kPriorities + priority};
   }
 
  private:
@@ -300,10 +306,6 @@ class CounterRows {
   size_t port_;
 };
 
-// How many of each list come first in it and are counted for every packet, or nearly.
-inline constexpr size_t kBusyPortCounters = 8;
-inline constexpr size_t kBusyQueueCounters = 2;
-inline constexpr size_t kBusyPgCounters = 2;
 static_assert(static_cast<size_t>(PortCounter::tx_bytes) < kBusyPortCounters &&
               static_cast<size_t>(PortCounter::consumed_packets) < kBusyPortCounters &&
               static_cast<size_t>(QueueCounter::queue_tx_bytes) < kBusyQueueCounters &&
@@ -322,8 +324,9 @@ using PortCounters = CountersOfPort<const Counter>;  // to read
 using PortTally = CountersOfPort<Counter>;           // to count
 
 // What one shard has counted. Both worlds may count too (rx_missed_packets), from the shard's
-// thread. What nearly every packet counts takes 320 octets a port, side by side; the rest, seven
-// times as much and mostly zero for good, is reserved by kind (docs/adr/0033).
+// thread. What nearly every packet counts takes 320 octets a port, side by side: a line for the
+// port, and one for each two priorities, whatever comes in or leaves by them. The rest, seven times
+// as much and mostly zero for good, is reserved by kind (docs/adr/0033).
 class Counters {
  public:
   explicit Counters(size_t ports)
@@ -348,8 +351,7 @@ class Counters {
  private:
   struct alignas(64) Busy {
     std::array<Counter, kBusyPortCounters> port;
-    std::array<Counter, kPriorities * kBusyQueueCounters> queue;
-    std::array<Counter, kPriorities * kBusyPgCounters> pg;
+    std::array<Counter, kPriorities * kBusyOfPriority> priorities;  // each one's queue, then its PG
   };
   static constexpr size_t kRare = kPortCounters - kBusyPortCounters + kDropReasons +
                                   kPriorities * (kQueueCounters - kBusyQueueCounters + kPgCounters -
@@ -358,8 +360,8 @@ class Counters {
   template <class C, class Ports>
   static CountersOfPort<C> of(Ports& busy, const Counters& all, size_t port) {
     return {.port = {busy.port.data(), all.rare_ports_, port},
-            .queue = {busy.queue.data(), all.rare_queues_, port},
-            .pg = {busy.pg.data(), all.rare_pgs_, port},
+            .queue = {busy.priorities.data(), all.rare_queues_, port},
+            .pg = {busy.priorities.data() + kBusyQueueCounters, all.rare_pgs_, port},
             .pfc = {nullptr, all.pfc_, port},
             .drops = {nullptr, all.drops_, port}};
   }

@@ -142,10 +142,9 @@ PortSettings port_settings(const SwitchConfig& config, size_t index, const PortC
   const config::PortConfig& port = config.ports[index];
   PortSettings settings;
   settings.classes = classes;
-  settings.line = LineRate(port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed);
-  settings.line_overhead = port.line_overhead;
   settings.max_l3_len = static_cast<uint32_t>(port.mtu);
   settings.mac = port_mac(config, index);
+  settings.head = head_to(settings.mac);
   settings.role = port.role;
   settings.admin_up = port.admin_up;
   settings.owner = ShardId(static_cast<size_t>(port.worker));
@@ -169,7 +168,9 @@ uint8_t pausing_pgs(const config::PortConfig& port, uint8_t lossless_pgs) {
 
 PortPlans port_plans(const SwitchConfig& config, size_t index, const pfc::PortBufferPlan& buffer) {
   const config::PortConfig& port = config.ports[index];
-  return {.peer_mac = port.peer_mac,
+  return {.line = LineRate(port.shaper.bps() > 0 ? std::min(port.shaper, port.speed) : port.speed),
+          .line_overhead = port.line_overhead,
+          .peer_mac = port.peer_mac,
           .lldp = config.control.lldp,
           .scheduler = pfc::SchedulerPlan::of(port),
           .pause_tx = pfc::PauseTxPlan::of(port),
@@ -184,14 +185,12 @@ void add_ports(Snapshot& snapshot, const pfc::BufferPlan& buffer) {
   const Reserves reserves = reserves_of_feeders(config);
   snapshot.ports.reserve(config.ports.size());
   snapshot.plans.reserve(config.ports.size());
-  snapshot.heads.reserve(config.ports.size());
   for (size_t i = 0; i < config.ports.size(); ++i) {
     PortClasses own = port_classes(config, i, buffer, reserves);
     isolate(snapshot.isolation, config.ports[i], own);
     const PortClasses* classes = shared(snapshot, own);
     snapshot.ports.push_back(port_settings(config, i, classes, buffer.ports[i].lossless_pgs));
     snapshot.plans.push_back(port_plans(config, i, buffer.ports[i]));
-    snapshot.heads.push_back(head_to(snapshot.ports[i].mac));
     snapshot.has_channels |= classes->has_channels;
   }
 }

@@ -113,10 +113,9 @@ struct PortClasses {
 
 // What every packet of a port asks for: one line.
 struct alignas(64) PortSettings {
+  Octets32 head;  // of plain frames to it
   const PortClasses* classes = nullptr;
-  LineRate line;              // shaper, or speed
-  int32_t line_overhead = 0;  // octets a frame costs on the line beyond wire_len
-  uint32_t max_l3_len = 0;    // MTU
+  uint32_t max_l3_len = 0;  // MTU
   MacAddress mac;
   config::PortRole role{};
   bool admin_up = true;
@@ -130,9 +129,11 @@ struct alignas(64) PortSettings {
 };
 static_assert(sizeof(PortSettings) == 64);
 
-// What only its timers, PFC and LLDP ask for.
+// What only its timers, PFC, LLDP and those who reckon with its line ask for.
 struct PortPlans {
-  uint64_t since = 0;  // generation of the first snapshot in which this port has the place
+  uint64_t since = 0;         // generation of the first snapshot in which this port has the place
+  LineRate line;              // shaper, or speed
+  int32_t line_overhead = 0;  // octets a frame costs on the line beyond wire_len
   std::optional<MacAddress> peer_mac;
   bool lldp = true;
   pfc::SchedulerPlan scheduler;
@@ -199,7 +200,6 @@ struct Snapshot {
   lb::Dre dre{lb::Dre::Parameters{}};
   std::vector<PortSettings> ports;
   std::vector<PortPlans> plans;                       // by port
-  std::vector<Octets32> heads;                        // by port: of plain frames to it
   std::vector<std::unique_ptr<PortClasses>> classes;  // all different
   bool has_channels = false;                          // some of them do
   std::shared_ptr<const RouteTable> routes;

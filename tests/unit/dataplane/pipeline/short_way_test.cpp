@@ -95,6 +95,7 @@ class ShortWayTest : public testing::Test {
                               .class_of = classes_.by_dscp[tos / 4]};
     settings_.classes = &classes_;
     settings_.mac = kUs;
+    settings_.head = head_to(kUs);
     settings_.role = config::PortRole::fabric;
     settings_.vlan = kVlan;
     const std::vector<Route> routes = {{prefix("10.2.0.0/16"), {LeafId(2)}},
@@ -113,8 +114,7 @@ class ShortWayTest : public testing::Test {
   bool compare(Packet* packet, const Frame& frame, size_t wire_len) {
     ParsedFrame parsed;
     const ParseVerdict verdict = parse_packet(*packet, parsed);
-    const Octets32 head = head_to(kUs);
-    const ShortWay way(PortId(7), settings_, head, *routes_, /*sums_good=*/false);
+    const ShortWay way(PortId(7), settings_, *routes_, /*sums_good=*/false);
     Gathered gathered;
     if (!by_some_way(way, packet, gathered)) return false;
     EXPECT_EQ(verdict, ParseVerdict::ok);
@@ -173,7 +173,6 @@ class ShortWayTest : public testing::Test {
 
 // What a world that checks has found good is not asked again, of no kind of frame.
 TEST_F(ShortWayTest, SumsThatAreSaidToBeGoodAreNotAddedUp) {
-  const Octets32 head = head_to(kUs);
   for (const Sound& sound : sound_frames()) {
     Frame frame = sound.frame;
     if (frame[sound.ip] >> 4 != 4) continue;
@@ -181,7 +180,7 @@ TEST_F(ShortWayTest, SumsThatAreSaidToBeGoodAreNotAddedUp) {
     Packet* packet = pool_.get(frame, 0);
     for (const bool good : {false, true}) {
       packet->flags = 0;
-      const ShortWay way(PortId(7), settings_, head, *routes_, good);
+      const ShortWay way(PortId(7), settings_, *routes_, good);
       Gathered gathered;
       EXPECT_EQ(by_some_way(way, packet, gathered), good) << sound.name;
     }
