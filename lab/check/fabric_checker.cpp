@@ -63,7 +63,7 @@ Checker::Checker(World& world, const Topology& topology, const CheckRules& rules
 void Checker::take_over() {
   for (size_t i = 0; i < in_flight_.size(); ++i) {
     const auto line = static_cast<uint32_t>(i);
-    in_flight_[i] = world_.entered(line) - world_.delivered(line) - world_.lines()[i].lost;
+    in_flight_[i] = world_.entered(line) - world_.delivered(line) - world_.lost()[i];
     all_in_flight_ += in_flight_[i];
   }
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
@@ -86,9 +86,10 @@ void Checker::on_frame(uint32_t index, Step step, const Packet& packet) {
   all_in_flight_ += enters ? 1 : uint64_t{0} - 1;
   const uint64_t entered = world_.entered(index);
   const uint64_t delivered = world_.delivered(index);
-  if (entered != delivered + line.lost + in_flight_[index])
+  const uint64_t lost = world_.lost()[index];
+  if (entered != delivered + lost + in_flight_[index])
     fail(name_of(line.from), "line " + text(index) + ": entered " + text(entered) + ", delivered " +
-                                 text(delivered) + " + lost " + text(line.lost) + " + in flight " +
+                                 text(delivered) + " + lost " + text(lost) + " + in flight " +
                                  text(in_flight_[index]));
   if (enters && !is_switch(line.from) && rules_.in_order) note_sent(packet);
   if (step != Step::delivered) return;

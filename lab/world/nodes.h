@@ -2,7 +2,7 @@
 // them.
 //
 // Switches are the first nodes, hosts follow. Owner: the world; in windows its threads, each of
-// which writes what belongs to its partitions, and of a line nothing but `lost`, where a frame is.
+// which writes what belongs to its partitions, and of a line how many frames it lost.
 // Source: architecture, section 3.
 #pragma once
 
@@ -22,7 +22,8 @@
 namespace eddy::lab {
 
 // One direction of a link: from the port that sends to the port that receives.
-struct alignas(64) Line {
+struct alignas(32) Line {  // two a cache line
+  Duration delay;
   uint32_t from = 0;  // node
   uint32_t to = 0;
   PortId from_port;
@@ -31,11 +32,8 @@ struct alignas(64) Line {
   bool filtered = false;      // a LineFilter looks at every frame
   uint16_t to_partition = 0;  // of `to`, in a world that is divided
   uint32_t back = 0;          // the line of the other direction; itself, where nothing is joined
-  Duration delay;
-  LineRate rate;
-  uint64_t lost = 0;  // frames: the link was down at one end of the flight, or a filter
 };
-static_assert(sizeof(Line) == 64);
+static_assert(sizeof(Line) == 32);
 
 // What one port has counted of both its lines, so that what a thread writes lies together, and in
 // no memory that others read.
@@ -79,6 +77,9 @@ struct Nodes {
   const WorldOptions options;
   [[no_unique_address]] FaultProbe sites;
   std::vector<Line> lines;
+  std::vector<LineRate> rates;  // by line
+  std::vector<uint64_t>
+      lost;                   // the same: frames; it was down at one end of the flight, or a filter
   std::vector<LineEnd> ends;  // by the line that leaves there
   std::vector<SwitchNode> switches;
   std::vector<HostNode> hosts;

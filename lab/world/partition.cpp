@@ -20,9 +20,9 @@ void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
   if constexpr (kWhole) {
     for (const Line& line : nodes_.lines)
       if (line.up) queue_.reserve_lane(line.delay);
-    for (const Line& line : nodes_.lines) {
-      if (!line.up) continue;
-      for (const Bytes length : lengths) queue_.reserve_lane(line.rate.time_of(length));
+    for (size_t line = 0; line < nodes_.lines.size(); ++line) {
+      if (!nodes_.lines[line].up) continue;
+      for (const Bytes length : lengths) queue_.reserve_lane(nodes_.rates[line].time_of(length));
     }
   }
 }
@@ -287,10 +287,11 @@ void Partition<Queue>::leave_odd(Line& line, const Event& event) {
 }
 
 template <class Queue>
-void Partition<Queue>::lose(Line& line, Packet* packet) {
+void Partition<Queue>::lose(const Line& line, Packet* packet) {
+  const auto index = static_cast<uint32_t>(&line - nodes_.lines.data());
   // Frames of one line may be lost at both ends in one window.
-  std::atomic_ref(line.lost).fetch_add(1, std::memory_order_relaxed);
-  tell(static_cast<uint32_t>(&line - nodes_.lines.data()), Watcher::Step::lost, *packet);
+  std::atomic_ref(nodes_.lost[index]).fetch_add(1, std::memory_order_relaxed);
+  tell(index, Watcher::Step::lost, *packet);
   pool_.put(packet);
 }
 

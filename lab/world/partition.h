@@ -186,7 +186,7 @@ class Partition final : public Wires {
     return whole_way.at - nodes_.lines[whole_way.target].delay <= now;
   }
   Event divided(const Event& whole_way, Instant now);
-  [[gnu::noinline]] void lose(Line& line, Packet* packet);
+  [[gnu::noinline]] void lose(const Line& line, Packet* packet);
   [[gnu::always_inline]] inline bool reaches_end(Line& line, uint32_t index, Packet* packet);
   uint32_t arrive(const Event& event);
   uint32_t bring_to_host(uint32_t node, Packet* packet);

@@ -12,12 +12,8 @@ constexpr Duration kLongTime =
     Duration::microseconds(1'000);  // in which lines' frames are compared
 constexpr Bytes kUsualFrame{512};   // there is room for as many as a line then carries
 
-bool is_joined(const Line& line) {
-  return line.rate.time_of(kUsualFrame) > Duration{};
-}
-
-size_t frames_on(const Line& line) {
-  return static_cast<size_t>(line.delay / line.rate.time_of(kUsualFrame)) + 2;
+size_t frames_on(const Line& line, Duration usual) {
+  return static_cast<size_t>(line.delay / usual) + 2;
 }
 
 }  // namespace
@@ -54,18 +50,20 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
   }
   std::vector<size_t> events(partitions), own(partitions), posted(partitions);
   std::vector<int64_t> weights(partitions);
-  for (Line& line : nodes_.lines) {
+  for (size_t i = 0; i < nodes_.lines.size(); ++i) {
+    Line& line = nodes_.lines[i];
     line.to_partition = partition_of_[line.to];
-    if (!is_joined(line)) continue;
-    weights[line.to_partition] += kLongTime / line.rate.time_of(kUsualFrame);
+    const Duration usual = nodes_.rates[i].time_of(kUsualFrame);
+    if (usual == Duration{}) continue;  // nothing is joined there
+    weights[line.to_partition] += kLongTime / usual;
     ++events[partition_of_[line.from]];
-    events[line.to_partition] += frames_on(line) * sides_;
+    events[line.to_partition] += frames_on(line, usual) * sides_;
     if (partition_of_[line.from] == line.to_partition) {
-      own[line.to_partition] += frames_on(line);
+      own[line.to_partition] += frames_on(line, usual);
       continue;
     }
     ASSERT(sides_ == 1 || side_of_[partition_of_[line.from]] != side_of_[line.to_partition]);
-    posted[line.to_partition] += frames_on(line) * sides_;
+    posted[line.to_partition] += frames_on(line, usual) * sides_;
   }
   by_number_.resize(partitions);
   const auto is_here = [&](size_t i) {

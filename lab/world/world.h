@@ -106,6 +106,7 @@ class World {
   SwitchNode& switch_node(size_t index) { return nodes_.switches[index]; }
   host::Nic& nic(size_t index) { return *nodes_.hosts[index].nic; }
   std::span<Line> lines() { return nodes_.lines; }
+  std::span<uint64_t> lost() { return nodes_.lost; }  // frames, by line
   uint32_t line_of(size_t switch_index, PortId port) const;
   uint32_t line_of_host(size_t host) const;
   uint32_t reverse(uint32_t line) const { return nodes_.lines[line].back; }

@@ -220,6 +220,8 @@ void World::add_lines(const Topology& topology) {
   const size_t ports = nodes_.lines.size();
   nodes_.lines.resize(ports + topology.hosts.size());
   nodes_.ends.resize(nodes_.lines.size());
+  nodes_.rates.resize(nodes_.lines.size());
+  nodes_.lost.resize(nodes_.lines.size());
   for (uint32_t line = 0; line < nodes_.lines.size(); ++line) nodes_.lines[line].back = line;
   nodes_.filters.resize(nodes_.lines.size());
   for (uint32_t node = 0; node < nodes_.switches.size(); ++node) {
@@ -236,7 +238,7 @@ void World::add_lines(const Topology& topology) {
     join(a, b);
     for (const uint32_t line : {a, b}) {
       nodes_.lines[line].delay = delay;
-      nodes_.lines[line].rate = LineRate(rate);
+      nodes_.rates[line] = LineRate(rate);
       nodes_.lines[line].up = up;
       const uint32_t from = nodes_.lines[line].from;
       if (up && nodes_.is_switch(from) && nodes_.is_here(from))

@@ -231,7 +231,7 @@ void World::tell_facts(Message& message) const {
   SparseWriter lines(write);
   for (uint32_t line = 0; line < nodes_.lines.size(); ++line) {
     lines.add(nodes_.delivered(line));
-    lines.add(nodes_.lines[line].lost);
+    lines.add(nodes_.lost[line]);
   }
   lines.end();
 }
@@ -273,7 +273,7 @@ void World::hear_facts(const Message& message) {
   SparseReader lines(read);
   for (uint32_t line = 0; line < nodes_.lines.size(); ++line) {
     nodes_.delivered(line) += lines.next();
-    nodes_.lines[line].lost += lines.next();
+    nodes_.lost[line] += lines.next();
   }
   lines.end();
   if (!read.done()) throw ExchangeError("what it has counted cannot be read");

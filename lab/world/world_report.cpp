@@ -55,7 +55,7 @@ WorldCounts World::counts() const {
 size_t World::frames_in_flight() const {
   size_t frames = 0;
   for (const LineEnd& end : nodes_.ends) frames += end.entered - end.delivered;
-  for (const Line& line : nodes_.lines) frames -= line.lost;
+  for (const uint64_t lost : nodes_.lost) frames -= lost;
   return frames;
 }
 
@@ -128,7 +128,7 @@ uint64_t World::digest() const {
   }
   for (uint32_t line = 0; line < nodes_.lines.size(); ++line) {
     digest.add(nodes_.delivered(line));
-    digest.add(nodes_.lines[line].lost);
+    digest.add(nodes_.lost[line]);
   }
   return digest.value();
 }

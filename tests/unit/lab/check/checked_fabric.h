@@ -71,7 +71,7 @@ struct CheckedFabric {
   uint64_t frames(size_t fault = 0) const { return faults->report()[fault].frames; }
   uint64_t lost_on_lines() const {
     uint64_t lost = 0;
-    for (const lab::Line& line : world->lines()) lost += line.lost;
+    for (const uint64_t of_line : world->lost()) lost += of_line;
     return lost;
   }
   uint64_t dropped(DropReason reason) const {

@@ -39,7 +39,7 @@ TEST(Checker, FindsAPacketThatNobodyHolds) {
 TEST(Checker, FindsALineThatMiscounts) {
   CheckedFabric fabric(plain_experiment(2, 1, 1), {flow_of(0, 1, 100_KiB)});
   fabric.world->run_until(Instant() + 10_us);
-  ++fabric.world->lines()[fabric.world->line_of_host(0)].lost;
+  ++fabric.world->lost()[fabric.world->line_of_host(0)];
   EXPECT_FALSE(fabric.world->run_to_completion(Instant() + 1_s));
   EXPECT_THAT(fabric.checker->problems(),
               ElementsAre(AllOf(HasSubstr("leaf1.host1: line "), HasSubstr("entered"))));
