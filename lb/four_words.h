@@ -68,6 +68,10 @@ template <class One>
   return static_cast<unsigned>(lanes[0] | lanes[1] | lanes[2] | lanes[3]);
 #endif
 }
+// A mask of the lanes whose bits are set.
+[[gnu::always_inline]] inline FourWords mask_of(unsigned lanes) {
+  return -(four_of(lanes) >> FourWords{0, 1, 2, 3} & 1);
+}
 // By a mask: one where it is set, else the other.
 [[gnu::always_inline]] inline FourWords either_of(const FourWords& mask, const FourWords& one,
                                                   const FourWords& other) {

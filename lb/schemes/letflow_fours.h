@@ -82,6 +82,12 @@ class LetFlowFours {
     FourWords stayed{};
     FourWords rerouted{};
 
+    [[gnu::always_inline]] void add(const FourWords& of_moved, const FourWords& of_stayed,
+                                    const FourWords& of_rerouted) {
+      moved += of_moved;
+      stayed += of_stayed;
+      if constexpr (kWarned) rerouted += of_rerouted;
+    }
     static uint32_t sum(const FourWords& lanes) {
       return static_cast<uint32_t>(-(lanes[0] + lanes[1] + lanes[2] + lanes[3]));
     }
@@ -129,33 +135,36 @@ class LetFlowFours {
       const FourWords hash = four_by([&](size_t lane) { return packets[lane]->order_hash; });
       choice.good &= ~(four_of(guests) >> (hash & 63));
       choice.random = mixed(hash ^ draw);
-      find_ways(four, set_of, sets, slots, choice);
+      find_ways(set_of, sets, slots, choice);
     }
     choice.good &= slots.going | choice.goes_on;
     const FourWords moved = ~choice.stays & slots.plain;
     const FourWords stayed = ~choice.stays & slots.keeps;
-    if ((four.from & 1) == 0 || !have_all(choice.good, ones_)) [[unlikely]] {
-      const Some some{four_by([&](size_t lane) { return index[lane]; }),
-                      slots.next,
-                      choice.member,
-                      {moved, stayed, choice.turns_off}};
-      const size_t end = put_some(four, lanes_of(choice.good << 63), some, tally);
-      draws.take_four(over & ((1u << end) - 1));
-      return end;
-    }
-    if constexpr (kWarned) tally.rerouted += choice.turns_off;
-    tally.moved += moved;
-    tally.stayed += stayed;
     const FourWords next = slots.next | choice.member;
-    for (size_t lane = 0; lane < kFour; ++lane) {
+    const auto put = [&](size_t lane) __attribute__((always_inline)) {
       flowlets_.put(index[lane], FlowSlot::of_word(next[lane]));
       assign(*packets[lane], sets_[set_of[lane]], static_cast<MemberIndex>(choice.member[lane]));
+    };
+    if ((four.from & 1) == 0 || !have_all(choice.good, ones_)) [[unlikely]] {
+      const unsigned odd = ~lanes_of(choice.good << 63) & four.from & kAll;
+      const auto end = static_cast<size_t>(std::countr_zero(odd | 1u << kFour));
+      const unsigned going = four.from & ((1u << end) - 1);
+      const FourWords gone = mask_of(going);
+      tally.add(moved & gone, stayed & gone, choice.turns_off & gone);
+      for (size_t lane = 0; lane < kFour; ++lane)
+        if ((going >> lane & 1) != 0) put(lane);
+      draws.take_four(over & going);
+      return end;
     }
+    tally.add(moved, stayed, choice.turns_off);
+    for (size_t lane = 0; lane < kFour; ++lane) put(lane);
     draws.take_four(over);
     return kFour;
   }
 
  private:
+  static constexpr unsigned kAll = (1u << kFour) - 1;
+
   struct Choice {
     FourWords old;   // where the flow went
     FourWords base;  // as propose(), if that lives
@@ -166,13 +175,6 @@ class LetFlowFours {
     FourWords stays;        // the packet goes where its flow went, and would whatever the slot says
     FourWords turns_off{};  // off a member that is warned
     FourWords random;       // what its alternatives are drawn by
-  };
-  struct Some {
-    FourWords index, next, member;
-    Tally tally;
-  };
-  struct Missed {
-    FourWords lanes, live, bad, member, random, other;
   };
 
   FourWords turns_of(const FourWords& sets, const FourWords& random) const {
@@ -193,8 +195,14 @@ class LetFlowFours {
     return x ^ (x >> 31);
   }
 
+  [[gnu::always_inline]] static FourWords drawn_again(const FourWords& left,
+                                                      const FourWords& random) {
+    return four_octets([&](size_t lane) {
+      return TurnList::draw_again(left[lane], static_cast<uint32_t>(random[lane]));
+    });
+  }
   // first_outside() for all, whether they need it or not.
-  [[gnu::always_inline]] void find_ways(const Four& four, const std::array<size_t, kFour>& set_of,
+  [[gnu::always_inline]] void find_ways(const std::array<size_t, kFour>& set_of,
                                         const FourWords& sets, const SlotVerdicts& slots,
                                         Choice& choice) const {
     const FourWords random = choice.random;
@@ -203,55 +211,29 @@ class LetFlowFours {
     const FourWords member = choice.member;
     choice.turns_off = warned & ~slots.keeps;
     choice.goes_on &= ~warned;
-    choice.good &= ~(choice.turns_off & FourWords((bad & choice.live) == choice.live));
     const FourWords second = turns_of(sets, random);
-    const FourWords left = choice.live & ~(ones_ << member) & ~(ones_ << second);
-    const FourWords third = four_octets([&](size_t lane) {
-      return TurnList::draw_again(left[lane], static_cast<uint32_t>(random[lane]));
-    });
-    FourWords other = either_of(-((choice.live & ~bad) >> second & 1), second, third);
-    const FourWords missed = choice.turns_off & -(bad >> other & 1);
-    if (!are_zero(missed)) [[unlikely]]
-      other = draw_on(four, {missed, choice.live, bad & choice.live, member, random, other});
+    FourWords left = choice.live & ~(ones_ << member) & ~(ones_ << second);
+    const FourWords all_bad = FourWords((bad & choice.live) == choice.live);
+    FourWords other =
+        either_of(-((choice.live & ~bad) >> second & 1), second, drawn_again(left, random));
+    FourWords missed = choice.turns_off & ~all_bad & -(bad >> other & 1);
+    while (!are_zero(missed)) [[unlikely]] {
+        left &= ~(ones_ << other);
+        other = either_of(missed, drawn_again(left, random), other);
+        missed &= -(bad >> other & 1);
+      }
     // Of a flow of another set this set may have no such member.
     const FourWords left_one = member & choice.turns_off;
     const FourWords lead = four_by([&](size_t lane) {
       return static_cast<uint64_t>(leads_.ns(set_of[lane], static_cast<MemberIndex>(other[lane]),
                                              static_cast<MemberIndex>(left_one[lane])));
     });
-    choice.good &= ~(choice.turns_off & FourWords(FourSigned(lead) > FourSigned(most_lead_)));
-    choice.good &= ~(choice.turns_off & ~slots.plain & by_delay_);
+    const auto too_slow = FourWords(FourSigned(lead) > FourSigned(most_lead_));
+    choice.good &= ~(choice.turns_off & (all_bad | too_slow | (~slots.plain & by_delay_)));
     choice.member = either_of(choice.turns_off, other, member);
     choice.stays =
         either_of(slots.keeps, choice.stays & ~warned, FourWords(choice.member == choice.old));
   }
-  [[gnu::noinline]] FourWords draw_on(const Four& four, const Missed& missed) const {
-    FourWords other = missed.other;
-    for (size_t lane = 0; lane < kFour; ++lane) {
-      if (missed.lanes[lane] == 0) continue;
-      const MemberIndex found =
-          first_outside(turns_, four.sets[lane], missed.live[lane], missed.bad[lane],
-                        static_cast<MemberIndex>(missed.member[lane]),
-                        static_cast<uint32_t>(missed.random[lane]));
-      other[lane] = found == kWait ? 0u : found;  // of which more is asked anyway
-    }
-    return other;
-  }
-  [[gnu::noinline]] size_t put_some(const Four& four, unsigned good, const Some& some,
-                                    Tally& tally) const {
-    const unsigned odd = ~good & four.from & ((1u << kFour) - 1);
-    const auto end = static_cast<size_t>(std::countr_zero(odd | 1u << kFour));
-    for (auto lane = static_cast<size_t>(std::countr_zero(four.from)); lane < end; ++lane) {
-      const auto member = static_cast<MemberIndex>(some.member[lane]);
-      flowlets_.put(some.index[lane], FlowSlot::of_word(some.next[lane] | member));
-      assign(*four.burst[lane], sets_[four.sets[lane]], member);
-      tally.moved[0] += some.tally.moved[lane];
-      tally.stayed[0] += some.tally.stayed[lane];
-      tally.rerouted[0] += some.tally.rerouted[lane];
-    }
-    return end;
-  }
-
   const FlowletTable::Cursor<false> flowlets_;
   const TurnList::Cursor turns_;
   const uint64_t alike_;

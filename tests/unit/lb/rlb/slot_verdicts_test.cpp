@@ -139,6 +139,7 @@ TEST(FourWords, AreAskedTogether) {
   const FourWords chosen = either_of(FourWords{0, ~uint64_t{0}, 0, ~uint64_t{0}}, four_of(9), four);
   EXPECT_EQ((std::array{chosen[0], chosen[1], chosen[2], chosen[3]}),
             (std::array{1ul, 9ul, 0ul, 9ul}));
+  for (unsigned lanes = 0; lanes < 16; ++lanes) EXPECT_EQ(lanes_of(mask_of(lanes)), lanes);
   EXPECT_TRUE(are_zero(FourWords{}));
   EXPECT_FALSE(are_zero(FourWords{0, 0, 0, uint64_t{1} << 63}));
   EXPECT_TRUE(have_all(FourWords{3, 1, 7, 9}, four_of(1)));
