@@ -209,6 +209,10 @@ class Departures {
       open_for(row, packet, burst);
       if (length > row.longest) return go_alone(packet, one_by_one);
     }
+    if (kFrames == Frames::attended && !simple && length <= row.simply) [[likely]] {
+      services_.shims.dress_bare(packet);
+      return put_simply<Frames::dressed>(packet, row);
+    }
     if (simple && (length <= row.simply || is_to_known_host<kFrames>(packet, row)))
       put_simply<kFrames>(packet, row);
     else if (!put<kFrames>(packet, row)) [[unlikely]]

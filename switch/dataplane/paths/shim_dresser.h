@@ -74,6 +74,12 @@ class ShimDresser {
     if (lb::contains(attention_[next_hop.set], packet.member)) [[unlikely]]
       consider(packet, next_hop.set);
   }
+  // The same of one that attention() names, of this poll, with nothing between Ethernet and IP.
+  void dress_bare(Packet& packet) {
+    const NextHop& next_hop = context_.next_hops[packet.next_hop];
+    if (next_hop.kind == NextHop::Kind::path_set) [[likely]]
+      consider(packet, next_hop.set);
+  }
   // By path set of this snapshot: members by which a packet that came without a shim may have
   // something to take along, so that dress(packet) has to see it; null: it need see none. There is
   // a set 0, which next hops that are none say they lead to.
