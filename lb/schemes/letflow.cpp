@@ -95,10 +95,13 @@ class LetFlow {
     if (flowlets_.odd() || !guide.proofs.exact) [[unlikely]]
       return select_alone_each(view, burst, set_of, guide);
     const Guarded<Guide> all{view, burst, set_of, control, guide, guide.proofs.measured.queues};
-    if (burst.size() >= kFour && all.are_usual()) [[likely]]
+    unproven_ = 0;
+    if (burst.size() >= kFour && !goes_singly_ && all.are_usual()) [[likely]]
       select_by_fours<kWarned>(all);
     else
       select_singly<kWarned>(all, 0, burst.size());
+    // Where many are not proven few fours stay whole.
+    goes_singly_ = unproven_ * (goes_singly_ ? kFewUnproven : kManyUnproven) > burst.size();
   }
 
   MemberIndex alternative(const PathView& view, const Packet& packet, uint16_t set,
@@ -310,6 +313,7 @@ class LetFlow {
     const FlowSlot slot = met.slot;
     const uint16_t set = met.set;
     const bool free = guide.proofs.frees(slot);
+    unproven_ += free ? 0 : 1;
     MemberIndex member = either(free, met.base, slot.member());
     // Of a slot that is not the set's alone nothing drains.
     const bool wants_off = !free && !met.young && met.base != member && slot.drawn_by(set);
@@ -340,10 +344,16 @@ class LetFlow {
     flowlets_.put(index, member, set);
   }
 
+  // One of so many: from there on packets go singly, and down to there they go on so.
+  static constexpr size_t kManyUnproven = 3;
+  static constexpr size_t kFewUnproven = 4;
+
   TurnList turns_;
   uint32_t alike_;  // TurnList::alike()
   Draws draws_;
   FlowletTable flowlets_;
+  uint32_t unproven_ = 0;     // guarded: packets of the burst whose slots were not free
+  bool goes_singly_ = false;  // guarded: whatever the burst is, as many of the last one were so
 };
 
 }  // namespace
