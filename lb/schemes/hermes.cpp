@@ -479,8 +479,8 @@ inline void forget(std::array<HermesFlow*, kBurst>& found) {
   if (const PathTable* const paths = view.paths(); paths != nullptr && paths->any_failed())
     usable &= ~four([&](size_t i) { return paths->failed(set_of[i]); });
   Words decide = ~(usable << (63 - members)) & flows.stays();
-  const unsigned stays = FourHermesFlows::lanes_of(flows.stays());
-  const unsigned large = FourHermesFlows::lanes_of(flows.large(measure));
+  const unsigned stays = lanes_of(flows.stays());
+  const unsigned large = lanes_of(flows.large(measure));
   const Words octets = four([&](size_t i) { return uint64_t{burst[i]->wire_len}; });
   flows.note((octets + (kUnit - 1)) / kUnit, measure);
   uint16_t flags = 0;
@@ -492,7 +492,7 @@ inline void forget(std::array<HermesFlow*, kBurst>& found) {
     decide |= numbered & flows.behind(psns);
     flows.note_numbers(numbered, psns);
   }
-  if (FourHermesFlows::lanes_of(decide) != 0) [[unlikely]]
+  if (lanes_of(decide) != 0) [[unlikely]]
     return false;
   if (failing_ != 0 && (failed_[set_of[0]] | failed_[set_of[1]] | failed_[set_of[2]] |
                         failed_[set_of[3]]) != 0) [[unlikely]]

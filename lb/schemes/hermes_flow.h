@@ -1,14 +1,10 @@
 // HermesFlow: what the table of `hermes` keeps of a flow; and four of a burst's flows at once.
 //
-// Four are noted in vectors that every compiler and machine has, so that a packet of a flow that
-// stays where it is, or begins, costs some 25 instructions. They are to be four different flows.
-// Times are the scheme's ticks, octets are counted in units. Owner: the selector. Octets: 12, and 4
-// of the table's tag. Source: reference A.10.
+// Four are noted in vectors (lb/four_words.h), so that a packet of a flow that stays where it is,
+// or begins, costs some 25 instructions. They are to be four different flows. Times are the
+// scheme's ticks, octets are counted in units. Owner: the selector. Octets: 12, and 4 of the
+// table's tag. Source: reference A.10.
 #pragma once
-
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 #include <algorithm>
 #include <array>
@@ -17,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "lb/four_words.h"
 #include "lb/members.h"
 
 namespace eddy::lb {
@@ -74,10 +71,9 @@ static_assert(sizeof(HermesFlow) == 12 && kMaxPaths == 64);
 
 class FourHermesFlows {
  public:
-  static constexpr size_t kFlows = 4;
-  using Words = uint64_t __attribute__((vector_size(kFlows * sizeof(uint64_t))));
-  // Of each lane all bits are set, or none.
-  using Mask = int64_t __attribute__((vector_size(kFlows * sizeof(int64_t))));
+  static constexpr size_t kFlows = kFour;
+  using Words = FourWords;
+  using Mask = FourSigned;  // of each lane all bits are set, or none
 
   // What is the same for all flows of a burst; `size`: in units, above which a flow is large.
   struct Measure {
@@ -101,22 +97,11 @@ class FourHermesFlows {
     const HermesFlow::Shares& shares;
   };
 
-  // The highest bits of the lanes, the first flow's the lowest.
-  static unsigned lanes_of(const Words& words) {
-#ifdef __AVX2__
-    return static_cast<unsigned>(_mm256_movemask_pd(std::bit_cast<__m256d>(words)));
-#else
-    const Words lanes = words >> 63 << Words{0, 1, 2, 3};
-    return static_cast<unsigned>(lanes[0] | lanes[1] | lanes[2] | lanes[3]);
-#endif
-  }
   // Two of them are the same.
   static bool are_twins(HermesFlow* const* flows) {
     Words all;
     std::memcpy(&all, flows, sizeof all);
-    const Words next = {all[1], all[2], all[3], all[0]};
-    const Words other = {all[2], all[3], all[0], all[1]};
-    return lanes_of(Words((all == next) | (all == other))) != 0;
+    return lanes_of(twins_of(all)) != 0;
   }
 
   [[gnu::always_inline]] FourHermesFlows(HermesFlow* const* flows, const Measure& measure) {
@@ -133,17 +118,11 @@ class FourHermesFlows {
     words_ = words & stays_;
   }
 
-  Words members() const {
-    return seen_ & HermesFlow::kMemberBits;
-  }
+  Words members() const { return seen_ & HermesFlow::kMemberBits; }
   // Something was sent, and they were not silent for longer than their life; else they begin.
-  Words stays() const {
-    return stays_;
-  }
+  Words stays() const { return stays_; }
   // And they are large.
-  Words large(const Measure& measure) const {
-    return Words(Mask(words_ & kSent) > measure.most);
-  }
+  Words large(const Measure& measure) const { return Words(Mask(words_ & kSent) > measure.most); }
   // They have a number that these are not ahead of.
   Words behind(const Words& psns) const {
     const Words ahead = (psns - numbers_) & UINT16_MAX;
@@ -198,15 +177,6 @@ class FourHermesFlows {
     const auto share = [&](size_t flow) { return measure.shares[periods[flow]]; };
     const Words shares = {share(0), share(1), share(2), share(3)};
     return shares - shares / kWhole;  // of 16 bits 1 - 2^-32 leaves as much as 1
-  }
-  // Of numbers below 2^32.
-  static Words product_of(const Words& a, const Words& b) {
-#ifdef __AVX2__
-    return std::bit_cast<Words>(
-        _mm256_mul_epu32(std::bit_cast<__m256i>(a), std::bit_cast<__m256i>(b)));
-#else
-    return a * b;
-#endif
   }
 
   Words words_;    // all of a flow but its last word; 0 of those that begin
