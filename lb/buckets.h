@@ -4,12 +4,11 @@
 // Each bucket belongs to one member, and that never changes. While that member is dead, the keys of
 // the bucket go through a fixed sequence of other buckets to the first one whose member is live. So
 // only the keys of a dead member move, and they come back with it; when a second member dies, only
-// what stood on it moves. Sets whose buckets are alike share them, and so do sets whose members
-// leave by the same ports as the same paths: of a hundred sets over the same uplinks, or with one
-// member each, what packets ask for is a few lines. Octets: buckets and members of all different
-// sets, and 8 a set, once for all copies of a table. Owner: the selector. Bounds: rounding gives a
-// member less than one bucket more or less than its share. Cost: a hash and two loads; while the
-// member is dead, up to 8 more of each. Source: reference A.1, A.2.
+// what stood on it moves. Sets whose buckets are alike share them, as all with one member do, and
+// sets whose members leave by the same ports as the same paths share a list of these. Octets: all
+// different buckets and lists, and 8 a set, once for all copies of a table. Owner: the selector.
+// Bounds: rounding gives a member less than one bucket more or less than its share. Cost: a hash
+// and two loads; while the member is dead, up to 8 more of each. Source: reference A.1, A.2.
 #pragma once
 
 #include <compare>

@@ -78,8 +78,8 @@ struct Nodes {
   [[no_unique_address]] FaultProbe sites;
   std::vector<Line> lines;
   std::vector<LineRate> rates;  // by line
-  std::vector<uint64_t>
-      lost;                   // the same: frames; it was down at one end of the flight, or a filter
+  // By line: frames. The link was down at one end of the flight, or a filter took them.
+  std::vector<uint64_t> lost;
   std::vector<LineEnd> ends;  // by the line that leaves there
   std::vector<SwitchNode> switches;
   std::vector<HostNode> hosts;

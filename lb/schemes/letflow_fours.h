@@ -234,6 +234,7 @@ class LetFlowFours {
     choice.stays =
         either_of(slots.keeps, choice.stays & ~warned, FourWords(choice.member == choice.old));
   }
+
   const FlowletTable::Cursor<false> flowlets_;
   const TurnList::Cursor turns_;
   const uint64_t alike_;

@@ -111,7 +111,7 @@ class PacketLane {
 
  private:
   static constexpr uint64_t kMask = kRoom - 1;
-  static constexpr size_t kWordsALine = 64 / sizeof(Packet*);
+  static constexpr uint64_t kWordsALine = 64 / sizeof(Packet*);
   // Of a row, and what is left out before it.
   static constexpr uint64_t kMost = 2 * (1 + kBurst);
 
@@ -131,7 +131,8 @@ class PacketLane {
 
   // All lines of the words up to there, which the other core has written: waited for together.
   void ask_for(uint64_t end) const {
-    for (uint64_t at = taker_.at; at < end; at += kWordsALine) rte_prefetch0(&words_[at & kMask]);
+    for (uint64_t at = taker_.at & ~(kWordsALine - 1); at < end; at += kWordsALine)
+      rte_prefetch0(&words_[at & kMask]);
   }
   static Packet* word_of(const LaneRow& row) { return std::bit_cast<Packet*>(row); }
   // Where a row of so many packets begins.
