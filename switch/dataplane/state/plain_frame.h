@@ -218,23 +218,25 @@ inline bool is_to_roce(const uint8_t* udp) {
   return load_raw<uint16_t>(udp + 2) == __builtin_bswap16(kRocePort);
 }
 
-// A whole UDP header and, to RoCE's port, a BTH and what ends it. The network header says that
-// `carried` octets follow it, of which `readable` are there to be read, or more.
-inline bool is_plain_udp_header(const uint8_t* udp, uint32_t readable, uint32_t carried) {
-  if (load_be16(udp + 4) != carried) [[unlikely]]
+// A whole UDP header and, to RoCE's port, a BTH and what ends it. The network header says at
+// `length` how many octets follow it, of which `readable` are there to be read, or more.
+inline bool is_plain_udp_header(const uint8_t* udp, uint32_t readable, const uint8_t* length) {
+  if (load_raw<uint16_t>(udp + 4) != load_raw<uint16_t>(length)) [[unlikely]]
     return false;
+  const uint32_t carried = load_be16(length);
   if (carried >= kLeastRoce && readable >= kUdpHeader + kBthHeader) [[likely]]
     return true;
   return carried >= kUdpHeader && readable >= kUdpHeader && !is_to_roce(udp);
 }
 
-// Of such a one.
-inline void read_plain_udp(const uint8_t* udp, uint64_t address_key, PlainFrame& out) {
+// Of such a one, whose length is `carried`.
+inline void read_plain_udp(const uint8_t* udp, uint32_t carried, uint64_t address_key,
+                           PlainFrame& out) {
   const auto ports = load_raw<uint32_t>(udp);
   const uint64_t tuple_hash = hash_pair(address_key, tuple_key(kProtocolUdp, ports));
   out.order_hash = tuple_hash;
   out.balance_hash = static_cast<uint32_t>(tuple_hash >> 32);
-  out.payload_len = static_cast<uint16_t>(load_be16(udp + 4) - kUdpHeader);
+  out.payload_len = static_cast<uint16_t>(carried - kUdpHeader);
   if (!is_to_roce(udp)) return;
   const uint8_t* const bth = udp + kUdpHeader;
   const uint8_t opcode = bth[0];
@@ -280,7 +282,8 @@ inline uint8_t tos_of_ipv6(const uint8_t* ip) {
 // Of such a frame.
 inline PlainFrame read_plain_ipv4(const uint8_t* ip) {
   PlainFrame out;
-  detail::read_plain_udp(ip + kIpv4Header, load_raw<uint64_t>(ip + 12), out);
+  const uint8_t* const udp = ip + kIpv4Header;
+  detail::read_plain_udp(udp, load_be16(udp + 4), load_raw<uint64_t>(ip + 12), out);
   return out;
 }
 
@@ -291,7 +294,7 @@ inline bool is_sound_plain_ipv6(const PlainInput& in) {
   const uint32_t carried = load_be16(ip + 4);
   return load_raw<uint64_t>(ip + 24) != 0 && in.l2_len + kIpv6Header + carried <= in.wire_len &&
          detail::is_plain_udp_header(ip + kIpv6Header, in.data_len - in.l2_len - kIpv6Header,
-                                     carried);
+                                     ip + 4);
 }
 inline bool is_rest_plain_ipv6(const PlainInput& in) {
   const uint8_t* const ip = in.frame + in.l2_len;
@@ -302,7 +305,7 @@ inline PlainFrame read_plain_ipv6(const uint8_t* ip) {
   PlainFrame out;
   const uint64_t address_key = hash_pair(hash_pair(load_be64(ip + 8), load_be64(ip + 16)),
                                          hash_pair(load_be64(ip + 24), load_be64(ip + 32)));
-  detail::read_plain_udp(ip + kIpv6Header, address_key, out);
+  detail::read_plain_udp(ip + kIpv6Header, load_be16(ip + 4), address_key, out);
   return out;
 }
 
