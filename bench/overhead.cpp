@@ -183,9 +183,7 @@ class FabricIo final : public Io {
   Packet* make(const test::Frame& frame) {
     Packet* packet = replay_.allocate();
     std::memcpy(packet->data(), frame.data(), frame.size());
-    packet->mbuf()->data_len = static_cast<uint16_t>(frame.size());
-    packet->mbuf()->pkt_len = static_cast<uint32_t>(frame.size());
-    packet->wire_len = static_cast<uint32_t>(frame.size());
+    packet->set_length(frame.size(), frame.size());
     return packet;
   }
 

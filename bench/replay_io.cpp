@@ -50,9 +50,7 @@ void ReplayIo::write(Packet* packet, uint32_t flow, size_t ingress) {
   std::memcpy(packet->data(), &spec_.macs[ingress], sizeof(MacAddress));
   const auto port = static_cast<uint16_t>(flow);
   std::memcpy(packet->data() + port_offset_, &port, sizeof port);
-  packet->mbuf()->data_len = kFrame;
-  packet->mbuf()->pkt_len = kFrame;
-  packet->wire_len = kFrame;
+  packet->set_length(kFrame, kFrame);
 }
 
 // Uniform draws (Knuth's MMIX generator): no order that a branch predictor could learn.

@@ -66,9 +66,7 @@ class StormIo final : public Io {
     const Octets space(packet->data(), 128);
     size_t length = encode(header, space);
     length += encode(message, space.subspan(length));
-    packet->mbuf()->data_len = static_cast<uint16_t>(length);
-    packet->mbuf()->pkt_len = static_cast<uint32_t>(length);
-    packet->wire_len = static_cast<uint32_t>(length);
+    packet->set_length(length, length);
   }
 
   ReplayIo replay_;

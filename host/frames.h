@@ -83,6 +83,7 @@ class Framer {
     store_be16(of.data() + bth_ - kUdpHeader, port);
   }
 
+  // `out` begins a buffer that has room for a whole template.
   void write_data(const HeaderTemplate& from, const DataFields& fields, Packet& out) const;
   void write_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn, Packet& out) const;
   void write_selective_ack(const HeaderTemplate& from, uint32_t psn, Aeth aeth, bool becn,
@@ -212,8 +213,6 @@ inline bool Framer::read_plain(const Packet& packet, Received& out) const {
 // is left alone.
 inline uint8_t* Framer::copy(const HeaderTemplate& from, uint32_t headers, Packet& out) const {
   constexpr size_t kLine = 64;
-  const rte_mbuf* mbuf = out.mbuf();
-  ASSERT(mbuf->buf_len >= mbuf->data_off + kTemplateOctets);
   uint8_t* frame = out.data();
   std::memcpy(frame, from.data(), kLine);
   if (headers > kLine) std::memcpy(frame + kLine, &from[kLine], kTemplateOctets - kLine);
@@ -221,11 +220,8 @@ inline uint8_t* Framer::copy(const HeaderTemplate& from, uint32_t headers, Packe
 }
 
 inline void Framer::finish(Packet& out, uint32_t headers, uint32_t payload) const {
-  rte_mbuf* mbuf = out.mbuf();
   const uint32_t data_len = icrc_check_ ? append_icrc(out.data(), headers, payload) : headers;
-  out.wire_len = headers + payload + kIcrc;
-  mbuf->data_len = static_cast<uint16_t>(data_len);
-  mbuf->pkt_len = out.wire_len;
+  out.set_length(data_len, headers + payload + kIcrc);
 }
 
 inline void Framer::write_data(const HeaderTemplate& from, const DataFields& fields,

@@ -1,4 +1,5 @@
 #include "testbed/dpdk_wire.h"
+#include "switch/dpdk/own_buffer.h"
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -23,14 +24,12 @@ size_t DpdkWire::receive(std::span<Packet*> out) {
   size_t kept = 0;
   for (uint16_t i = 0; i < got; ++i) {
     rte_mbuf* mbuf = mbufs[i];
-    if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) [[unlikely]] {
+    if (!is_whole(mbuf) && !bring_into_own_buffer(mbuf)) [[unlikely]] {
       ++oversize_;
       rte_pktmbuf_free(mbuf);
       continue;
     }
-    Packet* packet = Packet::of(mbuf);
-    packet->wire_len = mbuf->pkt_len;
-    out[kept++] = packet;
+    out[kept++] = Packet::from_device(mbuf);
   }
   return kept;
 }
@@ -39,7 +38,7 @@ size_t DpdkWire::transmit(std::span<Packet* const> frames) {
   if (!usable_) return 0;
   std::array<rte_mbuf*, kBurst> mbufs;
   const size_t count = std::min(frames.size(), mbufs.size());
-  for (size_t i = 0; i < count; ++i) mbufs[i] = frames[i]->mbuf();
+  for (size_t i = 0; i < count; ++i) mbufs[i] = frames[i]->for_device();
   return rte_eth_tx_burst(device_, 0, mbufs.data(), static_cast<uint16_t>(count));
 }
 
@@ -50,7 +49,7 @@ size_t DpdkWire::blanks(std::span<Packet*> out) {
     mbufs[0] = rte_pktmbuf_alloc(blanks_);  // the last ones, one by one
     count = mbufs[0] != nullptr ? 1 : 0;
   }
-  for (unsigned i = 0; i < count; ++i) out[i] = Packet::of(mbufs[i]);
+  for (unsigned i = 0; i < count; ++i) out[i] = Packet::from_device(mbufs[i]);
   return count;
 }
 

@@ -107,20 +107,18 @@ Packet* HostPort::blank() {
 // The NIC has written headers, and with icrc_check the ICRC right behind them; what lies behind may
 // be of an earlier frame: its RETH, or its ICRC.
 void HostPort::make_whole(Packet& frame) const {
-  rte_mbuf* mbuf = frame.mbuf();
   uint8_t* octets = frame.data();
-  ASSERT(mbuf->data_off + size_t{frame.wire_len} <= mbuf->buf_len);
+  ASSERT(frame.data_off + size_t{frame.wire_len} <= frame.mbuf()->buf_len);
   if (options_.nic.config.icrc_check) {
-    const size_t headers = mbuf->data_len - kIcrc;
+    const size_t headers = frame.data_len() - kIcrc;
     const auto icrc = load_raw<uint32_t>(octets + headers);
     std::memset(octets + headers, 0, frame.wire_len - kIcrc - headers);
     std::memcpy(octets + frame.wire_len - kIcrc, &icrc, kIcrc);
   } else {
-    std::memset(octets + mbuf->data_len, 0,
-                std::min<size_t>(kReth, frame.wire_len - mbuf->data_len));
+    std::memset(octets + frame.data_len(), 0,
+                std::min<size_t>(kReth, frame.wire_len - frame.data_len()));
   }
-  mbuf->data_len = static_cast<uint16_t>(frame.wire_len);
-  mbuf->pkt_len = frame.wire_len;
+  frame.held_len = frame.wire_len;
 }
 
 size_t HostPort::receive(Instant now) {
@@ -202,12 +200,11 @@ bool HostPort::send_arp(const MacAddress& to, const ArpMessage& message, Instant
   uint8_t* out = frame->data();
   rewrite_macs(out, to, options_.nic.mac);
   store_be16(out + 12, kEtherTypeArp);
-  const size_t room = frame->mbuf()->buf_len - frame->mbuf()->data_off;
+  const size_t room = frame->mbuf()->buf_len - frame->data_off;
   const size_t length =
       kEthernetHeader + encode(message, Octets(out, room).subspan(kEthernetHeader));
-  frame->wire_len = static_cast<uint32_t>(pad_frame(Octets(out, room), length));
-  frame->mbuf()->data_len = static_cast<uint16_t>(frame->wire_len);
-  frame->mbuf()->pkt_len = frame->wire_len;
+  const size_t padded = pad_frame(Octets(out, room), length);
+  frame->set_length(padded, padded);
   emit(frame, std::max(line_free_, now));
   return true;
 }

@@ -25,12 +25,10 @@ struct Framed {
     mbuf = other.mbuf;
     packet = other.packet;
     octets = other.octets;
-    mbuf.buf_addr = octets.data();
     return *this;
   }
 
   void fill(uint64_t flow, uint32_t psn) {
-    mbuf.buf_addr = octets.data();
     packet = lb::test::make_packet(flow);
     packet.l2_len = kEthernetHeader;
     packet.l3_len = kIpHeader;

@@ -25,8 +25,7 @@ inline bool inject_pause(World& world, uint32_t line, const MacAddress& source,
   PauseFrame frame{.source = source};
   frame.set(order.priority, order.quanta);
   const size_t length = encode(frame, {packet->data(), PacketPool::kDataRoom});
-  packet->mbuf()->data_len = static_cast<uint16_t>(length);
-  packet->wire_len = static_cast<uint32_t>(length);
+  packet->set_length(length, length);
   world.inject(line, packet);
   return true;
 }

@@ -247,14 +247,12 @@ void OwnQueueSwitch::tell(const FlowQueues::Flow& flow, ShimKind what) {
   ShimControl control;
   control.shim.kind = what;
   control.order_hash = flow.key;
-  rte_mbuf* mbuf = packet->mbuf();
-  const Octets space{packet->data(), static_cast<size_t>(mbuf->buf_len - mbuf->data_off)};
+  const Octets space{packet->data(),
+                     static_cast<size_t>(packet->mbuf()->buf_len - packet->data_off)};
   size_t length = encode(EthernetHeader{kPauseDestination, port.mac, kEtherTypeShim}, space);
   length += encode(control, space.subspan(length));
   length = pad_frame(space, length);
-  mbuf->data_len = static_cast<uint16_t>(length);
-  mbuf->pkt_len = static_cast<uint32_t>(length);
-  packet->wire_len = static_cast<uint32_t>(length);
+  packet->set_length(length, length);
   counters()[flow.from].port[PortCounter::originated_packets].add(1);
   ++told_;
   port.stops.push(packet);

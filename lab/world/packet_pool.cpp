@@ -14,9 +14,10 @@ Packet* PacketPool::fresh() {
   std::memset(static_cast<void*>(mbuf), 0, sizeof(rte_mbuf) + sizeof(Packet));
   mbuf->buf_addr = reinterpret_cast<uint8_t*>(mbuf) + sizeof(rte_mbuf) + sizeof(Packet);
   mbuf->buf_len = static_cast<uint16_t>(kHeadroom + kDataRoom);
-  mbuf->data_off = kHeadroom;
   ++used_;
-  return Packet::of(mbuf);
+  Packet* const packet = Packet::of(mbuf);
+  packet->data_off = kHeadroom;
+  return packet;
 }
 
 // None is free here.
@@ -70,10 +71,8 @@ void PacketPool::withhold(bool on) {
 }
 
 void PacketPool::copy(const Packet& from, Packet& to) {
-  const uint16_t length = from.mbuf()->data_len;
-  std::memcpy(to.data(), from.data(), length);
   to = from;
-  to.mbuf()->data_len = length;
+  std::memcpy(to.data(), from.data(), from.data_len());
 }
 
 }  // namespace eddy::lab

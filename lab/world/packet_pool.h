@@ -45,9 +45,8 @@ class PacketPool {
       return fresh();
     free_ = packet->next;
     ++used_;
-    rte_mbuf* mbuf = packet->mbuf();
-    mbuf->data_off = kHeadroom;
-    mbuf->data_len = 0;
+    packet->data_off = kHeadroom;
+    packet->held_len = 0;
     return packet;
   }
   void put(Packet* packet) {
@@ -66,9 +65,8 @@ class PacketPool {
 
   // The lines of a packet that a switch or a NIC reads.
   static void prefetch(const Packet* packet) {
-    rte_prefetch0(packet->mbuf());
     rte_prefetch0(packet);
-    rte_prefetch0(reinterpret_cast<const uint8_t*>(packet + 1) + kHeadroom);
+    rte_prefetch0(packet->buffer() + kHeadroom);
   }
   // Frame and metadata of `from` into `to`; both keep their places.
   static void copy(const Packet& from, Packet& to);

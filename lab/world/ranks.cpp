@@ -80,9 +80,7 @@ Packet* Ranks::packet_of(const FrameView& frame, uint16_t from) {
   Packet* packet = nodes_.pool->get();
   if (packet == nullptr) refuse("finds no packet: the pool is empty");
   std::memcpy(packet->data(), frame.octets.data(), frame.octets.size());
-  packet->mbuf()->data_len = static_cast<uint16_t>(frame.octets.size());
-  packet->mbuf()->pkt_len = frame.wire_len;
-  packet->wire_len = frame.wire_len;
+  packet->set_length(frame.octets.size(), frame.wire_len);
   packet->flags = frame.flags;
   return packet;
 }

@@ -8,6 +8,7 @@
 
 #include "net/assert.h"
 #include "switch/dataplane/state/events.h"
+#include "switch/dpdk/own_buffer.h"
 
 namespace eddy {
 
@@ -105,33 +106,35 @@ Received DpdkIo::accept(const PortState& state, std::span<rte_mbuf* const> mbufs
   }
   uint64_t not_good = 0;
   unsigned segments = 0;  // of a frame in one buffer: 1
+  uint64_t attached = 0;  // the buffer is not the packet's own
   for (size_t i = 0; i < mbufs.size(); ++i) {
     const rte_mbuf* const mbuf = mbufs[i];
     not_good |= (mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) ^ RTE_MBUF_F_RX_IP_CKSUM_GOOD;
     segments |= mbuf->nb_segs;
-    out[i] = Packet::of(mbufs[i]);
-    out[i]->wire_len = mbuf->pkt_len;
+    attached |= mbuf->ol_flags & RTE_MBUF_F_EXTERNAL;
+    out[i] = Packet::from_device(mbufs[i]);
   }
   Received received{.port = state.port.id,
                     .count = static_cast<uint16_t>(mbufs.size()),
                     .sums_good = not_good == 0};
-  if (segments > 1) [[unlikely]]
+  if (segments > 1 || attached != 0) [[unlikely]]
     received.count = make_whole(state.port.id, {out, mbufs.size()});
   return received;
 }
 
-// A frame that the driver spread over several buffers is made whole, or counted and dropped when
-// one buffer cannot hold it. Returns how many are left.
+// A frame that the driver spread over several buffers, or has in one of its own memory, is brought
+// into its packet's buffer, or counted and dropped when that cannot hold it. Returns how many are
+// left.
 [[gnu::noinline]] uint16_t DpdkIo::make_whole(PortId port, std::span<Packet*> packets) {
   uint16_t count = 0;
   for (Packet* packet : packets) {
     rte_mbuf* const mbuf = packet->mbuf();
-    if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) {
+    if (!bring_into_own_buffer(mbuf)) {
       shard_.counters()[port].port[PortCounter::rx_oversize_packets].add(1);
       rte_pktmbuf_free(mbuf);
       continue;
     }
-    packets[count++] = packet;
+    packets[count++] = Packet::from_device(mbuf);
   }
   return count;
 }
@@ -142,7 +145,7 @@ void DpdkIo::note_backlog(const PortState& state, std::span<Packet* const> burst
   const int waiting = rte_eth_rx_queue_count(state.device, 0);
   if (waiting <= 0) return;
   uint32_t longest = 0;
-  for (const Packet* packet : burst) longest = std::max(longest, packet->wire_len);
+  for (const Packet* packet : burst) longest = std::max<uint32_t>(longest, packet->wire_len);
   received.backlog = Bytes(int64_t{waiting} * longest);
   received.backlog_packets = static_cast<uint32_t>(waiting);
 }
@@ -164,8 +167,7 @@ uint16_t DpdkIo::transmit(PortId port, std::span<Packet* const> packets, Instant
     const auto wanted =
         static_cast<uint16_t>(std::min<size_t>(packets.size() - sent, mbufs.size()));
     for (uint16_t i = 0; i < wanted; ++i) {
-      mbufs[i] = packets[sent + i]->mbuf();
-      mbufs[i]->pkt_len = mbufs[i]->data_len;
+      mbufs[i] = packets[sent + i]->for_device();
       // Another worker may have written the frame, and a driver that copies would wait for it.
       rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void*));
     }
@@ -182,6 +184,7 @@ Packet* DpdkIo::allocate() {
   if (mbuf == nullptr) return nullptr;
   Packet* packet = Packet::of(mbuf);
   *packet = Packet{};
+  packet->data_off = mbuf->data_off;
   return packet;
 }
 

@@ -41,10 +41,11 @@ class HeapPackets {
     std::memset(static_cast<void*>(mbuf), 0, sizeof(rte_mbuf) + sizeof(Packet));
     mbuf->buf_addr = reinterpret_cast<uint8_t*>(mbuf) + sizeof(rte_mbuf) + sizeof(Packet);
     mbuf->buf_len = static_cast<uint16_t>(RTE_PKTMBUF_HEADROOM + data_room_);
-    mbuf->data_off = RTE_PKTMBUF_HEADROOM;
     mbuf->nb_segs = 1;
     mbuf->refcnt = 1;
-    return Packet::of(mbuf);
+    Packet* const packet = Packet::of(mbuf);
+    packet->data_off = RTE_PKTMBUF_HEADROOM;
+    return packet;
   }
   void put(Packet* packet) { free_.push_back(packet->mbuf()); }
 

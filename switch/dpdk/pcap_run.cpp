@@ -119,9 +119,7 @@ Received PcapRun::receive(std::span<Packet*> out) {
       continue;
     }
     std::copy(arrival.frame.begin(), arrival.frame.end(), packet->data());
-    packet->mbuf()->data_len = static_cast<uint16_t>(arrival.frame.size());
-    packet->mbuf()->pkt_len = arrival.wire_len;
-    packet->wire_len = arrival.wire_len;
+    packet->set_length(arrival.frame.size(), std::min<uint32_t>(arrival.wire_len, UINT16_MAX));
     got.port = arrival.port;
     out[got.count++] = packet;
   }

@@ -5,6 +5,7 @@
 
 #include <rte_mbuf_core.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -28,13 +29,11 @@ class LoosePacket {
     auto* const mbuf = reinterpret_cast<rte_mbuf*>(memory_.get());
     mbuf->buf_addr = memory_.get() + sizeof(rte_mbuf) + sizeof(Packet);
     mbuf->buf_len = static_cast<uint16_t>(RTE_PKTMBUF_HEADROOM + frame.size());
-    mbuf->data_off = RTE_PKTMBUF_HEADROOM;
-    mbuf->data_len = static_cast<uint16_t>(frame.size());
-    mbuf->pkt_len = wire_len;
     mbuf->nb_segs = 1;
     mbuf->refcnt = 1;
     packet_ = Packet::of(mbuf);
-    packet_->wire_len = wire_len;
+    packet_->data_off = RTE_PKTMBUF_HEADROOM;
+    packet_->set_length(frame.size(), std::min<uint32_t>(wire_len, UINT16_MAX));
     if (!frame.empty()) std::memcpy(packet_->data(), frame.data(), frame.size());
   }
   Packet* get() const { return packet_; }

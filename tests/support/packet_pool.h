@@ -39,10 +39,8 @@ class PacketPool {
     if (free_.empty()) return nullptr;
     Packet* packet = free_.back();
     free_.pop_back();
-    rte_mbuf* mbuf = packet->mbuf();
-    mbuf->data_off = kHeadroom;
-    mbuf->data_len = 0;
-    mbuf->pkt_len = 0;
+    packet->data_off = kHeadroom;
+    packet->held_len = 0;
     return packet;
   }
   // A packet that holds `frame`; on the wire it is `wire_len` long, at least the frame.
@@ -51,9 +49,7 @@ class PacketPool {
     if (packet == nullptr) return nullptr;
     ASSERT(frame.size() + kHeadroom <= packet->mbuf()->buf_len);
     if (!frame.empty()) std::memcpy(packet->data(), frame.data(), frame.size());
-    packet->mbuf()->data_len = static_cast<uint16_t>(frame.size());
-    packet->wire_len = static_cast<uint32_t>(std::max(wire_len, frame.size()));
-    packet->mbuf()->pkt_len = packet->wire_len;
+    packet->set_length(frame.size(), std::max(wire_len, frame.size()));
     return packet;
   }
   void put(Packet* packet) { free_.push_back(packet); }

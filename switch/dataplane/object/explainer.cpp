@@ -279,7 +279,7 @@ bool Explainer::depart() {
   out_.mtu = out.max_l3_len;
   if (out_.egress == out_.port && out.role != config::PortRole::host)
     return drop(DropReason::same_port);
-  return packet_.wire_len - packet_.l2_len <= out.max_l3_len || drop(DropReason::mtu_exceeded);
+  return packet_.network_len() <= out.max_l3_len || drop(DropReason::mtu_exceeded);
 }
 
 bool Explainer::resolve() {
@@ -319,7 +319,7 @@ void Explainer::describe_queue() {
   queue.was_marked = packet_.has(kPacketCe);
   queue.mark = queue.can_mark ? own.wred.probability(queue.queued) : 0;
   const int64_t leaves_with =
-      packet_.wire_len - packet_.l2_len + kEthernetHeader + (own.tag != 0 ? int64_t{kVlanTag} : 0);
+      packet_.network_len() + kEthernetHeader + (own.tag != 0 ? int64_t{kVlanTag} : 0);
   queue.fits = own.lossless ||
                parts_.buffer.pool().admit_queue(queue.queued, leaves_with, own.lossy_limit) ||
                queue.queued + leaves_with <= own.reserved;

@@ -89,7 +89,7 @@ bool ShimDresser::is_member(const Packet& packet, uint16_t set) const {
 
 bool ShimDresser::is_from_host(const Packet& packet) const {
   return context_.settings(packet.ingress_port).role == config::PortRole::host &&
-         !packet.has(kPacketOriginated) && packet.mbuf()->data_off >= kShimHeader;
+         !packet.has(kPacketOriginated) && packet.data_off >= kShimHeader;
 }
 
 uint8_t ShimDresser::flags_of_poll() const {
@@ -109,11 +109,8 @@ ShimDresser::Common ShimDresser::common() const {
 // Without an errand.
 [[gnu::always_inline]] inline uint8_t* ShimDresser::put_shim(Packet& packet, uint16_t set,
                                                              const Common& common) {
-  rte_mbuf* mbuf = packet.mbuf();
-  mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kShimHeader);
-  mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
-  mbuf->pkt_len += common.octets;
-  packet.wire_len += common.octets;
+  packet.push_front(kShimHeader);
+  packet.wire_len = static_cast<uint16_t>(packet.wire_len + common.octets);
   put_heads(packet, (heads_of(packet) | common.flags) + (kShimHeader << kL2LenShift));
   uint8_t* frame = packet.data();  // the MACs are still to be written
   uint8_t* shim = frame + kEthernetHeader;
@@ -184,8 +181,8 @@ uint16_t ShimDresser::set_to_dress(const Packet& packet, From from) const {
   const NextHop& next_hop = context_.next_hops[packet.next_hop];
   const PortSettings& out = context_.settings(packet.egress_port);
   const bool ours = context_.sole || out.owner == context_.id;
-  if (next_hop.kind != NextHop::Kind::path_set || !ours ||
-      packet.wire_len - packet.l2_len > out.max_l3_len || packet.mbuf()->data_off < kShimHeader)
+  if (next_hop.kind != NextHop::Kind::path_set || !ours || packet.network_len() > out.max_l3_len ||
+      packet.data_off < kShimHeader)
     return kNoSet;
   return from == From::choice || is_member(packet, next_hop.set) ? next_hop.set : kNoSet;
 }
@@ -199,8 +196,7 @@ inline bool ShimDresser::is_plain(const Packet& packet, const NextHop* next_hop,
                                                                               << kL2LenShift;
   return (heads_of(packet) & kAsked) == uint32_t{kEthernetHeader} << kL2LenShift &&
          packet.wire_len <= longest && next_hop->kind == NextHop::Kind::path_set &&
-         packet.mbuf()->data_off >= kShimHeader &&
-         !lb::contains(noted_[next_hop->set], packet.member);
+         packet.data_off >= kShimHeader && !lb::contains(noted_[next_hop->set], packet.member);
 }
 
 [[gnu::noinline]] ShimDresser::Dressed ShimDresser::dress_one(Packet& packet, From from) {

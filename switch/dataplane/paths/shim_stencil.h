@@ -44,7 +44,7 @@ struct ShimStencil {
   uint32_t now_ns = 0;                       // since when it waits, if it is timed
 
   // There is room before the packet.
-  static bool fits(const Packet& packet) { return packet.mbuf()->data_off >= kShimHeader; }
+  static bool fits(const Packet& packet) { return packet.data_off >= kShimHeader; }
   // It may take a stamp or an echo along, or a report, which are still to be written.
   bool has_errand(const Packet& packet, uint16_t set) const {
     return lb::contains(noted[set], packet.member) || wants_report(set);
@@ -52,15 +52,11 @@ struct ShimStencil {
   bool wants_report(uint16_t set) const { return reports != nullptr && reports->has(set); }
   // Of one that fits: its frame, of which the MACs and the EtherType are still to be written.
   uint8_t* put(Packet& packet, uint16_t set, uint32_t brief) const {
-    rte_mbuf* const mbuf = packet.mbuf();
-    const auto data_off = static_cast<uint16_t>(mbuf->data_off - kShimHeader);
-    mbuf->data_off = data_off;
-    mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kShimHeader);
-    mbuf->pkt_len += octets;
-    packet.wire_len += octets;
+    packet.push_front(kShimHeader);
+    packet.wire_len = static_cast<uint16_t>(packet.wire_len + octets);
     put_heads(packet, (heads_of(packet) | flags) + (kShimHeader << kL2LenShift));
     packet.queued_ns = now_ns;
-    uint8_t* const frame = static_cast<uint8_t*>(mbuf->buf_addr) + data_off;
+    uint8_t* const frame = packet.data();
     uint8_t* const shim = frame + kEthernetHeader;
     const auto leaf = static_cast<uint64_t>(leaf_of_set[set].index());
     store_be64(shim, way | leaf << 16 | packet.path.index());

@@ -550,7 +550,7 @@ inline bool Forwarder::turns_back(Packet* packet) {
 
 inline bool Forwarder::fits_mtu(Packet* packet) {
   const PortSettings& egress = context_.settings(packet->egress_port);
-  if (packet->wire_len - packet->l2_len <= egress.max_l3_len) return true;
+  if (packet->network_len() <= egress.max_l3_len) return true;
   icmp_.error(*packet, IcmpErrorReason::packet_too_big, egress.max_l3_len);
   buffer_.drop(packet, DropReason::mtu_exceeded);
   return false;

@@ -24,15 +24,11 @@ inline Packet* new_frame(ShardContext& context) {
 
 // Where the frame is written, from its first octet.
 inline Octets frame_space(Packet& packet) {
-  const rte_mbuf* mbuf = packet.mbuf();
-  return {packet.data(), static_cast<size_t>(mbuf->buf_len - mbuf->data_off)};
+  return {packet.data(), static_cast<size_t>(packet.mbuf()->buf_len - packet.data_off)};
 }
 
 inline void set_frame_length(Packet& packet, size_t length) {
-  rte_mbuf* mbuf = packet.mbuf();
-  mbuf->data_len = static_cast<uint16_t>(length);
-  mbuf->pkt_len = static_cast<uint32_t>(length);
-  packet.wire_len = static_cast<uint32_t>(length);
+  packet.set_length(length, length);
 }
 
 // To the shard of its egress port, which is another; false: there was no room, and it is counted

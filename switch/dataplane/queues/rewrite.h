@@ -22,15 +22,11 @@ inline void strip_headers(Packet& packet, bool keep_shim) {
   const bool kept = keep_shim && packet.has(kPacketShim);
   const uint32_t wanted = kEthernetHeader + (kept ? kShimHeader : 0);
   const uint32_t stripped = packet.l2_len - wanted;
-  rte_mbuf* mbuf = packet.mbuf();
-  mbuf->data_off = static_cast<uint16_t>(mbuf->data_off + stripped);
-  mbuf->data_len = static_cast<uint16_t>(mbuf->data_len - stripped);
-  mbuf->pkt_len -= stripped;
-  packet.wire_len -= stripped;
+  packet.pop_front(stripped);
+  packet.wire_len = static_cast<uint16_t>(packet.wire_len - stripped);
   packet.l2_len = static_cast<uint8_t>(wanted);
   if (kept || !packet.has(kPacketFreeShim)) return;
-  mbuf->pkt_len += kShimHeader;
-  packet.wire_len += kShimHeader;
+  packet.wire_len = static_cast<uint16_t>(packet.wire_len + kShimHeader);
   packet.flags = static_cast<uint16_t>(packet.flags & ~kPacketFreeShim);
 }
 
@@ -42,11 +38,8 @@ inline void take_vlan_off(Packet& packet) {
 
 // Room for a VLAN tag behind the MACs, which are still to be written with it.
 inline void make_room_for_tag(Packet& packet) {
-  rte_mbuf* mbuf = packet.mbuf();
-  mbuf->data_off = static_cast<uint16_t>(mbuf->data_off - kVlanTag);
-  mbuf->data_len = static_cast<uint16_t>(mbuf->data_len + kVlanTag);
-  mbuf->pkt_len += kVlanTag;
-  packet.wire_len += kVlanTag;
+  packet.push_front(kVlanTag);
+  packet.wire_len = static_cast<uint16_t>(packet.wire_len + kVlanTag);
   packet.l2_len = static_cast<uint8_t>(packet.l2_len + kVlanTag);
 }
 

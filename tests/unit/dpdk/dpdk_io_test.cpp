@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+#include <vector>
+
 #include "tests/unit/dpdk/bridge_shard.h"
 #include "tests/unit/dpdk/eal_environment.h"
 #include "tests/unit/dpdk/ring_port.h"
@@ -100,6 +104,36 @@ TEST_F(DpdkIoTest, SegmentsAreJoinedOrCountedAndDropped) {
   left_.put(100);
   poll(1);
   EXPECT_EQ(shard_.lengths, (std::vector<uint32_t>{64, 1'200, 100}));
+  const PortTally counters = shard_.counters()[PortId(0)];
+  EXPECT_EQ(counters.port.read(PortCounter::rx_oversize_packets), 1u);
+  expect_nothing_leaked();
+}
+
+TEST_F(DpdkIoTest, AFrameInADriversOwnMemoryIsBroughtIntoItsPacket) {
+  plug(left_, true);
+  plug(right_, true);
+  alignas(64) std::array<uint8_t, 12'000> memory;
+  for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<uint8_t>(i * 7);
+  const std::vector<uint8_t> frame(memory.begin(), memory.begin() + 900);
+  bool freed = false;
+  left_.put(64);
+  left_.put_attached(memory, 900, freed);
+  poll(1);
+  EXPECT_EQ(shard_.lengths, (std::vector<uint32_t>{64, 900}));
+  EXPECT_TRUE(freed) << "the driver has its memory back";
+  rte_pktmbuf_free(right_.take());
+  rte_mbuf* sent = right_.take();
+  ASSERT_NE(sent, nullptr);
+  EXPECT_FALSE(RTE_MBUF_HAS_EXTBUF(sent));
+  ASSERT_EQ(sent->data_len, 900);
+  EXPECT_EQ(std::memcmp(rte_pktmbuf_mtod(sent, void*), frame.data(), frame.size()), 0);
+  rte_pktmbuf_free(sent);
+
+  bool too_long_freed = false;
+  left_.put_attached(memory, 11'000, too_long_freed);
+  poll(2);
+  EXPECT_EQ(shard_.lengths.size(), 2u);
+  EXPECT_TRUE(too_long_freed);
   const PortTally counters = shard_.counters()[PortId(0)];
   EXPECT_EQ(counters.port.read(PortCounter::rx_oversize_packets), 1u);
   expect_nothing_leaked();

@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,20 @@ class RingPort {
       rte_pktmbuf_append(next, length);
       ASSERT(rte_pktmbuf_chain(head, next) == 0);
     }
+    ASSERT(rte_ring_enqueue(wire_in_, head) == 0);
+  }
+  // The same in memory that is not the packet's own, as some drivers have it. `memory` ends with
+  // what DPDK keeps of it; is `freed` when nobody has it any more.
+  void put_attached(std::span<uint8_t> memory, uint16_t length, bool& freed) {
+    rte_mbuf* head = rte_pktmbuf_alloc(pools().data());
+    auto size = static_cast<uint16_t>(memory.size());
+    const auto free = [](void*, void* told) { *static_cast<bool*>(told) = true; };
+    rte_mbuf_ext_shared_info* info =
+        rte_pktmbuf_ext_shinfo_init_helper(memory.data(), &size, free, &freed);
+    ASSERT(info != nullptr && length <= size);
+    rte_pktmbuf_attach_extbuf(head, memory.data(), RTE_BAD_IOVA, size, info);
+    head->data_len = length;
+    head->pkt_len = length;
     ASSERT(rte_ring_enqueue(wire_in_, head) == 0);
   }
   rte_mbuf* take() {

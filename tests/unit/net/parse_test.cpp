@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <functional>
 #include <set>
+#include <vector>
 
 #include "net/addresses.h"
 #include "net/random.h"
@@ -100,17 +104,24 @@ TEST(ParseFrame, StepsOverADataShim) {
   EXPECT_EQ(out.balance_hash, plain.balance_hash);
 }
 
+// A packet without a switch, and the frame in it.
+struct Holding {
+  Packet packet{};
+  std::array<uint8_t, 256> octets{};
+
+  void hold(const std::vector<uint8_t>& frame) {
+    ASSERT_LE(frame.size(), octets.size());
+    std::ranges::copy(frame, packet.data());
+    packet.set_length(frame.size(), frame.size());
+  }
+};
+static_assert(offsetof(Holding, octets) == sizeof(Packet));
+
 // A free shim is in the frame and not in its length.
 TEST(ParsePacket, TakesTheOctetsOfAFreeShimForGiven) {
-  struct {
-    alignas(64) rte_mbuf mbuf{};
-    Packet packet{};
-  } line;
+  Holding line;
   Packet& packet = line.packet;
-  std::vector<uint8_t> frame = sample("udp_ipv4_shim");
-  line.mbuf.buf_addr = frame.data();
-  line.mbuf.data_len = static_cast<uint16_t>(frame.size());
-  packet.wire_len = static_cast<uint32_t>(frame.size());
+  line.hold(sample("udp_ipv4_shim"));
   ParsedFrame paid;
   ASSERT_EQ(parse_packet(packet, paid), ParseVerdict::ok);
   EXPECT_EQ(paid.flags & kPacketFreeShim, 0);
@@ -128,24 +139,17 @@ TEST(ParsePacket, TakesTheOctetsOfAFreeShimForGiven) {
 
 // What a packet's memory held before says nothing of a frame without a shim.
 TEST(ParsePacket, WithoutAShimNothingIsFree) {
-  struct {
-    alignas(64) rte_mbuf mbuf{};
-    Packet packet{};
-  } line;
-  std::vector<uint8_t> frame = sample("roce_write_ipv4");
-  line.mbuf.buf_addr = frame.data();
-  line.mbuf.data_len = static_cast<uint16_t>(frame.size());
-  line.packet.wire_len = static_cast<uint32_t>(frame.size()) - 1;
-  line.mbuf.data_len -= 1;
+  Holding line;
+  line.hold(sample("roce_write_ipv4"));
+  line.packet.wire_len -= 1;
+  line.packet.held_len -= 1;
   line.packet.set(kPacketFreeShim);
   ParsedFrame out;
   EXPECT_EQ(parse_packet(line.packet, out), ParseVerdict::ipv4_bad_length);
   EXPECT_EQ(out.flags & kPacketFreeShim, 0);
   std::vector<uint8_t> control = sample("udp_ipv4_shim");
   control[kEthernetHeader] = 0x11;  // a feedback frame
-  line.mbuf.buf_addr = control.data();
-  line.mbuf.data_len = static_cast<uint16_t>(control.size());
-  line.packet.wire_len = line.mbuf.data_len;
+  line.hold(control);
   EXPECT_EQ(parse_packet(line.packet, out), ParseVerdict::ok);
   EXPECT_EQ(out.kind, FrameKind::shim_control);
   EXPECT_EQ(out.flags & kPacketFreeShim, 0) << "it is paid for";

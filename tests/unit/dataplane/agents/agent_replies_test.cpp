@@ -182,7 +182,7 @@ TEST_F(Replies, DataAndWhatIsCutOffAreNone) {
   packet->l2_len = 14;
   packet->l3_len = 20;
   EXPECT_EQ(read_reply(*packet)->psn, 3u);
-  packet->mbuf()->data_len = 14 + 20 + 8 + 12;  // no AETH
+  packet->held_len = 14 + 20 + 8 + 12;  // no AETH
   EXPECT_FALSE(read_reply(*packet).has_value());
 }
 

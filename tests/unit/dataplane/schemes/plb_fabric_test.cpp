@@ -114,7 +114,6 @@ struct Dressed {
   std::array<uint8_t, 64> octets{};
 
   explicit Dressed(uint16_t bears, uint8_t flags = kShimTolerableDelay) {
-    mbuf.buf_addr = octets.data();
     packet.flags = kPacketShim;
     packet.l2_len = kEthernetHeader + kShimHeader;
     encode(Shim{.flags = flags, .tolerable_delay = bears}, Octets(octets).subspan(kEthernetHeader));

@@ -441,7 +441,7 @@ TEST(Faults, AReconfigurationIsInForceForItsDuration) {
 Packet* pause_from(lab::PacketPool& pool) {
   constexpr uint32_t kType = 12;
   Packet* packet = pool.get();
-  packet->mbuf()->data_len = 60;
+  packet->held_len = 60;
   store_be16(packet->data() + kType, kEtherTypeMacControl);
   return packet;
 }

@@ -30,7 +30,7 @@ TEST(PfcLog, HasALineForEachPriorityThatAFrameNames) {
   PauseFrame pause{.enabled = 1 << 3 | 1 << 5};
   pause.quanta[3] = 0xffff;
   Packet* packet = world->pool().get();
-  packet->mbuf()->data_len = static_cast<uint16_t>(encode(pause, {packet->data(), 64}));
+  packet->held_len = static_cast<uint16_t>(encode(pause, {packet->data(), 64}));
   log.on_frame(world->line_of_host(1), Watcher::Step::entered, *packet);
   EXPECT_EQ(log.text(), "") << "it is not there yet";
   log.on_frame(world->line_of_host(1), Watcher::Step::delivered, *packet);

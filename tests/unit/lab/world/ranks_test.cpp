@@ -158,7 +158,7 @@ class Liar final : public Exchange {
 std::string answer_to(uint32_t line, Instant at) {
   PacketPool pool(1);
   Packet* packet = pool.get();
-  packet->mbuf()->data_len = 64;
+  packet->held_len = 64;
   packet->wire_len = 64;
   Message message;
   begin_window(message);

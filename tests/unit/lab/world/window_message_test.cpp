@@ -32,7 +32,7 @@ Message some_message() {
   for (const uint8_t length : {64, 98}) {
     Packet* packet = pool.get();
     std::memset(packet->data(), length, length);
-    packet->mbuf()->data_len = length;
+    packet->held_len = length;
     packet->wire_len = 1'000U + length;
     packet->flags = kPacketFreeShim;
     add_frame(message, Instant() + Duration::microseconds(length), 70'000U + length, *packet);

@@ -34,7 +34,6 @@ struct alignas(64) Framed {
   Framed(uint64_t flow, uint32_t destination) {
     packet = make_packet(flow);
     store_be32(header.data() + 16, destination);
-    mbuf.buf_addr = header.data();
     packet.l2_len = 0;
   }
   Framed(const Framed&) = delete;
