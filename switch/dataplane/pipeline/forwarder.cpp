@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstring>
 
 #include "net/assert.h"
 #include "net/byte_order.h"
@@ -394,17 +393,12 @@ inline void Forwarder::choose(Choice& choice) {
 // Writes those that go on now to `to`, which may be where they stand; how many they are.
 size_t Forwarder::leave_out_away(const lb::PathView& view, std::span<Packet* const> packets,
                                  Packet** to) {
+  const uint64_t away = view.away();
   size_t left = 0;
-  size_t from = 0;
-  const auto take = [&](size_t until) {
-    std::memmove(to + left, packets.data() + from, (until - from) * sizeof(Packet*));
-    left += until - from;
-    from = until + 1;
-  };
-  const uint64_t of_burst = (uint64_t{1} << packets.size()) - 1;
-  for (uint64_t away = view.away() & of_burst; away != 0; away &= away - 1)
-    take(static_cast<size_t>(std::countr_zero(away)));
-  take(packets.size());
+  for (size_t i = 0; i < packets.size(); ++i) {
+    to[left] = packets[i];
+    left += (~away >> i & 1);
+  }
   return left;
 }
 
