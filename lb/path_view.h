@@ -140,14 +140,17 @@ class PathView {
   // What a wrapper did to a packet, other than nothing. Once a commit().
   void report(Decision decision, uint32_t times = 1) const {
     decisions_[static_cast<size_t>(decision)] += times;
+    decided_ |= mark_of(static_cast<size_t>(decision), times);
   }
   uint32_t decisions(Decision decision) const { return decisions_[static_cast<size_t>(decision)]; }
-  bool decided() const { return any_of(decisions_); }
+  // Which were reported, as a mask.
+  uint32_t decided() const { return decided_; }
   void report(GuardEvent event, uint32_t times = 1) const {
     guarded_[static_cast<size_t>(event)] += times;
+    events_ |= mark_of(static_cast<size_t>(event), times);
   }
   uint32_t guarded(GuardEvent event) const { return guarded_[static_cast<size_t>(event)]; }
-  bool guarded() const { return any_of(guarded_); }
+  uint32_t guarded() const { return events_; }
 
  private:
   // Of away_: no packets', bursts are shorter.
@@ -155,11 +158,9 @@ class PathView {
   static constexpr uint64_t kFailed = uint64_t{1} << 62;
   static constexpr uint64_t kPlaceless = uint64_t{1} << 61;
 
-  template <size_t kCounts>
-  static bool any_of(const std::array<uint32_t, kCounts>& counts) {
-    uint32_t all = 0;
-    for (const uint32_t count : counts) all |= count;
-    return all != 0;
+  static_assert(kDecisions <= 8 && kGuardEvents <= 8);
+  static uint8_t mark_of(size_t which, uint32_t times) {
+    return static_cast<uint8_t>(uint32_t{times != 0} << which);
   }
 
   Instant now_;
@@ -173,6 +174,9 @@ class PathView {
   mutable uint64_t away_ = 0;
   mutable std::array<uint32_t, kDecisions> decisions_{};
   mutable std::array<uint32_t, kGuardEvents> guarded_{};
+  // What was reported, as masks: who asks whether anything was does not wait for counts.
+  mutable uint8_t decided_ = 0;
+  mutable uint8_t events_ = 0;
 };
 
 }  // namespace eddy::lb

@@ -416,9 +416,9 @@ void Forwarder::count_fallback(const lb::PathView& view, PortId port) {
 }
 
 void Forwarder::count_decisions(const lb::PathView& view, PortId port) {
-  if (view.decided()) [[unlikely]]
+  if (view.decided() != 0) [[unlikely]]
     count_ways(view, port);
-  if (view.guarded()) count_guarded(view, port);
+  if (view.guarded() != 0) count_guarded(view, port);
 }
 
 void Forwarder::count_ways(const lb::PathView& view, PortId port) {
@@ -428,9 +428,10 @@ void Forwarder::count_ways(const lb::PathView& view, PortId port) {
       PortCounter::rlb_suspended_packets, PortCounter::rlb_waiting_packets,
       PortCounter::rlb_forced_packets,    PortCounter::rlb_placed_flows,
       PortCounter::rlb_culprit_packets};
-  for (size_t i = 1; i < lb::kDecisions; ++i) {
-    const uint32_t packets = view.decisions(static_cast<lb::Decision>(i));
-    if (packets != 0) context_.count(port, kCounters[i], packets);
+  constexpr uint32_t kDirect = 1;
+  for (uint32_t left = view.decided() & ~kDirect; left != 0; left &= left - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(left));
+    context_.count(port, kCounters[i], view.decisions(static_cast<lb::Decision>(i)));
   }
 }
 
@@ -440,9 +441,9 @@ void Forwarder::count_guarded(const lb::PathView& view, PortId port) {
       PortCounter::guard_forced_moves,   PortCounter::guard_placeless_packets,
       PortCounter::guard_replaced_flows, PortCounter::guard_drained_flows,
       PortCounter::guard_overdue_flows};
-  for (size_t i = 0; i < lb::kGuardEvents; ++i) {
-    const uint32_t events = view.guarded(static_cast<lb::GuardEvent>(i));
-    if (events != 0) context_.count(port, kCounters[i], events);
+  for (uint32_t left = view.guarded(); left != 0; left &= left - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(left));
+    context_.count(port, kCounters[i], view.guarded(static_cast<lb::GuardEvent>(i)));
   }
 }
 
