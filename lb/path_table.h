@@ -292,10 +292,11 @@ class PathTable {
       const bool lately = (age <= stale_us_) | PathRecord::is_ahead(age);
       return lately ? record.delay_ns.load(std::memory_order_relaxed) : kStale;
     }
+    static bool is_fresh(uint32_t delay_ns) { return delay_ns < kStale; }
     // As PathTable::delay().
     std::optional<Duration> delay(MemberIndex member) const {
       const uint32_t found = delay_ns(member);
-      if (found >= kStale) return std::nullopt;
+      if (!is_fresh(found)) return std::nullopt;
       return Duration::nanoseconds(found);
     }
 

@@ -49,24 +49,25 @@ void OrderGuard::look_at_slots(const PathView& view) {
 
 // Of a slot that is another set's, or many sets', nothing moves before its last packet is too old
 // or, if it is the other's alone, proven to have arrived.
-FlowTrace OrderGuard::trace_slot(const PathView& view, const Packet& packet, uint16_t set,
-                                 MemberIndex base) const {
+void OrderGuard::trace_slot(const PathView& view, const Packet& packet, uint16_t set,
+                            MemberIndex base, FlowTrace& trace) const {
   FlowSlot& slot = slots_->of(packet);
-  FlowTrace trace{.member = base, .base = base, .slot = &slot, .was = slot};
-  if (!slot.used()) return trace;
+  trace.member = base;
+  trace.base = base;
+  trace.slot = &slot;
+  trace.was = slot;
+  if (!slot.used()) return;
   const MemberMask live = view.live(set);
   const bool over = slot.idle(proofs_.now) > memory_;
   if (slot.drawn_by(set) && !slot.has_many_sets()) {
     trace.known = true;
     trace.member = slot.member();
     trace.dead = !contains(live, slot.member());
-    return trace;
+    return;
   }
-  if (over || (!slot.mixed() && proofs_.measured.queues != 0 && proofs_.is_proven(slot)))
-    return trace;
+  if (over || (!slot.mixed() && proofs_.measured.queues != 0 && proofs_.is_proven(slot))) return;
   trace.pinned = true;
   trace.member = contains(live, slot.member()) ? slot.member() : by_hash(packet, live);
-  return trace;
 }
 
 void OrderGuard::note_slot(const PathView& view, const Packet& packet, uint16_t set,

@@ -157,10 +157,17 @@ class OrderGuard {
   // Whether flows are in slots, where there are some, or each by itself.
   static bool guards_slots(const config::RlbConfig& rlb);
 
-  // What is known of the packet's flow; `base`: what the scheme proposes.
-  FlowTrace trace(const PathView& view, const Packet& packet, uint16_t set,
-                  MemberIndex base) const {
-    if (slots_ != nullptr) return trace_slot(view, packet, set, base);
+  // What is known of the packet's flow; `base`: what the scheme proposes. `trace` is a new one, and
+  // written where it stays: to copy at once what was just written word by word waits for all of it.
+  void trace(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
+             FlowTrace& trace) const {
+    if (slots_ != nullptr)
+      trace_slot(view, packet, set, base, trace);
+    else
+      trace = trace_flow(view, packet, set, base);
+  }
+  FlowTrace trace_flow(const PathView& view, const Packet& packet, uint16_t set,
+                       MemberIndex base) const {
     FlowPath* entry = view.flows()->find(packet.order_hash);
     const bool tells = entry != nullptr && (always_ || !entry->ends_before(awake_since_));
     if (!tells) [[unlikely]]
@@ -229,8 +236,8 @@ class OrderGuard {
     if (warned_) awake_until_ = std::max(awake_until_, view.now() + config_.linger);
   }
   void look_at_slots(const PathView& view);
-  FlowTrace trace_slot(const PathView& view, const Packet& packet, uint16_t set,
-                       MemberIndex base) const;
+  void trace_slot(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
+                  FlowTrace& trace) const;
   void note_slot(const PathView& view, const Packet& packet, uint16_t set, const FlowTrace& trace,
                  MemberIndex member);
   bool proves(const Packet& packet) const { return proofs_.measured.in(packet.queue, packet.pg); }

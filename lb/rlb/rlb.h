@@ -98,6 +98,7 @@ struct RlbWay {
 
 // Of a packet that must not just follow its scheme.
 struct RlbRuling {
+  RlbRuling() {}  // not an aggregate, as Token
   FlowTrace trace;
   RlbWay way;
 };
@@ -222,7 +223,7 @@ class Rlb {
     Token token(token_for(scheme_, view, packet, set, member), member);
     if (!guard_.awake()) return token;
     token.ruling.emplace();
-    if (guard_.watches(view)) token.ruling->trace = guard_.trace(view, packet, set, member);
+    if (guard_.watches(view)) guard_.trace(view, packet, set, member, token.ruling->trace);
     return token;
   }
 
@@ -391,7 +392,8 @@ class Rlb {
 
   MemberIndex guarded(const PathView& view, const Packet& packet, uint16_t set, MemberIndex base,
                       RlbRuling& ruling) {
-    const FlowTrace& trace = ruling.trace = guard_.trace(view, packet, set, base);
+    FlowTrace& trace = ruling.trace;
+    guard_.trace(view, packet, set, base, trace);
     MemberIndex member = guard_.wanted(trace, base, view.now());
     const bool warned =
         is_warned(view, packet, set, member) && !heeds_none(view, packet, set, member, ruling.way);
@@ -527,11 +529,17 @@ class Rlb {
   }
   std::optional<Duration> delay(const PathView& view, const PathTable::Recent& recent, uint16_t set,
                                 MemberIndex member) const {
-    const auto delay = recent.delay(member);
-    if (!delay || !policy_.credit) return delay;
+    const uint32_t measured = recent.delay_ns(member);
+    if (!PathTable::Recent::is_fresh(measured)) return std::nullopt;
+    return with_credit(view, set, member, Duration::nanoseconds(measured));
+  }
+  Duration with_credit(const PathView& view, uint16_t set, MemberIndex member,
+                       Duration measured) const {
+    if (!policy_.credit) [[likely]]
+      return measured;
     const uint32_t moved = view.paths()->use(set, member).moved.load(std::memory_order_relaxed);
     const PortId port = view.set(set).members[member].port;
-    return *delay + lines_[port.index()].time_of(Bytes(moved));
+    return measured + lines_[port.index()].time_of(Bytes(moved));
   }
 
   // To go by `other` than to go round and by `member`, as far as delays tell that may be too old:
@@ -546,14 +554,16 @@ class Rlb {
   [[gnu::noinline]] MemberIndex weigh(const PathView& view, const Packet& packet, uint16_t set,
                                       MemberIndex member, MemberIndex other, RlbWay& way) const {
     const PathTable::Recent recent(*view.paths(), set, view.now());
-    const auto here = delay(view, recent, set, member);
-    const auto there = delay(view, recent, set, other);
-    if (!here || !there) return other;
+    const uint32_t here = recent.delay_ns(member);
+    const uint32_t there = recent.delay_ns(other);
+    if (!PathTable::Recent::is_fresh(here) || !PathTable::Recent::is_fresh(there)) return other;
+    const Duration longer = with_credit(view, set, other, Duration::nanoseconds(there)) -
+                            with_credit(view, set, member, Duration::nanoseconds(here));
     const Duration round = view.loop()->round(view.now());
-    if (*there - *here <= round) return other;
+    if (longer <= round) return other;
     Trip& trip = way.trip;
     way.verdict.weighs = trip.rounds == 0;
-    if (way.verdict.weighs) trip.allowance = *there - *here;
+    if (way.verdict.weighs) trip.allowance = longer;
     trip.other = other;
     if (policy_.pays_off(trip, round) && waits(view, packet, set, member, trip)) return kWait;
     way.verdict.forces = true;

@@ -146,10 +146,13 @@ void Recirculation::begin_round(TripIndex place) {
     busy_until_ = busy_until_ + plan_.rate.time_of(Bytes(occupant.packet->wire_len));
     count_round(occupant);
   }
-  const Round round{busy_until_ + plan_.config.latency, place, occupant.number};
-  const bool fits = ring_.send(round);
+  const Instant due = busy_until_ + plan_.config.latency;
+  if (!front_) {  // and so nothing is in the ring
+    front_.emplace(due, place, occupant.number);
+    return follow_timer();
+  }
+  const bool fits = ring_.send({due, place, occupant.number});
   ASSERT(fits);
-  if (!front_) next_round();
 }
 
 // The ring's head, outside of it, where it can be looked at.
@@ -350,21 +353,23 @@ void Recirculation::count_round(const Occupant& occupant) {
 }
 
 void Recirculation::leave(TripIndex place, lb::MemberIndex member) {
-  const lb::Trip trip = places_[place].trip;
-  if (trip.rounds != 0) {
+  const lb::Trip& trip = places_[place].trip;
+  const uint16_t set = trip.set;
+  const uint8_t rounds = trip.rounds;
+  if (rounds != 0) {
     delays_.add(trip.spent);
-    failures_.left_loop(trip.set, trip.member, trip.rounds);
+    failures_.left_loop(set, trip.member, rounds);
   }
   PacketFifo flow = vacate(place);
   const PortId port = flow.head()->ingress_port;
   if (plan_.loops) pin_flow(*flow.head(), member);
-  if (trip.rounds != 0) context_.count(port, rounds_counter(trip.rounds));
+  if (rounds != 0) context_.count(port, rounds_counter(rounds));
   send(flow.pop());  // chosen for already
   if (flow.empty()) return;
   const lb::PathView view = context_.view_without_loop();
   while (!flow.empty()) {
     Packet* packet = flow.pop();
-    context_.selector->follow(view, *packet, trip.set, member);
+    context_.selector->follow(view, *packet, set, member);
     send(packet);
   }
   forwarder_->count_choices(view, port);
