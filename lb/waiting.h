@@ -42,12 +42,29 @@ class WaitingRoom {
 
   virtual ~WaitingRoom() = default;
   bool occupied() const { return occupants_ != 0; }
+  // A bit in both of its words for each flow that came in since the room was empty; by its hash.
+  struct Guests {
+    static constexpr uint64_t kBits = 63;
+    static constexpr int kShift = 6;  // of the hash, for the second
+    uint64_t one = 0;
+    uint64_t other = 0;
+
+    // Either may be another flow's.
+    bool may_be(uint64_t hash) const {
+      return ((one >> (hash & kBits) & other >> (hash >> kShift & kBits)) & 1) != 0;
+    }
+    void add(uint64_t hash) {
+      one |= uint64_t{1} << (hash & kBits);
+      other |= uint64_t{1} << (hash >> kShift & kBits);
+    }
+    bool operator==(const Guests&) const = default;
+  };
   // No packet of its flow is inside, for sure, or it would be there since the room was empty last.
   bool is_strange(const Packet& packet) const { return is_strange(packet, guests()); }
   // The same for a loop over a burst: what guests() said holds until something enters or leaves.
-  uint64_t guests() const { return occupants_ == 0 ? 0 : flows_; }
-  static bool is_strange(const Packet& packet, uint64_t guests) {
-    return (guests >> (packet.order_hash & 63) & 1) == 0;
+  Guests guests() const { return occupants_ == 0 ? Guests{} : guests_; }
+  static bool is_strange(const Packet& packet, const Guests& guests) {
+    return !guests.may_be(packet.order_hash);
   }
   // What a round that begins now takes; and what none takes less than.
   virtual Duration round(Instant now) const = 0;
@@ -63,15 +80,14 @@ class WaitingRoom {
  protected:
   // One more packet inside.
   void count_in(const Packet& packet) {
-    flows_ = (occupants_ == 0 ? 0 : flows_) | bit_of(packet);
-    ++occupants_;
+    if (occupants_++ == 0) guests_ = {};
+    guests_.add(packet.order_hash);
   }
   uint32_t occupants_ = 0;   // packets inside
   Duration shortest_round_;  // not below zero
 
  private:
-  static uint64_t bit_of(const Packet& packet) { return uint64_t{1} << (packet.order_hash & 63); }
-  uint64_t flows_ = 0;  // one of 64 bits for each that came in since the room was empty
+  Guests guests_;
 };
 
 // What limits the rounds of a packet (N_rc): `queue` of its ingress PG grows by `slope` octets a

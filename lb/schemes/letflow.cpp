@@ -211,7 +211,9 @@ class LetFlow {
     bool is_strange(const Packet& packet) const {
       return WaitingRoom::is_strange(packet, guests());
     }
-    uint64_t guests() const { return view.loop() == nullptr ? 0 : view.loop()->guests(); }
+    WaitingRoom::Guests guests() const {
+      return view.loop() == nullptr ? WaitingRoom::Guests{} : view.loop()->guests();
+    }
     template <bool kWarned>
     bool is_warned(const Packet& packet, uint16_t set, MemberIndex member) const {
       if constexpr (kWarned) return contains(view.warnings()->warned(set, packet.queue), member);
@@ -280,7 +282,7 @@ class LetFlow {
                        all.burst[0]->queue});
     const size_t last = all.burst.size() - kFour;
     Draws::Ahead draws = draws_.ahead();
-    uint64_t guests = all.guests();
+    WaitingRoom::Guests guests = all.guests();
     typename Fours::Tally tally;
     unsigned from = kAll;
     for (size_t i = 0;;) {

@@ -106,8 +106,8 @@ class LetFlowFours {
 
   // Sends the packets on up to the first of which more is to be asked; returns its lane.
   // `guests`: WaitingRoom's.
-  [[gnu::always_inline]] size_t take(const Four& four, uint64_t guests, Draws::Ahead& draws,
-                                     Tally& tally) const {
+  [[gnu::always_inline]] size_t take(const Four& four, const WaitingRoom::Guests& guests,
+                                     Draws::Ahead& draws, Tally& tally) const {
     const std::array<Packet*, kFour> packets = {four.burst[0], four.burst[1], four.burst[2],
                                                 four.burst[3]};
     const std::array<size_t, kFour> set_of = {four.sets[0], four.sets[1], four.sets[2],
@@ -133,7 +133,7 @@ class LetFlowFours {
     choice.stays = FourWords(choice.base == choice.old);
     if constexpr (kWarned) {
       const FourWords hash = four_by([&](size_t lane) { return packets[lane]->order_hash; });
-      choice.good &= ~(four_of(guests) >> (hash & 63));
+      choice.good &= ~may_be(guests, hash);
       choice.random = mixed(hash ^ draw);
       find_ways(set_of, sets, slots, choice);
     }
@@ -177,6 +177,12 @@ class LetFlowFours {
     FourWords random;       // what its alternatives are drawn by
   };
 
+  // As Guests has it, in the lowest bit.
+  static FourWords may_be(const WaitingRoom::Guests& guests, const FourWords& hash) {
+    using Guests = WaitingRoom::Guests;
+    return four_of(guests.one) >> (hash & Guests::kBits) &
+           four_of(guests.other) >> (hash >> Guests::kShift & Guests::kBits);
+  }
   FourWords turns_of(const FourWords& sets, const FourWords& random) const {
     if (alike_ != 0) [[likely]]
       return product_of(random, four_of(alike_)) >> 32;

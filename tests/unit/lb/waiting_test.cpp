@@ -109,18 +109,23 @@ TEST(Waiting, GuestsAreOfPacketsThatCameInSinceTheRoomWasEmpty) {
     void leave() { --occupants_; }
   };
   Room room;
-  Packet one{}, other{};
+  Packet one{}, other{}, near{}, between{};
   one.order_hash = 5;
   other.order_hash = 64 + 6;
-  EXPECT_EQ(room.guests(), 0u);
+  near.order_hash = 128 + 5;
+  between.order_hash = 64 + 5;
+  EXPECT_EQ(room.guests(), WaitingRoom::Guests{});
   room.enter(&one, {});
   EXPECT_FALSE(WaitingRoom::is_strange(one, room.guests()));
   EXPECT_TRUE(WaitingRoom::is_strange(other, room.guests()));
+  EXPECT_TRUE(room.is_strange(near)) << "by the other word";
+  EXPECT_TRUE(room.is_strange(between));
   room.enter(&other, {});
   EXPECT_FALSE(room.is_strange(other));
+  EXPECT_FALSE(room.is_strange(between)) << "both bits are set, if by two flows";
   room.leave();
   room.leave();
-  EXPECT_EQ(room.guests(), 0u);
+  EXPECT_EQ(room.guests(), WaitingRoom::Guests{});
   EXPECT_TRUE(room.is_strange(one));
   room.enter(&other, {});
   EXPECT_TRUE(room.is_strange(one)) << "forgotten since it was empty";
