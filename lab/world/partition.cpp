@@ -29,6 +29,7 @@ void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
 
 template <class Queue>
 Instant Partition<Queue>::run_window(Instant start, Instant end) {
+  if constexpr (!kWhole) ask_for_lines();
   if constexpr (!kWhole)
     queue_.open(start, end, [](const Event& own) {
       if (own.packet != nullptr) PacketPool::prefetch(own.packet);
@@ -45,6 +46,15 @@ Instant Partition<Queue>::run_window(Instant start, Instant end) {
     if (event_at < wake_at ? !advance_alone(at) : !wake_alone(at)) [[unlikely]]
       advance(at);
   }
+}
+
+// A window comes to nodes that other partitions have driven out of the cache since their last one.
+// What its first events touch, one line behind the other, comes together, and while frames are
+// taken from the post.
+template <class Queue>
+void Partition<Queue>::ask_for_lines() const {
+  for (const uint32_t node : members_)
+    if (nodes_.is_switch(node)) nodes_.switches[node].shard->ask_for_lines();
 }
 
 template <class Queue>

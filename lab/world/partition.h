@@ -164,6 +164,7 @@ class Partition final : public Wires {
   static constexpr uint32_t kNobody = UINT32_MAX;  // among nodes
 
   uint32_t place_of(uint32_t node) const { return kWhole ? node : nodes_.places[node]; }
+  void ask_for_lines() const;
   void take_post();
   uint32_t touched(uint32_t node);
   [[gnu::noinline]] uint32_t touched_later(uint32_t node);

@@ -46,6 +46,9 @@ class Shard {
   // Worlds count what only they see (rx_missed_packets, rx_nombuf_packets). Thread: the shard's.
   virtual Counters& counters() = 0;
   virtual void push_event(const struct Event& event) = 0;
+  // Polls of this shard come in a row, behind those of many others: asks for the lines that they
+  // will touch first. Changes nothing.
+  virtual void ask_for_lines() {}
 };
 
 }  // namespace eddy

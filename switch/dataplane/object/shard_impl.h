@@ -59,6 +59,7 @@ class ShardImpl final : public Shard {
     stamped.epoch = context_.epoch;
     context_.events.push(stamped);
   }
+  void ask_for_lines() override;  // in lines_ahead.cpp
 
   const Counters& counters() const { return context_.counters; }
   // Between two polls, of what is the shard's own.
@@ -143,6 +144,8 @@ class ShardImpl final : public Shard {
   void follow_pauses();
   void clear_watermarks(PortId only, const WatermarkScope& scope);
   void finish_drain();
+  void ask_for_parts() const;
+  uint8_t busy_priorities() const;
   bool control_waits() const;
   bool others_wait() const;
 
@@ -153,6 +156,8 @@ class ShardImpl final : public Shard {
   uint32_t changes_seen_ = 0;  // of Changes::count
   uint16_t commands_read_ = 0;
   bool capturing_ = false;
+  uint8_t busy_ = 0;             // priorities that carry packets, as ask_for_lines() saw them last
+  uint32_t asked_ = 0;           // calls of it
   Command* draining_ = nullptr;  // those that wait for the shard to be empty, by Command::next
   Instant next_timer_;  // the earliest of ShardContext::timers after the last poll, or before
   ShardContext context_;
