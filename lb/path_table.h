@@ -312,7 +312,7 @@ class PathTable {
   class Leads {
    public:
     Leads() = default;  // to be asked nothing
-    int64_t ns(size_t set, MemberIndex slow, MemberIndex quick) const {
+    int64_t ns(size_t set, size_t slow, size_t quick) const {
       const std::atomic<uint32_t>* const of_set = delays_ + first_[set];
       return int64_t{of_set[slow].load(std::memory_order_relaxed)} -
              int64_t{of_set[quick].load(std::memory_order_relaxed)};

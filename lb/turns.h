@@ -51,8 +51,8 @@ class TurnList {
   // At least one set, and all sets have so many members, of which each has one turn, one behind the
   // other: at() is the turn. Else 0.
   uint32_t alike() const;
+  static constexpr uint32_t kGolden = 0x9E3779B9;  // 2^32 / golden ratio: spreads what is left over
   static MemberIndex draw_again(MemberMask mask, uint32_t random) {
-    constexpr uint32_t kGolden = 0x9E3779B9;  // 2^32 / golden ratio: spreads the bits left over
     return random_of(mask, random * kGolden);
   }
 

@@ -1,6 +1,7 @@
 // LetFlow: a flow that pauses long enough to end a flowlet draws a new path at random.
 //
 // Source: reference A.5.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -272,6 +273,22 @@ class LetFlow {
     return end;
   }
 
+  // One whose flow may leave its path, and that is warned: all that select_singly() comes to.
+  // `other`: its first alternative that is not; kWait: there is none.
+  template <class Guide>
+  [[gnu::noinline]] void lead_around(const Guarded<Guide>& all, size_t i, MemberIndex warned,
+                                     MemberIndex other) {
+    Packet& packet = *all.burst[i];
+    const uint16_t set = all.set_of[i];
+    const size_t index = flowlets_.index_of(packet);
+    const FlowSlot slot = flowlets_[index];
+    const MemberIndex member = all.guide.around(packet, slot, set, i, warned, other);
+    if (member == kWait) return;
+    draws_.take(!flowlets_.is_young(slot, index));
+    settle(all.view, packet, {slot, set, member, true}, all.guide.proofs.now);
+    assign(packet, all.view.set(set), member);
+  }
+
   // Nobody can foresee what is to become of a packet; so four at a time, and singly those of which
   // more is to be asked. What is left at the end goes with some before it that have gone already.
   template <bool kWarned, class Guide>
@@ -286,23 +303,23 @@ class LetFlow {
     typename Fours::Tally tally;
     unsigned from = kAll;
     for (size_t i = 0;;) {
-      const size_t taken = fours.take({&all.burst[i], &all.set_of[i], from}, guests, draws, tally);
-      from = kAll;
-      if (taken != kFour) [[unlikely]] {
+      const typename Fours::Halt halt =
+          fours.take({&all.burst[i], &all.set_of[i], from}, guests, draws, tally);
+      size_t next = i + kFour;
+      if (halt.lane != kFour) [[unlikely]] {
+        const size_t at = i + halt.lane;
+        next = at + 1;
         draws_.take(draws);
-        const size_t next = select_singly<kWarned>(all, i + taken, i + taken + 1);
+        if (halt.is_warned)
+          lead_around(all, at, halt.warned, halt.other);
+        else
+          next = select_singly<kWarned>(all, at, next);
         draws = draws_.ahead();
         guests = all.guests();
-        if (next == all.burst.size()) break;
-        from <<= taken + 1;
-        if (taken + 1 != kFour) continue;
-        from = kAll;
       }
-      if (i == last) break;
-      i += kFour;
-      if (i <= last) continue;
-      from <<= i - last;
-      i = last;
+      if (next == all.burst.size()) break;
+      i = std::min(next, last);
+      from = kAll << (next - i);
     }
     draws_.take(draws);
     tally.tell(all.view);
@@ -325,10 +342,19 @@ class LetFlow {
     if (free && met.warned) member = guide.around(packet, slot, set, met.place, met.base, kWait);
     if (member == kWait) return kWait;
     if (!free && (met.warned || met.base != member)) view.report(GuardEvent::stayed);
-    if (slot.drawn_by(set) && member != slot.member()) view.report(GuardEvent::moved);
     draws_.take(!met.young);
-    flowlets_.slots()->of(packet) = slot.after(guide.proofs.now, set, member, free);
+    settle(view, packet, {slot, set, member, free}, guide.proofs.now);
     return member;
+  }
+  struct Settled {
+    FlowSlot slot;  // before
+    uint16_t set;
+    MemberIndex member;
+    bool free;
+  };
+  void settle(const PathView& view, const Packet& packet, const Settled& by, uint64_t now) {
+    if (by.slot.drawn_by(by.set) && by.member != by.slot.member()) view.report(GuardEvent::moved);
+    flowlets_.slots()->of(packet) = by.slot.after(now, by.set, by.member, by.free);
   }
 
   // A young flowlet whose member does not live in this set: it died, and the flowlet ends; or the

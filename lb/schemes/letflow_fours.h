@@ -19,6 +19,7 @@
 #include "lb/flowlets.h"
 #include "lb/four_words.h"
 #include "lb/members.h"
+#include "lb/octet_draws.h"
 #include "lb/path_view.h"
 #include "lb/rlb/rlb.h"
 #include "lb/selector.h"
@@ -104,10 +105,18 @@ class LetFlowFours {
     unsigned from;
   };
 
-  // Sends the packets on up to the first of which more is to be asked; returns its lane.
-  // `guests`: WaitingRoom's.
-  [[gnu::always_inline]] size_t take(const Four& four, const WaitingRoom::Guests& guests,
-                                     Draws::Ahead& draws, Tally& tally) const {
+  // The first packet of which more is to be asked.
+  struct Halt {
+    size_t lane = kFour;  // kFour: of none
+    // Only where it goes instead of `warned`, perhaps by `other`; kWait: all are warned.
+    bool is_warned = false;
+    MemberIndex warned = 0;
+    MemberIndex other = 0;
+  };
+
+  // Sends the packets on up to there. `guests`: WaitingRoom's.
+  [[gnu::always_inline]] Halt take(const Four& four, const WaitingRoom::Guests& guests,
+                                   Draws::Ahead& draws, Tally& tally) const {
     const std::array<Packet*, kFour> packets = {four.burst[0], four.burst[1], four.burst[2],
                                                 four.burst[3]};
     const std::array<size_t, kFour> set_of = {four.sets[0], four.sets[1], four.sets[2],
@@ -138,6 +147,7 @@ class LetFlowFours {
       find_ways(set_of, sets, slots, choice);
     }
     choice.good &= slots.going | choice.goes_on;
+    const FourWords good = choice.good & ~choice.waits;
     const FourWords moved = ~choice.stays & slots.plain;
     const FourWords stayed = ~choice.stays & slots.keeps;
     const FourWords next = slots.next | choice.member;
@@ -145,8 +155,8 @@ class LetFlowFours {
       flowlets_.put(index[lane], FlowSlot::of_word(next[lane]));
       assign(*packets[lane], sets_[set_of[lane]], static_cast<MemberIndex>(choice.member[lane]));
     };
-    if ((four.from & 1) == 0 || !have_all(choice.good, ones_)) [[unlikely]] {
-      const unsigned odd = ~lanes_of(choice.good << 63) & four.from & kAll;
+    if ((four.from & 1) == 0 || !have_all(good, ones_)) [[unlikely]] {
+      const unsigned odd = ~lanes_of(good << 63) & four.from & kAll;
       const auto end = static_cast<size_t>(std::countr_zero(odd | 1u << kFour));
       const unsigned going = four.from & ((1u << end) - 1);
       const FourWords gone = mask_of(going);
@@ -154,12 +164,16 @@ class LetFlowFours {
       for (size_t lane = 0; lane < kFour; ++lane)
         if ((going >> lane & 1) != 0) put(lane);
       draws.take_four(over & going);
-      return end;
+      if constexpr (kWarned)
+        if (end != kFour && (choice.good[end] & choice.waits[end] & 1) != 0)
+          return {end, true, static_cast<MemberIndex>(choice.base[end]),
+                  static_cast<MemberIndex>(choice.other[end] | choice.all_bad[end])};
+      return {end};
     }
     tally.add(moved, stayed, choice.turns_off);
     for (size_t lane = 0; lane < kFour; ++lane) put(lane);
     draws.take_four(over);
-    return kFour;
+    return {};
   }
 
  private:
@@ -174,6 +188,9 @@ class LetFlowFours {
     FourWords goes_on;      // masks: the flowlet does, where it went
     FourWords stays;        // the packet goes where its flow went, and would whatever the slot says
     FourWords turns_off{};  // off a member that is warned
+    FourWords waits{};      // it may wait for that, or more is to be asked
+    FourWords other;        // the first that is not warned,
+    FourWords all_bad;      // unless there is none
     FourWords random;       // what its alternatives are drawn by
   };
 
@@ -201,11 +218,14 @@ class LetFlowFours {
     return x ^ (x >> 31);
   }
 
-  [[gnu::always_inline]] static FourWords drawn_again(const FourWords& left,
-                                                      const FourWords& random) {
-    return four_octets([&](size_t lane) {
-      return TurnList::draw_again(left[lane], static_cast<uint32_t>(random[lane]));
-    });
+  [[gnu::always_inline]] DrawnAgain drawn_again(const FourWords& left,
+                                                const FourWords& random) const {
+    if (alike_ - 1 < OctetDraws::kMost) [[likely]]
+      return octets_.draw(left, random);
+    return draw_far(left, random);
+  }
+  [[gnu::noinline]] static DrawnAgain draw_far(const FourWords& left, const FourWords& random) {
+    return draw_again_each(left, random);
   }
   // first_outside() for all, whether they need it or not.
   [[gnu::always_inline]] void find_ways(const std::array<size_t, kFour>& set_of,
@@ -213,29 +233,38 @@ class LetFlowFours {
                                         Choice& choice) const {
     const FourWords random = choice.random;
     const FourWords bad = four_by([&](size_t lane) { return warnings_.warned(set_of[lane]); });
-    const FourWords warned = -(bad >> choice.base & 1);
+    const FourWords taken = ones_ << choice.base;
+    const auto warned = FourWords((bad & taken) == taken);
     const FourWords member = choice.member;
     choice.turns_off = warned & ~slots.keeps;
     choice.goes_on &= ~warned;
     const FourWords second = turns_of(sets, random);
-    FourWords left = choice.live & ~(ones_ << member) & ~(ones_ << second);
+    const FourWords offered = ones_ << second;
+    FourWords left = choice.live & ~(taken | offered);
     const FourWords all_bad = FourWords((bad & choice.live) == choice.live);
-    FourWords other =
-        either_of(-((choice.live & ~bad) >> second & 1), second, drawn_again(left, random));
-    FourWords missed = choice.turns_off & ~all_bad & -(bad >> other & 1);
+    // One more, should the third be in `bad`: to branch on that costs more.
+    const DrawnAgain drawn = drawn_again(left, random);
+    const FourWords later = either_of(-(bad >> drawn.one & 1), drawn.next, drawn.one);
+    const auto second_does = FourWords((choice.live & ~bad & offered) == offered);
+    FourWords other = either_of(second_does, second, later);
+    left &= ~(ones_ << drawn.one);
+    const FourWords escapes = choice.turns_off & ~all_bad;
+    FourWords missed = escapes & -(bad >> other & 1);
     while (!are_zero(missed)) [[unlikely]] {
         left &= ~(ones_ << other);
-        other = either_of(missed, drawn_again(left, random), other);
+        other = either_of(missed, draw_far(left, random).one, other);
         missed &= -(bad >> other & 1);
       }
-    // Of a flow of another set this set may have no such member.
+    // Of a flow of another set this set may have no such member, nor one where all are in `bad`.
     const FourWords left_one = member & choice.turns_off;
+    const FourWords way = other & escapes;
     const FourWords lead = four_by([&](size_t lane) {
-      return static_cast<uint64_t>(leads_.ns(set_of[lane], static_cast<MemberIndex>(other[lane]),
-                                             static_cast<MemberIndex>(left_one[lane])));
+      return static_cast<uint64_t>(leads_.ns(set_of[lane], way[lane], left_one[lane]));
     });
     const auto too_slow = FourWords(FourSigned(lead) > FourSigned(most_lead_));
-    choice.good &= ~(choice.turns_off & (all_bad | too_slow | (~slots.plain & by_delay_)));
+    choice.waits = choice.turns_off & (all_bad | too_slow | (~slots.plain & by_delay_));
+    choice.other = other;
+    choice.all_bad = all_bad;
     choice.member = either_of(choice.turns_off, other, member);
     choice.stays =
         either_of(slots.keeps, choice.stays & ~warned, FourWords(choice.member == choice.old));
@@ -253,6 +282,7 @@ class LetFlowFours {
   const FourWords by_delay_;   // a mask: a flow's first packet takes the path of the smallest delay
   const FourWords members_ = four_of(FlowSlot::kMemberBits);
   const FourWords ones_ = four_of(1);
+  const OctetDraws octets_{};
 };
 
 }  // namespace eddy::lb
