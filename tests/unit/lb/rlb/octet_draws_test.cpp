@@ -20,7 +20,7 @@ TEST(OctetDraws, DrawWhomTurnListDraws) {
       FourWords masks, random;
       for (size_t lane = 0; lane < kFour; ++lane) {
         masks[lane] = lane % 2 == 0 ? mask : 255 - mask;
-        random[lane] = stream.next() >> 32;
+        random[lane] = stream.next();
       }
       if (round == 0) random = four_of(0);
       if (round == 1) random = four_of(UINT32_MAX);
