@@ -27,7 +27,7 @@ void add_frame(Message& message, Instant at, uint32_t line, const Packet& packet
   MessageWriter write(message);
   write.instant(at);
   write.number(line);
-  write.number(packet.wire_len);
+  write.number(uint32_t{packet.wire_len});
   write.number(packet.flags);
   write.number(static_cast<uint16_t>(packet.data_len()));
   write.octets({packet.data(), packet.data_len()});
@@ -89,6 +89,9 @@ Problems read_window(std::span<const uint8_t> message, uint64_t number, Told& to
     const auto length = read.number<uint16_t>();
     frame.octets = read.octets(length);
     if (!read.ok()) return unread("it is cut off in frame " + std::to_string(i));
+    if (frame.wire_len > UINT16_MAX)
+      return unread("frame " + std::to_string(i) + " is " + std::to_string(frame.wire_len) +
+                    " octets long");
     if (length > PacketPool::kDataRoom)
       return unread("frame " + std::to_string(i) + " has " + std::to_string(length) + " octets");
     frames.push_back(frame);

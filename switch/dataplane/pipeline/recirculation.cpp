@@ -148,7 +148,7 @@ void Recirculation::begin_round(TripIndex place) {
   }
   const Instant due = busy_until_ + plan_.config.latency;
   if (!front_) {  // and so nothing is in the ring
-    front_.emplace(due, place, occupant.number);
+    front_.emplace(Round{due, place, occupant.number});
     return follow_timer();
   }
   const bool fits = ring_.send({due, place, occupant.number});

@@ -101,6 +101,11 @@ TEST(WindowMessage, HostileLengthsAreRefused) {
   room[kCount] = 1;
   room[kWindowHeader + kLength] = 200;
   EXPECT_THAT(problems_of(room), ElementsAre(HasSubstr("frame 0 has 200 octets")));
+  constexpr size_t kWireLen =
+      12;  // of a frame's header: four octets, of which two are all that a packet has
+  Message longest = some_message();
+  longest[kWindowHeader + kWireLen + 2] = 1;
+  EXPECT_THAT(problems_of(longest), ElementsAre(HasSubstr("frame 0 is ")));
 }
 
 // Every single octet, changed in every way that matters: an answer, and no frame beyond the
