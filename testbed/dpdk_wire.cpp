@@ -1,5 +1,4 @@
 #include "testbed/dpdk_wire.h"
-#include "switch/dpdk/own_buffer.h"
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -8,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+
+#include "switch/dpdk/own_buffer.h"
 
 namespace eddy::testbed {
 
@@ -24,7 +25,7 @@ size_t DpdkWire::receive(std::span<Packet*> out) {
   size_t kept = 0;
   for (uint16_t i = 0; i < got; ++i) {
     rte_mbuf* mbuf = mbufs[i];
-    if (!is_whole(mbuf) && !bring_into_own_buffer(mbuf)) [[unlikely]] {
+    if (!bring_into_own_buffer(mbuf)) [[unlikely]] {
       ++oversize_;
       rte_pktmbuf_free(mbuf);
       continue;

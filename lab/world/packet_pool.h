@@ -68,7 +68,7 @@ class PacketPool {
     rte_prefetch0(packet);
     rte_prefetch0(packet->buffer() + kHeadroom);
   }
-  // Frame and metadata of `from` into `to`; both keep their places.
+  // Frame and metadata of `from` into `to`, where they stand at the same place.
   static void copy(const Packet& from, Packet& to);
 
   size_t used() const { return static_cast<size_t>(used_); }

@@ -29,11 +29,12 @@ void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
 
 template <class Queue>
 Instant Partition<Queue>::run_window(Instant start, Instant end) {
-  if constexpr (!kWhole) ask_for_lines();
-  if constexpr (!kWhole)
+  if constexpr (!kWhole) {
+    ask_for_lines();
     queue_.open(start, end, [](const Event& own) {
       if (own.packet != nullptr) PacketPool::prefetch(own.packet);
     });
+  }
   take_post();
   for (;;) {
     const Instant event_at = queue_.next();

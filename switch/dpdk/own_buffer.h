@@ -11,10 +11,6 @@
 
 namespace eddy {
 
-inline bool is_whole(const rte_mbuf* mbuf) {
-  return mbuf->nb_segs == 1 && !RTE_MBUF_HAS_EXTBUF(mbuf);
-}
-
 // False: it does not fit there.
 inline bool bring_into_own_buffer(rte_mbuf* mbuf) {
   if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) != 0) return false;

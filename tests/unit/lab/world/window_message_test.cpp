@@ -101,8 +101,7 @@ TEST(WindowMessage, HostileLengthsAreRefused) {
   room[kCount] = 1;
   room[kWindowHeader + kLength] = 200;
   EXPECT_THAT(problems_of(room), ElementsAre(HasSubstr("frame 0 has 200 octets")));
-  constexpr size_t kWireLen =
-      12;  // of a frame's header: four octets, of which two are all that a packet has
+  constexpr size_t kWireLen = 12;  // of a frame's header; a packet has two of its four octets
   Message longest = some_message();
   longest[kWindowHeader + kWireLen + 2] = 1;
   EXPECT_THAT(problems_of(longest), ElementsAre(HasSubstr("frame 0 is ")));
