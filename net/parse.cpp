@@ -223,9 +223,7 @@ ParseVerdict take_ipv6(const Span& frame, ParsedFrame& out) {
   add_flag(out, kPacketIp | kPacketIpv6 | detail::ecn_flags(out.ecn));
   const ParseVerdict verdict = take_extensions(packet, out);
   if (verdict != ParseVerdict::ok) return verdict;
-  const uint64_t address_key =
-      hash_pair(hash_pair(source.high, source.low), hash_pair(destination.high, destination.low));
-  return take_transport(packet.from(out.l3_len), address_key, out);
+  return take_transport(packet.from(out.l3_len), detail::ipv6_address_key(ip + 8, ip + 24), out);
 }
 
 ParseVerdict take_network(const Span& frame, ParsedFrame& out) {

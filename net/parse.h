@@ -112,6 +112,11 @@ inline constexpr uint64_t kRoceKey = uint64_t{1} << 63;
 constexpr uint64_t tuple_key(uint8_t protocol, uint32_t raw_ports) {
   return static_cast<uint64_t>(protocol) << 32 | raw_ports;
 }
+// The key of two IPv6 addresses of 16 octets each; IPv4's are their own.
+inline uint64_t ipv6_address_key(const uint8_t* source, const uint8_t* destination) {
+  return hash_pair(hash_pair(load_be64(source), load_be64(source + 8)),
+                   hash_pair(load_be64(destination), load_be64(destination + 8)));
+}
 
 // The flags of each ECN value, an octet each, so that no branch depends on the traffic's mix; CE is
 // ECN-capable, too.

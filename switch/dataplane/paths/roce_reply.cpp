@@ -19,8 +19,7 @@ constexpr uint8_t kSyndromeKind = 0x60;  // its two bits above the value: 00 ACK
 // As the parser makes it of the data's packet.
 uint64_t turned_address_key(const Packet& packet, const uint8_t* ip) {
   if (!packet.has(kPacketIpv6)) return std::rotl(load_raw<uint64_t>(ip + 12), 32);
-  const auto half = [ip](size_t at) { return load_be64(ip + at); };
-  return hash_pair(hash_pair(half(24), half(32)), hash_pair(half(8), half(16)));
+  return detail::ipv6_address_key(ip + 24, ip + 8);
 }
 
 }  // namespace

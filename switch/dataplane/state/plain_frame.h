@@ -303,9 +303,8 @@ inline bool is_rest_plain_ipv6(const PlainInput& in) {
 }
 inline PlainFrame read_plain_ipv6(const uint8_t* ip) {
   PlainFrame out;
-  const uint64_t address_key = hash_pair(hash_pair(load_be64(ip + 8), load_be64(ip + 16)),
-                                         hash_pair(load_be64(ip + 24), load_be64(ip + 32)));
-  detail::read_plain_udp(ip + kIpv6Header, load_be16(ip + 4), address_key, out);
+  detail::read_plain_udp(ip + kIpv6Header, load_be16(ip + 4),
+                         detail::ipv6_address_key(ip + 8, ip + 24), out);
   return out;
 }
 

@@ -471,38 +471,62 @@ std::vector<ParsedFrame> neighbouring_flows(size_t count) {
   return out;
 }
 
+// Addresses alone differ: the hosts of some racks and those of others.
+std::vector<ParsedFrame> neighbouring_ipv6_pairs(size_t count) {
+  std::vector<ParsedFrame> out(count);
+  Frame frame = sample("udp_ipv6");
+  for (size_t i = 0; i < count; ++i) {
+    frame[22 + 7] = static_cast<uint8_t>(i % 8);
+    frame[22 + 15] = static_cast<uint8_t>(1 + i / 8 % 16);
+    frame[38 + 7] = static_cast<uint8_t>(8 + i / 128 % 8);
+    frame[38 + 15] = static_cast<uint8_t>(1 + i / 1024);
+    (void)parse(frame, out[i]);
+  }
+  return out;
+}
+
 double chi_square(const std::vector<uint32_t>& count, double expected) {
   double sum = 0;
   for (const uint32_t n : count) sum += (n - expected) * (n - expected) / expected;
   return sum;
 }
 
-TEST(FlowHash, SpreadsNeighbouringFlowsInHighAndLowBits) {
-  constexpr size_t kFlows = 16'384;
+void expect_spread(const std::vector<ParsedFrame>& flows) {
   std::vector<uint32_t> bins[4] = {};
   for (auto& each : bins) each.resize(256);
-  for (const ParsedFrame& flow : neighbouring_flows(kFlows)) {
+  for (const ParsedFrame& flow : flows) {
     ++bins[0][flow.order_hash & 0xff];
     ++bins[1][flow.order_hash >> 56];
     ++bins[2][flow.balance_hash & 0xff];
     ++bins[3][flow.balance_hash >> 24];
   }
   // 255 degrees of freedom: 330 is p = 0.001, and far below 170 would be as odd.
+  const double expected = static_cast<double>(flows.size()) / 256;
   for (const auto& each : bins) {
-    EXPECT_LT(chi_square(each, kFlows / 256.0), 330);
-    EXPECT_GT(chi_square(each, kFlows / 256.0), 170);
+    EXPECT_LT(chi_square(each, expected), 330);
+    EXPECT_GT(chi_square(each, expected), 170);
   }
 }
 
-TEST(FlowHash, HalfOfTheBitsChangeWithAnyBitOfTheTuple) {
-  const Frame base = sample("udp_ipv4");
+TEST(FlowHash, SpreadsNeighbouringFlowsInHighAndLowBits) {
+  expect_spread(neighbouring_flows(16'384));
+  expect_spread(neighbouring_ipv6_pairs(16'384));
+}
+
+// Octets of a frame that are part of its tuple.
+struct TupleAt {
+  size_t from;
+  size_t to;
+};
+
+void expect_avalanche(const Frame& base, TupleAt at) {
   const uint64_t reference = parsed(base).order_hash;
   int changed = 0;
   int flips = 0;
-  for (size_t bit = 26 * 8; bit < 38 * 8; ++bit) {
+  for (size_t bit = at.from * 8; bit < at.to * 8; ++bit) {
     Frame frame = base;
     frame[bit / 8] ^= static_cast<uint8_t>(1U << bit % 8);
-    test::fix_ipv4_checksum(frame);
+    if (base[12] == 0x08) test::fix_ipv4_checksum(frame);
     ParsedFrame out;
     if (parse(frame, out) != ParseVerdict::ok) continue;
     const int distance = std::popcount(out.order_hash ^ reference);
@@ -510,8 +534,13 @@ TEST(FlowHash, HalfOfTheBitsChangeWithAnyBitOfTheTuple) {
     changed += distance;
     ++flips;
   }
-  EXPECT_GT(flips, 80);
+  EXPECT_GT(flips, static_cast<int>(at.to - at.from) * 7);
   EXPECT_NEAR(static_cast<double>(changed) / flips, 32, 1.5);
+}
+
+TEST(FlowHash, HalfOfTheBitsChangeWithAnyBitOfTheTuple) {
+  expect_avalanche(sample("udp_ipv4"), {26, 38});
+  expect_avalanche(sample("udp_ipv6"), {22, 58});
 }
 
 TEST(FlowHash, RoceOrderKeyIsTheQueuePairAndNotTheSourcePort) {
