@@ -9,17 +9,14 @@ import contextlib
 import functools
 import os
 import pty
-import re
-import socket
 import statistics
 import subprocess
 import threading
 import time
-import urllib.request
-from pathlib import Path
 
 from . import bench_hosts
 from .bench_results import result
+from .bench_worker import Worker, free_port, put_us_ahead, scrape
 from .netns import Trouble, World, wait_for
 
 STARTS = 3  # processes: where their memory lies changes what a packet costs
@@ -85,12 +82,6 @@ def one_start(binaries):
         world.close()
 
 
-def put_us_ahead(switch):
-    """Who watches, and eddyd's control, before eddyhost's polling thread on their core."""
-    for task in (0, *(int(task.name) for task in Path(f"/proc/{switch.pid}/task").iterdir())):
-        os.sched_setscheduler(task, os.SCHED_FIFO, os.sched_param(20))
-
-
 def turns(number):
     """The kinds in the order of a round: over eight rounds each is in each place, after and before the same others
     as often."""
@@ -99,46 +90,16 @@ def turns(number):
     return (kinds[first:] + kinds[:first])[::-1 if number % 2 else 1]
 
 
-class Worker:
-    """The only polling thread of the switch, and its counters."""
-
-    def __init__(self, switch, url):
-        self.url = url
-        self._stat = next(task / "schedstat" for task in Path(f"/proc/{switch.pid}/task").iterdir()
-                          if "rte-worker" in (task / "comm").read_text())
-
-    def counts(self):
-        """Since its start: busy cycles, packets received, seconds that it ran; and the time."""
-        text = scrape(self.url)
-        cycles, packets = (float(re.search(rf"^eddy_worker_{name}_total{{.*}} (\S+)$", text, re.MULTILINE)[1])
-                           for name in ("busy_cycles", "packets"))
-        return cycles, packets, int(self._stat.read_text().split()[0]) / 1e9, time.monotonic()
-
-
 def period(worker, kind, binaries):
     """Busy cycles a packet while `kind` watches, from and to one reading of our own; less those in which others had
     the core, of which the busy turns have had their share."""
     with WATCHERS[kind](worker.url, binaries) as seen:
         before = worker.counts()
         time.sleep(PERIOD)
-        cycles, packets, ran, took = (later - sooner for later, sooner in zip(worker.counts(), before))
+        cycles, _, _ = worker.since(before)
     if min(seen, default=1) < 0.5:
         raise Trouble(f"{kind}: {min(seen):.0%} of the readings that should have been")
-    return cycles / max(packets, 1) * ran / took
-
-
-def scrape(url):
-    try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            return answer.read().decode()
-    except OSError as error:
-        raise Trouble(f"{url}: {error}") from None
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return cycles
 
 
 # Each watches while its context is open, and yields a list that then says of each reader how much it read: the share
