@@ -1,9 +1,11 @@
 #include "host/nic.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "host/frames.h"
 #include "host/ledger.h"
+#include "host/lines.h"
 #include "host/pause_clock.h"
 #include "host/receiver.h"
 #include "host/registry.h"
@@ -120,6 +122,14 @@ Instant Nic::next_deadline() const {
   if (nic.receivers.has_control() && nic.pauses.blocked(nic.config.control_priority))
     next = std::min(next, nic.pauses.end_of(nic.config.control_priority));
   return next;
+}
+
+void Nic::ask_for_lines() const {
+  ask_for(state_.get(), sizeof(State));
+}
+void Nic::ask_for_queue_pairs() const {
+  state_->senders.ask_for_queue_pairs();
+  state_->receivers.ask_for_queue_pairs();
 }
 
 std::span<const Completion> Nic::completions() const {

@@ -47,6 +47,11 @@ class Nic {
   // The earliest time at which transmit() may have something that it has not now, or a timer is
   // due; never() when only receive() or start() can bring any.
   Instant next_deadline() const;
+  // Calls come in a row, behind those of many other NICs: ask_for_lines() asks for the lines of the
+  // object that they will touch, ask_for_queue_pairs() then for those of its queue pairs, where it
+  // has few. They change nothing.
+  void ask_for_lines() const;
+  void ask_for_queue_pairs() const;
 
   // Those since the last clear, in order. Valid until the next call of the object.
   std::span<const Completion> completions() const;

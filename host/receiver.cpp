@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "host/lines.h"
 #include "net/assert.h"
 
 namespace eddy::host {
@@ -47,6 +48,12 @@ uint32_t Receivers::expect(const ReceiveSpec& spec) {
   qp.flow = spec.flow;
   qp.last_payload = static_cast<uint32_t>(spec.size.count() - (packets - 1) * config_.mtu);
   return static_cast<uint32_t>(opened_++);
+}
+
+void Receivers::ask_for_queue_pairs() const {
+  if (opened_ > kFewQueuePairs) return;
+  ask_for(queue_pairs_.data(), opened_ * sizeof(QueuePair));
+  ask_for(outcomes_.data(), opened_ * sizeof(ReceiveOutcome));
 }
 
 const ReceiveOutcome& Receivers::outcome(uint32_t qpn) const {

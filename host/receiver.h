@@ -40,6 +40,9 @@ class Receivers {
   // The oldest ACK, NAK or CNP; only if there is one.
   void transmit_control(Packet& out);
 
+  // As Nic::ask_for_queue_pairs().
+  void ask_for_queue_pairs() const;
+
   const ReceiveOutcome& outcome(uint32_t qpn) const;
   std::span<const uint64_t> ood_histogram() const { return ood_histogram_; }
 

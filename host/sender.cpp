@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "host/lines.h"
 #include "net/assert.h"
 
 namespace eddy::host {
@@ -95,6 +96,13 @@ void Senders::start(uint32_t qpn, Instant now) {
   ASSERT(qpn < opened_ && queue_pairs_[qpn].place == Place::closed);
   queue_pairs_[qpn].place = Place::idle;
   wake(qpn, queue_pairs_[qpn], now);
+}
+
+void Senders::ask_for_queue_pairs() const {
+  if (opened_ > kFewQueuePairs) return;
+  ask_for(queue_pairs_.data(), opened_ * sizeof(QueuePair));
+  ask_for(outcomes_.data(), opened_ * sizeof(SendOutcome));
+  if (paced_) ask_for(paces_.data(), opened_ * sizeof(Pace));
 }
 
 SendStage Senders::stage(uint32_t qpn) const {

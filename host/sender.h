@@ -57,6 +57,9 @@ class Senders {
     return std::min({timeouts_.next(), pacing_.next(), stopped_.next()});
   }
 
+  // As Nic::ask_for_queue_pairs().
+  void ask_for_queue_pairs() const;
+
   SendStage stage(uint32_t qpn) const;
   const SendOutcome& outcome(uint32_t qpn) const;
   BitRate rate(uint32_t qpn, Instant now) const;

@@ -55,7 +55,10 @@ Instant Partition<Queue>::run_window(Instant start, Instant end) {
 template <class Queue>
 void Partition<Queue>::ask_for_lines() const {
   for (const uint32_t node : members_)
-    if (nodes_.is_switch(node)) nodes_.switches[node].shard->ask_for_lines();
+    nodes_.is_switch(node) ? nodes_.switches[node].shard->ask_for_lines()
+                           : nodes_.host_at(node).nic->ask_for_lines();
+  for (const uint32_t node : members_)
+    if (!nodes_.is_switch(node)) nodes_.host_at(node).nic->ask_for_queue_pairs();
 }
 
 template <class Queue>
