@@ -5,12 +5,12 @@
 
 #include "host/frames.h"
 #include "host/ledger.h"
-#include "host/lines.h"
 #include "host/pause_clock.h"
 #include "host/receiver.h"
 #include "host/registry.h"
 #include "host/sender.h"
 #include "net/assert.h"
+#include "net/memory/lines.h"
 
 namespace eddy::host {
 

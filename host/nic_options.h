@@ -10,6 +10,10 @@
 
 namespace eddy::host {
 
+// A NIC that has no more queue pairs of a kind asks for the lines of all of them ahead; of more,
+// most would be asked for in vain.
+inline constexpr size_t kFewQueuePairs = 2;
+
 struct NicOptions {
   config::HostConfig config;
   MacAddress mac;

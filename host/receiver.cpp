@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "host/lines.h"
 #include "net/assert.h"
+#include "net/memory/lines.h"
 
 namespace eddy::host {
 namespace {

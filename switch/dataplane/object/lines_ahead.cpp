@@ -2,24 +2,17 @@
 //
 // Each poll for itself would wait for one line after the other, since what it reads first says what
 // it reads next. Here nothing is read but where arrays begin, so that all of them come together.
-#include <rte_prefetch.h>
-
 #include <bit>
 #include <cstddef>
 
+#include "net/memory/lines.h"
 #include "switch/dataplane/object/shard_impl.h"
 
 namespace eddy {
 namespace {
 
-constexpr size_t kLine = 64;
 constexpr uint32_t kLooks = 64;     // one call in so many looks which priorities carry packets
 constexpr int kMostPriorities = 4;  // with more of them most lines would be asked for in vain
-
-// The first lines of a part. rte_prefetch0, as g++ drops functions that hold nothing but its own.
-void ask_for(const void* part, size_t lines = 1) {
-  for (size_t i = 0; i < lines; ++i) rte_prefetch0(static_cast<const std::byte*>(part) + i * kLine);
-}
 
 }  // namespace
 
@@ -47,21 +40,21 @@ void ShardImpl::ask_for_lines() {
 // What all packets share.
 void ShardImpl::ask_for_parts() const {
   ask_for(this);
-  ask_for(&context_, 8);
-  ask_for(&buffer_, 5);
-  ask_for(&egress_, 6);
-  ask_for(&departures_, 3);
-  ask_for(&adjacency_, 2);
-  ask_for(&forwarder_, 2);
-  ask_for(&ingress_, 2);
+  ask_for(&context_, 8 * kLineOctets);
+  ask_for(&buffer_, 5 * kLineOctets);
+  ask_for(&egress_, 6 * kLineOctets);
+  ask_for(&departures_, 3 * kLineOctets);
+  ask_for(&adjacency_, 2 * kLineOctets);
+  ask_for(&forwarder_, 2 * kLineOctets);
+  ask_for(&ingress_, 2 * kLineOctets);
   ask_for(&agents_);
   ask_for(&shims_);
   ask_for(&stages_);
   ask_for(&lanes_);
   ask_for(&context_.common.changes);
   ask_for(context_.common.pool_use.data());
-  ask_for(context_.next_hops, 2);
-  ask_for(context_.live, 2);
+  ask_for(context_.next_hops, 2 * kLineOctets);
+  ask_for(context_.live, 2 * kLineOctets);
 }
 
 // Bit = its queue or its priority group has counted packets on some port.
