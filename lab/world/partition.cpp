@@ -30,7 +30,7 @@ void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
 template <class Queue>
 Instant Partition<Queue>::run_window(Instant start, Instant end) {
   if constexpr (!kWhole) {
-    ask_for_lines();
+    if (was_busy()) ask_for_lines();
     queue_.open(start, end, [](const Event& own) {
       if (own.packet != nullptr) PacketPool::prefetch(own.packet);
     });

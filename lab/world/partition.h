@@ -164,6 +164,12 @@ class Partition final : public Wires {
   static constexpr uint32_t kNobody = UINT32_MAX;  // among nodes
 
   uint32_t place_of(uint32_t node) const { return kWhole ? node : nodes_.places[node]; }
+  // Whether the last window had an event for each node, or more. With fewer, most lines would be
+  // asked for in vain.
+  bool was_busy() {
+    const uint64_t before = std::exchange(events_at_opening_, counts_.events);
+    return counts_.events - before >= members_.size();
+  }
   void ask_for_lines() const;
   void take_post();
   uint32_t touched(uint32_t node);
@@ -263,6 +269,7 @@ class Partition final : public Wires {
   std::vector<host::Completion> completions_;
   size_t awaited_ = 0;  // of completions_
   WorldCounts counts_;
+  uint64_t events_at_opening_ = 0;  // of the last window
 };
 
 using Whole = Partition<EventQueue>;
