@@ -155,7 +155,7 @@ BANNED_IN_TESTS = (
     (r"\bstd::random_device\b", "a test's seed is printed and repeatable"),
 )
 BANNED_IN_PROGRAMS = (
-    (r"\bunlink(at)?\s*\(", "system/unix_socket.h unlinks sockets, and dead ones only"),
+    (r"\bunlink(at)?\s*\(", "system/unix_socket.h unlinks sockets: dead ones, and those of the process itself"),
 )
 MAY_UNLINK = ("system/unix_socket.cpp",)
 # With strings.

@@ -60,4 +60,8 @@ Problems clear_socket_path(const std::string& path) {
           ": a process that was killed left it, and it cannot be removed: " + std::strerror(errno)};
 }
 
+void hide_own_socket(const std::string& path) {
+  if (socket_path_state(path) == SocketPath::held) (void)::unlink(path.c_str());
+}
+
 }  // namespace eddy

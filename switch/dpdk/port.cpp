@@ -170,6 +170,10 @@ DpdkPort::~DpdkPort() {
   if (watches_link_)
     rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_LSC, on_link_interrupt, &lsc_);
   stop();
+  if (was_started_ && !can_be_closed()) {
+    if (arguments_.find("socket-abstract") == "no") hide_own_socket(peer());
+    return;  // the driver still answers those who have come before
+  }
   rte_eth_dev_info info{};
   const bool known = rte_eth_dev_info_get(device_, &info) == 0;
   in_drivers_turn(rte_eth_dev_close);
@@ -225,7 +229,7 @@ Problems DpdkPort::start() {
   if (started_) return {};
   if (const int e = in_drivers_turn(rte_eth_dev_start); e != 0)
     return {"port " + name_ + " (" + arguments_.name() + "): starting failed: " + rte_strerror(-e)};
-  started_ = true;
+  started_ = was_started_ = true;
   rte_eth_promiscuous_enable(device_);  // drivers that cannot are promiscuous already
   rte_eth_allmulticast_enable(device_);
   return {};

@@ -64,7 +64,10 @@ class DpdkPort {
   // Another interface has the name of the device's own, which is gone: the device has to be opened
   // anew. A socket of packets stays with the interface that it was bound to.
   bool interface_replaced() const;
-  // net_memif keeps a server's listening socket when the device is closed, and would answer on it.
+  // net_memif keeps a server's listening socket when the device is closed, and would answer on it,
+  // and on the channel of a client that has come back to it, with memory that it has freed. So the
+  // device of a server that was started once stays open until the process ends; the end of its
+  // DpdkPort only takes the socket's path away, that nobody else comes.
   bool can_be_closed() const;
   // Drivers on an interface of the kernel open their sockets once: they are opened anew instead.
   bool can_be_reconfigured() const { return !is_on_interface(); }
@@ -86,6 +89,7 @@ class DpdkPort {
   uint16_t device_;
   unsigned interface_number_ = 0;  // of the interface that it was opened on
   bool started_ = false;
+  bool was_started_ = false;
   bool watches_link_ = false;
   bool hidden_ = false;  // by show_link(false)
   std::string pfc_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <rte_eal.h>
+#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -22,6 +23,7 @@
 #include "switch/dataplane/object/shard.h"
 #include "switch/dataplane/state/events.h"
 #include "switch/dpdk/driver_guard.h"
+#include "switch/dpdk/driver_thread.h"
 #include "switch/dpdk/port_manager.h"
 #include "switch/dpdk/worker.h"
 #include "tests/support/temp_directory.h"
@@ -102,16 +104,28 @@ class Node {
     node->run(std::move(*ports));
     return node;
   }
-  ~Node() {
-    worker_->stop();
-    worker_thread_.join();
-  }
+  ~Node() { stop(); }
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
+
+  // The worker ends, then the port stops, as where a process is about to end.
+  void stop() {
+    if (!worker_thread_.joinable()) return;
+    worker_->stop();
+    worker_thread_.join();
+    guard_.reset();
+    ports_->stop_all();
+  }
 
   void tick() { ports_->tick(clock_.at(TscClock::cycles())); }
   uint64_t echoed() const { return shard_.echoed.load(std::memory_order_relaxed); }
   bool up() const { return ports_->cell(PortId(0)).in_use.load(std::memory_order_acquire); }
+  // Whether the driver has a peer, also while the port is stopped.
+  bool connected() const {
+    rte_eth_link link{};
+    const uint16_t device = ports_->cell(PortId(0)).device.load(std::memory_order_relaxed);
+    return rte_eth_link_get_nowait(device, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  }
 
  private:
   explicit Node(PacketPools pools) : pools_(std::move(pools)) {}
@@ -196,8 +210,10 @@ int run_peer(const std::string& device) {
 
 class MemifTest : public testing::Test {
  protected:
+  // A server's device stays until this process ends, so that each has a name of its own.
   std::string device(const std::string& role) const {
-    return "net_memif0,role=" + role + ",socket=" + socket_;
+    static int made = 0;
+    return "net_memif" + std::to_string(made++) + ",role=" + role + ",socket=" + socket_;
   }
   // Frames go round through both processes.
   static bool frames_run(Node& node) {
@@ -224,6 +240,23 @@ TEST_F(MemifTest, AClientSurvivesItsServersDeaths) {
 
 TEST_F(MemifTest, AServerSurvivesItsClientsDeaths) {
   survive_deaths_of_peer("server", "client");
+}
+
+// A client comes back to a server that has stopped and whose process is about to end, and dies
+// after the server's port is gone: the driver's thread, which still runs, sees that.
+TEST_F(MemifTest, AClientMayComeBackToAServerThatIsEnding) {
+  auto node = Node::start(device("server"));
+  ASSERT_NE(node, nullptr);
+  Peer peer(device("client"));
+  ASSERT_TRUE(frames_run(*node));
+  node->stop();
+  const auto give_up = steady_clock::now() + std::chrono::seconds(30);
+  while (!node->connected() && steady_clock::now() < give_up) std::this_thread::yield();
+  ASSERT_TRUE(node->connected());
+  node.reset();
+  EXPECT_FALSE(std::filesystem::exists(socket_)) << "who comes later is not answered any more";
+  peer.kill_now();
+  for (int turn = 0; turn < 3; ++turn) run_on_driver_thread([] {});
 }
 
 }  // namespace

@@ -254,9 +254,12 @@ TEST(PortManager, AnMtuBeyondTheBuffersNeedsARestart) {
   EXPECT_THAT(manager->check(PortId(0), config.ports[0])[0], HasSubstr("restart it"));
 }
 
+// A server's device stays until this process ends, so that each has a name of its own.
 class MemifTest : public testing::Test {
  protected:
-  std::string server() const { return "net_memif0,role=server,bsize=1600,socket=" + socket_; }
+  std::string server() const { return name_ + ",role=server,bsize=1600,socket=" + socket_; }
+  static inline int made_ = 0;
+  std::string name_ = "net_memif" + std::to_string(made_++);
   test::TempDirectory directory_;
   std::string socket_ = directory_.file("link.sock");
 };

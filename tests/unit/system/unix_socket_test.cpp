@@ -84,6 +84,17 @@ TEST_F(UnixSocketTest, OneThatIsHeldStaysWhateverItsType) {
   }
 }
 
+TEST_F(UnixSocketTest, OnesOwnIsHiddenWhileItIsHeld) {
+  const Bound bound(path_, SOCK_SEQPACKET);
+  hide_own_socket(path_);
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_FALSE(bound.disturbed());
+  hide_own_socket(path_);  // of a path where nothing stands
+  std::ofstream(path_) << "precious";
+  hide_own_socket(path_);
+  EXPECT_TRUE(fs::exists(path_));
+}
+
 TEST_F(UnixSocketTest, AFileStaysAsItIs) {
   std::ofstream(path_) << "precious";
   expect_kept(SocketPath::other, "is not a socket");
