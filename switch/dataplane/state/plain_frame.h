@@ -218,15 +218,22 @@ inline bool is_to_roce(const uint8_t* udp) {
   return load_raw<uint16_t>(udp + 2) == __builtin_bswap16(kRocePort);
 }
 
-// A whole UDP header and, to RoCE's port, a BTH and what ends it. The network header says at
-// `length` how many octets follow it, of which `readable` are there to be read, or more.
+// As load_be16(), in 32 bits all the way: as one of 16 the length was kept in memory and swapped on
+// its way back.
+inline uint32_t length_at(const uint8_t* length) {
+  return __builtin_bswap32(load_raw<uint16_t>(length)) >> 16;
+}
+
+// A whole UDP header, which is there to be read, and, to RoCE's port, a BTH and what ends it. The
+// network header says at `length` how many octets follow it, of which `readable` are there to be
+// read, or more.
 inline bool is_plain_udp_header(const uint8_t* udp, uint32_t readable, const uint8_t* length) {
   if (load_raw<uint16_t>(udp + 4) != load_raw<uint16_t>(length)) [[unlikely]]
     return false;
-  const uint32_t carried = load_be16(length);
-  if (carried >= kLeastRoce && readable >= kUdpHeader + kBthHeader) [[likely]]
-    return true;
-  return carried >= kUdpHeader && readable >= kUdpHeader && !is_to_roce(udp);
+  const uint32_t carried = length_at(length);
+  if (!is_to_roce(udp)) [[likely]]
+    return carried >= kUdpHeader;
+  return carried >= kLeastRoce && readable >= kUdpHeader + kBthHeader;
 }
 
 // Of such a one, whose length is `carried`.
@@ -291,7 +298,7 @@ inline PlainFrame read_plain_ipv4(const uint8_t* ip) {
 // addresses begin with 64 zeros, or are a multicast source.
 inline bool is_sound_plain_ipv6(const PlainInput& in) {
   const uint8_t* const ip = in.frame + in.l2_len;
-  const uint32_t carried = load_be16(ip + 4);
+  const uint32_t carried = detail::length_at(ip + 4);
   return load_raw<uint64_t>(ip + 24) != 0 && in.l2_len + kIpv6Header + carried <= in.wire_len &&
          detail::is_plain_udp_header(ip + kIpv6Header, in.data_len - in.l2_len - kIpv6Header,
                                      ip + 4);
@@ -303,7 +310,7 @@ inline bool is_rest_plain_ipv6(const PlainInput& in) {
 }
 inline PlainFrame read_plain_ipv6(const uint8_t* ip) {
   PlainFrame out;
-  detail::read_plain_udp(ip + kIpv6Header, load_be16(ip + 4),
+  detail::read_plain_udp(ip + kIpv6Header, detail::length_at(ip + 4),
                          detail::ipv6_address_key(ip + 8, ip + 24), out);
   return out;
 }
