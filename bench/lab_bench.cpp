@@ -5,7 +5,8 @@
 //   lab_bench --instructions CASE [--slice US]
 //
 // Each case is a fabric under a permutation of flows that outlast the run, warmed up until ECN and
-// PFC have found their balance. Cases run in turn, in slices of virtual time, over many rounds; a
+// PFC have found their balance; in the sparse one few hosts send, so that what idle nodes cost
+// shows. Cases run in turn, in slices of virtual time, over many rounds; a
 // sample is the hops of a slice over the CPU time of the thread, of the busiest one with --threads.
 // With --instructions one case runs
 // one slice after its warm-up, for callgrind (--toggle-collect='*measured_slice*').
@@ -45,6 +46,7 @@ struct Case {
   config::Experiment experiment;
   Duration warmup;
   Duration slice;
+  size_t senders = SIZE_MAX;  // as many of the hosts send
 };
 
 Case leaf_spine_288() {
@@ -68,10 +70,20 @@ Case fat_tree_1024() {
   return spec;
 }
 
+// 512 hosts, of which two send.
+Case sparse() {
+  Case spec{"lab.hops_per_second.sparse", {}, 300_us, 200_us, 2};
+  spec.experiment.topology.leaves = 16;
+  spec.experiment.topology.spines = 16;
+  spec.experiment.topology.hosts_per_leaf = 32;
+  spec.experiment.switches.buffer.size = 28_MiB;
+  return spec;
+}
+
 // Host i sends to host i + half for longer than any run.
-std::vector<lab::Flow> permutation(size_t hosts) {
+std::vector<lab::Flow> permutation(size_t hosts, size_t senders) {
   std::vector<lab::Flow> flows;
-  for (size_t i = 0; i < hosts; ++i)
+  for (size_t i = 0; i < std::min(hosts, senders); ++i)
     flows.push_back({.source = static_cast<uint32_t>(i),
                      .destination = static_cast<uint32_t>((i + hosts / 2) % hosts),
                      .size = Bytes(int64_t{1} << 40),
@@ -91,7 +103,7 @@ class Bench {
   explicit Bench(const Case& spec, size_t threads = 1) : spec_(spec) {
     auto topology = lab::build_topology(spec.experiment);
     if (!topology) fail(topology.problems());
-    const std::vector<lab::Flow> flows = permutation(topology->hosts.size());
+    const std::vector<lab::Flow> flows = permutation(topology->hosts.size(), spec.senders);
     lab::WorldOptions options;
     options.host = spec.experiment.host;
     options.host.bdp = Bytes(100'000);
@@ -155,7 +167,7 @@ int run_instructions(const Arguments& arguments, const std::vector<Case>& cases)
 }
 
 int run(const Arguments& arguments) {
-  const std::vector<Case> cases = {leaf_spine_288(), fat_tree_1024()};
+  const std::vector<Case> cases = {leaf_spine_288(), fat_tree_1024(), sparse()};
   if (!arguments.instructions.empty()) return run_instructions(arguments, cases);
   std::vector<std::unique_ptr<Bench>> benches;
   for (const Case& spec : cases)
