@@ -21,6 +21,7 @@ set(eddy_base_headers <algorithm> <array> <atomic> <bit> <concepts> <cstddef> <c
   <variant> <vector> <rte_mbuf.h> <rte_ring.h>)
 set(eddy_text_headers ${eddy_base_headers} <charconv> <chrono> <filesystem> <fstream> <iostream> <sstream> <fmt/format.h>
   <nlohmann/json.hpp>)
+set(EDDY_TEST_FLAGS "" CACHE STRING "for the sources of GoogleTest's binaries: with g++, -Og compiles them in four fifths of the time of -O1")
 set(eddy_gtest_headers <gmock/gmock.h> <gtest/gtest.h>)
 
 function(eddy_precompiled_kind kind)
@@ -32,6 +33,8 @@ function(eddy_precompiled_kind kind)
   target_link_libraries(eddy_precompiled_${kind} PRIVATE eddy_flags ${ARG_LIBS})
   if(kind STREQUAL slow)
     target_compile_options(eddy_precompiled_${kind} PRIVATE -O1)
+  elseif(kind MATCHES "test$")
+    target_compile_options(eddy_precompiled_${kind} PRIVATE ${EDDY_TEST_FLAGS})
   endif()
   target_precompile_headers(eddy_precompiled_${kind} PRIVATE <rte_config.h> ${ARG_HEADERS})
   set_target_properties(eddy_precompiled_${kind} PROPERTIES EDDY_PRECOMPILED ON)

@@ -6,8 +6,9 @@
 # A test that hangs fails after EDDY_TEST_TIMEOUT seconds: far above what any takes, under a sanitizer too.
 # Each TEST of the binary becomes a ctest test; with ONE_PROCESS (tests that share one EAL) the binary is one ctest test.
 #
-# eddy_command_test(name COMMAND word ... [NEEDS target ...] [LABEL l] [TIMEOUT s] [SERIAL] [IN folder]): one ctest test that
-# is a command. NEEDS: what must be built for it; binaries are found through $EDDY_BIN.
+# eddy_command_test(name COMMAND word ... [NEEDS target ...] [LABEL l] [TIMEOUT s] [SERIAL | LOCK what] [IN folder]): one ctest
+# test that is a command. NEEDS: what must be built for it; binaries are found through $EDDY_BIN. SERIAL: nothing runs beside
+# it; LOCK: nothing that takes the same.
 #
 # A test's label is the folder below tests/ that it stands in, unless LABEL says otherwise; those that are no part of a binary
 # have the label `whole`, too. eddy_write_tests(file), called
@@ -44,6 +45,7 @@ function(eddy_test name)
   list(REMOVE_DUPLICATES ARG_SOURCES)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE eddy_flags ${ARG_LIBS} GTest::gtest GTest::gmock)
+  target_compile_options(${name} PRIVATE ${EDDY_TEST_FLAGS})
   if(ARG_TEXT)
     eddy_precompiled(${name} KIND text_test)
   else()
@@ -65,7 +67,7 @@ function(eddy_test name)
 endfunction()
 
 function(eddy_command_test name)
-  cmake_parse_arguments(ARG "SERIAL" "LABEL;TIMEOUT;IN" "COMMAND;NEEDS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "LABEL;TIMEOUT;LOCK;IN" "COMMAND;NEEDS" ${ARGN})
   eddy_test_label(label)
   if(ARG_LABEL)
     set(label ${ARG_LABEL})
@@ -79,7 +81,7 @@ function(eddy_command_test name)
   eddy_register_test(${name} ${label} TARGETS ${ARG_NEEDS})
   add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${ARG_IN})
   set_tests_properties(${name} PROPERTIES LABELS "${label};whole" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_SERIAL}
-    ENVIRONMENT "EDDY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    RESOURCE_LOCK "${ARG_LOCK}" ENVIRONMENT "EDDY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 endfunction()
 
 function(eddy_write_tests file)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Builds preset dev as far as the tests that are asked for need it, and runs them. Called by scripts/test.
 
-Without arguments every test runs, label by label, binaries of GoogleTest whole; then a table says how many CPU minutes
+Without arguments every test runs, label by label, some labels beside each other, binaries of GoogleTest whole; then a table says how many CPU minutes
 compiling and each label took, and the run fails over tests/cpu_budget.txt, whose minutes are those of a machine as fast as
 the yardstick that stands there. Behind the table stands each failed test once more, with the end of what it printed.
 Arguments go to ctest, to which each test of a binary is a test of its own. build/dev/tests.txt, which CMake writes, says for
@@ -28,6 +28,9 @@ WHOLE = "whole"  # a label of CMake's: no part of a binary
 SHOWN_LINES = 40  # of what a failed test printed, at the end of a run
 YARDSTICK = "yardstick"  # its row of the budget: CPU seconds on the machine of the other rows' minutes
 EVERYTHING = ("all", "packaged")  # what packages hold is not part of all: manual pages, completion
+# Labels that run beside each other, and have a budget together: tests of containers take turns with one daemon and wait for it,
+# those of packages wait for Debian's mirror.
+BESIDE = {"package": "packaging", "container": "packaging"}
 A_TEST = re.compile(r"^\s*(?:TYPED_)?TEST(_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)", re.M)
 # How ctest chooses: option -> (what it is matched with, whether a match takes the test).
 CHOICES = {"-R": ("name", True), "--tests-regex": ("name", True),
@@ -125,7 +128,8 @@ def configure():
 def build(targets):
     if targets == []:
         return
-    words = ["--target", *(EVERYTHING if targets is None else targets)]
+    # As many compilers as cores: what more of them would fill of a core's time they cost the others by the caches that they share.
+    words = ["--parallel", str(len(os.sched_getaffinity(0))), "--target", *(EVERYTHING if targets is None else targets)]
     if subprocess.run(["cmake", "--build", "--preset", "dev", *words], cwd=ROOT, check=False).returncode:
         sys.exit(1)
 
@@ -175,13 +179,13 @@ def over_budget(spent, allowed):
     return over
 
 
-def run_label(rows, words):
-    """The tests of a label. Returns the status of ctest, how many tests passed, failed and were skipped, and the failures."""
+def run_labels(labels, rows, words):
+    """The tests of these labels beside each other. Returns the status of ctest, how many tests passed, failed and were skipped, and the failures."""
     binaries = test_binaries.run([BUILD / "bin" / row.name for row in rows if row.whole()], ROOT, processes(words))
     if all(row.whole() for row in rows):
         return 0, binaries.counts, binaries.failures
-    report = BUILD / f"tests_{rows[0].label}.xml"
-    status, counts = ctest(["-L", f"^{rows[0].label}$", "-L", f"^{WHOLE}$", *words], report)
+    report = BUILD / f"tests_{labels[0]}.xml"
+    status, counts = ctest(["-L", f"^({'|'.join(labels)})$", "-L", f"^{WHOLE}$", *words], report)
     return status, binaries.counts + counts, binaries.failures + failed_tests(report)
 
 
@@ -193,12 +197,13 @@ def processes(words):
 
 
 def run_all(rows, words, spent):
-    """Every label, one after another."""
+    """Every label; one after another, or those of BESIDE."""
     status, counts, failures = 0, Counter(), []
-    for label in dict.fromkeys(row.label for row in rows):
-        print(f"== {label}", flush=True)
-        of_label = [row for row in rows if row.label == label]
-        failed, counted, more = spent.by(label, lambda of_label=of_label: run_label(of_label, words))
+    for name in dict.fromkeys(BESIDE.get(row.label, row.label) for row in rows):
+        chosen = [row for row in rows if BESIDE.get(row.label, row.label) == name]
+        labels = list(dict.fromkeys(row.label for row in chosen))
+        print(f"== {', '.join(labels)}", flush=True)
+        failed, counted, more = spent.by(name, lambda labels=labels, chosen=chosen: run_labels(labels, chosen, words))
         status, counts = status or failed, counts + counted
         failures += more
     over = over_budget(spent.labels, budget())

@@ -64,11 +64,26 @@ class Labels(unittest.TestCase):
         outcome = run_tests.test_binaries.Outcome(run_tests.Counter(passed=1, failed=1), [("A.Bad", [])])
         run_tests.test_binaries.run = lambda binaries, _, processes: asked.append((len(binaries), processes)) or outcome
         rows = run_tests.registered(TESTS.replace("|sim|", "|golden|"))
-        self.assertEqual(run_tests.run_label(rows[1:], ["-j", "3"]),
+        self.assertEqual(run_tests.run_labels(["golden"], rows[1:], ["-j", "3"]),
                          (0, run_tests.Counter(passed=3, failed=1), [("A.Bad", [])]))
-        self.assertEqual(asked, [(1, 3), ["-L", "^golden$", "-L", "^whole$", "-j", "3"]])
-        self.assertEqual(run_tests.run_label(rows[:1], [])[1], outcome.counts)  # ctest has nothing to do
+        self.assertEqual(asked, [(1, 3), ["-L", "^(golden)$", "-L", "^whole$", "-j", "3"]])
+        self.assertEqual(run_tests.run_labels(["unit"], rows[:1], [])[1], outcome.counts)  # ctest has nothing to do
         self.assertEqual(len(asked), 3)
+
+
+class Beside(unittest.TestCase):
+    def test_some_labels_run_together_and_every_test_once(self):
+        asked = []
+        for name, fake in (("run_labels", lambda labels, rows, _: asked.append((labels, [row.name for row in rows]))
+                            or (0, run_tests.Counter(passed=len(rows)), [])), ("budget", lambda: {"yardstick": 4})):
+            self.addCleanup(setattr, run_tests, name, getattr(run_tests, name))
+            setattr(run_tests, name, fake)
+        rows = run_tests.registered("a|unit|a|\nb|package|b|\nc|e2e|c|\nd|container|d|\ne|package|e|\n")
+        spent = run_tests.Spent(read=lambda: 4, used=lambda: 0)
+        with contextlib.redirect_stdout(io.StringIO()):
+            run_tests.run_all(rows, [], spent)
+        self.assertEqual(asked, [(["unit"], ["a"]), (["package", "container"], ["b", "d", "e"]), (["e2e"], ["c"])])
+        self.assertEqual(list(spent.labels), ["unit", "packaging", "e2e"])
 
 
 class Failures(unittest.TestCase):
@@ -113,8 +128,7 @@ class Budget(unittest.TestCase):
         self.assertEqual(spent.labels, {"a": (1, 3), "b": (2, 5)})
 
     def test_every_label_of_the_tree_has_a_budget(self):
-        labels = {"yardstick", "compile", "unit", "conformance", "sim", "golden", "fuzz", "programs", "e2e", "bench", "container",
-                  "package"}
+        labels = {"yardstick", "compile", "unit", "conformance", "sim", "golden", "fuzz", "programs", "e2e", "bench", "packaging"}
         self.assertEqual(set(run_tests.budget()), labels)
 
 
