@@ -16,6 +16,7 @@ _PING_COUNT = re.compile(r"(\d+) packets transmitted, (\d+) received")
 _PING_RTT = re.compile(r"rtt min/avg/max/mdev = [\d.]+/([\d.]+)/([\d.]+)/")
 _IPERF2_REPORT = re.compile(r"0\.0+-([\d.]+) sec +(\d+) Bytes")
 DATAGRAM = 1200  # octets of UDP payload
+CONNECTS_WITHIN_MS = 10_000  # three tries more than one, as flows that begin at once lose SYNs to each other
 
 
 @dataclass
@@ -136,7 +137,7 @@ class Iperf3:
     @staticmethod
     def client(flow, seconds):
         words = ["iperf3", "-c", flow.target.address(flow.version), "-p", flow.port,
-                 "-t", max(1, round(seconds)), "-P", flow.streams, "-J", "--connect-timeout", 3000]
+                 "-t", max(1, round(seconds)), "-P", flow.streams, "-J", "--connect-timeout", CONNECTS_WITHIN_MS]
         if flow.rate:
             words += ["-b", flow.rate]
         if flow.dscp:
