@@ -179,14 +179,20 @@ def over_budget(spent, allowed):
     return over
 
 
-def run_labels(labels, rows, words):
-    """The tests of these labels beside each other. Returns the status of ctest, how many tests passed, failed and were skipped, and the failures."""
+def run_group(rows, words):
+    """The tests of one label, or of several beside each other. Returns the status of ctest, how many tests passed, failed and
+    were skipped, and the failures."""
     binaries = test_binaries.run([BUILD / "bin" / row.name for row in rows if row.whole()], ROOT, processes(words))
     if all(row.whole() for row in rows):
         return 0, binaries.counts, binaries.failures
+    labels = labels_of(rows)
     report = BUILD / f"tests_{labels[0]}.xml"
     status, counts = ctest(["-L", f"^({'|'.join(labels)})$", "-L", f"^{WHOLE}$", *words], report)
     return status, binaries.counts + counts, binaries.failures + failed_tests(report)
+
+
+def labels_of(rows):
+    return list(dict.fromkeys(row.label for row in rows))
 
 
 def processes(words):
@@ -199,11 +205,12 @@ def processes(words):
 def run_all(rows, words, spent):
     """Every label; one after another, or those of BESIDE."""
     status, counts, failures = 0, Counter(), []
-    for name in dict.fromkeys(BESIDE.get(row.label, row.label) for row in rows):
-        chosen = [row for row in rows if BESIDE.get(row.label, row.label) == name]
-        labels = list(dict.fromkeys(row.label for row in chosen))
-        print(f"== {', '.join(labels)}", flush=True)
-        failed, counted, more = spent.by(name, lambda labels=labels, chosen=chosen: run_labels(labels, chosen, words))
+    groups = {}
+    for row in rows:
+        groups.setdefault(BESIDE.get(row.label, row.label), []).append(row)
+    for name, chosen in groups.items():
+        print(f"== {', '.join(labels_of(chosen))}", flush=True)
+        failed, counted, more = spent.by(name, lambda chosen=chosen: run_group(chosen, words))
         status, counts = status or failed, counts + counted
         failures += more
     over = over_budget(spent.labels, budget())

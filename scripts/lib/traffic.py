@@ -16,7 +16,7 @@ _PING_COUNT = re.compile(r"(\d+) packets transmitted, (\d+) received")
 _PING_RTT = re.compile(r"rtt min/avg/max/mdev = [\d.]+/([\d.]+)/([\d.]+)/")
 _IPERF2_REPORT = re.compile(r"0\.0+-([\d.]+) sec +(\d+) Bytes")
 DATAGRAM = 1200  # octets of UDP payload
-CONNECTS_WITHIN_MS = 10_000  # three tries more than one, as flows that begin at once lose SYNs to each other
+CONNECTS_WITHIN_MS = 10_000  # SYNs go at 0, 1, 3 and 7 s, and flows that begin at once lose some to each other
 
 
 @dataclass

@@ -31,6 +31,12 @@ bool is_memif_server(const DeviceArgs& device) {
   return role == "server" || role == "master";
 }
 
+// Whose socket stands at a path, and is no abstract one.
+bool serves_path(const DeviceArgs& device) {
+  return device.driver() == "net_memif" && is_memif_server(device) &&
+         device.find("socket-abstract") == "no";
+}
+
 // Server sockets of this process: several ports may share one path.
 bool already_ours(const std::string& path) {
   uint16_t device = 0;
@@ -51,7 +57,7 @@ Problems check_memif(const DeviceArgs& device) {
   const fs::path path = socket_of(device);
   if (path.native().size() >= sizeof(sockaddr_un{}.sun_path))
     return {"socket path " + path.native() + " is too long"};
-  if (device.find("socket-abstract") != "no" || !is_memif_server(device)) return {};
+  if (!serves_path(device)) return {};
   const fs::path above = path.parent_path().parent_path();
   if (!above.empty() && !fs::is_directory(above))
     return {"the directory of socket " + path.native() + " does not exist"};
@@ -82,9 +88,8 @@ Problems named(const std::string& port, const std::string& device, Problems prob
 
 // A server that was killed leaves its socket behind, and bind() would refuse it.
 Problems clear_way_for_socket(const DeviceArgs& device) {
-  if (device.driver() != "net_memif" || !is_memif_server(device)) return {};
   const std::filesystem::path path = socket_of(device);
-  if (device.find("socket-abstract") != "no" || already_ours(path)) return {};
+  if (!serves_path(device) || already_ours(path)) return {};
   std::error_code ignored;
   std::filesystem::create_directory(path.parent_path(), ignored);
   return clear_socket_path(path);
@@ -171,7 +176,7 @@ DpdkPort::~DpdkPort() {
     rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_LSC, on_link_interrupt, &lsc_);
   stop();
   if (was_started_ && !can_be_closed()) {
-    if (arguments_.find("socket-abstract") == "no") hide_own_socket(peer());
+    if (serves_path(arguments_)) hide_own_socket(peer());
     return;  // the driver still answers those who have come before
   }
   rte_eth_dev_info info{};

@@ -89,7 +89,7 @@ class DpdkPort {
   uint16_t device_;
   unsigned interface_number_ = 0;  // of the interface that it was opened on
   bool started_ = false;
-  bool was_started_ = false;
+  bool was_started_ = false;  // since it was opened
   bool watches_link_ = false;
   bool hidden_ = false;  // by show_link(false)
   std::string pfc_;

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from lib.package import NATIVE, base_root  # noqa: E402
 from lib.package_trial import Trial  # noqa: E402
 
 BUILD = Path(os.environ["EDDY_BIN"]).parent
+NEWCOMER_SECONDS = 120
 
 
 class InAFreshRoot(unittest.TestCase):
@@ -33,8 +35,10 @@ class InAFreshRoot(unittest.TestCase):
             self.assertFalse(path.exists(), "the root is still there")
 
     def live(self, trial):
+        began = time.monotonic()
         trial.install()
         trial.fabric()
+        self.assertLess(time.monotonic() - began, NEWCOMER_SECONDS, "from packages to a running fabric")
         trial.experiment()
         trial.upgrade()
         trial.remove()

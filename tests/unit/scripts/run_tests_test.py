@@ -64,17 +64,17 @@ class Labels(unittest.TestCase):
         outcome = run_tests.test_binaries.Outcome(run_tests.Counter(passed=1, failed=1), [("A.Bad", [])])
         run_tests.test_binaries.run = lambda binaries, _, processes: asked.append((len(binaries), processes)) or outcome
         rows = run_tests.registered(TESTS.replace("|sim|", "|golden|"))
-        self.assertEqual(run_tests.run_labels(["golden"], rows[1:], ["-j", "3"]),
+        self.assertEqual(run_tests.run_group(rows[1:], ["-j", "3"]),
                          (0, run_tests.Counter(passed=3, failed=1), [("A.Bad", [])]))
         self.assertEqual(asked, [(1, 3), ["-L", "^(golden)$", "-L", "^whole$", "-j", "3"]])
-        self.assertEqual(run_tests.run_labels(["unit"], rows[:1], [])[1], outcome.counts)  # ctest has nothing to do
+        self.assertEqual(run_tests.run_group(rows[:1], [])[1], outcome.counts)  # ctest has nothing to do
         self.assertEqual(len(asked), 3)
 
 
 class Beside(unittest.TestCase):
     def test_some_labels_run_together_and_every_test_once(self):
         asked = []
-        for name, fake in (("run_labels", lambda labels, rows, _: asked.append((labels, [row.name for row in rows]))
+        for name, fake in (("run_group", lambda rows, _: asked.append((run_tests.labels_of(rows), [row.name for row in rows]))
                             or (0, run_tests.Counter(passed=len(rows)), [])), ("budget", lambda: {"yardstick": 4})):
             self.addCleanup(setattr, run_tests, name, getattr(run_tests, name))
             setattr(run_tests, name, fake)
