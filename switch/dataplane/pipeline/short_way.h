@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "lb/flow_lines.h"
 #include "net/packet.h"
@@ -109,10 +110,13 @@ class ShortWay {
     if (kIpv4 && sums_good_) return take_row<kIpv4, kIpv4>(packets, gathered);
     return take_row<kIpv4, false>(packets, gathered);
   }
+  // IPv4's where it is: a copy would be read sooner than its halves are written.
   template <bool kIpv4>
-  [[gnu::always_inline]] Octets32 head_of() const {
-    if constexpr (kIpv4) return settings_.head;
-    return ipv6_head_of(settings_.head);
+  [[gnu::always_inline]] std::conditional_t<kIpv4, const Octets32&, Octets32> head_of() const {
+    if constexpr (kIpv4)
+      return settings_.head;
+    else
+      return ipv6_head_of(settings_.head);
   }
   template <bool kIpv4>
   bool take(Packet* packet) const;
@@ -212,7 +216,7 @@ template <bool kIpv4>
 template <bool kIpv4, bool kSumsGood>
 [[gnu::noinline]] size_t ShortWay::take_row(std::span<Packet* const> packets,
                                             Gathered& gathered) const {
-  const Octets32 head = head_of<kIpv4>();
+  const Octets32& head = head_of<kIpv4>();
   const ClassOfTos* const by_tos = settings_.classes->by_tos.data();
   const auto find = [this] {
     if constexpr (kIpv4)
