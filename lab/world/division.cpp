@@ -174,12 +174,19 @@ std::vector<int64_t> weights_of(const std::vector<Edge>& edges, const Division& 
   return weights;
 }
 
-// Every tier is cut into as many stretches as there are ranks, by weight. Where this leaves a rank
-// without any partition, the next heaviest goes to whoever has least.
-std::vector<uint16_t> ranks_of(const std::vector<size_t>& tiers,
-                               const std::vector<int64_t>& weights, size_t ranks) {
-  std::vector<uint16_t> rank_of(weights.size());
-  std::vector<size_t> has(ranks);
+// What is shared out, by number.
+struct Shared {
+  std::vector<size_t> tiers;
+  std::vector<int64_t> weights;
+};
+
+// Every tier is cut into as many stretches as there are shares, by weight. Where this leaves a
+// share without any partition, the next heaviest goes to whoever has least.
+std::vector<uint16_t> shares_of(const Shared& shared, size_t shares) {
+  const auto& [tiers, weights] = shared;
+  std::vector<uint16_t> share_of(weights.size());
+  if (weights.empty()) return share_of;
+  std::vector<size_t> has(shares);
   const size_t last = *std::max_element(tiers.begin(), tiers.end());
   for (size_t tier = 0; tier <= last; ++tier) {
     int64_t total = 0, before = 0;
@@ -187,31 +194,47 @@ std::vector<uint16_t> ranks_of(const std::vector<size_t>& tiers,
     for (size_t i = 0; i < weights.size(); ++i) {
       if (tiers[i] != tier) continue;
       const double middle = static_cast<double>(before) + static_cast<double>(weights[i]) / 2;
-      rank_of[i] = static_cast<uint16_t>(std::min(
-          ranks - 1,
-          static_cast<size_t>(middle * static_cast<double>(ranks) / static_cast<double>(total))));
+      share_of[i] = static_cast<uint16_t>(std::min(
+          shares - 1,
+          static_cast<size_t>(middle * static_cast<double>(shares) / static_cast<double>(total))));
       before += weights[i];
-      ++has[rank_of[i]];
+      ++has[share_of[i]];
     }
   }
-  if (std::find(has.begin(), has.end(), size_t{0}) == has.end()) return rank_of;
+  if (std::find(has.begin(), has.end(), size_t{0}) == has.end()) return share_of;
   std::vector<size_t> order(weights.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return weights[a] > weights[b]; });
-  std::vector<int64_t> loads(ranks);
+  std::vector<int64_t> loads(shares);
   for (const size_t partition : order) {
     const auto least = std::min_element(loads.begin(), loads.end());
     *least += weights[partition];
-    rank_of[partition] = static_cast<uint16_t>(least - loads.begin());
+    share_of[partition] = static_cast<uint16_t>(least - loads.begin());
   }
-  return rank_of;
+  return share_of;
 }
 
-void share_among_ranks(const Topology& topology, const std::vector<Edge>& edges, size_t ranks,
+// What each rank has, among its threads.
+void share_among_threads(const Shared& shared, size_t ranks, Division& division) {
+  division.thread_of.resize(division.partitions);
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    std::vector<size_t> partitions;
+    Shared own;
+    for (size_t i = 0; i < division.partitions; ++i) {
+      if (!division.rank_of.empty() && division.rank_of[i] != rank) continue;
+      partitions.push_back(i);
+      own.tiers.push_back(shared.tiers[i]);
+      own.weights.push_back(shared.weights[i]);
+    }
+    const std::vector<uint16_t> share_of = shares_of(own, division.threads);
+    for (size_t i = 0; i < partitions.size(); ++i) division.thread_of[partitions[i]] = share_of[i];
+  }
+}
+
+void share_among_ranks(const Shared& shared, const std::vector<Edge>& edges, size_t ranks,
                        Division& division) {
-  division.rank_of =
-      ranks_of(tiers_of(topology, edges, division), weights_of(edges, division), ranks);
+  division.rank_of = shares_of(shared, ranks);
   division.rank_window = kLongestWindow;
   for (const Edge& edge : edges)
     if (division.rank_of_node(edge.a) != division.rank_of_node(edge.b))
@@ -262,7 +285,9 @@ Division divide(const Topology& topology, const DivisionOptions& options) {
   Division division = divide(topology, edges, options);
   division.side_of = sides_of(topology, edges, division);
   division.threads = threads_of(division, edges, options);
-  if (options.ranks > 1) share_among_ranks(topology, edges, options.ranks, division);
+  const Shared shared{tiers_of(topology, edges, division), weights_of(edges, division)};
+  if (options.ranks > 1) share_among_ranks(shared, edges, options.ranks, division);
+  share_among_threads(shared, std::max<size_t>(options.ranks, 1), division);
   return division;
 }
 

@@ -4,9 +4,9 @@
 // cache. Partitions meet only through lines whose delay is at least `window`, so what one does in a
 // window of that length concerns the others in a later one. Where lines are short, the nodes at
 // both ends are one partition, as are those that meet through it: a window must be worth what it
-// costs. Ranks share the partitions out by tiers: in each, neighbours by number go together, so
-// that a pod of a fat tree is on one rank, and every rank has its part of every tier. Source:
-// architecture, section 3; decision 0034.
+// costs. Ranks share the partitions out by tiers, and the threads of a rank share out what it has:
+// in each tier neighbours by number go together, so that a pod of a fat tree is on one thread, and
+// every one has its part of every tier. Source: architecture, section 3; decisions 0032 and 0034.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,9 @@ namespace eddy::lab {
 struct Division {
   std::vector<uint16_t> partition_of;  // by node: switches, then hosts
   size_t partitions = 1;
-  Duration window{};  // that of one partition says nothing
-  size_t threads = 1;
+  Duration window{};                // that of one partition says nothing
+  size_t threads = 1;               // of each rank
+  std::vector<uint16_t> thread_of;  // by partition: which of its rank's
   // By partition: 0 where there are hosts, and each line between two of them joins side 0 and side
   // 1. Empty: they have no such sides.
   std::vector<uint8_t> side_of;

@@ -1,16 +1,13 @@
 #include "lab/world/windows.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "net/assert.h"
 
 namespace eddy::lab {
 namespace {
 
-constexpr Duration kLongTime =
-    Duration::microseconds(1'000);  // in which lines' frames are compared
-constexpr Bytes kUsualFrame{512};   // there is room for as many as a line then carries
+constexpr Bytes kUsualFrame{512};  // there is room for as many as a line then carries
 
 size_t frames_on(const Line& line, Duration usual) {
   return static_cast<size_t>(line.delay / usual) + 2;
@@ -49,13 +46,11 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
     of.push_back(node);
   }
   std::vector<size_t> events(partitions), own(partitions), posted(partitions);
-  std::vector<int64_t> weights(partitions);
   for (size_t i = 0; i < nodes_.lines.size(); ++i) {
     Line& line = nodes_.lines[i];
     line.to_partition = partition_of_[line.to];
     const Duration usual = nodes_.rates[i].time_of(kUsualFrame);
     if (usual == Duration{}) continue;  // nothing is joined there
-    weights[line.to_partition] += kLongTime / usual;
     ++events[partition_of_[line.from]];
     events[line.to_partition] += frames_on(line, usual) * sides_;
     if (partition_of_[line.from] == line.to_partition) {
@@ -69,9 +64,7 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
   const auto is_here = [&](size_t i) {
     return ranks == nullptr || division.rank_of[i] == ranks->rank();
   };
-  for (size_t i = 0; i < partitions; ++i)
-    if (!is_here(i)) weights[i] = 0;
-  const std::vector<size_t> thread_of = share_out(weights);
+  const std::vector<uint16_t>& thread_of = division.thread_of;
   std::vector<size_t> events_of(threads_.size());  // of the partition that has most
   for (size_t i = 0; i < partitions; ++i)
     if (is_here(i)) events_of[thread_of[i]] = std::max(events_of[thread_of[i]], events[i]);
@@ -95,34 +88,24 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
   }
 }
 
-// Which thread has each: the heaviest first, each to the thread that has least of its side.
-std::vector<size_t> Windows::share_out(const std::vector<int64_t>& weights) const {
-  std::vector<size_t> order(weights.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return weights[a] > weights[b]; });
-  std::array<std::vector<int64_t>, 2> loads_of;  // by side, of each thread
-  loads_of.fill(std::vector<int64_t>(threads_.size()));
-  std::vector<size_t> thread_of(weights.size());
-  for (const size_t partition : order) {
-    std::vector<int64_t>& loads = loads_of[side_of_[partition]];
-    const auto least = std::min_element(loads.begin(), loads.end());
-    *least += weights[partition];
-    thread_of[partition] = static_cast<size_t>(least - loads.begin());
-  }
-  return thread_of;
-}
-
+// All threads find the same end, since all know what all have told. While one is under way the
+// others may not have begun: what they begin with changes when all have come back.
 void Windows::run(Instant end, bool to_completion) {
+  Passed passed;
   if (threads_.size() == 1)
-    go(0, end, to_completion);
+    passed = go(0, end, to_completion);
   else
-    crew_.run([&](size_t thread) { go(thread, end, to_completion); });
+    crew_.run([&](size_t thread) {
+      const Passed own = go(thread, end, to_completion);
+      if (thread == 0) passed = own;
+    });
+  next_ = passed.next;
+  count_ += passed.windows;
   finish_flows();
 }
 
-// A thread's way through the windows: all find the same end, since all know what all have told.
-void Windows::go(size_t thread, Instant end, bool to_completion) {
+// A thread's way through the windows.
+Windows::Passed Windows::go(size_t thread, Instant end, bool to_completion) {
   const size_t awaited = book_.awaited();
   Front front{.next = next_};
   uint64_t count = 0;
@@ -134,11 +117,7 @@ void Windows::go(size_t thread, Instant end, bool to_completion) {
     front.reach = std::max(front.reach, stop);
     if (front.next[side] < stop) run_window(thread, side, stop, front, count++);
   }
-  // The others may not have read next_ yet.
-  if (threads_.size() > 1) crew_.meet();
-  if (thread != 0) return;
-  next_ = front.next;
-  count_ += count;
+  return {front.next, count};
 }
 
 // Up to where nothing can come to the side that it does not have yet: from the other one, or from

@@ -79,6 +79,11 @@ class Windows {
 
     Instant earliest() const { return std::min(next[0], next[1]); }
   };
+  // Of a run.
+  struct Passed {
+    std::array<Instant, 2> next;  // as Front
+    uint64_t windows = 0;
+  };
   // What a thread tells the others at the end of a window, while they may still read what it told
   // at the end of the last one.
   struct alignas(64) Told {
@@ -102,8 +107,7 @@ class Windows {
   void bring_forward(uint32_t node, Instant at);
   void make_parts(const Division& division, const Ranks* ranks);
   void take_frame(const Event& event);
-  std::vector<size_t> share_out(const std::vector<int64_t>& weights) const;
-  void go(size_t thread, Instant end, bool to_completion);
+  Passed go(size_t thread, Instant end, bool to_completion);
   Instant stop_of(size_t side, const Front& front, Instant end) const;
   void run_window(size_t thread, size_t side, Instant stop, Front& front, size_t number);
   void finish_flows();

@@ -100,6 +100,27 @@ TEST(Division, RanksShareEveryTier) {
   EXPECT_TRUE(divide(topology, {}).rank_of.empty());
 }
 
+// The threads of a rank, what it has of each.
+TEST(Division, ThreadsShareEveryTier) {
+  const Topology topology = leaf_spine(4, 100_ns, 1_us);
+  EXPECT_EQ(divide(topology, {.threads = 2}).thread_of,
+            (std::vector<uint16_t>{0, 0, 1, 1, 0, 0, 1, 1}));
+  const Division division = divide(topology, {.threads = 2, .ranks = 2});
+  EXPECT_EQ(division.rank_of, (std::vector<uint16_t>{0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(division.thread_of, (std::vector<uint16_t>{0, 1, 0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(divide(topology, {}).thread_of, std::vector<uint16_t>(8));
+}
+
+// A heavy leaf is half of its tier, and a thread of its own.
+TEST(Division, ThreadsShareByWeight) {
+  Topology topology = leaf_spine(4, 100_ns, 1_us);
+  for (Topology::Host& host : topology.hosts)
+    if (host.switch_index == 0) host.rate = 400_Gbps;
+  const std::vector<uint16_t> thread_of = divide(topology, {.threads = 2}).thread_of;
+  EXPECT_EQ(std::vector<uint16_t>(thread_of.begin(), thread_of.begin() + 4),
+            (std::vector<uint16_t>{0, 1, 1, 1}));
+}
+
 // More ranks than a tier has partitions: each gets one of whatever tier.
 TEST(Division, NoRankIsWithoutAPartition) {
   const Topology topology = leaf_spine(3, 100_ns, 1_us);
