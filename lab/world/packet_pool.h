@@ -5,8 +5,8 @@
 // construction and touched only when first used; the last returned is the first given. Where a
 // world has several threads each has a pool that borrows from the world's, some hundred packets at
 // a time, since packets are taken on one thread and given back on another. Owner: one world, or one
-// of its threads. Bounds: `count` packets of kStride octets. Cost: a few instructions. Source:
-// architecture, sections 4 and 6.
+// of its threads, whose pools share no cache line. Bounds: `count` packets of kStride octets. Cost:
+// a few instructions. Source: architecture, sections 4 and 6.
 #pragma once
 
 #include <rte_mbuf_core.h>
@@ -22,7 +22,7 @@
 
 namespace eddy::lab {
 
-class PacketPool {
+class alignas(RTE_CACHE_LINE_SIZE) PacketPool {
  public:
   static constexpr size_t kHeadroom = 64;   // for headers that switches put in front
   static constexpr size_t kDataRoom = 128;  // Ethernet, IPv6, UDP, BTH and RETH need 98

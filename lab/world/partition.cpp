@@ -250,7 +250,7 @@ inline uint32_t Partition<Queue>::end_frame(const Line& line) {
 }
 
 template <class Queue>
-inline void Partition<Queue>::fly(const Line& line, const Event& arrival) {
+inline void Partition<Queue>::fly(const Line& line, Event arrival) {
   if constexpr (!kWhole)
     if (line.to_partition != number_) return desk_->send(line.to_partition, arrival);
   queue_.push(arrival, line.delay);

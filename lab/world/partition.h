@@ -29,7 +29,7 @@
 namespace eddy::lab {
 
 template <class Queue>
-class Partition final : public Wires {
+class alignas(RTE_CACHE_LINE_SIZE) Partition final : public Wires {
  public:
   static constexpr bool kWhole = std::is_same_v<Queue, EventQueue>;
 
@@ -188,7 +188,7 @@ class Partition final : public Wires {
   uint32_t leave(const Event& event);
   uint32_t end_frame(const Line& line);
   void leave_odd(Line& line, const Event& event);
-  [[gnu::always_inline]] inline void fly(const Line& line, const Event& arrival);
+  [[gnu::always_inline]] inline void fly(const Line& line, Event arrival);
   bool has_left(const Event& whole_way, Instant now) const {
     return whole_way.at - nodes_.lines[whole_way.target].delay <= now;
   }

@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "lab/world/event_queue.h"
+#include "lab/world/row.h"
+#include "net/memory/lines.h"
 #include "net/units.h"
 
 namespace eddy::lab {
@@ -29,8 +31,10 @@ class Post {
     Desk(size_t partitions, bool sides)
         : boxes_{Boxes(partitions), Boxes(sides ? 0 : partitions)}, other_(sides ? 0 : 1) {}
 
-    void send(size_t partition, const Event& arrival) {
-      boxes_[writing_][partition].push_back(arrival);
+    [[gnu::always_inline]] void send(size_t partition, Event arrival) {
+      Box& box = boxes_[writing_][partition];
+      box.append(arrival);
+      ask_to_write(box.end() + kAhead);
       if (arrival.at < earliest_) earliest_ = arrival.at;
     }
     // A window ends: what was sent in it can be taken. Returns when the first of it arrives.
@@ -41,7 +45,9 @@ class Post {
 
    private:
     friend class Post;
-    using Box = std::vector<Event>;
+    // Events, some two lines of a box: whoever emptied it has them, if another thread did.
+    static constexpr size_t kAhead = 5;
+    using Box = Row<Event>;
     using Boxes = std::vector<Box>;
     std::array<Boxes, 2> boxes_;
     size_t other_;  // box than that which is written: 1 away, or it is the same
@@ -51,7 +57,8 @@ class Post {
 
   // `sides` take turns, and nobody sends to its own.
   Post(size_t partitions, size_t threads, bool sides) {
-    desks_.assign(threads, Desk(partitions, sides));
+    desks_.reserve(threads);
+    for (size_t i = 0; i < threads; ++i) desks_.emplace_back(partitions, sides);
   }
 
   Desk& desk(size_t thread) { return desks_[thread]; }
@@ -66,7 +73,7 @@ class Post {
     const size_t reading = own.writing_ ^ own.other_;
     for (Desk& desk : desks_) {
       Desk::Box& box = desk.boxes_[reading][partition];
-      for (const Event& arrival : box) take(arrival);
+      for (const Event& arrival : box.all()) take(arrival);
       box.clear();
     }
   }
@@ -74,15 +81,14 @@ class Post {
   // Between two windows: one that is taken when the partition's next window begins.
   void hand_in(size_t partition, const Event& arrival) {
     Desk& desk = desks_.front();
-    desk.boxes_[desk.writing_ ^ desk.other_][partition].push_back(arrival);
+    desk.boxes_[desk.writing_ ^ desk.other_][partition].append(arrival);
   }
   // The same: goes through what was sent to the partition, of which keep(event) may stay.
   template <class Keep>
   void sift(size_t partition, Keep keep) {
     for (Desk& desk : desks_)
       for (Desk::Boxes& boxes : desk.boxes_)
-        if (!boxes.empty())
-          std::erase_if(boxes[partition], [&](const Event& arrival) { return !keep(arrival); });
+        if (!boxes.empty()) boxes[partition].keep_if(keep);
   }
   // The same: what was sent to the partition and not taken.
   template <class Each>
@@ -90,7 +96,7 @@ class Post {
     for (const Desk& desk : desks_)
       for (const Desk::Boxes& boxes : desk.boxes_)
         if (!boxes.empty())
-          for (const Event& arrival : boxes[partition]) each(arrival);
+          for (const Event& arrival : boxes[partition].all()) each(arrival);
   }
 
  private:

@@ -59,17 +59,15 @@ void SwitchIo::deal(uint64_t salt) {
   arrived_.clear();
   for (Turn& turn : turns_.all()) turn.order = hash_pair(salt, turn.port.index());
   std::ranges::sort(turns_.all(), {}, &Turn::order);
-  size_t kept = 0;
-  for (const Turn turn : turns_.all()) {
+  turns_.keep_if([this](const Turn& turn) {
     Unread& unread = unread_of_[turn.port.index()];
     for (size_t i = 0; i < setup_.burst && !unread.packets.empty(); ++i) {
       Packet* const packet = unread.packets.pop();
       unread.octets -= Bytes(packet->wire_len);
       arrived_.append({0, turn.port, packet});
     }
-    if (!unread.packets.empty()) turns_[kept++] = turn;
-  }
-  turns_.shrink(kept);
+    return !unread.packets.empty();
+  });
   unread_ -= arrived_.size();
 }
 
