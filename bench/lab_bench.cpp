@@ -1,15 +1,15 @@
 // lab_bench: packet hops a CPU second of the virtual-time fabric, full switch pipeline, on one
 // core.
 //
-//   lab_bench [--rounds N] [--only TEXT] [--threads N] [--json FILE]
+//   lab_bench [--rounds N] [--only TEXT] [--threads N] [--slice US] [--json FILE]
 //   lab_bench --instructions CASE [--slice US]
 //
 // Each case is a fabric under a permutation of flows that outlast the run, warmed up until ECN and
 // PFC have found their balance; in the sparse one few hosts send, so that what idle nodes cost
-// shows. Cases run in turn, in slices of virtual time, over many rounds; a
-// sample is the hops of a slice over the CPU time of the thread, of the busiest one with --threads.
-// With --instructions one case runs
-// one slice after its warm-up, for callgrind (--toggle-collect='*measured_slice*').
+// shows. Cases run in turn, in slices of virtual time, over many rounds; a sample is the hops of a
+// slice over the CPU time of the thread, of the busiest one with --threads. A slice is each case's
+// own, or of so many microseconds. With --instructions one case runs one slice after its warm-up,
+// for callgrind (--toggle-collect='*measured_slice*').
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +36,7 @@ struct Arguments {
   std::string instructions;
   int rounds = 20;
   size_t threads = 1;
-  int64_t slice_us = 0;  // 0 = the case's own
+  int64_t slice_us = 0;  // 0 = each case's own
 
   bool wants(const std::string& name) const { return name.find(only) != std::string::npos; }
 };
@@ -153,8 +153,7 @@ int run_instructions(const Arguments& arguments, const std::vector<Case>& cases)
     if (spec.name != arguments.instructions) continue;
     Bench bench(spec);
     const lab::WorldCounts before = bench.counts();
-    bench.measured_slice(arguments.slice_us != 0 ? Duration::microseconds(arguments.slice_us)
-                                                 : spec.slice);
+    bench.measured_slice(spec.slice);
     const lab::WorldCounts after = bench.counts();
     std::printf("hops %lu events %lu polls %lu host_turns %lu ties %lu\n",
                 after.packet_hops - before.packet_hops, after.events - before.events,
@@ -167,7 +166,9 @@ int run_instructions(const Arguments& arguments, const std::vector<Case>& cases)
 }
 
 int run(const Arguments& arguments) {
-  const std::vector<Case> cases = {leaf_spine_288(), fat_tree_1024(), sparse()};
+  std::vector<Case> cases = {leaf_spine_288(), fat_tree_1024(), sparse()};
+  if (arguments.slice_us != 0)
+    for (Case& spec : cases) spec.slice = Duration::microseconds(arguments.slice_us);
   if (!arguments.instructions.empty()) return run_instructions(arguments, cases);
   std::vector<std::unique_ptr<Bench>> benches;
   for (const Case& spec : cases)

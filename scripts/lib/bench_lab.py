@@ -16,6 +16,7 @@ SPARSE = "lab.hops_per_second.sparse"  # two of 512 hosts send
 PROCESSES = 3  # where code and data lie in memory differs between them
 ROUNDS = 5
 SLICE_US = 5  # of virtual time, under callgrind
+LONG_SLICE_US = 50  # in which windows are as long, and threads begin and end as seldom, as in a run
 SWEEP_ROUNDS = 3
 MEBIBYTE = 1 << 20
 _HOPS = re.compile(r"^hops (\d+) ", re.M)
@@ -42,19 +43,20 @@ def speed_ups(binaries, say):
     samples = {name: [] for name in CASES}
     for number in range(PROCESSES):
         for name, values in samples.items():
-            alone, together = (hops_of_process(binaries, name, [], threads) for threads in (1, 2))
+            alone, together = (hops_of_process(binaries, name, [], ["--threads", str(threads), "--slice", str(LONG_SLICE_US)])
+                               for threads in (1, 2))
             values.append(together / alone)
         say(f"lab on two threads, run {number + 1} of {PROCESSES}")
     return [result(name.replace("hops_per_second", "speedup.2_threads"), values, "of 1 thread")
             for name, values in samples.items()]
 
 
-def hops_of_process(binaries, case, prefix, threads=1):
+def hops_of_process(binaries, case, prefix, options=()):
     """Hops a CPU second of one case, in a process of its own: beside another it would find its caches full of that."""
     ahead = ["chrt", "-f", "10"] if os.geteuid() == 0 else []
     with tempfile.NamedTemporaryFile(suffix=".json") as scratch:
-        run([*ahead, *prefix, binaries / "lab_bench", "--rounds", str(ROUNDS), "--only", case, "--threads", str(threads),
-             "--json", scratch.name])
+        run([*ahead, *prefix, binaries / "lab_bench", "--rounds", str(ROUNDS), "--only", case, *options, "--json",
+             scratch.name])
         return json.load(scratch)["results"][0]["value"]
 
 
