@@ -183,7 +183,8 @@ struct Shared {
 // Every tier is cut into as many stretches as there are shares, by weight. Where this leaves a
 // share without any partition, the next heaviest goes to whoever has least.
 std::vector<uint16_t> shares_of(const Shared& shared, size_t shares) {
-  const auto& [tiers, weights] = shared;
+  const std::vector<size_t>& tiers = shared.tiers;
+  const std::vector<int64_t>& weights = shared.weights;
   std::vector<uint16_t> share_of(weights.size());
   if (weights.empty()) return share_of;
   std::vector<size_t> has(shares);

@@ -20,13 +20,14 @@ inline void ask_for(const void* first, size_t octets = 1) {
 }
 
 // The line that holds it, for this core alone, so that to write it is to wait for no other one that
-// has read it. At x86-64-v3 what compilers have for this only reads; processors without the
-// instruction do nothing.
+// has read it. What compilers have for this only reads at x86-64-v3, and a function that holds
+// nothing else is dropped. Processors without the instruction do nothing.
 inline void ask_to_write(const void* at) {
+  [[maybe_unused]] const auto* const line = static_cast<const std::byte*>(at);
 #if defined(__x86_64__)
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const std::byte*>(at)));
-#else
-  __builtin_prefetch(at, 1);
+  asm volatile("prefetchw %0" : : "m"(*line));
+#elif defined(__aarch64__)
+  asm volatile("prfm pstl1keep, %0" : : "Q"(*line));
 #endif
 }
 

@@ -108,7 +108,7 @@ TEST(Division, ThreadsShareEveryTier) {
   const Division division = divide(topology, {.threads = 2, .ranks = 2});
   EXPECT_EQ(division.rank_of, (std::vector<uint16_t>{0, 0, 1, 1, 0, 0, 1, 1}));
   EXPECT_EQ(division.thread_of, (std::vector<uint16_t>{0, 1, 0, 1, 0, 1, 0, 1}));
-  EXPECT_EQ(divide(topology, {}).thread_of, std::vector<uint16_t>(8));
+  EXPECT_EQ(divide(topology, {.grain = Grain::rack}).thread_of, std::vector<uint16_t>(8));
 }
 
 // A heavy leaf is half of its tier, and a thread of its own.
