@@ -180,14 +180,12 @@ struct Shared {
   std::vector<int64_t> weights;
 };
 
-// Every tier is cut into as many stretches as there are shares, by weight. Where this leaves a
-// share without any partition, the next heaviest goes to whoever has least.
-std::vector<uint16_t> shares_of(const Shared& shared, size_t shares) {
+// Every tier is cut into as many stretches as there are shares, by weight. A share may be empty.
+std::vector<uint16_t> stretches_of(const Shared& shared, size_t shares) {
   const std::vector<size_t>& tiers = shared.tiers;
   const std::vector<int64_t>& weights = shared.weights;
   std::vector<uint16_t> share_of(weights.size());
   if (weights.empty()) return share_of;
-  std::vector<size_t> has(shares);
   const size_t last = *std::max_element(tiers.begin(), tiers.end());
   for (size_t tier = 0; tier <= last; ++tier) {
     int64_t total = 0, before = 0;
@@ -199,10 +197,14 @@ std::vector<uint16_t> shares_of(const Shared& shared, size_t shares) {
           shares - 1,
           static_cast<size_t>(middle * static_cast<double>(shares) / static_cast<double>(total))));
       before += weights[i];
-      ++has[share_of[i]];
     }
   }
-  if (std::find(has.begin(), has.end(), size_t{0}) == has.end()) return share_of;
+  return share_of;
+}
+
+// The next heaviest goes to whoever has least: none is empty, if there are enough.
+std::vector<uint16_t> heaviest_first(const std::vector<int64_t>& weights, size_t shares) {
+  std::vector<uint16_t> share_of(weights.size());
   std::vector<size_t> order(weights.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -216,7 +218,8 @@ std::vector<uint16_t> shares_of(const Shared& shared, size_t shares) {
   return share_of;
 }
 
-// What each rank has, among its threads.
+// What each rank has, among its threads. One that has nothing of a tier waits while that runs; one
+// that had all of it would have the others wait.
 void share_among_threads(const Shared& shared, size_t ranks, Division& division) {
   division.thread_of.resize(division.partitions);
   for (size_t rank = 0; rank < ranks; ++rank) {
@@ -228,14 +231,16 @@ void share_among_threads(const Shared& shared, size_t ranks, Division& division)
       own.tiers.push_back(shared.tiers[i]);
       own.weights.push_back(shared.weights[i]);
     }
-    const std::vector<uint16_t> share_of = shares_of(own, division.threads);
+    const std::vector<uint16_t> share_of = stretches_of(own, division.threads);
     for (size_t i = 0; i < partitions.size(); ++i) division.thread_of[partitions[i]] = share_of[i];
   }
 }
 
 void share_among_ranks(const Shared& shared, const std::vector<Edge>& edges, size_t ranks,
                        Division& division) {
-  division.rank_of = shares_of(shared, ranks);
+  division.rank_of = stretches_of(shared, ranks);
+  if (std::set(division.rank_of.begin(), division.rank_of.end()).size() < ranks)
+    division.rank_of = heaviest_first(shared.weights, ranks);
   division.rank_window = kLongestWindow;
   for (const Edge& edge : edges)
     if (division.rank_of_node(edge.a) != division.rank_of_node(edge.b))

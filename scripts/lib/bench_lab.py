@@ -43,8 +43,9 @@ def speed_ups(binaries, say):
     samples = {name: [] for name in CASES}
     for number in range(PROCESSES):
         for name, values in samples.items():
-            alone, together = (hops_of_process(binaries, name, [], ["--threads", str(threads), "--slice", str(LONG_SLICE_US)])
-                               for threads in (1, 2))
+            alone, together = (
+                hops_of_process(binaries, name, [], ["--threads", str(threads), "--slice", str(LONG_SLICE_US)])
+                for threads in (1, 2))
             values.append(together / alone)
         say(f"lab on two threads, run {number + 1} of {PROCESSES}")
     return [result(name.replace("hops_per_second", "speedup.2_threads"), values, "of 1 thread")

@@ -111,6 +111,13 @@ TEST(Division, ThreadsShareEveryTier) {
   EXPECT_EQ(divide(topology, {.grain = Grain::rack}).thread_of, std::vector<uint16_t>(8));
 }
 
+// A tier with fewer partitions than threads runs on as many threads as it has partitions.
+TEST(Division, NoThreadHasTwoOfATierThatOthersLack) {
+  const Division division = divide(leaf_spine(3, 100_ns, 1_us), {.threads = 4});
+  ASSERT_EQ(division.threads, 4u);
+  EXPECT_EQ(division.thread_of, (std::vector<uint16_t>{0, 2, 3, 0, 2, 3}));
+}
+
 // A heavy leaf is half of its tier, and a thread of its own.
 TEST(Division, ThreadsShareByWeight) {
   Topology topology = leaf_spine(4, 100_ns, 1_us);
