@@ -64,6 +64,7 @@ std::vector<SourceFrame> frames_into(const config::SwitchConfig& leaf, size_t po
 class ConcurrentShards : public TwoShards {
  protected:
   ConcurrentShards() : TwoShards(the_leaf()) {
+    flight.sources_open = false;  // until control has closed a port
     for (size_t port = 0; port < leaf.ports.size(); ++port)
       ios[port % 2].add_source(PortId(port), frames_into(leaf, port), kFramesAPort);
   }
@@ -92,6 +93,7 @@ class ConcurrentShards : public TwoShards {
     // However the threads run: what port 0 sends to port 1 stays there until port 0 is paused.
     EXPECT_TRUE(object->reconfigure(changed(leaf, 0)).ok());
     command({.kind = Command::Kind::set_port_tx, .port = PortId(1), .on = false}, 1);
+    flight.sources_open = true;
     while (pauses_sent() == 0 && flight.to_send > 0) std::this_thread::yield();
     size_t round = 0;
     for (; flight.to_send > 0 || round < kLeastRounds; ++round) {

@@ -51,6 +51,7 @@ class PacketRing {
 struct Flight {
   std::atomic<int64_t> to_send{0};    // frames that the sources still owe
   std::atomic<int64_t> in_flight{0};  // packets that are in no pool
+  std::atomic<bool> sources_open{true};
   bool over() const { return to_send.load() == 0 && in_flight.load() == 0; }
 };
 
@@ -62,7 +63,8 @@ struct SourceFrame {
 
 class ThreadIo final : public Io {
  public:
-  static constexpr size_t kPackets = 1024;
+  static constexpr size_t kPackets = 4096;
+  static constexpr size_t kOwn = 256;  // of them, which no source takes: the switch's own frames
   static constexpr uint16_t kFramesAPoll = 8;  // of each source
 
   ThreadIo(Flight& flight, size_t self) : flight_(flight), self_(self), pool_(kPackets) {}
@@ -166,8 +168,8 @@ class ThreadIo final : public Io {
     if (source.left == 0 || !source.up || polls_ < source.silent_until) return false;
     const SourceFrame& what = source.frames[source.next % source.frames.size()];
     if ((what.priorities & source.paused) != 0) return false;
+    if (!flight_.sources_open || pool_.available() <= kOwn) return false;
     out = pool_.get(what.frame, what.wire_len);
-    if (out == nullptr) return false;
     leave_home(out);
     ++source.next;
     --source.left;
