@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "lab/world/shares.h"
+
 namespace eddy::lab {
 namespace {
 
@@ -174,34 +176,6 @@ std::vector<int64_t> weights_of(const std::vector<Edge>& edges, const Division& 
   return weights;
 }
 
-// What is shared out, by number.
-struct Shared {
-  std::vector<size_t> tiers;
-  std::vector<int64_t> weights;
-};
-
-// Every tier is cut into as many stretches as there are shares, by weight. A share may be empty.
-std::vector<uint16_t> stretches_of(const Shared& shared, size_t shares) {
-  const std::vector<size_t>& tiers = shared.tiers;
-  const std::vector<int64_t>& weights = shared.weights;
-  std::vector<uint16_t> share_of(weights.size());
-  if (weights.empty()) return share_of;
-  const size_t last = *std::max_element(tiers.begin(), tiers.end());
-  for (size_t tier = 0; tier <= last; ++tier) {
-    int64_t total = 0, before = 0;
-    for (size_t i = 0; i < weights.size(); ++i) total += tiers[i] == tier ? weights[i] : 0;
-    for (size_t i = 0; i < weights.size(); ++i) {
-      if (tiers[i] != tier) continue;
-      const double middle = static_cast<double>(before) + static_cast<double>(weights[i]) / 2;
-      share_of[i] = static_cast<uint16_t>(std::min(
-          shares - 1,
-          static_cast<size_t>(middle * static_cast<double>(shares) / static_cast<double>(total))));
-      before += weights[i];
-    }
-  }
-  return share_of;
-}
-
 // The next heaviest goes to whoever has least: none is empty, if there are enough.
 std::vector<uint16_t> heaviest_first(const std::vector<int64_t>& weights, size_t shares) {
   std::vector<uint16_t> share_of(weights.size());
@@ -220,27 +194,28 @@ std::vector<uint16_t> heaviest_first(const std::vector<int64_t>& weights, size_t
 
 // What each rank has, among its threads. One that has nothing of a tier waits while that runs; one
 // that had all of it would have the others wait.
-void share_among_threads(const Shared& shared, size_t ranks, Division& division) {
+void share_among_threads(const SharedOut& all, size_t ranks, Division& division) {
+  const std::vector<double> alike(division.threads, 1.0);
   division.thread_of.resize(division.partitions);
   for (size_t rank = 0; rank < ranks; ++rank) {
     std::vector<size_t> partitions;
-    Shared own;
+    SharedOut own;
     for (size_t i = 0; i < division.partitions; ++i) {
       if (!division.rank_of.empty() && division.rank_of[i] != rank) continue;
       partitions.push_back(i);
-      own.tiers.push_back(shared.tiers[i]);
-      own.weights.push_back(shared.weights[i]);
+      own.tiers.push_back(all.tiers[i]);
+      own.weights.push_back(all.weights[i]);
     }
-    const std::vector<uint16_t> share_of = stretches_of(own, division.threads);
+    const std::vector<uint16_t> share_of = stretches_of(own, alike);
     for (size_t i = 0; i < partitions.size(); ++i) division.thread_of[partitions[i]] = share_of[i];
   }
 }
 
-void share_among_ranks(const Shared& shared, const std::vector<Edge>& edges, size_t ranks,
+void share_among_ranks(const SharedOut& all, const std::vector<Edge>& edges, size_t ranks,
                        Division& division) {
-  division.rank_of = stretches_of(shared, ranks);
+  division.rank_of = stretches_of(all, std::vector<double>(ranks, 1.0));
   if (std::set(division.rank_of.begin(), division.rank_of.end()).size() < ranks)
-    division.rank_of = heaviest_first(shared.weights, ranks);
+    division.rank_of = heaviest_first(all.weights, ranks);
   division.rank_window = kLongestWindow;
   for (const Edge& edge : edges)
     if (division.rank_of_node(edge.a) != division.rank_of_node(edge.b))
@@ -291,9 +266,11 @@ Division divide(const Topology& topology, const DivisionOptions& options) {
   Division division = divide(topology, edges, options);
   division.side_of = sides_of(topology, edges, division);
   division.threads = threads_of(division, edges, options);
-  const Shared shared{tiers_of(topology, edges, division), weights_of(edges, division)};
-  if (options.ranks > 1) share_among_ranks(shared, edges, options.ranks, division);
-  share_among_threads(shared, std::max<size_t>(options.ranks, 1), division);
+  division.windows_a_look = options.windows_a_look;
+  division.tier_of = tiers_of(topology, edges, division);
+  const SharedOut all{division.tier_of, weights_of(edges, division)};
+  if (options.ranks > 1) share_among_ranks(all, edges, options.ranks, division);
+  share_among_threads(all, std::max<size_t>(options.ranks, 1), division);
   return division;
 }
 

@@ -23,8 +23,10 @@ struct Division {
   std::vector<uint16_t> partition_of;  // by node: switches, then hosts
   size_t partitions = 1;
   Duration window{};                // that of one partition says nothing
+  std::vector<size_t> tier_of;      // by partition: how far from hosts; 0 has some
   size_t threads = 1;               // of each rank
-  std::vector<uint16_t> thread_of;  // by partition: which of its rank's
+  std::vector<uint16_t> thread_of;  // by partition: which of its rank's, at first
+  size_t windows_a_look = 0;        // DivisionOptions
   // By partition: 0 where there are hosts, and each line between two of them joins side 0 and side
   // 1. Empty: they have no such sides.
   std::vector<uint8_t> side_of;

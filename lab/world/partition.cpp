@@ -16,18 +16,6 @@ constexpr Duration kBlankRetry = Duration::microseconds(1);
 }  // namespace
 
 template <class Queue>
-void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
-  if constexpr (kWhole) {
-    for (const Line& line : nodes_.lines)
-      if (line.up) queue_.reserve_lane(line.delay);
-    for (size_t line = 0; line < nodes_.lines.size(); ++line) {
-      if (!nodes_.lines[line].up) continue;
-      for (const Bytes length : lengths) queue_.reserve_lane(nodes_.rates[line].time_of(length));
-    }
-  }
-}
-
-template <class Queue>
 Instant Partition<Queue>::run_window(Instant start, Instant end) {
   if constexpr (!kWhole) {
     if (was_busy()) ask_for_lines();
@@ -256,31 +244,6 @@ inline void Partition<Queue>::fly(const Line& line, Event arrival) {
   queue_.push(arrival, line.delay);
 }
 
-// Of a frame that goes the whole way, what is left of it as others know it: it leaves, or arrives.
-template <class Queue>
-Event Partition<Queue>::divided(const Event& whole_way, Instant now) {
-  Event event = whole_way;
-  event.kind = has_left(whole_way, now) ? kArrival : kSent;
-  if (event.kind == kArrival)
-    ++counts_.events;
-  else
-    event.at = whole_way.at - nodes_.lines[whole_way.target].delay;
-  return event;
-}
-
-template <class Queue>
-uint64_t Partition<Queue>::half_counted(Instant now) const {
-  uint64_t events = 0;
-  if constexpr (!kWhole) {
-    const auto count = [&](const Event& event) {
-      events += event.kind == kWholeWay && has_left(event, now) ? 1 : 0;
-    };
-    queue_.for_each(count);
-    post_->for_each(number_, count);
-  }
-  return events;
-}
-
 // The line is down, or a filter sees its frames.
 template <class Queue>
 void Partition<Queue>::leave_odd(Line& line, const Event& event) {
@@ -292,7 +255,7 @@ void Partition<Queue>::leave_odd(Line& line, const Event& event) {
   const Instant at = now_ + line.delay + verdict.extra_delay;
   queue_.push_odd({at, event.packet, event.target, kArrival});
   if (!verdict.duplicate) return;
-  Packet* copy = pool_.get();
+  Packet* copy = pool_->get();
   if (copy == nullptr) return;
   PacketPool::copy(*event.packet, *copy);
   ++nodes_.ends[event.target].entered;
@@ -306,7 +269,7 @@ void Partition<Queue>::lose(const Line& line, Packet* packet) {
   // Frames of one line may be lost at both ends in one window.
   std::atomic_ref(nodes_.lost[index]).fetch_add(1, std::memory_order_relaxed);
   tell(index, Watcher::Step::lost, *packet);
-  pool_.put(packet);
+  pool_->put(packet);
 }
 
 template <class Queue>
@@ -344,14 +307,14 @@ inline uint32_t Partition<Queue>::bring_to_host(uint32_t node, Packet* packet) {
     }
   }
   host.nic->receive(*packet, now_);
-  pool_.put(packet);
+  pool_->put(packet);
   return node;
 }
 
 template <class Queue>
 void Partition<Queue>::deliver(uint32_t node, Packet* packet) {
   nodes_.host_at(node).nic->receive(*packet, now_);
-  pool_.put(packet);
+  pool_->put(packet);
   take_part(node);
 }
 
@@ -398,49 +361,6 @@ void Partition<Queue>::plan_start() {
   else if (next_flow_ < flows_.size())
     at = book_.flows()[flows_[next_flow_]].start;
   if (at != Instant::never()) queue_.push_odd({at, nullptr, 0, kFlowStart});
-}
-
-template <class Queue>
-void Partition<Queue>::take_over(Instant now) {
-  now_ = now;
-  if constexpr (kWhole) {
-    for (const Instant at : agenda_->instants()) plan_action(at);
-  } else {
-    next_flow_ = static_cast<size_t>(
-        std::lower_bound(flows_.begin(), flows_.end(), book_.timed_started()) - flows_.begin());
-    releases_.clear();
-  }
-  plan_start();
-  for (const uint32_t node : members_) {
-    wakes_.set(place_of(node), nodes_.wake_at(node));
-    if (nodes_.is_switch(node) && nodes_.is_here(node))
-      nodes_.switches[node].io->connect(*this, pool_, goes_by_clock());
-  }
-}
-
-template <class Queue>
-Instant Partition<Queue>::settle_lines(Instant until) {
-  Instant last = Instant::long_past();
-  for (const uint32_t index : members_) {
-    if (!nodes_.is_switch(index) || !nodes_.is_here(index)) continue;
-    const SwitchNode& node = nodes_.switches[index];
-    const Instant settled =
-        node.shard->settle_lines(until == Instant::never() ? until : of_switch(node, until));
-    if (settled != Instant::long_past()) last = std::max(last, of_world(node, settled));
-  }
-  return last;
-}
-
-// The whole one polls switches for every line that becomes free: it wants to be asked for those
-// that are not by now.
-template <class Queue>
-void Partition<Queue>::report_lines(Instant now) {
-  settle_lines(now);
-  for (const uint32_t index : members_) {
-    if (!nodes_.is_switch(index) || !nodes_.is_here(index)) continue;
-    SwitchNode& node = nodes_.switches[index];
-    node.shard->report_lines(*node.io);
-  }
 }
 
 template <class Queue>
@@ -679,13 +599,13 @@ void Partition<Queue>::keep(const host::Completion& completion) {
 
 template <class Queue>
 void Partition<Queue>::transmit(HostNode& host) {
-  Packet* blank = pool_.get();
+  Packet* blank = pool_->get();
   host.blank_missing = blank == nullptr;
   if (blank == nullptr) [[unlikely]] {
     ++counts_.blank_missing;
     return;
   }
-  if (!host.nic->transmit(*blank, now_)) return pool_.put(blank);
+  if (!host.nic->transmit(*blank, now_)) return pool_->put(blank);
   host.line_busy = true;
   blank->sent_at = now_ + host.rate.time_of(Bytes(blank->wire_len + host.line_overhead));
   send(host.line, blank, true);

@@ -4,9 +4,8 @@
 // that meet only through lines of some length, and run in windows of time one after the other
 // (Part: its queue is a Wheel, see windows.h). Both do the same with the same events. Only the
 // whole one knows filters, intakes, watchers, fault sites and the agenda: they need to see all
-// nodes at one instant. Owner: the world or its windows; one thread, of those that windows have.
-// Cost: about two polls a hop.
-// Source: architecture, section 3.
+// nodes at one instant. Owner: the world or its windows; in a window, one of the threads that
+// windows have. Cost: about two polls a hop. Source: architecture, section 3.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +27,13 @@
 
 namespace eddy::lab {
 
+// What a thread has for the partitions that it runs.
+struct Tools {
+  PacketPool* pool = nullptr;
+  Post::Desk* desk = nullptr;  // part, as is what follows
+  Wheel::Store* events = nullptr;
+};
+
 template <class Queue>
 class alignas(RTE_CACHE_LINE_SIZE) Partition final : public Wires {
  public:
@@ -36,10 +42,9 @@ class alignas(RTE_CACHE_LINE_SIZE) Partition final : public Wires {
   struct Setup {
     Nodes& nodes;
     FlowBook& book;
-    PacketPool* pool = nullptr;
+    Tools tools;
     Agenda* agenda = nullptr;  // whole
-    Post* post = nullptr;      // part, as are these
-    size_t thread = 0;
+    Post* post = nullptr;      // part, as is its number
     uint16_t number = 0;
     std::vector<uint32_t> members;  // nodes; each one's place in it is in Nodes::places
   };
@@ -47,10 +52,10 @@ class alignas(RTE_CACHE_LINE_SIZE) Partition final : public Wires {
   explicit Partition(Setup setup, OfQueue&&... of_queue)
       : nodes_(setup.nodes),
         book_(setup.book),
-        pool_(*setup.pool),
+        pool_(setup.tools.pool),
+        desk_(setup.tools.desk),
         agenda_(setup.agenda),
         post_(setup.post),
-        desk_(post_ == nullptr ? nullptr : &post_->desk(setup.thread)),
         number_(setup.number),
         polls_alone_(nodes_.options.poll_model == config::PollModel::exact),
         by_clock_(goes_by_clock()),
@@ -138,6 +143,9 @@ class alignas(RTE_CACHE_LINE_SIZE) Partition final : public Wires {
   // The nodes come from another partition, at `now`; their frames follow.
   void take_over(Instant now);
   void take_frame(const Event& event) { queue_.push_odd(event); }
+  uint16_t number() const { return number_; }
+  // Part, between two windows: whoever has these runs it from now on.
+  void go_to(const Tools& tools);
   // Part: frames that have left their lines by `until`, of which no event tells. Returns when the
   // last of them did, or long_past().
   Instant settle_lines(Instant until);
@@ -211,6 +219,7 @@ class alignas(RTE_CACHE_LINE_SIZE) Partition final : public Wires {
   void turn_switch(uint32_t node);
   void poll_now(SwitchNode& node);
   void report_lines(Instant now);
+  void connect_switches();
   void count_poll(SwitchNode& node);
   void ask_deadline(uint32_t node);
   [[gnu::noinline]] void follow_deadline(uint32_t node, Instant deadline);
@@ -248,10 +257,10 @@ class alignas(RTE_CACHE_LINE_SIZE) Partition final : public Wires {
 
   Nodes& nodes_;
   FlowBook& book_;
-  PacketPool& pool_;
+  PacketPool* pool_;
+  Post::Desk* desk_;
   Agenda* const agenda_;
   Post* const post_;
-  Post::Desk* const desk_;
   const uint16_t number_;
   const bool polls_alone_;  // switches, for one event
   const bool by_clock_;

@@ -70,10 +70,15 @@ class Wheel {
 
   // For windows of at most `longest`; `room`: events that are later than a window, mostly.
   Wheel(Duration longest, size_t room, Store& store)
-      : row_span_((longest * kRowWindows).ps()), store_(store), later_(room) {
+      : row_span_((longest * kRowWindows).ps()), store_(&store), later_(room) {
     while ((static_cast<int64_t>(kBuckets) << shift_) < longest.ps()) ++shift_;
   }
 
+  // Between two windows: those that come have their events there.
+  void use(Store& store) {
+    ASSERT(next_ == kNever);
+    store_ = &store;
+  }
   // A window begins: until close() what is pushed is not before `start`, and what is pushed or
   // pending before `end` can be popped. `taken` is called with what is pending.
   template <class Taken>
@@ -117,19 +122,19 @@ class Wheel {
   template <class Soon>
   [[gnu::always_inline]] Event pop(Soon&& soon) {
     const size_t slot = slot_of(next_);
-    const uint32_t index = store_.heads_[slot];
-    Node* const nodes = store_.nodes_.data();
+    const uint32_t index = store_->heads_[slot];
+    Node* const nodes = store_->nodes_.data();
     Node& node = nodes[index];
     const uint32_t follower = node.next;
-    store_.heads_[slot] = follower;
-    node.next = store_.spare_;
-    store_.spare_ = index;
+    store_->heads_[slot] = follower;
+    node.next = store_->spare_;
+    store_->spare_ = index;
     if (follower != 0) {
       next_ = nodes[follower].event.at.ps();
       soon(nodes[follower].event);
     } else {
-      store_.words_[slot / 64] &= ~(uint64_t{1} << slot % 64);
-      const uint32_t first = store_.first_from(slot);
+      store_->words_[slot / 64] &= ~(uint64_t{1} << slot % 64);
+      const uint32_t first = store_->first_from(slot);
       next_ = first == 0 ? kNever : nodes[first].event.at.ps();
       soon(nodes[first].event);
     }
@@ -205,16 +210,16 @@ class Wheel {
   }
   [[gnu::always_inline]] void push_now(Event event) {
     const int64_t at = event.at.ps();
-    if (store_.spare_ == 0) [[unlikely]]
-      store_.grow();
-    Node* const nodes = store_.nodes_.data();
-    const uint32_t index = store_.spare_;
+    if (store_->spare_ == 0) [[unlikely]]
+      store_->grow();
+    Node* const nodes = store_->nodes_.data();
+    const uint32_t index = store_->spare_;
     Node& node = nodes[index];
-    store_.spare_ = node.next;
+    store_->spare_ = node.next;
     const size_t slot = slot_of(at);
-    uint32_t* link = &store_.heads_[slot];
+    uint32_t* link = &store_->heads_[slot];
     uint32_t behind = *link;
-    if (behind == 0) store_.words_[slot / 64] |= uint64_t{1} << slot % 64;
+    if (behind == 0) store_->words_[slot / 64] |= uint64_t{1} << slot % 64;
     while (behind != 0 && nodes[behind].event.at.ps() <= at) {
       link = &nodes[behind].next;
       behind = *link;
@@ -232,7 +237,7 @@ class Wheel {
   int64_t far_from_ = kLongPast;  // what is later is far: before the first window all that there is
   int64_t row_span_;              // picoseconds behind a window
   int shift_ = 0;                 // a bucket is 2^shift picoseconds
-  Store& store_;
+  Store* store_;
   Row<Event> later_;
   std::vector<Far> far_;
   uint64_t far_made_ = 0;

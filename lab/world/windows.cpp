@@ -1,11 +1,18 @@
 #include "lab/world/windows.h"
 
+#include <rte_cycles.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "net/assert.h"
 
 namespace eddy::lab {
 namespace {
+
+// A look comes after so many of each: some 100 ms of a core.
+constexpr uint64_t kWindowsALook = 16;
+constexpr uint64_t kEventsALook = 1'000'000;
 
 constexpr Bytes kUsualFrame{512};  // there is room for as many as a line then carries
 
@@ -26,6 +33,10 @@ Windows::Windows(Nodes& nodes, FlowBook& book, const Division& division, const R
       post_(division.partitions, division.threads, sides_ == 2),
       threads_(division.threads),
       told_(division.threads),
+      windows_a_look_(division.windows_a_look != 0 ? division.windows_a_look : kWindowsALook),
+      events_a_look_(division.windows_a_look != 0 ? 0 : kEventsALook),
+      next_look_(division.threads == 1 ? UINT64_MAX : windows_a_look_),
+      sharing_(division.threads),
       crew_(division.threads) {
   ASSERT(length_ > Duration{} && length_ < Duration::max());
   if (threads_.size() > 1)
@@ -64,60 +75,72 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
   const auto is_here = [&](size_t i) {
     return ranks == nullptr || division.rank_of[i] == ranks->rank();
   };
-  const std::vector<uint16_t>& thread_of = division.thread_of;
-  std::vector<size_t> events_of(threads_.size());  // of the partition that has most
-  for (size_t i = 0; i < partitions; ++i)
-    if (is_here(i)) events_of[thread_of[i]] = std::max(events_of[thread_of[i]], events[i]);
-  for (size_t i = 0; i < threads_.size(); ++i) threads_[i].events->reserve(events_of[i]);
+  const size_t most = *std::ranges::max_element(events);
+  for (Thread& thread : threads_) thread.events->reserve(most);
   for (size_t i = 0; i < partitions; ++i) {
     if (!is_here(i)) continue;
-    Thread& thread = threads_[thread_of[i]];
+    const uint16_t thread = division.thread_of[i];
     for (size_t from = 0; from < threads_.size(); ++from)
       post_.reserve(from, i, posted[i] / threads_.size());
-    parts_.push_back(std::make_unique<Part>(
-        Part::Setup{.nodes = nodes_,
-                    .book = book_,
-                    .pool = thread.pool == nullptr ? nodes_.pool.get() : thread.pool.get(),
-                    .post = &post_,
-                    .thread = thread_of[i],
-                    .number = static_cast<uint16_t>(i),
-                    .members = std::move(members[i])},
-        length_ * static_cast<int64_t>(sides_), own[i], *thread.events));
-    thread.parts[side_of_[i]].push_back(parts_.back().get());
+    parts_.push_back(std::make_unique<Part>(Part::Setup{.nodes = nodes_,
+                                                        .book = book_,
+                                                        .tools = tools_of(thread),
+                                                        .post = &post_,
+                                                        .number = static_cast<uint16_t>(i),
+                                                        .members = std::move(members[i])},
+                                            length_ * static_cast<int64_t>(sides_), own[i],
+                                            *threads_[thread].events));
+    threads_[thread].parts[side_of_[i]].push_back(parts_.back().get());
     by_number_[i] = parts_.back().get();
+    sharing_.add({.tier = division.tier_of[i], .turn = side_of_[i], .thread = thread});
   }
+  events_seen_.resize(parts_.size());
+}
+
+Tools Windows::tools_of(size_t thread) {
+  PacketPool* const own = threads_[thread].pool.get();
+  return {.pool = own == nullptr ? nodes_.pool.get() : own,
+          .desk = &post_.desk(thread),
+          .events = threads_[thread].events.get()};
 }
 
 // All threads find the same end, since all know what all have told. While one is under way the
 // others may not have begun: what they begin with changes when all have come back.
 void Windows::run(Instant end, bool to_completion) {
-  Passed passed;
-  if (threads_.size() == 1)
-    passed = go(0, end, to_completion);
-  else
-    crew_.run([&](size_t thread) {
-      const Passed own = go(thread, end, to_completion);
-      if (thread == 0) passed = own;
-    });
-  next_ = passed.next;
-  count_ += passed.windows;
+  Passed passed{.front = {.next = next_}};
+  do {
+    passed = go_together(passed.front, {end, to_completion});
+    count_ += passed.windows;
+    if (count_ >= next_look_) look();
+  } while (!passed.over);
+  next_ = passed.front.next;
   finish_flows();
 }
 
+Windows::Passed Windows::go_together(const Front& front, const Goal& goal) {
+  if (threads_.size() == 1) return go(0, front, goal);
+  Passed passed;
+  crew_.run([&](size_t thread) {
+    const Passed own = go(thread, front, goal);
+    if (thread == 0) passed = own;
+  });
+  return passed;
+}
+
 // A thread's way through the windows.
-Windows::Passed Windows::go(size_t thread, Instant end, bool to_completion) {
+Windows::Passed Windows::go(size_t thread, Front front, Goal goal) {
   const size_t awaited = book_.awaited();
-  Front front{.next = next_};
+  const uint64_t until_look = next_look_ - count_;
   uint64_t count = 0;
   for (size_t side = 0;; side = other(side)) {
-    const bool all_ended = to_completion && front.ended[0] + front.ended[1] == awaited;
-    if (side == 0 && (all_ended || front.item_ended)) end = std::min(end, front.reach);
-    if (front.earliest() >= end) break;
-    const Instant stop = stop_of(side, front, end);
+    const bool all_ended = goal.to_completion && front.ended[0] + front.ended[1] == awaited;
+    if (side == 0 && (all_ended || front.item_ended)) goal.end = std::min(goal.end, front.reach);
+    if (front.earliest() >= goal.end) return {front, count, true};
+    if (side == 0 && count >= until_look) return {front, count, false};
+    const Instant stop = stop_of(side, front, goal.end);
     front.reach = std::max(front.reach, stop);
     if (front.next[side] < stop) run_window(thread, side, stop, front, count++);
   }
-  return {front.next, count};
 }
 
 // Up to where nothing can come to the side that it does not have yet: from the other one, or from
@@ -134,11 +157,13 @@ Instant Windows::stop_of(size_t side, const Front& front, Instant end) const {
 void Windows::run_window(size_t thread, size_t side, Instant stop, Front& front, size_t number) {
   auto& mine = told_[thread].of[number % 2];
   mine = {.next = Instant::never()};
+  const uint64_t begun = rte_rdtsc();
   for (Part* part : threads_[thread].parts[side]) {
     mine.next = std::min(mine.next, part->run_window(front.next[side], stop));
     mine.ended += part->awaited();
     mine.item_ended |= part->item_news().item_ended;
   }
+  told_[thread].worked += rte_rdtsc() - begun;
   mine.posted = post_.desk(thread).turn();
   if (threads_.size() > 1) crew_.meet();
   front.next[side] = Instant::never();
@@ -149,6 +174,29 @@ void Windows::run_window(size_t thread, size_t side, Instant stop, Front& front,
     front.next[other(side)] = std::min(front.next[other(side)], all.posted);
     front.ended[side] += all.ended;
     front.item_ended |= all.item_ended;
+  }
+}
+
+// The threads wait. Which of them runs a partition is seen by nobody but a clock.
+void Windows::look() {
+  next_look_ = count_ + windows_a_look_;
+  std::vector<uint64_t> events(parts_.size()), worked;
+  uint64_t all = 0;
+  for (size_t i = 0; i < parts_.size(); ++i)
+    all += events[i] = parts_[i]->counts().events - events_seen_[i];
+  if (all < events_a_look_) return;
+  for (Told& told : told_) worked.push_back(std::exchange(told.worked, uint64_t{0}));
+  for (size_t i = 0; i < parts_.size(); ++i) events_seen_[i] += events[i];
+  if (sharing_.look(events, worked)) share_anew();
+}
+
+void Windows::share_anew() {
+  for (Thread& thread : threads_)
+    for (std::vector<Part*>& parts : thread.parts) parts.clear();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const uint16_t thread = sharing_.thread_of()[i];
+    threads_[thread].parts[side_of_[parts_[i]->number()]].push_back(parts_[i].get());
+    parts_[i]->go_to(tools_of(thread));
   }
 }
 

@@ -6,9 +6,11 @@
 // Where all lines join two sides, as leaves and spines are, the sides take turns, each with a
 // window of 2 L: it begins where the other side is a window ahead. What it brings: the state of a
 // rack stays in the cache for hundreds of packets, and threads can share the partitions out; they
-// meet once a window. Owner: the world; the threads of its crew,
-// which are idle between two calls. Bounds: room for what lines can carry is taken at construction.
-// Cost: a look at every partition a window. Source: architecture, section 3; decisions 0029, 0032.
+// meet once a window. Now and then they look how many events each partition had and how fast each
+// thread was, and share them out anew where that would let them end together. Owner: the world; the
+// threads of its crew, which are idle between two calls. Bounds: room for what lines can carry is
+// taken at construction. Cost: a look at every partition a window. Source: architecture, section 3;
+// decisions 0029, 0032.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +28,7 @@
 #include "lab/world/partition.h"
 #include "lab/world/post.h"
 #include "lab/world/ranks.h"
+#include "lab/world/shares.h"
 #include "net/units.h"
 
 namespace eddy::lab {
@@ -42,7 +45,8 @@ class Windows {
   // Seconds of CPU that each thread but the caller's has used.
   std::vector<double> helper_seconds() { return crew_.helper_seconds(); }
   Instant next() const { return std::min(next_[0], next_[1]); }
-  uint64_t count() const { return count_; }  // that were run
+  uint64_t count() const { return count_; }            // that were run
+  uint64_t moves() const { return sharing_.moves(); }  // of partitions, from one thread to another
   // Of the partition that is ahead.
   Instant now() const;
   // Windows, one after the other, of what happens before `end`. With `to_completion` they end where
@@ -79,10 +83,15 @@ class Windows {
 
     Instant earliest() const { return std::min(next[0], next[1]); }
   };
-  // Of a run.
+  // Of a run, or a part of it that ends with a look.
   struct Passed {
-    std::array<Instant, 2> next;  // as Front
+    Front front;
     uint64_t windows = 0;
+    bool over = false;
+  };
+  struct Goal {
+    Instant end;
+    bool to_completion;
   };
   // What a thread tells the others at the end of a window, while they may still read what it told
   // at the end of the last one.
@@ -93,13 +102,13 @@ class Windows {
       size_t ended = 0;
       bool item_ended = false;
     } of[2];
+    uint64_t worked = 0;  // since the last look, in cycles of its clock
   };
   struct Thread {
     std::unique_ptr<PacketPool> pool;  // null: there is one thread, which has the world's
     std::unique_ptr<Wheel::Store> events = std::make_unique<Wheel::Store>();
     std::array<std::vector<Part*>, 2> parts;  // by side
   };
-
   // Null: another rank has it.
   Part* part_of(uint32_t node) { return by_number_[partition_of_[node]]; }
   // That of side, if there is one.
@@ -107,10 +116,14 @@ class Windows {
   void bring_forward(uint32_t node, Instant at);
   void make_parts(const Division& division, const Ranks* ranks);
   void take_frame(const Event& event);
-  Passed go(size_t thread, Instant end, bool to_completion);
+  Tools tools_of(size_t thread);
+  Passed go_together(const Front& front, const Goal& goal);
+  Passed go(size_t thread, Front front, Goal goal);
   Instant stop_of(size_t side, const Front& front, Instant end) const;
   void run_window(size_t thread, size_t side, Instant stop, Front& front, size_t number);
   void finish_flows();
+  void look();
+  void share_anew();
 
   Nodes& nodes_;
   FlowBook& book_;
@@ -127,6 +140,11 @@ class Windows {
   uint64_t left_ = 0;                         // events: frames that left for other ranks
   std::array<Instant, 2> next_{Instant::never(), Instant::never()};  // by side
   uint64_t count_ = 0;
+  const uint64_t windows_a_look_;
+  const uint64_t events_a_look_;
+  uint64_t next_look_;  // when so many windows were run; with one thread there is none
+  std::vector<uint64_t> events_seen_;  // by the last look, in the order of parts_
+  Sharing sharing_;                    // the same
   Crew crew_;
 };
 

@@ -88,6 +88,8 @@ class World {
   // and what follows here are then of the whole world on rank 0, and of a part of it elsewhere.
   void gather_facts();
   uint64_t windows() const { return windows_ == nullptr ? 0 : windows_->count(); }
+  // Of partitions, from one thread to another.
+  uint64_t moves() const { return windows_ == nullptr ? 0 : windows_->moves(); }
 
   Instant now() const { return whole_->now(); }
   const FlowBook& book() const { return book_; }

@@ -156,7 +156,7 @@ void World::make_whole(const Topology& topology) {
   whole_ = std::make_unique<Whole>(
       Whole::Setup{.nodes = nodes_,
                    .book = book_,
-                   .pool = nodes_.pool.get(),
+                   .tools = {.pool = nodes_.pool.get()},
                    .agenda = &agenda_,
                    .members = std::move(all)},
       kPlannedEvents + frames_on_lines(topology, [this](uint32_t node) { return is_mine(node); }));

@@ -36,6 +36,7 @@ struct DivisionOptions {
   Duration shortest{};                 // nodes whose line is shorter are one partition
   Duration longest = Duration::max();  // of a window
   size_t threads = 1;                  // that share the partitions out, at most
+  size_t windows_a_look = 0;           // after which they are shared out anew; 0: Windows' own
   bool as_worthwhile = false;          // automatic: no more threads than windows are worth
   size_t ranks = 1;                    // processes that share them out
 };

@@ -142,6 +142,7 @@ void collect(lab::World& world, LabResult& result) {
   result.packet_hops = world.counts().packet_hops;
   result.windows = world.windows();
   result.threads = world.threads();
+  result.moves = world.moves();
   result.events = world.counts().events;
   result.polls = world.counts().polls;
   for (uint32_t i = 0; i < world.switch_count(); ++i) {

@@ -61,6 +61,7 @@ struct LabResult {
   uint64_t idle_turns = 0;  // at most in a row
   uint64_t windows = 0;     // of time, in which partitions ran by themselves
   size_t threads = 1;       // that they ran on
+  uint64_t moves = 0;       // of partitions, from one of them to another
   uint64_t meetings = 0;    // of ranks
   uint64_t frames = 0;      // that this rank sent others
   uint64_t events = 0;

@@ -1,7 +1,8 @@
 // How a world divides its nodes and its time changes nothing that happens: random labs with faults,
 // reconfigurations and RLB, under every scheme and both poll models, have the digest that they have
-// under a watcher, instant by instant, for every grain, length of a window and number of threads.
-// EDDY_SEEDS=N runs N labs (scripts/soak windows).
+// under a watcher, instant by instant, for every grain, length of a window and number of threads,
+// also where partitions go from one thread to another. EDDY_SEEDS=N runs N labs (scripts/soak
+// windows).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,6 +48,7 @@ lab::DivisionOptions drawn_division(uint64_t seed) {
   division.longest = Duration::nanoseconds(shortest + static_cast<int64_t>(below(3'000)));
   if (below(3) == 0) division.shortest = Duration::nanoseconds(static_cast<int64_t>(below(2'000)));
   if (threaded) division.threads = 2 + below(3);
+  if (threaded && below(3) != 0) division.windows_a_look = 1 + below(8);  // else there is none
   return division;
 }
 
@@ -54,7 +56,8 @@ std::string to_text(const lab::DivisionOptions& division) {
   return "grain " + std::to_string(static_cast<int>(division.grain)) + ", together " +
          std::to_string(division.together) + ", windows of at most " + to_string(division.longest) +
          ", lines of at least " + to_string(division.shortest) + ", threads " +
-         std::to_string(division.threads);
+         std::to_string(division.threads) + ", a look after " +
+         std::to_string(division.windows_a_look);
 }
 
 TEST(Windows, ChangeNoDigest) {
@@ -62,7 +65,7 @@ TEST(Windows, ChangeNoDigest) {
   const uint64_t usual = 8 * lb::schemes().size() + 8;
   const uint64_t last = seeds == nullptr ? usual : std::strtoull(seeds, nullptr, 10);
   std::set<config::FaultType> faults;
-  uint64_t with_rlb = 0, windows = 0, labs = 0, threaded = 0;
+  uint64_t with_rlb = 0, windows = 0, labs = 0, threaded = 0, moves = 0;
   for (uint64_t seed = 1; seed <= last; ++seed) {
     const Lab lab = varied_lab(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + " " + lab.experiment.load_balancer.scheme);
@@ -77,17 +80,19 @@ TEST(Windows, ChangeNoDigest) {
       EXPECT_EQ(digest_line(seed, divided), digest_line(seed, one)) << to_text(division);
       EXPECT_EQ(divided.events, one.events) << to_text(division);
       threaded += divided.threads > 1 && divided.windows != 0 ? 1 : 0;
+      moves += divided.moves;
       windows += divided.windows;
       labs += divided.windows != 0 ? 1 : 0;
     }
     faults.insert(one.faults.begin(), one.faults.end());
     with_rlb += lab.experiment.switches.rlb.enabled() ? 1 : 0;
   }
-  std::printf("%llu windows in %llu runs, %llu of them on several threads\n",
+  std::printf("%llu windows in %llu runs, %llu of them on several threads, %llu moves\n",
               static_cast<unsigned long long>(windows), static_cast<unsigned long long>(labs),
-              static_cast<unsigned long long>(threaded));
+              static_cast<unsigned long long>(threaded), static_cast<unsigned long long>(moves));
   if (last < usual) return;
   EXPECT_GT(threaded, last / kThreaded / 3);
+  EXPECT_GT(moves, last);
   EXPECT_GT(labs, last * 2);
   EXPECT_GT(windows, last * 1'000);
   EXPECT_GT(with_rlb, last / 4);
