@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import statistics
 import subprocess
 import tempfile
 import time
@@ -29,27 +30,38 @@ def measure(binaries, say):
 
 def hops(binaries, say):
     """Medians over the slices of all processes, on the last core, ahead of others if we may."""
-    core = str(max(os.sched_getaffinity(0)))
+    core = max(os.sched_getaffinity(0))
     samples = {name: [] for name in (*CASES, SPARSE)}
     for number in range(PROCESSES):
         for name, values in samples.items():
-            values.append(hops_of_process(binaries, name, ["taskset", "-c", core]))
+            values.append(hops_of_process(binaries, name, on([core])))
         say(f"lab, run {number + 1} of {PROCESSES}")
     return [result(name, values, "hops/s") for name, values in samples.items()]
 
 
 def speed_ups(binaries, say):
-    """One run on two threads, by the CPU time of the busier one, over the same on one, in turns."""
+    """One run on two threads, by the CPU time of the busier one, over the same on one, in turns.
+
+    One thread is measured on each of the cores: where a neighbour slows one of them, it matters which one it gets.
+    """
     samples = {name: [] for name in CASES}
+    cores = sorted(os.sched_getaffinity(0))[-2:]
     for number in range(PROCESSES):
         for name, values in samples.items():
-            alone, together = (
-                hops_of_process(binaries, name, [], ["--threads", str(threads), "--slice", str(LONG_SLICE_US)])
-                for threads in (1, 2))
-            values.append(together / alone)
+            together = hops_of_process(binaries, name, on(cores), sliced(2))
+            alone = [hops_of_process(binaries, name, on([core]), sliced(1)) for core in cores]
+            values.append(together / statistics.mean(alone))
         say(f"lab on two threads, run {number + 1} of {PROCESSES}")
     return [result(name.replace("hops_per_second", "speedup.2_threads"), values, "of 1 thread")
             for name, values in samples.items()]
+
+
+def on(cores):
+    return ["taskset", "-c", ",".join(map(str, cores))]
+
+
+def sliced(threads):
+    return ["--threads", str(threads), "--slice", str(LONG_SLICE_US)]
 
 
 def hops_of_process(binaries, case, prefix, options=()):

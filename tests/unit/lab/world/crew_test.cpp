@@ -10,21 +10,34 @@
 namespace eddy::lab {
 namespace {
 
-// What one writes before a meeting, every other one reads behind it, a thousand times.
+uint64_t work_a_while(int draws) {
+  RandomStream random(1, 2, 3);
+  uint64_t sum = 0;
+  for (int i = 0; i < draws; ++i) sum ^= random.next64();
+  return sum;
+}
+
+// What one writes before a meeting, every other one reads behind it, a thousand times: whether it
+// comes while the others look for it, or when they have fallen asleep.
 TEST(Crew, SeesAfterAMeetingWhatAllWroteBefore) {
   constexpr size_t kThreads = 3;
+  constexpr uint64_t kLateEvery = 7;
+  constexpr int kLate = 50'000;  // draws: longer than others look
+  std::array<uint64_t, kThreads> sums{};
   Crew crew(kThreads);
   EXPECT_EQ(crew.size(), kThreads);
   std::array<std::array<uint64_t, kThreads>, 2> said{};
   std::array<uint64_t, kThreads> wrong{};
   crew.run([&](size_t thread) {
     for (uint64_t round = 0; round < 1'000; ++round) {
+      if (round % kLateEvery == thread) sums[thread] += work_a_while(kLate);
       said[round % 2][thread] = round;
       crew.meet();
       for (const uint64_t each : said[round % 2]) wrong[thread] += each != round ? 1 : 0;
     }
   });
   EXPECT_EQ(wrong, (std::array<uint64_t, kThreads>{}));
+  EXPECT_NE(sums[0], 0u);
 }
 
 TEST(Crew, WorksAgainAndAgainAndEachThreadHasANumber) {
@@ -49,10 +62,7 @@ TEST(Crew, KnowsTheTimeThatHelpersUsed) {
   Crew crew(2);
   const double before = crew.helper_seconds().at(0);
   std::array<uint64_t, 2> sums{};
-  crew.run([&](size_t thread) {
-    RandomStream random(1, 2, 3);
-    for (int i = 0; i < 200'000; ++i) sums[thread] ^= random.next64();
-  });
+  crew.run([&](size_t thread) { sums[thread] = work_a_while(200'000); });
   EXPECT_EQ(sums[0], sums[1]);
   EXPECT_GT(crew.helper_seconds().at(0), before);
 }
