@@ -38,17 +38,17 @@ void Crew::run(const std::function<void(size_t)>& work) {
 
 void Crew::help(size_t number) {
   for (;;) {
-    meet();
+    meet(At::start);
     if (work_ == nullptr) return;
     (*work_)(number);
     meet();
   }
 }
 
-void Crew::meet() {
+void Crew::meet(At at) {
   const uint32_t meeting = meetings_.load(std::memory_order_acquire);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < size_) {
-    if (!comes_soon(meeting)) meetings_.wait(meeting, std::memory_order_acquire);
+    if (!comes_soon(meeting, at)) meetings_.wait(meeting, std::memory_order_acquire);
     return;
   }
   arrived_.store(0, std::memory_order_relaxed);
@@ -57,21 +57,25 @@ void Crew::meet() {
 }
 
 // Looks for the end of the meeting, where that is of use.
-bool Crew::comes_soon(uint32_t meeting) {
+bool Crew::comes_soon(uint32_t meeting, At at) {
   const int trust = trust_.load(std::memory_order_relaxed);
-  if (trust == 0 && meeting % kTryEvery != 0) return false;
+  if (trust == 0 && (at == At::start || meeting % kTryEvery != 0)) return false;
+  const auto learn = [&](int change) {
+    if (at == At::work)
+      trust_.store(std::clamp(trust + change, 0, kMostTrust), std::memory_order_relaxed);
+  };
   constexpr int kLooksATime = 16;
   const auto until = std::chrono::steady_clock::now() + kLookFor;
   do {
     for (int i = 0; i < kLooksATime; ++i) {
       if (meetings_.load(std::memory_order_acquire) != meeting) {
-        trust_.store(std::min(trust + 1, kMostTrust), std::memory_order_relaxed);
+        learn(1);
         return true;
       }
       rte_pause();
     }
   } while (std::chrono::steady_clock::now() < until);
-  trust_.store(std::max(trust - kVain, 0), std::memory_order_relaxed);
+  learn(-kVain);
   return false;
 }
 

@@ -27,24 +27,27 @@ class Crew {
   // Calls work(number) on every thread, and returns when all of them have returned.
   void run(const std::function<void(size_t)>& work);
   // Within work: goes on when all threads have come here. What one wrote before, all see after.
-  void meet();
+  void meet() { meet(At::work); }
   // Seconds of CPU that each helper has used; thread 0 knows its own.
   std::vector<double> helper_seconds();
 
  private:
+  enum class At : uint8_t { work, start };  // which comes when it comes, and says nothing of work
+
   static constexpr int kMostTrust = 16;
   static constexpr int kVain = 2;            // trust that a look in vain costs
-  static constexpr uint32_t kTryEvery = 64;  // meetings, without any trust
+  static constexpr uint32_t kTryEvery = 61;  // meetings, without any trust; no multiple of a run's
 
+  void meet(At at);
   void help(size_t number);
-  bool comes_soon(uint32_t meeting);
+  bool comes_soon(uint32_t meeting, At at);
 
   const size_t size_;
   const std::function<void(size_t)>* work_ = nullptr;  // null when called: the end
   alignas(64) std::atomic<size_t> arrived_ = 0;
   alignas(64) std::atomic<uint32_t> meetings_ = 0;
-  alignas(64) std::atomic<int> trust_ =
-      0;                               // that a look is of use; any thread that waits writes it
+  // That a look is of use. Any thread that waits writes it.
+  alignas(64) std::atomic<int> trust_ = 0;
   std::vector<std::jthread> helpers_;  // last: they use all of the above
 };
 

@@ -67,6 +67,7 @@ void Partition<Queue>::connect_switches() {
 template <class Queue>
 void Partition<Queue>::go_to(const Tools& tools) {
   if constexpr (!kWhole) {
+    if (desk_ == tools.desk) return;
     pool_ = tools.pool;
     desk_ = tools.desk;
     queue_.use(*tools.events);

@@ -98,6 +98,7 @@ std::vector<std::vector<size_t>> members_of(const std::vector<size_t>& tiers) {
 // Each goes to the share in which its middle is.
 std::vector<uint16_t> stretches_of(const SharedOut& of, std::span<const double> speeds) {
   std::vector<uint16_t> share_of(of.weights.size());
+  const double all_speeds = total_of(speeds);
   for (const std::vector<size_t>& members : members_of(of.tiers)) {
     double total = 0, before = 0;
     for (const size_t i : members) total += static_cast<double>(of.weights[i]);
@@ -105,7 +106,7 @@ std::vector<uint16_t> stretches_of(const SharedOut& of, std::span<const double> 
     double speed = speeds[0];  // of the shares up to this one
     for (const size_t i : members) {
       const double weight = static_cast<double>(of.weights[i]);
-      const double middle = (before + weight / 2) * total_of(speeds);
+      const double middle = (before + weight / 2) * all_speeds;
       while (share + 1 < speeds.size() && middle >= speed * total) speed += speeds[++share];
       share_of[i] = static_cast<uint16_t>(share);
       before += weight;
@@ -140,16 +141,19 @@ bool Sharing::look(std::span<const uint64_t> events, std::span<const uint64_t> w
   return true;
 }
 
+// A thread that has had nothing to do is forgotten: it may be as fast as the others by now.
 void Sharing::note(std::span<const uint64_t> worked) {
-  for (size_t i = 0; i < paces_.size(); ++i) {
-    paces_[i].done *= kMemory;
-    paces_[i].worked = paces_[i].worked * kMemory + static_cast<double>(worked[i]);
-  }
+  std::vector<double> done(paces_.size());
   for (size_t i = 0; i < thread_of_.size(); ++i)
-    paces_[thread_of_[i]].done += static_cast<double>(of_.weights[i]);
+    done[thread_of_[i]] += static_cast<double>(of_.weights[i]);
+  for (size_t i = 0; i < paces_.size(); ++i) {
+    Pace& pace = paces_[i];
+    pace = {pace.done * kMemory + done[i], pace.worked * kMemory + static_cast<double>(worked[i])};
+    if (done[i] == 0) pace = {};
+  }
 }
 
-// In weight a unit of time. Of a thread that had nothing to do nobody knows: it is as the others.
+// In weight a unit of time. One that is not known is as the others.
 std::vector<double> Sharing::speeds() const {
   Pace all;
   const auto is_known = [](const Pace& pace) { return pace.done != 0 && pace.worked != 0; };

@@ -2,9 +2,8 @@
 //
 // Each tier of a fabric, those that are as far from hosts as each other, is shared out by itself,
 // in stretches of neighbours by number: what they exchange stays with one of them, and everybody
-// has a part of every tier. A share may be empty where a tier has few. Owner: none, these are
-// functions. Cost: of the number of partitions; in a tier of few, of its square. Source: decisions
-// 0032 and 0034.
+// has a part of every tier. A share may be empty where a tier has few. Cost: of the number of
+// partitions; in a tier of few, of its cube at worst. Source: decisions 0032 and 0034.
 #pragma once
 
 #include <cstddef>

@@ -75,7 +75,8 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
   const auto is_here = [&](size_t i) {
     return ranks == nullptr || division.rank_of[i] == ranks->rank();
   };
-  const size_t most = *std::ranges::max_element(events);
+  size_t most = 0;  // of any partition that a thread may get
+  for (size_t i = 0; i < partitions; ++i) most = std::max(most, is_here(i) ? events[i] : 0);
   for (Thread& thread : threads_) thread.events->reserve(most);
   for (size_t i = 0; i < partitions; ++i) {
     if (!is_here(i)) continue;

@@ -143,8 +143,9 @@ class Windows {
   const uint64_t windows_a_look_;
   const uint64_t events_a_look_;
   uint64_t next_look_;  // when so many windows were run; with one thread there is none
-  std::vector<uint64_t> events_seen_;  // by the last look, in the order of parts_
-  Sharing sharing_;                    // the same
+  // Both know partitions by their places in parts_.
+  std::vector<uint64_t> events_seen_;  // by the last look
+  Sharing sharing_;
   Crew crew_;
 };
 

@@ -75,7 +75,7 @@ class TwoShards : public testing::Test {
   static constexpr int kMostPolls = 40;
 
   // A probe of the switch's own may have gone out with the last poll. Its octets are its queue's
-  // until the line is free, by the next one.
+  // until the line is free, by the next one, with which another may go.
   void settle() {
     for (int i = 0; i < kPollsToSettle || (i < kMostPolls && !leftovers(*object).empty()); ++i)
       for (size_t shard : {0, 1}) poll(shard);

@@ -48,7 +48,7 @@ lab::DivisionOptions drawn_division(uint64_t seed) {
   division.longest = Duration::nanoseconds(shortest + static_cast<int64_t>(below(3'000)));
   if (below(3) == 0) division.shortest = Duration::nanoseconds(static_cast<int64_t>(below(2'000)));
   if (threaded) division.threads = 2 + below(3);
-  if (threaded && below(3) != 0) division.windows_a_look = 1 + below(8);  // else there is none
+  if (threaded && below(3) != 0) division.windows_a_look = 1 + below(8);
   return division;
 }
 
@@ -101,7 +101,7 @@ TEST(Windows, ChangeNoDigest) {
 
 // Flows that wait for flows of their host, and for an item that ends on other partitions.
 TEST(Windows, ChangeNothingOfCollectives) {
-  uint64_t windows = 0;
+  uint64_t windows = 0, moves = 0;
   size_t ended = 0;
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     const Lab lab = with_collectives(varied_lab(seed));
@@ -114,10 +114,12 @@ TEST(Windows, ChangeNothingOfCollectives) {
       EXPECT_EQ(digest_line(seed, divided), digest_line(seed, one)) << to_text(division);
       EXPECT_EQ(divided.events, one.events) << to_text(division);
       windows += divided.windows;
+      moves += divided.moves;
     }
     ended += one.flows_ended == one.flows ? 1 : 0;
   }
   EXPECT_GT(windows, 1'000u);
+  EXPECT_GT(moves, 24u);
   EXPECT_GT(ended, 12u);
 }
 

@@ -132,6 +132,17 @@ TEST(Sharing, EvensOutEveryTurn) {
   }
 }
 
+// What is so slow that it gets nothing is tried again.
+TEST(Sharing, ForgetsAThreadThatHasNothing) {
+  Sharing sharing(2);
+  for (uint16_t i = 0; i < 2; ++i) sharing.add({.tier = 0, .turn = 0, .thread = i});
+  const std::vector<uint64_t> events(2, 100);
+  EXPECT_TRUE(sharing.look(events, std::vector<uint64_t>{100, 1'000}));
+  EXPECT_EQ(of(sharing), (Shares{0, 0}));
+  EXPECT_TRUE(sharing.look(events, std::vector<uint64_t>{200, 1}));
+  EXPECT_EQ(of(sharing), (Shares{0, 1}));
+}
+
 TEST(Sharing, KnowsNothingOfAThreadThatHasNothing) {
   Sharing sharing(3);
   sharing.add({.tier = 0, .turn = 0, .thread = 0});
