@@ -16,6 +16,18 @@ constexpr Duration kBlankRetry = Duration::microseconds(1);
 }  // namespace
 
 template <class Queue>
+void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
+  if constexpr (kWhole) {
+    for (const Line& line : nodes_.lines)
+      if (line.up) queue_.reserve_lane(line.delay);
+    for (size_t line = 0; line < nodes_.lines.size(); ++line) {
+      if (!nodes_.lines[line].up) continue;
+      for (const Bytes length : lengths) queue_.reserve_lane(nodes_.rates[line].time_of(length));
+    }
+  }
+}
+
+template <class Queue>
 Instant Partition<Queue>::run_window(Instant start, Instant end) {
   if constexpr (!kWhole) {
     if (was_busy()) ask_for_lines();

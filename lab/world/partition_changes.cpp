@@ -5,18 +5,6 @@
 
 namespace eddy::lab {
 
-template <class Queue>
-void Partition<Queue>::reserve_lanes(std::span<const Bytes> lengths) {
-  if constexpr (kWhole) {
-    for (const Line& line : nodes_.lines)
-      if (line.up) queue_.reserve_lane(line.delay);
-    for (size_t line = 0; line < nodes_.lines.size(); ++line) {
-      if (!nodes_.lines[line].up) continue;
-      for (const Bytes length : lengths) queue_.reserve_lane(nodes_.rates[line].time_of(length));
-    }
-  }
-}
-
 // Of a frame that goes the whole way, what is left of it as others know it: it leaves, or arrives.
 template <class Queue>
 Event Partition<Queue>::divided(const Event& whole_way, Instant now) {
@@ -100,7 +88,6 @@ void Partition<Queue>::report_lines(Instant now) {
   }
 }
 
-template void Partition<EventQueue>::reserve_lanes(std::span<const Bytes>);
 template Event Partition<EventQueue>::divided(const Event&, Instant);
 template uint64_t Partition<EventQueue>::half_counted(Instant) const;
 template void Partition<EventQueue>::take_over(Instant);
@@ -109,7 +96,6 @@ template void Partition<EventQueue>::go_to(const Tools&);
 template Instant Partition<EventQueue>::settle_lines(Instant);
 template void Partition<EventQueue>::report_lines(Instant);
 
-template void Partition<Wheel>::reserve_lanes(std::span<const Bytes>);
 template Event Partition<Wheel>::divided(const Event&, Instant);
 template uint64_t Partition<Wheel>::half_counted(Instant) const;
 template void Partition<Wheel>::take_over(Instant);

@@ -81,16 +81,17 @@ void Windows::make_parts(const Division& division, const Ranks* ranks) {
   for (size_t i = 0; i < partitions; ++i) {
     if (!is_here(i)) continue;
     const uint16_t thread = division.thread_of[i];
+    const Tools tools = tools_of(thread);
     for (size_t from = 0; from < threads_.size(); ++from)
       post_.reserve(from, i, posted[i] / threads_.size());
     parts_.push_back(std::make_unique<Part>(Part::Setup{.nodes = nodes_,
                                                         .book = book_,
-                                                        .tools = tools_of(thread),
+                                                        .tools = tools,
                                                         .post = &post_,
                                                         .number = static_cast<uint16_t>(i),
                                                         .members = std::move(members[i])},
                                             length_ * static_cast<int64_t>(sides_), own[i],
-                                            *threads_[thread].events));
+                                            *tools.events));
     threads_[thread].parts[side_of_[i]].push_back(parts_.back().get());
     by_number_[i] = parts_.back().get();
     sharing_.add({.tier = division.tier_of[i], .turn = side_of_[i], .thread = thread});

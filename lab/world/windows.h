@@ -109,6 +109,7 @@ class Windows {
     std::unique_ptr<Wheel::Store> events = std::make_unique<Wheel::Store>();
     std::array<std::vector<Part*>, 2> parts;  // by side
   };
+
   // Null: another rank has it.
   Part* part_of(uint32_t node) { return by_number_[partition_of_[node]]; }
   // That of side, if there is one.

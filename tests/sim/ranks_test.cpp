@@ -61,9 +61,9 @@ TEST(SharedLabs, ChangeNoDigest) {
     faults.insert(shared.faults.begin(), shared.faults.end());
     with_rlb += lab.experiment.switches.rlb.enabled() ? 1 : 0;
   }
-  std::printf("%llu runs, in which ranks met %llu times and rank 0 sent %llu frames\n",
+  std::printf("%llu runs, in which ranks met %llu times and rank 0 sent %llu frames, %llu moves\n",
               static_cast<unsigned long long>(runs), static_cast<unsigned long long>(meetings),
-              static_cast<unsigned long long>(frames));
+              static_cast<unsigned long long>(frames), static_cast<unsigned long long>(moves));
   if (last < usual) return;
   EXPECT_GT(runs, last * 3 / 4);
   EXPECT_GT(frames, runs * 100);
